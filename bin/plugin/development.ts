@@ -4,6 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { createServer, request, type Server } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { LinkConnection } from '../../residual/app/link-connection.ts';
 import { nodeCalls } from '../../residual/app/plugins/ipc/node-calls.ts';
 import { Topics } from '../../residual/app/plugins/ipc/topics.ts';
 import { LinkVehicle, type Vehicle } from '../../residual/app/plugins/ipc/vehicle.ts';
@@ -44,8 +45,10 @@ export async function develop(options: DevelopmentOptions, signal: AbortSignal):
   watcher.on('error', (error) => onLine(`changes are not seen: ${error.message}`));
   const aborted = once(signal, 'abort');
   const topics = new Topics();
-  const vehicle = new LinkVehicle(options.paths.linkSocket, topics);
+  const link = new LinkConnection(options.paths.linkSocket);
+  const vehicle = new LinkVehicle(link, topics);
   vehicle.start();
+  link.start();
   try {
     while (!signal.aborted) {
       changed = Promise.withResolvers<void>();
@@ -68,6 +71,7 @@ export async function develop(options: DevelopmentOptions, signal: AbortSignal):
     }
   } finally {
     vehicle.stop();
+    link.stop();
     page.close();
     page.closeAllConnections();
   }

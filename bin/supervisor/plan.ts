@@ -56,6 +56,8 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
     SVC_STATE_DIR: paths.state,
     SVC_LOG_LEVEL: config.logging.level,
     SVC_SIM_PORT: String(input.simPort),
+    // Each thread that allocates would have a heap of its own, which is never given back.
+    MALLOC_ARENA_MAX: '1',
     NODE_COMPILE_CACHE: input.env['NODE_COMPILE_CACHE'] ?? join(paths.state, 'compile-cache'),
   };
   const child = (
@@ -78,18 +80,16 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
     child('svc-video', withVideo, 'residual/video/main'),
     larger(child('svc-vision', withVision, 'residual/vision/main'), config.vision.memory_mb),
     child('svc-residual', input.withResidual, 'residual/app/main'),
-    smaller(
-      child(
-        'svc-fleet',
-        input.enrolled && enabledFeatures(config).has('fleet'),
-        'front/fleet/main',
-        '--telemetry-hz',
-        String(config.fleet.telemetry_hz),
-        '--telemetry-fields',
-        config.fleet.telemetry_fields.join(),
-        '--queue-mb',
-        String(config.fleet.queue_mb),
-      ),
+    child(
+      'svc-fleet',
+      input.enrolled && enabledFeatures(config).has('fleet'),
+      'front/fleet/main',
+      '--telemetry-hz',
+      String(config.fleet.telemetry_hz),
+      '--telemetry-fields',
+      config.fleet.telemetry_fields.join(),
+      '--queue-mb',
+      String(config.fleet.queue_mb),
     ),
     child(
       'svc-control',
@@ -105,9 +105,4 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
 /** More memory, MiB. */
 function larger(spec: ChildSpec, mib: number): ChildSpec {
   return { ...spec, memoryMiB: spec.memoryMiB + mib };
-}
-
-/** It has next to nothing to compute: V8 keeps less compiled code, which is 6 of 46 MB, and needs a little more CPU. */
-function smaller(spec: ChildSpec): ChildSpec {
-  return { ...spec, args: ['--optimize-for-size', ...spec.args] };
 }

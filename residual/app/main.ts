@@ -20,6 +20,7 @@ import { recordingsDirectory } from '../../shared/video/recordings-directory.ts'
 import { configHandlers } from './config/handlers.ts';
 import { ConfigStore } from './config/store.ts';
 import { pageHandlers } from './dashboard/page.ts';
+import { LinkConnection } from './link-connection.ts';
 import { openLogService } from './logs/log-service.ts';
 import { mapHandlers } from './maps/handlers.ts';
 import { Maps } from './maps/maps.ts';
@@ -43,8 +44,10 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
   await sweepTemporary([recordingsDirectory(config, paths), paths.maps], Date.now(), (sentence) =>
     log.warn(sentence),
   );
+  const link = new LinkConnection(paths.linkSocket);
   const logs = openLogService({
     paths,
+    link,
     limits: config.logging.store,
     bootId: bootTime().boot_id,
     profile: config.agent.profile,
@@ -55,6 +58,7 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
   const video = await openVideo({
     config,
     paths,
+    link,
     log,
     cameras: () => findCameras(process.env['SVC_SYS_DIR'], process.env['SVC_DEV_DIR']),
     // Only svc-vision looks at pictures of svc-video.
@@ -64,6 +68,7 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
   const plugins = await openPlugins({
     config,
     paths,
+    link,
     installed: import.meta.dirname.startsWith('/opt/svc/'),
     recording: video.recording,
     detections,
@@ -124,6 +129,7 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
   const services = [
     // Log and video streams keep connections open, and end with these services.
     { name: 'connections', stop: async () => closed },
+    named('link', link),
     named('logs', logs),
     named('video', video),
     named('plugins', plugins),

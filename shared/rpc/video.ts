@@ -40,6 +40,8 @@ export interface PipelineStatus {
   readonly dropped: number;
   readonly last_frame_age_ms: number | null;
   readonly restarts: number;
+  /** Nobody needs the pictures: one a second is encoded. */
+  readonly idle: boolean;
 }
 
 export interface RecordingStatus {

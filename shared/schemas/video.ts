@@ -2,8 +2,10 @@ import type { JsonSchema } from './json-schema.ts';
 
 /** Bodies and answers of the video routes. */
 
-const nullable = <const T extends 'string' | 'integer' | 'number'>(type: T, description: string) =>
-  ({ type: [type, 'null'], description }) as const;
+const nullable = <const T extends 'boolean' | 'string' | 'integer' | 'number'>(
+  type: T,
+  description: string,
+) => ({ type: [type, 'null'], description }) as const;
 
 const profileName = { enum: ['hero', 'thumbnail'] } as const;
 const holder = {
@@ -133,6 +135,7 @@ export const videoStatus = {
     dropped: nullable('integer', 'pictures skipped because the encoder was too busy'),
     last_frame_age_ms: nullable('integer', 'null before the first'),
     restarts: nullable('integer', 'of the source'),
+    idle: nullable('boolean', 'nobody needs the pictures: one a second is encoded'),
     viewers: { type: 'integer', description: 'WebRTC sessions and live streams' },
     viewer_paths: {
       type: 'array',

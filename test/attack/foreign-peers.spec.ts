@@ -149,6 +149,7 @@ describe('peers that speak something else', () => {
       store,
       log: SILENT_LOG,
       now: Date.now,
+      followed: () => true,
       onStored: (records) => stored.push(...records),
     });
     await ingest.start();

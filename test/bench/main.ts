@@ -1,4 +1,4 @@
-/** `npm run bench [-- connector|extensions|fleet|flight-data|front|framing|link|logs|missions|page|relay|startup|thin-video|video|vision ...]`: prints a table, writes bench-results/<time>.json. */
+/** `npm run bench [-- connector|extensions|fleet|flight-data|footprint|front|framing|link|logs|missions|page|relay|startup|thin-video|video|vision ...]`: prints a table, writes bench-results/<time>.json. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { benchConnector } from './connector.ts';
 import { benchExtensions } from './extensions.ts';
 import { benchFleet } from './fleet.ts';
 import { benchFlightData } from './flight-data.ts';
+import { benchFootprint } from './footprint.ts';
 import { benchFraming } from './framing.ts';
 import { benchFront } from './front.ts';
 import { benchLink } from './link.ts';
@@ -27,6 +28,7 @@ const BENCHES: Readonly<Record<BenchName, () => Promise<readonly Result[]>>> = {
   extensions: benchExtensions,
   fleet: benchFleet,
   'flight-data': benchFlightData,
+  footprint: benchFootprint,
   framing: benchFraming,
   front: benchFront,
   link: benchLink,

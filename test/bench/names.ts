@@ -4,6 +4,7 @@ export const BENCH_NAMES = [
   'extensions',
   'fleet',
   'flight-data',
+  'footprint',
   'framing',
   'front',
   'link',

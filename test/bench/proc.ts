@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 const TICK_US = 1e6 / Number(execFileSync('getconf', ['CLK_TCK']).toString());
 
@@ -14,4 +14,24 @@ export function cpuMicros(pid: number): number {
 export function pssMib(pid: number): number {
   const match = /^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'));
   return Number(match?.[1] ?? Number.NaN) / 1024;
+}
+
+/** Bytes that a process has caused to be written to disks. */
+export function writtenBytes(pid: number): number {
+  return Number(/^write_bytes: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1] ?? Number.NaN);
+}
+
+/** How often the threads of a process have waited and were woken. Those of a thread that has ended are lost. */
+export function wakeUps(pid: number): number {
+  return readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => {
+    const file = `/proc/${pid}/task/${thread}/status`;
+    const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+    return sum + Number(/^voluntary_ctxt_switches:\s+(\d+)$/m.exec(text)?.[1] ?? 0);
+  }, 0);
+}
+
+/** The name of a node's process, as in docs/contract.md 1. */
+export function nameOf(pid: number): string {
+  const entry = /\/(\w+)\/([\w-]+)\/main\.[jt]s/.exec(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
+  return `svc-${entry?.[2] === 'app' ? 'residual' : (entry?.[2] ?? '?')}`;
 }

@@ -6,6 +6,8 @@ export interface Result {
   readonly goal?: number;
   readonly higher?: boolean;
   readonly note?: string;
+  /** Further figures of the same, for who reads the JSON. */
+  readonly figures?: unknown;
 }
 
 export function median(values: readonly number[]): number {

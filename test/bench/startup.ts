@@ -9,12 +9,14 @@ import { freePort, removeDir, tempDir } from '../support/temp.ts';
 import { pssMib } from './proc.ts';
 import { median, type Result } from './result.ts';
 
+/** As in svc.service. */
+const SMALL = ['--max-semi-space-size=1', '--optimize-for-size'];
 const ROUNDS = 7;
 const SETTLE_MS = 8000;
 const POLL_MS = 5;
 
-/** Starts the compiled node (`npm run build` first) in `base`, with the simulator, up to the first 200. */
-async function coldStart(
+/** Starts the compiled node (`npm run build` first) in `base` up to the first 200. @returns how long that took, ms */
+export async function coldStart(
   base: string,
   port: number,
   meanwhile: (pids: readonly number[]) => Promise<void>,
@@ -24,9 +26,11 @@ async function coldStart(
     SVC_ETC_DIR: join(base, 'etc'),
     SVC_RUN_DIR: join(base, 'run'),
     SVC_STATE_DIR: join(base, 'state'),
+    MALLOC_ARENA_MAX: '1',
+    NODE_COMPILE_CACHE: join(base, 'state/compile-cache'),
   };
   const at = performance.now();
-  const node = spawn(process.execPath, [join(ROOT, 'dist/bin/supervisor/main.js')], {
+  const node = spawn(process.execPath, [...SMALL, join(ROOT, 'dist/bin/supervisor/main.js')], {
     env,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -38,10 +42,13 @@ async function coldStart(
   }
   const ms = performance.now() - at;
   const children = readFileSync(`/proc/${node.pid}/task/${node.pid}/children`, 'utf8');
-  await meanwhile([node.pid ?? 0, ...children.trim().split(' ').map(Number)]);
-  const gone = once(node, 'exit');
-  node.kill('SIGTERM');
-  await gone;
+  try {
+    await meanwhile([node.pid ?? 0, ...children.trim().split(' ').map(Number)]);
+  } finally {
+    const gone = once(node, 'exit');
+    node.kill('SIGTERM');
+    await gone;
+  }
   return ms;
 }
 

@@ -69,7 +69,7 @@ describe('the reader of the log store', () => {
     append(701, RECORDS.slice(700));
     reader = new LogReader(path);
     tail = new LogTail();
-    handlers = logHandlers({ reader, store, tail, rows: [], now: Date.now });
+    handlers = logHandlers({ reader, store, tail, flush: () => undefined, rows: [], now: Date.now });
   });
 
   after(async () => {

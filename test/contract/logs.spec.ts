@@ -93,12 +93,12 @@ describe('logs', () => {
 
   it('records are acknowledged once they are on disk, and one that is sent again is not stored twice', async () => {
     const first = await Shipper.open(node, 'again');
-    for (let seq = 1; seq <= 50; seq++) first.send(seq, line('info', `again number ${seq}`, 'svc-again'));
+    for (let seq = 1; seq <= 50; seq++) first.send(seq, line('warn', `again number ${seq}`, 'svc-again'));
     await first.acknowledged(50);
     first.close();
     const second = await Shipper.open(node, 'again');
     expect(second.ack).to.equal(50);
-    for (let seq = 41; seq <= 60; seq++) second.send(seq, line('info', `again number ${seq}`, 'svc-again'));
+    for (let seq = 41; seq <= 60; seq++) second.send(seq, line('warn', `again number ${seq}`, 'svc-again'));
     await second.acknowledged(60);
     second.close();
     const { body } = await get('/api/logs?service=svc-again&limit=1000');
@@ -190,7 +190,7 @@ describe('logs', () => {
     const good = await Shipper.open(node, 'good');
     bad.send(Number.NaN, 'no number');
     await bad.closed();
-    good.send(1, line('info', 'still here'));
+    good.send(1, line('warn', 'still here'));
     await good.acknowledged(1);
     good.close();
   });

@@ -148,6 +148,9 @@ describe('services and the system', () => {
     expect(text).to.match(/^svc_fc_connected 1$/m);
     expect(text).to.match(/^svc_mavlink_rx_frames [1-9]\d*$/m);
     expect(text).to.not.include('NaN');
+    // Measured from the first question on, which waits for some measurements.
+    const least = /^svc_control_nodejs_eventloop_lag_min_seconds (\S+)$/m.exec(text)?.[1];
+    expect(Number(least)).to.be.within(0.001, 1);
   });
 
   it('J6 while armed what carries the link is not restarted, nor the node rebooted; the residual is', async () => {

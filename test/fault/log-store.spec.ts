@@ -1,8 +1,12 @@
+import { EventEmitter, once } from 'node:events';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { openLogDatabase } from '../../residual/app/logs/log-database.ts';
+import { type LogFilter, readFilter } from '../../residual/app/logs/log-filter.ts';
+import { LogIngest } from '../../residual/app/logs/log-ingest.ts';
 import { type Contents, LogQuery } from '../../residual/app/logs/log-query.ts';
 import { LogStore, type NumberedRecord } from '../../residual/app/logs/log-store.ts';
 import { createLogger } from '../../shared/process/logger.ts';
@@ -37,6 +41,9 @@ describe('the log store on disk', () => {
     limits = { maxBytes: 1 << 30, maxAgeDays: 30 },
     nowUs = (): number => Date.now() * 1000,
   ): LogStore => new LogStore(openLogDatabase(path, Date.now(), LOG).db, path, limits, nowUs);
+  const query = (): LogQuery => new LogQuery(new DatabaseSync(path, { readOnly: true }));
+  const filter = (text: string): LogFilter =>
+    readFilter(Object.fromEntries(new URLSearchParams(text)), Date.now());
 
   const contents = (): Contents => {
     using db = new DatabaseSync(path, { readOnly: true });
@@ -113,6 +120,7 @@ describe('the log store on disk', () => {
     for (let second = 0; second < 3000; second++) {
       at = now - 31 * DAY_US + second * 1e6;
       store.metrics({ a: 1, b: 2, c: 3, d: 4 });
+      store.flush();
     }
     at = now;
     // What this thread computes between two turns; a busy machine and a slow disk do not count.
@@ -162,6 +170,101 @@ describe('the log store on disk', () => {
     expect(rows.logs).to.be.within(1000, 39_000);
     expect(size).to.be.lessThan(20 << 20);
     store.close();
+  });
+
+  it('the values of a moment wait for their batch, and stay what they were', () => {
+    let at = 1_000_000;
+    const store = open(undefined, () => at);
+    store.beginSession('boot', 'node started');
+    for (; at <= 3_000_000; at += 1_000_000) store.metrics({ height: at / 1e6, speed: 5 });
+    expect(contents().rows.metrics).to.equal(0);
+    store.beginSession('flight', 'armed');
+    store.flush();
+    const { rows } = query().page(filter('kind=metrics&metric=height'), 10, null);
+    expect(rows.map(({ ts_us: ts, value, session }) => [ts, value, session])).to.deep.equal([
+      [3_000_000, 3, 1],
+      [2_000_000, 2, 1],
+      [1_000_000, 1, 1],
+    ]);
+    store.close();
+  });
+
+  it('values that a full disk did not take are written when there is room', () => {
+    const { db } = openLogDatabase(path, Date.now(), LOG);
+    const store = new LogStore(db, path, { maxBytes: 1 << 30, maxAgeDays: 30 }, () => 1_000_000);
+    db.exec('PRAGMA query_only = 1'); // refuses every write, as a full disk does
+    store.metrics({ height: 1 });
+    expect(() => store.flush()).to.throw('readonly');
+    db.exec('PRAGMA query_only = 0');
+    store.flush();
+    expect(contents().rows.metrics).to.equal(1);
+    store.close();
+  });
+
+  it('what version 1.0 has written is read together with what is new, and goes with its age', async () => {
+    const now = 40 * DAY_US;
+    open().close();
+    const old = new DatabaseSync(path);
+    old.exec("DROP TABLE samples; INSERT INTO metric_names VALUES (7, 'height'), (8, 'speed')");
+    for (const [ts, value] of [
+      [now - 31 * DAY_US, 1],
+      [now - DAY_US, 2],
+    ] as const)
+      old.prepare('INSERT INTO metrics VALUES (7, ?, ?, 1), (8, ?, 5, 1)').run(ts, value, ts);
+    old.close();
+    const store = open(undefined, () => now);
+    store.metrics({ height: 3 });
+    store.flush();
+    const heights = (): unknown[] =>
+      query()
+        .page(filter('kind=metrics&metric=height'), 10, null)
+        .rows.map(({ value }) => value);
+    expect(heights()).to.deep.equal([3, 2, 1]);
+    const [bucket] = query().aggregate(filter('kind=metrics&metric=height'), 60 * DAY_US, 'count');
+    expect(bucket).to.include({ count: 3, min: 1, max: 3 });
+    expect(contents().rows.metrics).to.equal(5);
+    await store.retain(new AbortController().signal);
+    expect(heights()).to.deep.equal([3, 2]);
+    store.close();
+  });
+
+  it('a line waits for others, and one of trouble takes them along', async () => {
+    const batches: number[][] = [];
+    const seen = new EventEmitter();
+    const store = {
+      lastSeq: () => 0,
+      get session() {
+        seen.emit('line');
+        return 4;
+      },
+      append: (_: string, stored: readonly NumberedRecord[]) => {
+        batches.push(stored.map(({ seq }) => seq));
+        seen.emit('batch');
+      },
+    } as unknown as LogStore;
+    const socketPath = join(dir, 'logs.sock');
+    const options = { path: socketPath, store, log: LOG, now: Date.now, onStored: () => undefined };
+    const ingest = new LogIngest({ ...options, followed: () => false });
+    await ingest.start();
+    const shipper = connect(socketPath);
+    await once(shipper, 'connect');
+    shipper.write('{"shipper":"s"}\n');
+    for (let seq = 1; seq <= 3; seq++) {
+      const line = once(seen, 'line');
+      shipper.write(`${seq} {"level":"info","msg":"${seq}"}\n`);
+      await line;
+    }
+    const batch = once(seen, 'batch');
+    shipper.write('4 {"level":"warn","msg":"4"}\n');
+    await batch;
+    const line = once(seen, 'line');
+    shipper.write('5 {"level":"info","msg":"5"}\n');
+    await line;
+    await new Promise(setImmediate);
+    ingest.flush();
+    expect(batches).to.deep.equal([[1, 2, 3, 4], [5]]);
+    shipper.destroy();
+    await ingest.stop();
   });
 
   it('a boot session that was cut off ends where its newest record is', () => {

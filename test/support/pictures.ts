@@ -158,6 +158,7 @@ export async function jpegOfTestPicture(width: number, height: number): Promise<
             .then(resolve, reject)
             .finally(() => kept.free());
       },
+      wants: () => true,
       onUnit: () => undefined,
     },
     ended.signal,

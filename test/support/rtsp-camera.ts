@@ -33,6 +33,7 @@ export class RtspCamera {
     const { promise: first, resolve } = Promise.withResolvers<void>();
     let busy = Promise.resolve();
     const sink = {
+      wants: () => true,
       onUnit: () => undefined,
       onPicture: ({ frame, capturedAt, at }: { frame: Frame; capturedAt: number; at: number }) => {
         const own = frame.clone();

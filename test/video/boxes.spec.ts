@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { LinkConnection } from '../../residual/app/link-connection.ts';
 import { EngineClient } from '../../residual/app/video/engine-client.ts';
 import { openVideo, type Video } from '../../residual/app/video/video.ts';
 import { loadConfig } from '../../shared/config/load.ts';
@@ -148,6 +149,7 @@ describe('a snapshot with boxes', function () {
     const video: Video = await openVideo({
       config,
       paths: node.paths,
+      link: new LinkConnection(node.paths.linkSocket),
       log: silentLog,
       cameras: () => ({ cameras: [], problem: null }),
       csi: async () => Promise.resolve({ cameras: [], problem: null }),

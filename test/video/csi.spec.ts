@@ -64,6 +64,7 @@ describe('a CSI camera', function () {
     const source = new LibcameraSource(systemVideoClock(), index, size);
     const run = source.run(
       {
+        wants: () => true,
         onUnit: () => undefined,
         onPicture: ({ frame, capturedAt }) => {
           const { width, height, data, linesize } = frame;

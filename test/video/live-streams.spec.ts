@@ -28,6 +28,7 @@ async function keyFrame(): Promise<Buffer> {
   const { promise, resolve } = Promise.withResolvers<Buffer>();
   await new TestSource(clock, SIZE).run(
     {
+      wants: () => true,
       onUnit: () => undefined,
       onPicture: ({ frame }) => {
         const own = frame.clone();

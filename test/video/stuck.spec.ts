@@ -38,6 +38,7 @@ describe('a foreign engine that never answers', () => {
       onUnit: () => undefined,
       onPicture: () => picture.resolve(),
       onReceived: () => undefined,
+      needed: () => true,
       onState: () => undefined,
       onStuck: stuck.resolve,
     });

@@ -27,6 +27,7 @@ async function record(path: string): Promise<void> {
   );
   await run.run(
     {
+      wants: () => true,
       onUnit: () => undefined,
       onPicture: ({ frame }) => {
         const own = frame.clone();

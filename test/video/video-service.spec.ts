@@ -89,6 +89,7 @@ class FakeEngine {
       dropped: 0,
       last_frame_age_ms: null,
       restarts: 0,
+      idle: false,
       recording: this.recording,
       recording_problem: null,
       radio: null,

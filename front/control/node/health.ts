@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { readdir, readFile, statfs } from 'node:fs/promises';
 import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
@@ -22,6 +23,8 @@ export interface SystemFacts {
 
 const GB = 1e9;
 const SAMPLE_MS = 1000;
+/** Disk and temperatures change slowly, and each of their files is a trip through the thread pool: samples from one to the next. */
+const SLOW = 10;
 const THERMAL = '/sys/class/thermal';
 const UNKNOWN: Omit<SystemFacts, 'cpu_count'> = {
   cpu_percent: null,
@@ -48,6 +51,7 @@ export class SystemMonitor {
   readonly #cpuCount = availableParallelism();
   #times: CpuTimes | null = null;
   #facts: SystemFacts;
+  #samples = 0;
   #sampling = false;
   #timer: NodeJS.Timeout | null = null;
 
@@ -67,7 +71,7 @@ export class SystemMonitor {
     if (this.#timer !== null) clearInterval(this.#timer);
   }
 
-  /** As of the last sample, at most a second old. */
+  /** At most a second old; disk and temperatures ten. */
   get facts(): SystemFacts {
     return this.#facts;
   }
@@ -76,24 +80,22 @@ export class SystemMonitor {
     if (this.#sampling) return; // the disk hangs: keeps the old values and starts no second sample
     this.#sampling = true;
     try {
-      const [times, memory, disk, temperatures] = await Promise.all([
-        readCpuTimes(),
-        readMemory(),
-        readDisk(this.#diskPath),
-        readTemperatures(),
-      ]);
+      const slow =
+        this.#samples++ % SLOW === 0
+          ? await Promise.all([readDisk(this.#diskPath), readTemperatures()])
+          : null;
+      const [times, memory] = [readCpuTimes(), readMemory()];
       const total = times.total - (this.#times?.total ?? times.total);
       const busy = times.busy - (this.#times?.busy ?? times.busy);
       this.#times = times;
       const cpu = total > 0 ? round((busy / total) * 100) : this.#facts.cpu_percent;
       const load_avg = loadavg();
       this.#facts = {
+        ...this.#facts,
         cpu_percent: cpu,
-        cpu_count: this.#cpuCount,
         load_avg,
         ...memory,
-        ...disk,
-        temperatures,
+        ...(slow === null ? {} : { ...slow[0], temperatures: slow[1] }),
       };
     } finally {
       this.#sampling = false;
@@ -106,8 +108,8 @@ function round(value: number): number {
 }
 
 /** The first line of /proc/stat: ticks since boot as user, nice, system, idle, iowait, irq, softirq, steal (proc_stat(5)). */
-async function readCpuTimes(): Promise<CpuTimes> {
-  const line = /^cpu +([0-9 ]+)$/m.exec(await textOrEmpty('/proc/stat'))?.[1] ?? '';
+function readCpuTimes(): CpuTimes {
+  const line = /^cpu +([0-9 ]+)$/m.exec(kernelText('/proc/stat'))?.[1] ?? '';
   const ticks = line.split(' ').slice(0, 8).map(Number);
   const total = ticks.reduce((sum, each) => sum + each, 0);
   return { total, busy: total - (ticks[3] ?? 0) - (ticks[4] ?? 0) };
@@ -118,8 +120,8 @@ type Memory = Pick<
   'memory_total_mb' | 'memory_available_mb' | 'memory_percent' | 'swap_total_mb' | 'swap_used_mb'
 >;
 
-async function readMemory(): Promise<Memory> {
-  const text = await textOrEmpty('/proc/meminfo');
+function readMemory(): Memory {
+  const text = kernelText('/proc/meminfo');
   const kib = (name: string): number | null => {
     const match = new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text);
     return match?.[1] === undefined ? null : Number(match[1]);
@@ -163,6 +165,15 @@ async function readTemperatures(): Promise<Readonly<Record<string, number>>> {
       out[`${zone}:${(await textOrEmpty(join(THERMAL, zone, 'type'))).trim()}`] = round(milli / 1000);
   }
   return out;
+}
+
+/** Of the kernel's memory: read at once, it takes less than a trip through the thread pool. Empty where there is none. */
+function kernelText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    return ifAbsent('')(error as NodeJS.ErrnoException);
+  }
 }
 
 async function textOrEmpty(path: string): Promise<string> {

@@ -3,11 +3,13 @@ import { every } from '../../../shared/async/every.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import type { Metric } from '../../../shared/metrics.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import { type Client, clientOf } from '../../../shared/rpc/contract.ts';
-import { LINK, type LinkState } from '../../../shared/rpc/link.ts';
+import type { LinkState } from '../../../shared/rpc/link.ts';
+import type { LinkConnection } from '../link-connection.ts';
 import type { LogStore } from './log-store.ts';
 
 const SAMPLE_MS = 1000;
+/** Samples that are written at once: what is in memory is lost if this process is killed. */
+const BATCH = 10;
 /** Samples per write while there is no vehicle: a write every second would wear out the SD card for nothing. */
 const IDLE_SAMPLES = 300;
 const FRESH_MS = 3000;
@@ -15,7 +17,7 @@ const FRESH_MS = 3000;
 const SEVERITY = { info: 2, warn: 3 } as const;
 
 export interface FlightRecorderOptions {
-  readonly linkSocket: string;
+  readonly link: Pick<LinkConnection, 'follow'>;
   readonly store: LogStore;
   readonly log: Logger;
   /** Monotonic clock, ms. */
@@ -28,33 +30,44 @@ export interface FlightRecorderOptions {
  */
 export class FlightRecorder {
   readonly #options: FlightRecorderOptions;
-  readonly #client: Client<typeof LINK>;
+  #unfollow: (() => void) | null = null;
   #state: LinkState | null = null;
   #stateAt = -Infinity;
   #armed = false;
   /** Null until the store was asked: a restart of this process connects nothing. */
   #alive: boolean | null = null;
   #timer: NodeJS.Timeout | null = null;
+  #ticks = 0;
   #samples = 0;
   #failed = false;
+  #unwritten = false;
   #first = true;
 
   constructor(options: FlightRecorderOptions) {
     this.#options = options;
-    this.#client = clientOf(LINK, {
-      path: options.linkSocket,
-      listeners: { state: (state) => this.#onState(state) },
-    });
   }
 
   start(): void {
-    this.#client.start();
-    this.#timer = every(SAMPLE_MS, 'flight recorder', () => this.#guarded(() => this.#sample()));
+    this.#unfollow = this.#options.link.follow({ state: (state) => this.#onState(state) });
+    this.#timer = every(SAMPLE_MS, 'flight recorder', () => this.#tick());
   }
 
   stop(): void {
     if (this.#timer !== null) clearInterval(this.#timer);
-    this.#client.stop();
+    this.#unfollow?.();
+    this.flush();
+  }
+
+  /** Stores the samples that wait. While that fails they are kept for a while; this is logged once. */
+  flush(): void {
+    const { store, log } = this.#options;
+    try {
+      store.flush();
+      this.#unwritten = false;
+    } catch (error) {
+      if (!this.#unwritten) log.error(`recorder: ${messageOf(error)}`);
+      this.#unwritten = true;
+    }
   }
 
   #onState(state: LinkState): void {
@@ -90,6 +103,11 @@ export class FlightRecorder {
       store.event('disarmed', 'svc-link', SEVERITY.info);
       store.endSession('flight');
     }
+  }
+
+  #tick(): void {
+    this.#sample();
+    if (++this.#ticks % BATCH === 0) this.flush();
   }
 
   #sample(): void {

@@ -25,6 +25,8 @@ export interface LogDeps {
   readonly reader: LogReader;
   readonly store: LogStore;
   readonly tail: LogTail;
+  /** Writes what waits for its batch, so that it is found. */
+  readonly flush: () => void;
   /** The rows in the log API's own OpenAPI document. */
   readonly rows: readonly Row[];
   /** Wall clock, ms. */
@@ -35,12 +37,16 @@ export function logHandlers({
   reader,
   store,
   tail,
+  flush,
   rows,
   now,
 }: LogDeps): HandlersOf<typeof logsRows, 'residual'> {
   let exports = 0;
   const exporting = new Set<string>();
-  const filterOf = (members: Members): LogFilter => readFilter(members, now());
+  const filterOf = (members: Members): LogFilter => {
+    flush();
+    return readFilter(members, now());
+  };
   return {
     'logs.get': async ({ query: text }) => {
       const members = membersOf(text);
@@ -88,11 +94,14 @@ export function logHandlers({
 
     'logs.openapi-json.get': () => openApiDocument(rows, VERSION),
 
-    'logs.stats.get': async () => ({
-      ...store.sizes(),
-      ...(await reader.ask('contents')),
-      ingest_accepted: store.accepted,
-    }),
+    'logs.stats.get': async () => {
+      flush();
+      return {
+        ...store.sizes(),
+        ...(await reader.ask('contents')),
+        ingest_accepted: store.accepted,
+      };
+    },
 
     'observability.query.get': async ({ query: text }) => {
       const members = membersOf(text);

@@ -53,6 +53,18 @@ DROP INDEX IF EXISTS logs_ts;
 DROP INDEX IF EXISTS logs_source_ts;
 `;
 
+/**
+ * Values by time: those of one moment are beside each other, and new ones at the end, so that a batch writes a page or two. Up to
+ * 1.0 they went to `metrics`, a page for each metric and second; it is still read, and its rows go with their age. The version is
+ * the same, because the one before can still use the file.
+ */
+const SAMPLES = `
+CREATE TABLE IF NOT EXISTS samples (
+  ts_us INTEGER NOT NULL, metric INTEGER NOT NULL, value REAL NOT NULL, session INTEGER,
+  PRIMARY KEY (ts_us, metric)
+) WITHOUT ROWID;
+`;
+
 /** The open database, and the file that it replaced. */
 export interface OpenDatabase {
   readonly db: DatabaseSync;
@@ -61,8 +73,8 @@ export interface OpenDatabase {
 }
 
 /**
- * Opens the one database of logs, events and metrics: WAL, synchronous NORMAL (a power cut may lose the last moments, never the
- * file). A damaged file, or one of another version, is moved away and a new one created: it is more important that new logs can
+ * Opens the one database of logs, events and metrics: WAL, synchronous NORMAL (a power cut may lose what the kernel has not
+ * written yet, which it does within about half a minute; never the file). A damaged file, or one of another version, is moved away and a new one created: it is more important that new logs can
  * be written than that old ones can be queried. With any other error (a full disk, a lock, no permission) the file stays.
  * @throws Error the system's or SQLite's own; it may pass
  */
@@ -88,8 +100,9 @@ function open(path: string): DatabaseSync {
     if (version === 0) db.exec(`BEGIN; ${SCHEMA} COMMIT;`);
     else if (version !== VERSION) throw new WrongVersion(`is of version ${version}, not ${VERSION}`);
     db.exec(INDEXES);
+    db.exec(SAMPLES);
     // Reading the first row of each table finds damage without reading a whole large file.
-    for (const table of ['sessions', 'logs', 'events', 'metrics', 'metric_names', 'shippers'])
+    for (const table of ['sessions', 'logs', 'events', 'metrics', 'samples', 'metric_names', 'shippers'])
       db.prepare(`SELECT * FROM ${table} LIMIT 1`).get();
     db.prepare("SELECT rowid FROM logs_fts WHERE logs_fts MATCH 'x' LIMIT 1").get();
     return db;

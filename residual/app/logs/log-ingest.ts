@@ -1,14 +1,19 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import { every } from '../../../shared/async/every.ts';
+import { contained } from '../../../shared/async/every.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { LineSplitter } from '../../../shared/rpc/lines.ts';
-import { type LogRecord, readLogLine } from '../../../shared/rpc/logs.ts';
+import { LOG_LEVELS, type LogRecord, readLogLine } from '../../../shared/rpc/logs.ts';
 import { listenUnix } from '../../../shared/rpc/socket-file.ts';
 import type { LogStore, NumberedRecord } from './log-store.ts';
 
 const MAX_LINE_CHARS = 256 * 1024;
-const BATCH_MS = 100;
+/**
+ * How long a record waits for others, ms: each write costs the card a dozen pages, however short the record is. What tells of
+ * trouble, and what somebody follows, does not wait; no record is lost by waiting, because its shipper has it until it is stored.
+ */
+const BATCH_MS = { urgent: 100, usual: 10_000 } as const;
+const URGENT = LOG_LEVELS.indexOf('warn');
 const BATCH_ROWS = 2000;
 const MAX_SHIPPERS = 8;
 const NUMBERED = /^(\d{1,15}) ([\s\S]*)$/;
@@ -19,6 +24,8 @@ export interface LogIngestOptions {
   readonly log: Logger;
   /** Wall clock, ms. */
   readonly now: () => number;
+  /** Whether somebody waits for new records. */
+  readonly followed: () => boolean;
   /** Called with the committed records, oldest first. */
   readonly onStored: (records: readonly LogRecord[]) => void;
 }
@@ -36,7 +43,10 @@ export class LogIngest {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #shippers = new Set<Shipper>();
+  readonly #flushSoon = contained('log store', () => this.flush());
   #timer: NodeJS.Timeout | null = null;
+  /** When it ends, monotonic, ms. */
+  #dueAt = Infinity;
   #failed = false;
 
   constructor(options: LogIngestOptions) {
@@ -46,12 +56,10 @@ export class LogIngest {
 
   async start(): Promise<void> {
     await listenUnix(this.#server, this.#options.path);
-    this.#timer = every(BATCH_MS, 'log store', () => this.#flushAll());
   }
 
   async stop(): Promise<void> {
-    if (this.#timer !== null) clearInterval(this.#timer);
-    this.#flushAll();
+    this.flush();
     for (const socket of this.#sockets) socket.destroy();
     if (!this.#server.listening) return;
     await new Promise<void>((resolve) => {
@@ -108,12 +116,27 @@ export class LogIngest {
     const seq = Number(match[1]);
     if (seq <= shipper.lastSeq) return; // sent again, but already stored
     shipper.lastSeq = seq;
-    const record = readLogLine(match[2] ?? '', 'unknown', this.#options.now());
-    shipper.waiting.push({ seq, record });
+    const { store, now, followed } = this.#options;
+    const record = readLogLine(match[2] ?? '', 'unknown', now());
+    shipper.waiting.push({ seq, record, session: store.session });
     if (shipper.waiting.length >= BATCH_ROWS) this.#flush(shipper);
+    const urgent = followed() || LOG_LEVELS.indexOf(record.level) >= URGENT;
+    this.#flushWithin(urgent ? BATCH_MS.urgent : BATCH_MS.usual);
   }
 
-  #flushAll(): void {
+  #flushWithin(ms: number): void {
+    const at = performance.now() + ms;
+    if (at >= this.#dueAt) return;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#dueAt = at;
+    this.#timer = setTimeout(this.#flushSoon, ms);
+  }
+
+  /** Stores what waits, as far as it can be stored. */
+  flush(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#dueAt = Infinity;
     for (const shipper of this.#shippers) this.#flush(shipper);
   }
 

@@ -107,7 +107,7 @@ export class LogQuery {
       rows: {
         logs: count('logs'),
         events: count('events'),
-        metrics: count('metrics'),
+        metrics: count('metrics') + count('samples'),
         sessions: count('sessions'),
       },
       oldest_ts_us: end('ASC'),
@@ -209,8 +209,13 @@ const COLUMNS: Readonly<Record<RecordKind, string>> = {
   events: 't.id, t.ts_us, t.session, t.kind, t.source, t.severity, t.detail',
   metrics: 't.metric AS id, t.ts_us, t.session, n.name, t.value',
 };
+
+/** `metrics` has what versions up to 1.0 wrote. SQLite merges the two, each in the order of its own key. */
+const METRICS = `(SELECT ts_us, metric, value, session FROM samples
+  UNION ALL SELECT ts_us, metric, value, session FROM metrics) t JOIN metric_names n ON n.id = t.metric`;
+
 function tableOf(kind: RecordKind): string {
-  return kind === 'metrics' ? 'metrics t JOIN metric_names n ON n.id = t.metric' : `${kind} t`;
+  return kind === 'metrics' ? METRICS : `${kind} t`;
 }
 
 /** LIMIT and OFFSET are the last marks of both. */
@@ -250,7 +255,13 @@ function whereOf(filter: LogFilter, after: Place | null): Sql {
     among('t.source', filter.sources);
     among('t.kind', filter.eventKinds);
     if (filter.minLevel !== null) add('t.severity >= ?', filter.minLevel);
-  } else among('n.name', filter.metrics);
+  }
+  // By number: only this SQLite applies to each of the two tables.
+  else if (filter.metrics.length > 0)
+    add(
+      `t.metric IN (SELECT id FROM metric_names WHERE name IN (${filter.metrics.map(() => '?').join(', ')}))`,
+      ...filter.metrics,
+    );
   if (after !== null) {
     const column = filter.kind === 'metrics' ? 't.metric' : 't.id';
     add(`t.ts_us <= ? AND (t.ts_us < ? OR ${column} < ?)`, after.ts, after.ts, after.id);

@@ -7,6 +7,7 @@ import type { Logger } from '../../../shared/process/logger.ts';
 import type { Handler, HandlersOf } from '../../../shared/routes/handler.ts';
 import { logsRows } from '../../../shared/routes/logs.ts';
 import type { Row } from '../../../shared/routes/row.ts';
+import type { LinkConnection } from '../link-connection.ts';
 import { ClockWatch } from './clock-watch.ts';
 import { FlightRecorder } from './flight-recorder.ts';
 import { logHandlers } from './handlers.ts';
@@ -24,6 +25,7 @@ const SEVERITY = { warn: 3, error: 4 } as const;
 
 export interface LogServiceOptions {
   readonly paths: Paths;
+  readonly link: LinkConnection;
   readonly limits: { readonly enabled: boolean; readonly max_mb: number; readonly max_age_days: number };
   /** The kernel's: names this run of the machine. */
   readonly bootId: string;
@@ -116,7 +118,7 @@ async function openLogs(options: LogServiceOptions): Promise<OpenedLogs> {
 }
 
 async function runLogs(
-  { paths, limits, bootId, profile, log }: LogServiceOptions,
+  { paths, link, limits, bootId, profile, log }: LogServiceOptions,
   db: DatabaseSync,
   setAside: string | null,
 ): Promise<OpenedLogs> {
@@ -134,10 +136,11 @@ async function runLogs(
     store,
     log,
     now: Date.now,
+    followed: () => tail.followed,
     onStored: (records) => tail.push(records),
   });
   const recorder = new FlightRecorder({
-    linkSocket: paths.linkSocket,
+    link,
     store,
     log,
     now: () => performance.now(),
@@ -163,7 +166,17 @@ async function runLogs(
   ];
   const reader = new LogReader(paths.logStore);
   return {
-    handlers: logHandlers({ reader, store, tail, rows: logsRows, now: Date.now }),
+    handlers: logHandlers({
+      reader,
+      store,
+      tail,
+      flush: () => {
+        ingest.flush();
+        recorder.flush();
+      },
+      rows: logsRows,
+      now: Date.now,
+    }),
     async stop() {
       for (const timer of timers) clearInterval(timer);
       stopped.abort();

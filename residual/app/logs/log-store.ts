@@ -7,7 +7,19 @@ import { Retention, type StoreLimits, sizeOf } from './retention.ts';
 export interface NumberedRecord {
   readonly seq: number;
   readonly record: LogRecord;
+  /** As `LogStore.session` when it came; without it, when it is stored. */
+  readonly session?: number | null;
 }
+
+/** The values of one moment, by the name of the metric. */
+interface Moment {
+  readonly atUs: number;
+  readonly session: number | null;
+  readonly values: Readonly<Record<string, number>>;
+}
+
+/** While the disk is full: five minutes of them. */
+const MOST_WAITING = 300;
 
 export type SessionKind = 'boot' | 'flight';
 
@@ -26,9 +38,11 @@ export class LogStore {
   readonly #nowUs: () => number;
   readonly #insertLog: StatementSync;
   readonly #insertEvent: StatementSync;
-  readonly #insertMetric: StatementSync;
+  readonly #insertSample: StatementSync;
   readonly #saveShipper: StatementSync;
   readonly #metricIds = new Map<string, number>();
+  /** Values that are not on disk yet. */
+  #waiting: Moment[] = [];
   #boot: number | null = null;
   #flight: number | null = null;
   accepted = 0;
@@ -45,8 +59,8 @@ export class LogStore {
     this.#insertEvent = db.prepare(
       'INSERT INTO events (ts_us, session, kind, source, severity, detail) VALUES (?, ?, ?, ?, ?, ?)',
     );
-    this.#insertMetric = db.prepare(
-      'INSERT OR REPLACE INTO metrics (metric, ts_us, value, session) VALUES (?, ?, ?, ?)',
+    this.#insertSample = db.prepare(
+      'INSERT OR REPLACE INTO samples (ts_us, metric, value, session) VALUES (?, ?, ?, ?)',
     );
     this.#saveShipper = db.prepare(
       'INSERT INTO shippers (id, last_seq, seen_us) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET last_seq = excluded.last_seq, seen_us = excluded.seen_us',
@@ -64,8 +78,7 @@ export class LogStore {
     const last = records.at(-1);
     if (last === undefined) return;
     inTransaction(this.#db, () => {
-      const session = this.#session;
-      for (const { record } of records) {
+      for (const { record, session = this.session } of records) {
         const { tsUs, source, level, message, fields } = record;
         this.#insertLog.run(
           tsUs,
@@ -82,7 +95,7 @@ export class LogStore {
   }
 
   event(kind: string, source: string, severity: number, detail: JsonObject = {}): void {
-    this.#insertEvent.run(this.#nowUs(), this.#session, kind, source, severity, JSON.stringify(detail));
+    this.#insertEvent.run(this.#nowUs(), this.session, kind, source, severity, JSON.stringify(detail));
   }
 
   /** The newest event of these kinds since the node was started; null for none. */
@@ -94,13 +107,21 @@ export class LogStore {
     return row === undefined ? null : String(row['kind']);
   }
 
-  /** Stores the values of one moment. */
+  /** The values of this moment. `flush` stores them: each write costs the card a few pages, however little it is. */
   metrics(values: Readonly<Record<string, number>>): void {
-    const at = this.#nowUs();
+    this.#waiting.push({ atUs: this.#nowUs(), session: this.session, values });
+    if (this.#waiting.length > MOST_WAITING) this.#waiting.shift();
+  }
+
+  /** Stores the values that wait; if it fails, they wait on. */
+  flush(): void {
+    if (this.#waiting.length === 0) return;
     inTransaction(this.#db, () => {
-      for (const [name, value] of Object.entries(values))
-        this.#insertMetric.run(this.#metricId(name), at, value, this.#session);
+      for (const { atUs, session, values } of this.#waiting)
+        for (const [name, value] of Object.entries(values))
+          this.#insertSample.run(atUs, this.#metricId(name), value, session);
     });
+    this.#waiting = [];
   }
 
   /** Opens a session. An open session of the same kind that was never closed (power cut) ends at its newest record. */
@@ -182,7 +203,7 @@ export class LogStore {
   }
 
   /** The innermost open session. */
-  get #session(): number | null {
+  get session(): number | null {
     return this.#flight ?? this.#boot;
   }
 

@@ -42,6 +42,11 @@ export class LogTail {
     for (const { stream } of this.#readers) stream.end();
   }
 
+  /** Whether anybody reads. */
+  get followed(): boolean {
+    return this.#readers.size > 0;
+  }
+
   /**
    * @param owner the principal of the reader
    * @param replay entries to begin with, oldest first; records that are stored meanwhile follow them

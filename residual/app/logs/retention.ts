@@ -27,6 +27,7 @@ export class Retention {
   readonly #logsBefore: StatementSync;
   readonly #eventsBefore: StatementSync;
   readonly #metricsBefore: StatementSync;
+  readonly #samplesBefore: StatementSync;
   #rows = FIRST_ROWS;
 
   /** @param stopped ends a run between two steps */
@@ -44,6 +45,9 @@ export class Retention {
     this.#oldestLogs = db.prepare('DELETE FROM logs WHERE id IN (SELECT id FROM logs ORDER BY id LIMIT ?)');
     this.#metricsBefore = db.prepare(
       'DELETE FROM metrics WHERE metric = ?1 AND ts_us IN (SELECT ts_us FROM metrics WHERE metric = ?1 AND ts_us < ?2 ORDER BY ts_us LIMIT ?3)',
+    );
+    this.#samplesBefore = db.prepare(
+      'DELETE FROM samples WHERE (ts_us, metric) IN (SELECT ts_us, metric FROM samples WHERE ts_us < ? ORDER BY ts_us LIMIT ?)',
     );
   }
 
@@ -87,11 +91,13 @@ export class Retention {
     }
   }
 
-  /** One metric after the other, because their table is sorted so. */
+  /** Of the older table one metric after the other, because it is sorted so. */
   async #deleteMetrics(
     before: (span: { readonly oldest: number; readonly newest: number }) => number,
   ): Promise<number> {
-    let all = 0;
+    const span = this.#db.prepare('SELECT min(ts_us) AS oldest, max(ts_us) AS newest FROM samples').get();
+    const until = before({ oldest: Number(span?.['oldest'] ?? 0), newest: Number(span?.['newest'] ?? 0) });
+    let all = await this.#all((rows) => changes(this.#samplesBefore.run(until, rows)));
     for (const { id } of this.#db.prepare('SELECT id FROM metric_names').all()) {
       const end = (order: 'ASC' | 'DESC'): number =>
         Number(

@@ -12,6 +12,7 @@ import type { logsRows } from '../../../shared/routes/logs.ts';
 import type { pluginsRows } from '../../../shared/routes/plugins.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import { VERSION } from '../../../shared/version.ts';
+import type { LinkConnection } from '../link-connection.ts';
 import type { UpgradeHandler } from '../server.ts';
 import type { DetectionFeed } from '../vision/detection-feed.ts';
 import { pluginHandlers } from './handlers.ts';
@@ -43,6 +44,7 @@ export interface Plugins {
 export interface PluginsOptions {
   readonly config: Config;
   readonly paths: Paths;
+  readonly link: LinkConnection;
   /** Whether this node was installed, so that extensions are units of the machine. */
   readonly installed: boolean;
   readonly recording: Recording;
@@ -57,6 +59,7 @@ export interface PluginsOptions {
 export async function openPlugins({
   config,
   paths,
+  link,
   installed,
   recording,
   detections,
@@ -66,7 +69,7 @@ export async function openPlugins({
 }: PluginsOptions): Promise<Plugins> {
   const { profile } = config.agent;
   const topics = new Topics();
-  const vehicle = new LinkVehicle(paths.linkSocket, topics);
+  const vehicle = new LinkVehicle(link, topics);
   const store = new PluginStore(paths.pluginState);
   const installer = new Installer({
     folder: paths.plugins,

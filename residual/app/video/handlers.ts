@@ -41,6 +41,7 @@ const UNKNOWN = {
   dropped: null,
   last_frame_age_ms: null,
   restarts: null,
+  idle: null,
   recording: null,
   recording_problem: null,
   radio: null,

@@ -1,16 +1,15 @@
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { CameraAction, CameraDone, CameraRequest, CameraState } from '../../../shared/rpc/camera.ts';
-import { type Client, clientOf } from '../../../shared/rpc/contract.ts';
-import { LINK } from '../../../shared/rpc/link.ts';
 import type { EngineStatus } from '../../../shared/rpc/video.ts';
+import type { LinkConnection } from '../link-connection.ts';
 import type { EngineClient } from './engine-client.ts';
 import { snapshot } from './handlers.ts';
 import type { Recordings } from './recordings.ts';
 import type { VideoService } from './video-service.ts';
 
 export interface MavlinkCameraOptions {
-  readonly linkSocket: string;
+  readonly link: LinkConnection;
   readonly engine: EngineClient;
   readonly service: VideoService;
   readonly recordings: Recordings;
@@ -26,7 +25,7 @@ export interface MavlinkCameraOptions {
  */
 export class MavlinkCamera {
   readonly #options: MavlinkCameraOptions;
-  readonly #link: Client<typeof LINK>;
+  #unfollow: (() => void) | null = null;
   #telling = false;
   /** The newest status that came meanwhile. */
   #next: EngineStatus | null = null;
@@ -34,18 +33,14 @@ export class MavlinkCamera {
 
   constructor(options: MavlinkCameraOptions) {
     this.#options = options;
-    this.#link = clientOf(LINK, {
-      path: options.linkSocket,
-      listeners: { camera: (request) => void this.#serve(request) },
-    });
   }
 
   start(): void {
-    this.#link.start();
+    this.#unfollow = this.#options.link.follow({ camera: (request) => void this.#serve(request) });
   }
 
   stop(): void {
-    this.#link.stop();
+    this.#unfollow?.();
   }
 
   /** Call it with each status of svc-video. */
@@ -59,7 +54,7 @@ export class MavlinkCamera {
     try {
       for (let status = this.#next; status !== null; status = this.#next) {
         this.#next = null;
-        if (this.#link.connected) await this.#pass(status);
+        if (this.#options.link.connected) await this.#pass(status);
       }
       this.#problem = null;
     } catch (error) {
@@ -74,19 +69,20 @@ export class MavlinkCamera {
 
   async #pass(status: EngineStatus): Promise<void> {
     const camera = status.state === 'running' ? await this.#describe(status) : null;
-    const { ground_stations: addresses } = await this.#link.calls.camera({ camera });
+    const { ground_stations: addresses } = await this.#options.link.calls.camera({ camera });
     if (status.follow_port !== null) await this.#options.engine.calls.follow({ addresses });
   }
 
   async #describe(status: EngineStatus): Promise<CameraState> {
-    const { recording, profile } = status;
+    const { recording, profile, idle } = status;
     const space = await this.#options.recordings.space();
     return {
       name: (status.source ?? '').slice(0, 128),
       width: profile?.width ?? null,
       height: profile?.height ?? null,
-      fps: status.fps,
-      bitrate_kbps: status.bitrate_kbps,
+      // What there will be once somebody watches.
+      fps: idle ? (profile?.fps ?? null) : status.fps,
+      bitrate_kbps: idle ? (profile?.bitrate_kbps ?? null) : status.bitrate_kbps,
       recording_ms: recording === null ? null : Math.round(recording.duration_seconds * 1000),
       storage:
         space === null
@@ -110,7 +106,7 @@ export class MavlinkCamera {
       problem = { code: error instanceof ApiError ? error.code : 'E_INTERNAL', detail: messageOf(error) };
       log.warn(`camera: ${action} for a ground station: ${problem.detail}`);
     }
-    await this.#link.calls
+    await this.#options.link.calls
       .camera_done({ id, problem, picture })
       .catch((error: unknown) => log.warn(`camera: ${messageOf(error)}`));
   }

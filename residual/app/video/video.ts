@@ -10,6 +10,7 @@ import type { Batch } from '../../../shared/schemas/vision.ts';
 import type { CameraList } from '../../../shared/video/cameras.ts';
 import type { CsiList } from '../../../shared/video/csi-cameras.ts';
 import { recordingsDirectory } from '../../../shared/video/recordings-directory.ts';
+import type { LinkConnection } from '../link-connection.ts';
 import { whepHandlers } from '../whep/handlers.ts';
 import { WhepService } from '../whep/whep-service.ts';
 import { EngineClient } from './engine-client.ts';
@@ -42,6 +43,7 @@ export interface Video {
 export interface VideoOptions {
   readonly config: Config;
   readonly paths: Paths;
+  readonly link: LinkConnection;
   readonly log: Logger;
   readonly cameras: () => CameraList;
   /** @param inUse one of them gives pictures */
@@ -54,6 +56,7 @@ export interface VideoOptions {
 export async function openVideo({
   config,
   paths,
+  link,
   log,
   cameras,
   csi,
@@ -77,7 +80,7 @@ export async function openVideo({
     log,
   });
   const camera = new MavlinkCamera({
-    linkSocket: paths.linkSocket,
+    link,
     engine,
     service,
     recordings,

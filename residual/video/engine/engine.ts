@@ -42,6 +42,8 @@ export interface EngineOptions {
 }
 
 const STATUS_MS = 1000;
+/** Who has asked for a snapshot may soon ask for the next. */
+const SNAPSHOT_US = 10_000_000;
 
 /** One pipeline and the users of its pictures: viewers, live streams, outputs, recorder, snapshot. */
 export class Engine {
@@ -56,6 +58,7 @@ export class Engine {
   readonly #units = new UnitBuffer();
   readonly #server: Server<typeof VIDEO>;
   #ticker: NodeJS.Timeout | null = null;
+  #snapshotAt = -Infinity;
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -70,6 +73,7 @@ export class Engine {
       onUnit: (unit) => this.#spread(unit),
       onPicture: (picture, number) => this.#show(picture, number),
       onReceived: (unit, number) => this.#decoding.offer(unit, number),
+      needed: () => this.#needed,
       onState: () => this.#tell(),
       onStuck: options.onStuck,
     });
@@ -170,6 +174,18 @@ export class Engine {
     };
   }
 
+  /** Whether somebody uses the pictures, or has just asked for one. */
+  get #needed(): boolean {
+    return (
+      this.#viewers.watched ||
+      this.#live.watched ||
+      this.#recorder.status() !== null ||
+      this.#frames.wanted ||
+      this.#options.outputs.wanted ||
+      this.#options.clock.micros() - this.#snapshotAt < SNAPSHOT_US
+    );
+  }
+
   /** A raw picture, for those who need one. */
   #show(picture: Picture, number: number): void {
     this.#small.offer(picture);
@@ -202,6 +218,8 @@ export class Engine {
 
   /** The raw picture if there is one; an encoded one is decoded. The frame is for the caller to free. */
   async #newest(): Promise<Picture | null> {
+    this.#snapshotAt = this.#options.clock.micros();
+    await this.#pipeline.fresh();
     const raw = this.#pipeline.latest;
     return raw === null ? this.#units.decode() : { ...raw, frame: cloneFrame(raw.frame) };
   }

@@ -27,7 +27,9 @@ export interface PipelineOptions {
   readonly onPicture: (picture: Picture, number: number) => void;
   /** Called with each picture of a source that encodes itself, before `onUnit`. */
   readonly onReceived: (unit: AccessUnit, number: number) => void;
-  /** Called when pictures begin or stop to come. */
+  /** Whether anybody needs the pictures. While nobody does, one a second is encoded. */
+  readonly needed: () => boolean;
+  /** Called when pictures begin or stop to come, or to be needed. */
   readonly onState: () => void;
   /** Called when a foreign engine has not answered for 5 s. What waits for it cannot be ended but with the process. */
   readonly onStuck: (why: string) => void;
@@ -43,6 +45,10 @@ const LIMITS = {
   firstBackoffMs: 250,
   longestBackoffMs: 5000,
   keyIntervalUs: 200_000,
+  /** From one picture to the next while nobody needs them: encoder and camera stay ready, and a loss of the camera is noticed. */
+  idleUs: 1_000_000,
+  /** Pictures go on for so long when nobody needs them any more, and after the start. */
+  lingerUs: 2_000_000,
 } as const;
 
 interface Applying {
@@ -69,6 +75,9 @@ export class Pipeline {
   #keyWanted = false;
   #keyAt = 0;
   #dueAt = 0;
+  #neededAt = 0;
+  #idle = false;
+  readonly #waiting = new Set<() => void>();
   #lastAt: number | null = null;
   /** Pictures of the source so far. */
   #taken = 0;
@@ -109,6 +118,7 @@ export class Pipeline {
       dropped: this.#dropped,
       last_frame_age_ms: this.#lastAt === null ? null : Math.round((now - this.#lastAt) / 1000),
       restarts: this.#restarts,
+      idle: this.#idle,
     };
   }
 
@@ -125,6 +135,15 @@ export class Pipeline {
   /** The newest raw picture; null where there is none. The caller may use it until it awaits. */
   get latest(): Picture | null {
     return this.#latest;
+  }
+
+  /** Resolves when `latest` is not older than a usual picture; after a second without one too. */
+  async fresh(): Promise<void> {
+    if (!this.#idle) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiting.add(resolve);
+    await Promise.race([promise, delay(LIMITS.idleUs / 1000, undefined, { ref: false })]);
+    this.#waiting.delete(resolve);
   }
 
   /**
@@ -195,6 +214,7 @@ export class Pipeline {
     const onStop = (): void => end('stopped');
     stopped.addEventListener('abort', onStop, { once: true });
     const began = this.#options.clock.micros();
+    this.#neededAt = began;
     let heardAt: number | null = null;
     const watch = setInterval(() => {
       const now = this.#options.clock.micros();
@@ -214,6 +234,7 @@ export class Pipeline {
     try {
       await source.run(
         {
+          wants: (at) => this.#wants(at),
           onPicture: (picture) => {
             if (attempt.signal.aborted) return;
             hear(picture.at);
@@ -253,20 +274,47 @@ export class Pipeline {
     this.#applying.clear();
   }
 
+  /** False for what nobody needs. Who looks at raw pictures may want more of them than the profile encodes. */
+  #wants(at: number): boolean {
+    if (this.#applying.size > 0 || this.#options.needed()) {
+      this.#neededAt = at;
+      if (this.#idle) {
+        // Who has come begins with the next picture.
+        this.#dueAt = 0;
+        this.#keyWanted = true;
+      }
+    }
+    const idle = at - this.#neededAt > LIMITS.lingerUs;
+    if (idle !== this.#idle) {
+      this.#idle = idle;
+      this.#options.onState();
+    }
+    return !this.#idle || this.#isDue(at);
+  }
+
+  /** A picture may come a little early; more than a quarter of a period is another picture. */
+  #isDue(at: number): boolean {
+    return at >= this.#dueAt - this.#period / 4;
+  }
+
+  get #period(): number {
+    return this.#idle ? LIMITS.idleUs : 1e6 / this.#wanted.fps;
+  }
+
   /** Encodes every picture that is due; pictures that come while the encoder is busy are dropped, so that none is late. */
   #offer(picture: Picture, fail: (why: string) => void): void {
-    const period = 1e6 / this.#wanted.fps;
-    // A picture may come a little early; more than a quarter of a period is another picture.
-    if (picture.at < this.#dueAt - period / 4) return;
+    if (!this.#isDue(picture.at)) return;
     if (this.#busy !== null) {
       this.#dropped++;
       return;
     }
+    const period = this.#period;
     this.#dueAt = Math.max(this.#dueAt + period, picture.at + period / 2);
     const { capturedAt, at } = picture;
     const frame = cloneFrame(picture.frame);
     this.#latest?.frame.free();
     this.#latest = { frame, capturedAt, at };
+    for (const resolve of this.#waiting) resolve();
     const own = cloneFrame(frame);
     this.#busyAt = this.#options.clock.micros();
     this.#busy = this.#encode(own, capturedAt, at)

@@ -52,6 +52,10 @@ export class LiveStreams {
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
   }
 
+  get watched(): boolean {
+    return this.#streams.size > 0;
+  }
+
   /** Never waits: a stream whose reader is slow leaves out its own pictures. */
   push(unit: AccessUnit): void {
     if (unit.key) this.#checkFilm(unit); // also while nobody reads, so that the first need not wait for it

@@ -48,7 +48,7 @@ export class Outputs {
     this.#mpegts = new MpegtsStream((piece) => {
       for (const { kind, sender } of this.#configured) if (kind === 'mpegts') sender.send([piece]);
     });
-    this.#radio = radio === null ? null : this.#sender('RTP', radio);
+    this.#radio = radio === null ? null : this.#sender('RTP', radio, true);
     this.#configured = outputs.map(({ kind, ...to }) => ({
       kind,
       port: to.port,
@@ -62,6 +62,12 @@ export class Outputs {
 
   get radio(): SentStatus | null {
     return this.#radio?.status ?? null;
+  }
+
+  /** Whether anybody may receive it. The radio's port is on this machine, where the kernel says if nobody has it open. */
+  get wanted(): boolean {
+    this.#lapse();
+    return this.#configured.length > 0 || this.#followed.size > 0 || this.#radio?.refused === false;
   }
 
   /** Those of the config first. */
@@ -132,11 +138,12 @@ export class Outputs {
     this.#followed.delete(address);
   }
 
-  #sender(what: string, to: HostPort): UdpSender {
+  #sender(what: string, to: HostPort, probes = false): UdpSender {
     const { clock, log } = this.#options;
     return new UdpSender({
       to,
       what,
+      probes,
       refuse: (address, port) => this.#leadsBack(address, port),
       now: () => clock.micros() / 1000,
       log,

@@ -10,6 +10,8 @@ import type { SentStatus } from '../../../shared/rpc/video.ts';
 const COMPLAIN_MS = 60_000;
 /** A name is looked up again after this time; one that was not found, too. */
 const LOOKUP_MS = 30_000;
+/** A refusal counts for so long: at least one picture a second is sent. */
+const REFUSED_MS = 2000;
 /** More than this in the kernel's queue, and pictures are dropped: about a second of video. */
 const MAX_QUEUED_BYTES = 1024 * 1024;
 
@@ -19,6 +21,8 @@ export interface UdpSenderOptions {
   readonly what: string;
   /** Why nothing may be sent to this IP address and port; null if it may. */
   readonly refuse: (address: string, port: number) => string | null;
+  /** Find out whether anybody listens, if it is a port of this machine. */
+  readonly probes: boolean;
   /** Monotonic clock, ms. */
   readonly now: () => number;
   readonly log: Logger;
@@ -36,6 +40,10 @@ export class UdpSender {
   #packets = 0;
   #bytes = 0;
   #failed = 0;
+  /** Its socket is to be connected: only so it hears that nobody has the port open. */
+  #probing = false;
+  #connected = false;
+  #refusedAt = -Infinity;
   #stopped = false;
 
   constructor(options: UdpSenderOptions) {
@@ -51,6 +59,11 @@ export class UdpSender {
     return this.#address;
   }
 
+  /** Nobody has the port open, as far as the receiver's machine says so. */
+  get refused(): boolean {
+    return this.#options.now() - this.#refusedAt < REFUSED_MS;
+  }
+
   get status(): SentStatus {
     const [packets, bytes, failed] = [this.#packets, this.#bytes, this.#failed];
     return { to: this.#to, packets, bytes, failed, problem: this.#problem };
@@ -61,7 +74,7 @@ export class UdpSender {
     const { to, now } = this.#options;
     if (isIP(to.host) === 0 && now() - this.#lookedUpAt > LOOKUP_MS) this.#lookUp();
     const [socket, address] = [this.#socket, this.#address];
-    if (socket === null || address === null) return;
+    if (socket === null || address === null || this.#probing !== this.#connected) return;
     for (const packet of packets) {
       if (socket.getSendQueueSize() > MAX_QUEUED_BYTES) {
         this.#fail(new Error('the network is too slow'));
@@ -69,10 +82,12 @@ export class UdpSender {
       }
       this.#packets++;
       this.#bytes += packet.length;
-      socket.send(packet, to.port, address, (error) => {
+      const sent = (error: Error | null): void => {
         if (error !== null) this.#fail(error);
         else this.#problem = null;
-      });
+      };
+      if (this.#connected) socket.send(packet, sent);
+      else socket.send(packet, to.port, address, sent);
     }
   }
 
@@ -105,14 +120,26 @@ export class UdpSender {
     socket.on('error', (error) => this.#fail(error));
     socket.unref();
     this.#socket = socket;
+    // The way to another machine may change, which a connected socket would not follow.
+    this.#probing = this.#options.probes && (address.startsWith('127.') || address === '::1');
+    if (!this.#probing) return;
+    socket.connect(this.#options.to.port, address, () => {
+      this.#connected = true;
+    });
   }
 
   #close(): void {
     this.#socket?.close();
     this.#socket = null;
+    this.#connected = false;
   }
 
   #fail(error: unknown): void {
+    // Nobody listens yet, as before the radio is up.
+    if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') {
+      this.#refusedAt = this.#options.now();
+      return;
+    }
     this.#failed++;
     this.#problem = messageOf(error);
     this.#complain();

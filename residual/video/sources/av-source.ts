@@ -1,5 +1,12 @@
 import { Codec, CodecContext, FormatContext, Frame, InputFormat, Packet, type Stream } from 'node-av';
-import { AV_CODEC_FLAG_LOW_DELAY, AVERROR_EAGAIN, AVMEDIA_TYPE_VIDEO } from 'node-av/constants';
+import {
+  AV_CODEC_FLAG_LOW_DELAY,
+  AV_CODEC_ID_MJPEG,
+  AV_CODEC_ID_RAWVIDEO,
+  type AVCodecID,
+  AVERROR_EAGAIN,
+  AVMEDIA_TYPE_VIDEO,
+} from 'node-av/constants';
 import { dictionary, isDrained, must } from '../engine/av.ts';
 import { instant, type VideoClock } from '../engine/picture.ts';
 import type { SourceSink, VideoSource } from './source.ts';
@@ -14,6 +21,8 @@ export interface AvInput {
   readonly options: Readonly<Record<string, string | number>>;
 }
 
+/** Each picture stands by itself, so that those that nobody needs can be left out. */
+const SINGLE: readonly AVCodecID[] = [AV_CODEC_ID_MJPEG, AV_CODEC_ID_RAWVIDEO];
 // More errors than damaged H.264 can cause: the camera sends another format.
 const MAX_BAD_PACKETS = 300;
 
@@ -69,6 +78,7 @@ export class AvSource implements VideoSource {
     const frame = new Frame();
     packet.alloc();
     frame.alloc();
+    const single = SINGLE.includes(stream.codecpar.codecId);
     let bad = 0;
     try {
       must(decoder.parametersToContext(stream.codecpar), 'decoder');
@@ -82,6 +92,7 @@ export class AvSource implements VideoSource {
         try {
           if (packet.streamIndex !== stream.index) continue;
           const { capturedAt, at } = instant(this.#clock);
+          if (single && !sink.wants(at)) continue;
           const sent = await decoder.sendPacket(packet);
           // Damaged by packet loss: the next key frame repairs it.
           bad = sent < 0 && !isDrained(sent) ? bad + 1 : 0;

@@ -96,6 +96,7 @@ export class LibcameraSource implements VideoSource {
         filled += taken;
         if (filled < pixels.length) continue;
         filled = 0;
+        if (!sink.wants(at)) continue;
         // libcamera's YUV 4:2:0 for video in files has full range, as a JPEG.
         using frame = Frame.fromVideoBuffer(pixels, { width, height, format: AV_PIX_FMT_YUVJ420P });
         sink.onPicture({ frame, capturedAt, at });

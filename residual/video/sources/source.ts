@@ -2,6 +2,10 @@ import type { AccessUnit, Picture } from '../engine/picture.ts';
 
 /** Raw pictures, which the engine encodes, or H.264 that is encoded already. */
 export interface SourceSink {
+  /**
+   * Asked for each raw picture before it is decoded or drawn, with its `Picture.at`: false if nobody would use it.
+   */
+  readonly wants: (at: number) => boolean;
   readonly onPicture: (picture: Picture) => void;
   readonly onUnit: (unit: AccessUnit) => void;
 }

@@ -25,14 +25,16 @@ export class TestSource implements VideoSource {
     const picture = new TestPicture(width, height);
     const began = this.#clock.micros();
     for (let number = 0; !signal.aborted; ) {
-      using frame = blank(width, height);
-      const [y, u, v] = frame.data ?? [];
-      if (y === undefined || u === undefined || v === undefined)
-        throw new Error('no memory for the test picture');
-      const [strideY = 0, strideU = 0, strideV = 0] = frame.linesize;
-      const { capturedAt, at } = instant(this.#clock);
-      picture.draw({ y, u, v, strides: [strideY, strideU, strideV] }, capturedAt, number);
-      sink.onPicture({ frame, capturedAt, at });
+      const now = instant(this.#clock);
+      if (sink.wants(now.at)) {
+        using frame = blank(width, height);
+        const [y, u, v] = frame.data ?? [];
+        if (y === undefined || u === undefined || v === undefined)
+          throw new Error('no memory for the test picture');
+        const [strideY = 0, strideU = 0, strideV = 0] = frame.linesize;
+        picture.draw({ y, u, v, strides: [strideY, strideU, strideV] }, now.capturedAt, number);
+        sink.onPicture({ frame, ...now });
+      }
       // The next due time in the future: after a stall, frames are skipped instead of sent in a burst.
       number = Math.max(number + 1, Math.ceil(((this.#clock.micros() - began) * fps) / 1e6));
       const wait = (began + (number * 1e6) / fps - this.#clock.micros()) / 1000;

@@ -60,6 +60,10 @@ export class Viewers {
     this.#options = options;
   }
 
+  get watched(): boolean {
+    return this.#sessions.size > 0;
+  }
+
   get list(): readonly ViewerStatus[] {
     return [...this.#sessions.values()].map(({ id, owner, viewer }) => ({ id, owner, path: viewer.path }));
   }

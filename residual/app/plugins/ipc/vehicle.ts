@@ -4,8 +4,8 @@ import { telemetryOf } from '../../../../shared/flight/telemetry-body.ts';
 import type { JsonObject } from '../../../../shared/member.ts';
 import type { MissionPart } from '../../../../shared/mission/item.ts';
 import type { ExtensionValues } from '../../../../shared/plugins/telemetry-values.ts';
-import { type Client, clientOf } from '../../../../shared/rpc/contract.ts';
-import { LINK, type LinkState, type MissionList } from '../../../../shared/rpc/link.ts';
+import type { LinkState, MissionList } from '../../../../shared/rpc/link.ts';
+import type { LinkConnection } from '../../link-connection.ts';
 import type { Topics } from './topics.ts';
 import { VehicleEvents } from './vehicle-events.ts';
 
@@ -23,31 +23,30 @@ export interface Vehicle {
 
 /** svc-link, as extensions see it: telemetry, lists of the mission, and the events that are made of its changes. */
 export class LinkVehicle implements Vehicle {
-  readonly #client: Client<typeof LINK>;
+  readonly #link: LinkConnection;
+  readonly #events: VehicleEvents;
+  #unfollow: (() => void) | null = null;
   readonly #listeners = new Set<(telemetry: () => Telemetry) => void>();
 
-  constructor(linkSocket: string, topics: Pick<Topics, 'publish'>) {
-    const events = new VehicleEvents((topic, payload) => topics.publish(topic, payload));
-    this.#client = clientOf(LINK, {
-      path: linkSocket,
-      listeners: {
-        state: (state) => {
-          events.heard(state);
-          this.#heard(state);
-        },
+  constructor(link: LinkConnection, topics: Pick<Topics, 'publish'>) {
+    this.#link = link;
+    this.#events = new VehicleEvents((topic, payload) => topics.publish(topic, payload));
+  }
+
+  start(): void {
+    this.#unfollow = this.#link.follow({
+      state: (state) => {
+        this.#events.heard(state);
+        this.#heard(state);
       },
-      onConnection: (connected) => {
-        if (!connected) events.forget();
+      connection: (connected) => {
+        if (!connected) this.#events.forget();
       },
     });
   }
 
-  start(): void {
-    this.#client.start();
-  }
-
   stop(): void {
-    this.#client.stop();
+    this.#unfollow?.();
   }
 
   follow(listener: (telemetry: () => Telemetry) => void): () => void {
@@ -56,11 +55,11 @@ export class LinkVehicle implements Vehicle {
   }
 
   async mission(part: MissionPart): Promise<MissionList> {
-    return this.#client.calls.mission_read({ part, refresh: false, token: randomUUID() });
+    return this.#link.calls.mission_read({ part, refresh: false, token: randomUUID() });
   }
 
   async extend(extension: string, values: ExtensionValues | null): Promise<unknown> {
-    return this.#client.calls.extend({ extension, values });
+    return this.#link.calls.extend({ extension, values });
   }
 
   #heard(state: LinkState): void {
