@@ -1,10 +1,10 @@
 import type { networkInterfaces } from 'node:os';
 import { expect } from 'chai';
 import { isGuarded } from '../../front/control/edge/armed.ts';
+import { changedBy, needsAudit } from '../../front/control/edge/audited.ts';
 import { ConnectionCaps } from '../../front/control/edge/connections.ts';
 import { allowedOrigins, isOwnOrigin, preflightHeaders } from '../../front/control/edge/cors.ts';
 import type { Pass } from '../../front/control/edge/decide.ts';
-import { changedBy, needsAudit } from '../../front/control/edge/evidence.ts';
 import { extensionCaller } from '../../front/control/edge/extension.ts';
 import { scanHeaders, ticketIn } from '../../front/control/edge/headers.ts';
 import { hasRoutable } from '../../front/control/edge/interfaces.ts';
