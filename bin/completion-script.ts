@@ -3,9 +3,9 @@
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 /** The flags that name the node; they may also stand before the words. Each takes a value. */
 export const LEADING_FLAGS: readonly string[] = ['--host', '--via', '--key', '--demo'];
-export type Shell = (typeof SHELLS)[number];
+type Shell = (typeof SHELLS)[number];
 
-export interface CompletedFlag {
+interface CompletedFlag {
   /** With its dashes. */
   readonly name: string;
   readonly takesValue: boolean;

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import type { Upload } from '../shared/http/node-request.ts';
 import type { OnProgress } from '../shared/routes/handler.ts';
 
-export interface FormFile {
+interface FormFile {
   /** On this machine. */
   readonly path: string;
   /** What the form calls it. */

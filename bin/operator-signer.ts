@@ -6,10 +6,10 @@ import { type OperatorFiles, readOwnFile } from '../shared/operator/operator-fil
 import { type ParamsOf, type Server, serverOf } from '../shared/rpc/contract.ts';
 import { OPERATOR } from '../shared/rpc/operator.ts';
 
-export type SignRequest = ParamsOf<typeof OPERATOR, 'sign'>;
+type SignRequest = ParamsOf<typeof OPERATOR, 'sign'>;
 export type ShownCall = ParamsOf<typeof OPERATOR, 'show'>;
 
-export interface OperatorSignerOptions {
+interface OperatorSignerOptions {
   readonly files: OperatorFiles;
   readonly path: string;
   readonly how: 'hold' | 'confirm';

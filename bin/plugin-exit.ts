@@ -15,7 +15,7 @@ export const PLUGIN_EXIT = {
   compatibility_failed: 8,
 } as const;
 
-export type PluginExit = keyof typeof PLUGIN_EXIT;
+type PluginExit = keyof typeof PLUGIN_EXIT;
 
 const BY_KIND: Readonly<Record<RefusalKind, PluginExit>> = {
   usage_error: 'generic_failure',
@@ -45,7 +45,7 @@ const HINTS: Partial<Readonly<Record<RefusalKind, string>>> = {
   manifest_invalid: 'svc plugin lint names everything that is wrong at once',
 };
 
-export interface PluginFailure {
+interface PluginFailure {
   readonly ok: false;
   readonly code: number;
   readonly kind: string;

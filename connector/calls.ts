@@ -37,13 +37,13 @@ export interface CallRequest {
   readonly canAsk: boolean;
 }
 
-export type CallOutcome =
+type CallOutcome =
   | { readonly kind: 'answer'; readonly answer: ToolAnswer }
   /** The client must ask its user, and call again. */
   | { readonly kind: 'ask'; readonly question: string; readonly node: string }
   | { readonly kind: 'denied'; readonly denial: Denial };
 
-export interface CallsOptions {
+interface CallsOptions {
   readonly catalogue: ReadonlyMap<string, Tool>;
   /** Tools of the nodes' extensions, by name; none of them has a name of the catalogue. */
   readonly contributed: () => ReadonlyMap<string, Tool>;

@@ -52,7 +52,7 @@ interface Follower {
   last: string;
 }
 
-export interface ResourcesOptions {
+interface ResourcesOptions {
   readonly plane: Plane;
   /** What extensions of the nodes offer. */
   readonly contributed: () => readonly Offered[];

@@ -3,7 +3,7 @@ import type { Grant } from './gate/gate.ts';
 import type { NodeClient, NodeRequest } from './planes/node-client.ts';
 import type { Principal } from './principal.ts';
 
-export interface SendingOptions {
+interface SendingOptions {
   readonly node: NodeClient;
   readonly principal: Principal;
   readonly signal: AbortSignal;

@@ -5,7 +5,7 @@ import { TOOLSETS, type Toolset } from './tools/tool.ts';
 
 /** Flags, environment and defaults of svc-mcp; a flag wins over the environment. */
 
-export type TransportChoice = 'auto' | 'stdio' | 'http' | 'unix';
+type TransportChoice = 'auto' | 'stdio' | 'http' | 'unix';
 
 export interface Settings {
   readonly target: 'agent' | 'local-fleet' | 'fleet';

@@ -95,7 +95,7 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 
 /** The JSON body of every error: a sentence, a stable code and further facts. */
-export interface ErrorBody {
+interface ErrorBody {
   readonly detail: string;
   readonly code: ErrorCode;
   readonly [extra: string]: unknown;

@@ -28,6 +28,9 @@ const REPOSITORY_FILE =
 /** An id of an attack case: no percent-encoding, no part of a longer word. */
 const CASE = /(?<![%\w])[A-K]\d{1,2}\b/g;
 
+const EXPORTED =
+  /^export (?:abstract |async )?(?:interface|type|const|function\*?|class|enum) ([A-Za-z_$][\w$]*)/gm;
+
 /** Whatever somebody may read. */
 const texts = globSync(
   [
@@ -205,6 +208,23 @@ describe('architecture', () => {
       [...text.matchAll(/docs\/threat-model\.md ([A-K]\d+)/g)].map(([, id]) => id ?? ''),
     );
     expect(elsewhere.filter((id) => !model.includes(`| ${id} |`))).to.deep.equal([]);
+  });
+
+  it('what is exported is named in another file', () => {
+    const code = globSync('{shared,front,residual,connector,bin,deploy,test}/**/*.{ts,tsx,js,mjs}', {
+      cwd: ROOT,
+      exclude: ['residual/web/dist/**'],
+    });
+    const files = new Map<string, number>();
+    for (const file of code)
+      for (const word of new Set(readFileSync(join(ROOT, file), 'utf8').match(/[A-Za-z_$][\w$]*/g)))
+        files.set(word, (files.get(word) ?? 0) + 1);
+    const idle = everyFile.flatMap((file) =>
+      [...readFileSync(join(ROOT, file), 'utf8').matchAll(EXPORTED)]
+        .filter(([, name = '']) => files.get(name) === 1)
+        .map(([, name]) => `${file} ${name}`),
+    );
+    expect(idle).to.deep.equal([]);
   });
 
   it('what runs imports its dependencies and nothing else; each of them is imported', () => {

@@ -3,7 +3,7 @@ import { ApiError } from '../../shared/errors.ts';
 import { NodeCommand } from '../node-command.ts';
 import { runningProfile } from '../running-profile.ts';
 
-export interface ShownProfile {
+interface ShownProfile {
   /** Null: no node runs. */
   readonly running: string | null;
   /** Null: of another machine. */

@@ -14,7 +14,7 @@ export interface Outcome {
   readonly ms: number;
 }
 
-export interface Summary {
+interface Summary {
   readonly passed: number;
   readonly failed: number;
   readonly not_run: number;

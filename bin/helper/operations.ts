@@ -37,7 +37,7 @@ const OPERATIONS: { readonly [M in Single]: Operation<ParamsOf<Helper, M>> } = {
   host_name: { program: 'hostnamectl', args: ({ name }) => ['set-hostname', name], timeoutMs: 10_000 },
 };
 
-export interface OperationDeps {
+interface OperationDeps {
   /** Absolute folders, separated by colons, in which programs are searched. */
   readonly searchPath: string;
   /** The folder of systemd's run-time units. */

@@ -40,7 +40,7 @@ import { Operators } from './stores/operators.ts';
 const POLICY_MS = 10 * 60_000;
 const CERTIFICATES_MS = 24 * 3600 * 1000;
 
-export interface HubOptions {
+interface HubOptions {
   readonly places: HubPlaces;
   readonly config: HubConfig;
   readonly db: DatabaseSync;

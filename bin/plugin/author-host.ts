@@ -17,7 +17,7 @@ import { memberOf } from '../../shared/member.ts';
 import type { Manifest } from '../../shared/plugins/manifest.ts';
 import { notHere } from './standing-vehicle.ts';
 
-export interface AuthorHostOptions {
+interface AuthorHostOptions {
   readonly manifest: Manifest;
   /** For its sockets; made anew. */
   readonly folder: string;

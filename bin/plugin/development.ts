@@ -15,7 +15,7 @@ import { AuthorHost } from './author-host.ts';
 import { readManifestOf } from './manifest-file.ts';
 import { RunningExtension } from './run-extension.ts';
 
-export interface DevelopmentOptions {
+interface DevelopmentOptions {
   readonly folder: string;
   /** For sockets and data. */
   readonly temporary: string;

@@ -10,7 +10,7 @@ import { PluginRefusal } from '../../shared/plugins/refusal.ts';
 /** An extension that may not end keeps nobody waiting. */
 const STOP_MS = 5000;
 
-export interface ExtensionPlaces {
+interface ExtensionPlaces {
   readonly folder: string;
   /** The folder of `host.sock`, where it makes its own: `http.sock`, `camera.sock`. */
   readonly sockets: string;

@@ -9,7 +9,7 @@ const POLL_MS = 500;
 /** The processes of wfb-ng follow their card at once. */
 const CHANNEL_POLL_MS = 20;
 
-export interface AirOptions {
+interface AirOptions {
   readonly air: number;
   readonly peer: number;
   readonly airHost: string;

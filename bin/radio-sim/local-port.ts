@@ -5,7 +5,7 @@ const LOOPBACK = '127.0.0.1';
 const BUFFER_BYTES = 4 * 1024 * 1024;
 const MAX_QUEUED_BYTES = 1024 * 1024;
 
-export interface LocalPortOptions {
+interface LocalPortOptions {
   /** 0: any port. */
   readonly listen: number;
   /** Where packets go; null: to whoever sent last. */

@@ -20,7 +20,7 @@ interface Outgoing {
   tries: number;
 }
 
-export interface TunnelStreamOptions {
+interface TunnelStreamOptions {
   readonly connection: number;
   readonly socket: Socket;
   readonly send: (segment: Segment) => void;

@@ -12,7 +12,7 @@ const MAX_CONNECTIONS = 64;
 const MAX_REMEMBERED = 256;
 const NOTHING = Buffer.alloc(0);
 
-export interface TunnelOptions {
+interface TunnelOptions {
   readonly end: 'drone' | 'gs';
   /** A ground station listens there, a drone connects to it. */
   readonly host: string;

@@ -55,7 +55,7 @@ export interface AutopilotOptions {
   readonly signingKey: Buffer | undefined;
 }
 
-export interface AutopilotTools {
+interface AutopilotTools {
   /** Monotonic wall clock, ms. */
   readonly now: () => number;
   /** ms since 1970, for the timestamps of signatures. */

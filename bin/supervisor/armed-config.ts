@@ -9,7 +9,7 @@ export const ARMED_MS = 5000;
 /** By then svc-link has heard a vehicle, if there is one. */
 const SILENT_MS = 15_000;
 
-export interface ArmedConfigOptions {
+interface ArmedConfigOptions {
   readonly paths: Pick<Paths, 'heldConfig'>;
   /** The guarded keys with which each process runs, by its name. */
   readonly running: () => Readonly<Record<string, KeyValues>>;

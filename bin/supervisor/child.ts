@@ -41,7 +41,7 @@ export interface WatchLimits {
 }
 export const WATCH_LIMITS: WatchLimits = { pingMs: 5000, hungMs: 15_000, memoryMs: 5000, readyMs: 20_000 };
 
-export interface ChildHooks {
+interface ChildHooks {
   readonly onLine: (line: string) => void;
   readonly onState: (state: ChildState) => void;
   /** svc-link alone: whether its vehicle is armed, on every change. */

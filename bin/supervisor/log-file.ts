@@ -4,7 +4,7 @@ import winston from 'winston';
 const MAX_BYTES = 5 * 1024 * 1024;
 const MAX_FILES = 3;
 
-export interface LogFile {
+interface LogFile {
   readonly path: string;
   write(line: string): void;
   close(): Promise<void>;

@@ -4,7 +4,7 @@ import type { Config } from '../../shared/config/schema.ts';
 import type { Paths } from '../../shared/paths.ts';
 import type { ChildSpec } from './child.ts';
 
-export interface PlanInput {
+interface PlanInput {
   readonly config: Config;
   readonly paths: Paths;
   /** The folder that holds `front`, `residual`, `bin`: the checkout, or `dist` in a compiled node. */

@@ -6,7 +6,7 @@ const MOST = 6;
 const NS_PER_MS = 1e6;
 
 /** How long one process has to wait for the CPU. */
-export interface Busyness {
+interface Busyness {
   /** Load average of the last minute: processes that want to run. */
   readonly load: number;
   readonly cores: number;

@@ -22,7 +22,7 @@ const LINK = 'svc-link';
 const MAX_DECLARED = 16;
 const NAME = /^svc-[a-z0-9-]{1,40}$/;
 
-export interface SupervisorOptions {
+interface SupervisorOptions {
   /**
    * Every process of a node in start order, and whether the config enables it; stopped in reverse, so that svc-control can
    * finish requests while the others still answer.

@@ -8,7 +8,7 @@ import { runProgram } from '../../shared/process/run-program.ts';
  * while one is being sent are merged into the next.
  */
 
-export interface NotifyOptions {
+interface NotifyOptions {
   /** The supervisor's own: NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID, PATH. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly pid: number;

@@ -8,12 +8,12 @@ const WIDE =
 const MARKS = /\p{M}|[\u1160-\u11ff\ud7b0-\ud7ff]/gu;
 
 /** `text` without characters that move the cursor. */
-export function safeText(text: string): string {
+function safeText(text: string): string {
   return plainText(text.normalize('NFC')).replaceAll(MARKS, '');
 }
 
 /** Cells of safe text. */
-export function cellsOf(text: string): number {
+function cellsOf(text: string): number {
   let cells = 0;
   for (const character of text) cells += WIDE.test(character) ? 2 : 1;
   return cells;

@@ -18,7 +18,7 @@ export interface Snapshot {
   readonly at: number;
 }
 
-export interface FrameOptions {
+interface FrameOptions {
   readonly columns: number;
   readonly rows: number;
   readonly colour: boolean;

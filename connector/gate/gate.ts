@@ -59,7 +59,7 @@ export type Verdict =
   /** Only a confirmation by the client's user is missing. */
   | { readonly kind: 'ask'; readonly scope: Scope; readonly question: string };
 
-export interface GateOptions {
+interface GateOptions {
   readonly operator: OperatorFiles;
   readonly flight: FlightSafety;
   /** Steady, ms. */

@@ -25,7 +25,7 @@ export interface Offered {
   readonly prompts: readonly JsonObject[];
 }
 
-export interface ContributionsOptions {
+interface ContributionsOptions {
   readonly nodes: () => readonly NodeClient[];
   /** How often they are read, ms. */
   readonly watchMs?: number;

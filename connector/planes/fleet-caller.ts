@@ -14,7 +14,7 @@ import type { Logger } from '../../shared/process/logger.ts';
 import type { HubSession } from './hub-session.ts';
 
 /** Why there is no answer of the node. */
-export type NoAnswerCause = 'offline' | 'silent' | 'broker' | 'too_large' | 'too_many' | 'cancelled';
+type NoAnswerCause = 'offline' | 'silent' | 'broker' | 'too_large' | 'too_many' | 'cancelled';
 
 export class NoAnswer extends Error {
   readonly why: NoAnswerCause;
@@ -28,7 +28,7 @@ export class NoAnswer extends Error {
   }
 }
 
-export interface FleetCall {
+interface FleetCall {
   readonly node: string;
   readonly method: CallStatement['method'];
   readonly path: string;
@@ -40,7 +40,7 @@ export interface FleetCall {
   readonly confirm: ((nonce: string, jti: string) => Promise<string>) | null;
 }
 
-export interface FleetCallerOptions {
+interface FleetCallerOptions {
   readonly session: HubSession;
   /** `mqtts://…` instead of what the hub says. */
   readonly brokerUrl: string | null;

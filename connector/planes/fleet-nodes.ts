@@ -18,7 +18,7 @@ const MAX_NODES = 100_000;
 /** A stream without a sign of life for so long is dead. */
 const SILENT_MS = 45_000;
 
-export interface FleetNodesOptions {
+interface FleetNodesOptions {
   readonly hub: HubPlace;
   /** The nodes of the credential; null: all. */
   readonly allowed: () => ReadonlySet<string> | null;

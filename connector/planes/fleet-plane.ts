@@ -9,7 +9,7 @@ import type { HubPlace } from './hub.ts';
 import type { HubSession } from './hub-session.ts';
 import { choose, type Plane } from './plane.ts';
 
-export interface FleetPlaneOptions {
+interface FleetPlaneOptions {
   readonly hub: HubPlace;
   readonly session: HubSession;
   /** SVC_MQTT_URL, instead of what the hub says. */

@@ -23,7 +23,7 @@ const LOOK_MS = 5000;
 /** A hub that is away is not asked at every call. */
 const AGAIN_MS = 10_000;
 
-export interface HubSessionOptions {
+interface HubSessionOptions {
   readonly hub: HubPlace;
   readonly keys: CallerKeys;
   /** Steady, and wall clock, ms. */

@@ -15,7 +15,7 @@ const KNOWN_MS = 60_000;
 const WATCH_MS = 5000;
 const ASK_MS = 2000;
 
-export interface OffersOptions {
+interface OffersOptions {
   readonly nodes: readonly NodeClient[];
   /** The token that the connector was launched with, for nodes whose pairing key it does not have. */
   readonly launched: Principal | null;

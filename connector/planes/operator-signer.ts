@@ -5,7 +5,7 @@ import { clientOf, type ParamsOf } from '../../shared/rpc/contract.ts';
 import { OPERATOR } from '../../shared/rpc/operator.ts';
 import { Denial } from '../denial.ts';
 
-export interface ToSign extends CallStatement {
+interface ToSign extends CallStatement {
   /** Of the call that a person has looked at; null: whoever stands by. */
   readonly code: string | null;
 }

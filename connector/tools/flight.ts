@@ -30,7 +30,7 @@ const WAIT: Readonly<Record<string, JsonSchema>> = {
 };
 const WAITS = ' Waits for its end.';
 
-export interface Flying {
+interface Flying {
   readonly name: string;
   readonly title: string;
   readonly cmd: keyof typeof COMMANDS;

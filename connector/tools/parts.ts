@@ -33,7 +33,7 @@ export function reading(head: Head, route: string, options: Partial<Tool> = {}):
 }
 
 /** The answer of every write. */
-export const WRITTEN: JsonSchema = {
+const WRITTEN: JsonSchema = {
   type: 'object',
   required: ['ok', 'status'],
   properties: {
@@ -43,7 +43,7 @@ export const WRITTEN: JsonSchema = {
   },
 };
 
-export interface Writing {
+interface Writing {
   readonly input?: Tool['input'];
   readonly params?: (args: ToolContext['args']) => Readonly<Record<string, string>>;
   readonly query?: (args: ToolContext['args']) => string;

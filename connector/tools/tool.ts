@@ -34,7 +34,7 @@ export const TOOLSETS = ['mission', 'payload', 'flight-logs'] as const;
 export type Toolset = (typeof TOOLSETS)[number];
 
 /** A file that the caller fetches itself. */
-export interface ToolLink {
+interface ToolLink {
   readonly uri: string;
   readonly name: string;
   readonly mimeType: string;
@@ -42,7 +42,7 @@ export interface ToolLink {
 }
 
 /** A picture beside the structured answer. */
-export interface ToolImage {
+interface ToolImage {
   readonly data: Buffer;
   readonly mimeType: string;
 }

@@ -35,7 +35,7 @@ export interface Waiting extends Goal {
   readonly acted: boolean;
 }
 
-export interface Waited {
+interface Waited {
   readonly ended: Ended;
   readonly waited_s: number;
   /** The last state of the vehicle, in one line. */

@@ -14,7 +14,7 @@ interface Own extends Listener {
   readonly bus: InMemoryServerEventBus;
 }
 
-export interface ModernOptions {
+interface ModernOptions {
   readonly build: (principal: Principal) => Server;
   readonly maxBodyBytes: number;
   readonly onError: (error: Error) => void;

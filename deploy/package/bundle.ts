@@ -16,7 +16,7 @@ const LINK_TYPE = 0o120000;
 /** In the tree: the floor of the version, which svc-switch reads too. */
 export const FLOOR_FILE = 'deploy/security-floor';
 
-export interface BundleInput {
+interface BundleInput {
   /** The folder of a version, as it lies in /opt/svc/versions/<version>. */
   readonly tree: string;
   readonly version: string;

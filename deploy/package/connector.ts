@@ -10,7 +10,7 @@ import { copy, normaliseModes } from './stage.ts';
 const PACK_MS = 5 * 60_000;
 const TAR_BYTES = 512 * 1024 * 1024;
 
-export interface ConnectorInput {
+interface ConnectorInput {
   readonly checkout: string;
   readonly dist: string;
   readonly modules: string;

@@ -16,7 +16,7 @@ const FETCH =
   /(?<![\w./-])(?:apt|apt-get|aptitude|curl|ftp|git|nc|npm|npx|pip|pip3|rsync|scp|snap|ssh|wget)(?![\w.-])/;
 const SCRIPTS = ['preinst', 'postinst', 'prerm', 'postrm'] as const;
 
-export interface DebInput {
+interface DebInput {
   /** The files as they lie on the machine. A folder DEBIAN is made in it. */
   readonly root: string;
   /** The fields of the control file, without Installed-Size; the description may have lines. */
@@ -64,7 +64,7 @@ export async function buildDeb(input: DebInput, out: string): Promise<void> {
 }
 
 /** Fields in the order of Debian's policy, those that it does not name at the end. */
-export function controlText(fields: Readonly<Record<string, string>>): string {
+function controlText(fields: Readonly<Record<string, string>>): string {
   return Object.entries(fields)
     .map(([name, value]) => `${name}: ${value.trim().replaceAll('\n', '\n ')}\n`)
     .join('');

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { type Arch } from '../../shared/update/manifest.ts';
 
 /** What the header of an ELF file says about the machine that it is for. */
-export interface ElfHeader {
+interface ElfHeader {
   readonly bits: 32 | 64;
   /** `e_machine`: 62 is x86-64, 183 AArch64. */
   readonly machine: number;

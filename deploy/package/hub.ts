@@ -22,7 +22,7 @@ fi
 exec "$@"
 `;
 
-export interface HubInput {
+interface HubInput {
   readonly checkout: string;
   readonly dist: string;
   readonly modules: string;

@@ -21,7 +21,7 @@ const LIBSTDCXX: Readonly<Record<string, number>> = {
   'CXXABI_1.3.13': 11,
 };
 
-export interface NeededLibraries {
+interface NeededLibraries {
   /** The oldest glibc that has every symbol, `2.28`. */
   readonly glibc: string;
   /** For the field Depends. */

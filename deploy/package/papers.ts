@@ -10,7 +10,7 @@ export const OWN_LICENSE = 'Apache-2.0';
 /** A package with FFmpeg inside, as a whole (NOTICE). */
 export const WHOLE_LICENSE = 'GPL-3.0-or-later';
 
-export interface PapersInput {
+interface PapersInput {
   readonly checkout: string;
   readonly name: string;
   readonly version: string;

@@ -55,7 +55,7 @@ export function ffmpegIn(program: string): readonly Inside[] {
   ];
 }
 
-export interface SbomInput {
+interface SbomInput {
   readonly name: string;
   readonly version: string;
   readonly license: string;

@@ -19,7 +19,7 @@ export const PROGRAMS = ['svc', 'svc-mcp', 'svc-conformance'] as const;
 /** What a version has beside its code and its packages, as in the checkout. */
 const TEXTS = ['package.json', 'README.md', 'SECURITY.md', 'CHANGELOG.md', 'LICENSE', 'NOTICE', 'docs'];
 
-export interface StageInput {
+interface StageInput {
   /** The folder of the sources. */
   readonly checkout: string;
   /** The built code, `dist` of `npm run build`. */

@@ -15,7 +15,7 @@ export const MAINTAINER = 'The svc maintainers <maintainers@svc.invalid>';
 /** What is missing is 501 with its name; the node itself runs without. */
 const RECOMMENDS = ['bubblewrap', 'iw', 'network-manager', 'nftables', 'slirp4netns', 'wfb-ng'];
 
-export interface SvcDebInput {
+interface SvcDebInput {
   readonly checkout: string;
   /** Of stageTree, on the same file system; it is moved into the package. */
   readonly tree: string;

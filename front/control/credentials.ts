@@ -24,7 +24,7 @@ import { TokenStore } from './stores/tokens.ts';
 
 const NO_KEY = Buffer.alloc(0);
 
-export interface CredentialOptions {
+interface CredentialOptions {
   readonly paths: Paths;
   readonly rows: readonly Row[];
   readonly deviceId: string;

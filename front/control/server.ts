@@ -21,7 +21,7 @@ export const SERVER_LIMITS = {
   maxRequestsPerSocket: 100_000,
 } as const;
 
-export interface FrontOptions extends AppParts, UpgradeParts {
+interface FrontOptions extends AppParts, UpgradeParts {
   /** The longest body time-out of all rows, ms. `body` enforces the time-out of each row. */
   readonly longestBodyMs: number;
   readonly drainMs: number;

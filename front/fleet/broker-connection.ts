@@ -30,7 +30,7 @@ export interface Said {
   readonly retain: boolean;
 }
 
-export interface ConnectionHooks {
+interface ConnectionHooks {
   readonly connected: () => void;
   readonly message: (topic: string, payload: Buffer, retained: boolean) => void;
   /** Once. */

@@ -13,7 +13,7 @@ interface Call {
   readonly jws: string;
 }
 
-export interface CallCarrierOptions {
+interface CallCarrierOptions {
   /** Carries a call out. @returns the reply, null where it has none */
   readonly run: (call: Call) => Promise<string | null>;
   readonly reply: (caller: string, reply: string) => Promise<void>;

@@ -21,7 +21,7 @@ interface Told {
   readonly textAt: string;
 }
 
-export interface VehicleEventsOptions {
+interface VehicleEventsOptions {
   /** Names this start of the node. */
   readonly run: string;
   /** As it was given to `append`; null: never. */

@@ -72,7 +72,7 @@ const PLACE_S = 3;
 const REQUEST_MESSAGE = 512;
 const ASK_VERSION = [MSG.AUTOPILOT_VERSION, 0, 0, 0, 0, 0, 0] as const;
 
-export interface LinkOptions {
+interface LinkOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly transport: Transport;

@@ -13,7 +13,7 @@ const MAX_FIELDS = 8;
 /** The body is no complete form; the message says why. */
 export class BadForm extends Error {}
 
-export interface FormLimits {
+interface FormLimits {
   /** Of the file. */
   readonly maxBytes: number;
   /** Of each other part. */
@@ -22,7 +22,7 @@ export interface FormLimits {
   readonly tooLarge: () => Error;
 }
 
-export interface ReceivedForm {
+interface ReceivedForm {
   /** Of the file, hexadecimal. */
   readonly sha256: string;
   /** Bytes. */

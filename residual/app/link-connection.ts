@@ -4,7 +4,7 @@ import { type Calls, clientOf } from '../../shared/rpc/contract.ts';
 import { LINK, type LinkState } from '../../shared/rpc/link.ts';
 
 /** What may be heard of svc-link. */
-export interface LinkListener {
+interface LinkListener {
   state?(state: LinkState): void;
   camera?(request: CameraRequest): void;
   connection?(connected: boolean): void;

@@ -14,7 +14,7 @@ const MAX_CONNECTIONS = 512;
 /** Completes or refuses the handshake of a WebSocket row. */
 export type UpgradeHandler = (call: Call<Row>, req: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
-export interface ResidualOptions extends AppParts {
+interface ResidualOptions extends AppParts {
   /** By row id. */
   readonly upgrades: ReadonlyMap<string, UpgradeHandler>;
 }

@@ -10,7 +10,7 @@ export interface RtpPart {
 }
 
 /** Ticks of the RTP clock a second. */
-export const RTP_CLOCK = 90_000;
+const RTP_CLOCK = 90_000;
 /** Fits an Ethernet MTU with IP, UDP, SRTP and a tunnel around it. */
 const MAX_PAYLOAD = 1200;
 

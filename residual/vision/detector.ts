@@ -42,7 +42,7 @@ const FORGET_PICTURES = 3;
 const LEAST_DESIGNATED = 0.1;
 const GOOD_PICTURES = 3;
 
-export interface DetectorOptions {
+interface DetectorOptions {
   readonly id: string;
   readonly files: ModelFiles;
   readonly trouble: Trouble;

@@ -22,7 +22,7 @@ export interface Reading {
   read(outputs: Outputs, least: number): Candidate[];
 }
 
-export interface HeadInput {
+interface HeadInput {
   readonly width: number;
   readonly height: number;
 }

@@ -1,6 +1,6 @@
 import { Backoff } from './backoff.ts';
 
-export interface RetryOptions {
+interface RetryOptions {
   /** The first pause, and the longest; each is twice the one before. */
   readonly firstMs: number;
   readonly capMs: number;

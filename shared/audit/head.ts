@@ -17,7 +17,7 @@ export interface Head {
 }
 
 /** What a head says that is kept twice: beside its chain, and elsewhere, where who removes the chain does not reach it. */
-export interface Anchor extends Head {
+interface Anchor extends Head {
   /** The oldest record that was announced and not settled; the one after the newest if there is none. */
   readonly open: number;
 }

@@ -12,7 +12,7 @@ export type FilesVerdict = Verdict & {
 };
 
 /** As `anchor.file` and `keep.files` in ChainedLogOptions. */
-export interface ChainOptions {
+interface ChainOptions {
   readonly anchor?: string | null;
   readonly most?: number;
 }
@@ -35,7 +35,7 @@ export function verifyFiles(
 }
 
 /** What one file of a chain is like. Times in seconds since 1970. */
-export interface FileReport {
+interface FileReport {
   readonly name: string;
   readonly records: number;
   readonly first_at: number | null;

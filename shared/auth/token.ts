@@ -34,7 +34,7 @@ export interface TokenClaims {
   readonly label: string;
 }
 
-export interface TokenContext {
+interface TokenContext {
   readonly deviceId: string;
   /** Wall clock, ms. */
   readonly nowMs: number;

@@ -5,7 +5,7 @@
 import type { Scope } from '../auth/scopes.ts';
 
 /** Who may write a key, if `admin` is not enough. `keyonly`: the pairing key (or this machine); `root`: root on the node. */
-export type KeyClass = Extract<Scope, 'flight' | 'destructive'> | 'keyonly' | 'root';
+type KeyClass = Extract<Scope, 'flight' | 'destructive'> | 'keyonly' | 'root';
 
 export interface LeafKeywords {
   /** Masked in every answer. */

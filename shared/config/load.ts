@@ -109,7 +109,7 @@ function unescaped(part: string): string {
   return part.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-export interface LoadedConfig {
+interface LoadedConfig {
   readonly config: Config;
   /** The file's text if the file is in force, else null. */
   readonly text: string | null;

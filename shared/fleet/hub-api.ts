@@ -151,4 +151,3 @@ export type EnrollRequest = Frozen<FromSchema<typeof enrollRequest>>;
 export type Enrolled = Frozen<FromSchema<typeof enrolled>>;
 export type CallerSession = Frozen<FromSchema<typeof callerSession>>;
 export type NodeEntry = Frozen<FromSchema<typeof nodeEntry>>;
-export type CredentialRequest = Frozen<FromSchema<typeof credentialRequest>>;

@@ -1,7 +1,7 @@
 import { SCOPES, type Scope } from '../auth/scopes.ts';
 
 /** The config key of a node that says which scopes calls of the fleet may use there, whatever a credential holds. */
-export const LOCAL_SCOPES_KEY = 'fleet.scopes';
+const LOCAL_SCOPES_KEY = 'fleet.scopes';
 
 /** How a person mends that a node does not let its fleet have these scopes. @param present what the key has now */
 export function howToAllow(missing: readonly Scope[], present: readonly string[]): string {

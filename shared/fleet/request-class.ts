@@ -6,7 +6,7 @@ import { compileTable, ROWS } from '../routes/table.ts';
 
 const { matcher } = compileTable(ROWS);
 
-export interface ClassedRequest {
+interface ClassedRequest {
   readonly method: string;
   /** With its query. */
   readonly path: string;

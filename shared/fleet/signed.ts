@@ -21,12 +21,12 @@ const VALIDATORS = new Map<StatementType, Validator>(
 export class NotBelieved extends Error {}
 
 /** What comes with a statement in the header, beside alg, typ and kid. */
-export interface Carried {
+interface Carried {
   readonly token?: string;
   readonly confirm?: string;
 }
 
-export interface Believed<T extends StatementType> extends Carried {
+interface Believed<T extends StatementType> extends Carried {
   readonly payload: Statement<T>;
   /** RFC 7638 thumbprint of the key that signed. */
   readonly kid: string;

@@ -19,7 +19,7 @@ export const CALIBRATION_STEPS = [
   'saving',
   'cancelling',
 ] as const;
-export type CalibrationStep = (typeof CALIBRATION_STEPS)[number];
+type CalibrationStep = (typeof CALIBRATION_STEPS)[number];
 
 export const CALIBRATION_RESULTS = ['done', 'failed', 'cancelled'] as const;
 export type CalibrationResult = (typeof CALIBRATION_RESULTS)[number];

@@ -16,7 +16,7 @@ const COMMON: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
 };
 
-export function sendText(
+function sendText(
   res: ServerResponse,
   status: number,
   text: string | Buffer,

@@ -12,7 +12,7 @@ export function hasBody(req: IncomingMessage): boolean {
   return req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
 }
 
-export interface JsonBody {
+interface JsonBody {
   readonly raw: Buffer;
   /** Undefined for a body of no bytes. */
   readonly value: unknown;

@@ -1,5 +1,5 @@
 /** One Server-Sent Event of our own kind: a name and one line of JSON. */
-export interface ReadEvent {
+interface ReadEvent {
   readonly event: string;
   readonly data: unknown;
 }

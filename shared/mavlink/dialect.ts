@@ -4,7 +4,7 @@ const COLUMNS = 4;
 const DIRECT = 512;
 
 /** The facts about a message that framing needs. Lengths in bytes of payload. */
-export interface MessageShape {
+interface MessageShape {
   readonly crcExtra: number;
   /** Without extension fields: what a v1 frame carries. */
   readonly baseLength: number;

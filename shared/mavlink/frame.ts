@@ -1,7 +1,5 @@
 export const STX_V1 = 0xfe;
 export const STX_V2 = 0xfd;
-/** Longest frame on the wire, bytes: v2, 255 bytes of payload, signed. */
-export const MAX_FRAME = 280;
 
 /**
  * One frame on the wire, without a copy: the Framer reuses this object for each frame, so it is valid only inside the callback.

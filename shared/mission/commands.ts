@@ -130,7 +130,7 @@ export const YAWED: ReadonlySet<number> = new Set([
   CMD.vtolLand,
 ]);
 
-export interface ItemCommand {
+interface ItemCommand {
   readonly name: string;
   /** x, y and z are latitude, longitude and height. */
   readonly isPlace: boolean;

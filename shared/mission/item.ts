@@ -41,7 +41,7 @@ export interface MissionItem {
   readonly autocontinue: number;
 }
 
-export type ItemParam = 'param1' | 'param2' | 'param3' | 'param4';
+type ItemParam = 'param1' | 'param2' | 'param3' | 'param4';
 export const ITEM_PARAMS: readonly ItemParam[] = ['param1', 'param2', 'param3', 'param4'];
 
 /** More than any firmware stores. */

@@ -167,7 +167,7 @@ function invalid(path: string, message: string): ApiError {
   });
 }
 
-export interface PlanSource {
+interface PlanSource {
   readonly mission: readonly MissionItem[];
   readonly fence: readonly MissionItem[];
   readonly rally: readonly MissionItem[];

@@ -19,7 +19,7 @@ import { writeTree } from './unpack.ts';
 
 const MAX_SIGNATURE_BYTES = 4096;
 
-export interface ArchiveEntry {
+interface ArchiveEntry {
   readonly path: string;
   /** Bytes, unpacked. */
   readonly size: number;

@@ -11,7 +11,7 @@ export type Category =
   | 'ui_slot'
   | 'plugin';
 
-export interface Capability {
+interface Capability {
   readonly halves: readonly Half[];
   readonly risk: Risk;
   readonly category: Category;
@@ -202,7 +202,7 @@ const OF_THE_NODE: ReadonlySet<string> = new Set([
 ]);
 
 /** `plugin.<id>.<name>`: the topics that are an extension's own. */
-export function isOwnTopic(id: string, topic: string): boolean {
+function isOwnTopic(id: string, topic: string): boolean {
   const prefix = `plugin.${id}.`;
   return topic.startsWith(prefix) && OWN_NAME.test(topic.slice(prefix.length));
 }

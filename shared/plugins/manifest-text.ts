@@ -12,7 +12,7 @@ const MAX_VIOLATIONS = 50;
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** Either the plain value of a YAML text, or why it is not read. */
-export type ReadText =
+type ReadText =
   | { readonly value: unknown; readonly violations: readonly [] }
   | { readonly value: null; readonly violations: readonly Violation[] };
 

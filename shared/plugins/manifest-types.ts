@@ -51,7 +51,7 @@ export interface McpContributions {
   readonly prompts: readonly (JsonObject & { readonly name: string })[];
 }
 
-export interface McpTool {
+interface McpTool {
   readonly name: string;
   readonly title: string | null;
   readonly description: string;

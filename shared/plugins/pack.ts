@@ -38,7 +38,7 @@ export interface Packed {
   readonly warnings: readonly string[];
 }
 
-export interface PackOptions {
+interface PackOptions {
   readonly sign?: { readonly key: KeyObject; readonly signer: string };
   /** Leaves nothing out: the folder is an archive that was unpacked. */
   readonly everything?: boolean;

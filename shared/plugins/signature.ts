@@ -12,7 +12,7 @@ export interface FileDigest {
   readonly sha256: string;
 }
 
-export interface Signature {
+interface Signature {
   readonly signer: string;
   /** 64 bytes. */
   readonly signature: Buffer;

@@ -21,7 +21,7 @@ export type ExtensionValues = Readonly<
 >;
 
 /** Of all values of one extension, as JSON: a snapshot of telemetry goes out ten times a second. */
-export const MAX_VALUE_CHARS = 2048;
+const MAX_VALUE_CHARS = 2048;
 /** Extensions that add to the telemetry at a time. */
 export const MAX_EXTENDING = 8;
 /** Values that were not sent again for so long are gone, ms. */

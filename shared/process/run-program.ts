@@ -4,7 +4,7 @@ import { ApiError, codeOf } from '../errors.ts';
 
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
-export interface RunOptions {
+interface RunOptions {
   /** Its environment; this process's own unless given. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** How much it may write, 1 MiB unless given; beyond that it is killed. */

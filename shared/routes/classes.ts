@@ -10,7 +10,7 @@ import { memberOf } from '../member.ts';
 import { unitName } from '../units.ts';
 
 /** `keyonly`: the pairing key, or this machine; `root`: root on the node, so nobody over the API. */
-export type NamedClass = Scope | 'keyonly' | 'root';
+type NamedClass = Scope | 'keyonly' | 'root';
 
 export type NamedKind = 'config-key' | 'parameter' | 'service' | 'command';
 

@@ -1,7 +1,7 @@
 import type { Row } from './row.ts';
 
 /** What a call of the fleet may do, by row (docs/contract.md 10). */
-export type FleetRule = 'ok' | 'confirm' | 'forbid';
+type FleetRule = 'ok' | 'confirm' | 'forbid';
 
 /** These only take authority away, so they are carried although their relay rule forbids it. */
 const TAKING: ReadonlyMap<string, FleetRule> = new Map<string, FleetRule>([

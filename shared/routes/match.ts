@@ -10,7 +10,7 @@ export interface Template {
   readonly rows: ReadonlyMap<RowMethod, Row>;
 }
 
-export interface PathMatch {
+interface PathMatch {
   readonly template: Template;
   /** Decoded values of the path parameters. */
   readonly params: Readonly<Record<string, string>>;
@@ -56,7 +56,7 @@ function emptyNode(): Node {
 /**
  * The canonical spelling of `value` as a path segment (or several, for a rest parameter): all but unreserved characters as %XX.
  */
-export function encodePathValue(value: string): string {
+function encodePathValue(value: string): string {
   return encodeURIComponent(value)
     .replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
     .replaceAll('%2F', '/');

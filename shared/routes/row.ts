@@ -4,7 +4,7 @@ import type { Feature } from '../profile.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
 import type { Naming } from './classes.ts';
 
-export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type RowMethod = HttpMethod | 'WS' | 'ANY';
 export type Guard = '-' | 'guard' | 'guard-if-link' | 'guard-if-profile' | 'inner';
 

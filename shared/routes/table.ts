@@ -53,7 +53,7 @@ const PUBLIC_WRITES: ReadonlySet<string> = new Set([
   '/api/dashboard/pin/set',
 ]);
 
-export interface RouteTable {
+interface RouteTable {
   readonly rows: readonly Row[];
   readonly matcher: Matcher;
 }

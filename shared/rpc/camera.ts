@@ -3,7 +3,7 @@ import { type Method, method, shape } from './contract.ts';
 /** The part of svc-link's contract by which svc-residual makes the node's video its MAVLink camera. */
 
 /** What a ground station wants of the camera. */
-export const CAMERA_ACTIONS = ['picture', 'record_start', 'record_stop'] as const;
+const CAMERA_ACTIONS = ['picture', 'record_start', 'record_stop'] as const;
 export type CameraAction = (typeof CAMERA_ACTIONS)[number];
 
 /** Answered with `camera_done`. */

@@ -50,8 +50,8 @@ export interface Contract {
 
 type Of<S> = S extends Shape<infer T> ? T : never;
 export type ParamsOf<C extends Contract, M extends keyof C['methods']> = Of<C['methods'][M]['params']>;
-export type ResultOf<C extends Contract, M extends keyof C['methods']> = Of<C['methods'][M]['result']>;
-export type EventOf<C extends Contract, E extends keyof C['events']> = Of<C['events'][E]>;
+type ResultOf<C extends Contract, M extends keyof C['methods']> = Of<C['methods'][M]['result']>;
+type EventOf<C extends Contract, E extends keyof C['events']> = Of<C['events'][E]>;
 
 /** The client's side: one function a method, for example `calls.power({ action: 'reboot' })`. */
 export type Calls<C extends Contract> = {
@@ -66,7 +66,7 @@ export type Handlers<C extends Contract> = {
   ) => ResultOf<C, M> | Promise<ResultOf<C, M>>;
 };
 
-export type Listeners<C extends Contract> = {
+type Listeners<C extends Contract> = {
   readonly [E in keyof C['events']]?: (data: EventOf<C, E>) => void;
 };
 
@@ -75,7 +75,7 @@ export type Told<C extends Contract> = {
   readonly [E in keyof C['events'] & string]: readonly [event: E, data: EventOf<C, E>];
 }[keyof C['events'] & string];
 
-export interface ClientOptions<C extends Contract> {
+interface ClientOptions<C extends Contract> {
   readonly path: string;
   /** An event without a listener is ignored. */
   readonly listeners?: Listeners<C>;

@@ -10,7 +10,7 @@ const REPLY_MS = 2000;
 const LF = 0x0a;
 const MAX_REPLY_BYTES = 4096;
 
-export interface FeedOptions {
+interface FeedOptions {
   /** svc-link's `mavlink.sock`. */
   readonly path: string;
   readonly hello: FeedHello;

@@ -118,7 +118,7 @@ export interface PrearmReason {
   help: ArmHelp | null;
 }
 
-export interface ArmHelp {
+interface ArmHelp {
   /** A sentence. */
   text: string;
   /** Any one of these does it, the best first; empty: nothing that a command does. */

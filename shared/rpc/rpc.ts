@@ -152,7 +152,7 @@ interface Pending {
   readonly timer: NodeJS.Timeout;
 }
 
-export interface RpcClientOptions {
+interface RpcClientOptions {
   readonly path: string;
   /** The peer's name in error messages, for example `svc-link`. */
   readonly peer: string;

@@ -41,7 +41,7 @@ export const fleetEnrollment = {
 } as const satisfies JsonSchema;
 
 /** Null while not enrolled; a member is null where svc-fleet has not told it. */
-export const fleetLink = {
+const fleetLink = {
   title: 'FleetLink',
   type: ['object', 'null'],
   required: [

@@ -128,7 +128,7 @@ export const missionWrite = {
 } as const satisfies JsonSchema;
 
 /** A sentence, or a member that the vehicle holds otherwise than it was sent (shared/mission/warning.ts). */
-export const missionWarning = {
+const missionWarning = {
   title: 'MissionWarning',
   anyOf: [
     { type: 'string' },

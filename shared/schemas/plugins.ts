@@ -11,7 +11,7 @@ const free = { type: 'object' } as const satisfies JsonSchema;
 const names = { type: 'array', items: text } as const satisfies JsonSchema;
 
 export const STATUSES = ['installed', 'enabled', 'running', 'disabled', 'failed', 'incompatible'] as const;
-export const SANDBOXES = ['systemd', 'bwrap', 'none'] as const;
+const SANDBOXES = ['systemd', 'bwrap', 'none'] as const;
 
 /** What the node keeps of one extension, and shows of it. */
 export const record = {

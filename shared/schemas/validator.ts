@@ -17,7 +17,7 @@ export type Validator = (value: unknown) => readonly Violation[] | null;
 const MAX_VIOLATIONS = 50;
 const require = createRequire(import.meta.url);
 
-export interface ValidatorOptions {
+interface ValidatorOptions {
   readonly useDefaults?: boolean;
   /** For a query: texts are converted to the type in the schema. */
   readonly coerce?: boolean;

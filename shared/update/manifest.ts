@@ -6,7 +6,7 @@ export const ARCHES = ['amd64', 'arm64'] as const;
 export type Arch = (typeof ARCHES)[number];
 
 /** The name of a version: semantic, and safe as the name of a folder. */
-export const VERSION_PATTERN =
+const VERSION_PATTERN =
   '^(0|[1-9]\\d{0,5})\\.(0|[1-9]\\d{0,5})\\.(0|[1-9]\\d{0,5})(-[0-9A-Za-z][0-9A-Za-z.-]{0,31})?$';
 
 /**

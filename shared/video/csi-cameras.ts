@@ -2,7 +2,7 @@ import { ApiError, messageOf } from '../errors.ts';
 import { runProgram } from '../process/run-program.ts';
 
 /** One size that a sensor can be read in. */
-export interface SensorMode {
+interface SensorMode {
   /** libcamera's name of the raw format, for example `SRGGB10_CSI2P`. */
   readonly format: string;
   readonly width: number;
@@ -12,7 +12,7 @@ export interface SensorMode {
 }
 
 /** A camera that libcamera knows: on a CSI connector. */
-export interface CsiCamera {
+interface CsiCamera {
   /** As in `video.source`. */
   readonly source: `libcamera:${number}`;
   /** libcamera's name for it, which is its place in the device tree. */

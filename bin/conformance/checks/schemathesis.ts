@@ -15,7 +15,7 @@ const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 const TAIL = 400;
 const run = promisify(execFile);
 
-export interface Fuzz {
+interface Fuzz {
   /** Its name on PATH, or its path. */
   readonly program: string;
   /** Examples of each operation. */

@@ -45,7 +45,7 @@ export class OpenAnswer {
   }
 }
 
-export interface AppOptions {
+interface AppOptions {
   readonly rows: readonly HubRow[];
   /** By row id. */
   readonly handlers: Readonly<Record<string, HubHandler<HubRow>>>;

@@ -155,6 +155,5 @@ export const healthAnswer = object(
   ['ok', 'version', 'broker', 'disk', 'problem'],
 );
 
-export type OperatorRequest = FromSchema<typeof operatorRequest>;
 export type NodesQuery = FromSchema<typeof nodesQuery>;
 export type EventsQuery = FromSchema<typeof eventsQuery>;

@@ -20,7 +20,7 @@ const STABLE_MS = 10_000;
 /** Debian has it where ordinary users do not look. */
 const PATH = `${process.env['PATH'] ?? ''}:/usr/sbin:/usr/local/sbin`;
 
-export interface BrokerProcessOptions {
+interface BrokerProcessOptions {
   readonly places: HubPlaces;
   readonly acl: string;
   readonly host: string;

@@ -5,7 +5,7 @@ import type { Logger } from '../../../shared/process/logger.ts';
 import type { Denied } from '../stores/denied.ts';
 import { mosquittoAcl } from './mosquitto-files.ts';
 
-export interface BrokerRulesOptions {
+interface BrokerRulesOptions {
   readonly fleet: string;
   /** The file of rules. */
   readonly file: string;

@@ -2,7 +2,7 @@ import { FLEET_ID, HUB_ID } from '../../../shared/fleet/topics.ts';
 
 /** The configuration of Mosquitto 2 for a fleet (mosquitto.conf(5)): client certificates, and rules by their common names. */
 
-export interface MosquittoPlace {
+interface MosquittoPlace {
   readonly host: string;
   readonly port: number;
   /** Files in PEM. */

@@ -27,7 +27,7 @@ const TWIN = 'two machines with one key';
 const WRONG = { twin: TWIN, audit: 'its audit went back' } as const;
 const FLOOD = 'more events than the hub takes of one node';
 
-export interface FleetLinkOptions {
+interface FleetLinkOptions {
   readonly url: string;
   readonly fleetId: string;
   readonly ca: string;

@@ -49,7 +49,7 @@ class Alternation {
   }
 }
 
-export type FleetListener = (id: string) => void;
+type FleetListener = (id: string) => void;
 
 /** Every enrolled node and the newest of what it said: in memory, and in the database what outlives the hub. */
 export class Fleet {

@@ -40,7 +40,7 @@ const SCHEMAS = {
   },
 } as const satisfies Record<NodeTopic, JsonSchema>;
 
-export interface ToldBodies {
+interface ToldBodies {
   readonly presence: Presence;
   readonly status: JsonObject;
   readonly telemetry: JsonObject;

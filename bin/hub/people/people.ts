@@ -9,7 +9,7 @@ import type { Denied } from '../stores/denied.ts';
 import type { ListedOperator, Operators } from '../stores/operators.ts';
 import type { NewCredential } from './secret.ts';
 
-export interface PeopleOptions {
+interface PeopleOptions {
   readonly db: DatabaseSync;
   readonly operators: Operators;
   readonly credentials: Credentials;

@@ -11,7 +11,7 @@ import type { Credentials } from '../stores/credentials.ts';
 const DAY_S = 24 * 3600;
 const isJwk = validatorOf(STATEMENTS['svc-machine-token'].properties.cnf.properties.jwk);
 
-export interface SessionsOptions {
+interface SessionsOptions {
   readonly authority: Authority;
   readonly fleetId: string;
   readonly brokerUrl: string;

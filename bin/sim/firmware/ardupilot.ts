@@ -21,7 +21,7 @@ import type { Firmware } from './firmware.ts';
 import type { Words } from './words.ts';
 
 export const VEHICLES = ['copter', 'plane', 'rover', 'sub'] as const;
-export type VehicleFamily = (typeof VEHICLES)[number];
+type VehicleFamily = (typeof VEHICLES)[number];
 
 interface Family {
   readonly type: number;

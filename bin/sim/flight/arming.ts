@@ -6,7 +6,7 @@ import { type Craft, MavSeverity } from './craft.ts';
 import type { FlightMode } from './modes.ts';
 
 /** What the arming checks look at besides the craft. */
-export interface ArmingView {
+interface ArmingView {
   readonly mode: FlightMode;
   /** A GPS fix is there. */
   readonly gpsOk: boolean;

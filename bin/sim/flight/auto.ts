@@ -9,7 +9,7 @@ const NONE = -1;
 const NAV_LAST = 95; // commands above are not places: ArduPilot reports no arrival for them
 
 /** What AUTO (ArduPilot) and AUTO.MISSION (PX4) do differently. */
-export interface AutoHabits {
+interface AutoHabits {
   /** Leaves the ground only by a takeoff item; else by any that is higher. */
   readonly needsTakeoff: boolean;
   /** Says by STATUSTEXT which item it flies. */

@@ -3,7 +3,7 @@ import type { LocalPoint } from './geo.ts';
 import type { Demand } from './vehicle.ts';
 
 /** What a mode does, whatever its firmware calls it. */
-export type ModeKind = 'manual' | 'hold' | 'guided' | 'mission' | 'return' | 'land' | 'takeoff';
+type ModeKind = 'manual' | 'hold' | 'guided' | 'mission' | 'return' | 'land' | 'takeoff';
 
 /** The number and the name of a mode. */
 export interface ModeId {

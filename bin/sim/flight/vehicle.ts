@@ -19,7 +19,7 @@ export type Demand =
     };
 
 /** Where the air moves to, m/s. */
-export interface Wind {
+interface Wind {
   readonly n: number;
   readonly e: number;
 }

@@ -16,7 +16,7 @@ const WAITING_MS = 5000;
 const UNKNOWN_ID = 54321; // in no dialect of mavlink-mappings
 const UNKNOWN_EVERY = 8;
 
-export interface ChannelOptions {
+interface ChannelOptions {
   readonly now: () => number;
   /** PX4 sends its texts only while it hears a ground station (streams/STATUSTEXT.hpp). */
   readonly textsForStations: boolean;

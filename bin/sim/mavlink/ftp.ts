@@ -41,7 +41,7 @@ const MAX_UPLOAD = 1_000_000;
 const MAX_UPLOADS = 16;
 
 /** What of its own the vehicle has. */
-export interface OwnFiles {
+interface OwnFiles {
   /** The folder in `/` that they are in. */
   readonly folder: string;
   open(path: string): SimFile | 'invalid' | undefined;

@@ -58,7 +58,7 @@ export const ParamValue = message<common.ParamValue>(
   'paramValue:f32 paramCount:u16 paramIndex:u16 paramId:c8[16] paramType:u8',
 );
 /** Newer than the library. */
-export interface ParamErrorFields {
+interface ParamErrorFields {
   readonly paramIndex: number;
   readonly targetSystem: number;
   readonly targetComponent: number;

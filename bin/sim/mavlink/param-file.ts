@@ -1,7 +1,7 @@
 import type { Param, ParamType } from './params.ts';
 
 /** What a name after `@PARAM/` asks for. */
-export interface ParamFileRequest {
+interface ParamFileRequest {
   readonly withDefaults: boolean;
   readonly start: number;
   /** 0: all. */

@@ -4,7 +4,7 @@ import type { Sender } from './telemetry.ts';
 import type { TelemetryView } from './telemetry-view.ts';
 
 /** Messages whose rate one parameter holds. */
-export interface StreamGroup {
+interface StreamGroup {
   /** MAV_DATA_STREAM. */
   readonly stream: number;
   /** The parameter that holds its rate in Hz. */

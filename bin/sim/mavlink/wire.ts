@@ -17,7 +17,7 @@ export interface Frame {
 }
 
 /** The last 13 bytes of a signed frame. */
-export interface FrameSignature {
+interface FrameSignature {
   readonly linkId: number;
   /** 10 µs since 2015-01-01. */
   readonly timestamp: bigint;

@@ -28,7 +28,7 @@ export const FAULT_OPTIONS = {
 } as const satisfies ParseArgsOptionsConfig;
 
 /** What `parseArgs` makes of them. */
-export type FaultValues = {
+type FaultValues = {
   readonly [K in keyof typeof FAULT_OPTIONS]: (typeof FAULT_OPTIONS)[K]['default'] extends boolean
     ? boolean
     : (typeof FAULT_OPTIONS)[K]['default'] extends string

@@ -5,7 +5,7 @@ import type { Row } from '../../../shared/routes/row.ts';
 import type { Armed } from '../../../shared/rpc/link.ts';
 import { carriesLink, unitName } from '../../../shared/units.ts';
 
-export interface GuardQuestion {
+interface GuardQuestion {
   readonly row: Row;
   readonly params: Readonly<Record<string, string>>;
   readonly body: unknown;

@@ -7,7 +7,7 @@ const BUILT_IN = [
   'http://127.0.0.1:4001',
 ];
 
-export interface CorsConfig {
+interface CorsConfig {
   readonly cors_enabled: boolean;
   readonly cors_origins: readonly string[];
   readonly cors_origins_extra: readonly string[];

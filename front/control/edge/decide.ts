@@ -173,7 +173,7 @@ export interface Preflight {
 }
 
 /** A stranger's first request on a network that the node itself provides: its page of the set-up. */
-export interface ToSetup {
+interface ToSetup {
   readonly kind: 'to-setup';
   readonly rule: 'unpaired';
   readonly location: string;

@@ -21,7 +21,7 @@ export interface OnBoxRule {
   trusts(connection: Connection): boolean;
 }
 
-export interface OnBoxOptions {
+interface OnBoxOptions {
   readonly ownUid: number;
   readonly group: string;
   readonly log: Logger;
@@ -37,7 +37,7 @@ const ESTABLISHED = '01';
 const READS = 3;
 
 /** The tables of the two families. */
-export interface SocketTables {
+interface SocketTables {
   readonly tcp: string;
   readonly tcp6: string;
 }

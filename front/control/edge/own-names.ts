@@ -4,7 +4,7 @@ import type { networkInterfaces } from 'node:os';
 /** How often the addresses are read at most; a new address is known after this time at the latest. */
 const AGE_MS = 20;
 
-export interface OwnNamesOptions {
+interface OwnNamesOptions {
   /** `svc-<id>.local` and what the config adds. */
   readonly names: readonly string[];
   readonly interfaces: typeof networkInterfaces;

@@ -5,9 +5,7 @@ import { setupPages } from '../../../shared/first-boot/setup-pages.ts';
 import { applyCard, type CardDeps } from './apply-card.ts';
 import { SetupHotspot, type SetupHotspotDeps } from './setup-hotspot.ts';
 
-export interface FirstBootDeps
-  extends CardDeps,
-    Omit<SetupHotspotDeps, 'paths' | 'hotspot' | 'helper' | 'now'> {
+interface FirstBootDeps extends CardDeps, Omit<SetupHotspotDeps, 'paths' | 'hotspot' | 'helper' | 'now'> {
   readonly paths: CardDeps['paths'] & SetupHotspotDeps['paths'];
   readonly hotspot: CardDeps['hotspot'] & SetupHotspotDeps['hotspot'];
   readonly helperSocket: string;

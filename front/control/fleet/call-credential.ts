@@ -17,7 +17,7 @@ export type FleetCredential =
       readonly extras: JsonObject;
     };
 
-export interface CallVerifierOptions {
+interface CallVerifierOptions {
   readonly node: string;
   readonly fleet: () => string | null;
   readonly policy: Pick<PolicyStore, 'key' | 'isRevoked' | 'seconds' | 'proves'>;
@@ -28,7 +28,7 @@ export interface CallVerifierOptions {
 }
 
 /** A call as it came, verified or not. */
-export interface ReadCall {
+interface ReadCall {
   readonly statement: CallStatement;
   readonly credential: FleetCredential;
   /** Under which its repetitions are known; null for one that is not believed. */

@@ -16,7 +16,7 @@ import { type EnrolmentRecord, readEnrolment, writeEnrolment } from './enrolment
 import { enrolAt, fetchAuthority, invalid, parseHub, renewAt } from './hub-client.ts';
 
 /** How often the age of the certificate is looked at, and the pauses after a renewal that failed, ms. */
-export interface RenewalTimes {
+interface RenewalTimes {
   readonly checkMs: number;
   readonly firstMs: number;
   readonly capMs: number;

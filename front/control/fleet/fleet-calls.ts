@@ -19,7 +19,7 @@ export interface Answer {
   readonly body: unknown;
 }
 
-export interface FleetCallsOptions {
+interface FleetCallsOptions {
   readonly node: string;
   readonly verifier: Pick<CallVerifier, 'read'>;
   /** Null: this node is not enrolled. */

@@ -4,7 +4,7 @@ const EVERY_MS = 10_000;
 const GOOD_MS = 30_000;
 
 /** `fresh`: made less than 30 s ago; `old`: of this boot; `other`: not of this boot, so what became of its call is not known. */
-export type NonceAge = 'fresh' | 'old' | 'other';
+type NonceAge = 'fresh' | 'old' | 'other';
 
 /** `<boot>.<n>`: takes the place of time in calls of the fleet, so that nobody's wall clock matters (docs/contract.md 10). */
 export class Nonces {

@@ -10,7 +10,7 @@ const MAX_BYTES = 1_000_000;
 /** What is further ahead of every other evidence than that is a clock that was wrong, until it is said again and again. */
 const MAX_AHEAD_S = 24 * 3600;
 
-export interface PolicyStoreOptions {
+interface PolicyStoreOptions {
   readonly file: string;
   /** The fleet that this node is enrolled with; null: none. */
   readonly fleet: () => string | null;

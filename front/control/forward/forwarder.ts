@@ -35,7 +35,7 @@ const DROPPED: ReadonlySet<string> = new Set([
 const SWEEP_MS = 250;
 const MAX_UPGRADED = 256;
 
-export interface ForwarderOptions {
+interface ForwarderOptions {
   readonly agent: Agent;
   /** Where it goes, by the request where there are several. */
   readonly target: Pick<Options, 'target' | 'router'>;
@@ -71,7 +71,7 @@ const FORWARDED = Symbol('forwarded');
 type Tagged = IncomingMessage & { [FORWARDED]?: Forwarded | undefined };
 
 /** The caller's headers, for the next hop. A client's headers with our prefix `x-svc-` are removed. */
-export function cleanHeaders(headers: IncomingMessage['headers']): IncomingMessage['headers'] {
+function cleanHeaders(headers: IncomingMessage['headers']): IncomingMessage['headers'] {
   const named = namedByConnection(headers.connection);
   const clean: IncomingMessage['headers'] = {};
   for (const name in headers) {

@@ -34,7 +34,7 @@ const WORK_MS = 8000;
 /** 2000 recordings, each with its name. */
 const MAX_ANSWER_BYTES = 512 * 1024;
 
-export interface ResidualProxyOptions {
+interface ResidualProxyOptions {
   readonly socketPath: string;
   /** Proves to the residual that we are svc-control. */
   readonly proof: string;

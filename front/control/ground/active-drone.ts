@@ -9,7 +9,7 @@ import { noDrone } from '../relay/relay-client.ts';
 /** What listens to the active drone, the flight first. */
 const LISTENERS = ['svc-link', 'svc-video'] as const;
 
-export interface ActiveDroneOptions {
+interface ActiveDroneOptions {
   readonly file: string;
   readonly radios: BoundRadios;
   /** Restarts a process of the node, and resolves when its successor runs. */

@@ -36,7 +36,7 @@ const KEPT = [
  */
 type Phase = 'removing' | 'restarting';
 
-export interface FactoryResetOptions {
+interface FactoryResetOptions {
   readonly paths: Paths;
   readonly deviceId: () => string;
   /** Restarts the whole node. */

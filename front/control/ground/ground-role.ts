@@ -7,7 +7,7 @@ import { GROUND_ROLES, type GroundRoleName } from '../../../shared/schemas/groun
 const ASK_MS = 2000;
 const MESH_INTERFACE = 'bat0';
 
-export interface GroundRoleOptions {
+interface GroundRoleOptions {
   /** From the config. */
   readonly configured: GroundRoleName;
   readonly sysDir: string;
@@ -15,7 +15,7 @@ export interface GroundRoleOptions {
   readonly keep: (role: GroundRoleName) => Promise<unknown>;
 }
 
-export interface GroundRoleState {
+interface GroundRoleState {
   /** What it is at the moment: direct, until there is a mesh. */
   readonly role: GroundRoleName;
   readonly configured: GroundRoleName;

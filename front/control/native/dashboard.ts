@@ -18,7 +18,7 @@ export interface Caller {
   readonly gate: boolean;
 }
 
-export interface DashboardDeps {
+interface DashboardDeps {
   /** Its `onChange` ends every session and ticket. */
   readonly pin: PinStore;
   readonly sessions: SessionStore;

@@ -10,7 +10,7 @@ import type { BoundRadios } from '../radio/bound-radios.ts';
 /** So that svc-fleet still carries the answer, where it carried the request. */
 const PARTING_MS = 500;
 
-export interface FleetDeps {
+interface FleetDeps {
   readonly enrolment: Enrolment;
   readonly radios: BoundRadios;
   readonly profile: Profile;

@@ -4,7 +4,7 @@ import type { Hotspot } from '../network/hotspot.ts';
 import type { Mesh } from '../network/mesh.ts';
 import type { Network } from '../network/network.ts';
 
-export interface GroundNetworkDeps {
+interface GroundNetworkDeps {
   readonly network: Network;
   readonly hotspot: Hotspot;
   readonly mesh: Mesh;

@@ -30,7 +30,7 @@ type GroundHandlers = Pick<
   | 'ground-station.drones.active.put'
 >;
 
-export interface GroundDeps {
+interface GroundDeps {
   readonly radios: BoundRadios;
   readonly active: ActiveDrone;
   readonly role: GroundRole;

@@ -4,7 +4,7 @@ import type { Hotspot } from '../network/hotspot.ts';
 import type { MacPins } from '../network/mac.ts';
 import type { Network } from '../network/network.ts';
 
-export interface NetworkHandlerDeps {
+interface NetworkHandlerDeps {
   readonly network: Network;
   readonly hotspot: Hotspot;
   readonly macPins: MacPins;

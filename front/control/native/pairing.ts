@@ -4,7 +4,7 @@ import type { pairingRows } from '../../../shared/routes/pairing.ts';
 import { entryOf } from '../edge/unpaired.ts';
 import type { PairingStore } from '../stores/pairing.ts';
 
-export interface PairingDeps {
+interface PairingDeps {
   readonly store: PairingStore;
   readonly deviceId: string;
   /** The configured name, empty for one made from the device id. */

@@ -17,7 +17,7 @@ const PARTING_MS = 200;
 
 const FRONT = 'svc-control';
 
-export interface ServiceDeps {
+interface ServiceDeps {
   readonly supervisor: Client<typeof SUPERVISOR>;
   readonly helper: Helper;
   readonly vehicle: VehicleView;

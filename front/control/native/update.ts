@@ -14,7 +14,7 @@ import type { VehicleView } from '../vehicle-view.ts';
 /** Left for the others that write to this disk. */
 const RESERVE_BYTES = 64 * 1024 * 1024;
 
-export interface UpdateDeps {
+interface UpdateDeps {
   readonly version: string;
   readonly helper: Helper;
   readonly vehicle: VehicleView;

@@ -31,7 +31,7 @@ const PENDING = {
   },
 } as const satisfies JsonSchema;
 
-export interface ChangeDeps {
+interface ChangeDeps {
   /** What was before is written here until the change is over. */
   readonly file: string;
   readonly nmcli: Nmcli;

@@ -19,7 +19,7 @@ const ADDRESS = `${OWN_ADDRESS.hotspot}/24`;
 /** IEEE 802.11. */
 const MAX_SSID_BYTES = 32;
 
-export interface HotspotDeps {
+interface HotspotDeps {
   readonly nmcli: Nmcli;
   readonly helper: Helper;
   readonly changes: Changes;

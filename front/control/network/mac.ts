@@ -17,7 +17,7 @@ interface Adapter {
   readonly state: 'stable' | 'candidate' | 'pinned' | 'deferred';
 }
 
-export interface MacDeps {
+interface MacDeps {
   readonly helper: Helper;
   readonly sysDir: string;
   /** Systemd's .link files. */

@@ -14,7 +14,7 @@ const CLASS_KBPS = 100;
 type Query = 'mj' | 'nj' | 'oj' | 'gwj' | 'tgj';
 type Item = JsonObject;
 
-export interface MeshDeps {
+interface MeshDeps {
   readonly store: NetworkStore;
   readonly sysDir: string;
 }

@@ -13,7 +13,7 @@ export interface MeshConfig {
 }
 
 /** What NetworkManager does not keep for the node. */
-export interface NetworkSettings {
+interface NetworkSettings {
   readonly share_uplink: boolean;
   /** Interfaces, the preferred uplink first. */
   readonly priority: readonly string[];

@@ -61,7 +61,7 @@ export interface WifiProfile extends Profile {
   readonly open: boolean;
 }
 
-export interface AccessPoint {
+interface AccessPoint {
   readonly inUse: boolean;
   readonly bssid: string;
   /** Bytes that are no UTF-8 are U+FFFD. */

@@ -5,7 +5,7 @@ import type { Logger } from '../../../shared/process/logger.ts';
 
 /** Makes the node known on its networks as `_svc._tcp` by mDNS (RFC 6762, 6763). */
 
-export interface AdvertiserOptions {
+interface AdvertiserOptions {
   /** Where the API is served, by the time of the start. */
   readonly port: () => number;
   readonly deviceId: string;

@@ -11,7 +11,7 @@ import type { SystemFacts, SystemMonitor } from './health.ts';
 
 const MIB = 1024 * 1024;
 
-export interface DiagnosticsDeps {
+interface DiagnosticsDeps {
   readonly version: string;
   readonly deviceId: string;
   /** Of `os.uptime()`, seconds. */

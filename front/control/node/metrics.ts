@@ -7,7 +7,7 @@ import type { AuditState } from '../stores/audit.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 import type { SystemMonitor } from './health.ts';
 
-export interface MetricsDeps {
+interface MetricsDeps {
   readonly version: string;
   readonly monitor: SystemMonitor;
   readonly vehicle: VehicleView;

@@ -10,7 +10,7 @@ const WHOLE_MS = 600_000;
 const FIRST_MS = 25_000;
 const MAX_WORDS = 2000;
 
-export interface SupportBundleDeps {
+interface SupportBundleDeps {
   /** The program that writes the archive to its standard output, with its arguments. */
   readonly command: readonly [program: string, ...args: string[]];
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -10,7 +10,7 @@ const LOOK_MS = 200;
 const PROPERTIES = 'Id,LoadState,ActiveState,SubState,MainPID,ActiveEnterTimestampMonotonic';
 
 /** A unit that systemd has loaded. */
-export interface UnitStatus {
+interface UnitStatus {
   readonly name: string;
   readonly active: string;
   readonly sub: string;

@@ -23,7 +23,7 @@ const OPERATOR_FILES: Readonly<Record<Firmware, readonly string[]>> = {
   px4: ['parameters.json', 'parameters.json.xz'],
 };
 
-export interface ParamMetadataOptions {
+interface ParamMetadataOptions {
   /** Files that svc-link got from vehicles. */
   readonly fromVehicles: string;
   /** Files of the operator. */

@@ -12,7 +12,7 @@ import type { PrincipalWatch } from '../principal-watch.ts';
 const LAPSE_MS = 5000;
 
 /** What kind of credential claimed it; a token's claim is no person's presence. */
-export type ClaimedBy = 'key' | 'session' | 'token';
+type ClaimedBy = 'key' | 'session' | 'token';
 
 /** RFC 3339 times; all null while nobody is pilot in command. */
 export interface PilotState {
@@ -22,7 +22,7 @@ export interface PilotState {
   readonly last_heartbeat_at: string | null;
 }
 
-export type PilotEventName = 'claimed' | 'taken_over' | 'released' | 'lapsed' | 'ended';
+type PilotEventName = 'claimed' | 'taken_over' | 'released' | 'lapsed' | 'ended';
 
 export interface PilotEvent extends PilotState {
   readonly event: PilotEventName;
@@ -30,7 +30,7 @@ export interface PilotEvent extends PilotState {
   readonly client_id: string;
 }
 
-export interface PilotOptions {
+interface PilotOptions {
   /** Wall clock, ms. */
   readonly now: () => number;
   readonly armed: () => Armed;

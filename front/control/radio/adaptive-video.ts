@@ -7,7 +7,7 @@ import type { Figures } from './figures.ts';
 import { type AdaptationLimits, LinkAdaptation } from './link-adaptation.ts';
 import type { StreamReport } from './report.ts';
 
-export interface AdaptiveVideoDeps {
+interface AdaptiveVideoDeps {
   readonly videoSocket: string;
   readonly limits: AdaptationLimits;
   /** Monotonic, ms. */

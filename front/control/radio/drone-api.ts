@@ -12,21 +12,21 @@ const LOOKUP_MS = 3000;
 const ASK_MS = 10_000;
 const API_PORT = 8080;
 
-export interface GroundHalf {
+interface GroundHalf {
   readonly ground_id: string;
   readonly ground_name: string;
   readonly public_key: string;
   readonly slot: number;
 }
 
-export interface DroneHalf {
+interface DroneHalf {
   readonly device_id: string;
   readonly public_key: string;
   readonly fingerprint: string;
 }
 
 /** A drone on LAN, hotspot or USB, as its ground station sees it before their radios are bound. */
-export interface DroneAt {
+interface DroneAt {
   about(): Promise<{ readonly device_id: string; readonly name: string }>;
   /** @returns its new pairing key */
   claim(code: string, groundId: string): Promise<string>;

@@ -1,7 +1,7 @@
 import type { Profile } from '../../../shared/profile.ts';
 import type { AntennaReport, StreamReport } from './report.ts';
 
-export interface Antenna {
+interface Antenna {
   /** As wfb-ng numbers it; decimal, since it can exceed what a JSON number holds. */
   readonly id: string;
   /** Index of the card, and of the antenna on it. */

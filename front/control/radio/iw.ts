@@ -11,7 +11,7 @@ export interface CardSetting {
   readonly tx_power_dbm: number | null;
 }
 
-export interface ChannelRule {
+interface ChannelRule {
   readonly channel: number;
   readonly frequency_mhz: number;
   /** Whether this region lets the card send there without having heard anybody, and without looking for radar. */

@@ -1,5 +1,5 @@
 /** What a report says of how well the air takes what is sent. */
-export interface AirReport {
+interface AirReport {
   /** Monotonic, ms. */
   readonly at: number;
   /** Share of the packets that the card did not take in this interval, 0 to 1; null if nothing was sent. */
@@ -8,7 +8,7 @@ export interface AirReport {
   readonly loss: number | null;
 }
 
-export interface RateChange {
+interface RateChange {
   readonly kbps: number;
   /** For the log. */
   readonly reason: string;

@@ -18,7 +18,7 @@ type Apply = ParamsOf<typeof HELPER, 'radio_apply'>;
 export type Restart = Apply['restart'];
 export type RadioConfig = Config['radio'];
 
-export interface ManagedDeps {
+interface ManagedDeps {
   readonly profile: Profile;
   /** As it is now: channel and power change at run time. */
   readonly config: () => RadioConfig;

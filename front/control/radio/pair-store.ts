@@ -11,7 +11,7 @@ import type { BoundRadio, BoundRadios } from './bound-radios.ts';
 
 const MAX_BYTES = 256 * 1024;
 
-export interface PairStoreOptions {
+interface PairStoreOptions {
   readonly file: string;
   /** The folder of wfb-ng's key files, made from the list. */
   readonly keys: string;

@@ -8,7 +8,7 @@ import { LinkState, type RadioState } from './link-state.ts';
 import type { Report, StreamReport } from './report.ts';
 import { ReportClient } from './report-client.ts';
 
-export interface RadioLinkDeps {
+interface RadioLinkDeps {
   readonly slot: number;
   readonly profile: Profile;
   /** TCP port of wfb-ng's JSON API on 127.0.0.1. */

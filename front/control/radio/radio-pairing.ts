@@ -9,7 +9,7 @@ import { type PairStore, type StoredRadio, withoutPrevious } from './pair-store.
 /** How long a new key has to carry data before the old one comes back. */
 const PROOF_MS = 45_000;
 
-export interface PairRequest {
+interface PairRequest {
   readonly host?: string;
   readonly key?: string;
   readonly code?: string;
@@ -19,7 +19,7 @@ export interface PairRequest {
   readonly slot?: number;
 }
 
-export interface PairAnswer {
+interface PairAnswer {
   readonly device_id: string;
   readonly public_key: string;
   readonly fingerprint: string;
@@ -27,7 +27,7 @@ export interface PairAnswer {
   readonly drone_key?: string;
 }
 
-export interface RadioPairingOptions {
+interface RadioPairingOptions {
   readonly store: PairStore;
   readonly profile: Profile;
   readonly deviceId: string;

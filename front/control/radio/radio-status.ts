@@ -11,7 +11,7 @@ import type { RadioConfig } from './managed-wfb.ts';
 import type { RadioLink } from './radio-link.ts';
 
 /** What the answer is made of. */
-export interface RadioView {
+interface RadioView {
   readonly config: RadioConfig;
   readonly profile: Profile;
   readonly cards: RadioCards;

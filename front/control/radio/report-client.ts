@@ -8,7 +8,7 @@ import { parseReport, type Report } from './report.ts';
 const MAX_LINE_CHARS = 256 * 1024;
 const RETRY = { firstMs: 250, capMs: 2000 } as const;
 
-export interface ReportListener {
+interface ReportListener {
   report(report: Report): void;
   /** @param problem why it is not connected, null if it is */
   connection(problem: string | null): void;

@@ -30,7 +30,7 @@ export interface StreamReport {
   readonly antennas: readonly AntennaReport[];
 }
 
-export interface SettingsReport {
+interface SettingsReport {
   readonly type: 'settings';
   /** How often each stream is reported, ms. */
   readonly intervalMs: number;

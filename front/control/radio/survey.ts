@@ -12,7 +12,7 @@ export interface SurveyedChannel {
   readonly best: boolean;
 }
 
-export interface SurveyMeans {
+interface SurveyMeans {
   tune(card: string, channel: number): Promise<void>;
   /** Frames received since the card is there. */
   received(card: string): Promise<number | null>;

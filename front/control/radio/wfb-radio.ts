@@ -15,7 +15,7 @@ import { RadioLink } from './radio-link.ts';
 import { type OtherEnd, type RadioStatus, radioStatus } from './radio-status.ts';
 import { type SurveyedChannel, survey } from './survey.ts';
 
-export interface WfbRadioDeps {
+interface WfbRadioDeps {
   readonly profile: Profile;
   readonly config: RadioConfig;
   readonly bound: Pick<BoundRadios, 'list' | 'onChange'>;

@@ -17,7 +17,7 @@ const PING_TIMEOUT_MS = 3000;
 const LOST_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-export interface RelayClientOptions {
+interface RelayClientOptions {
   readonly ownId: string;
   readonly radios: BoundRadios;
   /** Where the drone of a slot listens. */

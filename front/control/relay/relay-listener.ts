@@ -13,7 +13,7 @@ const RETRY_MS = 1000;
 const LOST_MS = 15_000;
 const MAX_CONNECTIONS = 128;
 
-export interface RelayListenerOptions {
+interface RelayListenerOptions {
   /** The address of this drone in the tunnel; it may come and go with the radio. */
   readonly host: () => string;
   readonly port: number;

@@ -15,7 +15,7 @@ const QUICK_MS = 2000;
 /** Beyond what the drone gives itself, so that its own time-out is what the caller sees. */
 const BEYOND_MS = 3000;
 
-export interface RelayProxyOptions {
+interface RelayProxyOptions {
   readonly client: RelayClient;
   /** Monotonic clock, ms. */
   readonly now: () => number;

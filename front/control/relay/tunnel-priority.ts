@@ -6,7 +6,7 @@ import type { Helper } from '../../../shared/rpc/helper-client.ts';
 
 const LOOK_MS = 1000;
 
-export interface TunnelPriorityOptions {
+interface TunnelPriorityOptions {
   /** This node's own addresses in the tunnels of its bound radios. */
   readonly addresses: () => readonly string[];
   readonly kbps: number;

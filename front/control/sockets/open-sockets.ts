@@ -10,7 +10,7 @@ import type { Logger } from '../../../shared/process/logger.ts';
 import type { PrincipalWatch } from '../principal-watch.ts';
 
 /** Application close code for a socket whose credential is no longer valid. */
-export const CLOSE_UNAUTHENTICATED = 4401;
+const CLOSE_UNAUTHENTICATED = 4401;
 const CLOSE_GOING_AWAY = 1001;
 
 /** A client that does not answer the close frame within this time is disconnected. */

@@ -41,7 +41,7 @@ const PROGRAMS: ReadonlySet<string> = new Set<PrincipalKind>([
   'fleet',
 ]);
 
-export interface AuditOptions {
+interface AuditOptions {
   readonly directory: string;
   /** The key that signs the heads of the chains. */
   readonly keyFile: string;

@@ -33,7 +33,7 @@ type Pairing =
     }
   | { readonly kind: 'broken'; readonly problem: string };
 
-export interface PairingOptions {
+interface PairingOptions {
   readonly file: string;
   /** Wall clock, ms. */
   readonly now: () => number;

@@ -10,7 +10,7 @@ import type { Lock } from '../edge/rate.ts';
 const WRITE_MS = 2000;
 const MAX_BYTES = 1024 * 1024;
 
-export interface PeerLockOptions {
+interface PeerLockOptions {
   readonly file: string;
   /** Wall clock, ms. */
   readonly now: () => number;

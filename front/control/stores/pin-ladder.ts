@@ -26,7 +26,7 @@ const OTHERS = '*';
 type Steps = typeof PEER_LADDER | typeof NODE_LADDER;
 
 /** The form in the file. */
-export interface StoredRung {
+interface StoredRung {
   readonly failed_attempts: number;
   /** Wall clock, seconds since 1970; 0 for no lock. For the next process; a running ladder uses `end`. */
   readonly locked_until: number;

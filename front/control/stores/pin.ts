@@ -44,7 +44,7 @@ export interface PinStatus {
   readonly retry_after_s: number | null;
 }
 
-export interface PinOptions {
+interface PinOptions {
   readonly file: string;
   /** Wall clock, ms. */
   readonly now: () => number;
@@ -57,7 +57,7 @@ export interface PinOptions {
   readonly onHash?: (step: 1 | -1) => void;
 }
 
-export interface SetOptions {
+interface SetOptions {
   /** The present PIN; an untrusted caller must give it. Failures count on the ladder. */
   readonly current?: string | undefined;
   /** On-box, pairing key or valid session: needs no proof. */

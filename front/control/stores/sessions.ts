@@ -33,7 +33,7 @@ interface Session {
 }
 
 /** A session as it is shown to people. Times in seconds since 1970. */
-export interface ShownSession {
+interface ShownSession {
   /** Not secret: the beginning of its hash, as in the audit. */
   readonly id: string;
   readonly created_at: number;
@@ -44,7 +44,7 @@ export interface ShownSession {
   readonly peer: string | null;
 }
 
-export interface SessionOptions {
+interface SessionOptions {
   readonly file: string;
   readonly ended: EndedCredentials;
   /** Wall clock, ms. */
@@ -59,7 +59,7 @@ export interface SessionOptions {
   readonly binding: () => string;
 }
 
-export interface OpenedSession {
+interface OpenedSession {
   /** The secret; only the client keeps it. */
   readonly session: string;
   /** Seconds since 1970. */

@@ -18,7 +18,7 @@ interface Ticket {
   readonly principal: Principal;
 }
 
-export interface TicketOptions {
+interface TicketOptions {
   /** Wall clock, ms. */
   readonly now: () => number;
   /** Monotonic clock, ms. */
@@ -31,7 +31,7 @@ export interface TicketOptions {
   readonly holds?: (issuer: Principal) => boolean;
 }
 
-export interface IssuedTicket {
+interface IssuedTicket {
   /** The secret; the node keeps only its hash. */
   readonly ticket: string;
   readonly scope: string;

@@ -51,7 +51,7 @@ export interface TokenStoreOptions {
   readonly log: Logger;
 }
 
-export interface MintRequest {
+interface MintRequest {
   readonly label: string;
   readonly scopes: readonly Scope[];
   /** 1 to 365 days; a value outside is moved to the limit; null for 30 days. */
@@ -69,12 +69,12 @@ export interface MintedToken {
   readonly label: string;
 }
 
-export interface ListedToken extends Omit<TokenEntry, 'void'> {
+interface ListedToken extends Omit<TokenEntry, 'void'> {
   readonly revoked: boolean;
   readonly expired: boolean;
 }
 
-export interface TokenStatus {
+interface TokenStatus {
   readonly accept_enabled: boolean;
   readonly any_minted: boolean;
   readonly tokens: readonly ListedToken[];

@@ -18,7 +18,7 @@ const LONGEST_MS = 30 * 60_000;
 /** How long a request waits for the vehicle's own answer. Some vehicles answer at the end. */
 const ANSWER_MS = 4000;
 
-export interface CalibrationOptions
+interface CalibrationOptions
   extends Omit<RoutineOptions, 'record' | 'sensor' | 'target' | 'signal' | 'isArmed'> {
   readonly vehicle: Vehicle;
 }

@@ -82,7 +82,7 @@ interface Pending {
   readonly timer: Timer;
 }
 
-export interface CameraOptions {
+interface CameraOptions {
   readonly clock: Clock;
   /** Encodes as the camera; the link gives it the system id and the key. */
   readonly encoder: Encoder;

@@ -85,7 +85,7 @@ const CHECKED_MS = 2000;
 /** Commands that a vehicle refuses when its arming checks fail. */
 const ARMS: ReadonlySet<CommandName> = new Set(['arm', 'takeoff', 'missionStart']);
 
-export interface CommandsOptions {
+interface CommandsOptions {
   readonly clock: Clock;
   readonly vehicle: Vehicle;
   readonly encoder: Encoder;

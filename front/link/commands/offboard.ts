@@ -12,7 +12,7 @@ const SHORTEST_MS = 15;
 /** Zero velocities get no ack. */
 const STOP_SENDS = 3;
 
-export interface OffboardOptions {
+interface OffboardOptions {
   readonly clock: Clock;
   readonly vehicle: Vehicle;
   readonly encoder: Encoder;

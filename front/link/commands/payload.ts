@@ -27,13 +27,13 @@ const FIXED_WING = 1;
 const TURNS_IN: ReadonlySet<string | null> = new Set(['GUIDED', 'AUTO']);
 
 /** The commands about speed, direction and payload: neither about the motors nor about where it flies to. */
-export type PayloadCommand = Extract<
+type PayloadCommand = Extract<
   CommandName,
   'yaw' | 'speed' | 'roi' | 'roiClear' | 'orbit' | 'servo' | 'relay' | 'parachute'
 >;
 
 /** What the vehicle shows, as far as these commands depend on it. */
-export interface PayloadFacts {
+interface PayloadFacts {
   /** Degrees, null while it is not known. */
   readonly heading: number | null;
   /** A parameter of the vehicle; null: it has none of this name, or it is not known yet. */

@@ -9,7 +9,7 @@ const PLACE_S = 10;
 /** So long a command waits for the list of the fence; the vehicle's own refusal must do then. */
 const FENCE_MS = 2000;
 
-export interface ReachCheckOptions {
+interface ReachCheckOptions {
   readonly clock: Clock;
   readonly vehicle: Vehicle;
   /** `flight.max_goto_m` */

@@ -14,7 +14,7 @@ const LOOK_MS = 100;
 /** It beats five times a second where it takes the request for it, and once a second anyway. */
 const SILENT_MS = 1100;
 
-export interface Rebooted {
+interface Rebooted {
   readonly result: number | null;
   /** Until it was heard again with a boot time that began anew; null: not within 60 s. */
   readonly backAfterS: number | null;

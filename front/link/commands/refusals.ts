@@ -16,7 +16,7 @@ export interface Reasons {
 }
 
 /** Collects the vehicle's texts while one command is under way. */
-export interface RefusalWatch {
+interface RefusalWatch {
   /** The texts so far. @param arming include arming checks that were reported earlier */
   reasons(arming: boolean): Reasons;
   /** As `reasons`, after waiting up to 400 ms for a warning. */

@@ -64,7 +64,7 @@ export interface Context {
 }
 
 /** Optional members of ExchangeJob. */
-export interface Extras {
+interface Extras {
   readonly urgent?: boolean;
   readonly doubleAck?: boolean;
   readonly underway?: () => boolean;

@@ -23,7 +23,7 @@ const HELLO_MS = 2000;
 const LF = 0x0a;
 const BRACE = 0x7b;
 
-export interface FeedEndpointOptions {
+interface FeedEndpointOptions {
   readonly path: string;
   readonly clock: Clock;
   readonly log: Logger;

@@ -1,7 +1,7 @@
 import type { RoutedPeer } from './routed-peer.ts';
 
 /** Bytes allowed before the first whole frame: a peer may join in the middle of one. */
-export const MAX_PRELUDE_BYTES = 512;
+const MAX_PRELUDE_BYTES = 512;
 /** Longer than any method of HTTP with its space. */
 const OPENING_BYTES = 24;
 const HTTP_METHOD = /^[A-Za-z-]{3,20} /;

@@ -18,7 +18,7 @@ const KEEPALIVE_MS = 5000;
 /** A peer that accepts no data for this long is considered gone. */
 const STUCK_MS = 30_000;
 
-export interface TcpEndpointOptions extends EndpointTools {
+interface TcpEndpointOptions extends EndpointTools {
   readonly host: string;
   readonly port: number;
   /** `createServer` of node:net */

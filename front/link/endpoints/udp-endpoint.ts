@@ -15,7 +15,7 @@ const EXPIRE_MS = 12_000;
 const LOOK_MS = 1000;
 const MAX_PEERS = 64;
 
-export interface UdpEndpointOptions extends EndpointTools {
+interface UdpEndpointOptions extends EndpointTools {
   readonly host: string;
   readonly port: number;
   /** A socket of node:dgram, for IPv4 or IPv6 as the host asks. */

@@ -7,7 +7,7 @@ import { SendWatch } from '../send-watch.ts';
 import { type Endpoint, type EndpointTools, REBIND_MS } from './endpoint.ts';
 import { RoutedPeer } from './routed-peer.ts';
 
-export interface UdpOutEndpointOptions extends EndpointTools {
+interface UdpOutEndpointOptions extends EndpointTools {
   readonly host: string;
   readonly port: number;
   readonly createSocket: () => Socket;

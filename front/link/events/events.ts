@@ -21,7 +21,7 @@ const PROTOCOL = 8;
 const WARNING = 4;
 const ERROR = 3;
 
-export interface EventsOptions {
+interface EventsOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly vehicle: Vehicle;

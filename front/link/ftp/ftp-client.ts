@@ -9,7 +9,7 @@ export const FTP_PRIORITY = { params: 0, metadata: 1 } as const;
 
 const MAX_WAITING = 8;
 
-export interface FtpClientOptions {
+interface FtpClientOptions {
   readonly clock: Clock;
   readonly vehicle: Vehicle;
   readonly encoder: Encoder;
@@ -17,7 +17,7 @@ export interface FtpClientOptions {
 }
 
 /** @param file null if the vehicle refused (`refused`), or stopped answering, or too many transfers waited */
-export type OnFtpEnd = (file: Buffer | null, refused: boolean) => void;
+type OnFtpEnd = (file: Buffer | null, refused: boolean) => void;
 
 interface Job {
   readonly path: string;

@@ -28,7 +28,7 @@ const BURST_QUIET_MS = 400;
 /** Requests in a row without an answer. */
 const MAX_SILENT = 12;
 
-export interface FtpFileOptions {
+interface FtpFileOptions {
   readonly path: string;
   readonly clock: Clock;
   readonly vehicle: Vehicle;

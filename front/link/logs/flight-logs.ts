@@ -21,7 +21,7 @@ const ABANDONED_MS = 10_000;
 const ERASE_LOOK_MS = 2000;
 const ERASE_LOOKS = 5;
 
-export interface FlightLogsOptions {
+interface FlightLogsOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly vehicle: Vehicle;

@@ -26,7 +26,7 @@ export interface LogSink {
   append(bytes: Buffer): Promise<void>;
 }
 
-export interface LogFetchOptions {
+interface LogFetchOptions {
   readonly clock: Clock;
   readonly vehicle: Vehicle;
   readonly encoder: Encoder;

@@ -11,7 +11,7 @@ const QUIET_MS = 1000;
 /** Requests in a row that brought nothing. */
 const MAX_SILENT = 4;
 
-export interface LogListOptions {
+interface LogListOptions {
   readonly clock: Clock;
   readonly vehicle: Vehicle;
   readonly encoder: Encoder;
@@ -19,7 +19,7 @@ export interface LogListOptions {
 }
 
 /** Null: the vehicle did not answer, which is how PX4 says that it has none. */
-export type ListedLogs = readonly LogEntry[] | null;
+type ListedLogs = readonly LogEntry[] | null;
 
 /** The list of the vehicle's logs by LOG_REQUEST_LIST, with lost entries requested again. One at a time. */
 export class LogList {

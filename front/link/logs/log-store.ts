@@ -11,7 +11,7 @@ const MIN_FREE_BYTES = 256 * MIB;
 const NAME = /^([0-9a-z]+)_(\d+)_(\d+)_(\d+)\.(log|part)$/;
 
 /** One log of one vehicle. A log that has grown is another one. */
-export interface LogKey {
+interface LogKey {
   /** The vehicle's uid. */
   readonly vehicle: string;
   readonly id: number;

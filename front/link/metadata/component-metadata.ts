@@ -37,7 +37,7 @@ interface Entry {
   readonly crc: number;
 }
 
-export interface ComponentMetadataOptions {
+interface ComponentMetadataOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly vehicle: Vehicle;

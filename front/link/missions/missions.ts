@@ -46,7 +46,7 @@ const WRITES: ReadonlyMap<number, number> = new Map([
 /** MAV_MISSION_TYPE_ALL */
 const ALL = 255;
 
-export interface MissionsOptions {
+interface MissionsOptions {
   readonly clock: Clock;
   readonly vehicle: Vehicle;
   readonly encoder: Encoder;

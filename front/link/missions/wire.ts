@@ -6,7 +6,7 @@ import { numberedFrom } from '../../../shared/mission/numbered.ts';
 const DEG_E7 = 1e7;
 
 /** Where home goes in a list, degrees and m above mean sea level. */
-export interface HomePlace {
+interface HomePlace {
   readonly lat: number | null;
   readonly lon: number | null;
   readonly alt_msl: number | null;

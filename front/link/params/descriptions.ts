@@ -5,7 +5,7 @@ import type { MetadataStore } from './metadata-store.ts';
 /** COMP_METADATA_TYPE_PARAMETER */
 const TYPE_PARAMETER = 1;
 
-export interface DescriptionsOptions {
+interface DescriptionsOptions {
   readonly vehicle: Vehicle;
   readonly metadata: ComponentMetadata;
   readonly store: MetadataStore;

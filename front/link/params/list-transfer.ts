@@ -12,7 +12,7 @@ const BURST = 50;
 /** The download gives up after this many rounds in a row without a parameter. */
 const MAX_IDLE_ROUNDS = 12;
 
-export interface ListTransferOptions {
+interface ListTransferOptions {
   readonly clock: Clock;
   readonly vehicle: Vehicle;
   readonly encoder: Encoder;

@@ -1,5 +1,5 @@
 /** One parameter of ArduPilot's packed file. */
-export interface PackedParam {
+interface PackedParam {
   readonly name: string;
   /** MAV_PARAM_TYPE */
   readonly type: number;

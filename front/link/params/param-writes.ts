@@ -18,7 +18,7 @@ const MAX_WAITING = 8;
  */
 export const IDENTITY: ReadonlySet<string> = new Set(['SYSID_THISMAV', 'MAV_SYSID', 'MAV_SYS_ID']);
 
-export interface ParamWritesOptions {
+interface ParamWritesOptions {
   readonly clock: Clock;
   readonly vehicle: Vehicle;
   readonly encoder: Encoder;

@@ -15,7 +15,7 @@ const ANSWER_MS = 8000;
 /** Both firmwares' default system id. */
 const DEFAULT_ID = 1;
 
-export interface ResetOptions {
+interface ResetOptions {
   readonly clock: Clock;
   readonly vehicle: Vehicle;
   readonly encoder: Encoder;

@@ -33,7 +33,7 @@ export interface FrameSink {
   send(frame: Buffer): void;
 }
 
-export interface PortCounters {
+interface PortCounters {
   /** To the endpoint. */
   txFrames: number;
   txBytes: number;
@@ -80,7 +80,7 @@ export interface Asker {
   answer(bytes: Buffer): void;
 }
 
-export interface RouterOptions {
+interface RouterOptions {
   readonly clock: Clock;
   /** Writes to the flight controller; false when the bytes were dropped. */
   readonly toSource: (bytes: Buffer) => boolean;

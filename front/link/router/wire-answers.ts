@@ -37,7 +37,7 @@ const NAMES: ReadonlyMap<number, string> = new Map([
   [MSG.LOG_ERASE, 'LOG_ERASE'],
 ]);
 
-export interface WireAnswersOptions {
+interface WireAnswersOptions {
   readonly clock: Clock;
   /** Encodes frames in our own name. */
   readonly encoder: Encoder;

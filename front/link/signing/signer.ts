@@ -12,7 +12,7 @@ const EPOCH_MS = Date.UTC(2015, 0, 1);
 const UNITS_PER_MS = 100;
 
 /** A time in the units of MAVLink signing: 10 µs since 2015, 48 bits. @param wallMs ms since 1970 */
-export function signingTime(wallMs: number): number {
+function signingTime(wallMs: number): number {
   return Math.max(0, Math.floor((wallMs - EPOCH_MS) * UNITS_PER_MS));
 }
 

@@ -28,7 +28,7 @@ const TRY_MS = 1000;
 /** The key is lost if signed frames came within this time and none could be verified. */
 const LOST_MS = 5000;
 
-export interface SigningOptions {
+interface SigningOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly vehicle: Vehicle;

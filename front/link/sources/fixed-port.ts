@@ -10,7 +10,7 @@ const FIRST_RETRY_MS = 250;
 /** Below the 5 s in which a vehicle that was replugged must be connected again (docs/threat-model.md J1). */
 const LAST_RETRY_MS = 2000;
 
-export interface FixedPortOptions {
+interface FixedPortOptions {
   readonly path: string;
   readonly baud: number;
   readonly clock: Clock;

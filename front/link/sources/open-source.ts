@@ -12,7 +12,7 @@ import { TcpTransport } from './tcp-transport.ts';
 import type { Transport } from './transport.ts';
 import { UdpTransport } from './udp-transport.ts';
 
-export interface SourceTools {
+interface SourceTools {
   readonly clock: Clock;
   readonly log: Logger;
   /** `/dev` and `/sys`. */

@@ -10,7 +10,7 @@ import { isAutopilot } from '../vehicle/autopilot-heartbeat.ts';
 import type { OpenSerial, SerialLine } from './serial-line.ts';
 
 /** The rates that flight controllers come with: telemetry radios, ArduPilot's default, companion ports. */
-export const PROBE_BAUDS = [57_600, 115_200, 921_600] as const;
+const PROBE_BAUDS = [57_600, 115_200, 921_600] as const;
 /** Two heartbeats at 1 Hz, so that one may be lost. */
 const PROBE_MS = 2200;
 const LOOK_MS = 500;
@@ -29,7 +29,7 @@ export interface FoundPort {
   readonly received: readonly Uint8Array[];
 }
 
-export interface SerialScannerOptions {
+interface SerialScannerOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly list: () => Promise<readonly SerialPortEntry[]>;

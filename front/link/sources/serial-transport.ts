@@ -13,12 +13,12 @@ const MIN_QUEUED_BYTES = 4096;
 const REOPEN_MS = 250;
 
 /** Where open ports come from: the one that is configured, or a scan of all. */
-export interface SerialFinder {
+interface SerialFinder {
   start(found: (found: FoundPort) => void): void;
   stop(): void;
 }
 
-export interface SerialTransportOptions {
+interface SerialTransportOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly finder: SerialFinder;

@@ -18,7 +18,7 @@ const SILENT_MS = 15_000;
 /** A few seconds of a busy link; beyond it the peer does not read. */
 const MAX_QUEUED_BYTES = 64 * 1024;
 
-export interface TcpTransportOptions {
+interface TcpTransportOptions {
   readonly host: string;
   readonly port: number;
   readonly clock: Clock;

@@ -22,7 +22,7 @@ export interface Transport {
   write(bytes: Uint8Array): boolean;
 }
 
-export interface TransportCounters {
+interface TransportCounters {
   txFrames: number;
   txBytes: number;
   txDropped: number;

@@ -16,7 +16,7 @@ const FIRST_RETRY_MS = 250;
 const LAST_RETRY_MS = 4000;
 const MAX_QUEUED_BYTES = 64 * 1024;
 
-export interface UdpTransportOptions {
+interface UdpTransportOptions {
   /** `listen`: the vehicle sends to us, and its first MAVLink tells us its address. `connect`: we send first. */
   readonly mode: 'listen' | 'connect';
   readonly host: string;

@@ -57,7 +57,7 @@ interface Known {
   acceptedAt: number | null;
 }
 
-export interface ArmingOptions {
+interface ArmingOptions {
   readonly clock: Clock;
   /** The process before this one ended within the last 5 s of an armed vehicle: only a heartbeat says more. */
   readonly wasArmed: boolean;

@@ -61,7 +61,7 @@ export interface Told {
   readonly wall: number;
 }
 
-export interface PrearmOptions {
+interface PrearmOptions {
   readonly clock: Clock;
   readonly vehicle: Vehicle;
   /** The checks that fail by the vehicle's events. */

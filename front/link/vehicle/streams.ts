@@ -59,7 +59,7 @@ const GROUPS: readonly (readonly [stream: number, hz: number])[] = [
 /** Messages that a vehicle sends only on request. */
 const ONCE: readonly number[] = [MSG.AUTOPILOT_VERSION, MSG.HOME_POSITION];
 
-export interface StreamsOptions {
+interface StreamsOptions {
   readonly clock: Clock;
   readonly vehicle: Vehicle;
   readonly encoder: Encoder;

@@ -69,7 +69,7 @@ const MISSION_STATES = [null, 'none', 'not_started', 'active', 'paused', 'comple
 export type Sensors = Pick<SysStatus, 'present' | 'enabled' | 'health'>;
 
 /** Telemetry before anything was received. */
-export function emptyTelemetry(): Telemetry {
+function emptyTelemetry(): Telemetry {
   return {
     mav_type: null,
     autopilot: null,

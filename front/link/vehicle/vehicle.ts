@@ -45,7 +45,7 @@ import { isAutopilot } from './autopilot-heartbeat.ts';
 import { type Sensors, TelemetryModel } from './telemetry.ts';
 
 /** If the heartbeat is older than this, the vehicle is not alive and its armed state is unknown (docs/contract.md 6). */
-export const ALIVE_MS = 3000;
+const ALIVE_MS = 3000;
 /** After this silence another vehicle may take the place of the learned one. */
 const FORGET_MS = 10_000;
 /** If the boot time goes back by more than this, the vehicle has rebooted; by less, two messages came in the wrong order. */
@@ -66,7 +66,7 @@ const FLAG_ARMED = 128;
 export type SessionReason = 'learned' | 'connected' | 'returned' | 'rebooted';
 
 /** What the vehicle reports to the other parts of the link. */
-export interface VehicleListener {
+interface VehicleListener {
   /** A new session of the vehicle begins: earlier requests are void. */
   onSession(reason: SessionReason): void;
   onArmedChange(): void;

@@ -1,5 +1,5 @@
 /** A change of the wall clock that is no drift: a Pi has no clock of its own, and gets the time minutes after its start. */
-export interface ClockStep {
+interface ClockStep {
   /** RFC 3339: what the clock would say without the step. */
   readonly from: string;
   /** RFC 3339. */

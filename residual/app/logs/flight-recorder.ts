@@ -16,7 +16,7 @@ const FRESH_MS = 3000;
 
 const SEVERITY = { info: 2, warn: 3 } as const;
 
-export interface FlightRecorderOptions {
+interface FlightRecorderOptions {
   readonly link: Pick<LinkConnection, 'follow'>;
   readonly store: LogStore;
   readonly log: Logger;

@@ -21,7 +21,7 @@ const BUCKETS_US: Readonly<Record<string, number>> = { '1s': 1e6, '1m': 60e6, '1
 const AUTO_BUCKETS = 200;
 const HOUR_US = 3600e6;
 
-export interface LogDeps {
+interface LogDeps {
   readonly reader: LogReader;
   readonly store: LogStore;
   readonly tail: LogTail;

@@ -66,7 +66,7 @@ CREATE TABLE IF NOT EXISTS samples (
 `;
 
 /** The open database, and the file that it replaced. */
-export interface OpenDatabase {
+interface OpenDatabase {
   readonly db: DatabaseSync;
   /** New path of an unusable file that was moved away; null if there was none. */
   readonly setAside: string | null;

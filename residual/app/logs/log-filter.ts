@@ -58,7 +58,7 @@ export function readFilter(members: Members, nowMs: number): LogFilter {
  * A time: microseconds since 1970, ISO 8601, or a time ago (`-5m`, also without the minus; ms s m h d).
  * @throws ApiError E_INVALID_VALUE
  */
-export function readTime(name: string, text: string | undefined, nowMs: number): number | null {
+function readTime(name: string, text: string | undefined, nowMs: number): number | null {
   if (text === undefined) return null;
   const ago = AGO.exec(text);
   if (ago !== null) return (nowMs - Number(ago[1]) * (UNIT_MS[ago[2] ?? ''] ?? 0)) * 1000;

@@ -18,7 +18,7 @@ const BATCH_ROWS = 2000;
 const MAX_SHIPPERS = 8;
 const NUMBERED = /^(\d{1,15}) ([\s\S]*)$/;
 
-export interface LogIngestOptions {
+interface LogIngestOptions {
   readonly path: string;
   readonly store: LogStore;
   readonly log: Logger;

@@ -23,7 +23,7 @@ const MB = 1024 * 1024;
 const SOURCE = 'svc-residual';
 const SEVERITY = { warn: 3, error: 4 } as const;
 
-export interface LogServiceOptions {
+interface LogServiceOptions {
   readonly paths: Paths;
   readonly link: LinkConnection;
   readonly limits: { readonly enabled: boolean; readonly max_mb: number; readonly max_age_days: number };
@@ -35,7 +35,7 @@ export interface LogServiceOptions {
 
 type LogHandlers = HandlersOf<typeof logsRows, 'residual'>;
 
-export interface LogService {
+interface LogService {
   readonly handlers: LogHandlers;
   start(): Promise<void>;
   stop(): Promise<void>;

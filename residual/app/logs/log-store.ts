@@ -21,9 +21,9 @@ interface Moment {
 /** While the disk is full: five minutes of them. */
 const MOST_WAITING = 300;
 
-export type SessionKind = 'boot' | 'flight';
+type SessionKind = 'boot' | 'flight';
 
-export interface StoreSizes {
+interface StoreSizes {
   readonly db_size_bytes: number;
   readonly wal_size_bytes: number;
   /** The limits of the store. */

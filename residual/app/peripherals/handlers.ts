@@ -8,7 +8,7 @@ import { type Manifest, type Manifests, sentence } from './manifests.ts';
 import type { Entry } from './peripherals.ts';
 import type { Users } from './users.ts';
 
-export interface PeripheralHandlerParts extends ActionParts {
+interface PeripheralHandlerParts extends ActionParts {
   readonly manifests: Manifests;
   readonly users: Users;
   readonly configs: ConfigFiles;

@@ -8,7 +8,7 @@ import type { Logger } from '../../../shared/process/logger.ts';
 import { LineSplitter } from '../../../shared/rpc/lines.ts';
 import { SUBSYSTEMS } from './sources/sources.ts';
 
-export interface HotPlugOptions {
+interface HotPlugOptions {
   /** `/run/udev`, where udevd has its socket while it runs. */
   readonly udev: string;
   /** Text that changes with what is plugged in. */

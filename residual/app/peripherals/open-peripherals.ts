@@ -16,13 +16,13 @@ import { fingerprint } from './sources/sources.ts';
 import type { Trees } from './sources/sysfs.ts';
 import { Users } from './users.ts';
 
-export interface PeripheralPart {
+interface PeripheralPart {
   readonly handlers: HandlersOf<typeof peripheralsRows, 'residual'>;
   start(): void;
   stop(): Promise<void>;
 }
 
-export interface PeripheralPartOptions {
+interface PeripheralPartOptions {
   readonly trees: Trees;
   /** `/run/udev`. */
   readonly udev: string;

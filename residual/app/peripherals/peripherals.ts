@@ -21,13 +21,13 @@ export interface Entry {
   readonly lastSeen: number;
 }
 
-export interface SourceState {
+interface SourceState {
   readonly name: string;
   readonly ok: boolean;
   readonly error: string | null;
 }
 
-export interface PeripheralsOptions {
+interface PeripheralsOptions {
   readonly trees: Trees;
   readonly manifests: Manifests;
   /** Wall clock, ms. */

@@ -19,7 +19,7 @@ interface Look {
   readonly complete: boolean;
 }
 
-export interface UsersOptions {
+interface UsersOptions {
   /** `/proc`. */
   readonly proc: string;
   /** `/dev`: only what is below it is kept. */

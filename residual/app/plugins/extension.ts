@@ -15,7 +15,7 @@ const FAILURES = 5;
 const WINDOW_MS = 60_000;
 const LAST_WORDS = 20;
 
-export interface ExtensionOptions {
+interface ExtensionOptions {
   readonly spec: SandboxSpec;
   readonly sandbox: Sandbox;
   readonly hosted: Hosted;

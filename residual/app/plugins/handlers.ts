@@ -19,7 +19,7 @@ import type { PluginStore } from './store.ts';
 import { toolFailure } from './tool-failure.ts';
 import { FRAME_POLICY, halvesOf, manifestView, mediaTypeOf, openFile, settingsView } from './views.ts';
 
-export interface PluginDeps {
+interface PluginDeps {
   readonly store: PluginStore;
   readonly installer: Installer;
   readonly lifecycle: Lifecycle;

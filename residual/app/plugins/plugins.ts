@@ -31,7 +31,7 @@ import { PluginStore } from './store.ts';
 const SIGNERS_MS = 10_000;
 const INTEGRITY_MS = 10 * 60_000;
 
-export interface Plugins {
+interface Plugins {
   readonly handlers: HandlersOf<typeof pluginsRows, 'residual'>;
   /** By row id. */
   readonly upgrades: ReadonlyMap<string, UpgradeHandler>;
@@ -41,7 +41,7 @@ export interface Plugins {
   stop(): Promise<void>;
 }
 
-export interface PluginsOptions {
+interface PluginsOptions {
   readonly config: Config;
   readonly paths: Paths;
   readonly link: LinkConnection;

@@ -9,7 +9,7 @@ import type { NodeFacts } from './node-facts.ts';
 import type { SetupMarks } from './setup-marks.ts';
 import { CONFIRMABLE, type Step, stepsOf } from './steps.ts';
 
-export interface SetupOptions {
+interface SetupOptions {
   readonly marks: SetupMarks;
   readonly config: ConfigStore;
   readonly lookAround: () => Promise<NodeFacts>;

@@ -11,7 +11,7 @@ import type { LiveStreams } from './live-streams.ts';
 import type { Recordings } from './recordings.ts';
 import type { VideoService } from './video-service.ts';
 
-export interface VideoDeps {
+interface VideoDeps {
   readonly engine: EngineClient;
   readonly service: VideoService;
   readonly recordings: Recordings;

@@ -22,7 +22,7 @@ interface Wanted {
   present: RecordingStatus | null;
 }
 
-export interface KeptRecordingOptions {
+interface KeptRecordingOptions {
   readonly engine: EngineClient;
   /** The size of a stored file, bytes; 0 for one that was deleted. */
   readonly sizeOf: (name: string) => Promise<number>;

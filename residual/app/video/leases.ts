@@ -7,7 +7,7 @@ import { ApiError } from '../../../shared/errors.ts';
 
 export type ProfileName = 'hero' | 'thumbnail';
 
-export interface Lease {
+interface Lease {
   readonly holder: string;
   readonly profile: 'hero';
   readonly lease_s: number;

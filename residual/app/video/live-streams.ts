@@ -14,7 +14,7 @@ export interface LiveStreamsOptions {
   readonly others: () => number;
 }
 
-export interface OpenedStream extends LiveHead {
+interface OpenedStream extends LiveHead {
   /** The fragmented MP4; to be read or destroyed. */
   readonly body: Socket;
 }

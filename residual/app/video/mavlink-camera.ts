@@ -8,7 +8,7 @@ import { snapshot } from './handlers.ts';
 import type { Recordings } from './recordings.ts';
 import type { VideoService } from './video-service.ts';
 
-export interface MavlinkCameraOptions {
+interface MavlinkCameraOptions {
   readonly link: LinkConnection;
   readonly engine: EngineClient;
   readonly service: VideoService;

@@ -7,7 +7,7 @@ import type { EngineClient } from './engine-client.ts';
 import { KeptRecording } from './kept-recording.ts';
 import { LeaseBook, type ProfileName } from './leases.ts';
 
-export interface AppliedProfile extends Profile {
+interface AppliedProfile extends Profile {
   readonly profile: ProfileName;
   readonly base_profile: ProfileName;
   readonly leases: readonly {
@@ -24,7 +24,7 @@ interface Applied {
   readonly profile: Profile;
 }
 
-export interface VideoServiceOptions {
+interface VideoServiceOptions {
   readonly engine: EngineClient;
   readonly profiles: Readonly<Record<ProfileName, Profile>>;
   /** The file with the base profile. */

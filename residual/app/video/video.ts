@@ -40,7 +40,7 @@ export interface Video {
   stop(): void;
 }
 
-export interface VideoOptions {
+interface VideoOptions {
   readonly config: Config;
   readonly paths: Paths;
   readonly link: LinkConnection;

@@ -21,7 +21,7 @@ interface Open {
   answered: boolean;
 }
 
-export interface DetectionSocketsOptions {
+interface DetectionSocketsOptions {
   readonly feed: DetectionFeed;
   /** Whether batches may come: a detector runs. */
   readonly running: () => boolean;

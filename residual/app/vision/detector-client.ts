@@ -25,7 +25,7 @@ const UNKNOWN = {
   designated: null,
 } as const;
 
-export interface DetectorClientOptions {
+interface DetectorClientOptions {
   readonly visionSocket: string;
   readonly supervisorSocket: string;
   /** What svc-vision detects goes in here. */

@@ -24,7 +24,7 @@ const DETECTOR_KEY = 'vision.detector';
 /** A thousand names of classes. */
 const MAX_METADATA_BYTES = 256 * 1024;
 
-export interface VisionDeps {
+interface VisionDeps {
   readonly config: ConfigStore;
   readonly store: ModelStore;
   readonly registry: ModelRegistry;

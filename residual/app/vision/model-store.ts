@@ -13,7 +13,7 @@ import type { CheckModel } from './model-check.ts';
 const INCOMING = '.incoming';
 const MODEL = /^(.+)\.onnx$/;
 
-export interface ModelStoreOptions {
+interface ModelStoreOptions {
   readonly folder: string;
   /** Space for all of them, bytes. */
   readonly maxBytes: number;

@@ -24,7 +24,7 @@ export interface Vision {
   stop(): void;
 }
 
-export interface VisionOptions {
+interface VisionOptions {
   readonly config: Config;
   readonly paths: Paths;
   readonly store: ConfigStore;

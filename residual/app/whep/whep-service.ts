@@ -3,7 +3,7 @@ import type { Principal } from '../../../shared/auth/principal.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { EngineClient } from '../video/engine-client.ts';
 
-export interface WhepOptions {
+interface WhepOptions {
   readonly engine: EngineClient;
   readonly maxViewers: number;
   /** Throws ApiError E_NO_PIPELINE if there is no video. */

@@ -3,7 +3,7 @@ import type { Logger } from '../../../shared/process/logger.ts';
 import type { AccessUnit, Picture } from './picture.ts';
 import { UnitDecoder } from './unit-decoder.ts';
 
-export interface DecodingOptions {
+interface DecodingOptions {
   /** Whether anybody needs raw pictures at the moment. */
   readonly wanted: () => boolean;
   /** Called with each decoded picture; it is freed when this returns. */

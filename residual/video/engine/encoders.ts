@@ -11,7 +11,7 @@ import { must } from './av.ts';
 import { type EncoderChoice, H264Encoder } from './encoder.ts';
 import { parameterSets } from './h264.ts';
 
-export interface EncodersOptions {
+interface EncodersOptions {
   readonly choice: EncoderChoice;
   /** `/sys` and `/dev`; elsewhere in tests. */
   readonly sys?: string | undefined;

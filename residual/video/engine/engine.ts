@@ -25,7 +25,7 @@ import { Pipeline } from './pipeline.ts';
 import { SmallEncode } from './small-encode.ts';
 import { UnitBuffer } from './unit-buffer.ts';
 
-export interface EngineOptions {
+interface EngineOptions {
   readonly open: () => Promise<VideoSource | null>;
   readonly encoders: Encoders;
   readonly profile: Profile;

@@ -18,7 +18,7 @@ const SHAPE = { seconds: 60, bufferMs: 250 } as const;
 const KEY_INTERVAL_US = 300_000;
 const AGAIN_MS = 5000;
 
-export interface SmallEncodeOptions {
+interface SmallEncodeOptions {
   readonly log: Logger;
   readonly onUnit: (unit: AccessUnit) => void;
   /** Steady, ms. */

@@ -6,7 +6,7 @@ import { cloneFrame } from '../engine/av.ts';
 import type { Picture } from '../engine/picture.ts';
 import { FrameReader } from './frame-reader.ts';
 
-export interface FrameServerOptions {
+interface FrameServerOptions {
   readonly socketPath: string;
   /** Steady, ms. */
   readonly now: () => number;

@@ -15,7 +15,7 @@ const REFUSED_MS = 2000;
 /** More than this in the kernel's queue, and pictures are dropped: about a second of video. */
 const MAX_QUEUED_BYTES = 1024 * 1024;
 
-export interface UdpSenderOptions {
+interface UdpSenderOptions {
   readonly to: HostPort;
   /** What is sent, for the log. */
   readonly what: string;

@@ -9,7 +9,7 @@ import type { AccessUnit, VideoClock } from '../engine/picture.ts';
 import { sizeOf } from '../engine/unit-buffer.ts';
 import { Mp4File } from './mp4-file.ts';
 
-export interface RecorderOptions {
+interface RecorderOptions {
   readonly directory: string;
   /** Free space at which recording stops. */
   readonly reserveBytes: number;

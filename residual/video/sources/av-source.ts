@@ -12,7 +12,7 @@ import { instant, type VideoClock } from '../engine/picture.ts';
 import type { SourceSink, VideoSource } from './source.ts';
 
 /** A camera that FFmpeg opens and decodes: V4L2 or RTSP. */
-export interface AvInput {
+interface AvInput {
   /** Name for people, without a password. */
   readonly name: string;
   readonly url: string;

@@ -10,7 +10,7 @@ interface Header {
   readonly payload: Buffer;
 }
 
-export interface RtpCounters {
+interface RtpCounters {
   /** Sequence numbers that never came. */
   lost: number;
   /** Datagrams that are not RTP, come too late or are from another sender. */

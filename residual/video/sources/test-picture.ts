@@ -4,7 +4,7 @@ import { Plane } from '../drawing/plane.ts';
 import { STRIP_CELLS, stripCells, stripHeight } from './clock-strip.ts';
 
 /** The planes of a picture in planar YUV 4:2:0, limited range. */
-export interface Planes {
+interface Planes {
   readonly y: Buffer;
   readonly u: Buffer;
   readonly v: Buffer;

@@ -7,7 +7,7 @@ export type Encode = 'main' | 'small';
 export const SMALL_KBPS = { min: 100, max: 600 } as const;
 
 /** What is known of the path at the moment; null: not measured. */
-export interface PathState {
+interface PathState {
   /** How long packets have been waiting too long. */
   readonly congestedMs: number;
   /** What the path carries; known only after packets waited. */

@@ -3,11 +3,11 @@ import { OVERHEAD_BYTES } from './path.ts';
 /** Sends packets at a rate instead of in one burst, which would overflow a queue on the way. */
 
 /** Anything with a size. */
-export interface Paced {
+interface Paced {
   readonly payload: Buffer;
 }
 
-export interface PacerOptions<T extends Paced> {
+interface PacerOptions<T extends Paced> {
   /** Kbit/s; read at each step. */
   readonly rateKbps: () => number;
   readonly send: (packet: T) => void;

@@ -13,7 +13,7 @@ import type { Viewer, ViewerHooks } from './viewer.ts';
 /** One set of hooks a viewer. */
 export type OpenViewer = (offer: string, hooks: ViewerHooks) => Promise<Viewer>;
 
-export interface ViewersOptions {
+interface ViewersOptions {
   readonly open: OpenViewer;
   /** The next picture of that encode is to be a key frame. */
   readonly requestKey: (encode: Encode) => void;

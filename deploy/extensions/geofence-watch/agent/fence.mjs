@@ -10,7 +10,7 @@ const METRES_PER_DEGREE = 111_320;
  */
 
 /** A fence from the configuration; what is missing or odd is as here. @type {Fence} */
-export const DEFAULT_FENCE = { radius_m: 300, height_m: 100 };
+const DEFAULT_FENCE = { radius_m: 300, height_m: 100 };
 
 /**
  * @param {Readonly<Record<string, unknown>>} config

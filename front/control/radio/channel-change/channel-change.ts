@@ -9,7 +9,7 @@ import type { ChannelAnswer, ChannelRequest } from './channel-phases.ts';
 import { DroneChange } from './drone-change.ts';
 import { GroundChange, type GroundRelay, HEARD_MS } from './ground-change.ts';
 
-export interface ChannelChangeOptions {
+interface ChannelChangeOptions {
   readonly radio: Pick<Radio, 'channel' | 'tune' | 'mayUse' | 'keepChannel'>;
   /** The bound radios that have a link. */
   readonly bound: () => readonly Pick<BoundRadio, 'device_id'>[];

@@ -15,7 +15,7 @@ const LISTEN_MS = 8000;
 /** So long after the ground station's last word it stays where it heard it; that one asks every 2 s. */
 const STAY_MS = 6000;
 
-export interface DroneChangeOptions {
+interface DroneChangeOptions {
   readonly radio: Pick<Radio, 'channel' | 'tune' | 'mayUse' | 'keepChannel'>;
   /** Since the ground station's svc-control asked something through the relay, ms; null if never. */
   readonly groundSilentMs: () => number | null;

@@ -34,7 +34,7 @@ export interface GroundRelay extends RelayCalls {
   health(deviceId: string): { readonly silentMs: number | null };
 }
 
-export interface GroundChangeOptions {
+interface GroundChangeOptions {
   readonly radio: Pick<Radio, 'channel' | 'tune' | 'mayUse' | 'keepChannel'>;
   readonly relay: GroundRelay;
   /** The drones that have a link. */

@@ -12,7 +12,7 @@ interface Refusal {
   dueAt: number;
 }
 
-export interface PatientCardOptions {
+interface PatientCardOptions {
   readonly radio: Pick<Radio, 'channel' | 'tune'>;
   readonly clock: ChangeClock;
   readonly log: Logger;

@@ -19,7 +19,7 @@ export interface PassedCall extends Pick<Call<Row>, 'query' | 'headers'> {
   readonly body?: unknown;
 }
 
-export interface PassThroughOptions {
+interface PassThroughOptions {
   /** The socket on which this extension serves HTTP; null: it does not, for whatever reason. */
   readonly socketOf: (id: string) => string | null;
 }

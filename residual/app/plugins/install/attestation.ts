@@ -18,7 +18,7 @@ import {
 /** Beside the files of an extension: what they were when they were installed. */
 export const ATTESTATION = '.attestation.json';
 
-export interface Attestation {
+interface Attestation {
   /** The text of SIGNATURE. */
   readonly signature: string | null;
   /** By path. */

@@ -7,7 +7,7 @@ import { tooLargeArchive } from './upload.ts';
 
 const TOTAL_MS = 300_000;
 
-export interface DownloadRequest {
+interface DownloadRequest {
   readonly url: string;
   /** Hexadecimal. */
   readonly sha256: string;

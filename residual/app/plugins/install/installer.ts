@@ -19,7 +19,7 @@ import type { InstallRecord } from '../record.ts';
 import { writeAttestation } from './attestation.ts';
 import { INCOMING } from './upload.ts';
 
-export interface InstallerOptions {
+interface InstallerOptions {
   /** The folder of the installed extensions: `<id>/<installed_at>` each. */
   readonly folder: string;
   readonly keys: string;

@@ -13,7 +13,7 @@ import { extensionSocket } from '../sandbox/extension-socket.ts';
 /** svc-video has one, and for a moment another while it starts again. */
 const MAX_READERS = 2;
 
-export interface CameraPlace {
+interface CameraPlace {
   /** The folder that the extension shares with the node: it listens on `camera.sock` there. */
   readonly sockets: string;
   /** Where svc-video looks for the cameras of extensions. */

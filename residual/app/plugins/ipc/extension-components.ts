@@ -12,7 +12,7 @@ interface Playing {
   readonly feed: Feed;
 }
 
-export interface ComponentsOptions {
+interface ComponentsOptions {
   readonly extension: string;
   /** svc-link's `mavlink.sock`. */
   readonly mavlinkSocket: string;

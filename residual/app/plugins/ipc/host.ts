@@ -10,7 +10,7 @@ import { Session } from './session.ts';
 const MAX_CONNECTIONS = 4;
 const HELLO_MS = 10_000;
 
-export interface HostOptions {
+interface HostOptions {
   /** The folder that only this extension sees; `host.sock` is made in it. */
   readonly folder: string;
   readonly hosted: Hosted;

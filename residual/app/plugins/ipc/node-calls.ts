@@ -8,7 +8,7 @@ const MAX_BYTES = 2 * 1024 * 1024;
 /** The API of the node, as an extension may use it by its grants: the edge judges and records each call like anybody's. */
 export type NodeCalls = (extension: string, call: NodeCall) => Promise<unknown>;
 
-export interface NodeCall {
+interface NodeCall {
   readonly method: 'POST' | 'PUT';
   readonly path: string;
   readonly body: unknown;

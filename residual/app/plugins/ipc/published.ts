@@ -4,7 +4,7 @@ const MAX_TOPICS = 8;
 const MAX_CHARS = 64 * 1024;
 const FRESH_MS = 10_000;
 
-export type PublishedState = Readonly<Record<string, { readonly payload: unknown; readonly ts_ms: number }>>;
+type PublishedState = Readonly<Record<string, { readonly payload: unknown; readonly ts_ms: number }>>;
 
 export class Published {
   readonly #topics = new Map<string, { payload: unknown; ts_ms: number; at: number }>();

@@ -21,7 +21,7 @@ const START_MS = 10_000;
 const MAX_INFO_CHARS = 4096;
 const PATH = '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin';
 
-export interface BwrapOptions {
+interface BwrapOptions {
   /** The Node binary for extensions. */
   readonly node: string;
   /** Whether the node runs as root. */

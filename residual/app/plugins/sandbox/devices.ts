@@ -14,7 +14,7 @@ const CLASSES: Readonly<Record<string, RegExp>> = {
   'hardware.gpu': /^(?:dri|kfd|mali0)$/,
 };
 
-export interface DeviceFolders {
+interface DeviceFolders {
   readonly dev: string;
   readonly sys: string;
 }

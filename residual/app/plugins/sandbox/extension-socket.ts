@@ -4,7 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 /** Of Linux; Node has no name for it: the descriptor only stands for the file, which is not opened. */
 const O_PATH = 0o10000000;
 
-export interface ExtensionSocket {
+interface ExtensionSocket {
   /** To connect to. It stands for this very file, whatever the extension makes of its name meanwhile. */
   readonly path: string;
   /** To be called once it is connected, or has failed. */

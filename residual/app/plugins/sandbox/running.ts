@@ -19,7 +19,7 @@ export const OUT_OF_MEMORY =
 /** Shells and bubblewrap tell of a signal by this exit code and more. */
 const EXIT_OF_SIGNAL = 128;
 
-export interface RunningOptions {
+interface RunningOptions {
   readonly child: ChildProcess;
   readonly onLine: OnLine;
   /** For all of its processes together. */

@@ -7,7 +7,7 @@ import type { Sandbox } from './types.ts';
 
 export type { Ended, OnLine, RunningExtension, Sandbox, SandboxSpec } from './types.ts';
 
-export interface SandboxOptions {
+interface SandboxOptions {
   /** Whether this is an installed node, whose extensions are units: it runs from /opt/svc. */
   readonly installed: boolean;
   readonly helperSocket: string;

@@ -16,7 +16,7 @@ import { OUT_OF_MEMORY, signalName } from './running.ts';
 import type { Ended, OnLine, RunningExtension, Sandbox, SandboxSpec } from './types.ts';
 
 /** The operations of svc-helper that this needs. */
-export type PluginCalls = Pick<Helper, 'plugin_start' | 'plugin_stop' | 'plugin_status' | 'plugin_forget'>;
+type PluginCalls = Pick<Helper, 'plugin_start' | 'plugin_stop' | 'plugin_status' | 'plugin_forget'>;
 
 /** How long svc-helper may be busy with what others ask of it. */
 const BUSY = { pauseMs: 500, tries: 60 } as const;

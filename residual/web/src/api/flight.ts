@@ -5,7 +5,7 @@ import { age, fresh, newest } from './telemetry.ts';
 
 /** What is remembered of the flight while the page is open, whatever page is shown: the way flown, and since when it flies. */
 
-export interface TrackPoint {
+interface TrackPoint {
   readonly lat: number;
   readonly lon: number;
 }

@@ -45,7 +45,7 @@ export function saveText(text: string, name: string, type = 'application/json'):
   saveBlob(new Blob([text], { type }), name);
 }
 
-export function saveBlob(blob: Blob, name: string): void {
+function saveBlob(blob: Blob, name: string): void {
   const url = URL.createObjectURL(blob);
   store(url, name);
   setTimeout(() => URL.revokeObjectURL(url), 60_000);

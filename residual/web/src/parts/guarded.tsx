@@ -6,7 +6,7 @@ import { ErrorNote, HoldButton } from './parts.tsx';
 import { useAct } from './use-ask.ts';
 
 /** Actions that the armed guard may refuse: its refusal is shown, and its override is asked for by a button that must be held. */
-export interface Guarded {
+interface Guarded {
   readonly busy: boolean;
   readonly error: Refused | null;
   /** @param work gets whether the armed guard is overridden @returns whether it succeeded */

@@ -1,7 +1,7 @@
 import type { Scope } from '../../../../../shared/auth/scopes.ts';
 
 /** How each AI client is told about the connector; the connector runs on the operator's machine (README). */
-export interface ClientLine {
+interface ClientLine {
   readonly id: 'claudeCode' | 'desktop' | 'vscode' | 'codex';
   readonly text: string;
 }

@@ -14,7 +14,7 @@ const LOOK_MS = 5000;
 /** The places of this page in which extensions are shown, besides their own. */
 export type Slot = 'fc-tab' | 'settings-section' | 'video-overlay';
 
-export interface Panel {
+interface Panel {
   readonly plugin: string;
   readonly id: string;
   readonly title: string;
@@ -22,7 +22,7 @@ export interface Panel {
 }
 
 /** The extensions that are on and may show something in this place; looked at every 5 s. */
-export function useExtensions(slot: Slot): {
+function useExtensions(slot: Slot): {
   readonly all: readonly Detailed[];
   readonly reload: () => void;
 } {

@@ -8,7 +8,7 @@ export type Item = MissionItem;
 export type Part = MissionPart;
 export type Items = readonly Item[];
 
-export const ABOVE_HOME = 3;
+const ABOVE_HOME = 3;
 const NAV_RETURN = 20;
 const NAV_LAND = 21;
 const VTOL_LAND = 85;

@@ -1,6 +1,6 @@
 import type { Answer } from '../../api/rows.ts';
 
-export type Details = NonNullable<Answer<'params.get'>['details']>[string];
+type Details = NonNullable<Answer<'params.get'>['details']>[string];
 
 /** A parameter of the vehicle, with what is known of it. */
 export interface Param {

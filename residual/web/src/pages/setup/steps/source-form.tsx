@@ -6,7 +6,7 @@ import { useAct } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
 import { setConfig, useConfig } from '../use-config.ts';
 
-export interface Option {
+interface Option {
   readonly value: string;
   readonly label: string;
 }
