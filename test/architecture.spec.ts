@@ -215,13 +215,13 @@ describe('architecture', () => {
       cwd: ROOT,
       exclude: ['residual/web/dist/**'],
     });
-    const files = new Map<string, number>();
+    const named = new Map<string, number>();
     for (const file of code)
       for (const word of new Set(readFileSync(join(ROOT, file), 'utf8').match(/[A-Za-z_$][\w$]*/g)))
-        files.set(word, (files.get(word) ?? 0) + 1);
+        named.set(word, (named.get(word) ?? 0) + 1);
     const idle = everyFile.flatMap((file) =>
       [...readFileSync(join(ROOT, file), 'utf8').matchAll(EXPORTED)]
-        .filter(([, name = '']) => files.get(name) === 1)
+        .filter(([, name = '']) => named.get(name) === 1)
         .map(([, name]) => `${file} ${name}`),
     );
     expect(idle).to.deep.equal([]);
