@@ -1,16 +1,16 @@
 import { Args, Flags } from '@oclif/core';
 import { allowedOrigins } from '../../front/control/edge/cors.ts';
 import { secretHash } from '../../front/control/edge/credentials.ts';
+import { decide } from '../../front/control/edge/decide.ts';
 import {
   type CredentialChecks,
-  decide,
   type EdgeState,
   NO_OTHER_CREDENTIALS,
   type RequestHead,
-  settle,
-} from '../../front/control/edge/decide.ts';
+} from '../../front/control/edge/decision.ts';
 import { RELAY_CALLER_HEADER } from '../../front/control/edge/relay.ts';
 import { rowValidator } from '../../front/control/edge/row-validator.ts';
+import { settle } from '../../front/control/edge/settle.ts';
 import { classifyAddress } from '../../shared/auth/address.ts';
 import type { Principal } from '../../shared/auth/principal.ts';
 import { TICKET_PROTOCOL } from '../../shared/auth/principal-mark.ts';

@@ -5,7 +5,7 @@ import type { Paths } from '../../shared/paths.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { matchesHash } from './edge/credentials.ts';
-import type { CredentialChecks } from './edge/decide.ts';
+import type { CredentialChecks } from './edge/decision.ts';
 import { ticketIn } from './edge/headers.ts';
 import { groundOf } from './edge/relay.ts';
 import type { BoundRadios } from './radio/bound-radios.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
-import type { Pass, RequestHead } from './edge/decide.ts';
+import type { Pass, RequestHead } from './edge/decision.ts';
 import type { Origin } from './edge/origins.ts';
 import type { PeerBudgets } from './edge/rate.ts';
 import type { Announced } from './stores/audit.ts';

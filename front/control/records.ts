@@ -1,6 +1,6 @@
 import { ApiError } from '../../shared/errors.ts';
 import { changedBy, needsAudit } from './edge/audited.ts';
-import type { Pass, Refusal } from './edge/decide.ts';
+import type { Pass, Refusal } from './edge/decision.ts';
 import type { Origin } from './edge/origins.ts';
 import type { PeerBudgets } from './edge/rate.ts';
 import type { Announced, AuditLog } from './stores/audit.ts';

@@ -6,8 +6,7 @@ import { ApiError } from '../../shared/errors.ts';
 import { failureOf, sendFailure } from '../../shared/http/answer.ts';
 import { listenUnix } from '../../shared/rpc/socket-file.ts';
 import { type AppParts, createApp } from './app.ts';
-import type { Peer } from './edge/decide.ts';
-import type { FleetCredential } from './fleet/call-credential.ts';
+import type { FleetCredential, Peer } from './edge/decision.ts';
 import { acceptUpgrade, endWith, type UpgradeParts } from './sockets/upgrade.ts';
 
 /** Explicit bounds of the HTTP server; Node's own defaults are mostly longer or absent. */

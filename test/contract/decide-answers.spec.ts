@@ -1,14 +1,14 @@
 import { expect } from 'chai';
-import {
-  type CredentialChecks,
-  decide,
-  type EdgeState,
-  mayHaveReadTicket,
-  type Peer,
-  settle,
-  ticketScope,
-} from '../../front/control/edge/decide.ts';
-import type { FleetCredential } from '../../front/control/fleet/call-credential.ts';
+import { decide } from '../../front/control/edge/decide.ts';
+import type {
+  CredentialChecks,
+  EdgeState,
+  FleetCredential,
+  Peer,
+} from '../../front/control/edge/decision.ts';
+import { mayHaveReadTicket } from '../../front/control/edge/read-ticket-right.ts';
+import { ticketScope } from '../../front/control/edge/rules/credential.ts';
+import { settle } from '../../front/control/edge/settle.ts';
 import { ANONYMOUS, LOCAL_SOCKET, PAIRING_KEY, type Principal } from '../../shared/auth/principal.ts';
 import type { Scope } from '../../shared/auth/scopes.ts';
 import { FEATURES } from '../../shared/profile.ts';

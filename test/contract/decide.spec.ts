@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { type Decision, decide } from '../../front/control/edge/decide.ts';
+import { decide } from '../../front/control/edge/decide.ts';
+import type { Decision } from '../../front/control/edge/decision.ts';
 import { PAIRING_KEY } from '../../shared/auth/principal.ts';
 import { SCOPES, type Scope } from '../../shared/auth/scopes.ts';
 import { configLeaves } from '../../shared/config/keys.ts';

@@ -4,7 +4,7 @@ import { isGuarded } from '../../front/control/edge/armed.ts';
 import { changedBy, needsAudit } from '../../front/control/edge/audited.ts';
 import { ConnectionCaps } from '../../front/control/edge/connections.ts';
 import { allowedOrigins, isOwnOrigin, preflightHeaders } from '../../front/control/edge/cors.ts';
-import type { Pass } from '../../front/control/edge/decide.ts';
+import type { Pass } from '../../front/control/edge/decision.ts';
 import { extensionCaller } from '../../front/control/edge/extension.ts';
 import { scanHeaders, ticketIn } from '../../front/control/edge/headers.ts';
 import { hasRoutable } from '../../front/control/edge/interfaces.ts';

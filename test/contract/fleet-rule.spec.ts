@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { decide, type Peer } from '../../front/control/edge/decide.ts';
-import type { FleetCredential } from '../../front/control/fleet/call-credential.ts';
+import { decide } from '../../front/control/edge/decide.ts';
+import type { FleetCredential, Peer } from '../../front/control/edge/decision.ts';
 import { SCOPES } from '../../shared/auth/scopes.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
-import { decide, mayHaveReadTicket, NO_OTHER_CREDENTIALS } from '../../front/control/edge/decide.ts';
+import { decide } from '../../front/control/edge/decide.ts';
+import { NO_OTHER_CREDENTIALS } from '../../front/control/edge/decision.ts';
+import { mayHaveReadTicket } from '../../front/control/edge/read-ticket-right.ts';
 import { READ_TICKET_LIFE_S, TicketStore } from '../../front/control/stores/tickets.ts';
 import { PAIRING_KEY, type Principal } from '../../shared/auth/principal.ts';
 import type { Row } from '../../shared/routes/row.ts';

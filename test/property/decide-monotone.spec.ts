@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { isGuarded } from '../../front/control/edge/armed.ts';
-import type { CredentialChecks, Decision, EdgeState } from '../../front/control/edge/decide.ts';
+import type { CredentialChecks, Decision, EdgeState } from '../../front/control/edge/decision.ts';
 import type { AddressClass } from '../../shared/auth/address.ts';
 import { EXTENSION_HEADER } from '../../shared/auth/principal.ts';
 import { SCOPES, type Scope } from '../../shared/auth/scopes.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Decision, Pass } from '../../front/control/edge/decide.ts';
+import type { Decision, Pass } from '../../front/control/edge/decision.ts';
 import type { AddressClass } from '../../shared/auth/address.ts';
 import { SCOPES } from '../../shared/auth/scopes.ts';
 import { FEATURES } from '../../shared/profile.ts';

@@ -1,13 +1,13 @@
 import { secretHash } from '../../front/control/edge/credentials.ts';
+import { decide } from '../../front/control/edge/decide.ts';
 import {
   type CredentialChecks,
   type Decision,
-  decide,
   type EdgeState,
   NO_OTHER_CREDENTIALS,
   type RequestHead,
-  settle,
-} from '../../front/control/edge/decide.ts';
+} from '../../front/control/edge/decision.ts';
+import { settle } from '../../front/control/edge/settle.ts';
 import type { AddressClass } from '../../shared/auth/address.ts';
 import type { Principal } from '../../shared/auth/principal.ts';
 import type { Scope } from '../../shared/auth/scopes.ts';

@@ -1,7 +1,7 @@
 import { endsFlight } from '../../../shared/flight/pilot.ts';
 import { recordOf } from '../../../shared/member.ts';
 import { raisedByRequest } from '../../../shared/routes/classes.ts';
-import type { Pass } from './decide.ts';
+import type { Pass } from './decision.ts';
 
 /** What the audit records of a change, and which changes need the audit. */
 

@@ -1,9 +1,8 @@
 import type { Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { classifyAddress, peerKey, plainAddress } from '../../../shared/auth/address.ts';
-import type { FleetCredential } from '../fleet/call-credential.ts';
 import { ConnectionCaps } from './connections.ts';
-import type { Peer } from './decide.ts';
+import type { FleetCredential, Peer } from './decision.ts';
 import { hasRoutable } from './interfaces.ts';
 import type { OnBoxRule } from './on-box.ts';
 

@@ -2,7 +2,7 @@ import { bodySchema } from '../../../shared/routes/body-schema.ts';
 import { parseQuery } from '../../../shared/routes/query.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import { type Validator, type Violation, validatorOf } from '../../../shared/schemas/validator.ts';
-import type { EdgeState } from './decide.ts';
+import type { EdgeState } from './decision.ts';
 
 const TWICE: readonly Violation[] = [{ path: '', message: 'the query names a member twice' }];
 

@@ -1,21 +1,11 @@
 import type { Principal } from '../../../shared/auth/principal.ts';
 import { isScope, type Scope } from '../../../shared/auth/scopes.ts';
-import type { ErrorCode } from '../../../shared/errors.ts';
 import { bodySha256, NotBelieved, thumbprint, verifyStatement } from '../../../shared/fleet/signed.ts';
 import type { CallStatement, Confirm, MachineToken, PublicJwk } from '../../../shared/fleet/statements.ts';
 import type { JsonObject } from '../../../shared/member.ts';
+import type { FleetCredential } from '../edge/decision.ts';
 import type { Nonces } from './nonces.ts';
 import type { PolicyStore } from './policy-store.ts';
-
-/** What a signed call proves; `decide` judges it as any other credential. */
-export type FleetCredential =
-  | { readonly kind: 'valid'; readonly principal: Principal; readonly confirmed: Confirm['how'] | null }
-  | {
-      readonly kind: 'refused';
-      readonly code: Extract<ErrorCode, 'E_UNAUTHENTICATED' | 'E_STALE' | 'E_OUTCOME_UNKNOWN' | 'E_CONFIRM'>;
-      readonly detail: string;
-      readonly extras: JsonObject;
-    };
 
 interface CallVerifierOptions {
   readonly node: string;

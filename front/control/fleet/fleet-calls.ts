@@ -2,7 +2,8 @@ import { ApiError } from '../../../shared/errors.ts';
 import { signStatement } from '../../../shared/fleet/signed.ts';
 import type { CallStatement, Reply } from '../../../shared/fleet/statements.ts';
 import { MAX_REPLY_BYTES } from '../../../shared/fleet/told.ts';
-import type { CallVerifier, FleetCredential } from './call-credential.ts';
+import type { FleetCredential } from '../edge/decision.ts';
+import type { CallVerifier } from './call-credential.ts';
 import type { Signing } from './enrolment.ts';
 
 /** Longer than any caller waits, so that a repetition of a call that ran is never taken for one that did not. */

@@ -6,7 +6,7 @@ import { every } from '../../../shared/async/every.ts';
 import { TICKET_PROTOCOL } from '../../../shared/auth/principal-mark.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { hasBody } from '../../../shared/http/body.ts';
-import type { Pass } from '../edge/decide.ts';
+import type { Pass } from '../edge/decision.ts';
 import { headerName, ticketIn } from '../edge/headers.ts';
 import type { Step } from '../exchange.ts';
 import type { PrincipalWatch } from '../principal-watch.ts';

@@ -15,7 +15,7 @@ import { readBytes } from '../../../shared/http/body.ts';
 import type { JsonObject } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Row } from '../../../shared/routes/row.ts';
-import type { Pass } from '../edge/decide.ts';
+import type { Pass } from '../edge/decision.ts';
 import type { Step } from '../exchange.ts';
 import type { PrincipalWatch } from '../principal-watch.ts';
 import { Forwarder } from './forwarder.ts';

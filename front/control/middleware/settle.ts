@@ -1,4 +1,5 @@
-import { type EdgeState, settle as settlePass } from '../edge/decide.ts';
+import type { EdgeState } from '../edge/decision.ts';
+import { settle as settlePass } from '../edge/settle.ts';
 import type { Step } from '../exchange.ts';
 import type { Records } from '../records.ts';
 import { refuse } from './edge.ts';

@@ -3,7 +3,7 @@ import type { Principal } from '../../../shared/auth/principal.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import type { pairingRows } from '../../../shared/routes/pairing.ts';
-import type { Pass, Refusal } from '../edge/decide.ts';
+import type { Pass, Refusal } from '../edge/decision.ts';
 import type { PinStore } from '../stores/pin.ts';
 import { type SessionStore, sessionId } from '../stores/sessions.ts';
 import type { TicketStore } from '../stores/tickets.ts';

@@ -5,7 +5,7 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Armed } from '../../../shared/rpc/link.ts';
 import { secretHash } from '../edge/credentials.ts';
-import type { PilotRule } from '../edge/decide.ts';
+import type { PilotRule } from '../edge/decision.ts';
 import type { PrincipalWatch } from '../principal-watch.ts';
 
 /** A client sends one every 2 s at least. */

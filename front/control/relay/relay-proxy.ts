@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ApiError } from '../../../shared/errors.ts';
 import { CLIENT_ID_HEADER } from '../../../shared/flight/pilot.ts';
-import { type Pass } from '../edge/decide.ts';
+import type { Pass } from '../edge/decision.ts';
 import { RELAY_CALLER_HEADER, stateCaller } from '../edge/relay.ts';
 import type { Step } from '../exchange.ts';
 import { Forwarder } from '../forward/forwarder.ts';

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../shared/member.ts';
 import type { offboardStream } from '../../../shared/routes/flight.ts';
 import type { SocketHandler } from '../../../shared/routes/handler.ts';
 import type { SetPoint } from '../../../shared/rpc/link.ts';
-import type { PilotRule } from '../edge/decide.ts';
+import type { PilotRule } from '../edge/decision.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 import { mayFly } from './mavlink.ts';
 

@@ -7,7 +7,8 @@ import { type Failure, failureOf, rawFailure } from '../../../shared/http/answer
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { SocketHandler } from '../../../shared/routes/handler.ts';
 import type { Row } from '../../../shared/routes/row.ts';
-import { decide, settle } from '../edge/decide.ts';
+import { decide } from '../edge/decide.ts';
+import { settle } from '../edge/settle.ts';
 import { headOf } from '../exchange.ts';
 import type { ResidualProxy } from '../forward/residual-proxy.ts';
 import type { EdgeParts } from '../middleware/edge.ts';
