@@ -298,6 +298,7 @@ export class Autopilot implements Craft {
 
   disarm(cause: 'command' | 'landing' = 'landing'): void {
     if (!this.vehicle.armed) return;
+    if (this.#log === undefined) this.#record(); // a flight shorter than a step has its log too
     this.vehicle.armed = false;
     this.autoArmed = false;
     this.cruise = undefined;

@@ -79,6 +79,15 @@ describe('sim logs', () => {
     expect(none).to.include({ id: 0, numLogs: 0, size: 0 });
   });
 
+  it('an arming that ends within a step of the simulation has its log', async () => {
+    await using sim = await SimProcess.start('--logs', '2', '--log-size', String(SIZE));
+    const client = await sim.ready();
+    beat(client);
+    client.order(400, 1, 21196);
+    await client.command(400, 0, 21196);
+    expect(await entries(client, 3)).to.have.length(3);
+  });
+
   it('PX4: counts from 0, gives no data before a list, says nothing when there are none', async () => {
     await using sim = await SimProcess.start('--firmware', 'px4', '--logs', '2', '--log-size', String(SIZE));
     const client = await sim.ready();
