@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { decide } from '../../front/control/edge/decide.ts';
 import type { FleetCredential, Peer } from '../../front/control/edge/decision.ts';
-import { SCOPES } from '../../shared/auth/scopes.ts';
+import { lacksScope } from '../../front/control/edge/lacks-scope.ts';
+import { SCOPES, type Scope } from '../../shared/auth/scopes.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
 import { edgeState, everythingBuilt, head } from '../support/edge.ts';
@@ -60,5 +61,33 @@ describe('the table for a caller of the fleet', () => {
       ['/api/wfb/pair', 'E_CONFIRM', 'E_CONFIRM', 'pass'],
       ['/api/fleet/enrollment', 'E_CONFIRM', 'E_CONFIRM', 'pass'],
     ]);
+  });
+
+  describe('a credential that has a scope which this node does not let its fleet have', () => {
+    const row = ALL.find(({ method, path }) => method === 'POST' && path === '/api/command');
+    const refusal = (held: readonly Scope[], local: readonly string[]) => {
+      if (row === undefined) throw new Error('no row');
+      const cap = { held, local };
+      const principal = { kind: 'fleet', id: 'fleet:mc_1', scopes: ['read'], cap } as const;
+      return lacksScope({ policy: row, row, principal, cors: null }, [], false);
+    };
+
+    it('is told what a person can do', () => {
+      const { code, detail, extras } = refusal(['read', 'flight'], ['read']);
+      expect(code).to.equal('E_SCOPE');
+      expect(detail).to.match(/^This node does not let its fleet do that\. .*fleet\.scopes.*flight/);
+      expect(extras).to.deep.equal({
+        required: 'flight',
+        missing: ['flight'],
+        granted: ['read'],
+        capped: ['flight'],
+        fleet_scopes: ['read'],
+      });
+    });
+
+    it('and not where it lacks the scope itself, or the node lets it', () => {
+      expect(refusal(['read'], ['read']).detail).to.equal('The token lacks flight.');
+      expect(refusal(['read', 'flight'], ['read', 'flight']).extras).not.to.have.property('capped');
+    });
   });
 });
