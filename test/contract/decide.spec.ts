@@ -113,7 +113,35 @@ describe('decide: the order of docs/contract.md 4', () => {
         headers: [withKey, ['Origin', 'http://evil.example']] as const,
       };
       expect(verdict(ask)).to.equal('E_ORIGIN');
+      const own = [withKey, ['Origin', 'http://192.168.1.7:8080']] as const;
+      expect(verdict({ ...ask, headers: own }), 'of the page itself').to.equal('pass');
     });
+  });
+
+  describe('the shape of a refusal, whatever is wrong', () => {
+    const cases = [
+      ['on a route of the lifecycle, without a credential', { target: '/api/plugins' }, 'lifecycle'],
+      [
+        'for a method that its path lacks',
+        { target: '/api/plugins', method: 'PATCH', headers: [withKey] },
+        'lifecycle',
+      ],
+      ['for a Host that is none', { target: '/api/plugins', headers: [['Host', 'a b']] }, 'lifecycle'],
+      [
+        'for a parameter that does not fit',
+        { target: '/api/plugins/A%20B', headers: [withKey] },
+        'lifecycle',
+      ],
+      ['elsewhere', { target: '/api/status' }, 'plain'],
+      ['for a method elsewhere', { target: '/api/status', method: 'PATCH', headers: [withKey] }, 'plain'],
+      ['where there is nothing', { target: '/nope', headers: [withKey] }, 'plain'],
+      ['for no path at all', { target: 'nope' }, 'plain'],
+    ] as const;
+    for (const [what, ask, shape] of cases)
+      it(`${what}: ${shape}`, () => expect(judge(ask)).to.include({ kind: 'refuse', refusals: shape }));
+
+    it('what passes has none', () =>
+      expect(judge({ target: '/api/status', headers: [withKey] })).to.not.have.property('refusals'));
   });
 
   describe('5. the relay rule', () => {
@@ -570,6 +598,9 @@ describe('decide: the order of docs/contract.md 4', () => {
   });
 
   describe('inner routes through the relay proxy', () => {
+    it('one target within, too: a parameter that does not fit its inner row', () => {
+      expect(through('GET', 'api/params/a%20b')).to.equal('E_BAD_PATH');
+    });
     const ground = (scopes: readonly Scope[]) =>
       edgeState({
         profile: 'ground-station',
