@@ -325,6 +325,10 @@ describe('decide: the order of docs/contract.md 4', () => {
       for (const offer of offers)
         expect(verdict({ target: '/api/status', headers: [offer] })).to.equal('E_UNAUTHENTICATED');
     });
+    it('a ticket where there is no row is nobody', () => {
+      const headers = [['Sec-WebSocket-Protocol', 'svc-ws-ticket, t']] as const;
+      expect(verdict({ target: '/nope', headers })).to.equal('E_UNAUTHENTICATED');
+    });
     it('a keyonly row takes no session', () => {
       const state = edgeState({ credentials: trusting() });
       const ask = {

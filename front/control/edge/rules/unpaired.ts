@@ -1,7 +1,7 @@
 import { setupUrl } from '../../../../shared/auth/address.ts';
 import { type Decision, type EdgeState, type RequestHead, refuse, type ToSetup } from '../decision.ts';
 import type { EdgeHeaders } from '../headers.ts';
-import { localCaller, standing } from '../standing.ts';
+import { standing } from '../standing.ts';
 import { gateCaller, isOwnHost, unpairedGate } from '../unpaired.ts';
 import type { Ask } from './ask.ts';
 
@@ -21,12 +21,7 @@ export function whileUnpaired(ask: Ask): Decision | null {
   const changes = request.method !== 'GET' && request.method !== 'HEAD';
   if (changes && foreign) return refuse('unpaired', 'E_ORIGIN', cors, { row });
   if (row?.access === 'public') return null;
-  if (request.peer.kind === 'unix') {
-    const principal = localCaller(headers);
-    if (principal === null) return refuse('credential', 'E_UNAUTHENTICATED', cors, { row });
-    ask.letIn = principal;
-    return null;
-  }
+  if (request.peer.kind === 'unix') return null; // its file mode is the credential, paired or not
   const where = standing(request.peer, headers);
   switch (unpairedGate(where)) {
     case 'pass':
