@@ -22,6 +22,19 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   deploy: ['shared'],
 };
 
+/** Folders of one process from the ground up: each imports those of lower floors only, and none beside it. */
+const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  'front/control': [
+    ['edge', 'param-metadata'],
+    ['stores'],
+    ['middleware', 'node'],
+    ['forward'],
+    ['relay'],
+    ['radio', 'network', 'ground', 'fleet', 'pilot', 'first-boot'],
+    ['native', 'sockets'],
+  ],
+};
+
 /** A path in this repository with an extension, as comments and documents name one; a page below any folder. Links: docs.spec.ts. */
 const REPOSITORY_FILE =
   /(?<![\w./$}-]|\]\()(?:(?:shared|front|residual|connector|bin|test|deploy|docs)\/(?:[\w-]+\/)*[\w-]+(?:\.[\w-]+)*\.(?:ts|js|tsv|yml|json|sh|service|socket|conf|css|html|png)|[a-z]+\/(?:[a-z-]+\/)*[a-z-]+\.md)\b/g;
@@ -89,6 +102,21 @@ describe('architecture', () => {
       return to !== from && to !== 'package.json' && !MAY_IMPORT[from]?.includes(to);
     });
     expect(wrong).to.deep.equal([]);
+  });
+
+  it('inside a process, imports walk down its floors', () => {
+    for (const [root, floors] of Object.entries(FLOORS)) {
+      const folderOf = (path: string): string => /^([^/]+)\//.exec(relative(root, path))?.[1] ?? '';
+      const floorOf = (path: string): number => floors.findIndex((floor) => floor.includes(folderOf(path)));
+      const inside = imports.filter(({ file }) => file.startsWith(`${root}/`) && folderOf(file) !== '');
+      expect(inside.filter(({ file }) => floorOf(file) === -1)).to.deep.equal([]);
+      const wrong = inside.filter((i) => {
+        const to = place(i);
+        if (!to.startsWith(`${root}/`) || folderOf(to) === folderOf(i.file)) return false;
+        return floorOf(to) === -1 || floorOf(to) >= floorOf(i.file);
+      });
+      expect(wrong).to.deep.equal([]);
+    }
   });
 
   it('a folder that is a process is imported by no other', () => {

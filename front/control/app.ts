@@ -2,6 +2,7 @@ import { ApiError } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import type { Handler } from '../../shared/routes/handler.ts';
 import type { Row } from '../../shared/routes/row.ts';
+import type { PrincipalWatch } from './edge/principal-watch.ts';
 import { createFastExpress, type FastExpress } from './fast-express.ts';
 import type { ResidualProxy } from './forward/residual-proxy.ts';
 import { body } from './middleware/body.ts';
@@ -9,7 +10,6 @@ import { type EdgeParts, edge } from './middleware/edge.ts';
 import { errors } from './middleware/errors.ts';
 import { native } from './middleware/native.ts';
 import { settle } from './middleware/settle.ts';
-import type { PrincipalWatch } from './principal-watch.ts';
 import type { RelayProxy } from './relay/relay-proxy.ts';
 
 export interface AppParts extends EdgeParts {

@@ -115,3 +115,20 @@ export type HandlersOf<Rows extends readonly Row[], Lane extends Row['lane']> = 
     { readonly method: 'WS' }
   > as R['id']]: Handler<R>;
 };
+
+/** Socket handlers by row id; see `handlerMap`. */
+export function socketHandlerMap<Socket>(
+  handlers: Readonly<Record<string, (call: never, socket: Socket, ended: AbortSignal) => void>>,
+): ReadonlyMap<string, SocketHandler<Row, Socket>> {
+  return new Map(Object.entries(handlers) as unknown as [string, SocketHandler<Row, Socket>][]);
+}
+
+/**
+ * Handlers by row id, as what dispatches them needs: it calls each only with input that passed the schemas of its own row.
+ * @param handlers typed by their rows, `HandlersOf` or a part of it
+ */
+export function handlerMap(
+  handlers: Readonly<Record<string, (call: never) => unknown>>,
+): ReadonlyMap<string, Handler<Row>> {
+  return new Map(Object.entries(handlers) as unknown as [string, Handler<Row>][]);
+}

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
+import { PrincipalWatch } from '../../front/control/edge/principal-watch.ts';
 import { native } from '../../front/control/middleware/native.ts';
-import { PrincipalWatch } from '../../front/control/principal-watch.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { type Handler, type OnProgress, Reply } from '../../shared/routes/handler.ts';
 import type { Row } from '../../shared/routes/row.ts';

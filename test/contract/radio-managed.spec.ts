@@ -4,9 +4,9 @@ import { access, chmod, mkdir, readFile, rm, stat, writeFile } from 'node:fs/pro
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { BoundRadio } from '../../front/control/radio/bound-radios.ts';
 import type { RadioConfig } from '../../front/control/radio/managed-wfb.ts';
 import { WfbRadio } from '../../front/control/radio/wfb-radio.ts';
+import type { BoundRadio } from '../../front/control/relay/bound-radios.ts';
 import { parseConfig } from '../../shared/config/load.ts';
 import type { ApiError } from '../../shared/errors.ts';
 import { pathsFrom } from '../../shared/paths.ts';

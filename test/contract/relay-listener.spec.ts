@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:https';
 import type { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
-import type { BoundRadio, BoundRadios } from '../../front/control/radio/bound-radios.ts';
+import type { BoundRadio, BoundRadios } from '../../front/control/relay/bound-radios.ts';
 import { RelayListener } from '../../front/control/relay/relay-listener.ts';
 import { silentLog } from '../support/pin-stores.ts';
 import { GROUND, relayRequest, throughRelay } from '../support/radios.ts';

@@ -1,8 +1,8 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { expect } from 'chai';
+import type { VehicleView } from '../../front/control/node/vehicle-view.ts';
 import { telemetrySocket } from '../../front/control/sockets/telemetry.ts';
-import type { VehicleView } from '../../front/control/vehicle-view.ts';
 import { MessageFilter } from '../../front/link/endpoints/message-filter.ts';
 import { UdpEndpoint } from '../../front/link/endpoints/udp-endpoint.ts';
 import { LoopGuard } from '../../front/link/router/loop-guard.ts';

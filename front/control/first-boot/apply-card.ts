@@ -10,8 +10,7 @@ import { type FirstBootRecord, type Part, readFirstBoot } from '../../../shared/
 import type { Paths } from '../../../shared/paths.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Helper } from '../../../shared/rpc/helper-client.ts';
-import type { Hotspot } from '../network/hotspot.ts';
-import type { Network } from '../network/network.ts';
+import type { MachineNetwork } from './machine-network.ts';
 
 export interface CardDeps {
   readonly paths: Pick<Paths, 'config' | 'configLastGood' | 'heldConfig' | 'firstBoot'>;
@@ -19,8 +18,8 @@ export interface CardDeps {
   readonly files: readonly string[];
   readonly deviceId: string;
   readonly config: Pick<Config, 'agent' | 'radio'>;
-  readonly network: Pick<Network, 'join'>;
-  readonly hotspot: Pick<Hotspot, 'prepare'>;
+  readonly network: MachineNetwork['network'];
+  readonly hotspot: Pick<MachineNetwork['hotspot'], 'prepare'>;
   readonly helper: Helper;
   /** Wall clock, ms. */
   readonly now: () => number;

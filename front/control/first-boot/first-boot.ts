@@ -5,7 +5,9 @@ import { setupPages } from '../../../shared/first-boot/setup-pages.ts';
 import { applyCard, type CardDeps } from './apply-card.ts';
 import { SetupHotspot, type SetupHotspotDeps } from './setup-hotspot.ts';
 
-interface FirstBootDeps extends CardDeps, Omit<SetupHotspotDeps, 'paths' | 'hotspot' | 'helper' | 'now'> {
+export interface FirstBootDeps
+  extends CardDeps,
+    Omit<SetupHotspotDeps, 'paths' | 'hotspot' | 'helper' | 'now'> {
   readonly paths: CardDeps['paths'] & SetupHotspotDeps['paths'];
   readonly hotspot: CardDeps['hotspot'] & SetupHotspotDeps['hotspot'];
   readonly helperSocket: string;

@@ -6,8 +6,7 @@ import { readOwn } from '../../../shared/files/private-file.ts';
 import type { Paths } from '../../../shared/paths.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Helper } from '../../../shared/rpc/helper-client.ts';
-import type { Hotspot, HotspotView } from '../network/hotspot.ts';
-import type { Device, Nmcli } from '../network/nmcli.ts';
+import type { MachineNetwork, Uplink } from './machine-network.ts';
 
 export interface SetupHotspotDeps {
   /** `setup` is what a person said about the set-up; the residual writes it. */
@@ -19,8 +18,8 @@ export interface SetupHotspotDeps {
   readonly port: () => number;
   readonly paired: () => boolean;
   readonly isRadio: (iface: string) => boolean;
-  readonly nmcli: Pick<Nmcli, 'devices' | 'wifiProfiles'>;
-  readonly hotspot: Pick<Hotspot, 'look' | 'openForSetup' | 'keep' | 'end'>;
+  readonly nmcli: MachineNetwork['nmcli'];
+  readonly hotspot: Omit<MachineNetwork['hotspot'], 'prepare'>;
   readonly helper: Pick<Helper, 'wifi_on' | 'captive_portal'>;
   /** How many are connected to the hotspot of this card. */
   readonly guests: (iface: string) => Promise<number>;
@@ -217,7 +216,7 @@ export class SetupHotspot {
   }
 
   /** Null where NetworkManager is not there. */
-  async #look(signal: AbortSignal): Promise<HotspotView | null> {
+  async #look(signal: AbortSignal): Promise<Awaited<ReturnType<MachineNetwork['hotspot']['look']>> | null> {
     for (let tries = 0; tries < TRIES; tries++) {
       if (tries > 0) await this.#sleep(LOOK_MS, signal);
       try {
@@ -273,7 +272,7 @@ export class SetupHotspot {
 const CONNECTING = 'a cable is being connected';
 
 /** It has an address of a network that others provide. */
-function isUplink({ kind, addresses }: Device): boolean {
+function isUplink({ kind, addresses }: Uplink): boolean {
   if (!['ethernet', 'gsm', 'cdma'].includes(kind)) return false;
   return addresses.some(
     (address) => !/^(?:169\.254\.|fe80:)/i.test(address) && !address.startsWith(`${OWN_ADDRESS.usb}/`),

@@ -8,8 +8,8 @@ import { ApiError } from '../../../shared/errors.ts';
 import { hasBody } from '../../../shared/http/body.ts';
 import type { Pass } from '../edge/decision.ts';
 import { headerName, ticketIn } from '../edge/headers.ts';
-import type { Step } from '../exchange.ts';
-import type { PrincipalWatch } from '../principal-watch.ts';
+import type { PrincipalWatch } from '../edge/principal-watch.ts';
+import type { Step } from '../middleware/exchange.ts';
 
 /**
  * Forwards decided requests and upgrades to another process or node: the same bytes that the decision was about, without the

@@ -16,8 +16,8 @@ import type { JsonObject } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import type { Pass } from '../edge/decision.ts';
-import type { Step } from '../exchange.ts';
-import type { PrincipalWatch } from '../principal-watch.ts';
+import type { PrincipalWatch } from '../edge/principal-watch.ts';
+import type { Step } from '../middleware/exchange.ts';
 import { Forwarder } from './forwarder.ts';
 
 /** Forwards a decided request to the residual over its Unix socket, with the decision (docs/contract.md 4.14). */

@@ -3,7 +3,7 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { type ActiveChoice, readActiveChoice } from '../../../shared/radio-slots.ts';
-import type { BoundRadio, BoundRadios } from '../radio/bound-radios.ts';
+import type { BoundRadio, BoundRadios } from '../relay/bound-radios.ts';
 import { noDrone } from '../relay/relay-client.ts';
 
 /** What listens to the active drone, the flight first. */

@@ -38,7 +38,6 @@ type Phase = 'removing' | 'restarting';
 
 interface FactoryResetOptions {
   readonly paths: Paths;
-  readonly deviceId: () => string;
   /** Restarts the whole node. */
   readonly restart: () => Promise<unknown>;
   readonly log: Logger;
@@ -79,12 +78,12 @@ export class FactoryReset {
   }
 
   /**
-   * @param confirm the node's own id
+   * @param confirm what the caller says is the node's own id
    * @throws ApiError E_INVALID_VALUE for another id; E_STORE if something could not be removed: the next start tries again
    */
-  async begin(confirm: string): Promise<JsonObject> {
-    const { deviceId, log } = this.#options;
-    if (confirm !== deviceId()) {
+  async begin(confirm: string, deviceId: string): Promise<JsonObject> {
+    const { log } = this.#options;
+    if (confirm !== deviceId) {
       const message = 'is not the device id of this ground station; GET /api/pairing/info tells it';
       throw new ApiError('E_INVALID_VALUE', `confirm ${message}. Nothing was changed.`, {
         errors: [{ path: '/confirm', message }],

@@ -3,7 +3,7 @@ import { within } from '../../../shared/async/within.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { checkType, hasBody, readBody } from '../../../shared/http/body.ts';
 import type { Row } from '../../../shared/routes/row.ts';
-import type { Step } from '../exchange.ts';
+import type { Step } from './exchange.ts';
 
 /**
  * Reads the body of a JSON row; any other body is passed on as a stream. Either way it must arrive within the row's body

@@ -7,8 +7,8 @@ import { decide } from '../edge/decide.ts';
 import type { EdgeState, Refusal } from '../edge/decision.ts';
 import type { Origins } from '../edge/origins.ts';
 import type { PeerBudgets } from '../edge/rate.ts';
-import { type Exchange, headOf, type Step } from '../exchange.ts';
-import type { Records } from '../records.ts';
+import { type Exchange, headOf, type Step } from './exchange.ts';
+import type { Records } from './records.ts';
 
 export interface EdgeParts {
   readonly state: EdgeState;

@@ -2,8 +2,8 @@ import type { NextFunction, Request, Response } from 'express';
 import { ApiError, ERRORS, messageOf } from '../../../shared/errors.ts';
 import { failureOf, sendFailure } from '../../../shared/http/answer.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import type { Exchange } from '../exchange.ts';
 import { endsWithAnswer } from './edge.ts';
+import type { Exchange } from './exchange.ts';
 
 /** Answers any error in the shape of its row. If part of an answer has gone out, it closes the connection. */
 export function errors(log: Logger) {

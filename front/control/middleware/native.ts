@@ -8,8 +8,8 @@ import { bodyStream } from '../../../shared/http/body.ts';
 import { EventAnswer, wantsEvents } from '../../../shared/http/event-answer.ts';
 import { type Call, type Handler, type Progress, Reply } from '../../../shared/routes/handler.ts';
 import type { Row } from '../../../shared/routes/row.ts';
-import type { Step } from '../exchange.ts';
-import type { PrincipalWatch } from '../principal-watch.ts';
+import type { PrincipalWatch } from '../edge/principal-watch.ts';
+import type { Step } from './exchange.ts';
 
 /** The features whose changes end principals. */
 const ENDING: ReadonlySet<Row['feature']> = new Set<Row['feature']>(['pairing', 'mcp']);

@@ -1,8 +1,8 @@
 import type { EdgeState } from '../edge/decision.ts';
 import { settle as settlePass } from '../edge/settle.ts';
-import type { Step } from '../exchange.ts';
-import type { Records } from '../records.ts';
 import { refuse } from './edge.ts';
+import type { Step } from './exchange.ts';
+import type { Records } from './records.ts';
 
 /** The rest of the decision, which needs the body: override, armed guard, validation. Then records the change in the audit. */
 export function settle(state: EdgeState, records: Records): Step {

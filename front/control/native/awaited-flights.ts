@@ -4,7 +4,7 @@ import { type Seen, seenIn, stateLine } from '../../../shared/flight/seen.ts';
 import { telemetryOf } from '../../../shared/flight/telemetry-body.ts';
 import type { OnProgress } from '../../../shared/routes/handler.ts';
 import type { CommandRequest, CommandResult } from '../../../shared/rpc/link.ts';
-import type { VehicleView } from '../vehicle-view.ts';
+import type { VehicleView } from '../node/vehicle-view.ts';
 
 /** No heartbeat for so long: nobody knows what the vehicle does. */
 const LOST_MS = 10_000;

@@ -3,7 +3,7 @@ import type { CalibrationState } from '../../../shared/flight/calibration.ts';
 import { wantsEvents } from '../../../shared/http/event-answer.ts';
 import type { flightRows } from '../../../shared/routes/flight.ts';
 import type { HandlersOf, OnProgress } from '../../../shared/routes/handler.ts';
-import type { VehicleView } from '../vehicle-view.ts';
+import type { VehicleView } from '../node/vehicle-view.ts';
 
 /** A client that wants events gets them for this long, or until the calibration has ended. */
 const EVENTS_MS = 480_000;

@@ -14,11 +14,11 @@ import type { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
 import type { GroundRoleName } from '../../../shared/schemas/ground-station.ts';
 import { diagnostics } from '../node/diagnostics.ts';
 import type { SystemMonitor } from '../node/health.ts';
-import type { Metrics } from '../node/metrics.ts';
 import type { SupportBundle } from '../node/support-bundle.ts';
+import type { VehicleView } from '../node/vehicle-view.ts';
 import type { WfbRadio } from '../radio/wfb-radio.ts';
 import type { AuditReport, AuditState } from '../stores/audit.ts';
-import type { VehicleView } from '../vehicle-view.ts';
+import type { Metrics } from './metrics.ts';
 import { serviceHandlers, serviceList } from './services.ts';
 import { updateHandlers } from './update.ts';
 
@@ -57,7 +57,7 @@ const FIRST_DELAYS_MS = 50;
 
 /** The event loop's delay is measured a hundred times a second, so not before somebody asks; then for the first answer too. */
 async function openMetrics(deps: CoreDeps): Promise<Metrics> {
-  const loaded = await import('../node/metrics.ts');
+  const loaded = await import('./metrics.ts');
   const metrics = new loaded.Metrics(deps);
   await delay(FIRST_DELAYS_MS);
   return metrics;

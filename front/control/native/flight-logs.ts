@@ -7,7 +7,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import { FileReply, type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
 import type { missionRows } from '../../../shared/routes/mission.ts';
 import type { FlightLogPart } from '../../../shared/rpc/link.ts';
-import type { VehicleView } from '../vehicle-view.ts';
+import type { VehicleView } from '../node/vehicle-view.ts';
 
 const TYPE = 'application/octet-stream';
 const CHUNK = 64 * 1024;

@@ -17,8 +17,8 @@ import type { missionRows } from '../../../shared/routes/mission.ts';
 import { parseQuery } from '../../../shared/routes/query.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import type { MissionList, MissionWritten } from '../../../shared/rpc/link.ts';
+import type { VehicleView } from '../node/vehicle-view.ts';
 import type { KeptPlan } from '../stores/kept-plan.ts';
-import type { VehicleView } from '../vehicle-view.ts';
 
 type Handlers = Omit<
   HandlersOf<typeof missionRows, 'front'>,

@@ -2,13 +2,12 @@ import type { Profile } from '../../../shared/profile.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import type { pairingRows } from '../../../shared/routes/pairing.ts';
 import { entryOf } from '../edge/unpaired.ts';
+import type { Identity } from '../node/identity.ts';
 import type { PairingStore } from '../stores/pairing.ts';
 
 interface PairingDeps {
   readonly store: PairingStore;
-  readonly deviceId: string;
-  /** The configured name, empty for one made from the device id. */
-  readonly name: string;
+  readonly identity: Identity;
   readonly profile: Profile;
   readonly version: string;
   readonly requireCode: boolean;
@@ -16,25 +15,11 @@ interface PairingDeps {
 
 type Handlers = HandlersOf<typeof pairingRows, 'front'>;
 
-/** How the node is called. @param name from the config; empty: made from the device id */
-export function identityOf(
-  deviceId: string,
-  name: string,
-): { readonly device_id: string; readonly name: string; readonly mdns_host: string } {
-  const short = deviceId.slice(0, 6);
-  return {
-    device_id: deviceId,
-    name: name === '' ? `svc-${short}` : name,
-    mdns_host: `svc-${short}.local`,
-  };
-}
-
 /** The rows of the PIN and of tickets are in dashboard.ts. */
 export function pairingHandlers(
   deps: PairingDeps,
 ): Pick<Handlers, Extract<keyof Handlers, `pairing.${string}`>> {
-  const { store, deviceId } = deps;
-  const identity = identityOf(deviceId, deps.name);
+  const { store, identity } = deps;
   return {
     'pairing.info.get': ({ principal }) => ({
       paired: store.paired,

@@ -3,10 +3,10 @@ import type { flightRows } from '../../../shared/routes/flight.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import { parseQuery } from '../../../shared/routes/query.ts';
 import type { ParamsSnapshot, ParamWriteResult } from '../../../shared/rpc/link.ts';
+import type { VehicleView } from '../node/vehicle-view.ts';
 import type { ParamDescription } from '../param-metadata/description.ts';
 import type { ParamMetadata } from '../param-metadata/param-metadata.ts';
 import type { DescriptionTable } from '../param-metadata/table.ts';
-import type { VehicleView } from '../vehicle-view.ts';
 
 /** A list of parameters ends before the request does. */
 const LIST_MS = 22_000;

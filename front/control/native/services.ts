@@ -10,7 +10,7 @@ import { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
 import { unitName } from '../../../shared/units.ts';
 import { refusesWhile } from '../edge/armed.ts';
 import { listUnits, restartUnit } from '../node/systemd.ts';
-import type { VehicleView } from '../vehicle-view.ts';
+import type { VehicleView } from '../node/vehicle-view.ts';
 
 /** Delay, so that the answer goes out before this process ends. */
 const PARTING_MS = 200;

@@ -1,7 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { flightRows } from '../../../shared/routes/flight.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
-import type { VehicleView } from '../vehicle-view.ts';
+import type { VehicleView } from '../node/vehicle-view.ts';
 
 type SigningHandlers = Pick<
   HandlersOf<typeof flightRows, 'front'>,

@@ -9,7 +9,7 @@ import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
 import type { Helper } from '../../../shared/rpc/helper-client.ts';
 import type { UpdateStatus } from '../../../shared/schemas/update.ts';
 import { refusesWhile } from '../edge/armed.ts';
-import type { VehicleView } from '../vehicle-view.ts';
+import type { VehicleView } from '../node/vehicle-view.ts';
 
 /** Left for the others that write to this disk. */
 const RESERVE_BYTES = 64 * 1024 * 1024;

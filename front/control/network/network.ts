@@ -19,7 +19,7 @@ const LOOPBACK = 'loopback';
 /** The name of a saved network, as the route that forgets one takes it. */
 const NOT_IN_NAME = /[\p{Cc}/\\]/gu;
 
-export interface NetworkDeps {
+interface NetworkDeps {
   readonly nmcli: Nmcli;
   readonly helper: Helper;
   readonly changes: Changes;

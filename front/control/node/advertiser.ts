@@ -2,6 +2,9 @@ import { Bonjour, type Service } from 'bonjour-service';
 import { contained, every } from '../../../shared/async/every.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
+import { VERSION } from '../../../shared/version.ts';
+import type { Base } from './base.ts';
+import { ownHostOf } from './identity.ts';
 
 /** Makes the node known on its networks as `_svc._tcp` by mDNS (RFC 6762, 6763). */
 
@@ -32,7 +35,7 @@ function containUpdates(bonjour: Bonjour): void {
   mdns.update = contained('mDNS', mdns.update);
 }
 
-export class Advertiser {
+class Advertiser {
   readonly #options: AdvertiserOptions;
   #bonjour: Bonjour | null = null;
   #service: Service | null = null;
@@ -106,4 +109,14 @@ export class Advertiser {
     this.#complained = true;
     this.#options.log.warn(`mDNS: ${messageOf(error)}`);
   }
+}
+
+/** The node, as its networks see it. */
+export function openAdvertiser(
+  { identity, config, profile, log }: Base,
+  parts: Pick<AdvertiserOptions, 'port' | 'paired'>,
+): Advertiser {
+  const { device_id: deviceId, name, mdns_host: host } = identity;
+  const ownHost = ownHostOf(deviceId, config.agent.name);
+  return new Advertiser({ ...parts, deviceId, name, host, ownHost, profile, version: VERSION, log });
 }

@@ -6,8 +6,8 @@ import type { Client } from '../../../shared/rpc/contract.ts';
 import type { EndpointStatus } from '../../../shared/rpc/link.ts';
 import type { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
 import type { AuditState } from '../stores/audit.ts';
-import type { VehicleView } from '../vehicle-view.ts';
 import type { SystemFacts, SystemMonitor } from './health.ts';
+import type { VehicleView } from './vehicle-view.ts';
 
 const MIB = 1024 * 1024;
 

@@ -6,7 +6,7 @@ import type { Logger } from '../../../shared/process/logger.ts';
 import type { Armed } from '../../../shared/rpc/link.ts';
 import { secretHash } from '../edge/credentials.ts';
 import type { PilotRule } from '../edge/decision.ts';
-import type { PrincipalWatch } from '../principal-watch.ts';
+import type { PrincipalWatch } from '../edge/principal-watch.ts';
 
 /** A client sends one every 2 s at least. */
 const LAPSE_MS = 5000;

@@ -11,7 +11,7 @@ import type { ParamsOf } from '../../../shared/rpc/contract.ts';
 import type { HELPER } from '../../../shared/rpc/helper.ts';
 import type { Helper } from '../../../shared/rpc/helper-client.ts';
 import { MAX_SLOTS } from '../../../shared/rpc/radio-unit.ts';
-import type { BoundRadio, BoundRadios } from './bound-radios.ts';
+import type { BoundRadio, BoundRadios } from '../relay/bound-radios.ts';
 import { mbmOf, type RadioCards } from './cards.ts';
 
 type Apply = ParamsOf<typeof HELPER, 'radio_apply'>;

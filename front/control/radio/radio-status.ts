@@ -1,7 +1,7 @@
 import type { Profile } from '../../../shared/profile.ts';
 import type { RadioQuality } from '../../../shared/radio/quality.ts';
 import { channelOf } from '../../../shared/wifi-channel.ts';
-import type { BoundRadio } from './bound-radios.ts';
+import type { BoundRadio } from '../relay/bound-radios.ts';
 import type { RadioCards } from './cards.ts';
 import { type Diagnosis, diagnose } from './diagnosis.ts';
 import { type Figures, NO_FIGURES } from './figures.ts';

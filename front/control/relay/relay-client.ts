@@ -6,7 +6,7 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { readBytes } from '../../../shared/http/body.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { RELAY_CALLER_HEADER, stateCaller } from '../edge/relay.ts';
-import type { BoundRadios } from '../radio/bound-radios.ts';
+import type { BoundRadios } from './bound-radios.ts';
 import type { RelayCalls } from './relay-calls.ts';
 import { RelayAgent, type RelayPeer } from './tls.ts';
 

@@ -4,7 +4,7 @@ import type { TLSSocket, TlsOptions } from 'node:tls';
 import { every } from '../../../shared/async/every.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import type { BoundRadios } from '../radio/bound-radios.ts';
+import type { BoundRadios } from './bound-radios.ts';
 import { groundOn, relayServerOptions } from './tls.ts';
 
 /** How soon the listener is there once the tunnel is. */

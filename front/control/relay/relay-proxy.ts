@@ -2,12 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ApiError } from '../../../shared/errors.ts';
 import { CLIENT_ID_HEADER } from '../../../shared/flight/pilot.ts';
-import type { Pass } from '../edge/decision.ts';
+import type { Pass, PilotRule } from '../edge/decision.ts';
+import type { PrincipalWatch } from '../edge/principal-watch.ts';
 import { RELAY_CALLER_HEADER, stateCaller } from '../edge/relay.ts';
-import type { Step } from '../exchange.ts';
 import { Forwarder } from '../forward/forwarder.ts';
-import type { PilotInCommand } from '../pilot/pilot-in-command.ts';
-import type { PrincipalWatch } from '../principal-watch.ts';
+import type { Step } from '../middleware/exchange.ts';
 import { noDrone, type RelayClient } from './relay-client.ts';
 
 /** A small answer either comes soon, or the radio is the reason why it does not. */
@@ -20,7 +19,7 @@ interface RelayProxyOptions {
   /** Monotonic clock, ms. */
   readonly now: () => number;
   readonly principalWatch: PrincipalWatch;
-  readonly pilot: Pick<PilotInCommand, 'onEvent' | 'otherThan'>;
+  readonly pilot: PilotRule & { onEvent(listener: () => void): () => void };
 }
 
 /** `relay-proxy/{device_id}/{*path}`: a decided request goes to the drone, which decides again, about the caller that we state. */

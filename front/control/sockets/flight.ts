@@ -2,7 +2,7 @@ import type { WebSocket } from 'ws';
 import type { flightRows } from '../../../shared/routes/flight.ts';
 import type { SocketHandlersOf } from '../../../shared/routes/handler.ts';
 import type { PilotRule } from '../edge/decision.ts';
-import type { VehicleView } from '../vehicle-view.ts';
+import type { VehicleView } from '../node/vehicle-view.ts';
 import { mavlinkSocket } from './mavlink.ts';
 import { offboardSocket } from './offboard.ts';
 import { telemetrySocket } from './telemetry.ts';

@@ -6,7 +6,7 @@ import type { offboardStream } from '../../../shared/routes/flight.ts';
 import type { SocketHandler } from '../../../shared/routes/handler.ts';
 import type { SetPoint } from '../../../shared/rpc/link.ts';
 import type { PilotRule } from '../edge/decision.ts';
-import type { VehicleView } from '../vehicle-view.ts';
+import type { VehicleView } from '../node/vehicle-view.ts';
 import { mayFly } from './mavlink.ts';
 
 const CLOSE_UNSUPPORTED = 1003;

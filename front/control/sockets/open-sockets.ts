@@ -7,7 +7,7 @@ import { TICKET_PROTOCOL } from '../../../shared/auth/principal-mark.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { failureOf, rawFailure } from '../../../shared/http/answer.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import type { PrincipalWatch } from '../principal-watch.ts';
+import type { PrincipalWatch } from '../edge/principal-watch.ts';
 
 /** Application close code for a socket whose credential is no longer valid. */
 const CLOSE_UNAUTHENTICATED = 4401;

@@ -5,7 +5,7 @@ import type { telemetryStream } from '../../../shared/routes/flight.ts';
 import type { SocketHandler } from '../../../shared/routes/handler.ts';
 import { parseQuery } from '../../../shared/routes/query.ts';
 import type { LinkState } from '../../../shared/rpc/link.ts';
-import type { VehicleView } from '../vehicle-view.ts';
+import type { VehicleView } from '../node/vehicle-view.ts';
 
 // About ten snapshots: a reader that is further behind loses some, and the node loses nothing.
 const MAX_BEHIND_BYTES = 32 * 1024;

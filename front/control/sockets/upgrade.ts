@@ -9,9 +9,9 @@ import type { SocketHandler } from '../../../shared/routes/handler.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import { decide } from '../edge/decide.ts';
 import { settle } from '../edge/settle.ts';
-import { headOf } from '../exchange.ts';
 import type { ResidualProxy } from '../forward/residual-proxy.ts';
 import type { EdgeParts } from '../middleware/edge.ts';
+import { headOf } from '../middleware/exchange.ts';
 import type { RelayProxy } from '../relay/relay-proxy.ts';
 import type { OpenSockets } from './open-sockets.ts';
 

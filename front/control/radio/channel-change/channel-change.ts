@@ -1,7 +1,7 @@
 import { Serial } from '../../../../shared/async/serial.ts';
 import { ApiError, messageOf } from '../../../../shared/errors.ts';
 import type { Logger } from '../../../../shared/process/logger.ts';
-import type { BoundRadio } from '../bound-radios.ts';
+import type { BoundRadio } from '../../relay/bound-radios.ts';
 import type { Radio } from '../radio.ts';
 import { CHANGE_CLOCK, type ChangeClock } from './change-clock.ts';
 import type { ChangeStore } from './change-file.ts';

@@ -4,8 +4,8 @@ import type { Profile } from '../../../shared/profile.ts';
 import type { fleetRows } from '../../../shared/routes/fleet.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import type { FleetLinkState } from '../../../shared/rpc/fleet.ts';
-import type { Enrolment } from '../fleet/enrolment.ts';
-import type { BoundRadios } from '../radio/bound-radios.ts';
+import type { BoundRadios } from '../relay/bound-radios.ts';
+import type { Enrolment } from './enrolment.ts';
 
 /** So that svc-fleet still carries the answer, where it carried the request. */
 const PARTING_MS = 500;

@@ -3,16 +3,14 @@ import type { groundStationRows } from '../../../shared/routes/ground-station.ts
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import { recordingsRow, recordStartRow, recordStopRow } from '../../../shared/routes/video.ts';
-import type { ActiveDrone } from '../ground/active-drone.ts';
-import type { FactoryReset } from '../ground/factory-reset.ts';
-import type { GroundRole } from '../ground/ground-role.ts';
-import type { GroundUi } from '../ground/ground-ui.ts';
 import type { SystemMonitor } from '../node/health.ts';
-import type { PilotInCommand } from '../pilot/pilot-in-command.ts';
-import type { BoundRadios } from '../radio/bound-radios.ts';
-import type { RadioLink } from '../radio/radio-link.ts';
+import type { VehicleView } from '../node/vehicle-view.ts';
+import type { BoundRadios } from '../relay/bound-radios.ts';
 import type { RelayHealth } from '../relay/relay-client.ts';
-import type { VehicleView } from '../vehicle-view.ts';
+import type { ActiveDrone } from './active-drone.ts';
+import type { FactoryReset } from './factory-reset.ts';
+import type { GroundRole } from './ground-role.ts';
+import type { GroundUi } from './ground-ui.ts';
 
 type Rows = HandlersOf<typeof groundStationRows, 'front'>;
 type GroundHandlers = Pick<
@@ -30,13 +28,14 @@ type GroundHandlers = Pick<
   | 'ground-station.drones.active.put'
 >;
 
-interface GroundDeps {
+export interface GroundDeps {
+  readonly deviceId: string;
   readonly radios: BoundRadios;
   readonly active: ActiveDrone;
   readonly role: GroundRole;
   readonly ui: GroundUi;
   readonly reset: FactoryReset;
-  readonly pilot: PilotInCommand;
+  readonly pilot: { readonly state: unknown };
   readonly vehicle: VehicleView;
   readonly monitor: SystemMonitor;
   readonly version: string;
@@ -46,7 +45,7 @@ interface GroundDeps {
   /** The radio, as GET /api/wfb; null: not known. */
   readonly link: () => Promise<unknown>;
   /** The radio link of a slot, null if it has none. */
-  readonly linkOf: (slot: number) => Pick<RadioLink, 'state' | 'quality'> | null;
+  readonly linkOf: (slot: number) => { readonly state: string; readonly quality: string } | null;
   /** As GET /api/v1/ground-station/network; null: not known. */
   readonly network: () => Promise<unknown>;
   /** As GET /api/video; null: not known. */
@@ -75,7 +74,7 @@ export function groundStationHandlers(deps: GroundDeps): GroundHandlers {
     },
     'ground-station.recording.start.post': async ({ body }) => deps.residual(recordStartRow, body),
     'ground-station.recording.stop.post': async () => deps.residual(recordStopRow),
-    'ground-station.factory-reset.post': async ({ body }) => deps.reset.begin(body.confirm),
+    'ground-station.factory-reset.post': async ({ body }) => deps.reset.begin(body.confirm, deps.deviceId),
     'ground-station.drones.get': () => drones(deps),
     'ground-station.drones.active.put': async ({ body }) => {
       await active.choose(body.device_id);

@@ -1,8 +1,8 @@
-import { tellAll } from '../../shared/async/tell.ts';
-import { telemetryOf } from '../../shared/flight/telemetry-body.ts';
-import type { OnProgress } from '../../shared/routes/handler.ts';
-import { type Calls, type Client, clientOf } from '../../shared/rpc/contract.ts';
-import { type Armed, LINK, type LinkState, type WorkProgress } from '../../shared/rpc/link.ts';
+import { tellAll } from '../../../shared/async/tell.ts';
+import { telemetryOf } from '../../../shared/flight/telemetry-body.ts';
+import type { OnProgress } from '../../../shared/routes/handler.ts';
+import { type Calls, type Client, clientOf } from '../../../shared/rpc/contract.ts';
+import { type Armed, LINK, type LinkState, type WorkProgress } from '../../../shared/rpc/link.ts';
 
 const STALE_MS = 3000;
 

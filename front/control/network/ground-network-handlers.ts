@@ -1,8 +1,8 @@
 import type { groundStationRows } from '../../../shared/routes/ground-station.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
-import type { Hotspot } from '../network/hotspot.ts';
-import type { Mesh } from '../network/mesh.ts';
-import type { Network } from '../network/network.ts';
+import type { Hotspot } from './hotspot.ts';
+import type { Mesh } from './mesh.ts';
+import type { Network } from './network.ts';
 
 interface GroundNetworkDeps {
   readonly network: Network;

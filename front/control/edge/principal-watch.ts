@@ -1,5 +1,5 @@
-import { every } from '../../shared/async/every.ts';
-import type { Principal } from '../../shared/auth/principal.ts';
+import { every } from '../../../shared/async/every.ts';
+import type { Principal } from '../../../shared/auth/principal.ts';
 
 const RECHECK_MS = 250;
 

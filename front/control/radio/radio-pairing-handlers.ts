@@ -1,8 +1,8 @@
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import { parseQuery } from '../../../shared/routes/query.ts';
 import type { radioRows } from '../../../shared/routes/radio.ts';
-import type { PairStore } from '../radio/pair-store.ts';
-import type { RadioPairing } from '../radio/radio-pairing.ts';
+import type { PairStore } from './pair-store.ts';
+import type { RadioPairing } from './radio-pairing.ts';
 
 type RadioHandlers = HandlersOf<typeof radioRows, 'front'>;
 

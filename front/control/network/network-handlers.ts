@@ -1,8 +1,8 @@
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import type { networkRows } from '../../../shared/routes/network.ts';
-import type { Hotspot } from '../network/hotspot.ts';
-import type { MacPins } from '../network/mac.ts';
-import type { Network } from '../network/network.ts';
+import type { Hotspot } from './hotspot.ts';
+import type { MacPins } from './mac.ts';
+import type { Network } from './network.ts';
 
 interface NetworkHandlerDeps {
   readonly network: Network;

@@ -1,6 +1,6 @@
 import type { groundStationRows } from '../../../shared/routes/ground-station.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
-import type { PilotInCommand } from '../pilot/pilot-in-command.ts';
+import type { PilotInCommand } from './pilot-in-command.ts';
 
 type GroundHandlers = HandlersOf<typeof groundStationRows, 'front'>;
 

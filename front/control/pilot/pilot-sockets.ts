@@ -1,7 +1,7 @@
 import type { WebSocket } from 'ws';
 import type { groundStationRows } from '../../../shared/routes/ground-station.ts';
 import type { SocketHandlersOf } from '../../../shared/routes/handler.ts';
-import type { PilotInCommand } from '../pilot/pilot-in-command.ts';
+import type { PilotInCommand } from './pilot-in-command.ts';
 
 type GroundSockets = SocketHandlersOf<typeof groundStationRows, 'front', WebSocket>;
 

@@ -1,9 +1,9 @@
-import { ApiError } from '../../shared/errors.ts';
-import { changedBy, needsAudit } from './edge/audited.ts';
-import type { Pass, Refusal } from './edge/decision.ts';
-import type { Origin } from './edge/origins.ts';
-import type { PeerBudgets } from './edge/rate.ts';
-import type { Announced, AuditLog } from './stores/audit.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { changedBy, needsAudit } from '../edge/audited.ts';
+import type { Pass, Refusal } from '../edge/decision.ts';
+import type { Origin } from '../edge/origins.ts';
+import type { PeerBudgets } from '../edge/rate.ts';
+import type { Announced, AuditLog } from '../stores/audit.ts';
 
 /** Records each decision, for requests and upgrades: its cost to the peer, and its entry in the audit. */
 export class Records {

@@ -1,26 +1,26 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Principal } from '../../shared/auth/principal.ts';
-import { messageOf } from '../../shared/errors.ts';
-import type { Paths } from '../../shared/paths.ts';
-import type { Logger } from '../../shared/process/logger.ts';
-import type { Row } from '../../shared/routes/row.ts';
-import { matchesHash } from './edge/credentials.ts';
-import type { CredentialChecks } from './edge/decision.ts';
-import { ticketIn } from './edge/headers.ts';
-import { groundOf } from './edge/relay.ts';
-import type { BoundRadios } from './radio/bound-radios.ts';
-import { EndedCredentials } from './stores/ended.ts';
-import { PairingStore } from './stores/pairing.ts';
-import { PinStore } from './stores/pin.ts';
-import { SessionStore } from './stores/sessions.ts';
+import type { Principal } from '../../../shared/auth/principal.ts';
+import { messageOf } from '../../../shared/errors.ts';
+import type { Paths } from '../../../shared/paths.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import type { Row } from '../../../shared/routes/row.ts';
+import { matchesHash } from '../edge/credentials.ts';
+import type { CredentialChecks } from '../edge/decision.ts';
+import { ticketIn } from '../edge/headers.ts';
+import { groundOf } from '../edge/relay.ts';
+import type { BoundRadios } from '../relay/bound-radios.ts';
+import { EndedCredentials } from '../stores/ended.ts';
+import { PairingStore } from '../stores/pairing.ts';
+import { PinStore } from '../stores/pin.ts';
+import { SessionStore } from '../stores/sessions.ts';
 import {
   READ_TICKET_LIFE_S,
   TICKET_LIFE_S,
   TicketStore,
   ticketIssuer,
   ticketScopes,
-} from './stores/tickets.ts';
-import { TokenStore } from './stores/tokens.ts';
+} from '../stores/tickets.ts';
+import { TokenStore } from '../stores/tokens.ts';
 
 const NO_KEY = Buffer.alloc(0);
 

@@ -1,11 +1,11 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Client } from '../../../shared/rpc/contract.ts';
 import type { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
+import type { SystemMonitor } from '../node/health.ts';
+import type { VehicleView } from '../node/vehicle-view.ts';
 import type { RadioLink } from '../radio/radio-link.ts';
 import type { WfbRadio } from '../radio/wfb-radio.ts';
 import type { AuditState } from '../stores/audit.ts';
-import type { VehicleView } from '../vehicle-view.ts';
-import type { SystemMonitor } from './health.ts';
 
 interface MetricsDeps {
   readonly version: string;

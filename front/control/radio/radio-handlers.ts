@@ -2,8 +2,8 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import { parseQuery } from '../../../shared/routes/query.ts';
 import type { radioRows } from '../../../shared/routes/radio.ts';
-import type { ChannelChange } from '../radio/channel-change/channel-change.ts';
-import type { WfbRadio } from '../radio/wfb-radio.ts';
+import type { ChannelChange } from './channel-change/channel-change.ts';
+import type { WfbRadio } from './wfb-radio.ts';
 
 const HISTORY_S = '60';
 

@@ -1,0 +1,52 @@
+import { telemetryOf } from '../../../shared/flight/telemetry-body.ts';
+import { VERSION } from '../../../shared/version.ts';
+import type { Base } from '../node/base.ts';
+import type { BoundRadios } from '../relay/bound-radios.ts';
+import { Enrolment } from './enrolment.ts';
+import { fleetHandlers } from './fleet-handlers.ts';
+import { FleetNode, type FleetNodeOptions } from './fleet-node.ts';
+import { listed } from './node-status.ts';
+
+interface FleetParts extends Pick<FleetNodeOptions, 'connection'> {
+  readonly radios: BoundRadios;
+  /** The body of GET /api/status, with the head of the record. */
+  readonly status: () => Omit<ReturnType<FleetNodeOptions['status']>, keyof ReturnType<typeof listed>>;
+}
+
+/** The node's place in a fleet. */
+export function openFleet(base: Base, { radios, status, connection }: FleetParts) {
+  const { config, paths, profile, identity, vehicle, supervisor, now, monotonic, log } = base;
+  const { device_id: id, name } = identity;
+  const enrolment = new Enrolment({
+    paths,
+    node: { id, name, profile, version: VERSION },
+    onPolicy: async (jws, of) => fleet.policyCame(jws, of),
+    now,
+    random: Math.random,
+    log,
+  });
+  const fleet = new FleetNode({
+    socketPath: paths.fleetSocket,
+    policyFile: paths.fleetPolicy,
+    node: id,
+    operators: config.fleet.operators,
+    scopes: config.fleet.scopes,
+    enrolment,
+    status: () => ({ ...status(), ...listed(vehicle.state?.telemetry ?? null, now()) }),
+    telemetry: () => (vehicle.state === null ? null : telemetryOf(vehicle.state)),
+    connection,
+    now,
+    monotonic,
+    log,
+  });
+  const handlers = fleetHandlers({
+    enrolment,
+    radios,
+    profile,
+    link: () => fleet.link,
+    policySeq: () => fleet.policy.seq,
+    restartFleet: async () => supervisor.calls.restart({ name: 'svc-fleet' }),
+    log,
+  });
+  return { enrolment, fleet, handlers };
+}

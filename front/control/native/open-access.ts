@@ -1,0 +1,83 @@
+import type { PrincipalKind } from '../../../shared/auth/principal.ts';
+import { createLogger } from '../../../shared/process/logger.ts';
+import { named } from '../../../shared/process/services.ts';
+import { ROWS } from '../../../shared/routes/table.ts';
+import { VERSION } from '../../../shared/version.ts';
+import type { EdgeState } from '../edge/decision.ts';
+import { PrincipalWatch } from '../edge/principal-watch.ts';
+import { PeerBudgets } from '../edge/rate.ts';
+import { mayHaveReadTicket } from '../edge/read-ticket-right.ts';
+import type { Base } from '../node/base.ts';
+import type { BoundRadios } from '../relay/bound-radios.ts';
+import { AuditLog } from '../stores/audit.ts';
+import { PeerLocks } from '../stores/peer-locks.ts';
+import { Credentials } from './credentials.ts';
+import { dashboardHandlers } from './dashboard.ts';
+import { mcpHandlers } from './mcp.ts';
+import { pairingHandlers } from './pairing.ts';
+
+/** The kinds of caller that may set a PIN without the present one. */
+const TRUSTED: ReadonlySet<PrincipalKind> = new Set<PrincipalKind>(['local', 'key', 'session', 'onbox']);
+
+/** Who may do what: the credentials, their watch, the budgets of peers, the record. */
+export function openAccess(base: Base, radios: BoundRadios) {
+  const { config, paths, profile, identity, now, monotonic, log } = base;
+  const credentials = new Credentials({
+    paths,
+    rows: ROWS,
+    deviceId: identity.device_id,
+    acceptTokens: config.mcp.token_accept_enabled,
+    radios,
+    now,
+    monotonic,
+    log,
+  });
+  const audit = new AuditLog({
+    directory: paths.auditDir,
+    keyFile: paths.auditKey,
+    heads: paths.auditHeads,
+    now,
+    monotonic,
+    log,
+    copy: createLogger('audit', 'info'),
+  });
+  const budgets = new PeerBudgets(monotonic, () => locks.changed());
+  const locks = new PeerLocks({ file: paths.peerLocks, now, log }, () => budgets.locks());
+  const { pairing, pin, sessions, tickets, readTickets, tokens } = credentials;
+  return {
+    credentials,
+    principalWatch: new PrincipalWatch((principal) => credentials.holds(principal)),
+    audit,
+    budgets,
+    paired: (): boolean => pairing.paired,
+    handlers: (state: EdgeState) => ({
+      ...pairingHandlers({
+        store: pairing,
+        identity,
+        profile,
+        version: VERSION,
+        requireCode: config.security.pairing.require_code,
+      }),
+      ...dashboardHandlers({
+        pin,
+        sessions,
+        tickets,
+        readTickets,
+        mayRead: (path, principal) => mayHaveReadTicket(path, principal, state),
+        now,
+        isKey: (headers) => credentials.isKey(headers),
+        caller: ({ principal: { kind } }) => ({ trusted: TRUSTED.has(kind), gate: kind === 'gate' }),
+      }),
+      ...mcpHandlers(tokens),
+    }),
+    services: [
+      named('audit', audit),
+      {
+        name: 'peer locks',
+        start: async () => budgets.restore(await locks.read()),
+        stop: () => locks.stop(),
+      },
+      named('credentials', credentials),
+    ],
+  };
+}
