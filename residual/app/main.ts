@@ -4,19 +4,16 @@ import { extname, join } from 'node:path';
 import { connectionProof } from '../../shared/auth/principal-mark.ts';
 import { configInForce } from '../../shared/config/in-force.ts';
 import { sweepTemporary } from '../../shared/files/atomic-write.ts';
-import { bootTime } from '../../shared/operator/boot-clock.ts';
 import { pathsFrom } from '../../shared/paths.ts';
 import { type Init, type Program, runProcess } from '../../shared/process/child.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
 import { named } from '../../shared/process/services.ts';
-import type { Handler, HandlersOf } from '../../shared/routes/handler.ts';
-import type { Row } from '../../shared/routes/row.ts';
+import { type HandlersOf, handlerMap } from '../../shared/routes/handler.ts';
 import { ROWS } from '../../shared/routes/table.ts';
 import { listenUnix } from '../../shared/rpc/socket-file.ts';
 import { VISION } from '../../shared/rpc/vision.ts';
-import { findCameras } from '../../shared/video/cameras.ts';
-import { CsiCameras } from '../../shared/video/csi-cameras.ts';
 import { recordingsDirectory } from '../../shared/video/recordings-directory.ts';
+import type { Base } from './base.ts';
 import { configHandlers } from './config/handlers.ts';
 import { ConfigStore } from './config/store.ts';
 import { pageHandlers } from './dashboard/page.ts';
@@ -27,9 +24,7 @@ import { Maps } from './maps/maps.ts';
 import { openPeripherals } from './peripherals/open-peripherals.ts';
 import { openPlugins } from './plugins/plugins.ts';
 import { createResidualServer } from './server.ts';
-import { lookAround } from './setup/node-facts.ts';
-import { setupHandlers } from './setup/setup.ts';
-import { SetupMarks } from './setup/setup-marks.ts';
+import { openSetup } from './setup/open-setup.ts';
 import { openVideo } from './video/video.ts';
 import { DetectionFeed } from './vision/detection-feed.ts';
 import { openVision } from './vision/vision.ts';
@@ -45,59 +40,40 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     log.warn(sentence),
   );
   const link = new LinkConnection(paths.linkSocket);
-  const logs = openLogService({
-    paths,
-    link,
-    limits: config.logging.store,
-    bootId: bootTime().boot_id,
-    profile: config.agent.profile,
-    log,
-  });
-  const detections = new DetectionFeed();
-  const csi = new CsiCameras(() => performance.now());
-  const video = await openVideo({
+  const base: Base = {
     config,
     paths,
     link,
-    log,
-    cameras: () => findCameras(process.env['SVC_SYS_DIR'], process.env['SVC_DEV_DIR']),
-    // Only svc-vision looks at pictures of svc-video.
-    detections: () => detections.latest(VISION.server),
-    csi: async (inUse) => csi.list(inUse),
-  });
-  const plugins = await openPlugins({
-    config,
-    paths,
-    link,
-    installed: import.meta.dirname.startsWith('/opt/svc/'),
-    recording: video.recording,
-    detections,
-    picture: video.picture,
-    logs: async (call) => logs.handlers['logs.get'](call),
-    log,
-  });
-  const store = new ConfigStore(paths);
-  const vision = openVision({
-    config,
-    paths,
-    store,
-    feed: detections,
-    lease: video.lease,
-    publish: plugins.publish,
-    checker: join(import.meta.dirname, `../vision/check-model${extname(import.meta.filename)}`),
-    log,
-  });
-  const peripherals = openPeripherals({
     trees: {
       sys: process.env['SVC_SYS_DIR'] ?? '/sys',
       dev: process.env['SVC_DEV_DIR'] ?? '/dev',
       proc: process.env['SVC_PROC_DIR'] ?? '/proc',
     },
+    log,
+  };
+  const logs = openLogService(base);
+  const detections = new DetectionFeed();
+  // Only svc-vision looks at pictures of svc-video.
+  const video = await openVideo(base, () => detections.latest(VISION.server));
+  const plugins = await openPlugins(base, {
+    installed: import.meta.dirname.startsWith('/opt/svc/'),
+    recording: video.recording,
+    detections,
+    picture: video.picture,
+    logs: async (call) => logs.handlers['logs.get'](call),
+  });
+  const store = new ConfigStore(paths);
+  const vision = openVision(base, {
+    store,
+    feed: detections,
+    lease: video.lease,
+    publish: plugins.publish,
+    checker: join(import.meta.dirname, `../vision/check-model${extname(import.meta.filename)}`),
+  });
+  const peripherals = openPeripherals(base, {
     udev: process.env['SVC_UDEV_DIR'] ?? '/run/udev',
-    paths,
     config: store,
     publish: plugins.publish,
-    log,
   });
   const handlers: ResidualHandlers = {
     ...configHandlers(store),
@@ -107,19 +83,12 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     ...vision.handlers,
     ...peripherals.handlers,
     ...mapHandlers(new Maps(paths.maps)),
-    ...setupHandlers({
-      marks: await SetupMarks.open(paths.setup, log),
-      config: store,
-      lookAround: async () =>
-        lookAround({ paths, config: store, running: config.agent.profile, video: () => video.known() }),
-      now: Date.now,
-    }),
+    ...(await openSetup(base, { config: store, video: () => video.known() })),
     ...pageHandlers(join(import.meta.dirname, '../web/dist')),
   };
   const server = createResidualServer({
     rows: ROWS,
-    // Each handler is typed by its own row, and called only with input that passed the row's schemas.
-    handlers: new Map(Object.entries(handlers) as unknown as [string, Handler<Row>][]),
+    handlers: handlerMap(handlers),
     upgrades: new Map([...plugins.upgrades, ...vision.upgrades]),
     proof: connectionProof(secret),
     end: async (ids) => video.end(ids),

@@ -1,18 +1,13 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { Duplex } from 'node:stream';
+import { createServer, type Server } from 'node:http';
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import { failureOf, rawFailure } from '../../shared/http/answer.ts';
-import type { Call } from '../../shared/routes/handler.ts';
 import type { Matcher } from '../../shared/routes/match.ts';
-import type { Row } from '../../shared/routes/row.ts';
 import { compileTable } from '../../shared/routes/table.ts';
 import { type AppParts, callOf, checkRouted, createApp, markOf } from './app.ts';
+import type { UpgradeHandler } from './base.ts';
 
 const KEEP_ALIVE_MS = 60_000;
 const MAX_CONNECTIONS = 512;
-
-/** Completes or refuses the handshake of a WebSocket row. */
-export type UpgradeHandler = (call: Call<Row>, req: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 interface ResidualOptions extends AppParts {
   /** By row id. */

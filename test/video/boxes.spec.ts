@@ -146,15 +146,10 @@ describe('a snapshot with boxes', function () {
       ],
     };
     const { config } = await loadConfig(node.paths);
-    const video: Video = await openVideo({
-      config,
-      paths: node.paths,
-      link: new LinkConnection(node.paths.linkSocket),
-      log: silentLog,
-      cameras: () => ({ cameras: [], problem: null }),
-      csi: async () => Promise.resolve({ cameras: [], problem: null }),
-      detections: () => batch,
-    });
+    const { paths } = node;
+    const trees = { sys: paths.state, dev: paths.state, proc: paths.state };
+    const link = new LinkConnection(paths.linkSocket);
+    const video: Video = await openVideo({ config, paths, link, trees, log: silentLog }, () => batch);
     video.start();
     try {
       const handler = video.handlers['video.snapshot.get'];

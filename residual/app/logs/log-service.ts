@@ -2,11 +2,13 @@ import type { DatabaseSync } from 'node:sqlite';
 import { every } from '../../../shared/async/every.ts';
 import { Retry } from '../../../shared/async/retry.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
+import { bootTime } from '../../../shared/operator/boot-clock.ts';
 import type { Paths } from '../../../shared/paths.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import type { Handler, HandlersOf } from '../../../shared/routes/handler.ts';
+import { type Handler, type HandlersOf, handlerMap } from '../../../shared/routes/handler.ts';
 import { logsRows } from '../../../shared/routes/logs.ts';
 import type { Row } from '../../../shared/routes/row.ts';
+import type { Base } from '../base.ts';
 import type { LinkConnection } from '../link-connection.ts';
 import { ClockWatch } from './clock-watch.ts';
 import { FlightRecorder } from './flight-recorder.ts';
@@ -26,7 +28,7 @@ const SEVERITY = { warn: 3, error: 4 } as const;
 interface LogServiceOptions {
   readonly paths: Paths;
   readonly link: LinkConnection;
-  readonly limits: { readonly enabled: boolean; readonly max_mb: number; readonly max_age_days: number };
+  readonly limits: { readonly max_mb: number; readonly max_age_days: number };
   /** The kernel's: names this run of the machine. */
   readonly bootId: string;
   readonly profile: string;
@@ -42,8 +44,9 @@ interface LogService {
 }
 
 /** The log store with its routes; if it is disabled or cannot be opened, the routes say so. */
-export function openLogService(options: LogServiceOptions): LogService {
-  if (!options.limits.enabled) {
+export function openLogService({ config, paths, link, log }: Base): LogService {
+  const limits = config.logging.store;
+  if (!limits.enabled) {
     const off = new ApiError('E_NOT_IMPLEMENTED', 'The log store is switched off: logging.store.enabled.');
     return {
       handlers: handlersBy(() => {
@@ -53,7 +56,8 @@ export function openLogService(options: LogServiceOptions): LogService {
       stop: async () => Promise.resolve(),
     };
   }
-  return new RetriedLogService(options);
+  const { boot_id: bootId } = bootTime();
+  return new RetriedLogService({ paths, link, limits, bootId, profile: config.agent.profile, log });
 }
 
 /** Opens the store again and again until it works: config, video and the rest of this process run without it. */
@@ -200,7 +204,7 @@ function handlersBy(find: () => LogHandlers): LogHandlers {
   const built = logsRows.filter((row) => row.built);
   const handlers = built.map(({ id }): [string, Handler<Row>] => [
     id,
-    async (call) => (find() as Readonly<Record<string, Handler<Row>>>)[id]?.(call),
+    async (call) => handlerMap(find()).get(id)?.(call),
   ]);
   return Object.fromEntries(handlers) as unknown as LogHandlers;
 }

@@ -1,10 +1,9 @@
 import { messageOf } from '../../../shared/errors.ts';
-import type { Paths } from '../../../shared/paths.ts';
-import type { Logger } from '../../../shared/process/logger.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import type { peripheralsRows } from '../../../shared/routes/peripherals.ts';
 import { clientOf } from '../../../shared/rpc/contract.ts';
 import { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
+import type { Base } from '../base.ts';
 import type { ConfigStore } from '../config/store.ts';
 import { linkState } from '../link-state.ts';
 import { ConfigFiles } from './config-files.ts';
@@ -13,7 +12,6 @@ import { HotPlug } from './hot-plug.ts';
 import { Manifests } from './manifests.ts';
 import { Peripherals } from './peripherals.ts';
 import { fingerprint } from './sources/sources.ts';
-import type { Trees } from './sources/sysfs.ts';
 import { Users } from './users.ts';
 
 interface PeripheralPart {
@@ -23,24 +21,17 @@ interface PeripheralPart {
 }
 
 interface PeripheralPartOptions {
-  readonly trees: Trees;
   /** `/run/udev`. */
   readonly udev: string;
-  readonly paths: Pick<Paths, 'linkSocket' | 'peripherals' | 'supervisorSocket'>;
   readonly config: ConfigStore;
   readonly publish: (topic: string, payload: unknown) => void;
-  readonly log: Logger;
 }
 
 /** The peripheral part of the residual: what is connected, who uses it, what is known of it. */
-export function openPeripherals({
-  trees,
-  udev,
-  paths,
-  config,
-  publish,
-  log,
-}: PeripheralPartOptions): PeripheralPart {
+export function openPeripherals(
+  { trees, paths, log }: Base,
+  { udev, config, publish }: PeripheralPartOptions,
+): PeripheralPart {
   let own: ReadonlyMap<number, string> = new Map();
   const supervisor = clientOf(SUPERVISOR, {
     path: paths.supervisorSocket,

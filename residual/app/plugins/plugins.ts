@@ -3,17 +3,13 @@ import { mkdir, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { contained, every } from '../../../shared/async/every.ts';
 import { detectBoard } from '../../../shared/board.ts';
-import type { Config } from '../../../shared/config/schema.ts';
 import { messageOf } from '../../../shared/errors.ts';
-import type { Paths } from '../../../shared/paths.ts';
-import type { Logger } from '../../../shared/process/logger.ts';
 import type { Call, Handler, HandlersOf } from '../../../shared/routes/handler.ts';
 import type { logsRows } from '../../../shared/routes/logs.ts';
 import type { pluginsRows } from '../../../shared/routes/plugins.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import { VERSION } from '../../../shared/version.ts';
-import type { LinkConnection } from '../link-connection.ts';
-import type { UpgradeHandler } from '../server.ts';
+import type { Base, UpgradeHandler } from '../base.ts';
 import type { DetectionFeed } from '../vision/detection-feed.ts';
 import { pluginHandlers } from './handlers.ts';
 import { type PassedCall, PassThrough } from './http/pass-through.ts';
@@ -42,9 +38,6 @@ interface Plugins {
 }
 
 interface PluginsOptions {
-  readonly config: Config;
-  readonly paths: Paths;
-  readonly link: LinkConnection;
   /** Whether this node was installed, so that extensions are units of the machine. */
   readonly installed: boolean;
   readonly recording: Recording;
@@ -52,21 +45,13 @@ interface PluginsOptions {
   readonly picture: NodeServices['picture'];
   /** GET /api/logs. */
   readonly logs: Handler<(typeof logsRows)[0]>;
-  readonly log: Logger;
 }
 
 /** The extension part of the residual: archives, records, the processes of extensions, their sockets. */
-export async function openPlugins({
-  config,
-  paths,
-  link,
-  installed,
-  recording,
-  detections,
-  picture,
-  logs,
-  log,
-}: PluginsOptions): Promise<Plugins> {
+export async function openPlugins(
+  { config, paths, link, log }: Base,
+  { installed, recording, detections, picture, logs }: PluginsOptions,
+): Promise<Plugins> {
   const { profile } = config.agent;
   const topics = new Topics();
   const vehicle = new LinkVehicle(link, topics);
@@ -182,7 +167,7 @@ async function begin(
 }
 
 /** Its folder is watched, since the file may be replaced, or not be there yet. Null where the machine cannot watch. */
-function watchFile(path: string, changed: () => void, log: Logger): FSWatcher | null {
+function watchFile(path: string, changed: () => void, log: Base['log']): FSWatcher | null {
   try {
     const watcher = watch(dirname(path), { persistent: false }, (_event, name) => {
       if (name === basename(path)) changed();
@@ -196,7 +181,7 @@ function watchFile(path: string, changed: () => void, log: Logger): FSWatcher | 
 }
 
 /** The flight controller's port belongs to svc-link, whatever was granted. */
-function closedDevices({ mavlink }: Config): readonly string[] {
+function closedDevices({ mavlink }: Base['config']): readonly string[] {
   const match = /^serial:([^:]+)/.exec(mavlink.source);
   return match?.[1] === undefined ? [] : [match[1]];
 }

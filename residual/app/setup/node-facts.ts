@@ -31,7 +31,7 @@ export interface NodeFacts {
   readonly paired: Known<boolean>;
 }
 
-interface FactSources {
+export interface FactSources {
   readonly paths: Pick<Paths, 'pairing' | 'dashboardPin' | 'radioPairs' | 'linkSocket'>;
   readonly config: ConfigStore;
   readonly running: Profile;

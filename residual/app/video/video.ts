@@ -1,16 +1,13 @@
 import type { Principal } from '../../../shared/auth/principal.ts';
-import type { Config } from '../../../shared/config/schema.ts';
-import type { Paths } from '../../../shared/paths.ts';
-import type { Logger } from '../../../shared/process/logger.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import type { videoRows } from '../../../shared/routes/video.ts';
 import type { whepRows } from '../../../shared/routes/whep.ts';
 import type { EngineStatus } from '../../../shared/rpc/video.ts';
 import type { Batch } from '../../../shared/schemas/vision.ts';
-import type { CameraList } from '../../../shared/video/cameras.ts';
-import type { CsiList } from '../../../shared/video/csi-cameras.ts';
+import { findCameras } from '../../../shared/video/cameras.ts';
+import { CsiCameras } from '../../../shared/video/csi-cameras.ts';
 import { recordingsDirectory } from '../../../shared/video/recordings-directory.ts';
-import type { LinkConnection } from '../link-connection.ts';
+import type { Base } from '../base.ts';
 import { whepHandlers } from '../whep/handlers.ts';
 import { WhepService } from '../whep/whep-service.ts';
 import { EngineClient } from './engine-client.ts';
@@ -40,28 +37,13 @@ export interface Video {
   stop(): void;
 }
 
-interface VideoOptions {
-  readonly config: Config;
-  readonly paths: Paths;
-  readonly link: LinkConnection;
-  readonly log: Logger;
-  readonly cameras: () => CameraList;
-  /** @param inUse one of them gives pictures */
-  readonly csi: (inUse: boolean) => Promise<CsiList>;
-  /** The newest detections; null if there are none. */
-  readonly detections: () => Batch | null;
-}
-
 /** The video part of the residual: svc-video's client, profiles and leases, viewers, files. */
-export async function openVideo({
-  config,
-  paths,
-  link,
-  log,
-  cameras,
-  csi,
-  detections,
-}: VideoOptions): Promise<Video> {
+export async function openVideo(
+  { config, paths, link, trees, log }: Base,
+  /** The newest detections; null if there are none. */
+  detections: () => Batch | null,
+): Promise<Video> {
+  const csi = new CsiCameras(() => performance.now());
   const { video } = config;
   const off = video.source === 'none';
   const onStatus = (status: EngineStatus, isNew: boolean): void => {
@@ -102,8 +84,8 @@ export async function openVideo({
         engine,
         service,
         recordings,
-        cameras,
-        csi,
+        cameras: () => findCameras(trees.sys, trees.dev),
+        csi: async (inUse) => csi.list(inUse),
         live,
         detections,
         maxViewers,

@@ -5,7 +5,7 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { failureOf, rawFailure } from '../../../shared/http/answer.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Batch } from '../../../shared/schemas/vision.ts';
-import type { UpgradeHandler } from '../server.ts';
+import type { UpgradeHandler } from '../base.ts';
 import type { DetectionFeed } from './detection-feed.ts';
 
 const MAX_SOCKETS = 32;

@@ -1,11 +1,8 @@
 import { enabledFeatures } from '../../../shared/config/features.ts';
-import type { Config } from '../../../shared/config/schema.ts';
-import type { Paths } from '../../../shared/paths.ts';
-import type { Logger } from '../../../shared/process/logger.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import type { visionRows } from '../../../shared/routes/vision.ts';
+import type { Base, UpgradeHandler } from '../base.ts';
 import type { ConfigStore } from '../config/store.ts';
-import type { UpgradeHandler } from '../server.ts';
 import type { DetectionFeed } from './detection-feed.ts';
 import { DetectionSockets } from './detection-sockets.ts';
 import { DetectorClient } from './detector-client.ts';
@@ -25,8 +22,6 @@ export interface Vision {
 }
 
 interface VisionOptions {
-  readonly config: Config;
-  readonly paths: Paths;
   readonly store: ConfigStore;
   readonly feed: DetectionFeed;
   readonly lease: OwnLease;
@@ -34,12 +29,11 @@ interface VisionOptions {
   readonly publish: (topic: string, payload: unknown) => void;
   /** The program that checks a model. */
   readonly checker: string;
-  readonly log: Logger;
 }
 
 /** The vision part of the residual: models, the choice of the detector, svc-vision's client, who hears of detections. */
-export function openVision(options: VisionOptions): Vision {
-  const { config, paths, feed, log } = options;
+export function openVision({ config, paths, log }: Base, options: VisionOptions): Vision {
+  const { feed } = options;
   const now = (): number => performance.now();
   const warn = (sentence: string): void => void log.warn(sentence);
   const lease = new VisionLease(options.lease, warn);

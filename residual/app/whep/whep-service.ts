@@ -1,10 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Principal } from '../../../shared/auth/principal.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import type { EngineClient } from '../video/engine-client.ts';
+import type { Calls } from '../../../shared/rpc/contract.ts';
+import type { VIDEO } from '../../../shared/rpc/video.ts';
 
 interface WhepOptions {
-  readonly engine: EngineClient;
+  /** svc-video, with the viewers that it has told of. */
+  readonly engine: {
+    readonly viewers: readonly { readonly id: string; readonly owner: Principal }[];
+    readonly calls: Pick<Calls<typeof VIDEO>, 'viewer_open' | 'viewers_end' | 'viewer_trickle'>;
+  };
   readonly maxViewers: number;
   /** Throws ApiError E_NO_PIPELINE if there is no video. */
   readonly check: () => void;
