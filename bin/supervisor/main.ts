@@ -22,7 +22,6 @@ import { checkOwner, portFree, seedDemoConfig } from './demo.ts';
 import { openLogFile } from './log-file.ts';
 import { LogShipper } from './log-shipper.ts';
 import { planChildren } from './plan.ts';
-import { printScreen } from './screen.ts';
 import { Supervisor } from './supervisor.ts';
 import { SystemdNotify, withoutNotify } from './systemd-notify.ts';
 
@@ -80,6 +79,12 @@ async function rememberGoodConfig(paths: Paths, text: string | null, log: Logger
 /** The name of the demo node, for `svc --demo`; null for that of `npm start`. */
 function nameOf(): string | null {
   return flags.name ?? (flags.ground ? GROUND : null);
+}
+
+/** Loaded here, since it loads HTTP with everything that belongs to it, before the first process is started. */
+async function showScreen(supervisor: Supervisor, paths: Paths, signal: AbortSignal): Promise<void> {
+  const { printScreen } = await import('./screen.ts');
+  await printScreen(supervisor, paths, nameOf(), signal);
 }
 
 async function run(): Promise<void> {
@@ -190,7 +195,7 @@ async function supervise(
     {
       name: 'screen',
       start(signal: AbortSignal) {
-        if (flags.demo) screen = printScreen(supervisor, paths, nameOf(), signal);
+        if (flags.demo) screen = showScreen(supervisor, paths, signal);
       },
       stop: async () => screen,
     },
