@@ -85,7 +85,7 @@ describe('the page of who may use the node', function () {
     await page.waitForFunction(
       (wanted) => document.body.innerText.includes(wanted),
       {},
-      `It belongs to the fleet f-test of ${hub.url}.`,
+      `Part of the fleet f-test at ${hub.url}.`,
     );
     await page.waitForFunction(() => document.body.innerText.includes('not connected'));
     await checkAxe(page);
@@ -99,7 +99,7 @@ describe('the page of who may use the node', function () {
   it('makes a token that is shown once, with the line for an AI client, and revokes it', async () => {
     await visit(page, 'access/programs');
     await page.locator('input[name=label]').fill('laptop');
-    await page.locator('::-p-aria(Make the token)').click();
+    await page.locator('::-p-aria(Create token)').click();
     const field = await page.waitForSelector('dialog input[aria-label=Token]');
     const token = await field?.evaluate((input) => input.value);
     const line = await page.$eval('dialog input[aria-label="Claude Code"]', (input) => input.value);
