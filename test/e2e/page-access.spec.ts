@@ -40,17 +40,17 @@ describe('the page of who may use the node', function () {
     await page.locator('input[name=pin]').fill('4821');
     await page.locator('input[name=repeat]').fill('4821');
     await page.locator('::-p-aria(Set the PIN)').click();
-    await page.waitForFunction(() => /The new PIN is set/.test(document.body.innerText));
+    await page.waitForFunction(() => /PIN changed/.test(document.body.innerText));
     const session = await verify('4821');
     await visit(page, 'node/update');
     await visit(page, 'access');
-    await page.locator('button[aria-label^="End the session"]').click();
+    await page.locator('button[aria-label^="Sign out"]').click();
     // The one of the change itself, then ours.
     await page.waitForFunction(
-      () => document.querySelectorAll('button[aria-label^="End the session"]').length === 1,
+      () => document.querySelectorAll('button[aria-label^="Sign out"]').length === 1,
     );
-    await page.locator('button[aria-label^="End the session"]').click();
-    await page.waitForFunction(() => /Nobody is signed in/.test(document.body.innerText));
+    await page.locator('button[aria-label^="Sign out"]').click();
+    await page.waitForFunction(() => /Nobody signed in/.test(document.body.innerText));
     const { status } = await node.json('/api/status', {
       headers: { 'x-svc-dashboard-session': session },
     });
