@@ -318,6 +318,6 @@ function oneService(value: unknown, name: string): unknown {
   const found = Array.isArray(services)
     ? services.find((each) => asRecord(each)['name'] === name)
     : undefined;
-  if (found === undefined) throw new Denial('not_found', `There is no service ${name}.`);
+  if (found === undefined) throw new Denial('not_found', `No service ${name}.`);
   return found;
 }

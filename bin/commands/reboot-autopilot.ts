@@ -18,7 +18,7 @@ export default class RebootAutopilotCommand extends NodeCommand {
     const answer = (await this.work({ method: 'POST', path: '/api/command', body })) as Answer;
     const { status, ack, back_after_s: back } = answer;
     if (status === 'accepted' && typeof back === 'number') {
-      this.log(`The flight controller is back after ${back} s.`);
+      this.log(`Flight controller back after ${back} s.`);
       return answer;
     }
     process.exitCode = EXIT.refused;
@@ -26,7 +26,7 @@ export default class RebootAutopilotCommand extends NodeCommand {
     this.log(
       status === 'rejected'
         ? `The vehicle refused: ${words}`
-        : 'The flight controller was not heard again within 60 s. Look at it before you fly.',
+        : 'No heartbeat within 60 s of the reboot. Check the flight controller before you fly.',
     );
     return answer;
   }

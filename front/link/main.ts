@@ -99,8 +99,7 @@ async function build(log: Logger, { wasArmed = false }: Init): Promise<Program> 
   if (from === null)
     refused.push({
       code: 'no_active_drone',
-      detail:
-        'No drone of this ground station is chosen, so none is listened to. Choose one: svc gs drones --use DEVICE.',
+      detail: 'No drone is selected. Select one: svc gs drones --use DEVICE.',
     });
   await mkdir(paths.run, { recursive: true, mode: 0o755 });
   const keys = new KeyStore(paths.signingDir, log);

@@ -75,7 +75,7 @@ async function bytesOf(body: Readable, headers: IncomingHttpHeaders, limit: numb
     const kind = typeof error === 'object' && error !== null && 'type' in error ? error.type : null;
     if (kind === 'entity.too.large')
       throw new ApiError('E_TOO_LARGE', `The body is larger than ${limit} bytes.`, { limit });
-    throw new ApiError('E_BAD_REQUEST', `The body did not arrive completely: ${messageOf(error)}.`);
+    throw new ApiError('E_BAD_REQUEST', `The body arrived incomplete: ${messageOf(error)}.`);
   }
 }
 
@@ -95,7 +95,7 @@ export function bodyStream(req: IncomingMessage, limit: number): Readable {
   // Not by `pipeline`, which would close the connection on an error, before the error is answered.
   req.pipe(counted);
   req.once('close', () => {
-    if (!req.complete) counted.destroy(new ApiError('E_BAD_REQUEST', 'The body did not arrive completely.'));
+    if (!req.complete) counted.destroy(new ApiError('E_BAD_REQUEST', 'The body arrived incomplete.'));
   });
   return counted;
 }

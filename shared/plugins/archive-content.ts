@@ -65,7 +65,7 @@ export async function* contentOf(
   if (size !== entry.uncompressedSize)
     throw new PluginRefusal(
       'archive_invalid',
-      `The archive is refused: ${path} has another size than it says.`,
+      `The archive is refused: ${path} does not have the size it claims.`,
     );
   if (sum !== entry.crc32)
     throw new PluginRefusal('archive_invalid', `The archive is refused: the checksum of ${path} is wrong.`);

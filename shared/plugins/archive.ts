@@ -113,7 +113,7 @@ async function openZip(file: string): Promise<ZipFile> {
   if (stat.size > ARCHIVE_LIMITS.archiveBytes)
     throw new PluginRefusal(
       'archive_too_large',
-      `The archive has more than ${ARCHIVE_LIMITS.archiveBytes / 1024 / 1024} MiB.`,
+      `The archive is larger than ${ARCHIVE_LIMITS.archiveBytes / 1024 / 1024} MiB.`,
     );
   return openPromise(file, { autoClose: false, decodeStrings: false, validateEntrySizes: true }).catch(
     asRefusal,

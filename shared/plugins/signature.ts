@@ -69,10 +69,7 @@ export function signDigest(digest: Buffer, key: KeyObject, signer: string): stri
   if (!SIGNER_ID.test(signer))
     throw new PluginRefusal('usage_error', `${JSON.stringify(signer)} cannot be the id of a signer.`);
   if (key.type !== 'private' || key.asymmetricKeyType !== 'ed25519')
-    throw new PluginRefusal(
-      'usage_error',
-      'The key is no Ed25519 private key. Make one with svc plugin keygen.',
-    );
+    throw new PluginRefusal('usage_error', 'Not an Ed25519 private key. Make one with svc plugin keygen.');
   return `${signer}\n${sign(null, digest, key).toString('base64')}\n`;
 }
 

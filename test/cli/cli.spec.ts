@@ -42,7 +42,7 @@ describe('svc on the command line', function () {
     );
     const unknown = await run('services', 'restart', 'sshd');
     expect(unknown.code).to.equal(1);
-    expect(unknown.stderr).to.include('There is no service');
+    expect(unknown.stderr).to.include('No service');
   });
 
   it('peripherals: what is connected, one kind of it', async () => {

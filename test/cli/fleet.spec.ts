@@ -31,7 +31,8 @@ describe('svc fleet', function () {
     expect(await fleet('status')).to.deep.include({ code: 0, stdout: 'In no fleet.\n' });
     const left = await fleet('leave');
     expect([left.code, words(left)]).to.satisfy(
-      ([code, text]: [number, string]) => code === EXIT.refused && text.includes('This node is in no fleet.'),
+      ([code, text]: [number, string]) =>
+        code === EXIT.refused && text.includes('This node is not in a fleet.'),
     );
   });
 

@@ -125,7 +125,7 @@ describe('svc on a ground station', function () {
     expect((await here('radio', 'unpair', 'nobody', '--force')).code).to.equal(EXIT.refused);
     const gone = await here('radio', 'unpair', DRONE, '--force');
     expect(gone.stdout).to.equal(`${DRONE} is no longer bound.\n`);
-    expect((await here('radio', 'pairs')).stdout).to.equal('No radio is bound.\n');
+    expect((await here('radio', 'pairs')).stdout).to.equal('No bound radios.\n');
     expect((await here('status', '--via', 'here')).stderr).to.include('no active drone');
   });
 });

@@ -46,7 +46,7 @@ describe('svc, for people', function () {
 
   it('pin: set from stdin, changed, shown, cleared; never as an argument', async () => {
     expect((await svc(node.paths, 'pin', 'status')).stdout).to.equal('No PIN is set.\n');
-    expect(await pinSet('271828\n')).to.deep.equal({ code: 0, text: 'The PIN is set.\n' });
+    expect(await pinSet('271828\n')).to.deep.equal({ code: 0, text: 'PIN set.\n' });
     expect(await opens('271828')).to.equal(200);
     expect((await pinSet('31415')).code).to.equal(0);
     expect(await opens('271828')).to.equal(401);
@@ -73,7 +73,7 @@ describe('svc, for people', function () {
     child.stdin.write('86420\r');
     await shows('The same again: ');
     child.stdin.write('86420\r');
-    await shows('The PIN is set.');
+    await shows('PIN set.');
     if (child.exitCode === null) await once(child, 'exit');
     expect(text).to.not.include('8642');
     expect(await opens('86420')).to.equal(200);

@@ -22,7 +22,7 @@ describe('svc reboot-autopilot', () => {
         };
         expect((await node.fetch(`/api/params/${name}`, write)).status).to.equal(200);
         const { code, stdout } = await svc(node.paths, 'reboot-autopilot');
-        expect(stdout).to.match(/^The flight controller is back after \d+(\.\d)? s\.$/m);
+        expect(stdout).to.match(/^Flight controller back after \d+(\.\d)? s\.$/m);
         expect(code).to.equal(0);
         await linkState(node, ({ params, armed }) => !params.priming && armed === false);
         expect((await node.json(`/api/params/${name}`)).body).to.include({ value: 7 });

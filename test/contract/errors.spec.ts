@@ -26,7 +26,7 @@ const FAULTS: readonly (readonly [string, () => Promise<unknown>, RegExp])[] = [
       const socket = connect(port, '127.0.0.1');
       await once(socket, 'connect');
     },
-    /^127\.0\.0\.1:\d+ does not accept a connection \(ECONNREFUSED\)$/,
+    /^127\.0\.0\.1:\d+ refused the connection \(ECONNREFUSED\)$/,
   ],
   [
     'a port that is taken',

@@ -79,7 +79,7 @@ describe('maps', () => {
     await symlink(node.paths.config, join(node.paths.maps, 'link.pmtiles'));
     const { maps, problem } = await list();
     expect((maps as { name: string }[]).map(({ name }) => name)).to.deep.equal(['by-hand.pmtiles']);
-    expect(problem).to.match(/half\.pmtiles: it has 200 bytes of \d+; link\.pmtiles: There is no map/);
+    expect(problem).to.match(/half\.pmtiles: it has 200 bytes of \d+; link\.pmtiles: No map/);
     for (const name of ['link.pmtiles', 'readme.txt', 'none.pmtiles'])
       expect((await node.json(`/api/maps/${name}`, { headers: KEYED })).status, name).to.equal(404);
   });

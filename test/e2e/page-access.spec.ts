@@ -40,17 +40,17 @@ describe('the page of who may use the node', function () {
     await page.locator('input[name=pin]').fill('4821');
     await page.locator('input[name=repeat]').fill('4821');
     await page.locator('::-p-aria(Set the PIN)').click();
-    await page.waitForFunction(() => /The new PIN is set/.test(document.body.innerText));
+    await page.waitForFunction(() => /PIN changed/.test(document.body.innerText));
     const session = await verify('4821');
     await visit(page, 'node/update');
     await visit(page, 'access');
-    await page.locator('button[aria-label^="End the session"]').click();
+    await page.locator('button[aria-label^="Sign out"]').click();
     // The one of the change itself, then ours.
     await page.waitForFunction(
-      () => document.querySelectorAll('button[aria-label^="End the session"]').length === 1,
+      () => document.querySelectorAll('button[aria-label^="Sign out"]').length === 1,
     );
-    await page.locator('button[aria-label^="End the session"]').click();
-    await page.waitForFunction(() => /Nobody is signed in/.test(document.body.innerText));
+    await page.locator('button[aria-label^="Sign out"]').click();
+    await page.waitForFunction(() => /Nobody signed in/.test(document.body.innerText));
     const { status } = await node.json('/api/status', {
       headers: { 'x-svc-dashboard-session': session },
     });
@@ -85,7 +85,7 @@ describe('the page of who may use the node', function () {
     await page.waitForFunction(
       (wanted) => document.body.innerText.includes(wanted),
       {},
-      `It belongs to the fleet f-test of ${hub.url}.`,
+      `Part of the fleet f-test at ${hub.url}.`,
     );
     await page.waitForFunction(() => document.body.innerText.includes('not connected'));
     await checkAxe(page);
@@ -99,7 +99,7 @@ describe('the page of who may use the node', function () {
   it('makes a token that is shown once, with the line for an AI client, and revokes it', async () => {
     await visit(page, 'access/programs');
     await page.locator('input[name=label]').fill('laptop');
-    await page.locator('::-p-aria(Make the token)').click();
+    await page.locator('::-p-aria(Create token)').click();
     const field = await page.waitForSelector('dialog input[aria-label=Token]');
     const token = await field?.evaluate((input) => input.value);
     const line = await page.$eval('dialog input[aria-label="Claude Code"]', (input) => input.value);

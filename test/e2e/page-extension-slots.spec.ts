@@ -209,7 +209,7 @@ describe('what an extension shows in the node’s page', function () {
     await says(frame, 'command: handler_error the operator did not allow it');
     await visit(page, 'fly');
     frame = await tab();
-    const allow = await page.waitForSelector('::-p-aria(Hold to allow once)');
+    const allow = await page.waitForSelector('::-p-aria(Allow once \\(hold\\))');
     await allow?.click({ delay: 1500 });
     await says(frame, 'command: {"ok":true');
   });

@@ -105,7 +105,7 @@ describe('the page of extensions', function () {
     await checkAxe(page);
 
     await open(`#/extensions/${FENCE}`);
-    const remove = await page.waitForSelector('::-p-aria(Hold to remove)');
+    const remove = await page.waitForSelector('::-p-aria(Remove \\(hold\\))');
     await remove?.click({ delay: 1500 });
     await page.waitForFunction(() => location.hash === '#/extensions');
     expect((await plugins.call('GET', `/api/plugins/${FENCE}`)).status).to.equal(404);

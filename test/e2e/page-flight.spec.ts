@@ -69,7 +69,7 @@ describe('flying from the page', function () {
         'true',
       );
       await page.locator('::-p-aria([name="Switch to GUIDED"][role="button"])').click();
-      await says('Switch to GUIDED: the vehicle has taken it.');
+      await says('Switch to GUIDED: accepted.');
       await says('Ready to arm');
       expect(await now()).to.include({ armed: false, mode: 'GUIDED' });
     } finally {
@@ -79,7 +79,7 @@ describe('flying from the page', function () {
   });
 
   it('a refused command shows the vehicle’s own words', async () => {
-    await page.locator('::-p-text(Mode, mission and more …)').click();
+    await page.locator('::-p-text(More …)').click();
     await page.locator('.fly__mode-choice select').fill('FLIP');
     await hold('Change mode');
     await says('No such mode 14');
@@ -90,14 +90,14 @@ describe('flying from the page', function () {
   it('a short press does nothing; held, it arms and takes off to the height asked for, flies the mission, and lands', async () => {
     await says('Ready to arm');
     await page.locator('::-p-text(Take off …)').click();
-    await page.locator('::-p-aria([name="Height above the place of take-off, m"])').fill('5');
+    await page.locator('::-p-aria([name="Height above take-off point, m"])').fill('5');
     const name = 'Arm and take off to 5 m';
     await page.locator(`::-p-aria([name="${name}"][role="button"])`).click({ delay: 200 });
     expect(await page.$('.outcome .note')).to.equal(null);
     expect(await now()).to.include({ armed: false });
 
     await hold(name);
-    await says(`${name}: the vehicle has taken it.`);
+    await says(`${name}: accepted.`);
     await telemetry(
       node,
       ({ armed, position }) => armed === true && (position as { alt_rel: number }).alt_rel > 4,
@@ -106,20 +106,20 @@ describe('flying from the page', function () {
     await page.locator('::-p-text(Go to …)').click();
     await page.locator('::-p-aria([name="Latitude, °"])').fill('48');
     await page.locator('::-p-aria([name="Longitude, °"])').fill('11');
-    await hold('Go there');
-    await says('m from the vehicle, and commands go 2000 m at most.');
-    const far = 'Go to 48, 11 all the same';
+    await hold('Go');
+    await says('m from the vehicle; the limit is 2000 m.');
+    const far = 'Go to 48, 11 anyway';
     await hold(far);
-    await says(`${far}: the vehicle has taken it.`);
-    await page.locator('::-p-text(Mode, mission and more …)').click();
+    await says(`${far}: accepted.`);
+    await page.locator('::-p-text(More …)').click();
     await hold('Start mission');
-    await says('Start mission: the vehicle has taken it.');
+    await says('Start mission: accepted.');
     await telemetry(node, ({ mission }) => {
       const { state, current } = mission as { state: string; current: number };
       return state === 'active' && current >= 2;
     });
     await hold('Land');
-    await says('Land: the vehicle has taken it.');
+    await says('Land: accepted.');
     await telemetry(node, ({ mode }) => mode === 'LAND');
     await says('On the ground');
     seen.check();
@@ -171,22 +171,22 @@ describe('flying from the page', function () {
     };
     await page.goto(`${node.url}/#/fly`);
     for (const [percent, tone, chip] of [
-      [0.2, 'good', '0.2 % lost after repair'],
-      [9.8, 'warn', '9.8 % lost after repair'],
-      [30, 'bad', '30.0 % lost after repair'],
+      [0.2, 'good', '0.2 % lost after FEC'],
+      [9.8, 'warn', '9.8 % lost after FEC'],
+      [30, 'bad', '30.0 % lost after FEC'],
     ] as const) {
       loss = percent;
       await shown('.fly__strip', tone, chip);
     }
     await page.goto(`${node.url}/#/node/radio`);
-    await shown('.node__node-page', 'bad', '30.0 % lost after repair');
+    await shown('.node__node-page', 'bad', '30.0 % lost after FEC');
   });
 
   it('has no barrier that axe knows of, on a desktop and on a phone', async () => {
     await checkAxe(page);
     await page.setViewport(PHONE);
     await checkAxe(page);
-    await page.locator('::-p-aria([name="Show the map large"])').click();
+    await page.locator('::-p-aria([name="Enlarge map"])').click();
     await checkAxe(page);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
     expect(wide).to.equal(false);

@@ -51,7 +51,7 @@ describe('the picture on the page', function () {
         await page.clock.runFor(16_000);
         await asked;
       }
-      expect(await page.textContent('#video-state')).to.equal('Video is switched off in the config.');
+      expect(await page.textContent('#video-state')).to.equal('Video is switched off in the configuration.');
       const before = count('GET /api/video');
       await page.clock.runFor(14_000);
       expect(count('GET /api/video')).to.equal(before);
@@ -80,7 +80,7 @@ describe('the picture on the page', function () {
       await page.goto(`${node.url}/#/fly`);
       await page.getByLabel('PIN, pairing key or token').fill('svc_wrong');
       await page.click('form button[type=submit]');
-      await page.getByText('The node does not take this.').waitFor();
+      await page.getByText('Wrong PIN, key or token.').waitFor();
       await page.waitForLoadState('networkidle');
       const tried = sent.length;
       await page.clock.runFor(60_000);
@@ -142,13 +142,13 @@ describe('the picture on the page', function () {
       await says(page, 'live');
       process.kill(node.pid('svc-video'), 'SIGSTOP');
       try {
-        await says(page, 'The picture stands still …');
+        await says(page, 'Video frozen …');
       } finally {
         process.kill(node.pid('svc-video'), 'SIGCONT');
       }
       await says(page, 'live');
       const said = await page.evaluate(() => (globalThis as unknown as { said: Said[] }).said);
-      expect(said.map(({ text }) => text)).to.include('waiting for the picture …');
+      expect(said.map(({ text }) => text)).to.include('waiting for video …');
       for (const { text, picture } of said) if (text === 'live') expect(picture).to.equal(true);
       await page.close();
       expect((await node.json('/api/video', { headers: KEYED })).status).to.equal(200);

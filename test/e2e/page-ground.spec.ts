@@ -45,7 +45,7 @@ describe('the page of a ground station', function () {
   it('is pilot in command on every page while it is open, until another takes over', async () => {
     const seen = watch(page, node.url);
     await visit(page, 'ground');
-    await page.locator('::-p-aria(Be pilot in command)').click();
+    await page.locator('::-p-aria(Take command)').click();
     await page.waitForSelector('::-p-aria(Release)');
     const mine = await pilot();
     expect(mine).to.match(/^page-/);
@@ -65,15 +65,15 @@ describe('the page of a ground station', function () {
 
   it('makes another drone the active one', async () => {
     await visit(page, 'ground');
-    await page.locator(`::-p-aria(Make active: ${SECOND})`).click();
-    await page.waitForSelector(`::-p-aria(Make active: ${FIRST})`);
+    await page.locator(`::-p-aria(Select: ${SECOND})`).click();
+    await page.waitForSelector(`::-p-aria(Select: ${FIRST})`);
     const { body } = await node.json(`${GS}/drones`, { headers: { 'x-svc-key': KEY } });
     expect(body['active']).to.equal(SECOND);
   });
 
   it('opens the pages of a drone through the radio, and comes back', async () => {
     await visit(page, 'ground');
-    await page.locator(`::-p-aria(Open its pages: ${FIRST})`).click();
+    await page.locator(`::-p-aria(Open its page: ${FIRST})`).click();
     await page.waitForFunction(() => location.hash === '#/fly');
     const asked = page.waitForRequest((request) =>
       request.url().endsWith(`/relay-proxy/${FIRST}/api/version`),

@@ -99,9 +99,9 @@ describe("the fleet's page of a hub", function () {
     const [credential = ''] = await page.$$eval('dialog input', (inputs) => inputs.map(({ value }) => value));
     await page.keyboard.press('Escape');
     expect((await hub.call('GET', '/v1/nodes', { credential })).status).to.equal(200);
-    const end = await page.waitForSelector('[aria-label="End it (hold): desk"]');
+    const end = await page.waitForSelector('[aria-label="Revoke (hold): desk"]');
     await end?.click({ delay: 1200 });
-    await page.waitForFunction(() => document.querySelector('[aria-label="End it (hold): desk"]') === null);
+    await page.waitForFunction(() => document.querySelector('[aria-label="Revoke (hold): desk"]') === null);
     expect((await hub.call('GET', '/v1/nodes', { credential })).status).to.equal(401);
     await visit(page, 'audit');
     await says(page, 'codes.post');
@@ -113,9 +113,9 @@ describe("the fleet's page of a hub", function () {
   it('does not take what the broker has kept for the present', async () => {
     await visit(page, 'fleet');
     await hub.kill();
-    await says(page, 'The hub has not answered for');
+    await says(page, 'No answer from the hub for');
     await hub.serve();
-    await page.waitForFunction(() => !document.body.innerText.includes('The hub has not answered for'), {
+    await page.waitForFunction(() => !document.body.innerText.includes('No answer from the hub for'), {
       polling: 100,
     });
     await says(page, 'Kestrel');

@@ -226,13 +226,13 @@ describe("the fleet's page", function () {
     );
     await visit(page, 'fleet/node-00007');
     await says(page, 'Its key is on two machines.');
-    await page.locator('::-p-aria(I have looked at it)').click();
+    await page.locator('::-p-aria(Acknowledge)').click();
     await says(page, '12.3 m/s');
     await says(page, 'PreArm: compass not calibrated');
     await page.waitForFunction(() => !document.body.innerText.includes('12.3 m/s'), { polling: 100 });
     const silent = { mavlink_alive: false, velocity: { groundspeed: 12.34 } };
     hub.nodes.set('node-00007', entryOf(7, { telemetry: silent, telemetry_at: Date.now() }));
-    await says(page, 'The node hears nothing from the vehicle.');
+    await says(page, 'No heartbeat from the vehicle.');
     expect(await page.evaluate(() => document.body.innerText)).not.to.include('12.3 m/s');
     const { events } = hub.answers.get('GET /v1/events') as { events: unknown[] };
     expect(hub.changes).to.include('DELETE /v1/nodes/node-00007/alarm');
@@ -264,7 +264,7 @@ describe("the fleet's page", function () {
     own.remove('node-00001');
     await page.waitForFunction(() => document.querySelectorAll('.hub__fleet-list tbody a').length === 1);
     await own.stop();
-    await says(page, 'The hub has not answered for');
+    await says(page, 'No answer from the hub for');
     await page.browserContext().close();
   });
 

@@ -50,9 +50,7 @@ describe('the page of the node itself', function () {
     await page.waitForFunction(() => /svc-video has restarted/.test(document.body.innerText));
     const after = node.pid('svc-video');
     expect(after).to.not.equal(before);
-    expect(await text()).to.include(
-      `svc-video has restarted: process ${before} has ended, process ${after} runs.`,
-    );
+    expect(await text()).to.include(`svc-video restarted (PID ${before} → ${after}).`);
     seen.check();
   });
 

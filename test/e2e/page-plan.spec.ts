@@ -104,17 +104,17 @@ describe('the page of the plan', function () {
   };
 
   it('opens a plan file of QGroundControl, changes it, sends it, and the vehicle holds exactly it', async () => {
-    await says('The vehicle holds exactly this plan.');
+    await says('Same as on the vehicle.');
     const path = join(node.base, 'survey.plan');
     await writeFile(path, JSON.stringify(PLAN));
     const picker = (await page.$('input[type=file]')) as ElementHandle<HTMLInputElement>;
     await picker.uploadFile(path);
-    await says('Not as on the vehicle: Mission, Fence, Rally points.');
+    await says('Different from the vehicle: Mission, Fence, Rally points.');
     await openRow(2);
     await enter('Height (m)', '42');
     await enter('Wait (s)', '7');
     await press('Upload');
-    await says('The vehicle holds exactly this plan.');
+    await says('Same as on the vehicle.');
     const mission = await held('mission');
     expect(mission.map(({ command, z }) => [command, z])).to.deep.equal([
       [22, 25],
@@ -153,7 +153,7 @@ describe('the page of the plan', function () {
     await says('Item 2: param3 0 is held as 1.');
     expect((await held('mission')).map(({ command }) => command)).to.deep.equal([22, 19]);
     expect(await held('fence')).to.have.length(4);
-    await says('The vehicle holds exactly this plan.');
+    await says('Same as on the vehicle.');
     await checkAxe(page);
   });
 
@@ -171,10 +171,10 @@ describe('the page of the plan', function () {
     );
     await visit(page, 'vehicle');
     await visit(page, 'plan');
-    await says('Not as on the vehicle: Mission.');
+    await says('Different from the vehicle: Mission.');
     expect(await held('mission')).to.deep.equal(before);
     await press('Discard changes');
-    await says('The vehicle holds exactly this plan.');
+    await says('Same as on the vehicle.');
     expect(await page.$$('.plan__items .badge')).to.have.lengthOf(0);
   });
 
@@ -187,9 +187,9 @@ describe('the page of the plan', function () {
     expect(await page.$eval('tr.fault [role=alert]', (each) => each.textContent)).to.include(
       'Item 2: x is the latitude in degrees, -90 to 90, and is 95.',
     );
-    await press('Upload Correct the marked item first.');
+    await press('Upload Fix the marked item first.');
     expect(await held('mission')).to.deep.equal(before);
     await press('Undo');
-    await says('The vehicle holds exactly this plan.');
+    await says('Same as on the vehicle.');
   });
 });

@@ -62,11 +62,11 @@ describe('a tab and its session', function () {
     await page.waitForSelector('input[name=key]');
     expect(await page.$('input[name=label]'), 'a session makes no token').to.equal(null);
     await page.locator('input[name=key]').fill(`${KEY}x`);
-    await page.locator('::-p-aria(Use the key)').click();
-    await page.waitForFunction(() => document.body.innerText.includes('The node does not take this.'));
+    await page.locator('::-p-aria(Use key)').click();
+    await page.waitForFunction(() => document.body.innerText.includes('Wrong PIN, key or token.'));
     expect(await page.$('nav'), 'a wrong key does not end the session').to.not.equal(null);
     await page.locator('input[name=key]').fill(KEY);
-    await page.locator('::-p-aria(Use the key)').click();
+    await page.locator('::-p-aria(Use key)').click();
     await page.waitForSelector('input[name=label]');
     expect(await kept(page)).to.not.include(KEY);
     expect(await sessions()).to.have.length(1);

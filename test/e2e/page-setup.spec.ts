@@ -40,7 +40,7 @@ describe('the page of the set-up', function () {
   };
 
   it('opens by itself on a node that nobody set up; a name and a profile are set, and a step is skipped', async () => {
-    await title('What is it called?');
+    await title('Name this node');
     await checkAxe(page);
     await page.locator('::-p-aria(Name[role="textbox"])').fill('heron');
     await button('Set and continue').click();
@@ -48,14 +48,14 @@ describe('the page of the set-up', function () {
     const config = (await (await node.fetch('/api/config')).json()) as { agent: { name: string } };
     expect(config.agent.name).to.equal('heron');
     await button('Set and continue').click();
-    await title('A PIN for this page');
+    await title('Set a PIN');
     expect([await stateOf('name'), await stateOf('profile')]).to.deep.equal(['complete', 'complete']);
     await button('Skip').click();
     await title('Flight controller');
     expect(await stateOf('pin')).to.equal('skipped');
     await button('Back').click();
-    await button('Do it after all').click();
-    await page.waitForSelector('::-p-aria(A PIN for this page[role="heading"])');
+    await button('Do it now').click();
+    await page.waitForSelector('::-p-aria(Set a PIN[role="heading"])');
     await page.waitForFunction(
       () => document.querySelector('.setup__one-step .badge')?.textContent === 'to do',
     );
@@ -65,7 +65,7 @@ describe('the page of the set-up', function () {
 
   it('a reload stays at the step; with the PIN this browser holds a session', async () => {
     await page.reload();
-    await title('A PIN for this page');
+    await title('Set a PIN');
     for (const name of ['pin', 'again']) await page.locator(`input[name=${name}]`).fill('482913');
     await button('Set and continue').click();
     await page.waitForFunction(() => document.querySelector('.menu .card button') !== null);
@@ -80,7 +80,7 @@ describe('the page of the set-up', function () {
     await page.evaluate(() => {
       location.hash = '#/setup/pairing';
     });
-    await title('Pair the node with you');
+    await title('Pair this node');
     await page.locator('input[name=user]').fill('Ada');
     await button('Pair').click();
     const shown = await page.waitForSelector('.copyable input');
@@ -91,7 +91,7 @@ describe('the page of the set-up', function () {
     });
     await page.waitForSelector('.copyable input');
     await checkAxe(page);
-    await page.locator('::-p-aria(I have stored it[role="checkbox"])').click();
+    await page.locator('::-p-aria(I have saved it[role="checkbox"])').click();
     await page.locator('.setup__one-step .button.primary').click();
     await page.waitForFunction(() => document.querySelector('.copyable') === null);
     expect(await stateOf('pairing', key ?? '')).to.equal('complete');
@@ -100,7 +100,7 @@ describe('the page of the set-up', function () {
     await page.evaluate(() => {
       location.hash = '#/setup/finish';
     });
-    await button('Finish the set-up').click();
+    await button('Finish set-up').click();
     await page.waitForFunction(() => location.hash === '#/fly');
     expect(await stateOf('finish', key ?? '')).to.equal('complete');
   });

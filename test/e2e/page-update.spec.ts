@@ -72,7 +72,7 @@ describe('the page updates the node', function () {
     await shows('Version 1.1.0 did not come up as it should.');
     status = { ...IDLE, running: '1.1.0', previous: '1.0.0', step: 'done' };
     await shows('Version 1.1.0 is installed.');
-    await shows('Before it, and still installed: 1.0.0.');
+    await shows('Previous version, still installed: 1.0.0.');
     seen.check();
   });
 });

@@ -67,12 +67,12 @@ describe('the page of the vehicle', function () {
     await press('WPNAV_SPEED');
     const field = '::-p-aria([name="New value of WPNAV_SPEED"][role="textbox"])';
     await page.locator(field).fill('3000');
-    await says('Outside of its documented range.');
+    await says('Outside the documented range.');
     await page.locator(field).fill('650');
     expect(await value('WPNAV_SPEED')).to.not.equal(650);
     await checkAxe(page);
-    await press('Write it to the vehicle');
-    await says('Written, and read back from the vehicle:');
+    await press('Write to the vehicle');
+    await says('Written and read back:');
     expect(await value('WPNAV_SPEED')).to.equal(650);
     await page.waitForFunction(
       () => document.querySelector('.vehicle__params td.number')?.textContent === '650',
@@ -86,12 +86,12 @@ describe('the page of the vehicle', function () {
     await writeFile(path, `# mine\n${names[0]},${alt + 500}\n${names[1]},${down + 10}\n${names[2]},1\n`);
     const picker = (await page.$('input[type=file]')) as ElementHandle<HTMLInputElement>;
     await picker.uploadFile(path);
-    await says('2 of 3 values differ from the vehicle.');
-    await says('The vehicle does not have 1 of them: NO_SUCH.');
+    await says('2 of 3 values differ.');
+    await says('1 not on the vehicle: NO_SUCH.');
     await page.locator('::-p-aria([name="WPNAV_SPEED_DN"][role="checkbox"])').click();
     await press('Take over 1');
-    await press('Write it to the vehicle');
-    await says('Written, and read back from the vehicle:');
+    await press('Write to the vehicle');
+    await says('Written and read back:');
     expect([await value('RTL_ALT'), await value('WPNAV_SPEED_DN')]).to.deep.equal([alt + 500, down]);
   });
 });

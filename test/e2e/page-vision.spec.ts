@@ -135,9 +135,9 @@ describe('what is seen, on the page', function () {
     const seen = watch(page, plugins.node.url);
     await visit(page, 'node/video');
     await page.locator('::-p-aria(Use Marker of the test picture)').click();
-    await untilText('body', 'Marker of the test picture is the detector.');
+    await untilText('body', 'Marker of the test picture is now the detector.');
     await untilText('.badge', 'in use');
-    await page.waitForFunction(() => /Looked at per second\s*[0-9]/.test(document.body.innerText), {
+    await page.waitForFunction(() => /Detection rate\s*[0-9]/.test(document.body.innerText), {
       polling: 100,
     });
     seen.check();
@@ -209,7 +209,7 @@ describe('what is seen, on the page', function () {
     const remove = await page.waitForSelector('button[aria-label="Delete (hold): own-marker"]');
     await remove?.focus();
     await page.keyboard.down('Space');
-    await untilText('body', 'own-marker is deleted.');
+    await untilText('body', 'own-marker deleted.');
     await page.keyboard.up('Space');
     expect((await plugins.done('GET', '/api/vision/models'))['custom']).to.deep.equal([]);
     seen.check();
@@ -222,15 +222,15 @@ describe('what is seen, on the page', function () {
     await reader.waitForFunction(() => /Marker of the test picture/.test(document.body.innerText), {
       polling: 100,
     });
-    for (const name of ['Stop looking', 'Upload', 'Use Marker of the test picture'])
+    for (const name of ['Stop detecting', 'Upload', 'Use Marker of the test picture'])
       expect(await reader.$(`::-p-aria(${name})`), name).to.equal(null);
     await reader.close();
   });
 
   it('stopped, nothing is drawn any more', async () => {
     await visit(page, 'node/video');
-    await page.locator('::-p-aria(Stop looking)').click();
-    await untilText('body', 'Nothing looks at the pictures any more.');
+    await page.locator('::-p-aria(Stop detecting)').click();
+    await untilText('body', 'Detection is off.');
     await visit(page, 'fly');
     await untilText('#video-state', 'live');
     expect(await page.$('.fly__box')).to.equal(null);

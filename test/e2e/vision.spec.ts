@@ -178,7 +178,7 @@ describe('vision, from the camera to whoever uses it', function () {
       const missing = await svc(node.paths, 'vision', 'upload', join(home, 'none'), '--meta', meta);
       expect(missing.code).to.equal(2);
       const gone = await svc(node.paths, 'vision', 'delete', 'own');
-      expect([gone.code, gone.stdout]).to.deep.equal([0, 'own is deleted.\n']);
+      expect([gone.code, gone.stdout]).to.deep.equal([0, 'own deleted.\n']);
     });
 
     it('is stopped on the command line', async () => {

@@ -249,7 +249,7 @@ describe('a change of the channel', () => {
       if (what === `drone: keeps ${NEW}` && kept++ === 0) world.loseRelay('no answers', 3000);
     };
     expect(await world.ask(NEW)).to.include({ channel: NEW, proved: true });
-    expect(await world.ask(OLD)).to.match(/is not confirmed by every drone yet/);
+    expect(await world.ask(OLD)).to.match(/Not every drone has confirmed/);
     await world.clock.until(() => world.isSettled, TIME_MS);
     expect(await world.ask(OLD)).to.include({ channel: OLD, proved: true });
     world.drone.kill(60_000);
@@ -281,7 +281,7 @@ describe('a change of the channel', () => {
     expect(await said({ channel: OLD, phase: 'confirm', id: 'x' })).to.include({ proved: true });
     expect(await said({ channel: NEW, phase: 'commit', id: 'x', in_ms: 1 })).to.match(/not prepared/);
     expect(await said({ channel: OLD, phase: 'done', id: 'x' })).to.include({ channel: OLD, proved: true });
-    expect(await said({ channel: NEW })).to.match(/hears its ground station/);
+    expect(await said({ channel: NEW })).to.match(/is linked to its ground station/);
     expect([drone.channel, drone.kept, drone.disk]).to.deep.equal([OLD, OLD, null]);
   });
 });

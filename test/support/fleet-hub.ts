@@ -139,7 +139,7 @@ export class FleetHub implements AsyncDisposable {
       case '/api/mcp/session':
         return this.#session(credential, req, res);
       default:
-        return json(res, 404, { code: 'E_NOT_FOUND', detail: 'There is nothing at this path.' });
+        return json(res, 404, { code: 'E_NOT_FOUND', detail: 'Nothing at this path.' });
     }
   }
 

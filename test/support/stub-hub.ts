@@ -122,7 +122,7 @@ export class StubHub {
     else {
       const node = this.nodes.get(decodeURIComponent(pathname.slice('/v1/nodes/'.length)));
       if (node !== undefined) sendJson(res, 200, node);
-      else sendJson(res, 404, { code: 'E_NOT_FOUND', detail: 'There is nothing at this path.' });
+      else sendJson(res, 404, { code: 'E_NOT_FOUND', detail: 'Nothing at this path.' });
     }
   }
 

@@ -13,7 +13,7 @@ export default class FleetLeaveCommand extends NodeCommand {
   async run(): Promise<Left> {
     await this.parse(FleetLeaveCommand);
     const answer = (await this.api('DELETE', '/api/fleet/enrollment')) as Left;
-    this.log(answer.fleet === null ? 'The enrolment is removed.' : `Left ${answer.fleet}.`);
+    this.log(answer.fleet === null ? 'Enrolment removed.' : `Left ${answer.fleet}.`);
     return answer;
   }
 }

@@ -13,9 +13,9 @@ export default class PinSetCommand extends NodeCommand {
     const pin = await hiddenInput('New PIN (4 to 12 digits): ');
     if (!/^[0-9]{4,12}$/.test(pin)) this.error('A PIN is 4 to 12 digits.', { exit: EXIT.usage });
     if (process.stdin.isTTY && (await hiddenInput('The same again: ')) !== pin)
-      this.error('The two differ. Nothing was changed.', { exit: EXIT.usage });
+      this.error('The two do not match. Nothing changed.', { exit: EXIT.usage });
     await this.api('POST', '/api/dashboard/pin/set', { pin }); // the session in the answer is of no use here
-    this.log('The PIN is set.');
+    this.log('PIN set.');
     return { pin_set: true };
   }
 }

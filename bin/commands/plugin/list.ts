@@ -9,7 +9,7 @@ export default class PluginList extends PluginNodeCommand {
     const { installs } = (await this.api('GET', '/api/plugins')) as {
       readonly installs: readonly Installed[];
     };
-    if (installs.length === 0) this.log('No extension is installed.');
+    if (installs.length === 0) this.log('No extensions installed.');
     for (const { plugin_id: id, version, status, signer_id: signer, failure_reason: reason } of installs)
       this.log(
         `${id.padEnd(36)} ${version.padEnd(10)} ${status.padEnd(12)} signed by ${signer ?? 'nobody'}${reason === null ? '' : `; ${reason}`}`,

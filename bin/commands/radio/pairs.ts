@@ -15,7 +15,7 @@ export default class RadioPairsCommand extends NodeCommand {
       this.log(
         `slot ${slot}  ${id} ${name}  ${fingerprint}  ${proved ? 'proved' : 'has carried no data yet'}`,
       );
-    if (!answer.paired) this.log('No radio is bound.');
+    if (!answer.paired) this.log('No bound radios.');
     return answer;
   }
 }

@@ -9,7 +9,7 @@ export default class VisionDeleteCommand extends NodeCommand {
   async run(): Promise<unknown> {
     const { args } = await this.parse(VisionDeleteCommand);
     const answer = await this.api('DELETE', `/api/vision/models/${encodeURIComponent(args.id)}`);
-    this.log(`${args.id} is deleted.`);
+    this.log(`${args.id} deleted.`);
     return answer;
   }
 }

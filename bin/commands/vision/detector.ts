@@ -26,8 +26,8 @@ export default class VisionDetectorCommand extends NodeCommand {
         ? await this.api('DELETE', '/api/vision/detector')
         : await this.api('PUT', '/api/vision/detector', { model_id: args.id })
     ) as Chosen;
-    if (chosen.model_id === null) this.log('Nothing looks at the pictures any more.');
-    else if (chosen.enabled) this.log(`${chosen.model_id} is the detector.`);
+    if (chosen.model_id === null) this.log('Detection is off.');
+    else if (chosen.enabled) this.log(`${chosen.model_id} is now the detector.`);
     else this.log(`${chosen.model_id} is chosen, but does not run: there is no video.`);
     return chosen;
   }

@@ -17,7 +17,7 @@ export default class VisionModelsCommand extends NodeCommand {
         `${mark} ${id.padEnd(32)} ${head.padEnd(7)} ${width}x${height}  ${classes.length} classes  ${size} bytes`,
       );
     }
-    if (answer.installed.length === 0) this.log('No model is installed.');
+    if (answer.installed.length === 0) this.log('No models installed.');
     const missing = answer.registry.filter((model) => answer.installed.every(({ id }) => id !== model.id));
     for (const { id, name } of missing) this.log(`- ${id.padEnd(32)} offered by the list: ${name ?? id}`);
     if (answer.registry_error !== null) this.warn(`The list of models: ${answer.registry_error}`);

@@ -19,11 +19,7 @@ export class Budgets {
   spend(who: string, kind: string, rate: Rate): void {
     const bucket = this.#bucket(`${kind} ${who}`, rate);
     if (bucket.take(this.#now())) return;
-    throw limited(
-      'E_RATE_LIMITED',
-      'Too many requests. Wait as long as Retry-After says.',
-      bucket.waitMs(this.#now()),
-    );
+    throw limited('E_RATE_LIMITED', 'Too many requests. Wait for Retry-After.', bucket.waitMs(this.#now()));
   }
 
   /** Counts a wrong credential. Each has 256 bits, so this only saves work. @throws ApiError E_LOCKED after too many */

@@ -149,13 +149,9 @@ function confirms(how: Confirm['how'] | undefined, scope: Scope): boolean {
 function unfresh(age: 'old' | 'other', nonce: string): FleetCredential {
   return age === 'old'
     ? refused('E_STALE', 'The nonce is too old. Nothing was done; repeat the call with this one.', { nonce })
-    : refused(
-        'E_OUTCOME_UNKNOWN',
-        'The nonce is of another run of this node: what became of the call is not known.',
-        {
-          nonce,
-        },
-      );
+    : refused('E_OUTCOME_UNKNOWN', 'The node restarted since this nonce; the call’s outcome is unknown.', {
+        nonce,
+      });
 }
 
 function refused(

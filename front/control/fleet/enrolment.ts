@@ -143,7 +143,7 @@ export class Enrolment {
     const parsed = parseCode(code);
     if (parsed === null) throw invalid('code', 'is not as the hub prints it: svc1-…-…');
     this.#refuseTwice();
-    if (this.#enrolling) throw new ApiError('E_BUSY', 'This node is being enrolled at this moment.');
+    if (this.#enrolling) throw new ApiError('E_BUSY', 'This node is being enrolled right now.');
     this.#enrolling = true;
     try {
       const { node, onPolicy, now, log } = this.#options;
@@ -200,7 +200,7 @@ export class Enrolment {
     return this.#changes.run(async () => {
       const { paths, log } = this.#options;
       if (this.#record === null && this.#fileProblem === null)
-        throw new ApiError('E_NOT_FOUND', 'This node is in no fleet.');
+        throw new ApiError('E_NOT_FOUND', 'This node is not in a fleet.');
       const fleet = this.#record?.fleet ?? null;
       await removeDurably(paths.fleet).catch((error: unknown) => {
         throw new ApiError('E_STORE', `${paths.fleet} could not be removed: ${messageOf(error)}.`);

@@ -59,10 +59,7 @@ export class FleetCalls {
     if (known !== undefined) return known.reply;
     if (credential.kind === 'refused') return this.#answer(caller, statement, credential); // it did not run, so it is not noted
     if (!this.#hasRoom()) {
-      const busy = new ApiError(
-        'E_RATE_LIMITED',
-        'This node remembers too many calls already. Try again in a minute.',
-      );
+      const busy = new ApiError('E_RATE_LIMITED', 'Too many calls to remember. Try again in a minute.');
       return this.#sign(this.#signing(), statement.jti, busy.status, busy.body());
     }
     const kept: KeptReply = { reply: this.#answer(caller, statement, credential), bytes: 0, until: null };

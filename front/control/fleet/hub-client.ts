@@ -54,7 +54,7 @@ export async function fetchAuthority(url: string, { caHash }: EnrolmentCode): Pr
   if (caHashOf(ca) !== caHash)
     throw new ApiError(
       'E_CODE',
-      `The hub at ${url} is not the one that made this code, or somebody is between. Nothing was sent to it.`,
+      `The hub at ${url} did not make this code, or someone is in the middle. Nothing was sent to it.`,
     );
   // Written anew: behind this certificate the answer may hold others, which nobody has checked.
   return { url, ca: ca.toString() };

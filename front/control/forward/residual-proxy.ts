@@ -221,7 +221,7 @@ export class ResidualProxy {
     if (['ENOENT', 'ECONNREFUSED', 'EACCES'].includes(code)) {
       return new ApiError(
         'E_UPSTREAM_DOWN',
-        'The residual process is not running at the moment. Try again shortly.',
+        'svc-residual is not running. Try again shortly.',
         {},
         { 'retry-after': '1' },
       );

@@ -90,10 +90,7 @@ export class FactoryReset {
       });
     }
     await this.#mark('removing').catch((error: unknown) => {
-      throw new ApiError(
-        'E_STORE',
-        `The reset could not be begun: ${messageOf(error)}. Nothing was changed.`,
-      );
+      throw new ApiError('E_STORE', `The reset could not start: ${messageOf(error)}. Nothing was changed.`);
     });
     log.warn('factory reset: begun');
     try {

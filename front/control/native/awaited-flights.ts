@@ -44,7 +44,7 @@ export class AwaitedFlights {
     progress: OnProgress,
   ): Promise<Flown> {
     if (this.#waits >= MAX_WAITS)
-      throw new ApiError('E_RATE_LIMITED', 'Too many commands are waited for already. It was not sent.');
+      throw new ApiError('E_RATE_LIMITED', 'Too many commands are waiting. Not sent.');
     this.#waits++;
     try {
       const { cmd, args } = request;

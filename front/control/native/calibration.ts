@@ -24,7 +24,7 @@ export function calibrationHandlers({ link }: VehicleView, now: () => number): H
     'calibration.post': async ({ body: { sensor, confirm }, forced }) => {
       if (confirm === undefined) return (await link.calibrate({ sensor, force: forced })).state;
       if (sensor !== 'accelerometer')
-        throw new ApiError('E_CALIBRATION', 'Only the accelerometer is calibrated in poses.');
+        throw new ApiError('E_CALIBRATION', 'Only the accelerometer calibration uses poses.');
       return (await link.calibrate_confirm({ pose: confirm })).state;
     },
 

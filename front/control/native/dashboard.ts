@@ -80,8 +80,7 @@ export function dashboardHandlers(
     }),
 
     'dashboard.sessions.id.delete': async ({ params }) => {
-      if (!(await sessions.end(params.id)))
-        throw new ApiError('E_NOT_FOUND', `There is no session ${params.id}.`);
+      if (!(await sessions.end(params.id))) throw new ApiError('E_NOT_FOUND', `No session ${params.id}.`);
       return { id: params.id, ended: true };
     },
   };

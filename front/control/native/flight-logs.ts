@@ -33,7 +33,7 @@ export function flightLogHandlers({ link }: VehicleView, directory: string): Log
 
     'flight-logs.id.get': async ({ params, headers }) => {
       const id = /^\d{1,5}$/.test(params.id) ? Number(params.id) : Number.NaN;
-      if (!(id <= 0xffff)) throw new ApiError('E_NOT_FOUND', 'A log has a number from 0 to 65535.');
+      if (!(id <= 0xffff)) throw new ApiError('E_NOT_FOUND', 'Log numbers go from 0 to 65535.');
       const part = await fetch(id);
       const disposition = {
         'content-disposition': `attachment; filename="${part.name.replace(/part$/, 'log')}"`,
@@ -89,7 +89,7 @@ export function rangeOf(
 function sameLog(before: FlightLogPart, now: FlightLogPart): FlightLogPart {
   const stem = ({ name }: FlightLogPart): string => name.replace(/\.[a-z]+$/, '');
   if (stem(before) === stem(now)) return now;
-  throw new ApiError('E_STORE', 'The vehicle has another log by this number now.');
+  throw new ApiError('E_STORE', 'This number is now a different log on the vehicle.');
 }
 
 interface Growing {
@@ -121,7 +121,7 @@ async function* growing({ file, start, end, have, fetch }: Growing): AsyncGenera
         undefined,
         at,
       );
-      if (bytesRead === 0) throw new ApiError('E_STORE', 'The file of the log was cut.');
+      if (bytesRead === 0) throw new ApiError('E_STORE', 'The log file was truncated.');
       at += bytesRead;
       yield buffer.subarray(0, bytesRead);
     }

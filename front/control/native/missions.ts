@@ -160,7 +160,7 @@ class MissionRoutes {
 /** An empty list is DELETE /api/fence by another name. @throws ApiError E_SCOPE */
 function checkMayClearFence({ scopes }: Principal): void {
   if (scopes === null || scopes.includes('destructive')) return;
-  throw new ApiError('E_SCOPE', 'An empty fence takes the fence away, so it needs the scope destructive.', {
+  throw new ApiError('E_SCOPE', 'An empty fence removes the fence, so it needs the scope destructive.', {
     required: 'destructive',
     granted: scopes,
   });

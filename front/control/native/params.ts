@@ -135,7 +135,7 @@ export function paramHandlers(vehicle: VehicleView, metadata: ParamMetadata): Pa
         else if (Math.fround(initial) !== Math.fround(value)) changed.push({ name, value, default: initial });
       }
       const total = Object.keys(params).length;
-      if (total === 0) throw new ApiError('E_NO_FC', 'No parameters of a vehicle are known.');
+      if (total === 0) throw new ApiError('E_NO_FC', 'No parameters have been read from a vehicle.');
       if (unknown === total) throw noDefaults();
       changed.sort((a, b) => (a.name < b.name ? -1 : 1));
       return { changed, count: changed.length, unknown, priming };

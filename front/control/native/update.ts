@@ -61,7 +61,7 @@ export function updateHandlers({ version, helper, vehicle, upload, log }: Update
     'system.update.post': async ({ body, headers, forced }) => {
       if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0)
         throw noBody();
-      if (receiving) throw new ApiError('E_BUSY', 'Another bundle is being received.');
+      if (receiving) throw new ApiError('E_BUSY', 'Another bundle is being uploaded.');
       receiving = true;
       try {
         await receive(body, Number(headers['content-length'] ?? 0), forced);
@@ -102,5 +102,5 @@ function noBody(): ApiError {
 }
 
 function full(): ApiError {
-  return new ApiError('E_DISK_FULL', 'There is no room for the bundle. Delete recordings or logs.');
+  return new ApiError('E_DISK_FULL', 'No room for the bundle. Delete recordings or logs.');
 }

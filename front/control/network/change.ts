@@ -71,7 +71,7 @@ export class Changes {
   /** Only one change at a time. @throws ApiError E_BUSY */
   async alone<T>(work: () => Promise<T>): Promise<T> {
     if (this.#busy)
-      throw new ApiError('E_BUSY', 'The network is being changed already. Try again when that has ended.');
+      throw new ApiError('E_BUSY', 'The network is already being changed. Try again when that has finished.');
     this.#busy = true;
     try {
       return await work();

@@ -231,7 +231,7 @@ export function ssidHex(ssid: string): string {
 export function noCard(): ApiError {
   return new ApiError(
     'E_NOT_IMPLEMENTED',
-    'NetworkManager has no Wi-Fi card for that. Plug one in; cards of the radio (radio.cards) are not used.',
+    'No free Wi-Fi card. Plug one in; radio cards (radio.cards) do not count.',
     { feature: 'network', missing: 'Wi-Fi card' },
   );
 }

@@ -47,7 +47,7 @@ export class MacPins {
   /** @param mac with colons or hyphens; undefined: the present one */
   async pin(iface: string, mac: string | undefined): Promise<Pick<Adapter, 'mac' | 'state'>> {
     const adapter = (await this.adapters()).find(({ name }) => name === iface);
-    if (adapter === undefined) throw new ApiError('E_NOT_FOUND', `There is no network adapter ${iface}.`);
+    if (adapter === undefined) throw new ApiError('E_NOT_FOUND', `No network adapter ${iface}.`);
     const wanted = mac?.toLowerCase().replaceAll('-', ':') ?? adapter.mac;
     if (!/^[0-9a-f][02468ace]/.test(wanted) || wanted === '00:00:00:00:00:00')
       throw new ApiError(

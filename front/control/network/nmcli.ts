@@ -210,11 +210,10 @@ async function ask(env: Env, args: readonly string[]): Promise<string> {
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.code === 'E_NOT_IMPLEMENTED')
-      throw new ApiError(
-        'E_NOT_IMPLEMENTED',
-        'This machine has no nmcli, through which the node asks NetworkManager. Install network-manager.',
-        { feature: 'network', missing: 'nmcli' },
-      );
+      throw new ApiError('E_NOT_IMPLEMENTED', 'nmcli is missing. Install network-manager.', {
+        feature: 'network',
+        missing: 'nmcli',
+      });
     if (/NetworkManager is not running|Could not create NMClient/.test(error.message))
       throw new ApiError(
         'E_UPSTREAM_DOWN',

@@ -41,7 +41,7 @@ export async function restartUnit(
   const name = UNITS.find((unit) => unit === wanted);
   const before = name === undefined ? undefined : (await show([name]))[0];
   if (name === undefined || before === undefined)
-    throw new ApiError('E_NOT_FOUND', `There is no service ${wanted} on this node.`);
+    throw new ApiError('E_NOT_FOUND', `No service ${wanted} on this node.`);
   await helper.unit_restart({ name });
   for (const end = performance.now() + PROOF_MS; performance.now() < end; ) {
     const [after] = await show([name]);

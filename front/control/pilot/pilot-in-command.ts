@@ -128,7 +128,7 @@ export class PilotInCommand implements PilotRule {
   heartbeat(principal: Principal, clientId: string, secret: string): PilotState {
     const claim = this.#mine(principal, clientId);
     if (!secretHash(secret).equals(claim.secretHash))
-      throw new ApiError('E_NOT_PIC', 'This is not the secret of the present claim. Claim it again.');
+      throw new ApiError('E_NOT_PIC', 'Wrong secret for the current claim. Take command again.');
     claim.heartbeatAt = this.#options.now();
     clearTimeout(claim.lapse);
     claim.lapse = this.#lapseLater();
@@ -147,7 +147,7 @@ export class PilotInCommand implements PilotRule {
     const claim = this.#claim;
     if (claim !== null && isHolder(claim, principal, clientId)) return claim;
     const who = claim === null ? 'Nobody' : claim.clientId;
-    throw new ApiError('E_NOT_PIC', `${who} is pilot in command, not ${clientId}. Claim it first.`, {
+    throw new ApiError('E_NOT_PIC', `${who} is pilot in command, not ${clientId}. Take command first.`, {
       claimed_by: claim?.clientId ?? null,
     });
   }

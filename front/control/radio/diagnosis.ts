@@ -83,7 +83,7 @@ export function diagnose(evidence: Evidence): Diagnosis | null {
     return {
       kind: 'overload',
       sentence:
-        'More is to be sent than the air takes, and packets are dropped, also of MAVLink. Lower the bit rate of the video, or raise radio.mcs.',
+        'The link is overloaded and drops packets, MAVLink included. Lower the video bitrate, or raise radio.mcs.',
       figures: { tx_dropped_percent: figures.tx_dropped_percent, bitrate_kbps: figures.bitrate_kbps },
     };
   const { loss_percent: loss, loss_before_fec_percent: before, snr_db: snr, rssi_dbm: rssi } = figures;

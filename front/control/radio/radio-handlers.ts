@@ -31,7 +31,7 @@ export function radioHandlers(radio: WfbRadio, change: Pick<ChannelChange, 'requ
       const { channel, phase, id, from, in_ms } = body;
       if (phase === undefined) return change.request({ channel, forced });
       if (principal.kind !== 'relay')
-        throw new ApiError('E_BAD_REQUEST', 'A phase is between the two nodes. Send the channel alone.');
+        throw new ApiError('E_BAD_REQUEST', 'Phases are for the two nodes only. Send just the channel.');
       return change.request({
         channel,
         phase,

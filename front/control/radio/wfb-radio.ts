@@ -190,7 +190,7 @@ export class WfbRadio implements Radio {
   /** @throws ApiError E_BUSY while another one runs, E_RADIO_REFUSED if no card is free */
   async survey(): Promise<{ readonly card: string; readonly channels: readonly SurveyedChannel[] }> {
     if (this.#surveying)
-      throw new ApiError('E_BUSY', 'A survey is under way already. Try again when it has ended.');
+      throw new ApiError('E_BUSY', 'A survey is already running. Try again when it has finished.');
     const carrying = new Set(
       this.links.flatMap(({ state, cards }) => (state === 'active' ? (cards ?? []) : [])),
     );
@@ -199,7 +199,7 @@ export class WfbRadio implements Radio {
     if (card === undefined)
       throw new ApiError(
         'E_RADIO_REFUSED',
-        'Every card carries the link, and none is free to look at other channels. Do it before the flight, or add a card.',
+        'Every card carries the link, so none is free to scan. Scan before the flight, or add a card.',
       );
     this.#surveying = true;
     try {
@@ -220,7 +220,7 @@ export class WfbRadio implements Radio {
   }
 
   async #tune(channel: number): Promise<{ readonly frequency_mhz: number }> {
-    if (this.#surveying) throw new ApiError('E_BUSY', 'A survey is under way. Try again when it has ended.');
+    if (this.#surveying) throw new ApiError('E_BUSY', 'A survey is running. Try again when it has finished.');
     const done: { readonly card: string; readonly before: number | null }[] = [];
     let frequency: number | null = null;
     try {
@@ -277,13 +277,9 @@ export class WfbRadio implements Radio {
       throw new ApiError('E_RADIO_REFUSED', 'This node has no radio (radio.mode is off).');
     const { present, missing } = this.#cards;
     if (present.length === 0)
-      throw new ApiError(
-        'E_RADIO_REFUSED',
-        'This machine has no radio card at the moment. See radio.cards.',
-        {
-          missing,
-        },
-      );
+      throw new ApiError('E_RADIO_REFUSED', 'No radio card found. See radio.cards.', {
+        missing,
+      });
     return present;
   }
 

@@ -88,7 +88,7 @@ export function offboardSocket(
       }
       const point = parsed(data);
       if (point === undefined) {
-        refuse(new ApiError('E_BAD_REQUEST', 'A set-point is one JSON object in a text message.'));
+        refuse(new ApiError('E_BAD_REQUEST', 'Send each set-point as one JSON object in a text message.'));
         return;
       }
       if (waiting >= MAX_WAITING) return;

@@ -70,7 +70,7 @@ function upgrade(
   const behind = row.scope === 'inner' ? relay : row.lane === 'residual' ? proxy : null;
   if (handler === undefined && behind === null) throw new ApiError('E_NOT_IMPLEMENTED');
   if (draining || (behind ?? sockets).full)
-    throw new ApiError('E_DRAINING', 'No more WebSockets at the moment. Try again shortly.');
+    throw new ApiError('E_DRAINING', 'Too many WebSockets. Try again shortly.');
   if (!spend(principal, req.headers)) throw new ApiError('E_UNAUTHENTICATED');
   seen(principal, origin.ip);
   if (counted) budgets.spend(origin.peer);

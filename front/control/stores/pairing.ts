@@ -153,7 +153,7 @@ export class PairingStore {
       const seconds = Math.ceil((this.#pausedUntil - now) / 1000);
       throw new ApiError(
         'E_LOCKED',
-        'Too many wrong pairing codes. Wait, and read the new one.',
+        'Too many wrong pairing codes. Wait, then read the new one.',
         {},
         { 'retry-after': String(seconds) },
       );
@@ -186,7 +186,7 @@ export class PairingStore {
       log.error(`pairing: cannot write ${file}: ${messageOf(error)}`);
       throw new ApiError(
         'E_STORE',
-        `The pairing could not be written: ${messageOf(error)}. Nothing was changed.`,
+        `The pairing could not be saved: ${messageOf(error)}. Nothing was changed.`,
       );
     }
     await this.#backUp(text);

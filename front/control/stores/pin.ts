@@ -256,7 +256,7 @@ export class PinStore {
       await writeAtomic(file, `${JSON.stringify(content, null, 2)}\n`, 0o600);
     } catch (error) {
       log.error(`dashboard PIN: cannot write ${file}: ${messageOf(error)}`);
-      throw new ApiError('E_STORE', 'The PIN file could not be written. The log holds the reason.');
+      throw new ApiError('E_STORE', 'The PIN file could not be written. See the log.');
     }
     this.#stored = record === null ? { kind: 'unset' } : { kind: 'set', record, ladder: ladder.stored() };
   }

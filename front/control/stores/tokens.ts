@@ -194,7 +194,7 @@ export class TokenStore {
       if (entry.expires_at <= file.expired_through) {
         throw new ApiError(
           'E_CLOCK',
-          'The clock was far ahead when the tokens were last changed, so that a token of this life counts as expired. Ask for a longer one, or run svc mcp revoke --all first.',
+          'The clock was far ahead when the tokens were last changed, so this token would already count as expired. Ask for a longer one, or run svc mcp revoke --all first.',
         );
       }
       if (
@@ -231,7 +231,7 @@ export class TokenStore {
     return this.#change(async (file) => {
       const entry = file?.tokens.find(({ token_id: listed }) => listed === id);
       if (file === null || entry === undefined)
-        throw new ApiError('E_NOT_FOUND', 'This node has minted no such token. See svc mcp status.');
+        throw new ApiError('E_NOT_FOUND', 'No such token on this node. See svc mcp status.');
       const known = entry.token_id;
       if (entry.void !== true && !file.revoked.includes(known)) {
         const tidied = tidy(file, this.#options.now(), known);

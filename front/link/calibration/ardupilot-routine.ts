@@ -107,10 +107,7 @@ export class ArdupilotRoutine implements Routine {
       return;
     }
     if (sensor !== 'compass')
-      throw new ApiError(
-        'E_BUSY',
-        'The vehicle ends this calibration by itself, and cannot be told to stop.',
-      );
+      throw new ApiError('E_BUSY', 'The vehicle ends this calibration by itself. It cannot be cancelled.');
     const result = await order(this.#options, DO_CANCEL_MAG_CAL, ALL, { ms: ANSWER_MS });
     if (result !== RESULT_ACCEPTED) throw refused(result);
     record.end('cancelled');

@@ -58,10 +58,7 @@ export class Calibration {
     if (!force && vehicle.guard !== false)
       throw new ApiError('E_ARMED', undefined, { action: 'calibrate a sensor', armed: vehicle.guard });
     if (firmware !== 'ardupilot' && firmware !== 'px4')
-      throw new ApiError(
-        'E_NOT_IMPLEMENTED',
-        'How this autopilot calibrates is not known here: only ArduPilot and PX4 are.',
-      );
+      throw new ApiError('E_NOT_IMPLEMENTED', 'Calibration is supported for ArduPilot and PX4 only.');
     const { state } = this.#record;
     if (state.running)
       throw new ApiError('E_BUSY', `The ${state.sensor ?? 'sensor'} is being calibrated. DELETE cancels it.`);
@@ -89,11 +86,11 @@ export class Calibration {
   async confirm(pose: Pose): Promise<CalibrationSnapshot> {
     const { running, poses, confirm } = this.#record.state;
     if (!running || this.#routine === null)
-      throw new ApiError('E_CALIBRATION', 'No calibration is running that a pose could be confirmed to.');
+      throw new ApiError('E_CALIBRATION', 'No calibration is running, so there is no pose to confirm.');
     if (confirm && !poses.includes(pose))
       throw new ApiError('E_CALIBRATION', `The vehicle asks for ${poses.join()}, not for ${pose}.`);
     if (!confirm && this.#options.vehicle.firmware !== 'px4')
-      throw new ApiError('E_CALIBRATION', 'The vehicle does not ask for a pose at the moment.');
+      throw new ApiError('E_CALIBRATION', 'The vehicle is not asking for a pose.');
     await this.#routine.confirm(pose);
     return this.#record.snapshot;
   }

@@ -70,7 +70,7 @@ export class Px4Routine implements Routine {
   }
 
   async confirm(): Promise<void> {
-    await Promise.reject(new ApiError('E_CALIBRATION', 'PX4 finds out by itself how the vehicle lies.'));
+    await Promise.reject(new ApiError('E_CALIBRATION', 'PX4 detects the pose by itself.'));
   }
 
   async cancel(): Promise<void> {

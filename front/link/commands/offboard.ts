@@ -62,9 +62,9 @@ export class Offboard {
     if (target === null || !vehicle.alive) throw new ApiError('E_NO_FC');
     if (firmware !== 'ardupilot' && firmware !== 'px4')
       throw new ApiError('E_BAD_REQUEST', 'Set-points are for ArduPilot and PX4; this autopilot is neither.');
-    if (killing()) throw new ApiError('E_BUSY', 'A killSwitch is under way: no set-point is sent.');
+    if (killing()) throw new ApiError('E_BUSY', 'killSwitch in progress: no set-point is sent.');
     if (this.#holder !== null && this.#holder !== holder)
-      throw new ApiError('E_BUSY', 'Another client sends set-points. Wait until it has ended.');
+      throw new ApiError('E_BUSY', 'Another client is sending set-points. Wait until it has finished.');
     if (point.type === 'position' && point.allow_far !== true) reach.atOnce('set-point', point);
     const now = clock.now();
     this.#holder = holder;

@@ -204,7 +204,7 @@ export class Sender {
   #family(): Family {
     const { family } = this.#options.vehicle;
     if (family === null) {
-      throw new ApiError('E_BAD_REQUEST', 'The flight modes of this kind of vehicle are not known.');
+      throw new ApiError('E_BAD_REQUEST', 'Unknown flight modes for this type of vehicle.');
     }
     return family;
   }

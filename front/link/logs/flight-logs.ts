@@ -179,7 +179,7 @@ export class FlightLogs {
     if (vehicle.guard !== false) {
       throw new ApiError(
         'E_ARMED',
-        'Logs are not fetched from a vehicle that is armed, or whose state is unknown, and this node does not hold this one.',
+        'This log is not on the node, and logs are not downloaded while the vehicle is armed or its state is unknown.',
         { action: 'fetch a log', armed: vehicle.guard },
       );
     }

@@ -96,7 +96,7 @@ export class LogStore {
       free += have;
     }
     if (size > MAX_BYTES || size > free)
-      throw new ApiError('E_DISK_FULL', `There is no room for this log of ${Math.ceil(size / MIB)} MB.`);
+      throw new ApiError('E_DISK_FULL', `No room for this log of ${Math.ceil(size / MIB)} MB.`);
   }
 
   async #files(): Promise<readonly HeldLog[]> {

@@ -73,7 +73,7 @@ export class ParamWrites {
     if (target === null || !vehicle.alive) throw new ApiError('E_NO_FC');
     const entry = table.get(name);
     if (entry === undefined)
-      throw new ApiError('E_NOT_FOUND', `The vehicle has no parameter ${name}, as far as it was downloaded.`);
+      throw new ApiError('E_NOT_FOUND', `No parameter ${name} among those downloaded so far.`);
     const wanted = paramToBits(value, entry.type, encoding());
     if (typeof wanted === 'string') {
       const errors = [{ path: '/value', message: wanted }];

@@ -144,7 +144,7 @@ export class Signing {
     const key = Buffer.from(hex, 'hex');
     if (key.length !== 32 || key.every((byte) => byte === 0)) {
       const errors = [{ path: '/key_hex', message: 'is 32 bytes, not all of them zero' }];
-      throw new ApiError('E_INVALID_VALUE', 'key_hex is 32 bytes, not all of them zero.', { errors });
+      throw new ApiError('E_INVALID_VALUE', 'key_hex is 32 bytes, not all zero.', { errors });
     }
     if (clock.wall() < CLOCK_FLOOR_MS) throw new ApiError('E_CLOCK');
     const { supported, reason } = this.#capability();
@@ -173,7 +173,7 @@ export class Signing {
           await this.#options.keys?.remove(({ keyId }) => keyId === stored.keyId);
         throw new ApiError(
           'E_UPSTREAM',
-          'The flight controller did not sign with this key within 5 s. Signing is as it was before.',
+          'The flight controller did not sign with this key within 5 s. Signing is unchanged.',
         );
       }
     } finally {
@@ -225,7 +225,7 @@ export class Signing {
     // The edge checked this too, but the vehicle may have armed since (docs/threat-model.md J7).
     if (!force && vehicle.guard !== false)
       throw new ApiError('E_ARMED', undefined, { action, armed: vehicle.guard });
-    if (this.#busy) throw new ApiError('E_RATE_LIMITED', 'Another change of signing is under way.');
+    if (this.#busy) throw new ApiError('E_RATE_LIMITED', 'Another signing change is in progress.');
     return vehicle.target;
   }
 

@@ -77,10 +77,7 @@ export class ConfigStore {
   async write(key: string, value: unknown): Promise<Written> {
     const leaf = configLeaf(key);
     if (leaf === null)
-      throw new ApiError(
-        'E_UNKNOWN_KEY',
-        `There is no config key ${key}. GET /api/config/schema lists them.`,
-      );
+      throw new ApiError('E_UNKNOWN_KEY', `No config key ${key}. GET /api/config/schema lists them.`);
     if (leaf['x-secret'] === true && value === MASK) throw invalidKey(key, 'the mask is not a value');
     const coerced = coerce(leaf, leaf['x-profile'] === true ? normaliseProfile(value) : value);
     const cleared = await this.#writes.run(async () => setConfigKey(this.#paths, key, coerced));

@@ -81,7 +81,7 @@ export function logHandlers({
       if (exports >= MAX_EXPORTS)
         throw new ApiError('E_RATE_LIMITED', `At most ${MAX_EXPORTS} exports run at a time.`);
       if (principal.kind === 'token' && exporting.has(principal.id))
-        throw new ApiError('E_RATE_LIMITED', 'At most one export of a token runs at a time.');
+        throw new ApiError('E_RATE_LIMITED', 'One export per token at a time.');
       exports++;
       exporting.add(principal.id);
       const stream = Readable.from(reader.lines(filter, limit));
@@ -147,7 +147,7 @@ function envelope(data: readonly unknown[], next: string | null, nowMs: number):
 
 function membersOf(text: string): Members {
   const members = parseQuery(text);
-  if (members === null) throw new ApiError('E_INVALID_VALUE', 'The query names a member twice.');
+  if (members === null) throw new ApiError('E_INVALID_VALUE', 'The query repeats a parameter.');
   return members;
 }
 

@@ -272,7 +272,7 @@ function whereOf(filter: LogFilter, after: Place | null): Sql {
 function readCursor(cursor: string, filter: LogFilter): Place {
   const [ts, id, mark] = Buffer.from(cursor, 'base64url').toString('latin1').split('.');
   if (mark !== fingerprint(filter) || !/^\d{1,17}$/.test(ts ?? '') || !/^\d{1,17}$/.test(id ?? ''))
-    throw new ApiError('E_NOT_FOUND', 'This cursor does not belong to these conditions. Repeat without it.');
+    throw new ApiError('E_NOT_FOUND', 'This cursor belongs to another query. Repeat without it.');
   return { ts: Number(ts), id: Number(id) };
 }
 

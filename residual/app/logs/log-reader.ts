@@ -121,5 +121,5 @@ export class LogReader {
 }
 
 function gone(): ApiError {
-  return new ApiError('E_STORE', 'The log store is being closed.');
+  return new ApiError('E_STORE', 'The log store is closing.');
 }

@@ -175,5 +175,5 @@ function refuseUnless(check: () => unknown): void {
 }
 
 function notThere(name: string): ApiError {
-  return new ApiError('E_NOT_FOUND', `There is no map ${name}.`);
+  return new ApiError('E_NOT_FOUND', `No map ${name}.`);
 }

@@ -23,7 +23,7 @@ export function peripheralHandlers(
   const known = (id: string): Entry => {
     const entry = peripherals.of(id);
     if (entry !== null) return entry;
-    throw new ApiError('E_NOT_FOUND', `There is no peripheral ${id}. GET /api/peripherals lists them.`);
+    throw new ApiError('E_NOT_FOUND', `No peripheral ${id}. GET /api/peripherals lists them.`);
   };
   const view = async (entry: Entry): Promise<JsonObject> => {
     const { id, found, connected, partOf, firstSeen, lastSeen } = entry;

@@ -307,7 +307,7 @@ export class Lifecycle {
     if (sandbox === null)
       throw new PluginRefusal(
         'refused',
-        'This machine has no sandbox for extensions. Install bubblewrap (apt install bubblewrap), then restart svc-residual.',
+        'No sandbox for extensions. Install bubblewrap (apt install bubblewrap), then restart svc-residual.',
       );
     const refused = await sandbox.refusal(spec);
     if (refused !== null) throw new PluginRefusal('refused', refused);

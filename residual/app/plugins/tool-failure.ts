@@ -8,7 +8,7 @@ export function toolFailure(error: unknown, id: string, tool: string): ApiError 
     case 'plugin_not_running':
     case 'plugin_disconnected':
     case 'it hung up':
-      return new ApiError('E_NOT_FOUND', `The extension ${id} does not run.`, { kind });
+      return new ApiError('E_NOT_FOUND', `The extension ${id} is not running.`, { kind });
     case 'tool_not_found':
       return new ApiError('E_NOT_FOUND', `${id} has no tool ${tool}.`, { kind });
     case 'capability_denied':

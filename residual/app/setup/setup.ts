@@ -38,7 +38,7 @@ export function setupHandlers({
     'setup.step.id.post': async ({ params, body: { action } }) => {
       const step = (await steps()).find(({ id }) => id === params.id);
       if (step === undefined)
-        throw new ApiError('E_NOT_FOUND', `There is no step ${params.id}. Steps: ${STEP_IDS.join(', ')}.`);
+        throw new ApiError('E_NOT_FOUND', `No step ${params.id}. Steps: ${STEP_IDS.join(', ')}.`);
       const { id } = step;
       if (action !== 'undo') checkMarkable(step, action);
       await marks.change((present) => {

@@ -53,7 +53,7 @@ export class EngineClient {
   get away(): ApiError {
     return this.#isOff
       ? new ApiError('E_NO_PIPELINE', 'Video is off in the config (video.source: none).')
-      : new ApiError('E_NO_PIPELINE', 'svc-video is not running at the moment.', {}, { 'retry-after': '1' });
+      : new ApiError('E_NO_PIPELINE', 'svc-video is not running.', {}, { 'retry-after': '1' });
   }
 
   /** The calls of svc-video; E_NO_PIPELINE while it is away. */

@@ -46,7 +46,7 @@ export class KeptRecording {
     const stops = this.#stops;
     const present = await this.#options.engine.calls.record_start({ hint });
     if (this.#stops !== stops)
-      throw new ApiError('E_RECORDING_NOT_ACTIVE', 'The recording was stopped before it had begun.');
+      throw new ApiError('E_RECORDING_NOT_ACTIVE', 'The recording was stopped before it started.');
     this.#wanted = { hint, ended: [], present };
     return present;
   }

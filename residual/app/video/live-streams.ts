@@ -49,7 +49,7 @@ export class LiveStreams {
       return { ...(JSON.parse(await readLine(body)) as LiveHead), body };
     } catch (error) {
       body.destroy();
-      throw new ApiError('E_NO_PIPELINE', `There is no live stream: ${messageOf(error)}.`);
+      throw new ApiError('E_NO_PIPELINE', `No live stream: ${messageOf(error)}.`);
     }
   }
 

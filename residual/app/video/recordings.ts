@@ -126,7 +126,7 @@ export class Recordings {
 }
 
 function notThere(name: string): ApiError {
-  return new ApiError('E_NOT_FOUND', `There is no recording ${name}.`);
+  return new ApiError('E_NOT_FOUND', `No recording ${name}.`);
 }
 
 function kindOf(name: string): StoredFile['kind'] | null {

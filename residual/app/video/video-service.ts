@@ -131,7 +131,7 @@ export class VideoService {
   #check(): void {
     const status = this.checkRunning();
     if (status.encoder === null)
-      throw new ApiError('E_NO_PIPELINE', 'The drone encodes the pictures; set the profile there.');
+      throw new ApiError('E_NO_PIPELINE', 'The drone encodes the video. Set the profile there.');
   }
 
   async #apply(): Promise<AppliedProfile> {

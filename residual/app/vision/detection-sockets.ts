@@ -57,7 +57,7 @@ export class DetectionSockets {
 
   readonly upgrade: UpgradeHandler = (_call, req, socket, head) => {
     if (this.#open.size >= MAX_SOCKETS)
-      throw new ApiError('E_DRAINING', 'No more WebSockets at the moment. Try again shortly.');
+      throw new ApiError('E_DRAINING', 'Too many WebSockets. Try again shortly.');
     this.#server.handleUpgrade(req, socket, head, (ws) => this.#accept(ws));
   };
 

@@ -103,7 +103,7 @@ export class ModelStore {
    */
   async receive<T>(work: (incoming: Incoming) => Promise<T>): Promise<T> {
     if (this.#receiving)
-      throw new ApiError('E_BUSY', 'Another model is being received. Wait until it is stored.');
+      throw new ApiError('E_BUSY', 'Another model is being uploaded. Wait until it is saved.');
     this.#receiving = true;
     const folder = join(this.#options.folder, INCOMING);
     const path = join(folder, `${randomBytes(8).toString('hex')}.onnx`);
@@ -211,7 +211,7 @@ export class ModelStore {
 
   async #existing(id: string): Promise<void> {
     if ((await this.find(id)) === null)
-      throw new ApiError('E_NOT_FOUND', `There is no model ${id}. GET /api/vision/models lists them.`);
+      throw new ApiError('E_NOT_FOUND', `No model ${id}. GET /api/vision/models lists them.`);
   }
 
   /** The ids of those that are no part of the program, sorted. */
@@ -233,6 +233,6 @@ export class ModelStore {
 function noSpace(max: number): ApiError {
   return new ApiError(
     'E_DISK_FULL',
-    `The space for models is full: ${max / 1e6} MB (vision.models_max_mb). Delete models first.`,
+    `No space left for models: ${max / 1e6} MB (vision.models_max_mb). Delete models first.`,
   );
 }

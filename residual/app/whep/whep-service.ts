@@ -99,7 +99,7 @@ export class WhepService {
   #find(id: string, caller: Principal): void {
     const found = this.#options.engine.viewers.find((viewer) => viewer.id === id);
     const foreign = caller.kind === 'token' && found?.owner.id !== caller.id;
-    if (found === undefined || foreign) throw new ApiError('E_NOT_FOUND', `There is no playback ${id}.`);
+    if (found === undefined || foreign) throw new ApiError('E_NOT_FOUND', `No playback ${id}.`);
   }
 }
 

@@ -212,7 +212,7 @@ export class Engine {
 
   async #record(hint: string | null): Promise<RecordingStatus> {
     if (this.#pipeline.status().state !== 'running')
-      throw new ApiError('E_NO_PIPELINE', 'There is nothing to record: no pictures come from the camera.');
+      throw new ApiError('E_NO_PIPELINE', 'Nothing to record: no video from the camera.');
     return this.#recorder.start(hint);
   }
 

@@ -153,7 +153,7 @@ export class Pipeline {
   async apply(profile: Profile): Promise<Profile> {
     this.#wanted = profile;
     if (this.#state !== 'running' || this.#encoder === null)
-      throw new ApiError('E_NO_PIPELINE', `There is no encoder at work: ${this.#why()}.`);
+      throw new ApiError('E_NO_PIPELINE', `No encoder running: ${this.#why()}.`);
     return new Promise((resolve, reject) => this.#applying.add({ resolve, reject }));
   }
 
@@ -270,7 +270,7 @@ export class Pipeline {
 
   #refuseWaiting(why: string): void {
     for (const waiting of this.#applying)
-      waiting.reject(new ApiError('E_NO_PIPELINE', `There is no picture: ${why}.`));
+      waiting.reject(new ApiError('E_NO_PIPELINE', `No picture: ${why}.`));
     this.#applying.clear();
   }
 

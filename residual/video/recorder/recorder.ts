@@ -93,7 +93,7 @@ export class Recorder {
       throw error instanceof ApiError ? error : new ApiError('E_STORE', `${directory}: ${messageOf(error)}`);
     }
     if (this.#session !== session)
-      throw new ApiError('E_RECORDING_NOT_ACTIVE', 'The recording was stopped before it had begun.');
+      throw new ApiError('E_RECORDING_NOT_ACTIVE', 'The recording was stopped before it started.');
     requestKey();
     return describe(session);
   }

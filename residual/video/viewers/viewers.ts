@@ -112,7 +112,7 @@ export class Viewers {
    */
   async trickle(id: string, fragment: string): Promise<void> {
     const viewer = this.#sessions.get(id)?.viewer;
-    if (viewer === undefined) throw new ApiError('E_NOT_FOUND', `There is no playback ${id}.`);
+    if (viewer === undefined) throw new ApiError('E_NOT_FOUND', `No playback ${id}.`);
     const { candidates, ufrag } = parseFragment(fragment);
     if (!viewer.isSameIce(ufrag))
       throw new ApiError(

@@ -1,4 +1,139 @@
-import { en } from './strings/en.ts';
+import { accessWords } from './pages/access/words.ts';
+import { extensionsWords } from './pages/extensions/words.ts';
+import { flyWords } from './pages/fly/words.ts';
+import { groundWords } from './pages/ground/words.ts';
+import { nodeWords } from './pages/node/words.ts';
+import { planWords } from './pages/plan/words.ts';
+import { setupWords } from './pages/setup/words.ts';
+import { vehicleWords } from './pages/vehicle/words.ts';
 
-/** The sentences in the language of the page. */
-export const t: typeof en = en;
+/** Every English word of the page: each page brings its own, what several of them say stands here. */
+export const t = {
+  app: {
+    skip: 'Skip to content',
+    pages: 'Pages',
+    theme: { label: 'Appearance', auto: 'Same as system', light: 'Light', dark: 'Dark' },
+    away: (seconds: number) => `No answer from the node for ${seconds} s. This page may be out of date.`,
+    checking: 'Asking the node …',
+    noAnswer: 'The node does not answer yet. Trying again …',
+    page: {
+      fly: 'Fly',
+      plan: 'Plan',
+      vehicle: 'Vehicle',
+      node: 'Node',
+      extensions: 'Extensions',
+      access: 'Access',
+      ground: 'Ground',
+      setup: 'Set-up',
+    },
+    relay: {
+      title: (name: string) => `Viewing ${name} over the radio`,
+      back: 'Back to the ground station',
+    },
+    vehicle: {
+      none: 'No vehicle',
+      silent: 'Vehicle not heard',
+      armed: 'Armed',
+      disarmed: 'Disarmed',
+      battery: (percent: number) => `${percent} %`,
+    },
+    menu: 'Menu',
+    signOut: 'Sign out',
+    close: 'Close',
+    cancel: 'Cancel',
+    retry: 'Try again',
+    loading: 'Loading …',
+    copy: 'Copy',
+    copied: 'Copied',
+    save: 'Save',
+    none: '–',
+    old: (age: string) => `${age} old`,
+    holdHint: 'Press and hold to confirm.',
+    failed: 'Something went wrong.',
+    force: 'Do it while armed (hold)',
+  },
+  denied: {
+    'not-built': 'This version of the node does not support it.',
+    'not-here': 'Switched off on this node, or not part of its profile.',
+    'key-only': 'This needs the pairing key.',
+    scope: 'Your token does not allow this.',
+    relay: 'Not possible over the radio. Open the drone’s own page on its network.',
+  },
+  addKey: {
+    label: 'Pairing key',
+    hint: 'For actions that a session cannot do. Forgotten when you reload the page.',
+    button: 'Use key',
+  },
+  signIn: {
+    title: 'Sign in',
+    secret: 'PIN, pairing key or token',
+    keep: 'Stay signed in on this browser',
+    keepHint:
+      'Without it you stay signed in until you close this tab; with it, for up to 24 hours. Keys and tokens are never stored.',
+    button: 'Sign in',
+    ended: 'Your session ended, or the PIN or key changed. Sign in again.',
+    unknown: 'Not a PIN (4 to 12 digits), pairing key or token.',
+    wrong: 'Wrong PIN, key or token.',
+    noPin: 'No PIN is set yet. Use the pairing key, or set a PIN over the node’s hotspot or USB cable.',
+    refused: 'The node refuses this browser',
+    nearer: 'This node is not paired yet, so it answers only on its own hotspot and USB cable.',
+  },
+  time: {
+    seconds: (n: number) => `${n} s`,
+    minutes: (n: number) => `${n} min`,
+    hours: (n: number) => `${n} h`,
+    days: (n: number) => `${n} d`,
+  },
+  fly: flyWords,
+  plan: planWords,
+  vehicle: vehicleWords,
+  node: nodeWords,
+  extensions: extensionsWords,
+  access: accessWords,
+  ground: groundWords,
+  setup: setupWords,
+  map: {
+    zoomIn: 'Zoom in',
+    zoomOut: 'Zoom out',
+    file: 'Map file',
+    grid: 'Grid',
+    source: (text: string) => `Map: ${text}`,
+  },
+  form: {
+    search: 'Search settings',
+    noHit: 'No matching settings.',
+    nothing: 'No settings.',
+    empty: 'empty',
+    on: 'on',
+    off: 'off',
+    unset: 'profile default',
+    default: (value: string) => `Default: ${value}`,
+    between: (low: number, high: number) => `${low} to ${high}`,
+    atLeast: (low: number) => `at least ${low}`,
+    atMost: (high: number) => `at most ${high}`,
+    lines: (most: number) => `up to ${most}`,
+    oneALine: 'one per line',
+    secretSet: 'set; enter a new one to replace it',
+    secretUnset: 'not set',
+    clear: 'Clear',
+    clearOf: (name: string) => `Clear ${name}`,
+    saveOf: (name: string) => `Save ${name}`,
+    rootOnly: 'Only root on the node can change this.',
+    reason: (text: string) => `It ${text}.`,
+    noJson: 'Not valid JSON.',
+  },
+  config: {
+    title: 'Configuration',
+    hint: 'Each value is saved to config.yaml on its own. It takes effect when its service restarts.',
+    saved: (key: string) => `${key} saved.`,
+    cleared: (keys: string) => `Cleared, so they are not sent to a different host: ${keys}.`,
+    restart: 'Saved. Restart to apply:',
+    restartOf: (name: string) => `Restart ${name}`,
+    restarted: (name: string) => `${name} is running with the new configuration.`,
+    notBack: (name: string) => `${name} did not come back. Check the node’s log.`,
+  },
+  chart: {
+    summary: (newest: string, least: string, most: string) =>
+      `${newest} now, lowest ${least}, highest ${most}`,
+  },
+};

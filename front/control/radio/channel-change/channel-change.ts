@@ -75,7 +75,7 @@ export class ChannelChange {
     if (this.#ground?.isBusy === true)
       throw new ApiError(
         'E_BUSY',
-        'The change before is not confirmed by every drone yet. Try again in a few seconds.',
+        'Not every drone has confirmed the previous change. Try again in a few seconds.',
       );
     const from = await radio.channel();
     const ends = bound();
@@ -84,7 +84,7 @@ export class ChannelChange {
       if (ends.length > 0 && silent !== null && silent < HEARD_MS && from !== to)
         throw new ApiError(
           'E_RADIO_REFUSED',
-          'This drone hears its ground station. Change the channel there; both ends change together.',
+          'This drone is linked to its ground station. Change the channel there; both ends change together.',
         );
       await this.#drone.abandon();
       return this.#alone(to, 'No ground station is heard, which could prove it.');

@@ -119,7 +119,7 @@ export class DroneChange {
     }
     if (!(await this.#card.to(from))) {
       this.#roam({ channel: to, stayMs: LISTEN_MS, waitMs: 0 });
-      throw new ApiError('E_RADIO_REFUSED', `The card does not go back: ${this.#card.problem ?? ''}.`);
+      throw new ApiError('E_RADIO_REFUSED', `The card did not go back: ${this.#card.problem ?? ''}.`);
     }
     if (refusal !== null) {
       await this.#forget();
@@ -136,7 +136,7 @@ export class DroneChange {
     const expected = clock.now() < this.#preparedUntil;
     this.#preparedUntil = -Infinity;
     if (!expected || open?.id !== id || open?.to !== channel)
-      throw new ApiError('E_RADIO_REFUSED', 'This change was not prepared here, or too long ago.');
+      throw new ApiError('E_RADIO_REFUSED', 'This change was not prepared here, or has expired.');
     this.#roam({ channel, stayMs: revertMs, waitMs: inMs });
     return answer(open.from, true);
   }

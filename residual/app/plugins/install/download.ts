@@ -43,7 +43,7 @@ export async function downloadArchive({
   if (found !== sha256.toLowerCase())
     throw new PluginRefusal(
       'sha256_mismatch',
-      'What came is not what expected_sha256 says. Nothing was installed.',
+      'The download does not match expected_sha256. Nothing was installed.',
     );
 }
 

@@ -6,11 +6,11 @@ import { textIn } from '../parts/form-text.ts';
 import { moment } from '../parts/format.ts';
 import { Button, Card, Copyable, Dialog, ErrorNote, Field, HoldButton, Note } from '../parts/parts.tsx';
 import { useAct } from '../parts/use-ask.ts';
-import { hub } from '../strings/hub-en.ts';
 import { t } from '../strings.ts';
 import type { Holder, Minted } from './answers.ts';
 import { ask } from './client.ts';
 import { useHub } from './use-hub.ts';
+import { hub } from './words.ts';
 
 /** What a call of the fleet may need; secrets are never read that way. */
 const FLEET_SCOPES = SCOPES.filter((scope) => scope !== 'secret_read');

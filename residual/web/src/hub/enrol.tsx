@@ -4,9 +4,9 @@ import { moment } from '../parts/format.ts';
 import { Button, Card, Copyable, Dialog, ErrorNote, Note } from '../parts/parts.tsx';
 import { Qr } from '../parts/qr.tsx';
 import { useAct } from '../parts/use-ask.ts';
-import { hub } from '../strings/hub-en.ts';
 import type { Code } from './answers.ts';
 import { ask } from './client.ts';
+import { hub } from './words.ts';
 
 /** A code with which one node joins the fleet; shown once. */
 export function Enrol(): JSX.Element {

@@ -3,11 +3,11 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { now } from '../api/presence.ts';
 import { number } from '../parts/format.ts';
 import { Badge } from '../parts/parts.tsx';
-import { hub } from '../strings/hub-en.ts';
 import { t } from '../strings.ts';
 import { ageText, type FleetNode, figuresOf, secondsSince, titleOf } from './fleet.ts';
 import css from './hub.module.css';
 import { hrefOf } from './route.ts';
+import { hub } from './words.ts';
 
 /** As in hub.css: every row is as high, so that which of them are seen is a division. */
 const ROW_PX = 44;

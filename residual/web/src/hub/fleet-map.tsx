@@ -4,11 +4,11 @@ import { Marker, Vehicle } from '../map/layers.tsx';
 import { Map as FieldMap, useProjection } from '../map/map.tsx';
 import { type View, viewOf, ZOOM } from '../map/projection.ts';
 import { Button } from '../parts/parts.tsx';
-import { hub } from '../strings/hub-en.ts';
 import { t } from '../strings.ts';
 import { type Figures, type FleetNode, figuresOf } from './fleet.ts';
 import css from './hub.module.css';
 import { go } from './route.ts';
+import { hub } from './words.ts';
 
 /** Nodes nearer to each other than this are drawn as one with their number: what is drawn has a bound, however many there are. */
 const CELL_PX = 40;

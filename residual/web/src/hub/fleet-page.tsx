@@ -2,12 +2,12 @@ import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import accessCss from '../pages/access/access.module.css';
 import { Card, Field, Note, Stat } from '../parts/parts.tsx';
-import { hub } from '../strings/hub-en.ts';
 import { t } from '../strings.ts';
 import { type FleetNode, nodes } from './fleet.ts';
 import { FleetList } from './fleet-list.tsx';
 import { FleetMap } from './fleet-map.tsx';
 import { countOf, ORDERS, type Selection, STATES, selected } from './selection.ts';
+import { hub } from './words.ts';
 
 /** All nodes: how many, where, and one by one. */
 export function FleetPage(): JSX.Element {

@@ -7,7 +7,6 @@ import { textIn } from '../parts/form-text.ts';
 import { Button, Card, ErrorNote, Field, Note } from '../parts/parts.tsx';
 import { Toasts } from '../parts/toast.tsx';
 import { useAct } from '../parts/use-ask.ts';
-import { hub } from '../strings/hub-en.ts';
 import { t } from '../strings.ts';
 import { Access } from './access.tsx';
 import type { Me } from './answers.ts';
@@ -18,6 +17,7 @@ import { FleetPage } from './fleet-page.tsx';
 import { NodePage } from './node-page.tsx';
 import { hrefOf, PAGES, place } from './route.ts';
 import { useHub } from './use-hub.ts';
+import { hub } from './words.ts';
 
 /** The frame of the fleet's page. */
 export function Hub(): JSX.Element {

@@ -7,7 +7,6 @@ import { isoTime, moment, number } from '../parts/format.ts';
 import { Badge, Button, Card, ErrorNote, HoldButton, Note, Stat } from '../parts/parts.tsx';
 import { say } from '../parts/toast.tsx';
 import { useAct } from '../parts/use-ask.ts';
-import { hub } from '../strings/hub-en.ts';
 import { t } from '../strings.ts';
 import type { Events } from './answers.ts';
 import { ask } from './client.ts';
@@ -16,6 +15,7 @@ import { State } from './fleet-list.tsx';
 import css from './hub.module.css';
 import { go, hrefOf } from './route.ts';
 import { useHub } from './use-hub.ts';
+import { hub } from './words.ts';
 
 const TELEMETRY_MS = 1000;
 const EVENTS_MS = 2000;
