@@ -112,7 +112,7 @@ describe('the page', function () {
     await signIn(page, node.url, KEY);
     const front = node.pid('svc-control');
     process.kill(front, 'SIGSTOP');
-    await says(page, 'has not answered for');
+    await says(page, 'No answer from the node for');
     // Its supervisor replaces a process that does not answer: where the page took its time, that has happened.
     if (node.service('svc-control').pid === front) process.kill(front, 'SIGCONT');
     await node.until((all) => all.some(({ name, state }) => name === 'svc-control' && state === 'running'));
