@@ -91,7 +91,7 @@ describe('the page of who may use the node', function () {
     await checkAxe(page);
     const leave = await page.waitForSelector('::-p-aria(Leave the fleet \\(hold\\))');
     await leave?.click({ delay: 1300 });
-    await page.waitForFunction(() => document.body.innerText.includes('belongs to no fleet'));
+    await page.waitForFunction(() => document.body.innerText.includes('Not part of a fleet'));
     seen.check();
     await hub.stop();
   });
@@ -125,8 +125,8 @@ describe('the page of who may use the node', function () {
     await page.waitForFunction(() => /POST \/api\/mcp\/tokens/.test(document.body.innerText));
     await page.locator('::-p-aria(What)').fill('revoke');
     await page.waitForFunction(() => !/POST \/api\/mcp\/tokens/.test(document.body.innerText));
-    await page.locator('::-p-aria(Check)').click();
-    await page.waitForFunction(() => /The record is whole/.test(document.body.innerText));
+    await page.locator('::-p-aria(Verify)').click();
+    await page.waitForFunction(() => /The audit log is intact/.test(document.body.innerText));
     for (const tab of ['people', 'programs', 'audit']) {
       await visit(page, `access/${tab}`);
       await checkAxe(page);

@@ -112,11 +112,11 @@ describe('the page', function () {
     await signIn(page, node.url, KEY);
     const front = node.pid('svc-control');
     process.kill(front, 'SIGSTOP');
-    await says(page, 'has not answered for');
+    await says(page, 'No answer from the node for');
     // Its supervisor replaces a process that does not answer: where the page took its time, that has happened.
     if (node.service('svc-control').pid === front) process.kill(front, 'SIGCONT');
     await node.until((all) => all.some(({ name, state }) => name === 'svc-control' && state === 'running'));
-    await page.waitForFunction(() => !document.body.innerText.includes('has not answered for'));
+    await page.waitForFunction(() => !document.body.innerText.includes('No answer from the node for'));
     const pid = node.pid('svc-control');
     process.kill(pid, 'SIGKILL');
     await node.until((services) =>

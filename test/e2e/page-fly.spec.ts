@@ -95,7 +95,7 @@ describe('the picture on the page', function () {
       await signInto(page, node.url, '271828');
       await says(page, 'live');
       await node.post('/api/dashboard/pin/set', { pin: '314159' }, KEYED);
-      await page.getByText('Your session has ended').waitFor();
+      await page.getByText('Your session ended').waitFor();
       await page.close();
     });
 

@@ -56,7 +56,7 @@ describe('the page of a ground station', function () {
     expect(await pilot()).to.equal(mine);
     expect(await asAnother('claim', {})).to.equal(409);
     expect(await asAnother('claim', { take_over: true })).to.equal(200);
-    await page.waitForFunction(() => /no longer pilot in command/.test(document.body.innerText));
+    await page.waitForFunction(() => /no longer in command/.test(document.body.innerText));
     await visit(page, 'ground');
     await page.waitForFunction(() => /tablet/.test(document.body.innerText));
     await page.waitForSelector('::-p-aria(Take over \\(hold\\))');
@@ -86,7 +86,7 @@ describe('the page of a ground station', function () {
 
   it('asks for the device id before a factory reset, and can be used by everybody', async () => {
     await visit(page, 'ground');
-    await page.waitForFunction(() => /Type the device id first/.test(document.body.innerText));
+    await page.waitForFunction(() => /Type the device ID first/.test(document.body.innerText));
     await checkAxe(page);
     // Of the same kind as before, as another one would load the page anew.
     await page.setViewport({ width: 320, height: 640 });

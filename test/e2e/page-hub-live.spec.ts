@@ -105,7 +105,7 @@ describe("the fleet's page of a hub", function () {
     expect((await hub.call('GET', '/v1/nodes', { credential })).status).to.equal(401);
     await visit(page, 'audit');
     await says(page, 'codes.post');
-    await page.locator('::-p-aria(Check)').click();
+    await page.locator('::-p-aria(Verify)').click();
     await says(page, 'audit.ndjson');
     await page.waitForSelector('.note.good');
   });

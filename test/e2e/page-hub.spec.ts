@@ -297,7 +297,7 @@ describe("the fleet's page", function () {
     expect(hub.changes.at(-1)).to.equal(
       'POST /v1/credentials {"label":"crew","scopes":["read","safe_write"],"nodes":["node-00001","node-00002"]}',
     );
-    const end = await page.waitForSelector('::-p-aria(End it \\(hold\\): desk)');
+    const end = await page.waitForSelector('::-p-aria(Revoke \\(hold\\): desk)');
     await end?.click({ delay: 1200 });
     await page.waitForNetworkIdle();
     expect(hub.changes.at(-1)).to.equal('DELETE /v1/credentials/mc_12345678');

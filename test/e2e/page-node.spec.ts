@@ -47,7 +47,7 @@ describe('the page of the node itself', function () {
     await visit(page, 'node/overview');
     const before = node.pid('svc-video');
     await page.locator('::-p-aria(Restart svc-video)').click();
-    await page.waitForFunction(() => /svc-video has restarted/.test(document.body.innerText));
+    await page.waitForFunction(() => /svc-video restarted/.test(document.body.innerText));
     const after = node.pid('svc-video');
     expect(after).to.not.equal(before);
     expect(await text()).to.include(`svc-video restarted (PID ${before} → ${after}).`);
@@ -106,14 +106,14 @@ describe('the page of the node itself', function () {
     while ((await command('arm')) !== 'accepted');
     await visit(page, 'node/overview');
     const before = node.pid('svc-link');
-    const over = '::-p-aria(Do it although the vehicle is armed \\(hold\\))';
+    const over = '::-p-aria(Do it while armed \\(hold\\))';
     await page.locator('::-p-aria(Restart svc-link)').click();
     const button = await page.waitForSelector(over);
     await button?.click();
     expect(node.pid('svc-link')).to.equal(before);
     await button?.focus();
     await page.keyboard.down('Enter');
-    await page.waitForFunction(() => /svc-link has restarted/.test(document.body.innerText));
+    await page.waitForFunction(() => /svc-link restarted/.test(document.body.innerText));
     await page.keyboard.up('Enter');
     expect(node.pid('svc-link')).to.not.equal(before);
   });
@@ -124,12 +124,12 @@ describe('the page of the node itself', function () {
       /svc-link/.test(document.querySelector('.node__log')?.textContent ?? ''),
     );
     await page.locator('input[type=search]').fill('nothing-says-this');
-    await page.waitForFunction(() => /No such entries/.test(document.body.innerText));
+    await page.waitForFunction(() => /No matching entries/.test(document.body.innerText));
   });
 
   it('stores a picture that the API then has, shows it, and deletes it', async () => {
     await visit(page, 'node/video');
-    await page.locator('::-p-aria(Store a picture)').click();
+    await page.locator('::-p-aria(Take snapshot)').click();
     const shown = await page.waitForSelector('button[aria-label^="Show: "]');
     const names = async (): Promise<readonly string[]> =>
       (
@@ -146,7 +146,7 @@ describe('the page of the node itself', function () {
     const remove = await page.waitForSelector('button[aria-label^="Delete (hold): "]');
     await remove?.focus();
     await page.keyboard.down('Space');
-    await page.waitForFunction(() => /Nothing is stored yet/.test(document.body.innerText));
+    await page.waitForFunction(() => /Nothing here yet/.test(document.body.innerText));
     await page.keyboard.up('Space');
     expect(await names()).to.deep.equal([]);
   });

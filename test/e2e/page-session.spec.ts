@@ -84,7 +84,7 @@ describe('a tab and its session', function () {
     await page.locator('input[name=pin]').fill(PIN);
     await page.locator('input[name=repeat]').fill(PIN);
     await page.locator('::-p-aria(Set the PIN)').click();
-    await page.waitForFunction(() => /The new PIN is set/.test(document.body.innerText));
+    await page.waitForFunction(() => /PIN changed/.test(document.body.innerText));
     await page.reload();
     await page.waitForSelector('nav');
     expect(await page.$('main.sign-in')).to.equal(null);

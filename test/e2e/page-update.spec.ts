@@ -59,7 +59,7 @@ describe('the page updates the node', function () {
     const seen = watch(page, node.url);
     await signIn(page, node.url, KEY);
     await visit(page, 'node/update');
-    await shows('Version 1.0.0 runs');
+    await shows('Running version 1.0.0');
     const file = join(node.base, 'next.svcup');
     await writeFile(file, 'the bundle');
     const input = await page.waitForSelector('input[type=file]');
@@ -71,7 +71,7 @@ describe('the page updates the node', function () {
     status = { ...IDLE, step: 'returned', error: 'Version 1.1.0 did not come up as it should.' };
     await shows('Version 1.1.0 did not come up as it should.');
     status = { ...IDLE, running: '1.1.0', previous: '1.0.0', step: 'done' };
-    await shows('Version 1.1.0 is installed.');
+    await shows('Version 1.1.0 installed.');
     await shows('Previous version, still installed: 1.0.0.');
     seen.check();
   });

@@ -150,8 +150,8 @@ describe('what is seen, on the page', function () {
     const box = await page.waitForSelector(`button${BOX.slice(BOX.lastIndexOf('.'))}`);
     await box?.click();
     const target = (await designated((value) => value !== null)) as { track_id: number };
-    await untilText(BOX, `#${target.track_id} · followed`);
-    await untilText('.fly__picture-target', `Target #${target.track_id}: followed`);
+    await untilText(BOX, `#${target.track_id} · tracking`);
+    await untilText('.fly__picture-target', `Target #${target.track_id}: tracking`);
     expect(await page.$eval('.fly__box.locked', (each) => each.getAttribute('aria-pressed'))).to.equal(
       'true',
     );

@@ -43,7 +43,7 @@ export const accessWords = {
     unknownPeer: 'unknown address',
     current: 'you',
     times: (since: string, seen: string, until: string) => `since ${since}, last seen ${seen}, ends ${until}`,
-    end: 'End',
+    end: 'Sign out',
     endOne: (who: string) => `Sign out ${who}`,
   },
   pairing: {
