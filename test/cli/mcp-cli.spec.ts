@@ -112,7 +112,7 @@ describe('svc mcp', () => {
     expect((await run('status')).stdout).to.include(`${id}  short  scopes=read  [revoked]\n`);
     const unknown = await run('revoke', 'mct_unknown');
     expect(unknown.code).to.equal(1);
-    expect(unknown.stderr).to.include('minted no such token');
+    expect(unknown.stderr).to.include('No such token');
     expect((await run('revoke', '--all')).stdout).to.match(/^Every token is revoked/);
     const lines = (await run('status')).stdout.trimEnd().split('\n').slice(1);
     expect(lines.length).to.be.greaterThan(3);

@@ -45,7 +45,7 @@ const FAULTS: readonly (readonly [string, () => Promise<unknown>, RegExp])[] = [
   [
     'a name that nobody has',
     async () => lookup('nobody.invalid'),
-    /^nobody\.invalid is a name that .* \((?:ENOTFOUND|EAI_AGAIN)\)$/,
+    /^nobody\.invalid (?:is an unknown host name|could not be looked up) \((?:ENOTFOUND|EAI_AGAIN)\)$/,
   ],
 ];
 

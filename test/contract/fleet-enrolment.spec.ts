@@ -126,7 +126,7 @@ describe('enrolment with a fleet', () => {
 
   it('refuses a second enrolment, also one at the same time, until it has left', async () => {
     const both = [enrolment.enrol(hub.url, hub.code()), enrolment.enrol(hub.url, hub.code())] as const;
-    await refuses(both[1], 'E_BUSY', /at this moment/);
+    await refuses(both[1], 'E_BUSY', /right now/);
     await both[0];
     await refuses(enrolment.enrol(hub.url, hub.code()), 'E_ENROLLED', /in the fleet f-test/);
     const first = enrolment.signing?.kid;
@@ -180,7 +180,7 @@ describe('enrolment with a fleet', () => {
     };
 
     it('whose authority is another than the one in the code', async () => {
-      await keepsTheSecret(await FakeHub.start(), hub.code(), 'E_CODE', /somebody is between/);
+      await keepsTheSecret(await FakeHub.start(), hub.code(), 'E_CODE', /someone is in the middle/);
     });
     it('who shows the right authority but has no certificate of it', async () => {
       const between = await FakeHub.start();
@@ -393,7 +393,7 @@ describe('enrolment with a fleet', () => {
   });
 
   it('leaves while the hub is away: keys, policy and queue are gone, and it is told', async () => {
-    await refuses(enrolment.leave(), 'E_NOT_FOUND', /in no fleet/);
+    await refuses(enrolment.leave(), 'E_NOT_FOUND', /not in a fleet/);
     await enrolment.enrol(hub.url, hub.code());
     const rest = [paths.fleetPolicy, paths.fleetQueue, `${paths.fleetQueue}-wal`, `${paths.fleetQueue}-shm`];
     for (const file of rest) await writeFile(file, 'x');
