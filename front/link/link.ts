@@ -565,6 +565,7 @@ export class Link {
         rx_garbage_bytes: framing.garbageBytes,
         rx_lost: vehicle.lost,
         rx_looped: this.router.sourceLooped,
+        rx_kernel_dropped: transport.counters.rxKernelDropped,
         tx_frames: transport.counters.txFrames,
         tx_bytes: transport.counters.txBytes,
         reconnects: transport.counters.reconnects,

@@ -233,6 +233,8 @@ export interface LinkState {
     rx_lost: number;
     /** Frames of our own that came back from the source. */
     rx_looped: number;
+    /** Datagrams that the kernel dropped, as svc-link was too slow to take them; null: not measured, as on a serial line. */
+    rx_kernel_dropped: number | null;
     tx_frames: number;
     tx_bytes: number;
     reconnects: number;

@@ -148,6 +148,46 @@ describe('sources', () => {
     await transport.stop();
   });
 
+  it('udp: what the kernel threw away, as nobody took it in time, is counted; before, it is not known', async () => {
+    const clock = new FakeClock();
+    const port = await freePort();
+    const own = createSocket({ type: 'udp4', recvBufferSize: 4096 });
+    const { promise: came, resolve } = Promise.withResolvers<void>();
+    const transport = new UdpTransport({
+      mode: 'listen',
+      host: '127.0.0.1',
+      port,
+      clock,
+      log: SILENT_LOG,
+      createSocket: () => own,
+    });
+    const bound = once(own, 'listening');
+    let received = 0;
+    transport.start({
+      onOpen: () => undefined,
+      onData: () => {
+        received++;
+        resolve();
+      },
+      onClose: () => undefined,
+    });
+    await bound;
+    expect(transport.counters.rxKernelDropped).to.equal(null);
+    const vehicle = createSocket('udp4');
+    const frame = encodeAs(heartbeat(), 'v2', 0, 1);
+    vehicle.connect(port, '127.0.0.1');
+    await once(vehicle, 'connect');
+    // Each of these is in the kernel before the transport can take one.
+    for (let sent = 0; sent < 500; sent++) vehicle.send(frame);
+    await came;
+    while (transport.counters.rxKernelDropped === null) await clock.advance(1000);
+    const dropped = transport.counters.rxKernelDropped;
+    expect(dropped).to.be.above(0);
+    expect(received + dropped).to.equal(500);
+    vehicle.close();
+    await transport.stop();
+  });
+
   it('serial: a configured device that comes back under another number is known by its by-id name', async () => {
     const clock = new FakeClock();
     let ports: SerialPortEntry[] = [{ path: '/dev/ttyACM0', byId: '/dev/serial/by-id/usb-fc' }];

@@ -12,6 +12,9 @@ import { TcpTransport } from './tcp-transport.ts';
 import type { Transport } from './transport.ts';
 import { UdpTransport } from './udp-transport.ts';
 
+/** A second of 10 000 messages; the kernel gives at most its net.core.rmem_max. */
+const RECEIVE_BYTES = 1024 * 1024;
+
 interface SourceTools {
   readonly clock: Clock;
   readonly log: Logger;
@@ -40,7 +43,12 @@ export function openSource(
         port,
         clock,
         log,
-        createSocket: () => createSocket({ type: isIPv6(host) ? 'udp6' : 'udp4', reuseAddr: false }),
+        createSocket: () =>
+          createSocket({
+            type: isIPv6(host) ? 'udp6' : 'udp4',
+            reuseAddr: false,
+            recvBufferSize: RECEIVE_BYTES,
+          }),
       });
     }
     case 'serial': {

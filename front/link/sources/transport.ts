@@ -26,10 +26,12 @@ interface TransportCounters {
   txFrames: number;
   txBytes: number;
   txDropped: number;
+  /** Lost in the receive buffer of the kernel, as svc-link was too slow; null: not measured. */
+  rxKernelDropped: number | null;
   /** Connections after the first one. */
   reconnects: number;
 }
 
 export function newTransportCounters(): TransportCounters {
-  return { txFrames: 0, txBytes: 0, txDropped: 0, reconnects: 0 };
+  return { txFrames: 0, txBytes: 0, txDropped: 0, rxKernelDropped: null, reconnects: 0 };
 }

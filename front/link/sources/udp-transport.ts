@@ -5,6 +5,7 @@ import { STX_V1, STX_V2 } from '../../../shared/mavlink/frame.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Clock, Timer } from '../clock.ts';
 import { SendWatch } from '../send-watch.ts';
+import { kernelDrops } from './kernel-drops.ts';
 import { newTransportCounters, type Transport, type TransportEvents } from './transport.ts';
 
 /** A peer that was silent for this long is gone (docs/contract.md 6). */
@@ -49,6 +50,8 @@ export class UdpTransport implements Transport {
   #heardAt = 0;
   #everOpen = false;
   #timer: Timer | null = null;
+  /** Of `#socket`, when the kernel was asked last. */
+  #drops = 0;
   #lastProblem = '';
 
   constructor(options: UdpTransportOptions) {
@@ -136,17 +139,38 @@ export class UdpTransport implements Transport {
       this.#retry.worked();
       const { address, port: remotePort } = socket.remoteAddress();
       this.#meet({ address, port: remotePort });
+      this.#look();
     });
   }
 
   #listening(): void {
-    const { clock, host, port, log } = this.#options;
+    const { host, port, log } = this.#options;
     this.#ready = true;
     this.#retry.worked();
     log.info(`waiting for a flight controller on udp:${host}:${port}`);
+    this.#look();
+  }
+
+  #look(): void {
+    const { clock, mode } = this.#options;
+    this.#drops = 0;
     this.#timer = clock.every(LOOK_MS, () => {
-      if (this.#peer !== null && clock.now() - this.#heardAt >= EXPIRE_MS) this.#part();
+      void this.#countDrops();
+      if (mode === 'connect' || this.#peer === null) return;
+      if (clock.now() - this.#heardAt >= EXPIRE_MS) this.#part();
     });
+  }
+
+  async #countDrops(): Promise<void> {
+    const socket = this.#socket;
+    if (socket === null) return;
+    const drops = await kernelDrops(socket.address()).catch((error: unknown) => {
+      this.#options.log.debug(`/proc/net/udp: ${messageOf(error)}`);
+      return null;
+    });
+    if (drops === null || this.#socket !== socket) return;
+    this.counters.rxKernelDropped = (this.counters.rxKernelDropped ?? 0) + drops - this.#drops;
+    this.#drops = drops;
   }
 
   #receive(bytes: Buffer, from: RemoteInfo): void {

@@ -122,6 +122,7 @@ const COUNTERS = [
   'rx_bytes',
   'rx_lost',
   'rx_bad_crc',
+  'rx_kernel_dropped',
   'tx_frames',
   'tx_bytes',
   'reconnects',

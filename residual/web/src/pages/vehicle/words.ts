@@ -204,6 +204,7 @@ export const vehicleWords = {
       rx_bytes: 'Received',
       rx_lost: 'Lost',
       rx_bad_crc: 'Bad CRC',
+      rx_kernel_dropped: 'Dropped, node too slow',
       tx_frames: 'Frames sent',
       tx_bytes: 'Sent',
       reconnects: 'Reconnects',
