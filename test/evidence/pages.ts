@@ -168,7 +168,7 @@ function conformancePage(evidence: Evidence): string {
           `${kit.started_at}, kit ${kit.kit}, against a ${kit.node.profile} ${kit.node.version}: ${kit.passed} passed, ${kit.failed} failed, ${kit.not_run} not run.`,
           '',
           ...table(
-            ['Verify', 'Result', 'Why'],
+            ['Check', 'Result', 'Why'],
             kit.checks.map(({ name, result, why }) => [name, result, why ?? '']),
           ).slice(0, -1),
         ]),
