@@ -1,7 +1,7 @@
 import { Args, Flags } from '@oclif/core';
 import { allowedOrigins } from '../../front/control/edge/cors.ts';
 import { secretHash } from '../../front/control/edge/credentials.ts';
-import { decide } from '../../front/control/edge/decide.ts';
+import { decide, rulesAsked } from '../../front/control/edge/decide.ts';
 import {
   type CredentialChecks,
   type EdgeState,
@@ -41,6 +41,8 @@ const CALLERS = [
 interface Explanation {
   readonly answer: 'pass' | 'refuse' | 'preflight' | 'to-setup';
   readonly rule: string;
+  /** The rules of the edge that were asked, in order; the last of them decided. */
+  readonly asked: readonly string[];
   readonly status: number | null;
   readonly code: string | null;
   readonly detail: string | null;
@@ -131,6 +133,7 @@ export default class ExplainCommand extends NodeCommand {
     const explanation: Explanation = {
       answer: decision.kind,
       rule: decision.rule,
+      asked: rulesAsked(head, state),
       status: refusal === null ? null : statusOf(refusal.code),
       code: refusal?.code ?? null,
       detail: decision.kind === 'to-setup' ? `302 ${decision.location}` : (refusal?.detail ?? null),
@@ -154,12 +157,13 @@ export default class ExplainCommand extends NodeCommand {
     return explanation;
   }
 
-  private print({ answer, rule, status, code, detail, row, policy, raised }: Explanation): void {
+  private print({ answer, rule, asked, status, code, detail, row, policy, raised }: Explanation): void {
     this.log(
       answer === 'pass'
         ? `passes (rule: ${rule})`
         : `${answer} ${status ?? ''} ${code ?? ''} (rule: ${rule})`,
     );
+    this.log(`asked in order: ${asked.join(', ')}`);
     if (detail !== null) this.log(detail);
     if (row === null || policy === null) return;
     this.log(`row ${row}`);

@@ -213,7 +213,12 @@ describe('what a request names has a class of its own', () => {
       );
       expect(stdout)
         .to.include('refuse 403 E_SCOPE')
-        .and.include('FENCE_ENABLE also needs flight: it limits where it may fly');
+        .and.include('FENCE_ENABLE also needs flight: it limits where it may fly')
+        .and.include(
+          'asked in order: target, origin, inner target, relay, fleet, unpaired, public, budget, credential\n',
+        );
+      const healthy = await svc(node.paths, 'explain', 'GET', '/healthz');
+      expect(healthy.stdout).to.include('relay, fleet, unpaired, public\n');
     });
   });
 });

@@ -24,16 +24,19 @@ import { oneInnerTarget, oneTarget } from './rules/target.ts';
 import { whileUnpaired } from './rules/unpaired.ts';
 import { isOnBox } from './standing.ts';
 
-/** The first that answers decides; who passes them all has to show a credential. (Step 3, the removal of headers, is the scan and the proxy's clean copy.) */
-const RULES: readonly ((ask: Ask) => Decision | null)[] = [
-  oneTarget,
-  ownOrigin,
-  oneInnerTarget,
-  throughRelay,
-  byFleet,
-  whileUnpaired,
-  publicRow,
-  withinBudget,
+/**
+ * The first that answers decides; who passes them all has to show a credential. (Step 3, the removal of headers, is the scan and the
+ * proxy's clean copy.)
+ */
+const RULES: readonly (readonly [name: string, rule: (ask: Ask) => Decision | null])[] = [
+  ['target', oneTarget],
+  ['origin', ownOrigin],
+  ['inner target', oneInnerTarget],
+  ['relay', throughRelay],
+  ['fleet', byFleet],
+  ['unpaired', whileUnpaired],
+  ['public', publicRow],
+  ['budget', withinBudget],
 ];
 
 export function decide(request: RequestHead, state: EdgeState): Decision {
@@ -52,11 +55,20 @@ export function decide(request: RequestHead, state: EdgeState): Decision {
 }
 
 function judge(ask: Ask): Decision {
-  for (const rule of RULES) {
+  for (const [, rule] of RULES) {
     const decision = rule(ask);
     if (decision !== null) return decision;
   }
   return withCredential(ask);
+}
+
+/** The rules that `decide` asks about a request, in order, up to the one that decides: for `svc explain`. */
+export function rulesAsked(request: RequestHead, state: EdgeState): readonly string[] {
+  const shown = takeReadTicket(request.target, state.matcher);
+  const ask = askOf(request, scanHeaders(request.rawHeaders), shown, state);
+  const names = RULES.map(([name]) => name);
+  const decider = RULES.findIndex(([, rule]) => rule(ask) !== null);
+  return decider < 0 ? [...names, 'credential'] : names.slice(0, decider + 1);
 }
 
 function askOf(request: RequestHead, headers: EdgeHeaders, { match, ticket }: Shown, state: EdgeState): Ask {
