@@ -4,7 +4,7 @@ import { H264Encoder } from '../../residual/video/engine/encoder.ts';
 import { parameterSets, splitNals } from '../../residual/video/engine/h264.ts';
 import { systemVideoClock } from '../../residual/video/engine/picture.ts';
 import { quietFfmpeg } from '../../residual/video/engine/quiet.ts';
-import { packetize, rtpTimestamp } from '../../residual/video/rtp-h264.ts';
+import { packetize, rtpTimestamp } from '../../residual/video/engine/rtp-h264.ts';
 import { TestSource } from '../../residual/video/sources/test-source.ts';
 
 const SIZE = { width: 640, height: 360, fps: 15, bitrate_kbps: 800 };

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { RtpHeader, RtpPacket } from 'werift';
 import { joinNals, splitNals } from '../../residual/video/engine/h264.ts';
-import { packetize, rtpTimestamp } from '../../residual/video/rtp-h264.ts';
+import { packetize, rtpTimestamp } from '../../residual/video/engine/rtp-h264.ts';
 import { RtpDepacketizer } from '../../residual/video/sources/rtp-depacketizer.ts';
 
 /** A NAL unit as an encoder writes it: no start code inside, no zero at its end. */

@@ -3,7 +3,7 @@ import { AV_PIX_FMT_YUV420P } from 'node-av/constants';
 import type { H264Encoder } from '../../residual/video/engine/encoder.ts';
 import { Encoders } from '../../residual/video/engine/encoders.ts';
 import { systemVideoClock } from '../../residual/video/engine/picture.ts';
-import { Pipeline } from '../../residual/video/engine/pipeline.ts';
+import { Pipeline } from '../../residual/video/pipeline.ts';
 import type { VideoSource } from '../../residual/video/sources/source.ts';
 import { TestSource } from '../../residual/video/sources/test-source.ts';
 import { createLogger } from '../../shared/process/logger.ts';

@@ -2,8 +2,8 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { POSES, type Pose } from '../../../shared/flight/calibration.ts';
 import { ACCELCAL_VEHICLE_POS, type CalibrationMessage } from '../../../shared/mavlink/decode-calibration.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
-import { RESULT_ACCEPTED } from '../commands/exchange.ts';
 import type { Params7 } from '../encode.ts';
+import { RESULT_ACCEPTED } from '../exchange.ts';
 import { FAILED_CHECK } from '../vehicle/prearm.ts';
 import type { StatusLine } from '../vehicle/status-texts.ts';
 import {

@@ -1,8 +1,8 @@
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { type CalibrationResult, POSES, type Pose } from '../../../shared/flight/calibration.ts';
-import { RESULT_TEMPORARILY_REJECTED } from '../commands/exchange.ts';
 import type { Params7 } from '../encode.ts';
 import type { EventWords } from '../events/definitions.ts';
+import { RESULT_TEMPORARILY_REJECTED } from '../exchange.ts';
 import type { StatusLine } from '../vehicle/status-texts.ts';
 import {
   hasBegun,

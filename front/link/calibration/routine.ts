@@ -3,10 +3,10 @@ import type { CalibrationSensor, Pose } from '../../../shared/flight/calibration
 import type { CalibrationMessage } from '../../../shared/mavlink/decode-calibration.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Clock } from '../clock.ts';
-import { type Exchange, type ExchangeJob, RESULT_ACCEPTED, resultName } from '../commands/exchange.ts';
 import type { Refusals } from '../commands/refusals.ts';
 import type { Encoder, Params7, Target } from '../encode.ts';
 import type { EventWords } from '../events/definitions.ts';
+import { type Exchange, type ExchangeJob, RESULT_ACCEPTED, resultName } from '../exchange.ts';
 import type { StatusLine } from '../vehicle/status-texts.ts';
 import type { CalibrationRecord } from './record.ts';
 

@@ -2,13 +2,9 @@ import { ApiError } from '../../../shared/errors.ts';
 import { type CommandName, checkArguments } from '../../../shared/flight/command-catalogue.ts';
 import { modeNumber } from '../../../shared/flight/modes.ts';
 import type { MissionItem } from '../../../shared/mission/item.ts';
-import type { CommandRequest, CommandResult } from '../../../shared/rpc/link.ts';
+import type { CommandRequest, CommandResult, ParamWriteRequest } from '../../../shared/rpc/link.ts';
 import type { Clock } from '../clock.ts';
 import { type Encoder, OWN_COMPONENT } from '../encode.ts';
-import type { Params } from '../params/params.ts';
-import type { Prearm } from '../vehicle/prearm.ts';
-import type { Vehicle } from '../vehicle/vehicle.ts';
-import { disarmHint } from './disarm-hint.ts';
 import {
   type Exchange,
   RESULT_ACCEPTED,
@@ -16,7 +12,10 @@ import {
   RESULT_IN_PROGRESS,
   RESULT_UNSUPPORTED,
   resultName,
-} from './exchange.ts';
+} from '../exchange.ts';
+import type { Prearm } from '../vehicle/prearm.ts';
+import type { Vehicle } from '../vehicle/vehicle.ts';
+import { disarmHint } from './disarm-hint.ts';
 import { landingHint } from './landing-hint.ts';
 import {
   flies,
@@ -92,7 +91,11 @@ interface CommandsOptions {
   readonly exchange: Exchange;
   readonly refusals: Refusals;
   readonly prearm: Prearm;
-  readonly params: Params;
+  /** What the vehicle's parameters are, and the way to one. */
+  readonly params: {
+    valueOf(name: string): number | null;
+    write(request: ParamWriteRequest): Promise<unknown>;
+  };
   /** The items of the vehicle's mission, from the cache or read. */
   readonly mission: () => Promise<readonly MissionItem[]>;
   /** How far a place may be. */

@@ -1,7 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { Clock } from '../clock.ts';
+import { RESULT_ACCEPTED } from '../exchange.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
-import { RESULT_ACCEPTED } from './exchange.ts';
 import { lookUntil } from './look-until.ts';
 import type { Context, Sender } from './sender.ts';
 

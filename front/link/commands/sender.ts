@@ -10,7 +10,6 @@ import {
   type Params7,
   type Target,
 } from '../encode.ts';
-import type { Vehicle } from '../vehicle/vehicle.ts';
 import {
   type Exchange,
   type ExchangeJob,
@@ -21,7 +20,8 @@ import {
   RESULT_LONG_ONLY,
   RESULT_UNSUPPORTED,
   RESULT_UNSUPPORTED_FRAME,
-} from './exchange.ts';
+} from '../exchange.ts';
+import type { Vehicle } from '../vehicle/vehicle.ts';
 import { lookUntil } from './look-until.ts';
 import type { Craft, Maneuver } from './maneuvers.ts';
 import type { Turn } from './precedence.ts';

@@ -1,8 +1,8 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { ParamsReset } from '../../../shared/rpc/link.ts';
 import type { Clock } from '../clock.ts';
-import { type Exchange, RESULT_ACCEPTED } from '../commands/exchange.ts';
 import type { Encoder } from '../encode.ts';
+import { type Exchange, RESULT_ACCEPTED } from '../exchange.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
 import { IDENTITY } from './param-writes.ts';
 

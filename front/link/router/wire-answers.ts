@@ -3,10 +3,16 @@ import { MSG } from '../../../shared/mavlink/messages.ts';
 import { Payload } from '../../../shared/mavlink/payload.ts';
 import type { Clock } from '../clock.ts';
 import { type Encoder, frameOf, type Target } from '../encode.ts';
-import type { ParamEntry } from '../params/param-table.ts';
 import { EVERYBODY, targetOf } from './addresses.ts';
 import { COMMAND_AT, FTP_AT } from './frame-scope.ts';
 import type { WireRefusal } from './wire-guard.ts';
+
+/** A parameter as the vehicle sent it: its raw 32 bits, its MAV_PARAM_TYPE. */
+interface KnownParam {
+  readonly bits: number;
+  readonly type: number;
+  readonly index: number;
+}
 
 /** At most one text for each reason and peer in this time: ground stations repeat a frame many times. */
 const REPEAT_MS = 1000;
@@ -44,7 +50,7 @@ interface WireAnswersOptions {
   readonly autopilot: () => Target | null;
   /** The newest sequence number of the autopilot. */
   readonly seq: () => number;
-  readonly param: (name: string) => ParamEntry | undefined;
+  readonly param: (name: string) => KnownParam | undefined;
   /** How many parameters the vehicle has. */
   readonly paramCount: () => number;
 }
@@ -134,7 +140,7 @@ export class WireAnswers {
   }
 }
 
-function paramValue(name: string, { bits, type, index }: ParamEntry, count: number): Buffer {
+function paramValue(name: string, { bits, type, index }: KnownParam, count: number): Buffer {
   const payload = Buffer.alloc(25);
   payload.writeUInt32LE(bits, 0);
   payload.writeUInt16LE(count, 4);

@@ -12,9 +12,9 @@ import type {
 import type { Clock } from '../clock.ts';
 import type { Encoder, Target } from '../encode.ts';
 import type { Params } from '../params/params.ts';
+import { Signer } from '../signer.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
 import type { KeyStore, StoredKey } from './key-store.ts';
-import { Signer } from './signer.ts';
 
 /** MAV_PROTOCOL_CAPABILITY_MAVLINK2: only v2 frames can be signed. */
 const CAPABILITY_MAVLINK2 = 8192;

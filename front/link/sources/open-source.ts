@@ -12,8 +12,11 @@ import { TcpTransport } from './tcp-transport.ts';
 import type { Transport } from './transport.ts';
 import { UdpTransport } from './udp-transport.ts';
 
-/** A second of 10 000 messages; the kernel gives at most its net.core.rmem_max. */
-const RECEIVE_BYTES = 1024 * 1024;
+/**
+ * About a second of 10 000 messages (measured on Linux 6.18: 2520 datagrams of 60 bytes fit into what 1 MiB asks for, since the kernel
+ * counts the packets and not their bytes). It gives at most net.core.rmem_max.
+ */
+const RECEIVE_BYTES = 4 * 1024 * 1024;
 
 interface SourceTools {
   readonly clock: Clock;

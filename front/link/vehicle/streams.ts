@@ -1,7 +1,7 @@
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import type { Clock } from '../clock.ts';
-import { type Exchange, RESULT_ACCEPTED, RESULT_UNSUPPORTED } from '../commands/exchange.ts';
 import type { Encoder, Params7 } from '../encode.ts';
+import { type Exchange, RESULT_ACCEPTED, RESULT_UNSUPPORTED } from '../exchange.ts';
 import type { Vehicle } from './vehicle.ts';
 
 // MAV_CMD

@@ -1,5 +1,5 @@
 import type { AccessUnit } from '../engine/picture.ts';
-import { packetize, rtpTimestamp } from '../rtp-h264.ts';
+import { packetize, rtpTimestamp } from '../engine/rtp-h264.ts';
 
 const PAYLOAD_TYPE = 96;
 const HEADER_BYTES = 12;

@@ -10,7 +10,7 @@ import {
 } from 'werift';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { ViewerPath } from '../../../shared/rpc/video.ts';
-import type { RtpPart } from '../rtp-h264.ts';
+import type { RtpPart } from '../engine/rtp-h264.ts';
 import { Adaptation, type Encode } from './adaptation.ts';
 import { Pacer } from './pacer.ts';
 import { OVERHEAD_BYTES, Path } from './path.ts';

@@ -4,7 +4,7 @@ import type { Logger } from '../../../shared/process/logger.ts';
 import type { ParamsOf } from '../../../shared/rpc/contract.ts';
 import type { VIDEO, ViewerStatus } from '../../../shared/rpc/video.ts';
 import type { AccessUnit } from '../engine/picture.ts';
-import { packetize, rtpTimestamp } from '../rtp-h264.ts';
+import { packetize, rtpTimestamp } from '../engine/rtp-h264.ts';
 import type { Encode } from './adaptation.ts';
 import { MainNeed } from './main-need.ts';
 import { parseFragment } from './sdp.ts';

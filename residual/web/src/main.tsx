@@ -1,6 +1,6 @@
 import { render } from 'preact';
 import { rememberFlight } from './api/flight.ts';
-import { App } from './app/app.tsx';
+import { App } from './app.tsx';
 import './styles/page.css';
 
 const root = document.getElementById('app');

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
+import { type Theme, theme } from '../parts/theme.ts';
 import { t } from '../strings.ts';
-import { type Theme, theme } from './theme.ts';
 
 export function ThemeChoice(): JSX.Element {
   return (

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { theme } from '../app/theme.ts';
+import { theme } from '../parts/theme.ts';
 import { useAsk } from '../parts/use-ask.ts';
 import { t } from '../strings.ts';
 import { useProjection } from './map.tsx';

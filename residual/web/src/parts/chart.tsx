@@ -1,10 +1,10 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type uPlot from 'uplot';
-import { theme } from '../app/theme.ts';
 import { t } from '../strings.ts';
 import css from './chart.module.css';
 import { number } from './format.ts';
+import { theme } from './theme.ts';
 
 /** A line over time. */
 export interface Line {

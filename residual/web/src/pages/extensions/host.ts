@@ -2,7 +2,7 @@ import { effect, signal } from '@preact/signals';
 import { mayReadAny, mayReadPart } from '../../../../../shared/plugins/telemetry-part.ts';
 import { call, Refused, send } from '../../api/client.ts';
 import { newest } from '../../api/telemetry.ts';
-import { theme } from '../../app/theme.ts';
+import { theme } from '../../parts/theme.ts';
 import { say } from '../../parts/toast.tsx';
 import { t } from '../../strings.ts';
 import { METHODS } from './frame-requests.ts';

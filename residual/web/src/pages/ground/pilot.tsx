@@ -1,11 +1,11 @@
 import type { JSX } from 'preact';
 import { clientId } from '../../api/credential.ts';
 import { denied } from '../../api/node.ts';
-import { claim, iAmPilot, pilot, release } from '../../api/pilot.ts';
 import { moment } from '../../parts/format.ts';
 import { Badge, Button, Card, ErrorNote, HoldButton, Note } from '../../parts/parts.tsx';
 import { useAct } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import { claim, iAmPilot, pilot, release } from './pilot-in-command.ts';
 
 /** Who flies. While somebody is pilot in command, others can only stop, land and return. */
 export function Pilot(): JSX.Element {

@@ -1,16 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Frame } from 'node-av';
-import { Backoff } from '../../../shared/async/backoff.ts';
-import { ApiError, messageOf } from '../../../shared/errors.ts';
-import type { Logger } from '../../../shared/process/logger.ts';
-import type { PipelineState, PipelineStatus, Profile } from '../../../shared/rpc/video.ts';
-import type { VideoSource } from '../sources/source.ts';
-import { cloneFrame } from './av.ts';
-import type { H264Encoder } from './encoder.ts';
-import type { Encoders } from './encoders.ts';
-import { Meter } from './meter.ts';
-import type { AccessUnit, Picture, VideoClock } from './picture.ts';
-import { Scaler } from './scaler.ts';
+import { Backoff } from '../../shared/async/backoff.ts';
+import { ApiError, messageOf } from '../../shared/errors.ts';
+import type { Logger } from '../../shared/process/logger.ts';
+import type { PipelineState, PipelineStatus, Profile } from '../../shared/rpc/video.ts';
+import { cloneFrame } from './engine/av.ts';
+import type { H264Encoder } from './engine/encoder.ts';
+import type { Encoders } from './engine/encoders.ts';
+import { Meter } from './engine/meter.ts';
+import type { AccessUnit, Picture, VideoClock } from './engine/picture.ts';
+import { Scaler } from './engine/scaler.ts';
+import type { VideoSource } from './sources/source.ts';
 
 export interface PipelineOptions {
   /** The source for one attempt; null when there is no camera at the moment. */

@@ -1,30 +1,30 @@
 import type { ComponentType, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { call, Refused } from '../api/client.ts';
-import { credential } from '../api/credential.ts';
-import { enter, entry, info, isGround } from '../api/node.ts';
-import { awaySeconds } from '../api/presence.ts';
-import { relayed } from '../api/relay.ts';
-import { Button, Note } from '../parts/parts.tsx';
-import { Toasts } from '../parts/toast.tsx';
-import { t } from '../strings.ts';
-import { Menu } from './menu.tsx';
-import { go, hrefOf, PAGES, type PageId, place } from './route.ts';
+import { call, Refused } from './api/client.ts';
+import { credential } from './api/credential.ts';
+import { enter, entry, info, isGround } from './api/node.ts';
+import { awaySeconds } from './api/presence.ts';
+import { relayed } from './api/relay.ts';
+import { Menu } from './app/menu.tsx';
+import { go, hrefOf, PAGES, type PageId, place } from './app/route.ts';
+import { VehicleBar } from './app/vehicle-bar.tsx';
+import { Button, Note } from './parts/parts.tsx';
+import { Toasts } from './parts/toast.tsx';
 import { SignIn } from './sign-in.tsx';
-import { VehicleBar } from './vehicle-bar.tsx';
+import { t } from './strings.ts';
 
 const RETRY_MS = 2000;
 
 /** Each page is loaded when it is first opened. */
 const LOADERS: Readonly<Record<PageId, () => Promise<{ readonly default: ComponentType }>>> = {
-  fly: async () => import('../pages/fly/fly.tsx'),
-  plan: async () => import('../pages/plan/plan.tsx'),
-  vehicle: async () => import('../pages/vehicle/vehicle.tsx'),
-  node: async () => import('../pages/node/node.tsx'),
-  extensions: async () => import('../pages/extensions/extensions.tsx'),
-  access: async () => import('../pages/access/access.tsx'),
-  ground: async () => import('../pages/ground/ground.tsx'),
-  setup: async () => import('../pages/setup/setup.tsx'),
+  fly: async () => import('./pages/fly/fly.tsx'),
+  plan: async () => import('./pages/plan/plan.tsx'),
+  vehicle: async () => import('./pages/vehicle/vehicle.tsx'),
+  node: async () => import('./pages/node/node.tsx'),
+  extensions: async () => import('./pages/extensions/extensions.tsx'),
+  access: async () => import('./pages/access/access.tsx'),
+  ground: async () => import('./pages/ground/ground.tsx'),
+  setup: async () => import('./pages/setup/setup.tsx'),
 };
 
 /** The frame around the pages: who the node is, where one can go, what is wrong. */

@@ -1,13 +1,13 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { call, Refused } from '../api/client.ts';
-import { credential, credentialIn, hold, lose, lost } from '../api/credential.ts';
-import { enter, entry, info } from '../api/node.ts';
-import { holdKey, holdSession } from '../api/sign-in.ts';
-import { Button, Card, ErrorNote, Field, Note } from '../parts/parts.tsx';
-import { useAct, useAsk } from '../parts/use-ask.ts';
-import { t } from '../strings.ts';
-import { go } from './route.ts';
+import { call, Refused } from './api/client.ts';
+import { credential, credentialIn, hold, lose, lost } from './api/credential.ts';
+import { enter, entry, info } from './api/node.ts';
+import { holdKey, holdSession } from './api/sign-in.ts';
+import { go } from './app/route.ts';
+import { Button, Card, ErrorNote, Field, Note } from './parts/parts.tsx';
+import { useAct, useAsk } from './parts/use-ask.ts';
+import { t } from './strings.ts';
 
 const PIN = /^[0-9]{4,12}$/;
 
@@ -75,10 +75,10 @@ export function SignIn(): JSX.Element {
 
 /** Nobody has set this node up, and from here it takes no stranger: it can be paired, or set up from near. */
 function Unpaired(): JSX.Element {
-  const [part, setPart] = useState<typeof import('../pages/setup/claim.tsx') | null>(null);
+  const [part, setPart] = useState<typeof import('./pages/setup/claim.tsx') | null>(null);
   useEffect(() => {
     let shown = true;
-    import('../pages/setup/claim.tsx').then(
+    import('./pages/setup/claim.tsx').then(
       (loaded) => shown && setPart(loaded),
       () => undefined, // the sentence says how else to go on
     );

@@ -1,12 +1,12 @@
 import { computed, effect, signal } from '@preact/signals';
-import { say } from '../parts/toast.tsx';
-import { t } from '../strings.ts';
-import { call, Refused } from './client.ts';
-import { clientId, credential } from './credential.ts';
-import { entry, info } from './node.ts';
-import { relayed } from './relay.ts';
-import type { Answer } from './rows.ts';
-import { Stream } from './socket.ts';
+import { call, Refused } from '../../api/client.ts';
+import { clientId, credential } from '../../api/credential.ts';
+import { entry, info } from '../../api/node.ts';
+import { relayed } from '../../api/relay.ts';
+import type { Answer } from '../../api/rows.ts';
+import { Stream } from '../../api/socket.ts';
+import { say } from '../../parts/toast.tsx';
+import { t } from '../../strings.ts';
 
 /**
  * The pilot in command of this ground station. Once claimed it stays with this page whatever it shows, by a heartbeat every 2 s; a page

@@ -1,7 +1,7 @@
-import { every } from '../../../shared/async/every.ts';
-import { ApiError } from '../../../shared/errors.ts';
-import type { Logger } from '../../../shared/process/logger.ts';
-import { type Server, serverOf } from '../../../shared/rpc/contract.ts';
+import { every } from '../../shared/async/every.ts';
+import { ApiError } from '../../shared/errors.ts';
+import type { Logger } from '../../shared/process/logger.ts';
+import { type Server, serverOf } from '../../shared/rpc/contract.ts';
 import {
   type EngineStatus,
   type Profile,
@@ -9,21 +9,21 @@ import {
   type Snapshot,
   type SnapshotBox,
   VIDEO,
-} from '../../../shared/rpc/video.ts';
-import { FrameServer } from '../frames/frame-server.ts';
-import { LiveStreams } from '../live/live-streams.ts';
-import type { Outputs } from '../outputs/outputs.ts';
-import { Recorder } from '../recorder/recorder.ts';
-import type { VideoSource } from '../sources/source.ts';
-import { type OpenViewer, Viewers } from '../viewers/viewers.ts';
-import { cloneFrame } from './av.ts';
-import { Decoding } from './decoding.ts';
-import type { Encoders } from './encoders.ts';
-import { encodeJpeg } from './jpeg.ts';
-import type { AccessUnit, Picture, VideoClock } from './picture.ts';
+} from '../../shared/rpc/video.ts';
+import { cloneFrame } from './engine/av.ts';
+import { Decoding } from './engine/decoding.ts';
+import type { Encoders } from './engine/encoders.ts';
+import { encodeJpeg } from './engine/jpeg.ts';
+import type { AccessUnit, Picture, VideoClock } from './engine/picture.ts';
+import { SmallEncode } from './engine/small-encode.ts';
+import { UnitBuffer } from './engine/unit-buffer.ts';
+import { FrameServer } from './frames/frame-server.ts';
+import { LiveStreams } from './live/live-streams.ts';
+import type { Outputs } from './outputs/outputs.ts';
 import { Pipeline } from './pipeline.ts';
-import { SmallEncode } from './small-encode.ts';
-import { UnitBuffer } from './unit-buffer.ts';
+import { Recorder } from './recorder/recorder.ts';
+import type { VideoSource } from './sources/source.ts';
+import { type OpenViewer, Viewers } from './viewers/viewers.ts';
 
 interface EngineOptions {
   readonly open: () => Promise<VideoSource | null>;

@@ -1,4 +1,4 @@
-import { NAL, nalType, splitNals } from './engine/h264.ts';
+import { NAL, nalType, splitNals } from './h264.ts';
 
 /** H.264 over RTP (RFC 6184), packetization mode 1: single NAL units and FU-A. */
 

@@ -1,7 +1,7 @@
-import { ApiError } from '../../../shared/errors.ts';
-import type { CommandAck } from '../../../shared/mavlink/decode.ts';
-import type { Clock, Timer } from '../clock.ts';
-import { OWN_COMPONENT } from '../encode.ts';
+import { ApiError } from '../../shared/errors.ts';
+import type { CommandAck } from '../../shared/mavlink/decode.ts';
+import type { Clock, Timer } from './clock.ts';
+import { OWN_COMPONENT } from './encode.ts';
 
 const SENDS = 3;
 const RESEND_MS = 1200;
