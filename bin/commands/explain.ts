@@ -18,10 +18,10 @@ import { isScope, SCOPES, type Scope } from '../../shared/auth/scopes.ts';
 import { enabledFeatures } from '../../shared/config/features.ts';
 import { loadConfig } from '../../shared/config/load.ts';
 import { ERRORS, messageOf } from '../../shared/errors.ts';
+import type { Armed } from '../../shared/flight/armed.ts';
 import type { Profile } from '../../shared/profile.ts';
 import { type Raised, raisedByRequest } from '../../shared/routes/classes.ts';
 import { compileTable, ROWS } from '../../shared/routes/table.ts';
-import type { Armed } from '../../shared/rpc/link.ts';
 import { EXIT } from '../exit-codes.ts';
 import { NodeCommand } from '../node-command.ts';
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../../shared/config/schema.ts';
 import type { FleetPlace } from '../../shared/rpc/fleet.ts';
-import type { LinkState } from '../../shared/rpc/link.ts';
+import type { LinkState } from '../../shared/rpc/link-state.ts';
 import { EventQueue } from './event-queue.ts';
 import { FleetClient, type FleetClientOptions, type FleetLimits } from './fleet-client.ts';
 import type { FleetLog } from './fleet-log.ts';

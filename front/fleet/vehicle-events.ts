@@ -1,6 +1,6 @@
 import { TokenBucket } from '../../shared/async/token-bucket.ts';
 import type { JsonObject } from '../../shared/member.ts';
-import type { LinkState } from '../../shared/rpc/link.ts';
+import type { LinkState } from '../../shared/rpc/link-state.ts';
 import type { NewEvent } from './event-queue.ts';
 
 /** MAV_SEVERITY: warnings and worse. */

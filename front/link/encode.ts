@@ -4,7 +4,7 @@ import { frameCrc } from '../../shared/mavlink/crc.ts';
 import { crcExtraOf } from '../../shared/mavlink/dialect.ts';
 import { STX_V2 } from '../../shared/mavlink/frame.ts';
 import { MSG } from '../../shared/mavlink/messages.ts';
-import type { PositionSetPoint, VelocitySetPoint } from '../../shared/rpc/link.ts';
+import type { PositionSetPoint, VelocitySetPoint } from '../../shared/rpc/link-state.ts';
 import { type Signer, setupNone } from './signer.ts';
 
 /** MAV_COMP_ID_ONBOARD_COMPUTER: who we are on the link (docs/contract.md 6). */

@@ -7,20 +7,20 @@ import type { Logger } from '../../shared/process/logger.ts';
 import type { CameraRequest } from '../../shared/rpc/camera.ts';
 import type {
   CommandRequest,
+  ParamWriteRequest,
+  SetPointRequest,
+  SigningEnrolRequest,
+} from '../../shared/rpc/link.ts';
+import type {
   CommandResult,
-  LinkProblem,
-  LinkState,
-  OffboardState,
   ParamsReset,
   ParamsSnapshot,
-  ParamWriteRequest,
   ParamWriteResult,
-  SetPointRequest,
   SigningEnrolled,
-  SigningEnrolRequest,
   SigningState,
   WorkProgress,
-} from '../../shared/rpc/link.ts';
+} from '../../shared/rpc/link-answers.ts';
+import type { LinkProblem, LinkState, OffboardState } from '../../shared/rpc/link-state.ts';
 import { Calibration } from './calibration/calibration.ts';
 import { Camera } from './camera/camera.ts';
 import type { Clock, Timer } from './clock.ts';

@@ -1,7 +1,8 @@
 import { tell } from '../../shared/async/tell.ts';
 import type { CameraRequest } from '../../shared/rpc/camera.ts';
 import { type Calls, clientOf } from '../../shared/rpc/contract.ts';
-import { LINK, type LinkState } from '../../shared/rpc/link.ts';
+import { LINK } from '../../shared/rpc/link.ts';
+import type { LinkState } from '../../shared/rpc/link-state.ts';
 
 /** What may be heard of svc-link. */
 interface LinkListener {

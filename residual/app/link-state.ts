@@ -1,6 +1,7 @@
 import { within } from '../../shared/async/within.ts';
 import { clientOf } from '../../shared/rpc/contract.ts';
-import { LINK, type LinkState } from '../../shared/rpc/link.ts';
+import { LINK } from '../../shared/rpc/link.ts';
+import type { LinkState } from '../../shared/rpc/link-state.ts';
 
 const LINK_MS = 1000;
 

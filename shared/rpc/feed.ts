@@ -1,8 +1,42 @@
 import { connect } from 'node:net';
+import type { Scope } from '../auth/scopes.ts';
 import { messageOf } from '../errors.ts';
 import type { Frame } from '../mavlink/frame.ts';
 import { Framer } from '../mavlink/framer.ts';
-import type { FeedHello, FeedReply } from './link.ts';
+
+/**
+ * The first line of a client of `mavlink.sock`, answered by one line with a FeedReply; then MAVLink goes both ways. The edge
+ * has decided what the client may do.
+ */
+export interface FeedHello {
+  /** Shown in the diagnostics. */
+  readonly name: string;
+  /** False: its frames are dropped and counted. */
+  readonly write: boolean;
+  /** The armed guard on the wire is overridden. */
+  readonly force: boolean;
+  /** Of a token: what it holds; absent where nobody has scopes. */
+  readonly scopes?: readonly Scope[];
+  /** Messages it wants, `ATTITUDE@5,HEARTBEAT`; null for all. */
+  readonly msgs: string | null;
+  /** How the client calls itself, null for nobody; absent where the pilot in command does not matter. */
+  readonly client_id?: string | null;
+  /**
+   * It is this component of the vehicle's system: only frames from it, of these messages, are taken, and the node sends its heartbeat.
+   * Refused where there is such a component already.
+   */
+  readonly component?: FeedComponent;
+}
+
+export interface FeedComponent {
+  readonly id: number;
+  /** MAV_TYPE */
+  readonly type: number;
+  /** Ids. */
+  readonly messages: readonly number[];
+}
+
+export type FeedReply = { readonly ok: true } | { readonly ok: false; readonly detail: string };
 
 /** Limit of bytes that svc-link has not read yet; it reads at once, so only a flood reaches it. */
 const MAX_WAITING_BYTES = 256 * 1024;

@@ -4,10 +4,10 @@ import type { Decision } from '../../front/control/edge/decision.ts';
 import { PAIRING_KEY } from '../../shared/auth/principal.ts';
 import { SCOPES, type Scope } from '../../shared/auth/scopes.ts';
 import { configLeaves } from '../../shared/config/keys.ts';
+import type { Armed } from '../../shared/flight/armed.ts';
 import { FEATURES } from '../../shared/profile.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
-import type { Armed } from '../../shared/rpc/link.ts';
 import { edgeState, head, judge, KEY, trusting, verdict, withKey } from '../support/edge.ts';
 
 const unpaired = edgeState({ pairing: { paired: false, keyHash: null } });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { VehicleEvents } from '../../residual/app/plugins/ipc/vehicle-events.ts';
-import type { LinkState, Telemetry } from '../../shared/rpc/link.ts';
+import type { LinkState } from '../../shared/rpc/link-state.ts';
+import type { Telemetry } from '../../shared/rpc/telemetry.ts';
 import { linkState } from '../fleet/rig.ts';
 
 interface Change {

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { CommandName } from '../../shared/flight/command-catalogue.ts';
-import type { ParamsSnapshot } from '../../shared/rpc/link.ts';
+import type { ParamsSnapshot } from '../../shared/rpc/link-answers.ts';
 import { commandLong } from '../link/ground-station.ts';
 import { LinkProcess } from '../link/link-process.ts';
 import { SimProcess } from '../sim/sim-process.ts';

@@ -2,7 +2,7 @@ import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { ApiError } from '../../shared/errors.ts';
-import type { SigningEnrolled, SigningState } from '../../shared/rpc/link.ts';
+import type { SigningEnrolled, SigningState } from '../../shared/rpc/link-answers.ts';
 import { commandLong, GroundStation } from '../link/ground-station.ts';
 import { LinkProcess } from '../link/link-process.ts';
 import { encodeAs } from '../link/mavlink-samples.ts';

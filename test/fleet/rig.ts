@@ -8,7 +8,7 @@ import { ApiError } from '../../shared/errors.ts';
 import type { FleetEvent } from '../../shared/fleet/told.ts';
 import { type Client, clientOf, type Server, serverOf } from '../../shared/rpc/contract.ts';
 import { FLEET, type FleetLinkState, type FleetPlace } from '../../shared/rpc/fleet.ts';
-import type { LinkState } from '../../shared/rpc/link.ts';
+import type { LinkState } from '../../shared/rpc/link-state.ts';
 import { RpcServer } from '../../shared/rpc/rpc.ts';
 import { Broker } from '../support/mosquitto.ts';
 import { removeDir, tempDir } from '../support/temp.ts';

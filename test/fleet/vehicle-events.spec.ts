@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { NewEvent } from '../../front/fleet/event-queue.ts';
 import { VehicleEvents } from '../../front/fleet/vehicle-events.ts';
-import type { LinkState } from '../../shared/rpc/link.ts';
+import type { LinkState } from '../../shared/rpc/link-state.ts';
 import { linkState } from './rig.ts';
 
 describe('events of the vehicle', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { common, type MavLinkData } from 'node-mavlink';
-import type { PrearmReport } from '../../shared/rpc/link.ts';
+import type { PrearmReport } from '../../shared/rpc/telemetry.ts';
 import { paramValue, statusText } from './mavlink-samples.ts';
 import { Rig, type RigOptions } from './rig.ts';
 

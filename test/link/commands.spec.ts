@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { disarmHint } from '../../front/link/commands/disarm-hint.ts';
 import { ApiError } from '../../shared/errors.ts';
-import type { CommandRequest, CommandResult } from '../../shared/rpc/link.ts';
+import type { CommandRequest } from '../../shared/rpc/link.ts';
+import type { CommandResult } from '../../shared/rpc/link-answers.ts';
 import { settle } from './fake-clock.ts';
 import { commandAck, globalPosition, statusText } from './mavlink-samples.ts';
 import { Rig, type RigOptions, type Sent } from './rig.ts';

@@ -9,7 +9,7 @@ import { LoopGuard } from '../../front/link/router/loop-guard.ts';
 import { Router } from '../../front/link/router/router.ts';
 import { WireGuard } from '../../front/link/router/wire-guard.ts';
 import { Framer } from '../../shared/mavlink/framer.ts';
-import type { LinkState } from '../../shared/rpc/link.ts';
+import type { LinkState } from '../../shared/rpc/link-state.ts';
 import { freePort } from '../support/temp.ts';
 import { FakeClock } from './fake-clock.ts';
 import { attitude, encodeAs, heartbeat } from './mavlink-samples.ts';

@@ -6,13 +6,9 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { CommandName } from '../../shared/flight/command-catalogue.ts';
 import { type Calls, type Client, clientOf } from '../../shared/rpc/contract.ts';
-import {
-  type CommandResult,
-  type EndpointStatus,
-  LINK,
-  type LinkState,
-  type ParamsSnapshot,
-} from '../../shared/rpc/link.ts';
+import { LINK } from '../../shared/rpc/link.ts';
+import type { CommandResult, ParamsSnapshot } from '../../shared/rpc/link-answers.ts';
+import type { EndpointStatus, LinkState } from '../../shared/rpc/link-state.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 import { groundHeartbeatFrame } from './mavlink-samples.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { SetPoint } from '../../shared/rpc/link.ts';
+import type { SetPoint } from '../../shared/rpc/link-state.ts';
 import { Rig, type RigOptions, type Sent } from './rig.ts';
 
 const LOCAL = 84;

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ParamStore } from '../../front/link/params/param-store.ts';
-import type { ParamWriteResult } from '../../shared/rpc/link.ts';
+import type { ParamWriteResult } from '../../shared/rpc/link-answers.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 import { settle } from './fake-clock.ts';
 import { paramValue } from './mavlink-samples.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { common, type MavLinkData } from 'node-mavlink';
 import { crcExtraOf } from '../../shared/mavlink/dialect.ts';
-import type { PrearmReport } from '../../shared/rpc/link.ts';
+import type { PrearmReport } from '../../shared/rpc/telemetry.ts';
 import { commandAck, rawV2, statusText } from './mavlink-samples.ts';
 import { Rig } from './rig.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { CommandResult } from '../../shared/rpc/link.ts';
+import type { CommandResult } from '../../shared/rpc/link-answers.ts';
 import { attitude, commandAck } from './mavlink-samples.ts';
 import { Rig } from './rig.ts';
 

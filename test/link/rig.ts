@@ -13,7 +13,9 @@ import type { Frame } from '../../shared/mavlink/frame.ts';
 import { Framer } from '../../shared/mavlink/framer.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
 import type { CameraRequest } from '../../shared/rpc/camera.ts';
-import type { CommandRequest, CommandResult, LinkState } from '../../shared/rpc/link.ts';
+import type { CommandRequest } from '../../shared/rpc/link.ts';
+import type { CommandResult } from '../../shared/rpc/link-answers.ts';
+import type { LinkState } from '../../shared/rpc/link-state.ts';
 import { FakeClock, settle } from './fake-clock.ts';
 import { attitude, autopilotVersion, commandAck, encodeAs, heartbeat } from './mavlink-samples.ts';
 

@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import { FrameStream } from '../../front/link/router/frame-stream.ts';
 import { WireGuard, type WirePolicy } from '../../front/link/router/wire-guard.ts';
 import type { Scope } from '../../shared/auth/scopes.ts';
+import type { Armed } from '../../shared/flight/armed.ts';
 import { crcExtraOf } from '../../shared/mavlink/dialect.ts';
 import type { Frame } from '../../shared/mavlink/frame.ts';
 import { MSG } from '../../shared/mavlink/messages.ts';
-import type { Armed } from '../../shared/rpc/link.ts';
 import { FakeClock } from './fake-clock.ts';
 import { rawV2 } from './mavlink-samples.ts';
 

@@ -5,7 +5,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { WebSocket } from 'ws';
 import { clientOf } from '../../shared/rpc/contract.ts';
-import type { LinkState } from '../../shared/rpc/link.ts';
+import type { LinkState } from '../../shared/rpc/link-state.ts';
 import { RpcClient } from '../../shared/rpc/rpc.ts';
 import { type EngineStatus, VIDEO } from '../../shared/rpc/video.ts';
 import type { TestNode } from './node.ts';

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import supertest from 'supertest';
 import { type Paths, pathsFrom } from '../../shared/paths.ts';
 import { type Client, clientOf } from '../../shared/rpc/contract.ts';
-import { LINK, type LinkState } from '../../shared/rpc/link.ts';
+import { LINK } from '../../shared/rpc/link.ts';
+import type { LinkState } from '../../shared/rpc/link-state.ts';
 import { type ChildStatus, SUPERVISOR } from '../../shared/rpc/supervisor.ts';
 import { freePort, removeDir, tempDir } from './temp.ts';
 

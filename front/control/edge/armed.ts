@@ -1,8 +1,8 @@
 import { configLeaf } from '../../../shared/config/keys.ts';
+import type { Armed } from '../../../shared/flight/armed.ts';
 import { memberOf } from '../../../shared/member.ts';
 import type { Profile } from '../../../shared/profile.ts';
 import type { Row } from '../../../shared/routes/row.ts';
-import type { Armed } from '../../../shared/rpc/link.ts';
 import { carriesLink, unitName } from '../../../shared/units.ts';
 
 interface GuardQuestion {

@@ -1,5 +1,5 @@
 import type { NodeStatus, Position } from '../../../shared/fleet/told.ts';
-import type { Telemetry } from '../../../shared/rpc/link.ts';
+import type { Telemetry } from '../../../shared/rpc/telemetry.ts';
 
 /** What a list of nodes shows, beside the body of GET /api/status. What was not measured is null. */
 export function listed(

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ApiError } from '../../../shared/errors.ts';
 import { FileReply, type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
 import type { missionRows } from '../../../shared/routes/mission.ts';
-import type { FlightLogPart } from '../../../shared/rpc/link.ts';
+import type { FlightLogPart } from '../../../shared/rpc/link-answers.ts';
 import type { VehicleView } from '../node/vehicle-view.ts';
 
 const TYPE = 'application/octet-stream';

@@ -16,7 +16,7 @@ import { type Call, type HandlersOf, type OnProgress, Reply } from '../../../sha
 import type { missionRows } from '../../../shared/routes/mission.ts';
 import { parseQuery } from '../../../shared/routes/query.ts';
 import type { Row } from '../../../shared/routes/row.ts';
-import type { MissionList, MissionWritten } from '../../../shared/rpc/link.ts';
+import type { MissionList, MissionWritten } from '../../../shared/rpc/link-answers.ts';
 import type { VehicleView } from '../node/vehicle-view.ts';
 import type { KeptPlan } from '../stores/kept-plan.ts';
 

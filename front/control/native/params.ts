@@ -2,7 +2,7 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { flightRows } from '../../../shared/routes/flight.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import { parseQuery } from '../../../shared/routes/query.ts';
-import type { ParamsSnapshot, ParamWriteResult } from '../../../shared/rpc/link.ts';
+import type { ParamsSnapshot, ParamWriteResult } from '../../../shared/rpc/link-answers.ts';
 import type { VehicleView } from '../node/vehicle-view.ts';
 import type { ParamDescription } from '../param-metadata/description.ts';
 import type { ParamMetadata } from '../param-metadata/param-metadata.ts';

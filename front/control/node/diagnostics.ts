@@ -3,7 +3,7 @@ import type { Board } from '../../../shared/board.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import type { JsonObject } from '../../../shared/member.ts';
 import type { Client } from '../../../shared/rpc/contract.ts';
-import type { EndpointStatus } from '../../../shared/rpc/link.ts';
+import type { EndpointStatus } from '../../../shared/rpc/link-state.ts';
 import type { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
 import type { AuditState } from '../stores/audit.ts';
 import type { SystemFacts, SystemMonitor } from './health.ts';

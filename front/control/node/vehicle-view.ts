@@ -1,8 +1,11 @@
 import { tellAll } from '../../../shared/async/tell.ts';
+import type { Armed } from '../../../shared/flight/armed.ts';
 import { telemetryOf } from '../../../shared/flight/telemetry-body.ts';
 import type { OnProgress } from '../../../shared/routes/handler.ts';
 import { type Calls, type Client, clientOf } from '../../../shared/rpc/contract.ts';
-import { type Armed, LINK, type LinkState, type WorkProgress } from '../../../shared/rpc/link.ts';
+import { LINK } from '../../../shared/rpc/link.ts';
+import type { WorkProgress } from '../../../shared/rpc/link-answers.ts';
+import type { LinkState } from '../../../shared/rpc/link-state.ts';
 
 const STALE_MS = 3000;
 

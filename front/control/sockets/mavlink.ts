@@ -3,8 +3,8 @@ import type { Principal } from '../../../shared/auth/principal.ts';
 import type { mavlinkStream } from '../../../shared/routes/flight.ts';
 import type { SocketHandler } from '../../../shared/routes/handler.ts';
 import { parseQuery } from '../../../shared/routes/query.ts';
+import type { FeedHello } from '../../../shared/rpc/feed.ts';
 import { openFeed } from '../../../shared/rpc/feed.ts';
-import type { FeedHello } from '../../../shared/rpc/link.ts';
 
 /** About a second of a busy vehicle: a reader that is further behind loses frames, and the node loses nothing. */
 const MAX_BEHIND_BYTES = 64 * 1024;

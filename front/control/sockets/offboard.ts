@@ -4,7 +4,7 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { JsonObject } from '../../../shared/member.ts';
 import type { offboardStream } from '../../../shared/routes/flight.ts';
 import type { SocketHandler } from '../../../shared/routes/handler.ts';
-import type { SetPoint } from '../../../shared/rpc/link.ts';
+import type { SetPoint } from '../../../shared/rpc/link-state.ts';
 import type { PilotRule } from '../edge/decision.ts';
 import type { VehicleView } from '../node/vehicle-view.ts';
 import { mayFly } from './mavlink.ts';

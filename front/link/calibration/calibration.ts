@@ -1,7 +1,8 @@
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { Pose } from '../../../shared/flight/calibration.ts';
 import type { CalibrationMessage } from '../../../shared/mavlink/decode-calibration.ts';
-import type { CalibrateRequest, CalibrationSnapshot } from '../../../shared/rpc/link.ts';
+import type { CalibrateRequest } from '../../../shared/rpc/link.ts';
+import type { CalibrationSnapshot } from '../../../shared/rpc/link-answers.ts';
 import type { EventWords } from '../events/definitions.ts';
 import type { StatusLine } from '../vehicle/status-texts.ts';
 import type { SessionReason, Vehicle } from '../vehicle/vehicle.ts';

@@ -5,7 +5,7 @@ import {
   type CalibrationState,
   MAX_STEPS,
 } from '../../../shared/flight/calibration.ts';
-import type { CalibrationSnapshot } from '../../../shared/rpc/link.ts';
+import type { CalibrationSnapshot } from '../../../shared/rpc/link-answers.ts';
 import type { Clock } from '../clock.ts';
 
 /** Bounds against a hostile or broken vehicle, and against readers. */

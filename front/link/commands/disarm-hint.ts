@@ -1,4 +1,4 @@
-import type { Telemetry } from '../../../shared/rpc/link.ts';
+import type { Telemetry } from '../../../shared/rpc/telemetry.ts';
 
 /**
  * What helps where a vehicle has refused to disarm: both firmwares refuse it in the air (ArduPilot's AP_Arming::disarm of the vehicle,

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
-import type { OffboardState, SetPoint } from '../../../shared/rpc/link.ts';
+import type { OffboardState, SetPoint } from '../../../shared/rpc/link-state.ts';
 import type { Clock } from '../clock.ts';
 import type { Encoder } from '../encode.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';

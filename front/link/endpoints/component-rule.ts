@@ -1,6 +1,6 @@
 import { type Frame, frameAt } from '../../../shared/mavlink/frame.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
-import type { FeedComponent } from '../../../shared/rpc/link.ts';
+import type { FeedComponent } from '../../../shared/rpc/feed.ts';
 import { Encoder, type Target } from '../encode.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Logger } from '../../../shared/process/logger.ts';
-import type { EndpointStatus } from '../../../shared/rpc/link.ts';
+import type { EndpointStatus } from '../../../shared/rpc/link-state.ts';
 import type { Clock } from '../clock.ts';
 import type { Router } from '../router/router.ts';
 import type { WirePolicy } from '../router/wire-guard.ts';

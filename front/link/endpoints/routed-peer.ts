@@ -1,5 +1,5 @@
 import type { Frame } from '../../../shared/mavlink/frame.ts';
-import type { PeerStatus } from '../../../shared/rpc/link.ts';
+import type { PeerStatus } from '../../../shared/rpc/link-state.ts';
 import type { Clock } from '../clock.ts';
 import { FrameStream } from '../router/frame-stream.ts';
 import type { FrameSink, Router, RouterPort } from '../router/router.ts';

@@ -1,6 +1,6 @@
 import type { Server, Socket } from 'node:net';
 import { messageOf } from '../../../shared/errors.ts';
-import type { EndpointStatus } from '../../../shared/rpc/link.ts';
+import type { EndpointStatus } from '../../../shared/rpc/link-state.ts';
 import type { Timer } from '../clock.ts';
 import { type Endpoint, type EndpointTools, REBIND_MS } from './endpoint.ts';
 import { longestSilent } from './longest-silent.ts';

@@ -3,7 +3,7 @@ import { plainAddress } from '../../../shared/auth/address.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import { STX_V1, STX_V2 } from '../../../shared/mavlink/frame.ts';
 import { Framer } from '../../../shared/mavlink/framer.ts';
-import type { EndpointStatus } from '../../../shared/rpc/link.ts';
+import type { EndpointStatus } from '../../../shared/rpc/link-state.ts';
 import type { Timer } from '../clock.ts';
 import { SendWatch } from '../send-watch.ts';
 import { type Endpoint, type EndpointTools, REBIND_MS } from './endpoint.ts';

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:dgram';
 import { plainAddress } from '../../../shared/auth/address.ts';
 import { messageOf } from '../../../shared/errors.ts';
-import type { EndpointStatus } from '../../../shared/rpc/link.ts';
+import type { EndpointStatus } from '../../../shared/rpc/link-state.ts';
 import type { Timer } from '../clock.ts';
 import { SendWatch } from '../send-watch.ts';
 import { type Endpoint, type EndpointTools, REBIND_MS } from './endpoint.ts';

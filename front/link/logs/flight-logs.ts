@@ -3,7 +3,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { LogData, LogEntry } from '../../../shared/mavlink/decode-logs.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import type { FlightLogList, FlightLogPart, FlightLogsErased } from '../../../shared/rpc/link.ts';
+import type { FlightLogList, FlightLogPart, FlightLogsErased } from '../../../shared/rpc/link-answers.ts';
 import type { Clock } from '../clock.ts';
 import type { Encoder } from '../encode.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';

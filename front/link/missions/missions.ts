@@ -6,13 +6,8 @@ import { Payload } from '../../../shared/mavlink/payload.ts';
 import { ITEM_COMMANDS } from '../../../shared/mission/commands.ts';
 import type { FirstItem, MissionItem, MissionPart } from '../../../shared/mission/item.ts';
 import { bounded } from '../../../shared/mission/warning.ts';
-import type {
-  MissionList,
-  MissionReadRequest,
-  MissionWriteRequest,
-  MissionWritten,
-  WorkProgress,
-} from '../../../shared/rpc/link.ts';
+import type { MissionReadRequest, MissionWriteRequest } from '../../../shared/rpc/link.ts';
+import type { MissionList, MissionWritten, WorkProgress } from '../../../shared/rpc/link-answers.ts';
 import type { Clock } from '../clock.ts';
 import { type Encoder, OWN_COMPONENT } from '../encode.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';

@@ -1,7 +1,8 @@
 import { Serial } from '../../../shared/async/serial.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { ParamValue } from '../../../shared/mavlink/decode.ts';
-import type { ParamWriteRequest, ParamWriteResult } from '../../../shared/rpc/link.ts';
+import type { ParamWriteRequest } from '../../../shared/rpc/link.ts';
+import type { ParamWriteResult } from '../../../shared/rpc/link-answers.ts';
 import type { Clock, Timer } from '../clock.ts';
 import type { Encoder } from '../encode.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';

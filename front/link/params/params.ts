@@ -1,10 +1,7 @@
 import type { ParamValue } from '../../../shared/mavlink/decode.ts';
-import type {
-  ParamsProgress,
-  ParamsSnapshot,
-  ParamWriteRequest,
-  ParamWriteResult,
-} from '../../../shared/rpc/link.ts';
+import type { ParamWriteRequest } from '../../../shared/rpc/link.ts';
+import type { ParamsSnapshot, ParamWriteResult } from '../../../shared/rpc/link-answers.ts';
+import type { ParamsProgress } from '../../../shared/rpc/link-state.ts';
 import type { Clock } from '../clock.ts';
 import type { Encoder } from '../encode.ts';
 import { FTP_PRIORITY, type FtpClient } from '../ftp/ftp-client.ts';

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
-import type { ParamsReset } from '../../../shared/rpc/link.ts';
+import type { ParamsReset } from '../../../shared/rpc/link-answers.ts';
 import type { Clock } from '../clock.ts';
 import type { Encoder } from '../encode.ts';
 import { type Exchange, RESULT_ACCEPTED } from '../exchange.ts';

@@ -1,8 +1,8 @@
 import type { Scope } from '../../../shared/auth/scopes.ts';
+import type { Armed } from '../../../shared/flight/armed.ts';
 import type { Frame } from '../../../shared/mavlink/frame.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import { Payload } from '../../../shared/mavlink/payload.ts';
-import type { Armed } from '../../../shared/rpc/link.ts';
 import { type FrameTarget, targetOf } from './addresses.ts';
 import {
   COMMAND_AT,

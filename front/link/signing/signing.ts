@@ -3,12 +3,8 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { Frame } from '../../../shared/mavlink/frame.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import type {
-  SigningCapability,
-  SigningEnrolled,
-  SigningEnrolRequest,
-  SigningState,
-} from '../../../shared/rpc/link.ts';
+import type { SigningEnrolRequest } from '../../../shared/rpc/link.ts';
+import type { SigningCapability, SigningEnrolled, SigningState } from '../../../shared/rpc/link-answers.ts';
 import type { Clock } from '../clock.ts';
 import type { Encoder, Target } from '../encode.ts';
 import type { Params } from '../params/params.ts';

@@ -1,5 +1,5 @@
 import { armingModes, armsIn } from '../../../shared/flight/arming-modes.ts';
-import type { PrearmReason } from '../../../shared/rpc/link.ts';
+import type { PrearmReason } from '../../../shared/rpc/telemetry.ts';
 import { sticksAway } from './sticks.ts';
 import type { Vehicle } from './vehicle.ts';
 

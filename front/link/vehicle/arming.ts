@@ -1,8 +1,8 @@
+import type { Armed } from '../../../shared/flight/armed.ts';
 import { decodeCommandAck, decodeHeartbeat } from '../../../shared/mavlink/decode.ts';
 import { type Frame, frameAt } from '../../../shared/mavlink/frame.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import { Payload } from '../../../shared/mavlink/payload.ts';
-import type { Armed } from '../../../shared/rpc/link.ts';
 import type { Clock } from '../clock.ts';
 import { targetOf } from '../router/addresses.ts';
 import { isAutopilot } from './autopilot-heartbeat.ts';

@@ -1,5 +1,5 @@
 import type { Estimator } from '../../../shared/mavlink/decode-flight.ts';
-import type { Telemetry } from '../../../shared/rpc/link.ts';
+import type { Telemetry } from '../../../shared/rpc/telemetry.ts';
 import { finite } from './known.ts';
 
 type Source = NonNullable<Telemetry['ekf']['source']>;

@@ -1,4 +1,4 @@
-import type { PrearmReason, PrearmReport } from '../../../shared/rpc/link.ts';
+import type { PrearmReason, PrearmReport } from '../../../shared/rpc/telemetry.ts';
 import type { Clock } from '../clock.ts';
 import { armReasons, saysMode } from './arm-reasons.ts';
 import type { StatusLine } from './status-texts.ts';

@@ -1,4 +1,4 @@
-import type { LinkState } from '../../../shared/rpc/link.ts';
+import type { LinkState } from '../../../shared/rpc/link-state.ts';
 import type { Clock, Timer } from '../clock.ts';
 
 const CHANGING_MS = 100;

@@ -1,5 +1,5 @@
 import type { Family } from '../../../shared/flight/modes.ts';
-import type { Telemetry } from '../../../shared/rpc/link.ts';
+import type { Telemetry } from '../../../shared/rpc/telemetry.ts';
 
 /** RC_CHANNELS that are older than this say nothing about the sticks. */
 const FRESH_S = 3;

@@ -37,7 +37,7 @@ import {
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import type { Payload } from '../../../shared/mavlink/payload.ts';
 import { firstItemOf } from '../../../shared/mission/item.ts';
-import type { Telemetry } from '../../../shared/rpc/link.ts';
+import type { Telemetry } from '../../../shared/rpc/telemetry.ts';
 import { applyEkf } from './ekf.ts';
 import { finite, scaled } from './known.ts';
 import { Traffic } from './traffic.ts';

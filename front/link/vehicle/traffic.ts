@@ -1,6 +1,6 @@
 import { metresBetween, type Place } from '../../../shared/flight/seen.ts';
 import type { AdsbVehicle } from '../../../shared/mavlink/decode-traffic.ts';
-import type { TrafficVehicle } from '../../../shared/rpc/link.ts';
+import type { TrafficVehicle } from '../../../shared/rpc/telemetry.ts';
 
 /** A vehicle on a busy approach hears hundreds; the nearest ones count. */
 const KEEP = 32;

@@ -1,3 +1,4 @@
+import type { Armed } from '../../../shared/flight/armed.ts';
 import { type Family, familyOf, modeName } from '../../../shared/flight/modes.ts';
 import {
   type AutopilotVersion,
@@ -37,7 +38,7 @@ import type { Frame } from '../../../shared/mavlink/frame.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import { Payload } from '../../../shared/mavlink/payload.ts';
 import { type FirstItem, firstItemOf } from '../../../shared/mission/item.ts';
-import type { Armed, Telemetry } from '../../../shared/rpc/link.ts';
+import type { Telemetry } from '../../../shared/rpc/telemetry.ts';
 import type { Clock } from '../clock.ts';
 import type { Target } from '../encode.ts';
 import type { Arming } from './arming.ts';

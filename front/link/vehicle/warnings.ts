@@ -1,6 +1,6 @@
 import type { Collision, FenceStatus } from '../../../shared/mavlink/decode-traffic.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import type { CollisionThreat, Telemetry } from '../../../shared/rpc/link.ts';
+import type { CollisionThreat, Telemetry } from '../../../shared/rpc/telemetry.ts';
 import { finite } from './known.ts';
 import { icaoText } from './traffic.ts';
 

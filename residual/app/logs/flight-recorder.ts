@@ -3,7 +3,7 @@ import { every } from '../../../shared/async/every.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import type { Metric } from '../../../shared/metrics.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import type { LinkState } from '../../../shared/rpc/link.ts';
+import type { LinkState } from '../../../shared/rpc/link-state.ts';
 import type { LinkConnection } from '../link-connection.ts';
 import type { LogStore } from './log-store.ts';
 

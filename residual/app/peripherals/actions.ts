@@ -1,9 +1,9 @@
 import { holdsKey } from '../../../shared/auth/may.ts';
 import type { Principal } from '../../../shared/auth/principal.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import type { Armed } from '../../../shared/flight/armed.ts';
 import { type NamedKind, raisedBy } from '../../../shared/routes/classes.ts';
 import type { Calls } from '../../../shared/rpc/contract.ts';
-import type { Armed } from '../../../shared/rpc/link.ts';
 import type { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
 import type { PeripheralAction } from '../../../shared/schemas/peripherals.ts';
 import type { ConfigStore } from '../config/store.ts';

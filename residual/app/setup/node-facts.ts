@@ -5,7 +5,7 @@ import { readPrivate } from '../../../shared/files/private-file.ts';
 import type { JsonObject } from '../../../shared/member.ts';
 import type { Paths } from '../../../shared/paths.ts';
 import type { Profile } from '../../../shared/profile.ts';
-import type { LinkState } from '../../../shared/rpc/link.ts';
+import type { LinkState } from '../../../shared/rpc/link-state.ts';
 import type { EngineStatus } from '../../../shared/rpc/video.ts';
 import type { ConfigStore } from '../config/store.ts';
 import { linkState } from '../link-state.ts';

@@ -1,0 +1,149 @@
+import type { Armed } from '../flight/armed.ts';
+import type { ExtensionValues } from '../plugins/telemetry-values.ts';
+import type { Telemetry } from './telemetry.ts';
+
+/** A problem of the link, for people. */
+export interface LinkProblem {
+  code: /** `mavlink.source` leads to one of the node's own endpoints, and is not opened. */
+    | 'source_is_own_endpoint'
+    /** A ground station listens to no drone until one is chosen. */
+    | 'no_active_drone'
+    /** The node's own frames to the source come back from it. */
+    | 'source_loops'
+    /** An endpoint for ground stations could not be opened; it is tried again. */
+    | 'endpoint_closed'
+    /** The vehicle signs what it sends, with a key that the node does not have. */
+    | 'signing_lost';
+  /** A sentence with the problem and what to do. */
+  detail: string;
+}
+
+export interface LinkState {
+  /** The configured source as text, for example `tcp:127.0.0.1:5762`. */
+  source: string;
+  /** What the source is open on (a device path or `tcp:host:port`), null while it is closed. */
+  fc_port: string | null;
+  /** Baud rate of a serial source, null for any other. */
+  fc_baud: number | null;
+  transport_open: boolean;
+  /** A heartbeat of the autopilot came within the last 3 s. */
+  mavlink_alive: boolean;
+  /** An autopilot heartbeat came at least once since this process started. */
+  heard: boolean;
+  heartbeat_age_s: number | null;
+  /** What the vehicle says; false while no heartbeat was ever heard. */
+  armed: Armed;
+  /** The armed guard's state: what may happen is judged by this (docs/contract.md 6). */
+  guard: Armed;
+  system_id: number | null;
+  component_id: number | null;
+  firmware: 'ardupilot' | 'px4' | 'unknown' | null;
+  /** As AUTOPILOT_VERSION says, `4.5.7`; null until it came. */
+  firmware_version: string | null;
+  simulated: boolean;
+  simulated_evidence: string[];
+  /** Newest STATUSTEXT lines of the vehicle, at most 10, oldest first. Severity as in MAV_SEVERITY. */
+  statustext: { at: string; severity: number; text: string }[];
+  telemetry: Telemetry;
+  /** What extensions add to the telemetry, by their ids. */
+  extensions: Readonly<Record<string, ExtensionValues>>;
+  params: ParamsProgress;
+  offboard: OffboardState;
+  problems: LinkProblem[];
+  /** Counted since this process started. */
+  counters: {
+    rx_frames: number;
+    rx_bytes: number;
+    rx_bad_crc: number;
+    rx_garbage_bytes: number;
+    /** Gaps in the vehicle's sequence numbers. */
+    rx_lost: number;
+    /** Frames of our own that came back from the source. */
+    rx_looped: number;
+    /** Datagrams that the kernel dropped, as svc-link was too slow to take them; null: not measured, as on a serial line. */
+    rx_kernel_dropped: number | null;
+    tx_frames: number;
+    tx_bytes: number;
+    reconnects: number;
+  };
+}
+
+/** Velocity in m/s: north, east, down, or in the vehicle's axes forward, right, down. */
+export interface VelocitySetPoint {
+  readonly type: 'velocity';
+  readonly frame: 'ned' | 'body';
+  readonly vx: number;
+  readonly vy: number;
+  readonly vz: number;
+  /** Degrees a second; 0 if absent. */
+  readonly yaw_rate?: number;
+}
+
+/** Degrees, m above home. */
+export interface PositionSetPoint {
+  readonly type: 'position';
+  readonly lat: number;
+  readonly lon: number;
+  readonly alt: number;
+  readonly yaw?: number;
+  /** The place may be further away than E_TOO_FAR allows. */
+  readonly allow_far?: boolean;
+}
+
+export type SetPoint = VelocitySetPoint | PositionSetPoint;
+
+/** Who sends set-points, and whether the vehicle flies by them. */
+export interface OffboardState {
+  /** Null while nobody does. */
+  holder: string | null;
+  /** It is in the mode that follows set-points. */
+  following: boolean;
+  /** Sent to the vehicle since svc-link started. */
+  setpoints: number;
+  /** Left out because they came faster than 50 a second. */
+  dropped: number;
+}
+
+export interface ParamsProgress {
+  cached: number;
+  expected: number | null;
+  /** Grows by one whenever a cached value changes or a download ends. */
+  generation: number;
+  /** A download is under way. */
+  priming: boolean;
+  /** The newest download gave up with indexes missing. */
+  timed_out: boolean;
+}
+
+/** One place where ground stations reach the vehicle. Frames and bytes are counted since the peer came. */
+export interface EndpointStatus {
+  name: string;
+  open: boolean;
+  /** Why it is not open, in words; null while it is. */
+  problem: string | null;
+  /** Peers refused because of the limit. */
+  peers_turned_away: number;
+  peers: PeerStatus[];
+}
+
+/** tx: to the peer; rx: from it. */
+export interface PeerStatus {
+  name: string;
+  tx_frames: number;
+  tx_bytes: number;
+  /** It did not read. */
+  tx_dropped: number;
+  rx_frames: number;
+  rx_bytes: number;
+  /** The flight controller's side was closed or full. */
+  rx_dropped: number;
+  /** Refused by the armed guard, or because the peer is read-only. */
+  rx_refused: number;
+  /** Refused because the peer sends more than 1000 frames a second. */
+  rx_limited: number;
+  /** The vehicle's own frames, sent back. */
+  rx_looped: number;
+  rx_bad_crc: number;
+  /** Seconds since its newest frame, null before the first. */
+  last_seen_s: number | null;
+}
