@@ -5,8 +5,8 @@ import { messageOf } from '../shared/errors.ts';
 import { writeAtomic } from '../shared/files/atomic-write.ts';
 import { shownFloat } from '../shared/flight/shown-float.ts';
 import { ITEM_COMMANDS } from '../shared/mission/commands.ts';
-import type { MissionItem, MissionPart } from '../shared/mission/item.ts';
 import { type MissionWarning, warningText } from '../shared/mission/warning.ts';
+import type { MissionItem, MissionPart } from '../shared/schemas/mission-item.ts';
 import { EXIT } from './exit-codes.ts';
 import { NodeCommand } from './node-command.ts';
 

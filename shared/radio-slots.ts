@@ -1,8 +1,8 @@
 import { messageOf } from './errors.ts';
 import { readOwn } from './files/private-file.ts';
-import { MAX_SLOTS } from './rpc/radio-unit.ts';
 import { faultOf } from './schemas/fault.ts';
 import type { JsonSchema } from './schemas/json-schema.ts';
+import { MAX_SLOTS } from './schemas/radio-unit.ts';
 import { validatorOf } from './schemas/validator.ts';
 
 /** The slots of a ground station with several drones (docs/contract.md 7.2); slot 0 is the single drone. */

@@ -5,7 +5,7 @@ import { writeAtomic } from '../../shared/files/atomic-write.ts';
 import { linkFile, linkFileName } from '../../shared/link-file.ts';
 import type { ParamsOf } from '../../shared/rpc/contract.ts';
 import type { HELPER } from '../../shared/rpc/helper.ts';
-import type { NetworkProfile } from '../../shared/rpc/network-operation.ts';
+import type { NetworkProfile } from '../../shared/schemas/network-operation.ts';
 import type { Run } from './find-program.ts';
 import { escaped, pskIn, renderProfile } from './nm-profile.ts';
 

@@ -1,5 +1,5 @@
 import { ApiError } from '../../shared/errors.ts';
-import type { NetworkProfile } from '../../shared/rpc/network-operation.ts';
+import type { NetworkProfile } from '../../shared/schemas/network-operation.ts';
 
 /** Guests of a hotspot that does not share its uplink are sent here, by a rule of the hotspot's own connection. */
 const NO_UPLINK_TABLE = 30_400;

@@ -1,6 +1,6 @@
 import type { Scope } from '../../shared/auth/scopes.ts';
+import { bootTime } from '../../shared/boot-clock.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
-import { bootTime } from '../../shared/operator/boot-clock.ts';
 import { CODE_PATTERN, type OperatorFiles } from '../../shared/operator/operator-files.ts';
 import { presenceAge, STALE_S } from '../../shared/operator/presence.ts';
 import {

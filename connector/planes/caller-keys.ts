@@ -6,7 +6,7 @@ import { takePidLock } from '../../shared/files/pid-lock.ts';
 import { readPrivateSync } from '../../shared/files/private-file.ts';
 import { newCertificateKey } from '../../shared/fleet/client-certificate.ts';
 import { newSigningKey, publicJwk, thumbprint } from '../../shared/fleet/signed.ts';
-import type { PublicJwk } from '../../shared/fleet/statements.ts';
+import type { PublicJwk } from '../../shared/schemas/fleet-statements.ts';
 
 /** The keys of this connector for one machine credential. The hub binds a credential to the first signing key that uses it. */
 export interface CallerKeys {

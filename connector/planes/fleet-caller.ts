@@ -6,11 +6,11 @@ import { Retry } from '../../shared/async/retry.ts';
 import { Slots } from '../../shared/async/slots.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { NotBelieved, signStatement, verifyStatement } from '../../shared/fleet/signed.ts';
-import type { CallStatement, PublicJwk, Reply } from '../../shared/fleet/statements.ts';
 import { MAX_CALL_BYTES, MAX_REPLY_BYTES } from '../../shared/fleet/told.ts';
 import { replierOf, topics } from '../../shared/fleet/topics.ts';
 import type { JsonObject } from '../../shared/member.ts';
 import type { Logger } from '../../shared/process/logger.ts';
+import type { CallStatement, PublicJwk, Reply } from '../../shared/schemas/fleet-statements.ts';
 import type { HubSession } from './hub-session.ts';
 
 /** Why there is no answer of the node. */

@@ -1,7 +1,7 @@
 import type { NodeEntry } from '../../shared/fleet/hub-api.ts';
 import { requestClass } from '../../shared/fleet/request-class.ts';
-import type { CallStatement, Reply } from '../../shared/fleet/statements.ts';
 import type { OperatorFiles } from '../../shared/operator/operator-files.ts';
+import type { CallStatement, Reply } from '../../shared/schemas/fleet-statements.ts';
 import { Denial } from '../denial.ts';
 import type { Principal } from '../principal.ts';
 import { asRecord } from '../tools/tool.ts';

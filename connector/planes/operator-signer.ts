@@ -1,8 +1,8 @@
 import { ApiError, messageOf } from '../../shared/errors.ts';
-import type { CallStatement } from '../../shared/fleet/statements.ts';
 import { confirmSocket, type OperatorFiles } from '../../shared/operator/operator-files.ts';
 import { clientOf, type ParamsOf } from '../../shared/rpc/contract.ts';
 import { OPERATOR } from '../../shared/rpc/operator.ts';
+import type { CallStatement } from '../../shared/schemas/fleet-statements.ts';
 import { Denial } from '../denial.ts';
 
 interface ToSign extends CallStatement {

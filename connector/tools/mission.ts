@@ -2,16 +2,16 @@ import { ApiError } from '../../shared/errors.ts';
 import type { JsonObject } from '../../shared/member.ts';
 import { warningsOf } from '../../shared/mission/check.ts';
 import { itemsIn, type Reading } from '../../shared/mission/document.ts';
+import { summaryOf } from '../../shared/mission/summary.ts';
+import { type MissionWarning, warningText } from '../../shared/mission/warning.ts';
+import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import {
   type FirstItem,
   firstItemOf,
   MISSION_PARTS,
   type MissionItem,
   type MissionPart,
-} from '../../shared/mission/item.ts';
-import { summaryOf } from '../../shared/mission/summary.ts';
-import { type MissionWarning, warningText } from '../../shared/mission/warning.ts';
-import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
+} from '../../shared/schemas/mission-item.ts';
 import { Denial } from '../denial.ts';
 import { flying } from './flight.ts';
 import { type Arguments, type Ask, asRecord, pathOf, rowOf, type Tool } from './tool.ts';

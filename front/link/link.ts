@@ -2,7 +2,6 @@ import { ApiError, messageOf } from '../../shared/errors.ts';
 import { modeName } from '../../shared/flight/modes.ts';
 import type { Frame } from '../../shared/mavlink/frame.ts';
 import { MSG } from '../../shared/mavlink/messages.ts';
-import type { ExtensionValues } from '../../shared/plugins/telemetry-values.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import type { CameraRequest } from '../../shared/rpc/camera.ts';
 import type {
@@ -21,6 +20,7 @@ import type {
   WorkProgress,
 } from '../../shared/rpc/link-answers.ts';
 import type { LinkProblem, LinkState, OffboardState } from '../../shared/rpc/link-state.ts';
+import type { ExtensionValues } from '../../shared/schemas/extension-values.ts';
 import { Calibration } from './calibration/calibration.ts';
 import { Camera } from './camera/camera.ts';
 import type { Clock, Timer } from './clock.ts';

@@ -1,11 +1,5 @@
 /** svc-link: the composition root of the link. The only file of it that reads env and argv. */
 import { mkdir } from 'node:fs/promises';
-import {
-  type MavlinkEndpoint,
-  parseMavlinkEndpoint,
-  parseMavlinkSource,
-  started,
-} from '../../shared/config/addresses.ts';
 import { configInForce } from '../../shared/config/in-force.ts';
 import { endpointName, ownEndpointOf, ownHosts } from '../../shared/config/own-endpoint.ts';
 import type { Config } from '../../shared/config/schema.ts';
@@ -18,7 +12,13 @@ import { RADIO_PORTS, readActiveSlot } from '../../shared/radio-slots.ts';
 import { serverOf } from '../../shared/rpc/contract.ts';
 import { LINK } from '../../shared/rpc/link.ts';
 import type { LinkProblem } from '../../shared/rpc/link-state.ts';
-import { MAX_SLOTS } from '../../shared/rpc/radio-unit.ts';
+import {
+  type MavlinkEndpoint,
+  parseMavlinkEndpoint,
+  parseMavlinkSource,
+  started,
+} from '../../shared/schemas/addresses.ts';
+import { MAX_SLOTS } from '../../shared/schemas/radio-unit.ts';
 import { systemClock } from './clock.ts';
 import { Encoder } from './encode.ts';
 import { FeedEndpoint } from './endpoints/feed-endpoint.ts';

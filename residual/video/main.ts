@@ -1,6 +1,5 @@
 /** svc-video: the composition root of the video engine. The only file of it that reads env and argv. */
 import { mkdir } from 'node:fs/promises';
-import { parseHostPort, parseVideoOutput, started } from '../../shared/config/addresses.ts';
 import { configInForce } from '../../shared/config/in-force.ts';
 import { ownHosts } from '../../shared/config/own-endpoint.ts';
 import { pathsFrom } from '../../shared/paths.ts';
@@ -8,6 +7,7 @@ import { type Program, runProcess } from '../../shared/process/child.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
 import { named } from '../../shared/process/services.ts';
 import { RADIO_PORTS, readActiveSlot } from '../../shared/radio-slots.ts';
+import { parseHostPort, parseVideoOutput, started } from '../../shared/schemas/addresses.ts';
 import { findCameras } from '../../shared/video/cameras.ts';
 import { CsiCameras } from '../../shared/video/csi-cameras.ts';
 import { recordingsDirectory } from '../../shared/video/recordings-directory.ts';

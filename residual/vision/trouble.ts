@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { bootTime } from '../../shared/boot-clock.ts';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
-import { bootTime } from '../../shared/operator/boot-clock.ts';
 
 /** So often a model may end the process; then it is not loaded again. */
 const MOST = 2;

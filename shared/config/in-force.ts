@@ -6,7 +6,6 @@ import { withLock } from '../files/lock.ts';
 import { readPrivate } from '../files/private-file.ts';
 import type { JsonObject } from '../member.ts';
 import type { Paths } from '../paths.ts';
-import type { Logger } from '../process/logger.ts';
 import { faultOf } from '../schemas/fault.ts';
 import { lazyValidator, validatorOf } from '../schemas/validator.ts';
 import { configLeaf, configLeaves, valueAt } from './keys.ts';
@@ -47,6 +46,12 @@ const validHeld = lazyValidator(() =>
   }),
 );
 
+/** Who is told: a logger. */
+interface ConfigLog {
+  error(message: string): void;
+  warn(message: string): void;
+}
+
 type Held = Readonly<Record<string, KeyValues>>;
 type HeldPaths = Pick<Paths, 'heldConfig'>;
 
@@ -57,7 +62,7 @@ type HeldPaths = Pick<Paths, 'heldConfig'>;
 export async function configInForce(
   paths: HeldPaths & Pick<Paths, 'config' | 'configLastGood'>,
   name: string,
-  log: Pick<Logger, 'error' | 'warn'>,
+  log: ConfigLog,
 ): Promise<ConfigInForce> {
   const { config: wanted, problem } = await loadConfig(paths);
   if (problem !== null) log.error(`config: ${problem}`);

@@ -1,5 +1,5 @@
 import { hostname, networkInterfaces } from 'node:os';
-import type { MavlinkEndpoint, MavlinkSource } from './addresses.ts';
+import type { MavlinkEndpoint, MavlinkSource } from '../schemas/addresses.ts';
 
 const EVERY: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 

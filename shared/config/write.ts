@@ -5,7 +5,7 @@ import { ApiError, messageOf } from '../errors.ts';
 import { writeAtomic } from '../files/atomic-write.ts';
 import { withLock } from '../files/lock.ts';
 import type { Paths } from '../paths.ts';
-import { destination, parseMavlinkEndpoint, parseMavlinkSource, started } from './addresses.ts';
+import { destination, parseMavlinkEndpoint, parseMavlinkSource, started } from '../schemas/addresses.ts';
 import { letGoOfKey } from './in-force.ts';
 import { configLeaf, valueAt } from './keys.ts';
 import { ConfigError, loadConfig, parseConfig } from './load.ts';

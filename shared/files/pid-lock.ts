@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { bootTime } from '../boot-clock.ts';
 import { codeOf } from '../errors.ts';
 import type { JsonObject } from '../member.ts';
-import { bootTime } from '../operator/boot-clock.ts';
 
 /**
  * A lock that one process holds as long as it lives. For the connector, which also runs on Node 20, without the SQLite of

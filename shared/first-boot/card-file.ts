@@ -1,9 +1,9 @@
 import { isMap, parseDocument, stringify } from 'yaml';
 import { normaliseProfile } from '../config/agent.ts';
 import type { Profile } from '../profile.ts';
-import { PASSPHRASE } from '../rpc/network-operation.ts';
 import { faultOf } from '../schemas/fault.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
+import { PASSPHRASE } from '../schemas/network-operation.ts';
 import { validatorOf } from '../schemas/validator.ts';
 
 /** `svc.yaml` on the boot partition of a memory card: what its owner wrote there for the first boot (docs/first-boot.md). */

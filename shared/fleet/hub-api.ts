@@ -1,6 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts';
 import { SCOPES } from '../auth/scopes.ts';
-import { STATEMENTS } from './statements.ts';
+import { STATEMENTS } from '../schemas/fleet-statements.ts';
 
 /**
  * The HTTP API of svc-hub, as its callers see it: nodes that enrol, connectors, the page. Paths are in docs/contract.md 10. Errors

@@ -9,8 +9,13 @@ import {
 } from 'jose';
 import { isWeakJwk } from '../auth/weak-key.ts';
 import { faultOf } from '../schemas/fault.ts';
+import {
+  type PublicJwk,
+  STATEMENTS,
+  type Statement,
+  type StatementType,
+} from '../schemas/fleet-statements.ts';
 import { type Validator, validatorOf } from '../schemas/validator.ts';
-import { type PublicJwk, STATEMENTS, type Statement, type StatementType } from './statements.ts';
 
 const ALG = 'Ed25519';
 const VALIDATORS = new Map<StatementType, Validator>(

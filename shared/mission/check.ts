@@ -1,7 +1,13 @@
 import { ApiError } from '../errors.ts';
 import type { JsonObject } from '../member.ts';
+import {
+  type FirstItem,
+  ITEM_PARAMS,
+  MAX_ITEMS,
+  type MissionItem,
+  type MissionPart,
+} from '../schemas/mission-item.ts';
 import { CMD, FRAME_MISSION, ITEM_COMMANDS, isInDegrees, isPlace } from './commands.ts';
-import { type FirstItem, ITEM_PARAMS, MAX_ITEMS, type MissionItem, type MissionPart } from './item.ts';
 import { numberedFrom } from './numbered.ts';
 import { bounded, type MissionWarning } from './warning.ts';
 

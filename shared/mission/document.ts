@@ -1,5 +1,10 @@
+import {
+  type FirstItem,
+  MISSION_PARTS,
+  type MissionItem,
+  type MissionPart,
+} from '../schemas/mission-item.ts';
 import { checkItems, fits, inNumbers } from './check.ts';
-import { type FirstItem, MISSION_PARTS, type MissionItem, type MissionPart } from './item.ts';
 import { isOldPlan, isPlan, readOldPlan, readPlan } from './plan.ts';
 import { isFencePoints, isRallyPoints, readFencePoints, readRallyPoints } from './points.ts';
 import { type Draft, linesOf, readWpl } from './wpl.ts';

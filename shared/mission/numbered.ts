@@ -1,5 +1,5 @@
+import type { MissionItem } from '../schemas/mission-item.ts';
 import { CMD } from './commands.ts';
-import type { MissionItem } from './item.ts';
 
 /** The same list with `first` as the number of its first item; what a DO_JUMP names stays the same item. */
 export function numberedFrom(items: readonly MissionItem[], first: number): readonly MissionItem[] {

@@ -1,9 +1,9 @@
 import { ApiError } from '../errors.ts';
 import { isRecord, type JsonObject } from '../member.ts';
 import { faultOf } from '../schemas/fault.ts';
+import type { MissionItem, MissionPart } from '../schemas/mission-item.ts';
 import { itemError } from './check.ts';
 import { CMD, isPlace } from './commands.ts';
-import type { MissionItem, MissionPart } from './item.ts';
 import { numberedFrom } from './numbered.ts';
 import type { Home } from './wpl.ts';
 

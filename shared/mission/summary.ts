@@ -1,6 +1,6 @@
+import type { MissionItem, MissionPart } from '../schemas/mission-item.ts';
 import { distance } from './check.ts';
 import { CMD, ITEM_COMMANDS, isInDegrees } from './commands.ts';
-import type { MissionItem, MissionPart } from './item.ts';
 
 /** MAV_FRAME_GLOBAL and its INT twin: heights above the sea. */
 const ABOVE_SEA: ReadonlySet<number> = new Set([0, 5]);

@@ -1,4 +1,4 @@
-import type { MissionItem, MissionPart } from './item.ts';
+import type { MissionItem, MissionPart } from '../schemas/mission-item.ts';
 
 export type ItemMember = Exclude<keyof MissionItem, 'seq' | 'frame' | 'command'>;
 

@@ -1,7 +1,7 @@
 import { ApiError } from '../errors.ts';
+import { ITEM_PARAMS, MAX_ITEMS, type MissionItem } from '../schemas/mission-item.ts';
 import { itemError } from './check.ts';
 import { CMD } from './commands.ts';
-import { ITEM_PARAMS, MAX_ITEMS, type MissionItem } from './item.ts';
 import { numberedFrom } from './numbered.ts';
 
 /** Line: number, current, frame, command, four parameters, x, y, z, autocontinue. */

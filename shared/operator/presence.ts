@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
+import { ageOf, type BootTime } from '../boot-clock.ts';
 import { writeAtomic } from '../files/atomic-write.ts';
-import { ageOf, type BootTime } from './boot-clock.ts';
 import { type OperatorFiles, readOwnJson } from './operator-files.ts';
 import { isSignedByOperator, signAsOperator } from './operator-key.ts';
 

@@ -2,10 +2,10 @@ import { randomInt } from 'node:crypto';
 import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ageOf, type BootTime } from '../boot-clock.ts';
 import { codeOf } from '../errors.ts';
 import { writeAtomic } from '../files/atomic-write.ts';
 import { validatorOf } from '../schemas/validator.ts';
-import { ageOf, type BootTime } from './boot-clock.ts';
 import { CODE_PATTERN, type OperatorFiles, readOwnJson } from './operator-files.ts';
 import { isSignedByOperator, signAsOperator } from './operator-key.ts';
 

@@ -1,10 +1,15 @@
 import type { JsonSchema } from '../schemas/json-schema.ts';
+import { INTERFACE, NETWORK_PROFILE, OWN_MAC, UUID } from '../schemas/network-operation.ts';
+import {
+  NOTHING_SCHEMA,
+  RADIO_APPLY_SCHEMA,
+  RADIO_POWER_SCHEMA,
+  RADIO_TUNE_SCHEMA,
+} from '../schemas/radio-unit.ts';
 import type { UpdateStatus } from '../schemas/update.ts';
 import { UNITS } from '../units.ts';
 import { type Contract, method, shape } from './contract.ts';
-import { INTERFACE, NETWORK_PROFILE, OWN_MAC, UUID } from './network-operation.ts';
 import { PLUGIN_ID_SCHEMA, PLUGIN_START_SCHEMA, type PluginStatus } from './plugin-unit.ts';
-import { NOTHING_SCHEMA, RADIO_APPLY_SCHEMA, RADIO_POWER_SCHEMA, RADIO_TUNE_SCHEMA } from './radio-unit.ts';
 
 const OF_UUID = {
   type: 'object',

@@ -1,7 +1,7 @@
 import type { CalibrationState } from '../flight/calibration.ts';
 import type { CommandName } from '../flight/command-catalogue.ts';
-import type { MissionItem } from '../mission/item.ts';
 import type { MissionWarning } from '../mission/warning.ts';
+import type { MissionItem } from '../schemas/mission-item.ts';
 import type { ParamsProgress } from './link-state.ts';
 
 export interface ParamsSnapshot extends ParamsProgress {

@@ -1,5 +1,5 @@
 import type { Armed } from '../flight/armed.ts';
-import type { ExtensionValues } from '../plugins/telemetry-values.ts';
+import type { ExtensionValues } from '../schemas/extension-values.ts';
 import type { Telemetry } from './telemetry.ts';
 
 /** A problem of the link, for people. */

@@ -1,7 +1,7 @@
 import { CALIBRATION_SENSORS, POSES } from '../flight/calibration.ts';
 import { COMMAND_NAMES } from '../flight/command-catalogue.ts';
-import { ITEM_PARAMS, MAX_ITEMS, MISSION_PARTS } from '../mission/item.ts';
-import { extensionValues } from '../plugins/telemetry-values.ts';
+import { extensionValues } from '../schemas/extension-values.ts';
+import { ITEM_PARAMS, MAX_ITEMS, MISSION_PARTS } from '../schemas/mission-item.ts';
 import { setPoint } from '../schemas/offboard.ts';
 import { CAMERA_METHODS, type CameraRequest } from './camera.ts';
 import { type Contract, method, type ParamsOf, shape } from './contract.ts';

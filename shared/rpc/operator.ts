@@ -1,4 +1,4 @@
-import { STATEMENTS } from '../fleet/statements.ts';
+import { STATEMENTS } from '../schemas/fleet-statements.ts';
 import { type Contract, method, shape } from './contract.ts';
 
 const { node, method: httpMethod, path, nonce, jti } = STATEMENTS['svc-call'].properties;

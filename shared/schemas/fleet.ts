@@ -1,4 +1,4 @@
-import { STATEMENTS } from '../fleet/statements.ts';
+import { STATEMENTS } from './fleet-statements.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 const name = { type: ['string', 'null'] } as const;

@@ -1,7 +1,7 @@
 import { BATTERY_STATES } from '../flight/battery-state.ts';
 import { CLIENT_ID_PATTERN } from '../flight/pilot.ts';
 import { TELEMETRY_GROUPS } from '../flight/telemetry-groups.ts';
-import { extensionValues, MAX_EXTENDING } from '../plugins/telemetry-values.ts';
+import { extensionValues, MAX_EXTENDING } from './extension-values.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 const number = { type: ['number', 'null'] } as const satisfies JsonSchema;

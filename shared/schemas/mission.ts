@@ -1,5 +1,5 @@
-import { MISSION_PARTS } from '../mission/item.ts';
 import type { JsonSchema } from './json-schema.ts';
+import { MISSION_PARTS } from './mission-item.ts';
 
 /** The bodies of /api/mission, /api/fence and /api/rally (docs/contract.md 6.2). */
 

@@ -1,5 +1,5 @@
-import { ADDRESS, INTERFACE, PASSPHRASE, PREFIXED_ADDRESS } from '../rpc/network-operation.ts';
 import type { JsonSchema } from './json-schema.ts';
+import { ADDRESS, INTERFACE, PASSPHRASE, PREFIXED_ADDRESS } from './network-operation.ts';
 
 /** Null means: not known, or not so at the moment. */
 

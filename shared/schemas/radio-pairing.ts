@@ -1,5 +1,5 @@
-import { MAX_SLOTS } from '../rpc/radio-unit.ts';
 import type { JsonSchema } from './json-schema.ts';
+import { MAX_SLOTS } from './radio-unit.ts';
 import { shownName } from './shown-name.ts';
 
 const publicKey = {

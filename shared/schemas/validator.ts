@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Ajv2020, AnySchema, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
-import { FORMATS } from '../config/addresses.ts';
 import type { JsonObject } from '../member.ts';
+import { FORMATS } from './addresses.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { wordsOf, worthSaying } from './violation-words.ts';
 
@@ -24,7 +24,7 @@ interface ValidatorOptions {
 }
 
 /**
- * An Ajv for JSON Schema 2020-12 that knows our keywords (shared/config/leaf.ts) and formats (shared/config/addresses.ts).
+ * An Ajv for JSON Schema 2020-12 that knows our keywords (shared/config/leaf.ts) and formats (shared/schemas/addresses.ts).
  * Tests check our schemas against the meta-schema; at run time this would cost each process 40 ms at its start, so
  * `checkSchemas` is off.
  */

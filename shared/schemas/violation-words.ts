@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
-import { FORMATS } from '../config/addresses.ts';
 import { type JsonObject, memberOf } from '../member.ts';
+import { FORMATS } from './addresses.ts';
 
 /** What a person reads of a value that does not fit its schema, in place of Ajv's words. */
 

@@ -3,9 +3,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { CompactSign, SignJWT } from 'jose';
-import type { CallStatement, Reply } from '../../shared/fleet/statements.ts';
 import { type Client, clientOf } from '../../shared/rpc/contract.ts';
 import { FLEET } from '../../shared/rpc/fleet.ts';
+import type { CallStatement, Reply } from '../../shared/schemas/fleet-statements.ts';
 import { KEY } from '../support/edge.ts';
 import { enrolByHand } from '../support/fleet-enrolment.ts';
 import {

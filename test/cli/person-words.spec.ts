@@ -61,7 +61,7 @@ describe('a refusal of the node, as svc prints it', () => {
       });
       const unknown = await svc(node.paths, 'config', 'set', 'no.such', '1');
       expect(unknown.stderr.replaceAll(/[\s›]+/g, ' ')).to.include(
-        'no config key no.such. svc config schema lists them.',
+        'No config key no.such. svc config schema lists them.',
       );
     } finally {
       await node.stop();

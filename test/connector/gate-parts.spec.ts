@@ -6,7 +6,7 @@ import { bind, canonical, sameCall } from '../../connector/gate/call-hash.ts';
 import { Questions } from '../../connector/gate/questions.ts';
 import { RateLimiter } from '../../connector/gate/rate-limit.ts';
 import { redactArguments, redactValue } from '../../connector/redaction.ts';
-import type { BootTime } from '../../shared/operator/boot-clock.ts';
+import type { BootTime } from '../../shared/boot-clock.ts';
 import { operatorFiles } from '../../shared/operator/operator-files.ts';
 import { ensureOperatorKey } from '../../shared/operator/operator-key.ts';
 import { presenceAge, renewPresence } from '../../shared/operator/presence.ts';

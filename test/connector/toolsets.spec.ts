@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { bootTime } from '../../shared/operator/boot-clock.ts';
+import { bootTime } from '../../shared/boot-clock.ts';
 import { operatorFiles } from '../../shared/operator/operator-files.ts';
 import { ensureOperatorKey } from '../../shared/operator/operator-key.ts';
 import { pendingCall, signCall } from '../../shared/operator/signed-confirm.ts';

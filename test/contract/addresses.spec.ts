@@ -3,6 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { publicJwk } from '../../shared/fleet/signed.ts';
+import { readTrust } from '../../shared/plugins/signature.ts';
 import {
   FORMATS,
   parseHostPort,
@@ -10,9 +12,7 @@ import {
   parseMavlinkSource,
   parseVideoOutput,
   parseVideoSource,
-} from '../../shared/config/addresses.ts';
-import { publicJwk } from '../../shared/fleet/signed.ts';
-import { readTrust } from '../../shared/plugins/signature.ts';
+} from '../../shared/schemas/addresses.ts';
 import { parsePublicKey } from '../../shared/update/minisign.ts';
 
 /** All eight points of a small order, of those with another y below 2^255 also that, each with both signs. */

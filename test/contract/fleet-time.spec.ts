@@ -3,8 +3,8 @@ import { CallVerifier } from '../../front/control/fleet/call-credential.ts';
 import { FleetCalls } from '../../front/control/fleet/fleet-calls.ts';
 import { Nonces } from '../../front/control/fleet/nonces.ts';
 import { PolicyStore } from '../../front/control/fleet/policy-store.ts';
-import type { Reply } from '../../shared/fleet/statements.ts';
 import { createLogger } from '../../shared/process/logger.ts';
+import type { Reply } from '../../shared/schemas/fleet-statements.ts';
 import {
   FleetHand,
   newJti,

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { mayUse } from '../../shared/auth/may.ts';
 import { LOCAL_SOCKET, PAIRING_KEY, type Principal } from '../../shared/auth/principal.ts';
 import { SCOPES } from '../../shared/auth/scopes.ts';
 import { FEATURES } from '../../shared/profile.ts';
+import { mayUse } from '../../shared/routes/may.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { servedFeatures } from '../../shared/routes/served.ts';
 import { ROWS } from '../../shared/routes/table.ts';

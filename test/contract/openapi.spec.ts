@@ -1,6 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
-import { FORMATS } from '../../shared/config/addresses.ts';
 import { memberOf } from '../../shared/member.ts';
 import { bodySchema } from '../../shared/routes/body-schema.ts';
 import { openApiDocument } from '../../shared/routes/openapi.ts';
@@ -8,6 +7,7 @@ import { Components } from '../../shared/routes/openapi-schema.ts';
 import { answerExample, bodyExample, parametersOf } from '../../shared/routes/openapi-words.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
+import { FORMATS } from '../../shared/schemas/addresses.ts';
 import { compileValidator, createAjv } from '../../shared/schemas/validator.ts';
 
 interface Content {

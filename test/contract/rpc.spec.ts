@@ -4,7 +4,6 @@ import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ApiError } from '../../shared/errors.ts';
-import { STATEMENTS } from '../../shared/fleet/statements.ts';
 import {
   type Client,
   type Contract,
@@ -16,6 +15,7 @@ import {
 } from '../../shared/rpc/contract.ts';
 import { probeSocket } from '../../shared/rpc/probe.ts';
 import { RpcClient } from '../../shared/rpc/rpc.ts';
+import { STATEMENTS } from '../../shared/schemas/fleet-statements.ts';
 import { compileValidator, createAjv } from '../../shared/schemas/validator.ts';
 import { ROOT } from '../support/node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';

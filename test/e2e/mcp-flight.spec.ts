@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Client } from '@modelcontextprotocol/client';
 import { expect } from 'chai';
-import { bootTime } from '../../shared/operator/boot-clock.ts';
+import { bootTime } from '../../shared/boot-clock.ts';
 import { operatorFiles } from '../../shared/operator/operator-files.ts';
 import { ensureOperatorKey } from '../../shared/operator/operator-key.ts';
 import { pendingCall, signCall } from '../../shared/operator/signed-confirm.ts';

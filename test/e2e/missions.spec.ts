@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { common } from 'node-mavlink';
 import { ApiError } from '../../shared/errors.ts';
-import type { MissionItem, MissionPart } from '../../shared/mission/item.ts';
 import type { MissionList, MissionWritten } from '../../shared/rpc/link-answers.ts';
+import type { MissionItem, MissionPart } from '../../shared/schemas/mission-item.ts';
 import { GroundStation } from '../link/ground-station.ts';
 import { LinkProcess } from '../link/link-process.ts';
 import { encodeAs } from '../link/mavlink-samples.ts';

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Browser, ElementHandle, Page } from 'puppeteer-core';
-import type { MissionItem } from '../../shared/mission/item.ts';
+import type { MissionItem } from '../../shared/schemas/mission-item.ts';
 import { checkAxe, DESKTOP, noBrowser, openBrowser, signIn, visit, watch } from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';

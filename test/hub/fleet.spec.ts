@@ -3,9 +3,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import type { MqttClient } from 'mqtt';
 import { verifyStatement } from '../../shared/fleet/signed.ts';
-import type { PublicJwk } from '../../shared/fleet/statements.ts';
 import type { Presence } from '../../shared/fleet/told.ts';
 import { type NodeTopic, topics } from '../../shared/fleet/topics.ts';
+import type { PublicJwk } from '../../shared/schemas/fleet-statements.ts';
 import { type EnrolledNode, heard, TestHub } from '../support/hub.ts';
 import { noMosquitto } from '../support/mosquitto.ts';
 

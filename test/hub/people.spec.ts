@@ -6,8 +6,8 @@ import { hubRows } from '../../bin/hub/api/routes.ts';
 import { SCOPES } from '../../shared/auth/scopes.ts';
 import type { CallerSession } from '../../shared/fleet/hub-api.ts';
 import { newSigningKey, publicJwk, verifyStatement } from '../../shared/fleet/signed.ts';
-import type { PublicJwk } from '../../shared/fleet/statements.ts';
 import { CALLER_ID } from '../../shared/fleet/topics.ts';
+import type { PublicJwk } from '../../shared/schemas/fleet-statements.ts';
 import { TestHub } from '../support/hub.ts';
 import { noMosquitto } from '../support/mosquitto.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { common } from 'node-mavlink';
-import { telemetryOf } from '../../shared/flight/telemetry-body.ts';
+import { telemetryOf } from '../../shared/rpc/telemetry-body.ts';
 import { Rig } from './rig.ts';
 
 async function met(): Promise<Rig> {

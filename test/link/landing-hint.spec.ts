@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { landingHint } from '../../front/link/commands/landing-hint.ts';
-import type { MissionItem } from '../../shared/mission/item.ts';
+import type { MissionItem } from '../../shared/schemas/mission-item.ts';
 import { SimProcess } from '../sim/sim-process.ts';
 import { FakeClock } from './fake-clock.ts';
 import { LinkProcess } from './link-process.ts';

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { pipeline } from 'node:stream';
 import { expect } from 'chai';
-import { parseMavlinkEndpoint, parseMavlinkSource, started } from '../../shared/config/addresses.ts';
 import { endpointName, ownEndpointOf, ownHosts } from '../../shared/config/own-endpoint.ts';
+import { parseMavlinkEndpoint, parseMavlinkSource, started } from '../../shared/schemas/addresses.ts';
 import { freePort } from '../support/temp.ts';
 import { LinkProcess } from './link-process.ts';
 

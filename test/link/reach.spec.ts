@@ -3,8 +3,8 @@ import { common } from 'node-mavlink';
 import { checkReach, type Goal, type Known } from '../../front/link/commands/reach.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { CMD } from '../../shared/mission/commands.ts';
-import type { MissionItem } from '../../shared/mission/item.ts';
 import type { CommandRequest } from '../../shared/rpc/link.ts';
+import type { MissionItem } from '../../shared/schemas/mission-item.ts';
 import { commandAck, globalPosition, homePosition, paramValue } from './mavlink-samples.ts';
 import { Rig, type RigOptions } from './rig.ts';
 

@@ -9,10 +9,10 @@ import { Payload } from '../../shared/mavlink/payload.ts';
 import { checkItems } from '../../shared/mission/check.ts';
 import { CMD, ITEM_COMMANDS, isPlace } from '../../shared/mission/commands.ts';
 import { itemsIn } from '../../shared/mission/document.ts';
-import type { FirstItem, MissionItem, MissionPart } from '../../shared/mission/item.ts';
 import { numberedFrom } from '../../shared/mission/numbered.ts';
 import { makePlan } from '../../shared/mission/plan.ts';
 import { writeWpl } from '../../shared/mission/wpl.ts';
+import type { FirstItem, MissionItem, MissionPart } from '../../shared/schemas/mission-item.ts';
 import { encodeAs } from '../link/mavlink-samples.ts';
 
 const float = fc.float({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0); // no -0

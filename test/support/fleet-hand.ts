@@ -15,7 +15,7 @@ import type {
   Policy,
   PublicJwk,
   Reply,
-} from '../../shared/fleet/statements.ts';
+} from '../../shared/schemas/fleet-statements.ts';
 
 /** A key with what everybody may know of it. */
 export interface Signer {

@@ -21,8 +21,13 @@ import {
   thumbprint,
   verifyStatement,
 } from '../../shared/fleet/signed.ts';
-import type { CallStatement, Confirm, MachineToken, PublicJwk } from '../../shared/fleet/statements.ts';
 import { callerOf, topics } from '../../shared/fleet/topics.ts';
+import type {
+  CallStatement,
+  Confirm,
+  MachineToken,
+  PublicJwk,
+} from '../../shared/schemas/fleet-statements.ts';
 import { Broker } from './mosquitto.ts';
 
 type Json = Readonly<Record<string, unknown>>;

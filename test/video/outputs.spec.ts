@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { AccessUnit } from '../../residual/video/engine/picture.ts';
 import { Outputs, type OutputsOptions } from '../../residual/video/outputs/outputs.ts';
-import type { VideoSource } from '../../shared/config/addresses.ts';
 import { createLogger } from '../../shared/process/logger.ts';
 import { FOLLOW_MS, MAX_FOLLOWED } from '../../shared/rpc/video.ts';
+import type { VideoSource } from '../../shared/schemas/addresses.ts';
 import { UdpReceiver } from '../support/udp-receiver.ts';
 
 const LOG = createLogger('test', 'silent');

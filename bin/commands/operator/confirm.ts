@@ -2,8 +2,8 @@ import { createInterface } from 'node:readline/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Args } from '@oclif/core';
 import { Serial } from '../../../shared/async/serial.ts';
+import { bootTime } from '../../../shared/boot-clock.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
-import { bootTime } from '../../../shared/operator/boot-clock.ts';
 import {
   CODE_PATTERN,
   confirmSocket,

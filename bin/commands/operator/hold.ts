@@ -1,5 +1,5 @@
+import { bootTime } from '../../../shared/boot-clock.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
-import { bootTime } from '../../../shared/operator/boot-clock.ts';
 import { operatorFiles } from '../../../shared/operator/operator-files.ts';
 import { ensureOperatorKey } from '../../../shared/operator/operator-key.ts';
 import { endPresence, RENEW_MS, renewPresence, STALE_S } from '../../../shared/operator/presence.ts';

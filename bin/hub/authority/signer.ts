@@ -2,7 +2,7 @@ import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
 import { newSigningKey, publicJwk, signStatement, thumbprint } from '../../../shared/fleet/signed.ts';
-import type { PublicJwk, Statement, StatementType } from '../../../shared/fleet/statements.ts';
+import type { PublicJwk, Statement, StatementType } from '../../../shared/schemas/fleet-statements.ts';
 
 const PEM = /-----BEGIN PRIVATE KEY-----[^-]+-----END PRIVATE KEY-----\n?/g;
 const MAX_KEYS = 8;

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { FromSchema } from 'json-schema-to-ts';
 import { inTransaction } from '../../../shared/files/transaction.ts';
-import type { Ack } from '../../../shared/fleet/statements.ts';
 import type { FleetEvent } from '../../../shared/fleet/told.ts';
+import type { Ack } from '../../../shared/schemas/fleet-statements.ts';
 import type { EventsQuery, eventList } from '../api/schemas.ts';
 import { type DbRow, number, text } from '../stores/grant-columns.ts';
 

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { inTransaction } from '../../../shared/files/transaction.ts';
 import type { EnrollRequest, NodeEntry } from '../../../shared/fleet/hub-api.ts';
-import type { PublicJwk } from '../../../shared/fleet/statements.ts';
 import type { NodeStatus, Presence } from '../../../shared/fleet/told.ts';
 import type { JsonObject } from '../../../shared/member.ts';
+import type { PublicJwk } from '../../../shared/schemas/fleet-statements.ts';
 import { type DbRow, number, numberOrNull, text, textOrNull } from '../stores/grant-columns.ts';
 
 const TWIN =

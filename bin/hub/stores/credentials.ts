@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { PublicJwk } from '../../../shared/fleet/statements.ts';
+import type { PublicJwk } from '../../../shared/schemas/fleet-statements.ts';
 import type { Caller, Grant } from '../api/caller.ts';
 import { isSecret, type NewCredential, newCredential } from '../people/secret.ts';
 import { bytes, type DbRow, grantOf, grantTexts, number, numberOrNull, text } from './grant-columns.ts';

@@ -1,8 +1,8 @@
-import { mayUse } from '../../../shared/auth/may.ts';
 import type { Principal } from '../../../shared/auth/principal.ts';
 import { isScope } from '../../../shared/auth/scopes.ts';
 import { isClientId } from '../../../shared/flight/pilot.ts';
 import { raisedByRequest } from '../../../shared/routes/classes.ts';
+import { mayUse } from '../../../shared/routes/may.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import { unserved } from '../../../shared/routes/served.ts';
 import { type EdgeState, type Pass, type Refusal, type Rule, refuse } from './decision.ts';

@@ -2,12 +2,12 @@
 import type { AddressClass } from '../../../shared/auth/address.ts';
 import { ANONYMOUS, type Principal } from '../../../shared/auth/principal.ts';
 import { ERRORS, type ErrorCode } from '../../../shared/errors.ts';
-import type { Confirm } from '../../../shared/fleet/statements.ts';
 import type { Armed } from '../../../shared/flight/armed.ts';
 import type { JsonObject } from '../../../shared/member.ts';
 import type { Feature, Profile } from '../../../shared/profile.ts';
 import type { Matcher } from '../../../shared/routes/match.ts';
 import type { Refusals, Row } from '../../../shared/routes/row.ts';
+import type { Confirm } from '../../../shared/schemas/fleet-statements.ts';
 import type { Violation } from '../../../shared/schemas/validator.ts';
 
 export interface Peer {

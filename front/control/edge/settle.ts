@@ -1,8 +1,8 @@
-import { holdsKey } from '../../../shared/auth/may.ts';
 import { ERRORS } from '../../../shared/errors.ts';
 import { endsFlight } from '../../../shared/flight/pilot.ts';
 import { memberOf } from '../../../shared/member.ts';
 import { raisedByRequest } from '../../../shared/routes/classes.ts';
+import { holdsKey } from '../../../shared/routes/may.ts';
 import { neededScopes } from '../../../shared/routes/needed-scopes.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import { faultOf } from '../../../shared/schemas/fault.ts';

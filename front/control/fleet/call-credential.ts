@@ -1,8 +1,13 @@
 import type { Principal } from '../../../shared/auth/principal.ts';
 import { isScope, type Scope } from '../../../shared/auth/scopes.ts';
 import { bodySha256, NotBelieved, thumbprint, verifyStatement } from '../../../shared/fleet/signed.ts';
-import type { CallStatement, Confirm, MachineToken, PublicJwk } from '../../../shared/fleet/statements.ts';
 import type { JsonObject } from '../../../shared/member.ts';
+import type {
+  CallStatement,
+  Confirm,
+  MachineToken,
+  PublicJwk,
+} from '../../../shared/schemas/fleet-statements.ts';
 import type { FleetCredential } from '../edge/decision.ts';
 import type { Nonces } from './nonces.ts';
 import type { PolicyStore } from './policy-store.ts';

@@ -7,11 +7,11 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { removeDurably } from '../../../shared/files/remove-durably.ts';
 import { parseCode } from '../../../shared/fleet/code.ts';
 import { newSigningKey, publicJwk, signStatement, thumbprint } from '../../../shared/fleet/signed.ts';
-import type { PublicJwk } from '../../../shared/fleet/statements.ts';
 import type { Paths } from '../../../shared/paths.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Profile } from '../../../shared/profile.ts';
 import type { FleetPlace } from '../../../shared/rpc/fleet.ts';
+import type { PublicJwk } from '../../../shared/schemas/fleet-statements.ts';
 import { type EnrolmentRecord, readEnrolment, writeEnrolment } from './enrolment-file.ts';
 import { enrolAt, fetchAuthority, invalid, parseHub, renewAt } from './hub-client.ts';
 

@@ -1,7 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { signStatement } from '../../../shared/fleet/signed.ts';
-import type { CallStatement, Reply } from '../../../shared/fleet/statements.ts';
 import { MAX_REPLY_BYTES } from '../../../shared/fleet/told.ts';
+import type { CallStatement, Reply } from '../../../shared/schemas/fleet-statements.ts';
 import type { FleetCredential } from '../edge/decision.ts';
 import type { CallVerifier } from './call-credential.ts';
 import type { Signing } from './enrolment.ts';

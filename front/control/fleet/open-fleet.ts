@@ -1,4 +1,4 @@
-import { telemetryOf } from '../../../shared/flight/telemetry-body.ts';
+import { telemetryOf } from '../../../shared/rpc/telemetry-body.ts';
 import { VERSION } from '../../../shared/version.ts';
 import type { Base } from '../node/base.ts';
 import type { BoundRadios } from '../relay/bound-radios.ts';

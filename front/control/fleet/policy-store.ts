@@ -3,8 +3,8 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
 import { NotBelieved, thumbprint, verifyStatement } from '../../../shared/fleet/signed.ts';
-import type { Policy, PublicJwk } from '../../../shared/fleet/statements.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
+import type { Policy, PublicJwk } from '../../../shared/schemas/fleet-statements.ts';
 
 const MAX_BYTES = 1_000_000;
 /** What is further ahead of every other evidence than that is a clock that was wrong, until it is said again and again. */

@@ -1,8 +1,8 @@
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
-import type { CallStatement } from '../../../shared/fleet/statements.ts';
 import { MAX_REPLY_BYTES } from '../../../shared/fleet/told.ts';
+import type { CallStatement } from '../../../shared/schemas/fleet-statements.ts';
 import type { Answer } from './fleet-calls.ts';
 
 /** Longer than any row of the table takes. */

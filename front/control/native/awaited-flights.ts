@@ -1,10 +1,10 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { type Goal, type GoalEnd, type GoalName, goalOf } from '../../../shared/flight/goals.ts';
 import { type Seen, seenIn, stateLine } from '../../../shared/flight/seen.ts';
-import { telemetryOf } from '../../../shared/flight/telemetry-body.ts';
 import type { OnProgress } from '../../../shared/routes/handler.ts';
 import type { CommandRequest } from '../../../shared/rpc/link.ts';
 import type { CommandResult } from '../../../shared/rpc/link-answers.ts';
+import { telemetryOf } from '../../../shared/rpc/telemetry-body.ts';
 import type { VehicleView } from '../node/vehicle-view.ts';
 
 /** No heartbeat for so long: nobody knows what the vehicle does. */

@@ -1,7 +1,6 @@
 import { uptime } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Board } from '../../../shared/board.ts';
-import { telemetryOf } from '../../../shared/flight/telemetry-body.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { runProgram } from '../../../shared/process/run-program.ts';
 import type { Feature, Profile } from '../../../shared/profile.ts';
@@ -11,6 +10,7 @@ import type { Client } from '../../../shared/rpc/contract.ts';
 import type { Helper } from '../../../shared/rpc/helper-client.ts';
 import { probeSocket } from '../../../shared/rpc/probe.ts';
 import type { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
+import { telemetryOf } from '../../../shared/rpc/telemetry-body.ts';
 import type { GroundRoleName } from '../../../shared/schemas/ground-station.ts';
 import { diagnostics } from '../node/diagnostics.ts';
 import type { SystemMonitor } from '../node/health.ts';

@@ -3,12 +3,6 @@ import type { Principal } from '../../../shared/auth/principal.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { warningsOf } from '../../../shared/mission/check.ts';
 import { itemsIn, type Reading } from '../../../shared/mission/document.ts';
-import {
-  type FirstItem,
-  firstItemOf,
-  type MissionItem,
-  type MissionPart,
-} from '../../../shared/mission/item.ts';
 import { isPlan, makePlan, type Plan } from '../../../shared/mission/plan.ts';
 import type { MissionWarning } from '../../../shared/mission/warning.ts';
 import { type Home, writeWpl } from '../../../shared/mission/wpl.ts';
@@ -17,6 +11,12 @@ import type { missionRows } from '../../../shared/routes/mission.ts';
 import { parseQuery } from '../../../shared/routes/query.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import type { MissionList, MissionWritten } from '../../../shared/rpc/link-answers.ts';
+import {
+  type FirstItem,
+  firstItemOf,
+  type MissionItem,
+  type MissionPart,
+} from '../../../shared/schemas/mission-item.ts';
 import type { VehicleView } from '../node/vehicle-view.ts';
 import type { KeptPlan } from '../stores/kept-plan.ts';
 

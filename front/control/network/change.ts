@@ -4,8 +4,8 @@ import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Helper } from '../../../shared/rpc/helper-client.ts';
-import { INTERFACE, type NetworkProfile, UUID } from '../../../shared/rpc/network-operation.ts';
 import type { JsonSchema } from '../../../shared/schemas/json-schema.ts';
+import { INTERFACE, type NetworkProfile, UUID } from '../../../shared/schemas/network-operation.ts';
 import { validatorOf } from '../../../shared/schemas/validator.ts';
 import { type Nmcli, reasonOf } from './nmcli.ts';
 

@@ -1,9 +1,9 @@
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
-import { INTERFACE } from '../../../shared/rpc/network-operation.ts';
 import { faultOf } from '../../../shared/schemas/fault.ts';
 import type { JsonSchema } from '../../../shared/schemas/json-schema.ts';
+import { INTERFACE } from '../../../shared/schemas/network-operation.ts';
 import { validatorOf } from '../../../shared/schemas/validator.ts';
 
 export interface MeshConfig {

@@ -1,11 +1,11 @@
 import { tellAll } from '../../../shared/async/tell.ts';
 import type { Armed } from '../../../shared/flight/armed.ts';
-import { telemetryOf } from '../../../shared/flight/telemetry-body.ts';
 import type { OnProgress } from '../../../shared/routes/handler.ts';
 import { type Calls, type Client, clientOf } from '../../../shared/rpc/contract.ts';
 import { LINK } from '../../../shared/rpc/link.ts';
 import type { WorkProgress } from '../../../shared/rpc/link-answers.ts';
 import type { LinkState } from '../../../shared/rpc/link-state.ts';
+import { telemetryOf } from '../../../shared/rpc/telemetry-body.ts';
 
 const STALE_MS = 3000;
 

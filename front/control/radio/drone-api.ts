@@ -2,10 +2,10 @@ import { lookup } from 'node:dns/promises';
 import { isIPv6 } from 'node:net';
 import { within } from '../../../shared/async/within.ts';
 import { classifyAddress } from '../../../shared/auth/address.ts';
-import { parseHostPort } from '../../../shared/config/addresses.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { requestNode } from '../../../shared/http/node-request.ts';
 import { memberOf } from '../../../shared/member.ts';
+import { parseHostPort } from '../../../shared/schemas/addresses.ts';
 
 const LOOKUP_MS = 3000;
 /** A drone answers when it has stored its half. */

@@ -10,7 +10,7 @@ import type { Profile } from '../../../shared/profile.ts';
 import type { ParamsOf } from '../../../shared/rpc/contract.ts';
 import type { HELPER } from '../../../shared/rpc/helper.ts';
 import type { Helper } from '../../../shared/rpc/helper-client.ts';
-import { MAX_SLOTS } from '../../../shared/rpc/radio-unit.ts';
+import { MAX_SLOTS } from '../../../shared/schemas/radio-unit.ts';
 import type { BoundRadio, BoundRadios } from '../relay/bound-radios.ts';
 import { mbmOf, type RadioCards } from './cards.ts';
 

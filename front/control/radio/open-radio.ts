@@ -1,7 +1,7 @@
 import type { Server } from 'node:https';
 import type { TLSSocket, TlsOptions } from 'node:tls';
 import { named } from '../../../shared/process/services.ts';
-import { MAX_SLOTS } from '../../../shared/rpc/radio-unit.ts';
+import { MAX_SLOTS } from '../../../shared/schemas/radio-unit.ts';
 import type { PilotRule } from '../edge/decision.ts';
 import type { PrincipalWatch } from '../edge/principal-watch.ts';
 import type { Base } from '../node/base.ts';

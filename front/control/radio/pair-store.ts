@@ -6,7 +6,7 @@ import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
 import type { JsonObject } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import { MAX_SLOTS } from '../../../shared/rpc/radio-unit.ts';
+import { MAX_SLOTS } from '../../../shared/schemas/radio-unit.ts';
 import type { BoundRadio, BoundRadios } from '../relay/bound-radios.ts';
 
 const MAX_BYTES = 256 * 1024;

@@ -1,10 +1,10 @@
 import type { WebSocket } from 'ws';
-import { telemetryOf } from '../../../shared/flight/telemetry-body.ts';
 import type { JsonObject } from '../../../shared/member.ts';
 import type { telemetryStream } from '../../../shared/routes/flight.ts';
 import type { SocketHandler } from '../../../shared/routes/handler.ts';
 import { parseQuery } from '../../../shared/routes/query.ts';
 import type { LinkState } from '../../../shared/rpc/link-state.ts';
+import { telemetryOf } from '../../../shared/rpc/telemetry-body.ts';
 import type { VehicleView } from '../node/vehicle-view.ts';
 
 // About ten snapshots: a reader that is further behind loses some, and the node loses nothing.

@@ -1,10 +1,10 @@
 import { messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
-import type { MissionItem, MissionPart } from '../../../shared/mission/item.ts';
 import { numberedFrom } from '../../../shared/mission/numbered.ts';
 import { isPlan, type Plan } from '../../../shared/mission/plan.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
+import type { MissionItem, MissionPart } from '../../../shared/schemas/mission-item.ts';
 
 /** The body limit of the routes, and the vehicle's items beside it. */
 const MAX_BYTES = 12 * 1024 * 1024;

@@ -1,9 +1,9 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { type CommandName, checkArguments } from '../../../shared/flight/command-catalogue.ts';
 import { modeNumber } from '../../../shared/flight/modes.ts';
-import type { MissionItem } from '../../../shared/mission/item.ts';
 import type { CommandRequest, ParamWriteRequest } from '../../../shared/rpc/link.ts';
 import type { CommandResult } from '../../../shared/rpc/link-answers.ts';
+import type { MissionItem } from '../../../shared/schemas/mission-item.ts';
 import type { Clock } from '../clock.ts';
 import { type Encoder, OWN_COMPONENT } from '../encode.ts';
 import {

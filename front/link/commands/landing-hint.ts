@@ -1,4 +1,4 @@
-import type { MissionItem } from '../../../shared/mission/item.ts';
+import type { MissionItem } from '../../../shared/schemas/mission-item.ts';
 import type { Clock } from '../clock.ts';
 import { inTime } from './in-time.ts';
 

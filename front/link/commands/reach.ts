@@ -1,7 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { metresBetween, type Place } from '../../../shared/flight/seen.ts';
 import { CMD } from '../../../shared/mission/commands.ts';
-import type { MissionItem } from '../../../shared/mission/item.ts';
+import type { MissionItem } from '../../../shared/schemas/mission-item.ts';
 
 /**
  * How far a command may send the vehicle (docs/contract.md 6): `flight.max_goto_m` from where it is, and its own fence as far as that is

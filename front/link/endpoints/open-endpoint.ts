@@ -1,6 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { createServer, isIPv6 } from 'node:net';
-import type { MavlinkEndpoint } from '../../../shared/config/addresses.ts';
+import type { MavlinkEndpoint } from '../../../shared/schemas/addresses.ts';
 import type { Endpoint, EndpointTools } from './endpoint.ts';
 import { TcpEndpoint } from './tcp-endpoint.ts';
 import { UdpEndpoint } from './udp-endpoint.ts';

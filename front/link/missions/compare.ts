@@ -1,6 +1,6 @@
 import { CMD, isInDegrees, YAWED } from '../../../shared/mission/commands.ts';
-import { ITEM_PARAMS, type MissionItem, type MissionPart } from '../../../shared/mission/item.ts';
 import type { HeldOtherwise, ItemMember } from '../../../shared/mission/warning.ts';
+import { ITEM_PARAMS, type MissionItem, type MissionPart } from '../../../shared/schemas/mission-item.ts';
 
 /** Frames that differ in name only: the INT twins of MAV_FRAME. */
 const TWINS: Readonly<Record<number, number>> = { 5: 0, 6: 3, 11: 10 };

@@ -1,6 +1,6 @@
 import type { MissionIds } from '../../../shared/mavlink/decode-mission.ts';
-import { type FirstItem, MISSION_PARTS, type MissionPart } from '../../../shared/mission/item.ts';
 import type { MissionList } from '../../../shared/rpc/link-answers.ts';
+import { type FirstItem, MISSION_PARTS, type MissionPart } from '../../../shared/schemas/mission-item.ts';
 import type { Clock } from '../clock.ts';
 
 /** A vehicle that tells no id may have got a new list by a link that we do not see. */

@@ -1,6 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
-import type { FirstItem, MissionPart } from '../../../shared/mission/item.ts';
 import type { MissionList } from '../../../shared/rpc/link-answers.ts';
+import type { FirstItem, MissionPart } from '../../../shared/schemas/mission-item.ts';
 
 export const PART_NAMES: Readonly<Record<MissionPart, string>> = {
   mission: 'mission',

@@ -1,6 +1,6 @@
 import type { WireItem } from '../../../shared/mavlink/decode-mission.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
-import type { MissionPart } from '../../../shared/mission/item.ts';
+import type { MissionPart } from '../../../shared/schemas/mission-item.ts';
 import type { Encoder, Target } from '../encode.ts';
 
 /** MAV_MISSION_TYPE */

@@ -1,7 +1,7 @@
 import type { WireItem } from '../../../shared/mavlink/decode-mission.ts';
 import { CMD, FRAME_MISSION, isInDegrees, isPlace, YAWED } from '../../../shared/mission/commands.ts';
-import type { FirstItem, MissionItem } from '../../../shared/mission/item.ts';
 import { numberedFrom } from '../../../shared/mission/numbered.ts';
+import type { FirstItem, MissionItem } from '../../../shared/schemas/mission-item.ts';
 
 const DEG_E7 = 1e7;
 

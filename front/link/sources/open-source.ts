@@ -1,8 +1,8 @@
 import { createSocket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
-import type { MavlinkSource } from '../../../shared/config/addresses.ts';
 import { listSerialPorts } from '../../../shared/flight/serial-ports.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
+import type { MavlinkSource } from '../../../shared/schemas/addresses.ts';
 import type { Clock } from '../clock.ts';
 import { FixedPort } from './fixed-port.ts';
 import { openSerial } from './serial-line.ts';

@@ -4,7 +4,7 @@ import {
   MAX_EXTENDING,
   plainValues,
   VALUES_FRESH_MS,
-} from '../../../shared/plugins/telemetry-values.ts';
+} from '../../../shared/schemas/extension-values.ts';
 import type { Clock } from '../clock.ts';
 
 /** What extensions add to the telemetry. Nothing of it is the vehicle's, and nothing in svc-link decides by it. */

@@ -36,8 +36,8 @@ import {
 } from '../../../shared/mavlink/decode-traffic.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import type { Payload } from '../../../shared/mavlink/payload.ts';
-import { firstItemOf } from '../../../shared/mission/item.ts';
 import type { Telemetry } from '../../../shared/rpc/telemetry.ts';
+import { firstItemOf } from '../../../shared/schemas/mission-item.ts';
 import { applyEkf } from './ekf.ts';
 import { finite, scaled } from './known.ts';
 import { Traffic } from './traffic.ts';

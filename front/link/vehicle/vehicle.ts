@@ -37,8 +37,8 @@ import {
 import type { Frame } from '../../../shared/mavlink/frame.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import { Payload } from '../../../shared/mavlink/payload.ts';
-import { type FirstItem, firstItemOf } from '../../../shared/mission/item.ts';
 import type { Telemetry } from '../../../shared/rpc/telemetry.ts';
+import { type FirstItem, firstItemOf } from '../../../shared/schemas/mission-item.ts';
 import type { Clock } from '../clock.ts';
 import type { Target } from '../encode.ts';
 import type { Arming } from './arming.ts';

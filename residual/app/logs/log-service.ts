@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { every } from '../../../shared/async/every.ts';
 import { Retry } from '../../../shared/async/retry.ts';
+import { bootTime } from '../../../shared/boot-clock.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
-import { bootTime } from '../../../shared/operator/boot-clock.ts';
 import type { Paths } from '../../../shared/paths.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { type Handler, type HandlersOf, handlerMap } from '../../../shared/routes/handler.ts';

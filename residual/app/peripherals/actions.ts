@@ -1,8 +1,8 @@
-import { holdsKey } from '../../../shared/auth/may.ts';
 import type { Principal } from '../../../shared/auth/principal.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { Armed } from '../../../shared/flight/armed.ts';
 import { type NamedKind, raisedBy } from '../../../shared/routes/classes.ts';
+import { holdsKey } from '../../../shared/routes/may.ts';
 import type { Calls } from '../../../shared/rpc/contract.ts';
 import type { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
 import type { PeripheralAction } from '../../../shared/schemas/peripherals.ts';

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
-import type { HostPort, VideoOutput, VideoSource } from '../../../shared/config/addresses.ts';
 import { isOwnHost } from '../../../shared/config/own-endpoint.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { FOLLOW_MS, MAX_FOLLOWED, type OutputStatus, type SentStatus } from '../../../shared/rpc/video.ts';
+import type { HostPort, VideoOutput, VideoSource } from '../../../shared/schemas/addresses.ts';
 import type { AccessUnit, VideoClock } from '../engine/picture.ts';
 import { MpegtsStream } from './mpegts-stream.ts';
 import { RtpStream } from './rtp-stream.ts';

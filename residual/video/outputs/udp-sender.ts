@@ -1,10 +1,10 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import type { HostPort } from '../../../shared/config/addresses.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { SentStatus } from '../../../shared/rpc/video.ts';
+import type { HostPort } from '../../../shared/schemas/addresses.ts';
 
 // One line a minute at most: nobody listening yet is the normal case before the radio is up.
 const COMPLAIN_MS = 60_000;

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
+import type { Config } from '../../../shared/config/schema.ts';
 import {
   parseVideoSource,
   started,
   type VideoSource as VideoAddress,
-} from '../../../shared/config/addresses.ts';
-import type { Config } from '../../../shared/config/schema.ts';
+} from '../../../shared/schemas/addresses.ts';
 import type { CameraList } from '../../../shared/video/cameras.ts';
 import type { CsiList } from '../../../shared/video/csi-cameras.ts';
 import { CAMERA_FORMATS, cameraSocket } from '../../../shared/video/extension-cameras.ts';

@@ -1,5 +1,5 @@
-import { holdsKey } from '../../../../shared/auth/may.ts';
 import { PAIRING_KEY, type Principal } from '../../../../shared/auth/principal.ts';
+import { holdsKey } from '../../../../shared/routes/may.ts';
 import { answer } from '../answer.ts';
 import { matchesHash } from '../credentials.ts';
 import { type Decision, refuse } from '../decision.ts';

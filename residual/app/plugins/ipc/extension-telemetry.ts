@@ -1,5 +1,5 @@
 import { TokenBucket } from '../../../../shared/async/token-bucket.ts';
-import { plainValues } from '../../../../shared/plugins/telemetry-values.ts';
+import { plainValues } from '../../../../shared/schemas/extension-values.ts';
 import type { Vehicle } from './vehicle.ts';
 
 /** As often as telemetry goes out. */

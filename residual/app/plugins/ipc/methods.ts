@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../../../shared/member.ts';
-import { MISSION_PARTS, type MissionPart } from '../../../../shared/mission/item.ts';
 import { mayPublish, maySubscribe } from '../../../../shared/plugins/capabilities.ts';
 import { publishedBatch } from '../../../../shared/plugins/detections.ts';
 import { METHOD_CAPABILITIES, type MethodName } from '../../../../shared/plugins/methods.ts';
-import { extensionValues } from '../../../../shared/plugins/telemetry-values.ts';
+import { extensionValues } from '../../../../shared/schemas/extension-values.ts';
 import { faultOf } from '../../../../shared/schemas/fault.ts';
 import type { JsonSchema } from '../../../../shared/schemas/json-schema.ts';
+import { MISSION_PARTS, type MissionPart } from '../../../../shared/schemas/mission-item.ts';
 import { type Validator, validatorOf } from '../../../../shared/schemas/validator.ts';
 import { CAMERA_FORMATS, type CameraFormat } from '../../../../shared/video/extension-cameras.ts';
 import type { Session } from './session.ts';

@@ -1,6 +1,6 @@
 import type { BatteryState } from '../../../../shared/flight/battery-state.ts';
-import { firstItemOf } from '../../../../shared/mission/item.ts';
 import type { LinkState } from '../../../../shared/rpc/link-state.ts';
+import { firstItemOf } from '../../../../shared/schemas/mission-item.ts';
 
 type Publish = (topic: string, payload: unknown) => void;
 

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { tellAll } from '../../../../shared/async/tell.ts';
-import { telemetryOf } from '../../../../shared/flight/telemetry-body.ts';
 import type { JsonObject } from '../../../../shared/member.ts';
-import type { MissionPart } from '../../../../shared/mission/item.ts';
-import type { ExtensionValues } from '../../../../shared/plugins/telemetry-values.ts';
 import type { MissionList } from '../../../../shared/rpc/link-answers.ts';
 import type { LinkState } from '../../../../shared/rpc/link-state.ts';
+import { telemetryOf } from '../../../../shared/rpc/telemetry-body.ts';
+import type { ExtensionValues } from '../../../../shared/schemas/extension-values.ts';
+import type { MissionPart } from '../../../../shared/schemas/mission-item.ts';
 import type { LinkConnection } from '../../link-connection.ts';
 import type { Topics } from './topics.ts';
 import { VehicleEvents } from './vehicle-events.ts';

@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals';
-import { mayUse } from '../../../../shared/auth/may.ts';
+import { mayUse } from '../../../../shared/routes/may.ts';
 import type { RowId } from '../../../../shared/routes/table.ts';
 import { t } from '../strings.ts';
 import { call, Refused } from './client.ts';

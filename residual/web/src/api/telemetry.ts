@@ -1,6 +1,6 @@
 import { computed, effect, signal } from '@preact/signals';
 import type { TelemetryGroup } from '../../../../shared/flight/telemetry-groups.ts';
-import { firstItemOf } from '../../../../shared/mission/item.ts';
+import { firstItemOf } from '../../../../shared/schemas/mission-item.ts';
 import { credential } from './credential.ts';
 import { entry } from './node.ts';
 import { now } from './presence.ts';

@@ -1,4 +1,4 @@
-import { ITEM_PARAMS } from '../../../../../shared/mission/item.ts';
+import { ITEM_PARAMS } from '../../../../../shared/schemas/mission-item.ts';
 import type { Item, Items } from './list.ts';
 
 export type Mark = 'same' | 'added' | 'changed';

@@ -1,7 +1,7 @@
 import { itemsIn, partOfText } from '../../../../../shared/mission/document.ts';
-import { MISSION_PARTS } from '../../../../../shared/mission/item.ts';
 import { isOldPlan, isPlan, makePlan } from '../../../../../shared/mission/plan.ts';
 import { type Home, writeWpl } from '../../../../../shared/mission/wpl.ts';
+import { MISSION_PARTS } from '../../../../../shared/schemas/mission-item.ts';
 import { Refused } from '../../api/client.ts';
 import { firstItem } from '../../api/telemetry.ts';
 import { t } from '../../strings.ts';

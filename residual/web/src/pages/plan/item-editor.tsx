@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { isInDegrees } from '../../../../../shared/mission/commands.ts';
-import { ITEM_PARAMS } from '../../../../../shared/mission/item.ts';
+import { ITEM_PARAMS } from '../../../../../shared/schemas/mission-item.ts';
 import { Field } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
 import { commandMeaning, commandName, OFFERED } from './commands.ts';

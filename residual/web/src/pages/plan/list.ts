@@ -1,5 +1,5 @@
 import { CMD, FRAME_MISSION, isInDegrees, isPlace } from '../../../../../shared/mission/commands.ts';
-import type { MissionItem, MissionPart } from '../../../../../shared/mission/item.ts';
+import type { MissionItem, MissionPart } from '../../../../../shared/schemas/mission-item.ts';
 import type { Place } from '../../map/projection.ts';
 
 /** What is done to a list of items. Each function gives a new list, numbered on from the first item of the old one. */

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { MISSION_PARTS } from '../../../../../shared/mission/item.ts';
+import { MISSION_PARTS } from '../../../../../shared/schemas/mission-item.ts';
 import { Refused } from '../../api/client.ts';
 import { fresh, newest } from '../../api/telemetry.ts';
 import { viewOf } from '../../map/projection.ts';

@@ -1,8 +1,8 @@
 import { computed, signal } from '@preact/signals';
 import { checkItems, warningsOf } from '../../../../../shared/mission/check.ts';
-import { MISSION_PARTS } from '../../../../../shared/mission/item.ts';
 import { numberedFrom } from '../../../../../shared/mission/numbered.ts';
 import { warningText } from '../../../../../shared/mission/warning.ts';
+import { MISSION_PARTS } from '../../../../../shared/schemas/mission-item.ts';
 import { call, type Refused } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
 import { relayed } from '../../api/relay.ts';

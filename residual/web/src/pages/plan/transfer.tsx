@@ -1,8 +1,8 @@
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import { MISSION_PARTS } from '../../../../../shared/mission/item.ts';
 import { warningText } from '../../../../../shared/mission/warning.ts';
 import type { Home } from '../../../../../shared/mission/wpl.ts';
+import { MISSION_PARTS } from '../../../../../shared/schemas/mission-item.ts';
 import { call, Refused } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
 import { armed } from '../../api/telemetry.ts';

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../schemas/json-schema.ts';
+import type { JsonSchema } from './json-schema.ts';
 
 /** Parameters of the helper's radio operations. Nothing of them is text that reaches a file or an argument unchecked. */
 

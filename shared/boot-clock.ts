@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
-import { codeOf } from '../errors.ts';
+import { codeOf } from './errors.ts';
 
 /** A time that is the same for every process of this machine, that cannot be set, and that is void after a reboot. */
 export interface BootTime {

@@ -1,5 +1,5 @@
 import type { FromSchema } from 'json-schema-to-ts';
-import type { JsonSchema } from '../schemas/json-schema.ts';
+import type { JsonSchema } from './json-schema.ts';
 
 /** What svc-helper is asked for about the network. Nothing in it can be taken for an option, nor add a line to a file. */
 

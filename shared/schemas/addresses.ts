@@ -5,7 +5,7 @@
 import { isIP } from 'node:net';
 import { posix } from 'node:path';
 import { isWeakJwk } from '../auth/weak-key.ts';
-import { SHOWN_FORM, SHOWN_NAME } from '../schemas/shown-name.ts';
+import { SHOWN_FORM, SHOWN_NAME } from './shown-name.ts';
 
 const SHOWN = new RegExp(SHOWN_NAME, 'u');
 

@@ -1,6 +1,6 @@
-import { neededScopes } from '../routes/needed-scopes.ts';
-import type { Row } from '../routes/row.ts';
-import type { Principal } from './principal.ts';
+import type { Principal } from '../auth/principal.ts';
+import { neededScopes } from './needed-scopes.ts';
+import type { Row } from './row.ts';
 
 /**
  * Callers with the rights of the pairing key: its holder, this machine itself, and the first-boot links of an unpaired node.

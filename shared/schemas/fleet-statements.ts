@@ -1,6 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts';
 import { SCOPES } from '../auth/scopes.ts';
-import type { JsonSchema } from '../schemas/json-schema.ts';
+import type { JsonSchema } from './json-schema.ts';
 
 /**
  * What is said under a signature in a fleet (docs/contract.md 10). Each is a compact JWS (RFC 7515), alg Ed25519, whose header

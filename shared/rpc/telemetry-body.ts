@@ -1,5 +1,5 @@
 import type { JsonObject } from '../member.ts';
-import type { LinkState } from '../rpc/link-state.ts';
+import type { LinkState } from './link-state.ts';
 
 /** The body of GET /api/telemetry, of each message on its WebSocket, and of what extensions get. */
 export function telemetryOf(state: LinkState): JsonObject {

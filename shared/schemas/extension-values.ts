@@ -1,5 +1,5 @@
 import { plainText } from '../plain-text.ts';
-import type { JsonSchema } from '../schemas/json-schema.ts';
+import type { JsonSchema } from './json-schema.ts';
 
 /** What an extension may add to the telemetry, below `extensions.<its id>`: flat, so that every reader can show it. */
 export const extensionValues = {
