@@ -4,7 +4,7 @@ import { Denial } from './denial.ts';
 import type { HubSession } from './planes/hub-session.ts';
 import type { Plane } from './planes/plane.ts';
 import { type Principal, readToken } from './principal.ts';
-import { asRecord } from './tools/tool.ts';
+import { asRecord } from './rows.ts';
 
 /**
  * Finds the principal of a bearer token. The token's own node verifies it, and the result is cached for two seconds. Each later

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Denial } from './denial.ts';
 import type { Principal } from './principal.ts';
-import { asRecord, type Tool, type ToolAnswer } from './tools/tool.ts';
+import { asRecord } from './rows.ts';
+import type { Tool, ToolAnswer } from './tools/tool.ts';
 
 const MAX_BYTES = 32 * 1024;
 /** For the members that a page has besides, and what is around the answer. */

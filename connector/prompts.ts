@@ -1,6 +1,6 @@
 import type { Offered } from './planes/contributions.ts';
+import { asRecord } from './rows.ts';
 import { contributedName, inItsWords } from './tools/contributed.ts';
-import { asRecord } from './tools/tool.ts';
 
 /** Prompts that a person can start with. */
 

@@ -17,8 +17,8 @@ import type { NodeClient } from './planes/node-client.ts';
 import type { Plane } from './planes/plane.ts';
 import type { Principal } from './principal.ts';
 import { redactValue } from './redaction.ts';
+import { asRecord, pathOf } from './rows.ts';
 import { inItsWords } from './tools/contributed.ts';
-import { asRecord, pathOf } from './tools/tool.ts';
 import { plainWords } from './words.ts';
 
 /** `svc://{node}/…`: resources that can be read without a tool, and followed. */

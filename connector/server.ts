@@ -20,9 +20,10 @@ import type { Plane } from './planes/plane.ts';
 import type { Principal } from './principal.ts';
 import { getPrompt, type Prompt } from './prompts.ts';
 import type { Resources } from './resources.ts';
+import { asRecord } from './rows.ts';
 import { StrictServer } from './strict-server.ts';
 import { listedTools } from './tools/listing.ts';
-import { type Arguments, asRecord, canonicalName, type ToolAnswer } from './tools/tool.ts';
+import { type Arguments, canonicalName, type ToolAnswer } from './tools/tool.ts';
 import { plainWords } from './words.ts';
 
 /** The MCP side: one server for each connection or request; the same factory serves both protocol versions. */

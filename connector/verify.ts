@@ -8,7 +8,7 @@ import type { NodeClient } from './planes/node-client.ts';
 import type { Plane } from './planes/plane.ts';
 import { sideBySide } from './planes/side-by-side.ts';
 import { type Principal, STDIO } from './principal.ts';
-import { asRecord } from './tools/tool.ts';
+import { asRecord } from './rows.ts';
 
 const PROBE_MS = 3000;
 

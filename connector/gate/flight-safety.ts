@@ -5,7 +5,7 @@ import { Denial } from '../denial.ts';
 import type { NodeClient } from '../planes/node-client.ts';
 import { sideBySide } from '../planes/side-by-side.ts';
 import { ownPrincipal, type Principal } from '../principal.ts';
-import { asRecord } from '../tools/tool.ts';
+import { asRecord } from '../rows.ts';
 
 /**
  * The conditions for flight tools: either the node's MAVLink endpoints enforce the armed guard (declared with

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../shared/member.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { Denial } from '../denial.ts';
 import { ownPrincipal, type Principal } from '../principal.ts';
-import { asRecord, pathOf } from '../tools/tool.ts';
+import { asRecord, pathOf } from '../rows.ts';
 import type { NodeClient } from './node-client.ts';
 import { sideBySide } from './side-by-side.ts';
 

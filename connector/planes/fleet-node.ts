@@ -4,7 +4,7 @@ import type { OperatorFiles } from '../../shared/operator/operator-files.ts';
 import type { CallStatement, Reply } from '../../shared/schemas/fleet-statements.ts';
 import { Denial } from '../denial.ts';
 import type { Principal } from '../principal.ts';
-import { asRecord } from '../tools/tool.ts';
+import { asRecord } from '../rows.ts';
 import { type FleetCaller, NoAnswer } from './fleet-caller.ts';
 import type { HubSession } from './hub-session.ts';
 import {

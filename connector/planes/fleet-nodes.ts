@@ -8,7 +8,7 @@ import { readEvents } from '../../shared/http/event-reader.ts';
 import { openAnswer } from '../../shared/http/node-request.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { validatorOf } from '../../shared/schemas/validator.ts';
-import { asRecord } from '../tools/tool.ts';
+import { asRecord } from '../rows.ts';
 import { HubError, type HubPlace, hubHeaders, hubPlace } from './hub.ts';
 
 const isEntry = validatorOf(nodeEntry);

@@ -6,7 +6,7 @@ import { FEATURES } from '../../shared/profile.ts';
 import { type Running, unserved } from '../../shared/routes/served.ts';
 import { Denial } from '../denial.ts';
 import { ownPrincipal, type Principal } from '../principal.ts';
-import { asRecord, rowOf, type Tool } from '../tools/tool.ts';
+import { asRecord, rowOf } from '../rows.ts';
 import type { NodeClient } from './node-client.ts';
 
 /** How long an answer is believed: features change with a restart of the node. */
@@ -71,7 +71,7 @@ export class Offers {
   }
 
   /** Whether at least one node serves all routes of the tool, as far as is known. */
-  has({ routes }: Tool): boolean {
+  has({ routes }: { readonly routes: readonly string[] }): boolean {
     const rows = routes.map(rowOf);
     return this.#options.nodes.some((node) => {
       const known = this.#known.get(node);

@@ -3,8 +3,9 @@ import { isScope, type Scope } from '../../shared/auth/scopes.ts';
 import type { JsonObject } from '../../shared/member.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import type { Offered } from '../planes/contributions.ts';
+import { asRecord, pathOf } from '../rows.ts';
 import { plainWords } from '../words.ts';
-import { asRecord, pathOf, type Tool } from './tool.ts';
+import type { Tool } from './tool.ts';
 
 /**
  * Tools of extensions, as tools of this connector. The node has told their class, which follows from what the extension was

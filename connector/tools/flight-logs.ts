@@ -1,6 +1,7 @@
 import { Denial } from '../denial.ts';
+import { asRecord, pathOf } from '../rows.ts';
 import { reading } from './parts.ts';
-import { addressOf, asRecord, pathOf, type Tool } from './tool.ts';
+import { addressOf, type Tool } from './tool.ts';
 
 /** The flight logs of the vehicle; not the node's own log (logs.ts). */
 export const flightLogTools: readonly Tool[] = [

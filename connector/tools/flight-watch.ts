@@ -2,7 +2,8 @@ import { readinessOf } from '../../shared/flight/readiness.ts';
 import { metresBetween, type Place, type Seen, seenIn, stateLine } from '../../shared/flight/seen.ts';
 import type { JsonObject } from '../../shared/member.ts';
 import { Denial } from '../denial.ts';
-import { type Arguments, asRecord, type Tool } from './tool.ts';
+import { asRecord } from '../rows.ts';
+import type { Arguments, Tool } from './tool.ts';
 import { TIMEOUT, waitFor } from './waiting.ts';
 
 /** Tools that watch the vehicle and change nothing. */

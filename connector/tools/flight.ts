@@ -1,7 +1,8 @@
 import { COMMANDS } from '../../shared/flight/command-catalogue.ts';
 import { type GoalName, goalOf } from '../../shared/flight/goals.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
-import { asRecord, type Tool, type ToolAnswer, type ToolContext } from './tool.ts';
+import { asRecord } from '../rows.ts';
+import type { Tool, ToolAnswer, ToolContext } from './tool.ts';
 import { type Ended, look, TIMEOUT, waitFor } from './waiting.ts';
 
 /** Tools that move the aircraft: `POST /api/command`, and for those that wait the telemetry. */

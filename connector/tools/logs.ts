@@ -6,8 +6,9 @@ import type { StoredEvent } from '../audit/audit.ts';
 import { Denial } from '../denial.ts';
 import type { Principal } from '../principal.ts';
 import { redactArguments, withoutCodes } from '../redaction.ts';
+import { asRecord } from '../rows.ts';
 import { cursor as more, queryOf, reading } from './parts.ts';
-import { asRecord, canonicalName, type Tool } from './tool.ts';
+import { canonicalName, type Tool } from './tool.ts';
 
 /** The node's log, and the connector's own audit. */
 

@@ -13,8 +13,9 @@ import {
   type MissionPart,
 } from '../../shared/schemas/mission-item.ts';
 import { Denial } from '../denial.ts';
+import { asRecord, pathOf, rowOf } from '../rows.ts';
 import { flying } from './flight.ts';
-import { type Arguments, type Ask, asRecord, pathOf, rowOf, type Tool } from './tool.ts';
+import type { Arguments, Ask, Tool } from './tool.ts';
 
 /** Missions, fences and rally points: `GET|PUT|DELETE /api/mission|fence|rally`. */
 

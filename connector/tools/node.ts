@@ -1,5 +1,6 @@
+import { asRecord, pathOf } from '../rows.ts';
 import { name, queryOf, reading, writing } from './parts.ts';
-import { asRecord, pathOf, type Tool } from './tool.ts';
+import type { Tool } from './tool.ts';
 
 /** Config, services, extensions, pairing, radio, network, system. */
 

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { JsonObject } from '../../shared/member.ts';
 import { Denial } from '../denial.ts';
+import { asRecord, pathOf } from '../rows.ts';
 import { cursor, name, reading, writing } from './parts.ts';
-import { asRecord, pathOf, type Tool, type ToolContext } from './tool.ts';
+import type { Tool, ToolContext } from './tool.ts';
 
 const POLL_MS = 300;
 /** Long enough for a download over a bad radio link; a client that cannot wait cancels. */

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../shared/member.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
-import { answerOf, asRecord, pathOf, rowOf, type Tool, type ToolContext } from './tool.ts';
+import { asRecord, pathOf, rowOf } from '../rows.ts';
+import { answerOf, type Tool, type ToolContext } from './tool.ts';
 
 /** Builders for the common kinds of tools. */
 

@@ -5,8 +5,9 @@ import type { NodeClient, Presence } from '../planes/node-client.ts';
 import type { Plane } from '../planes/plane.ts';
 import { sideBySide } from '../planes/side-by-side.ts';
 import type { Principal } from '../principal.ts';
+import { asRecord } from '../rows.ts';
 import { reading } from './parts.ts';
-import { type Arguments, asRecord, type Tool } from './tool.ts';
+import type { Arguments, Tool } from './tool.ts';
 
 const nullable = (type: 'string' | 'boolean' | 'number') => ({ type: [type, 'null'] }) as const;
 const HEALTH_MS = 2000;

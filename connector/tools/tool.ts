@@ -2,13 +2,13 @@ import { higher, isScope, type Scope } from '../../shared/auth/scopes.ts';
 import type { JsonObject } from '../../shared/member.ts';
 import { type Raised, raisedByRequest } from '../../shared/routes/classes.ts';
 import type { Row } from '../../shared/routes/row.ts';
-import { ROWS } from '../../shared/routes/table.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import type { ConnectorAudit } from '../audit/audit.ts';
 import { Denial } from '../denial.ts';
 import type { NodeClient, NodeRequest } from '../planes/node-client.ts';
 import type { Plane } from '../planes/plane.ts';
 import type { Principal } from '../principal.ts';
+import { asRecord, rowOf } from '../rows.ts';
 
 export type Arguments = JsonObject;
 
@@ -98,15 +98,6 @@ export interface Tool {
   readonly run: (context: ToolContext) => Promise<ToolAnswer>;
 }
 
-const BY_ID: ReadonlyMap<string, Row> = new Map(ROWS.map((row) => [row.id, row]));
-
-/** @throws Error for an id that is not in the table: a tool must not outlive its route */
-export function rowOf(id: string): Row {
-  const row = BY_ID.get(id);
-  if (row === undefined) throw new Error(`no route ${id} in the table`);
-  return row;
-}
-
 /** The class of a tool by the table, without its arguments. */
 export function classOf(tool: Pick<Tool, 'routes' | 'least'>): Scope {
   let highest: Scope = tool.least ?? 'read';
@@ -174,23 +165,9 @@ export function answerOf(id: string): JsonSchema {
   return schema !== null && schema['type'] === 'object' ? schema : { type: 'object' };
 }
 
-/** @param values of the path parameters; the query is added by the caller */
-export function pathOf(id: string, values: Readonly<Record<string, string>> = {}): string {
-  return rowOf(id).path.replaceAll(/\{\*?(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(values[name] ?? ''),
-  );
-}
-
 /** For what a person or a client fetches itself. @throws Denial where the node has no address here */
 export function addressOf({ target }: NodeClient): string {
   if (target.baseUrl === null)
     throw new Denial('not_supported', 'Over the fleet the node has no address. Ask it on its own network.');
   return target.baseUrl;
-}
-
-/** The value if it is an object, else an empty one. */
-export function asRecord(value: unknown): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as JsonObject)
-    : { value };
 }

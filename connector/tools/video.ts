@@ -1,5 +1,6 @@
+import { asRecord } from '../rows.ts';
 import { reading, writing } from './parts.ts';
-import { addressOf, asRecord, type Tool } from './tool.ts';
+import { addressOf, type Tool } from './tool.ts';
 
 export const videoTools: readonly Tool[] = [
   reading(

@@ -1,6 +1,7 @@
 import { plainText } from '../../shared/plain-text.ts';
+import { asRecord, pathOf } from '../rows.ts';
 import { reading, writing } from './parts.ts';
-import { asRecord, pathOf, type Tool } from './tool.ts';
+import type { Tool } from './tool.ts';
 
 const MAX_LABEL = 64;
 const pixels = { type: 'number' } as const; // its bounds are the node's

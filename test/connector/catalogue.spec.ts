@@ -1,7 +1,8 @@
 import { expect } from 'chai';
+import { rowOf } from '../../connector/rows.ts';
 import { compileCatalogue } from '../../connector/tools/catalogue.ts';
 import { checked, listed, listedTools, USUAL_HINTS } from '../../connector/tools/listing.ts';
-import { classOf, classOfCall, isRaisable, rowOf, TOOLSETS, type Tool } from '../../connector/tools/tool.ts';
+import { classOf, classOfCall, isRaisable, TOOLSETS, type Tool } from '../../connector/tools/tool.ts';
 import type { Scope } from '../../shared/auth/scopes.ts';
 import { higher } from '../../shared/auth/scopes.ts';
 import { createAjv } from '../../shared/schemas/validator.ts';

@@ -1,0 +1,26 @@
+import type { JsonObject } from '../shared/member.ts';
+import type { Row } from '../shared/routes/row.ts';
+import { ROWS } from '../shared/routes/table.ts';
+
+const BY_ID: ReadonlyMap<string, Row> = new Map(ROWS.map((row) => [row.id, row]));
+
+/** @throws Error for an id that is not in the table: a tool must not outlive its route */
+export function rowOf(id: string): Row {
+  const row = BY_ID.get(id);
+  if (row === undefined) throw new Error(`no route ${id} in the table`);
+  return row;
+}
+
+/** @param values of the path parameters; the query is added by the caller */
+export function pathOf(id: string, values: Readonly<Record<string, string>> = {}): string {
+  return rowOf(id).path.replaceAll(/\{\*?(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(values[name] ?? ''),
+  );
+}
+
+/** The value if it is an object, else an empty one. */
+export function asRecord(value: unknown): JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as JsonObject)
+    : { value };
+}
