@@ -288,8 +288,9 @@ export const diagnostics = {
         heartbeat_age_s: { type: ['number', 'null'] },
         counters: {
           type: 'object',
-          additionalProperties: { type: 'integer' },
-          description: 'frames and bytes since svc-link started',
+          additionalProperties: nullableInteger,
+          description:
+            'frames and bytes since svc-link started; rx_kernel_dropped: datagrams that the kernel dropped, null on a line that is not UDP',
         },
         endpoints: { type: 'array', items: linkEndpoint },
       },
