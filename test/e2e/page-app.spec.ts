@@ -110,11 +110,20 @@ describe('the page', function () {
   it('says that the node is away, and shows it again when it is back', async () => {
     const page = await openPage(browser);
     await signIn(page, node.url, KEY);
+    const flying = (): Promise<unknown> =>
+      page.waitForFunction(() => /STABILIZE/i.test(document.body.innerText), { polling: 100 });
+    await flying();
     const front = node.pid('svc-control');
     process.kill(front, 'SIGSTOP');
-    await says(page, 'No answer from the node for');
-    // Its supervisor replaces a process that does not answer: where the page took its time, that has happened.
-    if (node.service('svc-control').pid === front) process.kill(front, 'SIGCONT');
+    const first = await page.waitForFunction(
+      () => /No answer from the node for (\d+) s/.exec(document.body.innerText)?.[1],
+      { polling: 100 },
+    );
+    // Counted from its last word, not from when a closing handshake that never comes is given up.
+    expect(Number(await first.jsonValue())).to.be.at.least(5);
+    // Before the supervisor replaces it, which is after 15 s.
+    expect(node.service('svc-control').pid).to.equal(front);
+    process.kill(front, 'SIGCONT');
     await node.until((all) => all.some(({ name, state }) => name === 'svc-control' && state === 'running'));
     await page.waitForFunction(() => !document.body.innerText.includes('No answer from the node for'));
     const pid = node.pid('svc-control');
@@ -122,7 +131,7 @@ describe('the page', function () {
     await node.until((services) =>
       services.some((each) => each.name === 'svc-control' && each.state === 'running' && each.pid !== pid),
     );
-    await page.waitForFunction(() => /STABILIZE/i.test(document.body.innerText), { polling: 100 });
+    await flying();
     await page.browserContext().close();
   });
 

@@ -75,6 +75,7 @@ export async function send(id: RowId, ask: Ask = {}): Promise<Response> {
   const stopper = new AbortController();
   const late = stopper.signal;
   const timer = setTimeout(() => stopper.abort(), row.timeoutMs + GRACE_MS);
+  const asked = performance.now();
   let response: Response;
   try {
     response = await fetch(pathOf(id, ask), {
@@ -87,7 +88,7 @@ export async function send(id: RowId, ask: Ask = {}): Promise<Response> {
     });
   } catch (error) {
     if (signal?.aborted === true) throw error;
-    missed();
+    missed(asked);
     throw new Refused(0, 'E_AWAY', late.aborted ? 'The node took too long.' : 'The node does not answer.');
   }
   if (ask.lasting === true) clearTimeout(timer);

@@ -16,8 +16,9 @@ export function heard(): void {
   silentSince.value = null;
 }
 
-export function missed(): void {
-  silentSince.value ??= performance.now();
+/** @param since as `performance.now()`: the last that was heard, or when what failed was asked */
+export function missed(since = performance.now()): void {
+  silentSince.value ??= since;
 }
 
 setInterval(() => {

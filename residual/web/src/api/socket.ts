@@ -70,7 +70,7 @@ export class Stream {
     } catch (error) {
       // Without a credential it is the sign-in's turn; it opens a stream anew.
       if (error instanceof Refused && (error.status === 401 || error.status === 403)) return;
-      this.#again();
+      this.#again(performance.now());
     }
   }
 
@@ -88,30 +88,38 @@ export class Stream {
 
   #follow(socket: WebSocket): void {
     this.#socket = socket;
+    // Once: a frozen node does not answer the closing handshake, and a browser waits for that longer than a pilot may.
+    const lost = (silentSince = performance.now()): void => {
+      if (this.#socket !== socket) return;
+      this.#socket = null;
+      socket.close();
+      this.#onOpen(false);
+      this.#again(silentSince);
+    };
     const watch = (): void => {
       clearTimeout(this.#timer);
-      if (this.#silenceMs !== null) this.#timer = setTimeout(() => socket.close(), this.#silenceMs);
+      const since = performance.now();
+      if (this.#silenceMs !== null) this.#timer = setTimeout(() => lost(since), this.#silenceMs);
     };
     watch();
     socket.addEventListener('open', () => {
+      if (this.#socket !== socket) return;
       this.#pause = FIRST_PAUSE_MS;
       this.#onOpen(true);
     });
     socket.addEventListener('message', ({ data }) => {
+      if (this.#socket !== socket) return;
       watch();
       heard();
       if (typeof data === 'string') this.#onText(data);
     });
-    socket.addEventListener('close', () => {
-      this.#onOpen(false);
-      this.#again();
-    });
+    socket.addEventListener('close', () => lost());
   }
 
-  #again(): void {
+  #again(silentSince: number): void {
     clearTimeout(this.#timer);
     if (this.#stopped) return;
-    missed();
+    missed(silentSince);
     this.#timer = setTimeout(() => void this.#open(), this.#pause);
     this.#pause = Math.min(LONGEST_PAUSE_MS, this.#pause * 2);
   }
