@@ -147,7 +147,8 @@ export function faultsOf(rig: Rig, tools: Tools): Faults {
       },
     );
   }
-  if (clockFile === null) skipped.push({ name: 'clock steps', why: 'needs root and libfaketime' });
+  if (clockFile === null)
+    skipped.push({ name: 'clock steps', why: 'needs root and libfaketime; never in a steady run' });
   else
     faults.push({
       ...plain,

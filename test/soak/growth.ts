@@ -5,12 +5,15 @@ import type { ProcessSlopes } from './report.ts';
 import type { Rig } from './rig.ts';
 import { type Sample, slopeOf } from './slopes.ts';
 
-/** More than this an hour, beyond doubt, is a leak. RSS in MiB. */
+/** More than this an hour, beyond doubt, is a leak where processes are killed in between. RSS in MiB. */
 const LIMITS = { rss: 16, files: 6, threads: 2 } as const;
+/** A steady run: the whole interval of its slope is within this, up and down. */
+const STEADY_LIMITS = { rss: 1, files: 1, threads: 1 } as const;
 type Quantity = keyof typeof LIMITS;
 const QUANTITIES = Object.keys(LIMITS) as readonly Quantity[];
 /** A process grows while its code is compiled and its pools fill; then this long it is not looked at. */
-export const WARM_UP_S = 300;
+const WARM_UP_S = 300;
+const STEADY_WARM_UP_S = 3600;
 
 /** Watches what each process holds. */
 export class Growth {
@@ -19,11 +22,14 @@ export class Growth {
   readonly #runs = new Map<string, Set<number>>();
   readonly #last = new Map<string, Record<Quantity, number>>();
   #zombies: ReadonlySet<number> = new Set();
+  readonly #steady: boolean;
   /** Since when no process is killed, seconds of the run; null while some are. */
   measuredFrom: number | null = null;
 
-  constructor(rig: Rig) {
+  /** @param steady no process is ever killed */
+  constructor(rig: Rig, steady: boolean) {
     this.#rig = rig;
+    this.#steady = steady;
   }
 
   /** @param everyMs between two looks */
@@ -35,7 +41,8 @@ export class Growth {
     const { node, elapsed } = this.#rig;
     const supervisor = node.supervisor.pid ?? 0;
     const all = [{ name: 'svc-supervisor', pid: supervisor }, ...node.services];
-    const measured = this.measuredFrom !== null && elapsed > this.measuredFrom + WARM_UP_S;
+    const warmUp = this.#steady ? STEADY_WARM_UP_S : WARM_UP_S;
+    const measured = this.measuredFrom !== null && elapsed > this.measuredFrom + warmUp;
     for (const { name, pid } of all) {
       const found = pid === null ? null : look(pid);
       if (found === null || pid === null) continue;
@@ -77,12 +84,15 @@ export class Growth {
         for (const quantity of QUANTITIES) {
           const found = slopes[quantity];
           if (found === null) continue;
+          const { low, high, per_hour } = found;
+          const limit = (this.#steady ? STEADY_LIMITS : LIMITS)[quantity];
+          const holds = this.#steady ? low >= -limit && high <= limit : low <= limit;
           growth.check(
-            found.low <= LIMITS[quantity],
+            holds,
             () =>
-              `${process} grows by ${found.per_hour.toFixed(1)} (at least ${found.low.toFixed(1)}) ${quantity} an hour, at most ${LIMITS[quantity]}`,
+              `${process} grows by ${per_hour.toFixed(1)} (${low.toFixed(1)} to ${high.toFixed(1)}) ${quantity} an hour, at most ${limit}`,
           );
-          growth.worst(`steepest ${quantity} an hour`, found.per_hour);
+          growth.worst(`steepest ${quantity} an hour`, per_hour);
         }
         return { process, runs: this.#runs.get(process)?.size ?? 0, ...slopes, last };
       });

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { WebSocket } from 'ws';
 import { Framer } from '../../shared/mavlink/framer.ts';
 import { encodeAs, heartbeat } from '../link/mavlink-samples.ts';
+import { formWith, makeExtension, type Signer, withSdk } from '../support/extensions.ts';
 import type { RemoteHost } from '../support/netns.ts';
 import { play } from '../support/video-node.ts';
 import { ask } from './ask.ts';
@@ -23,6 +24,8 @@ const READS = [
   '/metrics',
 ] as const;
 const READERS = 2;
+/** About 50 requests a second with the others. */
+const STEADY_READERS = 8;
 const TELEMETRY_CLIENTS = 3;
 const GCS = { system: 255, component: 190 } as const;
 
@@ -37,6 +40,67 @@ export function startLoad(rig: Rig, remote: RemoteHost | null): readonly Promise
     viewer(rig),
     ...(remote === null ? [] : [remoteClient(rig, remote)]),
   ];
+}
+
+/** What comes and goes in a steady run, beside more readers: viewers, followers of the log, an extension. */
+export function startComings(rig: Rig, by: Signer): readonly Promise<void>[] {
+  return [
+    ...Array.from({ length: STEADY_READERS }, async (_, number) => readers(rig, number)),
+    viewersThatGo(rig),
+    followersThatGo(rig),
+    extension(rig, by),
+  ];
+}
+
+async function viewersThatGo(rig: Rig): Promise<void> {
+  await rig.repeat(3000, async () => {
+    const first = Promise.withResolvers<void>();
+    const playing = await play(rig.node, () => first.resolve()).catch(() => null); // the node is away at the moment
+    if (playing === null) return;
+    await Promise.race([first.promise, rig.pause(5000)]);
+    await ask(`${rig.node.url}${playing.session}`, { method: 'DELETE' });
+    await playing.peer.close();
+    rig.count('viewers that came and went');
+  });
+}
+
+async function followersThatGo(rig: Rig): Promise<void> {
+  await rig.repeat(2000, async () => {
+    const cut = AbortSignal.any([rig.signal, AbortSignal.timeout(2000)]);
+    try {
+      const answer = await fetch(`${rig.node.url}/api/logs/stream?replay=20`, {
+        headers: KEYED,
+        signal: cut,
+      });
+      await answer.text();
+    } catch {
+      rig.count('followers of the log that came and went'); // it hung up, or a fault did
+    }
+  });
+}
+
+/** Enabled and disabled all the time, between flights: it is guarded while armed. */
+async function extension(rig: Rig, by: Signer): Promise<void> {
+  const id = 'org.example.soak';
+  const archive = await makeExtension({
+    id,
+    signer: by,
+    files: await withSdk("setInterval(() => void svc.publishState('beat', Date.now()), 500);"),
+  });
+  await rig.flights.run(async () => {
+    const body = await formWith(archive);
+    const { ok } = await rig.node.fetch('/api/plugins/install', { method: 'POST', headers: KEYED, body });
+    if (!ok) throw new Error('the extension of the soak was not installed');
+  });
+  await rig.repeat(5000, async () =>
+    rig.flights.run(async () => {
+      // Somebody else may have armed.
+      await rig.ask(`/api/plugins/${id}/enable`, { method: 'POST', body: {} }, [409]);
+      await rig.pause(5000);
+      await rig.ask(`/api/plugins/${id}/disable`, { method: 'POST', body: {} }, [409]);
+      rig.count('runs of the extension');
+    }),
+  );
 }
 
 async function readers(rig: Rig, number: number): Promise<void> {

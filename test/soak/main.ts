@@ -1,6 +1,7 @@
 /**
- * `npm run soak -- --hours N | --minutes N [--seed S] [--json FILE]`: a node under load and faults. Writes the report to FILE (and
- * for people to the same name with .md) and to stdout. Exit code 0: every invariant held; 1: one was broken, or the run was cut
+ * `npm run soak -- --hours N | --minutes N [--steady] [--seed S] [--json FILE]`: a node under load and faults. With `--steady` no
+ * process is killed and the load is heavier: after the first hour no process may grow or shrink by more than 1 MiB an hour.
+ * Writes the report to FILE (and for people to the same name with .md) and to stdout. Exit code 0: every invariant held; 1: one was broken, or the run was cut
  * short; 2: wrong usage.
  */
 import { execFileSync } from 'node:child_process';
@@ -21,6 +22,7 @@ async function main(): Promise<number> {
     options: {
       hours: { type: 'string' },
       minutes: { type: 'string' },
+      steady: { type: 'boolean', default: false },
       seed: { type: 'string' },
       json: { type: 'string' },
     },
@@ -28,7 +30,9 @@ async function main(): Promise<number> {
   const seconds = Number(values.hours ?? 0) * HOUR_S + Number(values.minutes ?? 0) * 60;
   const seed = Number(values.seed ?? Math.floor(Date.now() / 1000) % 1_000_000);
   if (!(seconds > 0) || !Number.isSafeInteger(seed)) {
-    process.stderr.write('usage: npm run soak -- --hours N | --minutes N [--seed S] [--json FILE]\n');
+    process.stderr.write(
+      'usage: npm run soak -- --hours N | --minutes N [--steady] [--seed S] [--json FILE]\n',
+    );
     return 2;
   }
   const ownDisk = process.env['SVC_SOAK_MOUNTS'] === '1';
@@ -49,10 +53,13 @@ async function main(): Promise<number> {
         execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'soak', place]);
       }
     }
-    const faketime = ownDisk ? (globSync('/usr/lib/*/faketime/libfaketime.so.1')[0] ?? null) : null;
+    // A steady run has an extension, and libfaketime ends whatever cannot write /dev/shm: a sandbox.
+    const faketime =
+      ownDisk && !values.steady ? (globSync('/usr/lib/*/faketime/libfaketime.so.1')[0] ?? null) : null;
     await writeFile(join(folder, 'clock'), '+0\n');
     const report = await soak({
       seconds,
+      steady: values.steady,
       seed,
       folder,
       ownDisk,

@@ -35,7 +35,8 @@ export const RULES = {
   flights: 'each flight (take off, go, land) ends on the ground within 300 s',
   sessions: 'each flight is one closed session in the log, but where svc-residual was away meanwhile',
   cable: 'a client on another host is answered within 30 s after its cable is back',
-  growth: 'no process grows: the lower end of the slope is below the limit',
+  growth:
+    'no process grows: the lower end of its slope is below the limit; in a steady run both ends are within it',
   zombies: 'no process is a zombie in two looks, 1 s apart',
   leftovers: 'after the end no process, no socket and no temporary file is left, and no secret is in the log',
 } as const;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { messageOf } from '../../shared/errors.ts';
 import { VERSION } from '../../shared/version.ts';
 import { KEY } from '../support/edge.ts';
+import { type Signer, signer, trust } from '../support/extensions.ts';
 import { commitOf, machineFacts } from '../support/machine-facts.ts';
 import { noNamespaces, RemoteHost } from '../support/netns.ts';
 import { type NodeOptions, ROOT, TestNode } from '../support/node.ts';
@@ -11,12 +12,14 @@ import { freePort } from '../support/temp.ts';
 import { type Fault, type Faults, faultsOf } from './faults.ts';
 import { Growth } from './growth.ts';
 import { ConfigWrites, Flights, type Keeping, Recordings, Tokens } from './keeping.ts';
-import { startLoad } from './load.ts';
+import { startComings, startLoad } from './load.ts';
 import type { FaultSummary, SoakReport } from './report.ts';
 import { Rig } from './rig.ts';
 
 export interface SoakOptions {
   readonly seconds: number;
+  /** Nothing is killed, under a heavier load: for the growth of each process. */
+  readonly steady: boolean;
   readonly seed: number;
   /** An empty folder for all files of the run. */
   readonly folder: string;
@@ -47,7 +50,8 @@ interface Made {
 export async function soak(options: SoakOptions): Promise<SoakReport> {
   const startedAt = new Date();
   const ended = new AbortController();
-  const node = await nodeOptions(options);
+  const by = signer('soak');
+  const node = await nodeOptions(options, by);
   const noRemote = noNamespaces();
   const octet = 1 + (process.pid % 250);
   const remote =
@@ -61,7 +65,7 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
       signal: ended.signal,
       pace: options.seconds < SHORT_S ? 0.25 : 1,
     });
-    return await run(rig, remote, noRemote, startedAt, ended, options);
+    return await run(rig, by, remote, noRemote, startedAt, ended, options);
   } finally {
     ended.abort();
     if (rig !== null && rig.node.supervisor.exitCode === null) await rig.node.stop();
@@ -69,7 +73,7 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   }
 }
 
-async function nodeOptions({ folder, faketime }: SoakOptions): Promise<NodeOptions> {
+async function nodeOptions({ folder, faketime }: SoakOptions, by: Signer): Promise<NodeOptions> {
   process.env['TMPDIR'] = folder; // the node's files are on that disk
   const port = await freePort();
   const clock = join(folder, 'clock');
@@ -77,6 +81,7 @@ async function nodeOptions({ folder, faketime }: SoakOptions): Promise<NodeOptio
     port,
     pairing: { key: KEY },
     simulated: false,
+    prepare: async (paths) => trust(paths, by),
     args: [],
     // Ends with this program, however that ends.
     prefix: ['setpriv', '--pdeathsig', 'TERM'],
@@ -110,6 +115,7 @@ mcp:
 
 async function run(
   rig: Rig,
+  by: Signer,
   remote: RemoteHost | null,
   noRemote: string | null,
   startedAt: Date,
@@ -123,7 +129,7 @@ async function run(
   const config = new ConfigWrites(rig);
   const flights = new Flights(rig);
   const keepings: readonly Keeping[] = [config, new Tokens(rig), new Recordings(rig, play), flights];
-  const growth = new Growth(rig);
+  const growth = new Growth(rig, options.steady);
   const faults = faultsOf(rig, {
     remote,
     noRemote,
@@ -143,12 +149,13 @@ async function run(
   const short = seconds < SHORT_S;
   const work = [
     ...startLoad(rig, remote),
+    ...(options.steady ? startComings(rig, by) : []),
     ...keepings.map(async (keeping) => keeping.run()),
     growth.run(short ? 1000 : 5000),
   ].map(async (going) => going.catch((error: unknown) => end(`the soak itself failed: ${messageOf(error)}`)));
   const history: Made[] = [];
   try {
-    await makeFaults(rig, faults, keepings, growth, { seconds, short, history, say });
+    await makeFaults(rig, faults, keepings, growth, { ...options, short, history });
   } catch (error) {
     if (!ended.signal.aborted || error instanceof NotWhole) end(messageOf(error));
   }
@@ -209,16 +216,11 @@ async function makeFaults(
   { faults }: Faults,
   keepings: readonly Keeping[],
   growth: Growth,
-  {
-    seconds,
-    short,
-    history,
-    say,
-  }: { seconds: number; short: boolean; history: Made[]; say: (line: string) => void },
+  { seconds, steady, short, history, say }: SoakOptions & { short: boolean; history: Made[] },
 ): Promise<void> {
   let deck: Fault[] = [];
   while (!rig.signal.aborted) {
-    const killing = short || rig.elapsed % BLOCK_S < Math.min(seconds, BLOCK_S) * KILLING_SHARE;
+    const killing = !steady && (short || rig.elapsed % BLOCK_S < Math.min(seconds, BLOCK_S) * KILLING_SHARE);
     if (killing) growth.measuredFrom = null;
     else growth.measuredFrom ??= rig.elapsed;
     const usable = faults.filter(({ restarts, long }) => (killing || !restarts) && !(short && long));
