@@ -60,7 +60,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   'front/link': [
     ['clock.ts', 'signer.ts'],
-    ['encode.ts', 'own-heartbeat.ts', 'send-watch.ts'],
+    ['encode.ts', 'own-heartbeat.ts', 'send-watch.ts', 'udp-socket.ts'],
     ['exchange.ts', 'router'],
     ['camera', 'endpoints', 'vehicle'],
     ['commands', 'ftp', 'logs', 'missions', 'sources'],

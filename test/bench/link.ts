@@ -1,4 +1,3 @@
-import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,95 +12,14 @@ import { freePort, removeDir, tempDir } from '../support/temp.ts';
 import { commandLatency } from './command-latency.ts';
 import { cpuMicros } from './proc.ts';
 import type { Result } from './result.ts';
+import { benchRouting, message, script } from './routing.ts';
 
-const RATES = [1000, 5000, 10_000, 20_000] as const;
 const SECONDS = 4;
 /** What is still on its way when the source has sent its last frame. */
 const DRAIN_MS = 300;
-const GOAL_RATE = 10_000;
 const WS_CLIENTS = 50;
 const WS_RATE = 1000;
 const PARAMS = 1400;
-
-export interface Seen {
-  readonly received: number;
-  /** us */
-  readonly p50: number;
-  readonly p99: number;
-}
-
-export const script = (name: string, ...args: string[]): ChildProcess =>
-  fork(join(import.meta.dirname, name), args);
-
-export async function message<T>(child: ChildProcess): Promise<T> {
-  const [value] = (await once(child, 'message')) as [T];
-  return value;
-}
-
-/** Sends for a few seconds and asks the sink what came. */
-export async function sendAndCount(sourcePort: number, rate: number, sink: ChildProcess): Promise<Seen> {
-  const source = script('frame-source.ts', String(sourcePort), String(rate), String(SECONDS));
-  await message(source);
-  await wait(DRAIN_MS);
-  const seen = message<Seen>(sink);
-  sink.send('report');
-  const result = await seen;
-  source.disconnect();
-  return result;
-}
-
-/** UDP in to UDP out at four rates, against the same frames sent to the same sink directly. */
-async function udp(): Promise<readonly Result[]> {
-  const [from, to] = [await freePort(), await freePort()];
-  const link = await LinkProcess.start(`udp:127.0.0.1:${from}`, [`endpoints: ["udp:127.0.0.1:${to}"]`]);
-  const direct = script('frame-sink.ts');
-  const { port } = await message<{ port: number }>(direct);
-  const station = script('frame-sink.ts', String(to));
-  await message(station);
-  const results: Result[] = [];
-  try {
-    for (const rate of [1000, ...RATES]) {
-      const without = await sendAndCount(port, rate, direct);
-      const cpu = cpuMicros(link.pid);
-      const through = await sendAndCount(from, rate, station);
-      const each = (cpuMicros(link.pid) - cpu) / (rate * SECONDS);
-      if (results.length === 0) {
-        results.push({ name: 'warm-up', value: 0, unit: '' });
-        continue;
-      }
-      const lost = rate * SECONDS - through.received;
-      const goal = rate === GOAL_RATE;
-      const name = `UDP to UDP, ${rate} frames/s`;
-      results.push(
-        {
-          name: `${name}: lost of ${rate * SECONDS}`,
-          value: lost,
-          unit: 'frames',
-          ...(goal ? { goal: 0 } : {}),
-        },
-        {
-          name: `${name}: added latency p50`,
-          value: (through.p50 - without.p50) / 1000,
-          unit: 'ms',
-          note: `${through.p50.toFixed(0)} us against ${without.p50.toFixed(0)} us direct`,
-        },
-        {
-          name: `${name}: added latency p99`,
-          value: (through.p99 - without.p99) / 1000,
-          unit: 'ms',
-          ...(goal ? { goal: 1 } : {}),
-          note: `${through.p99.toFixed(0)} us against ${without.p99.toFixed(0)} us direct`,
-        },
-        { name: `${name}: CPU of svc-link per frame, sockets included`, value: each, unit: 'us' },
-      );
-    }
-  } finally {
-    direct.disconnect();
-    station.disconnect();
-    await link.stop();
-  }
-  return results.slice(1);
-}
 
 /** The same frames to fifty WebSocket clients. */
 async function webSockets(): Promise<readonly Result[]> {
@@ -190,5 +108,10 @@ async function parameters(): Promise<readonly Result[]> {
 }
 
 export async function benchLink(): Promise<readonly Result[]> {
-  return [...(await udp()), ...(await webSockets()), ...(await parameters()), ...(await commandLatency())];
+  return [
+    ...(await benchRouting()),
+    ...(await webSockets()),
+    ...(await parameters()),
+    ...(await commandLatency()),
+  ];
 }

@@ -8,9 +8,9 @@ import { yolov8n } from '../models/made-model.ts';
 import { ageOf, noChromium, openChromium, readClocks } from '../support/chromium.ts';
 import { freePort } from '../support/temp.ts';
 import { startVideoNode, TEST_CAMERA } from '../support/video-node.ts';
-import { message, script, sendAndCount } from './link.ts';
 import { cpuMicros, pssMib } from './proc.ts';
 import { median, type Result } from './result.ts';
+import { message, script, sendAndCount } from './routing.ts';
 import { load, openPage, share } from './video.ts';
 
 const RATE_HZ = 5;

@@ -1,6 +1,7 @@
-import { createSocket, type Socket } from 'node:dgram';
-import { createServer, isIPv6 } from 'node:net';
+import type { Socket } from 'node:dgram';
+import { createServer } from 'node:net';
 import type { MavlinkEndpoint } from '../../../shared/schemas/addresses.ts';
+import { udpSocket } from '../udp-socket.ts';
 import type { Endpoint, EndpointTools } from './endpoint.ts';
 import { TcpEndpoint } from './tcp-endpoint.ts';
 import { UdpEndpoint } from './udp-endpoint.ts';
@@ -9,7 +10,7 @@ import { UdpOutEndpoint } from './udp-out-endpoint.ts';
 /** The endpoint at an address of the configuration, not started yet. */
 export function openEndpoint(address: MavlinkEndpoint, tools: EndpointTools): Endpoint {
   const { kind, host, port } = address;
-  const udp = (): Socket => createSocket({ type: isIPv6(host) ? 'udp6' : 'udp4' });
+  const udp = (): Socket => udpSocket(host);
   switch (kind) {
     case 'udp':
       return new UdpEndpoint({ ...tools, host, port, createSocket: udp });

@@ -1,9 +1,9 @@
-import { createSocket } from 'node:dgram';
-import { connect, isIPv6 } from 'node:net';
+import { connect } from 'node:net';
 import { listSerialPorts } from '../../../shared/flight/serial-ports.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { MavlinkSource } from '../../../shared/schemas/addresses.ts';
 import type { Clock } from '../clock.ts';
+import { udpSocket } from '../udp-socket.ts';
 import { FixedPort } from './fixed-port.ts';
 import { openSerial } from './serial-line.ts';
 import { SerialScanner } from './serial-scanner.ts';
@@ -46,12 +46,7 @@ export function openSource(
         port,
         clock,
         log,
-        createSocket: () =>
-          createSocket({
-            type: isIPv6(host) ? 'udp6' : 'udp4',
-            reuseAddr: false,
-            recvBufferSize: RECEIVE_BYTES,
-          }),
+        createSocket: () => udpSocket(host, RECEIVE_BYTES),
       });
     }
     case 'serial': {
