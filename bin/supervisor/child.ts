@@ -16,7 +16,7 @@ import { busyness, startLimit } from './start-limit.ts';
 
 export interface DeclaredChild {
   readonly name: string;
-  /** Its entry file and the arguments. */
+  /** Flags of Node, its entry file and the arguments. */
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Memory limit, MiB; a process above it has a leak, and is restarted before the kernel kills another process. */
@@ -48,13 +48,8 @@ interface ChildHooks {
   readonly onArmed: (armed: boolean) => void;
 }
 
-// Small young generations and less compiled code: these processes keep little, have little to compute, and must fit beside a video
-// encoder on a board of 512 MB. What each brings: docs/footprint.md.
-const NODE_FLAGS = [
-  '--max-semi-space-size=1',
-  '--optimize-for-size',
-  '--disable-warning=ExperimentalWarning',
-];
+// Small young generations: these processes keep little, and must fit beside a video encoder on a board of 512 MB.
+const NODE_FLAGS = ['--max-semi-space-size=1', '--disable-warning=ExperimentalWarning'];
 /**
  * V8's own limit, as a part of the ceiling: near it V8 collects more garbage, and then fails with a stack trace before the
  * ceiling is reached.

@@ -4,10 +4,18 @@ import { createProxyMiddleware } from 'http-proxy-middleware';
 
 const [socketPath = '', role] = process.argv.slice(2);
 if (role === 'upstream') {
-  const text = 'x'.repeat(500);
+  // What the node answered, sent by the bench: the same bytes.
+  let answer: { readonly text: string; readonly headers: Readonly<Record<string, string>> } = {
+    text: '',
+    headers: {},
+  };
+  process.on('message', (given: typeof answer) => {
+    answer = given;
+    process.send?.({});
+  });
   createServer((_req, res) => {
-    res.writeHead(200, { 'content-type': 'application/json', 'content-length': text.length });
-    res.end(text);
+    res.writeHead(200, answer.headers);
+    res.end(answer.text);
   }).listen(socketPath, () => process.send?.({}));
 } else {
   const proxy = createProxyMiddleware({
