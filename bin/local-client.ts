@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { ApiError, codeOf, errorWord, isErrorCode, messageOf } from '../shared/errors.ts';
 import { readEvents } from '../shared/http/event-reader.ts';
 import {
@@ -76,7 +75,7 @@ export async function* streamNode(address: NodeAddress, route: Route, ask: Ask =
     requestOf(address, route, ask, () => undefined),
   );
   const status = answer.statusCode ?? 0;
-  if (status >= 400) throw failure(status, parse(await text(answer)));
+  if (status >= 400) throw failure(status, parse(await textOf(answer)));
   try {
     for await (const chunk of answer) yield chunk;
   } catch (error) {
@@ -113,12 +112,16 @@ async function resultOf(
   onProgress: OnProgress,
 ): Promise<{ readonly status: number; readonly body: unknown }> {
   if (answer.headers['content-type'] !== 'text/event-stream')
-    return { status: answer.statusCode ?? 0, body: parse(await text(answer)) };
+    return { status: answer.statusCode ?? 0, body: parse(await textOf(answer)) };
   for await (const { event, data } of readEvents(answer)) {
     if (event === 'progress') onProgress(data as Progress);
     if (event === 'result') return data as { readonly status: number; readonly body: unknown };
   }
   throw new ApiError('E_UPSTREAM', 'The node ended the answer before its result.');
+}
+
+async function textOf(answer: IncomingMessage): Promise<string> {
+  return Buffer.concat(await answer.toArray()).toString();
 }
 
 function requestOf(

@@ -1,6 +1,5 @@
 import { networkInterfaces } from 'node:os';
 import { setupPages } from '../../shared/first-boot/setup-pages.ts';
-import { memberOf } from '../../shared/member.ts';
 import type { Answer } from '../../shared/routes/typed-row.ts';
 import { NodeCommand } from '../node-command.ts';
 
@@ -31,8 +30,8 @@ export default class StatusCommand extends NodeCommand {
     const { capabilities } = await this.call('GET /api/version');
     if (!capabilities.includes('feature.setup')) return [];
     // Asked for, not read: to check the whole file against its schema takes longer than all the rest.
-    const port = memberOf(memberOf(await this.call('GET /api/config'), 'api'), 'port');
-    return setupPages(networkInterfaces(), info.mdns_host, Number(port));
+    const { api } = await this.call('GET /api/config');
+    return setupPages(networkInterfaces(), info.mdns_host, api.port);
   }
 
   private print(node: Status, { services: processes }: Services): void {

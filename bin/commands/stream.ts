@@ -1,4 +1,3 @@
-import { memberOf } from '../../shared/member.ts';
 import type { Answer } from '../../shared/routes/typed-row.ts';
 import { callNode, pathTo } from '../local-client.ts';
 import { NodeCommand } from '../node-command.ts';
@@ -38,10 +37,10 @@ export default class StreamCommand extends NodeCommand {
       return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
     }
     const here = { socketPath: address.socketPath };
-    const [{ mdns_host: host }, config] = await Promise.all([
+    const [{ mdns_host: host }, { api }] = await Promise.all([
       callNode(here, 'GET /api/pairing/info'),
       callNode(here, 'GET /api/config'),
     ]);
-    return `http://${host}:${String(memberOf(memberOf(config, 'api'), 'port'))}`;
+    return `http://${host}:${api.port}`;
   }
 }
