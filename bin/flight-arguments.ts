@@ -12,13 +12,13 @@ const ALWAYS_SAID: ReadonlySet<string> = new Set(['takeoff alt']);
 
 /** The first argument that is not given and must be, or null. */
 export function missingArgument(cmd: CommandName, given: number): CommandArgument | null {
-  const left = argumentsOf(cmd).slice(given);
+  const left = (COMMANDS[cmd].args as readonly CommandArgument[]).slice(given);
   return left.find((spec) => isNeeded(cmd, spec)) ?? null;
 }
 
 /** `takeoff ALT`, `yaw ANGLE [RATE] [RELATIVE]` */
 export function usageOf(cmd: CommandName): string {
-  const args = argumentsOf(cmd).map((spec) => {
+  const args = (COMMANDS[cmd].args as readonly CommandArgument[]).map((spec) => {
     const name = spec.name.toUpperCase();
     return isNeeded(cmd, spec) ? name : `[${name}]`;
   });
@@ -35,10 +35,6 @@ export function argumentWords({ unit, min, max, enum: choices }: CommandArgument
 /** One line for each command. */
 export function commandLines(): readonly string[] {
   return COMMAND_NAMES.map((cmd) => `${usageOf(cmd)}: ${COMMANDS[cmd].description}`);
-}
-
-function argumentsOf(cmd: CommandName): readonly CommandArgument[] {
-  return COMMANDS[cmd].args;
 }
 
 function isNeeded(cmd: CommandName, { name, default: usual }: CommandArgument): boolean {

@@ -33,7 +33,7 @@ export async function formUpload(
   const chunks = async function* (show: OnProgress): AsyncGenerator<Buffer> {
     let done = 0;
     yield head;
-    for await (const chunk of createReadStream(path)) {
+    for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
       yield chunk;
       done += chunk.length;
       show({ done, total: size, text: 'sending' });

@@ -19,6 +19,6 @@ export async function* logFromDisk(directory: string, maxBytes: number): AsyncGe
   }
   // svc.log is the newest, svc1.log the one before.
   for (const name of names.toSorted().toReversed()) {
-    for await (const chunk of createReadStream(join(directory, name))) yield chunk;
+    for await (const chunk of createReadStream(join(directory, name))) yield chunk as Buffer;
   }
 }

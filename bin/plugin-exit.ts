@@ -1,5 +1,4 @@
 import { ApiError, messageOf } from '../shared/errors.ts';
-import { memberOf } from '../shared/member.ts';
 import { PluginRefusal, REFUSALS, type RefusalKind } from '../shared/plugins/refusal.ts';
 import { EXIT } from './exit-codes.ts';
 
@@ -70,8 +69,8 @@ export function failureOf(error: unknown): PluginFailure {
   }
   if (error instanceof ApiError) {
     // A refusal of the node carries its kind; other errors are those of every command.
-    const { kind } = error.extras;
-    const known = isRefusalKind(kind) ? kind : null;
+    const kind = error.extras['kind'];
+    const known = typeof kind === 'string' && Object.hasOwn(REFUSALS, kind) ? (kind as RefusalKind) : null;
     const generic = error.code === 'E_UPSTREAM_DOWN' ? EXIT.noNode : PLUGIN_EXIT.generic_failure;
     return {
       ok: false,
@@ -83,14 +82,13 @@ export function failureOf(error: unknown): PluginFailure {
   return { ok: false, code: exitOf(error), kind: 'generic_failure', detail: messageOf(error) };
 }
 
-function isRefusalKind(kind: unknown): kind is RefusalKind {
-  return typeof kind === 'string' && Object.hasOwn(REFUSALS, kind);
-}
-
 /** oclif's own errors bring their code. */
 function exitOf(error: unknown): number {
-  const exit = memberOf(memberOf(error, 'oclif'), 'exit');
-  return typeof exit === 'number' ? exit : PLUGIN_EXIT.generic_failure;
+  const oclif =
+    typeof error === 'object' && error !== null && 'oclif' in error
+      ? (error.oclif as { readonly exit?: unknown } | undefined)
+      : undefined;
+  return typeof oclif?.exit === 'number' ? oclif.exit : PLUGIN_EXIT.generic_failure;
 }
 
 /** What `--json` prints on success. */

@@ -121,7 +121,7 @@ export async function runOwnTests(
     timeout: TESTS_MS,
     env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1', NODE_OPTIONS: '' },
   });
-  const [code]: readonly (number | null)[] = await once(child, 'close');
+  const [code] = (await once(child, 'close')) as [number | null];
   return {
     name: `its own tests in ${testsDir}`,
     ok: code === 0,

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { type JsonObject, recordOf } from '../../shared/member.ts';
+import type { JsonObject } from '../../shared/member.ts';
 import { clip } from './cells.ts';
 
 /** The lines of `svc top`, from the answers of the API. Pure: the same snapshot gives the same lines. */
@@ -134,7 +134,8 @@ function at(value: JsonObject | null, name: string): unknown {
 }
 
 function record(value: JsonObject | null, name: string): JsonObject {
-  return recordOf(at(value, name));
+  const member = at(value, name);
+  return typeof member === 'object' && member !== null ? (member as JsonObject) : {};
 }
 
 function list(value: JsonObject, name: string): readonly JsonObject[] {
