@@ -238,7 +238,7 @@ export const sessions = {
           kind: { enum: ['boot', 'flight'] },
           started_us: { type: 'integer', description: 'microseconds since 1970' },
           ended_us: { type: ['integer', 'null'], description: 'null: it goes on' },
-          span_us: { type: ['integer', 'null'] },
+          span_us: { type: ['integer', 'null'], description: 'microseconds; null while it goes on' },
           reason: { type: ['string', 'null'], description: 'why it ended' },
           meta: {},
           log_count: { type: 'integer' },
