@@ -237,8 +237,11 @@ export const sessions = {
           id: { type: 'integer' },
           kind: { enum: ['boot', 'flight'] },
           started_us: { type: 'integer', description: 'microseconds since 1970' },
-          ended_us: { type: ['integer', 'null'], description: 'null: it goes on' },
-          span_us: { type: ['integer', 'null'], description: 'microseconds; null while it goes on' },
+          ended_us: { type: ['integer', 'null'], description: 'microseconds since 1970; null: it goes on' },
+          span_us: {
+            type: ['integer', 'null'],
+            description: 'how long it was, microseconds and no time since 1970; null: it goes on',
+          },
           reason: { type: ['string', 'null'], description: 'why it ended' },
           meta: {},
           log_count: { type: 'integer' },
