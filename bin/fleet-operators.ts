@@ -18,9 +18,7 @@ export abstract class FleetOperatorsCommand extends NodeCommand {
   #scopes: readonly string[] = [];
 
   protected async operators(): Promise<readonly FleetOperator[]> {
-    const { fleet } = (await this.api('GET', '/api/config')) as {
-      readonly fleet: { readonly operators: readonly string[]; readonly scopes: readonly string[] };
-    };
+    const { fleet } = await this.call('GET /api/config');
     this.#scopes = fleet.scopes;
     return fleet.operators.map((line) => {
       const [name = '', key = ''] = line.split(' ');
@@ -37,9 +35,8 @@ export abstract class FleetOperatorsCommand extends NodeCommand {
   /** @returns what is written, in force after a restart of the front */
   protected async write(operators: readonly FleetOperator[]): Promise<readonly FleetOperator[]> {
     const value = operators.map(({ name, key }) => `${name} ${key}`);
-    const { restart_required: restart } = (await this.api('PUT', '/api/config', { key: KEY, value })) as {
-      readonly restart_required: readonly string[];
-    };
+    const body = { key: KEY, value };
+    const { restart_required: restart } = await this.call('PUT /api/config', { body });
     this.log(`in force after: svc services restart ${restart.join(' and ')}`);
     return operators;
   }

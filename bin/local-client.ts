@@ -1,10 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError, codeOf, errorWord, isErrorCode, messageOf } from '../shared/errors.ts';
 import { readEvents } from '../shared/http/event-reader.ts';
-import { type NodePlace, openAnswer, requestNode, type Upload } from '../shared/http/node-request.ts';
-import type { JsonObject } from '../shared/member.ts';
+import {
+  type NodePlace,
+  type NodeRequest,
+  openAnswer,
+  requestNode,
+  type Upload,
+} from '../shared/http/node-request.ts';
+import { recordOf } from '../shared/member.ts';
 import { pathsFrom } from '../shared/paths.ts';
 import type { OnProgress, Progress } from '../shared/routes/handler.ts';
+import { filledPath, type Query, queryText } from '../shared/routes/target.ts';
+import type { Answer, Route } from '../shared/routes/typed-row.ts';
 import { demoDirectories, GROUND } from './places.ts';
 
 const TIMEOUT_MS = 35_000;
@@ -19,25 +27,41 @@ export type NodeAddress = (
   | { readonly host: string; readonly port: number; readonly key: string | null }
 ) & { readonly drone?: string };
 
+/** What a request says besides its route; NodeCommand checks it against the row. */
+export interface Ask {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Query;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Sent as text/plain instead. */
+  readonly text?: string | undefined;
+  /** Sent as it comes instead. @param show told how much is sent */
+  readonly upload?: ((show: OnProgress) => Upload) | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** HEAD for GET: only whether it would be answered. */
+  readonly isHead?: boolean;
+  /** Aborts earlier than the client's own 35 s; its reason is thrown. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
  * Calls the node's API.
- * @param signal aborts earlier than the client's own 35 s; its reason is thrown
+ * @param route of a row, which says what the answer is
  * @throws ApiError the node's own error, or E_UPSTREAM_DOWN if no node answers
  */
-export async function callNode(
+export async function callNode<R extends Route>(
   address: NodeAddress,
-  method: string,
-  path: string,
-  body?: unknown,
-  signal?: AbortSignal,
-): Promise<unknown> {
-  const headers = headersFor(address);
-  const request = { method, path: pathTo(address, path), headers, body, timeoutMs: TIMEOUT_MS, signal };
-  const answer = await requestNode(placeOf(address), request).catch((error: unknown) => {
-    throw failedCall(error, address, signal);
-  });
+  route: R,
+  ask: Ask = {},
+): Promise<Answer<R>> {
+  const request = requestOf(address, route, ask, () => undefined);
+  const answer = await requestNode(placeOf(address), { ...request, timeoutMs: TIMEOUT_MS }).catch(
+    (error: unknown) => {
+      throw failedCall(error, address, ask.signal);
+    },
+  );
   const parsed = parse(answer.bytes.toString());
-  if (answer.status < 400) return parsed;
+  if (answer.status < 400) return parsed as Answer<R>;
   throw failure(answer.status, parsed);
 }
 
@@ -45,68 +69,80 @@ export async function callNode(
  * The bytes of an answer as they come.
  * @throws ApiError as callNode
  */
-export async function* streamNode(
-  address: NodeAddress,
-  path: string,
-  signal?: AbortSignal,
-  extra: Readonly<Record<string, string>> = {},
-): AsyncGenerator<Buffer> {
-  const headers = { ...headersFor(address), ...extra };
-  const request = { method: 'GET', path: pathTo(address, path), headers, timeoutMs: 0, signal };
-  const answer: IncomingMessage = await openAnswer(placeOf(address), request).catch((error: unknown) => {
-    throw failedCall(error, address, signal);
-  });
+export async function* streamNode(address: NodeAddress, route: Route, ask: Ask = {}): AsyncGenerator<Buffer> {
+  const answer = await open(
+    address,
+    requestOf(address, route, ask, () => undefined),
+  );
   const status = answer.statusCode ?? 0;
-  if (status >= 400)
-    throw failure(status, parse(Buffer.concat((await answer.toArray()) as Buffer[]).toString()));
+  if (status >= 400) throw failure(status, parse(await textOf(answer)));
   try {
-    for await (const chunk of answer) yield chunk as Buffer;
+    for await (const chunk of answer) yield chunk;
   } catch (error) {
-    throw failedCall(error, address, signal);
+    throw failedCall(error, address, ask.signal);
   }
-}
-
-export interface Work {
-  readonly method: string;
-  readonly path: string;
-  /** Sent as JSON. */
-  readonly body?: unknown;
-  /** Sent as text/plain. */
-  readonly text?: string | undefined;
-  /** Sent as it comes. */
-  readonly upload?: Upload | undefined;
-  readonly onProgress: OnProgress;
 }
 
 /**
  * Long work: calls the node's API, and shows the progress until its answer is there.
  * @throws ApiError as callNode
  */
-export async function workNode(address: NodeAddress, work: Work): Promise<unknown> {
-  const { method, path, body, text, upload, onProgress } = work;
-  const headers = { ...headersFor(address), accept: 'text/event-stream' };
-  const request = { method, path: pathTo(address, path), headers, body, text, upload, timeoutMs: 0 };
-  const answer = await openAnswer(placeOf(address), request).catch((error: unknown) => {
-    throw failedCall(error, address, undefined);
+export async function workNode<R extends Route>(
+  address: NodeAddress,
+  route: R,
+  ask: Ask,
+  onProgress: OnProgress,
+): Promise<Answer<R>> {
+  const headers = { ...ask.headers, accept: 'text/event-stream' };
+  const answer = await open(address, requestOf(address, route, { ...ask, headers }, onProgress));
+  const { status, body } = await resultOf(answer, onProgress);
+  if (status >= 400) throw failure(status, body);
+  return body as Answer<R>;
+}
+
+async function open(address: NodeAddress, request: Omit<NodeRequest, 'timeoutMs'>): Promise<IncomingMessage> {
+  return openAnswer(placeOf(address), { ...request, timeoutMs: 0 }).catch((error: unknown) => {
+    throw failedCall(error, address, request.signal);
   });
-  const status = answer.statusCode ?? 0;
-  if (answer.headers['content-type'] !== 'text/event-stream') {
-    const plain = parse(Buffer.concat((await answer.toArray()) as Buffer[]).toString());
-    if (status >= 400) throw failure(status, plain);
-    return plain;
-  }
-  for await (const { event, data } of readEvents(answer as AsyncIterable<Buffer>)) {
+}
+
+/** Of an answer with events its last one; of a plain one itself. */
+async function resultOf(
+  answer: IncomingMessage,
+  onProgress: OnProgress,
+): Promise<{ readonly status: number; readonly body: unknown }> {
+  if (answer.headers['content-type'] !== 'text/event-stream')
+    return { status: answer.statusCode ?? 0, body: parse(await textOf(answer)) };
+  for await (const { event, data } of readEvents(answer)) {
     if (event === 'progress') onProgress(data as Progress);
-    if (event !== 'result') continue;
-    const result = data as { readonly status: number; readonly body: unknown };
-    if (result.status >= 400) throw failure(result.status, result.body);
-    return result.body;
+    if (event === 'result') return data as { readonly status: number; readonly body: unknown };
   }
   throw new ApiError('E_UPSTREAM', 'The node ended the answer before its result.');
 }
 
+async function textOf(answer: IncomingMessage): Promise<string> {
+  return Buffer.concat(await answer.toArray()).toString();
+}
+
+function requestOf(
+  address: NodeAddress,
+  route: Route,
+  { params = {}, query = {}, headers, upload, isHead = false, ...ask }: Ask,
+  onProgress: OnProgress,
+): Omit<NodeRequest, 'timeoutMs'> {
+  const [method = '', path = ''] = route.split(' ');
+  const target = `${filledPath(path, params)}${queryText(query)}`;
+  return {
+    ...ask,
+    method: isHead ? 'HEAD' : method,
+    path: pathTo(address, target),
+    headers: { ...headersFor(address), ...headers },
+    upload: upload?.(onProgress),
+  };
+}
+
 function failure(status: number, body: unknown): ApiError {
-  const refusal = (body ?? {}) as JsonObject;
+  const refusal = recordOf(body);
   const { code: _code, error: _error, detail, ...extras } = refusal;
   const word = errorWord(refusal);
   return new ApiError(
@@ -115,6 +151,9 @@ function failure(status: number, body: unknown): ApiError {
     extras,
   );
 }
+
+/** Asks one node for rows. */
+export type Asker = <R extends Route>(route: R, ask?: Pick<Ask, 'isHead'>) => Promise<Answer<R>>;
 
 /** The path on the node that is asked: with a drone behind it, that of the relay. */
 export function pathTo({ drone }: NodeAddress, path: string): string {
@@ -133,9 +172,9 @@ function headersFor(address: NodeAddress): Readonly<Record<string, string>> {
   return 'socketPath' in address || address.key === null ? {} : { 'x-svc-key': address.key };
 }
 
-function parse(text: string): unknown {
+function parse(json: string): unknown {
   try {
-    return text === '' ? null : (JSON.parse(text) as unknown);
+    return json === '' ? null : JSON.parse(json);
   } catch (error) {
     throw new ApiError('E_UPSTREAM', `The node did not answer in JSON: ${messageOf(error)}.`);
   }
@@ -143,7 +182,7 @@ function parse(text: string): unknown {
 
 /** Node's own AbortError has no reason; the signal has one. */
 function failedCall(error: unknown, address: NodeAddress, signal: AbortSignal | undefined): unknown {
-  return signal?.aborted === true ? (signal.reason as unknown) : unreachable(error, address);
+  return signal?.aborted === true ? signal.reason : unreachable(error, address);
 }
 
 function unreachable(error: unknown, address: NodeAddress): unknown {

@@ -1,5 +1,7 @@
 import { Flags } from '@oclif/core';
-import type { JsonObject } from '../shared/member.ts';
+import type { Query } from '../shared/routes/target.ts';
+import type { Answer } from '../shared/routes/typed-row.ts';
+import { NodeCommand } from './node-command.ts';
 
 /** Conditions on log records, as the query API names them. */
 export const windowFlags = {
@@ -20,36 +22,23 @@ export const recordFlags = {
 };
 
 /** Flags that say which node is asked, and how the answer is shown. */
-const GLOBAL_FLAGS: ReadonlySet<string> = new Set(['json', 'host', 'key', 'node', 'via']);
+const GLOBAL_FLAGS: ReadonlySet<string> = new Set(['json', ...Object.keys(NodeCommand.baseFlags)]);
 
-/** The query of a request, from a command's flags without the global ones: lists are joined by commas, absent flags left out. */
-export function queryOf(flags: JsonObject): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(flags)) {
-    if (value === undefined || value === false || GLOBAL_FLAGS.has(name)) continue;
-    const text = Array.isArray(value)
-      ? value.join(',')
-      : value === true
-        ? '1'
-        : `${value as string | number}`;
-    if (text !== '') query.set(name.replaceAll('-', '_'), text);
-  }
-  const text = query.toString();
-  return text === '' ? '' : `?${text}`;
+/** The query of a request, from a command's flags without the global ones: lists are joined by commas, empty texts left out. */
+export function queryOf(flags: Readonly<Record<string, Query[string] | readonly string[]>>): Query {
+  return Object.fromEntries(
+    Object.entries(flags)
+      .filter(([name]) => !GLOBAL_FLAGS.has(name))
+      .map(([name, value]) => [
+        name.replaceAll('-', '_'),
+        typeof value === 'object' ? value?.join(',') : value,
+      ])
+      .filter(([, value]) => value !== ''),
+  );
 }
 
-/** A record of any kind, as the query API gives it. */
-export interface LogRow {
-  readonly ts_us: number;
-  readonly source?: string;
-  readonly level?: string;
-  readonly msg?: string;
-  readonly kind?: string;
-  readonly severity?: string;
-  readonly detail?: unknown;
-  readonly metric?: string;
-  readonly value?: number;
-}
+/** A record of any kind. */
+type LogRow = Answer<'observability.query.get'>['data'][number];
 
 /** One record as a line for a person. */
 export function recordLine(row: LogRow): string {

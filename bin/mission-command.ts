@@ -5,10 +5,11 @@ import { messageOf } from '../shared/errors.ts';
 import { writeAtomic } from '../shared/files/atomic-write.ts';
 import { shownFloat } from '../shared/flight/shown-float.ts';
 import { ITEM_COMMANDS } from '../shared/mission/commands.ts';
-import { type MissionWarning, warningText } from '../shared/mission/warning.ts';
+import { warningText } from '../shared/mission/warning.ts';
+import type { Answer, Asked } from '../shared/routes/typed-row.ts';
 import type { MissionItem, MissionPart } from '../shared/schemas/mission-item.ts';
 import { EXIT } from './exit-codes.ts';
-import { NodeCommand } from './node-command.ts';
+import { NodeCommand, shownWork } from './node-command.ts';
 
 const PLAN = '.plan';
 const WPL: ReadonlySet<string> = new Set(['.waypoints', '.txt', '.wpl']);
@@ -18,21 +19,18 @@ const NAMES: Readonly<Record<MissionPart, string>> = {
   rally: 'rally points',
 };
 
-interface Written {
-  readonly items: readonly MissionItem[];
-  readonly count: number;
-  readonly warnings: readonly MissionWarning[];
-}
+type Written = Answer<'mission.put'>;
+type PutQuery = NonNullable<Asked<'mission.put'>['query']>;
 
 /** A command about the mission, the fence or the rally points: `svc mission get`, `svc fence put` and so on. */
 abstract class MissionCommand extends NodeCommand {
   /** Sends a file: `.plan`, `.waypoints` (QGC WPL 110) or `.json`. */
-  protected async put(part: MissionPart, file: string, query: string): Promise<Written> {
+  protected async put(part: MissionPart, file: string, query: PutQuery): Promise<Written> {
     const content = await readFile(file, 'utf8').catch((error: unknown) =>
       this.error(messageOf(error), { exit: EXIT.usage }),
     );
-    const path = `/api/${part}${query}`;
-    if (WPL.has(extname(file))) return (await this.work({ method: 'PUT', path, text: content })) as Written;
+    const route = `PUT /api/${part}` as const;
+    if (WPL.has(extname(file))) return this.work(route, { query, text: content });
     let body: unknown;
     try {
       body = JSON.parse(content);
@@ -41,11 +39,7 @@ abstract class MissionCommand extends NodeCommand {
         exit: EXIT.usage,
       });
     }
-    return (await this.work({
-      method: 'PUT',
-      path,
-      body: Array.isArray(body) ? { items: body } : body,
-    })) as Written;
+    return shownWork(this.address, route, { query, body: Array.isArray(body) ? { items: body } : body });
   }
 
   protected show(items: readonly MissionItem[]): void {
@@ -78,17 +72,18 @@ export function getCommand(part: MissionPart): Command.Class {
       const target = args.file;
       const extension = extname(target ?? '');
       const format = extension === PLAN ? 'plan' : WPL.has(extension) ? 'wpl' : 'json';
-      const path = `/api/${part}?format=${format}${flags.refresh ? '&refresh=1' : ''}`;
-      const answer = await this.work({ method: 'GET', path });
+      const query = { format, refresh: flags.refresh };
+      const answer = await this.work(`GET /api/${part}` as const, { query });
       if (target !== undefined) {
         const text = typeof answer === 'string' ? answer : `${JSON.stringify(answer, null, 2)}\n`;
         await writeAtomic(target, text, 0o644);
         this.log(`${target}: written`);
         return { file: target };
       }
-      const { items, count } = answer as Written;
-      this.show(items);
-      this.log(itemsText(count));
+      if (typeof answer === 'object' && !('fileType' in answer)) {
+        this.show(answer.items);
+        this.log(itemsText(answer.count));
+      }
       return answer;
     }
   };
@@ -110,11 +105,7 @@ export function putCommand(part: MissionPart, isDry: boolean): Command.Class {
 
     async run(): Promise<Written> {
       const { args, flags } = await this.parse(PutCommand);
-      const query = new URLSearchParams({
-        ...(isDry ? { dry_run: '1' } : {}),
-        ...(flags.parts === undefined ? {} : { parts: flags.parts }),
-      }).toString();
-      const answer = await this.put(part, args.file, query === '' ? '' : `?${query}`);
+      const answer = await this.put(part, args.file, { dry_run: isDry, parts: flags.parts });
       for (const warning of answer.warnings) this.logToStderr(warningText(warning));
       this.log(
         isDry
@@ -134,7 +125,7 @@ export function clearCommand(part: MissionPart): Command.Class {
 
     async run(): Promise<unknown> {
       await this.parse(ClearCommand);
-      const answer = await this.work({ method: 'DELETE', path: `/api/${part}` });
+      const answer = await this.work(`DELETE /api/${part}` as const);
       this.log(`the vehicle holds no ${NAMES[part]}`);
       return answer;
     }

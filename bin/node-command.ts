@@ -1,22 +1,19 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, Errors, Flags } from '@oclif/core';
-import type { FromSchema } from 'json-schema-to-ts';
 import { ApiError, messageOf } from '../shared/errors.ts';
-import type { Upload } from '../shared/http/node-request.ts';
 import type { Paths } from '../shared/paths.ts';
 import { plainText } from '../shared/plain-text.ts';
 import type { OnProgress, Progress } from '../shared/routes/handler.ts';
-import type { groundDrones } from '../shared/schemas/ground-station.ts';
+import type { Answer, Asked, Route } from '../shared/routes/typed-row.ts';
 import { EXIT } from './exit-codes.ts';
-import { callNode, type NodeAddress, streamNode, type Work, workNode } from './local-client.ts';
+import { type Ask, callNode, type NodeAddress, streamNode, workNode } from './local-client.ts';
 import { personWords } from './person-words.ts';
 import { demoFolder, nodePaths } from './places.ts';
 
 const DEFAULT_PORT = 8080;
 /** The ground station on this machine, for --via. */
 const HERE = 'here';
-const DRONES = '/api/v1/ground-station/drones';
 const CLEAR_LINE = '\r\u001b[K';
 
 /** Names another demo node of this checkout. */
@@ -35,11 +32,15 @@ export const demoFlag = Flags.custom({
   exclusive: ['host'],
 });
 
-/** Long work, as a command asks for it. */
-interface ShownWork extends Omit<Work, 'onProgress' | 'upload'> {
-  /** @param show told how much is sent */
-  readonly upload?: (show: OnProgress) => Upload;
-}
+/** Of what changes the node in a way that it refuses while the vehicle is armed. */
+export const forceFlag = {
+  force: Flags.boolean({ summary: 'also while the vehicle is armed', default: false }),
+};
+
+/** What a request says besides its route, as the row has it; left out where the row needs nothing. */
+export type Asking<R extends Route> =
+  object extends Asked<R> ? readonly [ask?: Checked<R>] : readonly [ask: Checked<R>];
+type Checked<R extends Route> = Asked<R> & Omit<Ask, 'params' | 'query' | 'body'>;
 
 /**
  * A command about a node: the one on this machine, or with --host another one. Exit codes: exit-codes.ts.
@@ -69,33 +70,19 @@ export abstract class NodeCommand extends Command {
     return nodePaths(process.env, this.#name);
   }
 
-  protected async api(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<unknown> {
-    return callNode(this.address, method, path, body, signal);
+  /** Asks for a row, by its route. @throws ApiError as callNode */
+  protected async call<R extends Route>(route: R, ...[ask]: Asking<R>): Promise<Answer<R>> {
+    return callNode(this.address, route, ask);
   }
 
-  /** Long work: shows its progress on a terminal until the answer is there. */
-  protected async work({ upload, ...work }: ShownWork): Promise<unknown> {
-    const { stderr } = process;
-    let shown = false;
-    const onProgress: OnProgress = (progress) => {
-      if (!stderr.isTTY) return;
-      stderr.write(`${CLEAR_LINE}${progressLine(progress)}`);
-      shown = true;
-    };
-    try {
-      return await workNode(this.address, { ...work, upload: upload?.(onProgress), onProgress });
-    } finally {
-      if (shown) stderr.write(CLEAR_LINE);
-    }
+  /** Long work: shows its progress on a terminal until the answer is there. @throws ApiError as callNode */
+  protected async work<R extends Route>(route: R, ...[ask]: Asking<R>): Promise<Answer<R>> {
+    return shownWork(this.address, route, ask);
   }
 
   /** The answer's bytes as they come. */
-  protected stream(
-    path: string,
-    signal?: AbortSignal,
-    headers: Readonly<Record<string, string>> = {},
-  ): AsyncGenerator<Buffer> {
-    return streamNode(this.address, path, signal, headers);
+  protected stream<R extends Route>(route: R, ...[ask]: Asking<R>): AsyncGenerator<Buffer> {
+    return streamNode(this.address, route, ask);
   }
 
   /** Whether --host or --via names the node; files on this machine are then of no use. */
@@ -120,7 +107,7 @@ export abstract class NodeCommand extends Command {
       baseFlags: NodeCommand.baseFlags,
       enableJsonFlag: true,
     });
-    const { host, key, demo, via } = flags as { readonly [name: string]: string | undefined };
+    const { host, key, demo, via }: { readonly [name: string]: string | undefined } = flags;
     this.#name = demo ?? null;
     if (host !== undefined) this.#address = this.#remote('--host', host, key ?? null);
     if (via !== undefined) this.#address = await this.#behind(via, key ?? null);
@@ -133,7 +120,7 @@ export abstract class NodeCommand extends Command {
       this.error(`--via ${via} is not GROUND or GROUND/DEVICE`, { exit: EXIT.usage });
     const station = ground === HERE ? this.address : this.#remote('--via', ground, key);
     if (device !== undefined) return { ...station, drone: device };
-    const { active } = (await callNode(station, 'GET', DRONES)) as FromSchema<typeof groundDrones>;
+    const { active } = await callNode(station, 'GET /api/v1/ground-station/drones');
     if (active === null)
       throw new ApiError(
         'E_NOT_FOUND',
@@ -179,6 +166,26 @@ export abstract class NodeCommand extends Command {
     if (!('oclif' in error) && !this.jsonEnabled())
       this.error(plainText(messageOf(error)), { exit: EXIT.refused });
     return super.catch(error);
+  }
+}
+
+/** As workNode, with the progress on a terminal. */
+export async function shownWork<R extends Route>(
+  address: NodeAddress,
+  route: R,
+  ask: Ask = {},
+): Promise<Answer<R>> {
+  const { stderr } = process;
+  let shown = false;
+  const onProgress: OnProgress = (progress) => {
+    if (!stderr.isTTY) return;
+    stderr.write(`${CLEAR_LINE}${progressLine(progress)}`);
+    shown = true;
+  };
+  try {
+    return await workNode(address, route, ask, onProgress);
+  } finally {
+    if (shown) stderr.write(CLEAR_LINE);
   }
 }
 

@@ -7,12 +7,6 @@ const POLL_MS = 250;
 const CLEAR_LINE = '\r\u001b[K';
 const MAX_WAIT_MS = 120_000;
 
-interface ParamList {
-  readonly params: ParamValues;
-  readonly priming: boolean;
-  readonly progress: { readonly got: number; readonly expected: number | null };
-}
-
 /** A command about the vehicle's parameters. */
 export abstract class ParamsCommand extends NodeCommand {
   /** All parameters, after the download has ended; shows its progress. */
@@ -22,7 +16,7 @@ export abstract class ParamsCommand extends NodeCommand {
     let shown = false;
     try {
       for (;;) {
-        const { params, priming, progress } = (await this.api('GET', '/api/params')) as ParamList;
+        const { params, priming, progress } = await this.call('GET /api/params');
         if (!priming && Object.keys(params).length > 0) return params;
         if (performance.now() > end || (!priming && progress.got === 0))
           this.error('The node has no parameters. Is a vehicle connected? See svc status.', {

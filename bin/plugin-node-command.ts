@@ -1,51 +1,27 @@
 import { ApiError } from '../shared/errors.ts';
-import type { RequestedPermission } from '../shared/plugins/manifest.ts';
+import type { Query } from '../shared/routes/target.ts';
+import type { Answer, Route } from '../shared/routes/typed-row.ts';
 import { formUpload } from './form-upload.ts';
-import { NodeCommand } from './node-command.ts';
+import { NodeCommand, shownWork } from './node-command.ts';
 import { failureOf, successOf } from './plugin-exit.ts';
 
-/** What the node says of an installed extension. */
-export interface Installed {
-  readonly plugin_id: string;
-  readonly version: string;
-  readonly status: string;
-  readonly signer_id: string | null;
-  readonly sandbox: string | null;
-  readonly failure_reason: string | null;
-  readonly last_words: readonly string[];
-  readonly permissions: Readonly<Record<string, { readonly granted: boolean }>>;
-}
-
-export interface Detail {
-  readonly install: Installed;
-  readonly granted_capabilities: readonly string[];
-  readonly manifest: {
-    readonly name: string;
-    readonly description: string;
-    readonly license: string;
-    readonly risk: string;
-    readonly permissions: readonly RequestedPermission[];
-    readonly mcp: { readonly tools: readonly { readonly name: string; readonly class: string }[] };
-  } | null;
-}
+export type Detail = Answer<'plugins.id.get'>;
+type Permission = NonNullable<Detail['manifest']>['permissions'][number];
 
 /** A command about the extensions of a node, with the exit codes and the JSON of plugin-exit.ts. */
 export abstract class PluginNodeCommand extends NodeCommand {
   protected async detail(id: string): Promise<Detail> {
-    return (await this.api('GET', `/api/plugins/${encodeURIComponent(id)}`)) as Detail;
+    return this.call('GET /api/plugins/{id}', { params: { id } });
   }
 
   /** Sends an archive, and shows how far it is, then what the node does with it. */
-  protected async upload(path: string, archive: string): Promise<unknown> {
+  protected async upload<R extends Route>(route: R, archive: string, query: Query = {}): Promise<Answer<R>> {
     const file = { path: archive, name: 'extension.svcplug', type: 'application/zip' };
-    return this.work({ method: 'POST', path, upload: await formUpload(file) });
+    return shownWork(this.address, route, { query, upload: await formUpload(file) });
   }
 
   /** One line for each permission, with its risk in words. */
-  protected showPermissions(
-    permissions: readonly RequestedPermission[],
-    granted?: ReadonlySet<string>,
-  ): void {
+  protected showPermissions(permissions: readonly Permission[], granted?: ReadonlySet<string>): void {
     for (const { id, label, risk, risk_reason: reason, required, halves } of permissions) {
       const state = granted === undefined ? '' : granted.has(id) ? 'granted  ' : '-        ';
       const notes = [...(required ? [] : ['optional']), ...(halves.includes('agent') ? [] : ['ground half'])];
@@ -74,6 +50,6 @@ export abstract class PluginNodeCommand extends NodeCommand {
 }
 
 /** Grants that a person gives one by one, each by its name. */
-export function isGrave({ risk }: Pick<RequestedPermission, 'risk'>): boolean {
+export function isGrave({ risk }: Permission): boolean {
   return risk === 'high' || risk === 'critical';
 }

@@ -1,9 +1,11 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Command, Flags } from '@oclif/core';
 import { loadConfig } from '../shared/config/load.ts';
 import { setConfigKey } from '../shared/config/write.ts';
 import { ApiError } from '../shared/errors.ts';
 import type { Paths } from '../shared/paths.ts';
+import { NodeCommand } from './node-command.ts';
 import { PACKAGE_ROOT } from './places.ts';
 import { restartService } from './supervisor-client.ts';
 
@@ -11,7 +13,7 @@ const KEY = 'mcp.token_accept_enabled';
 const FRONT = 'svc-control';
 
 /** The result of a change. */
-export interface PostureChange {
+interface PostureChange {
   readonly accept_enabled: boolean;
   /** `restarted`: in force; `left` (--no-restart) and `not-running`: from the next start of the front. */
   readonly front: 'restarted' | 'left' | 'not-running';
@@ -44,8 +46,37 @@ export async function setTokenPosture(
   };
 }
 
+/** `svc mcp enable` and `svc mcp disable`. */
+export function postureCommand(accept: boolean): Command.Class {
+  const verb = accept ? 'enable' : 'disable';
+  return class PostureCommand extends NodeCommand {
+    static override summary =
+      `Let the node on this machine ${accept ? 'accept scoped tokens' : 'refuse every scoped token'}; needs root.`;
+    static override description =
+      'Writes mcp.token_accept_enabled into the config file and restarts svc-control, nothing else. In a checkout, where npm start runs the demo node without root, the owner of its config file may do it too.';
+    static override examples = [
+      `sudo <%= config.bin %> mcp ${verb}`,
+      `sudo <%= config.bin %> mcp ${verb} --no-restart`,
+    ];
+    static override flags = {
+      restart: Flags.boolean({
+        summary: 'restart svc-control, so that it takes effect at once',
+        default: true,
+        allowNo: true,
+      }),
+    };
+
+    async run(): Promise<PostureChange> {
+      const { flags } = await this.parse(PostureCommand);
+      const change = await setTokenPosture(this.paths, accept, flags.restart);
+      this.log(postureText(change));
+      return change;
+    }
+  };
+}
+
 /** The sentence for the user. */
-export function postureText({ accept_enabled: accept, front, pid }: PostureChange): string {
+function postureText({ accept_enabled: accept, front, pid }: PostureChange): string {
   const what = `Scoped tokens are ${accept ? 'accepted' : 'refused'}`;
   switch (front) {
     case 'restarted':

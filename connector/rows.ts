@@ -1,6 +1,7 @@
 import type { JsonObject } from '../shared/member.ts';
 import type { Row } from '../shared/routes/row.ts';
 import { ROWS } from '../shared/routes/table.ts';
+import { filledPath } from '../shared/routes/target.ts';
 
 const BY_ID: ReadonlyMap<string, Row> = new Map(ROWS.map((row) => [row.id, row]));
 
@@ -13,9 +14,7 @@ export function rowOf(id: string): Row {
 
 /** @param values of the path parameters; the query is added by the caller */
 export function pathOf(id: string, values: Readonly<Record<string, string>> = {}): string {
-  return rowOf(id).path.replaceAll(/\{\*?(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(values[name] ?? ''),
-  );
+  return filledPath(rowOf(id).path, values);
 }
 
 /** The value if it is an object, else an empty one. */

@@ -11,7 +11,6 @@ import {
 import { EXIT } from '../exit-codes.ts';
 import { NodeCommand } from '../node-command.ts';
 
-const PATH = '/api/calibration';
 const POLL_MS = 300;
 const WORDS: Readonly<Record<Pose, string>> = {
   level: 'level',
@@ -54,7 +53,7 @@ export default class CalibrateCommand extends NodeCommand {
 
   async run(): Promise<CalibrationState> {
     const { args, flags } = await this.parse(CalibrateCommand);
-    const { sensor } = args;
+    const sensor = CALIBRATION_SENSORS.find((each) => each === args.sensor);
     if (flags.status) return this.#status();
     if (sensor === undefined)
       this.error(`Which sensor? ${CALIBRATION_SENSORS.join(', ')}.`, { exit: EXIT.usage });
@@ -62,7 +61,7 @@ export default class CalibrateCommand extends NodeCommand {
     const interrupt = (): void => interrupted.abort();
     process.once('SIGINT', interrupt);
     try {
-      const begun = (await this.api('POST', PATH, { sensor, force: flags.force })) as CalibrationState;
+      const begun = await this.call('POST /api/calibration', { body: { sensor, force: flags.force } });
       return this.#ended(await this.#follow(begun, interrupted.signal));
     } finally {
       process.off('SIGINT', interrupt);
@@ -71,7 +70,7 @@ export default class CalibrateCommand extends NodeCommand {
   }
 
   async #status(): Promise<CalibrationState> {
-    const state = (await this.api('GET', PATH)) as CalibrationState;
+    const state = await this.call('GET /api/calibration');
     const { sensor, running, result, text, percent, reboot_required: reboot } = state;
     const far = percent === null ? '' : `, ${percent} %`;
     if (sensor === null) this.log('No calibration since svc-link started.');
@@ -91,7 +90,7 @@ export default class CalibrateCommand extends NodeCommand {
       const stop = interrupted.aborted || (state.confirm && this.#isClosed && this.#enters === 0);
       if (stop && !cancelled) {
         cancelled = true;
-        state = await this.#tried('DELETE', undefined, state);
+        state = await this.#tried(async () => this.call('DELETE /api/calibration'), state);
         continue;
       }
       if (state.confirm && !cancelled) {
@@ -99,7 +98,7 @@ export default class CalibrateCommand extends NodeCommand {
         if (this.#asked === null) continue;
       }
       await delay(POLL_MS);
-      state = (await this.api('GET', PATH)) as CalibrationState;
+      state = await this.call('GET /api/calibration');
     }
   }
 
@@ -116,13 +115,14 @@ export default class CalibrateCommand extends NodeCommand {
     if (this.#enters === 0) return state;
     this.#enters--;
     this.#asked = null;
-    return this.#tried('POST', { sensor: 'accelerometer', confirm: pose }, state);
+    const body = { sensor: 'accelerometer', confirm: pose } as const;
+    return this.#tried(async () => this.call('POST /api/calibration', { body }), state);
   }
 
   /** A refusal is shown; the state says how it goes on. */
-  async #tried(method: string, body: unknown, before: CalibrationState): Promise<CalibrationState> {
+  async #tried(step: () => Promise<CalibrationState>, before: CalibrationState): Promise<CalibrationState> {
     try {
-      return (await this.api(method, PATH, body)) as CalibrationState;
+      return await step();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       this.logToStderr(this.words(error));

@@ -1,12 +1,11 @@
-import type { FromSchema } from 'json-schema-to-ts';
 import { ApiError } from '../../shared/errors.ts';
 import { type HelpingOrder, readinessOf } from '../../shared/flight/readiness.ts';
 import { seenIn } from '../../shared/flight/seen.ts';
-import type { commandAnswer, telemetry } from '../../shared/schemas/flight.ts';
+import type { Answer } from '../../shared/routes/typed-row.ts';
 import { EXIT } from '../exit-codes.ts';
 import { NodeCommand } from '../node-command.ts';
 
-type Telemetry = FromSchema<typeof telemetry>;
+type Telemetry = Answer<'telemetry.get'>;
 
 interface Check {
   readonly can_arm: boolean | null;
@@ -31,9 +30,9 @@ export default class CheckCommand extends NodeCommand {
 
   async run(): Promise<Check> {
     await this.parse(CheckCommand);
-    const before = await this.telemetry();
+    const before = await this.call('GET /api/telemetry');
     const notRun = await this.runChecks(before);
-    const now = notRun === null ? await this.telemetry() : before;
+    const now = notRun === null ? await this.call('GET /api/telemetry') : before;
     const { prearm } = now;
     const check: Check = {
       can_arm: readinessOf(now)?.canArm ?? null,
@@ -50,20 +49,13 @@ export default class CheckCommand extends NodeCommand {
     return check;
   }
 
-  private async telemetry(): Promise<Telemetry> {
-    return (await this.api('GET', '/api/telemetry')) as Telemetry;
-  }
-
   /** @returns why they were not run, in words; null: they were */
   private async runChecks(before: Telemetry): Promise<string | null> {
     const { alive, armed } = seenIn(before);
     if (!alive) return 'no heartbeat comes from the flight controller';
     if (armed === true) return 'the vehicle is armed';
     try {
-      const body = { cmd: 'runPrearmChecks' };
-      const { status, ack } = (await this.api('POST', '/api/command', body)) as FromSchema<
-        typeof commandAnswer
-      >;
+      const { status, ack } = await this.call('POST /api/command', { body: { cmd: 'runPrearmChecks' } });
       if (status === 'accepted') return null;
       const words = ack.statustext ?? ack.result_name ?? 'no acknowledgement';
       return `the vehicle did not run them: ${words}`;

@@ -1,18 +1,10 @@
 import { Args, Flags } from '@oclif/core';
 import { commandNamed } from '../../shared/flight/command-catalogue.ts';
+import type { Answer } from '../../shared/routes/typed-row.ts';
 import { EXIT } from '../exit-codes.ts';
 import { argumentWords, commandLines, missingArgument, usageOf } from '../flight-arguments.ts';
 import { NodeCommand } from '../node-command.ts';
 import { terminalLine } from '../terminal-line.ts';
-
-interface Verdict {
-  readonly status: 'accepted' | 'rejected' | 'no_ack';
-  /** With --wait, once it was accepted. */
-  readonly done?: boolean;
-  readonly ended?: string;
-  readonly state?: string;
-  readonly ack: { readonly result_name: string | null; readonly statustext?: string; readonly hint?: string };
-}
 
 /** s */
 const WAIT_S = 600;
@@ -43,23 +35,17 @@ export default class CmdCommand extends NodeCommand {
     }),
   };
 
-  async run(): Promise<Verdict> {
+  async run(): Promise<Answer<'command.post'>> {
     const { args, argv, flags } = await this.parse(CmdCommand);
-    const given = (await this.given(args.name, (argv as readonly string[]).slice(1))).map((text) =>
+    const given = (await this.given(args.name, argv.slice(1).map(String))).map((text) =>
       /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text,
     );
     const body = { cmd: args.name, args: given, ...(flags['allow-far'] ? { allow_far: true } : {}) };
-    const verdict = (
-      flags.wait
-        ? await this.work({
-            method: 'POST',
-            path: '/api/command',
-            body: { ...body, wait: true, wait_s: WAIT_S },
-          })
-        : commandNamed(args.name) === 'rebootAutopilot'
-          ? await this.work({ method: 'POST', path: '/api/command', body })
-          : await this.api('POST', '/api/command', body)
-    ) as Verdict;
+    const verdict = flags.wait
+      ? await this.work('POST /api/command', { body: { ...body, wait: true, wait_s: WAIT_S } })
+      : commandNamed(args.name) === 'rebootAutopilot'
+        ? await this.work('POST /api/command', { body })
+        : await this.call('POST /api/command', { body });
     const { status, ack } = verdict;
     const words = ack.statustext === undefined ? '' : `: ${ack.statustext}`;
     if (verdict.done === false) {

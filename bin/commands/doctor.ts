@@ -2,6 +2,7 @@ import { styleText } from 'node:util';
 import type { Check } from '../doctor/check.ts';
 import { examine, examineRemote } from '../doctor/doctor.ts';
 import { EXIT } from '../exit-codes.ts';
+import { type Asker, callNode } from '../local-client.ts';
 import { NodeCommand } from '../node-command.ts';
 
 /** For a node that hangs; the check then says so. */
@@ -16,8 +17,8 @@ export default class DoctorCommand extends NodeCommand {
 
   async run(): Promise<{ readonly checks: readonly Check[] }> {
     await this.parse(DoctorCommand);
-    const ask = async (method: string, path: string): Promise<unknown> =>
-      this.api(method, path, undefined, AbortSignal.timeout(ANSWER_MS));
+    const ask: Asker = async (route, more) =>
+      callNode(this.address, route, { ...more, signal: AbortSignal.timeout(ANSWER_MS) });
     const checks = this.isElsewhere ? await examineRemote(ask) : await examine(this.paths, ask);
     if (checks.some(({ result }) => result === 'fail')) process.exitCode = EXIT.refused;
     for (const { name, result, found, advice } of checks) {

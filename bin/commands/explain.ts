@@ -174,7 +174,7 @@ export default class ExplainCommand extends NodeCommand {
   private body(text: string | undefined): unknown {
     if (text === undefined) return undefined;
     try {
-      return JSON.parse(text) as unknown;
+      return JSON.parse(text);
     } catch (error) {
       return this.error(`--body is not JSON: ${messageOf(error)}`, { exit: EXIT.usage });
     }

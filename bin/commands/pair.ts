@@ -1,9 +1,6 @@
 import { Flags } from '@oclif/core';
-import type { FromSchema } from 'json-schema-to-ts';
-import type { claimAnswer, pairingCode } from '../../shared/schemas/pairing.ts';
+import type { Answer } from '../../shared/routes/typed-row.ts';
 import { NodeCommand } from '../node-command.ts';
-
-type Claim = FromSchema<typeof claimAnswer>;
 
 export default class PairCommand extends NodeCommand {
   static override summary = 'Claim the node on this machine, and print the pairing key once.';
@@ -14,10 +11,10 @@ export default class PairCommand extends NodeCommand {
     user: Flags.string({ summary: 'who pairs', default: process.env['USER'] ?? 'operator' }),
   };
 
-  async run(): Promise<Claim> {
+  async run(): Promise<Answer<'pairing.claim.post'>> {
     const { flags } = await this.parse(PairCommand);
-    const { code } = (await this.api('GET', '/api/pairing/code')) as FromSchema<typeof pairingCode>;
-    const claim = (await this.api('POST', '/api/pairing/claim', { user_id: flags.user, code })) as Claim;
+    const { code } = await this.call('GET /api/pairing/code');
+    const claim = await this.call('POST /api/pairing/claim', { body: { user_id: flags.user, code } });
     this.log(`${claim.name} (${claim.device_id}) is paired. Keep this key; it is not shown again:`);
     this.log(claim.api_key);
     return claim;

@@ -1,9 +1,8 @@
 import { Flags } from '@oclif/core';
-import type { FromSchema } from 'json-schema-to-ts';
-import type { peripheralList } from '../../shared/schemas/peripherals.ts';
+import type { Answer } from '../../shared/routes/typed-row.ts';
 import { NodeCommand } from '../node-command.ts';
 
-type List = FromSchema<typeof peripheralList>;
+type List = Answer<'peripherals.get'>;
 type Users = List['peripherals'][number]['used_by'];
 
 export default class PeripheralsCommand extends NodeCommand {
@@ -20,7 +19,7 @@ export default class PeripheralsCommand extends NodeCommand {
     const {
       flags: { kind },
     } = await this.parse(PeripheralsCommand);
-    const answer = (await this.api('GET', '/api/peripherals')) as List;
+    const answer = await this.call('GET /api/peripherals');
     const shown = answer.peripherals.filter((each) => kind === undefined || each.kind === kind);
     for (const {
       kind: what,

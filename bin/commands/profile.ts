@@ -29,6 +29,6 @@ export default class ProfileCommand extends NodeCommand {
   }
 
   private async running(): Promise<string | null> {
-    return runningProfile(async () => this.api('GET', '/api/pairing/info'));
+    return runningProfile(async () => this.call('GET /api/pairing/info'));
   }
 }

@@ -1,9 +1,6 @@
-import type { FromSchema } from 'json-schema-to-ts';
-import type { commandAnswer } from '../../shared/schemas/flight.ts';
+import type { Answer } from '../../shared/routes/typed-row.ts';
 import { EXIT } from '../exit-codes.ts';
 import { NodeCommand } from '../node-command.ts';
-
-type Answer = FromSchema<typeof commandAnswer>;
 
 export default class RebootAutopilotCommand extends NodeCommand {
   static override summary = 'Reboot the flight controller; exit code 0 only when it is back.';
@@ -11,11 +8,10 @@ export default class RebootAutopilotCommand extends NodeCommand {
     'Refused while the vehicle is armed, or may be. The node itself and its links to ground stations go on.';
   static override examples = ['<%= config.bin %> reboot-autopilot'];
 
-  async run(): Promise<Answer> {
+  async run(): Promise<Answer<'command.post'>> {
     await this.parse(RebootAutopilotCommand);
-    const body = { cmd: 'rebootAutopilot' };
     // It takes longer than one request of this command line may.
-    const answer = (await this.work({ method: 'POST', path: '/api/command', body })) as Answer;
+    const answer = await this.work('POST /api/command', { body: { cmd: 'rebootAutopilot' } });
     const { status, ack, back_after_s: back } = answer;
     if (status === 'accepted' && typeof back === 'number') {
       this.log(`Flight controller back after ${back} s.`);

@@ -1,6 +1,4 @@
 import { Args } from '@oclif/core';
-import type { FromSchema } from 'json-schema-to-ts';
-import type { recordings, recordStarted, recordStopped } from '../../shared/schemas/video.ts';
 import { NodeCommand } from '../node-command.ts';
 
 const ACTIONS = ['list', 'start', 'stop'] as const;
@@ -16,18 +14,16 @@ export default class RecordingCommand extends NodeCommand {
   async run(): Promise<unknown> {
     const { args } = await this.parse(RecordingCommand);
     if (args.action === 'start') {
-      const started = (await this.api('POST', '/api/video/record/start', {})) as FromSchema<
-        typeof recordStarted
-      >;
+      const started = await this.call('POST /api/video/record/start', { body: {} });
       this.log(`Recording to ${started.name}`);
       return started;
     }
     if (args.action === 'stop') {
-      const stopped = (await this.api('POST', '/api/video/record/stop')) as FromSchema<typeof recordStopped>;
+      const stopped = await this.call('POST /api/video/record/stop');
       this.log(`${stopped.files.join(', ')}: ${stopped.duration_seconds} s, ${stopped.size_bytes} bytes`);
       return stopped;
     }
-    const list = (await this.api('GET', '/api/video/recordings')) as FromSchema<typeof recordings>;
+    const list = await this.call('GET /api/video/recordings');
     const now =
       list.recording === null ? 'Nothing is recorded at the moment.' : `Recording to ${list.recording.name}`;
     this.log(now);

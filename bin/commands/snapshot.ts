@@ -22,7 +22,7 @@ export default class SnapshotCommand extends NodeCommand {
     await fillAtomic(
       file,
       async (handle) => {
-        for await (const chunk of this.stream(`/api/video/snapshot${flags.boxes ? '?boxes=1' : ''}`)) {
+        for await (const chunk of this.stream('GET /api/video/snapshot', { query: { boxes: flags.boxes } })) {
           bytes += chunk.length;
           if (bytes > MAX_BYTES) throw new Error(`The picture is longer than ${MAX_BYTES / 2 ** 20} MiB.`);
           await handle.writeFile(chunk);

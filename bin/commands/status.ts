@@ -1,13 +1,10 @@
 import { networkInterfaces } from 'node:os';
-import type { FromSchema } from 'json-schema-to-ts';
 import { setupPages } from '../../shared/first-boot/setup-pages.ts';
-import { memberOf } from '../../shared/member.ts';
-import type { services, status, version } from '../../shared/schemas/node.ts';
-import type { pairingInfo } from '../../shared/schemas/pairing.ts';
+import type { Answer } from '../../shared/routes/typed-row.ts';
 import { NodeCommand } from '../node-command.ts';
 
-type Status = FromSchema<typeof status>;
-type Services = FromSchema<typeof services>;
+type Status = Answer<'status.get'>;
+type Services = Answer<'services.get'>;
 
 export default class StatusCommand extends NodeCommand {
   static override summary = 'Show what the node on this machine is doing.';
@@ -16,8 +13,8 @@ export default class StatusCommand extends NodeCommand {
   async run(): Promise<Status & Services> {
     await this.parse(StatusCommand);
     const [node, processes] = await Promise.all([
-      this.api('GET', '/api/status') as Promise<Status>,
-      this.api('GET', '/api/services') as Promise<Services>,
+      this.call('GET /api/status'),
+      this.call('GET /api/services'),
     ]);
     if (!this.jsonEnabled()) {
       this.print(node, processes);
@@ -28,13 +25,13 @@ export default class StatusCommand extends NodeCommand {
 
   /** None once the node is paired. */
   private async setupPages(): Promise<readonly string[]> {
-    const info = (await this.api('GET', '/api/pairing/info')) as FromSchema<typeof pairingInfo>;
+    const info = await this.call('GET /api/pairing/info');
     if (info.paired || this.isElsewhere) return [];
-    const { capabilities } = (await this.api('GET', '/api/version')) as FromSchema<typeof version>;
+    const { capabilities } = await this.call('GET /api/version');
     if (!capabilities.includes('feature.setup')) return [];
     // Asked for, not read: to check the whole file against its schema takes longer than all the rest.
-    const port = memberOf(memberOf(await this.api('GET', '/api/config'), 'api'), 'port');
-    return setupPages(networkInterfaces(), info.mdns_host, Number(port));
+    const { api } = await this.call('GET /api/config');
+    return setupPages(networkInterfaces(), info.mdns_host, api.port);
   }
 
   private print(node: Status, { services: processes }: Services): void {

@@ -1,14 +1,9 @@
-import type { FromSchema } from 'json-schema-to-ts';
-import { memberOf } from '../../shared/member.ts';
-import type { pairingInfo } from '../../shared/schemas/pairing.ts';
-import type { videoStatus } from '../../shared/schemas/video.ts';
+import type { Answer } from '../../shared/routes/typed-row.ts';
 import { callNode, pathTo } from '../local-client.ts';
 import { NodeCommand } from '../node-command.ts';
 
-type Video = FromSchema<typeof videoStatus>;
-
 interface Stream {
-  readonly state: Video['state'];
+  readonly state: Answer<'video.get'>['state'];
   /** Null where the node has no WebRTC, and for a drone behind its ground station: its media do not pass that. */
   readonly whep: string | null;
   readonly mp4: string;
@@ -22,7 +17,7 @@ export default class StreamCommand extends NodeCommand {
 
   async run(): Promise<Stream> {
     await this.parse(StreamCommand);
-    const video = (await this.api('GET', '/api/video')) as Video;
+    const video = await this.call('GET /api/video');
     const base = await this.#base();
     const urlOf = (path: string): string => `${base}${pathTo(this.address, path)}`;
     const behind = this.address.drone !== undefined;
@@ -42,11 +37,10 @@ export default class StreamCommand extends NodeCommand {
       return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
     }
     const here = { socketPath: address.socketPath };
-    const [info, config] = await Promise.all([
-      callNode(here, 'GET', '/api/pairing/info'),
-      callNode(here, 'GET', '/api/config'),
+    const [{ mdns_host: host }, { api }] = await Promise.all([
+      callNode(here, 'GET /api/pairing/info'),
+      callNode(here, 'GET /api/config'),
     ]);
-    const { mdns_host: host } = info as FromSchema<typeof pairingInfo>;
-    return `http://${host}:${String(memberOf(memberOf(config, 'api'), 'port'))}`;
+    return `http://${host}:${api.port}`;
   }
 }

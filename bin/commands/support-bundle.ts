@@ -53,7 +53,7 @@ export default class SupportBundleCommand extends NodeCommand {
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(new ApiError('E_TIMEOUT', 'The node hangs.')), FIRST_MS);
     const signal = AbortSignal.any([late.signal, AbortSignal.timeout(WHOLE_MS)]);
-    const coming = this.stream('/api/v1/support-bundle', signal);
+    const coming = this.stream('GET /api/v1/support-bundle', { signal });
     try {
       const first = await coming.next();
       return (async function* () {

@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Errors, Flags } from '@oclif/core';
 import { messageOf } from '../../shared/errors.ts';
-import type { JsonObject } from '../../shared/member.ts';
 import { EXIT } from '../exit-codes.ts';
 import { NodeCommand } from '../node-command.ts';
 import { drawFrame, type Snapshot } from '../top/frame.ts';
@@ -114,18 +113,11 @@ export default class TopCommand extends NodeCommand {
     const signal = ended === null ? inTime : AbortSignal.any([ended, inTime]);
     try {
       const [status, diagnostics, warnings] = await Promise.all([
-        this.api('GET', '/api/status/full', undefined, signal),
-        this.api('GET', '/api/v1/diagnostics', undefined, signal).catch(() => null), // shown as absent
-        this.api('GET', `/api/logs?level=warn&limit=${WARNINGS}`, undefined, signal).catch(() => null), // no store: no lines
+        this.call('GET /api/status/full', { signal }),
+        this.call('GET /api/v1/diagnostics', { signal }).catch(() => null), // shown as absent
+        this.call('GET /api/logs', { query: { level: 'warn', limit: WARNINGS }, signal }).catch(() => null), // no store: no lines
       ]);
-      const entries = (warnings as { readonly entries?: readonly JsonObject[] } | null)?.entries ?? [];
-      return {
-        status: status as JsonObject,
-        diagnostics: diagnostics as JsonObject | null,
-        warnings: entries,
-        problem: null,
-        at,
-      };
+      return { status, diagnostics, warnings: warnings?.entries ?? [], problem: null, at };
     } catch (error) {
       const problem = inTime.aborted ? `it did not answer within ${ANSWER_MS / 1000} s` : messageOf(error);
       return { status: null, diagnostics: null, warnings: [], problem, at };

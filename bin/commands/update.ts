@@ -15,7 +15,6 @@ import { updateStatus } from '../helper/update/progress.ts';
 import { startUpdate } from '../helper/update/update-operations.ts';
 import { NodeCommand } from '../node-command.ts';
 
-const UPDATE = '/api/v1/system/update';
 const POLL_MS = 1000;
 /** Unpacking on a slow card, the restart, the question for its health, and the way back. */
 const WAIT_MS = 20 * 60_000;
@@ -52,16 +51,15 @@ export default class UpdateCommand extends NodeCommand {
     if (found.size > MAX_BUNDLE_BYTES)
       this.error(`${args.file} has more than 200 MiB, so it is no bundle.`, { exit: EXIT.usage });
     if (flags['allow-downgrade']) return this.installHere(args.file, flags.force);
-    const sent = (await this.work({
-      method: 'POST',
-      path: flags.force ? `${UPDATE}?force=1` : UPDATE,
+    const sent = await this.work('POST /api/v1/system/update', {
+      query: { force: flags.force },
       upload: (show) => bytesOf(args.file, found.size, show),
-    })) as UpdateStatus;
+    });
     if (!flags.wait) {
       this.log('The bundle is there, and is being installed. See: svc update status');
       return sent;
     }
-    return this.follow(async () => (await this.api('GET', UPDATE)) as UpdateStatus);
+    return this.follow(async () => this.call('GET /api/v1/system/update'));
   }
 
   /** By the updater of this machine, which is there with the node down too. */
@@ -114,7 +112,7 @@ function stepWords({ step, percent }: UpdateStatus): string {
 function bytesOf(file: string, size: number, show: OnProgress): Upload {
   const chunks = async function* (): AsyncGenerator<Buffer> {
     let done = 0;
-    for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
+    for await (const chunk of createReadStream(file)) {
       yield chunk;
       done += chunk.length;
       show({ done, total: size, text: 'sending' });

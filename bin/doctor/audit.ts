@@ -2,8 +2,8 @@ import { access, constants } from 'node:fs/promises';
 import { verifyAudit } from '../../front/control/stores/audit.ts';
 import { codeOf } from '../../shared/errors.ts';
 import type { Paths } from '../../shared/paths.ts';
+import type { Asker } from '../local-client.ts';
 import { type Check, fail, ok, skip } from './check.ts';
-import type { Api } from './node.ts';
 
 const NAME = 'audit';
 
@@ -27,11 +27,9 @@ export async function auditFiles(paths: Paths): Promise<Check> {
 }
 
 /** Whether the running node can write the audit. */
-export async function auditOfNode(api: Api): Promise<Check> {
+export async function auditOfNode(api: Asker): Promise<Check> {
   const name = 'audit of the node';
-  const { audit } = (await api('GET', '/api/v1/diagnostics')) as {
-    readonly audit?: { readonly lost: number; readonly problem: string | null };
-  };
+  const { audit } = await api('GET /api/v1/diagnostics');
   if (audit === undefined) return skip(name, 'This node does not say.');
   if (audit.problem !== null)
     return fail(

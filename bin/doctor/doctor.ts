@@ -1,17 +1,18 @@
 import { loadConfig } from '../../shared/config/load.ts';
 import type { Paths } from '../../shared/paths.ts';
+import type { Asker } from '../local-client.ts';
 import { auditFiles, auditOfNode } from './audit.ts';
 import { type Check, guarded, skip } from './check.ts';
 import { checkFiles, readableConfig } from './files.ts';
 import { logStoreFile } from './log-store.ts';
 import { checkMachine } from './machine.ts';
-import { type Api, askNode, checkAnswer, checkLogStore, checkPage } from './node.ts';
+import { askNode, checkAnswer, checkLogStore, checkPage } from './node.ts';
 import { portIsFree, portIsOurs } from './port.ts';
 import { checkSockets } from './sockets.ts';
 import { temperatureCheck } from './temperature.ts';
 
 /** All checks of `svc doctor`, in the order of the output. */
-export async function examine(paths: Paths, api: Api): Promise<readonly Check[]> {
+export async function examine(paths: Paths, api: Asker): Promise<readonly Check[]> {
   const [machine, files, sockets, answer] = await Promise.all([
     checkMachine(),
     checkFiles(paths),
@@ -22,7 +23,7 @@ export async function examine(paths: Paths, api: Api): Promise<readonly Check[]>
   const rest = await Promise.all([
     guarded('API port', async () => {
       if (answer.status !== null)
-        return portIsOurs(await portInForce(api), await api('GET', '/api/pairing/info'));
+        return portIsOurs(await portInForce(api), await api('GET /api/pairing/info'));
       if (answer.why === 'closed to you')
         return skip('API port', 'Only the node can tell who uses it. Use sudo.');
       await readableConfig(paths);
@@ -36,23 +37,20 @@ export async function examine(paths: Paths, api: Api): Promise<readonly Check[]>
   return [...machine, ...files, ...sockets, ...checkAnswer(answer), ...rest];
 }
 
-async function portInForce(api: Api): Promise<number> {
-  const { api: section } = (await api('GET', '/api/config')) as { readonly api: { readonly port: number } };
+async function portInForce(api: Asker): Promise<number> {
+  const { api: section } = await api('GET /api/config');
   return section.port;
 }
 
 /** The checks of a node on another machine: only those that the node answers itself. */
-export async function examineRemote(api: Api): Promise<readonly Check[]> {
+export async function examineRemote(api: Asker): Promise<readonly Check[]> {
   const answer = await askNode(api, null);
   const here = skip('machine and files', 'They are on the other machine; run svc doctor there.');
   if (answer.status === null) return [here, ...checkAnswer(answer)];
-  const { health } = answer.status;
-  const value =
-    typeof health === 'object' && health !== null && 'temperature' in health ? health.temperature : null;
   return [
     here,
     ...checkAnswer(answer),
-    temperatureCheck(typeof value === 'number' ? value : null),
+    temperatureCheck(answer.status.health.temperature),
     await guarded('log store', async () => checkLogStore(api)),
     await guarded('page', async () => checkPage(api)),
   ];

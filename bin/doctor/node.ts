@@ -1,22 +1,23 @@
 import { access, constants } from 'node:fs/promises';
 import { ApiError, codeOf, messageOf } from '../../shared/errors.ts';
-import type { JsonObject } from '../../shared/member.ts';
+import type { Answer as RowAnswer } from '../../shared/routes/typed-row.ts';
+import type { Asker } from '../local-client.ts';
 import { type Check, fail, ok, skip, warn } from './check.ts';
 
 /** Checks by the status of the running node. */
 
-export type Api = (method: string, path: string) => Promise<unknown>;
+type Status = RowAnswer<'status.full.get'>;
 export type Answer =
-  | { readonly status: JsonObject }
+  | { readonly status: Status }
   | { readonly status: null; readonly problem: string; readonly why: 'down' | 'ill' | 'closed to you' };
 
 /**
  * The node's full status, or why there is none.
  * @param socket the Unix socket for the request; null if it goes over the network
  */
-export async function askNode(api: Api, socket: string | null): Promise<Answer> {
+export async function askNode(api: Asker, socket: string | null): Promise<Answer> {
   try {
-    return { status: (await api('GET', '/api/status/full')) as JsonObject };
+    return { status: await api('GET /api/status/full') };
   } catch (error) {
     const problem = messageOf(error);
     if (socket !== null && (await isClosed(socket))) return { status: null, problem, why: 'closed to you' };
@@ -47,10 +48,10 @@ export function checkAnswer(answer: Answer): readonly Check[] {
   }
   const { status } = answer;
   return [
-    ok('node', `It answers, version ${String(status['version'])}, up ${String(status['uptime_seconds'])} s.`),
-    ...processes(status['services']),
+    ok('node', `It answers, version ${status.version}, up ${status.uptime_seconds} s.`),
+    ...processes(status.services),
     flightController(status),
-    ...linkProblems(status['link_problems']),
+    ...linkProblems(status.link_problems ?? []),
   ];
 }
 
@@ -64,26 +65,24 @@ const REMEDIES: Readonly<Record<string, string>> = {
   source_loops: 'Change mavlink.source or mavlink.endpoints: `svc config set`.',
 };
 
-function linkProblems(list: unknown): readonly Check[] {
-  const found = Array.isArray(list) ? (list as readonly JsonObject[]) : [];
-  return found.map(({ code, detail }) => {
-    const name = String(code).replaceAll('_', ' ');
-    return warn(name, String(detail), REMEDIES[String(code)] ?? 'See `svc logs query --source svc-link`.');
-  });
+function linkProblems(found: NonNullable<Status['link_problems']>): readonly Check[] {
+  return found.map(({ code, detail }) =>
+    warn(code.replaceAll('_', ' '), detail, REMEDIES[code] ?? 'See `svc logs query --source svc-link`.'),
+  );
 }
 
-export async function checkLogStore(api: Api): Promise<Check> {
+export async function checkLogStore(api: Asker): Promise<Check> {
   const name = 'log store';
-  return api('GET', '/api/logs/stats').then(
+  return api('GET /api/logs/stats').then(
     () => ok(name, 'It answers.'),
     (error: unknown) => warn(name, messageOf(error), 'See `svc services list`; svc-residual keeps it.'),
   );
 }
 
 /** Whether the page was built. Asked by HEAD, since a page is no JSON. */
-export async function checkPage(api: Api): Promise<Check> {
+export async function checkPage(api: Asker): Promise<Check> {
   const name = 'page';
-  return api('HEAD', '/').then(
+  return api('GET /', { isHead: true }).then(
     () => ok(name, 'It is there.'),
     (error: unknown) =>
       warn(
@@ -94,51 +93,44 @@ export async function checkPage(api: Api): Promise<Check> {
   );
 }
 
-function processes(list: unknown): readonly Check[] {
-  const found = Array.isArray(list) ? (list as readonly JsonObject[]) : [];
-  return found.flatMap((each): readonly Check[] => {
-    const { name, state, restarts, last_exit: exit, last_words: words } = each;
-    const last = Array.isArray(words) ? String(words.at(-1) ?? 'no last words') : 'no last words';
-    const title = `process ${String(name)}`;
-    if (each['kind'] !== 'process') return [];
-    if (state === 'parked' || state === 'stopped')
-      return [
-        fail(
-          title,
-          `It is ${state}: ended with ${String(exit)}: ${last}`,
-          `Repair the cause, then: svc services restart ${String(name)}`,
-        ),
-      ];
-    const waiting = each['restart_required'];
-    if (Array.isArray(waiting) && waiting.length > 0)
-      return [
-        warn(
-          title,
-          `It keeps ${waiting.join(', ')} as when the vehicle armed.`,
-          `Once disarmed: svc services restart ${String(name)}`,
-        ),
-      ];
-    if (state !== 'running') return [warn(title, `It is ${String(state)}.`, 'Look again in a few seconds.')];
-    return Number(restarts) > 3
-      ? [
-          warn(
-            title,
-            `It runs, after ${String(restarts)} restarts; the last ended with ${String(exit)}: ${last}`,
-            `svc logs query --source ${String(name)} --level error`,
-          ),
-        ]
-      : [ok(title, 'It runs.')];
-  });
+function processes(found: Status['services']): readonly Check[] {
+  return found.filter(({ kind }) => kind === 'process').map(process);
 }
 
-function flightController(status: JsonObject): Check {
+function process(each: Status['services'][number]): Check {
+  const { name, state, restarts, last_exit: exit, last_words: words, restart_required: waiting } = each;
+  const last = words.at(-1) ?? 'no last words';
+  const title = `process ${name}`;
+  if (state === 'parked' || state === 'stopped')
+    return fail(
+      title,
+      `It is ${state}: ended with ${String(exit)}: ${last}`,
+      `Repair the cause, then: svc services restart ${name}`,
+    );
+  if (waiting.length > 0)
+    return warn(
+      title,
+      `It keeps ${waiting.join(', ')} as when the vehicle armed.`,
+      `Once disarmed: svc services restart ${name}`,
+    );
+  if (state !== 'running') return warn(title, `It is ${state}.`, 'Look again in a few seconds.');
+  return restarts !== null && restarts > 3
+    ? warn(
+        title,
+        `It runs, after ${restarts} restarts; the last ended with ${String(exit)}: ${last}`,
+        `svc logs query --source ${name} --level error`,
+      )
+    : ok(title, 'It runs.');
+}
+
+function flightController(status: Status): Check {
   const name = 'flight controller';
-  if (status['fc_connected'] === true)
-    return ok(name, `Firmware ${String(status['fc_firmware'])} speaks on ${String(status['fc_port'])}.`);
-  if (status['profile'] === 'ground-station') return skip(name, 'None was received over the radio.');
+  if (status.fc_connected)
+    return ok(name, `Firmware ${String(status.fc_firmware)} speaks on ${String(status.fc_port)}.`);
+  if (status.profile === 'ground-station') return skip(name, 'None was received over the radio.');
   return warn(
     name,
-    `None: ${String(status['fc_link_hint'])}, source ${String(status['fc_source'])}.`,
+    `None: ${String(status.fc_link_hint)}, source ${String(status.fc_source)}.`,
     'Check cable and power, and mavlink.source in the config.',
   );
 }

@@ -37,7 +37,7 @@ export async function portIsOurs(port: number, identity: unknown): Promise<Check
   try {
     const address = { host: '127.0.0.1', port, key: null };
     const signal = AbortSignal.timeout(ANSWER_MS);
-    const there = await callNode(address, 'GET', '/api/pairing/info', undefined, signal);
+    const there = await callNode(address, 'GET /api/pairing/info', { signal });
     if (isDeepStrictEqual(nodeOf(there), nodeOf(identity))) return ok(NAME, `The node answers on ${port}.`);
     problem = 'another program answers.';
   } catch (error) {

@@ -9,7 +9,7 @@ try {
   const [words = '', ...more] = process.argv.slice(2);
   if (more.length > 0) throw new Error('Usage: npm run radio-loss -- <percent>');
   const { controlSocket: socketPath } = pathsFrom(directoriesOf('drone'));
-  await callNode({ socketPath }, 'GET', '/api/ping').catch((error: unknown) => {
+  await callNode({ socketPath }, 'GET /api/ping').catch((error: unknown) => {
     throw new Error('No pair is running in this checkout. Start it: npm run start:pair', { cause: error });
   });
   process.stdout.write(`${await setLoss(words)}\n`);

@@ -1,27 +1,23 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { loadConfig } from '../../shared/config/load.ts';
 import { pathsFrom } from '../../shared/paths.ts';
+import type { Answer, Route } from '../../shared/routes/typed-row.ts';
 import { callNode } from '../local-client.ts';
 import { directoriesOf, type End, nameOf } from './layout.ts';
 
 const POLL_MS = 100;
 const VEHICLE_WAIT_MS = 15_000;
 
-interface NodeStatus {
-  readonly version: string;
-  readonly fc_connected: boolean;
-}
-
 /** Waits until the drone's vehicle is seen on the ground, then says what there is to look at. */
 export async function printPair(signal: AbortSignal): Promise<void> {
   const until = performance.now() + VEHICLE_WAIT_MS;
-  let ground = await status('ground', signal);
+  let ground = await ask('ground', 'GET /api/status', signal);
   while (!ground.fc_connected && performance.now() < until) {
     await wait(POLL_MS, undefined, { signal });
-    ground = await status('ground', signal);
+    ground = await ask('ground', 'GET /api/status', signal);
   }
-  const drone = await status('drone', signal);
-  const { device_id: id } = await ask<{ readonly device_id: string }>('drone', '/api/pairing/info', signal);
+  const drone = await ask('drone', 'GET /api/status', signal);
+  const { device_id: id } = await ask('drone', 'GET /api/pairing/info', signal);
   const lines = [
     '',
     `  svc ${drone.version}: a drone and its ground station, with a simulated radio between them`,
@@ -43,13 +39,9 @@ export async function printPair(signal: AbortSignal): Promise<void> {
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-async function ask<T>(end: End, path: string, signal: AbortSignal): Promise<T> {
+async function ask<R extends Route>(end: End, route: R, signal: AbortSignal): Promise<Answer<R>> {
   const { controlSocket: socketPath } = pathsFrom(directoriesOf(end));
-  return (await callNode({ socketPath }, 'GET', path, undefined, signal)) as T;
-}
-
-async function status(end: End, signal: AbortSignal): Promise<NodeStatus> {
-  return ask<NodeStatus>(end, '/api/status', signal);
+  return callNode({ socketPath }, route, { signal });
 }
 
 async function portOf(end: End): Promise<number> {

@@ -82,7 +82,7 @@ async function untilItServes(end: End, signal: AbortSignal): Promise<void> {
 
 async function serves(end: End, signal?: AbortSignal): Promise<boolean> {
   const { controlSocket: socketPath } = pathsFrom(directoriesOf(end));
-  return callNode({ socketPath }, 'GET', '/api/ping', undefined, signal).then(
+  return callNode({ socketPath }, 'GET /api/ping', { signal }).then(
     () => true,
     () => false, // nobody is there
   );

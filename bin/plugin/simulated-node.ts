@@ -64,12 +64,8 @@ export class SimulatedNode {
   }
 
   async #isAlive(): Promise<boolean> {
-    return callNode({ socketPath: this.paths.controlSocket }, 'GET', '/api/telemetry').then(
-      (value) =>
-        typeof value === 'object' &&
-        value !== null &&
-        'mavlink_alive' in value &&
-        value.mavlink_alive === true,
+    return callNode({ socketPath: this.paths.controlSocket }, 'GET /api/telemetry').then(
+      ({ mavlink_alive: alive }) => alive,
       () => false, // it is still starting
     );
   }

@@ -2,23 +2,14 @@ import { relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { messageOf } from '../../shared/errors.ts';
 import type { Paths } from '../../shared/paths.ts';
+import type { Answer } from '../../shared/routes/typed-row.ts';
 import { callNode } from '../local-client.ts';
 import type { Supervisor } from './supervisor.ts';
 
 const POLL_MS = 50;
 const VEHICLE_WAIT_MS = 5000;
 
-interface NodeStatus {
-  readonly version: string;
-  readonly profile: string;
-  readonly fc_connected: boolean;
-  readonly fc_port: string | null;
-  readonly fc_firmware: string | null;
-  readonly fc_simulated: boolean;
-  readonly armed: boolean | 'unknown';
-  readonly link_problems: readonly { readonly detail: string }[];
-  readonly config: { readonly problem: string | null };
-}
+type NodeStatus = Answer<'status.get'>;
 
 /**
  * Waits for the node and its vehicle, then prints the screen for a new user.
@@ -34,9 +25,7 @@ export async function printScreen(
   try {
     while (!supervisor.allRunning) await wait(POLL_MS, undefined, { signal });
     const status = await vehicleStatus(paths, signal);
-    const info = (await callNode({ socketPath: paths.controlSocket }, 'GET', '/api/pairing/info')) as {
-      readonly paired: boolean;
-    };
+    const info = await callNode({ socketPath: paths.controlSocket }, 'GET /api/pairing/info');
     const port = supervisor.child('svc-control')?.info['port'];
     const lines = [
       '',
@@ -44,9 +33,9 @@ export async function printScreen(
       '',
       `  profile            ${status.profile}`,
       `  flight controller  ${vehicle(status)}`,
-      ...status.link_problems.map(({ detail }) => `  PROBLEM            ${detail}`),
+      ...(status.link_problems ?? []).map(({ detail }) => `  PROBLEM            ${detail}`),
       ...(await pairing(paths, svc, info.paired)),
-      ...(status.config.problem === null
+      ...(status.config?.problem == null
         ? []
         : [`  config             BROKEN, running on the last good copy: ${status.config.problem}`]),
       `  log                ${relative(process.cwd(), paths.logDir)}/svc.log`,
@@ -63,7 +52,7 @@ export async function printScreen(
 async function vehicleStatus(paths: Paths, signal: AbortSignal): Promise<NodeStatus> {
   const until = performance.now() + VEHICLE_WAIT_MS;
   for (;;) {
-    const status = (await callNode({ socketPath: paths.controlSocket }, 'GET', '/api/status')) as NodeStatus;
+    const status = await callNode({ socketPath: paths.controlSocket }, 'GET /api/status');
     if ((status.fc_connected && status.fc_simulated) || performance.now() > until) return status;
     await wait(POLL_MS, undefined, { signal });
   }
@@ -78,8 +67,6 @@ function vehicle(status: NodeStatus): string {
 
 async function pairing(paths: Paths, svc: string, paired: boolean): Promise<readonly string[]> {
   if (paired) return [`  pairing            paired; forget it with: ${svc} unpair`];
-  const { code } = (await callNode({ socketPath: paths.controlSocket }, 'GET', '/api/pairing/code')) as {
-    readonly code: string;
-  };
+  const { code } = await callNode({ socketPath: paths.controlSocket }, 'GET /api/pairing/code');
   return [`  pairing code       ${code}   pair with: ${svc} pair`];
 }

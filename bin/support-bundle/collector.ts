@@ -10,7 +10,7 @@ import { messageOf } from '../../shared/errors.ts';
 import { AUDIT_FILE, type Paths, PROGRAMS_FILE, STRANGERS_FILE } from '../../shared/paths.ts';
 import { VERSION } from '../../shared/version.ts';
 import { examine } from '../doctor/doctor.ts';
-import { callNode, type NodeAddress, streamNode } from '../local-client.ts';
+import { type Asker, callNode, type NodeAddress, streamNode } from '../local-client.ts';
 import { logFromDisk } from '../log-lines.ts';
 import { makeRedactor, type Redactor } from './redactor.ts';
 
@@ -22,13 +22,13 @@ const LOGS_MS = 300_000;
 
 /** The requests to the running node, by file name in the bundle. */
 const ASKED = {
-  'status.json': '/api/status/full',
-  'services.json': '/api/services',
-  'diagnostics.json': '/api/v1/diagnostics',
-  'telemetry.json': '/api/telemetry',
-  'config.json': '/api/config',
-  'video.json': '/api/video',
-  'log-stats.json': '/api/logs/stats',
+  'status.json': 'GET /api/status/full',
+  'services.json': 'GET /api/services',
+  'diagnostics.json': 'GET /api/v1/diagnostics',
+  'telemetry.json': 'GET /api/telemetry',
+  'config.json': 'GET /api/config',
+  'video.json': 'GET /api/video',
+  'log-stats.json': 'GET /api/logs/stats',
 } as const;
 /** Files of the kernel. */
 const KERNEL = ['cpuinfo', 'meminfo', 'loadavg', 'version', 'uptime', 'net/dev'] as const;
@@ -77,16 +77,14 @@ class BundleCollector {
     const redactor = await makeRedactor(paths);
     const add = async (file: string, make: () => Promise<string>): Promise<void> =>
       this.#add(file, redactor, make);
-    const answer = async (method: string, path: string): Promise<unknown> =>
-      callNode(this.#address, method, path, undefined, AbortSignal.timeout(ANSWER_MS));
+    const answer: Asker = async (route, more) =>
+      callNode(this.#address, route, { ...more, signal: AbortSignal.timeout(ANSWER_MS) });
     await add('versions.json', async () =>
       Promise.resolve(json({ svc: VERSION, ...process.versions, arch: process.arch })),
     );
     // All at once, so that a hanging node costs only one time-out.
     await Promise.all([
-      ...Object.entries(ASKED).map(async ([file, path]) =>
-        add(file, async () => json(await answer('GET', path))),
-      ),
+      ...Object.entries(ASKED).map(async ([file, route]) => add(file, async () => json(await answer(route)))),
       add('doctor.json', async () => json(await examine(paths, answer))),
     ]);
     if (!this.#files.includes('config.json'))
@@ -116,7 +114,10 @@ class BundleCollector {
     const fromNode =
       silent === undefined &&
       (await this.#addStream('logs.ndjson', redactor, () =>
-        streamNode(this.#address, '/api/logs/export?since=-24h', AbortSignal.timeout(LOGS_MS)),
+        streamNode(this.#address, 'GET /api/logs/export', {
+          query: { since: '-24h' },
+          signal: AbortSignal.timeout(LOGS_MS),
+        }),
       ));
     if (!fromNode)
       await this.#addStream('log-file.txt', redactor, () => logFromDisk(this.#paths.logDir, MAX_LOG_BYTES));

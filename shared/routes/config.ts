@@ -1,4 +1,4 @@
-import { configPutAnswer, configPutRequest, configSecretAnswer } from '../schemas/config.ts';
+import { configPutAnswer, configPutRequest, configSecretAnswer, shownConfig } from '../schemas/config.ts';
 import { domain } from './domain.ts';
 import type { Row } from './row.ts';
 import { json, PARAM } from './row-parts.ts';
@@ -12,7 +12,7 @@ const { row } = domain({
 
 export const configRows = [
   row('config.get', 'GET /api/config', 'key read ok -', 'full config, secrets masked', {
-    responses: json('the config with defaults, secrets as ***', { type: 'object' }),
+    responses: json('the config with defaults, secrets as ***', shownConfig),
   }),
   row('config.put', 'PUT /api/config', 'key admin ok guard-if-profile config', 'write a config key', {
     names: [{ kind: 'config-key', in: 'body', member: 'key' }],

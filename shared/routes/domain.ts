@@ -31,12 +31,13 @@ type BodyKindOf<S extends Special> = S extends { readonly bodyKind: infer K exte
 
 type Made<D extends DomainDefaults, Id extends string, R extends Route, S extends Special, Built> = Omit<
   Row,
-  'id' | 'method' | 'path' | 'lane' | 'bodyKind' | 'body' | 'responses' | 'built'
+  'id' | 'method' | 'path' | 'lane' | 'query' | 'bodyKind' | 'body' | 'responses' | 'built'
 > & {
   readonly id: Id;
   readonly method: MethodOf<R>;
   readonly path: PathOf<R>;
   readonly lane: S extends { readonly lane: infer L extends Row['lane'] } ? L : D['lane'];
+  readonly query: S extends { readonly query: infer Q extends JsonSchema } ? Q : null;
   readonly bodyKind: BodyKindOf<S>;
   readonly body: S extends { readonly body: infer B extends JsonSchema } ? B : null;
   readonly responses: S extends { readonly responses: infer A extends Row['responses'] }

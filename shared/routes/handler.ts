@@ -5,12 +5,9 @@ import type { FromSchema } from 'json-schema-to-ts';
 import type { Principal } from '../auth/principal.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
 import type { Row } from './row.ts';
+import type { PathParams } from './target.ts';
 
 /** Input and output of a row's handler; typed from the row, so that table and code always match. */
-
-type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
-  ? (Name extends `*${infer Plain}` ? Plain : Name) | PathParams<Rest>
-  : never;
 
 type BodyOf<R extends Row> = R['body'] extends JsonSchema
   ? FromSchema<R['body']>

@@ -34,7 +34,7 @@ export const logsRows = [
   row('observability.query.get', 'GET /api/observability/query', 'key read ok -', 'logs, events, metrics', {
     query: logs.recordQuery,
     fails: ['E_NOT_FOUND'],
-    responses: json('newest first; next_cursor leads on', logs.envelope),
+    responses: json('newest first; next_cursor leads on', logs.recordPage),
   }),
   row(
     'observability.aggregate.get',
@@ -48,6 +48,6 @@ export const logsRows = [
     'GET /api/observability/sessions',
     'key read ok -',
     'boot and flight sessions',
-    { query: logs.sessionQuery, responses: json('newest first', logs.envelope) },
+    { query: logs.sessionQuery, responses: json('newest first', logs.sessions) },
   ),
 ] as const satisfies readonly Row[];

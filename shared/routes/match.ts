@@ -3,6 +3,7 @@
  * two parsers can never read one target differently.
  */
 import type { PathParam, Row, RowMethod } from './row.ts';
+import { encodePathValue } from './target.ts';
 
 /** The rows of one path template, by method. */
 export interface Template {
@@ -51,15 +52,6 @@ const QUERY = /^(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*$/;
 
 function emptyNode(): Node {
   return { literals: new Map(), param: null, template: null };
-}
-
-/**
- * The canonical spelling of `value` as a path segment (or several, for a rest parameter): all but unreserved characters as %XX.
- */
-function encodePathValue(value: string): string {
-  return encodeURIComponent(value)
-    .replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
-    .replaceAll('%2F', '/');
 }
 
 export function anchored(param: PathParam): RegExp {

@@ -29,6 +29,32 @@ export const configSecretAnswer = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
+/** The members that have a use for those who ask; all of them: GET /api/config/schema. */
+export const shownConfig = {
+  title: 'Config',
+  type: 'object',
+  required: ['api', 'fleet'],
+  properties: {
+    api: { type: 'object', required: ['port'], properties: { port: { type: 'integer' } } },
+    fleet: {
+      type: 'object',
+      required: ['operators', 'scopes'],
+      properties: {
+        operators: {
+          type: 'array',
+          items: { type: 'string' },
+          description: 'whose confirmation counts: `name key` each, the key their Ed25519 public key',
+        },
+        scopes: {
+          type: 'array',
+          items: { type: 'string' },
+          description: 'what the calls of the fleet may ask for',
+        },
+      },
+    },
+  },
+} as const satisfies JsonSchema;
+
 export const configPutAnswer = {
   title: 'ConfigPutAnswer',
   type: 'object',

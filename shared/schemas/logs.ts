@@ -163,14 +163,34 @@ export const logList = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
-export const envelope = {
+const record = {
+  type: 'object',
+  required: ['id', 'ts_us', 'session'],
+  properties: {
+    id: { type: 'integer' },
+    ts_us: { type: 'integer', description: 'microseconds since 1970' },
+    session: { type: ['integer', 'null'] },
+    source: { type: 'string', description: 'the process; logs and events' },
+    level: { type: 'string', description: 'logs' },
+    msg: { type: 'string', description: 'logs' },
+    fields: { type: ['object', 'null'], description: 'logs' },
+    kind: { type: 'string', description: 'events' },
+    severity: { type: 'string', description: 'events' },
+    detail: { description: 'events' },
+    metric: { type: 'string', description: 'metrics' },
+    value: { type: 'number', description: 'metrics' },
+  },
+} as const satisfies JsonSchema;
+
+export const recordPage = {
   title: 'RecordPage',
   type: 'object',
   required: ['data', 'page', 'meta'],
   properties: {
-    data: { type: 'array', items: { type: 'object' } },
+    data: { type: 'array', items: record },
     page: {
       type: 'object',
+      required: ['next_cursor', 'count'],
       properties: { next_cursor: { type: ['string', 'null'] }, count: { type: 'integer' } },
     },
     meta: { type: 'object' },
@@ -179,10 +199,10 @@ export const envelope = {
 } as const satisfies JsonSchema;
 
 export const aggregates = {
-  ...envelope,
+  ...recordPage,
   title: 'AggregatePage',
   properties: {
-    ...envelope.properties,
+    ...recordPage.properties,
     data: {
       type: 'array',
       items: {
@@ -199,6 +219,35 @@ export const aggregates = {
         },
       },
       description: 'by metric, then by time; a bucket without values is not there',
+    },
+  },
+} as const satisfies JsonSchema;
+
+export const sessions = {
+  ...recordPage,
+  title: 'SessionPage',
+  properties: {
+    ...recordPage.properties,
+    data: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['id', 'kind', 'started_us', 'ended_us', 'span_us', 'reason', 'log_count', 'event_count'],
+        properties: {
+          id: { type: 'integer' },
+          kind: { enum: ['boot', 'flight'] },
+          started_us: { type: 'integer', description: 'microseconds since 1970' },
+          ended_us: { type: ['integer', 'null'], description: 'microseconds since 1970; null: it goes on' },
+          span_us: {
+            type: ['integer', 'null'],
+            description: 'how long it was, microseconds and no time since 1970; null: it goes on',
+          },
+          reason: { type: ['string', 'null'], description: 'why it ended' },
+          meta: {},
+          log_count: { type: 'integer' },
+          event_count: { type: 'integer' },
+        },
+      },
     },
   },
 } as const satisfies JsonSchema;

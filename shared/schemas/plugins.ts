@@ -84,11 +84,19 @@ const permission = {
     label: { type: 'string', description: 'what it allows, in words' },
     category: text,
     risk: { enum: ['low', 'medium', 'high', 'critical'] },
-    risk_reason: textOrNull,
+    risk_reason: text,
   },
 } as const satisfies JsonSchema;
 const permissions = { type: 'array', items: permission } as const satisfies JsonSchema;
 const contributions = { type: 'array', items: free } as const satisfies JsonSchema;
+const tools = {
+  type: 'array',
+  items: {
+    type: 'object',
+    required: ['name', 'class'],
+    properties: { name: text, class: { ...text, description: 'the scope that a call needs' } },
+  },
+} as const satisfies JsonSchema;
 
 export const detail = {
   title: 'ExtensionDetail',
@@ -132,7 +140,7 @@ export const detail = {
         mcp: {
           type: 'object',
           required: ['tools', 'resources', 'prompts'],
-          properties: { tools: contributions, resources: contributions, prompts: contributions },
+          properties: { tools, resources: contributions, prompts: contributions },
           additionalProperties: false,
         },
       },
@@ -163,6 +171,7 @@ export const parsed = {
     'name',
     'signer_id',
     'signed',
+    'signature_problem',
     'halves',
     'permissions',
     'warnings',

@@ -15,7 +15,7 @@ export default class ConfigDiffCommand extends NodeCommand {
 
   async run(): Promise<{ readonly differences: readonly Difference[] }> {
     await this.parse(ConfigDiffCommand);
-    const differences = compare(await this.api('GET', '/api/config'), parseConfig('', 'defaults'), '');
+    const differences = compare(await this.call('GET /api/config'), parseConfig('', 'defaults'), '');
     for (const { key, value, default: usual } of differences)
       this.log(`${key}: ${JSON.stringify(value)}  (default ${JSON.stringify(usual)})`);
     if (differences.length === 0) this.log('Every key has its default.');

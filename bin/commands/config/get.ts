@@ -10,7 +10,7 @@ export default class ConfigGetCommand extends NodeCommand {
 
   async run(): Promise<unknown> {
     const { args } = await this.parse(ConfigGetCommand);
-    const config = await this.api('GET', '/api/config');
+    const config = await this.call('GET /api/config');
     const { key } = args;
     const value = key === undefined ? config : valueAt(config, key);
     if (value === undefined)

@@ -1,13 +1,7 @@
-import { NodeCommand } from '../../node-command.ts';
+import { requestCommand } from '../../request-command.ts';
 
-export default class ConfigSchemaCommand extends NodeCommand {
-  static override summary = 'Print the JSON Schema of the configuration: every key, its default, its bounds.';
-  static override examples = ['<%= config.bin %> config schema'];
-
-  async run(): Promise<unknown> {
-    await this.parse(ConfigSchemaCommand);
-    const schema = await this.api('GET', '/api/config/schema');
-    this.log(JSON.stringify(schema, null, 2));
-    return schema;
-  }
-}
+export default requestCommand('GET /api/config/schema', {
+  summary: 'Print the JSON Schema of the configuration: every key, its default, its bounds.',
+  examples: ['config schema'],
+  lines: (schema) => [JSON.stringify(schema, null, 2)],
+});

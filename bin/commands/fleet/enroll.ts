@@ -1,9 +1,6 @@
 import { Args } from '@oclif/core';
-import type { FromSchema } from 'json-schema-to-ts';
-import type { fleetEnrollment } from '../../../shared/schemas/fleet.ts';
+import type { Answer } from '../../../shared/routes/typed-row.ts';
 import { NodeCommand } from '../../node-command.ts';
-
-type Enrolled = FromSchema<typeof fleetEnrollment>;
 
 export default class FleetEnrollCommand extends NodeCommand {
   static override summary = 'Join a fleet: the hub may then say who calls this node.';
@@ -21,10 +18,10 @@ export default class FleetEnrollCommand extends NodeCommand {
     code: Args.string({ description: 'as the hub prints it', required: true }),
   };
 
-  async run(): Promise<Enrolled> {
+  async run(): Promise<Answer<'fleet.enroll.post'>> {
     const { args } = await this.parse(FleetEnrollCommand);
-    const answer = (await this.api('POST', '/api/fleet/enroll', args)) as Enrolled;
-    const { paired } = (await this.api('GET', '/api/pairing/info')) as { readonly paired: boolean };
+    const answer = await this.call('POST /api/fleet/enroll', { body: args });
+    const { paired } = await this.call('GET /api/pairing/info');
     if (!paired)
       this.warn(
         'This node is not paired, so it answers no call of the fleet yet, and whoever is near may still make it theirs. Pair it: svc pair',

@@ -24,9 +24,7 @@ export default class FlightLogsGetCommand extends NodeCommand {
   async run(): Promise<unknown> {
     const { args, flags } = await this.parse(FlightLogsGetCommand);
     const { id } = args;
-    const { logs } = (await this.api('GET', '/api/flight-logs')) as {
-      readonly logs: readonly { readonly id: number; readonly size: number; readonly time: string | null }[];
-    };
+    const { logs } = await this.call('GET /api/flight-logs');
     const found = logs.find((log) => log.id === id);
     if (found === undefined)
       this.error(`The vehicle has no log ${id}. See svc flightlogs list.`, { exit: EXIT.refused });
@@ -55,7 +53,10 @@ export default class FlightLogsGetCommand extends NodeCommand {
   async #rest(id: number, part: string, have: number, size: number): Promise<void> {
     const shows = process.stderr.isTTY;
     let done = have;
-    const source = this.stream(`/api/flight-logs/${id}`, undefined, { range: `bytes=${have}-` });
+    const source = this.stream('GET /api/flight-logs/{id}', {
+      params: { id: String(id) },
+      headers: { range: `bytes=${have}-` },
+    });
     const counted = async function* (): AsyncGenerator<Buffer> {
       for await (const chunk of source) {
         done += chunk.length;

@@ -1,9 +1,6 @@
 import { Flags } from '@oclif/core';
-import type { FromSchema } from 'json-schema-to-ts';
-import type { groundDrones } from '../../../shared/schemas/ground-station.ts';
+import type { Answer } from '../../../shared/routes/typed-row.ts';
 import { NodeCommand } from '../../node-command.ts';
-
-type Drones = FromSchema<typeof groundDrones>;
 
 export default class GsDronesCommand extends NodeCommand {
   static override summary = 'List the drones of the ground station, or choose the active one.';
@@ -15,15 +12,14 @@ export default class GsDronesCommand extends NodeCommand {
     force: Flags.boolean({ summary: 'also while the active drone is armed, or its state unknown' }),
   };
 
-  async run(): Promise<Drones> {
+  async run(): Promise<Answer<'ground-station.drones.get'>> {
     const {
       flags: { use, force },
     } = await this.parse(GsDronesCommand);
-    const answer = (
+    const answer =
       use === undefined
-        ? await this.api('GET', '/api/v1/ground-station/drones')
-        : await this.api('PUT', '/api/v1/ground-station/drones/active', { device_id: use, force })
-    ) as Drones;
+        ? await this.call('GET /api/v1/ground-station/drones')
+        : await this.call('PUT /api/v1/ground-station/drones/active', { body: { device_id: use, force } });
     for (const { slot, device_id: id, name, link, last_seen: seen } of answer.drones) {
       const mark = id === answer.active ? '*' : ' ';
       this.log(

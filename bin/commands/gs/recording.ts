@@ -1,10 +1,5 @@
 import { Args } from '@oclif/core';
-import type { FromSchema } from 'json-schema-to-ts';
-import type { groundRecordings } from '../../../shared/schemas/ground-station.ts';
-import type { recordStarted, recordStopped } from '../../../shared/schemas/video.ts';
 import { NodeCommand } from '../../node-command.ts';
-
-const PATH = '/api/v1/ground-station/recording';
 
 export default class GsRecordingCommand extends NodeCommand {
   static override summary = 'List the recordings of the received video, or start or stop one.';
@@ -14,16 +9,16 @@ export default class GsRecordingCommand extends NodeCommand {
   async run(): Promise<unknown> {
     const { args } = await this.parse(GsRecordingCommand);
     if (args.action === 'start') {
-      const started = (await this.api('POST', `${PATH}/start`, {})) as FromSchema<typeof recordStarted>;
+      const started = await this.call('POST /api/v1/ground-station/recording/start', { body: {} });
       this.log(`Recording to ${started.name}`);
       return started;
     }
     if (args.action === 'stop') {
-      const stopped = (await this.api('POST', `${PATH}/stop`)) as FromSchema<typeof recordStopped>;
+      const stopped = await this.call('POST /api/v1/ground-station/recording/stop');
       this.log(`${stopped.files.join(', ')}: ${stopped.duration_seconds} s, ${stopped.size_bytes} bytes`);
       return stopped;
     }
-    const list = (await this.api('GET', PATH)) as FromSchema<typeof groundRecordings>;
+    const list = await this.call('GET /api/v1/ground-station/recording');
     this.log(
       list.current === null ? 'Nothing is recorded at the moment.' : `Recording to ${list.current.name}`,
     );

@@ -20,7 +20,7 @@ export default class LogsExportCommand extends NodeCommand {
   async run(): Promise<{ readonly bytes: number; readonly output: string | null }> {
     const { flags } = await this.parse(LogsExportCommand);
     const { output, ...conditions } = flags;
-    const source = this.stream(`/api/logs/export${queryOf(conditions)}`);
+    const source = this.stream('GET /api/logs/export', { query: queryOf(conditions) });
     let bytes = 0;
     const shows = typeof output === 'string' && process.stderr.isTTY;
     const counted = async function* (): AsyncGenerator<Buffer> {

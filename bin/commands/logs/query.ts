@@ -1,11 +1,7 @@
 import { Flags } from '@oclif/core';
-import { type LogRow, queryOf, recordFlags, recordLine } from '../../log-flags.ts';
+import type { Answer } from '../../../shared/routes/typed-row.ts';
+import { queryOf, recordFlags, recordLine } from '../../log-flags.ts';
 import { NodeCommand } from '../../node-command.ts';
-
-interface Answer {
-  readonly data: readonly LogRow[];
-  readonly page: { readonly next_cursor: string | null; readonly count: number };
-}
 
 export default class LogsQueryCommand extends NodeCommand {
   static override summary = 'Show logs, events or metrics; the newest last.';
@@ -23,9 +19,9 @@ export default class LogsQueryCommand extends NodeCommand {
     cursor: Flags.string({ summary: 'next_cursor of the page before' }),
   };
 
-  async run(): Promise<Answer> {
+  async run(): Promise<Answer<'observability.query.get'>> {
     const { flags } = await this.parse(LogsQueryCommand);
-    const answer = (await this.api('GET', `/api/observability/query${queryOf(flags)}`)) as Answer;
+    const answer = await this.call('GET /api/observability/query', { query: queryOf(flags) });
     for (const row of answer.data.toReversed()) this.log(recordLine(row));
     if (answer.page.next_cursor !== null) this.logToStderr(`older ones: --cursor ${answer.page.next_cursor}`);
     return answer;

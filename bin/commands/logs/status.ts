@@ -1,5 +1,4 @@
 import { Flags } from '@oclif/core';
-import type { JsonObject } from '../../../shared/member.ts';
 import { NodeCommand } from '../../node-command.ts';
 
 export default class LogsStatusCommand extends NodeCommand {
@@ -11,18 +10,17 @@ export default class LogsStatusCommand extends NodeCommand {
   async run(): Promise<unknown> {
     const { flags } = await this.parse(LogsStatusCommand);
     if (flags.openapi) {
-      const document = await this.api('GET', '/api/logs/openapi.json');
+      const document = await this.call('GET /api/logs/openapi.json');
       this.log(JSON.stringify(document, null, 2));
       return document;
     }
-    const stats = (await this.api('GET', '/api/logs/stats')) as JsonObject;
-    const time = (us: unknown): string => (us === null ? 'none' : new Date(Number(us) / 1000).toISOString());
-    const mb = (bytes: unknown): string => `${(Number(bytes) / 1048576).toFixed(1)} MB`;
-    this.log(`size     ${mb(stats['db_size_bytes'])}, write-ahead log ${mb(stats['wal_size_bytes'])}`);
-    for (const [name, count] of Object.entries(stats['rows'] as Readonly<Record<string, number>>))
-      this.log(`${name.padEnd(8)} ${count}`);
-    this.log(`oldest   ${time(stats['oldest_ts_us'])}`);
-    this.log(`newest   ${time(stats['newest_ts_us'])}`);
+    const stats = await this.call('GET /api/logs/stats');
+    const time = (us: number | null): string => (us === null ? 'none' : new Date(us / 1000).toISOString());
+    const mb = (bytes: number): string => `${(bytes / 1048576).toFixed(1)} MB`;
+    this.log(`size     ${mb(stats.db_size_bytes)}, write-ahead log ${mb(stats.wal_size_bytes)}`);
+    for (const [name, count] of Object.entries(stats.rows)) this.log(`${name.padEnd(8)} ${count}`);
+    this.log(`oldest   ${time(stats.oldest_ts_us)}`);
+    this.log(`newest   ${time(stats.newest_ts_us)}`);
     return stats;
   }
 }

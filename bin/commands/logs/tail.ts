@@ -19,7 +19,7 @@ export default class LogsTailCommand extends NodeCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(LogsTailCommand);
     const query = queryOf({ level: flags.level, service: flags.source, replay: flags.replay });
-    await followLog(this.stream(`/api/logs/stream${query}`), (entry, text) => {
+    await followLog(this.stream('GET /api/logs/stream', { query }), (entry, text) => {
       if (this.jsonEnabled())
         process.stdout.write(`${text}\n`); // a line each, as they come
       else this.log(lineOf(entry));

@@ -1,11 +1,7 @@
 import { Errors, Flags } from '@oclif/core';
-import type { FromSchema } from 'json-schema-to-ts';
 import { SCOPES, type Scope } from '../../../shared/auth/scopes.ts';
-import type { mintAnswer } from '../../../shared/schemas/mcp.ts';
 import { EXIT } from '../../exit-codes.ts';
-import { NodeCommand } from '../../node-command.ts';
-
-type Minted = FromSchema<typeof mintAnswer>;
+import { requestCommand, usageError } from '../../request-command.ts';
 
 /** The scopes that a use needs; flying needs to see what the vehicle does. */
 const PRESETS = { fly: ['read', 'flight'] } as const satisfies Record<string, readonly Scope[]>;
@@ -21,15 +17,12 @@ const days = Flags.custom<number>({
   },
 });
 
-export default class McpMintCommand extends NodeCommand {
-  static override summary = 'Mint a scoped token on the node on this machine, and print it once.';
-  static override description =
-    'No scope implies another. The token is bound to this node, and accepted only while svc mcp enable is in force.';
-  static override examples = [
-    '<%= config.bin %> mcp mint --label laptop --scope read',
-    '<%= config.bin %> mcp mint --label pilot --preset fly --ttl-days 1',
-  ];
-  static override flags = {
+export default requestCommand('POST /api/mcp/tokens', {
+  summary: 'Mint a scoped token on the node on this machine, and print it once.',
+  description:
+    'No scope implies another. The token is bound to this node, and accepted only while svc mcp enable is in force.',
+  examples: ['mcp mint --label laptop --scope read', 'mcp mint --label pilot --preset fly --ttl-days 1'],
+  flags: {
     label: Flags.string({ summary: 'what a person calls it, shown in svc mcp status', default: '' }),
     scope: Flags.option({
       options: SCOPES,
@@ -47,24 +40,16 @@ export default class McpMintCommand extends NodeCommand {
       multiple: true,
       multipleNonGreedy: true,
     }),
-  };
-
-  async run(): Promise<Minted> {
-    const { flags } = await this.parse(McpMintCommand);
-    const scopes = [...(flags.scope ?? []), ...(flags.preset === undefined ? [] : PRESETS[flags.preset])];
-    if (scopes.length === 0)
-      this.error('Say what it may do: --scope, or --preset fly.', { exit: EXIT.usage });
-    const minted = (await this.api('POST', '/api/mcp/tokens', {
-      label: flags.label,
-      scopes: [...new Set(scopes)],
-      ttl_ms: Math.round(Math.max(1, flags['ttl-days']) * DAY_MS),
-      allowed_nodes: flags.node ?? [],
-    })) as Minted;
-    const until = new Date(minted.expires_at).toISOString();
-    this.log(
-      `Token ${minted.token_id} (${minted.scopes.join(', ')}), until ${until}. Keep it; it is not shown again:`,
-    );
-    this.log(minted.token);
-    return minted;
-  }
-}
+  },
+  ask: ({ flags: { label, scope = [], preset, 'ttl-days': ttl, node = [] } }) => {
+    const scopes = [...scope, ...(preset === undefined ? [] : PRESETS[preset])];
+    if (scopes.length === 0) throw usageError('Say what it may do: --scope, or --preset fly.');
+    const ttlMs = Math.round(Math.max(1, ttl) * DAY_MS);
+    return { body: { label, scopes: [...new Set(scopes)], ttl_ms: ttlMs, allowed_nodes: node } };
+  },
+  *lines({ token_id: id, scopes, expires_at: until, token }) {
+    const end = new Date(until).toISOString();
+    yield `Token ${id} (${scopes.join(', ')}), until ${end}. Keep it; it is not shown again:`;
+    yield token;
+  },
+});

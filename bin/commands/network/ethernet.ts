@@ -1,33 +1,27 @@
 import { Args, Flags } from '@oclif/core';
-import { NodeCommand } from '../../node-command.ts';
+import { forceFlag } from '../../node-command.ts';
+import { requestCommand } from '../../request-command.ts';
 
-export default class NetworkEthernetCommand extends NodeCommand {
-  static override summary = 'Give a wired interface a fixed address; with none, what its network gives.';
-  static override examples = [
-    '<%= config.bin %> network ethernet eth0 --address 192.168.1.20/24 --gateway 192.168.1.1',
-  ];
-  static override args = { interface: Args.string({ description: 'as in network status', required: true }) };
-  static override flags = {
+export default requestCommand('PUT /api/v1/network/ethernet', {
+  summary: 'Give a wired interface a fixed address; with none, what its network gives.',
+  examples: ['network ethernet eth0 --address 192.168.1.20/24 --gateway 192.168.1.1'],
+  args: { interface: Args.string({ description: 'as in network status', required: true }) },
+  flags: {
     address: Flags.string({ summary: 'IPv4 address with the length of its prefix' }),
     gateway: Flags.string({ summary: 'IPv4 address', dependsOn: ['address'] }),
     dns: Flags.string({ summary: 'IPv4 address of a name server', multiple: true }),
-    force: Flags.boolean({ summary: 'also while the vehicle is armed', default: false }),
-  };
-
-  async run(): Promise<unknown> {
-    const { args, flags } = await this.parse(NetworkEthernetCommand);
-    const body = {
-      interface: args.interface,
-      mode: flags.address === undefined ? 'dhcp' : 'static',
-      ...(flags.address === undefined ? {} : { address: flags.address }),
-      ...(flags.gateway === undefined ? {} : { gateway: flags.gateway }),
-      ...(flags.dns === undefined ? {} : { dns: flags.dns }),
-      ...(flags.force ? { force: true } : {}),
-    };
-    const answer = (await this.work({ method: 'PUT', path: '/api/v1/network/ethernet', body })) as {
-      readonly addresses: readonly string[];
-    };
-    this.log(`${args.interface}: ${answer.addresses.join(' ')}`);
-    return answer;
-  }
-}
+    ...forceFlag,
+  },
+  isLong: true,
+  ask: ({ args: { interface: name }, flags: { address, gateway, dns, force } }) => ({
+    body: {
+      interface: name,
+      mode: address === undefined ? 'dhcp' : 'static',
+      address,
+      gateway,
+      dns,
+      force,
+    },
+  }),
+  lines: ({ addresses }, { args: { interface: name } }) => [`${name}: ${addresses.join(' ')}`],
+});

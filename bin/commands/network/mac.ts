@@ -1,10 +1,6 @@
 import { Args, Flags } from '@oclif/core';
-import type { FromSchema } from 'json-schema-to-ts';
-import type { macAdapters } from '../../../shared/schemas/network.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { NodeCommand } from '../../node-command.ts';
-
-const PATH = '/api/v1/network/mac';
 
 export default class NetworkMacCommand extends NodeCommand {
   static override summary = 'Show MAC addresses, pin one, or clear a pin; in force at the next boot.';
@@ -18,7 +14,7 @@ export default class NetworkMacCommand extends NodeCommand {
   async run(): Promise<unknown> {
     const { args, flags } = await this.parse(NetworkMacCommand);
     if (args.action === 'status') {
-      const answer = (await this.api('GET', `${PATH}/adapters`)) as FromSchema<typeof macAdapters>;
+      const answer = await this.call('GET /api/v1/network/mac/adapters');
       for (const { name, mac, state, pinned_mac: pinned } of answer.adapters)
         this.log(`${name.padEnd(16)} ${mac} ${state.padEnd(10)} ${pinned ?? ''}`);
       return answer;
@@ -26,12 +22,11 @@ export default class NetworkMacCommand extends NodeCommand {
     const iface = args.interface;
     if (iface === undefined) this.error('Name the interface.', { exit: EXIT.usage });
     if (args.action === 'unpin') {
-      const answer = await this.api('DELETE', `${PATH}/${encodeURIComponent(iface)}`);
+      const answer = await this.call('DELETE /api/v1/network/mac/{iface}', { params: { iface } });
       this.log(`${iface} has no pin.`);
       return answer;
     }
-    const body = { iface, ...(flags.mac === undefined ? {} : { mac: flags.mac }) };
-    const answer = (await this.api('POST', `${PATH}/pin`, body)) as { readonly mac: string };
+    const answer = await this.call('POST /api/v1/network/mac/pin', { body: { iface, mac: flags.mac } });
     this.log(`${iface} has ${answer.mac} from the next start of the machine.`);
     return answer;
   }

@@ -1,6 +1,4 @@
 import { Args } from '@oclif/core';
-import type { FromSchema } from 'json-schema-to-ts';
-import type { pairingInfo } from '../../../shared/schemas/pairing.ts';
 import { NodeCommand } from '../../node-command.ts';
 
 interface Named {
@@ -19,12 +17,12 @@ export default class NodeNameCommand extends NodeCommand {
   async run(): Promise<Named> {
     const { args } = await this.parse(NodeNameCommand);
     if (args.name === undefined) {
-      const { name } = (await this.api('GET', '/api/pairing/info')) as FromSchema<typeof pairingInfo>;
+      const { name } = await this.call('GET /api/pairing/info');
       this.log(name);
       return { name, restart_required: [] };
     }
-    const change = { key: 'agent.name', value: args.name };
-    const { restart_required: restart } = (await this.api('PUT', '/api/config', change)) as Named;
+    const body = { key: 'agent.name', value: args.name };
+    const { restart_required: restart } = await this.call('PUT /api/config', { body });
     this.log(args.name === '' ? 'Its name is made from its device id.' : `Its name is ${args.name}.`);
     if (restart.length > 0) this.log(`in force after: svc services restart ${restart.join(' and ')}`);
     return { name: args.name, restart_required: restart };

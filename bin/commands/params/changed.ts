@@ -1,11 +1,6 @@
 import { shownFloat } from '../../../shared/flight/shown-float.ts';
 import { ParamsCommand } from '../../params-command.ts';
 
-interface Changed {
-  readonly changed: readonly { readonly name: string; readonly value: number; readonly default: number }[];
-  readonly unknown: number;
-}
-
 /**
  * What the firmware itself writes: ArduPilot's statistics (AP_Stats) and how many items its lists have; PX4's flight time and the
  * number of its flights. Nobody has chosen these values, and they differ from their defaults after the first flight.
@@ -19,7 +14,7 @@ export default class ParamsChangedCommand extends ParamsCommand {
   async run(): Promise<unknown> {
     await this.parse(ParamsChangedCommand);
     await this.allParams();
-    const answer = (await this.api('GET', '/api/params/changed')) as Changed;
+    const answer = await this.call('GET /api/params/changed');
     const chosen = answer.changed.filter(({ name }) => !COUNTER.test(name));
     for (const { name, value, default: initial } of chosen)
       this.log(`${name.padEnd(16)} ${shownFloat(value).padEnd(14)} default ${shownFloat(initial)}`);

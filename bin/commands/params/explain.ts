@@ -1,56 +1,30 @@
 import { Args } from '@oclif/core';
 import { shownFloat } from '../../../shared/flight/shown-float.ts';
-import { NodeCommand } from '../../node-command.ts';
+import { requestCommand } from '../../request-command.ts';
 
-interface Explained {
-  readonly name: string;
-  readonly value: number;
-  readonly default: number | null;
-  readonly metadata: {
-    readonly group: string | null;
-    readonly label: string | null;
-    readonly description: string | null;
-    readonly units: string | null;
-    readonly min: number | null;
-    readonly max: number | null;
-    readonly increment: number | null;
-    readonly values: readonly { readonly value: number; readonly text: string }[] | null;
-    readonly bitmask: readonly { readonly bit: number; readonly text: string }[] | null;
-    readonly reboot_required: boolean | null;
-  } | null;
-}
-
-export default class ParamsExplainCommand extends NodeCommand {
-  static override summary = 'Say what one parameter is for, its range and its default.';
-  static override examples = ['<%= config.bin %> params explain RTL_ALT'];
-  static override args = { name: Args.string({ description: 'as the vehicle spells it', required: true }) };
-
-  async run(): Promise<unknown> {
-    const { args } = await this.parse(ParamsExplainCommand);
-    const answer = (await this.api('GET', `/api/params/${encodeURIComponent(args.name)}`)) as Explained;
-    const { name, value, default: initial, metadata } = answer;
+export default requestCommand('GET /api/params/{name}', {
+  summary: 'Say what one parameter is for, its range and its default.',
+  examples: ['params explain RTL_ALT'],
+  args: { name: Args.string({ description: 'as the vehicle spells it', required: true }) },
+  ask: ({ args: { name } }) => ({ params: { name } }),
+  *lines({ name, value, default: initial, metadata }) {
     const units = metadata?.units == null ? '' : ` ${metadata.units}`;
-    this.log(
-      `${name} is ${shownFloat(value)}${units}, the default is ${initial === null ? 'not known' : `${shownFloat(initial)}${units}`}`,
-    );
+    const usual = initial === null ? 'not known' : `${shownFloat(initial)}${units}`;
+    yield `${name} is ${shownFloat(value)}${units}, the default is ${usual}`;
     if (metadata === null) {
-      this.log(
-        'Nothing describes it. Put apm.pdef.json (ArduPilot) or parameters.json (PX4) below param-metadata/.',
-      );
-      return answer;
+      yield 'Nothing describes it. Put apm.pdef.json (ArduPilot) or parameters.json (PX4) below param-metadata/.';
+      return;
     }
-    const { label, description, min, max, values, bitmask } = metadata;
-    if (label !== null) this.log(label);
-    if (description !== null) this.log(description);
-    if (min !== null || max !== null) this.log(`Range: ${min ?? 'any'} to ${max ?? 'any'}${units}`);
-    for (const each of values ?? [])
-      this.log(`${each.value === value ? '*' : ' '} ${each.value} ${each.text}`);
-    for (const each of bitmask ?? []) {
+    const { label, description, min, max, values, bitmask, reboot_required: reboot } = metadata;
+    if (label !== null) yield label;
+    if (description !== null) yield description;
+    if (min !== null || max !== null) yield `Range: ${min ?? 'any'} to ${max ?? 'any'}${units}`;
+    for (const each of values ?? []) yield `${each.value === value ? '*' : ' '} ${each.value} ${each.text}`;
+    for (const { bit, text } of bitmask ?? []) {
       // Division and not a shift: bit 31 of an unsigned value is above what a shift can tell.
-      const set = Math.floor(value / 2 ** each.bit) % 2 !== 0;
-      this.log(`${set ? '*' : ' '} bit ${each.bit} ${each.text}`);
+      const set = Math.floor(value / 2 ** bit) % 2 !== 0;
+      yield `${set ? '*' : ' '} bit ${bit} ${text}`;
     }
-    if (metadata.reboot_required === true) this.log('A new value is used after a reboot.');
-    return answer;
-  }
-}
+    if (reboot === true) yield 'A new value is used after a reboot.';
+  },
+});

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Args, Flags } from '@oclif/core';
 import { shownFloat } from '../../../shared/flight/shown-float.ts';
+import { forceFlag } from '../../node-command.ts';
 import { paramDifferences, readParamFile } from '../../param-file.ts';
 import { ParamsCommand } from '../../params-command.ts';
 
@@ -15,7 +16,7 @@ export default class ParamsLoadCommand extends ParamsCommand {
   static override args = { file: Args.string({ required: true }) };
   static override flags = {
     'dry-run': Flags.boolean({ summary: 'only show what would be written', default: false }),
-    force: Flags.boolean({ summary: 'also while the vehicle is armed', default: false }),
+    ...forceFlag,
   };
 
   async run(): Promise<{ readonly written: readonly string[]; readonly unknown: readonly string[] }> {
@@ -23,25 +24,21 @@ export default class ParamsLoadCommand extends ParamsCommand {
     const file = readParamFile(await readFile(args.file, 'utf8'));
     const vehicle = await this.allParams();
     const unknown = Object.keys(file).filter((name) => !Object.hasOwn(vehicle, name));
-    const wanted = paramDifferences(file, vehicle).filter(
-      (pair) => pair.file !== null && pair.vehicle !== null,
+    const wanted = paramDifferences(file, vehicle).flatMap(({ name, file: value, vehicle: now }) =>
+      value === null || now === null ? [] : [{ name, value, now }],
     );
     for (const name of unknown) this.logToStderr(`${name}: the vehicle has no such parameter; left out`);
     const written: string[] = [];
     for (let at = 0; at < wanted.length; at += BATCH) {
       const batch = wanted.slice(at, at + BATCH);
-      for (const { name, file: value, vehicle: now } of batch)
-        this.log(`${name.padEnd(16)} ${shown(now)} -> ${shown(value)}`);
+      for (const { name, value, now } of batch)
+        this.log(`${name.padEnd(16)} ${shownFloat(now)} -> ${shownFloat(value)}`);
       if (flags['dry-run']) continue;
-      const params = Object.fromEntries(batch.map(({ name, file: value }) => [name, value]));
-      await this.api('PUT', '/api/params', flags.force ? { params, force: true } : { params });
+      const params = Object.fromEntries(batch.map(({ name, value }) => [name, value]));
+      await this.call('PUT /api/params', { body: { params, force: flags.force } });
       written.push(...batch.map(({ name }) => name));
     }
     this.log(flags['dry-run'] ? `${wanted.length} would be written` : `${written.length} written`);
     return { written, unknown };
   }
-}
-
-function shown(value: number | null): string {
-  return value === null ? '-' : shownFloat(value);
 }

@@ -14,7 +14,7 @@ export default class PinSetCommand extends NodeCommand {
     if (!/^[0-9]{4,12}$/.test(pin)) this.error('A PIN is 4 to 12 digits.', { exit: EXIT.usage });
     if (process.stdin.isTTY && (await hiddenInput('The same again: ')) !== pin)
       this.error('The two do not match. Nothing changed.', { exit: EXIT.usage });
-    await this.api('POST', '/api/dashboard/pin/set', { pin }); // the session in the answer is of no use here
+    await this.call('POST /api/dashboard/pin/set', { body: { pin } }); // the session in the answer is of no use here
     this.log('PIN set.');
     return { pin_set: true };
   }

@@ -1,17 +1,13 @@
-import { Args, Flags } from '@oclif/core';
+import { Args } from '@oclif/core';
 import { PluginNodeCommand } from '../../plugin-node-command.ts';
+import { requestCommand, switchFlag } from '../../request-command.ts';
 
-export default class PluginEnable extends PluginNodeCommand {
-  static override summary = 'Start an extension, now and with the node.';
-  static override examples = ['<%= config.bin %> plugin enable org.example.thermal'];
-  static override args = { id: Args.string({ required: true, description: 'its id' }) };
-  static override flags = { force: Flags.boolean({ summary: 'even while the vehicle is armed' }) };
-
-  async run(): Promise<unknown> {
-    const { args, flags } = await this.parse(PluginEnable);
-    const body = flags.force ? { force: true } : {};
-    const answer = await this.api('POST', `/api/plugins/${encodeURIComponent(args.id)}/enable`, body);
-    this.log(`${args.id} runs`);
-    return answer;
-  }
-}
+export default requestCommand('POST /api/plugins/{id}/enable', {
+  base: PluginNodeCommand,
+  summary: 'Start an extension, now and with the node.',
+  examples: ['plugin enable org.example.thermal'],
+  args: { id: Args.string({ required: true, description: 'its id' }) },
+  flags: { force: switchFlag('even while the vehicle is armed') },
+  ask: ({ args: { id }, flags: { force } }) => ({ params: { id }, body: { force } }),
+  lines: (_, { args: { id } }) => [`${id} runs`],
+});

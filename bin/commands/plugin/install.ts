@@ -1,26 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { Args, Flags } from '@oclif/core';
-import type { RequestedPermission } from '../../../shared/plugins/manifest.ts';
+import type { Answer } from '../../../shared/routes/typed-row.ts';
 import { PLUGIN_EXIT } from '../../plugin-exit.ts';
 import { isGrave, PluginNodeCommand } from '../../plugin-node-command.ts';
-
-interface Parsed {
-  readonly plugin_id: string;
-  readonly version: string;
-  readonly name: string;
-  readonly license: string;
-  readonly signer_id: string | null;
-  readonly signature_problem: string | null;
-  readonly permissions: readonly RequestedPermission[];
-  readonly warnings: readonly string[];
-}
-
-interface Done {
-  readonly plugin_id: string;
-  readonly version: string;
-  readonly granted: readonly string[];
-}
 
 export default class PluginInstall extends PluginNodeCommand {
   static override summary =
@@ -37,12 +20,12 @@ export default class PluginInstall extends PluginNodeCommand {
     force: Flags.boolean({ summary: 'even while the vehicle is armed' }),
   };
 
-  async run(): Promise<Done> {
+  async run(): Promise<Answer<'plugins.install.post'>> {
     const { args, flags } = await this.parse(PluginInstall);
     const found = await stat(args.archive).catch(() => null); // said below
     if (found?.isFile() !== true)
       this.error(`There is no file ${args.archive}.`, { exit: PLUGIN_EXIT.generic_failure });
-    const parsed = (await this.upload('/api/plugins/parse', args.archive)) as Parsed;
+    const parsed = await this.upload('POST /api/plugins/parse', args.archive);
     this.log(
       `${parsed.name}: ${parsed.plugin_id} ${parsed.version}, signed by ${parsed.signer_id ?? 'nobody'}`,
     );
@@ -60,11 +43,10 @@ export default class PluginInstall extends PluginNodeCommand {
       );
     if (!flags.yes && !(await this.agreed(granted)))
       this.error('Nothing was installed.', { exit: PLUGIN_EXIT.permission_denied });
-    const query = new URLSearchParams({
-      ...(granted.length === 0 ? {} : { requested_permissions: granted.join(',') }),
-      ...(flags.force ? { force: '1' } : {}),
+    const done = await this.upload('POST /api/plugins/install', args.archive, {
+      requested_permissions: granted.length === 0 ? null : granted.join(','),
+      force: flags.force,
     });
-    const done = (await this.upload(`/api/plugins/install?${query}`, args.archive)) as Done;
     this.log(`${done.plugin_id} ${done.version} is installed. Start it: svc plugin enable ${done.plugin_id}`);
     if (grave.length > 0)
       this.log(

@@ -1,14 +1,13 @@
-import { type Installed, PluginNodeCommand } from '../../plugin-node-command.ts';
+import type { Answer } from '../../../shared/routes/typed-row.ts';
+import { PluginNodeCommand } from '../../plugin-node-command.ts';
 
 export default class PluginList extends PluginNodeCommand {
   static override summary = 'The extensions of the node.';
   static override examples = ['<%= config.bin %> plugin list'];
 
-  async run(): Promise<readonly Installed[]> {
+  async run(): Promise<Answer<'plugins.get'>['installs']> {
     await this.parse(PluginList);
-    const { installs } = (await this.api('GET', '/api/plugins')) as {
-      readonly installs: readonly Installed[];
-    };
+    const { installs } = await this.call('GET /api/plugins');
     if (installs.length === 0) this.log('No extensions installed.');
     for (const { plugin_id: id, version, status, signer_id: signer, failure_reason: reason } of installs)
       this.log(

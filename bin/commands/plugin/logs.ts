@@ -16,15 +16,21 @@ export default class PluginLogs extends PluginNodeCommand {
 
   async run(): Promise<readonly LogLine[]> {
     const { args, flags } = await this.parse(PluginLogs);
-    const id = encodeURIComponent(args.id);
-    const answer = await this.api('GET', `/api/plugins/${id}/logs?limit=${flags.lines}`);
-    const entries = (answer as { readonly entries: readonly LogLine[] }).entries.toReversed();
+    const { id } = args;
+    const answer = await this.call('GET /api/plugins/{id}/logs', {
+      params: { id },
+      query: { limit: flags.lines },
+    });
+    const entries = answer.entries.toReversed();
     if (!flags.follow || !this.jsonEnabled()) for (const entry of entries) this.log(lineOf(entry));
     if (!flags.follow) return entries;
-    await followLog(this.stream(`/api/logs/stream?service=${id}&replay=0`), (entry, text) => {
-      if (this.jsonEnabled()) process.stdout.write(`${text}\n`);
-      else this.log(lineOf(entry));
-    });
+    await followLog(
+      this.stream('GET /api/logs/stream', { query: { service: id, replay: 0 } }),
+      (entry, text) => {
+        if (this.jsonEnabled()) process.stdout.write(`${text}\n`);
+        else this.log(lineOf(entry));
+      },
+    );
     return entries;
   }
 }

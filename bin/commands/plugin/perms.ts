@@ -19,23 +19,26 @@ export default class PluginPerms extends PluginNodeCommand {
 
   async run(): Promise<Pick<Detail, 'granted_capabilities'>> {
     const { args, flags } = await this.parse(PluginPerms);
-    const { grant, revoke } = flags;
-    const path = `/api/plugins/${encodeURIComponent(args.id)}`;
+    const { id } = args;
+    const { grant, revoke, force } = flags;
     if (grant !== undefined) {
-      const { manifest } = await this.detail(args.id);
-      const asked = manifest?.permissions.filter(({ id }) => id === grant) ?? [];
+      const { manifest } = await this.detail(id);
+      const asked = manifest?.permissions.filter((each) => each.id === grant) ?? [];
       if (asked.some(isGrave) && !flags.yes) {
         this.showPermissions(asked);
         this.error(`${grant} is grave. If you want that, repeat with --yes.`, {
           exit: PLUGIN_EXIT.permission_denied,
         });
       }
-      const force = flags.force ? { force: true } : {};
-      await this.api('POST', `${path}/grant`, { permission_id: grant, ...force });
+      const body = { permission_id: grant, force };
+      await this.call('POST /api/plugins/{id}/grant', { params: { id }, body });
     }
     if (revoke !== undefined)
-      await this.api('DELETE', `${path}/perms/${encodeURIComponent(revoke)}${flags.force ? '?force=1' : ''}`);
-    const { manifest, granted_capabilities: granted } = await this.detail(args.id);
+      await this.call('DELETE /api/plugins/{id}/perms/{perm}', {
+        params: { id, perm: revoke },
+        query: { force },
+      });
+    const { manifest, granted_capabilities: granted } = await this.detail(id);
     this.showPermissions(manifest?.permissions ?? [], new Set(granted));
     return { granted_capabilities: granted };
   }

@@ -1,12 +1,11 @@
 import { Args, Flags } from '@oclif/core';
-import type { FromSchema } from 'json-schema-to-ts';
 import { setConfigKey } from '../../../shared/config/write.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import type { profileChosen } from '../../../shared/schemas/setup.ts';
-import { NodeCommand } from '../../node-command.ts';
+import type { Answer } from '../../../shared/routes/typed-row.ts';
+import { forceFlag, NodeCommand } from '../../node-command.ts';
 import { runningProfile } from '../../running-profile.ts';
 
-type Chosen = FromSchema<typeof profileChosen>;
+type Chosen = Answer<'setup.profile.post'>;
 
 const ROLES = ['direct', 'relay', 'receiver'] as const;
 
@@ -21,25 +20,21 @@ export default class ProfileSetCommand extends NodeCommand {
   static override flags = {
     role: Flags.option({ options: ROLES })({ summary: 'of a ground station' }),
     restart: Flags.boolean({ summary: 'restart what must be restarted', default: false }),
-    force: Flags.boolean({ summary: 'also while the vehicle is armed', default: false }),
+    ...forceFlag,
   };
 
   async run(): Promise<Chosen & { readonly restarting: boolean }> {
     const { args, flags } = await this.parse(ProfileSetCommand);
-    const force = flags.force ? { force: true } : {};
-    const role = flags.role === undefined ? {} : { role: flags.role };
-    const running = await runningProfile(async () => this.api('GET', '/api/pairing/info'));
-    if (running === null && !this.isElsewhere)
-      return this.inFile(args.profile as Chosen['profile'], flags.role ?? null);
-    const chosen = (await this.api('POST', '/api/setup/profile', {
-      profile: args.profile,
-      ...role,
-      ...force,
-    })) as Chosen;
+    const profile = args.profile === 'drone' ? 'drone' : 'ground-station';
+    const running = await runningProfile(async () => this.call('GET /api/pairing/info'));
+    if (running === null && !this.isElsewhere) return this.inFile(profile, flags.role ?? null);
+    const chosen = await this.call('POST /api/setup/profile', {
+      body: { profile, role: flags.role, force: flags.force },
+    });
     this.log(`It is a ${chosen.profile} from its next start on.`);
     const restart = chosen.restart_required.length > 0;
     if (restart && flags.restart) {
-      await this.api('POST', '/api/v1/system/restart-supervisor', force);
+      await this.call('POST /api/v1/system/restart-supervisor', { body: { force: flags.force } });
       this.log('The node restarts.');
     } else if (restart) this.log(`in force after: svc services restart ${toRestart(chosen)}`);
     return { ...chosen, restarting: restart && flags.restart };

@@ -1,29 +1,21 @@
-import { Args, Flags } from '@oclif/core';
-import type { FromSchema } from 'json-schema-to-ts';
-import type { channelAnswer } from '../../../shared/schemas/radio.ts';
-import { EXIT } from '../../exit-codes.ts';
-import { NodeCommand } from '../../node-command.ts';
+import { Args } from '@oclif/core';
+import { forceFlag } from '../../node-command.ts';
+import { requestCommand, usageError } from '../../request-command.ts';
 
-export default class RadioChannelCommand extends NodeCommand {
-  static override summary = 'Put the radio on another channel.';
-  static override examples = ['<%= config.bin %> radio channel 149'];
-  static override args = { channel: Args.string({ description: 'Wi-Fi channel', required: true }) };
-  static override flags = {
-    force: Flags.boolean({ summary: 'also while the vehicle is armed', default: false }),
-  };
-
-  async run(): Promise<unknown> {
-    const { args, flags } = await this.parse(RadioChannelCommand);
+export default requestCommand('POST /api/wfb/channel', {
+  summary: 'Put the radio on another channel.',
+  examples: ['radio channel 149'],
+  args: { channel: Args.string({ description: 'Wi-Fi channel', required: true }) },
+  flags: forceFlag,
+  ask: ({ args, flags: { force } }) => {
     const channel = Number(args.channel);
-    if (!Number.isInteger(channel)) this.error(`${args.channel} is not a channel`, { exit: EXIT.usage });
-    const body = flags.force ? { channel, force: true } : { channel };
-    const answer = (await this.api('POST', '/api/wfb/channel', body)) as FromSchema<typeof channelAnswer>;
-    const frequency = answer.frequency_mhz === null ? '' : ` (${answer.frequency_mhz} MHz)`;
-    const confirmed = answer.proved ? ', and the other end has confirmed it' : '';
-    this.log(
-      `${answer.reverted ? 'Went back: the' : 'The'} radio is on channel ${answer.channel}${frequency}${confirmed}.`,
-    );
-    if (answer.reason !== null) this.log(answer.reason);
-    return answer;
-  }
-}
+    if (!Number.isInteger(channel)) throw usageError(`${args.channel} is not a channel`);
+    return { body: { channel, force } };
+  },
+  *lines({ channel, frequency_mhz: mhz, proved, reverted, reason }) {
+    const frequency = mhz === null ? '' : ` (${mhz} MHz)`;
+    const confirmed = proved ? ', and the other end has confirmed it' : '';
+    yield `${reverted ? 'Went back: the' : 'The'} radio is on channel ${channel}${frequency}${confirmed}.`;
+    if (reason !== null) yield reason;
+  },
+});

@@ -1,18 +1,12 @@
-import type { UpdateStatus } from '../../../shared/schemas/update.ts';
-import { NodeCommand } from '../../node-command.ts';
+import { requestCommand } from '../../request-command.ts';
 
-export default class UpdateStatusCommand extends NodeCommand {
-  static override summary = 'Show which version runs, which one was before it, and how an update goes.';
-  static override examples = ['<%= config.bin %> update status'];
-
-  async run(): Promise<UpdateStatus> {
-    await this.parse(UpdateStatusCommand);
-    const status = (await this.api('GET', '/api/v1/system/update')) as UpdateStatus;
-    const { running, previous, step, percent, error } = status;
-    this.log(`running    ${running}`);
-    this.log(`previous   ${previous ?? 'none'}`);
-    this.log(`update     ${step}${percent === null ? '' : ` ${Math.round(percent)} %`}`);
-    if (error !== null) this.log(`           ${error}`);
-    return status;
-  }
-}
+export default requestCommand('GET /api/v1/system/update', {
+  summary: 'Show which version runs, which one was before it, and how an update goes.',
+  examples: ['update status'],
+  *lines({ running, previous, step, percent, error }) {
+    yield `running    ${running}`;
+    yield `previous   ${previous ?? 'none'}`;
+    yield `update     ${step}${percent === null ? '' : ` ${Math.round(percent)} %`}`;
+    if (error !== null) yield `           ${error}`;
+  },
+});

@@ -1,10 +1,7 @@
 import { Args, Flags } from '@oclif/core';
-import type { FromSchema } from 'json-schema-to-ts';
-import type { detectorChosen } from '../../../shared/schemas/vision.ts';
+import type { Answer } from '../../../shared/routes/typed-row.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { NodeCommand } from '../../node-command.ts';
-
-type Chosen = FromSchema<typeof detectorChosen>;
 
 export default class VisionDetectorCommand extends NodeCommand {
   static override summary = 'Choose the model that looks at the pictures, or none.';
@@ -17,15 +14,14 @@ export default class VisionDetectorCommand extends NodeCommand {
     off: Flags.boolean({ summary: 'nothing looks at the pictures any more', default: false }),
   };
 
-  async run(): Promise<Chosen> {
+  async run(): Promise<Answer<'vision.detector.put'>> {
     const { args, flags } = await this.parse(VisionDetectorCommand);
     if ((args.id === undefined) !== flags.off)
       this.error('Name a model of `svc vision models`, or --off.', { exit: EXIT.usage });
-    const chosen = (
+    const chosen =
       args.id === undefined
-        ? await this.api('DELETE', '/api/vision/detector')
-        : await this.api('PUT', '/api/vision/detector', { model_id: args.id })
-    ) as Chosen;
+        ? await this.call('DELETE /api/vision/detector')
+        : await this.call('PUT /api/vision/detector', { body: { model_id: args.id } });
     if (chosen.model_id === null) this.log('Detection is off.');
     else if (chosen.enabled) this.log(`${chosen.model_id} is now the detector.`);
     else this.log(`${chosen.model_id} is chosen, but does not run: there is no video.`);

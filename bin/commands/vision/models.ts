@@ -1,16 +1,13 @@
-import type { FromSchema } from 'json-schema-to-ts';
-import type { models } from '../../../shared/schemas/vision.ts';
+import type { Answer } from '../../../shared/routes/typed-row.ts';
 import { NodeCommand } from '../../node-command.ts';
-
-type Models = FromSchema<typeof models>;
 
 export default class VisionModelsCommand extends NodeCommand {
   static override summary = 'List the models that a detector can be made of.';
   static override examples = ['<%= config.bin %> vision models'];
 
-  async run(): Promise<Models> {
+  async run(): Promise<Answer<'vision.models.get'>> {
     await this.parse(VisionModelsCommand);
-    const answer = (await this.api('GET', '/api/vision/models')) as Models;
+    const answer = await this.call('GET /api/vision/models');
     for (const { id, head, input_w: width, input_h: height, classes, size_bytes: size } of answer.installed) {
       const mark = id === answer.active ? '*' : ' ';
       this.log(

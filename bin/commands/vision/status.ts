@@ -1,28 +1,21 @@
-import type { FromSchema } from 'json-schema-to-ts';
-import type { visionStatus } from '../../../shared/schemas/vision.ts';
-import { NodeCommand } from '../../node-command.ts';
+import { requestCommand } from '../../request-command.ts';
 
-type VisionStatus = FromSchema<typeof visionStatus>;
-
-export default class VisionStatusCommand extends NodeCommand {
-  static override summary = 'Show what the detector does.';
-  static override examples = ['<%= config.bin %> vision status'];
-
-  async run(): Promise<VisionStatus> {
-    await this.parse(VisionStatusCommand);
-    const status = (await this.api('GET', '/api/vision/status')) as VisionStatus;
-    const known = (value: number | null, unit: string): string =>
-      value === null ? 'not known' : `${Math.round(value * 10) / 10}${unit}`;
-    this.log(`${status.model_id ?? 'no detector'}: ${status.state}`);
-    if (status.state !== 'off') {
-      this.log(`pictures a second  ${known(status.fps, '')}`);
-      this.log(`latency            ${known(status.latency_ms, ' ms')}`);
-      this.log(`skipped pictures   ${known(status.dropped, '')}`);
-      this.log(`memory             ${known(status.memory_mb, ' MB')}`);
+export default requestCommand('GET /api/vision/status', {
+  summary: 'Show what the detector does.',
+  examples: ['vision status'],
+  *lines({ model_id: model, state, designated, last_error: error, ...measured }) {
+    yield `${model ?? 'no detector'}: ${state}`;
+    if (state !== 'off') {
+      yield `pictures a second  ${known(measured.fps, '')}`;
+      yield `latency            ${known(measured.latency_ms, ' ms')}`;
+      yield `skipped pictures   ${known(measured.dropped, '')}`;
+      yield `memory             ${known(measured.memory_mb, ' MB')}`;
     }
-    if (status.designated !== null)
-      this.log(`follows            #${status.designated.track_id}, ${status.designated.lock_state}`);
-    if (status.last_error !== null) this.log(`last error         ${status.last_error}`);
-    return status;
-  }
+    if (designated !== null) yield `follows            #${designated.track_id}, ${designated.lock_state}`;
+    if (error !== null) yield `last error         ${error}`;
+  },
+});
+
+function known(value: number | null, unit: string): string {
+  return value === null ? 'not known' : `${Math.round(value * 10) / 10}${unit}`;
 }

@@ -25,11 +25,8 @@ export default class VisionUploadCommand extends NodeCommand {
       this.error(`The metadata cannot be read: ${messageOf(error)}.`, { exit: EXIT.usage }),
     );
     const file = { path: args.file, name: 'model.onnx', type: 'application/octet-stream' };
-    const stored = (await this.work({
-      method: 'POST',
-      path: '/api/vision/models',
-      upload: await formUpload(file, { metadata }),
-    })) as ModelMeta;
+    const upload = await formUpload(file, { metadata });
+    const stored = await this.work('POST /api/vision/models', { upload });
     this.log(`${stored.id} is stored. Use it: svc vision detector ${stored.id}`);
     return stored;
   }

@@ -1,5 +1,6 @@
 import { type ErrorCode, errorWord } from '../../../../shared/errors.ts';
 import type { RowId } from '../../../../shared/routes/table.ts';
+import { filledPath, type Query, queryText } from '../../../../shared/routes/target.ts';
 import { type Credential, credential, credentialHeaders, lose } from './credential.ts';
 import { heard, missed } from './presence.ts';
 import { relayed, throughRelay } from './relay.ts';
@@ -12,7 +13,7 @@ export interface Ask<B = unknown> {
   /** Path parameters; `{*rest}` takes slashes. */
   readonly params?: Readonly<Record<string, string>>;
   /** Members without a value are left out. */
-  readonly query?: Readonly<Record<string, string | number | boolean | null | undefined>>;
+  readonly query?: Query;
   readonly body?: B;
   /** Sent as it is, instead of a JSON body. */
   readonly raw?: { readonly bytes: Blob | ArrayBuffer | string; readonly type: string };
@@ -102,15 +103,8 @@ export function pathOf(
   id: RowId,
   { params = {}, query = {}, here = false }: Pick<Ask, 'params' | 'query' | 'here'> = {},
 ): string {
-  const path = ROW[id].path.replaceAll(/\{(\*?)([a-z_]+)\}/g, (_, rest: string, name: string) => {
-    const value = params[name] ?? '';
-    return rest === '' ? encodeURIComponent(value) : value.split('/').map(encodeURIComponent).join('/');
-  });
-  const asked = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined || value === null ? [] : [[name, String(value)] as [string, string]],
-  );
-  const search = asked.length === 0 ? '' : `?${new URLSearchParams(asked).toString()}`;
-  return `${here ? path : throughRelay(path)}${search}`;
+  const path = filledPath(ROW[id].path, params);
+  return `${here ? path : throughRelay(path)}${queryText(query)}`;
 }
 
 async function bodyOf(response: Response): Promise<unknown> {

@@ -179,7 +179,7 @@ function Grant({
       <span>
         {t.extensions.it} {permission.label}
         {permission.required ? ` (${t.extensions.required})` : ''}
-        {permission.risk_reason === null ? null : <span class="hint"> {permission.risk_reason}</span>}
+        <span class="hint"> {permission.risk_reason}</span>
       </span>
       <Badge tone={toneOfRisk(permission.risk)}>{t.extensions.risk[permission.risk]}</Badge>
       {permission.available ? (
