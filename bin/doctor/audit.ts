@@ -1,6 +1,7 @@
 import { access, constants } from 'node:fs/promises';
 import { verifyAudit } from '../../front/control/stores/audit.ts';
 import { codeOf } from '../../shared/errors.ts';
+import { memberOf } from '../../shared/member.ts';
 import type { Paths } from '../../shared/paths.ts';
 import { type Check, fail, ok, skip } from './check.ts';
 import type { Api } from './node.ts';
@@ -29,17 +30,16 @@ export async function auditFiles(paths: Paths): Promise<Check> {
 /** Whether the running node can write the audit. */
 export async function auditOfNode(api: Api): Promise<Check> {
   const name = 'audit of the node';
-  const { audit } = (await api('GET', '/api/v1/diagnostics')) as {
-    readonly audit?: { readonly lost: number; readonly problem: string | null };
-  };
+  const audit = memberOf(await api('GET', '/api/v1/diagnostics'), 'audit');
   if (audit === undefined) return skip(name, 'This node does not say.');
-  if (audit.problem !== null)
+  const [problem, lost] = [memberOf(audit, 'problem'), Number(memberOf(audit, 'lost'))];
+  if (typeof problem === 'string')
     return fail(
       name,
-      `It cannot be written: ${audit.problem}. Flight, settings and secrets are refused until then.`,
+      `It cannot be written: ${problem}. Flight, settings and secrets are refused until then.`,
       'Make room on the disk, or repair the folder of the audit.',
     );
-  if (audit.lost > 0)
-    return fail(name, `${audit.lost} records were lost since the start.`, 'Find out what filled the disk.');
+  if (lost > 0)
+    return fail(name, `${lost} records were lost since the start.`, 'Find out what filled the disk.');
   return ok(name, 'Every record was written.');
 }

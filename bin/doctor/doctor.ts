@@ -1,4 +1,5 @@
 import { loadConfig } from '../../shared/config/load.ts';
+import { memberOf } from '../../shared/member.ts';
 import type { Paths } from '../../shared/paths.ts';
 import { auditFiles, auditOfNode } from './audit.ts';
 import { type Check, guarded, skip } from './check.ts';
@@ -37,8 +38,7 @@ export async function examine(paths: Paths, api: Api): Promise<readonly Check[]>
 }
 
 async function portInForce(api: Api): Promise<number> {
-  const { api: section } = (await api('GET', '/api/config')) as { readonly api: { readonly port: number } };
-  return section.port;
+  return Number(memberOf(memberOf(await api('GET', '/api/config'), 'api'), 'port'));
 }
 
 /** The checks of a node on another machine: only those that the node answers itself. */

@@ -1,6 +1,6 @@
 import { access, constants } from 'node:fs/promises';
 import { ApiError, codeOf, messageOf } from '../../shared/errors.ts';
-import type { JsonObject } from '../../shared/member.ts';
+import { type JsonObject, listOf, recordOf } from '../../shared/member.ts';
 import { type Check, fail, ok, skip, warn } from './check.ts';
 
 /** Checks by the status of the running node. */
@@ -16,7 +16,7 @@ export type Answer =
  */
 export async function askNode(api: Api, socket: string | null): Promise<Answer> {
   try {
-    return { status: (await api('GET', '/api/status/full')) as JsonObject };
+    return { status: recordOf(await api('GET', '/api/status/full')) };
   } catch (error) {
     const problem = messageOf(error);
     if (socket !== null && (await isClosed(socket))) return { status: null, problem, why: 'closed to you' };
@@ -65,7 +65,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
 };
 
 function linkProblems(list: unknown): readonly Check[] {
-  const found = Array.isArray(list) ? (list as readonly JsonObject[]) : [];
+  const found = listOf(list).map(recordOf);
   return found.map(({ code, detail }) => {
     const name = String(code).replaceAll('_', ' ');
     return warn(name, String(detail), REMEDIES[String(code)] ?? 'See `svc logs query --source svc-link`.');
@@ -95,7 +95,7 @@ export async function checkPage(api: Api): Promise<Check> {
 }
 
 function processes(list: unknown): readonly Check[] {
-  const found = Array.isArray(list) ? (list as readonly JsonObject[]) : [];
+  const found = listOf(list).map(recordOf);
   return found.flatMap((each): readonly Check[] => {
     const { name, state, restarts, last_exit: exit, last_words: words } = each;
     const last = Array.isArray(words) ? String(words.at(-1) ?? 'no last words') : 'no last words';

@@ -1,13 +1,4 @@
-import {
-  isMap,
-  isNode,
-  isScalar,
-  isSeq,
-  LineCounter,
-  parseDocument,
-  type Scalar,
-  type Node as YamlNode,
-} from 'yaml';
+import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type Node as YamlNode } from 'yaml';
 import { messageOf } from '../errors.ts';
 import { readOwn } from '../files/private-file.ts';
 import type { Paths } from '../paths.ts';
@@ -95,7 +86,7 @@ function offsetOf(root: YamlNode | null, keys: readonly string[]): number {
     if (isMap(node)) {
       const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === key);
       if (pair === undefined) break;
-      offset = (pair.key as Scalar).range?.[0] ?? offset;
+      if (isScalar(pair.key)) offset = pair.key.range?.[0] ?? offset;
       node = pair.value;
     } else if (isSeq(node)) {
       node = node.items[Number(key)];

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { Frame } from 'node-av';
 import { AV_PIX_FMT_YUVJ420P } from 'node-av/constants';
+import { chunksOf } from '../../../shared/async/chunks.ts';
 import { codeOf } from '../../../shared/errors.ts';
 import { CSI_MISSING, CSI_PROGRAMS } from '../../../shared/video/csi-cameras.ts';
 import { instant, type Size, type VideoClock } from '../engine/picture.ts';
@@ -88,7 +89,7 @@ export class LibcameraSource implements VideoSource {
     let filled = 0;
     let capturedAt = 0;
     let at = 0;
-    for await (const chunk of output as AsyncIterable<Buffer>) {
+    for await (const chunk of chunksOf(output)) {
       for (let from = 0; from < chunk.length; ) {
         if (filled === 0) ({ capturedAt, at } = instant(this.#clock));
         const taken = chunk.copy(pixels, filled, from);
