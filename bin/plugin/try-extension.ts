@@ -125,6 +125,7 @@ export async function runOwnTests(
   return {
     name: `its own tests in ${testsDir}`,
     ok: code === 0,
-    detail: code === 0 ? '' : `ended with code ${String(code ?? 'none: they were stopped')}`,
+    detail:
+      code === 0 ? '' : `ended with code ${typeof code === 'number' ? code : 'none: they were stopped'}`,
   };
 }

@@ -1,4 +1,5 @@
 import { type ErrorCode, errorWord } from '../../../../shared/errors.ts';
+import { parseJson, recordOf } from '../../../../shared/member.ts';
 import type { RowId } from '../../../../shared/routes/table.ts';
 import { type Credential, credential, credentialHeaders, lose } from './credential.ts';
 import { heard, missed } from './presence.ts';
@@ -106,8 +107,8 @@ export function pathOf(
     const value = params[name] ?? '';
     return rest === '' ? encodeURIComponent(value) : value.split('/').map(encodeURIComponent).join('/');
   });
-  const asked = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined || value === null ? [] : [[name, String(value)] as [string, string]],
+  const asked = Object.entries(query).flatMap(([name, value]): [string, string][] =>
+    value === undefined || value === null ? [] : [[name, String(value)]],
   );
   const search = asked.length === 0 ? '' : `?${new URLSearchParams(asked).toString()}`;
   return `${here ? path : throughRelay(path)}${search}`;
@@ -126,7 +127,7 @@ async function bodyOf(response: Response): Promise<unknown> {
 
 /** What a refusal of the node says. @param held whether what this browser holds was shown */
 export async function refusalOf(response: Response, held = true): Promise<Refused> {
-  const body = (await bodyOf(response).catch(() => ({}))) as Record<string, unknown>;
+  const body = recordOf(await bodyOf(response).catch(() => ({})));
   const { detail, code: _code, error: _error, ...extras } = body;
   const refusal = new Refused(
     response.status,
@@ -156,9 +157,9 @@ async function followed(response: Response, onProgress: NonNullable<Ask['onProgr
         lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2) ?? '';
       if (field('event') === 'progress') onProgress(JSON.parse(field('data')));
       if (field('event') !== 'result') continue;
-      const { status, body } = JSON.parse(field('data')) as { status: number; body: unknown };
+      const { status, body } = recordOf(parseJson(field('data')));
       const result = new Response(JSON.stringify(body), {
-        status,
+        status: Number(status),
         headers: { 'content-type': 'application/json' },
       });
       if (result.ok) return result;

@@ -1,4 +1,5 @@
 import { computed, signal } from '@preact/signals';
+import { messageOf } from '../../../../../shared/errors.ts';
 import { checkItems, warningsOf } from '../../../../../shared/mission/check.ts';
 import { numberedFrom } from '../../../../../shared/mission/numbered.ts';
 import { warningText } from '../../../../../shared/mission/warning.ts';
@@ -167,7 +168,7 @@ export async function read(sketch: Sketch, again: boolean, onProgress: OnProgres
       if (typeof answer === 'object' && 'items' in answer) sketch.heldIs(part, answer.items as Items);
     } catch (error) {
       if (part === 'mission') throw error;
-      problem = (error as Error).message;
+      problem = messageOf(error);
     }
   }
   return problem;
