@@ -75,7 +75,12 @@ export function parseConfig(text: string, file: string): Config {
 
 /** The value as a config, with its defaults; null if it is none. */
 export function validConfig(value: unknown): Config | null {
-  return validateConfig(value) === null ? (value as Config) : null;
+  return isConfig(value) ? value : null;
+}
+
+/** The schema's own type does not know that the defaults are in. */
+function isConfig(value: unknown): value is Config {
+  return validateConfig(value) === null;
 }
 
 /** Where the last of `keys` stands in the text; where the text does not have it, the one before it. */

@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import { chunksOf } from '../async/chunks.ts';
+import { zipOutput } from '../files/zip-output.ts';
 import { openArchive } from './archive.ts';
 import { ARCHIVE_LIMITS, MANIFEST_ENTRY, SIGNATURE_ENTRY } from './archive-directory.ts';
 import { pathProblem } from './archive-paths.ts';
@@ -129,7 +130,7 @@ async function writeZip(
     zip.addReadStreamLazy(SIGNATURE_ENTRY, options, (callback) =>
       callback(null, Readable.from([Buffer.from(signDigest(digestOf(digests), sign.key, sign.signer))])),
     );
-  const output = zip.outputStream as Readable;
+  const output = zipOutput(zip);
   zip.on('error', (error: Error) => output.destroy(error));
   zip.end();
   await pipeline(output, createWriteStream(out, { flags: 'wx', mode: 0o644 }));

@@ -37,7 +37,7 @@ export class LibcameraSource implements VideoSource {
 
   async run(sink: SourceSink, signal: AbortSignal): Promise<void> {
     const [program, camera] = await this.#start();
-    const closed = once(camera, 'close') as Promise<[code: number | null, signal: string | null]>;
+    const closed = once(camera, 'close');
     let killer: NodeJS.Timeout | null = null;
     const endSoon = (): void => {
       killer ??= setTimeout(() => camera.kill('SIGKILL'), KILL_MS);
@@ -58,10 +58,10 @@ export class LibcameraSource implements VideoSource {
       // After the end of its output it ends by itself; or a picture could not be used.
       if (camera.stdout.readableEnded) endSoon();
       else stop();
-      const [code, by] = await closed;
+      const [code, by]: readonly unknown[] = await closed;
       if (killer !== null) clearTimeout(killer);
       signal.removeEventListener('abort', stop);
-      words = reason(words) ?? (by === null ? `exit code ${code}` : by);
+      words = reason(words) ?? (typeof by === 'string' ? by : `exit code ${String(code)}`);
     }
     if (!signal.aborted) throw new Error(`${program} ended: ${words}`);
   }
