@@ -12,13 +12,14 @@ const ALWAYS_SAID: ReadonlySet<string> = new Set(['takeoff alt']);
 
 /** The first argument that is not given and must be, or null. */
 export function missingArgument(cmd: CommandName, given: number): CommandArgument | null {
-  const left = (COMMANDS[cmd].args as readonly CommandArgument[]).slice(given);
+  const left: readonly CommandArgument[] = COMMANDS[cmd].args.slice(given);
   return left.find((spec) => isNeeded(cmd, spec)) ?? null;
 }
 
 /** `takeoff ALT`, `yaw ANGLE [RATE] [RELATIVE]` */
 export function usageOf(cmd: CommandName): string {
-  const args = (COMMANDS[cmd].args as readonly CommandArgument[]).map((spec) => {
+  const specs: readonly CommandArgument[] = COMMANDS[cmd].args;
+  const args = specs.map((spec) => {
     const name = spec.name.toUpperCase();
     return isNeeded(cmd, spec) ? name : `[${name}]`;
   });

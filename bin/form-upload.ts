@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
+import { chunksOf } from '../shared/async/chunks.ts';
 import type { Upload } from '../shared/http/node-request.ts';
 import type { OnProgress } from '../shared/routes/handler.ts';
 
@@ -33,7 +34,7 @@ export async function formUpload(
   const chunks = async function* (show: OnProgress): AsyncGenerator<Buffer> {
     let done = 0;
     yield head;
-    for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+    for await (const chunk of chunksOf(createReadStream(path))) {
       yield chunk;
       done += chunk.length;
       show({ done, total: size, text: 'sending' });

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { chunksOf } from '../shared/async/chunks.ts';
 import { runProgram } from '../shared/process/run-program.ts';
 
 const JOURNAL_MS = 20_000;
@@ -19,6 +20,6 @@ export async function* logFromDisk(directory: string, maxBytes: number): AsyncGe
   }
   // svc.log is the newest, svc1.log the one before.
   for (const name of names.toSorted().toReversed()) {
-    for await (const chunk of createReadStream(join(directory, name))) yield chunk as Buffer;
+    yield* chunksOf(createReadStream(join(directory, name)));
   }
 }

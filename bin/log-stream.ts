@@ -1,4 +1,4 @@
-import type { JsonObject } from '../shared/member.ts';
+import { type JsonObject, parseJson, recordOf } from '../shared/member.ts';
 import { LineSplitter } from '../shared/rpc/lines.ts';
 
 const MAX_LINE_CHARS = 1024 * 1024;
@@ -19,7 +19,7 @@ export async function followLog(
     lines.push(chunk, (line) => {
       if (!line.startsWith('data: ')) return;
       const text = line.slice('data: '.length);
-      show(JSON.parse(text) as LogLine, text);
+      show(recordOf(parseJson(text)), text);
     });
 }
 

@@ -1,4 +1,5 @@
 import { ApiError, messageOf } from '../shared/errors.ts';
+import { isKeyOf, memberOf } from '../shared/member.ts';
 import { PluginRefusal, REFUSALS, type RefusalKind } from '../shared/plugins/refusal.ts';
 import { EXIT } from './exit-codes.ts';
 
@@ -70,7 +71,7 @@ export function failureOf(error: unknown): PluginFailure {
   if (error instanceof ApiError) {
     // A refusal of the node carries its kind; other errors are those of every command.
     const kind = error.extras['kind'];
-    const known = typeof kind === 'string' && Object.hasOwn(REFUSALS, kind) ? (kind as RefusalKind) : null;
+    const known = isKeyOf(REFUSALS, kind) ? kind : null;
     const generic = error.code === 'E_UPSTREAM_DOWN' ? EXIT.noNode : PLUGIN_EXIT.generic_failure;
     return {
       ok: false,
@@ -84,11 +85,8 @@ export function failureOf(error: unknown): PluginFailure {
 
 /** oclif's own errors bring their code. */
 function exitOf(error: unknown): number {
-  const oclif =
-    typeof error === 'object' && error !== null && 'oclif' in error
-      ? (error.oclif as { readonly exit?: unknown } | undefined)
-      : undefined;
-  return typeof oclif?.exit === 'number' ? oclif.exit : PLUGIN_EXIT.generic_failure;
+  const exit = memberOf(memberOf(error, 'oclif'), 'exit');
+  return typeof exit === 'number' ? exit : PLUGIN_EXIT.generic_failure;
 }
 
 /** What `--json` prints on success. */

@@ -1,8 +1,10 @@
 /** svc-mcp: the composition root of the connector. The only file of it that reads env and argv. */
+
 import { randomBytes } from 'node:crypto';
 import type { Server } from '@modelcontextprotocol/server';
 import { every } from '../shared/async/every.ts';
 import { messageOf } from '../shared/errors.ts';
+import { memberOf } from '../shared/member.ts';
 import { operatorFiles } from '../shared/operator/operator-files.ts';
 import { createLogger, type Logger } from '../shared/process/logger.ts';
 import { named, runServices, type Service } from '../shared/process/services.ts';
@@ -267,11 +269,9 @@ try {
 } catch (error) {
   // A port that is taken or a folder that cannot be written is no fault of the program.
   const usage =
-    error instanceof UsageError ||
-    error instanceof Denial ||
-    typeof (error as NodeJS.ErrnoException).syscall === 'string';
+    error instanceof UsageError || error instanceof Denial || typeof memberOf(error, 'syscall') === 'string';
   process.stderr.write(
-    `${JSON.stringify({ level: 'fatal', service: 'svc-mcp', msg: messageOf(error), ...(usage ? {} : { stack: (error as Error).stack }) })}\n`,
+    `${JSON.stringify({ level: 'fatal', service: 'svc-mcp', msg: messageOf(error), ...(usage ? {} : { stack: error instanceof Error ? error.stack : undefined }) })}\n`,
   );
   process.exit(1);
 }

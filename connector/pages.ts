@@ -156,16 +156,16 @@ function kB(bytes: number): number {
 
 /** Where the largest list of the answer is; null for none. */
 function longest(value: Value): Path | null {
-  let found: { readonly path: Path; readonly size: number } | null = null;
+  const found: { path: Path | null; size: number } = { path: null, size: -1 };
   const look = (each: unknown, path: Path): void => {
     if (Array.isArray(each)) {
       const size = bytesOfText(each);
-      if (found === null || size > found.size) found = { path, size };
+      if (size > found.size) Object.assign(found, { path, size });
     } else if (typeof each === 'object' && each !== null && path.length < MAX_DEPTH)
       for (const [name, member] of Object.entries(each)) look(member, [...path, name]);
   };
   look(value, []);
-  return (found as { readonly path: Path } | null)?.path ?? null;
+  return found.path;
 }
 
 function listAt(value: unknown, path: Path): readonly unknown[] {

@@ -1,5 +1,5 @@
 import { isScope, SCOPES, type Scope } from '../shared/auth/scopes.ts';
-import type { JsonObject } from '../shared/member.ts';
+import { isObject, type JsonObject } from '../shared/member.ts';
 import { Denial } from './denial.ts';
 
 /**
@@ -79,7 +79,7 @@ function parse(token: string): JsonObject {
   if (dot < 1 || token.length > MAX_TOKEN_CHARS) throw new Denial('token_invalid');
   try {
     const value: unknown = JSON.parse(Buffer.from(token.slice(0, dot), 'base64url').toString('utf8'));
-    if (typeof value === 'object' && value !== null) return value as JsonObject;
+    if (isObject(value)) return value;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }

@@ -5,7 +5,7 @@ import type {
 } from '@modelcontextprotocol/server';
 import { every } from '../shared/async/every.ts';
 import { messageOf } from '../shared/errors.ts';
-import type { JsonObject } from '../shared/member.ts';
+import { isKeyOf, type JsonObject } from '../shared/member.ts';
 import type { Logger } from '../shared/process/logger.ts';
 import type { ConnectorAudit } from './audit/audit.ts';
 import type { Caller } from './calls.ts';
@@ -251,12 +251,12 @@ export class Resources {
       if (kind !== 'services') return { node, path: path + encodeURIComponent(name), pick: (value) => value };
       return { node, path, pick: (value) => oneService(value, name) };
     }
-    if (!Object.hasOwn(FIXED, kind)) throw unknown;
+    if (!isKeyOf(FIXED, kind)) throw unknown;
     const pick =
       kind === 'params'
         ? (value: unknown): unknown => asRecord(value)['params'] ?? {}
         : (value: unknown): unknown => value;
-    return { node, path: FIXED[kind as keyof typeof FIXED][1], pick };
+    return { node, path: FIXED[kind][1], pick };
   }
 
   #record(caller: Caller, tool: string, args: JsonObject, node: string, result: string | Denial): void {

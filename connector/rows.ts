@@ -1,4 +1,4 @@
-import type { JsonObject } from '../shared/member.ts';
+import { isRecord, type JsonObject } from '../shared/member.ts';
 import type { Row } from '../shared/routes/row.ts';
 import { ROWS } from '../shared/routes/table.ts';
 import { filledPath } from '../shared/routes/target.ts';
@@ -19,7 +19,5 @@ export function pathOf(id: string, values: Readonly<Record<string, string>> = {}
 
 /** The value if it is an object, else an empty one. */
 export function asRecord(value: unknown): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as JsonObject)
-    : { value };
+  return isRecord(value) ? value : { value };
 }

@@ -9,7 +9,7 @@ import {
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import type { JsonObject } from '../shared/member.ts';
+import { memberOf } from '../shared/member.ts';
 import { VERSION } from '../shared/version.ts';
 import { type Caller, type CallRequest, type Calls, newSession } from './calls.ts';
 import { completeValue } from './completion.ts';
@@ -93,7 +93,7 @@ export function buildServer(deps: ServerDeps, transport: string, principal: Prin
   server.setRequestHandler('tools/call', async (request, ctx) => {
     const { arguments: given } = request.params;
     const name = canonicalName(request.params.name);
-    const args = (given ?? {}) as Arguments;
+    const args: Arguments = given ?? {};
     const asked = ctx.mcpReq.requestState<Asked>();
     const outcome = await calls.call(
       {
@@ -267,8 +267,9 @@ function answerTo(
 
 /** Whether the client can show its user a form. `elicitation: {}` means forms, from before there was anything else. */
 function canAsk(server: Server, ctx: ServerContext): boolean {
-  const envelope = ctx.mcpReq.envelope as JsonObject | undefined;
-  const declared = envelope?.['io.modelcontextprotocol/clientCapabilities'] ?? server.getClientCapabilities();
+  const declared =
+    memberOf(ctx.mcpReq.envelope, 'io.modelcontextprotocol/clientCapabilities') ??
+    server.getClientCapabilities();
   const { elicitation } = asRecord(declared);
   if (typeof elicitation !== 'object' || elicitation === null) return false;
   return 'form' in elicitation || !('url' in elicitation);

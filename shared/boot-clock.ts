@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { codeOf } from './errors.ts';
+import { recordOf } from './member.ts';
 
 /** A time that is the same for every process of this machine, that cannot be set, and that is void after a reboot. */
 export interface BootTime {
@@ -15,8 +16,7 @@ export function bootTime(): BootTime {
 
 /** Seconds since `then`; null if it is of another boot, in the future or not a time. */
 export function ageOf(then: unknown, now: BootTime): number | null {
-  if (typeof then !== 'object' || then === null) return null;
-  const { boot_id: boot, uptime: at } = then as Partial<Record<keyof BootTime, unknown>>;
+  const { boot_id: boot, uptime: at } = recordOf(then);
   if (boot !== now.boot_id || typeof at !== 'number') return null;
   const age = now.uptime - at;
   return age >= -1 ? Math.max(0, age) : null;

@@ -182,7 +182,7 @@ export function codeOf(error: unknown): string | null {
 /** The message of any thrown value; of an error of the system in words, with its code: `/x does not exist (ENOENT)`. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const { code, path, hostname, address, port } = error as SystemError;
+  const { code, path, hostname, address, port }: SystemError = error;
   const words = typeof code === 'string' ? SYSTEM_WORDS[code] : undefined;
   const place = [path, hostname, address].find(
     (each): each is string => typeof each === 'string' && each !== '',

@@ -1,6 +1,7 @@
 import { messageOf } from './errors.ts';
 import { readOwn } from './files/private-file.ts';
-import { faultOf } from './schemas/fault.ts';
+import { parseJson } from './member.ts';
+import { checked } from './schemas/checked.ts';
 import type { JsonSchema } from './schemas/json-schema.ts';
 import { MAX_SLOTS } from './schemas/radio-unit.ts';
 import { validatorOf } from './schemas/validator.ts';
@@ -42,13 +43,7 @@ export async function readActiveChoice(
   try {
     const text = await readOwn(file, OTHERS_WRITE, 1024);
     if (text === null) return null;
-    const value: unknown = JSON.parse(text);
-    const [violation] = validate(value) ?? [];
-    if (violation !== undefined) throw new Error(faultOf(violation, 'it'));
-    const { slot, device_id: deviceId = null } = value as {
-      readonly slot: number | null;
-      readonly device_id?: string | null;
-    };
+    const { slot, device_id: deviceId = null } = checked(validate, parseJson(text));
     return { slot, deviceId };
   } catch (error) {
     onProblem(`${file} cannot be used: ${messageOf(error)}. No drone is the active one until one is chosen.`);

@@ -1,5 +1,5 @@
 import { ERRORS, errorWord, isErrorCode } from '../../shared/errors.ts';
-import { memberOf } from '../../shared/member.ts';
+import { memberOf, parseJson } from '../../shared/member.ts';
 import { faultOf } from '../../shared/schemas/fault.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import { type Validator, validatorOf } from '../../shared/schemas/validator.ts';
@@ -29,7 +29,7 @@ export function jsonOf(answer: Answer): unknown {
     `The answer is ${mediaTypeOf(answer) || 'of no type'}, not JSON.`,
   );
   try {
-    return JSON.parse(answer.bytes.toString()) as unknown;
+    return parseJson(answer.bytes.toString());
   } catch {
     throw new Failed('The answer says it is JSON, and is not.');
   }

@@ -1,6 +1,7 @@
 import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { request as httpsRequest, Agent as SecureAgent } from 'node:https';
 import { setTimeout as wait } from 'node:timers/promises';
+import { chunksOf } from '../../shared/async/chunks.ts';
 import { Failed } from './report.ts';
 
 /** A node grants 60 a second (docs/contract.md 4.8), and others may use it too. */
@@ -133,7 +134,7 @@ export class Target {
 async function bodyOf(res: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of res as AsyncIterable<Buffer>) {
+  for await (const chunk of chunksOf(res)) {
     size += chunk.length;
     if (size > MAX_BYTES) throw new Error(`more than ${MAX_BYTES} bytes`);
     chunks.push(chunk);

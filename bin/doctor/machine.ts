@@ -1,5 +1,6 @@
 import { access, constants, readdir } from 'node:fs/promises';
 import { freemem, totalmem } from 'node:os';
+import { memberOf } from '../../shared/member.ts';
 import { type Check, fail, guarded, ok, skip, warn } from './check.ts';
 import { hottestZone, temperatureCheck } from './temperature.ts';
 
@@ -23,8 +24,8 @@ export async function checkMachine(): Promise<readonly Check[]> {
 /** Null with another C library. */
 function glibc(): string | null {
   Object.assign(process.report, { excludeNetwork: true }); // it would look up names
-  const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } };
-  return header.glibcVersionRuntime ?? null;
+  const version = memberOf(memberOf(process.report.getReport(), 'header'), 'glibcVersionRuntime');
+  return typeof version === 'string' ? version : null;
 }
 
 /** Whether the binaries inside can run here: video, serial ports and the detector have none for other machines. */

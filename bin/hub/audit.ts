@@ -4,6 +4,7 @@ import type { AuditRecord } from '../../shared/audit/chain.ts';
 import { ChainedLog } from '../../shared/audit/chained-log.ts';
 import { type ChainReport, reportFiles } from '../../shared/audit/verify.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
+import { parseJson } from '../../shared/member.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { diskProblem } from './disk.ts';
 import type { HubPlaces } from './places.ts';
@@ -99,7 +100,7 @@ function tailLines(path: string): readonly unknown[] {
     readSync(fd, bytes, 0, bytes.length, size - bytes.length);
     const lines = bytes.toString('utf8').split('\n');
     if (bytes.length < size) lines.shift(); // cut in the middle
-    return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as unknown);
+    return lines.filter((line) => line !== '').map((line) => parseJson(line));
   } finally {
     closeSync(fd);
   }

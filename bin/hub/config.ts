@@ -64,10 +64,10 @@ export async function readHubConfig(path: string): Promise<HubConfig> {
   } catch (error) {
     throw new Error(`${path} is no YAML: ${messageOf(error)}`, { cause: error });
   }
-  const violations = validatorOf(CONFIG, { useDefaults: true })(value);
-  if (violations !== null)
-    throw new Error(`${path}: ${violations.map(({ path: at, message }) => `${at} ${message}`).join('; ')}`);
-  return value as HubConfig;
+  const validate = validatorOf(CONFIG, { useDefaults: true });
+  if (validate.fits(value)) return value;
+  const violations = validate(value) ?? [];
+  throw new Error(`${path}: ${violations.map(({ path: at, message }) => `${at} ${message}`).join('; ')}`);
 }
 
 export interface FirstConfig {

@@ -17,7 +17,7 @@ const BROKEN = "The hub's disk fails to read or write.";
 /** What is wrong with the disk, in words; null for an error that says nothing about it. */
 export function diskProblem(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
-  const { code, errcode, cause } = error as Error & { readonly code?: unknown; readonly errcode?: unknown };
+  const { code, errcode, cause }: Error & { readonly code?: unknown; readonly errcode?: unknown } = error;
   if (code === 'ENOSPC' || code === 'EDQUOT') return FULL;
   if (code === 'EROFS') return READ_ONLY;
   if (code === 'EIO') return BROKEN;

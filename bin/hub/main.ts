@@ -1,4 +1,5 @@
 /** svc-hub: the command line and the composition root. The only file of it that reads env and argv. */
+
 import { existsSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -9,6 +10,7 @@ import { SCOPES } from '../../shared/auth/scopes.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { sweepTemporary } from '../../shared/files/atomic-write.ts';
 import { takePidLock } from '../../shared/files/pid-lock.ts';
+import { recordOf } from '../../shared/member.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
 import { named, runServices } from '../../shared/process/services.ts';
 import { VERSION } from '../../shared/version.ts';
@@ -229,9 +231,10 @@ async function printCode(places: HubPlaces, env: Env): Promise<number> {
     redirect: 'error',
     signal: AbortSignal.timeout(REQUEST_MS),
   });
-  const body = (await answer.json()) as { readonly code: string; readonly detail?: string };
-  if (answer.status !== 201) throw new Error(body.detail ?? `the hub answered ${answer.status}`);
-  return say(body.code);
+  const { code, detail } = recordOf(await answer.json());
+  if (answer.status !== 201 || typeof code !== 'string')
+    throw new Error(typeof detail === 'string' ? detail : `the hub answered ${answer.status}`);
+  return say(code);
 }
 
 async function operator(places: HubPlaces, name: string): Promise<number> {

@@ -26,7 +26,7 @@ export class RunningExtension {
     this.#child = child;
     this.#exited = once(child, 'close').then(
       ([code, signal]: readonly unknown[]) =>
-        typeof signal === 'string' ? `was ended by ${signal}` : `ended with code ${String(code as number)}`,
+        typeof signal === 'string' ? `was ended by ${signal}` : `ended with code ${String(code)}`,
       (error: unknown) => `could not be started: ${messageOf(error)}`,
     );
   }

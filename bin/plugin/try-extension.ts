@@ -121,10 +121,11 @@ export async function runOwnTests(
     timeout: TESTS_MS,
     env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1', NODE_OPTIONS: '' },
   });
-  const [code] = (await once(child, 'close')) as [number | null];
+  const [code]: readonly unknown[] = await once(child, 'close');
   return {
     name: `its own tests in ${testsDir}`,
     ok: code === 0,
-    detail: code === 0 ? '' : `ended with code ${code ?? 'none: they were stopped'}`,
+    detail:
+      code === 0 ? '' : `ended with code ${typeof code === 'number' ? code : 'none: they were stopped'}`,
   };
 }

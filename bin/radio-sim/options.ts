@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { join } from 'node:path';
 import type { Config } from '../../shared/config/schema.ts';
-import type { JsonObject } from '../../shared/member.ts';
+import { parseJson, recordOf } from '../../shared/member.ts';
 import type { Paths } from '../../shared/paths.ts';
 
 /** One end of a simulated radio. All ports but those of the air are on 127.0.0.1. */
@@ -47,7 +47,7 @@ const MAX_K = 40;
  */
 export function radioSimOptions(text: string, { agent, radio }: Config, paths: Paths): RadioSimOptions {
   const json = text.trimStart().startsWith('{') ? text : readFileSync(text, 'utf8');
-  const given = JSON.parse(json) as JsonObject;
+  const given = recordOf(parseJson(json));
   const number = (name: string, low: number, high: number, otherwise: number | null): number => {
     const value = given[name] ?? otherwise;
     if (typeof value === 'number' && value >= low && value <= high) return value;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { Retry } from '../../shared/async/retry.ts';
+import { parseJson, recordOf } from '../../shared/member.ts';
 import { LineSplitter } from '../../shared/rpc/lines.ts';
 import { readLogLine } from '../../shared/rpc/logs.ts';
 
@@ -94,7 +95,7 @@ export class LogShipper {
     socket.on('connect', () => socket.write(`${JSON.stringify({ shipper: this.#id })}\n`));
     socket.on('data', (chunk: Buffer) => {
       try {
-        lines.push(chunk, (line) => this.#acknowledged(JSON.parse(line) as { readonly ack?: unknown }));
+        lines.push(chunk, (line) => this.#acknowledged(recordOf(parseJson(line))));
       } catch {
         socket.destroy(); // not the store; the next connection may be
       }

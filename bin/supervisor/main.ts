@@ -3,6 +3,7 @@
  * the checkout, the flight controller is the simulated one unless the config says otherwise, and one short screen shows how to
  * use it.
  */
+
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -13,11 +14,12 @@ import { loadConfig } from '../../shared/config/load.ts';
 import type { Config } from '../../shared/config/schema.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
+import { parseJson, recordOf } from '../../shared/member.ts';
 import { type Paths, pathsFrom } from '../../shared/paths.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
 import { named, runServices } from '../../shared/process/services.ts';
 import { CODE_ROOT, demoDirectories, demoFolder, EXTENSION, GROUND } from '../places.ts';
-import { WATCH_LIMITS, type WatchLimits } from './child.ts';
+import { WATCH_LIMITS } from './child.ts';
 import { checkOwner, portFree, seedDemoConfig } from './demo.ts';
 import { openLogFile } from './log-file.ts';
 import { LogShipper } from './log-shipper.ts';
@@ -172,10 +174,10 @@ async function supervise(
         // A person who pressed Ctrl-C waits 3 s at most; a service has the time that its clients need.
         drainMs: flags.demo ? 1500 : 5000,
         simPort,
-        ceilings: JSON.parse(flags.ceilings ?? '{}') as Record<string, number>,
+        ceilings: numbersIn(flags.ceilings),
       });
     },
-    limits: { ...WATCH_LIMITS, ...(JSON.parse(flags['watch-limits'] ?? '{}') as Partial<WatchLimits>) },
+    limits: { ...WATCH_LIMITS, ...numbersIn(flags['watch-limits']) },
     onLine,
     onState: (name, state) => {
       const time = new Date().toISOString();
@@ -207,6 +209,11 @@ async function supervise(
     (sentence) => log.error(sentence),
   );
   if (again) beginAnew();
+}
+
+/** Numbers by name, as the tests give them. */
+function numbersIn(json = '{}'): Readonly<Record<string, number>> {
+  return Object.fromEntries(Object.entries(recordOf(parseJson(json))).map(([name, n]) => [name, Number(n)]));
 }
 
 /** Replaces the program and keeps the process id for systemd and the terminal. */

@@ -1,6 +1,7 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { codeOf, messageOf } from '../../shared/errors.ts';
+import { recordOf } from '../../shared/member.ts';
 
 /**
  * The processes of a killed supervisor end by themselves, because their channel to it closes. But a process whose loop hangs
@@ -38,8 +39,7 @@ function bornOf(pid: number): string | null {
 }
 
 function isKnown(value: unknown): value is Known {
-  if (typeof value !== 'object' || value === null) return false;
-  const { name, pid, born } = value as Partial<Record<keyof Known, unknown>>;
+  const { name, pid, born } = recordOf(value);
   return (
     typeof name === 'string' &&
     typeof born === 'string' &&

@@ -7,6 +7,7 @@ import { ZipFile } from 'yazl';
 import { loadConfig } from '../../shared/config/load.ts';
 import { maskedConfig } from '../../shared/config/mask.ts';
 import { messageOf } from '../../shared/errors.ts';
+import { zipOutput } from '../../shared/files/zip-output.ts';
 import { AUDIT_FILE, type Paths, PROGRAMS_FILE, STRANGERS_FILE } from '../../shared/paths.ts';
 import { VERSION } from '../../shared/version.ts';
 import { examine } from '../doctor/doctor.ts';
@@ -64,7 +65,7 @@ class BundleCollector {
   }
 
   collect(): Readable {
-    const archive = this.#zip.outputStream as Readable;
+    const archive = zipOutput(this.#zip);
     this.#addAll().then(
       () => this.#zip.end(),
       (error: unknown) => archive.destroy(error instanceof Error ? error : new Error(String(error))),

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import type { JsonObject } from '../../shared/member.ts';
+import { isObject, type JsonObject, listOf, recordOf } from '../../shared/member.ts';
 import { clip } from './cells.ts';
 
 /** The lines of `svc top`, from the answers of the API. Pure: the same snapshot gives the same lines. */
@@ -134,14 +134,11 @@ function at(value: JsonObject | null, name: string): unknown {
 }
 
 function record(value: JsonObject | null, name: string): JsonObject {
-  const member = at(value, name);
-  return typeof member === 'object' && member !== null ? (member as JsonObject) : {};
+  return recordOf(at(value, name));
 }
 
 function list(value: JsonObject, name: string): readonly JsonObject[] {
-  const member = at(value, name);
-  const members: readonly unknown[] = Array.isArray(member) ? member : [];
-  return members.filter((each): each is JsonObject => typeof each === 'object' && each !== null);
+  return listOf(at(value, name)).filter(isObject);
 }
 
 function show(value: unknown): string {

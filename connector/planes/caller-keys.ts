@@ -6,6 +6,7 @@ import { takePidLock } from '../../shared/files/pid-lock.ts';
 import { readPrivateSync } from '../../shared/files/private-file.ts';
 import { newCertificateKey } from '../../shared/fleet/client-certificate.ts';
 import { newSigningKey, publicJwk, thumbprint } from '../../shared/fleet/signed.ts';
+import { parseJson, recordOf } from '../../shared/member.ts';
 import type { PublicJwk } from '../../shared/schemas/fleet-statements.ts';
 
 /** The keys of this connector for one machine credential. The hub binds a credential to the first signing key that uses it. */
@@ -51,13 +52,13 @@ interface Stored {
 function readStored(file: string): Stored | null {
   const text = readPrivateSync(file);
   if (text === null) return null;
-  let value: Partial<Record<keyof Stored, unknown>>;
+  let value: unknown;
   try {
-    value = JSON.parse(text) as typeof value;
+    value = parseJson(text);
   } catch {
     throw new Error(`${file} is broken; remove it, and make a new credential`); // the parser would quote the key
   }
-  const { signing, certificate } = value;
+  const { signing, certificate } = recordOf(value);
   if (typeof signing !== 'string' || typeof certificate !== 'string')
     throw new Error(`${file} is broken; remove it, and make a new credential`);
   return { signing, certificate };

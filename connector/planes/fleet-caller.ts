@@ -8,7 +8,7 @@ import { messageOf } from '../../shared/errors.ts';
 import { NotBelieved, signStatement, verifyStatement } from '../../shared/fleet/signed.ts';
 import { MAX_CALL_BYTES, MAX_REPLY_BYTES } from '../../shared/fleet/told.ts';
 import { replierOf, topics } from '../../shared/fleet/topics.ts';
-import type { JsonObject } from '../../shared/member.ts';
+import { memberOf } from '../../shared/member.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import type { CallStatement, PublicJwk, Reply } from '../../shared/schemas/fleet-statements.ts';
 import type { HubSession } from './hub-session.ts';
@@ -303,9 +303,7 @@ export class FleetCaller {
 }
 
 function member(reply: Reply, name: string): string | null {
-  const { body } = reply;
-  if (typeof body !== 'object' || body === null) return null;
-  const value = (body as JsonObject)[name];
+  const value = memberOf(reply.body, name);
   return typeof value === 'string' ? value : null;
 }
 

@@ -1,5 +1,6 @@
 import type { NodeEntry } from '../../shared/fleet/hub-api.ts';
 import { requestClass } from '../../shared/fleet/request-class.ts';
+import { isKeyOf } from '../../shared/member.ts';
 import type { OperatorFiles } from '../../shared/operator/operator-files.ts';
 import type { CallStatement, Reply } from '../../shared/schemas/fleet-statements.ts';
 import { Denial } from '../denial.ts';
@@ -138,7 +139,7 @@ export class FleetNode implements NodeClient {
       cancelled: 'cancelled',
     } as const;
     return new Denial(
-      why in reason ? reason[why as keyof typeof reason] : 'rest_down',
+      isKeyOf(reason, why) ? reason[why] : 'rest_down',
       maybeDone ? `${sentence} ${MAYBE}` : sentence,
       { path, cause: why },
       maybeDone,

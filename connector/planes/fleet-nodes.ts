@@ -127,6 +127,6 @@ export class FleetNodes {
   }
 
   #isNode(value: unknown): value is NodeEntry {
-    return isEntry(value) === null && isNodeId((value as NodeEntry).id);
+    return isEntry.fits(value) && isNodeId(value.id);
   }
 }

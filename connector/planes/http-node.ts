@@ -1,7 +1,7 @@
 import { ApiError, codeOf, messageOf } from '../../shared/errors.ts';
 import { CLIENT_ID_HEADER } from '../../shared/flight/pilot.ts';
 import { requestNode } from '../../shared/http/node-request.ts';
-import type { JsonObject } from '../../shared/member.ts';
+import { type JsonObject, parseJson, recordOf } from '../../shared/member.ts';
 import { Denial } from '../denial.ts';
 import type { Principal } from '../principal.ts';
 import {
@@ -71,7 +71,7 @@ export class HttpNode implements NodeClient {
     const { bytes } = await this.bytes(request, principal, signal);
     if (bytes.length === 0) return null;
     try {
-      return JSON.parse(bytes.toString('utf8')) as unknown;
+      return parseJson(bytes.toString('utf8'));
     } catch {
       const { method, path } = request;
       throw new Denial('rest_down', 'The node did not answer in JSON.', { path }, method !== 'GET');
@@ -125,8 +125,7 @@ export class HttpNode implements NodeClient {
 
 function bodyOf(bytes: Buffer): JsonObject {
   try {
-    const value: unknown = JSON.parse(bytes.toString('utf8'));
-    return typeof value === 'object' && value !== null ? (value as JsonObject) : {};
+    return recordOf(parseJson(bytes.toString('utf8')));
   } catch {
     return {}; // not a body of the node; the status is enough
   }

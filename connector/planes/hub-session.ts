@@ -178,9 +178,6 @@ async function askSession({ hub, keys }: HubSessionOptions): Promise<CallerSessi
     [CALLER_KEY_HEADER]: Buffer.from(JSON.stringify(keys.jwk)).toString('base64url'),
     [CALLER_CSR_HEADER]: der.toString('base64url'),
   });
-  const errors = isSession(body);
-  const granted = body as CallerSession;
-  if (errors !== null || !CALLER_ID.test(granted.id))
-    throw new HubError(null, `The hub's session is not as expected: ${errors?.[0]?.path ?? '/id'}`);
-  return granted;
+  if (isSession.fits(body) && CALLER_ID.test(body.id)) return body;
+  throw new HubError(null, `The hub's session is not as expected: ${isSession(body)?.[0]?.path ?? '/id'}`);
 }

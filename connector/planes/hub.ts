@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { messageOf } from '../../shared/errors.ts';
 import { type NodePlace, requestNode } from '../../shared/http/node-request.ts';
+import { memberOf, parseJson } from '../../shared/member.ts';
 
 /** The hub of a fleet (docs/contract.md 10), as its callers ask it. */
 export interface HubPlace {
@@ -78,7 +79,7 @@ export async function askHub(
   });
   const body = parse(answer.bytes);
   if (answer.status !== 200) {
-    const { detail } = (body ?? {}) as { readonly detail?: unknown };
+    const detail = memberOf(body, 'detail');
     const said = typeof detail === 'string' ? detail : `status ${answer.status}`;
     throw new HubError(answer.status, `The hub ${url} refuses: ${said}`);
   }
@@ -88,7 +89,7 @@ export async function askHub(
 
 function parse(bytes: Buffer): unknown {
   try {
-    return JSON.parse(bytes.toString('utf8')) as unknown;
+    return parseJson(bytes.toString('utf8'));
   } catch {
     return undefined; // the caller says so
   }

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../shared/member.ts';
+import { recordOf } from '../../shared/member.ts';
 import { Denial } from '../denial.ts';
 import { type Principal, STDIO } from '../principal.ts';
 import { HttpNode, type HttpTarget } from './http-node.ts';
@@ -58,8 +58,7 @@ async function learnOf(node: HttpNode): Promise<boolean> {
   const { id: known, name: before } = node.target;
   try {
     const request = { method: 'GET', path: '/api/pairing/info', timeoutMs: IDENTITY_MS };
-    const info = (await node.json(request, STDIO)) as JsonObject | null;
-    const { device_id: said, name } = info ?? {};
+    const { device_id: said, name } = recordOf(await node.json(request, STDIO));
     const id = known === LOCAL && typeof said === 'string' ? said : known;
     const now = typeof name === 'string' && name !== '' ? name : before;
     if (id === known && now === before) return false;

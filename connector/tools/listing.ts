@@ -1,3 +1,4 @@
+import { parseJson, recordOf } from '../../shared/member.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import { cursor } from './parts.ts';
 import { classOf, isRaisable, type Tool, type ToolAnswer } from './tool.ts';
@@ -120,7 +121,7 @@ function withoutForms(properties: object): object {
         : (key === 'pattern' || key === 'x-says') && typeof value === 'string';
     return isForm ? undefined : value;
   });
-  return JSON.parse(text) as object;
+  return recordOf(parseJson(text));
 }
 
 function isGlobe(key: string, value: number): boolean {

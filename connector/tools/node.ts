@@ -1,3 +1,4 @@
+import { parseJson } from '../../shared/member.ts';
 import { asRecord, pathOf } from '../rows.ts';
 import { name, queryOf, reading, writing } from './parts.ts';
 import type { Tool } from './tool.ts';
@@ -311,7 +312,7 @@ export const nodeTools: readonly Tool[] = [
 /** A text that is not JSON stands for itself. */
 function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseJson(text);
   } catch (error) {
     if (error instanceof SyntaxError) return text;
     throw error;

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { JsonObject } from '../../shared/member.ts';
+import { type JsonObject, listOf, memberOf } from '../../shared/member.ts';
 import { Denial } from '../denial.ts';
 import { asRecord, pathOf } from '../rows.ts';
 import { cursor, name, reading, writing } from './parts.ts';
@@ -49,15 +49,16 @@ const MAX_LOOKED_AT = 100;
 /** The text of a value, or of its bits; null if none is known. */
 function inWords(value: number, metadata: JsonObject): string | null {
   const { values, bitmask } = metadata;
-  if (Array.isArray(values)) {
-    const found = (values as readonly { value: number; text: string }[]).find((each) => each.value === value);
-    if (found !== undefined) return found.text;
-  }
-  if (!Array.isArray(bitmask)) return null;
-  const set = (bitmask as readonly { bit: number; text: string }[]).filter(
-    ({ bit }) => Math.floor(value / 2 ** bit) % 2 !== 0,
+  const named = memberOf(
+    listOf(values).find((each) => memberOf(each, 'value') === value),
+    'text',
   );
-  return set.length === 0 ? '(no bits set)' : set.map(({ text }) => text).join(', ');
+  if (typeof named === 'string') return named;
+  if (!Array.isArray(bitmask)) return null;
+  const set = listOf(bitmask).filter(
+    (each) => Math.floor(value / 2 ** Number(memberOf(each, 'bit'))) % 2 !== 0,
+  );
+  return set.length === 0 ? '(no bits set)' : set.map((each) => String(memberOf(each, 'text'))).join(', ');
 }
 
 /** A sentence if the value is outside its documented range. */
@@ -218,7 +219,14 @@ export const paramTools: readonly Tool[] = [
       const { length: total } = await all(context);
       const { changed } = asRecord(await ask({ method: 'GET', path: pathOf('params.changed.get') }));
       const focus = upper(args['focus']);
-      const differing = (changed as readonly Listed[]).filter((each) => isAbout(each.name, focus));
+      const differing = listOf(changed)
+        .map(
+          (each): Listed => ({
+            name: String(memberOf(each, 'name')),
+            value: Number(memberOf(each, 'value')),
+          }),
+        )
+        .filter((each) => isAbout(each.name, focus));
       const observations: { name: string; value: number; message: string }[] = [];
       for (const { name: wanted, value } of differing.slice(0, MAX_LOOKED_AT)) {
         const answer = asRecord(

@@ -12,9 +12,10 @@ import {
   toWebRequest,
 } from '@modelcontextprotocol/node';
 import { isLegacyRequest, type Server } from '@modelcontextprotocol/server';
+import { chunksOf } from '../../shared/async/chunks.ts';
 import { every } from '../../shared/async/every.ts';
 import { messageOf } from '../../shared/errors.ts';
-import type { JsonObject } from '../../shared/member.ts';
+import { type JsonObject, parseJson } from '../../shared/member.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { Denial } from '../denial.ts';
 import type { Principal } from '../principal.ts';
@@ -281,7 +282,7 @@ const FAILED = Symbol('failed');
 async function readJson(req: IncomingMessage, res: ServerResponse): Promise<unknown> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of req as AsyncIterable<Buffer>) {
+  for await (const chunk of chunksOf(req)) {
     size += chunk.length;
     if (size > MAX_BODY_BYTES) {
       answer(res, 413, {
@@ -294,7 +295,7 @@ async function readJson(req: IncomingMessage, res: ServerResponse): Promise<unkn
     chunks.push(chunk);
   }
   try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown;
+    return parseJson(Buffer.concat(chunks).toString('utf8'));
   } catch {
     answer(res, 400, { jsonrpc: '2.0', error: { code: -32700, message: 'The body is not JSON' }, id: null });
     return FAILED;

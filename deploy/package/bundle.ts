@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { lstat, readdir, readFile, readlink, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
+import { chunksOf } from '../../shared/async/chunks.ts';
+import { zipOutput } from '../../shared/files/zip-output.ts';
 import { MANIFEST_ENTRY, openBundle, SIGNATURE_ENTRY, TREE } from '../../shared/update/bundle.ts';
 import type { Arch, Manifest } from '../../shared/update/manifest.ts';
 import { parsePublicKey, type SecretKey, signText } from '../../shared/update/minisign.ts';
@@ -78,7 +79,7 @@ async function filesOf(tree: string): Promise<readonly (readonly [string, TreeFi
 
 async function described(file: string): Promise<TreeFile> {
   const hash = createHash('sha256');
-  for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) hash.update(chunk);
+  for await (const chunk of chunksOf(createReadStream(file))) hash.update(chunk);
   const { mode } = await lstat(file);
   return { sha256: hash.digest('hex'), mode: (mode & 0o100) === 0 ? 0o644 : 0o755 };
 }
@@ -102,7 +103,7 @@ async function writeZip(
         callback(null, createReadStream(join(tree, path))),
       );
   }
-  const output = zip.outputStream as Readable;
+  const output = zipOutput(zip);
   zip.on('error', (error: Error) => output.destroy(error));
   zip.end();
   await pipeline(output, createWriteStream(out, { flags: 'wx', mode: 0o644 }));

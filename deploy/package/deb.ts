@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { codeOf } from '../../shared/errors.ts';
 import { runProgram } from '../../shared/process/run-program.ts';
 import { normaliseModes } from './stage.ts';
 
@@ -79,7 +80,7 @@ export async function readScript(
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    if (codeOf(error) === 'ENOENT') return null;
     throw error;
   }
   const filled = text.replaceAll(/@([A-Z][A-Z_]+)@/g, (whole, word: string) => words[word] ?? whole);

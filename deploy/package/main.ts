@@ -1,8 +1,10 @@
 /** npm run package: the files that people install (docs/release.md). */
+
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { basename, extname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { memberOf, parseJson } from '../../shared/member.ts';
 import { runProgram } from '../../shared/process/run-program.ts';
 import { ARCHES, type Arch } from '../../shared/update/manifest.ts';
 import { parseSecretKey } from '../../shared/update/minisign.ts';
@@ -93,9 +95,8 @@ async function build(): Promise<string> {
 }
 
 async function makePackages({ arches, only, out, fast, ...options }: Options): Promise<string[]> {
-  const { version } = JSON.parse(await readFile(join(checkout, 'package.json'), 'utf8')) as {
-    version: string;
-  };
+  const packageJson = parseJson(await readFile(join(checkout, 'package.json'), 'utf8'));
+  const version = String(memberOf(packageJson, 'version'));
   const epoch = await commitTime();
   const dist = options.dist ?? (await build());
   await mkdir(join(checkout, 'node_modules/.cache/package'), { recursive: true });

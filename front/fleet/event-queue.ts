@@ -4,7 +4,7 @@ import { messageOf } from '../../shared/errors.ts';
 import { isDamage, setAside } from '../../shared/files/damaged-database.ts';
 import { inTransaction } from '../../shared/files/transaction.ts';
 import type { FleetEvent } from '../../shared/fleet/told.ts';
-import type { JsonObject } from '../../shared/member.ts';
+import { parseJson, recordOf } from '../../shared/member.ts';
 import type { FleetLog } from './fleet-log.ts';
 
 /** The kind of telemetry that was kept while there was no connection: the first to go when the queue is full. */
@@ -92,7 +92,7 @@ export class EventQueue {
         seq: Number(row['seq']),
         at: Number(row['at']),
         kind: String(row['kind']),
-        detail: JSON.parse(String(row['detail'])) as JsonObject,
+        detail: recordOf(parseJson(String(row['detail']))),
       };
     });
   }

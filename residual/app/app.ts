@@ -43,6 +43,9 @@ type Step = (req: Request, res: Marked, next: NextFunction) => void | Promise<vo
 
 // Stored on the socket, so that the proof is checked once per connection.
 const PROVEN = Symbol('proven');
+function tagsOf(socket: object): { [PROVEN]?: true } {
+  return socket;
+}
 
 /**
  * The residual's HTTP side. Only svc-control may use it: each connection needs the proof and each request the decision;
@@ -66,7 +69,7 @@ export function createApp({ rows, handlers, proof, end, log }: AppParts): Return
 
 /** The decision about this request. @throws ApiError E_UNAUTHENTICATED if it is not from svc-control, or has no decision */
 export function markOf(req: IncomingMessage, proof: string | null): Mark {
-  const socket = req.socket as typeof req.socket & { [PROVEN]?: true };
+  const socket = tagsOf(req.socket);
   if (socket[PROVEN] !== true && !isProof(req.headers[PROOF_HEADER], proof))
     throw new ApiError('E_UNAUTHENTICATED', 'Only the front speaks to this socket.');
   socket[PROVEN] = true;

@@ -4,6 +4,7 @@ import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 import { messageOf } from '../../shared/errors.ts';
+import { memberOf } from '../../shared/member.ts';
 import type { OnProgress } from '../../shared/routes/handler.ts';
 
 const MAX_REDIRECTS = 5;
@@ -74,14 +75,14 @@ export async function download({ path, maxBytes, tooLarge, progress, ...from }: 
     const body = Readable.fromWeb(answer.body as ReadableStream);
     await pipeline(body, counted, createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true }));
   } catch (error) {
-    if (error === over || (error as NodeJS.ErrnoException).syscall === 'write') throw error;
+    if (error === over || memberOf(error, 'syscall') === 'write') throw error;
     throw failed(from.url, error);
   }
   return hash.digest('hex');
 }
 
 function failed(url: string, error: unknown): DownloadFailed {
-  const { cause } = error as { readonly cause?: unknown };
+  const cause = memberOf(error, 'cause');
   const why = cause === undefined ? messageOf(error) : `${messageOf(error)} (${messageOf(cause)})`;
   return new DownloadFailed(`${url}: ${why}.`);
 }

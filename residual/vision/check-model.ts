@@ -51,9 +51,13 @@ async function answer([file, text, memory]: readonly string[]): Promise<ModelChe
     return { ok: false, reason: 'usage: check-model FILE METADATA [MEMORY_MB]' };
   try {
     const metadata: unknown = JSON.parse(text);
-    const errors = validatorOf(modelMetadata)(metadata);
-    if (errors !== null) return { ok: false, reason: errors.map((error) => faultOf(error, 'it')).join('; ') };
-    return await check(file, metadata as ModelMetadata, Number(memory ?? DEFAULT_MEMORY_MB));
+    const validate = validatorOf(modelMetadata);
+    if (!validate.fits(metadata))
+      return {
+        ok: false,
+        reason: (validate(metadata) ?? []).map((error) => faultOf(error, 'it')).join('; '),
+      };
+    return await check(file, metadata, Number(memory ?? DEFAULT_MEMORY_MB));
   } catch (error) {
     return { ok: false, reason: messageOf(error) };
   }

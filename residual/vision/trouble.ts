@@ -2,6 +2,7 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { bootTime } from '../../shared/boot-clock.ts';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
+import { parseJson, recordOf } from '../../shared/member.ts';
 
 /** So often a model may end the process; then it is not loaded again. */
 const MOST = 2;
@@ -37,7 +38,7 @@ export class Trouble {
       if (error.code === 'ENOENT') return '{}';
       throw error;
     });
-    const found = JSON.parse(text) as { readonly boot?: unknown; readonly count?: unknown };
-    return found.boot === boot && typeof found.count === 'number' ? found.count : 0;
+    const { boot: of, count } = recordOf(parseJson(text));
+    return of === boot && typeof count === 'number' ? count : 0;
   }
 }

@@ -6,10 +6,12 @@ export interface Deferred<T> {
 }
 
 export function deferred<T = void>(): Deferred<T> {
-  let settle: Omit<Deferred<T>, 'promise'> | null = null;
-  const promise = new Promise<T>((resolve, reject) => {
-    settle = { resolve, reject };
+  // Assigned before `new Promise` returns.
+  let resolve!: Deferred<T>['resolve'];
+  let reject!: Deferred<T>['reject'];
+  const promise = new Promise<T>((fulfil, fail) => {
+    resolve = fulfil;
+    reject = fail;
   });
-  // The function above has run already.
-  return { promise, ...(settle as unknown as Omit<Deferred<T>, 'promise'>) };
+  return { promise, resolve, reject };
 }

@@ -37,7 +37,7 @@ export class Slots {
     };
     const leave = (): void => {
       this.#waiting.splice(this.#waiting.indexOf(give), 1);
-      turn.reject(signal.reason as Error);
+      turn.reject(signal.reason);
     };
     this.#waiting.push(give);
     signal.addEventListener('abort', leave, { once: true });

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { JsonObject } from '../member.ts';
+import { recordOf } from '../member.ts';
 import type { Head } from './head.ts';
 
 /**
@@ -142,13 +142,16 @@ export class ChainCheck {
   }
 }
 
+function isChained(value: unknown): value is ChainedRecord {
+  const { seq, prev } = recordOf(value);
+  return typeof seq === 'number' && typeof prev === 'string';
+}
+
 /** The record of a line, or null if it is not a record. */
 export function parse(line: string): ChainedRecord | null {
   try {
     const value: unknown = JSON.parse(line);
-    if (typeof value !== 'object' || value === null) return null;
-    const { seq, prev } = value as JsonObject;
-    return typeof seq === 'number' && typeof prev === 'string' ? (value as ChainedRecord) : null;
+    return isChained(value) ? value : null;
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw error;

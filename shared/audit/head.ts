@@ -2,7 +2,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { closeSync, constants, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { readPrivateSync } from '../files/private-file.ts';
-import type { JsonObject } from '../member.ts';
+import { isObject } from '../member.ts';
 
 /**
  * Where a chain begins and ends, beside it in `<file>.head`, signed with a key of the node: without it, one could not detect
@@ -122,10 +122,10 @@ function parseHead(text: string): (ReadHead & { readonly mac: string }) | null {
     if (error instanceof SyntaxError) return null;
     throw error;
   }
-  if (typeof value !== 'object' || value === null) return null;
-  const { from, seq, hash, mac, open = null, anchored } = value as JsonObject;
-  if (typeof from !== 'object' || from === null || typeof seq !== 'number') return null;
-  const { seq: first, prev } = from as JsonObject;
+  if (!isObject(value)) return null;
+  const { from, seq, hash, mac, open = null, anchored } = value;
+  if (!isObject(from) || typeof seq !== 'number') return null;
+  const { seq: first, prev } = from;
   return typeof first === 'number' &&
     typeof prev === 'string' &&
     typeof hash === 'string' &&

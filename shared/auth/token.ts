@@ -4,7 +4,7 @@
  * received bytes, so that an issuer may use any order of claims. Pure: no clock, no file.
  */
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto';
-import type { JsonObject } from '../member.ts';
+import { isRecord } from '../member.ts';
 import { isScope, type Scope } from './scopes.ts';
 
 const LABEL = 'svc/mcp-token/v1';
@@ -96,8 +96,8 @@ function strictBase64Url(text: string): Buffer | null {
 /** Unknown members are ignored; `allowedNodes` and `label` may be missing. */
 function parseClaims(bytes: Buffer): TokenClaims | null {
   const value = parseJson(bytes);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
-  const { tokenId, operatorId, iss, scopes, allowedNodes = [], expiresAt, label = '' } = value as JsonObject;
+  if (!isRecord(value)) return null;
+  const { tokenId, operatorId, iss, scopes, allowedNodes = [], expiresAt, label = '' } = value;
   if (!isTokenId(tokenId) || typeof operatorId !== 'string' || typeof iss !== 'string') return null;
   if (!Array.isArray(scopes) || scopes.length === 0 || !scopes.every(isScope)) return null;
   if (new Set(scopes).size !== scopes.length) return null;

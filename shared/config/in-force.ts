@@ -4,10 +4,10 @@ import { messageOf } from '../errors.ts';
 import { writeAtomic } from '../files/atomic-write.ts';
 import { withLock } from '../files/lock.ts';
 import { readPrivate } from '../files/private-file.ts';
-import type { JsonObject } from '../member.ts';
+import { type JsonObject, parseJson } from '../member.ts';
 import type { Paths } from '../paths.ts';
-import { faultOf } from '../schemas/fault.ts';
-import { lazyValidator, validatorOf } from '../schemas/validator.ts';
+import { checked } from '../schemas/checked.ts';
+import { validatorOf } from '../schemas/validator.ts';
 import { configLeaf, configLeaves, valueAt } from './keys.ts';
 import { loadConfig, validConfig } from './load.ts';
 import type { Config } from './schema.ts';
@@ -34,17 +34,15 @@ export interface ConfigInForce {
 
 const MAX_BYTES = 1024 * 1024;
 
-const validHeld = lazyValidator(() =>
-  validatorOf({
-    type: 'object',
-    required: ['version', 'held'],
-    properties: {
-      version: { const: 1 },
-      held: { type: 'object', additionalProperties: { type: 'object' } },
-    },
-    additionalProperties: false,
-  }),
-);
+const validHeld = validatorOf({
+  type: 'object',
+  required: ['version', 'held'],
+  properties: {
+    version: { const: 1 },
+    held: { type: 'object', additionalProperties: { type: 'object' } },
+  },
+  additionalProperties: false,
+});
 
 /** Who is told: a logger. */
 interface ConfigLog {
@@ -119,10 +117,8 @@ async function change(paths: HeldPaths, next: (before: Held | null) => Held | nu
 async function readHeld({ heldConfig }: HeldPaths): Promise<Held | null> {
   const text = await readPrivate(heldConfig, MAX_BYTES);
   if (text === null) return null;
-  const file: unknown = JSON.parse(text);
-  const [first] = validHeld(file) ?? [];
-  if (first !== undefined) throw new Error(`${heldConfig} is damaged: ${faultOf(first, 'it')}`);
-  return (file as { readonly held: Held }).held;
+  const damaged = (fault: string): Error => new Error(`${heldConfig} is damaged: ${fault}`);
+  return checked(validHeld, parseJson(text), damaged).held;
 }
 
 function guardedOf(config: Config): KeyValues {

@@ -1,13 +1,4 @@
-import {
-  isMap,
-  isNode,
-  isScalar,
-  isSeq,
-  LineCounter,
-  parseDocument,
-  type Scalar,
-  type Node as YamlNode,
-} from 'yaml';
+import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type Node as YamlNode } from 'yaml';
 import { messageOf } from '../errors.ts';
 import { readOwn } from '../files/private-file.ts';
 import type { Paths } from '../paths.ts';
@@ -84,7 +75,12 @@ export function parseConfig(text: string, file: string): Config {
 
 /** The value as a config, with its defaults; null if it is none. */
 export function validConfig(value: unknown): Config | null {
-  return validateConfig(value) === null ? (value as Config) : null;
+  return isConfig(value) ? value : null;
+}
+
+/** The schema's own type does not know that the defaults are in. */
+function isConfig(value: unknown): value is Config {
+  return validateConfig(value) === null;
 }
 
 /** Where the last of `keys` stands in the text; where the text does not have it, the one before it. */
@@ -95,7 +91,7 @@ function offsetOf(root: YamlNode | null, keys: readonly string[]): number {
     if (isMap(node)) {
       const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === key);
       if (pair === undefined) break;
-      offset = (pair.key as Scalar).range?.[0] ?? offset;
+      if (isScalar(pair.key)) offset = pair.key.range?.[0] ?? offset;
       node = pair.value;
     } else if (isSeq(node)) {
       node = node.items[Number(key)];

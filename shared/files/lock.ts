@@ -2,6 +2,7 @@ import { lstat, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../errors.ts';
+import { memberOf } from '../member.ts';
 
 const RETRY_MS = 5;
 const TIMEOUT_MS = 5000;
@@ -29,7 +30,7 @@ export async function withLock<T>(path: string, work: () => Promise<T>): Promise
         database.exec('BEGIN EXCLUSIVE');
         break;
       } catch (error) {
-        if ((error as { errcode?: unknown }).errcode !== BUSY) throw error;
+        if (memberOf(error, 'errcode') !== BUSY) throw error;
         if (performance.now() > deadline)
           throw new Error(`${path} was locked by another process for ${TIMEOUT_MS} ms`, { cause: error });
       }

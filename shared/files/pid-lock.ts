@@ -3,7 +3,7 @@ import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeF
 import { hostname } from 'node:os';
 import { bootTime } from '../boot-clock.ts';
 import { codeOf } from '../errors.ts';
-import type { JsonObject } from '../member.ts';
+import { isObject, type JsonObject } from '../member.ts';
 
 /**
  * A lock that one process holds as long as it lives. For the connector, which also runs on Node 20, without the SQLite of
@@ -100,7 +100,7 @@ function beganAt(pid: number): string | null {
 function ownerOf(path: string): JsonObject | 'gone' | null {
   try {
     const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    return typeof value === 'object' && value !== null ? (value as JsonObject) : null;
+    return isObject(value) ? value : null;
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     const code = codeOf(error);

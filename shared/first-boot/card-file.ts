@@ -114,13 +114,11 @@ function read(text: string): CardText {
   if (error !== undefined) throw new Error(`line ${error.linePos?.[0].line ?? 1} is not YAML`);
   if (!isMap(document.contents)) throw new Error('it has no keys');
   const value: unknown = document.toJS({ maxAliasCount: 0 });
-  const faults = validate(value);
-  if (faults === null) {
-    const card = value as CardText;
+  if (validate.fits(value)) {
     // A country alone is for the hotspot.
-    if (card.wifi?.ssid === undefined && (card.wifi?.passphrase ?? card.wifi?.hidden) !== undefined)
+    if (value.wifi?.ssid === undefined && (value.wifi?.passphrase ?? value.wifi?.hidden) !== undefined)
       throw new Error('wifi.ssid is missing');
-    return card;
+    return value;
   }
-  throw new Error(faults.map((fault) => faultOf(fault, 'the file')).join('; '));
+  throw new Error((validate(value) ?? []).map((fault) => faultOf(fault, 'the file')).join('; '));
 }

@@ -1,4 +1,6 @@
 import { readOwn } from '../files/private-file.ts';
+import { parseJson } from '../member.ts';
+import { checked } from '../schemas/checked.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
 import { validatorOf } from '../schemas/validator.ts';
 
@@ -47,8 +49,7 @@ const OTHERS_WRITE = 0o022;
 /** Null where nothing was read yet. @throws Error if the file cannot be used */
 export async function readFirstBoot(file: string): Promise<FirstBootRecord | null> {
   const text = await readOwn(file, OTHERS_WRITE);
-  if (text === null) return null;
-  const value: unknown = JSON.parse(text);
-  if (validate(value) !== null) throw new Error(`${file} is not of version 1`);
-  return value as FirstBootRecord;
+  return text === null
+    ? null
+    : checked(validate, parseJson(text), () => new Error(`${file} is not of version 1`));
 }

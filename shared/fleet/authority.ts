@@ -75,7 +75,7 @@ export async function issueCertificate(
   days = 365,
 ): Promise<string> {
   const request = new Pkcs10CertificateRequest(typeof csr === 'string' ? csr : Uint8Array.from(csr));
-  const { name, namedCurve } = request.publicKey.algorithm as { name: string; namedCurve?: string };
+  const { name, namedCurve }: { name: string; namedCurve?: string } = request.publicKey.algorithm;
   if (name !== 'ECDSA' || namedCurve !== 'P-256') throw new Error('the key is not ECDSA P-256');
   if (!(await request.verify(provider))) throw new Error('the request is not signed by its key');
   const server = 'server' in what;

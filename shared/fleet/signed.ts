@@ -8,6 +8,7 @@ import {
   importJWK,
 } from 'jose';
 import { isWeakJwk } from '../auth/weak-key.ts';
+import { entriesOf, parseJson } from '../member.ts';
 import { faultOf } from '../schemas/fault.ts';
 import {
   type PublicJwk,
@@ -19,7 +20,7 @@ import { type Validator, validatorOf } from '../schemas/validator.ts';
 
 const ALG = 'Ed25519';
 const VALIDATORS = new Map<StatementType, Validator>(
-  Object.entries(STATEMENTS).map(([type, schema]) => [type as StatementType, validatorOf(schema)]),
+  entriesOf(STATEMENTS).map(([type, schema]) => [type, validatorOf(schema)]),
 );
 
 /** Why a statement is not believed; for logs and refusals, never with a secret in it. */
@@ -138,7 +139,7 @@ async function payloadOf<T extends StatementType>(
 
 function parse(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as unknown;
+    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
     return undefined; // signed, but no JSON: refused as no object
   }

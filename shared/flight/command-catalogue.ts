@@ -1,3 +1,4 @@
+import { keysOf } from '../member.ts';
 /**
  * The commands of `POST /api/command` (docs/contract.md 6): one list for the link that executes them, for
  * `GET /api/commands`, for the CLI and for the connector.
@@ -132,7 +133,7 @@ export const COMMANDS = {
 } as const satisfies Record<string, CommandSpec>;
 
 export type CommandName = keyof typeof COMMANDS;
-export const COMMAND_NAMES = Object.keys(COMMANDS) as readonly CommandName[];
+export const COMMAND_NAMES = keysOf(COMMANDS);
 
 /** The command that `text` names, whatever its case, or null. */
 export function commandNamed(text: string): CommandName | null {

@@ -1,3 +1,4 @@
+import { isOneOf } from '../member.ts';
 import type { CommandName } from './command-catalogue.ts';
 import { metresBetween, type Place, type Seen } from './seen.ts';
 
@@ -20,7 +21,7 @@ export const GOAL_NAMES = ['takeoff', 'goto', 'land', 'rtl'] as const satisfies 
 export type GoalName = (typeof GOAL_NAMES)[number];
 
 export function isGoalName(name: CommandName): name is GoalName {
-  return (GOAL_NAMES as readonly CommandName[]).includes(name);
+  return isOneOf(GOAL_NAMES, name);
 }
 
 const FIXED_WING = 1;

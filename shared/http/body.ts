@@ -106,7 +106,7 @@ function parsed(raw: Buffer, isText: boolean): JsonBody {
   if (isTooDeep(raw))
     throw new ApiError('E_BAD_REQUEST', `The JSON is nested deeper than ${MAX_JSON_DEPTH} levels.`);
   try {
-    return { raw, value: secureJson.parse(utf8.decode(raw)) as unknown };
+    return { raw, value: secureJson.parse(utf8.decode(raw)) };
   } catch (error) {
     throw new ApiError('E_BAD_REQUEST', `The body is not acceptable JSON: ${messageOf(error)}.`);
   }

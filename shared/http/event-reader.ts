@@ -1,3 +1,5 @@
+import { parseJson } from '../member.ts';
+
 /** One Server-Sent Event of our own kind: a name and one line of JSON. */
 interface ReadEvent {
   readonly event: string;
@@ -25,5 +27,5 @@ export async function* readEvents(chunks: AsyncIterable<Buffer>): AsyncGenerator
 /** Null for a comment. */
 function parse(text: string): ReadEvent | null {
   const match = /^event: (\w+)\ndata: (.*)$/s.exec(text);
-  return match === null ? null : { event: match[1] ?? '', data: JSON.parse(match[2] ?? '') as unknown };
+  return match === null ? null : { event: match[1] ?? '', data: parseJson(match[2] ?? '') };
 }

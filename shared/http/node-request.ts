@@ -6,6 +6,7 @@ import {
 } from 'node:http';
 import { request as httpsRequest, type RequestOptions as SecureOptions } from 'node:https';
 import { pipeline, type Readable } from 'node:stream';
+import { chunksOf } from '../async/chunks.ts';
 import { ApiError } from '../errors.ts';
 
 /**
@@ -117,7 +118,7 @@ function requestTo(place: NodePlace, options: RequestOptions): ReturnType<typeof
 async function readBounded(answer: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
+  for await (const chunk of chunksOf(answer)) {
     size += chunk.length;
     if (size > maxBytes) throw new ApiError('E_UPSTREAM', `The answer is larger than ${maxBytes} bytes.`);
     chunks.push(chunk);

@@ -1,3 +1,4 @@
+import { byteAt } from './byte-at.ts';
 export const STX_V1 = 0xfe;
 export const STX_V2 = 0xfd;
 
@@ -47,22 +48,22 @@ export class Frame {
     this.start = start;
     this.end = end;
     this.known = known;
-    this.payloadLength = buffer[start + 1] as number;
+    this.payloadLength = byteAt(buffer, start + 1);
     if (buffer[start] === STX_V2) {
       this.version = 2;
-      this.signed = ((buffer[start + 2] as number) & 1) === 1;
-      this.seq = buffer[start + 4] as number;
-      this.system = buffer[start + 5] as number;
-      this.component = buffer[start + 6] as number;
+      this.signed = (byteAt(buffer, start + 2) & 1) === 1;
+      this.seq = byteAt(buffer, start + 4);
+      this.system = byteAt(buffer, start + 5);
+      this.component = byteAt(buffer, start + 6);
       this.id = messageIdV2(buffer, start);
       this.payloadStart = start + 10;
     } else {
       this.version = 1;
       this.signed = false;
-      this.seq = buffer[start + 2] as number;
-      this.system = buffer[start + 3] as number;
-      this.component = buffer[start + 4] as number;
-      this.id = buffer[start + 5] as number;
+      this.seq = byteAt(buffer, start + 2);
+      this.system = byteAt(buffer, start + 3);
+      this.component = byteAt(buffer, start + 4);
+      this.id = byteAt(buffer, start + 5);
       this.payloadStart = start + 6;
     }
   }
@@ -77,9 +78,5 @@ export function frameAt(bytes: Buffer): Frame {
 
 /** The 24-bit message id of the v2 frame at `start`, of which at least ten bytes are there. */
 export function messageIdV2(buffer: Uint8Array, start: number): number {
-  return (
-    (buffer[start + 7] as number) |
-    ((buffer[start + 8] as number) << 8) |
-    ((buffer[start + 9] as number) << 16)
-  );
+  return byteAt(buffer, start + 7) | (byteAt(buffer, start + 8) << 8) | (byteAt(buffer, start + 9) << 16);
 }

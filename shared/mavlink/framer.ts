@@ -1,3 +1,4 @@
+import { byteAt } from './byte-at.ts';
 import { frameCrc } from './crc.ts';
 import { crcExtraOf } from './dialect.ts';
 import { Frame, messageIdV2, STX_V1, STX_V2 } from './frame.ts';
@@ -153,7 +154,7 @@ export class Framer {
     if (stx !== STX_V2 && stx !== STX_V1) return REJECT;
     const missing = last ? REJECT : WAIT;
     const there = this.#tail - start;
-    if (stx === STX_V2 && there > 2 && ((buffer[start + 2] as number) & ~SIGNED) !== 0) {
+    if (stx === STX_V2 && there > 2 && (byteAt(buffer, start + 2) & ~SIGNED) !== 0) {
       this.counters.unknownFlags++;
       return REJECT;
     }
@@ -201,7 +202,7 @@ export class Framer {
       const stx = buffer[at];
       if ((stx !== STX_V2 && stx !== STX_V1) || this.#failed[at] === 1) continue;
       const there = this.#tail - at;
-      if (stx === STX_V2 && there > 2 && ((buffer[at + 2] as number) & ~SIGNED) !== 0) continue;
+      if (stx === STX_V2 && there > 2 && (byteAt(buffer, at + 2) & ~SIGNED) !== 0) continue;
       if (there < (stx === STX_V2 ? 10 : 6)) found = PERHAPS;
       else if (this.#extraAt(at) < 0) continue;
       else if (there < this.#claimedLength(at)) found = PERHAPS;
@@ -215,7 +216,7 @@ export class Framer {
     const there = this.#tail - start;
     const v2 = this.#buffer[start] === STX_V2;
     if (there < (v2 ? 10 : 6)) return false;
-    if (v2 && ((this.#buffer[start + 2] as number) & ~SIGNED) !== 0) return false;
+    if (v2 && (byteAt(this.#buffer, start + 2) & ~SIGNED) !== 0) return false;
     const extra = this.#extraAt(start);
     const length = this.#claimedLength(start);
     return extra >= 0 && there >= length && this.#proven(start, extra);
@@ -226,8 +227,8 @@ export class Framer {
     if (this.#failed[start] === 1) return false;
     const buffer = this.#buffer;
     const v2 = buffer[start] === STX_V2;
-    const crcAt = start + (buffer[start + 1] as number) + (v2 ? 10 : 6);
-    const crc = (buffer[crcAt] as number) | ((buffer[crcAt + 1] as number) << 8);
+    const crcAt = start + byteAt(buffer, start + 1) + (v2 ? 10 : 6);
+    const crc = byteAt(buffer, crcAt) | (byteAt(buffer, crcAt + 1) << 8);
     if (frameCrc(buffer, start + 1, crcAt, extra) === crc) return true;
     this.#failed[start] = 1;
     this.#anyFailed = true;
@@ -237,14 +238,14 @@ export class Framer {
   /** Bytes that the frame at `start` claims, of which the header is there. */
   #claimedLength(start: number): number {
     const buffer = this.#buffer;
-    const payload = buffer[start + 1] as number;
+    const payload = byteAt(buffer, start + 1);
     if (buffer[start] === STX_V1) return payload + 8;
-    return payload + (((buffer[start + 2] as number) & SIGNED) === 0 ? 12 : 25);
+    return payload + ((byteAt(buffer, start + 2) & SIGNED) === 0 ? 12 : 25);
   }
 
   #extraAt(start: number): number {
     const buffer = this.#buffer;
-    return crcExtraOf(buffer[start] === STX_V2 ? messageIdV2(buffer, start) : (buffer[start + 5] as number));
+    return crcExtraOf(buffer[start] === STX_V2 ? messageIdV2(buffer, start) : byteAt(buffer, start + 5));
   }
 
   #clear(): void {

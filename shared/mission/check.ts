@@ -1,5 +1,5 @@
 import { ApiError } from '../errors.ts';
-import type { JsonObject } from '../member.ts';
+import { isRecord, type JsonObject } from '../member.ts';
 import {
   type FirstItem,
   ITEM_PARAMS,
@@ -105,10 +105,8 @@ function checkAll(part: MissionPart, items: readonly unknown[], first: number): 
   return checked;
 }
 
-function checkItem(part: MissionPart, value: unknown, index: number, first: number): MissionItem {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw itemError(index, 'is not an object');
-  const members = value as Members;
+function checkItem(part: MissionPart, members: unknown, index: number, first: number): MissionItem {
+  if (!isRecord(members)) throw itemError(index, 'is not an object');
   const unknown = Object.keys(members).find((name) => !KNOWN.has(name));
   if (unknown !== undefined) throw itemError(index, `${unknown} is not known here`);
   const frame = numberOf(members, 'frame', index);

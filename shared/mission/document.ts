@@ -1,3 +1,4 @@
+import { memberOf } from '../member.ts';
 import {
   type FirstItem,
   MISSION_PARTS,
@@ -35,8 +36,8 @@ export function partOfText(text: string): MissionPart {
 function partOfLines(lines: readonly string[]): MissionPart {
   if (isFencePoints(lines)) return 'fence';
   if (isRallyPoints(lines)) return 'rally';
-  const [first] = readWpl(lines).items as readonly { readonly command: number }[];
-  return MISSION_PARTS.find((part) => first !== undefined && fits(part, first.command)) ?? 'mission';
+  const command = memberOf(readWpl(lines).items[0], 'command');
+  return MISSION_PARTS.find((part) => typeof command === 'number' && fits(part, command)) ?? 'mission';
 }
 
 function draftOf(document: unknown, part: MissionPart): Draft | undefined {
@@ -53,5 +54,6 @@ function draftOf(document: unknown, part: MissionPart): Draft | undefined {
 function listOf(document: unknown, part: MissionPart): readonly unknown[] | undefined {
   if (isPlan(document)) return readPlan(document, part);
   if (isOldPlan(document)) return part === 'mission' ? readOldPlan(document) : undefined;
-  return (document as { readonly items: readonly unknown[] }).items; // by the row's schema
+  const items = memberOf(document, 'items');
+  return Array.isArray(items) ? items : undefined; // a list by the row's schema
 }

@@ -144,7 +144,7 @@ function rallyItems(rally: JsonObject): readonly unknown[] {
 function placeOf(value: unknown, index: number, frame: number = FENCE_FRAME): JsonObject {
   if (!Array.isArray(value) || value.length < 2)
     throw itemError(index, 'a place must be a list of latitude and longitude');
-  const [x, y, z = 0] = value as readonly unknown[];
+  const [x, y, z = 0]: readonly unknown[] = value;
   return { frame, x, y, z };
 }
 
@@ -209,7 +209,9 @@ function geoFence(items: readonly MissionItem[]): JsonObject {
   const circles: JsonObject[] = [];
   let breachReturn: readonly number[] | undefined;
   for (let at = 0; at < items.length; ) {
-    const { command, param1, x, y, z } = items[at] as MissionItem;
+    const item = items[at];
+    if (item === undefined) break;
+    const { command, param1, x, y, z } = item;
     const vertices = command === CMD.polygonInclusion || command === CMD.polygonExclusion;
     const count = vertices ? Math.max(1, param1 ?? 1) : 1;
     if (vertices) {

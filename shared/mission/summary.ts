@@ -56,7 +56,8 @@ function ending({ command }: MissionItem): string {
 function fenceSummary(items: readonly MissionItem[]): string {
   const parts: string[] = [];
   for (let index = 0; index < items.length; ) {
-    const item = items[index] as MissionItem;
+    const item = items[index];
+    if (item === undefined) break;
     const { command, param1 } = item;
     const polygon = command === CMD.polygonInclusion || command === CMD.polygonExclusion;
     const inside = command === CMD.polygonInclusion || command === CMD.circleInclusion;

@@ -2,7 +2,7 @@ import { lstatSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { codeOf } from '../errors.ts';
-import type { JsonObject } from '../member.ts';
+import { isObject, type JsonObject } from '../member.ts';
 
 /** The files with an operator's signals to the connector: of the same user on the same machine. */
 export interface OperatorFiles {
@@ -67,6 +67,6 @@ export function readOwnJson(path: string): JsonObject | null {
   const text = readOwnFile(path);
   if (text === null) return null;
   const value: unknown = JSON.parse(text);
-  if (typeof value !== 'object' || value === null) throw new Error(`${path} is not a JSON object`);
-  return value as JsonObject;
+  if (!isObject(value)) throw new Error(`${path} is not a JSON object`);
+  return value;
 }

@@ -29,7 +29,7 @@ export interface PendingCall {
 }
 
 const text = { type: 'string' } as const;
-const whyNoCall = validatorOf({
+const isCall = validatorOf({
   type: 'object',
   required: ['code', 'tool', 'node', 'argsHash', 'args'],
   properties: {
@@ -79,8 +79,8 @@ export function pendingCall(files: OperatorFiles, code: string, now: BootTime): 
   const found = readOwnJson(pathOf(files.pending, code));
   const age = found === null ? null : ageOf(found['at'], now);
   if (found === null || age === null || age > PENDING_S) return null;
-  if (found['code'] !== code || whyNoCall(found) !== null) return null; // what a person is shown has to be what they sign
-  return found as unknown as PendingCall;
+  if (found['code'] !== code || !isCall.fits(found)) return null; // what a person is shown has to be what they sign
+  return found;
 }
 
 /** Signs the call that waits under the code. @throws Error without a key */

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { ZipFile } from 'yauzl';
+import { chunksOf } from '../async/chunks.ts';
 import { messageOf } from '../errors.ts';
 import type { CheckedEntry } from './archive-directory.ts';
 import { PluginRefusal } from './refusal.ts';
@@ -51,7 +52,7 @@ export async function* contentOf(
   let sum = 0;
   try {
     const stream = await zip.openReadStreamPromise(entry);
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
+    for await (const chunk of chunksOf(stream)) {
       signal?.throwIfAborted();
       size += chunk.length;
       if (size > entry.uncompressedSize) break;

@@ -19,15 +19,14 @@ export const publishedBatch = {
   },
 } as const satisfies JsonSchema;
 
-type PublishedBatch = FromSchema<typeof publishedBatch>;
+export type PublishedBatch = FromSchema<typeof publishedBatch>;
 
 /**
  * The batch of an extension. It comes in its own name, whatever it says, and it cannot say what is designated: only svc-vision
  * follows something.
- * @param args valid by `publishedBatch`
+ * @param given valid by `publishedBatch`
  */
-export function batchOf(extension: string, args: object): Batch {
-  const given = args as PublishedBatch;
+export function batchOf(extension: string, given: PublishedBatch): Batch {
   return {
     v: 1,
     source: extension,

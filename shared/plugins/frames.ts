@@ -1,5 +1,5 @@
 import { decode, encode } from '@msgpack/msgpack';
-import type { JsonObject } from '../member.ts';
+import { isRecord } from '../member.ts';
 import { checkMsgpack } from './msgpack-check.ts';
 
 /** What goes over an extension's socket, in either direction: 4 bytes of length, big-endian, then this as a MessagePack map. */
@@ -79,9 +79,8 @@ function messageIn(frame: Buffer): IpcMessage {
   return value;
 }
 
-function isMessage(value: unknown): value is IpcMessage {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  const fields = value as JsonObject;
+function isMessage(fields: unknown): fields is IpcMessage {
+  if (!isRecord(fields)) return false;
   if (fields['v'] !== 1 || !['request', 'response', 'event'].includes(String(fields['t']))) return false;
   const id = fields['id'];
   const isId =

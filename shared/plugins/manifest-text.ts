@@ -1,4 +1,14 @@
-import { isAlias, isMap, isPair, isScalar, isSeq, type Node, type ParsedNode, parseDocument } from 'yaml';
+import {
+  isAlias,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  type Node,
+  type ParsedNode,
+  parseDocument,
+} from 'yaml';
 import type { Violation } from '../schemas/validator.ts';
 
 export const MAX_MANIFEST_BYTES = 64 * 1024;
@@ -45,7 +55,7 @@ export function readManifestText(text: string): ReadText {
     const violations: Violation[] = [];
     walk(document.contents, '', 0, violations);
     if (violations.length > 0) return { value: null, violations };
-    return { value: document.toJS({ maxAliasCount: 0 }) as unknown, violations: [] };
+    return { value: document.toJS({ maxAliasCount: 0 }), violations: [] };
   } catch (error) {
     // The library walks down by recursion.
     if (error instanceof RangeError) return refused('', 'is nested too deeply');
@@ -78,13 +88,12 @@ function walk(node: ParsedNode | Node | null, path: string, depth: number, out: 
     return;
   }
   if (isSeq(node)) {
-    for (const [index, item] of node.items.entries())
-      walk(item as Node | null, `${path}/${index}`, depth + 1, out);
+    for (const [index, item] of node.items.entries()) walk(nodeOf(item), `${path}/${index}`, depth + 1, out);
   } else if (isMap(node)) {
     const seen = new Set<string>();
     for (const pair of node.items) {
       if (!isPair(pair)) continue;
-      const key = pair.key as Node | null;
+      const key = nodeOf(pair.key);
       const problemOfKey = keyProblem(key, seen);
       const name = isScalar(key) ? String(key.value) : '';
       const below = `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
@@ -93,9 +102,14 @@ function walk(node: ParsedNode | Node | null, path: string, depth: number, out: 
         continue;
       }
       seen.add(name);
-      walk(pair.value as Node | null, below, depth + 1, out);
+      walk(nodeOf(pair.value), below, depth + 1, out);
     }
   }
+}
+
+/** A parsed document has nothing but nodes. */
+function nodeOf(value: unknown): Node | null {
+  return isNode(value) ? value : null;
 }
 
 function problemOf(node: Node, depth: number): string | null {

@@ -1,4 +1,5 @@
 import semver from 'semver';
+import { isRecord } from '../member.ts';
 import { compileValidator, createAjv, lazyValidator, type Violation } from '../schemas/validator.ts';
 import { isArchivePath } from './archive-paths.ts';
 import { type Category, capabilityOf, type Half, type Risk, riskReason } from './capabilities.ts';
@@ -30,13 +31,13 @@ export function parseManifest(text: string): ReadManifest {
   const read = readManifestText(text);
   if (read.violations.length > 0) return { manifest: null, violations: read.violations, warnings: [] };
   const { value } = read;
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
+  if (!isRecord(value))
     return {
       manifest: null,
       violations: [{ path: '', message: 'must be a map with id, version and so on' }],
       warnings: [],
     };
-  const warnings = readOlderNames(value as Record<string, unknown>);
+  const warnings = readOlderNames(value);
   const checked = checkManifest(value);
   const violations: Violation[] = [...(validate(value) ?? []), ...checked.violations].slice(
     0,

@@ -1,3 +1,4 @@
+import { isKeyOf } from '../member.ts';
 /** The parts of a vehicle that an extension can play on the link, as `component_kind` of a manifest names them. */
 export type ComponentKind = 'camera' | 'gimbal' | 'payload' | 'peripheral' | 'generic' | 'vio';
 
@@ -75,7 +76,5 @@ export function isTakenComponent(id: unknown): boolean {
 
 /** Null for a word that is none. */
 export function componentKind(kind: unknown): Kind | null {
-  return typeof kind === 'string' && Object.hasOwn(COMPONENT_KINDS, kind)
-    ? COMPONENT_KINDS[kind as ComponentKind]
-    : null;
+  return isKeyOf(COMPONENT_KINDS, kind) ? COMPONENT_KINDS[kind] : null;
 }

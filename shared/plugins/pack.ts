@@ -5,6 +5,8 @@ import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
+import { chunksOf } from '../async/chunks.ts';
+import { zipOutput } from '../files/zip-output.ts';
 import { openArchive } from './archive.ts';
 import { ARCHIVE_LIMITS, MANIFEST_ENTRY, SIGNATURE_ENTRY } from './archive-directory.ts';
 import { pathProblem } from './archive-paths.ts';
@@ -107,7 +109,7 @@ async function refuseLargeOrSecret(folder: string, path: string): Promise<void> 
     throw refused(`${path} has more than ${ARCHIVE_LIMITS.entryBytes} bytes`);
   if (size > HEAD_BYTES * 4) return;
   const chunks: Buffer[] = [];
-  for await (const chunk of createReadStream(join(folder, path))) chunks.push(chunk as Buffer);
+  for await (const chunk of chunksOf(createReadStream(join(folder, path)))) chunks.push(chunk);
   if (PRIVATE_KEY.test(Buffer.concat(chunks).toString('latin1')))
     throw refused(`${path} is a private key; keep it elsewhere`);
 }
@@ -128,7 +130,7 @@ async function writeZip(
     zip.addReadStreamLazy(SIGNATURE_ENTRY, options, (callback) =>
       callback(null, Readable.from([Buffer.from(signDigest(digestOf(digests), sign.key, sign.signer))])),
     );
-  const output = zip.outputStream as Readable;
+  const output = zipOutput(zip);
   zip.on('error', (error: Error) => output.destroy(error));
   zip.end();
   await pipeline(output, createWriteStream(out, { flags: 'wx', mode: 0o644 }));
@@ -138,7 +140,7 @@ function hashed(folder: string, path: string, digests: FileDigest[]): Readable {
   const hash = createHash('sha256');
   return Readable.from(
     (async function* () {
-      for await (const chunk of createReadStream(join(folder, path)) as AsyncIterable<Buffer>) {
+      for await (const chunk of chunksOf(createReadStream(join(folder, path)))) {
         hash.update(chunk);
         yield chunk;
       }

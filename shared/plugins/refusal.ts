@@ -1,5 +1,5 @@
 import { ApiError, type ErrorCode } from '../errors.ts';
-import type { JsonObject } from '../member.ts';
+import { isKeyOf, type JsonObject } from '../member.ts';
 
 /** Every kind of refusal of an extension: its number in the envelope `{ok: false, code, kind, detail}`, and its word. */
 export const REFUSALS = {
@@ -58,8 +58,7 @@ export function numbered(
   status: number,
   kind: unknown,
 ): { readonly code: number; readonly kind: string } {
-  if (typeof kind === 'string' && Object.hasOwn(REFUSALS, kind))
-    return { code: REFUSALS[kind as RefusalKind][0], kind };
+  if (isKeyOf(REFUSALS, kind)) return { code: REFUSALS[kind][0], kind };
   const code = BY_STATUS[status] ?? (status < 500 ? USAGE : HOST);
   return { code, kind: typeof kind === 'string' ? kind : word.slice(2).toLowerCase() };
 }

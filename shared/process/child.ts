@@ -100,7 +100,7 @@ export function keepArmed(armed: boolean): void {
 
 async function receiveInit(signal: AbortSignal): Promise<Init> {
   return new Promise((resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     const timer = setTimeout(() => reject(new Error('the supervisor sent no init message')), INIT_TIMEOUT_MS);
     process.on('message', (message: ToChild) => {
       switch (message.type) {

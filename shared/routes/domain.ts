@@ -101,6 +101,10 @@ export function domain<const D extends DomainDefaults>(defaults: D) {
       built: true,
     };
   };
+  /** TypeScript cannot follow the literal types of the arguments into the row that is made of them. */
+  const typed = <Id extends string, R extends Route, S extends Special, Built>(
+    row: Row,
+  ): Made<D, Id, R, S, Built> => row as unknown as Made<D, Id, R, S, Built>;
   return {
     row: <const Id extends string, const R extends Route, const S extends Special>(
       id: Id,
@@ -108,7 +112,7 @@ export function domain<const D extends DomainDefaults>(defaults: D) {
       policy: PolicyOf<R>,
       summary: string,
       special: S,
-    ) => make(id, route, policy, summary, special) as unknown as Made<D, Id, R, S, true>,
+    ) => typed<Id, R, S, true>(make(id, route, policy, summary, special)),
 
     later: <const Id extends string, const R extends Route, const S extends Special = Special>(
       id: Id,
@@ -116,14 +120,7 @@ export function domain<const D extends DomainDefaults>(defaults: D) {
       policy: PolicyOf<R>,
       summary: string,
       special?: S,
-    ) =>
-      ({ ...make(id, route, policy, summary, special ?? {}), built: false }) as unknown as Made<
-        D,
-        Id,
-        R,
-        S,
-        false
-      >,
+    ) => typed<Id, R, S, false>({ ...make(id, route, policy, summary, special ?? {}), built: false }),
   };
 }
 

@@ -1,5 +1,5 @@
 /** What members of these names hold in an example, where their schema says no more than a type. */
-import type { JsonObject } from '../member.ts';
+import { isObject, type JsonObject, memberOf, recordOf } from '../member.ts';
 
 const BY_NAME: JsonObject = {
   name: 'drone-1',
@@ -32,19 +32,19 @@ const BY_NAME: JsonObject = {
  * @param name of the member that it is for
  */
 export function exampleOf(schema: unknown, name = ''): unknown {
-  if (typeof schema !== 'object' || schema === null) return {};
-  const { examples, const: only, enum: values, default: preset, anyOf, oneOf, type } = schema as JsonObject;
+  if (!isObject(schema)) return {};
+  const { examples, const: only, enum: values, default: preset, anyOf, oneOf, type } = schema;
   if (Array.isArray(examples)) return examples[0];
   if (only !== undefined) return only;
   if (Array.isArray(values)) return values[0];
   if (preset !== undefined && typeof preset !== 'object') return preset;
   const choices = anyOf ?? oneOf;
   if (type === undefined && Array.isArray(choices)) return exampleOf(choices.find(isNotNull), name);
-  return ofType(Array.isArray(type) ? type.find((one) => one !== 'null') : type, schema as JsonObject, name);
+  return ofType(Array.isArray(type) ? type.find((one) => one !== 'null') : type, schema, name);
 }
 
 function isNotNull(schema: unknown): boolean {
-  return (schema as JsonObject)['type'] !== 'null';
+  return memberOf(schema, 'type') !== 'null';
 }
 
 function ofType(type: unknown, schema: JsonObject, name: string): unknown {
@@ -73,7 +73,7 @@ function ofType(type: unknown, schema: JsonObject, name: string): unknown {
 }
 
 function objectOf({ properties, additionalProperties, minProperties }: JsonObject): JsonObject {
-  const members = Object.entries((properties ?? {}) as JsonObject).filter(([, schema]) => schema !== false);
+  const members = Object.entries(recordOf(properties)).filter(([, schema]) => schema !== false);
   const made = Object.fromEntries(members.map(([name, schema]) => [name, exampleOf(schema, name)]));
   const free =
     typeof additionalProperties === 'object' && (members.length === 0 || minProperties !== undefined);

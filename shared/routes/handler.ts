@@ -117,7 +117,7 @@ export type HandlersOf<Rows extends readonly Row[], Lane extends Row['lane']> = 
 export function socketHandlerMap<Socket>(
   handlers: Readonly<Record<string, (call: never, socket: Socket, ended: AbortSignal) => void>>,
 ): ReadonlyMap<string, SocketHandler<Row, Socket>> {
-  return new Map(Object.entries(handlers) as unknown as [string, SocketHandler<Row, Socket>][]);
+  return new Map(Object.entries(handlers) as [string, SocketHandler<Row, Socket>][]);
 }
 
 /**
@@ -127,5 +127,5 @@ export function socketHandlerMap<Socket>(
 export function handlerMap(
   handlers: Readonly<Record<string, (call: never) => unknown>>,
 ): ReadonlyMap<string, Handler<Row>> {
-  return new Map(Object.entries(handlers) as unknown as [string, Handler<Row>][]);
+  return new Map(Object.entries(handlers) as [string, Handler<Row>][]);
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { JsonObject } from '../member.ts';
+import { isObject, type JsonObject } from '../member.ts';
 
 const NOTHING: JsonObject = { not: {} };
 /** What a use of a named schema may say of its own, beside the reference. */
@@ -24,8 +24,8 @@ export class Components {
 
   /** The schema, or the reference to it. @throws Error for two schemas of one name */
   of(schema: unknown): JsonObject {
-    if (typeof schema !== 'object' || schema === null) return schema === false ? NOTHING : {};
-    const made = this.#made.get(schema) ?? this.#use(schema as JsonObject);
+    if (!isObject(schema)) return schema === false ? NOTHING : {};
+    const made = this.#made.get(schema) ?? this.#use(schema);
     this.#made.set(schema, made);
     return made;
   }

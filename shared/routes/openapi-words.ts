@@ -57,7 +57,7 @@ export function parametersOf(row: Row): readonly Parameter[] {
       example,
     }),
   );
-  const members = Object.entries(row.query?.properties ?? {}) as [string, JsonSchema][];
+  const members = Object.entries(row.query?.properties ?? {}).filter(isDescribed);
   const inQuery = members.map(
     ([name, { description = '', examples: _examples, ...schema }]): Parameter => ({
       name,
@@ -144,4 +144,8 @@ function bytes(count: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB'];
   const power = Math.floor(Math.log2(count) / 10);
   return `${count / 1024 ** power} ${units[power] ?? ''}`;
+}
+
+function isDescribed(member: readonly [string, JsonSchema | boolean]): member is [string, JsonSchema] {
+  return typeof member[1] !== 'boolean';
 }

@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorCode } from '../errors.ts';
-import type { JsonObject } from '../member.ts';
+import { type JsonObject, keysOf } from '../member.ts';
 import { REFUSALS } from '../plugins/refusal.ts';
 import { FEATURES } from '../profile.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
@@ -23,7 +23,7 @@ const VERBS: Readonly<Record<RowMethod, readonly string[]>> = {
   ANY: ['get', 'post', 'put', 'patch', 'delete'],
 };
 
-const CODE = { type: 'string', enum: Object.keys(ERRORS) as ErrorCode[] } as const;
+const CODE = { type: 'string', enum: keysOf(ERRORS) } as const;
 /** What a refusal looks like, by the row's shape. */
 const REFUSED: Readonly<Record<Refusals, JsonSchema>> = {
   plain: {

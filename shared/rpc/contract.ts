@@ -162,7 +162,7 @@ export function methodsOf<C extends Contract>(
   handlers: Handlers<C>,
 ): Readonly<Record<string, RpcMethod>> {
   // Each handler is typed by its own method, and called only with parameters that passed its schema.
-  const untyped = handlers as unknown as Readonly<Record<string, RpcMethod>>;
+  const untyped = handlers as Readonly<Record<string, RpcMethod>>;
   const checked = Object.entries(methods).map(([name, { schema }]): [string, RpcMethod] => {
     const validate = validatorOf(schema);
     return [

@@ -5,7 +5,7 @@
  *   shipper -> store  `n <line>`            n counts up by one; the line as a process wrote it to stderr
  * A line without an acknowledgement is sent again on the next connection; a line that is already stored is not stored twice.
  */
-import type { JsonObject } from '../member.ts';
+import { isRecord, type JsonObject } from '../member.ts';
 
 /** A log line of our processes, with the members that the store knows. */
 export interface LogRecord {
@@ -60,9 +60,7 @@ function parse(line: string): JsonObject | null {
   if (!line.startsWith('{')) return null;
   try {
     const value: unknown = JSON.parse(line);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as JsonObject)
-      : null;
+    return isRecord(value) ? value : null;
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw error;

@@ -28,13 +28,13 @@ export const MAX_EXTENDING = 8;
 export const VALUES_FRESH_MS = 10_000;
 
 /** The values with texts that control nothing. @param values valid by `extensionValues` @throws Error if they are too long */
-export function plainValues(values: object): ExtensionValues {
+export function plainValues(values: ExtensionValues): ExtensionValues {
   const plain = Object.fromEntries(
-    Object.entries(values).map(([name, value]: [string, unknown]) => [
+    Object.entries(values).map(([name, value]) => [
       name,
       typeof value === 'string' ? plainText(value) : value,
     ]),
-  ) as ExtensionValues;
+  );
   if (JSON.stringify(plain).length > MAX_VALUE_CHARS)
     throw new Error(`values: at most ${MAX_VALUE_CHARS} characters of JSON`);
   return plain;

@@ -16,7 +16,7 @@ const method = { enum: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] } as const;
 const path = { type: 'string', minLength: 1, maxLength: 2048, pattern: '^/' } as const;
 const seconds = { type: 'integer', minimum: 0, description: 'since 1970' } as const;
 /** RFC 8037: an Ed25519 public key. */
-const publicJwk = {
+export const publicJwk = {
   type: 'object',
   required: ['kty', 'crv', 'x'],
   properties: {

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import type { Ajv2020, AnySchema, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
+import type { FromSchema } from 'json-schema-to-ts';
 import type { JsonObject } from '../member.ts';
 import { FORMATS } from './addresses.ts';
 import type { JsonSchema } from './json-schema.ts';
@@ -11,8 +12,15 @@ export interface Violation {
   readonly message: string;
 }
 
-/** Returns null for a valid value, otherwise every violation. */
-export type Validator = (value: unknown) => readonly Violation[] | null;
+/** Returns null for a valid value, otherwise every violation. `T` is the type that the schema describes. */
+export interface Validator<T = unknown> {
+  (value: unknown): readonly Violation[] | null;
+  /** Whether the value is valid, so that what was checked needs no cast. */
+  fits: (value: unknown) => value is T;
+}
+
+/** What a schema describes. Unknown for a schema that is only known when it is there: TypeScript cannot derive a type from it. */
+export type Described<S> = JsonSchema extends S ? unknown : S extends JsonSchema ? FromSchema<S> : never;
 
 const MAX_VIOLATIONS = 50;
 const require = createRequire(import.meta.url);
@@ -31,8 +39,8 @@ interface ValidatorOptions {
 export function createAjv(options: ValidatorOptions & { readonly checkSchemas?: boolean } = {}): Ajv2020 {
   const check = options.checkSchemas ?? false;
   // Loaded when it is first needed: 15 MiB and 50 ms, which a connector that is only asked for its tools does without.
-  const { Ajv2020: Ajv } = require('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js');
-  const addFormats = require('ajv-formats') as typeof import('ajv-formats');
+  const { Ajv2020: Ajv }: typeof import('ajv/dist/2020.js') = require('ajv/dist/2020.js');
+  const addFormats: typeof import('ajv-formats') = require('ajv-formats');
   const ajv = new Ajv({
     allErrors: true,
     verbose: true, // for wordsOf
@@ -54,21 +62,27 @@ export function createAjv(options: ValidatorOptions & { readonly checkSchemas?: 
 
 export function compileValidator(ajv: Ajv2020, schema: JsonSchema): Validator {
   const validate: ValidateFunction = ajv.compile(schema as AnySchema);
-  return (value) => (validate(value) ? null : violationsOf(validate.errors ?? []));
+  const violations = (value: unknown): readonly Violation[] | null =>
+    validate(value) ? null : violationsOf(validate.errors ?? []);
+  return Object.assign(violations, { fits: (value: unknown): value is unknown => validate(value) });
 }
 
 /** Made when it is first used: a process knows many more schemas than it is asked for, and each takes time and memory to compile. */
-export function lazyValidator(make: () => Validator): Validator {
-  let made: Validator | null = null;
-  return (value) => {
-    made ??= make();
-    return made(value);
-  };
+export function lazyValidator<T>(make: () => Validator<T>): Validator<T> {
+  let made: Validator<T> | null = null;
+  const validator = (): Validator<T> => (made ??= make());
+  return Object.assign((value: unknown) => validator()(value), {
+    fits: (value: unknown): value is T => validator().fits(value),
+  });
 }
 
 const instances = new Map<string, Ajv2020>();
 
 /** The validator of a schema of ours, compiled when it is first used. The schemas have to be constants: they are kept for good. */
+export function validatorOf<const S>(
+  schema: S & JsonSchema,
+  options?: ValidatorOptions,
+): Validator<Described<S>>;
 export function validatorOf(
   schema: JsonSchema,
   { useDefaults = false, coerce = false }: ValidatorOptions = {},

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import { type JsonObject, memberOf } from '../member.ts';
+import { isKeyOf, type JsonObject, memberOf } from '../member.ts';
 import { FORMATS } from './addresses.ts';
 
 /** What a person reads of a value that does not fit its schema, in place of Ajv's words. */
@@ -42,7 +42,7 @@ export function worthSaying(errors: readonly ErrorObject[]): readonly ErrorObjec
 export function wordsOf({ keyword, params, parentSchema, schema }: ErrorObject): string {
   const says = memberOf(parentSchema, 'x-says');
   if (typeof says === 'string' && VAGUE.has(keyword)) return says;
-  return (WORDS[keyword] ?? unfit)(params as Params, parentSchema ?? {}, schema);
+  return (WORDS[keyword] ?? unfit)(params, parentSchema ?? {}, schema);
 }
 
 type Words = (params: Params, parent: Params, schema: unknown) => string;
@@ -113,9 +113,7 @@ function alternatives(schema: unknown, { type, description }: Params, needs: str
 function formOf(format: string): string {
   if (format === 'date-time') return 'a time such as 2026-01-31T12:00:00Z';
   if (format === 'date') return 'a day such as 2026-01-31';
-  return Object.hasOwn(FORMATS, format)
-    ? FORMATS[format as keyof typeof FORMATS].forms
-    : `of the form ${format}`;
+  return isKeyOf(FORMATS, format) ? FORMATS[format].forms : `of the form ${format}`;
 }
 
 function range({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: Params): string {

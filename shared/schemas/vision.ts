@@ -391,5 +391,4 @@ export const latestDetections = {
   properties: { ...batch.properties, detector: detectorState },
 } as const satisfies JsonSchema;
 
-export type ModelDownload = FromSchema<typeof modelDownload>;
 export type RegistryModel = FromSchema<typeof registryList>['models'][number];

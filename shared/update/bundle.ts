@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { mkdir, open, symlink } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
+import { chunksOf } from '../async/chunks.ts';
 import { messageOf } from '../errors.ts';
-import { faultOf } from '../schemas/fault.ts';
+import { checked } from '../schemas/checked.ts';
 import { validatorOf } from '../schemas/validator.ts';
 import { MANIFEST_SCHEMA, type Manifest } from './manifest.ts';
 import { type PublicKey, verifyText } from './minisign.ts';
@@ -116,7 +117,7 @@ async function smallFile(
 async function* contentOf(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
   try {
     const stream = await zip.openReadStreamPromise(entry);
-    for await (const chunk of stream as AsyncIterable<Buffer>) yield chunk;
+    for await (const chunk of chunksOf(stream)) yield chunk;
   } catch (error) {
     notReadable(error);
   }
@@ -138,9 +139,7 @@ function parseManifest(bytes: Buffer): Manifest {
   } catch (error) {
     throw refused(`its manifest is no JSON (${messageOf(error)})`, { cause: error });
   }
-  const [first] = validate(value) ?? [];
-  if (first !== undefined) throw refused(`in its manifest, ${faultOf(first, 'it')}`);
-  return value as Manifest;
+  return checked(validate, value, (fault) => refused(`in its manifest, ${fault}`));
 }
 
 /** No path leaves the tree, also not through a link; no file is below another. */

@@ -3,6 +3,7 @@ import { createConnection, type Socket } from 'node:net';
 import { deferred } from '../async/deferred.ts';
 import { within } from '../async/within.ts';
 import { ApiError } from '../errors.ts';
+import { isRecord } from '../member.ts';
 import type { FrameHeader, FrameRequest } from './frames.ts';
 
 /** A raw picture: RGB, 8 bits each, row by row, `header.width * header.height * 3` bytes. */
@@ -88,7 +89,7 @@ export class FrameClient {
 
   async #take(bytes: number, signal: AbortSignal): Promise<Buffer> {
     for (;;) {
-      const taken = this.#socket.read(bytes) as Buffer | null;
+      const taken: Buffer | null = this.#socket.read(bytes);
       if (taken?.length === bytes) return taken;
       if (taken !== null) throw wrong('a torn picture'); // read gives fewer only at the end
       if (this.#lost !== null || this.#socket.destroyed || this.#socket.readableEnded)
@@ -122,14 +123,15 @@ function parse(text: string, asked: FrameRequest): FrameHeader {
   } catch {
     throw wrong('a header that is not JSON');
   }
-  const header = value as FrameHeader;
-  const isHeader =
-    typeof value === 'object' && value !== null && NUMBERS.every((name) => Number.isFinite(header[name]));
-  if (!isHeader) throw wrong('an incomplete header');
-  const { width, height } = header;
+  if (!isHeader(value)) throw wrong('an incomplete header');
+  const { width, height } = value;
   const fits = isSide(width, asked.width) && isSide(height, asked.height);
   if (!fits) throw wrong(`a picture of ${width}x${height}`);
-  return header;
+  return value;
+}
+
+function isHeader(value: unknown): value is FrameHeader {
+  return isRecord(value) && NUMBERS.every((name) => Number.isFinite(value[name]));
 }
 
 function isSide(value: number, most: number): boolean {

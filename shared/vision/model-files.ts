@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { isOneOf } from '../member.ts';
 
 /** The models that come with the program: they cannot be replaced or deleted, and need no download. */
 export const BUILTIN_MODELS = ['marker'] as const;
@@ -18,7 +19,7 @@ export interface ModelFiles {
 
 /** Where the files of a model are. @param models `Paths.models` @param id as `modelId` allows: never with a slash */
 export function modelFiles(models: string, id: string): ModelFiles {
-  const builtin = (BUILTIN_MODELS as readonly string[]).includes(id);
+  const builtin = isOneOf(BUILTIN_MODELS, id);
   const folder = builtin ? BUILTIN : models;
   return {
     model: join(folder, `${id}.onnx`),

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ChangeFile } from '../../front/control/radio/channel-change/change-file.ts';
+import { changeFile } from '../../front/control/radio/channel-change/change-file.ts';
 import { type End, NEW, OLD, REVERT_MS, World } from '../support/radio-world.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
@@ -291,7 +291,7 @@ describe('the file of a change that is not over', () => {
     const dir = await tempDir();
     try {
       const path = join(dir, 'radio-change.json');
-      const file = new ChangeFile(path);
+      const file = changeFile(path);
       const open = { id: 'a', from: OLD, to: NEW, settled: null, drones: ['d'], left: ['d'] };
       expect(await file.read()).to.equal(null);
       await file.write(open);

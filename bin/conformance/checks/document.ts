@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type JsonObject, memberOf } from '../../../shared/member.ts';
+import { type JsonObject, memberOf, recordOf } from '../../../shared/member.ts';
 import { openApiDocument } from '../../../shared/routes/openapi.ts';
 import { VERSION } from '../../../shared/version.ts';
 import { must } from '../answers.ts';
@@ -49,8 +49,8 @@ export async function checkDocument(report: Report, document: unknown): Promise<
 }
 
 function pathsOf(document: unknown): Operations {
-  const paths = memberOf(document, 'paths');
-  return typeof paths === 'object' && paths !== null ? (paths as Operations) : {};
+  const paths = Object.entries(recordOf(memberOf(document, 'paths')));
+  return Object.fromEntries(paths.map(([path, operations]) => [path, recordOf(operations)]));
 }
 
 /** A GET and a WebSocket on one path are one operation with two policies. */

@@ -72,9 +72,9 @@ export async function checkSchemathesis(
       } as const;
       await run(program, args, limits).catch((error: unknown) => {
         if (memberOf(error, 'killed') === true) throw new Failed(`It took longer than ${RUN_MS / 1000} s.`);
-        const { stdout } = error as { readonly stdout?: string };
+        const stdout = memberOf(error, 'stdout');
         throw new Failed(
-          `It found something: ${(stdout === undefined || stdout === '' ? messageOf(error) : stdout).slice(-TAIL)}`,
+          `It found something: ${(typeof stdout === 'string' && stdout !== '' ? stdout : messageOf(error)).slice(-TAIL)}`,
         );
       });
     } finally {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
+import { parseJson } from '../../../shared/member.ts';
 import { telemetryStream } from '../../../shared/routes/flight.ts';
 import { must, mustFit, mustRefuse } from '../answers.ts';
 import { Failed, NotRun, type Report } from '../report.ts';
@@ -57,8 +58,8 @@ export async function checkSockets(report: Report, target: Target, facts: NodeFa
     const signal = AbortSignal.timeout(FRAMES_MS);
     try {
       for (let frames = 0; frames < FRAMES; frames++) {
-        const [data, binary] = (await once(socket, 'message', { signal })) as [Buffer, boolean];
-        must(!binary, 'A frame is binary.');
+        const [data, binary]: readonly unknown[] = await once(socket, 'message', { signal });
+        must(binary === false, 'A frame is binary.');
         mustFit(parsed(data), telemetryStream.responses[200].schema);
       }
     } catch (error) {
@@ -72,9 +73,9 @@ export async function checkSockets(report: Report, target: Target, facts: NodeFa
   });
 }
 
-function parsed(data: Buffer): unknown {
+function parsed(data: unknown): unknown {
   try {
-    return JSON.parse(data.toString()) as unknown;
+    return parseJson(String(data));
   } catch {
     throw new Failed('A frame is not JSON.');
   }

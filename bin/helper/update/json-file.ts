@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { faultOf } from '../../../shared/schemas/fault.ts';
+import { checked } from '../../../shared/schemas/checked.ts';
 import type { Validator } from '../../../shared/schemas/validator.ts';
 
 /**
@@ -7,7 +7,7 @@ import type { Validator } from '../../../shared/schemas/validator.ts';
  * @param check of the schema of T
  * @throws Error with a sentence for another content; the file system's error
  */
-export async function readJson<T>(file: string, check: Validator): Promise<T | null> {
+export async function readJson<T>(file: string, check: Validator<T>): Promise<T | null> {
   const text = await readText(file);
   if (text === null || text === '') return null;
   let value: unknown;
@@ -16,9 +16,7 @@ export async function readJson<T>(file: string, check: Validator): Promise<T | n
   } catch (error) {
     throw new Error(`${file} is damaged: it is no JSON.`, { cause: error });
   }
-  const [first] = check(value) ?? [];
-  if (first !== undefined) throw new Error(`${file} is damaged: ${faultOf(first, 'it')}.`);
-  return value as T;
+  return checked(check, value, (fault) => new Error(`${file} is damaged: ${fault}.`));
 }
 
 /** A small text without its line end; null where there is none. */

@@ -1,6 +1,6 @@
 import { messageOf } from '../../../shared/errors.ts';
 import { requestNode } from '../../../shared/http/node-request.ts';
-import { memberOf } from '../../../shared/member.ts';
+import { memberOf, parseJson } from '../../../shared/member.ts';
 
 const ASK_MS = 5000;
 
@@ -48,7 +48,7 @@ export class NodeHealth {
       throw new Error(`it does not answer (${messageOf(error)})`, { cause: error });
     });
     try {
-      return { status, body: JSON.parse(bytes.toString()) as unknown };
+      return { status, body: parseJson(bytes.toString()) };
     } catch (error) {
       throw new Error('it answers something that is no JSON', { cause: error });
     }

@@ -3,7 +3,8 @@ import { type FileHandle, open, readdir, rename, rm, stat, statfs } from 'node:f
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import semver from 'semver';
-import { messageOf } from '../../../shared/errors.ts';
+import { chunksOf } from '../../../shared/async/chunks.ts';
+import { codeOf, messageOf } from '../../../shared/errors.ts';
 import { fillAtomic, sweepTemporary, writeAtomic } from '../../../shared/files/atomic-write.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { validatorOf } from '../../../shared/schemas/validator.ts';
@@ -153,7 +154,7 @@ export class Updater {
       await fillAtomic(places.bundle, async (copy) => {
         let done = 0;
         const source = handle.createReadStream({ start: 0, end: size - 1, autoClose: false });
-        for await (const chunk of source as AsyncIterable<Buffer>) {
+        for await (const chunk of chunksOf(source)) {
           await copy.writeFile(chunk);
           done += chunk.length;
           await this.#tellNowAndThen('verifying', done, size);
@@ -326,8 +327,7 @@ export class Updater {
 }
 
 function sentenceOf(error: unknown): string {
-  if ((error as NodeJS.ErrnoException | null)?.code === 'ENOSPC')
-    return 'The disk is full. Delete recordings or logs.';
+  if (codeOf(error) === 'ENOSPC') return 'The disk is full. Delete recordings or logs.';
   return messageOf(error);
 }
 

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { FromSchema } from 'json-schema-to-ts';
 import { inTransaction } from '../../../shared/files/transaction.ts';
 import type { FleetEvent } from '../../../shared/fleet/told.ts';
+import { parseJson, recordOf } from '../../../shared/member.ts';
 import type { Ack } from '../../../shared/schemas/fleet-statements.ts';
 import type { EventsQuery, eventList } from '../api/schemas.ts';
 import { type DbRow, number, text } from '../stores/grant-columns.ts';
@@ -271,6 +272,6 @@ function stored(row: DbRow): StoredEvent {
     at: number(row, 'at'),
     received_at: number(row, 'received_at'),
     kind: text(row, 'kind'),
-    detail: JSON.parse(text(row, 'detail')) as Record<string, unknown>,
+    detail: { ...recordOf(parseJson(text(row, 'detail'))) },
   };
 }

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { inTransaction } from '../../../shared/files/transaction.ts';
 import type { EnrollRequest, NodeEntry } from '../../../shared/fleet/hub-api.ts';
 import type { NodeStatus, Presence } from '../../../shared/fleet/told.ts';
-import type { JsonObject } from '../../../shared/member.ts';
+import { type JsonObject, parseJson, recordOf } from '../../../shared/member.ts';
 import type { PublicJwk } from '../../../shared/schemas/fleet-statements.ts';
 import { type DbRow, number, numberOrNull, text, textOrNull } from '../stores/grant-columns.ts';
 
@@ -245,7 +245,7 @@ export class Fleet {
 type AuditHead = NonNullable<NodeStatus['audit_head']>;
 
 function auditHead(status: JsonObject | null): AuditHead | null {
-  const { seq, hash } = (status?.['audit_head'] ?? {}) as Partial<Record<keyof AuditHead, unknown>>;
+  const { seq, hash } = recordOf(status?.['audit_head']);
   return typeof seq === 'number' && typeof hash === 'string' ? { seq, hash } : null;
 }
 
@@ -264,7 +264,7 @@ function known(row: DbRow): Known {
     signing_key: { kty: 'OKP', crv: 'Ed25519', x: text(row, 'key') },
     online: false,
     seen_at: numberOrNull(row, 'seen_at'),
-    status: status === null ? null : (JSON.parse(status) as JsonObject),
+    status: status === null ? null : recordOf(parseJson(status)),
     // When it came is not stored: what is retained at the broker comes again.
     status_at: null,
     telemetry: null,

@@ -86,7 +86,7 @@ function keyOf(header: string | string[] | undefined): PublicJwk {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
-  if (isJwk(value) !== null)
+  if (!isJwk.fits(value))
     throw new ApiError('E_INVALID_VALUE', `${CALLER_KEY_HEADER} has no Ed25519 key: base64url of its JWK.`);
-  return value as PublicJwk;
+  return value;
 }

@@ -1,5 +1,6 @@
 import type { SQLOutputValue } from 'node:sqlite';
 import { isScope } from '../../../shared/auth/scopes.ts';
+import { listOf, parseJson } from '../../../shared/member.ts';
 import type { Grant } from '../api/caller.ts';
 
 /** A row of a table of the hub. */
@@ -33,13 +34,13 @@ export function bytes(row: DbRow, column: string): Uint8Array {
 
 /** The columns `scopes` and `nodes`, as `grantTexts` writes them. */
 export function grantOf(row: DbRow): Grant {
-  const scopes = (JSON.parse(text(row, 'scopes')) as unknown[]).filter(isScope);
+  const scopes = listOf(parseJson(text(row, 'scopes'))).filter(isScope);
   return { scopes, nodes: nodesOf(row) };
 }
 
 export function nodesOf(row: DbRow): readonly string[] | null {
   const nodes = textOrNull(row, 'nodes');
-  return nodes === null ? null : (JSON.parse(nodes) as readonly string[]);
+  return nodes === null ? null : listOf(parseJson(nodes)).map(String);
 }
 
 export function nodesText({ nodes }: Pick<Grant, 'nodes'>): string | null {

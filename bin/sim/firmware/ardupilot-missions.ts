@@ -44,7 +44,7 @@ export function ardupilotItems(isPlane: boolean): ItemDialect {
 }
 
 function judgeMission(item: MissionItemInt, count: number, isPlane: boolean): MavMissionResult | undefined {
-  const command: number = item.command;
+  const { command, frame }: { readonly command: number; readonly frame: number } = item;
   const params = [item.param1, item.param2, item.param3, item.param4];
   const bad = params.findIndex(
     (value, n) => !Number.isFinite(value) && !(Number.isNaN(value) && mayBeNaN(command, n + 1)),
@@ -58,9 +58,7 @@ function judgeMission(item: MissionItemInt, count: number, isPlane: boolean): Ma
   if (misplaced !== undefined) return misplaced;
   if (!(Math.abs(item.z) < ALT_MAX_M)) return MavMissionResult.INVALID_PARAM7;
   // MAV_FRAME_MISSION counts as mean sea level here.
-  return FRAMES.has(item.frame) || (item.frame as number) === 2
-    ? undefined
-    : MavMissionResult.UNSUPPORTED_FRAME;
+  return FRAMES.has(item.frame) || frame === 2 ? undefined : MavMissionResult.UNSUPPORTED_FRAME;
 }
 
 function judgeFence(item: MissionItemInt): MavMissionResult | undefined {
@@ -72,7 +70,8 @@ function judgeFence(item: MissionItemInt): MavMissionResult | undefined {
 }
 
 function judgeRally(item: MissionItemInt): MavMissionResult | undefined {
-  if ((item.command as number) !== RALLY_POINT) return MavMissionResult.UNSUPPORTED;
+  const command: number = item.command;
+  if (command !== RALLY_POINT) return MavMissionResult.UNSUPPORTED;
   const misplaced = judgePlace(item);
   if (misplaced !== undefined) return misplaced;
   if (!(Math.abs(item.z) <= 32_767)) return MavMissionResult.INVALID_PARAM7;

@@ -134,8 +134,9 @@ const FIELDS: Readonly<Record<string, (value: Value) => Buffer>> = {
 
 /** Of body to earth, north east down, w first. */
 function quaternion({ roll, pitch, yaw }: Vehicle): readonly number[] {
-  const [cr, cp, cy] = [roll, pitch, yaw].map((angle) => Math.cos(angle / 2)) as [number, number, number];
-  const [sr, sp, sy] = [roll, pitch, yaw].map((angle) => Math.sin(angle / 2)) as [number, number, number];
+  const ofHalves = (f: (angle: number) => number) => [f(roll / 2), f(pitch / 2), f(yaw / 2)] as const;
+  const [cr, cp, cy] = ofHalves(Math.cos);
+  const [sr, sp, sy] = ofHalves(Math.sin);
   return [
     cr * cp * cy + sr * sp * sy,
     sr * cp * cy - cr * sp * sy,

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../shared/member.ts';
+import { recordOf } from '../../../shared/member.ts';
 import type { Failsafes } from '../flight/failsafe.ts';
 import { FRAMES, fromFrame } from '../flight/mission.ts';
 import type { Acks } from './acks.ts';
@@ -170,7 +170,7 @@ function param(m: CommandLong | CommandInt, n: 1 | 2 | 3 | 4 | 5 | 6 | 7): numbe
 }
 
 function isForUs(message: object, sysid: number): boolean {
-  const { targetSystem = 0, targetComponent = 0 } = message as JsonObject;
+  const { targetSystem = 0, targetComponent = 0 } = recordOf(message);
   return (targetSystem === 0 || targetSystem === sysid) && (targetComponent === 0 || targetComponent === 1);
 }
 

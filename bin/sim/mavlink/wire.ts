@@ -3,7 +3,7 @@
  * `test/sim/wire.spec.ts` holds this one byte for byte against `node-mavlink`'s encoder.
  */
 import { MSG_ID_MAGIC_NUMBER } from 'mavlink-mappings/dist/lib/magic-numbers.js';
-import type { JsonObject } from '../../../shared/member.ts';
+import { recordOf } from '../../../shared/member.ts';
 import type { Field, MessageType } from './messages.ts';
 
 /** A received frame whose checksum is right; `payload` has lost the zeros that MAVLink 2 cuts off. */
@@ -75,7 +75,7 @@ export function frame(
 /** The full payload of a message. A field that `values` lacks is zero; a bigint in a float field is its bits. */
 export function encode<T extends object>(type: MessageType<T>, values: Partial<T>): Buffer {
   const payload = Buffer.alloc(type.PAYLOAD_LENGTH);
-  const record = values as JsonObject;
+  const record = recordOf(values);
   for (const field of type.FIELDS) {
     const value = record[field.name];
     if (value === undefined) continue;
@@ -108,7 +108,8 @@ function writeScalar(bytes: Buffer, field: Field, index: number, value: unknown)
   const at = field.offset + index * size;
   if (kind === 'f' && typeof value === 'bigint') bytes.writeUInt32LE(Number(BigInt.asUintN(32, value)), at);
   else if (kind === 'f') bytes.writeFloatLE(Number(value), at);
-  else if (size === 8) bytes.writeBigUInt64LE(BigInt.asUintN(64, BigInt(value as number | bigint)), at);
+  else if (size === 8)
+    bytes.writeBigUInt64LE(BigInt.asUintN(64, typeof value === 'bigint' ? value : BigInt(Number(value))), at);
   else if (kind === 'i')
     bytes.writeIntLE(held(value, -(2 ** (size * 8 - 1)), 2 ** (size * 8 - 1) - 1), at, size);
   else bytes.writeUIntLE(held(value, 0, 2 ** (size * 8) - 1), at, size);

@@ -3,19 +3,21 @@ import { type Faults, NO_FAULTS } from '../faults.ts';
 import { MavResult } from '../mavlink/mavlink-values.ts';
 import { number, pairs } from './option-values.ts';
 
+const NONE: string[] = [];
+
 /** The options that set a fault at start. */
 export const FAULT_OPTIONS = {
   'lose-acks': { type: 'string', default: '0' },
   'ack-delay': { type: 'string', default: '0' },
   'in-progress': { type: 'boolean', default: NO_FAULTS.inProgress },
   'double-ack': { type: 'boolean', default: NO_FAULTS.doubleAck },
-  'ack-result': { type: 'string', multiple: true, default: [] as string[] },
+  'ack-result': { type: 'string', multiple: true, default: NONE },
   'no-message-interval': { type: 'boolean', default: NO_FAULTS.noMessageInterval },
   'drop-frames': { type: 'string', default: '0' },
   'drop-params': { type: 'string', default: '0' },
   'late-params': { type: 'string', default: '0' },
-  'param-readonly': { type: 'string', multiple: true, default: [] as string[] },
-  'param-clamp': { type: 'string', multiple: true, default: [] as string[] },
+  'param-readonly': { type: 'string', multiple: true, default: NONE },
+  'param-clamp': { type: 'string', multiple: true, default: NONE },
   silence: { type: 'boolean', default: NO_FAULTS.silence },
   garbage: { type: 'string', default: '0' },
   'refuse-signing': { type: 'boolean', default: NO_FAULTS.refuseSigning },

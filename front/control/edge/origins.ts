@@ -23,7 +23,9 @@ export interface Origin {
 
 // Kept on the socket: classified once per connection, without a WeakMap, which would cost time in garbage collection.
 const ORIGIN = Symbol('origin');
-type Tagged = object & { [ORIGIN]?: Origin };
+function tagsOf(socket: object): { [ORIGIN]?: Origin } {
+  return socket;
+}
 
 /** Checks each new connection once: where it comes from, and whether its peer has too many already. */
 export class Origins {
@@ -54,7 +56,7 @@ export class Origins {
             }),
       trusted: () => kind === 'unix' || this.#onBox.trusts(socket),
     };
-    (socket as Tagged)[ORIGIN] = origin;
+    tagsOf(socket)[ORIGIN] = origin;
     if (kind === 'unix') return;
     if (!this.#caps.open(origin.peer, origin.address === 'loopback')) {
       socket.destroy();
@@ -66,7 +68,7 @@ export class Origins {
   /** A connection of the bound ground station, which has proved itself. Its users share one budget. */
   admitRelay(socket: Socket, ground: string): void {
     const ip = plainAddress(socket.remoteAddress ?? '');
-    (socket as Tagged)[ORIGIN] = {
+    tagsOf(socket)[ORIGIN] = {
       kind: 'relay',
       ip,
       peer: `relay:${ground}`,
@@ -79,7 +81,7 @@ export class Origins {
 
   /** One call of the fleet, inside this process. @param caller who sent it, as the broker says; its calls share one budget */
   admitFleet(socket: object, caller: string, fleet: FleetCredential): void {
-    (socket as Tagged)[ORIGIN] = {
+    tagsOf(socket)[ORIGIN] = {
       kind: 'fleet',
       ip: 'fleet',
       peer: `fleet:${caller}`,
@@ -92,7 +94,7 @@ export class Origins {
 
   /** @throws Error for a socket that was never admitted */
   of(socket: object): Origin {
-    const origin = (socket as Tagged)[ORIGIN];
+    const origin = tagsOf(socket)[ORIGIN];
     if (origin === undefined) throw new Error('a request on a connection that was not admitted');
     return origin;
   }

@@ -3,6 +3,7 @@ import { OWN_ADDRESS, setupUrl } from '../../../shared/auth/address.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readOwn } from '../../../shared/files/private-file.ts';
+import { asRecord, parseJson } from '../../../shared/member.ts';
 import type { Paths } from '../../../shared/paths.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Helper } from '../../../shared/rpc/helper-client.ts';
@@ -232,7 +233,7 @@ export class SetupHotspot {
   async #isSetUp(): Promise<boolean> {
     try {
       const text = await readOwn(this.#deps.paths.setup, OTHERS_WRITE);
-      return text !== null && (JSON.parse(text) as { finished_at?: unknown }).finished_at != null;
+      return text !== null && asRecord(parseJson(text))['finished_at'] != null;
     } catch (error) {
       this.#deps.log.debug(`setup: ${messageOf(error)}`); // its own process says so
       return false;
@@ -255,7 +256,7 @@ export class SetupHotspot {
     try {
       const text = await readOwn(this.#deps.paths.setupHotspot, OTHERS_WRITE);
       if (text === null) return NOTHING;
-      const { endedIn, captive } = JSON.parse(text) as Partial<Record<keyof Kept, unknown>>;
+      const { endedIn, captive } = asRecord(parseJson(text));
       return { endedIn: typeof endedIn === 'string' ? endedIn : null, captive: captive === true };
     } catch (error) {
       this.#deps.log.warn(`${this.#deps.paths.setupHotspot}: ${messageOf(error)}`);

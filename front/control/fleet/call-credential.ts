@@ -1,7 +1,7 @@
 import type { Principal } from '../../../shared/auth/principal.ts';
 import { isScope, type Scope } from '../../../shared/auth/scopes.ts';
 import { bodySha256, NotBelieved, thumbprint, verifyStatement } from '../../../shared/fleet/signed.ts';
-import type { JsonObject } from '../../../shared/member.ts';
+import { type JsonObject, parseJson, recordOf } from '../../../shared/member.ts';
 import type {
   CallStatement,
   Confirm,
@@ -181,8 +181,8 @@ async function operatorKeys(
 /** What a call says that may be anybody's, so that its sender gets an answer; null if it does not even say which call it is. */
 function unverified(jws: string): CallStatement | null {
   try {
-    const value: unknown = JSON.parse(Buffer.from(jws.split('.')[1] ?? '', 'base64url').toString('utf8'));
-    const { method, path, node, nonce, jti } = value as Partial<Record<string, unknown>>;
+    const value = parseJson(Buffer.from(jws.split('.')[1] ?? '', 'base64url').toString('utf8'));
+    const { method, path, node, nonce, jti } = recordOf(value);
     if (
       method !== 'GET' &&
       method !== 'POST' &&

@@ -1,9 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { FromSchema } from 'json-schema-to-ts';
-import { writeAtomic } from '../../../shared/files/atomic-write.ts';
-import { readPrivate } from '../../../shared/files/private-file.ts';
 import { publicJwk } from '../../../shared/fleet/signed.ts';
-import { faultOf } from '../../../shared/schemas/fault.ts';
+import { JsonFile } from '../../../shared/json-file.ts';
 import { validatorOf } from '../../../shared/schemas/validator.ts';
 
 const text = { type: 'string' } as const;
@@ -43,17 +41,16 @@ const record = {
 /** `fleet.json`: this node's place in a fleet, with its two keys. */
 export type EnrolmentRecord = Readonly<FromSchema<typeof record>>;
 
-const isRecord = validatorOf(record);
+const validate = validatorOf(record);
+
+function fileOf(path: string): JsonFile<EnrolmentRecord> {
+  return new JsonFile(path, validate, { mode: 0o600, indent: 2 });
+}
 
 /** Null: not enrolled. @throws Error saying why the file cannot be used */
 export async function readEnrolment(file: string, node: string): Promise<EnrolmentRecord | null> {
-  const content = await readPrivate(file);
-  if (content === null) return null;
-  const value: unknown = JSON.parse(content);
-  const violations = isRecord(value);
-  if (violations !== null)
-    throw new Error(faultOf(violations[0] ?? { path: '', message: 'is not valid' }, 'it'));
-  const found = value as EnrolmentRecord;
+  const found = await fileOf(file).read();
+  if (found === null) return null;
   // With a copy of the file, two machines would be one node of the fleet.
   if (found.node !== node) throw new Error('it belongs to another node');
   if (!new X509Certificate(found.certificate).checkPrivateKey(createPrivateKey(found.key)))
@@ -64,5 +61,5 @@ export async function readEnrolment(file: string, node: string): Promise<Enrolme
 
 /** @throws the file system's own error; nothing has changed then */
 export async function writeEnrolment(file: string, enrolment: EnrolmentRecord): Promise<void> {
-  await writeAtomic(file, `${JSON.stringify(enrolment, null, 2)}\n`, 0o600);
+  await fileOf(file).write(enrolment);
 }

@@ -3,8 +3,8 @@ import { ApiError, codeOf, messageOf } from '../../../shared/errors.ts';
 import { caHashOf, type EnrolmentCode } from '../../../shared/fleet/code.ts';
 import { type Enrolled, type EnrollRequest, enrolled } from '../../../shared/fleet/hub-api.ts';
 import { type NodeAnswer, type NodePlace, requestNode } from '../../../shared/http/node-request.ts';
-import { memberOf } from '../../../shared/member.ts';
-import { faultOf } from '../../../shared/schemas/fault.ts';
+import { memberOf, parseJson } from '../../../shared/member.ts';
+import { checked } from '../../../shared/schemas/checked.ts';
 import { validatorOf } from '../../../shared/schemas/validator.ts';
 
 const CA_MS = 5000;
@@ -68,7 +68,7 @@ export async function enrolAt(hub: Hub, request: EnrollRequest, expected: Expect
   const answer = await send(hub, '/v1/enroll', request);
   if (answer.status === 401 || answer.status === 403)
     throw new ApiError('E_CODE', `The hub at ${hub.url} does not take this code: ${wordsOf(answer)}`);
-  return checked(hub, answer, expected);
+  return fitting(hub, answer, expected);
 }
 
 /** @param statement a `svc-renew` @throws ApiError as `enrolAt`; E_UNAUTHENTICATED: the hub no longer knows this node's key */
@@ -76,7 +76,7 @@ export async function renewAt(hub: Hub, statement: string, expected: Expected): 
   const answer = await send(hub, '/v1/renew', { statement });
   if (answer.status === 401 || answer.status === 403)
     throw new ApiError('E_UNAUTHENTICATED', `The hub at ${hub.url} refuses this node: ${wordsOf(answer)}`);
-  return checked(hub, answer, expected);
+  return fitting(hub, answer, expected);
 }
 
 async function send({ url, ca }: Hub, path: string, body: unknown): Promise<NodeAnswer> {
@@ -85,15 +85,11 @@ async function send({ url, ca }: Hub, path: string, body: unknown): Promise<Node
 }
 
 /** Nothing of an answer counts unless all of it fits together. @throws ApiError E_UPSTREAM */
-function checked({ url, ca }: Hub, answer: NodeAnswer, { node, key }: Expected): Enrolled {
+function fitting({ url, ca }: Hub, answer: NodeAnswer, { node, key }: Expected): Enrolled {
   if (answer.status >= 300) throw upstream(url, `answered ${answer.status}: ${wordsOf(answer)}`);
-  const value = jsonOf(answer);
-  const violations = isEnrolled(value);
-  if (violations !== null) {
-    const first = violations[0] ?? { path: '', message: 'is not JSON' };
-    throw upstream(url, `sent what is no enrolment: ${faultOf(first, 'it')}.`);
-  }
-  const found = value as Enrolled;
+  const found = checked(isEnrolled, jsonOf(answer), (fault) =>
+    upstream(url, `sent what is no enrolment: ${fault}.`),
+  );
   const wrong = misfit(found, new X509Certificate(ca), node, key);
   if (wrong !== null) throw upstream(url, `sent what does not fit: ${wrong}.`);
   return { ...found, ca };
@@ -153,7 +149,7 @@ function wordsOf(answer: NodeAnswer): string {
 
 function jsonOf({ bytes }: NodeAnswer): unknown {
   try {
-    return JSON.parse(bytes.toString()) as unknown;
+    return parseJson(bytes.toString());
   } catch {
     return undefined; // the caller says that it is no JSON
   }

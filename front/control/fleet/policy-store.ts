@@ -3,8 +3,10 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
 import { NotBelieved, thumbprint, verifyStatement } from '../../../shared/fleet/signed.ts';
+import { asRecord, listOf, memberOf, parseJson } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import type { Policy, PublicJwk } from '../../../shared/schemas/fleet-statements.ts';
+import { type Policy, type PublicJwk, publicJwk } from '../../../shared/schemas/fleet-statements.ts';
+import { validatorOf } from '../../../shared/schemas/validator.ts';
 
 const MAX_BYTES = 1_000_000;
 /** What is further ahead of every other evidence than that is a clock that was wrong, until it is said again and again. */
@@ -61,7 +63,7 @@ export class PolicyStore {
     try {
       const text = await readPrivate(file, MAX_BYTES);
       if (text === null) return;
-      const { jws, proved } = JSON.parse(text) as { readonly jws?: unknown; readonly proved?: unknown };
+      const { jws, proved } = asRecord(parseJson(text));
       if (typeof jws !== 'string') throw new Error(`${file} has no policy`);
       await this.#keep(jws, null);
       // What it proved when it came may be less than what it says.
@@ -196,12 +198,13 @@ function iso(seconds: number): string {
   return Number.isNaN(date.getTime()) ? `second ${seconds}` : date.toISOString();
 }
 
+const isJwk = validatorOf(publicJwk);
+
 /** The keys that an unproved policy names; one of them must have signed it. */
 function unverified(jws: string): readonly PublicJwk[] {
   try {
     const text = Buffer.from(jws.split('.')[1] ?? '', 'base64url').toString('utf8');
-    const keys = (JSON.parse(text) as Partial<Policy>).keys;
-    return Array.isArray(keys) ? (keys as readonly PublicJwk[]) : [];
+    return listOf(memberOf(parseJson(text), 'keys')).filter(isJwk.fits);
   } catch {
     return []; // nobody's: verifyStatement refuses it
   }

@@ -1,7 +1,9 @@
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { chunksOf } from '../../../shared/async/chunks.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { MAX_REPLY_BYTES } from '../../../shared/fleet/told.ts';
+import { parseJson } from '../../../shared/member.ts';
 import type { CallStatement } from '../../../shared/schemas/fleet-statements.ts';
 import type { Answer } from './fleet-calls.ts';
 
@@ -47,7 +49,7 @@ export async function runCall(connection: Duplex, { method, path, body }: CallSt
 async function collect(answer: IncomingMessage): Promise<Buffer> {
   const parts: Buffer[] = [];
   let length = 0;
-  for await (const part of answer as AsyncIterable<Buffer>) {
+  for await (const part of chunksOf(answer)) {
     length += part.length;
     if (length > MAX_REPLY_BYTES)
       throw new ApiError(
@@ -66,7 +68,7 @@ async function collect(answer: IncomingMessage): Promise<Buffer> {
 function valueOf(bytes: Buffer, headers: IncomingHttpHeaders): unknown {
   const type = headers['content-type'] ?? '';
   if (bytes.length === 0) return null;
-  if (/^application\/(?:[a-z.+-]+\+)?json\b/.test(type)) return JSON.parse(bytes.toString('utf8')) as unknown;
+  if (/^application\/(?:[a-z.+-]+\+)?json\b/.test(type)) return parseJson(bytes.toString('utf8'));
   if (type.startsWith('text/')) return { media_type: type, text: bytes.toString('utf8') };
   const capturedAt = headers['x-captured-at'];
   return {

@@ -68,7 +68,9 @@ interface Forwarded {
 
 // A member of the request, not a WeakMap: at thousands of requests a second a WeakMap makes garbage collection slow.
 const FORWARDED = Symbol('forwarded');
-type Tagged = IncomingMessage & { [FORWARDED]?: Forwarded | undefined };
+function tagsOf(req: object): { [FORWARDED]?: Forwarded } {
+  return req;
+}
 
 /** The caller's headers, for the next hop. A client's headers with our prefix `x-svc-` are removed. */
 function cleanHeaders(headers: IncomingMessage['headers']): IncomingMessage['headers'] {
@@ -111,7 +113,7 @@ export class Forwarder {
       plugins: [
         (proxy) => {
           proxy.on('proxyReq', (proxyReq, req) => {
-            const forwarded = (req as Tagged)[FORWARDED];
+            const forwarded = tagsOf(req)[FORWARDED];
             if (forwarded === undefined) {
               proxyReq.destroy(); // it was answered while it waited for a connection
               return;
@@ -124,7 +126,7 @@ export class Forwarder {
             }
           });
           proxy.on('proxyReqWs', (proxyReq, req, socket) => {
-            const forwarded = (req as Tagged)[FORWARDED];
+            const forwarded = tagsOf(req)[FORWARDED];
             if (forwarded === undefined) return;
             forwarded.request = proxyReq;
             const answered = (): void => void this.#waiting.delete(forwarded);
@@ -135,13 +137,13 @@ export class Forwarder {
             proxyReq.once('upgrade', (_answer, ours: Duplex) => {
               answered();
               // From now on the bytes are the WebSocket's: an error has no receiver.
-              delete (req as Tagged)[FORWARDED];
+              delete tagsOf(req)[FORWARDED];
               socket.off('close', gone).once('close', () => ours.destroy());
               ours.once('close', () => socket.destroy());
             });
           });
           proxy.on('proxyRes', (proxyRes, req, res) => {
-            const forwarded = (req as Tagged)[FORWARDED];
+            const forwarded = tagsOf(req)[FORWARDED];
             if (forwarded !== undefined) {
               this.#waiting.delete(forwarded);
               options.onAnswer?.(forwarded.pass);
@@ -198,7 +200,7 @@ export class Forwarder {
     }
     // Already answered (its body came too late), or the client disconnected: later errors have no receiver.
     res.once('close', () => {
-      delete (req as Tagged)[FORWARDED];
+      delete tagsOf(req)[FORWARDED];
       if (this.#waiting.delete(forwarded)) forwarded.request?.destroy();
     });
     void this.#proxy(req, res, () => undefined); // errors are handled by the event, so that each is handled once
@@ -241,7 +243,7 @@ export class Forwarder {
   ): Forwarded {
     const deadline = this.#deadline(pass, 0);
     const forwarded: Forwarded = { pass, req, raw, fail, deadline, request: null };
-    (req as Tagged)[FORWARDED] = forwarded;
+    tagsOf(req)[FORWARDED] = forwarded;
     this.#waiting.add(forwarded);
     return forwarded;
   }
@@ -265,9 +267,9 @@ export class Forwarder {
   }
 
   #failed(error: Error, req: IncomingMessage): void {
-    const forwarded = (req as Tagged)[FORWARDED];
+    const forwarded = tagsOf(req)[FORWARDED];
     if (forwarded === undefined) return;
-    delete (req as Tagged)[FORWARDED];
+    delete tagsOf(req)[FORWARDED];
     this.#waiting.delete(forwarded);
     forwarded.fail(error instanceof ApiError ? error : this.#options.errorOf(error, forwarded.pass));
   }

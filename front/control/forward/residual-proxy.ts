@@ -12,7 +12,7 @@ import {
 } from '../../../shared/auth/principal-mark.ts';
 import { ApiError, codeOf, errorWord, isErrorCode, messageOf } from '../../../shared/errors.ts';
 import { readBytes } from '../../../shared/http/body.ts';
-import type { JsonObject } from '../../../shared/member.ts';
+import { asRecord, parseJson } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import type { Pass } from '../edge/decision.ts';
@@ -157,7 +157,7 @@ export class ResidualProxy {
    */
   async call(row: Pick<Row, 'id' | 'path' | 'method'>, body?: unknown): Promise<unknown> {
     return this.#call(row, {}, WORK_MS, body).catch((error: unknown) => {
-      throw error instanceof ApiError ? error : this.#apiError(error as Error);
+      throw error instanceof ApiError ? error : this.#apiError(error);
     });
   }
 
@@ -216,7 +216,7 @@ export class ResidualProxy {
     return JSON.parse(text);
   }
 
-  #apiError(error: Error): ApiError {
+  #apiError(error: unknown): ApiError {
     const code = codeOf(error) ?? '';
     if (['ENOENT', 'ECONNREFUSED', 'EACCES'].includes(code)) {
       return new ApiError(
@@ -235,7 +235,7 @@ export class ResidualProxy {
 function failureIn({ statusCode = 0, headers }: IncomingMessage, text: string): ApiError {
   const unknown = new ApiError('E_UPSTREAM', `The residual answered ${statusCode}.`);
   try {
-    const body = JSON.parse(text) as JsonObject;
+    const body = asRecord(parseJson(text));
     const { code: _code, error: _error, detail, ...extras } = body;
     const code = errorWord(body);
     if (!isErrorCode(code) || typeof detail !== 'string') return unknown;

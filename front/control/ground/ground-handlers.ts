@@ -1,4 +1,5 @@
 import { uptime } from 'node:os';
+import { listOf, memberOf, recordOf } from '../../../shared/member.ts';
 import type { groundStationRows } from '../../../shared/routes/ground-station.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import type { Row } from '../../../shared/routes/row.ts';
@@ -65,11 +66,8 @@ export function groundStationHandlers(deps: GroundDeps): GroundHandlers {
     'ground-station.ui.get': async () => ui.read(),
     'ground-station.ui.put': async ({ body }) => ui.change(body),
     'ground-station.recording.get': async () => {
-      const { recordings, recording } = (await deps.residual(recordingsRow)) as {
-        readonly recordings: readonly { readonly kind: string }[];
-        readonly recording: unknown;
-      };
-      const items = recordings.filter(({ kind }) => kind === 'recording');
+      const { recordings, recording = null } = recordOf(await deps.residual(recordingsRow));
+      const items = listOf(recordings).filter((each) => memberOf(each, 'kind') === 'recording');
       return { recording: recording !== null, current: recording, items };
     },
     'ground-station.recording.start.post': async ({ body }) => deps.residual(recordStartRow, body),

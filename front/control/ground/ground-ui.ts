@@ -1,34 +1,30 @@
 import { Serial } from '../../../shared/async/serial.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
-import { writeAtomic } from '../../../shared/files/atomic-write.ts';
-import { readPrivate } from '../../../shared/files/private-file.ts';
-import { faultOf } from '../../../shared/schemas/fault.ts';
+import { JsonFile } from '../../../shared/json-file.ts';
+import { checked } from '../../../shared/schemas/checked.ts';
 import { type GroundUiChange, type GroundUiState, groundUi } from '../../../shared/schemas/ground-station.ts';
 import { validatorOf } from '../../../shared/schemas/validator.ts';
 
+/** Fills in the defaults. */
+const validate = validatorOf(groundUi, { useDefaults: true });
+
 /** What a ground station shows on its screens and what its buttons do; the drivers are extensions. */
 export class GroundUi {
-  readonly #file: string;
+  readonly #file: JsonFile<GroundUiState>;
   readonly #changes = new Serial();
-  /** Fills in the defaults. */
-  readonly #validate = validatorOf(groundUi, { useDefaults: true });
 
   constructor(file: string) {
-    this.#file = file;
+    this.#file = new JsonFile(file, validate, { mode: 0o600, indent: 2 });
   }
 
   /** @throws ApiError E_STORE for a file that cannot be used */
   async read(): Promise<GroundUiState> {
     try {
-      const text = await readPrivate(this.#file);
-      const value: unknown = text === null ? {} : JSON.parse(text);
-      const [violation] = this.#validate(value) ?? [];
-      if (violation !== undefined) throw new Error(faultOf(violation, 'it'));
-      return value as GroundUiState;
+      return (await this.#file.read()) ?? checked(validate, {});
     } catch (error) {
       throw new ApiError(
         'E_STORE',
-        `${this.#file} cannot be used: ${messageOf(error)}. Repair or remove it.`,
+        `${this.#file.path} cannot be used: ${messageOf(error)}. Repair or remove it.`,
       );
     }
   }
@@ -42,8 +38,8 @@ export class GroundUi {
         buttons: { ...before.buttons, ...buttons },
         screens: { ...before.screens, ...screens },
       };
-      await writeAtomic(this.#file, `${JSON.stringify(next, null, 2)}\n`, 0o600).catch((error: unknown) => {
-        throw new ApiError('E_STORE', `${this.#file} could not be written: ${messageOf(error)}.`);
+      await this.#file.write(next).catch((error: unknown) => {
+        throw new ApiError('E_STORE', `${this.#file.path} could not be written: ${messageOf(error)}.`);
       });
       return next;
     });

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { entriesOf } from '../../../shared/member.ts';
 import type { Client } from '../../../shared/rpc/contract.ts';
 import type { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
 import type { SystemMonitor } from '../node/health.ts';
@@ -123,8 +124,7 @@ export class Metrics {
     const endpoints = await this.#deps.vehicle.link.endpoints({}).catch(() => []); // without a link there are none
     for (const { name: endpoint, peers } of endpoints) {
       for (const peer of peers) {
-        for (const [name, gauge] of Object.entries(gauges))
-          gauge.set({ endpoint, peer: peer.name }, peer[name as keyof typeof gauges]);
+        for (const [name, gauge] of entriesOf(gauges)) gauge.set({ endpoint, peer: peer.name }, peer[name]);
       }
     }
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Principal } from '../../../shared/auth/principal.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { isOneOf } from '../../../shared/member.ts';
 import { warningsOf } from '../../../shared/mission/check.ts';
 import { itemsIn, type Reading } from '../../../shared/mission/document.ts';
 import { isPlan, makePlan, type Plan } from '../../../shared/mission/plan.ts';
@@ -14,6 +15,7 @@ import type { MissionList, MissionWritten } from '../../../shared/rpc/link-answe
 import {
   type FirstItem,
   firstItemOf,
+  MISSION_PARTS,
   type MissionItem,
   type MissionPart,
 } from '../../../shared/schemas/mission-item.ts';
@@ -73,7 +75,7 @@ class MissionRoutes {
 
   async put(part: MissionPart, { query, body, progress, principal }: Asked): Promise<Written> {
     const { dry_run: dryRun, parts } = parseQuery(query) ?? {};
-    const wanted = [...new Set(parts?.split(',') ?? [part])] as MissionPart[];
+    const wanted = [...new Set(parts?.split(',') ?? [part])].filter((each) => isOneOf(MISSION_PARTS, each));
     const lists = listsIn(body, part, wanted, firstItemOf(this.#vehicle.state?.telemetry.autopilot));
     const warnings: MissionWarning[] = wanted.flatMap((each) => [
       ...lists[each].warnings,

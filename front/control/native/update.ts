@@ -1,6 +1,7 @@
 import { chmod, mkdir, rm, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
+import { chunksOf } from '../../../shared/async/chunks.ts';
 import { ApiError, codeOf, messageOf } from '../../../shared/errors.ts';
 import { fillAtomic } from '../../../shared/files/atomic-write.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
@@ -77,7 +78,7 @@ export function updateHandlers({ version, helper, vehicle, upload, log }: Update
 async function store(body: Readable, file: string, length: number): Promise<void> {
   let size = 0;
   const counted = async function* (): AsyncGenerator<Buffer> {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
+    for await (const chunk of chunksOf(body)) {
       size += chunk.length;
       yield chunk;
     }

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
+import { parseJson } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Helper } from '../../../shared/rpc/helper-client.ts';
 import type { JsonSchema } from '../../../shared/schemas/json-schema.ts';
@@ -30,6 +31,8 @@ const PENDING = {
     isNew: { type: 'boolean' },
   },
 } as const satisfies JsonSchema;
+
+const validate = validatorOf(PENDING);
 
 interface ChangeDeps {
   /** What was before is written here until the change is over. */
@@ -164,11 +167,10 @@ function sentence(text: string): string {
 }
 
 function parse(text: string): Pending | null {
-  let value: unknown;
   try {
-    value = JSON.parse(text);
+    const value = parseJson(text);
+    return validate.fits(value) ? value : null;
   } catch {
     return null; // said by the caller
   }
-  return validatorOf(PENDING)(value) === null ? (value as Pending) : null;
 }

@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ApiError } from '../../../shared/errors.ts';
-import type { JsonObject } from '../../../shared/member.ts';
+import { isRecord, type JsonObject } from '../../../shared/member.ts';
 import { missing, runProgram } from '../../../shared/process/run-program.ts';
 import type { MeshConfig, NetworkStore } from './network-store.ts';
 
@@ -98,8 +98,7 @@ export class Mesh {
         `batctl ${query}: its answer is not JSON. Install batctl 2022.1 or newer.`,
       );
     }
-    const items = Array.isArray(value) ? (value as unknown[]) : [value];
-    return items.filter((item): item is Item => typeof item === 'object' && item !== null);
+    return [value].flat().filter(isRecord);
   }
 
   async #present(): Promise<void> {
@@ -130,7 +129,7 @@ function text(value: unknown): string | null {
 }
 
 function integer(value: unknown): number | null {
-  return Number.isInteger(value) ? (value as number) : null;
+  return typeof value === 'number' && Number.isInteger(value) ? value : null;
 }
 
 function kbps(value: unknown): number | null {

@@ -1,7 +1,5 @@
 import { ApiError, messageOf } from '../../../shared/errors.ts';
-import { writeAtomic } from '../../../shared/files/atomic-write.ts';
-import { readPrivate } from '../../../shared/files/private-file.ts';
-import { faultOf } from '../../../shared/schemas/fault.ts';
+import { JsonFile } from '../../../shared/json-file.ts';
 import type { JsonSchema } from '../../../shared/schemas/json-schema.ts';
 import { INTERFACE } from '../../../shared/schemas/network-operation.ts';
 import { validatorOf } from '../../../shared/schemas/validator.ts';
@@ -14,6 +12,7 @@ export interface MeshConfig {
 
 /** What NetworkManager does not keep for the node. */
 interface NetworkSettings {
+  readonly version: 1;
   readonly share_uplink: boolean;
   /** Interfaces, the preferred uplink first. */
   readonly priority: readonly string[];
@@ -39,7 +38,10 @@ const SCHEMA = {
   },
 } as const satisfies JsonSchema;
 
+const validate = validatorOf(SCHEMA);
+
 const DEFAULTS: NetworkSettings = {
+  version: 1,
   share_uplink: false,
   priority: [],
   mesh: { mesh_id: null, carrier: '802.11s', channel: 1 },
@@ -47,35 +49,28 @@ const DEFAULTS: NetworkSettings = {
 
 /** The file of these settings. Its functions throw ApiError E_STORE. */
 export class NetworkStore {
-  readonly #file: string;
+  readonly #file: JsonFile<NetworkSettings>;
 
   constructor(file: string) {
-    this.#file = file;
+    this.#file = new JsonFile(file, validate, { mode: 0o600 });
   }
 
   async read(): Promise<NetworkSettings> {
     try {
-      const text = await readPrivate(this.#file);
-      if (text === null) return DEFAULTS;
-      const value: unknown = JSON.parse(text);
-      const wrong = validatorOf(SCHEMA)(value);
-      if (wrong?.[0] !== undefined) throw new Error(faultOf(wrong[0], 'it'));
-      return value as NetworkSettings;
+      return (await this.#file.read()) ?? DEFAULTS;
     } catch (error) {
       throw new ApiError(
         'E_STORE',
-        `${this.#file} cannot be read: ${messageOf(error)}. Correct or remove it.`,
+        `${this.#file.path} cannot be read: ${messageOf(error)}. Correct or remove it.`,
       );
     }
   }
 
   async write(change: Partial<NetworkSettings>): Promise<NetworkSettings> {
     const settings = { ...(await this.read()), ...change };
-    await writeAtomic(this.#file, JSON.stringify({ ...settings, version: 1 }), 0o600).catch(
-      (error: unknown) => {
-        throw new ApiError('E_STORE', `${this.#file} cannot be written: ${messageOf(error)}`);
-      },
-    );
+    await this.#file.write(settings).catch((error: unknown) => {
+      throw new ApiError('E_STORE', `${this.#file.path} cannot be written: ${messageOf(error)}`);
+    });
     return settings;
   }
 }

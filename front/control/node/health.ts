@@ -3,6 +3,7 @@ import { readdir, readFile, statfs } from 'node:fs/promises';
 import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { every } from '../../../shared/async/every.ts';
+import { codeOf } from '../../../shared/errors.ts';
 
 /** Measured by this machine's kernel. Null: the machine does not say, or there is no second sample yet. */
 export interface SystemFacts {
@@ -172,7 +173,7 @@ function kernelText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    return ifAbsent('')(error as NodeJS.ErrnoException);
+    return ifAbsent('')(error);
   }
 }
 
@@ -181,9 +182,10 @@ async function textOrEmpty(path: string): Promise<string> {
 }
 
 /** Returns `value` if this machine does not have the file; a thermal zone may also exist but be unreadable. */
-function ifAbsent<T>(value: T): (error: NodeJS.ErrnoException) => T {
+function ifAbsent<T>(value: T): (error: unknown) => T {
   return (error) => {
-    if (['ENOENT', 'EACCES', 'EINVAL', 'EIO', 'ENODATA', 'EAGAIN'].includes(error.code ?? '')) return value;
+    if (['ENOENT', 'EACCES', 'EINVAL', 'EIO', 'ENODATA', 'EAGAIN'].includes(codeOf(error) ?? ''))
+      return value;
     throw error;
   };
 }

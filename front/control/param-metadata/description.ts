@@ -1,5 +1,5 @@
 /** What is known of a parameter besides its value; null where it is not said. */
-import type { JsonObject } from '../../../shared/member.ts';
+import { isRecord, type JsonObject } from '../../../shared/member.ts';
 export interface ParamDescription {
   readonly group: string | null;
   readonly label: string | null;
@@ -61,5 +61,5 @@ export function bitsOf(choices: ReturnType<typeof choicesOf>): ParamDescription[
 }
 
 export function recordOf(value: unknown): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+  return isRecord(value) ? value : {};
 }

@@ -1,3 +1,4 @@
+import { listOf } from '../../../shared/member.ts';
 import { bitsOf, choicesOf, type Described, numberOf, recordOf, textOf, valuesOf } from './description.ts';
 
 /**
@@ -8,7 +9,7 @@ import { bitsOf, choicesOf, type Described, numberOf, recordOf, textOf, valuesOf
 export function px4Params(file: unknown): readonly Described[] | null {
   const { parameters } = recordOf(file);
   if (!Array.isArray(parameters)) return null;
-  return (parameters as readonly unknown[]).flatMap((each) => {
+  return listOf(parameters).flatMap((each) => {
     const param = recordOf(each);
     const name = textOf(param['name']);
     if (name === null) return [];
@@ -38,7 +39,7 @@ export function px4Params(file: unknown): readonly Described[] | null {
 function pairs(list: unknown, key: string): ReturnType<typeof choicesOf> {
   if (!Array.isArray(list)) return null;
   return choicesOf(
-    (list as readonly unknown[]).map((each) => {
+    listOf(list).map((each) => {
       const entry = recordOf(each);
       return [entry[key], entry['description']];
     }),

@@ -10,7 +10,7 @@ import { RelayListener } from '../relay/relay-listener.ts';
 import { RelayProxy } from '../relay/relay-proxy.ts';
 import { TunnelPriority } from '../relay/tunnel-priority.ts';
 import { AdaptiveVideo, limitsOf } from './adaptive-video.ts';
-import { ChangeFile } from './channel-change/change-file.ts';
+import { changeFile } from './channel-change/change-file.ts';
 import { ChannelChange } from './channel-change/channel-change.ts';
 import { DRONE_OVER_HTTP } from './drone-api.ts';
 import { tunnelAddress } from './managed-wfb.ts';
@@ -91,7 +91,7 @@ export function openRadio(base: Base, { radios, principalWatch, pilot, relayServ
     bound: () => radio.linked,
     relay: client,
     groundSilentMs: () => listener?.silentMs ?? null,
-    store: new ChangeFile(paths.radioChange),
+    store: changeFile(paths.radioChange),
     revertMs: own.channel_revert_s * 1000,
     log,
   });

@@ -4,7 +4,7 @@ import { Serial } from '../../../shared/async/serial.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
-import type { JsonObject } from '../../../shared/member.ts';
+import { asRecord } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { MAX_SLOTS } from '../../../shared/schemas/radio-unit.ts';
 import type { BoundRadio, BoundRadios } from '../relay/bound-radios.ts';
@@ -170,9 +170,4 @@ function parseOne(value: unknown): Omit<StoredRadio, 'previous'> {
     peer_public: text('peer_public', HEX_32),
     relay_secret: text('relay_secret', HEX_32),
   };
-}
-
-function asRecord(value: unknown): JsonObject {
-  if (typeof value !== 'object' || value === null) throw new Error('it is not a JSON object');
-  return value as JsonObject;
 }

@@ -94,17 +94,19 @@ export class RelayProxy {
   #aim(req: IncomingMessage, { params, query }: Pass): void {
     const id = params['device_id'] ?? '';
     if (!this.#options.client.isBound(id)) throw noDrone(id);
-    (req as Aimed)[DRONE] = id;
+    tagsOf(req)[DRONE] = id;
     // A raw parameter: its bytes are those that were decided upon.
     req.url = `/${params['path'] ?? ''}${query === '' ? '' : `?${query}`}`;
   }
 }
 
 const DRONE = Symbol('drone');
-type Aimed = IncomingMessage & { [DRONE]?: string };
+function tagsOf(req: object): { [DRONE]?: string } {
+  return req;
+}
 
 function droneOf(req: IncomingMessage): string {
-  return (req as Aimed)[DRONE] ?? '';
+  return tagsOf(req)[DRONE] ?? '';
 }
 
 function timeoutMs({ policy: { method, responses, limits, long } }: Pass): number {

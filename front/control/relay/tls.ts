@@ -12,7 +12,9 @@ const TLS = { minVersion: 'TLSv1.3', maxVersion: 'TLSv1.3', ciphers: 'TLS_AES_12
 const HANDSHAKE_MS = 10_000;
 
 const GROUND = Symbol('ground station');
-type Tagged = TLSSocket & { [GROUND]?: string };
+function tagsOf(socket: object): { [GROUND]?: string } {
+  return socket;
+}
 
 /** @param secretOf the key of a ground station, null for one that is not bound */
 export function relayServerOptions(secretOf: (ground: string) => Buffer | null): TlsOptions {
@@ -21,7 +23,7 @@ export function relayServerOptions(secretOf: (ground: string) => Buffer | null):
     handshakeTimeout: HANDSHAKE_MS,
     pskCallback(socket: TLSSocket, identity: string) {
       const secret = secretOf(identity);
-      (socket as Tagged)[GROUND] = identity;
+      tagsOf(socket)[GROUND] = identity;
       return secret;
     },
   };
@@ -32,7 +34,7 @@ export function relayServerOptions(secretOf: (ground: string) => Buffer | null):
  * the question whether the radio is still bound.
  */
 export function groundOn(socket: TLSSocket): string | null {
-  return (socket as Tagged)[GROUND] ?? null;
+  return tagsOf(socket)[GROUND] ?? null;
 }
 
 /** Where a drone's relay is, and with which key. */

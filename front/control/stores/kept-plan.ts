@@ -1,6 +1,7 @@
 import { messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
+import { isRecord, type JsonObject, keysOf, recordOf } from '../../../shared/member.ts';
 import { numberedFrom } from '../../../shared/mission/numbered.ts';
 import { isPlan, type Plan } from '../../../shared/mission/plan.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
@@ -23,7 +24,7 @@ function heldAs(items: readonly MissionItem[]): string {
 interface Stored {
   readonly plan: Plan;
   /** What the vehicle held when the plan had been written, by part, as JSON. */
-  readonly held: Readonly<Record<string, string>>;
+  readonly held: JsonObject;
 }
 
 /**
@@ -59,11 +60,9 @@ export class KeptPlan {
   async merged(made: Plan, lists: Readonly<Record<MissionPart, readonly MissionItem[]>>): Promise<Plan> {
     const stored = await this.#read();
     if (stored === null) return made;
-    const parts = (Object.keys(lists) as MissionPart[]).filter(
-      (part) => stored.held[part] === heldAs(lists[part]),
-    );
+    const parts = keysOf(lists).filter((part) => stored.held[part] === heldAs(lists[part]));
     if (parts.length === 0) return made;
-    const others = (Object.keys(lists) as MissionPart[]).filter((part) => !parts.includes(part));
+    const others = keysOf(lists).filter((part) => !parts.includes(part));
     const sections = others.map((part) => [SECTION[part], made[SECTION[part]]]);
     return { ...made, ...stored.plan, ...Object.fromEntries(sections), fileType: 'Plan' };
   }
@@ -72,11 +71,8 @@ export class KeptPlan {
     try {
       const text = await readPrivate(this.#file, MAX_BYTES);
       const value: unknown = text === null ? null : JSON.parse(text);
-      if (typeof value !== 'object' || value === null || !('plan' in value) || !('held' in value))
-        return null;
-      const { plan, held } = value;
-      if (!isPlan(plan) || typeof held !== 'object' || held === null) return null;
-      return { plan, held: held as Stored['held'] };
+      const { plan, held } = recordOf(value);
+      return isPlan(plan) && isRecord(held) ? { plan, held } : null;
     } catch (error) {
       this.#log.warn(`plan file: ${messageOf(error)}`);
       return null;

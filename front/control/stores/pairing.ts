@@ -8,7 +8,7 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
 import { isTransient } from '../../../shared/files/transient.ts';
-import type { JsonObject } from '../../../shared/member.ts';
+import { isRecord, type JsonObject } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { matchesHash, secretHash } from '../edge/credentials.ts';
 
@@ -256,12 +256,10 @@ function parsePairing(file: string, text: string): Pairing {
   } catch (error) {
     return { kind: 'broken', problem: `${file} is not JSON: ${messageOf(error)}` };
   }
-  if (typeof value !== 'object' || value === null)
-    return { kind: 'broken', problem: `${file} is not a JSON object` };
-  const record = value as JsonObject;
-  if (record['paired'] === false) return { kind: 'unpaired' };
-  const { api_key: key, owner_id: owner, paired_at: at } = record;
-  if (record['paired'] !== true || typeof key !== 'string' || !/^svc_[A-Za-z0-9_-]{4,}$/.test(key)) {
+  if (!isRecord(value)) return { kind: 'broken', problem: `${file} is not a JSON object` };
+  const { paired, api_key: key, owner_id: owner, paired_at: at } = value;
+  if (paired === false) return { kind: 'unpaired' };
+  if (paired !== true || typeof key !== 'string' || !/^svc_[A-Za-z0-9_-]{4,}$/.test(key)) {
     return { kind: 'broken', problem: `${file} lacks paired or api_key` };
   }
   return {

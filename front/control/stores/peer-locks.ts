@@ -2,7 +2,7 @@ import { Serial } from '../../../shared/async/serial.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
-import type { JsonObject } from '../../../shared/member.ts';
+import { asRecord } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Lock } from '../edge/rate.ts';
 
@@ -93,9 +93,4 @@ function parse(value: unknown, now: number): readonly Lock[] {
     const leftMs = until * 1000 - now;
     return leftMs > 0 ? [{ peer, leftMs, nextLockMs: next }] : [];
   });
-}
-
-function asRecord(value: unknown): JsonObject {
-  if (typeof value !== 'object' || value === null) throw new Error('not a JSON object');
-  return value as JsonObject;
 }

@@ -4,7 +4,7 @@
  * entered the right PIN before. The right PIN forgives the peer that entered it, and takes what that peer counted off the node's
  * ladder; what others guessed still counts, until nobody guesses wrong for a day.
  */
-import type { JsonObject } from '../../../shared/member.ts';
+import { isObject, type JsonObject, recordOf } from '../../../shared/member.ts';
 
 /** From `failures` in a row on, every further failure locks for `lockS`. The highest matching step applies. */
 const PEER_LADDER = [
@@ -168,10 +168,10 @@ function storedRung({ failures, lockedUntil, lockS }: Rung): StoredRung {
 export function parseLadder(record: JsonObject): StoredLadder | null {
   const node = parseRung(record);
   const { peers: given = {} } = record;
-  if (node === null || typeof given !== 'object' || given === null) return null;
+  if (node === null || !isObject(given)) return null;
   const peers: Record<string, StoredRung & { known: boolean }> = {};
-  for (const [peer, value] of Object.entries(given as JsonObject)) {
-    const member = typeof value === 'object' && value !== null ? (value as JsonObject) : {};
+  for (const [peer, value] of Object.entries(given)) {
+    const member = recordOf(value);
     const rung = parseRung(member);
     if (rung === null) return null;
     peers[peer] = { ...rung, known: member['known'] === true };

@@ -5,7 +5,7 @@ import { Serial } from '../../../shared/async/serial.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
-import type { JsonObject } from '../../../shared/member.ts';
+import { isRecord, recordOf } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { PinLadder, parseLadder, type StoredLadder } from './pin-ladder.ts';
 
@@ -284,9 +284,8 @@ async function readStored(file: string): Promise<Stored> {
 /** @throws SyntaxError for what is not JSON */
 function parseStored(file: string, text: string): Stored {
   const broken: Stored = { kind: 'broken', problem: `${file} does not hold a PIN` };
-  const value: unknown = JSON.parse(text);
-  if (typeof value !== 'object' || value === null) return broken;
-  const record = value as JsonObject;
+  const record: unknown = JSON.parse(text);
+  if (!isRecord(record)) return broken;
   if (record['pin_hash'] === null) return { kind: 'unset' };
   const hash = hexBytes(record['pin_hash'], HASH_BYTES);
   const salt = hexBytes(record['salt'], SALT_BYTES);
@@ -305,8 +304,7 @@ function hexBytes(value: unknown, bytes: number): Buffer | null {
 
 /** Within limits, so that the file cannot make one attempt take a gigabyte, or no work at all. */
 function scryptParams(value: unknown): ScryptParams | null {
-  if (typeof value !== 'object' || value === null) return null;
-  const { N, r, p } = value as JsonObject;
+  const { N, r, p } = recordOf(value);
   if (typeof N !== 'number' || typeof r !== 'number' || typeof p !== 'number') return null;
   const sane = Number.isInteger(Math.log2(N)) && N >= 2 ** 14 && N <= 2 ** 17 && r === 8 && p === 1;
   return sane ? { N, r, p } : null;

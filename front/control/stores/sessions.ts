@@ -6,7 +6,7 @@ import type { Principal } from '../../../shared/auth/principal.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
-import type { JsonObject } from '../../../shared/member.ts';
+import { asRecord } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { secretHash } from '../edge/credentials.ts';
 import type { EndedCredentials } from './ended.ts';
@@ -243,9 +243,4 @@ function entry(digest: Buffer, openedAt: number, deadline: number, binding: stri
 /** The id of the principal of a session. */
 export function sessionId(id: string): string {
   return `${ID_OF}${id}`;
-}
-
-function asRecord(value: unknown): JsonObject {
-  if (typeof value !== 'object' || value === null) throw new Error('not a JSON object');
-  return value as JsonObject;
 }

@@ -2,7 +2,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { isScope, type Scope } from '../../../shared/auth/scopes.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import type { Frame } from '../../../shared/mavlink/frame.ts';
-import { type JsonObject, memberOf } from '../../../shared/member.ts';
+import { isObject, memberOf } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { FeedComponent, FeedHello, FeedReply } from '../../../shared/rpc/feed.ts';
 import type { EndpointStatus } from '../../../shared/rpc/link-state.ts';
@@ -195,8 +195,8 @@ function parseHello(line: string): FeedHello | null {
     if (error instanceof SyntaxError) return null;
     throw error;
   }
-  if (typeof value !== 'object' || value === null) return null;
-  const { name, write, force, msgs, scopes, client_id: clientId, component } = value as JsonObject;
+  if (!isObject(value)) return null;
+  const { name, write, force, msgs, scopes, client_id: clientId, component } = value;
   if (typeof name !== 'string' || typeof write !== 'boolean' || typeof force !== 'boolean') return null;
   if (msgs !== null && typeof msgs !== 'string') return null;
   if (clientId !== undefined && clientId !== null && typeof clientId !== 'string') return null;

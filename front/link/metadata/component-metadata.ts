@@ -1,6 +1,6 @@
 import { messageOf } from '../../../shared/errors.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
-import type { JsonObject } from '../../../shared/member.ts';
+import { listOf, memberOf, recordOf } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Clock } from '../clock.ts';
 import type { Encoder } from '../encode.ts';
@@ -201,11 +201,10 @@ export class ComponentMetadata {
 
 /** @throws Error if it is no table of contents */
 function entriesOf(content: unknown): readonly Entry[] {
-  const list = (content as { readonly metadataTypes?: unknown } | null)?.metadataTypes;
+  const list = memberOf(content, 'metadataTypes');
   if (!Array.isArray(list)) throw new Error('it is no table of contents');
-  return (list as readonly unknown[]).flatMap((each) => {
-    if (typeof each !== 'object' || each === null) return [];
-    const { type, uri, fileCrc } = each as JsonObject;
+  return listOf(list).flatMap((each) => {
+    const { type, uri, fileCrc } = recordOf(each);
     if (typeof type !== 'number' || typeof uri !== 'string') return [];
     const crc = typeof fileCrc === 'number' && Number.isSafeInteger(fileCrc) ? fileCrc : 0;
     return [{ type, uri, crc: crc >>> 0 }];

@@ -1,4 +1,5 @@
 import { unxz } from '../../../shared/files/xz.ts';
+import { parseJson } from '../../../shared/member.ts';
 
 /** PX4's file of events is 160 KB of JSON; the limit protects our memory. */
 const MAX_JSON_BYTES = 2 * 1024 * 1024;
@@ -10,5 +11,5 @@ const MAX_JSON_BYTES = 2 * 1024 * 1024;
  */
 export async function readMetadataFile(file: Buffer, path: string): Promise<unknown> {
   const json = path.endsWith('.xz') ? await unxz(file, MAX_JSON_BYTES) : file;
-  return JSON.parse(json.toString('utf8')) as unknown;
+  return parseJson(json.toString('utf8'));
 }

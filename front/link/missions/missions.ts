@@ -3,6 +3,7 @@ import type { MissionIds, MissionMessage, WireItem } from '../../../shared/mavli
 import type { Frame } from '../../../shared/mavlink/frame.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import { Payload } from '../../../shared/mavlink/payload.ts';
+import { entriesOf } from '../../../shared/member.ts';
 import { ITEM_COMMANDS } from '../../../shared/mission/commands.ts';
 import { bounded } from '../../../shared/mission/warning.ts';
 import type { MissionReadRequest, MissionWriteRequest } from '../../../shared/rpc/link.ts';
@@ -123,7 +124,7 @@ export class Missions {
 
   /** A ground station writes a list. @param missionType MAV_MISSION_TYPE */
   #onForeignWrite(missionType: number): void {
-    for (const [part, type] of Object.entries(MISSION_TYPE) as [MissionPart, number][]) {
+    for (const [part, type] of entriesOf(MISSION_TYPE)) {
       if (missionType !== type && missionType !== ALL) continue;
       this.#cache.drop(part);
       if (this.#running?.part !== part) continue;

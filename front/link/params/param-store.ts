@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Serial } from '../../../shared/async/serial.ts';
 import { codeOf, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
-import type { JsonObject } from '../../../shared/member.ts';
+import { listOf, recordOf } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { MAX_PARAMS, type ParamEntry } from './param-table.ts';
 
@@ -77,14 +77,13 @@ export class ParamStore {
 }
 
 function parse(value: unknown): StoredParams | null {
-  if (typeof value !== 'object' || value === null) return null;
-  const { version, hash, entries } = value as JsonObject;
+  const { version, hash, entries } = recordOf(value);
   if (version !== VERSION || (hash !== null && typeof hash !== 'number')) return null;
   if (!Array.isArray(entries) || entries.length > MAX_PARAMS) return null;
   const read: [string, ParamEntry][] = [];
-  for (const entry of entries as readonly unknown[]) {
+  for (const entry of listOf(entries)) {
     if (!Array.isArray(entry)) return null;
-    const [name, bits, type, index] = entry as readonly unknown[];
+    const [name, bits, type, index] = listOf(entry);
     if (typeof name !== 'string' || typeof bits !== 'number') return null;
     if (typeof type !== 'number' || typeof index !== 'number') return null;
     read.push([name, { bits, type, index }]);

@@ -1,3 +1,4 @@
+import { byteAt } from '../../../shared/mavlink/byte-at.ts';
 import type { Frame } from '../../../shared/mavlink/frame.ts';
 import { targetFieldsOf } from '../../../shared/mavlink/targets.ts';
 
@@ -15,14 +16,14 @@ export const EVERYBODY: FrameTarget = { system: 0, component: 0 };
 export function targetOf(frame: Frame): FrameTarget {
   const fields = targetFieldsOf(frame.id);
   if (fields === null) return EVERYBODY;
-  const system = byteAt(frame, fields.system);
+  const system = payloadByte(frame, fields.system);
   if (system === 0) return EVERYBODY;
-  return { system, component: fields.component === -1 ? 0 : byteAt(frame, fields.component) };
+  return { system, component: fields.component === -1 ? 0 : payloadByte(frame, fields.component) };
 }
 
 /** v2 cuts zero bytes off the end of a payload. */
-function byteAt({ buffer, payloadStart, payloadLength }: Frame, at: number): number {
-  return at < payloadLength ? (buffer[payloadStart + at] as number) : 0;
+function payloadByte({ buffer, payloadStart, payloadLength }: Frame, at: number): number {
+  return at < payloadLength ? byteAt(buffer, payloadStart + at) : 0;
 }
 
 /** The systems and components that were heard on one connection: frames for them go there. */

@@ -1,3 +1,4 @@
+import { byteAt } from '../../../shared/mavlink/byte-at.ts';
 import type { Frame } from '../../../shared/mavlink/frame.ts';
 import type { Clock } from '../clock.ts';
 
@@ -45,17 +46,17 @@ export class LoopGuard {
     const low = lowOf(frame);
     const high = highOf(frame);
     const slot = slotOf(low, high);
-    const before = this.#from[slot] as number;
+    const before = this.#from[slot] ?? -1;
     if (this.#low[slot] !== low || this.#high[slot] !== high || before === from) return null;
     const memory = before >= FIRST_ENDPOINT ? ENDPOINT_MEMORY_MS : MEMORY_MS;
-    return this.#clock.now() - (this.#at[slot] as number) < memory ? before : null;
+    return this.#clock.now() - (this.#at[slot] ?? -Infinity) < memory ? before : null;
   }
 }
 
 /** Checksum, sequence number and component. */
 function lowOf({ buffer, payloadStart, payloadLength, seq, component }: Frame): number {
   const crcAt = payloadStart + payloadLength;
-  return (buffer[crcAt] as number) | ((buffer[crcAt + 1] as number) << 8) | (seq << 16) | (component << 24);
+  return byteAt(buffer, crcAt) | (byteAt(buffer, crcAt + 1) << 8) | (seq << 16) | (component << 24);
 }
 
 function highOf({ id, system }: Frame): number {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
-import type { JsonObject } from '../../../shared/member.ts';
+import { recordOf } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 
 /** More vehicles than one node ever meets; it also limits the signatures that are computed to find a key. */
@@ -92,7 +92,7 @@ function isSame(one: StoredKey, other: StoredKey): boolean {
 
 function parse(text: string): StoredKey {
   const value: unknown = JSON.parse(text);
-  const { version, vehicle, key_id: keyId, link_id: linkId, key_hex: hex } = (value ?? {}) as JsonObject;
+  const { version, vehicle, key_id: keyId, link_id: linkId, key_hex: hex } = recordOf(value);
   if (version !== VERSION || typeof vehicle !== 'string' || typeof keyId !== 'string')
     throw new Error('it is no key of this version');
   if (typeof linkId !== 'number' || typeof hex !== 'string' || !/^[0-9a-f]{64}$/.test(hex))

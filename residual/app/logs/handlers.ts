@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { ApiError } from '../../../shared/errors.ts';
-import type { JsonObject } from '../../../shared/member.ts';
+import { isOneOf, type JsonObject } from '../../../shared/member.ts';
 import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
 import type { logsRows } from '../../../shared/routes/logs.ts';
 import { openApiDocument } from '../../../shared/routes/openapi.ts';
@@ -152,7 +152,7 @@ function membersOf(text: string): Members {
 }
 
 function isAggregate(text: string): text is Aggregate {
-  return (AGGREGATES as readonly string[]).includes(text);
+  return isOneOf(AGGREGATES, text);
 }
 
 function bucketOf(text: string, spanUs: number): number {

@@ -96,7 +96,7 @@ function open(path: string): DatabaseSync {
     // Must be set before the first table is created.
     db.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
     db.exec('PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 8388608; PRAGMA cache_size = -8192;');
-    const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number };
+    const version = Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
     if (version === 0) db.exec(`BEGIN; ${SCHEMA} COMMIT;`);
     else if (version !== VERSION) throw new WrongVersion(`is of version ${version}, not ${VERSION}`);
     db.exec(INDEXES);

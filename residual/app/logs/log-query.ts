@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { ApiError } from '../../../shared/errors.ts';
-import type { JsonObject } from '../../../shared/member.ts';
+import { type JsonObject, parseJson } from '../../../shared/member.ts';
 import { LOG_LEVELS } from '../../../shared/rpc/logs.ts';
 import { fingerprint, type LogFilter, type RecordKind, wrong } from './log-filter.ts';
 import { findLogs, type Place, type Sql } from './log-search.ts';
@@ -301,7 +301,7 @@ function shape(kind: RecordKind, row: JsonObject): JsonObject {
 }
 
 function parsed(text: unknown): unknown {
-  return typeof text === 'string' ? (JSON.parse(text) as unknown) : null;
+  return typeof text === 'string' ? parseJson(text) : null;
 }
 
 function reduce(values: readonly number[], how: Aggregate): number {

@@ -18,7 +18,8 @@ try {
   // Where the system does not allow it, questions are answered at the priority of the others.
 }
 
-const db = new DatabaseSync((workerData as { path: string }).path, { readOnly: true, timeout: BUSY_MS });
+const { path }: { readonly path: string } = workerData;
+const db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_MS });
 // What a search has found so far is in memory, about 15 bytes a record: in a file it would wear out the card.
 db.exec('PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8192');
 const work = new LogReaderWork(new LogQuery(db));

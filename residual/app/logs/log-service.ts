@@ -206,5 +206,5 @@ function handlersBy(find: () => LogHandlers): LogHandlers {
     id,
     async (call) => handlerMap(find()).get(id)?.(call),
   ]);
-  return Object.fromEntries(handlers) as unknown as LogHandlers;
+  return Object.fromEntries(handlers) as LogHandlers;
 }

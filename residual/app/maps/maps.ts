@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { FromSchema } from 'json-schema-to-ts';
 import { TileType } from 'pmtiles';
+import { chunksOf } from '../../../shared/async/chunks.ts';
 import { ApiError, codeOf, messageOf } from '../../../shared/errors.ts';
 import { fillAtomic } from '../../../shared/files/atomic-write.ts';
 import type { mapFile, mapList } from '../../../shared/schemas/maps.ts';
@@ -101,7 +102,7 @@ export class Maps {
     let head = Buffer.alloc(0);
     let size = 0;
     let piece = 0;
-    for await (const chunk of body as AsyncIterable<Buffer>) {
+    for await (const chunk of chunksOf(body)) {
       size += chunk.length;
       piece += chunk.length;
       if (head.length < HEADER_BYTES) {

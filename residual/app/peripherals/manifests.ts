@@ -80,10 +80,10 @@ export class Manifests {
 
   #read(text: string, name: string): Manifest | Error {
     const { value, violations } = readManifestText(text);
-    const wrong = violations.length > 0 ? violations : this.#valid(value);
-    if (wrong !== null) return new Error(sentence(wrong));
+    if (violations.length > 0) return new Error(sentence(violations));
+    if (!this.#valid.fits(value)) return new Error(sentence(this.#valid(value) ?? []));
     try {
-      return compile(value as PeripheralManifest, name);
+      return compile(value, name);
     } catch (error) {
       return new Error(messageOf(error));
     }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Serial } from '../../../shared/async/serial.ts';
 import { ApiError, codeOf, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
-import type { JsonObject } from '../../../shared/member.ts';
+import { asRecord, type JsonObject, parseJson, recordOf } from '../../../shared/member.ts';
 
 const MAX_KEYS = 256;
 const MAX_CHARS = 256 * 1024;
@@ -57,9 +57,9 @@ export class PluginSettings {
 
   async #load(): Promise<File> {
     try {
-      const { drone, global } = JSON.parse(await readFile(this.#path, 'utf8')) as Partial<File>;
+      const { drone, global } = asRecord(parseJson(await readFile(this.#path, 'utf8')));
       // No prototype of ours: a key such as `constructor` is a key.
-      return { drone: { ...drone }, global: { ...global } };
+      return { drone: { ...recordOf(drone) }, global: { ...recordOf(global) } };
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return { drone: {}, global: {} };
       throw new ApiError('E_STORE', `The settings cannot be read: ${messageOf(error)}.`);

@@ -4,11 +4,12 @@ import { messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { withLock } from '../../../shared/files/lock.ts';
 import { PluginRefusal } from '../../../shared/plugins/refusal.ts';
-import { faultOf } from '../../../shared/schemas/fault.ts';
-import { type Validator, validatorOf } from '../../../shared/schemas/validator.ts';
+import { checked } from '../../../shared/schemas/checked.ts';
+import { validatorOf } from '../../../shared/schemas/validator.ts';
 import { type InstallRecord, RETIRED, type StateFile, stateFile } from './record.ts';
 
 const MAX_WAITING = 64;
+const validate = validatorOf(stateFile);
 
 /**
  * The records of the installed extensions. The file is the truth: a change is in force when it is on the disk. A file that
@@ -16,13 +17,11 @@ const MAX_WAITING = 64;
  */
 export class PluginStore {
   readonly #path: string;
-  readonly #valid: Validator;
   readonly #serial = new Serial();
   #records: ReadonlyMap<string, InstallRecord> | null = null;
 
   constructor(path: string) {
     this.#path = path;
-    this.#valid = validatorOf(stateFile);
   }
 
   /** By id, in the order of ids. @throws PluginRefusal host_io_error */
@@ -84,9 +83,7 @@ export class PluginStore {
     } catch (error) {
       throw this.#unreadable(messageOf(error));
     }
-    const [wrong] = this.#valid(value) ?? [];
-    if (wrong !== undefined) throw this.#unreadable(faultOf(wrong, 'it'));
-    const { installs } = value as StateFile;
+    const { installs } = checked(validate, value, (fault) => this.#unreadable(fault));
     return new Map(installs.map((install) => [install.plugin_id, withoutRetired(install)]));
   }
 

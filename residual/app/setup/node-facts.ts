@@ -2,7 +2,7 @@ import { networkInterfaces } from 'node:os';
 import type { Config } from '../../../shared/config/schema.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
-import type { JsonObject } from '../../../shared/member.ts';
+import { type JsonObject, parseJson, recordOf } from '../../../shared/member.ts';
 import type { Paths } from '../../../shared/paths.ts';
 import type { Profile } from '../../../shared/profile.ts';
 import type { LinkState } from '../../../shared/rpc/link-state.ts';
@@ -63,7 +63,7 @@ export async function lookAround({ paths, config, running, video }: FactSources)
 async function fromFile<T>(file: string, none: T, read: (record: JsonObject) => T): Promise<Known<T>> {
   try {
     const text = await readPrivate(file, MAX_FILE_BYTES);
-    return { is: text === null ? none : read({ ...(JSON.parse(text) as object) }) };
+    return { is: text === null ? none : read(recordOf(parseJson(text))) };
   } catch (error) {
     return { unknown: messageOf(error) };
   }

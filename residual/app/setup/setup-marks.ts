@@ -3,7 +3,7 @@ import { Serial } from '../../../shared/async/serial.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readOwn } from '../../../shared/files/private-file.ts';
-import type { JsonObject } from '../../../shared/member.ts';
+import { asRecord, isObject, parseJson } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { STEP_IDS, type StepId } from '../../../shared/schemas/setup.ts';
 
@@ -71,13 +71,12 @@ export class SetupMarks {
 
 /** @throws Error for what is not a file of version 1 */
 function parse(text: string): Marks {
-  const { version, finished_at: finished, steps } = JSON.parse(text) as JsonObject;
-  if (version !== 1 || typeof steps !== 'object' || steps === null) throw new Error('it is not of version 1');
+  const { version, finished_at: finished, steps } = asRecord(parseJson(text));
+  if (version !== 1 || !isObject(steps)) throw new Error('it is not of version 1');
   if (finished !== null && typeof finished !== 'string') throw new Error('finished_at is not valid');
   const known: Partial<Record<StepId, Mark>> = {};
-  const marks: JsonObject = { ...steps };
   for (const id of STEP_IDS) {
-    const mark = marks[id];
+    const mark = steps[id];
     if (mark === 'complete' || mark === 'skipped') known[id] = mark;
   }
   return { finished_at: finished, steps: known };

@@ -1,4 +1,5 @@
 import { ApiError, messageOf } from '../../../shared/errors.ts';
+import { memberOf, parseJson } from '../../../shared/member.ts';
 import { type Calls, type Client, clientOf } from '../../../shared/rpc/contract.ts';
 import { type Restarted, SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
 import { type DetectorState, type DetectorStatus, VISION } from '../../../shared/rpc/vision.ts';
@@ -114,7 +115,7 @@ export class DetectorClient {
 /** The message of a line of the log; another line as it is. */
 function messageIn(line: string): string {
   try {
-    const { msg } = JSON.parse(line) as { readonly msg?: unknown };
+    const msg = memberOf(parseJson(line), 'msg');
     return typeof msg === 'string' ? msg : line;
   } catch {
     return line; // the runtime's own last words

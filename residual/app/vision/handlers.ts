@@ -2,13 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { ApiError } from '../../../shared/errors.ts';
 import { readStreamedJson, typeOf } from '../../../shared/http/body.ts';
+import { parseJson } from '../../../shared/member.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import type { visionRows } from '../../../shared/routes/vision.ts';
-import type { JsonSchema } from '../../../shared/schemas/json-schema.ts';
-import { validatorOf } from '../../../shared/schemas/validator.ts';
+import { type Validator, validatorOf } from '../../../shared/schemas/validator.ts';
 import {
   CAMERA_ID,
-  type ModelDownload,
   type ModelMetadata,
   modelDownload,
   modelMetadata,
@@ -72,7 +71,7 @@ export function visionHandlers(deps: VisionDeps): HandlersOf<typeof visionRows, 
           return store.add(incoming.path, sha256, metadata, progress);
         });
       const { value } = await readStreamedJson(body, headers, MAX_METADATA_BYTES);
-      const { url, sha256, metadata } = checked(modelDownload, value, '') as ModelDownload;
+      const { url, sha256, metadata } = checked(isDownload, value, '');
       const digest = sha256.toLowerCase();
       const there = await store.same(metadata.id, digest);
       if (there !== null) return there;
@@ -117,6 +116,9 @@ export function visionHandlers(deps: VisionDeps): HandlersOf<typeof visionRows, 
   };
 }
 
+const isDownload = validatorOf(modelDownload);
+const isMetadata = validatorOf(modelMetadata);
+
 /** @throws ApiError E_BAD_REQUEST, E_INVALID_VALUE, and those of `Incoming` */
 async function formIn(
   body: Readable,
@@ -133,13 +135,13 @@ async function formIn(
   });
   return {
     sha256,
-    metadata: checked(modelMetadata, jsonIn(fields.get('metadata')), '/metadata') as ModelMetadata,
+    metadata: checked(isMetadata, jsonIn(fields.get('metadata')), '/metadata'),
   };
 }
 
 function jsonIn(text: string | undefined): unknown {
   try {
-    return JSON.parse(text ?? '') as unknown;
+    return parseJson(text ?? '');
   } catch {
     const message = text === undefined ? 'is missing' : 'is not JSON';
     throw new ApiError('E_INVALID_VALUE', `The part "metadata" ${message}.`, {
@@ -149,10 +151,9 @@ function jsonIn(text: string | undefined): unknown {
 }
 
 /** @param at where the value is in the body. @throws ApiError E_INVALID_VALUE */
-function checked(schema: JsonSchema, value: unknown, at: string): unknown {
-  const errors = validatorOf(schema)(value);
-  if (errors === null) return value;
+function checked<T>(validate: Validator<T>, value: unknown, at: string): T {
+  if (validate.fits(value)) return value;
   throw new ApiError('E_INVALID_VALUE', undefined, {
-    errors: errors.map(({ path, message }) => ({ path: `${at}${path}`, message })),
+    errors: validate(value)?.map(({ path, message }) => ({ path: `${at}${path}`, message })),
   });
 }

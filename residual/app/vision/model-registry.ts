@@ -1,6 +1,7 @@
 import { ApiError, messageOf } from '../../../shared/errors.ts';
+import { parseJson } from '../../../shared/member.ts';
 import type { OnProgress } from '../../../shared/routes/handler.ts';
-import { faultOf } from '../../../shared/schemas/fault.ts';
+import { checked } from '../../../shared/schemas/checked.ts';
 import { validatorOf } from '../../../shared/schemas/validator.ts';
 import type { RegistryModel } from '../../../shared/schemas/vision.ts';
 import { registryList } from '../../../shared/schemas/vision.ts';
@@ -84,15 +85,8 @@ export class ModelRegistry {
       return this.#kept.models;
     }
     const text = await bounded(answer);
-    const value: unknown = JSON.parse(text);
-    const wrong = validatorOf(registryList)(value);
-    if (wrong !== null) {
-      const [first] = wrong;
-      throw new Error(
-        `${address.href} has no list of models: ${first === undefined ? 'it does not fit' : faultOf(first, 'it')}`,
-      );
-    }
-    const { models } = value as { readonly models: readonly RegistryModel[] };
+    const unfit = (fault: string): Error => new Error(`${address.href} has no list of models: ${fault}`);
+    const { models } = checked(validatorOf(registryList), parseJson(text), unfit);
     const whole = models.map((model) => ({
       ...model,
       url: URL.parse(model.url, address.href)?.href ?? model.url,

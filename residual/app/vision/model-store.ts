@@ -4,8 +4,16 @@ import { join } from 'node:path';
 import { Serial } from '../../../shared/async/serial.ts';
 import { ApiError, codeOf, messageOf } from '../../../shared/errors.ts';
 import { sweepTemporary, writeAtomic } from '../../../shared/files/atomic-write.ts';
+import { parseJson } from '../../../shared/member.ts';
 import type { OnProgress } from '../../../shared/routes/handler.ts';
-import { MODEL_BYTES, type ModelMeta, type ModelMetadata } from '../../../shared/schemas/vision.ts';
+import { checked } from '../../../shared/schemas/checked.ts';
+import { validatorOf } from '../../../shared/schemas/validator.ts';
+import {
+  MODEL_BYTES,
+  type ModelMeta,
+  type ModelMetadata,
+  modelMeta,
+} from '../../../shared/schemas/vision.ts';
 import { BUILTIN_MODELS, modelFiles } from '../../../shared/vision/model-files.ts';
 import type { CheckModel } from './model-check.ts';
 
@@ -78,7 +86,7 @@ export class ModelStore {
   async find(id: string): Promise<ModelMeta | null> {
     const { meta } = modelFiles(this.#options.folder, id);
     try {
-      return JSON.parse(await readFile(meta, 'utf8')) as ModelMeta;
+      return checked(validatorOf(modelMeta), parseJson(await readFile(meta, 'utf8')));
     } catch (error) {
       if (codeOf(error) !== 'ENOENT') this.#options.warn(`${meta}: ${messageOf(error)}`);
       return null;

@@ -5,6 +5,7 @@ import { Frame } from 'node-av';
 import type { AVPixelFormat } from 'node-av/constants';
 import { within } from '../../../shared/async/within.ts';
 import { messageOf } from '../../../shared/errors.ts';
+import { keysOf } from '../../../shared/member.ts';
 import type { PassedEncoder, Profile } from '../../../shared/rpc/video.ts';
 import { hasCodec } from '../../../shared/video/cameras.ts';
 import { must } from './av.ts';
@@ -71,7 +72,7 @@ export class Encoders {
       }
     }
     const passed: PassedEncoder[] = [];
-    for (const encoder of Object.keys(HARDWARE) as (keyof typeof HARDWARE)[]) {
+    for (const encoder of keysOf(HARDWARE)) {
       const reason = this.#missing(encoder) ?? (await this.#probe(encoder, profile));
       if (reason === null) {
         this.#passed = passed;

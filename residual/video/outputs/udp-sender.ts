@@ -1,7 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { messageOf } from '../../../shared/errors.ts';
+import { codeOf, messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { SentStatus } from '../../../shared/rpc/video.ts';
 import type { HostPort } from '../../../shared/schemas/addresses.ts';
@@ -136,7 +136,7 @@ export class UdpSender {
 
   #fail(error: unknown): void {
     // Nobody listens yet, as before the radio is up.
-    if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') {
+    if (codeOf(error) === 'ECONNREFUSED') {
       this.#refusedAt = this.#options.now();
       return;
     }

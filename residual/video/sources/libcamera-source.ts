@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { Frame } from 'node-av';
 import { AV_PIX_FMT_YUVJ420P } from 'node-av/constants';
+import { chunksOf } from '../../../shared/async/chunks.ts';
 import { codeOf } from '../../../shared/errors.ts';
 import { CSI_MISSING, CSI_PROGRAMS } from '../../../shared/video/csi-cameras.ts';
 import { instant, type Size, type VideoClock } from '../engine/picture.ts';
@@ -36,7 +37,7 @@ export class LibcameraSource implements VideoSource {
 
   async run(sink: SourceSink, signal: AbortSignal): Promise<void> {
     const [program, camera] = await this.#start();
-    const closed = once(camera, 'close') as Promise<[code: number | null, signal: string | null]>;
+    const closed = once(camera, 'close');
     let killer: NodeJS.Timeout | null = null;
     const endSoon = (): void => {
       killer ??= setTimeout(() => camera.kill('SIGKILL'), KILL_MS);
@@ -57,10 +58,10 @@ export class LibcameraSource implements VideoSource {
       // After the end of its output it ends by itself; or a picture could not be used.
       if (camera.stdout.readableEnded) endSoon();
       else stop();
-      const [code, by] = await closed;
+      const [code, by]: readonly unknown[] = await closed;
       if (killer !== null) clearTimeout(killer);
       signal.removeEventListener('abort', stop);
-      words = reason(words) ?? (by === null ? `exit code ${code}` : by);
+      words = reason(words) ?? (typeof by === 'string' ? by : `exit code ${String(code)}`);
     }
     if (!signal.aborted) throw new Error(`${program} ended: ${words}`);
   }
@@ -88,7 +89,7 @@ export class LibcameraSource implements VideoSource {
     let filled = 0;
     let capturedAt = 0;
     let at = 0;
-    for await (const chunk of output as AsyncIterable<Buffer>) {
+    for await (const chunk of chunksOf(output)) {
       for (let from = 0; from < chunk.length; ) {
         if (filled === 0) ({ capturedAt, at } = instant(this.#clock));
         const taken = chunk.copy(pixels, filled, from);

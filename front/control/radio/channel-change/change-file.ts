@@ -1,7 +1,4 @@
-import { writeAtomic } from '../../../../shared/files/atomic-write.ts';
-import { readOwn } from '../../../../shared/files/private-file.ts';
-import { removeDurably } from '../../../../shared/files/remove-durably.ts';
-import { faultOf } from '../../../../shared/schemas/fault.ts';
+import { JsonFile, OTHERS_WRITE } from '../../../../shared/json-file.ts';
 import type { JsonSchema } from '../../../../shared/schemas/json-schema.ts';
 import { validatorOf } from '../../../../shared/schemas/validator.ts';
 
@@ -42,30 +39,7 @@ const SCHEMA = {
 } as const satisfies JsonSchema;
 
 const validate = validatorOf(SCHEMA);
-const OTHERS_WRITE = 0o022;
-
-/** `radio-change.json`, replaced as a whole. */
-export class ChangeFile implements ChangeStore {
-  readonly #path: string;
-
-  constructor(path: string) {
-    this.#path = path;
-  }
-
-  async read(): Promise<OpenChange | null> {
-    const text = await readOwn(this.#path, OTHERS_WRITE);
-    if (text === null) return null;
-    const value: unknown = JSON.parse(text);
-    const [violation] = validate(value) ?? [];
-    if (violation !== undefined) throw new Error(`${this.#path}: ${faultOf(violation, 'it')}`);
-    return value as OpenChange;
-  }
-
-  async write(change: OpenChange): Promise<void> {
-    await writeAtomic(this.#path, `${JSON.stringify(change)}\n`, 0o600);
-  }
-
-  async remove(): Promise<void> {
-    await removeDurably(this.#path);
-  }
+/** `radio-change.json`. */
+export function changeFile(path: string): ChangeStore {
+  return new JsonFile<OpenChange>(path, validate, { mode: 0o600, forbidden: OTHERS_WRITE });
 }

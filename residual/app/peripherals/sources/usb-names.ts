@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { codeOf } from '../../../../shared/errors.ts';
+import { memberOf, parseJson } from '../../../../shared/member.ts';
 import { plainText } from '../../../../shared/plain-text.ts';
 
 interface Names {
@@ -37,13 +38,9 @@ export class UsbNames {
   async #read(vendorId: string, productId: string): Promise<Names> {
     if (!/^[0-9a-f]{4}$/.test(vendorId)) return UNKNOWN;
     try {
-      const { name, devices } = JSON.parse(
-        await readFile(join(this.#folder, `${vendorId}.json`), 'utf8'),
-      ) as {
-        readonly name: string;
-        readonly devices: Readonly<Record<string, { readonly devname: string }>>;
-      };
-      return { vendor: text(name), product: text(devices[productId]?.devname) };
+      const vendor = parseJson(await readFile(join(this.#folder, `${vendorId}.json`), 'utf8'));
+      const device = memberOf(memberOf(vendor, 'devices'), productId);
+      return { vendor: text(memberOf(vendor, 'name')), product: text(memberOf(device, 'devname')) };
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return UNKNOWN;
       throw error;
@@ -52,6 +49,6 @@ export class UsbNames {
 }
 
 /** The list has "Unknown" for a vendor that nobody knows. */
-function text(name: string | undefined): string | null {
-  return name === undefined || name === '' || name === 'Unknown' ? null : plainText(name);
+function text(name: unknown): string | null {
+  return typeof name !== 'string' || name === '' || name === 'Unknown' ? null : plainText(name);
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { messageOf } from '../../../../shared/errors.ts';
 import { writeAtomic } from '../../../../shared/files/atomic-write.ts';
-import type { JsonObject } from '../../../../shared/member.ts';
+import { recordOf } from '../../../../shared/member.ts';
 import { PluginRefusal } from '../../../../shared/plugins/refusal.ts';
 import {
   digestOf,
@@ -37,8 +37,7 @@ export async function readAttestation(folder: string): Promise<Attestation> {
 }
 
 function isAttestation(value: unknown): value is Attestation {
-  if (typeof value !== 'object' || value === null) return false;
-  const { signature, files } = value as JsonObject;
+  const { signature, files } = recordOf(value);
   return (
     (signature === null || typeof signature === 'string') &&
     Array.isArray(files) &&

@@ -1,5 +1,5 @@
 import { TokenBucket } from '../../../../shared/async/token-bucket.ts';
-import { batchOf } from '../../../../shared/plugins/detections.ts';
+import { batchOf, type PublishedBatch } from '../../../../shared/plugins/detections.ts';
 import type { Batch } from '../../../../shared/schemas/vision.ts';
 import type { DetectionFeed } from '../../vision/detection-feed.ts';
 
@@ -26,7 +26,7 @@ export class ExtensionDetections {
   }
 
   /** @param args valid by `publishedBatch` @throws Error: too many, or of another time */
-  publish(args: object): void {
+  publish(args: PublishedBatch): void {
     if (!this.#bucket.take(this.#now())) throw new Error(`at most ${RATE.perSecond} batches a second`);
     const batch = batchOf(this.#id, args);
     if (Math.abs(batch.ts_ms - this.#wall()) > CLOCK_MS)

@@ -1,5 +1,5 @@
 import { TokenBucket } from '../../../../shared/async/token-bucket.ts';
-import { plainValues } from '../../../../shared/schemas/extension-values.ts';
+import { type ExtensionValues, plainValues } from '../../../../shared/schemas/extension-values.ts';
 import type { Vehicle } from './vehicle.ts';
 
 /** As often as telemetry goes out. */
@@ -22,7 +22,7 @@ export class ExtensionTelemetry {
   }
 
   /** @param values valid by `extensionValues` @throws Error: too many, too long; ApiError of svc-link */
-  async extend(values: object): Promise<void> {
+  async extend(values: ExtensionValues): Promise<void> {
     if (!this.#bucket.take(this.#now())) throw new Error(`at most ${RATE.perSecond} times a second`);
     const plain = plainValues(values);
     this.#shown = true;

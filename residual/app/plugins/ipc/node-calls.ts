@@ -1,7 +1,7 @@
 import { EXTENSION_HEADER } from '../../../../shared/auth/principal.ts';
 import { errorWord, messageOf } from '../../../../shared/errors.ts';
 import { requestNode } from '../../../../shared/http/node-request.ts';
-import type { JsonObject } from '../../../../shared/member.ts';
+import { parseJson, recordOf } from '../../../../shared/member.ts';
 
 const MAX_BYTES = 2 * 1024 * 1024;
 
@@ -27,7 +27,7 @@ export function nodeCalls(controlSocket: string): NodeCalls {
     const answer = await requestNode(place, { method, path, headers, body, timeoutMs, maxBytes: MAX_BYTES });
     const value = read(answer.bytes.toString());
     if (answer.status < 400) return value;
-    const refusal = (value ?? {}) as JsonObject;
+    const refusal = recordOf(value);
     const [code, detail] = [errorWord(refusal), refusal['detail']];
     throw new Error(`${code ?? answer.status}: ${typeof detail === 'string' ? detail : 'refused'}`);
   };
@@ -35,7 +35,7 @@ export function nodeCalls(controlSocket: string): NodeCalls {
 
 function read(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseJson(text);
   } catch (error) {
     throw new Error(`the node did not answer in JSON: ${messageOf(error)}`, { cause: error });
   }

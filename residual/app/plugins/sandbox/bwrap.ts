@@ -2,13 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { lchown, lstat, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Duplex, Readable, Writable } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import { within } from '../../../../shared/async/within.ts';
 import { messageOf } from '../../../../shared/errors.ts';
 import { runProgram } from '../../../../shared/process/run-program.ts';
 import { bwrapCommand, FD, rootArguments, type Sources } from './bwrap-args.ts';
 import { devicesOf } from './devices.ts';
 import { giveTo, openToAll, userOf } from './owner.ts';
+import { pipeAt } from './pipe-at.ts';
 import { childrenOf } from './process-tree.ts';
 import { removeData } from './remove-data.ts';
 import { RunningChild } from './running.ts';
@@ -87,9 +88,8 @@ export class BwrapSandbox implements Sandbox {
       cwd: '/',
     });
     for (const pipe of child.stdio) pipe?.on('error', () => undefined); // it has ended, which 'close' tells
-    const pipes: readonly unknown[] = child.stdio;
-    (pipes[FD.seccomp] as Writable).end(filter);
-    if (outbound) (pipes[FD.resolv] as Writable).end(RESOLV_CONF);
+    pipeAt(child, FD.seccomp).end(filter);
+    if (outbound) pipeAt(child, FD.resolv).end(RESOLV_CONF);
     let init: number | null = null; // the first process of its process namespace: all others end with it
     const killAll = (): void => {
       // bubblewrap itself ends when it has seen that one end.
@@ -192,7 +192,7 @@ async function asAnotherUser(
 
 /** @returns the process id, in this process's namespace, of the first process inside. It waits for ever if there is none. */
 async function firstProcess(child: ChildProcess): Promise<number> {
-  const info = child.stdio[FD.info] as Readable;
+  const info = pipeAt(child, FD.info);
   let text = '';
   return new Promise<number>((resolve) => {
     info.on('data', (chunk: Buffer) => {
@@ -204,7 +204,7 @@ async function firstProcess(child: ChildProcess): Promise<number> {
 }
 
 function gateOf(child: ChildProcess): Duplex {
-  return child.stdio[FD.gate] as Duplex;
+  return pipeAt(child, FD.gate);
 }
 
 async function terminateChildren(init: number): Promise<boolean> {

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
-import type { Readable } from 'node:stream';
 import { within } from '../../../../shared/async/within.ts';
 import { messageOf } from '../../../../shared/errors.ts';
 import { runProgram } from '../../../../shared/process/run-program.ts';
+import { pipeAt } from './pipe-at.ts';
 
 const START_MS = 10_000;
 const CHECK_MS = 5000;
@@ -64,8 +64,7 @@ async function ready(child: ChildProcess): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', () => reject(new Error(`slirp4netns: ${words.trim().split('\n').at(-1) ?? ''}`)));
-    const signal = child.stdio[3] as Readable | null | undefined;
-    signal?.on('data', () => resolve());
+    pipeAt(child, 3).on('data', () => resolve());
     for (const pipe of child.stdio) pipe?.on('error', () => undefined); // it has ended, which 'close' tells
   });
 }

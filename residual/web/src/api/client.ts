@@ -1,4 +1,5 @@
 import { type ErrorCode, errorWord } from '../../../../shared/errors.ts';
+import { parseJson, recordOf } from '../../../../shared/member.ts';
 import type { RowId } from '../../../../shared/routes/table.ts';
 import { filledPath, type Query, queryText } from '../../../../shared/routes/target.ts';
 import { type Credential, credential, credentialHeaders, lose } from './credential.ts';
@@ -120,7 +121,7 @@ async function bodyOf(response: Response): Promise<unknown> {
 
 /** What a refusal of the node says. @param held whether what this browser holds was shown */
 export async function refusalOf(response: Response, held = true): Promise<Refused> {
-  const body = (await bodyOf(response).catch(() => ({}))) as Record<string, unknown>;
+  const body = recordOf(await bodyOf(response).catch(() => ({})));
   const { detail, code: _code, error: _error, ...extras } = body;
   const refusal = new Refused(
     response.status,
@@ -150,9 +151,9 @@ async function followed(response: Response, onProgress: NonNullable<Ask['onProgr
         lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2) ?? '';
       if (field('event') === 'progress') onProgress(JSON.parse(field('data')));
       if (field('event') !== 'result') continue;
-      const { status, body } = JSON.parse(field('data')) as { status: number; body: unknown };
+      const { status, body } = recordOf(parseJson(field('data')));
       const result = new Response(JSON.stringify(body), {
-        status,
+        status: Number(status),
         headers: { 'content-type': 'application/json' },
       });
       if (result.ok) return result;

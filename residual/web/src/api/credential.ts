@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
-import type { Scope } from '../../../../shared/auth/scopes.ts';
+import { isScope, type Scope } from '../../../../shared/auth/scopes.ts';
+import { memberOf, parseJson, recordOf } from '../../../../shared/member.ts';
 
 /**
  * What this browser shows the node, always as a header, so that no other site can make it speak for the operator. A session
@@ -55,10 +56,8 @@ export function credentialIn(text: string): Exclude<Credential, { kind: 'session
   if (value.startsWith('svc_')) return { kind: 'key', value, session: null };
   const claims = value.includes('.') ? value.slice(0, value.lastIndexOf('.')) : '';
   try {
-    const { scopes } = JSON.parse(atob(claims.replaceAll('-', '+').replaceAll('_', '/'))) as {
-      scopes: Scope[];
-    };
-    return Array.isArray(scopes) ? { kind: 'token', value, scopes } : null;
+    const scopes = memberOf(parseJson(atob(claims.replaceAll('-', '+').replaceAll('_', '/'))), 'scopes');
+    return Array.isArray(scopes) ? { kind: 'token', value, scopes: scopes.filter(isScope) } : null;
   } catch {
     return null; // not base64url, or no claims
   }
@@ -71,8 +70,9 @@ function forget(): void {
 function restored(): Credential | null {
   try {
     const text = sessionStorage.getItem(STORED) ?? localStorage.getItem(STORED);
-    const kept = JSON.parse(text ?? 'null') as Credential | null;
-    return kept?.kind === 'session' && kept.expiresAt * 1000 > Date.now() ? kept : null;
+    const { kind, value, expiresAt } = recordOf(parseJson(text ?? 'null'));
+    if (kind !== 'session' || typeof value !== 'string' || typeof expiresAt !== 'number') return null;
+    return expiresAt * 1000 > Date.now() ? { kind, value, expiresAt } : null;
   } catch {
     forget();
     return null; // another version of the page wrote it

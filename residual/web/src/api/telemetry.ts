@@ -1,5 +1,6 @@
 import { computed, effect, signal } from '@preact/signals';
 import type { TelemetryGroup } from '../../../../shared/flight/telemetry-groups.ts';
+import { recordOf } from '../../../../shared/member.ts';
 import { firstItemOf } from '../../../../shared/schemas/mission-item.ts';
 import { credential } from './credential.ts';
 import { entry } from './node.ts';
@@ -29,7 +30,7 @@ export function age(group: Group | 'heartbeat'): number | null {
   const held = received.value;
   if (held === null) return null;
   // The schema is made from the list of groups, so its type does not know their names.
-  const ages = (held.body['ages'] ?? {}) as Partial<Record<Group, number | null>>;
+  const ages = recordOf(held.body['ages']);
   const sent = group === 'heartbeat' ? held.body.heartbeat_age_s : ages[group];
   return typeof sent === 'number' ? sent + Math.max(0, now.value - held.at) / 1000 : null;
 }

@@ -101,7 +101,7 @@
         document.body.append(script);
       }
     };
-    port.addEventListener('message', ({ data }) => take(data as Start | News | Response | Envelope));
+    port.addEventListener('message', ({ data }) => take(data));
     addEventListener('error', ({ message }) => tell('error', message));
     addEventListener('unhandledrejection', ({ reason }) => tell('error', String(reason)));
     new ResizeObserver(() => tell('height', document.documentElement.offsetHeight)).observe(

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import type { ErrorCode } from '../../../../shared/errors.ts';
+import { parseJson, recordOf } from '../../../../shared/member.ts';
 import { Refused } from '../api/client.ts';
 import { heard, missed } from '../api/presence.ts';
 import type { Me } from './answers.ts';
@@ -93,10 +94,7 @@ export async function open(
   // The header has whole seconds.
   if (Number.isFinite(at)) hubZero = at + 1000 - performance.now();
   if (response.ok) return response;
-  const { detail, code, ...extras } = parsed(await response.text().catch(() => '')) as Record<
-    string,
-    unknown
-  >;
+  const { detail, code, ...extras } = recordOf(parsed(await response.text().catch(() => '')));
   if (response.status === 401 && as === undefined) signOut('ended');
   throw new Refused(
     response.status,
@@ -112,7 +110,7 @@ function away(): Refused {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseJson(text);
   } catch {
     return {}; // an answer of something in between; its status says enough
   }

@@ -69,8 +69,8 @@ function Choice({
           <select
             {...ids}
             value={selection.state}
-            onChange={(event) =>
-              onChange({ ...selection, state: event.currentTarget.value as Selection['state'] })
+            onChange={({ currentTarget: { value } }) =>
+              onChange({ ...selection, state: STATES.find((each) => each === value) ?? selection.state })
             }
           >
             {STATES.map((each) => (
@@ -86,8 +86,8 @@ function Choice({
           <select
             {...ids}
             value={selection.order}
-            onChange={(event) =>
-              onChange({ ...selection, order: event.currentTarget.value as Selection['order'] })
+            onChange={({ currentTarget: { value } }) =>
+              onChange({ ...selection, order: ORDERS.find((each) => each === value) ?? selection.order })
             }
           >
             {ORDERS.map((each) => (

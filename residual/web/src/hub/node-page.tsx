@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import type { NodeEntry } from '../../../../shared/fleet/hub-api.ts';
 import type { FleetEvent } from '../../../../shared/fleet/told.ts';
+import { memberOf } from '../../../../shared/member.ts';
 import { now as clock } from '../api/presence.ts';
 import accessCss from '../pages/access/access.module.css';
 import { isoTime, moment, number } from '../parts/format.ts';
@@ -177,7 +178,7 @@ function Telemetry({ id }: { id: string }): JSX.Element {
 }
 
 function figure(body: unknown, [group, member]: readonly [string, string], digits: number): string | null {
-  const value = ((body ?? {}) as Record<string, Record<string, unknown> | null | undefined>)[group]?.[member];
+  const value = memberOf(memberOf(body, group), member);
   return typeof value === 'number' ? number(value, digits) : null;
 }
 

@@ -1,4 +1,4 @@
-import type { JSX } from 'preact';
+import type { JSX, TargetedPointerEvent } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { useProjection } from './map.tsx';
 import type { Place } from './projection.ts';
@@ -82,8 +82,8 @@ export function Marker({
   const [dragged, setDragged] = useState<Place | null>(null);
   const held = useRef(false);
   const { x, y } = projection.toScreen(dragged ?? at);
-  const under = (event: PointerEvent): Place => {
-    const box = (event.currentTarget as Element).closest('.map')?.getBoundingClientRect();
+  const under = (event: TargetedPointerEvent<Element>): Place => {
+    const box = event.currentTarget.closest('.map')?.getBoundingClientRect();
     return projection.toPlace({ x: event.clientX - (box?.left ?? 0), y: event.clientY - (box?.top ?? 0) });
   };
   return (

@@ -1,6 +1,7 @@
 import { addProtocol, Map as LibreMap, type StyleSpecification, setWorkerUrl } from 'maplibre-gl';
 import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?worker&url';
 import { FetchSource, PMTiles, Protocol } from 'pmtiles';
+import { listOf, memberOf } from '../../../../shared/member.ts';
 import { pathOf } from '../api/client.ts';
 import { credentialHeaders } from '../api/credential.ts';
 import { type MapFile, rasterStyle, vectorStyle } from './map-style.ts';
@@ -42,11 +43,8 @@ export async function drawFile(
   const address = pathOf('maps.name.get', { params: { name: file.name }, here: true });
   const archive = new PMTiles(new FetchSource(address, new Headers(credentialHeaders())));
   protocol.add(archive);
-  const metadata = (await archive.getMetadata()) as {
-    readonly attribution?: unknown;
-    readonly vector_layers?: readonly { readonly id?: unknown }[];
-  } | null;
-  const layers = (metadata?.vector_layers ?? []).map(({ id }) => String(id));
+  const metadata: unknown = await archive.getMetadata();
+  const layers = listOf(memberOf(metadata, 'vector_layers')).map((layer) => String(memberOf(layer, 'id')));
   const styleOf = (isDark: boolean): StyleSpecification =>
     ['mvt', 'mlt'].includes(file.tile_type)
       ? vectorStyle(`pmtiles://${address}`, layers, isDark)
@@ -64,7 +62,7 @@ export async function drawFile(
   map.getCanvas().tabIndex = -1;
   map.on('webglcontextlost', onBroken);
   return {
-    source: plain(metadata?.attribution),
+    source: plain(memberOf(metadata, 'attribution')),
     look: ({ lat, lon, zoom }) => map.jumpTo({ center: [lon, lat], zoom }),
     paint: (isDark) => map.setStyle(styleOf(isDark)),
     remove: () => map.remove(),

@@ -37,7 +37,7 @@ export function vectorStyle(url: string, names: readonly string[], isDark: boole
     { id: 'ground', type: 'background', paint: { 'background-color': colour.ground } },
   ];
   const matching = (pattern: RegExp): readonly string[] => names.filter((name) => pattern.test(name));
-  const polygon = ['==', ['geometry-type'], 'Polygon'] as ['==', ['geometry-type'], string];
+  const polygon: ['==', ['geometry-type'], string] = ['==', ['geometry-type'], 'Polygon'];
   const fill = (pattern: RegExp, fillColour: string, minzoom = 0): void => {
     for (const name of matching(pattern))
       layers.push({

@@ -1,4 +1,3 @@
-import type { Scope } from '../../../../shared/auth/scopes.ts';
 import { credential } from '../api/credential.ts';
 import { t } from '../strings.ts';
 
@@ -98,7 +97,7 @@ export function closedTo({ 'x-class': needs, 'x-reason': reason }: FormSchema): 
   if (needs === 'root') return `${t.form.rootOnly}${because}`;
   if (needs === undefined || held === null || held.kind === 'key') return null;
   if (needs === 'keyonly') return `${t.denied['key-only']}${because}`;
-  return held.kind === 'session' || held.scopes.includes(needs as Scope)
+  return held.kind === 'session' || held.scopes.some((scope) => scope === needs)
     ? null
     : `${t.denied.scope}${because}`;
 }

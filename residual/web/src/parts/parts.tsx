@@ -1,5 +1,6 @@
-import type { ComponentChildren, JSX } from 'preact';
+import type { ComponentChildren, JSX, TargetedKeyboardEvent } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { listOf, recordOf } from '../../../../shared/member.ts';
 import type { RowId } from '../../../../shared/routes/table.ts';
 import type { Refused } from '../api/client.ts';
 import { denied } from '../api/node.ts';
@@ -212,9 +213,10 @@ export function ErrorNote({
   onRetry?: () => void;
 }): JSX.Element | null {
   if (error === null) return null;
-  const violations = Array.isArray(error.extras['errors'])
-    ? (error.extras['errors'] as { path: string; message: string }[])
-    : [];
+  const violations = listOf(error.extras['errors']).map((each) => {
+    const { path, message } = recordOf(each);
+    return { path: String(path), message: String(message) };
+  });
   return (
     <div class="note bad" role="alert">
       <p>{error.message}</p>
@@ -316,13 +318,13 @@ export function Tabs<Id extends string>({
   chosen: Id;
   onChoose: (id: Id) => void;
 }): JSX.Element {
-  const move = (event: KeyboardEvent, at: number): void => {
+  const move = (event: TargetedKeyboardEvent<HTMLElement>, at: number): void => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     const next = step === undefined ? undefined : tabs[(at + step + tabs.length) % tabs.length];
     if (next === undefined) return;
     event.preventDefault();
     onChoose(next.id);
-    const list = (event.currentTarget as HTMLElement).parentElement;
+    const list = event.currentTarget.parentElement;
     list?.querySelectorAll<HTMLElement>('[role=tab]')[tabs.indexOf(next)]?.focus();
   };
   return (

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { memberOf } from '../../../../shared/member.ts';
 import { Refused } from '../api/client.ts';
 import { t } from '../strings.ts';
 import {
@@ -343,10 +344,4 @@ function countOf({ properties }: FormSchema): number {
   return properties === undefined
     ? 1
     : Object.values(properties).reduce((sum, member) => sum + countOf(member), 0);
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? (value as Readonly<Record<string, unknown>>)[name]
-    : undefined;
 }

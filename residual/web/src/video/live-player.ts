@@ -14,7 +14,7 @@ type Source = typeof MediaSource;
 
 /** Safari on a phone has its own. */
 function mediaSource(): Source | null {
-  const own = globalThis as { ManagedMediaSource?: Source; MediaSource?: Source };
+  const own: { ManagedMediaSource?: Source; MediaSource?: Source } = globalThis;
   return own.MediaSource ?? own.ManagedMediaSource ?? null;
 }
 

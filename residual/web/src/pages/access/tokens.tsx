@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { SCOPES, type Scope } from '../../../../../shared/auth/scopes.ts';
+import { keysOf } from '../../../../../shared/member.ts';
 import { call } from '../../api/client.ts';
 import { denied, may } from '../../api/node.ts';
 import type { Answer } from '../../api/rows.ts';
@@ -111,7 +112,7 @@ function Mint({ onMinted }: { onMinted: (answer: Minted) => void }): JSX.Element
       </Field>
       <fieldset class={css['choices']}>
         <legend>{text.may}</legend>
-        {([...Object.keys(PRESETS), 'own'] as (Preset | 'own')[]).map((each) => (
+        {([...keysOf(PRESETS), 'own'] as const).map((each) => (
           <label key={each} class="check">
             <input type="radio" name="preset" checked={preset === each} onChange={() => setPreset(each)} />
             <span>

@@ -1,4 +1,5 @@
 import { effect, signal } from '@preact/signals';
+import { memberOf, recordOf } from '../../../../../shared/member.ts';
 import { mayReadAny, mayReadPart } from '../../../../../shared/plugins/telemetry-part.ts';
 import { call, Refused, send } from '../../api/client.ts';
 import { newest } from '../../api/telemetry.ts';
@@ -122,13 +123,12 @@ export class Host {
   }
 
   #take(message: unknown): void {
-    if (typeof message !== 'object' || message === null) return;
-    const { t: kind, m, a, id } = message as Readonly<Record<string, unknown>>;
+    const { t: kind, m, a, id } = recordOf(message);
     if (kind === 'event' && m === 'height' && typeof a === 'number' && Number.isFinite(a))
       this.#tells.height(a);
     else if (kind === 'event' && m === 'error') this.#tells.problem(String(a).slice(0, 500));
     else if (kind === 'request' && typeof m === 'string' && typeof id === 'number')
-      void this.#answer(m, typeof a === 'object' && a !== null ? (a as Record<string, unknown>) : {}).then(
+      void this.#answer(m, recordOf(a)).then(
         (result) => this.#send({ t: 'response', id, a: result }),
         (error: unknown) => this.#send({ t: 'response', id, err: messageOf(error) }),
       );
@@ -212,7 +212,7 @@ export class Host {
       case 'ours': {
         const result = await this.#answer(meaning.m, meaning.a);
         // It takes any answer for a yes.
-        const status = (result as { status?: unknown } | null)?.status;
+        const status = memberOf(result, 'status');
         if (meaning.accepted === true && status !== 'accepted')
           throw new Error(`the vehicle answered ${String(status)}`);
         return { ok: true, result };

@@ -1,3 +1,4 @@
+import { recordOf } from '../../../../../shared/member.ts';
 import { kindOf } from './older-telemetry.ts';
 
 /**
@@ -56,8 +57,7 @@ const NOT_HERE: ReadonlySet<string> = new Set([
 
 /** A request in the form of the other host; null for anything else, which nobody waits for. */
 export function askedIn(message: unknown): Asked | null {
-  if (typeof message !== 'object' || message === null) return null;
-  const { id, type, method, capability, args, version } = message as Args;
+  const { id, type, method, capability, args, version } = recordOf(message);
   if (version !== 1 || type !== 'request' || typeof id !== 'string' || typeof method !== 'string')
     return null;
   if (id === '' || id.length > MAX_ID || method === '' || method.length > MAX_ID) return null;
@@ -66,7 +66,7 @@ export function askedIn(message: unknown): Asked | null {
 
 /** @throws OlderError */
 export function meaningOf({ method, args }: Asked): Meaning {
-  const given = typeof args === 'object' && args !== null ? (args as Args) : {};
+  const given = recordOf(args);
   switch (method) {
     case 'ping':
       return { kind: 'answer', value: { ok: true } };
@@ -102,7 +102,7 @@ export function meaningOf({ method, args }: Asked): Meaning {
 
 /** Commands by name, and those of the gimbal by their number, as COMMAND_INT and COMMAND_LONG write their parameters. */
 function commandOf({ command, args }: Args): Meaning {
-  const given = typeof args === 'object' && args !== null ? (args as Args) : {};
+  const given = recordOf(args);
   const send = (cmd: string, ...values: unknown[]): Meaning => ({
     kind: 'ours',
     m: 'command.send',

@@ -1,3 +1,4 @@
+import { memberOf, recordOf } from '../../../../../shared/member.ts';
 import type { Telemetry } from '../../api/telemetry.ts';
 import { type Group, STALE_S } from '../../api/telemetry.ts';
 
@@ -109,7 +110,7 @@ export function* valuesOf(topic: string, id: string, body: Telemetry, state: { l
   switch (kindOf(topic)) {
     case 'vehicle': {
       const { group, value } = TOPICS[topic] ?? heartbeat;
-      const ages = (body['ages'] ?? {}) as Partial<Record<string, number | null>>;
+      const ages = recordOf(body['ages']);
       const age = group === 'heartbeat' ? body.heartbeat_age_s : ages[group];
       if (typeof age === 'number' && age <= STALE_S) yield value(body, at);
       return;
@@ -126,10 +127,7 @@ export function* valuesOf(topic: string, id: string, body: Telemetry, state: { l
       return;
     }
     case 'own': {
-      const own = ((body as Readonly<Record<string, unknown>>)['extensions'] ?? {}) as Partial<
-        Record<string, Readonly<Record<string, unknown>>>
-      >;
-      const value = own[id]?.[topic];
+      const value = memberOf(memberOf(memberOf(body, 'extensions'), id), topic);
       const text = JSON.stringify(value);
       if (value === undefined || text === state.last) return;
       state.last = text;

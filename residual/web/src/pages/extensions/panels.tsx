@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { listOf, memberOf, recordOf } from '../../../../../shared/member.ts';
 import { call, Refused } from '../../api/client.ts';
 import { Card } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
@@ -66,14 +67,13 @@ function panelsOf(data: Detailed, slot: Slot): readonly (Panel & { readonly orde
   const { install, manifest } = data;
   if (manifest === null || manifest.gcs === null) return [];
   const plugin = install.plugin_id;
-  const contributed = (manifest.gcs.contributes as Readonly<Record<string, unknown>>)['panels'];
-  const panels = Array.isArray(contributed) ? (contributed as readonly unknown[]) : [];
+  const panels = listOf(memberOf(manifest.gcs.contributes, 'panels'));
   if (panels.length === 0)
     return slot === 'settings-section' && manifest.settings !== null
       ? []
       : [{ plugin, id: 'page', title: manifest.name, data, order: 100 }];
   return panels.flatMap((panel) => {
-    const { id, slot: where, title, order } = (panel ?? {}) as Readonly<Record<string, unknown>>;
+    const { id, slot: where, title, order } = recordOf(panel);
     if (typeof id !== 'string' || typeof where !== 'string' || where.replaceAll('.', '-') !== slot) return [];
     return [
       {

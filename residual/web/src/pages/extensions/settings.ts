@@ -1,3 +1,4 @@
+import { isRecord, recordOf } from '../../../../../shared/member.ts';
 /**
  * What is to be stored so that the value under a dotted path is `value`: settings are stored by their first key, whole.
  * @param values all settings, by their first keys
@@ -13,7 +14,7 @@ export function withMember(
 
 function replaced(old: unknown, [name, ...rest]: readonly string[], value: unknown): unknown {
   if (name === undefined) return value;
-  const members = typeof old === 'object' && old !== null ? (old as Readonly<Record<string, unknown>>) : {};
+  const members = recordOf(old);
   return { ...members, [name]: replaced(members[name], rest, value) };
 }
 
@@ -22,18 +23,12 @@ export function withDefaults(
   schema: Readonly<Record<string, unknown>>,
   values: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
-  const properties = (schema['properties'] ?? {}) as Readonly<
-    Record<string, Readonly<Record<string, unknown>>>
-  >;
-  const defaults = Object.entries(properties).flatMap(([name, member]) => {
+  const defaults = Object.entries(recordOf(schema['properties'])).flatMap(([name, inner]) => {
+    const member = recordOf(inner);
     const value = values[name];
-    if (typeof member['properties'] === 'object' && (value === undefined || isMap(value)))
+    if (typeof member['properties'] === 'object' && (value === undefined || isRecord(value)))
       return [[name, withDefaults(member, value ?? {})]];
     return value === undefined && 'default' in member ? [[name, member['default']]] : [];
   });
   return { ...values, ...Object.fromEntries(defaults) };
-}
-
-function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { memberOf } from '../../../../../shared/member.ts';
 import { call } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
 import { now } from '../../api/presence.ts';
@@ -63,8 +64,8 @@ function Words({ watching, large }: { readonly watching: Watching; readonly larg
   const { words, way, live, delay, size, still } = watching;
   const late = delay.value !== null && delay.value >= WORTH_MS ? (delay.value / 1000).toFixed(1) : null;
   // `small` is what the second encode does; its picture is the one of that width.
-  const small = (watching.status.value?.small ?? null) as { width?: number } | null;
-  const isSmall = way.value === 'whep' && small !== null && small.width === size.value?.width;
+  const small = watching.status.value?.small ?? null;
+  const isSmall = way.value === 'whep' && small !== null && memberOf(small, 'width') === size.value?.width;
   const age = still.value === null ? null : Math.max(0, now.value - still.value.at) / 1000;
   return (
     <div class={css['picture-state']}>

@@ -44,7 +44,7 @@ export type Item = Mission['items'][number];
 /** The items of a list as JSON; none where it came in another format, or not yet. */
 export function itemsOf(answer: Answer<'mission.get'> | null): readonly Item[] {
   return answer !== null && typeof answer === 'object' && 'items' in answer && Array.isArray(answer.items)
-    ? (answer.items as readonly Item[])
+    ? answer.items
     : [];
 }
 

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
+import { keysOf } from '../../../../../shared/member.ts';
 import type { Answer } from '../../api/rows.ts';
 import { Chart, type Line } from '../../parts/chart.tsx';
 import { Button, Card, ErrorNote } from '../../parts/parts.tsx';
@@ -37,7 +38,7 @@ export function MetricsTab(): JSX.Element {
   return (
     <>
       <div class="row" role="group" aria-label={t.node.metrics.range}>
-        {(Object.keys(RANGES) as Range[]).map((each) => (
+        {keysOf(RANGES).map((each) => (
           <Button key={each} aria-pressed={each === range} onClick={() => setRange(each)}>
             {t.node.metrics.ranges[each]}
           </Button>

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { keysOf } from '../../../../../shared/member.ts';
 import type { RowId } from '../../../../../shared/routes/table.ts';
 import { denied } from '../../api/node.ts';
 import { go, place } from '../../app/route.ts';
@@ -28,8 +29,7 @@ const TABS = {
   maps: [MapsTab, 'maps.get'],
   update: [UpdateTab, 'version.get'],
 } as const satisfies Record<string, readonly [() => JSX.Element, RowId]>;
-type TabId = keyof typeof TABS;
-const IDS = Object.keys(TABS) as TabId[];
+const IDS = keysOf(TABS);
 
 export default function Node(): JSX.Element {
   const chosen = IDS.find((id) => id === place.value.rest[0]) ?? 'overview';

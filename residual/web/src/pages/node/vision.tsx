@@ -197,7 +197,7 @@ function Offered({
               aria-label={text.fetchOne(name)}
               onClick={() =>
                 void act.run(async () => {
-                  const body = { url, sha256, metadata } as Body<'vision.models.post'>;
+                  const body: Body<'vision.models.post'> = { url, sha256, metadata };
                   await call('vision.models.post', { body, onProgress: (at) => setStep(at.text) });
                   say(text.stored(name), 'good');
                   onDone();
@@ -299,7 +299,9 @@ function Upload({ onDone }: { readonly onDone: () => void }): JSX.Element {
               {...ids}
               name="head"
               value={head}
-              onChange={(event) => setHead(event.currentTarget.value as Head)}
+              onChange={({ currentTarget: { value } }) =>
+                setHead(HEADS.find((each) => each === value) ?? head)
+              }
             >
               {HEADS.map((each) => (
                 <option key={each} value={each}>

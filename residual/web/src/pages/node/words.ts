@@ -2,6 +2,21 @@ import { networkWords } from './network-words.ts';
 import { radioWords } from './radio/words.ts';
 import { videoWords } from './video-words.ts';
 
+const SOURCES: Readonly<Record<string, string>> = {
+  serial: 'Serial ports',
+  usb: 'USB',
+  camera: 'Cameras',
+  i2c: 'I2C',
+  gpio: 'GPIO',
+  network: 'Network interfaces',
+  manifests: 'Manifests',
+};
+
+const LINES: Readonly<Record<string, string>> = {
+  'link.rx_lost': 'lost frames',
+  'link.rx_bad_crc': 'bad CRC',
+};
+
 /** Words of the page node. */
 export const nodeWords = {
   tabs: 'Node sections',
@@ -72,15 +87,7 @@ export const nodeWords = {
       gpio: 'GPIO',
       network: 'network',
     },
-    sources: {
-      serial: 'Serial ports',
-      usb: 'USB',
-      camera: 'Cameras',
-      i2c: 'I2C',
-      gpio: 'GPIO',
-      network: 'Network interfaces',
-      manifests: 'Manifests',
-    } as Readonly<Record<string, string>>,
+    sources: SOURCES,
     failed: (source: string, why: string) => `${source} could not be read: ${why}`,
     nothing: 'No devices found.',
     driver: (name: string) => `driver ${name}`,
@@ -132,7 +139,7 @@ export const nodeWords = {
       altitude: 'Height above home',
       speed: 'Ground speed',
     },
-    line: { 'link.rx_lost': 'lost frames', 'link.rx_bad_crc': 'bad CRC' } as Readonly<Record<string, string>>,
+    line: LINES,
   },
   network: networkWords,
   radio: radioWords,

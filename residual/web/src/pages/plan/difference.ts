@@ -32,7 +32,7 @@ export function difference(sketch: Items, held: Items): Difference {
   const gap = (toA: number, toB: number): void => {
     for (; a < toA && b < toB; a++, b++) marks[a] = 'changed';
     for (; a < toA; a++) marks[a] = 'added';
-    for (; b < toB; b++) removed.push(held[b] as Item);
+    removed.push(...held.slice(b, Math.max(b, toB)));
   };
   for (const [atA, atB] of common(start, endA, endB, same)) {
     gap(atA, atB);

@@ -1,3 +1,4 @@
+import { messageOf } from '../../../../../shared/errors.ts';
 import { itemsIn, partOfText } from '../../../../../shared/mission/document.ts';
 import { isOldPlan, isPlan, makePlan } from '../../../../../shared/mission/plan.ts';
 import { type Home, writeWpl } from '../../../../../shared/mission/wpl.ts';
@@ -40,7 +41,7 @@ export async function listsIn(file: File): Promise<FileLists> {
     };
   } catch (error) {
     if (error instanceof Refused) throw error;
-    throw refusal(error instanceof SyntaxError ? t.plan.noPlan : (error as Error).message);
+    throw refusal(error instanceof SyntaxError ? t.plan.noPlan : messageOf(error));
   }
 }
 

@@ -1,4 +1,4 @@
-import { Fragment, type JSX } from 'preact';
+import { Fragment, type JSX, type TargetedMouseEvent } from 'preact';
 import { useState } from 'preact/hooks';
 import { isInDegrees } from '../../../../../shared/mission/commands.ts';
 import { number } from '../../parts/format.ts';
@@ -134,8 +134,8 @@ function Editor({ sketch, at }: { sketch: Sketch; at: number }): JSX.Element | n
   if (item === undefined) return null;
   const move =
     (step: 1 | -1) =>
-    (event: MouseEvent): void => {
-      const button = event.currentTarget as HTMLElement;
+    (event: TargetedMouseEvent<HTMLElement>): void => {
+      const button = event.currentTarget;
       sketch.change(moved(items, at, at + step));
       sketch.show(part, at + step);
       // The row is another one now; who pressed the key goes on with the same item.
@@ -209,10 +209,11 @@ export function AddItem({ sketch }: { sketch: Sketch }): JSX.Element {
     const items = sketch.items.value;
     const middle = sketch.view.value ?? { lat: 0, lon: 0, zoom: 2 };
     if (part === 'fence') {
-      const [kind = 'polygon', sense] = what.fence.split(' ');
+      const [named, sense] = what.fence.split(' ');
+      const kind = (['circle', 'return'] as const).find((each) => each === named) ?? 'polygon';
       // A fourth of what is to be seen, about.
       const size = Math.max(10, Math.min(20_000, 6_000_000 / 2 ** middle.zoom));
-      sketch.change(withShape(items, kind as 'polygon' | 'circle' | 'return', sense === 'in', middle, size));
+      sketch.change(withShape(items, kind, sense === 'in', middle, size));
       sketch.show(part, items.length);
     } else {
       const at = placeToAdd(sketch);

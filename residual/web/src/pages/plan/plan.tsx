@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { recordOf } from '../../../../../shared/member.ts';
 import { MISSION_PARTS } from '../../../../../shared/schemas/mission-item.ts';
 import { Refused } from '../../api/client.ts';
 import { fresh, newest } from '../../api/telemetry.ts';
@@ -134,7 +135,7 @@ function isSomewhereOrTakeoff(item: Parameters<typeof isSomewhere>[0]): boolean 
 /** Where the vehicle says that its home is; it does not move, so its age does not matter. */
 function useHome(): { lat: number; lon: number; alt: number } | null {
   // The schema's type keeps the members that are always there.
-  const { lat, lon, alt_msl: alt } = (newest.value?.['home'] ?? {}) as Partial<Record<string, unknown>>;
+  const { lat, lon, alt_msl: alt } = recordOf(newest.value?.['home']);
   return typeof lat === 'number' && typeof lon === 'number' && typeof alt === 'number'
     ? { lat, lon, alt }
     : null;

@@ -22,7 +22,9 @@ const RETURN_FRAME = 3;
 export function shapesOf(items: Items): readonly Shape[] {
   const shapes: Shape[] = [];
   for (let from = 0; from < items.length; ) {
-    const { command, param1 } = items[from] as Item;
+    const item = items[from];
+    if (item === undefined) break;
+    const { command, param1 } = item;
     const polygon = POLYGONS.includes(command);
     const count = polygon ? Math.max(1, Math.min(param1 ?? 1, items.length - from)) : 1;
     const inside = command === CMD.polygonInclusion || command === CMD.circleInclusion;

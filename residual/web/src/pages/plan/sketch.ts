@@ -1,9 +1,11 @@
 import { computed, signal } from '@preact/signals';
+import { messageOf } from '../../../../../shared/errors.ts';
+import { memberOf } from '../../../../../shared/member.ts';
 import { checkItems, warningsOf } from '../../../../../shared/mission/check.ts';
 import { numberedFrom } from '../../../../../shared/mission/numbered.ts';
 import { warningText } from '../../../../../shared/mission/warning.ts';
 import { MISSION_PARTS } from '../../../../../shared/schemas/mission-item.ts';
-import { call, type Refused } from '../../api/client.ts';
+import { call } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
 import { relayed } from '../../api/relay.ts';
 import { firstItem } from '../../api/telemetry.ts';
@@ -68,7 +70,7 @@ export class Sketch {
         checkItems(part, this.lists.value[part], firstItem.value);
         return own;
       } catch (error) {
-        return [faultOf(part, error as Error & { extras?: Record<string, unknown> })];
+        return [faultOf(part, error)];
       }
     }),
   );
@@ -123,12 +125,9 @@ export class Sketch {
   }
 }
 
-export function faultOf(
-  part: Part,
-  error: Pick<Refused, 'message'> & { extras?: Readonly<Record<string, unknown>> },
-): Fault {
-  const index = error.extras?.['index'];
-  return { part, index: typeof index === 'number' ? index : null, text: error.message };
+export function faultOf(part: Part, error: unknown): Fault {
+  const index = memberOf(memberOf(error, 'extras'), 'index');
+  return { part, index: typeof index === 'number' ? index : null, text: messageOf(error) };
 }
 
 /** Each vehicle has its own: what was drawn for one is not sent to another by mistake. */
@@ -167,7 +166,7 @@ export async function read(sketch: Sketch, again: boolean, onProgress: OnProgres
       if (typeof answer === 'object' && 'items' in answer) sketch.heldIs(part, answer.items as Items);
     } catch (error) {
       if (part === 'mission') throw error;
-      problem = (error as Error).message;
+      problem = messageOf(error);
     }
   }
   return problem;

@@ -12,7 +12,7 @@ import { say } from '../../parts/toast.tsx';
 import { useAct } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { listsIn, planText, waypointText } from './files.ts';
-import type { Items, Part } from './list.ts';
+import type { Part } from './list.ts';
 import { DELETE, faultOf, PUT, read, type Sketch } from './sketch.ts';
 
 interface Underway {
@@ -229,7 +229,7 @@ async function refusing<T>(sketch: Sketch, part: Part, work: () => Promise<T>): 
     // After a refusal in the middle the vehicle may hold something else than before.
     const held = error.extras['held'];
     if (typeof held === 'object' && held !== null && 'items' in held && Array.isArray(held.items))
-      sketch.heldIs(part, held.items as Items);
+      sketch.heldIs(part, held.items);
     throw error;
   }
 }

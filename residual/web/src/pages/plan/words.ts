@@ -1,3 +1,15 @@
+const FRAMES: Record<number, string> = { 3: 'home', 10: 'the terrain', 0: 'the sea' };
+
+const SHORT_FRAMES: Record<number, string> = { 0: 'sea', 5: 'sea', 10: 'terrain', 11: 'terrain' };
+
+const SHAPE_KINDS: Record<string, string> = {
+  'polygon in': 'Polygon to stay inside',
+  'polygon out': 'Polygon to stay outside',
+  'circle in': 'Circle to stay inside',
+  'circle out': 'Circle to stay outside',
+  'return in': 'Return point',
+};
+
 /** Words of the page plan. */
 export const planWords = {
   parts: { mission: 'Mission', fence: 'Fence', rally: 'Rally points' },
@@ -35,8 +47,8 @@ export const planWords = {
   longitude: 'Longitude (°)',
   height: 'Height (m)',
   reference: 'Height above',
-  frames: { 3: 'home', 10: 'the terrain', 0: 'the sea' } as Record<number, string>,
-  frameShort: { 0: 'sea', 5: 'sea', 10: 'terrain', 11: 'terrain' } as Record<number, string>,
+  frames: FRAMES,
+  frameShort: SHORT_FRAMES,
   here: '0, 0: the vehicle’s position.',
   vehicleDecides: 'Empty: up to the vehicle.',
   untouched: 'This command is kept as it is. Its values:',
@@ -50,13 +62,7 @@ export const planWords = {
   },
   corner: (n: number) => `Corner ${n}`,
   addShape: 'Shape to add',
-  shapeKinds: {
-    'polygon in': 'Polygon to stay inside',
-    'polygon out': 'Polygon to stay outside',
-    'circle in': 'Circle to stay inside',
-    'circle out': 'Circle to stay outside',
-    'return in': 'Return point',
-  } as Record<string, string>,
+  shapeKinds: SHAPE_KINDS,
   sense: 'Stay',
   inside: 'inside',
   outside: 'outside',

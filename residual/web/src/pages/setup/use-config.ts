@@ -1,3 +1,4 @@
+import { memberOf } from '../../../../../shared/member.ts';
 import { call } from '../../api/client.ts';
 import { mustRestart } from '../../parts/restart.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
@@ -5,10 +6,7 @@ import { useAsk } from '../../parts/use-ask.ts';
 /** One value of the config. @returns undefined while it is not known */
 export function useConfig(section: string, name: string): unknown {
   const { data } = useAsk('config.get');
-  const values = data?.[section];
-  return typeof values === 'object' && values !== null
-    ? (values as Readonly<Record<string, unknown>>)[name]
-    : undefined;
+  return memberOf(data?.[section], name);
 }
 
 /** Stores one; what has to restart is offered above the step. @throws Refused */

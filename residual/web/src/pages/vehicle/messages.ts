@@ -21,7 +21,9 @@ effect(() => {
 });
 
 effect(() => {
-  const told = (newest.value?.['statustext'] ?? []) as readonly Message[];
+  const told = (newest.value?.statustext ?? []).flatMap(({ at, severity, text }) =>
+    at === undefined || severity === undefined || text === undefined ? [] : [{ at, severity, text }],
+  );
   const kept = messages.peek();
   const known = new Set(kept.map(keyOf));
   const news = told.filter((each) => !known.has(keyOf(each)));

@@ -56,7 +56,7 @@ export function Staged({
       done((await call('params.put', { body })).results);
     } catch (failed) {
       const results = failed instanceof Refused ? failed.extras['results'] : null;
-      if (Array.isArray(results)) done(results as readonly Written[]);
+      if (Array.isArray(results)) done(results);
       throw failed;
     }
   };

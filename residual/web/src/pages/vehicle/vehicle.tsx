@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { keysOf } from '../../../../../shared/member.ts';
 import { go, place } from '../../app/route.ts';
 import { Tabs } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
@@ -20,10 +21,9 @@ const TABS = {
   signing: SigningTab,
   link: LinkTab,
 } as const;
-type TabId = keyof typeof TABS;
 /** Before the extension's id and its panel's, in the address. */
 const EXTENSION = 'extension';
-const IDS = Object.keys(TABS) as readonly TabId[];
+const IDS = keysOf(TABS);
 
 /** The flight controller: what can be set, calibrated, read and signed there. */
 export default function Vehicle(): JSX.Element {

@@ -1,3 +1,14 @@
+const SEVERITIES: readonly string[] = [
+  'emergency',
+  'alert',
+  'critical',
+  'error',
+  'warning',
+  'notice',
+  'info',
+  'debug',
+];
+
 /** Words of the page vehicle. */
 export const vehicleWords = {
   tabs: {
@@ -121,16 +132,7 @@ export const vehicleWords = {
     search: 'Search',
     empty: 'No messages from the vehicle yet.',
     none: 'No matching messages.',
-    names: [
-      'emergency',
-      'alert',
-      'critical',
-      'error',
-      'warning',
-      'notice',
-      'info',
-      'debug',
-    ] as readonly string[],
+    names: SEVERITIES,
   },
   logs: {
     title: 'Logs on the vehicle',

@@ -19,9 +19,9 @@ export function ProfileStep({ complete }: StepProps): JSX.Element {
   const [restarting, setRestarting] = useState<string | null>(null);
   const { busy, error, run } = useAct();
   const set = async (): Promise<void> => {
-    const answer = (await call('setup.profile.post', {
+    const answer = await call('setup.profile.post', {
       body: { profile, ...(profile === 'drone' ? {} : { role }) },
-    })) as { restart_required: readonly string[] };
+    });
     if (profile !== now) {
       const names = answer.restart_required;
       // The supervisor restarts the others.
