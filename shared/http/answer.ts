@@ -99,7 +99,8 @@ function sendStream(
   headers: Readonly<Record<string, string>>,
 ): void {
   res.writeHead(status, { ...COMMON, 'content-type': mediaType, ...headers });
-  if (res.req.method === 'HEAD') {
+  // A client that has hung up meanwhile: `pipeline` would throw, and the source would go on for nobody.
+  if (res.req.method === 'HEAD' || res.destroyed) {
     body.destroy();
     res.end();
     return;
