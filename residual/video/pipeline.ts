@@ -41,6 +41,8 @@ const LIMITS = {
   /** For one picture inside an encoder, and for a camera to end. */
   stuckMs: 5000,
   watchMs: 250,
+  /** A look that comes so late says nothing. */
+  lateMs: 1000,
   searchMs: 2000,
   firstBackoffMs: 250,
   longestBackoffMs: 5000,
@@ -213,11 +215,22 @@ export class Pipeline {
     };
     const onStop = (): void => end('stopped');
     stopped.addEventListener('abort', onStop, { once: true });
-    const began = this.#options.clock.micros();
+    let began = this.#options.clock.micros();
     this.#neededAt = began;
     let heardAt: number | null = null;
+    let lookedAt = began;
     const watch = setInterval(() => {
       const now = this.#options.clock.micros();
+      const late = now - lookedAt - LIMITS.watchMs * 1000;
+      lookedAt = now;
+      // It is this process that did not run: what camera and encoder did meanwhile has not been seen yet.
+      if (late > LIMITS.lateMs * 1000) {
+        began += late;
+        endedAt += late;
+        this.#busyAt += late;
+        if (heardAt !== null) heardAt += late;
+        return;
+      }
       const limit = heardAt === null ? LIMITS.firstPictureMs : LIMITS.stallMs;
       this.#watchOver(now);
       if (now - (heardAt ?? began) > limit * 1000) end(`nothing came from the camera for ${limit / 1000} s`);
@@ -263,8 +276,10 @@ export class Pipeline {
     if (this.#busy === null || now - this.#busyAt <= LIMITS.stuckMs * 1000) return;
     const encoder = this.#encoder?.name ?? 'the encoder';
     this.#refuseWaiting(`${encoder} does not answer`);
+    const software = 'libx264';
+    const remedy = encoder === software ? '' : `; set video.encoder to ${software} if this goes on`;
     this.#options.onStuck(
-      `${encoder} took a picture ${LIMITS.stuckMs / 1000} s ago and has not answered since; set video.encoder to libx264 if this goes on`,
+      `${encoder} took a picture ${LIMITS.stuckMs / 1000} s ago and has not answered since${remedy}`,
     );
   }
 

@@ -21,6 +21,12 @@ function clockAhead(): { readonly clock: ReturnType<typeof systemVideoClock>; ah
   return made;
 }
 
+/** Lets it run 4 times as fast: a jump would be a process that did not run. @returns ends it */
+function hurry(time: { ahead: number }): () => void {
+  const going = setInterval(() => (time.ahead += 300_000), 100);
+  return () => clearInterval(going);
+}
+
 describe('a foreign engine that never answers', () => {
   const begin = (
     encoder: Partial<H264Encoder>,
@@ -67,21 +73,47 @@ describe('a foreign engine that never answers', () => {
       () => 'applied',
       (error: Error) => error.message,
     );
-    time.ahead = 6_000_000;
+    const end = hurry(time);
     expect(await stuck)
       .to.include('h264_v4l2m2m took a picture 5 s ago')
       .and.to.include('video.encoder');
     expect(await refused).to.include('does not answer');
+    end();
+    await pipeline.stop();
+  });
+
+  it('is not said of one that had no time to answer: this process stood still', async () => {
+    const asked = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<never[]>();
+    const { time, stuck, pipeline } = begin(
+      {
+        name: 'libx264',
+        profile: PROFILE,
+        format: AV_PIX_FMT_YUV420P,
+        adapt: () => true,
+        close: () => undefined,
+        encode: async () => {
+          asked.resolve();
+          return answer.promise;
+        },
+      },
+      (clock) => new TestSource(clock, PROFILE),
+    );
+    await asked.promise;
+    time.ahead = 6_000_000;
+    const second = Promise.withResolvers<string>();
+    setTimeout(() => second.resolve('it looked again'), 700);
+    expect(await Promise.race([stuck, second.promise])).to.equal('it looked again');
+    answer.resolve([]);
     await pipeline.stop();
   });
 
   it('a camera that does not end is told too', async () => {
     const { time, stuck } = begin({}, () => ({ name: 'v4l2:/dev/video9', run: async () => NEVER }));
-    time.ahead = 11_000_000;
-    const ending = setInterval(() => (time.ahead += 6_000_000), 300);
+    const end = hurry(time);
     expect(await stuck).to.include(
       'the camera v4l2:/dev/video9 does not end (nothing came from the camera for 10 s)',
     );
-    clearInterval(ending);
+    end();
   });
 });
