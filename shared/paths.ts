@@ -17,6 +17,8 @@ export interface Paths {
   readonly config: string;
   /** The newest valid config; used if `config` is not valid. */
   readonly configLastGood: string;
+  /** What was made of `config` when it was checked last. */
+  readonly configChecked: string;
   /** The guarded keys of each process as they were when the vehicle armed; only while it is armed. */
   readonly heldConfig: string;
   readonly pairing: string;
@@ -132,6 +134,7 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     state,
     config: join(etc, 'config.yaml'),
     configLastGood: join(state, 'config.last-good.yaml'),
+    configChecked: join(state, 'config.checked.json'),
     heldConfig: join(state, 'held-config.json'),
     pairing: join(etc, 'pairing.json'),
     dashboardPin: join(etc, 'dashboard-pin.json'),

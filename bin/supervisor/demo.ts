@@ -4,7 +4,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { parseDocument } from 'yaml';
 import { valueAt } from '../../shared/config/keys.ts';
-import { loadConfig, parseConfig } from '../../shared/config/load.ts';
+import { loadConfig } from '../../shared/config/load.ts';
+import { parseConfig } from '../../shared/config/parse.ts';
 import { setConfigKey } from '../../shared/config/write.ts';
 import type { Paths } from '../../shared/paths.ts';
 

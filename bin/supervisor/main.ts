@@ -9,11 +9,13 @@ import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { keepChecked, readChecked } from '../../shared/config/checked-copy.ts';
 import { type ConfigInForce, configInForce } from '../../shared/config/in-force.ts';
-import { loadConfig } from '../../shared/config/load.ts';
+import { type LoadedConfig, loadConfig } from '../../shared/config/load.ts';
 import type { Config } from '../../shared/config/schema.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
+import { readPrivate } from '../../shared/files/private-file.ts';
 import { parseJson, recordOf } from '../../shared/member.ts';
 import { type Paths, pathsFrom } from '../../shared/paths.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
@@ -31,6 +33,7 @@ const NAME = 'svc-supervisor';
 
 // Linux keeps 108 bytes for the path of a Unix socket.
 const MAX_SOCKET_PATH = 107;
+const MAX_CONFIG_BYTES = 1024 * 1024;
 
 const { values: flags } = parseArgs({
   options: {
@@ -70,12 +73,27 @@ async function makeDirectories(paths: Paths): Promise<void> {
   }
 }
 
-/** Copies a config file that is in force as the last good copy; the node also runs without the copy. */
-async function rememberGoodConfig(paths: Paths, text: string | null, log: Logger): Promise<void> {
-  if (text === null || text.trim() === '') return;
-  await writeAtomic(paths.configLastGood, text, 0o600).catch((error: unknown) =>
-    log.warn(`config: the last good copy could not be written: ${messageOf(error)}`),
-  );
+/** Copies a config file that is in force as the last good copy, and what was made of it; the node also runs without them. */
+async function rememberGoodConfig(paths: Paths, { text, config }: LoadedConfig, log: Logger): Promise<void> {
+  const { configLastGood, configChecked } = paths;
+  if (text === null) return;
+  try {
+    if (text.trim() !== '' && (await lastGood(configLastGood)) !== text)
+      await writePrivate(configLastGood, text);
+    if ((await readChecked(configChecked, text)) === null)
+      await keepChecked(configChecked, text, config, writePrivate);
+  } catch (error) {
+    log.warn(`config: the last good copy could not be written: ${messageOf(error)}`);
+  }
+}
+
+/** Null: there is none, or none that is believed; it is written again then. */
+async function lastGood(file: string): Promise<string | null> {
+  return readPrivate(file, MAX_CONFIG_BYTES).catch(() => null);
+}
+
+async function writePrivate(file: string, text: string): Promise<void> {
+  await writeAtomic(file, text, 0o600);
 }
 
 /** The name of the demo node, for `svc --demo`; null for that of `npm start`. */
@@ -96,9 +114,9 @@ async function run(): Promise<void> {
   if (flags.demo) await checkOwner(demoFolder(null), process.getuid?.() ?? 0);
   await makeDirectories(paths);
   if (flags.demo) await seedDemoConfig(paths, flags.ground);
-  const { config: file, text } = await loadConfig(paths);
-  const log = createLogger(NAME, file.logging.level);
-  await rememberGoodConfig(paths, text, log);
+  const loaded = await loadConfig(paths);
+  const log = createLogger(NAME, loaded.config.logging.level);
+  await rememberGoodConfig(paths, loaded, log);
   const { config } = await configInForce(paths, NAME, log);
   if (flags.demo && !(await portFree(config.api.port))) {
     throw new Error(

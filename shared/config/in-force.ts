@@ -9,7 +9,7 @@ import type { Paths } from '../paths.ts';
 import { checked } from '../schemas/checked.ts';
 import { validatorOf } from '../schemas/validator.ts';
 import { configLeaf, configLeaves, valueAt } from './keys.ts';
-import { loadConfig, validConfig } from './load.ts';
+import { loadConfig } from './load.ts';
 import type { Config } from './schema.ts';
 
 /**
@@ -58,7 +58,7 @@ type HeldPaths = Pick<Paths, 'heldConfig'>;
  * @param log told what waits, and what is wrong with either file
  */
 export async function configInForce(
-  paths: HeldPaths & Pick<Paths, 'config' | 'configLastGood'>,
+  paths: HeldPaths & Pick<Paths, 'config' | 'configLastGood' | 'configChecked'>,
   name: string,
   log: ConfigLog,
 ): Promise<ConfigInForce> {
@@ -73,7 +73,8 @@ export async function configInForce(
     ([key, value]) =>
       configLeaf(key)?.['x-armed'] === 'guard' && !isDeepStrictEqual(valueAt(wanted, key) ?? null, value),
   );
-  const config = kept.length === 0 ? wanted : validConfig(withValues(wanted, kept));
+  const config =
+    kept.length === 0 ? wanted : (await import('./parse.ts')).validConfig(withValues(wanted, kept));
   if (config === null)
     log.error(`config: what held when the vehicle armed does not fit any more, and does not hold`);
   const waiting = config === null ? [] : kept.map(([key]) => key);

@@ -1,111 +1,13 @@
-import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type Node as YamlNode } from 'yaml';
 import { messageOf } from '../errors.ts';
 import { readOwn } from '../files/private-file.ts';
 import type { Paths } from '../paths.ts';
-import { validatorOf } from '../schemas/validator.ts';
-import { normaliseProfile } from './agent.ts';
-import { type Config, configSchema } from './schema.ts';
-
-// Fills the value with defaults in place.
-const validateConfig = validatorOf(configSchema, { useDefaults: true });
+import { readChecked } from './checked-copy.ts';
+import type { Config } from './schema.ts';
 
 const OTHERS_WRITE = 0o002;
 const MAX_BYTES = 1024 * 1024;
 
-/** So many faults are named; a file with more has one cause. */
-const MAX_FAULTS = 10;
-
-/** One thing that is wrong in a config text. */
-interface Fault {
-  readonly line: number;
-  /** The dotted key; empty for the whole text. */
-  readonly key: string;
-  readonly reason: string;
-}
-
-/** What is wrong in a config text: everything, in the order of its lines. */
-export class ConfigError extends Error {
-  readonly faults: readonly Fault[];
-
-  constructor(file: string, faults: readonly Fault[]) {
-    const shown = faults
-      .slice(0, MAX_FAULTS)
-      .map(({ line, key, reason }) => `line ${line}: ${key}${key === '' ? '' : ' '}${reason}`);
-    const more = faults.length > MAX_FAULTS ? `; and ${faults.length - MAX_FAULTS} more` : '';
-    super(`${file} ${shown.join('; ')}${more}`);
-    this.faults = faults;
-  }
-}
-
-/**
- * @param text the YAML text of a config file
- * @param file its name, for the error sentence
- * @throws ConfigError with line and key of each error
- */
-export function parseConfig(text: string, file: string): Config {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const lineAt = (offset: number): number => lines.linePos(offset).line;
-  if (document.errors.length > 0) {
-    const faults = document.errors.map(({ pos, message }) => ({
-      line: lineAt(pos[0]),
-      key: '',
-      reason: message,
-    }));
-    throw new ConfigError(file, faults);
-  }
-  const value: unknown = document.toJS({ maxAliasCount: 0 }) ?? {};
-  if (isRecord(value) && isRecord(value['agent']) && 'profile' in value['agent']) {
-    value['agent']['profile'] = normaliseProfile(value['agent']['profile']);
-  }
-  const faults = new Map<string, Fault>();
-  for (const { path, message } of validateConfig(value) ?? []) {
-    const keys = path.split('/').slice(1).map(unescaped);
-    const key = keys.join('.') || 'the document';
-    const line = lineAt(offsetOf(document.contents, keys));
-    if (!faults.has(key)) faults.set(key, { line, key, reason: message });
-  }
-  if (faults.size > 0)
-    throw new ConfigError(
-      file,
-      [...faults.values()].toSorted((a, b) => a.line - b.line),
-    );
-  return value as Config;
-}
-
-/** The value as a config, with its defaults; null if it is none. */
-export function validConfig(value: unknown): Config | null {
-  return isConfig(value) ? value : null;
-}
-
-/** The schema's own type does not know that the defaults are in. */
-function isConfig(value: unknown): value is Config {
-  return validateConfig(value) === null;
-}
-
-/** Where the last of `keys` stands in the text; where the text does not have it, the one before it. */
-function offsetOf(root: YamlNode | null, keys: readonly string[]): number {
-  let node: unknown = root;
-  let offset = 0;
-  for (const key of keys) {
-    if (isMap(node)) {
-      const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === key);
-      if (pair === undefined) break;
-      if (isScalar(pair.key)) offset = pair.key.range?.[0] ?? offset;
-      node = pair.value;
-    } else if (isSeq(node)) {
-      node = node.items[Number(key)];
-      offset = isNode(node) ? (node.range?.[0] ?? offset) : offset;
-    } else break;
-  }
-  return offset;
-}
-
-function unescaped(part: string): string {
-  return part.replaceAll('~1', '/').replaceAll('~0', '~');
-}
-
-interface LoadedConfig {
+export interface LoadedConfig {
   readonly config: Config;
   /** The file's text if the file is in force, else null. */
   readonly text: string | null;
@@ -122,23 +24,27 @@ async function readIfThere(path: string): Promise<string | null> {
  * The config in force: the file; if it is broken or unreadable, the last good copy; if there is none, the defaults, which allow
  * the least (tokens off, no extra origins).
  */
-export async function loadConfig(paths: Pick<Paths, 'config' | 'configLastGood'>): Promise<LoadedConfig> {
+export async function loadConfig(
+  paths: Pick<Paths, 'config' | 'configLastGood' | 'configChecked'>,
+): Promise<LoadedConfig> {
   let problem: string;
   try {
     const text = (await readIfThere(paths.config)) ?? '';
-    return { config: parseConfig(text, paths.config), text, problem: null };
+    const known = await readChecked(paths.configChecked, text);
+    return { config: known ?? (await parseConfig(text, paths.config)), text, problem: null };
   } catch (error) {
     problem = messageOf(error);
   }
   try {
     const good = await readIfThere(paths.configLastGood);
-    if (good !== null) return { config: parseConfig(good, paths.configLastGood), text: null, problem };
+    if (good !== null) return { config: await parseConfig(good, paths.configLastGood), text: null, problem };
   } catch (error) {
     problem += `; and the last good copy: ${messageOf(error)}`;
   }
-  return { config: parseConfig('', 'defaults'), text: null, problem };
+  return { config: await parseConfig('', 'defaults'), text: null, problem };
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+/** Loaded when it is needed: YAML and Ajv take 100 ms and 15 MiB in each process. */
+async function parseConfig(text: string, file: string): Promise<Config> {
+  return (await import('./parse.ts')).parseConfig(text, file);
 }

@@ -6,10 +6,12 @@ import { writeAtomic } from '../files/atomic-write.ts';
 import { withLock } from '../files/lock.ts';
 import type { Paths } from '../paths.ts';
 import { destination, parseMavlinkEndpoint, parseMavlinkSource, started } from '../schemas/addresses.ts';
+import { keepChecked } from './checked-copy.ts';
 import { letGoOfKey } from './in-force.ts';
 import { configLeaf, valueAt } from './keys.ts';
-import { ConfigError, loadConfig, parseConfig } from './load.ts';
+import { loadConfig } from './load.ts';
 import { endpointName, ownEndpointOf, ownHosts } from './own-endpoint.ts';
+import { ConfigError, parseConfig } from './parse.ts';
 import type { Config } from './schema.ts';
 
 /**
@@ -21,7 +23,7 @@ import type { Config } from './schema.ts';
  * @throws ApiError E_INVALID_VALUE, E_STORE; nothing is written then
  */
 export async function setConfigKey(
-  paths: Pick<Paths, 'config' | 'configLastGood' | 'heldConfig'>,
+  paths: Pick<Paths, 'config' | 'configLastGood' | 'configChecked' | 'heldConfig'>,
   key: string,
   value: unknown,
 ): Promise<readonly string[]> {
@@ -42,11 +44,11 @@ export function invalidKey(key: string, message: string): ApiError {
 }
 
 async function replace(
-  paths: Pick<Paths, 'config' | 'configLastGood' | 'heldConfig'>,
+  paths: Pick<Paths, 'config' | 'configLastGood' | 'configChecked' | 'heldConfig'>,
   key: string,
   value: unknown,
 ): Promise<readonly string[]> {
-  const { config: file, configLastGood } = paths;
+  const { config: file, configLastGood, configChecked } = paths;
   const { config, text, problem } = await loadConfig(paths);
   if (text === null) {
     throw new ApiError(
@@ -59,8 +61,10 @@ async function replace(
   const cleared = misdirected(config, key, value);
   for (const secret of cleared) document.setIn(secret.split('.'), '');
   const next = document.toString();
+  let checked: Config;
   try {
-    checkTogether(key, parseConfig(next, 'the config')); // the whole config must be valid, not only the one key
+    checked = parseConfig(next, 'the config'); // the whole config must be valid, not only the one key
+    checkTogether(key, checked);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     throw invalidKey(key, error.faults.find((fault) => fault.key === key)?.reason ?? error.message);
@@ -71,6 +75,7 @@ async function replace(
   try {
     await mkdir(dirname(configLastGood), { recursive: true });
     await writeOwned(configLastGood, next);
+    await keepChecked(configChecked, next, checked, writeOwned);
   } catch (error) {
     process.emitWarning(`the last good copy of the config could not be written: ${messageOf(error)}`);
   }

@@ -93,7 +93,11 @@ describe('files of another owner, and links', () => {
       const config = join(dir, 'config.yaml');
       await writeFile(config, 'mcp:\n  token_accept_enabled: true\n');
       await spoil(config);
-      const loaded = await loadConfig({ config, configLastGood: join(dir, 'none') });
+      const loaded = await loadConfig({
+        config,
+        configLastGood: join(dir, 'none'),
+        configChecked: join(dir, 'neither'),
+      });
       expect(loaded.config.mcp.token_accept_enabled).to.equal(false);
       expect(loaded.problem).to.include(config);
     });

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { EXIT } from '../../bin/exit-codes.ts';
 import { checkOwner, seedDemoConfig } from '../../bin/supervisor/demo.ts';
-import { parseConfig } from '../../shared/config/load.ts';
+import { parseConfig } from '../../shared/config/parse.ts';
 import { type Paths, pathsFrom } from '../../shared/paths.ts';
 import { KEY } from '../support/edge.ts';
 import { ROOT, TestNode } from '../support/node.ts';

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { enabledFeatures } from '../../shared/config/features.ts';
 import type { ConfigNode } from '../../shared/config/keys.ts';
-import { parseConfig } from '../../shared/config/load.ts';
+import { parseConfig } from '../../shared/config/parse.ts';
 import { configSchema } from '../../shared/config/schema.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import { enabledFeatures } from '../../shared/config/features.ts';
-import { parseConfig } from '../../shared/config/load.ts';
+import { parseConfig } from '../../shared/config/parse.ts';
 import { ERRORS, errorWord, isErrorCode } from '../../shared/errors.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { KEY } from '../support/edge.ts';

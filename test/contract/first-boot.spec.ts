@@ -5,7 +5,8 @@ import { applyCard, type CardDeps } from '../../front/control/first-boot/apply-c
 import { SetupHotspot, type SetupHotspotDeps } from '../../front/control/first-boot/setup-hotspot.ts';
 import type { HotspotView } from '../../front/control/network/hotspot.ts';
 import type { Device } from '../../front/control/network/nmcli.ts';
-import { loadConfig, parseConfig } from '../../shared/config/load.ts';
+import { loadConfig } from '../../shared/config/load.ts';
+import { parseConfig } from '../../shared/config/parse.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { parseCard, withoutSecrets } from '../../shared/first-boot/card-file.ts';
 import { hostLabel } from '../../shared/first-boot/host-label.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { enabledFeatures } from '../../shared/config/features.ts';
-import { parseConfig } from '../../shared/config/load.ts';
+import { parseConfig } from '../../shared/config/parse.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
 import { KEY } from '../support/edge.ts';

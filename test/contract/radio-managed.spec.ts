@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import type { RadioConfig } from '../../front/control/radio/managed-wfb.ts';
 import { WfbRadio } from '../../front/control/radio/wfb-radio.ts';
 import type { BoundRadio } from '../../front/control/relay/bound-radios.ts';
-import { parseConfig } from '../../shared/config/load.ts';
+import { parseConfig } from '../../shared/config/parse.ts';
 import type { ApiError } from '../../shared/errors.ts';
 import { pathsFrom } from '../../shared/paths.ts';
 import { createLogger } from '../../shared/process/logger.ts';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { parseConfig } from '../../shared/config/load.ts';
+import { parseConfig } from '../../shared/config/parse.ts';
 import { KEY } from '../support/edge.ts';
 import { gonePath } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
@@ -38,6 +38,7 @@ describe('the factory reset of a ground station', function () {
       paths.factoryReset,
     ])
       expect(existsSync(file), file).to.equal(false);
+    expect(existsSync(paths.configChecked), paths.configChecked).to.equal(false);
     for (const file of [paths.config, paths.configLastGood]) {
       const text = await readFile(file, 'utf8');
       expect(text).to.not.match(/tent|debug|token/);

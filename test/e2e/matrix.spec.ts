@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { AddressClass } from '../../shared/auth/address.ts';
 import { enabledFeatures } from '../../shared/config/features.ts';
-import { parseConfig } from '../../shared/config/load.ts';
+import { parseConfig } from '../../shared/config/parse.ts';
 import { ERRORS, errorWord, isErrorCode } from '../../shared/errors.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { KEY } from '../support/edge.ts';

@@ -1,4 +1,4 @@
-import { parseConfig } from '../../../shared/config/load.ts';
+import { parseConfig } from '../../../shared/config/parse.ts';
 import { memberOf } from '../../../shared/member.ts';
 import { NodeCommand } from '../../node-command.ts';
 

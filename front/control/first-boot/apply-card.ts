@@ -13,7 +13,7 @@ import type { Helper } from '../../../shared/rpc/helper-client.ts';
 import type { MachineNetwork } from './machine-network.ts';
 
 export interface CardDeps {
-  readonly paths: Pick<Paths, 'config' | 'configLastGood' | 'heldConfig' | 'firstBoot'>;
+  readonly paths: Pick<Paths, 'config' | 'configLastGood' | 'configChecked' | 'heldConfig' | 'firstBoot'>;
   /** Where it may be; the first that is there counts. */
   readonly files: readonly string[];
   readonly deviceId: string;

@@ -5,6 +5,7 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { withLock } from '../../../shared/files/lock.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
+import { removeDurably } from '../../../shared/files/remove-durably.ts';
 import type { JsonObject } from '../../../shared/member.ts';
 import type { Paths } from '../../../shared/paths.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
@@ -143,7 +144,7 @@ export class FactoryReset {
     return [...removed, 'config'];
   }
 
-  /** Secrets would stay in the last good copy. */
+  /** Secrets would stay in the last good copy, and in what was checked. */
   async #resetConfig(): Promise<void> {
     const { paths } = this.#options;
     await withLock(`${paths.config}.lock`, async () => {
@@ -154,6 +155,7 @@ export class FactoryReset {
       const content = next.toString();
       await writeAtomic(paths.config, content, 0o600);
       await writeAtomic(paths.configLastGood, content, 0o600);
+      await removeDurably(paths.configChecked);
     });
   }
 

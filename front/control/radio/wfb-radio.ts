@@ -19,7 +19,7 @@ interface WfbRadioDeps {
   readonly profile: Profile;
   readonly config: RadioConfig;
   readonly bound: Pick<BoundRadios, 'list' | 'onChange'>;
-  readonly paths: Pick<Paths, 'config' | 'configLastGood' | 'heldConfig' | 'radioKeys'>;
+  readonly paths: Pick<Paths, 'config' | 'configLastGood' | 'configChecked' | 'heldConfig' | 'radioKeys'>;
   readonly helper: Pick<Helper, 'radio_apply' | 'radio_stop' | 'radio_tune' | 'radio_power'>;
   readonly otherEnd: OtherEnd;
   readonly sysDir: string;

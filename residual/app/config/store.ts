@@ -22,12 +22,12 @@ export interface Written {
 
 /** The config file, read and written one key at a time; comments and order in the file survive. */
 export class ConfigStore {
-  readonly #paths: Pick<Paths, 'config' | 'configLastGood' | 'heldConfig'>;
+  readonly #paths: Pick<Paths, 'config' | 'configLastGood' | 'configChecked' | 'heldConfig'>;
   readonly #writes = new Serial();
   /** The parsed file of that version, so that each version is parsed only once. */
   #masked: { readonly version: string; readonly config: Config } | null = null;
 
-  constructor(paths: Pick<Paths, 'config' | 'configLastGood' | 'heldConfig'>) {
+  constructor(paths: Pick<Paths, 'config' | 'configLastGood' | 'configChecked' | 'heldConfig'>) {
     this.#paths = paths;
   }
 
