@@ -1,9 +1,8 @@
 import { calibrationRequest, calibrationState } from '../schemas/calibration.ts';
+import { commandAnswer, commandList, commandRequest } from '../schemas/command.ts';
+import { noBody } from '../schemas/no-body.ts';
+import { offboardMessage } from '../schemas/offboard.ts';
 import {
-  commandAnswer,
-  commandList,
-  commandRequest,
-  mavlinkQuery,
   paramList,
   paramListQuery,
   paramListWrite,
@@ -14,13 +13,10 @@ import {
   paramValue,
   paramWrite,
   paramWritten,
-  serialPorts,
-  telemetry,
-  telemetryQuery,
-} from '../schemas/flight.ts';
-import { noBody } from '../schemas/no-body.ts';
-import { offboardMessage } from '../schemas/offboard.ts';
+} from '../schemas/params.ts';
+import { serialPorts } from '../schemas/serial-ports.ts';
 import * as signing from '../schemas/signing.ts';
+import { mavlinkQuery, telemetry, telemetryQuery } from '../schemas/telemetry.ts';
 import { domain } from './domain.ts';
 import type { Row } from './row.ts';
 import { json, LIMITS, media, PARAM } from './row-parts.ts';

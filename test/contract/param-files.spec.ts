@@ -8,7 +8,7 @@ import { ParamMetadata } from '../../front/control/param-metadata/param-metadata
 import { px4Params } from '../../front/control/param-metadata/px4-file.ts';
 import { DescriptionTable } from '../../front/control/param-metadata/table.ts';
 import { createLogger } from '../../shared/process/logger.ts';
-import { paramValue } from '../../shared/schemas/flight.ts';
+import { paramValue } from '../../shared/schemas/params.ts';
 import { createAjv } from '../../shared/schemas/validator.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { common, type MavLinkData } from 'node-mavlink';
 import type { Telemetry } from '../../shared/rpc/telemetry.ts';
 import { telemetryOf } from '../../shared/rpc/telemetry-body.ts';
-import { telemetry as telemetrySchema } from '../../shared/schemas/flight.ts';
+import { telemetry as telemetrySchema } from '../../shared/schemas/telemetry.ts';
 import { compileValidator, createAjv } from '../../shared/schemas/validator.ts';
 import { globalPosition, statusText } from './mavlink-samples.ts';
 import { Rig } from './rig.ts';

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { memberOf } from '../../../shared/member.ts';
-import { commandAnswer, telemetry } from '../../../shared/schemas/flight.ts';
+import { commandAnswer } from '../../../shared/schemas/command.ts';
+import { telemetry } from '../../../shared/schemas/telemetry.ts';
 import { jsonOf, must, mustFit, mustRefuse } from '../answers.ts';
 import { Failed, type Report } from '../report.ts';
 import type { Target } from '../target.ts';

@@ -1,0 +1,102 @@
+import type { JsonSchema } from './json-schema.ts';
+
+/** A flight command, its answer, and the list of them. */
+
+const integer = { type: ['integer', 'null'] } as const satisfies JsonSchema;
+const text = { type: ['string', 'null'] } as const satisfies JsonSchema;
+
+export const commandRequest = {
+  title: 'CommandRequest',
+  examples: [{ cmd: 'takeoff', args: [10], wait: true }, { cmd: 'land' }],
+  type: 'object',
+  required: ['cmd'],
+  properties: {
+    cmd: { type: 'string', minLength: 1, maxLength: 32, description: 'see GET /api/commands' },
+    args: { type: 'array', maxItems: 8, items: { type: ['number', 'string'] } },
+    timeout_ms: {
+      type: 'integer',
+      minimum: 500,
+      maximum: 20_000,
+      description: "bound on the vehicle's acknowledgement",
+    },
+    wait: {
+      type: 'boolean',
+      description:
+        'takeoff, goto, land, rtl: answer when it is done, or will not be any more; with Accept: text/event-stream the progress comes as events',
+    },
+    wait_s: { type: 'integer', minimum: 1, maximum: 600, description: 'the longest wait; 120 unless said' },
+    allow_far: {
+      type: 'boolean',
+      description: "goto, orbit: also further than flight.max_goto_m, or outside of the vehicle's fence",
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const commandAnswer = {
+  title: 'CommandAnswer',
+  type: 'object',
+  required: ['status', 'cmd', 'ack'],
+  properties: {
+    status: { enum: ['accepted', 'rejected', 'no_ack'] },
+    cmd: { type: 'string' },
+    ack: {
+      type: 'object',
+      required: ['observed', 'result', 'result_name', 'accepted'],
+      properties: {
+        observed: { type: 'boolean' },
+        result: { ...integer, description: 'MAV_RESULT' },
+        result_name: text,
+        accepted: { type: 'boolean' },
+        statustext: { type: 'string', description: "the vehicle's own words" },
+        reasons: {
+          type: 'array',
+          items: { type: 'string' },
+          description: 'all its reasons, also earlier ones against arming',
+        },
+        hint: {
+          type: 'string',
+          description: "what helps, in the node's words, where the vehicle does not say it",
+        },
+      },
+      additionalProperties: false,
+    },
+    mode: {
+      type: 'string',
+      description: 'the flight mode that was used, if the vehicle refused the command or does not have it',
+    },
+    back_after_s: {
+      type: ['number', 'null'],
+      description: 'rebootAutopilot, once accepted: s until the vehicle was back; null: not within 60 s',
+    },
+    done: { type: 'boolean', description: 'with wait: it has come to its end' },
+    ended: {
+      enum: ['reached', 'disarmed', 'mode_changed', 'timeout', 'link_lost'],
+      description: 'with wait, once it was accepted: why the wait ended; the vehicle goes on after a timeout',
+    },
+    waited_s: { type: 'number' },
+    state: {
+      type: 'string',
+      description: 'with wait: the last state of the vehicle in one line, for people',
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const commandList = {
+  title: 'CommandList',
+  type: 'object',
+  required: ['commands'],
+  properties: {
+    commands: {
+      type: 'object',
+      additionalProperties: {
+        type: 'object',
+        required: ['description', 'args'],
+        properties: { description: { type: 'string' }, args: { type: 'array', items: { type: 'object' } } },
+        additionalProperties: false,
+      },
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
