@@ -69,6 +69,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['metadata'],
     ['events', 'params'],
     ['calibration', 'signing'],
+    ['routing.ts'],
   ],
   'residual/video': [
     ['drawing'],

@@ -1,5 +1,4 @@
 import { ApiError, messageOf } from '../../shared/errors.ts';
-import { modeName } from '../../shared/flight/modes.ts';
 import type { Frame } from '../../shared/mavlink/frame.ts';
 import { MSG } from '../../shared/mavlink/messages.ts';
 import type { Logger } from '../../shared/process/logger.ts';
@@ -42,13 +41,10 @@ import { paramEncoding } from './params/param-encoding.ts';
 import type { ParamStore } from './params/param-store.ts';
 import { Params } from './params/params.ts';
 import { resetParams } from './params/reset.ts';
-import { FlightFrames } from './router/flight-frames.ts';
 import { FrameStream } from './router/frame-stream.ts';
-import { LoopGuard } from './router/loop-guard.ts';
 import { PilotWatch } from './router/pilot-watch.ts';
-import { Router } from './router/router.ts';
-import { WireAnswers } from './router/wire-answers.ts';
-import { WireGuard } from './router/wire-guard.ts';
+import type { Router } from './router/router.ts';
+import { openRouting } from './routing.ts';
 import type { KeyStore } from './signing/key-store.ts';
 import { Signing } from './signing/signing.ts';
 import type { Transport } from './sources/transport.ts';
@@ -163,14 +159,6 @@ export class Link {
     const refusals = new Refusals(clock, () => this.#prearm.failing);
     const statusLog = new StatusLog(clock, log);
     this.#frames = new FrameStream(clock, (frame: Frame) => this.router.fromSource(frame));
-    const answers = new WireAnswers({
-      clock,
-      encoder: this.#replies,
-      autopilot: () => this.#vehicle.target,
-      seq: () => this.#vehicle.seq,
-      param: (name) => this.#params.entry(name),
-      paramCount: () => this.#params.progress.expected ?? this.#params.progress.cached,
-    });
     this.#camera = new Camera({
       clock,
       encoder: this.#cameraFrames,
@@ -190,35 +178,6 @@ export class Link {
       ask: options.onCameraRequest ?? ((): void => undefined),
     });
     this.pilot = new PilotWatch(clock);
-    const flightFrames = new FlightFrames(
-      (customMode) => modeName(this.#vehicle.family, customMode),
-      () => this.#vehicle.family === 'px4',
-    );
-    this.router = new Router({
-      clock,
-      own: this.#camera,
-      toSource: leave,
-      autopilot: () => this.#vehicle.target,
-      seal: (frame) => {
-        const { signer } = encoder;
-        if (signer === null || frame.signed) return frame.bytes();
-        return options.signEndpoints === false ? null : signer.signFrame(frame);
-      },
-      onVehicleFrame: (frame) => {
-        this.#arming.onFrame(frame);
-        this.#signing.onFrame(frame);
-        this.#vehicle.handle(frame);
-      },
-      onForwarded: (frame) => this.#missions.onForwarded(frame),
-      guard: new WireGuard(
-        (target) => this.#arming.of(target.system),
-        () => this.#commands.killing,
-        { clientId: () => this.pilot.clientId, flies: (frame) => flightFrames.flies(frame) },
-      ),
-      loops: new LoopGuard(clock),
-      refusal: (frame, why, said) => answers.answers(frame, why, said),
-      onProblem: (sentence) => log.warn(sentence),
-    });
     this.#texts = new StatusTexts(clock, (line) => {
       statusLog.write(line);
       this.#prearm.onLine(line);
@@ -244,27 +203,7 @@ export class Link {
           this.#streams.onMessage(id, true);
           this.#feed.telemetryChanged();
         },
-        onAck: (ack) => this.#exchange.onAck(ack),
-        onParam: (value) => {
-          this.#evidence.parameter(value.name);
-          this.#params.onValue(value);
-          this.#feed.telemetryChanged();
-        },
         onVersion: () => this.#params.onVersion(),
-        onFtp: (message) => {
-          // Addressed to us, not to a ground station whose answers pass through here too.
-          const { targetSystem, targetComponent } = message;
-          if (targetSystem !== encoder.system || targetComponent !== OWN_COMPONENT) return;
-          this.#ftp.onMessage(message);
-        },
-        onEvent: (event) => this.#events.onEvent(event),
-        onEventSequence: (sequence) => this.#events.onSequence(sequence),
-        onMetadataUri: (uri) => this.#metadata.onUri(uri),
-        onLogEntry: (entry) => this.#logs?.onEntry(entry),
-        onLogData: (data) => this.#logs?.onData(data),
-        onMission: (message) => this.#missions.onMessage(message),
-        onCalibration: (message) => this.#calibration.onMessage(message),
-        onMissionIds: (ids) => this.#missions.onIds(ids),
         onStatusText: (part, component) => this.#texts.add(part, component),
         onMessage: (id) => {
           this.#streams.onMessage(id, false);
@@ -382,6 +321,23 @@ export class Link {
         this.#params.download(false);
       },
     });
+    this.#listen();
+    this.router = openRouting({
+      clock,
+      log,
+      encoder,
+      replies: this.#replies,
+      signEndpoints: options.signEndpoints !== false,
+      camera: this.#camera,
+      pilot: this.pilot,
+      arming: this.#arming,
+      signing: this.#signing,
+      vehicle,
+      params,
+      missions,
+      commands,
+      leave,
+    });
     this.#extensions = new ExtensionAdditions(clock);
     this.#feed = new StateFeed(clock, () => this.state(), options.onState);
     this.#heartbeat = new OwnHeartbeat(clock, () => {
@@ -390,6 +346,34 @@ export class Link {
       this.router.broadcast(this.#replies.heartbeat());
       this.#camera.beat();
     });
+  }
+
+  /** Each part hears what of the vehicle's messages is for it. */
+  #listen(): void {
+    const { messages } = this.#vehicle;
+    messages.on('ack', (ack) => this.#exchange.onAck(ack));
+    messages.on('param', (value) => {
+      this.#evidence.parameter(value.name);
+      this.#params.onValue(value);
+      this.#feed.telemetryChanged();
+    });
+    messages.on('ftp', (message) => {
+      // Addressed to us, not to a ground station whose answers pass through here too.
+      const { targetSystem, targetComponent } = message;
+      if (targetSystem === this.#encoder.system && targetComponent === OWN_COMPONENT)
+        this.#ftp.onMessage(message);
+    });
+    messages.on('event', (event) => this.#events.onEvent(event));
+    messages.on('eventSequence', (sequence) => this.#events.onSequence(sequence));
+    messages.on('metadataUri', (uri) => this.#metadata.onUri(uri));
+    messages.on('mission', (message) => this.#missions.onMessage(message));
+    messages.on('missionIds', (ids) => this.#missions.onIds(ids));
+    messages.on('calibration', (message) => this.#calibration.onMessage(message));
+    const logs = this.#logs;
+    if (logs !== null) {
+      messages.on('logEntry', (entry) => logs.onEntry(entry));
+      messages.on('logData', (data) => logs.onData(data));
+    }
   }
 
   start(): void {

@@ -2,38 +2,13 @@ import type { Armed } from '../../../shared/flight/armed.ts';
 import { type Family, familyOf, modeName } from '../../../shared/flight/modes.ts';
 import {
   type AutopilotVersion,
-  type CommandAck,
   decodeAutopilotVersion,
-  decodeCommandAck,
-  decodeFtp,
   decodeHeartbeat,
-  decodeParamValue,
   decodeStatusText,
   decodeSystemTimeBootMs,
-  type FtpMessage,
   type Heartbeat,
-  type ParamValue,
   type StatusTextPart,
 } from '../../../shared/mavlink/decode.ts';
-import { type CalibrationMessage, decodeCalibration } from '../../../shared/mavlink/decode-calibration.ts';
-import {
-  decodeEvent,
-  decodeEventSequence,
-  decodeMetadataUri,
-  type VehicleEvent,
-} from '../../../shared/mavlink/decode-flight.ts';
-import {
-  decodeLogData,
-  decodeLogEntry,
-  type LogData,
-  type LogEntry,
-} from '../../../shared/mavlink/decode-logs.ts';
-import {
-  decodeMission,
-  decodeMissionIds,
-  type MissionIds,
-  type MissionMessage,
-} from '../../../shared/mavlink/decode-mission.ts';
 import type { Frame } from '../../../shared/mavlink/frame.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import { Payload } from '../../../shared/mavlink/payload.ts';
@@ -44,6 +19,7 @@ import type { Target } from '../encode.ts';
 import type { Arming } from './arming.ts';
 import { isAutopilot } from './autopilot-heartbeat.ts';
 import { type Sensors, TelemetryModel } from './telemetry.ts';
+import { VehicleMessages } from './vehicle-messages.ts';
 
 /** If the heartbeat is older than this, the vehicle is not alive and its armed state is unknown (docs/contract.md 6). */
 const ALIVE_MS = 3000;
@@ -74,19 +50,8 @@ interface VehicleListener {
   onHeartbeat(): void;
   /** A telemetry message, by its id. */
   onTelemetry(id: number): void;
-  onAck(ack: CommandAck): void;
-  onParam(value: ParamValue): void;
   onVersion(): void;
-  onFtp(message: FtpMessage): void;
   onStatusText(part: StatusTextPart, component: number): void;
-  onEvent(event: VehicleEvent): void;
-  onEventSequence(sequence: number): void;
-  onMetadataUri(uri: string): void;
-  onMission(message: MissionMessage): void;
-  onCalibration(message: CalibrationMessage): void;
-  onMissionIds(ids: MissionIds): void;
-  onLogEntry(entry: LogEntry): void;
-  onLogData(data: LogData): void;
   /** Any other message of the vehicle, by its id. */
   onMessage(id: number): void;
 }
@@ -105,6 +70,8 @@ export class Vehicle {
   boots = 0;
   /** Null until AUTOPILOT_VERSION came. */
   version: AutopilotVersion | null = null;
+  /** What it says to parts of the link. */
+  readonly messages = new VehicleMessages();
   readonly #clock: Clock;
   readonly #listener: VehicleListener;
   readonly #payload = new Payload();
@@ -247,71 +214,21 @@ export class Vehicle {
   }
 
   #onVehicleMessage(frame: Frame): void {
-    const { id } = frame;
-    switch (id) {
+    const payload = this.#payload.load(frame);
+    switch (frame.id) {
       case MSG.HEARTBEAT:
       case MSG.STATUSTEXT:
         return;
-      case MSG.COMMAND_ACK:
-        this.#listener.onAck(decodeCommandAck(this.#payload.load(frame)));
-        return;
-      case MSG.PARAM_VALUE:
-        this.#listener.onParam(decodeParamValue(this.#payload.load(frame)));
-        return;
       case MSG.AUTOPILOT_VERSION:
-        this.version = decodeAutopilotVersion(this.#payload.load(frame));
+        this.version = decodeAutopilotVersion(payload);
         this.#listener.onVersion();
         return;
-      case MSG.FILE_TRANSFER_PROTOCOL:
-        this.#listener.onFtp(decodeFtp(this.#payload.load(frame)));
-        return;
-      case MSG.EVENT:
-        this.#listener.onEvent(decodeEvent(this.#payload.load(frame)));
-        return;
-      case MSG.CURRENT_EVENT_SEQUENCE:
-        this.#listener.onEventSequence(decodeEventSequence(this.#payload.load(frame)));
-        return;
-      case MSG.COMPONENT_METADATA:
-        this.#listener.onMetadataUri(decodeMetadataUri(this.#payload.load(frame)));
-        return;
-      case MSG.MISSION_COUNT:
-      case MSG.MISSION_REQUEST:
-      case MSG.MISSION_REQUEST_INT:
-      case MSG.MISSION_ITEM_INT:
-      case MSG.MISSION_ACK:
-        this.#onMission(frame);
-        return;
-      case MSG.COMMAND_LONG:
-      case MSG.MAG_CAL_PROGRESS:
-      case MSG.MAG_CAL_REPORT:
-        this.#onCalibration(frame);
-        return;
-      case MSG.MISSION_CURRENT:
-        this.#listener.onMissionIds(decodeMissionIds(this.#payload.load(frame)));
-        this.#onTelemetry(frame);
-        return;
-      case MSG.LOG_ENTRY:
-        this.#listener.onLogEntry(decodeLogEntry(this.#payload.load(frame)));
-        return;
-      case MSG.LOG_DATA:
-        this.#listener.onLogData(decodeLogData(this.#payload.load(frame)));
-        return;
       case MSG.SYSTEM_TIME:
-        this.#onBootTime(decodeSystemTimeBootMs(this.#payload.load(frame)));
+        this.#onBootTime(decodeSystemTimeBootMs(payload));
         return;
       default:
-        this.#onTelemetry(frame);
+        if (!this.messages.deliver(frame, payload)) this.#onTelemetry(frame);
     }
-  }
-
-  #onMission(frame: Frame): void {
-    const message = decodeMission(frame, this.#payload.load(frame));
-    if (message !== null) this.#listener.onMission(message);
-  }
-
-  #onCalibration(frame: Frame): void {
-    const message = decodeCalibration(frame, this.#payload.load(frame));
-    if (message !== null) this.#listener.onCalibration(message);
   }
 
   #onTelemetry(frame: Frame): void {

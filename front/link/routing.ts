@@ -1,0 +1,78 @@
+import { modeName } from '../../shared/flight/modes.ts';
+import type { Logger } from '../../shared/process/logger.ts';
+import type { Clock } from './clock.ts';
+import type { Commands } from './commands/commands.ts';
+import type { Encoder } from './encode.ts';
+import type { Missions } from './missions/missions.ts';
+import type { Params } from './params/params.ts';
+import { FlightFrames } from './router/flight-frames.ts';
+import { LoopGuard } from './router/loop-guard.ts';
+import type { PilotWatch } from './router/pilot-watch.ts';
+import { type OwnComponent, Router } from './router/router.ts';
+import { WireAnswers } from './router/wire-answers.ts';
+import { WireGuard } from './router/wire-guard.ts';
+import type { Signing } from './signing/signing.ts';
+import type { Arming } from './vehicle/arming.ts';
+import type { Vehicle } from './vehicle/vehicle.ts';
+
+interface RoutingParts {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly encoder: Encoder;
+  /** For answers to endpoints. */
+  readonly replies: Encoder;
+  /** Whether frames of endpoints are signed with the vehicle's key; else they are refused. */
+  readonly signEndpoints: boolean;
+  readonly camera: OwnComponent;
+  readonly pilot: PilotWatch;
+  readonly arming: Arming;
+  readonly signing: Signing;
+  readonly vehicle: Vehicle;
+  readonly params: Params;
+  readonly missions: Missions;
+  readonly commands: Commands;
+  /** The only way to the vehicle; false when the bytes were dropped. */
+  readonly leave: (bytes: Buffer) => boolean;
+}
+
+/** The router between the vehicle and its endpoints, with the guard of what may pass and the answers to what may not. */
+export function openRouting(parts: RoutingParts): Router {
+  const { clock, log, encoder, signEndpoints, pilot, arming, signing, vehicle, params, missions } = parts;
+  const flightFrames = new FlightFrames(
+    (customMode) => modeName(vehicle.family, customMode),
+    () => vehicle.family === 'px4',
+  );
+  const answers = new WireAnswers({
+    clock,
+    encoder: parts.replies,
+    autopilot: () => vehicle.target,
+    seq: () => vehicle.seq,
+    param: (name) => params.entry(name),
+    paramCount: () => params.progress.expected ?? params.progress.cached,
+  });
+  return new Router({
+    clock,
+    own: parts.camera,
+    toSource: parts.leave,
+    autopilot: () => vehicle.target,
+    seal: (frame) => {
+      const { signer } = encoder;
+      if (signer === null || frame.signed) return frame.bytes();
+      return signEndpoints ? signer.signFrame(frame) : null;
+    },
+    onVehicleFrame: (frame) => {
+      arming.onFrame(frame);
+      signing.onFrame(frame);
+      vehicle.handle(frame);
+    },
+    onForwarded: (frame) => missions.onForwarded(frame),
+    guard: new WireGuard(
+      (target) => arming.of(target.system),
+      () => parts.commands.killing,
+      { clientId: () => pilot.clientId, flies: (frame) => flightFrames.flies(frame) },
+    ),
+    loops: new LoopGuard(clock),
+    refusal: (frame, why, said) => answers.answers(frame, why, said),
+    onProblem: (sentence) => log.warn(sentence),
+  });
+}
