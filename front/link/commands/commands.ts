@@ -1,80 +1,49 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { type CommandName, checkArguments } from '../../../shared/flight/command-catalogue.ts';
-import { modeNumber } from '../../../shared/flight/modes.ts';
 import type { CommandRequest, ParamWriteRequest } from '../../../shared/rpc/link.ts';
 import type { CommandResult } from '../../../shared/rpc/link-answers.ts';
 import type { MissionItem } from '../../../shared/schemas/mission-item.ts';
 import type { Clock } from '../clock.ts';
-import { type Encoder, OWN_COMPONENT } from '../encode.ts';
+import type { Encoder } from '../encode.ts';
 import {
   type Exchange,
   RESULT_ACCEPTED,
   RESULT_FAILED,
   RESULT_IN_PROGRESS,
-  RESULT_UNSUPPORTED,
   resultName,
 } from '../exchange.ts';
 import type { Prearm } from '../vehicle/prearm.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
 import { disarmHint } from './disarm-hint.ts';
+import { gimbal } from './gimbal.ts';
+import { goto } from './goto.ts';
 import { landingHint } from './landing-hint.ts';
-import {
-  flies,
-  gotoProblem,
-  holdModes,
-  landing,
-  landsByMission,
-  pausing,
-  resuming,
-  returning,
-  takesOffByMode,
-} from './maneuvers.ts';
+import { holdModes, landing, landsByMission, pausing, resuming, returning } from './maneuvers.ts';
+import { missionStart, setCurrent } from './mission-orders.ts';
 import { payloadManeuver } from './payload.ts';
 import { Precedence } from './precedence.ts';
 import type { ReachCheck } from './reach-check.ts';
 import { reboot } from './reboot.ts';
 import type { Reasons, Refusals } from './refusals.ts';
-import { type Context, isRefusal, knownAltitude, Sender } from './sender.ts';
+import { type Context, isRefusal, Sender } from './sender.ts';
+import { takeoff } from './takeoff.ts';
 
 // MAV_CMD
-const NAV_TAKEOFF = 22;
 const DO_SET_HOME = 179;
-const DO_REPOSITION = 192;
-const DO_MOUNT_CONTROL = 205;
-const DO_SET_MISSION_CURRENT = 224;
-const MISSION_START = 300;
 const COMPONENT_ARM_DISARM = 400;
 const RUN_PREARM_CHECKS = 401;
-const DO_GIMBAL_MANAGER_PITCHYAW = 1000;
-const DO_GIMBAL_MANAGER_CONFIGURE = 1001;
 
 /**
  * Param 2 of COMPONENT_ARM_DISARM: disarm in the air too. This stops the motors on both firmwares without any setting, and
  * arming undoes it. DO_FLIGHTTERMINATION is off by default on PX4 (CBRK_FLIGHTTERM); where it is on, only a reboot ends it.
  */
 const FORCE = 21196;
-/** GIMBAL_MANAGER_FLAGS_ROLL_LOCK and PITCH_LOCK: level with the horizon, yaw with the vehicle. */
-const LEVEL_GIMBAL = 4 | 8;
-/** MAV_MOUNT_MODE_MAVLINK_TARGETING */
-const MOUNT_BY_ANGLES = 2;
-/** Param 2 of DO_REPOSITION: change to the mode that can do it. */
-const CHANGE_MODE = 1;
-const GUIDED = 'GUIDED';
-const AUTO_MISSION = 'AUTO.MISSION';
-const TAKEOFF_MODE = 'TAKEOFF';
-/** m above home, of a plane's mode TAKEOFF. */
-const TAKEOFF_HEIGHT = 'TKOFF_ALT';
-/** 1 on a plane that can hover, most of which call themselves plain fixed wings. */
-const QUADPLANE = 'Q_ENABLE';
-/** A climb of this many metres means that it has taken off. */
-const CLIMBED_M = 1;
 
 /** Three sends, and 8 s for a vehicle that answers IN_PROGRESS. */
 const DEFAULT_TIMEOUT_MS = 11_600;
 const MAX_TIMEOUT_MS = 20_000;
 /** Enough for three sends of a killSwitch, even if its client asks for a shorter time-out. */
 const KILL_MS = 4000;
-const TARGET_SENDS = 3;
 
 /**
  * From the acceptance of RUN_PREARM_CHECKS until the failed checks have been told: texts wait behind the ack in ArduPilot's
@@ -122,10 +91,13 @@ export class Commands {
   readonly #options: CommandsOptions;
   readonly #precedence = new Precedence();
   readonly #sender: Sender;
+  /** For a command that is more than one frame. */
+  readonly #parts: CommandsOptions & { readonly sender: Sender };
 
   constructor(options: CommandsOptions) {
     this.#options = options;
     this.#sender = new Sender(options);
+    this.#parts = { ...options, sender: this.#sender };
   }
 
   /** A killSwitch is under way that the vehicle has not acknowledged. */
@@ -198,8 +170,7 @@ export class Commands {
       case 'runPrearmChecks':
         return this.#runChecks(context);
       case 'rebootAutopilot': {
-        const { clock, vehicle } = this.#options;
-        const { result, backAfterS } = await reboot({ clock, vehicle, sender: this.#sender }, context);
+        const { result, backAfterS } = await reboot(this.#parts, context);
         context.note.backAfterS = backAfterS;
         return result;
       }
@@ -209,7 +180,7 @@ export class Commands {
           shows: () => this.#isArmed(false),
         });
       case 'takeoff':
-        return this.#takeoff(context, numberAt(args, 0));
+        return takeoff(this.#parts, context, numberAt(args, 0));
       case 'land':
         return this.#sender.maneuver(context, landing(this.#sender.craft()));
       case 'rtl':
@@ -217,19 +188,19 @@ export class Commands {
       case 'mode':
         return this.#sender.mode(context, String(args[0]));
       case 'goto':
-        return this.#goto(context, numberAt(args, 0), numberAt(args, 1), numberAt(args, 2), allowFar);
+        return goto(this.#parts, context, placeAt(args, 0), allowFar);
       case 'stop':
         return this.#stop(context);
       case 'missionStart':
-        return this.#missionStart(context);
+        return missionStart(this.#parts, context);
       case 'pauseMission':
         return this.#sender.maneuver(context, pausing(this.#sender.craft()));
       case 'resumeMission':
         return this.#sender.maneuver(context, resuming(this.#sender.craft()));
       case 'missionSetCurrent':
-        return this.#setCurrent(context, numberAt(args, 0));
+        return setCurrent(this.#parts, context, numberAt(args, 0));
       case 'gimbal':
-        return this.#gimbal(context, numberAt(args, 0), numberAt(args, 1));
+        return gimbal(this.#parts, context, numberAt(args, 0), numberAt(args, 1));
       case 'yaw':
       case 'speed':
       case 'roi':
@@ -245,8 +216,8 @@ export class Commands {
         };
         const maneuver = payloadManeuver(cmd, args.map(Number), this.#sender.craft(), facts);
         if (cmd === 'orbit' && maneuver.kind === 'place' && !allowFar) {
-          const [lat, lon, alt] = [numberAt(args, 2), numberAt(args, 3), numberAt(args, 4)];
-          await this.#options.reach.check(cmd, { lat, lon, alt, around: Math.abs(numberAt(args, 0)) });
+          const around = Math.abs(numberAt(args, 0));
+          await this.#options.reach.check(cmd, { ...placeAt(args, 2), around });
         }
         return this.#sender.maneuver(context, maneuver);
       }
@@ -276,170 +247,6 @@ export class Commands {
     return (await this.#sender.firstOf(context, others)) === RESULT_ACCEPTED ? RESULT_ACCEPTED : result;
   }
 
-  /** Items 0 to 0 stand for the whole mission. Both firmwares change the mode themselves, and PX4 arms besides. */
-  async #missionStart(context: Context): Promise<number | null> {
-    const { vehicle } = this.#options;
-    if (vehicle.firmware !== 'px4') return this.#sender.long(context, MISSION_START, []);
-    const before = vehicle.telemetry.mode === AUTO_MISSION ? vehicle.telemetry.mission.current : null;
-    const result = await this.#sender.long(context, MISSION_START, [], {
-      underway: () => {
-        const { mode, mission } = vehicle.telemetry;
-        const item = mode === AUTO_MISSION ? (mission.current ?? 0) : 0;
-        return item > 0 && (before === null || item < before);
-      },
-    });
-    if (result === RESULT_ACCEPTED) vehicle.noteArmed();
-    return result;
-  }
-
-  /**
-   * Disarmed: sends the take-off unchanged, so that the answer has the vehicle's own reason. Armed, but not in GUIDED
-   * (ArduPilot then refuses every take-off): changes to GUIDED first; if that is refused, the refusal is the answer.
-   */
-  async #takeoff(context: Context, alt: number): Promise<number | null> {
-    const { vehicle } = this.#options;
-    const craft = this.#sender.craft();
-    if (!flies(craft)) {
-      const kind = craft.family === 'px4' ? 'vehicle of this type' : (craft.family ?? 'vehicle');
-      throw new ApiError('E_BAD_REQUEST', `takeoff: a ${kind} cannot take off.`);
-    }
-    if (
-      vehicle.armed === true &&
-      takesOffByMode(craft, (this.#options.params.valueOf(QUADPLANE) ?? 0) >= 1)
-    ) {
-      return this.#takeoffByMode(context, alt);
-    }
-    const climbing = this.#climbing();
-    const extras = { underway: climbing, shows: climbing };
-    if (vehicle.firmware === 'px4') {
-      // PX4 takes the height above sea level, and NaN as the present position and heading.
-      const ground = knownAltitude(vehicle.telemetry.position.alt_msl);
-      return this.#sender.long(context, NAV_TAKEOFF, [NaN, 0, 0, NaN, NaN, NaN, ground + alt], extras);
-    }
-    const { family } = vehicle;
-    if (vehicle.armed === true && family !== null && vehicle.telemetry.mode !== GUIDED) {
-      if (modeNumber(family, GUIDED) !== null) {
-        const result = await this.#sender.mode(context, GUIDED);
-        if (result !== RESULT_ACCEPTED) return result;
-      }
-    }
-    return this.#sender.long(context, NAV_TAKEOFF, [0, 0, 0, 0, 0, 0, alt], extras);
-  }
-
-  /**
-   * A fixed wing supports NAV_TAKEOFF only in a mission. Its mode TAKEOFF climbs to a height that is a parameter.
-   * @throws ApiError of the parameter's write; then it stays on the ground
-   */
-  async #takeoffByMode(context: Context, alt: number): Promise<number | null> {
-    const { params, vehicle } = this.#options;
-    context.turn.claim();
-    if (params.valueOf(TAKEOFF_HEIGHT) !== alt) {
-      await params.write({ name: TAKEOFF_HEIGHT, value: alt, force: true });
-    }
-    if (vehicle.telemetry.mode === TAKEOFF_MODE) return RESULT_ACCEPTED;
-    const result = await this.#sender.mode(context, TAKEOFF_MODE);
-    context.note.mode = TAKEOFF_MODE;
-    return result;
-  }
-
-  /** @returns a check whether the vehicle has taken off since this call; always false if it is in the air already */
-  #climbing(): () => boolean {
-    const { vehicle } = this.#options;
-    const { landed_state: state, position } = vehicle.telemetry;
-    const ground = position.alt_rel;
-    if (state === 'in_air') return () => false;
-    return () => {
-      const { landed_state: present, position: here } = vehicle.telemetry;
-      const height = ground === null || here.alt_rel === null ? 0 : here.alt_rel - ground;
-      return height > CLIMBED_M || (state !== null && (present === 'in_air' || present === 'takeoff'));
-    };
-  }
-
-  /** @param alt m above home */
-  async #goto(
-    context: Context,
-    lat: number,
-    lon: number,
-    alt: number,
-    allowFar: boolean,
-  ): Promise<number | null> {
-    const { vehicle, reach } = this.#options;
-    const problem = gotoProblem(this.#sender.craft(), alt);
-    if (problem !== null) throw new ApiError('E_BAD_REQUEST', problem);
-    // Before it is sent, and so before it ends what is under way.
-    if (!allowFar) await reach.check('goto', { lat, lon, alt });
-    // Speed -1: the vehicle's own. Yaw NaN: as it flies; a plane reads this parameter as the direction of its circle.
-    const yaw = vehicle.family === 'plane' ? 0 : NaN;
-    const result = await this.#sender.place(context, DO_REPOSITION, [-1, CHANGE_MODE, 0, yaw, lat, lon, alt]);
-    if (result !== RESULT_UNSUPPORTED || vehicle.firmware !== 'ardupilot') return result;
-    return this.#gotoByTarget(context, lat, lon, alt);
-  }
-
-  /**
-   * @param seq as the vehicle counts. PX4 has no command for it, only MISSION_SET_CURRENT, which gets no ack: its progress shows
-   *   whether it did it.
-   */
-  async #setCurrent(context: Context, seq: number): Promise<number | null> {
-    const { encoder, exchange, vehicle } = this.#options;
-    const { firstItem: first } = vehicle;
-    const { total } = vehicle.telemetry.mission;
-    if (seq < first || (total !== null && seq >= first + total)) {
-      const items =
-        total === null
-          ? `the items of its mission begin with ${first}`
-          : total === 0
-            ? 'its mission has no items'
-            : `its mission has the items ${first} to ${first + total - 1}`;
-      const home = seq < first ? `item ${seq} is the vehicle's home, and ` : '';
-      throw new ApiError('E_BAD_REQUEST', `missionSetCurrent: ${home}${items}.`);
-    }
-    if (vehicle.firmware !== 'px4') {
-      return this.#sender.long(context, DO_SET_MISSION_CURRENT, [seq]);
-    }
-    const { target } = context;
-    const there = (): boolean => vehicle.telemetry.mission.current === seq;
-    const result = await exchange.run({
-      ...this.#sender.job(context, DO_SET_MISSION_CURRENT, [seq, 0, 0, 0, 0, 0, 0]),
-      underway: there,
-      encode: () => encoder.missionSetCurrent(target, seq),
-    });
-    return there() ? RESULT_ACCEPTED : result;
-  }
-
-  /** MAVLink's gimbal protocol v2; v1 for a vehicle that does not know it. Angles in degrees, from the vehicle. */
-  async #gimbal(context: Context, pitch: number, yaw: number): Promise<number | null> {
-    const { encoder, vehicle } = this.#options;
-    if (vehicle.firmware === 'px4') {
-      // PX4 listens to whoever has said that it controls the gimbal.
-      const control = [encoder.system, OWN_COMPONENT, -1, -1];
-      const taken = await this.#sender.long(context, DO_GIMBAL_MANAGER_CONFIGURE, control);
-      if (taken !== RESULT_ACCEPTED) return taken;
-    }
-    const result = await this.#sender.long(context, DO_GIMBAL_MANAGER_PITCHYAW, [
-      pitch,
-      yaw,
-      NaN,
-      NaN,
-      LEVEL_GIMBAL,
-    ]);
-    if (result !== RESULT_UNSUPPORTED) return result;
-    return this.#sender.long(context, DO_MOUNT_CONTROL, [pitch, 0, yaw, 0, 0, 0, MOUNT_BY_ANGLES]);
-  }
-
-  /** For firmware without DO_REPOSITION. A position target gets no ack, so the answer is `no_ack`. */
-  async #gotoByTarget(context: Context, lat: number, lon: number, alt: number): Promise<number | null> {
-    const { encoder, send, vehicle } = this.#options;
-    if (vehicle.telemetry.mode !== GUIDED) {
-      const mode = await this.#sender.mode(context, GUIDED);
-      if (mode !== RESULT_ACCEPTED) return mode;
-    }
-    if (context.turn.signal.aborted) return null;
-    for (let count = 0; count < TARGET_SENDS; count++) {
-      send(encoder.positionTarget(context.target, lat, lon, alt));
-    }
-    return null;
-  }
-
   /** What the newest heartbeat says, when it has just come. */
   #isArmed(wanted: boolean): boolean {
     return this.#options.vehicle.telemetry.armed === wanted;
@@ -460,6 +267,14 @@ function verdict(cmd: CommandName, result: number | null, { text, all }: Reasons
   // IN_PROGRESS without a final ack is not a refusal: the vehicle may still be busy with it.
   const open = result === null || result === RESULT_IN_PROGRESS;
   return { status: accepted ? 'accepted' : open ? 'no_ack' : 'rejected', cmd, ack };
+}
+
+/** Degrees, and m above home: three arguments from `index` on. */
+function placeAt(
+  args: readonly (number | string)[],
+  index: number,
+): { lat: number; lon: number; alt: number } {
+  return { lat: numberAt(args, index), lon: numberAt(args, index + 1), alt: numberAt(args, index + 2) };
 }
 
 function numberAt(args: readonly (number | string)[], index: number): number {
