@@ -6,7 +6,7 @@ import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { messageOf } from '../../shared/errors.ts';
-import { cardFiles } from '../../shared/first-boot/card-file.ts';
+import { cardFiles } from '../../shared/first-boot/card-places.ts';
 import { LINK_FOLDER } from '../../shared/link-file.ts';
 import { pathsFrom } from '../../shared/paths.ts';
 import { type Program, runProcess } from '../../shared/process/child.ts';

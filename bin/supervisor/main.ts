@@ -22,7 +22,6 @@ import { createLogger, type Logger } from '../../shared/process/logger.ts';
 import { named, runServices } from '../../shared/process/services.ts';
 import { CODE_ROOT, demoDirectories, demoFolder, EXTENSION, GROUND } from '../places.ts';
 import { WATCH_LIMITS } from './child.ts';
-import { checkOwner, portFree, seedDemoConfig } from './demo.ts';
 import { openLogFile } from './log-file.ts';
 import { LogShipper } from './log-shipper.ts';
 import { planChildren } from './plan.ts';
@@ -111,14 +110,15 @@ async function run(): Promise<void> {
   const name = nameOf();
   const env = flags.demo ? { ...process.env, ...demoDirectories(name) } : process.env;
   const paths = pathsFrom(env);
-  if (flags.demo) await checkOwner(demoFolder(null), process.getuid?.() ?? 0);
+  const demo = flags.demo ? await import('./demo.ts') : null;
+  await demo?.checkOwner(demoFolder(null), process.getuid?.() ?? 0);
   await makeDirectories(paths);
-  if (flags.demo) await seedDemoConfig(paths, flags.ground);
+  await demo?.seedDemoConfig(paths, flags.ground);
   const loaded = await loadConfig(paths);
   const log = createLogger(NAME, loaded.config.logging.level);
   await rememberGoodConfig(paths, loaded, log);
   const { config } = await configInForce(paths, NAME, log);
-  if (flags.demo && !(await portFree(config.api.port))) {
+  if (demo !== null && !(await demo.portFree(config.api.port))) {
     throw new Error(
       `Port ${config.api.port} is taken: another program listens on it, perhaps another \`npm start\`. ` +
         `Stop that one, or set api.port in ${paths.config}.`,

@@ -1,6 +1,5 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { Document, parseDocument } from 'yaml';
 import { ApiError, messageOf } from '../errors.ts';
 import { writeAtomic } from '../files/atomic-write.ts';
 import { withLock } from '../files/lock.ts';
@@ -11,7 +10,6 @@ import { letGoOfKey } from './in-force.ts';
 import { configLeaf, valueAt } from './keys.ts';
 import { loadConfig } from './load.ts';
 import { endpointName, ownEndpointOf, ownHosts } from './own-endpoint.ts';
-import { ConfigError, parseConfig } from './parse.ts';
 import type { Config } from './schema.ts';
 
 /**
@@ -49,6 +47,9 @@ async function replace(
   value: unknown,
 ): Promise<readonly string[]> {
   const { config: file, configLastGood, configChecked } = paths;
+  // Loaded by whoever writes a key: YAML is the largest part of a process that only knows how.
+  const { Document, parseDocument } = await import('yaml');
+  const { ConfigError, parseConfig } = await import('./parse.ts');
   const { config, text, problem } = await loadConfig(paths);
   if (text === null) {
     throw new ApiError(

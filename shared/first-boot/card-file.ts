@@ -8,14 +8,6 @@ import { validatorOf } from '../schemas/validator.ts';
 
 /** `svc.yaml` on the boot partition of a memory card: what its owner wrote there for the first boot (docs/first-boot.md). */
 
-const DEFAULT_FILES = '/boot/firmware/svc.yaml:/boot/svc.yaml';
-export const MAX_CARD_BYTES = 16 * 1024;
-
-/** The files that are looked for, the first of them counts. @param text as in `SVC_BOOT_FILES`, separated by colons */
-export function cardFiles(text: string | undefined): readonly string[] {
-  return (text ?? DEFAULT_FILES).split(':').filter((file) => file.startsWith('/'));
-}
-
 const SSID = { type: 'string', minLength: 1, maxLength: 32 } as const satisfies JsonSchema;
 
 /** Of texts: the file is read without types, so that a passphrase of digits stays what it is. */

@@ -4,7 +4,8 @@ import { setConfigKey } from '../../../shared/config/write.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readOwn } from '../../../shared/files/private-file.ts';
-import { type Card, MAX_CARD_BYTES, parseCard } from '../../../shared/first-boot/card-file.ts';
+import type { Card } from '../../../shared/first-boot/card-file.ts';
+import { MAX_CARD_BYTES } from '../../../shared/first-boot/card-places.ts';
 import { hostLabel } from '../../../shared/first-boot/host-label.ts';
 import { type FirstBootRecord, type Part, readFirstBoot } from '../../../shared/first-boot/record.ts';
 import type { Paths } from '../../../shared/paths.ts';
@@ -81,7 +82,9 @@ async function findCard(
   for (const file of deps.files) {
     try {
       const text = await readOwn(file, OTHERS_WRITE, MAX_CARD_BYTES);
-      if (text !== null) return { file, card: parseCard(text) };
+      // Loaded once in the life of a node, with YAML.
+      if (text !== null)
+        return { file, card: (await import('../../../shared/first-boot/card-file.ts')).parseCard(text) };
     } catch (error) {
       const problem = messageOf(error);
       deps.log.error(`first boot: ${file} is refused, and nothing of it is applied: ${problem}`);

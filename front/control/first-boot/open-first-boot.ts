@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import { bootTime } from '../../../shared/boot-clock.ts';
-import { cardFiles } from '../../../shared/first-boot/card-file.ts';
+import { cardFiles } from '../../../shared/first-boot/card-places.ts';
 import type { Base } from '../node/base.ts';
 import { FirstBoot, type FirstBootDeps } from './first-boot.ts';
 

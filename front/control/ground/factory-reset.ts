@@ -1,5 +1,4 @@
 import { access, rm } from 'node:fs/promises';
-import { Document, parseDocument } from 'yaml';
 import { loadConfig } from '../../../shared/config/load.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
@@ -147,6 +146,7 @@ export class FactoryReset {
   /** Secrets would stay in the last good copy, and in what was checked. */
   async #resetConfig(): Promise<void> {
     const { paths } = this.#options;
+    const { Document, parseDocument } = await import('yaml');
     await withLock(`${paths.config}.lock`, async () => {
       const { config, text } = await loadConfig(paths);
       const old = parseDocument(text ?? '');
