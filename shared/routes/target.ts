@@ -24,7 +24,7 @@ export function filledPath(path: string, params: Readonly<Record<string, string>
 
 /** `?` and the members; true is 1, and what is null, undefined or false is left out. Empty without any. */
 export function queryText(query: Query): string {
-  const members = Object.entries(query).flatMap(([name, value]) =>
+  const members = Object.entries(query).flatMap(([name, value]): [string, string][] =>
     value === undefined || value === null || value === false
       ? []
       : [[name, value === true ? '1' : String(value)]],
