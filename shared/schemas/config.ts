@@ -31,7 +31,7 @@ export const configSecretAnswer = {
 
 /** The members that have a use for those who ask; all of them: GET /api/config/schema. */
 export const shownConfig = {
-  title: 'Config',
+  title: 'ShownConfig',
   type: 'object',
   required: ['api', 'fleet'],
   properties: {
