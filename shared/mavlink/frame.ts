@@ -1,4 +1,5 @@
 import { byteAt } from './byte-at.ts';
+
 export const STX_V1 = 0xfe;
 export const STX_V2 = 0xfd;
 

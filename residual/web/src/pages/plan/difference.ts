@@ -32,7 +32,7 @@ export function difference(sketch: Items, held: Items): Difference {
   const gap = (toA: number, toB: number): void => {
     for (; a < toA && b < toB; a++, b++) marks[a] = 'changed';
     for (; a < toA; a++) marks[a] = 'added';
-    removed.push(...held.slice(b, Math.max(b, toB)));
+    removed.push(...held.slice(b, toB));
   };
   for (const [atA, atB] of common(start, endA, endB, same)) {
     gap(atA, atB);
