@@ -51,7 +51,7 @@ export interface ClockRead {
 }
 
 /**
- * Reads the burnt-in clock of the next `count` pictures of the page's first video from decoded pixels. Times are modulo 2^32 ms.
+ * Reads the burnt-in clock of the next `count` different pictures of the page's first video from decoded pixels. Times are modulo 2^32 ms.
  * The strip's format: residual/video/sources/clock-strip.ts.
  */
 export async function readClocks(page: Page, count: number, index = 0): Promise<readonly ClockRead[]> {
@@ -84,8 +84,10 @@ export async function readClocks(page: Page, count: number, index = 0): Promise<
           const at = Math.floor(((cell + 0.5) * width) / 40) * 4;
           bits += (data[at + 1] ?? 0) > 128 ? '1' : '0';
         }
-        if (bits.startsWith('1010'))
-          reads.push({ clock: parseInt(bits.slice(4, 36), 2), now, width, height });
+        const clock = parseInt(bits.slice(4, 36), 2);
+        // A callback that comes late draws the next picture already, whose own callback draws it once more.
+        if (bits.startsWith('1010') && clock !== reads.at(-1)?.clock)
+          reads.push({ clock, now, width, height });
       }
       return reads;
     },

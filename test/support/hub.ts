@@ -114,7 +114,12 @@ export class TestHub {
 
   /** Resolves when it has logged this text so many times since its start. */
   async logged(text: string, times = 1): Promise<void> {
-    while (this.stderr.split(text).length <= times) await once(this.#lines, 'more');
+    while (this.times(text) < times) await once(this.#lines, 'more');
+  }
+
+  /** How often it has logged this text since its start. */
+  times(text: string): number {
+    return this.stderr.split(text).length - 1;
   }
 
   /** At once, as in a power cut; its broker ends with it, which is waited for: the next one has the same port. */

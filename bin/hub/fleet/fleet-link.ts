@@ -140,7 +140,6 @@ export class FleetLink {
     this.#client = client;
     client.on('connect', () => {
       this.#problem = null;
-      log.info('connected to the broker');
       this.#begin(client).catch((error: unknown) => {
         log.warn(`broker: ${messageOf(error)}`);
         client.stream.destroy(); // connected, but deaf: once more
@@ -166,12 +165,13 @@ export class FleetLink {
   }
 
   async #begin(client: MqttClient): Promise<void> {
-    const { fleet, fleetId, policy } = this.#options;
+    const { fleet, fleetId, policy, log } = this.#options;
     fleet.allOffline();
     const wanted = NODE_TOPICS.map(
       (what) => [topics.allTold(fleetId, what), { qos: what === 'telemetry' ? 0 : 1 }] as const,
     );
     await client.subscribeAsync(Object.fromEntries(wanted));
+    log.info('connected to the broker'); // and hears the nodes
     await this.publish(topics.policy(fleetId), await policy());
   }
 
