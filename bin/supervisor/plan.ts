@@ -48,6 +48,19 @@ const CEILINGS_MIB = {
  */
 const SMALL_CODE = '--optimize-for-size';
 
+/** Where each process starts: a file below the root, without its extension. */
+export const ENTRIES = {
+  'svc-helper': 'bin/helper/main',
+  'svc-sim': 'bin/sim/main',
+  'svc-radio-sim': 'bin/radio-sim/main',
+  'svc-link': 'front/link/main',
+  'svc-video': 'residual/video/main',
+  'svc-vision': 'residual/vision/main',
+  'svc-residual': 'residual/app/main',
+  'svc-fleet': 'front/fleet/main',
+  'svc-control': 'front/control/main',
+} as const satisfies Readonly<Record<keyof typeof CEILINGS_MIB, string>>;
+
 /** The processes of a node in start order, as configured. */
 export function planChildren(input: PlanInput): readonly ChildSpec[] {
   const { config, paths, extension, root } = input;
@@ -66,30 +79,24 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
     MALLOC_ARENA_MAX: '1',
     NODE_COMPILE_CACHE: input.env['NODE_COMPILE_CACHE'] ?? join(paths.state, 'compile-cache'),
   };
-  const child = (
-    name: keyof typeof CEILINGS_MIB,
-    wanted: boolean,
-    entry: string,
-    ...args: string[]
-  ): ChildSpec => ({
+  const child = (name: keyof typeof ENTRIES, wanted: boolean, ...args: string[]): ChildSpec => ({
     name,
-    args: [...(name === 'svc-control' ? [] : [SMALL_CODE]), join(root, entry + extension), ...args],
+    args: [...(name === 'svc-control' ? [] : [SMALL_CODE]), join(root, ENTRIES[name] + extension), ...args],
     env,
     memoryMiB: input.ceilings[name] ?? CEILINGS_MIB[name],
     wanted,
   });
   return [
-    child('svc-helper', input.withHelper, 'bin/helper/main'),
-    { ...child('svc-sim', simulated, 'bin/sim/main', '--port', String(input.simPort)), follows: 'svc-link' },
-    child('svc-radio-sim', simulatedRadio, 'bin/radio-sim/main'),
-    child('svc-link', true, 'front/link/main'),
-    child('svc-video', withVideo, 'residual/video/main'),
-    larger(child('svc-vision', withVision, 'residual/vision/main'), config.vision.memory_mb),
-    child('svc-residual', input.withResidual, 'residual/app/main'),
+    child('svc-helper', input.withHelper),
+    { ...child('svc-sim', simulated, '--port', String(input.simPort)), follows: 'svc-link' },
+    child('svc-radio-sim', simulatedRadio),
+    child('svc-link', true),
+    child('svc-video', withVideo),
+    larger(child('svc-vision', withVision), config.vision.memory_mb),
+    child('svc-residual', input.withResidual),
     child(
       'svc-fleet',
       input.enrolled && enabledFeatures(config).has('fleet'),
-      'front/fleet/main',
       '--telemetry-hz',
       String(config.fleet.telemetry_hz),
       '--telemetry-fields',
@@ -100,7 +107,6 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
     child(
       'svc-control',
       true,
-      'front/control/main',
       '--drain-ms',
       String(input.drainMs),
       ...(input.withResidual ? [] : ['--no-residual']),

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -26,11 +26,7 @@ async function built(): Promise<string> {
   const cache = join(ROOT, 'node_modules/.cache');
   await mkdir(cache, { recursive: true });
   const dist = await mkdtemp(join(cache, 'dist-'));
-  const npm = async (...args: readonly string[]): Promise<unknown> => run('npm', args, { cwd: ROOT });
-  await npm('exec', '--', 'tsc', '-p', 'tsconfig.build.json', '--outDir', dist);
-  await cp(join(ROOT, 'residual/vision/builtin'), join(dist, 'residual/vision/builtin'), { recursive: true });
-  await npm('run', 'build:web', '--', '--outDir', join(dist, 'residual/web/dist'), '--emptyOutDir');
-  await run(process.execPath, [join(ROOT, 'deploy/oclif-manifest.js'), dist], { cwd: ROOT });
+  await run(process.execPath, [join(ROOT, 'deploy/build.ts'), dist], { cwd: ROOT });
   return dist;
 }
 

@@ -1,0 +1,71 @@
+import { rm } from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
+import { type Plugin, rolldown } from 'rolldown';
+import { ENTRIES } from '../bin/supervisor/plan.ts';
+
+/** What processes start by its path: threads, and programs of their own. */
+const STARTED_BY_PATH = [
+  'bin/supervisor/main',
+  'residual/app/logs/log-reader-thread',
+  'residual/vision/check-model',
+];
+
+/** Packages that have programs for one kind of machine, or files that they find beside themselves. */
+const PACKAGES_APART = [/^node:/, /^node-av(?:\/|$)/, '@serialport/bindings-cpp', 'onnxruntime-node'];
+
+/**
+ * Replaces the file that starts each process by one that has all that the process loads at its start; what it loads later stays in
+ * files of its own, in `parts` beside it. A third less time to start, a tenth less memory (docs/footprint.md). Names stay, so that
+ * a stack trace can be read; the same sources give the same bytes.
+ * @param dist of tsc
+ */
+export async function bundleProcesses(dist: string): Promise<void> {
+  for (const entry of [...Object.values(ENTRIES), ...STARTED_BY_PATH]) {
+    const folder = join(dist, dirname(entry));
+    await rm(join(folder, PARTS, basename(entry)), { recursive: true, force: true });
+    const bundle = await rolldown({
+      input: { [basename(entry)]: join(dist, `${entry}.js`) },
+      cwd: dist,
+      platform: 'node',
+      external: PACKAGES_APART,
+      plugins: [places(dist, folder)],
+    });
+    await bundle.write({
+      dir: folder,
+      format: 'esm',
+      chunkFileNames: `${PARTS}/${basename(entry)}/[name]-[hash].js`,
+      minify: { compress: true, mangle: false, codegen: true },
+    });
+    await bundle.close();
+  }
+}
+
+const PARTS = 'parts';
+
+/** Each module goes on finding what lies beside its own file, wherever its code stands now. */
+function places(dist: string, folder: string): Plugin {
+  return {
+    name: 'places',
+    transform(code, id) {
+      if (id === join(dist, 'package.json'))
+        // Read at the start: an update may not change more than it.
+        return {
+          code: `import{readFileSync}from'node:fs';export default JSON.parse(readFileSync(__dist+'/package.json','utf8'));`,
+          moduleType: 'js',
+        };
+      if (!id.startsWith(dist)) return null;
+      const place = JSON.stringify(`/${relative(dist, dirname(id))}`);
+      return code.replaceAll('import.meta.dirname', `(__dist+${place})`);
+    },
+    renderChunk(code, { fileName }) {
+      const up = JSON.stringify(relative(dirname(join(folder, fileName)), dist));
+      const head = `import{resolve as __resolve}from'node:path';const __dist=__resolve(import.meta.dirname,${up});\n`;
+      return head + latin1(code);
+    },
+  };
+}
+
+/** One letter beyond Latin-1 would make V8 keep two bytes for each letter of the whole file. */
+function latin1(code: string): string {
+  return code.replace(/[^\0-\x7f]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
