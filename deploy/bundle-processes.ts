@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { type Plugin, rolldown } from 'rolldown';
 import { ENTRIES } from '../bin/supervisor/plan.ts';
@@ -11,7 +12,7 @@ const STARTED_BY_PATH = [
 ];
 
 /** Packages that have programs for one kind of machine, or files that they find beside themselves. */
-const PACKAGES_APART = [/^node:/, /^node-av(?:\/|$)/, '@serialport/bindings-cpp', 'onnxruntime-node'];
+const PACKAGES_APART = ['node-av/lib', '@serialport/bindings-cpp', 'onnxruntime-node'];
 
 /**
  * Replaces the file that starts each process by one that has all that the process loads at its start; what it loads later stays in
@@ -28,7 +29,9 @@ export async function bundleProcesses(dist: string): Promise<void> {
       cwd: dist,
       platform: 'node',
       external: PACKAGES_APART,
-      plugins: [places(dist, folder)],
+      // Of node-av's numbers, only those that are used: the file of some of them loads FFmpeg.
+      treeshake: { moduleSideEffects: [{ test: /\/node-av\//, sideEffects: false }] },
+      plugins: [builtins(), places(dist, folder)],
     });
     await bundle.write({
       dir: folder,
@@ -41,6 +44,36 @@ export async function bundleProcesses(dist: string): Promise<void> {
 }
 
 const PARTS = 'parts';
+
+/**
+ * Node's own modules without their ESM faces: to make one, Node reads every member, and some are loaded by being read. `import
+ * 'node:http'` so brings undici, 7 MiB a process.
+ */
+function builtins(): Plugin {
+  const prefix = '\0builtin:';
+  return {
+    name: 'builtins',
+    resolveId: (source, importer, { kind }) =>
+      // Not for what rolldown adds itself, which all else is loaded with.
+      kind === 'import-statement' && isBuiltin(source) && importer?.startsWith('\0') === false
+        ? prefix + source
+        : null,
+    load(id) {
+      if (!id.startsWith(prefix)) return null;
+      const name = JSON.stringify(id.slice(prefix.length));
+      const members = Object.keys(process.getBuiltinModule(id.slice(prefix.length)) ?? {});
+      const exported = members
+        .filter((member) => member !== 'default')
+        .map(
+          (member, index) =>
+            `const m${index} = /*#__PURE__*/ of('${member}'); export { m${index} as ${member} };`,
+        );
+      return `const all = process.getBuiltinModule(${name}); const of = (name) => all[name];
+export default all;
+${exported.join('\n')}`;
+    },
+  };
+}
 
 /** Each module goes on finding what lies beside its own file, wherever its code stands now. */
 function places(dist: string, folder: string): Plugin {

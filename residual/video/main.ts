@@ -13,7 +13,6 @@ import { CsiCameras } from '../../shared/video/csi-cameras.ts';
 import { recordingsDirectory } from '../../shared/video/recordings-directory.ts';
 import { Encoders } from './engine/encoders.ts';
 import { systemVideoClock } from './engine/picture.ts';
-import { quietFfmpeg } from './engine/quiet.ts';
 import { Engine } from './engine.ts';
 import { Outputs } from './outputs/outputs.ts';
 import { mendNewest } from './recorder/torn-file.ts';
@@ -24,7 +23,6 @@ async function build(log: Logger): Promise<Program> {
   const inForce = await configInForce(paths, 'svc-video', log);
   const { config } = inForce;
   await mkdir(paths.run, { recursive: true, mode: 0o755 });
-  quietFfmpeg();
   const { agent, video } = config;
   const slot =
     agent.profile === 'ground-station'

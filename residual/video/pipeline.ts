@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Frame } from 'node-av';
+import type { Frame } from 'node-av/lib';
 import { Backoff } from '../../shared/async/backoff.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/process/logger.ts';

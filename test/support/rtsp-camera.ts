@@ -1,9 +1,9 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import type { Frame } from 'node-av';
+import type { Frame } from 'node-av/lib';
+import { av } from '../../residual/video/engine/av.ts';
 import { H264Encoder } from '../../residual/video/engine/encoder.ts';
 import { parameterSets, splitNals } from '../../residual/video/engine/h264.ts';
 import { systemVideoClock } from '../../residual/video/engine/picture.ts';
-import { quietFfmpeg } from '../../residual/video/engine/quiet.ts';
 import { packetize, rtpTimestamp } from '../../residual/video/engine/rtp-h264.ts';
 import { TestSource } from '../../residual/video/sources/test-source.ts';
 
@@ -27,7 +27,7 @@ export class RtspCamera {
 
   /** @param login `name:password` */
   static async start(login: string): Promise<RtspCamera> {
-    quietFfmpeg();
+    av(); // quiet
     const camera = new RtspCamera(login);
     const encoder = await H264Encoder.open('libx264', SIZE);
     const { promise: first, resolve } = Promise.withResolvers<void>();

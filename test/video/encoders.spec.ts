@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { av } from '../../residual/video/engine/av.ts';
 import { type EncoderChoice, H264Encoder } from '../../residual/video/engine/encoder.ts';
 import { Encoders } from '../../residual/video/engine/encoders.ts';
-import { quietFfmpeg } from '../../residual/video/engine/quiet.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
@@ -14,7 +14,7 @@ describe('the encoder of this machine', () => {
   let base = '';
   let opened: string[] = [];
 
-  before(quietFfmpeg);
+  before(() => void av());
   beforeEach(async () => {
     base = await tempDir();
     opened = [];

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { av } from '../../residual/video/engine/av.ts';
 import { H264Encoder } from '../../residual/video/engine/encoder.ts';
 import type { AccessUnit } from '../../residual/video/engine/picture.ts';
-import { quietFfmpeg } from '../../residual/video/engine/quiet.ts';
 import { LiveStreams } from '../../residual/video/live/live-streams.ts';
 import { TestSource } from '../../residual/video/sources/test-source.ts';
 import { createLogger } from '../../shared/process/logger.ts';
@@ -77,7 +77,7 @@ describe('live streams', () => {
   let now = 0;
   let number = 0;
   before(async () => {
-    quietFfmpeg();
+    av(); // quiet
     folder = await tempDir();
     key = await keyFrame();
   });

@@ -1,9 +1,9 @@
 import { copyFile, open, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { av } from '../../residual/video/engine/av.ts';
 import { H264Encoder } from '../../residual/video/engine/encoder.ts';
 import { parameterSets } from '../../residual/video/engine/h264.ts';
-import { quietFfmpeg } from '../../residual/video/engine/quiet.ts';
 import { Mp4File } from '../../residual/video/recorder/mp4-file.ts';
 import { cutTornBox, mendNewest } from '../../residual/video/recorder/torn-file.ts';
 import { TestSource } from '../../residual/video/sources/test-source.ts';
@@ -55,7 +55,7 @@ describe('a recording that was cut off', function () {
   let folder: string;
   let whole: string;
   before(async () => {
-    quietFfmpeg();
+    av(); // quiet
     folder = await tempDir();
     whole = join(folder, '20260101T000000.000Z.mp4');
     await record(whole);

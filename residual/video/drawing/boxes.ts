@@ -1,4 +1,4 @@
-import type { Frame } from 'node-av';
+import type { Frame } from 'node-av/lib';
 import type { SnapshotBox } from '../../../shared/rpc/video.ts';
 import { labelSize, Plane } from './plane.ts';
 

@@ -1,13 +1,38 @@
-import { Dictionary, FFmpegError, type Frame } from 'node-av';
-import { AVERROR_EAGAIN, AVERROR_EOF } from 'node-av/constants';
+import { createRequire } from 'node:module';
+import { constants } from 'node:os';
+import { AV_LOG_FATAL, AVERROR_EOF } from 'node-av/constants';
+import type { Dictionary, Frame, Rational } from 'node-av/lib';
 
-/** Small helpers over FFmpeg's return codes. */
+/** FFmpeg by node-av, and small helpers over its return codes. */
+
+type Lib = typeof import('node-av/lib');
+
+const require = createRequire(import.meta.url);
+let lib: Lib | null = null;
+
+/** FFmpeg, loaded for the first camera or recording: a node without them saves 30 MiB. */
+export function av(): Lib {
+  if (lib !== null) return lib;
+  const loaded: Lib = require('node-av/lib');
+  // Its own output on stderr is not JSON; its errors come as return codes.
+  loaded.Log.setLevel(AV_LOG_FATAL);
+  lib = loaded;
+  return loaded;
+}
+
+/** The time base of all our streams. */
+export function microseconds(): Rational {
+  return new (av().Rational)(1, 1_000_000);
+}
 
 /** @throws Error `<what>: <FFmpeg's message>` for a negative code */
 export function must(code: number, what: string): number {
-  if (code < 0) throw new Error(`${what}: ${FFmpegError.strerror(code)}`);
+  if (code < 0) throw new Error(`${what}: ${av().FFmpegError.strerror(code)}`);
   return code;
 }
+
+/** As FFmpeg makes it of errno (libavutil/error.h). node-av's own constant loads FFmpeg. */
+export const AVERROR_EAGAIN: number = -constants.errno.EAGAIN;
 
 /** Whether the code means "nothing more at the moment". */
 export function isDrained(code: number): boolean {
@@ -15,7 +40,7 @@ export function isDrained(code: number): boolean {
 }
 
 export function dictionary(options: Readonly<Record<string, string | number>>): Dictionary {
-  return Dictionary.fromObject(options);
+  return av().Dictionary.fromObject(options);
 }
 
 /** Another reference to the same pixels, to be freed by the caller. */

@@ -1,4 +1,3 @@
-import { Codec, CodecContext, type Frame, Packet, Rational } from 'node-av';
 import {
   AV_PICTURE_TYPE_I,
   AV_PICTURE_TYPE_NONE,
@@ -6,8 +5,9 @@ import {
   AV_PIX_FMT_YUV420P,
   type AVPixelFormat,
 } from 'node-av/constants';
+import type { Codec, CodecContext, Frame } from 'node-av/lib';
 import type { Profile } from '../../../shared/rpc/video.ts';
-import { dictionary, isDrained, must } from './av.ts';
+import { av, dictionary, isDrained, microseconds, must } from './av.ts';
 import { parameterSets } from './h264.ts';
 import type { AccessUnit, Picture } from './picture.ts';
 
@@ -16,7 +16,6 @@ import type { AccessUnit, Picture } from './picture.ts';
 /** As `video.encoder` in the config. */
 export type EncoderChoice = 'auto' | 'libx264' | 'h264_v4l2m2m' | 'h264_nvenc' | 'h264_qsv';
 
-const MICROSECONDS = new Rational(1, 1_000_000);
 const X264 = {
   preset: 'ultrafast',
   tune: 'zerolatency',
@@ -45,7 +44,7 @@ export class H264Encoder {
   #profile: Profile;
   readonly #bufferMs: number;
   readonly #context: CodecContext;
-  readonly #packet = new Packet();
+  readonly #packet = new (av().Packet)();
   /** Pictures inside the encoder, by presentation time. */
   readonly #inside = new Map<bigint, Times>();
   #parameterSets: Buffer | null = null;
@@ -67,16 +66,16 @@ export class H264Encoder {
     profile: Profile,
     shape: Shape = { gop: profile.fps, bufferMs: 500 },
   ): Promise<H264Encoder> {
-    const codec = Codec.findEncoderByName(name as Parameters<typeof Codec.findEncoderByName>[0]);
+    const codec = av().Codec.findEncoderByName(name as Parameters<typeof Codec.findEncoderByName>[0]);
     if (codec === null) throw new Error(`${name} is not in this build of FFmpeg`);
-    const context = new CodecContext();
+    const context = new (av().CodecContext)();
     context.allocContext3(codec);
     try {
       context.width = profile.width;
       context.height = profile.height;
       context.pixelFormat = formatOf(codec);
-      context.timeBase = MICROSECONDS;
-      context.framerate = new Rational(profile.fps, 1);
+      context.timeBase = microseconds();
+      context.framerate = new (av().Rational)(profile.fps, 1);
       context.gopSize = shape.gop;
       context.maxBFrames = 0;
       setRate(context, profile.bitrate_kbps, shape.bufferMs);

@@ -1,14 +1,14 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Frame } from 'node-av';
 import type { AVPixelFormat } from 'node-av/constants';
+import type { Frame } from 'node-av/lib';
 import { within } from '../../../shared/async/within.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import { keysOf } from '../../../shared/member.ts';
 import type { PassedEncoder, Profile } from '../../../shared/rpc/video.ts';
 import { hasCodec } from '../../../shared/video/cameras.ts';
-import { must } from './av.ts';
+import { av, must } from './av.ts';
 import { type EncoderChoice, H264Encoder } from './encoder.ts';
 import { parameterSets } from './h264.ts';
 
@@ -130,7 +130,7 @@ export class Encoders {
 }
 
 function black({ width, height }: Profile, format: AVPixelFormat): Frame {
-  const frame = new Frame();
+  const frame = new (av().Frame)();
   frame.alloc();
   frame.format = format;
   frame.width = width;

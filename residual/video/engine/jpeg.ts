@@ -1,8 +1,8 @@
-import { Codec, CodecContext, type Frame, Packet, Rational } from 'node-av';
 import { AV_PIX_FMT_YUVJ420P, FF_ENCODER_MJPEG } from 'node-av/constants';
+import type { Frame } from 'node-av/lib';
 import type { SnapshotBox } from '../../../shared/rpc/video.ts';
 import { drawBoxes } from '../drawing/boxes.ts';
-import { cloneFrame, must } from './av.ts';
+import { av, cloneFrame, must } from './av.ts';
 import { Scaler } from './scaler.ts';
 
 // FFmpeg's scale from 2 (best) to 31; at 3 a picture of 1280x720 is about 100 kB.
@@ -10,12 +10,12 @@ const QUALITY = 3;
 
 /** One picture as a JPEG in full range, with boxes drawn into it. @throws Error when FFmpeg cannot */
 export async function encodeJpeg(frame: Frame, boxes: readonly SnapshotBox[] = []): Promise<Buffer> {
-  const codec = Codec.findEncoderByName(FF_ENCODER_MJPEG);
+  const codec = av().Codec.findEncoderByName(FF_ENCODER_MJPEG);
   if (codec === null) throw new Error('this build of FFmpeg has no JPEG encoder');
   const scaler = new Scaler();
-  const context = new CodecContext();
+  const context = new (av().CodecContext)();
   context.allocContext3(codec);
-  const packet = new Packet();
+  const packet = new (av().Packet)();
   packet.alloc();
   let picture: Frame | null = null;
   try {
@@ -29,7 +29,7 @@ export async function encodeJpeg(frame: Frame, boxes: readonly SnapshotBox[] = [
     context.width = frame.width;
     context.height = frame.height;
     context.pixelFormat = AV_PIX_FMT_YUVJ420P;
-    context.timeBase = new Rational(1, 1000);
+    context.timeBase = new (av().Rational)(1, 1000);
     context.qMin = QUALITY;
     context.qMax = QUALITY;
     must(await context.open2(codec, null), 'JPEG');

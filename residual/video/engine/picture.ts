@@ -1,4 +1,4 @@
-import type { Frame } from 'node-av';
+import type { Frame } from 'node-av/lib';
 
 /** The pictures in the engine. Times: `at` of the monotonic clock that all processes share, `capturedAt` of the wall. */
 

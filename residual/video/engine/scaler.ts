@@ -1,6 +1,6 @@
-import { Frame, SoftwareScaleContext } from 'node-av';
 import { AV_PIX_FMT_YUV420P, type AVPixelFormat, SWS_BILINEAR } from 'node-av/constants';
-import { must } from './av.ts';
+import type { Frame, SoftwareScaleContext } from 'node-av/lib';
+import { av, must } from './av.ts';
 
 /** Converts pictures to the encoder's size and pixel format. */
 export class Scaler {
@@ -21,7 +21,7 @@ export class Scaler {
     const key = `${source.width} ${source.height} ${source.format} ${width} ${height} ${format}`;
     if (this.#context === null || this.#from !== key) {
       this.close();
-      this.#context = new SoftwareScaleContext();
+      this.#context = new (av().SoftwareScaleContext)();
       this.#context.getContext(
         source.width,
         source.height,
@@ -33,7 +33,7 @@ export class Scaler {
       );
       this.#from = key;
     }
-    const target = new Frame();
+    const target = new (av().Frame)();
     target.alloc();
     target.format = format;
     target.width = width;

@@ -1,6 +1,6 @@
-import { Codec, CodecContext, Frame, Packet } from 'node-av';
 import { AV_CODEC_ID_H264 } from 'node-av/constants';
-import { cloneFrame, must } from './av.ts';
+import type { CodecContext, Frame } from 'node-av/lib';
+import { av, cloneFrame, must } from './av.ts';
 import type { AccessUnit } from './picture.ts';
 
 // More pictures than a decoder holds back.
@@ -16,8 +16,8 @@ export interface Decoded<Unit> {
 /** An H.264 decoder: access units in, pictures out. After a damaged unit the picture before it stays. */
 export class UnitDecoder<Unit extends AccessUnit = AccessUnit> {
   readonly #context: CodecContext;
-  readonly #packet = new Packet();
-  readonly #frame = new Frame();
+  readonly #packet = new (av().Packet)();
+  readonly #frame = new (av().Frame)();
   /** Units inside the decoder, by presentation time. */
   readonly #inside = new Map<bigint, Unit>();
 
@@ -29,9 +29,9 @@ export class UnitDecoder<Unit extends AccessUnit = AccessUnit> {
 
   /** @throws Error if this build of FFmpeg has no H.264 decoder */
   static async open<Unit extends AccessUnit = AccessUnit>(): Promise<UnitDecoder<Unit>> {
-    const codec = Codec.findDecoder(AV_CODEC_ID_H264);
+    const codec = av().Codec.findDecoder(AV_CODEC_ID_H264);
     if (codec === null) throw new Error('this build of FFmpeg has no H.264 decoder');
-    const context = new CodecContext();
+    const context = new (av().CodecContext)();
     context.allocContext3(codec);
     context.threadCount = 1; // more threads hold pictures back
     try {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import type { Frame } from 'node-av';
 import { AV_PIX_FMT_RGB24 } from 'node-av/constants';
+import type { Frame } from 'node-av/lib';
 import { messageOf } from '../../../shared/errors.ts';
 import { FRAME_SIDE, type FrameHeader, type FrameRequest } from '../../../shared/video/frames.ts';
 import type { Picture, Size } from '../engine/picture.ts';

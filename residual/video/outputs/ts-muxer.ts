@@ -1,12 +1,11 @@
-import { FormatContext, IOContext, Packet, Rational, type Stream } from 'node-av';
 import { AV_CODEC_ID_H264, AV_PKT_FLAG_KEY, AVMEDIA_TYPE_VIDEO } from 'node-av/constants';
-import { dictionary, must } from '../engine/av.ts';
+import type { FormatContext, IOContext, Stream } from 'node-av/lib';
+import { av, dictionary, microseconds, must } from '../engine/av.ts';
 import type { AccessUnit } from '../engine/picture.ts';
 
 /** A TS packet; receivers expect seven in a datagram, which fit an Ethernet frame. */
 export const TS_BYTES = 188;
 const DATAGRAM_BYTES = 7 * TS_BYTES;
-const MICROSECONDS = new Rational(1, 1_000_000);
 // Longer than a tick of the 90 kHz clock, in which two pictures may not have the same time.
 const MIN_STEP_US = 100;
 // A picture goes out when it comes, not when the next one fills the datagram.
@@ -17,7 +16,7 @@ export class TsMuxer {
   readonly #context: FormatContext;
   readonly #io: IOContext;
   readonly #stream: Stream;
-  readonly #packet = new Packet();
+  readonly #packet = new (av().Packet)();
   #last = -Infinity;
 
   private constructor(context: FormatContext, io: IOContext, stream: Stream) {
@@ -29,20 +28,20 @@ export class TsMuxer {
 
   /** @param onPiece gets what belongs in one datagram. @throws Error with FFmpeg's reason */
   static async open(onPiece: (piece: Buffer) => void): Promise<TsMuxer> {
-    const io = new IOContext();
+    const io = new (av().IOContext)();
     // FFmpeg's own buffer: it calls back whenever seven packets are in it, and at the end of each picture.
     io.allocContextWithCallbacks(DATAGRAM_BYTES, 1, null, (bytes) => {
       onPiece(Buffer.from(bytes)); // the memory is FFmpeg's
       return bytes.length;
     });
-    const context = new FormatContext();
+    const context = new (av().FormatContext)();
     try {
       must(context.allocOutputContext2(null, 'mpegts', null), 'mpegts');
       context.pb = io;
       const stream = context.newStream();
       stream.codecpar.codecType = AVMEDIA_TYPE_VIDEO;
       stream.codecpar.codecId = AV_CODEC_ID_H264;
-      stream.timeBase = MICROSECONDS;
+      stream.timeBase = microseconds();
       must(await context.writeHeader(dictionary(OPTIONS)), 'mpegts');
       return new TsMuxer(context, io, stream);
     } catch (error) {
@@ -62,7 +61,7 @@ export class TsMuxer {
     packet.pts = BigInt(at);
     packet.dts = packet.pts;
     if (unit.key) packet.setFlags(AV_PKT_FLAG_KEY);
-    packet.rescaleTs(MICROSECONDS, this.#stream.timeBase);
+    packet.rescaleTs(microseconds(), this.#stream.timeBase);
     try {
       must(await this.#context.writeFrame(packet), 'mpegts');
     } finally {

@@ -1,12 +1,11 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
-import { FormatContext, Packet, Rational, type Stream } from 'node-av';
 import { AV_CODEC_ID_H264, AV_PKT_FLAG_KEY, AVMEDIA_TYPE_VIDEO } from 'node-av/constants';
-import { dictionary, must } from '../engine/av.ts';
+import type { FormatContext, Stream } from 'node-av/lib';
+import { av, dictionary, microseconds, must } from '../engine/av.ts';
 import type { AccessUnit, Size } from '../engine/picture.ts';
 
 // Each fragment is one key frame interval and can be played alone, so a file is playable up to a power cut.
 const OPTIONS = { movflags: 'frag_keyframe+empty_moov+default_base_moof' } as const;
-const MICROSECONDS = new Rational(1, 1_000_000);
 const DEFAULT_DURATION_US = 33_333;
 
 /** One fragmented MP4 while it is written. Calls may not overlap. */
@@ -14,7 +13,7 @@ export class Mp4File {
   readonly #context: FormatContext;
   readonly #stream: Stream;
   readonly #handle: FileHandle;
-  readonly #packet = new Packet();
+  readonly #packet = new (av().Packet)();
   #first: number | null = null;
   #last = -1;
   /** Up to here the file has whole fragments, bytes. */
@@ -35,7 +34,7 @@ export class Mp4File {
   static async create(path: string, parameterSets: Buffer, { width, height }: Size): Promise<Mp4File> {
     // We create the file first, so that an existing one is never overwritten, and to have a descriptor for fsync.
     const handle = await open(path, 'wx+', 0o640);
-    const context = new FormatContext();
+    const context = new (av().FormatContext)();
     try {
       must(context.allocOutputContext2(null, 'mp4', path), 'mp4');
       const stream = context.newStream();
@@ -45,7 +44,7 @@ export class Mp4File {
       codecpar.extradata = parameterSets;
       codecpar.width = width;
       codecpar.height = height;
-      stream.timeBase = MICROSECONDS;
+      stream.timeBase = microseconds();
       must(await context.openOutput(), 'open');
       must(await context.writeHeader(dictionary(OPTIONS)), 'header');
       const file = new Mp4File(context, stream, handle);
@@ -71,7 +70,7 @@ export class Mp4File {
     packet.dts = packet.pts;
     packet.duration = BigInt(DEFAULT_DURATION_US);
     if (unit.key) packet.setFlags(AV_PKT_FLAG_KEY);
-    packet.rescaleTs(MICROSECONDS, this.#stream.timeBase);
+    packet.rescaleTs(microseconds(), this.#stream.timeBase);
     try {
       must(await this.#context.writeFrame(packet), 'write');
       if (unit.key) {

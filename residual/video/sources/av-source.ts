@@ -1,13 +1,12 @@
-import { Codec, CodecContext, FormatContext, Frame, InputFormat, Packet, type Stream } from 'node-av';
 import {
   AV_CODEC_FLAG_LOW_DELAY,
   AV_CODEC_ID_MJPEG,
   AV_CODEC_ID_RAWVIDEO,
   type AVCodecID,
-  AVERROR_EAGAIN,
   AVMEDIA_TYPE_VIDEO,
 } from 'node-av/constants';
-import { dictionary, isDrained, must } from '../engine/av.ts';
+import type { FormatContext, Stream } from 'node-av/lib';
+import { AVERROR_EAGAIN, av, dictionary, isDrained, must } from '../engine/av.ts';
 import { instant, type VideoClock } from '../engine/picture.ts';
 import type { SourceSink, VideoSource } from './source.ts';
 
@@ -41,14 +40,14 @@ export class AvSource implements VideoSource {
 
   async run(sink: SourceSink, signal: AbortSignal): Promise<void> {
     const { url, format, options } = this.#input;
-    const context = new FormatContext();
+    const context = new (av().FormatContext)();
     context.allocContext();
     // FFmpeg's reads block: this wakes them.
     const interrupt = (): void => context.interrupt();
     signal.addEventListener('abort', interrupt, { once: true });
     let opened = false;
     try {
-      const forced = format === null ? null : InputFormat.findInputFormat(format);
+      const forced = format === null ? null : av().InputFormat.findInputFormat(format);
       must(await context.openInput(url, forced, dictionary(options)), 'open');
       opened = true;
       must(await context.findStreamInfo(), 'stream');
@@ -70,12 +69,12 @@ export class AvSource implements VideoSource {
     sink: SourceSink,
     signal: AbortSignal,
   ): Promise<void> {
-    const codec = Codec.findDecoder(stream.codecpar.codecId);
+    const codec = av().Codec.findDecoder(stream.codecpar.codecId);
     if (codec === null) throw new Error('no decoder for its format');
-    const decoder = new CodecContext();
+    const decoder = new (av().CodecContext)();
     decoder.allocContext3(codec);
-    const packet = new Packet();
-    const frame = new Frame();
+    const packet = new (av().Packet)();
+    const frame = new (av().Frame)();
     packet.alloc();
     frame.alloc();
     const single = SINGLE.includes(stream.codecpar.codecId);

@@ -1,11 +1,11 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { Frame } from 'node-av';
 import { AV_PIX_FMT_YUVJ420P } from 'node-av/constants';
 import { chunksOf } from '../../../shared/async/chunks.ts';
 import { codeOf } from '../../../shared/errors.ts';
 import { CSI_MISSING, CSI_PROGRAMS } from '../../../shared/video/csi-cameras.ts';
+import { av } from '../engine/av.ts';
 import { instant, type Size, type VideoClock } from '../engine/picture.ts';
 import type { SourceSink, VideoSource } from './source.ts';
 
@@ -99,7 +99,7 @@ export class LibcameraSource implements VideoSource {
         filled = 0;
         if (!sink.wants(at)) continue;
         // libcamera's YUV 4:2:0 for video in files has full range, as a JPEG.
-        using frame = Frame.fromVideoBuffer(pixels, { width, height, format: AV_PIX_FMT_YUVJ420P });
+        using frame = av().Frame.fromVideoBuffer(pixels, { width, height, format: AV_PIX_FMT_YUVJ420P });
         sink.onPicture({ frame, capturedAt, at });
       }
     }

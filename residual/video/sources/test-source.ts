@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Frame } from 'node-av';
 import { AV_PIX_FMT_YUV420P } from 'node-av/constants';
-import { must } from '../engine/av.ts';
+import type { Frame } from 'node-av/lib';
+import { av, must } from '../engine/av.ts';
 import { instant, type VideoClock } from '../engine/picture.ts';
 import type { SourceSink, VideoSource } from './source.ts';
 import { TestPicture } from './test-picture.ts';
@@ -44,7 +44,7 @@ export class TestSource implements VideoSource {
 }
 
 function blank(width: number, height: number): Frame {
-  const frame = new Frame();
+  const frame = new (av().Frame)();
   frame.alloc();
   frame.format = AV_PIX_FMT_YUV420P;
   frame.width = width;
