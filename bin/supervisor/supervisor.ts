@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { uptime } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { Serial } from '../../shared/async/serial.ts';
 import type { ConfigInForce, KeyValues } from '../../shared/config/in-force.ts';
@@ -18,6 +19,10 @@ import { ChildRecord } from './orphans.ts';
 
 const OWN_NAME = 'svc-supervisor';
 const LINK = 'svc-link';
+const FRONT = 'svc-control';
+/** On a board with few cores, what answers and what flies come up sooner if these wait for them, but no longer than this. */
+const LATER: ReadonlySet<string> = new Set(['svc-residual', 'svc-video', 'svc-vision', 'svc-fleet']);
+const LATER_MS = 1000;
 /** More extensions than a board can run. */
 const MAX_DECLARED = 16;
 const NAME = /^svc-[a-z0-9-]{1,40}$/;
@@ -49,6 +54,7 @@ export class Supervisor {
   #declared: readonly SupervisedChild[] = [];
   readonly #declarations = new Serial();
   #stopping = false;
+  readonly #answers = Promise.withResolvers<void>();
   readonly #server: Server<typeof SUPERVISOR>;
   readonly #record: ChildRecord;
   readonly #armedConfig: ArmedConfig;
@@ -85,7 +91,10 @@ export class Supervisor {
     const plan = await this.#options.plan();
     signal.throwIfAborted();
     this.#children = plan.filter(({ wanted }) => wanted).map((spec) => this.#create(spec));
-    for (const child of this.#children) child.start();
+    for (const child of this.#children) if (!isLater(child)) child.start();
+    if (this.child(FRONT) !== undefined) await Promise.race([this.#answers.promise, delay(LATER_MS)]);
+    if (this.#stopping) return;
+    for (const child of this.#children) if (isLater(child)) child.start();
   }
 
   /**
@@ -168,6 +177,7 @@ export class Supervisor {
       onLine,
       onState: (state: ChildState) => {
         if (state === 'running') this.#runs(spec.name);
+        if (state === 'running' && spec.name === FRONT) this.#answers.resolve();
         this.#tell();
         onState(spec.name, state);
       },
@@ -264,4 +274,8 @@ function problemOf(children: readonly DeclaredChild[], taken: readonly string[])
     seen.add(name);
   }
   return null;
+}
+
+function isLater({ spec }: SupervisedChild): boolean {
+  return LATER.has(spec.name);
 }

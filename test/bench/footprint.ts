@@ -65,10 +65,11 @@ export async function benchFootprint(): Promise<readonly Result[]> {
     for (const [name, one] of Object.entries(CASES)) {
       if (!only.includes(name)) continue;
       await configure(one);
+      await coldStart(base, port, async () => undefined); // checks the new config, which loads what a later start does without
       await coldStart(base, port, async (pids) => {
         const end = await one.meanwhile?.(port);
         await wait(SETTLE_MS);
-        out.push(...rowsOf(name, one, await measure(pids)));
+        out.push(...rowsOf(name, one, await measure(pids())));
         end?.();
       });
     }
