@@ -10,7 +10,7 @@ export const loggingConfig = section({
   level: {
     enum: ['error', 'warn', 'info', 'debug'],
     default: 'info',
-    description: 'lowest level written; warning means warn',
+    description: 'lowest level written; warning is accepted for warn',
     ...SUPERVISOR,
   },
   store: section({
