@@ -21,7 +21,7 @@ export const apiConfig = section({
     format: 'ip-address',
     maxLength: 64,
     default: '::',
-    description: 'address that the HTTP API binds; :: is every IPv4 and IPv6 address',
+    description: 'address the HTTP API binds to; :: is every IPv4 and IPv6 address',
     ...CLASS,
     ...CONTROL,
   },

@@ -5,7 +5,7 @@ export const discoveryConfig = section({
   mdns: {
     type: 'boolean',
     default: true,
-    description: 'whether the node makes itself known on its networks as _svc._tcp',
+    description: 'whether the node advertises itself on its networks as _svc._tcp',
     'x-class': 'keyonly',
     'x-reason': 'decides who learns that this node exists',
     ...CONTROL,

@@ -16,7 +16,7 @@ const PROCESSES: Readonly<Partial<Record<Feature, readonly string[]>>> = {
 function toggle(restart: readonly string[]) {
   return {
     type: 'boolean',
-    description: 'true or false overrides what the profile has',
+    description: "true or false overrides the profile's default",
     ...CLASS,
     ...GUARDED,
     'x-restart': restart,

@@ -17,7 +17,7 @@ export const fleetConfig = section({
     minimum: 0,
     maximum: 10,
     default: 1,
-    description: 'telemetry a second to the fleet; 0 for none',
+    description: 'telemetry messages a second to the fleet; 0: none',
     ...FLEET,
   },
   telemetry_fields: {
@@ -26,7 +26,7 @@ export const fleetConfig = section({
     items: { type: 'string', pattern: '^[a-z_]{1,32}$' },
     // Without mavlink_alive nobody sees that the others are of a vehicle that has gone silent.
     default: ['mavlink_alive', 'mode', 'armed', 'position', 'velocity', 'attitude', 'battery', 'gps', 'rc'],
-    description: 'the members of telemetry that the fleet gets',
+    description: 'the members of telemetry sent to the fleet',
     ...FLEET,
   },
   queue_mb: {
@@ -34,7 +34,7 @@ export const fleetConfig = section({
     minimum: 1,
     maximum: 1024,
     default: 32,
-    description: 'the most that events and kept telemetry may take on the disk while the hub is away, MB',
+    description: 'disk space for events and telemetry kept while the hub is away, MB',
     ...FLEET,
   },
   scopes: {
@@ -43,7 +43,7 @@ export const fleetConfig = section({
     items: { enum: SCOPES.filter((scope) => scope !== 'secret_read') },
     uniqueItems: true,
     default: ['read', 'safe_write', 'admin'],
-    description: 'what calls of the fleet may need; flight and destructive also need an operator',
+    description: 'the scopes that fleet calls may use; flight and destructive also need an operator',
     ...AUTHORITY,
   },
   operators: {

@@ -8,9 +8,9 @@ export const flightConfig = section({
     maximum: 1_000_000,
     default: 2000,
     description:
-      'how far from the vehicle, in metres over ground, a place may be that a command sends it to; further only with allow_far; 0: any distance',
+      'how far, in metres over ground, a command may send the vehicle; further only with allow_far; 0: any distance',
     'x-class': 'keyonly',
-    'x-reason': 'holds an aircraft back from places that a slip, or a program, names',
+    'x-reason': 'keeps the aircraft from places named by mistake or by a program',
     ...GUARDED,
     ...LINK,
   },

@@ -10,7 +10,7 @@ export const loggingConfig = section({
   level: {
     enum: ['error', 'warn', 'info', 'debug'],
     default: 'info',
-    description: 'lowest level that is written; warning is another word for warn',
+    description: 'lowest level written; warning is accepted for warn',
     ...SUPERVISOR,
   },
   store: section({
@@ -26,7 +26,7 @@ export const loggingConfig = section({
       minimum: 8,
       maximum: 65536,
       default: 256,
-      description: 'size of the store, MB; beyond it the oldest records go',
+      description: 'size of the store, MB; beyond it the oldest records are deleted',
       ...CLASS,
       ...RESIDUAL,
     },
@@ -35,7 +35,7 @@ export const loggingConfig = section({
       minimum: 1,
       maximum: 3650,
       default: 30,
-      description: 'age of the oldest record, days',
+      description: 'maximum age of a record, days',
       ...CLASS,
       ...RESIDUAL,
     },

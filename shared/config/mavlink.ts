@@ -13,7 +13,7 @@ export const mavlinkConfig = section({
     maxLength: 128,
     default: 'auto',
     description:
-      'auto (a ground station: what the radio hands over), serial:/dev/ttyACM0:921600, udp:0.0.0.0:14550, udpout:host:port, tcp:host:port or sim',
+      'auto (a ground station: the vehicle on the radio), serial:/dev/ttyACM0:921600, udp:0.0.0.0:14550, udpout:host:port, tcp:host:port or sim',
     ...CLASS,
     ...GUARDED,
     ...LINK,
@@ -25,7 +25,7 @@ export const mavlinkConfig = section({
     items: { type: 'string', format: 'mavlink-endpoint', maxLength: 128 },
     default: ['udp:127.0.0.1:14550', 'tcp:127.0.0.1:5790'],
     description:
-      'where ground stations reach the vehicle: udp:host:port (they send first), udpout:host:port, tcp:host:port; with ?force=1 it has no armed guard, with ?client_id=name the pilot in command counts',
+      'where ground stations reach the vehicle: udp:host:port (they send first), udpout:host:port, tcp:host:port; ?force=1 turns the armed guard off, ?client_id=name applies the pilot in command',
     ...CLASS,
     ...GUARDED,
     ...LINK,
@@ -41,7 +41,7 @@ export const mavlinkConfig = section({
     type: 'boolean',
     default: true,
     description:
-      'where the vehicle takes signed frames only: sign what ground stations send through the endpoints (true), or refuse it',
+      'if the vehicle accepts only signed frames: sign the frames of ground stations (true), or refuse them',
     ...CLASS,
     ...LINK,
   },

@@ -6,7 +6,7 @@ export const networkConfig = section({
     type: 'boolean',
     default: true,
     description:
-      'whether a node that is not paired and knows no network opens a hotspot for its set-up (docs/first-boot.md)',
+      'whether an unpaired node that knows no network opens a hotspot for its set-up (docs/first-boot.md)',
     ...GUARDED,
     ...CONTROL,
   },

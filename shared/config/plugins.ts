@@ -12,13 +12,13 @@ export const pluginsConfig = section({
   require_signed: {
     type: 'boolean',
     default: true,
-    description: 'whether extensions without the signature of a trusted signer are refused',
+    description: 'whether extensions without a trusted signature are refused',
     ...TRUST,
   },
   allow_unsandboxed: {
     type: 'boolean',
     default: false,
-    description: 'whether extensions run without a sandbox on a machine that has no bubblewrap',
+    description: 'whether extensions run without a sandbox on a machine without bubblewrap',
     ...TRUST,
   },
   url_hosts: {
@@ -26,7 +26,7 @@ export const pluginsConfig = section({
     maxItems: 16,
     items: { type: 'string', pattern: '^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(:[0-9]{1,5})?$' },
     default: ['github.com', 'objects.githubusercontent.com', 'release-assets.githubusercontent.com'],
-    description: 'the hosts from which an extension may be installed by its address',
+    description: 'hosts from which an extension may be installed by URL',
     ...TRUST,
   },
 });

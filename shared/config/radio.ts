@@ -14,7 +14,7 @@ export const radioConfig = section({
     enum: ['off', 'managed', 'external'],
     default: 'off',
     description:
-      'off: no radio; managed: this node writes the configuration of wfb-ng and runs it; external: something else runs it, this node only reads its JSON API',
+      'off: no radio; managed: this node configures and runs wfb-ng; external: something else runs it, and this node only reads its JSON API',
     ...LINKS,
     ...GUARDED,
     'x-restart': ['svc-control', 'svc-link', 'svc-video'],
@@ -24,8 +24,7 @@ export const radioConfig = section({
     minimum: 0,
     maximum: 65_535,
     default: 0,
-    description:
-      'TCP port of the JSON API of wfb-ng on 127.0.0.1; 0: 8102 on a drone, 8103 on a ground station',
+    description: "TCP port of wfb-ng's JSON API on 127.0.0.1; 0: 8102 on a drone, 8103 on a ground station",
     ...LINKS,
     ...CONTROL,
   },
@@ -48,7 +47,7 @@ export const radioConfig = section({
     type: 'integer',
     enum: [20, 40],
     default: 20,
-    description: 'width of the channel, MHz',
+    description: 'channel width, MHz',
     ...CONTROL,
   },
   mcs: {
@@ -56,7 +55,7 @@ export const radioConfig = section({
     minimum: 0,
     maximum: 7,
     default: 1,
-    description: 'modulation and coding scheme of what this node sends',
+    description: 'modulation and coding scheme for sending',
     ...CONTROL,
   },
   fec_k: {
@@ -64,7 +63,7 @@ export const radioConfig = section({
     minimum: 1,
     maximum: 255,
     default: 8,
-    description: 'FEC: packets of a block that carry video',
+    description: 'FEC: packets per block that carry video',
     ...CONTROL,
   },
   fec_n: {
@@ -72,7 +71,7 @@ export const radioConfig = section({
     minimum: 1,
     maximum: 255,
     default: 12,
-    description: 'FEC: all packets of a block, at least fec_k',
+    description: 'FEC: all packets per block, at least fec_k',
     ...CONTROL,
   },
   tx_power_dbm: {
@@ -89,14 +88,13 @@ export const radioConfig = section({
     uniqueItems: true,
     items: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,14}$' },
     default: [],
-    description:
-      'network interfaces of the radio; empty: every card with a driver that wfb-ng is known to work with',
+    description: "the radio's network interfaces; empty: every card with a driver known to work with wfb-ng",
     ...CONTROL,
   },
   adaptive: {
     type: 'boolean',
     default: false,
-    description: 'whether the bit rate of the encoder follows the loss on the radio',
+    description: 'whether the encoder lowers its bit rate when the radio loses packets',
     ...CONTROL,
   },
   channel_revert_s: {
@@ -104,7 +102,7 @@ export const radioConfig = section({
     minimum: 1,
     maximum: 60,
     default: 5,
-    description: 'seconds without data after a change of the channel until this node goes back by itself',
+    description: 'seconds without data after a channel change until this node goes back by itself',
     ...CONTROL,
   },
   relay_port: {
@@ -112,7 +110,7 @@ export const radioConfig = section({
     minimum: 1,
     maximum: 65_535,
     default: 8084,
-    description: "TCP port on which a drone listens for its ground station, on the tunnel's address alone",
+    description: "TCP port on which a drone listens for its ground station, only on the tunnel's address",
     ...LINKS,
     ...CONTROL,
   },
@@ -123,7 +121,7 @@ export const radioConfig = section({
       maximum: 100_000,
       default: 3000,
       description:
-        'what this node sends through the tunnel at most, kbit/s: what the air has beside video and MAVLink',
+        'most that this node sends through the tunnel, kbit/s: the capacity left beside video and MAVLink',
       ...CONTROL,
     },
     drone: {
@@ -132,7 +130,7 @@ export const radioConfig = section({
       maxLength: 64,
       default: '10.5.0.2',
       description:
-        'address of the drone in the tunnel; on a ground station with several, of the one in slot 0',
+        "the drone's address in the tunnel; on a ground station with several, that of the one in slot 0",
       ...LINKS,
       ...CONTROL,
     },
@@ -141,7 +139,7 @@ export const radioConfig = section({
       format: 'ip-address',
       maxLength: 64,
       default: '10.5.0.1',
-      description: 'address of the ground station in the tunnel',
+      description: "the ground station's address in the tunnel",
       ...LINKS,
       ...CONTROL,
     },

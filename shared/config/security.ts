@@ -22,7 +22,7 @@ export const securityConfig = section({
       ...CONTROL,
     },
     cors_origins: { ...origins, description: 'browser origins that may call this node' },
-    cors_origins_extra: { ...origins, description: 'more of them' },
+    cors_origins_extra: { ...origins, description: 'further allowed origins' },
     hosts: {
       type: 'array',
       items: { type: 'string', pattern: '^[A-Za-z0-9.-]{1,253}$' },

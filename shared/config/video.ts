@@ -77,7 +77,7 @@ export const videoConfig = section({
   encoder: {
     enum: ['auto', 'libx264', 'h264_v4l2m2m', 'h264_nvenc', 'h264_qsv'],
     default: 'auto',
-    description: 'H.264 encoder; auto: the first hardware encoder that gives a picture, else libx264',
+    description: 'H.264 encoder; auto: the first hardware encoder that works, else libx264',
     ...VIDEO,
   },
   hero: encoded(1280, 720, 30, 4000, 'the full picture'),
@@ -96,13 +96,13 @@ export const videoConfig = section({
     uniqueItems: true,
     items: { type: 'string', format: 'video-output', maxLength: 128 },
     default: [],
-    description: 'where else the picture is sent: rtp://host:port, mpegts://host:port (MPEG-TS over UDP)',
+    description: 'where else to send the picture: rtp://host:port, mpegts://host:port (MPEG-TS over UDP)',
     ...RECEIVERS,
   },
   follow_gcs: {
     type: 'boolean',
     default: false,
-    description: 'whether each ground station that is heard over UDP gets the picture as RTP',
+    description: 'whether each ground station heard over UDP gets the picture as RTP',
     ...RECEIVERS,
   },
   follow_port: {
@@ -110,7 +110,7 @@ export const videoConfig = section({
     minimum: 1,
     maximum: 65_535,
     default: 5600,
-    description: 'the port of those ground stations; QGroundControl listens on 5600',
+    description: 'the port on those ground stations; QGroundControl listens on 5600',
     ...RECEIVERS,
   },
   whep: section({
@@ -119,7 +119,7 @@ export const videoConfig = section({
       minimum: 1,
       maximum: 64,
       default: 16,
-      description: 'viewers at the same time, by WebRTC and of live streams',
+      description: 'simultaneous viewers, of WebRTC and live streams',
       ...RESIDUAL,
     },
   }),

@@ -10,7 +10,7 @@ export const visionConfig = section({
     maxLength: 64,
     default: '',
     description:
-      'the model that looks at the pictures; empty: none. PUT /api/vision/detector sets it and starts it',
+      'the model that analyses the pictures; empty: none. PUT /api/vision/detector sets and starts it',
     ...VISION,
   },
   rate_hz: {
@@ -18,7 +18,7 @@ export const visionConfig = section({
     minimum: 0.2,
     maximum: 30,
     default: 5,
-    description: 'pictures a second that are looked at, at most; fewer where the machine is too slow',
+    description: 'most pictures a second to analyse; fewer if the machine is too slow',
     ...VISION,
   },
   confidence: {
@@ -26,7 +26,7 @@ export const visionConfig = section({
     minimum: 0.05,
     maximum: 0.95,
     default: 0.4,
-    description: 'what a detection must reach to be told, 0 to 1',
+    description: 'least confidence of a reported detection, 0 to 1',
     ...VISION,
   },
   threads: {
@@ -34,7 +34,7 @@ export const visionConfig = section({
     minimum: 0,
     maximum: 16,
     default: 0,
-    description: 'threads of the inference; 0: as measured when it starts',
+    description: 'inference threads; 0: as measured at start',
     ...VISION,
   },
   memory_mb: {
@@ -42,7 +42,7 @@ export const visionConfig = section({
     minimum: 128,
     maximum: 16_384,
     default: 1024,
-    description: 'memory that a model may take, MB; one that takes more is refused',
+    description: 'memory for a model, MB; one that needs more is refused',
     'x-restart': ['svc-vision', 'svc-residual'],
   },
   models_max_mb: {
@@ -58,7 +58,7 @@ export const visionConfig = section({
     pattern: '^(?:https?://[^\\s]{1,500})?$',
     maxLength: 512,
     default: '',
-    description: 'address of a list of models, JSON; models are downloaded from its host only. Empty: none',
+    description: 'address of a JSON list of models; models are downloaded only from its host. Empty: none',
     'x-class': 'keyonly',
     'x-reason': 'decides which host this node downloads from',
     'x-restart': ['svc-residual'],

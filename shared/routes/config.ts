@@ -11,7 +11,7 @@ const { row } = domain({
 });
 
 export const configRows = [
-  row('config.get', 'GET /api/config', 'key read ok -', 'full config, secrets masked', {
+  row('config.get', 'GET /api/config', 'key read ok -', 'the whole config, secrets masked', {
     responses: json('the config with defaults, secrets as ***', shownConfig),
   }),
   row('config.put', 'PUT /api/config', 'key admin ok guard-if-profile config', 'write a config key', {
@@ -29,6 +29,6 @@ export const configRows = [
     'GET /api/config/secret/{key}',
     'key secret_read forbid -',
     'one secret value',
-    { responses: json('the secret as it stands in the config', configSecretAnswer) },
+    { responses: json('the secret as it is in the config', configSecretAnswer) },
   ),
 ] as const satisfies readonly Row[];

@@ -28,7 +28,7 @@ export const coreRows = [
       },
     },
   ),
-  row('ping.get', 'GET /api/ping', 'public none ok -', 'round-trip echo', {
+  row('ping.get', 'GET /api/ping', 'public none ok -', 'echo, to measure the round trip', {
     responses: json('the wall clock', node.ping),
   }),
   row('version.get', 'GET /api/version', 'public none ok -', 'versions and capability strings', {
@@ -40,12 +40,18 @@ export const coreRows = [
   row('status.get', 'GET /api/status', 'key read ok -', 'agent status', {
     responses: json('the node', node.status),
   }),
-  row('status.full.get', 'GET /api/status/full', 'key read ok -', 'consolidated status', {
-    fails: ['E_UPSTREAM_DOWN'],
-    responses: json('status, services, resources and telemetry in one', node.statusFull),
-  }),
+  row(
+    'status.full.get',
+    'GET /api/status/full',
+    'key read ok -',
+    'status, services, resources and telemetry in one',
+    {
+      fails: ['E_UPSTREAM_DOWN'],
+      responses: json('status, services, resources and telemetry in one', node.statusFull),
+    },
+  ),
   row('system.get', 'GET /api/system', 'key read ok -', 'CPU, memory, disk, temperature', {
-    responses: json('measured now; null where this machine does not say', node.system),
+    responses: json('measured now; null where unknown', node.system),
   }),
   row('system.reboot.post', 'POST /api/system/reboot', 'key destructive ok guard link', 'reboot the node', {
     limits: LIMITS.slow,
@@ -65,9 +71,9 @@ export const coreRows = [
       responses: json('systemd has accepted it', node.powered),
     },
   ),
-  row('diagnostics.get', 'GET /api/v1/diagnostics', 'key read ok -', 'triage snapshot', {
+  row('diagnostics.get', 'GET /api/v1/diagnostics', 'key read ok -', 'snapshot for troubleshooting', {
     fails: ['E_UPSTREAM_DOWN'],
-    responses: json('what one looks at first when something is wrong', node.diagnostics),
+    responses: json('where to look first when something is wrong', node.diagnostics),
   }),
   row('services.get', 'GET /api/services', 'key read ok -', 'services and their states', {
     fails: ['E_UPSTREAM_DOWN'],
@@ -95,7 +101,7 @@ export const coreRows = [
       limits: LIMITS.slow,
       body: noBody,
       fails: ['E_UPSTREAM_DOWN'],
-      responses: json('it will', node.restarted),
+      responses: json('it will restart', node.restarted),
     },
   ),
   row(
@@ -111,7 +117,7 @@ export const coreRows = [
   row('system.update.get', 'GET /api/v1/system/update', 'key read ok -', 'state of an update', {
     fails: ['E_UPSTREAM', 'E_TIMEOUT'],
     responses: json(
-      'the newest update; idle before the first, and on a node that is not an installed one',
+      'the newest update; idle before the first, and on a node that is not installed',
       updateStatus,
     ),
   }),
@@ -123,7 +129,7 @@ export const coreRows = [
     {
       limits: LIMITS.stream,
       fails: ['E_BUSY', 'E_UPSTREAM', 'E_TIMEOUT'],
-      responses: media('what a helper needs, its manifest.json last', 'application/zip'),
+      responses: media('everything a helper needs, manifest.json last', 'application/zip'),
     },
   ),
   row(
@@ -138,7 +144,7 @@ export const coreRows = [
       fails: ['E_BUSY', 'E_DISK_FULL', 'E_STORE', 'E_UPSTREAM', 'E_TIMEOUT'],
       responses: {
         202: {
-          description: 'the bundle is there; GET shows how far it is',
+          description: 'the bundle is stored; GET shows the progress',
           mediaType: 'application/json',
           schema: updateStatus,
         },

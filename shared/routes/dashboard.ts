@@ -11,16 +11,16 @@ const { row } = domain({
 });
 
 export const dashboardRows = [
-  row('root.get', 'GET /', 'public none ok -', 'browser dashboard shell', {
+  row('root.get', 'GET /', 'public none ok -', "the node's page", {
     responses: media('a page', 'text/html'),
   }),
-  row('assets.path.get', 'GET /assets/{*path}', 'public none ok -', 'its assets', {
+  row('assets.path.get', 'GET /assets/{*path}', 'public none ok -', 'files of the page', {
     responses: media('a script, a style sheet or a picture', 'application/octet-stream'),
   }),
   row('maps.get', 'GET /api/maps', 'key read ok -', 'offline map files', {
-    responses: json('the maps that can be used, by name', maps.mapList),
+    responses: json('the usable maps, by name', maps.mapList),
   }),
-  row('maps.name.get', 'GET /api/maps/{name}', 'key read ok -', 'one, by range', {
+  row('maps.name.get', 'GET /api/maps/{name}', 'key read ok -', 'a map file, by range', {
     readTicket: 'query',
     limits: LIMITS.stream,
     fails: ['E_RANGE_NOT_SATISFIABLE', 'E_PRECONDITION'],
@@ -31,9 +31,9 @@ export const dashboardRows = [
     bodyKind: 'stream',
     streamed: { 'application/octet-stream': BYTES },
     fails: ['E_INVALID_VALUE', 'E_DISK_FULL', 'E_STORE'],
-    responses: json('it is stored, and replaces one of the same name', maps.mapFile),
+    responses: json('stored; replaces one of the same name', maps.mapFile),
   }),
-  row('maps.name.delete', 'DELETE /api/maps/{name}', 'key destructive ok - config', 'delete one', {
-    responses: json('it is gone', maps.mapRemoved),
+  row('maps.name.delete', 'DELETE /api/maps/{name}', 'key destructive ok - config', 'delete a map file', {
+    responses: json('deleted', maps.mapRemoved),
   }),
 ] as const satisfies readonly Row[];

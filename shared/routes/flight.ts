@@ -87,13 +87,13 @@ export const flightRows = [
     responses: json('commands and their arguments', commandList),
   }),
   row('telemetry.get', 'GET /api/telemetry', 'key read ok -', 'cached telemetry snapshot', {
-    responses: json('newest values; null where none came', telemetry),
+    responses: json('newest values; null where none was received', telemetry),
   }),
   telemetryStream,
   row('params.get', 'GET /api/params', 'key read ok -', 'cached parameters', {
     query: paramListQuery,
     fails: ['E_NO_FC', 'E_UPSTREAM_DOWN'],
-    responses: json('what was downloaded so far', paramList),
+    responses: json('the parameters downloaded so far', paramList),
   }),
   row('params.put', 'PUT /api/params', 'key admin ok guard aircraft', 'write several parameters', {
     limits: LIMITS.slow,
@@ -145,7 +145,7 @@ export const flightRows = [
     'whether signed frames are required',
     {
       fails: ['E_NOT_FOUND', 'E_NO_FC', 'E_UPSTREAM_DOWN'],
-      responses: json('as the vehicle says', signing.require),
+      responses: json('as the vehicle reports', signing.require),
     },
   ),
   row(
@@ -191,10 +191,16 @@ export const flightRows = [
       responses: json('the vehicle has reported the value', signing.requireSet),
     },
   ),
-  row('params.changed.get', 'GET /api/params/changed', 'key read ok -', 'what differs from the defaults', {
-    fails: ['E_NO_FC', 'E_UPSTREAM_DOWN', 'E_NOT_IMPLEMENTED'],
-    responses: json('sorted by name', paramsChanged),
-  }),
+  row(
+    'params.changed.get',
+    'GET /api/params/changed',
+    'key read ok -',
+    'parameters that differ from their defaults',
+    {
+      fails: ['E_NO_FC', 'E_UPSTREAM_DOWN', 'E_NOT_IMPLEMENTED'],
+      responses: json('sorted by name', paramsChanged),
+    },
+  ),
   row(
     'params.reset.post',
     'POST /api/params/reset',
@@ -208,20 +214,20 @@ export const flightRows = [
     },
   ),
   offboardStream,
-  row('calibration.get', 'GET /api/calibration', 'key read ok -', 'the calibration that runs', {
+  row('calibration.get', 'GET /api/calibration', 'key read ok -', 'the running calibration', {
     long: true,
     limits: LIMITS.missionRead,
     fails: ['E_UPSTREAM_DOWN'],
-    responses: json('it, or the newest one', calibrationState),
+    responses: json('the running or the newest one', calibrationState),
   }),
-  row('calibration.post', 'POST /api/calibration', 'key admin ok guard aircraft', 'begin a calibration', {
+  row('calibration.post', 'POST /api/calibration', 'key admin ok guard aircraft', 'start a calibration', {
     limits: LIMITS.slow,
     body: calibrationRequest,
     fails: ['E_CALIBRATION', 'E_BUSY', 'E_NO_FC', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'],
     responses: json('the vehicle has taken it', calibrationState),
   }),
-  row('calibration.delete', 'DELETE /api/calibration', 'key admin ok - aircraft', 'cancel it', {
+  row('calibration.delete', 'DELETE /api/calibration', 'key admin ok - aircraft', 'cancel the calibration', {
     fails: ['E_CALIBRATION', 'E_BUSY', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'],
-    responses: json('what has become of it', calibrationState),
+    responses: json('its state now', calibrationState),
   }),
 ] as const satisfies readonly Row[];

@@ -30,10 +30,16 @@ const MESH_FAILS = ['E_UPSTREAM', 'E_TIMEOUT', 'E_STORE'] as const;
 const VIDEO_FAILS = ['E_NO_PIPELINE', 'E_UPSTREAM', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'] as const;
 
 export const groundStationRows = [
-  row('ground-station.status.get', 'GET /api/v1/ground-station/status', 'key read ok -', 'status', {
-    responses: json('what is known; null where it is not', ground.groundStatus),
-  }),
-  row('ground-station.network.get', 'GET /api/v1/ground-station/network', 'key read ok -', 'network info', {
+  row(
+    'ground-station.status.get',
+    'GET /api/v1/ground-station/status',
+    'key read ok -',
+    'status of the ground station',
+    {
+      responses: json('known values; null where unknown', ground.groundStatus),
+    },
+  ),
+  row('ground-station.network.get', 'GET /api/v1/ground-station/network', 'key read ok -', 'network state', {
     fails: READ_FAILS,
     responses: json('hotspot, Wi-Fi, wired, uplinks', network.groundNetwork),
   }),
@@ -78,8 +84,8 @@ export const groundStationRows = [
     'ground-station.role.get',
     'GET /api/v1/ground-station/role',
     'key read ok -',
-    'direct, relay or receiver',
-    { responses: json('what it is, and what it could be', ground.groundRole) },
+    'the role: direct, relay or receiver',
+    { responses: json('the role, and the possible ones', ground.groundRole) },
   ),
   row(
     'ground-station.role.put',
@@ -94,24 +100,30 @@ export const groundStationRows = [
   ),
   row('ground-station.mesh.get', 'GET /api/v1/ground-station/mesh', 'key read ok -', 'mesh state', {
     fails: MESH_FAILS,
-    responses: json('as batman-adv has it', network.mesh),
+    responses: json('as batman-adv reports it', network.mesh),
   }),
   row(
     'ground-station.mesh.neighbors.get',
     'GET /api/v1/ground-station/mesh/neighbors',
     'key read ok -',
-    'neighbours',
-    { fails: MESH_FAILS, responses: json('nodes that are heard directly', network.meshNeighbors) },
+    'mesh neighbours',
+    { fails: MESH_FAILS, responses: json('nodes heard directly', network.meshNeighbors) },
   ),
-  row('ground-station.mesh.routes.get', 'GET /api/v1/ground-station/mesh/routes', 'key read ok -', 'routes', {
-    fails: MESH_FAILS,
-    responses: json('the best way to each node', network.meshRoutes),
-  }),
+  row(
+    'ground-station.mesh.routes.get',
+    'GET /api/v1/ground-station/mesh/routes',
+    'key read ok -',
+    'mesh routes',
+    {
+      fails: MESH_FAILS,
+      responses: json('the best route to each node', network.meshRoutes),
+    },
+  ),
   row(
     'ground-station.mesh.gateways.get',
     'GET /api/v1/ground-station/mesh/gateways',
     'key read ok -',
-    'gateways',
+    'mesh gateways',
     { fails: MESH_FAILS, responses: json('nodes with an uplink', network.meshGateways) },
   ),
   row(
@@ -135,66 +147,72 @@ export const groundStationRows = [
     'ground-station.pic.claim.post',
     'POST /api/v1/ground-station/pic/claim',
     'key flight ok - config',
-    'claim',
+    'become pilot in command',
     {
       body: pilotClaimRequest,
       fails: ['E_PIC_HELD'],
-      responses: json('it is this client', pilotClaimAnswer),
+      responses: json('this client is pilot', pilotClaimAnswer),
     },
   ),
   row(
     'ground-station.pic.heartbeat.post',
     'POST /api/v1/ground-station/pic/heartbeat',
     'key flight ok - none',
-    'heartbeat',
-    { body: pilotHeartbeatRequest, fails: ['E_NOT_PIC'], responses: json('it still is', pilotState) },
+    'keep the claim of the pilot in command',
+    { body: pilotHeartbeatRequest, fails: ['E_NOT_PIC'], responses: json('still the pilot', pilotState) },
   ),
   row(
     'ground-station.pic.release.post',
     'POST /api/v1/ground-station/pic/release',
     'key flight ok - config',
-    'release',
-    { body: pilotReleaseRequest, fails: ['E_NOT_PIC'], responses: json('nobody is', pilotState) },
+    'give up the claim of the pilot in command',
+    { body: pilotReleaseRequest, fails: ['E_NOT_PIC'], responses: json('nobody is pilot', pilotState) },
   ),
   row(
     'ground-station.pic.events.ws',
     'WS /api/v1/ground-station/pic/events',
     'ws read ok -',
-    'PIC transitions',
+    'changes of the pilot in command',
     { ticket: 'gs.pic', responses: json('the state, then each change, one text message each', pilotEvent) },
   ),
   row('ground-station.ui.get', 'GET /api/v1/ground-station/ui', 'key read ok -', 'screens, buttons, OLED', {
     fails: ['E_STORE'],
     responses: json('what is kept', ground.groundUi),
   }),
-  row('ground-station.ui.put', 'PUT /api/v1/ground-station/ui', 'key admin ok - config', 'change them', {
-    body: ground.groundUiRequest,
-    fails: ['E_STORE'],
-    responses: json('all of it, as it is kept now', ground.groundUi),
-  }),
+  row(
+    'ground-station.ui.put',
+    'PUT /api/v1/ground-station/ui',
+    'key admin ok - config',
+    'change screens, buttons, OLED',
+    {
+      body: ground.groundUiRequest,
+      fails: ['E_STORE'],
+      responses: json('all of it, as kept now', ground.groundUi),
+    },
+  ),
   row(
     'ground-station.recording.get',
     'GET /api/v1/ground-station/recording',
     'key read ok -',
-    'recordings and state',
+    'recordings and their state',
     { fails: VIDEO_FAILS, responses: json('of the received video', ground.groundRecordings) },
   ),
   row(
     'ground-station.recording.start.post',
     'POST /api/v1/ground-station/recording/start',
     'key admin ok - config',
-    'start',
+    'start recording',
     {
       body: recordStart,
       fails: [...VIDEO_FAILS, 'E_RECORDING_ACTIVE', 'E_DISK_FULL'],
-      responses: json('it begins with the next key frame', recordStarted),
+      responses: json('it starts with the next key frame', recordStarted),
     },
   ),
   row(
     'ground-station.recording.stop.post',
     'POST /api/v1/ground-station/recording/stop',
     'key admin ok - config',
-    'stop',
+    'stop recording',
     {
       fails: [...VIDEO_FAILS, 'E_RECORDING_NOT_ACTIVE'],
       responses: json('the closed recording', recordStopped),
@@ -215,7 +233,7 @@ export const groundStationRows = [
     'ground-station.relay-proxy.device-id.path.any',
     'ANY /api/v1/ground-station/relay-proxy/{device_id}/{*path}',
     'key inner ok inner link',
-    'forward to a linked drone; classes are those of the inner route',
+    'forward to a bound drone; classes are those of the inner route',
     {
       params: RELAYED_PATH,
       limits: LIMITS.upload,
@@ -229,7 +247,7 @@ export const groundStationRows = [
     'ground-station.relay-proxy.device-id.path.ws',
     'WS /api/v1/ground-station/relay-proxy/{device_id}/{*path}',
     'ws inner ok inner',
-    'the same for WebSockets',
+    'forward a WebSocket to a bound drone',
     {
       params: RELAYED_PATH,
       ticket: 'relay:{device_id}',

@@ -10,14 +10,14 @@ export const mcpRows = [
     'mcp.status.get',
     'GET /api/mcp/status',
     'key read ok -',
-    'posture and token registry; loopback without key',
+    'whether tokens are accepted, and the token registry; loopback needs no key',
     { onBox: true, responses: json('posture and registry', mcpStatus) },
   ),
   row(
     'mcp.tokens.post',
     'POST /api/mcp/tokens',
     'keyonly none forbid - config',
-    'mint; loopback without key',
+    'mint a token; loopback needs no key',
     {
       onBox: true,
       body: mintRequest,
@@ -29,7 +29,7 @@ export const mcpRows = [
     'mcp.revoke.post',
     'POST /api/mcp/revoke',
     'key admin forbid - config',
-    'revoke one or all; loopback without key',
+    'revoke one token or all; loopback needs no key',
     {
       onBox: true,
       body: revokeRequest,

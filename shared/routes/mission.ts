@@ -47,20 +47,20 @@ const clear = {
 
 export const missionRows = [
   row('mission.get', 'GET /api/mission', 'key read ok -', 'the mission', get),
-  row('mission.put', 'PUT /api/mission', 'key flight ok - aircraft', 'replace it', put),
-  row('mission.delete', 'DELETE /api/mission', 'key flight ok - aircraft', 'clear it', clear),
+  row('mission.put', 'PUT /api/mission', 'key flight ok - aircraft', 'replace the mission', put),
+  row('mission.delete', 'DELETE /api/mission', 'key flight ok - aircraft', 'clear the mission', clear),
   row('fence.get', 'GET /api/fence', 'key read ok -', 'the fence', get),
-  row('fence.put', 'PUT /api/fence', 'key flight ok - aircraft', 'replace it', put),
-  row('fence.delete', 'DELETE /api/fence', 'key destructive ok - aircraft', 'clear it', clear),
+  row('fence.put', 'PUT /api/fence', 'key flight ok - aircraft', 'replace the fence', put),
+  row('fence.delete', 'DELETE /api/fence', 'key destructive ok - aircraft', 'clear the fence', clear),
   row('rally.get', 'GET /api/rally', 'key read ok -', 'rally points', get),
-  row('rally.put', 'PUT /api/rally', 'key flight ok - aircraft', 'replace them', put),
-  row('rally.delete', 'DELETE /api/rally', 'key flight ok - aircraft', 'clear them', clear),
+  row('rally.put', 'PUT /api/rally', 'key flight ok - aircraft', 'replace the rally points', put),
+  row('rally.delete', 'DELETE /api/rally', 'key flight ok - aircraft', 'clear the rally points', clear),
   row('flight-logs.get', 'GET /api/flight-logs', 'key read ok -', 'logs on the vehicle', {
     limits: { ...LIMITS.read, timeoutMs: LIMITS.slow.timeoutMs },
     fails: ['E_NO_FC', 'E_UPSTREAM_DOWN', 'E_UPSTREAM', 'E_TIMEOUT'],
     responses: json('by their numbers', flightLogList),
   }),
-  row('flight-logs.id.get', 'GET /api/flight-logs/{id}', 'key read ok -', 'one log', {
+  row('flight-logs.id.get', 'GET /api/flight-logs/{id}', 'key read ok -', 'download one log', {
     readTicket: 'query',
     limits: LIMITS.stream,
     fails: [
@@ -79,7 +79,7 @@ export const missionRows = [
     'flight-logs.delete',
     'DELETE /api/flight-logs',
     'key destructive ok guard config',
-    'erase all logs of the vehicle',
+    'erase all logs on the vehicle',
     {
       limits: LIMITS.slow,
       fails: ['E_NO_FC', 'E_UPSTREAM_DOWN', 'E_UPSTREAM', 'E_TIMEOUT'],

@@ -17,7 +17,7 @@ const CHANGE_FAILS = [...READ_FAILS, 'E_BUSY', 'E_INVALID_VALUE', 'E_STORE'] as 
 export const networkRows = [
   row('network.get', 'GET /api/v1/network', 'key read ok -', 'interfaces, addresses, uplinks', {
     fails: READ_FAILS,
-    responses: json('as NetworkManager has it', network.networkState),
+    responses: json('as NetworkManager reports it', network.networkState),
   }),
   row(
     'network.client.status.get',
@@ -29,14 +29,14 @@ export const networkRows = [
   row('network.client.scan.get', 'GET /api/v1/network/client/scan', 'key read ok -', 'Wi-Fi scan', {
     limits: LIMITS.search,
     fails: [...READ_FAILS, 'E_BUSY'],
-    responses: json('what the card hears', network.scan),
+    responses: json('networks that the card hears', network.scan),
   }),
   row(
     'network.client.configured.get',
     'GET /api/v1/network/client/configured',
     'key read ok -',
-    'saved Wi-Fi profiles, no secrets',
-    { fails: READ_FAILS, responses: json('networks that are joined by themselves', network.configured) },
+    'saved Wi-Fi profiles, without secrets',
+    { fails: READ_FAILS, responses: json('networks joined automatically', network.configured) },
   ),
   row(
     'network.client.join.put',
@@ -76,7 +76,7 @@ export const networkRows = [
     'network.mac.adapters.get',
     'GET /api/v1/network/mac/adapters',
     'key read ok -',
-    'adapters and their pin verdicts',
+    'network cards and the state of their MAC pins',
     { fails: ['E_STORE'], responses: json('adapters of this machine', network.macAdapters) },
   ),
   row('network.mac.pin.post', 'POST /api/v1/network/mac/pin', 'key admin ok - link', 'pin a MAC', {
@@ -105,14 +105,14 @@ export const networkRows = [
       limits: LIMITS.network,
       body: network.ethernetRequest,
       fails: CHANGE_FAILS,
-      responses: json('it has it', network.ethernet),
+      responses: json('the interface has it', network.ethernet),
     },
   ),
   row(
     'network.hotspot.put',
     'PUT /api/v1/network/hotspot',
     'key admin ok guard link',
-    'switch the hotspot on or off',
+    'turn the hotspot on or off',
     {
       limits: LIMITS.network,
       body: network.hotspotRequest,

@@ -4,7 +4,7 @@ import { bodySchema } from './body-schema.ts';
 import { exampleOf } from './example.ts';
 import type { Row } from './row.ts';
 
-/** What is told of a row in words and examples: in OpenAPI and in docs/routes.md, all of it from the row and its schemas. */
+/** The words and examples of a row, for OpenAPI and docs/routes.md, all from the row and its schemas. */
 
 export const FEATURE_WORDS: Readonly<Record<Feature, string>> = {
   core: 'The node itself: state, services, time, update.',
@@ -12,18 +12,18 @@ export const FEATURE_WORDS: Readonly<Record<Feature, string>> = {
   mcp: 'Tokens of AI clients.',
   config: 'The configuration.',
   flight: 'The vehicle: commands, telemetry, parameters, missions, calibration.',
-  fleet: 'The fleet that the node is in.',
+  fleet: "The node's fleet.",
   radio: 'The radio between drone and ground station.',
   network: 'Wi-Fi, wired network, hotspot.',
   video: 'Camera, pictures, recordings.',
   whep: 'The picture in a browser, by WebRTC.',
   plugins: 'Extensions.',
-  peripherals: 'What is connected to the computer.',
+  peripherals: 'Devices connected to the computer.',
   vision: 'The detector and its models.',
   logs: 'Logs, events, metrics, the audit.',
   setup: 'The first set-up.',
   dashboard: "The node's own page, and its maps.",
-  'ground-station': 'What only a ground station has.',
+  'ground-station': 'Routes that only a ground station has.',
 };
 
 export interface Parameter {
@@ -90,14 +90,14 @@ export function descriptionOf(row: Row): string {
   const says = [
     sentence(row.summary),
     access(row),
-    row.names.length > 0 ? 'What the request names may need a higher class than that.' : '',
+    row.names.length > 0 ? 'Items that the request names may need a higher class.' : '',
     GUARDS[row.armed],
     row.relay === 'forbid' ? "Not through a ground station's relay." : '',
-    row.profiles === 'D' ? 'Of a drone.' : row.profiles === 'G' ? 'Of a ground station.' : '',
+    row.profiles === 'D' ? 'Drones only.' : row.profiles === 'G' ? 'Ground stations only.' : '',
     row.bodyKind === 'none' ? '' : `The body has at most ${bytes(row.limits.bodyBytes)}.`,
     row.limits.timeoutMs > 30_000 ? `It may take up to ${row.limits.timeoutMs / 1000} s.` : '',
     row.long
-      ? 'With `Accept: text/event-stream` it answers 200 at once and sends events: `progress {done, total, text}`, and at the end `result {status, body}` with what the plain answer would have been.'
+      ? 'With `Accept: text/event-stream` it answers 200 at once and sends events: `progress {done, total, text}`, and at the end `result {status, body}` with the plain answer.'
       : '',
     row.method === 'WS' ? `A WebSocket; the scope of its ticket is \`${row.ticket ?? ''}\`.` : '',
     row.built ? '' : 'This version answers 501.',
@@ -111,12 +111,12 @@ function sentence(text: string): string {
 
 const GUARDS: Readonly<Record<Row['armed'], string>> = {
   '-': '',
-  guard: 'Refused while the vehicle is armed or its state is unknown, unless it is forced.',
+  guard: 'Refused while the vehicle is armed or its state is unknown, unless forced.',
   'guard-if-link':
-    'For what carries the link: refused while the vehicle is armed or its state is unknown, unless it is forced.',
+    'For a unit that carries the link: refused while the vehicle is armed or its state is unknown, unless forced.',
   'guard-if-profile':
-    'For a key with `x-armed: guard`: refused while the vehicle is armed or its state is unknown, unless it is forced.',
-  inner: 'The drone behind it guards it by its own vehicle.',
+    'For a key with `x-armed: guard`: refused while the vehicle is armed or its state is unknown, unless forced.',
+  inner: 'The drone applies its own armed guard.',
 };
 
 function access({ access: who, scope, onBox, nearOnly, orKey }: Row): string {
@@ -124,8 +124,8 @@ function access({ access: who, scope, onBox, nearOnly, orKey }: Row): string {
   switch (who) {
     case 'public':
       return nearOnly
-        ? "Nobody is asked who they are, in the operator's own networks."
-        : `Nobody is asked who they are.${orKey ? ' The pairing key does instead of the body.' : ''}`;
+        ? "Needs no credential in the operator's own networks."
+        : `Needs no credential.${orKey ? ' The pairing key can replace the body.' : ''}`;
     case 'keyonly':
       return `Needs the pairing key.${trusted}`;
     case 'key':
@@ -134,7 +134,7 @@ function access({ access: who, scope, onBox, nearOnly, orKey }: Row): string {
       const token =
         scope === 'inner' ? 'a token with the class of the route inside' : `a token with \`${scope}\``;
       const all = ['the pairing key', 'a dashboard session', ...(scope === 'none' ? [] : [token]), ...ticket];
-      const no = scope === 'none' ? ' No token may.' : '';
+      const no = scope === 'none' ? ' Tokens are refused.' : '';
       return `Needs ${all.slice(0, -1).join(', ')} or ${all.at(-1) ?? ''}.${no}${trusted}`;
     }
   }

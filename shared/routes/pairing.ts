@@ -27,7 +27,7 @@ export const pairingRows = [
     'GET /api/pairing/code',
     'public none forbid -',
     'pairing code; 409 once paired; remote callers 403',
-    { nearOnly: true, fails: ['E_PAIRED'], responses: json('the code and until when it holds', pairingCode) },
+    { nearOnly: true, fails: ['E_PAIRED'], responses: json('the code, and when it expires', pairingCode) },
   ),
   row(
     'pairing.claim.post',
@@ -48,14 +48,20 @@ export const pairingRows = [
     'forget the pairing',
     { fails: ['E_NOT_PAIRED', 'E_STORE'], responses: json('done', unpairAnswer), bodyKind: 'json' },
   ),
-  row('dashboard.pin.status.get', 'GET /api/dashboard/pin/status', 'public none ok -', 'PIN set, locked', {
-    responses: json('whether a PIN is set, and whether it is locked', pinStatus),
-  }),
+  row(
+    'dashboard.pin.status.get',
+    'GET /api/dashboard/pin/status',
+    'public none ok -',
+    'whether a PIN is set, or locked',
+    {
+      responses: json('whether a PIN is set, and whether it is locked', pinStatus),
+    },
+  ),
   row(
     'dashboard.pin.verify.post',
     'POST /api/dashboard/pin/verify',
     'public none ok - config',
-    'PIN, or pairing key, to dashboard session',
+    'exchange a PIN, or the pairing key, for a dashboard session',
     {
       orKey: true,
       body: pinVerifyRequest,
@@ -67,7 +73,7 @@ export const pairingRows = [
     'dashboard.pin.set.post',
     'POST /api/dashboard/pin/set',
     'public none forbid - config',
-    'set or change the PIN; authorised in the handler',
+    'set or change the PIN; the handler checks who may',
     {
       onBox: true,
       body: pinSetRequest,
@@ -86,11 +92,17 @@ export const pairingRows = [
       responses: json('done', pinClearAnswer),
     },
   ),
-  row('ws.ticket.post', 'POST /api/_ws/ticket', 'key admin ok - none', 'WebSocket ticket, or read ticket', {
-    body: ticketRequest,
-    fails: ['E_NOT_FOUND', 'E_RELAY_FORBIDDEN'],
-    responses: json('the ticket, once', ticketAnswer),
-  }),
+  row(
+    'ws.ticket.post',
+    'POST /api/_ws/ticket',
+    'key admin ok - none',
+    'make a WebSocket ticket or a read ticket',
+    {
+      body: ticketRequest,
+      fails: ['E_NOT_FOUND', 'E_RELAY_FORBIDDEN'],
+      responses: json('the ticket, once', ticketAnswer),
+    },
+  ),
   row('dashboard.sessions.get', 'GET /api/dashboard/sessions', 'key read ok -', 'open dashboard sessions', {
     responses: json('oldest first', dashboardSessions),
   }),
@@ -98,7 +110,7 @@ export const pairingRows = [
     'dashboard.sessions.id.delete',
     'DELETE /api/dashboard/sessions/{id}',
     'key none forbid - config',
-    'end one',
-    { fails: ['E_NOT_FOUND'], responses: json('it and all that it opened have ended', sessionEnded) },
+    'end a dashboard session',
+    { fails: ['E_NOT_FOUND'], responses: json('it and everything it opened has ended', sessionEnded) },
   ),
 ] as const satisfies readonly Row[];

@@ -13,7 +13,7 @@ import { json, LIMITS } from './row-parts.ts';
 
 const { row } = domain({ lane: 'residual', feature: 'peripherals', profiles: 'DG' });
 
-const LIST = json('what is there, what was unplugged, and which sources failed', peripheralList);
+const LIST = json('connected and unplugged devices, and failed sources', peripheralList);
 
 export const peripheralsRows = [
   row('peripherals.get', 'GET /api/peripherals', 'key read ok -', 'connected hardware', { responses: LIST }),
@@ -29,23 +29,23 @@ export const peripheralsRows = [
     'peripherals.id.config.put',
     'PUT /api/peripherals/{id}/config',
     'key admin ok - config',
-    'its configuration',
+    "set a peripheral's configuration",
     {
       body: peripheralConfig,
       fails: ['E_STORE'],
-      responses: json('it is in the file', peripheralConfigured),
+      responses: json('written to the file', peripheralConfigured),
     },
   ),
   row(
     'peripherals.id.action.post',
     'POST /api/peripherals/{id}/action',
     'key admin ok - config',
-    'a declared action',
+    'run a declared action',
     {
       limits: LIMITS.slow,
       body: peripheralAction,
       fails: ['E_SCOPE', 'E_NOT_IMPLEMENTED', 'E_STORE', 'E_UPSTREAM_DOWN', 'E_TIMEOUT', 'E_UPSTREAM'],
-      responses: json('it was done', peripheralActed),
+      responses: json('done', peripheralActed),
     },
   ),
 ] as const satisfies readonly Row[];

@@ -18,7 +18,7 @@ const starting = { limits: LIMITS.slow } as const;
 const PLAIN = { refusals: 'plain' } as const;
 /** An upload: up to 64 MiB in, streamed; the extension answers as it likes. */
 const PASSED = {
-  ...media('what it answers', '*/*'),
+  ...media('its own answer', '*/*'),
   503: { description: 'it does not serve', mediaType: 'application/json', schema: plugins.notServing },
 } as const;
 const PASSED_PATH = { ...PLAIN, params: { id: PARAM.id, path: PARAM.passed } } as const;
@@ -36,17 +36,20 @@ export const pluginsRows = [
     responses: json('by id', plugins.installs),
   }),
   row('plugins.id.get', 'GET /api/plugins/{id}', 'key read ok -', 'one extension', {
-    responses: json('its record, its grants, its manifest', plugins.detail),
+    responses: json('its record, grants and manifest', plugins.detail),
   }),
   row(
     'plugins.parse.post',
     'POST /api/plugins/parse',
     'key admin ok - config',
-    'inspect an archive, install nothing',
+    'inspect an archive without installing it',
     {
       limits: LIMITS.upload,
       ...ARCHIVE,
-      responses: json('what it is and what it wants; multipart, the archive as `file`', plugins.parsed),
+      responses: json(
+        'its manifest and the permissions it wants; multipart, the archive as `file`',
+        plugins.parsed,
+      ),
     },
   ),
   row(
@@ -96,7 +99,7 @@ export const pluginsRows = [
     {
       ...starting,
       bodyKind: 'json',
-      responses: json('it runs, if it has a part that runs', plugins.done),
+      responses: json('it runs, if it has an agent half', plugins.done),
     },
   ),
   row(
@@ -107,7 +110,7 @@ export const pluginsRows = [
     {
       ...starting,
       bodyKind: 'json',
-      responses: json('nothing of it runs', plugins.done),
+      responses: json('no part of it runs', plugins.done),
     },
   ),
   row(
@@ -118,7 +121,7 @@ export const pluginsRows = [
     {
       ...starting,
       query: plugins.removeQuery,
-      responses: json('it is gone', plugins.done),
+      responses: json('removed', plugins.done),
     },
   ),
   row(
@@ -132,22 +135,28 @@ export const pluginsRows = [
       responses: json('stored, and sent to it if it runs', plugins.configWritten),
     },
   ),
-  row('plugins.id.state.get', 'GET /api/plugins/{id}/state', 'key read ok -', 'published state', {
-    ...PLAIN,
-    responses: json('what it published in the last 10 s', plugins.state),
-  }),
+  row(
+    'plugins.id.state.get',
+    'GET /api/plugins/{id}/state',
+    'key read ok -',
+    'the state an extension publishes',
+    {
+      ...PLAIN,
+      responses: json('what it published in the last 10 s', plugins.state),
+    },
+  ),
   row(
     'plugins.id.locales.lang.get',
     'GET /api/plugins/{id}/locales/{lang}',
     'key read ok -',
-    'locale bundle',
+    'texts of an extension in one language',
     { responses: json('its locales/<lang>.json', { type: 'object' }) },
   ),
   row(
     'plugins.id.gcs.path.get',
     'GET /api/plugins/{id}/gcs/{*path}',
     'key read ok -',
-    "ground half's files",
+    "files of an extension's page",
     { readTicket: 'segment', responses: media('the file', '*/*') },
   ),
   row(
@@ -174,42 +183,54 @@ export const pluginsRows = [
     'plugins.id.x.path.post',
     'POST /api/plugins/{id}/x/{*path}',
     'key none ok - config',
-    'pass through',
+    'pass through to the extension',
     through,
   ),
   row(
     'plugins.id.x.path.put',
     'PUT /api/plugins/{id}/x/{*path}',
     'key none ok - config',
-    'pass through',
+    'pass through to the extension',
     through,
   ),
   row(
     'plugins.id.x.path.patch',
     'PATCH /api/plugins/{id}/x/{*path}',
     'key none ok - config',
-    'pass through',
+    'pass through to the extension',
     through,
   ),
   row(
     'plugins.id.x.path.delete',
     'DELETE /api/plugins/{id}/x/{*path}',
     'key none ok - config',
-    'pass through',
+    'pass through to the extension',
     through,
   ),
-  row('plugins.id.x.path.ws', 'WS /api/plugins/{id}/x/{*path}', 'ws none ok -', 'pass through', {
-    ...PASSED_PATH,
-    ticket: 'plugins.http:{id}',
-    responses: media('whatever the two say', 'application/octet-stream'),
-    limits: LIMITS.stream,
-  }),
-  row('plugins.id.logs.get', 'GET /api/plugins/{id}/logs', 'key read ok -', 'its output', {
+  row(
+    'plugins.id.x.path.ws',
+    'WS /api/plugins/{id}/x/{*path}',
+    'ws none ok -',
+    'pass through to the extension',
+    {
+      ...PASSED_PATH,
+      ticket: 'plugins.http:{id}',
+      responses: media('whatever the two say', 'application/octet-stream'),
+      limits: LIMITS.stream,
+    },
+  ),
+  row('plugins.id.logs.get', 'GET /api/plugins/{id}/logs', 'key read ok -', 'output of an extension', {
     query: plugins.logQuery,
     fails: ['E_STORE'],
     responses: json('newest first', logList),
   }),
-  row('plugins.id.readiness.get', 'GET /api/plugins/{id}/readiness', 'key read ok -', 'its services', {
-    responses: json('each of its parts that runs', plugins.readiness),
-  }),
+  row(
+    'plugins.id.readiness.get',
+    'GET /api/plugins/{id}/readiness',
+    'key read ok -',
+    "whether an extension's parts run",
+    {
+      responses: json('each of its parts that runs', plugins.readiness),
+    },
+  ),
 ] as const satisfies readonly Row[];

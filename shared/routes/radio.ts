@@ -21,14 +21,20 @@ export const radioRows = [
     query: radio.historyQuery,
     responses: json('one sample a second, oldest first', radio.history),
   }),
-  row('wfb.pair.get', 'GET /api/wfb/pair', 'key read ok -', 'radio pairing status, key fingerprint only', {
-    responses: json('the bound radios, without secrets', radioPairs),
-  }),
+  row(
+    'wfb.pair.get',
+    'GET /api/wfb/pair',
+    'key read ok -',
+    'bound radios, only the fingerprint of their key',
+    {
+      responses: json('the bound radios, without secrets', radioPairs),
+    },
+  ),
   row('wfb.pair.post', 'POST /api/wfb/pair', 'key none forbid guard link', 'bind the radio pair', {
     limits: LIMITS.slow,
     body: radioPairRequest,
     fails: ['E_PAIRED', 'E_REMOTE', 'E_BUSY', 'E_UPSTREAM', 'E_TIMEOUT', 'E_STORE'],
-    responses: json('bound; the link has to prove it', radioPairAnswer),
+    responses: json('bound; the link has yet to prove it', radioPairAnswer),
   }),
   row(
     'wfb.pair.delete',
@@ -51,18 +57,18 @@ export const radioRows = [
       limits: LIMITS.slow,
       body: radio.channelRequest,
       fails: ['E_RADIO_REFUSED', 'E_NOT_IMPLEMENTED', 'E_BUSY', 'E_STORE', 'E_TIMEOUT', 'E_UPSTREAM_DOWN'],
-      responses: json('what this node is on now', radio.channelAnswer),
+      responses: json('the channel that this node is on now', radio.channelAnswer),
     },
   ),
   row('wfb.tx-power.put', 'PUT /api/wfb/tx-power', 'key admin ok guard link', 'set the transmit power, dBm', {
     limits: LIMITS.slow,
     body: radio.powerRequest,
     fails: ['E_RADIO_REFUSED', 'E_NOT_IMPLEMENTED', 'E_STORE'],
-    responses: json('what the card reports then', radio.powerAnswer),
+    responses: json('the power that the card then reports', radio.powerAnswer),
   }),
-  row('wfb.survey.get', 'GET /api/wfb/survey', 'key read ok -', 'channels, with the evidence', {
+  row('wfb.survey.get', 'GET /api/wfb/survey', 'key read ok -', 'traffic on each channel', {
     limits: { ...LIMITS.read, timeoutMs: 60_000 },
     fails: ['E_RADIO_REFUSED', 'E_NOT_IMPLEMENTED', 'E_BUSY'],
-    responses: json('every channel that the card knows', radio.surveyAnswer),
+    responses: json('every channel of the card', radio.surveyAnswer),
   }),
 ] as const satisfies readonly Row[];

@@ -99,13 +99,13 @@ export const PARAM = {
   inner: {
     pattern: `${RAW_SEGMENT}(?:/${RAW_SEGMENT}){0,31}/?`,
     raw: true,
-    description: 'a path of the drone, without its first slash',
+    description: 'a path on the drone, without the leading slash',
     example: 'api/status',
   },
   passed: {
     pattern: `(?:${RAW_SEGMENT}(?:/${RAW_SEGMENT}){0,31}/?)?`,
     raw: true,
-    description: 'a path of the extension, without its first slash; empty for its root',
+    description: 'a path of the extension, without the leading slash; empty for its root',
     example: 'items/1',
   },
 } as const satisfies Record<string, PathParam>;

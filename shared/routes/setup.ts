@@ -14,7 +14,7 @@ export const setupRows = [
     'setup.status.get',
     'GET /api/setup/status',
     'key read ok -',
-    'setup state (reachable unpaired under the unpaired gate)',
+    'state of the set-up (also unpaired, under the unpaired gate)',
     { responses: STATUS },
   ),
   row('setup.step.id.post', 'POST /api/setup/step/{id}', 'key admin ok - config', 'complete or skip a step', {
@@ -33,7 +33,7 @@ export const setupRows = [
       responses: json('the config was changed', profileChosen),
     },
   ),
-  row('setup.finish.post', 'POST /api/setup/finish', 'key admin ok - config', 'finish', {
+  row('setup.finish.post', 'POST /api/setup/finish', 'key admin ok - config', 'finish the set-up', {
     body: noBody,
     fails: ['E_STORE'],
     responses: STATUS,
@@ -49,6 +49,8 @@ export const setupRows = [
       responses: STATUS,
     },
   ),
-  row('setup.get', 'GET /setup', 'public none ok -', 'first-boot webapp shell', { responses: PAGE }),
-  row('setup.path.get', 'GET /setup/{*path}', 'public none ok -', 'its assets', { responses: PAGE }),
+  row('setup.get', 'GET /setup', 'public none ok -', 'page of the first set-up', { responses: PAGE }),
+  row('setup.path.get', 'GET /setup/{*path}', 'public none ok -', 'files of the set-up page', {
+    responses: PAGE,
+  }),
 ] as const satisfies readonly Row[];

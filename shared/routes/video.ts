@@ -22,7 +22,7 @@ export const recordStartRow = row(
   {
     body: video.recordStart,
     fails: ['E_RECORDING_ACTIVE', 'E_RECORDING_NOT_ACTIVE', 'E_DISK_FULL'],
-    responses: json('it begins with the next key frame', video.recordStarted),
+    responses: json('it starts with the next key frame', video.recordStarted),
   },
 );
 
@@ -56,28 +56,31 @@ export const videoRows = [
     'video.snapshot.post',
     'POST /api/video/snapshot',
     'key safe_write ok - config',
-    'store one JPEG, answer its name',
+    'store one JPEG and answer its name',
     {
       fails: ['E_NO_FRAME', 'E_DISK_FULL'],
-      responses: json('the stored picture, to be had as a recording is', video.snapshotStored),
+      responses: json('the stored picture; download it like a recording', video.snapshotStored),
     },
   ),
   row('video.profile.get', 'GET /api/video/profile', 'key read ok -', 'applied profile and live leases', {
-    responses: json('what the encoder does', video.profileAnswer),
+    responses: json('the applied profile and the leases', video.profileAnswer),
   }),
   row(
     'video.profile.post',
     'POST /api/video/profile',
     'key safe_write ok - config',
     'set base profile, or create or renew a lease',
-    { body: video.profileRequest, responses: json('what the encoder does', video.profileAnswer) },
+    {
+      body: video.profileRequest,
+      responses: json('the applied profile and the leases', video.profileAnswer),
+    },
   ),
   row('video.profile.delete', 'DELETE /api/video/profile', 'key safe_write ok - config', 'release a lease', {
     query: video.releaseQuery,
-    responses: json('what the encoder does', video.profileAnswer),
+    responses: json('the applied profile and the leases', video.profileAnswer),
   }),
   row('video.cameras.get', 'GET /api/video/cameras', 'key read ok -', 'cameras found', {
-    responses: json('V4L2 devices that capture, and CSI cameras', video.cameras),
+    responses: json('V4L2 capture devices and CSI cameras', video.cameras),
   }),
   recordStartRow,
   recordStopRow,
@@ -86,7 +89,7 @@ export const videoRows = [
     'video.recordings.name.get',
     'GET /api/video/recordings/{name}',
     'key read ok -',
-    'download, HTTP range',
+    'download a recording, by range',
     {
       readTicket: 'query',
       limits: LIMITS.stream,
@@ -99,9 +102,9 @@ export const videoRows = [
     'DELETE /api/video/recordings/{name}',
     'key destructive ok - config',
     'delete a recording',
-    { fails: ['E_RECORDING_ACTIVE'], responses: json('it is gone', video.removed) },
+    { fails: ['E_RECORDING_ACTIVE'], responses: json('deleted', video.removed) },
   ),
-  row('video.live.mp4.get', 'GET /api/video/live.mp4', 'key read ok -', 'fragmented MP4 as it comes', {
+  row('video.live.mp4.get', 'GET /api/video/live.mp4', 'key read ok -', 'live video as fragmented MP4', {
     readTicket: 'query',
     limits: LIMITS.stream,
     fails: ['E_NO_PIPELINE', 'E_VIEWERS'],

@@ -8,10 +8,10 @@ const { row } = domain({ lane: 'residual', feature: 'vision', profiles: 'D' });
 const status = { responses: json('measured values; null where nothing was measured', vision.visionStatus) };
 
 export const visionRows = [
-  row('vision.status.get', 'GET /api/vision/status', 'key read ok -', 'engine status', status),
+  row('vision.status.get', 'GET /api/vision/status', 'key read ok -', 'state of the detector', status),
   row('vision.get', 'GET /api/vision', 'key read ok -', 'the same as /api/vision/status', status),
-  row('vision.models.get', 'GET /api/vision/models', 'key read ok -', 'models: registry, installed, active', {
-    responses: json('models, and the space for them', vision.models),
+  row('vision.models.get', 'GET /api/vision/models', 'key read ok -', 'models: listed, installed, active', {
+    responses: json('models, and their disk space', vision.models),
   }),
   row('vision.models.post', 'POST /api/vision/models', 'key admin ok - config', 'upload a model', {
     limits: LIMITS.model,
@@ -35,7 +35,7 @@ export const visionRows = [
       'E_UPSTREAM',
     ],
     responses: json(
-      'stored, and it works; multipart, the file as `file` and its metadata as `metadata`, or JSON `{url, sha256, metadata}`',
+      'stored and tested; multipart, the file as `file` and its metadata as `metadata`, or JSON `{url, sha256, metadata}`',
       vision.modelMeta,
     ),
   }),
@@ -44,7 +44,7 @@ export const visionRows = [
     'DELETE /api/vision/models/{id}',
     'key destructive ok - config',
     'delete a model',
-    { fails: ['E_MODEL_IN_USE'], responses: json('it is gone', vision.modelDeleted) },
+    { fails: ['E_MODEL_IN_USE'], responses: json('deleted', vision.modelDeleted) },
   ),
   row('vision.detector.put', 'PUT /api/vision/detector', 'key admin ok - config', 'choose the detector', {
     limits: LIMITS.slow,
@@ -64,7 +64,7 @@ export const visionRows = [
     {
       body: vision.designateRequest,
       fails: ['E_NOT_FOUND', 'E_UPSTREAM_DOWN'],
-      responses: json('what is followed', vision.designated),
+      responses: json('the followed target', vision.designated),
     },
   ),
   row(
@@ -72,9 +72,9 @@ export const visionRows = [
     'GET /api/vision/detections/latest',
     'key read ok -',
     'latest detections',
-    { responses: json('the newest batch, if it is of the last 2 s', vision.latestDetections) },
+    { responses: json('the newest batch of the last 2 s', vision.latestDetections) },
   ),
-  row('vision.detections.ws.ws', 'WS /api/vision/detections/ws', 'ws read ok -', 'detections', {
+  row('vision.detections.ws.ws', 'WS /api/vision/detections/ws', 'ws read ok -', 'stream of detections', {
     ticket: 'vision',
     responses: json('a batch a message', vision.batch),
   }),

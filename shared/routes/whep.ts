@@ -5,25 +5,25 @@ import { json, PARAM } from './row-parts.ts';
 const { row } = domain({ lane: 'residual', feature: 'whep', profiles: 'DG', params: { session: PARAM.id } });
 
 export const whepRows = [
-  row('whep.post', 'POST /whep', 'key safe_write ok - none', 'WebRTC playback offer', {
+  row('whep.post', 'POST /whep', 'key safe_write ok - none', 'offer WebRTC playback', {
     bodyMedia: 'application/sdp',
     fails: ['E_VIEWERS'],
     responses: {
       201: {
-        description: 'the answer; Location names the session',
+        description: 'the SDP answer; Location names the session',
         mediaType: 'application/sdp',
         schema: null,
       },
     },
     bodyKind: 'raw',
   }),
-  row('whep.session.patch', 'PATCH /whep/{session}', 'key safe_write ok - none', 'trickle ICE', {
+  row('whep.session.patch', 'PATCH /whep/{session}', 'key safe_write ok - none', 'add ICE candidates', {
     bodyMedia: 'application/trickle-ice-sdpfrag',
     fails: ['E_PRECONDITION'],
-    responses: { 204: { description: 'taken', mediaType: 'application/json', schema: null } },
+    responses: { 204: { description: 'accepted', mediaType: 'application/json', schema: null } },
     bodyKind: 'raw',
   }),
   row('whep.session.delete', 'DELETE /whep/{session}', 'key safe_write ok - none', 'end playback', {
-    responses: json('it is over', { type: 'object' }),
+    responses: json('ended', { type: 'object' }),
   }),
 ] as const satisfies readonly Row[];

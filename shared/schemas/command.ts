@@ -69,7 +69,7 @@ export const commandAnswer = {
       type: ['number', 'null'],
       description: 'rebootAutopilot, once accepted: s until the vehicle was back; null: not within 60 s',
     },
-    done: { type: 'boolean', description: 'with wait: it has come to its end' },
+    done: { type: 'boolean', description: 'with wait: whether it is done' },
     ended: {
       enum: ['reached', 'disarmed', 'mode_changed', 'timeout', 'link_lost'],
       description: 'with wait, once it was accepted: why the wait ended; the vehicle goes on after a timeout',

@@ -48,7 +48,7 @@ export const shownConfig = {
         scopes: {
           type: 'array',
           items: { type: 'string' },
-          description: 'what the calls of the fleet may ask for',
+          description: 'the scopes that fleet calls may use',
         },
       },
     },
@@ -67,7 +67,7 @@ export const configPutAnswer = {
     cleared: {
       type: 'array',
       items: { type: 'string' },
-      description: 'secrets that were cleared, because they would be sent to another host than before',
+      description: 'secrets cleared because they would go to a different host',
     },
   },
   additionalProperties: false,

@@ -3,7 +3,7 @@ import type { JsonSchema } from './json-schema.ts';
 const pin = { type: 'string', pattern: '^[0-9]{4,12}$', description: '4 to 12 digits' } as const;
 
 const session = {
-  session: { type: 'string', description: 'for the header x-svc-dashboard-session; shown this once' },
+  session: { type: 'string', description: 'for the header x-svc-dashboard-session; shown only once' },
   expires_at: { type: 'number', description: 'seconds since 1970' },
   ttl_seconds: { type: 'integer' },
 } as const;
@@ -120,7 +120,7 @@ export const ticketAnswer = {
         'second of the subprotocols svc-ws-ticket, <ticket>, and valid once; of a read ticket ?ticket=<ticket>, for /api/plugins/<id>/gcs the first segment after it, ~<ticket>',
     },
     scope: { type: 'string' },
-    path: { type: 'string', description: 'of a read ticket: what it is for' },
+    path: { type: 'string', description: 'of a read ticket: the path it opens' },
     ttl_seconds: { type: 'integer' },
     expires_at: { type: 'number', description: 'seconds since 1970' },
   },
@@ -146,7 +146,7 @@ export const dashboardSessions = {
             type: ['number', 'null'],
             description: 'seconds since 1970; null if not since svc-control started',
           },
-          peer: { type: ['string', 'null'], description: 'the address that it was last used from' },
+          peer: { type: ['string', 'null'], description: 'the address it was last used from' },
           current: { type: 'boolean', description: 'the caller’s own' },
         },
         additionalProperties: false,

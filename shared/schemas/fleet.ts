@@ -59,10 +59,10 @@ const fleetLink = {
     problem: { ...name, description: 'why it is not connected' },
     events_behind: { ...count, description: 'events that the hub has not acknowledged' },
     oldest_event_at: { ...time, description: "the oldest one's time, ms since 1970" },
-    events_dropped: { ...count, description: 'taken out of the full queue' },
+    events_dropped: { ...count, description: 'dropped from the full queue' },
     telemetry_dropped: count,
     acknowledged_at: { ...time, description: 'when the hub last acknowledged, ms since 1970' },
-    policy_seq: { ...count, description: "the number of the hub's policy that is in force" },
+    policy_seq: { ...count, description: "the number of the hub's policy in force" },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
@@ -129,7 +129,7 @@ export const fleetLeft = {
   required: ['enrolled', 'fleet'],
   properties: {
     enrolled: { const: false },
-    fleet: { ...name, description: 'what was left; null where the file did not say' },
+    fleet: { ...name, description: 'the fleet it left; null if the file did not say' },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;

@@ -14,7 +14,7 @@ export const flightLogList = {
           id: { type: 'integer' },
           size: { type: 'integer', description: 'bytes' },
           time: { type: ['string', 'null'], description: 'ISO 8601; null: the vehicle does not know it' },
-          held: { type: 'integer', description: 'bytes, from its beginning, that this node has' },
+          held: { type: 'integer', description: 'bytes of it, from the start, on this node' },
         },
         additionalProperties: false,
       },
@@ -32,7 +32,7 @@ export const flightLogsErased = {
   required: ['erased', 'left'],
   properties: {
     erased: { type: 'integer' },
-    left: { type: 'integer', description: 'ArduPilot begins a new log at once' },
+    left: { type: 'integer', description: 'ArduPilot starts a new log at once' },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;

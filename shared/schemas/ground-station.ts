@@ -11,7 +11,7 @@ const nullable = <const T extends 'string' | 'integer' | 'number' | 'object'>(ty
 const deviceId = {
   type: 'string',
   pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$',
-  description: 'the drone, as GET /api/v1/ground-station/drones names it',
+  description: 'the drone, as named in GET /api/v1/ground-station/drones',
 } as const;
 
 export const GROUND_ROLES = ['direct', 'relay', 'receiver'] as const;
@@ -47,7 +47,7 @@ export const groundRoleAnswer = {
   title: 'GroundRoleAnswer',
   type: 'object',
   required: [...roleNames, 'previous', 'noop'],
-  properties: { ...roleMembers, previous: role, noop: { type: 'boolean', description: 'it was so before' } },
+  properties: { ...roleMembers, previous: role, noop: { type: 'boolean', description: 'nothing changed' } },
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
@@ -59,7 +59,7 @@ const drone = {
     slot: { type: 'integer', description: '0 is the single drone' },
     device_id: { type: 'string' },
     name: { type: 'string' },
-    link: nullable('string', 'the state of its radio link, as GET /api/wfb has it; null: not known'),
+    link: nullable('string', 'the state of its radio link, as GET /api/wfb has it; null: unknown'),
     quality: { enum: [...RADIO_QUALITIES, null], description: 'of that link, as GET /api/wfb has it' },
     last_seen: nullable('string', 'RFC 3339; when it last answered through the relay'),
   },
@@ -117,7 +117,7 @@ const mapping = {
   'x-says': 'must have names from B1_short to B8_long',
   propertyNames: { pattern: '^B[1-8]_(?:short|long)$' },
   additionalProperties: { type: 'string', pattern: '^[a-z][a-z0-9_]{0,31}$' },
-  description: 'what each press does; replaced as a whole',
+  description: 'the action of each press; replaced as a whole',
 } as const;
 
 export const groundUi = {
@@ -256,14 +256,14 @@ export const groundStatus = {
       },
     },
     active: nullable('string', 'the active drone'),
-    link: nullable('object', 'the radio, as GET /api/wfb; null: not known'),
+    link: nullable('object', 'the radio, as GET /api/wfb; null: unknown'),
     gcs: {
       type: 'object',
       required: ['clients', 'pic'],
       properties: {
         clients: {
           type: ['array', 'null'],
-          description: 'who is connected to the MAVLink endpoints; null while svc-link is away',
+          description: 'clients of the MAVLink endpoints; null while svc-link is down',
           items: {
             type: 'object',
             required: ['endpoint', 'name', 'last_seen_s'],
@@ -279,7 +279,7 @@ export const groundStatus = {
       },
       additionalProperties: false,
     },
-    network: nullable('object', 'as GET /api/v1/ground-station/network; null: not known'),
+    network: nullable('object', 'as GET /api/v1/ground-station/network; null: unknown'),
     system: {
       type: 'object',
       required: ['cpu_pct', 'ram_used_mb', 'ram_total_mb', 'temp_c', 'uptime_seconds', 'agent_version'],
@@ -293,8 +293,8 @@ export const groundStatus = {
       },
       additionalProperties: false,
     },
-    recording: { type: ['boolean', 'null'], description: 'null: not known' },
-    video: nullable('object', 'as GET /api/video; null: not known'),
+    recording: { type: ['boolean', 'null'], description: 'null: unknown' },
+    video: nullable('object', 'as GET /api/video; null: unknown'),
     role: { ...groundRole, required: roleNames },
     relay: {
       type: 'array',

@@ -10,7 +10,7 @@ const time = {
     { format: 'date' },
   ],
   examples: ['-5m'],
-  description: 'microseconds since 1970, ISO 8601, or so long ago: -5m (ms s m h d)',
+  description: 'microseconds since 1970, ISO 8601, or an age: -5m (ms s m h d)',
 } as const satisfies JsonSchema;
 const list = {
   type: 'string',
@@ -21,17 +21,13 @@ const list = {
 } as const satisfies JsonSchema;
 const count = (minimum: number, maximum: number, description: string) =>
   ({ type: 'integer', minimum, maximum, description }) as const;
-const session = count(
-  0,
-  999_999_999_999_999,
-  'number of a session, as GET /api/observability/sessions has it',
-);
-const limit = (most: number) => count(1, most, 'at most so many');
+const session = count(0, 999_999_999_999_999, 'number of a session, from GET /api/observability/sessions');
+const limit = (most: number) => count(1, most, 'at most this many');
 /** The largest `limit` of each route. */
 export const MOST = { page: 1000, query: 2000, export: 5_000_000, replay: 1000, offset: 1_000_000 } as const;
 const level = {
   enum: ['trace', 'debug', 'info', 'warn', 'warning', 'error'],
-  description: 'this and above; warning is another word for warn',
+  description: 'this level and above; warning is accepted for warn',
 } as const satisfies JsonSchema;
 const text = {
   type: 'string',
@@ -53,20 +49,20 @@ export const logQuery = {
     text,
     session,
     limit: limit(MOST.page),
-    offset: count(0, MOST.offset, 'so many of the newest are left out'),
+    offset: count(0, MOST.offset, 'skip this many of the newest'),
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
 export const streamQuery = {
   type: 'object',
-  properties: { level, service: list, replay: count(0, MOST.replay, 'so many earlier ones first') },
+  properties: { level, service: list, replay: count(0, MOST.replay, 'this many earlier ones first') },
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
 const records = {
   ...window,
-  kind: { enum: ['logs', 'events', 'metrics'], description: 'what is asked for; logs without it' },
+  kind: { enum: ['logs', 'events', 'metrics'], description: 'the kind to query; default logs' },
   source: list,
   service: list,
   metric: list,
@@ -91,7 +87,7 @@ export const recordQuery = {
       type: 'string',
       maxLength: 128,
       pattern: '^[A-Za-z0-9_-]+$',
-      description: 'page.next_cursor of the page before',
+      description: 'page.next_cursor of the previous page',
     },
   },
   additionalProperties: false,
@@ -114,11 +110,11 @@ export const aggregateQuery = {
     session,
     bucket: {
       enum: ['auto', '1s', '1m', '1h'],
-      description: 'how long each is; about 200 of them with auto',
+      description: 'length of each bucket; auto makes about 200',
     },
     agg: {
       enum: ['avg', 'min', 'max', 'p50', 'p95', 'p99', 'last', 'count'],
-      description: 'what of each bucket; avg without it',
+      description: 'value per bucket; default avg',
     },
   },
   additionalProperties: false,
@@ -129,7 +125,7 @@ export const sessionQuery = {
   properties: {
     ...window,
     kind: { enum: ['boot', 'flight'], description: 'only of this kind' },
-    open: { enum: ['0', '1'], description: '1: only those that go on' },
+    open: { enum: ['0', '1'], description: '1: only those under way' },
     limit: limit(MOST.page),
   },
   additionalProperties: false,
@@ -266,7 +262,7 @@ export const stats = {
       type: 'object',
       properties: { max_mb: { type: 'number' }, max_age_days: { type: 'integer' } },
       additionalProperties: false,
-      description: 'what the store keeps at most',
+      description: 'the limits of the store',
     },
     ingest_accepted: { type: 'integer', description: 'since the residual started' },
   },

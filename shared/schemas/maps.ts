@@ -50,8 +50,8 @@ export const mapList = {
   required: ['maps', 'free_bytes', 'problem'],
   properties: {
     maps: { type: 'array', items: mapFile },
-    free_bytes: { type: ['integer', 'null'], description: 'on the disk of the maps; null: not known' },
-    problem: { type: ['string', 'null'], description: 'which files of the folder cannot be used, and why' },
+    free_bytes: { type: ['integer', 'null'], description: 'on the disk of the maps; null: unknown' },
+    problem: { type: ['string', 'null'], description: 'which files in the folder cannot be used, and why' },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;

@@ -6,7 +6,7 @@ const tokenId = { type: 'string', description: 'mct_ and 24 hex digits' } as con
 const label = {
   ...shownName,
   maxLength: 64,
-  description: 'what a person calls it',
+  description: 'its name for people',
 } as const;
 const scopes = {
   type: 'array',
@@ -92,7 +92,7 @@ export const mintAnswer = {
   required: ['token_id', 'token', 'expires_at', 'scopes', 'label'],
   properties: {
     token_id: tokenId,
-    token: { type: 'string', description: 'for the header x-svc-mcp-token; shown this once' },
+    token: { type: 'string', description: 'for the header x-svc-mcp-token; shown only once' },
     expires_at: expiresAt,
     scopes,
     label: { type: 'string' },
@@ -106,7 +106,7 @@ export const revokeRequest = {
   type: 'object',
   description: 'either token_id or all, not both',
   properties: {
-    token_id: { type: 'string', minLength: 1, maxLength: 128, description: 'the token that ends' },
+    token_id: { type: 'string', minLength: 1, maxLength: 128, description: 'the token to end' },
     all: { const: true, description: 'every token ends' },
   },
   'x-says': 'needs either token_id or all',
@@ -121,7 +121,7 @@ export const revokeAnswer = {
   required: ['all', 'revoked'],
   properties: {
     all: { type: 'boolean' },
-    revoked: { type: 'array', items: tokenId, description: 'the tokens that are void now' },
+    revoked: { type: 'array', items: tokenId, description: 'the tokens now void' },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;

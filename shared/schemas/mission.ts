@@ -173,8 +173,8 @@ const flag = { enum: ['0', '1'] } as const;
 export const missionGetQuery = {
   type: 'object',
   properties: {
-    format: { enum: ['json', 'plan', 'wpl'], description: 'json without it' },
-    refresh: { ...flag, description: '1: read from the vehicle, whatever the cache holds' },
+    format: { enum: ['json', 'plan', 'wpl'], description: 'default json' },
+    refresh: { ...flag, description: '1: read from the vehicle, not from the cache' },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
@@ -182,7 +182,7 @@ export const missionGetQuery = {
 export const missionPutQuery = {
   type: 'object',
   properties: {
-    dry_run: { ...flag, description: '1: checked, and nothing is sent' },
+    dry_run: { ...flag, description: '1: only check, send nothing' },
     parts: {
       type: 'string',
       pattern: '^(?:mission|fence|rally)(?:,(?:mission|fence|rally)){0,2}$',

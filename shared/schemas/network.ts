@@ -77,7 +77,7 @@ export const networkState = {
           addresses: {
             type: 'array',
             items: { type: 'string' },
-            description: 'with the length of the prefix',
+            description: 'with the prefix length',
           },
           gateway: nullableString,
         },
@@ -118,7 +118,10 @@ export const scan = {
         type: 'object',
         required: ['ssid', 'ssid_hex', 'bssid', 'channel', 'frequency_mhz', 'signal', 'security', 'in_use'],
         properties: {
-          ssid: { type: 'string', description: 'empty: hidden; bytes that are no UTF-8 are shown as U+FFFD' },
+          ssid: {
+            type: 'string',
+            description: 'empty: hidden; bytes that are not UTF-8 are shown as U+FFFD',
+          },
           ssid_hex: { type: 'string' },
           bssid: { type: 'string' },
           channel: nullableInteger,
@@ -165,7 +168,7 @@ export const joinRequest = {
   properties: {
     ssid,
     passphrase: { ...PASSPHRASE, description: 'without it: the saved one, or an open network' },
-    hidden: { type: 'boolean', description: 'it does not say its name' },
+    hidden: { type: 'boolean', description: 'it does not broadcast its name' },
     stop_hotspot: { type: 'boolean', description: 'end the hotspot if it holds the only card' },
   },
   additionalProperties: false,
@@ -213,7 +216,7 @@ export const ethernetRequest = {
     interface: INTERFACE,
     mode: { enum: ['dhcp', 'static'] },
     address: { ...PREFIXED_ADDRESS, description: 'with static: IPv4 address with the length of its prefix' },
-    gateway: { ...ADDRESS, description: 'with static, if there is one' },
+    gateway: { ...ADDRESS, description: 'with static, if any' },
     dns: { type: 'array', maxItems: 4, items: ADDRESS },
   },
   additionalProperties: false,
@@ -261,11 +264,11 @@ export const macAdapters = {
           name: { type: 'string' },
           mac,
           pinned_mac: { ...mac, type: ['string', 'null'] },
-          path: { ...nullableString, description: 'where it is plugged in (ID_PATH of udev)' },
+          path: { ...nullableString, description: "the port it is plugged into (udev's ID_PATH)" },
           state: {
             enum: ['stable', 'candidate', 'pinned', 'deferred'],
             description:
-              'stable: its own address is burnt in; candidate: it makes one up at each start; pinned: it has the pinned one; deferred: it gets that at the next start of the machine',
+              'stable: its own address is burnt in; candidate: it makes one up at each start; pinned: it has the pinned one; deferred: it gets the pinned one when the machine next starts',
           },
         },
         additionalProperties: false,
@@ -285,7 +288,7 @@ export const pinRequest = {
     mac: {
       type: 'string',
       pattern: '^[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5}$',
-      description: 'without it: the one that it has now',
+      description: 'default: the present one',
     },
   },
   additionalProperties: false,
@@ -370,7 +373,7 @@ export const priorityRequest = {
   examples: [{ priority: ['ethernet', 'wifi_client'] }],
   type: 'object',
   required: ['priority'],
-  properties: { priority: { ...order, description: 'interfaces, the preferred one first' } },
+  properties: { priority: { ...order, description: 'interfaces, preferred first' } },
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
@@ -383,7 +386,7 @@ export const priority = {
     applied: {
       ...order,
       minItems: 0,
-      description: 'those that are connected; the others get it when the node connects them',
+      description: 'those connected; the others get it when the node connects them',
     },
   },
   additionalProperties: false,

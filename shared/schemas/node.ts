@@ -235,7 +235,7 @@ const linkEndpoint = {
         properties: {
           name: { type: 'string' },
           tx_frames: { type: 'integer' },
-          tx_dropped: { type: 'integer', description: 'it did not read' },
+          tx_dropped: { type: 'integer', description: 'it read too slowly' },
           rx_frames: { type: 'integer' },
           rx_dropped: { type: 'integer', description: "the flight controller's side was closed or full" },
           rx_refused: { type: 'integer', description: 'by the armed guard, or because it is read-only' },
@@ -342,7 +342,7 @@ export const statusFull = {
       type: ['object', 'null'],
       description: 'as GET /api/telemetry; null while svc-link is away',
     },
-    video: { type: ['object', 'null'], description: 'as GET /api/video; null while svc-residual is away' },
+    video: { type: ['object', 'null'], description: 'as GET /api/video; null while svc-residual is down' },
     radio: { type: ['object', 'null'] },
     role: { enum: [...GROUND_ROLES, null], description: 'of a ground station; null on a drone' },
   },

@@ -46,7 +46,7 @@ export const offboardMessage = {
       properties: {
         type: { const: 'status' },
         holder: { enum: ['you', 'other', null] },
-        following: { type: 'boolean', description: 'it is in the mode that follows set-points' },
+        following: { type: 'boolean', description: 'its mode follows set-points' },
         mode: { type: ['string', 'null'] },
         armed: { type: ['boolean', 'null'] },
       },

@@ -51,7 +51,7 @@ export const claimRequest = {
       ...shownName,
       minLength: 1,
       maxLength: 128,
-      description: 'who pairs, as the operator names himself',
+      description: 'the name of the person who pairs',
     },
     code: { type: 'string', minLength: 6, maxLength: 6, description: 'the pairing code' },
   },
@@ -63,7 +63,7 @@ export const claimAnswer = {
   type: 'object',
   required: ['api_key', 'device_id', 'name', 'mdns_host'],
   properties: {
-    api_key: { type: 'string', description: 'the pairing key; shown this once' },
+    api_key: { type: 'string', description: 'the pairing key; shown only once' },
     device_id: { type: 'string' },
     name: { type: 'string' },
     mdns_host: { type: 'string' },

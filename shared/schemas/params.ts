@@ -55,7 +55,7 @@ const paramMetadata = {
 
 const paramDetails = {
   type: { type: 'integer', description: 'MAV_PARAM_TYPE' },
-  default: { ...number, description: 'null: not known' },
+  default: { ...number, description: 'null: unknown' },
   metadata: { ...paramMetadata, description: 'null: nothing describes this parameter' },
 } as const satisfies Record<string, JsonSchema>;
 
@@ -124,7 +124,7 @@ export const paramsChanged = {
       },
     },
     count: { type: 'integer', description: 'how many differ' },
-    unknown: { type: 'integer', description: 'parameters whose default is not known' },
+    unknown: { type: 'integer', description: 'parameters with an unknown default' },
     priming: { type: 'boolean', description: 'a download is under way' },
   },
   additionalProperties: false,
@@ -168,7 +168,7 @@ export const paramWritten = {
     type: { type: 'integer', description: 'MAV_PARAM_TYPE' },
     reboot_required: {
       type: ['boolean', 'null'],
-      description: 'the vehicle uses the value after a reboot; null: not known',
+      description: 'the vehicle uses the value after a reboot; null: unknown',
     },
   },
   additionalProperties: false,
@@ -211,7 +211,7 @@ export const paramsResetDone = {
     all: { type: 'boolean', description: 'the vehicle resets all of its parameters' },
     written: { type: 'integer' },
     results: { type: 'array', items: paramWritten },
-    reboot_required: { type: ['boolean', 'null'], description: 'null: not known' },
+    reboot_required: { type: ['boolean', 'null'], description: 'null: unknown' },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;

@@ -30,7 +30,7 @@ const MANIFEST = {
   display_name: { type: 'string' },
   capabilities: { type: 'array', items: { type: 'string' } },
   actions: { type: 'array', items: action },
-  has_config: { type: 'boolean', description: 'PUT …/config takes one' },
+  has_config: { type: 'boolean', description: 'whether PUT …/config accepts one' },
 } as const;
 
 const FACTS = {
@@ -40,7 +40,7 @@ const FACTS = {
   connected: { type: 'boolean' },
   first_seen: time('by this run of svc-residual'),
   last_seen: time('when it was there for the last time'),
-  part_of: { type: ['string', 'null'], description: 'the id of the USB device that it is a part of' },
+  part_of: { type: ['string', 'null'], description: 'the id of the USB device it is part of' },
   bus: { type: ['string', 'null'], description: 'usb, i2c-1, pci, platform, …' },
   address: { type: ['string', 'null'], description: 'on its bus' },
   device_paths: { type: 'array', items: { type: 'string' }, description: 'the device, then its other names' },
@@ -52,13 +52,13 @@ const FACTS = {
   driver: text,
   facts: {
     type: 'object',
-    description: 'what only its kind has: label, lines, mac, state, …; null: not known',
+    description: 'members of its kind only: label, lines, mac, state, …; null: unknown',
     additionalProperties: { type: ['string', 'number', 'null'] },
   },
   rate_hz: { type: ['number', 'null'], description: 'null: not measured' },
   used_by: {
     type: ['array', 'null'],
-    description: 'the processes that have its device open; null: not known',
+    description: 'the processes that have its device open; null: unknown',
     items: {
       type: 'object',
       required: ['pid', 'process', 'ours'],
@@ -103,7 +103,7 @@ export const peripheral = {
     ...FACTS,
     manifest: {
       type: ['object', 'null'],
-      description: 'what is known of this kind of device; null: nothing',
+      description: 'the description of this kind of device; null: none',
       required: ['id', 'display_name', 'capabilities', 'actions', 'has_config'],
       properties: MANIFEST,
       additionalProperties: false,

@@ -31,7 +31,7 @@ export const pilotClaimRequest = {
   required: ['client_id'],
   properties: {
     client_id: clientId,
-    take_over: { type: 'boolean', description: 'also while it is held by somebody else' },
+    take_over: { type: 'boolean', description: 'even if somebody else holds it' },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
@@ -40,7 +40,7 @@ export const pilotClaimAnswer = {
   title: 'PilotClaimAnswer',
   type: 'object',
   required: [...members, 'secret'],
-  properties: { ...state, secret: { type: 'string', description: 'for the heartbeats; shown this once' } },
+  properties: { ...state, secret: { type: 'string', description: 'for the heartbeats; shown only once' } },
   additionalProperties: false,
 } as const satisfies JsonSchema;
 

@@ -38,7 +38,7 @@ export const record = {
     manifest_hash: { type: 'string', description: 'SHA-256 of manifest.yaml' },
     source: { enum: ['local_file', 'git_url', 'registry'] },
     source_uri: textOrNull,
-    signer_id: { ...textOrNull, description: 'whose signature was verified; null: none' },
+    signer_id: { ...textOrNull, description: 'the verified signer; null: none' },
     status: { enum: STATUSES },
     installed_at: { type: 'integer', description: 'ms since 1970' },
     enabled_at: time,
@@ -47,7 +47,7 @@ export const record = {
       description: 'why the node stopped or refused it, such as `tampered: <path>` or `signer_revoked`',
     },
     last_words: { ...names, description: 'the last lines of its stderr before it last ended by itself' },
-    sandbox: { enum: [...SANDBOXES, null], description: 'what it last ran in' },
+    sandbox: { enum: [...SANDBOXES, null], description: 'the sandbox it last ran in' },
     permissions: {
       type: 'object',
       additionalProperties: {
@@ -76,7 +76,7 @@ const permission = {
   properties: {
     id: text,
     required: { type: 'boolean' },
-    halves: { type: 'array', items: { enum: ['agent', 'gcs'] }, description: 'which ask for it' },
+    halves: { type: 'array', items: { enum: ['agent', 'gcs'] }, description: 'the halves that ask for it' },
     available: {
       type: 'boolean',
       description: 'false: this node does not offer it, and nobody can grant it',
@@ -128,7 +128,7 @@ export const detail = {
         author: text,
         risk: text,
         license: text,
-        http: { type: 'boolean', description: 'it serves an API of its own below /x/' },
+        http: { type: 'boolean', description: 'it serves its own API under /x/' },
         halves: names,
         gcs: {
           type: ['object', 'null'],
@@ -147,7 +147,7 @@ export const detail = {
     },
     settings: {
       type: 'object',
-      description: 'the settings that its manifest names and that are set; `writeOnly` ones as ***',
+      description: 'the settings named in its manifest that are set; `writeOnly` ones as ***',
     },
   },
   additionalProperties: false,
@@ -200,7 +200,7 @@ export const installed = {
     permissions_requested: names,
     granted: names,
     job_id: textOrNull,
-    sha256: { type: 'string', description: 'of an archive that came from an address' },
+    sha256: { type: 'string', description: 'of an archive downloaded from a URL' },
     warnings: names,
   },
   additionalProperties: false,
@@ -219,13 +219,13 @@ export const installQuery = {
     job_id: {
       type: 'string',
       pattern: '^[A-Za-z0-9._-]{1,128}$',
-      description: "the caller's own name for it; it is in the answer",
+      description: "the caller's own name for it, returned in the answer",
     },
     requested_permissions: {
       type: 'string',
       examples: ['telemetry.read'],
       maxLength: 4096,
-      description: 'permissions to grant, by commas',
+      description: 'permissions to grant, comma-separated',
     },
     force: { type: 'string', description: '1 overrides the armed guard', examples: ['1'] },
   },
@@ -281,7 +281,7 @@ export const removeQuery = {
   properties: {
     keep_data: {
       enum: ['1', 'true', 't', 'yes', 'y', 'on', '0', 'false', 'f', 'no', 'n', 'off'],
-      description: 'whether what it has stored stays',
+      description: 'whether its stored data stays',
     },
     force: { type: 'string', description: '1 overrides the armed guard', examples: ['1'] },
   },

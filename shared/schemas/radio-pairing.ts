@@ -15,7 +15,7 @@ const fingerprint = {
 } as const;
 const proved = {
   type: 'boolean',
-  description: 'whether the link has carried data with this key; until then an older key is kept beside',
+  description: 'whether the link has carried data with this key; until then an older key is kept too',
 } as const;
 
 /** On a ground station: which drone to bind. On a drone: the ground station's half. */
@@ -68,7 +68,7 @@ export const radioPairAnswer = {
     proved,
     drone_key: {
       type: 'string',
-      description: 'the pairing key of a drone that was claimed for this; shown this once, not kept',
+      description: 'the pairing key of a drone claimed for this; shown only once, not kept',
     },
   },
   additionalProperties: false,
@@ -104,7 +104,7 @@ export const radioUnpairQuery = {
   type: 'object',
   required: ['device_id'],
   properties: {
-    device_id: { ...deviceId, description: 'the other end, as GET /api/wfb/pair names it' },
+    device_id: { ...deviceId, description: 'the other end, as named in GET /api/wfb/pair' },
     force: { enum: ['0', '1'], description: '1 overrides the armed guard' },
   },
   additionalProperties: false,

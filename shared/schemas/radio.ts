@@ -129,7 +129,7 @@ export const radioStatus = {
       },
     },
     problem: nullable('string', 'why wfb-ng does not run, or does not answer'),
-    unread_lines: { type: 'integer', description: 'lines of the API of wfb-ng that were no reports' },
+    unread_lines: { type: 'integer', description: "lines of wfb-ng's API that were not reports" },
     links: {
       type: 'array',
       items: {
@@ -194,7 +194,7 @@ export const channelRequest = {
       type: 'integer',
       minimum: 1,
       maximum: 196,
-      description: 'the channel of before, between two nodes',
+      description: 'the previous channel, between two nodes',
     },
     id: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$', description: 'of the change, between two nodes' },
     in_ms: { type: 'integer', minimum: 0, maximum: 10_000, description: 'when the other end switches' },

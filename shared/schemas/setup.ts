@@ -55,7 +55,7 @@ export const stepRequest = {
   properties: {
     action: {
       enum: ['complete', 'skip', 'undo'],
-      description: 'only marks the step; undo takes the mark away',
+      description: 'only marks the step; undo removes the mark',
     },
   },
   additionalProperties: false,
@@ -85,7 +85,7 @@ export const profileChosen = {
     restart_required: {
       type: 'array',
       items: { type: 'string' },
-      description: 'the processes that must restart before it is in force',
+      description: 'the processes that must restart before it takes effect',
     },
   },
   additionalProperties: false,

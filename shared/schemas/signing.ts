@@ -69,10 +69,10 @@ export const counters = {
   properties: {
     tx_signed_count: { type: 'integer' },
     rx_signed_count: { type: 'integer' },
-    rx_verified_count: { type: 'integer', description: 'signed with the key that was enrolled from here' },
+    rx_verified_count: { type: 'integer', description: 'signed with the key enrolled from here' },
     rx_bad_signature_count: { type: 'integer' },
     last_signed_rx_at: text,
-    signing: { type: 'boolean', description: 'this node signs what it sends' },
+    signing: { type: 'boolean', description: 'this node signs the frames it sends' },
     key_id: { ...text, description: 'first 8 hex characters of the SHA-256 of the key' },
   },
   additionalProperties: false,

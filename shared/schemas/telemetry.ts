@@ -29,7 +29,7 @@ const trafficVehicle = {
     climb_ms: number,
     distance_m: { ...number, description: 'from the vehicle, over ground' },
     age_s: { type: 'number', description: 'since the receiver heard it' },
-    simulated: { type: 'boolean', description: 'it says itself that it is not real' },
+    simulated: { type: 'boolean', description: 'reports itself as simulated' },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
@@ -150,7 +150,7 @@ export const telemetry = {
       description: 'whether the disarmed vehicle would arm',
       required: ['can_arm', 'reasons', 'checked_at'],
       properties: {
-        can_arm: { type: ['boolean', 'null'], description: 'null: not known, or it is armed' },
+        can_arm: { type: ['boolean', 'null'], description: 'null: unknown, or it is armed' },
         reasons: {
           type: 'array',
           maxItems: 32,
@@ -166,7 +166,7 @@ export const telemetry = {
               at: { type: 'string', description: 'when the vehicle last told it' },
               help: {
                 type: ['object', 'null'],
-                description: 'what takes it away; null: not known',
+                description: 'the remedy; null: unknown',
                 required: ['text', 'commands'],
                 properties: {
                   text: { type: 'string' },
@@ -196,14 +196,14 @@ export const telemetry = {
     },
     traffic: {
       type: ['object', 'null'],
-      description: 'other aircraft; null: the vehicle has told of none',
+      description: 'other aircraft; null: the vehicle has reported none',
       required: ['vehicles'],
       properties: { vehicles: { type: 'array', maxItems: 32, items: trafficVehicle } },
       additionalProperties: false,
     },
     collision: {
       type: ['object', 'null'],
-      description: 'the aircraft that the vehicle takes for a threat; null: none',
+      description: 'the aircraft that the vehicle considers a threat; null: none',
       required: ['id', 'source', 'level', 'action', 'time_s', 'horizontal_m', 'vertical_m'],
       properties: {
         id: { type: 'string', description: 'ICAO address as in traffic, or a system id' },
@@ -221,8 +221,8 @@ export const telemetry = {
             null,
           ],
         },
-        time_s: { ...number, description: 'until the two are closest' },
-        horizontal_m: { ...number, description: 'how close they come' },
+        time_s: { ...number, description: 'until the closest approach' },
+        horizontal_m: { ...number, description: 'closest horizontal distance' },
         vertical_m: number,
       },
       additionalProperties: false,
@@ -240,7 +240,7 @@ export const telemetry = {
     },
     sources: {
       type: 'object',
-      description: 'the message that a value is from, where there are two',
+      description: 'the message a value is from, where two carry it',
       properties: {
         position: { enum: ['GLOBAL_POSITION_INT', 'GPS_RAW_INT', null] },
         battery: { enum: ['SYS_STATUS', 'BATTERY_STATUS', null] },
@@ -255,7 +255,8 @@ export const telemetry = {
     },
     extensions: {
       type: 'object',
-      description: 'what extensions add, by their ids; gone 10 s after they last sent it, and when they end',
+      description:
+        'values from extensions, by extension id; gone 10 s after they last sent it, and when they end',
       maxProperties: MAX_EXTENDING,
       additionalProperties: extensionValues,
     },
@@ -293,7 +294,7 @@ export const telemetryQuery = {
       type: 'string',
       pattern: '^(?:10|[1-9]|[0-9]\\.[0-9]{0,2}[1-9])$',
       examples: ['2'],
-      description: 'snapshots a second, above 0 and at most 10; without it, each as it comes',
+      description: 'snapshots a second, above 0 and at most 10; default: each as it comes',
     },
     fields: {
       type: 'string',

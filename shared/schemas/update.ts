@@ -19,7 +19,7 @@ export const updateStatus = {
   required: ['running', 'previous', 'step', 'percent', 'error'],
   properties: {
     running: { type: 'string', description: 'the version that runs' },
-    previous: { type: ['string', 'null'], description: 'the version before it, while that is installed' },
+    previous: { type: ['string', 'null'], description: 'the previous version, while it is installed' },
     step: { enum: UPDATE_STEPS },
     percent: { type: ['number', 'null'], minimum: 0, maximum: 100, description: 'of this step' },
     error: { type: ['string', 'null'] },

@@ -45,7 +45,7 @@ export const snapshotQuery = {
   properties: {
     boxes: {
       enum: ['0', '1'],
-      description: 'with the newest detections, drawn on the picture that they belong to',
+      description: 'draws the newest detections on their own picture',
     },
   },
   additionalProperties: false,
@@ -56,7 +56,7 @@ export const profileAnswer = {
   type: 'object',
   required: ['profile', 'width', 'height', 'fps', 'bitrate_kbps', 'base_profile', 'leases'],
   properties: {
-    profile: { ...profileName, description: 'what the encoder does' },
+    profile: { ...profileName, description: 'the profile that the encoder uses' },
     width: { type: 'integer' },
     height: { type: 'integer' },
     fps: { type: 'integer' },
@@ -128,7 +128,7 @@ export const videoStatus = {
         properties: { encoder: { type: 'string' }, reason: { type: 'string' } },
       },
     },
-    profile: { type: ['object', 'null'], description: 'what the encoder does' },
+    profile: { type: ['object', 'null'], description: 'the profile that the encoder uses' },
     fps: nullable('number', 'measured over two seconds'),
     bitrate_kbps: nullable('integer', 'measured over two seconds'),
     frames: nullable('integer', 'since svc-video started'),
@@ -145,7 +145,7 @@ export const videoStatus = {
         required: ['kind', 'encode', 'capacity_kbps', 'queue_ms', 'loss'],
         properties: {
           kind: { type: 'string', description: 'of its credential' },
-          encode: { enum: ['main', 'small'], description: 'small: its path is too thin for the main encode' },
+          encode: { enum: ['main', 'small'], description: 'small: its path is too slow for the main encode' },
           capacity_kbps: nullable('integer', 'what its path carried when it was last at its limit'),
           queue_ms: nullable('integer', 'how long packets wait in queues on the way'),
           loss: nullable('number', 'the share of packets that were lost lately and not repaired at once'),
@@ -160,19 +160,19 @@ export const videoStatus = {
     radio: { type: ['object', 'null'], description: 'RTP to the radio: to, packets, bytes, failed, problem' },
     outputs: {
       type: ['array', 'null'],
-      description: 'other receivers: `video.outputs`, then ground stations that are followed',
+      description: 'other receivers: `video.outputs`, then followed ground stations',
       items: {
         type: 'object',
         required: ['to', 'kind', 'address', 'port', 'followed', 'packets', 'bytes', 'failed', 'problem'],
         properties: {
           to: { type: 'string', description: 'host:port' },
           kind: { enum: ['rtp', 'mpegts'] },
-          address: nullable('string', 'behind the name; null while it is not known'),
+          address: nullable('string', 'behind the name; null while unknown'),
           port: { type: 'integer' },
-          followed: { type: 'boolean', description: 'a ground station that is heard' },
+          followed: { type: 'boolean', description: 'a followed ground station' },
           packets: { type: 'integer' },
           bytes: { type: 'integer' },
-          failed: { type: 'integer', description: 'packets that this machine could not send' },
+          failed: { type: 'integer', description: 'packets that could not be sent' },
           problem: nullable('string', 'why nothing goes there at the moment'),
         },
       },
@@ -192,15 +192,15 @@ export const cameras = {
         type: 'object',
         required: ['source', 'device_path', 'type', 'label', 'width', 'height'],
         properties: {
-          source: { type: 'string', description: 'what video.source says for it' },
+          source: { type: 'string', description: 'its value for video.source' },
           device_path: { type: 'string' },
           type: { enum: ['v4l2', 'csi'] },
           label: nullable('string', 'the name of its driver; of a CSI camera, the sensor'),
-          width: nullable('integer', 'of the sensor; null: not known'),
+          width: nullable('integer', 'of the sensor; null: unknown'),
           height: nullable('integer', 'as `width`'),
           modes: {
             type: 'array',
-            description: 'of a CSI camera: what its sensor can give',
+            description: "of a CSI camera: its sensor's modes",
             items: {
               type: 'object',
               required: ['format', 'width', 'height', 'fps'],

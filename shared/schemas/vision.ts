@@ -88,7 +88,7 @@ export const batch = {
     ts_ms: { type: 'number', description: 'Unix time at which the picture was taken, ms' },
     frame_width: { type: 'integer', minimum: 1, maximum: 16_384, description: 'pixels' },
     frame_height: { type: 'integer', minimum: 1, maximum: 16_384, description: 'pixels' },
-    latency_ms: nullable('number', 'from the picture to this; null: not known'),
+    latency_ms: nullable('number', 'from the picture to this; null: unknown'),
     detections: { type: 'array', maxItems: MAX_DETECTIONS, items: detection },
   },
   additionalProperties: false,
@@ -248,8 +248,8 @@ export const models = {
   type: 'object',
   required: ['registry', 'registry_error', 'installed', 'custom', 'active', 'cache'],
   properties: {
-    registry: { ...registryList.properties.models, description: "what the operator's list offers" },
-    registry_error: nullable('string', 'why there is no list; null: there is, or none is configured'),
+    registry: { ...registryList.properties.models, description: "the models in the operator's list" },
+    registry_error: nullable('string', 'why there is no list; null: there is one, or none is configured'),
     installed: { type: 'array', items: modelMeta },
     custom: { type: 'array', items: modelId, description: 'those that did not come with the program' },
     active: nullable('string', 'the detector that is chosen'),
@@ -354,8 +354,8 @@ export const designateRequest = {
   ],
   properties: {
     bbox: { ...bbox, description: 'what is there in the newest picture; pixels of the camera' },
-    track_id: { type: 'integer', minimum: 1, description: 'the number that a detection has' },
-    release: { const: true, description: 'nothing in particular is followed any more' },
+    track_id: { type: 'integer', minimum: 1, description: "a detection's track number" },
+    release: { const: true, description: 'stop following a target' },
     camera_id: { const: CAMERA_ID },
     class_label: { type: 'string', maxLength: 64, description: 'only something of this class' },
     confidence: {
@@ -374,7 +374,7 @@ export const designated = {
   required: ['designated', 'track_id', 'camera_id', 'lock_state'],
   properties: {
     designated: { type: 'boolean', description: 'false: released' },
-    track_id: nullable('integer', 'what is followed'),
+    track_id: nullable('integer', 'the followed target'),
     camera_id: { const: CAMERA_ID },
     lock_state: { enum: ['locked', 'uncertain', 'lost', null] },
   },

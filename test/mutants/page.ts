@@ -25,12 +25,11 @@ export function mutantsPage(scores: readonly FileScore[], kept: readonly Kept[],
   const reasons = kept.map(({ reason, mutants }) => `| ${mutants.length} | ${reason} |`);
   return `# Mutants
 
-\`npm run mutants\` changes the code that decides about safety in one place after the other (Stryker), and runs the quick tests of
-that code: a mutant is killed if one of them fails, or does not end. It is run by hand, since it takes too long for CI, and wrote
-this page. At least ${LEAST_PERCENT} % must be killed, and whatever stays has its reason in \`test/mutants/survivors.json\`.
-Messages and what is logged are not mutated (\`test/mutants/ignore-words.ts\`). What runs once, when a module is loaded, is not tried,
-since each such mutant costs a process: tables and constants have a test for each row instead. Files and tests stand in
-\`test/mutants/stryker.json\`.
+\`npm run mutants\` mutates the safety-critical code in one place after another (Stryker), and runs the quick tests of that code: a
+mutant is killed if one of them fails, or does not end. It is run by hand, since it takes too long for CI, and wrote this page. At least
+${LEAST_PERCENT} % must be killed, and every survivor has its reason in \`test/mutants/survivors.json\`. Messages and log lines are not mutated
+(\`test/mutants/ignore-words.ts\`). Code that runs once, when a module loads, is not tried, since each such mutant costs a process:
+tables and constants have a test for each row instead. Files and tests are listed in \`test/mutants/stryker.json\`.
 
 At commit ${commit}:
 
@@ -38,7 +37,7 @@ At commit ${commit}:
 | --- | ---: | ---: | ---: | ---: | ---: |
 ${rows.join('\n')}
 
-Those that survive:
+The survivors:
 
 | Mutants | Why they stay |
 | ---: | --- |

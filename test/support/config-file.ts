@@ -9,15 +9,15 @@ export const CONFIG_FILE = join(ROOT, 'docs/configuration.md');
 const HEAD = `# Configuration
 
 Made from the schema in \`shared/config/\` by \`npm run docs\`; do not edit it. The file is \`/etc/svc/config.yaml\`, in a checkout
-\`.svc/etc/config.yaml\`; what it leaves out has its default. Change it on the page (Node, Config), with \`svc config set KEY VALUE\`, with
+\`.svc/etc/config.yaml\`; keys it leaves out have their defaults. Change it on the page (Node, Config), with \`svc config set KEY VALUE\`, with
 \`PUT /api/config\`, or by hand. \`svc config get\` shows what is set, \`svc config diff\` what differs from the defaults, and
 \`GET /api/config/schema\` has all of this for programs.
 
 | Column | |
 |---|---|
 | In force after | the processes that must restart: \`svc services restart NAME\`, or the button on the page. \`svc-supervisor\` is the whole node |
-| Armed | \`refused\`: not while the vehicle is armed, or nobody knows whether it is, without \`--force\` |
-| Who | the least that may write it: a token with \`admin\` or the scope that stands there beside it, the pairing \`key\`, or \`root\` on the node |
+| Armed | \`refused\` while the vehicle is armed or its state is unknown, without \`--force\` |
+| Who | the least right needed to write it: a token with \`admin\` and any scope named beside it, the pairing \`key\`, or \`root\` on the node |
 `;
 
 /** By the last word of the key: what the number counts. */

@@ -16,17 +16,17 @@ export const ROUTES_FILE = join(ROOT, 'docs/routes.md');
 const HEAD = `# Routes
 
 Made from the route table in \`shared/routes/\` by \`npm run docs\`; do not edit it. A section is a feature: \`features.<name>: false\`
-in the config turns its routes off, and they answer 501. Words and examples are those of \`GET /openapi.json\`. The rules behind the words are in [contract.md](contract.md).
+in the config turns its routes off, and they answer 501. Words and examples are those of \`GET /openapi.json\`. The rules behind them are in [contract.md](contract.md).
 
 | Column | Words |
 |---|---|
 | Method | \`WS\` is a WebSocket upgrade, \`ANY\` is GET, POST, PUT, PATCH and DELETE |
 | Profiles | \`D\` drone, \`G\` ground station |
-| Access | \`public\`: nobody is asked who they are. \`key\`: pairing key, dashboard session, or a token with the scope. \`keyonly\`: pairing key only. \`ws\`: as \`key\`, or a WebSocket ticket. \`+on-box\`: a trusted process on this machine needs no key. \`near\`: only from the operator's networks |
-| Scope | the one scope that a token needs. \`none\`: no token may. \`inner\`: that of the route inside the path. \`+\`: what the request names may need a higher one |
+| Access | \`public\`: no credential needed. \`key\`: pairing key, dashboard session, or a token with the scope. \`keyonly\`: pairing key only. \`ws\`: as \`key\`, or a WebSocket ticket. \`+on-box\`: a trusted process on this machine needs no key. \`near\`: only from the operator's networks |
+| Scope | the one scope that a token needs. \`none\`: tokens are refused. \`inner\`: the scope of the route inside the path. \`+\`: items that the request names may need a higher one |
 | Relay | \`forbid\`: refused when the request comes through a ground station's relay |
-| Guard | what the armed guard refuses while the vehicle is armed: \`guard\` always, \`guard-if-link\` for a unit that carries the link, \`guard-if-profile\` for a config key with \`x-armed: guard\`, \`inner\` always |
-| Built | \`later\`: there is no code behind it yet, it answers 501 |
+| Guard | when the armed guard refuses while the vehicle is armed: \`guard\` always, \`guard-if-link\` for a unit that carries the link, \`guard-if-profile\` for a config key with \`x-armed: guard\`, \`inner\` always |
+| Built | \`later\`: not built yet, answers 501 |
 `;
 
 /** @returns the whole text of the file */

@@ -11,7 +11,7 @@ export default requestCommand('PUT /api/v1/network/client/join', {
   flags: {
     open: switchFlag('it has no passphrase', { exclusive: ['saved'] }),
     saved: switchFlag('with the saved passphrase'),
-    hidden: switchFlag('it does not say its name'),
+    hidden: switchFlag('it does not broadcast its name'),
     'stop-hotspot': switchFlag('end the hotspot if it holds the only card'),
     ...forceFlag,
   },
