@@ -289,14 +289,15 @@ describe('calibration of a scripted vehicle', () => {
 
   /** Begins, and answers the command. */
   const begin = async (rig: Rig, sensor: CalibrationSensor, result: number | null = 0): Promise<void> => {
-    const begun = rig.link.calibration.begin({ sensor, force: false });
+    const begun = rig.link.parts.calibration.begin({ sensor, force: false });
     begun.catch(() => undefined);
     await told(rig);
     if (result !== null) rig.say(commandAck(CALIBRATE, result));
     await rig.live(4500);
     await begun;
   };
-  const state = async (rig: Rig): Promise<CalibrationState> => (await rig.link.calibration.state(null)).state;
+  const state = async (rig: Rig): Promise<CalibrationState> =>
+    (await rig.link.parts.calibration.state(null)).state;
   const say = (rig: Rig, ...texts: string[]): void => {
     for (const text of texts) rig.say(statusText(6, text));
   };
@@ -319,7 +320,7 @@ describe('calibration of a scripted vehicle', () => {
 
   it('an autopilot that is neither is told so; without a vehicle it is E_NO_FC', async () => {
     const rig = await meet({ autopilot: 4 });
-    const unknown = await failure(rig.link.calibration.begin({ sensor: 'gyro', force: false }));
+    const unknown = await failure(rig.link.parts.calibration.begin({ sensor: 'gyro', force: false }));
     expect([unknown.code, unknown.message.includes('ArduPilot and PX4')]).to.deep.equal([
       'E_NOT_IMPLEMENTED',
       true,
@@ -327,9 +328,9 @@ describe('calibration of a scripted vehicle', () => {
     const none = new Rig();
     rigs.push(none);
     none.link.start();
-    expect((await failure(none.link.calibration.begin({ sensor: 'gyro', force: false }))).code).to.equal(
-      'E_NO_FC',
-    );
+    expect(
+      (await failure(none.link.parts.calibration.begin({ sensor: 'gyro', force: false }))).code,
+    ).to.equal('E_NO_FC');
   });
 
   it('what it is told to do, by sensor', async () => {
@@ -393,7 +394,7 @@ describe('calibration of a scripted vehicle', () => {
     expect(stations(rig)).to.equal(before);
     rig.armed = true;
     await rig.live(1000);
-    const forced = rig.link.calibration.begin({ sensor: 'gyro', force: true });
+    const forced = rig.link.parts.calibration.begin({ sensor: 'gyro', force: true });
     await rig.live(10);
     rig.say(commandAck(CALIBRATE, 0));
     await rig.live(5000);
@@ -403,7 +404,7 @@ describe('calibration of a scripted vehicle', () => {
 
   it('px4: a lost ack does not repeat the command once it has begun', async () => {
     const rig = await meet({ autopilot: PX4 });
-    const begun = rig.link.calibration.begin({ sensor: 'gyro', force: false });
+    const begun = rig.link.parts.calibration.begin({ sensor: 'gyro', force: false });
     await told(rig);
     say(rig, '[cal] calibration started: 2 gyro');
     await rig.live(4500);
@@ -414,7 +415,7 @@ describe('calibration of a scripted vehicle', () => {
   it('px4: a vehicle that does not stop is told again, and given up after a while', async () => {
     const rig = await meet({ autopilot: PX4 });
     await begin(rig, 'level');
-    const cancelled = rig.link.calibration.cancel();
+    const cancelled = rig.link.parts.calibration.cancel();
     await rig.live(5000);
     expect((await cancelled).state).to.include({ running: true, step: 'cancelling' });
     await rig.live(100_000);
@@ -425,11 +426,11 @@ describe('calibration of a scripted vehicle', () => {
   it('px4: what is left of a cancelled calibration does not end the next one', async () => {
     const rig = await meet({ autopilot: PX4 });
     await begin(rig, 'level');
-    const cancelled = rig.link.calibration.cancel(); // its ack is lost
+    const cancelled = rig.link.parts.calibration.cancel(); // its ack is lost
     await rig.clock.advance(10);
     say(rig, '[cal] calibration cancelled');
     expect((await cancelled).state).to.include({ running: false, result: 'cancelled' });
-    const begun = rig.link.calibration.begin({ sensor: 'gyro', force: false });
+    const begun = rig.link.parts.calibration.begin({ sensor: 'gyro', force: false });
     await rig.live(3000);
     say(rig, '[cal] calibration started: 2 gyro');
     await rig.live(4000);
@@ -456,12 +457,12 @@ describe('calibration of a scripted vehicle', () => {
     const rig = await meet({});
     await begin(rig, 'accelerometer');
     pose(rig, 2);
-    const refused = failure(rig.link.calibration.confirm('left'));
+    const refused = failure(rig.link.parts.calibration.confirm('left'));
     await rig.clock.advance(10);
     expect(rig.commands(POSITION)[0]?.fields).to.include({ _param1: 2, targetSystem: 1, targetComponent: 1 });
     rig.say(commandAck(POSITION, 4));
     expect((await refused).code).to.equal('E_CALIBRATION');
-    const silent = failure(rig.link.calibration.confirm('left'));
+    const silent = failure(rig.link.parts.calibration.confirm('left'));
     await rig.live(6000);
     expect((await silent).code).to.equal('E_TIMEOUT');
     expect(await state(rig)).to.deep.include({ running: true, poses: ['left'], confirm: true });
@@ -506,12 +507,12 @@ describe('calibration of a scripted vehicle', () => {
     it(`ends when ${when}`, async () => {
       const rig = await meet(options);
       await begin(rig, 'accelerometer');
-      const { revision } = await rig.link.calibration.state(null);
-      const news = rig.link.calibration.state(revision);
+      const { revision } = await rig.link.parts.calibration.state(null);
+      const news = rig.link.parts.calibration.state(revision);
       await pass(rig);
       expect(await state(rig)).to.include({ running: false, result: 'failed', text, step: null });
       await news; // who waits is told
-      expect((await rig.link.calibration.state(revision)).revision).to.be.greaterThan(revision);
+      expect((await rig.link.parts.calibration.state(revision)).revision).to.be.greaterThan(revision);
     }).timeout(120_000);
   }
 });

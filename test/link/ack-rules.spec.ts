@@ -52,7 +52,7 @@ describe('acknowledgements', () => {
   ] as const)
     it(`for ${whose}: it ${counts ? 'answers' : 'does not answer'} our command`, async () => {
       const rig = await met();
-      const running = rig.link.command({ cmd: 'arm', args: [] });
+      const running = rig.calls.command({ cmd: 'arm', args: [] });
       await settle();
       rig.say(commandAck(ARM, DENIED, system, component));
       await settle();
@@ -64,7 +64,7 @@ describe('acknowledgements', () => {
 
   it('for another that says IN_PROGRESS does not lengthen the wait for ours', async () => {
     const rig = await met();
-    const running = rig.link.command({ cmd: 'arm', args: [] });
+    const running = rig.calls.command({ cmd: 'arm', args: [] });
     await settle();
     rig.say(commandAck(ARM, IN_PROGRESS, 1, 190));
     await rig.live(4000);
@@ -78,7 +78,7 @@ describe('acknowledgements', () => {
     rig.customMode = 0x0304_0000; // it shows it at once
     expect((await rig.command('mode', ['LOITER'])).status).to.equal('accepted');
     const began = rig.clock.now();
-    const running = rig.link.command({ cmd: 'rtl', args: [] });
+    const running = rig.calls.command({ cmd: 'rtl', args: [] });
     rig.say(commandAck(SET_MODE, ACCEPTED)); // of the LOITER
     await rig.clock.advance(700); // 400 ms of it for the vehicle's own words
     expect((await running).ack).to.include({ result_name: 'TEMPORARILY_REJECTED', accepted: false });
@@ -92,11 +92,11 @@ describe('acknowledgements', () => {
     rig.onSent = () => undefined;
     rig.customMode = 5; // it shows it at once
     rig.beat();
-    const first = rig.link.command({ cmd: 'mode', args: ['LOITER'] });
+    const first = rig.calls.command({ cmd: 'mode', args: ['LOITER'] });
     await rig.clock.advance(1250); // sent twice
     rig.say(commandAck(SET_MODE, ACCEPTED)); // of the first
     expect((await first).status).to.equal('accepted');
-    const second = rig.link.command({ cmd: 'mode', args: ['ALT_HOLD'] });
+    const second = rig.calls.command({ cmd: 'mode', args: ['ALT_HOLD'] });
     await settle();
     rig.say(commandAck(SET_MODE, ACCEPTED)); // of the repetition
     answering(rig, () => DENIED);
@@ -108,7 +108,7 @@ describe('acknowledgements', () => {
   it('that came late answers the same request made again', async () => {
     const rig = await met();
     expect((await rig.command('arm', [], 500)).status).to.equal('no_ack');
-    const again = rig.link.command({ cmd: 'arm', args: [] });
+    const again = rig.calls.command({ cmd: 'arm', args: [] });
     await settle();
     rig.say(commandAck(ARM, ACCEPTED));
     expect((await again).status).to.equal('accepted');
@@ -130,7 +130,7 @@ describe('acknowledgements', () => {
     answering(rig, () => IN_PROGRESS);
     expect((await rig.command('mode', ['LOITER'])).ack.result_name).to.equal('IN_PROGRESS');
     rig.onSent = () => undefined;
-    const next = rig.link.command({ cmd: 'mode', args: ['ALT_HOLD'] });
+    const next = rig.calls.command({ cmd: 'mode', args: ['ALT_HOLD'] });
     await settle();
     rig.say(commandAck(SET_MODE, ACCEPTED)); // of the LOITER, at last
     await rig.live(8000);
@@ -143,7 +143,7 @@ describe('acknowledgements', () => {
     rig.armed = true;
     rig.beat();
     rig.say(landed(1));
-    const running = rig.link.command({ cmd: 'takeoff', args: [10] });
+    const running = rig.calls.command({ cmd: 'takeoff', args: [10] });
     await rig.clock.advance(600);
     rig.say(landed(2));
     await rig.live(3000);
@@ -157,7 +157,7 @@ describe('acknowledgements', () => {
     rig.armed = true;
     rig.beat();
     rig.say(globalPosition(100, 48, 11)); // 12 m
-    const running = rig.link.command({ cmd: 'takeoff', args: [30] });
+    const running = rig.calls.command({ cmd: 'takeoff', args: [30] });
     await rig.clock.advance(1250);
     const higher = Object.assign(globalPosition(200, 48, 11), { relativeAlt: 14_000 });
     rig.say(higher);
@@ -175,7 +175,7 @@ describe('acknowledgements', () => {
     const px4Mission = (4 << 16) | (4 << 24);
     const rig = await met({ autopilot: 12, customMode: px4Mission });
     rig.say(mission(3));
-    const running = rig.link.command({ cmd: 'missionStart', args: [] });
+    const running = rig.calls.command({ cmd: 'missionStart', args: [] });
     await rig.clock.advance(1250);
     expect(rig.commands(MISSION_START)).to.have.length(2); // still at the third: it was not heard
     rig.say(mission(1));
@@ -187,10 +187,10 @@ describe('acknowledgements', () => {
 
   it('a newer command ends the repetitions of an older one', async () => {
     const rig = await met();
-    const goto = rig.link.command({ cmd: 'goto', args: [48, 11, 20] });
+    const goto = rig.calls.command({ cmd: 'goto', args: [48, 11, 20] });
     await rig.clock.advance(500);
     // One that makes no sense changes nothing.
-    await rig.link.command({ cmd: 'mode', args: ['NOWHERE'] }).catch(() => undefined);
+    await rig.calls.command({ cmd: 'mode', args: ['NOWHERE'] }).catch(() => undefined);
     await rig.clock.advance(750);
     expect(rig.commands(REPOSITION)).to.have.length(2);
     answering(rig, ({ fields }) => (fields['command'] === SET_MODE ? ACCEPTED : null));
@@ -200,11 +200,11 @@ describe('acknowledgements', () => {
     expect(rig.commands(REPOSITION)).to.have.length(2);
     // Arming is another matter; disarming ends both.
     rig.onSent = () => undefined;
-    const arm = rig.link.command({ cmd: 'arm', args: [] });
-    const land = rig.link.command({ cmd: 'land', args: [] });
+    const arm = rig.calls.command({ cmd: 'arm', args: [] });
+    const land = rig.calls.command({ cmd: 'land', args: [] });
     await rig.clock.advance(1250);
     expect(rig.commands(ARM)).to.have.length(2);
-    const disarm = rig.link.command({ cmd: 'disarm', args: [] });
+    const disarm = rig.calls.command({ cmd: 'disarm', args: [] });
     expect((await arm).status).to.equal('no_ack');
     expect((await land).status).to.equal('no_ack');
     answering(rig, () => ACCEPTED);

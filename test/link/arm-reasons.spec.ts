@@ -49,7 +49,7 @@ async function met(options: RigOptions, params: Readonly<Record<string, number>>
   return rig;
 }
 
-const report = (rig: Rig): PrearmReport => rig.link.state().telemetry.prearm;
+const report = (rig: Rig): PrearmReport => rig.state().telemetry.prearm;
 
 describe('what speaks against arming and is told only to who arms', () => {
   const [COPTER, PLANE, ROVER, SUB] = [2, 1, 10, 12];

@@ -73,14 +73,14 @@ describe('commands', () => {
       });
     };
     expect((await rig.command('mode', ['GUIDED'])).status).to.equal('accepted');
-    expect(rig.link.state().telemetry.mode).to.equal('GUIDED');
+    expect(rig.state().telemetry.mode).to.equal('GUIDED');
     rig.onSent = ({ id, fields }) => {
       if (id === 76 && fields['command'] === 176) rig.say(commandAck(176, 0));
     };
     const began = rig.clock.now();
     expect((await rig.command('mode', ['RTL'])).status).to.equal('accepted');
     expect(rig.clock.now() - began).to.be.within(1500, 1700);
-    expect(rig.link.state().telemetry.mode, 'what it says itself').to.equal('GUIDED');
+    expect(rig.state().telemetry.mode, 'what it says itself').to.equal('GUIDED');
     await rig.link.stop();
   });
 
@@ -88,7 +88,7 @@ describe('commands', () => {
     const rig = await met({ customMode: 0 });
     answering(rig, ACCEPTED);
     await rig.command('arm');
-    expect(rig.link.state().armed).to.equal(true);
+    expect(rig.state().armed).to.equal(true);
     await rig.command('takeoff', [10]);
     // STABILIZE cannot take off: GUIDED first, as for any armed vehicle.
     expect(rig.commands(SET_MODE).map(({ fields }) => fields['_param2'])).to.deep.equal([4]);
@@ -138,7 +138,7 @@ describe('commands', () => {
     const rig = await met();
     answering(rig, FAILED);
     rig.say(statusText(2, 'an old line'));
-    const running = rig.link.command({ cmd: 'arm', args: [] });
+    const running = rig.calls.command({ cmd: 'arm', args: [] });
     await rig.clock.advance(50);
     rig.say(statusText(6, 'chatter'));
     rig.say(statusText(2, 'PreArm: GPS 1: Bad fix'));
@@ -175,7 +175,7 @@ describe('commands', () => {
     expect(first.ack.reasons).to.deep.equal(['PreArm: GPS 1: Bad fix', 'PreArm: Compass not calibrated']);
     expect(first.ack.statustext).to.equal('PreArm: Compass not calibrated');
     await rig.live(50_000); // the fix is there: it is not repeated
-    const running = rig.link.command({ cmd: 'arm', args: [] });
+    const running = rig.calls.command({ cmd: 'arm', args: [] });
     await rig.clock.advance(300);
     rig.say(statusText(2, 'Arm: Throttle too high'));
     expect((await running).ack.reasons).to.deep.equal([
@@ -229,7 +229,7 @@ describe('commands', () => {
     rig.onSent = () => undefined;
     await rig.live(4000);
     answering(rig, () => null);
-    const running = rig.link.command({ cmd: 'arm', args: [] });
+    const running = rig.calls.command({ cmd: 'arm', args: [] });
     await settle();
     rig.say(commandAck(ARM, ACCEPTED, 0, 0)); // an old firmware that does not fill it in
     expect((await running).status).to.equal('accepted');
@@ -240,7 +240,7 @@ describe('commands', () => {
     const rig = await met();
     answering(rig, IN_PROGRESS);
     const began = rig.clock.now();
-    const running = rig.link.command({ cmd: 'land', args: [] });
+    const running = rig.calls.command({ cmd: 'land', args: [] });
     await rig.live(6000);
     rig.say(commandAck(21, ACCEPTED));
     expect((await running).status).to.equal('accepted');
@@ -264,7 +264,7 @@ describe('commands', () => {
   it('do not take the late ack of an unanswered one for their own', async () => {
     const rig = await met();
     expect((await rig.command('arm', [], 300)).status).to.equal('no_ack');
-    const running = rig.link.command({ cmd: 'disarm', args: [] });
+    const running = rig.calls.command({ cmd: 'disarm', args: [] });
     await settle();
     rig.say(commandAck(ARM, DENIED)); // of the arm, which was sent once
     await rig.clock.advance(1200);
@@ -279,7 +279,7 @@ describe('commands', () => {
     expect((await rig.command('arm')).status).to.equal('no_ack'); // sent at 0, 1.2 and 2.4 s
     rig.armed = true;
     let answer: CommandResult | null = null;
-    const running = rig.link.command({ cmd: 'disarm', args: [] }).then((result) => {
+    const running = rig.calls.command({ cmd: 'disarm', args: [] }).then((result) => {
       answer = result;
     });
     await rig.live(1500);
@@ -312,7 +312,7 @@ describe('commands', () => {
     rig.armed = true;
     rig.beat();
     expect((await rig.command('arm')).status).to.equal('no_ack');
-    const disarm = rig.link.command({ cmd: 'disarm', args: [] });
+    const disarm = rig.calls.command({ cmd: 'disarm', args: [] });
     await rig.clock.advance(100);
     rig.armed = false;
     rig.say(commandAck(ARM, ACCEPTED));
@@ -321,14 +321,14 @@ describe('commands', () => {
     expect((await disarm).status).to.equal('accepted');
     // A mode likewise, a place not: nothing that it tells shows where it goes, until no older ack can come.
     expect((await rig.command('mode', ['LOITER'])).status).to.equal('no_ack');
-    const mode = rig.link.command({ cmd: 'mode', args: ['ALT_HOLD'] });
+    const mode = rig.calls.command({ cmd: 'mode', args: ['ALT_HOLD'] });
     await rig.clock.advance(100);
     rig.say(commandAck(SET_MODE, ACCEPTED));
     rig.customMode = 2;
     rig.beat();
     expect((await mode).status).to.equal('accepted');
     expect((await rig.command('goto', [48, 11, 30])).status).to.equal('no_ack');
-    const goto = rig.link.command({ cmd: 'goto', args: [49, 11, 30] });
+    const goto = rig.calls.command({ cmd: 'goto', args: [49, 11, 30] });
     await rig.clock.advance(100);
     for (let count = 0; count < 3; count++) rig.say(commandAck(REPOSITION, ACCEPTED));
     await rig.live(500);
@@ -346,7 +346,7 @@ describe('commands', () => {
     expect((await rig.command('disarm', [], 500)).status).to.equal('no_ack');
     rig.armed = false;
     rig.beat();
-    const again = rig.link.command({ cmd: 'arm', args: [], timeout_ms: 2000 });
+    const again = rig.calls.command({ cmd: 'arm', args: [], timeout_ms: 2000 });
     await settle();
     rig.say(commandAck(ARM, ACCEPTED));
     await rig.live(2500);
@@ -357,10 +357,10 @@ describe('commands', () => {
   it('of one id go one after the other, at most eight wait, other ids do not', async () => {
     const rig = await met();
     const waiting: Promise<CommandResult>[] = [];
-    for (let count = 0; count < 9; count++) waiting.push(rig.link.command({ cmd: 'arm', args: [] }));
+    for (let count = 0; count < 9; count++) waiting.push(rig.calls.command({ cmd: 'arm', args: [] }));
     await settle();
     expect(rig.commands(ARM).length).to.equal(1);
-    expect((await errorOf(rig.link.command({ cmd: 'arm', args: [] }))).code).to.equal('E_RATE_LIMITED');
+    expect((await errorOf(rig.calls.command({ cmd: 'arm', args: [] }))).code).to.equal('E_RATE_LIMITED');
     answering(rig, ACCEPTED);
     expect((await rig.command('land')).status).to.equal('accepted');
     await rig.live(2000);
@@ -370,8 +370,8 @@ describe('commands', () => {
 
   it('that could not be sent before their time was over say so', async () => {
     const rig = await met();
-    const first = rig.link.command({ cmd: 'arm', args: [] });
-    const second = errorOf(rig.link.command({ cmd: 'arm', args: [], timeout_ms: 400 }));
+    const first = rig.calls.command({ cmd: 'arm', args: [] });
+    const second = errorOf(rig.calls.command({ cmd: 'arm', args: [], timeout_ms: 400 }));
     await rig.live(4000);
     expect((await second).code).to.equal('E_TIMEOUT');
     expect((await first).status).to.equal('no_ack');
@@ -381,10 +381,10 @@ describe('commands', () => {
 
   it('killSwitch goes at once, before a command that waits for its ack', async () => {
     const rig = await met();
-    const arm = rig.link.command({ cmd: 'arm', args: [] });
-    const queued = rig.link.command({ cmd: 'arm', args: [] });
+    const arm = rig.calls.command({ cmd: 'arm', args: [] });
+    const queued = rig.calls.command({ cmd: 'arm', args: [] });
     await settle();
-    const kill = rig.link.command({ cmd: 'killSwitch', args: ['KILL'] });
+    const kill = rig.calls.command({ cmd: 'killSwitch', args: ['KILL'] });
     await settle();
     expect(rig.commands(ARM).map(({ fields }) => fields['_param2'])).to.deep.equal([0, 21_196]);
     expect((await arm).status).to.equal('no_ack');
@@ -400,19 +400,19 @@ describe('commands', () => {
   it('a killSwitch without an ack is sent to its end: nothing takes its place, nothing arms meanwhile', async () => {
     const rig = await met({ autopilot: 12 });
     const gone = new AbortController();
-    const kill = rig.link.command({ cmd: 'killSwitch', args: ['KILL'], timeout_ms: 100 }, gone.signal);
+    const kill = rig.calls.command({ cmd: 'killSwitch', args: ['KILL'], timeout_ms: 100 }, gone.signal);
     await settle();
     gone.abort(); // whoever pressed it may have crashed
     for (const cmd of ['arm', 'missionStart'] as const) {
-      const refused = await errorOf(rig.link.command({ cmd, args: [] }));
+      const refused = await errorOf(rig.calls.command({ cmd, args: [] }));
       expect(refused.code, cmd).to.equal('E_BUSY');
       expect(refused.status).to.equal(409);
     }
-    const disarm = rig.link.command({ cmd: 'disarm', args: [] });
-    const land = rig.link.command({ cmd: 'land', args: [] });
+    const disarm = rig.calls.command({ cmd: 'disarm', args: [] });
+    const land = rig.calls.command({ cmd: 'land', args: [] });
     await rig.clock.advance(1250);
     // Pressed again: at once, and as often again.
-    const again = rig.link.command({ cmd: 'killSwitch', args: ['KILL'] });
+    const again = rig.calls.command({ cmd: 'killSwitch', args: ['KILL'] });
     await rig.live(2500);
     const sent = rig.commands(ARM).map(({ fields }) => [fields['_param1'], fields['_param2']]);
     expect(sent).to.deep.equal(Array.from({ length: 5 }, () => [0, 21_196]));
@@ -537,7 +537,7 @@ describe('commands', () => {
   it('need a live vehicle and a request that makes sense', async () => {
     const rig = new Rig();
     rig.link.start();
-    expect((await errorOf(rig.link.command({ cmd: 'arm', args: [] }))).code).to.equal('E_NO_FC');
+    expect((await errorOf(rig.calls.command({ cmd: 'arm', args: [] }))).code).to.equal('E_NO_FC');
     await rig.meet();
     const bad: CommandRequest[] = [
       { cmd: 'takeoff', args: [9999] },
@@ -545,20 +545,20 @@ describe('commands', () => {
       { cmd: 'killSwitch', args: [] },
     ];
     for (const request of bad) {
-      expect((await errorOf(rig.link.command(request))).code, JSON.stringify(request)).to.equal(
+      expect((await errorOf(rig.calls.command(request))).code, JSON.stringify(request)).to.equal(
         'E_BAD_REQUEST',
       );
     }
     expect(rig.commands(ARM).length).to.equal(0);
     await rig.clock.advance(3500);
-    expect((await errorOf(rig.link.command({ cmd: 'arm', args: [] }))).code).to.equal('E_NO_FC');
+    expect((await errorOf(rig.calls.command({ cmd: 'arm', args: [] }))).code).to.equal('E_NO_FC');
     await rig.link.stop();
   });
 
   it('of a client that went away are not sent again', async () => {
     const rig = await met();
     const gone = new AbortController();
-    const running = rig.link.command({ cmd: 'arm', args: [] }, gone.signal);
+    const running = rig.calls.command({ cmd: 'arm', args: [] }, gone.signal);
     await settle();
     gone.abort();
     await rig.live(3000);

@@ -255,12 +255,12 @@ describe('manoeuvres', () => {
     const rig = await met(PX4);
     await sentFor(rig, 'arm');
     rig.beat(); // not yet
-    expect(rig.link.state().armed).to.equal(false);
+    expect(rig.state().armed).to.equal(false);
     rig.sent.length = 0;
-    const running = rig.link.command({ cmd: 'missionStart', args: [] });
+    const running = rig.calls.command({ cmd: 'missionStart', args: [] });
     await rig.clock.advance(10);
     expect((await running).status).to.equal('accepted');
-    expect(rig.link.state().armed).to.equal(true);
+    expect(rig.state().armed).to.equal(true);
     await rig.link.stop();
   });
 });

@@ -41,7 +41,7 @@ async function met(options: { autopilot?: number } = {}): Promise<Rig> {
   return rig;
 }
 
-const report = (rig: Rig): PrearmReport => rig.link.state().telemetry.prearm;
+const report = (rig: Rig): PrearmReport => rig.state().telemetry.prearm;
 const texts = (rig: Rig): string[] => report(rig).reasons.map(({ text, source }) => `${source} ${text}`);
 
 describe('pre-arm report', () => {
