@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { common } from 'node-mavlink';
 import { settle } from './fake-clock.ts';
 import { commandAck, globalPosition } from './mavlink-samples.ts';
-import { Rig, type RigOptions, type Sent } from './rig.ts';
+import { Rig, type Sent } from './rig.ts';
 
 const ARM = 400;
 const SET_MODE = 176;
@@ -15,13 +15,6 @@ const TEMPORARILY_REJECTED = 1;
 const DENIED = 2;
 const FAILED = 4;
 const IN_PROGRESS = 5;
-
-async function met(options: RigOptions = {}): Promise<Rig> {
-  const rig = new Rig(options);
-  await rig.meet();
-  await rig.live(500);
-  return rig;
-}
 
 const isCommand = ({ id, fields }: Sent): boolean =>
   (id === 75 || id === 76) && fields['command'] !== 511 && fields['command'] !== 512;
@@ -51,7 +44,7 @@ describe('acknowledgements', () => {
     ['all components of another system', 255, 0, false],
   ] as const)
     it(`for ${whose}: it ${counts ? 'answers' : 'does not answer'} our command`, async () => {
-      const rig = await met();
+      const rig = await Rig.met();
       const running = rig.calls.command({ cmd: 'arm', args: [] });
       await settle();
       rig.say(commandAck(ARM, DENIED, system, component));
@@ -63,7 +56,7 @@ describe('acknowledgements', () => {
     });
 
   it('for another that says IN_PROGRESS does not lengthen the wait for ours', async () => {
-    const rig = await met();
+    const rig = await Rig.met();
     const running = rig.calls.command({ cmd: 'arm', args: [] });
     await settle();
     rig.say(commandAck(ARM, IN_PROGRESS, 1, 190));
@@ -73,7 +66,7 @@ describe('acknowledgements', () => {
   });
 
   it("PX4's second ack of a mode does not answer the next mode, which waits a moment for it", async () => {
-    const rig = await met({ autopilot: 12 });
+    const rig = await Rig.met({ autopilot: 12 });
     answering(rig, ({ fields }) => (fields['_param3'] === 5 ? TEMPORARILY_REJECTED : ACCEPTED));
     rig.customMode = 0x0304_0000; // it shows it at once
     expect((await rig.command('mode', ['LOITER'])).status).to.equal('accepted');
@@ -88,7 +81,7 @@ describe('acknowledgements', () => {
   });
 
   it('of a repetition that comes after the answer is not taken for the next command', async () => {
-    const rig = await met();
+    const rig = await Rig.met();
     rig.onSent = () => undefined;
     rig.customMode = 5; // it shows it at once
     rig.beat();
@@ -106,7 +99,7 @@ describe('acknowledgements', () => {
   });
 
   it('that came late answers the same request made again', async () => {
-    const rig = await met();
+    const rig = await Rig.met();
     expect((await rig.command('arm', [], 500)).status).to.equal('no_ack');
     const again = rig.calls.command({ cmd: 'arm', args: [] });
     await settle();
@@ -116,7 +109,7 @@ describe('acknowledgements', () => {
   });
 
   it('that says TEMPORARILY_REJECTED is the answer, and nothing is sent again', async () => {
-    const rig = await met();
+    const rig = await Rig.met();
     answering(rig, () => TEMPORARILY_REJECTED);
     const result = await rig.command('arm');
     expect(result.status).to.equal('rejected');
@@ -126,7 +119,7 @@ describe('acknowledgements', () => {
   });
 
   it('that says IN_PROGRESS and no more leaves its end to nobody else', async () => {
-    const rig = await met();
+    const rig = await Rig.met();
     answering(rig, () => IN_PROGRESS);
     expect((await rig.command('mode', ['LOITER'])).ack.result_name).to.equal('IN_PROGRESS');
     rig.onSent = () => undefined;
@@ -139,7 +132,7 @@ describe('acknowledgements', () => {
   });
 
   it('of a take-off that was lost: it is not sent again once it climbs', async () => {
-    const rig = await met({ customMode: 4 });
+    const rig = await Rig.met({ customMode: 4 });
     rig.armed = true;
     rig.beat();
     rig.say(landed(1));
@@ -153,7 +146,7 @@ describe('acknowledgements', () => {
   });
 
   it('that refuses the repetition of a take-off which climbs is no answer', async () => {
-    const rig = await met({ customMode: 4 });
+    const rig = await Rig.met({ customMode: 4 });
     rig.armed = true;
     rig.beat();
     rig.say(globalPosition(100, 48, 11)); // 12 m
@@ -173,7 +166,7 @@ describe('acknowledgements', () => {
 
   it("of PX4's missionStart that was lost: the mission is not thrown back to its first item", async () => {
     const px4Mission = (4 << 16) | (4 << 24);
-    const rig = await met({ autopilot: 12, customMode: px4Mission });
+    const rig = await Rig.met({ autopilot: 12, customMode: px4Mission });
     rig.say(mission(3));
     const running = rig.calls.command({ cmd: 'missionStart', args: [] });
     await rig.clock.advance(1250);
@@ -186,7 +179,7 @@ describe('acknowledgements', () => {
   });
 
   it('a newer command ends the repetitions of an older one', async () => {
-    const rig = await met();
+    const rig = await Rig.met();
     const goto = rig.calls.command({ cmd: 'goto', args: [48, 11, 20] });
     await rig.clock.advance(500);
     // One that makes no sense changes nothing.

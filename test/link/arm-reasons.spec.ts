@@ -40,9 +40,7 @@ const PARAMS: Readonly<Record<string, number>> = {
 
 /** A vehicle that passes its own checks. */
 async function met(options: RigOptions, params: Readonly<Record<string, number>> = {}): Promise<Rig> {
-  const rig = new Rig(options);
-  await rig.meet();
-  await rig.live(500);
+  const rig = await Rig.met(options);
   const all = Object.entries(params);
   for (const [index, [name, value]] of all.entries()) rig.say(paramValue(name, value, index, all.length));
   rig.say(sysStatus(CHECK | RECEIVER));

@@ -16,9 +16,7 @@ const SUB: RigOptions = { type: 12, customMode: 0 };
 const PX4: RigOptions = { type: 2, autopilot: 12, customMode: px4Mode(4, 3) };
 
 async function met(options: RigOptions, unsupported: readonly number[] = []): Promise<Rig> {
-  const rig = new Rig(options);
-  await rig.meet();
-  await rig.live(500);
+  const rig = await Rig.met(options);
   rig.onSent = ({ id, fields }: Sent) => {
     const command = Number(fields['command']);
     if ((id !== 75 && id !== 76) || command === 511 || command === 512) return;

@@ -9,9 +9,7 @@ const OFFBOARD: RigOptions = { type: 2, autopilot: 12, customMode: 6 << 16 };
 const EAST: SetPoint = { type: 'velocity', frame: 'ned', vx: 0, vy: 3, vz: 0 };
 
 async function met(options: RigOptions): Promise<Rig> {
-  const rig = new Rig(options);
-  await rig.meet();
-  await rig.live(500);
+  const rig = await Rig.met(options);
   rig.sent.length = 0;
   return rig;
 }

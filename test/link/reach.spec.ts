@@ -5,6 +5,7 @@ import { ApiError } from '../../shared/errors.ts';
 import { CMD } from '../../shared/mission/commands.ts';
 import type { CommandRequest } from '../../shared/rpc/link.ts';
 import type { MissionItem } from '../../shared/schemas/mission-item.ts';
+import { refusal } from '../support/refusal.ts';
 import { commandAck, globalPosition, homePosition, paramValue } from './mavlink-samples.ts';
 import { Rig, type RigOptions } from './rig.ts';
 
@@ -37,15 +38,6 @@ async function at(
 }
 
 const north = (metres: number, alt = 20): number[] => [HERE.lat + metres * METRE, HERE.lon, alt];
-
-async function refusal(promise: Promise<unknown>): Promise<ApiError> {
-  const error: unknown = await promise.then(
-    (value) => new Error(`was taken: ${JSON.stringify(value)}`),
-    (reason: unknown) => reason,
-  );
-  if (!(error instanceof ApiError)) throw error;
-  return error;
-}
 
 describe('a place that is too far away', () => {
   it('further than flight.max_goto_m is refused with the distance, before anything is sent; allow_far sends it', async () => {

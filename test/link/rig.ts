@@ -155,6 +155,14 @@ export class Rig {
     this.calls = linkMethods(this.link.parts, () => []);
   }
 
+  /** One whose vehicle is there. */
+  static async met(options: RigOptions = {}): Promise<Rig> {
+    const rig = new Rig(options);
+    await rig.meet();
+    await rig.live(500);
+    return rig;
+  }
+
   state(): LinkState {
     return linkState(this.link.parts);
   }
