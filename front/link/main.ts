@@ -25,11 +25,13 @@ import { FeedEndpoint } from './endpoints/feed-endpoint.ts';
 import { openEndpoint } from './endpoints/open-endpoint.ts';
 import { Link } from './link.ts';
 import { LogStore } from './logs/log-store.ts';
+import { linkMethods } from './methods.ts';
 import { MetadataStore } from './params/metadata-store.ts';
 import { ParamStore } from './params/param-store.ts';
 import { KeyStore } from './signing/key-store.ts';
 import { NoTransport } from './sources/no-transport.ts';
 import { openSource } from './sources/open-source.ts';
+import { linkState } from './state.ts';
 
 /** Where a ground station's radio hands over what comes from slot 0 (docs/contract.md 7). */
 const RADIO_PORT = Number(process.env['SVC_RADIO_MAVLINK_PORT'] ?? RADIO_PORTS.mavlink);
@@ -123,7 +125,7 @@ async function build(log: Logger, { wasArmed = false }: Init): Promise<Program> 
     onCameraRequest: (request) => server.tell('camera', request),
   });
   const { serial_control: serialControl } = config.mavlink;
-  const { router } = link;
+  const { router, vehicle } = link.parts;
   const addresses = configured.filter((address) => {
     // On a ground station the vehicle uses the port that a drone has for ground stations.
     const taken = from?.kind === 'udp' && address.kind === 'udp' && from.port === address.port;
@@ -152,39 +154,12 @@ async function build(log: Logger, { wasArmed = false }: Init): Promise<Program> 
     log,
     router,
     serialControl,
-    vehicle: () => link.target,
+    vehicle: () => vehicle.target,
   });
   const server = serverOf(LINK, {
     path: paths.linkSocket,
-    handlers: {
-      command: async (params, signal) => link.command(params, signal),
-      setpoint: (params) => link.setPoint(params),
-      setpoint_end: ({ holder }) => link.endSetPoints(holder),
-      params: () => link.params(),
-      param_set: async (params) => link.writeParam(params),
-      mission_read: async (params) => link.missions.read(params),
-      mission_write: async (params) => link.missions.write(params),
-      params_reset: async ({ force }) => link.resetParams(force),
-      logs: async () => link.logs.logs(),
-      log_fetch: async ({ id }) => link.logs.fetch(id),
-      logs_erase: async ({ force }) => link.logs.erase(force),
-      calibration: async ({ seen }) => link.calibration.state(seen),
-      calibrate: async (params) => link.calibration.begin(params),
-      calibrate_confirm: async ({ pose }) => link.calibration.confirm(pose),
-      calibrate_cancel: async () => link.calibration.cancel(),
-      signing: () => link.signing,
-      signing_enrol: async (params) => link.enrolSigning(params),
-      signing_disable: async ({ force }) => link.disableSigning(force),
-      camera: ({ camera }) => link.camera.tell(camera),
-      camera_done: (params) => link.camera.done(params),
-      pilot: ({ client_id: clientId }) => {
-        link.pilot.tell(clientId);
-        return {};
-      },
-      extend: ({ extension, values }) => link.extend(extension, values),
-      endpoints: () => [...endpoints, feed].map(({ status }) => status),
-    },
-    greeting: () => [['state', link.state()]],
+    handlers: linkMethods(link.parts, () => [...endpoints, feed].map(({ status }) => status)),
+    greeting: () => [['state', linkState(link.parts)]],
     onError: (error) => log.warn(`rpc: ${messageOf(error)}`),
   });
   const services = [

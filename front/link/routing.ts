@@ -1,19 +1,24 @@
 import { modeName } from '../../shared/flight/modes.ts';
 import type { Logger } from '../../shared/process/logger.ts';
+import type { CameraRequest } from '../../shared/rpc/camera.ts';
+import { Camera } from './camera/camera.ts';
 import type { Clock } from './clock.ts';
 import type { Commands } from './commands/commands.ts';
 import type { Encoder } from './encode.ts';
 import type { Missions } from './missions/missions.ts';
 import type { Params } from './params/params.ts';
 import { FlightFrames } from './router/flight-frames.ts';
-import { LoopGuard } from './router/loop-guard.ts';
+import type { LoopGuard } from './router/loop-guard.ts';
 import type { PilotWatch } from './router/pilot-watch.ts';
-import { type OwnComponent, Router } from './router/router.ts';
+import { Router } from './router/router.ts';
 import { WireAnswers } from './router/wire-answers.ts';
 import { WireGuard } from './router/wire-guard.ts';
 import type { Signing } from './signing/signing.ts';
 import type { Arming } from './vehicle/arming.ts';
 import type { Vehicle } from './vehicle/vehicle.ts';
+
+/** An older position is not where a picture was taken. */
+const PLACE_S = 3;
 
 interface RoutingParts {
   readonly clock: Clock;
@@ -21,9 +26,11 @@ interface RoutingParts {
   readonly encoder: Encoder;
   /** For answers to endpoints. */
   readonly replies: Encoder;
+  /** Encodes as the camera. */
+  readonly cameraEncoder: Encoder;
   /** Whether frames of endpoints are signed with the vehicle's key; else they are refused. */
   readonly signEndpoints: boolean;
-  readonly camera: OwnComponent;
+  readonly loops: LoopGuard;
   readonly pilot: PilotWatch;
   readonly arming: Arming;
   readonly signing: Signing;
@@ -33,10 +40,22 @@ interface RoutingParts {
   readonly commands: Commands;
   /** The only way to the vehicle; false when the bytes were dropped. */
   readonly leave: (bytes: Buffer) => boolean;
+  /** Gets what ground stations want of the camera. */
+  readonly onCameraRequest: (request: CameraRequest) => void;
 }
 
-/** The router between the vehicle and its endpoints, with the guard of what may pass and the answers to what may not. */
-export function openRouting(parts: RoutingParts): Router {
+/**
+ * The router between the vehicle and its endpoints, with the guard of what may pass and the answers to what may not; and the
+ * camera, which this node itself plays towards them.
+ */
+export function openRouting(parts: RoutingParts): { readonly router: Router; readonly camera: Camera } {
+  const router = openRouter(parts);
+  const camera = openCamera(parts, router);
+  router.play(camera);
+  return { router, camera };
+}
+
+function openRouter(parts: RoutingParts): Router {
   const { clock, log, encoder, signEndpoints, pilot, arming, signing, vehicle, params, missions } = parts;
   const flightFrames = new FlightFrames(
     (customMode) => modeName(vehicle.family, customMode),
@@ -52,7 +71,6 @@ export function openRouting(parts: RoutingParts): Router {
   });
   return new Router({
     clock,
-    own: parts.camera,
     toSource: parts.leave,
     autopilot: () => vehicle.target,
     seal: (frame) => {
@@ -71,8 +89,28 @@ export function openRouting(parts: RoutingParts): Router {
       () => parts.commands.killing,
       { clientId: () => pilot.clientId, flies: (frame) => flightFrames.flies(frame) },
     ),
-    loops: new LoopGuard(clock),
+    loops: parts.loops,
     refusal: (frame, why, said) => answers.answers(frame, why, said),
     onProblem: (sentence) => log.warn(sentence),
+  });
+}
+
+function openCamera(parts: RoutingParts, router: Router): Camera {
+  const { clock, encoder, signEndpoints, vehicle } = parts;
+  return new Camera({
+    clock,
+    encoder: parts.cameraEncoder,
+    isSigned: (frame) => {
+      const { signer } = encoder;
+      if (signer === null || signEndpoints) return true;
+      return frame.signed && signer.verifies(frame);
+    },
+    router,
+    vehicle: () => vehicle.target,
+    place: () => {
+      const { ages, position } = vehicle.telemetry;
+      return ages.position !== null && ages.position <= PLACE_S ? position : null;
+    },
+    ask: parts.onCameraRequest,
   });
 }

@@ -276,6 +276,5 @@ export type CalibrateRequest = ParamsOf<typeof LINK, 'calibrate'>;
 export type CommandRequest = ParamsOf<typeof LINK, 'command'>;
 export type MissionReadRequest = ParamsOf<typeof LINK, 'mission_read'>;
 export type MissionWriteRequest = ParamsOf<typeof LINK, 'mission_write'>;
-export type SetPointRequest = ParamsOf<typeof LINK, 'setpoint'>;
 export type ParamWriteRequest = ParamsOf<typeof LINK, 'param_set'>;
 export type SigningEnrolRequest = ParamsOf<typeof LINK, 'signing_enrol'>;

@@ -8,7 +8,8 @@ import { loadConfig } from '../../shared/config/load.ts';
 import { readPrivate, readPrivateSync } from '../../shared/files/private-file.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
-import { refusal, silentLog } from '../support/pin-stores.ts';
+import { silentLog } from '../support/pin-stores.ts';
+import { refusal } from '../support/refusal.ts';
 import { svc } from '../support/svc.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 

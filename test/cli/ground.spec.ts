@@ -1,12 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { EXIT } from '../../bin/exit-codes.ts';
 import { KEY } from '../support/edge.ts';
-import { ROOT, TestNode } from '../support/node.ts';
+import { TestNode } from '../support/node.ts';
 import { bindTo, boundPair, DRONE, GROUND } from '../support/radios.ts';
-import { svc } from '../support/svc.ts';
+import { svc, svcTold } from '../support/svc.ts';
 import { freePort } from '../support/temp.ts';
 
 const GROUND_KEY = 'svc_ground789abcdef0123456789abcdef0123456789a';
@@ -42,30 +39,8 @@ describe('svc on a ground station', function () {
 
   const here = async (...args: readonly string[]) => svc(ground.paths, ...args);
   /** With the key on stdin, as from a file. */
-  const pairing = async (stdin: string): Promise<{ code: number | null; text: string }> => {
-    const { etc, run, state } = ground.paths;
-    const child = spawn(
-      process.execPath,
-      [join(ROOT, 'bin/svc.js'), 'radio', 'pair', `127.0.0.1:${drone.port}`, '--force'],
-      {
-        env: {
-          ...process.env,
-          SVC_ETC_DIR: etc,
-          SVC_RUN_DIR: run,
-          SVC_STATE_DIR: state,
-          NO_COLOR: '1',
-        },
-      },
-    );
-    let text = '';
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (chunk: Buffer) => {
-        text += chunk.toString();
-      });
-    child.stdin.end(stdin);
-    const [code] = (await once(child, 'close')) as [number | null];
-    return { code, text };
-  };
+  const pairing = async (stdin: string) =>
+    svcTold(ground.paths, stdin, 'radio', 'pair', `127.0.0.1:${drone.port}`, '--force');
 
   it('every command reaches a drone behind its ground station, from here and from elsewhere', async () => {
     const direct = await svc(drone.paths, 'config', 'get', 'agent.name');
@@ -115,9 +90,9 @@ describe('svc on a ground station', function () {
     expect((await pairing('')).code).to.equal(EXIT.usage);
     expect((await pairing('svc_wrongwrong\n')).code).to.equal(EXIT.refused);
     const bound = await pairing(`${KEY}\n`);
-    expect(bound.code, bound.text).to.equal(EXIT.done);
-    expect(bound.text).to.not.include(KEY);
-    const fingerprint = /([0-9a-f]{4} ){7}[0-9a-f]{4}/.exec(bound.text)?.[0] ?? 'none';
+    expect(bound.code, bound.stderr).to.equal(EXIT.done);
+    expect(bound.stdout + bound.stderr).to.not.include(KEY);
+    const fingerprint = /([0-9a-f]{4} ){7}[0-9a-f]{4}/.exec(bound.stdout)?.[0] ?? 'none';
     for (const paths of [ground.paths, drone.paths])
       expect((await svc(paths, 'radio', 'pairs')).stdout).to.include(fingerprint);
     const coded = await here('radio', 'pair', `127.0.0.1:${drone.port}`, '--code', 'XXXXXX', '--force');

@@ -8,18 +8,14 @@ import { expect } from 'chai';
 import { EXIT } from '../../bin/exit-codes.ts';
 import { checkOwner, seedDemoConfig } from '../../bin/supervisor/demo.ts';
 import { parseConfig } from '../../shared/config/parse.ts';
-import { type Paths, pathsFrom } from '../../shared/paths.ts';
+import { pathsFrom } from '../../shared/paths.ts';
 import { KEY } from '../support/edge.ts';
 import { ROOT, TestNode } from '../support/node.ts';
-import { svc } from '../support/svc.ts';
+import { svc, svcEnv, svcTold } from '../support/svc.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
 const SVC = join(ROOT, 'bin/svc.js');
 const KEYED = { 'x-svc-key': KEY };
-
-function environment({ etc, run, state }: Paths): NodeJS.ProcessEnv {
-  return { ...process.env, SVC_ETC_DIR: etc, SVC_RUN_DIR: run, SVC_STATE_DIR: state, NO_COLOR: '1' };
-}
 
 describe('svc, for people', function () {
   this.timeout(120_000);
@@ -30,23 +26,13 @@ describe('svc, for people', function () {
   after(async () => node.stop());
 
   /** `svc pin set` with this on its stdin. */
-  const pinSet = async (stdin: string): Promise<{ code: number | null; text: string }> => {
-    const child = spawn(process.execPath, [SVC, 'pin', 'set'], { env: environment(node.paths) });
-    let text = '';
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (chunk: Buffer) => {
-        text += chunk.toString();
-      });
-    child.stdin.end(stdin);
-    const [code] = (await once(child, 'close')) as [number | null];
-    return { code, text };
-  };
+  const pinSet = async (stdin: string) => svcTold(node.paths, stdin, 'pin', 'set');
   const opens = async (pin: string): Promise<number> =>
     (await node.post('/api/dashboard/pin/verify', { pin })).status;
 
   it('pin: set from stdin, changed, shown, cleared; never as an argument', async () => {
     expect((await svc(node.paths, 'pin', 'status')).stdout).to.equal('No PIN is set.\n');
-    expect(await pinSet('271828\n')).to.deep.equal({ code: 0, text: 'PIN set.\n' });
+    expect(await pinSet('271828\n')).to.deep.equal({ code: 0, stdout: 'PIN set.\n', stderr: '' });
     expect(await opens('271828')).to.equal(200);
     expect((await pinSet('31415')).code).to.equal(0);
     expect(await opens('271828')).to.equal(401);
@@ -63,7 +49,7 @@ describe('svc, for people', function () {
 
   it('pin set in a terminal asks twice and shows nothing of what is typed', async () => {
     const child = spawn('script', ['-qefc', `${process.execPath} ${SVC} pin set`, '/dev/null'], {
-      env: environment(node.paths),
+      env: svcEnv(node.paths),
     });
     let text = '';
     const shows = async (wanted: string): Promise<void> => {
@@ -81,7 +67,7 @@ describe('svc, for people', function () {
 
   it('a script on stdin is left to the script: no command takes its argument from there', () => {
     const script = `"${process.execPath}" "${SVC}" config get >/dev/null\n"${process.execPath}" "${SVC}" cmd\necho "the end"\n`;
-    const env = environment(node.paths);
+    const env = svcEnv(node.paths);
     const said = execFileSync('bash', {
       env,
       input: script,
@@ -128,7 +114,7 @@ describe('svc, for people', function () {
     // User and system time of the shell's children, from the second run on. The least: others may be at work here.
     const script = `for i in 1 2 3 4 5 6; do "$0" "$1" status >/dev/null || exit 1; times | tail -1; done`;
     const lines = execFileSync('bash', ['-c', script, process.execPath, SVC], {
-      env: environment(node.paths),
+      env: svcEnv(node.paths),
       encoding: 'utf8',
     });
     const seconds = lines

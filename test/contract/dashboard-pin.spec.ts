@@ -6,7 +6,8 @@ import { PinLadder } from '../../front/control/stores/pin-ladder.ts';
 import { TICKET_LIFE_S, TicketStore } from '../../front/control/stores/tickets.ts';
 import { ANONYMOUS } from '../../shared/auth/principal.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { PinNode, refusal } from '../support/pin-stores.ts';
+import { PinNode } from '../support/pin-stores.ts';
+import { refusal } from '../support/refusal.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
 const PIN = '493817';

@@ -12,7 +12,7 @@ import { GroundStation } from '../link/ground-station.ts';
 import { encodeAs } from '../link/mavlink-samples.ts';
 import { SimProcess } from '../sim/sim-process.ts';
 import { KEY } from '../support/edge.ts';
-import { linkState, telemetry } from '../support/events.ts';
+import { known, telemetry } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
 import { svc } from '../support/svc.ts';
 import { freePort, removeDir, tempDir } from '../support/temp.ts';
@@ -54,7 +54,7 @@ for (const [firmware, first] of [
         simulated: false,
         config: `mavlink:\n  source: tcp:127.0.0.1:${sim.port}\n  endpoints: ["tcp:127.0.0.1:${port}"]\n`,
       });
-      await linkState(node, ({ params, firmware_version: version }) => !params.priming && version !== null);
+      await known(node);
       const jumps = { frame: 2, command: 177, param1: second, param2: 1 };
       const { status, body } = await send('PUT', '/api/mission', [...ITEMS, jumps]);
       expect(status, JSON.stringify(body)).to.equal(200);

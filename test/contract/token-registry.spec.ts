@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { TokenEntry, TokenFile } from '../../front/control/stores/token-file.ts';
 import { CLOCK_FLOOR_MS, type TokenId } from '../../shared/auth/token.ts';
-import { refusal } from '../support/pin-stores.ts';
+import { refusal } from '../support/refusal.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 import { DAY, TokenNode } from '../support/token-stores.ts';
 

@@ -17,7 +17,8 @@ import {
 } from '../../shared/auth/token.ts';
 import { mintRequest, revokeRequest } from '../../shared/schemas/mcp.ts';
 import { compileValidator, createAjv } from '../../shared/schemas/validator.ts';
-import { refusal, silentLog } from '../support/pin-stores.ts';
+import { silentLog } from '../support/pin-stores.ts';
+import { refusal } from '../support/refusal.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 import { DAY, DEVICE, TokenNode } from '../support/token-stores.ts';
 

@@ -6,9 +6,9 @@ import { POSES } from '../../shared/flight/calibration.ts';
 import { calibrationState } from '../../shared/schemas/calibration.ts';
 import { compileValidator, createAjv } from '../../shared/schemas/validator.ts';
 import { KEY } from '../support/edge.ts';
-import { linkState } from '../support/events.ts';
+import { known } from '../support/events.ts';
 import { ROOT, TestNode } from '../support/node.ts';
-import { svc } from '../support/svc.ts';
+import { svc, svcEnv } from '../support/svc.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 const PATH = '/api/calibration';
@@ -22,9 +22,7 @@ class Running {
   readonly #ended: Promise<unknown>;
 
   constructor(node: TestNode, ...args: readonly string[]) {
-    const { etc, run, state } = node.paths;
-    const env = { ...process.env, SVC_ETC_DIR: etc, SVC_RUN_DIR: run, SVC_STATE_DIR: state, NO_COLOR: '1' };
-    this.child = spawn(process.execPath, [join(ROOT, 'bin/svc.js'), ...args], { env });
+    this.child = spawn(process.execPath, [join(ROOT, 'bin/svc.js'), ...args], { env: svcEnv(node.paths) });
     this.child.stdout.on('data', (chunk: Buffer) => {
       this.stdout += chunk.toString();
       for (const wake of this.#wake.splice(0)) wake();
@@ -65,7 +63,7 @@ describe('calibration over HTTP, and svc calibrate', function () {
 
   before(async () => {
     node = await TestNode.start({ pairing: { key: KEY } });
-    await linkState(node, ({ params, firmware_version: version }) => !params.priming && version !== null);
+    await known(node);
     const faster = await svc(node.paths, 'params', 'set', 'SIM_SPEEDUP', '10');
     expect(faster.code, faster.stderr).to.equal(0);
   });

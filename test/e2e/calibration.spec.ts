@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { common } from 'node-mavlink';
-import { ApiError } from '../../shared/errors.ts';
 import {
   CALIBRATION_SENSORS,
   type CalibrationSensor,
@@ -8,43 +7,22 @@ import {
   POSES,
 } from '../../shared/flight/calibration.ts';
 import { crcExtraOf } from '../../shared/mavlink/dialect.ts';
-import { LinkProcess } from '../link/link-process.ts';
 import { commandAck, rawV2, statusText } from '../link/mavlink-samples.ts';
 import { Rig, type RigOptions } from '../link/rig.ts';
-import { SimProcess } from '../sim/sim-process.ts';
+import { refusal } from '../support/refusal.ts';
+import { SimPair } from './sim-pair.ts';
 
 const FAST = ['--speedup', '20'] as const;
 const CALIBRATE = 241;
 const POSITION = 42_429;
 const PX4 = 12;
 
-async function failure(work: Promise<unknown>): Promise<ApiError> {
-  try {
-    await work;
-  } catch (error) {
-    if (error instanceof ApiError) return error;
-    throw error;
-  }
-  throw new Error('it should have failed');
-}
-
 /** svc-link with a simulated vehicle. */
-class Pair implements AsyncDisposable {
-  readonly link: LinkProcess;
-  readonly sim: SimProcess;
-
-  private constructor(link: LinkProcess, sim: SimProcess) {
-    this.link = link;
-    this.sim = sim;
-  }
-
+class Pair extends SimPair {
   static async start(...args: string[]): Promise<Pair> {
-    const sim = await SimProcess.start('--no-mission', ...args);
-    const link = await LinkProcess.start(`tcp:127.0.0.1:${sim.port}`);
-    await link.until(({ mavlink_alive: alive, firmware_version: version, params, telemetry }) => {
-      return alive && version !== null && !params.priming && telemetry.position.lat !== null;
-    });
-    return new Pair(link, sim);
+    return new Pair(
+      ...(await SimPair.processes(args, '[]', ({ telemetry }) => telemetry.position.lat !== null)),
+    );
   }
 
   async begin(sensor: CalibrationSensor, force = false): Promise<CalibrationState> {
@@ -74,11 +52,6 @@ class Pair implements AsyncDisposable {
 
   async ended(): Promise<CalibrationState> {
     return this.until(({ running }) => !running);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.link.stop();
-    await this.sim[Symbol.asyncDispose]();
   }
 }
 
@@ -158,21 +131,21 @@ describe('calibration of a simulated vehicle', function () {
       const state = await pair.until(({ poses }) => poses[0] === pose, false);
       expect(state).to.include({ step: 'pose', confirm: true });
       asked.push(state.text ?? '');
-      const other = await failure(
+      const other = await refusal(
         pair.link.calls.calibrate_confirm({ pose: pose === 'back' ? 'level' : 'back' }),
       );
       expect([other.code, other.message]).to.deep.equal([
         'E_CALIBRATION',
         `The vehicle asks for ${pose}, not for ${pose === 'back' ? 'level' : 'back'}.`,
       ]);
-      const busy = await failure(pair.begin('gyro'));
+      const busy = await refusal(pair.begin('gyro'));
       expect(busy.code).to.equal('E_BUSY');
       await pair.link.calls.calibrate_confirm({ pose });
     }
     expect(asked[0]).to.equal('Place vehicle level and press any key.');
     expect(asked[5]).to.equal('Place vehicle on its BACK.');
     expect(await pair.ended()).to.include({ result: 'done' });
-    expect((await failure(pair.link.calls.calibrate_confirm({ pose: 'level' }))).code).to.equal(
+    expect((await refusal(pair.link.calls.calibrate_confirm({ pose: 'level' }))).code).to.equal(
       'E_CALIBRATION',
     );
   });
@@ -214,7 +187,7 @@ describe('calibration of a simulated vehicle', function () {
     const begun = pair.begin('gyro');
     const { state } = await pair.link.calls.calibration({ seen: revision });
     expect(state).to.include({ running: true, step: 'starting', percent: null });
-    expect((await failure(pair.cancel())).code).to.equal('E_BUSY');
+    expect((await refusal(pair.cancel())).code).to.equal('E_BUSY');
     await begun;
     expect(await pair.ended()).to.include({ result: 'done' });
   });
@@ -227,7 +200,7 @@ describe('calibration of a simulated vehicle', function () {
       confirm: false,
       poses: ['left', 'right', 'nose_down', 'nose_up', 'back'],
     });
-    const told = await failure(pair.link.calls.calibrate_confirm({ pose: 'left' }));
+    const told = await refusal(pair.link.calls.calibrate_confirm({ pose: 'left' }));
     expect(told.code).to.equal('E_CALIBRATION');
     await pair.cancel();
     const ended = await pair.ended();
@@ -244,9 +217,9 @@ describe('calibration of a simulated vehicle', function () {
       await using pair = await Pair.start('--firmware', firmware);
       await pair.link.command('mode', firmware === 'px4' ? 'AUTO.LOITER' : 'GUIDED');
       await pair.link.command('arm');
-      const guarded = await failure(pair.begin('gyro'));
+      const guarded = await refusal(pair.begin('gyro'));
       expect(guarded.code).to.equal('E_ARMED');
-      const refused = await failure(pair.begin('gyro', true));
+      const refused = await refusal(pair.begin('gyro', true));
       expect([refused.code, refused.message]).to.satisfy(
         ([code, message]: string[]) => code === 'E_CALIBRATION' && message?.includes(answer),
       );
@@ -289,14 +262,15 @@ describe('calibration of a scripted vehicle', () => {
 
   /** Begins, and answers the command. */
   const begin = async (rig: Rig, sensor: CalibrationSensor, result: number | null = 0): Promise<void> => {
-    const begun = rig.link.calibration.begin({ sensor, force: false });
+    const begun = rig.link.parts.calibration.begin({ sensor, force: false });
     begun.catch(() => undefined);
     await told(rig);
     if (result !== null) rig.say(commandAck(CALIBRATE, result));
     await rig.live(4500);
     await begun;
   };
-  const state = async (rig: Rig): Promise<CalibrationState> => (await rig.link.calibration.state(null)).state;
+  const state = async (rig: Rig): Promise<CalibrationState> =>
+    (await rig.link.parts.calibration.state(null)).state;
   const say = (rig: Rig, ...texts: string[]): void => {
     for (const text of texts) rig.say(statusText(6, text));
   };
@@ -319,7 +293,7 @@ describe('calibration of a scripted vehicle', () => {
 
   it('an autopilot that is neither is told so; without a vehicle it is E_NO_FC', async () => {
     const rig = await meet({ autopilot: 4 });
-    const unknown = await failure(rig.link.calibration.begin({ sensor: 'gyro', force: false }));
+    const unknown = await refusal(rig.link.parts.calibration.begin({ sensor: 'gyro', force: false }));
     expect([unknown.code, unknown.message.includes('ArduPilot and PX4')]).to.deep.equal([
       'E_NOT_IMPLEMENTED',
       true,
@@ -327,9 +301,9 @@ describe('calibration of a scripted vehicle', () => {
     const none = new Rig();
     rigs.push(none);
     none.link.start();
-    expect((await failure(none.link.calibration.begin({ sensor: 'gyro', force: false }))).code).to.equal(
-      'E_NO_FC',
-    );
+    expect(
+      (await refusal(none.link.parts.calibration.begin({ sensor: 'gyro', force: false }))).code,
+    ).to.equal('E_NO_FC');
   });
 
   it('what it is told to do, by sensor', async () => {
@@ -393,7 +367,7 @@ describe('calibration of a scripted vehicle', () => {
     expect(stations(rig)).to.equal(before);
     rig.armed = true;
     await rig.live(1000);
-    const forced = rig.link.calibration.begin({ sensor: 'gyro', force: true });
+    const forced = rig.link.parts.calibration.begin({ sensor: 'gyro', force: true });
     await rig.live(10);
     rig.say(commandAck(CALIBRATE, 0));
     await rig.live(5000);
@@ -403,7 +377,7 @@ describe('calibration of a scripted vehicle', () => {
 
   it('px4: a lost ack does not repeat the command once it has begun', async () => {
     const rig = await meet({ autopilot: PX4 });
-    const begun = rig.link.calibration.begin({ sensor: 'gyro', force: false });
+    const begun = rig.link.parts.calibration.begin({ sensor: 'gyro', force: false });
     await told(rig);
     say(rig, '[cal] calibration started: 2 gyro');
     await rig.live(4500);
@@ -414,7 +388,7 @@ describe('calibration of a scripted vehicle', () => {
   it('px4: a vehicle that does not stop is told again, and given up after a while', async () => {
     const rig = await meet({ autopilot: PX4 });
     await begin(rig, 'level');
-    const cancelled = rig.link.calibration.cancel();
+    const cancelled = rig.link.parts.calibration.cancel();
     await rig.live(5000);
     expect((await cancelled).state).to.include({ running: true, step: 'cancelling' });
     await rig.live(100_000);
@@ -425,11 +399,11 @@ describe('calibration of a scripted vehicle', () => {
   it('px4: what is left of a cancelled calibration does not end the next one', async () => {
     const rig = await meet({ autopilot: PX4 });
     await begin(rig, 'level');
-    const cancelled = rig.link.calibration.cancel(); // its ack is lost
+    const cancelled = rig.link.parts.calibration.cancel(); // its ack is lost
     await rig.clock.advance(10);
     say(rig, '[cal] calibration cancelled');
     expect((await cancelled).state).to.include({ running: false, result: 'cancelled' });
-    const begun = rig.link.calibration.begin({ sensor: 'gyro', force: false });
+    const begun = rig.link.parts.calibration.begin({ sensor: 'gyro', force: false });
     await rig.live(3000);
     say(rig, '[cal] calibration started: 2 gyro');
     await rig.live(4000);
@@ -456,12 +430,12 @@ describe('calibration of a scripted vehicle', () => {
     const rig = await meet({});
     await begin(rig, 'accelerometer');
     pose(rig, 2);
-    const refused = failure(rig.link.calibration.confirm('left'));
+    const refused = refusal(rig.link.parts.calibration.confirm('left'));
     await rig.clock.advance(10);
     expect(rig.commands(POSITION)[0]?.fields).to.include({ _param1: 2, targetSystem: 1, targetComponent: 1 });
     rig.say(commandAck(POSITION, 4));
     expect((await refused).code).to.equal('E_CALIBRATION');
-    const silent = failure(rig.link.calibration.confirm('left'));
+    const silent = refusal(rig.link.parts.calibration.confirm('left'));
     await rig.live(6000);
     expect((await silent).code).to.equal('E_TIMEOUT');
     expect(await state(rig)).to.deep.include({ running: true, poses: ['left'], confirm: true });
@@ -506,12 +480,12 @@ describe('calibration of a scripted vehicle', () => {
     it(`ends when ${when}`, async () => {
       const rig = await meet(options);
       await begin(rig, 'accelerometer');
-      const { revision } = await rig.link.calibration.state(null);
-      const news = rig.link.calibration.state(revision);
+      const { revision } = await rig.link.parts.calibration.state(null);
+      const news = rig.link.parts.calibration.state(revision);
       await pass(rig);
       expect(await state(rig)).to.include({ running: false, result: 'failed', text, step: null });
       await news; // who waits is told
-      expect((await rig.link.calibration.state(revision)).revision).to.be.greaterThan(revision);
+      expect((await rig.link.parts.calibration.state(revision)).revision).to.be.greaterThan(revision);
     }).timeout(120_000);
   }
 });

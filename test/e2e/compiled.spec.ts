@@ -14,7 +14,7 @@ describe('a compiled node, as it is deployed', () => {
     const dir = await tempDir();
     try {
       await symlink(join(ROOT, 'node_modules'), join(dir, 'node_modules'));
-      await promisify(execFile)(process.execPath, [join(ROOT, 'deploy/build.ts'), join(dir, 'dist')]);
+      await promisify(execFile)(process.execPath, [join(ROOT, 'deploy/build/main.ts'), join(dir, 'dist')]);
       await cp(join(ROOT, 'package.json'), join(dir, 'package.json'));
       await mkdir(join(dir, 'bin'));
       await cp(join(ROOT, 'bin/svc.js'), join(dir, 'bin/svc.js'));

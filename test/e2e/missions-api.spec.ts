@@ -7,7 +7,7 @@ import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
 import { compileValidator, createAjv } from '../../shared/schemas/validator.ts';
 import { KEY } from '../support/edge.ts';
-import { linkState } from '../support/events.ts';
+import { known } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
 import { svc } from '../support/svc.ts';
 
@@ -94,7 +94,7 @@ describe('mission, fence and rally points over HTTP', () => {
 
   before(async () => {
     node = await TestNode.start({ pairing: { key: KEY } });
-    await linkState(node, ({ params, firmware_version: version }) => !params.priming && version !== null);
+    await known(node);
   });
 
   after(async () => node.stop());

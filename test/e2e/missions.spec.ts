@@ -4,10 +4,10 @@ import { ApiError } from '../../shared/errors.ts';
 import type { MissionList, MissionWritten } from '../../shared/rpc/link-answers.ts';
 import type { MissionItem, MissionPart } from '../../shared/schemas/mission-item.ts';
 import { GroundStation } from '../link/ground-station.ts';
-import { LinkProcess } from '../link/link-process.ts';
 import { encodeAs } from '../link/mavlink-samples.ts';
-import { SimProcess } from '../sim/sim-process.ts';
+import { refusal } from '../support/refusal.ts';
 import { freePort } from '../support/temp.ts';
+import { SimPair } from './sim-pair.ts';
 
 const PLAIN = { param1: 0, param2: 0, param3: 0, param4: 0, autocontinue: 1 } as const;
 
@@ -30,37 +30,14 @@ function survey(count: number): MissionItem[] {
   });
 }
 
-async function failure(work: Promise<unknown>): Promise<ApiError> {
-  try {
-    await work;
-  } catch (error) {
-    if (error instanceof ApiError) return error;
-    throw error;
-  }
-  throw new Error('it should have failed');
-}
-
-class Pair implements AsyncDisposable {
-  readonly link: LinkProcess;
-  readonly sim: SimProcess;
-
-  private constructor(link: LinkProcess, sim: SimProcess) {
-    this.link = link;
-    this.sim = sim;
-  }
-
+class Pair extends SimPair {
   static async start(...args: string[]): Promise<Pair> {
     return Pair.withEndpoint('[]', ...args);
   }
 
   /** @param endpoints YAML */
   static async withEndpoint(endpoints: string, ...args: string[]): Promise<Pair> {
-    const sim = await SimProcess.start('--no-mission', ...args);
-    const link = await LinkProcess.start(`tcp:127.0.0.1:${sim.port}`, [`endpoints: ${endpoints}`]);
-    await link.until(({ mavlink_alive: alive, firmware_version: version, params }) => {
-      return alive && version !== null && !params.priming;
-    });
-    return new Pair(link, sim);
+    return new Pair(...(await SimPair.processes(args, endpoints)));
   }
 
   async write(part: MissionPart, items: readonly MissionItem[]): Promise<MissionWritten> {
@@ -69,11 +46,6 @@ class Pair implements AsyncDisposable {
 
   async read(part: MissionPart, refresh = false): Promise<MissionList> {
     return this.link.calls.mission_read({ part, refresh, token: '' });
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.link.stop();
-    await this.sim[Symbol.asyncDispose]();
   }
 }
 
@@ -118,7 +90,7 @@ describe('missions, fences and rally points through svc-link', () => {
       await using pair = await Pair.start('--firmware', firmware);
       await pair.write('mission', survey(4));
       const bad = survey(6).map((each) => (each.seq === 3 ? item(3, 31_010) : { ...each, z: 77 }));
-      const error = await failure(pair.write('mission', bad));
+      const error = await refusal(pair.write('mission', bad));
       expect(error.code).to.equal('E_MISSION_REJECTED');
       expect(error.extras).to.include({ index: 3, result: 'UNSUPPORTED' });
       expect(error.message).to.include(firmware === 'px4' ? 'refused item 3 ' : 'refused item 4 ');
@@ -154,14 +126,14 @@ describe('missions, fences and rally points through svc-link', () => {
     await pair.sim.fault({ loseLists: 1 });
     expect(await pair.write('fence', circle)).to.include({ count: 1 });
     await pair.sim.fault({ loseLists: 2 });
-    const error = await failure(pair.write('fence', circle));
+    const error = await refusal(pair.write('fence', circle));
     expect(error.extras).to.deep.include({ result: 'DIFFERENT', index: 0, held: { items: [], count: 0 } });
   });
 
   it('one transfer at a time: the second is E_BUSY, the first goes on', async () => {
     await using pair = await Pair.start();
     const first = pair.write('mission', survey(300));
-    const second = await failure(pair.write('fence', []));
+    const second = await refusal(pair.write('fence', []));
     expect(second.code).to.equal('E_BUSY');
     expect((await first).count).to.equal(300);
     const both = await Promise.all([pair.read('mission', true), pair.read('mission', true)]);
@@ -207,12 +179,12 @@ describe('missions, fences and rally points through svc-link', () => {
 
   it('a vehicle that falls silent in the middle: E_TIMEOUT, and what it holds is not known', async () => {
     await using pair = await Pair.start();
-    const running = failure(pair.write('mission', survey(500)));
+    const running = refusal(pair.write('mission', survey(500)));
     await pair.sim.fault({ silence: true });
     const error = await running;
     expect(error.code).to.equal('E_TIMEOUT');
     expect(error.extras).to.have.property('held', null);
-    expect((await failure(pair.read('mission'))).code).to.equal('E_NO_FC');
+    expect((await refusal(pair.read('mission'))).code).to.equal('E_NO_FC');
   }).timeout(120_000);
 });
 

@@ -1,7 +1,8 @@
 import { chmod, link, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { PinNode, refusal } from '../support/pin-stores.ts';
+import { PinNode } from '../support/pin-stores.ts';
+import { refusal } from '../support/refusal.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
 const PIN = '493817';

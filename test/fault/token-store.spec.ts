@@ -17,7 +17,7 @@ import { expect } from 'chai';
 import { TokenFileReader } from '../../front/control/stores/token-file.ts';
 import type { MintedToken } from '../../front/control/stores/tokens.ts';
 import { ROOT } from '../support/node.ts';
-import { refusal } from '../support/pin-stores.ts';
+import { refusal } from '../support/refusal.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 import { DEVICE, PAIRING_KEY, TokenNode } from '../support/token-stores.ts';
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { common } from 'node-mavlink';
 import { settle } from './fake-clock.ts';
 import { commandAck, globalPosition } from './mavlink-samples.ts';
-import { Rig, type RigOptions, type Sent } from './rig.ts';
+import { Rig, type Sent } from './rig.ts';
 
 const ARM = 400;
 const SET_MODE = 176;
@@ -15,13 +15,6 @@ const TEMPORARILY_REJECTED = 1;
 const DENIED = 2;
 const FAILED = 4;
 const IN_PROGRESS = 5;
-
-async function met(options: RigOptions = {}): Promise<Rig> {
-  const rig = new Rig(options);
-  await rig.meet();
-  await rig.live(500);
-  return rig;
-}
 
 const isCommand = ({ id, fields }: Sent): boolean =>
   (id === 75 || id === 76) && fields['command'] !== 511 && fields['command'] !== 512;
@@ -51,8 +44,8 @@ describe('acknowledgements', () => {
     ['all components of another system', 255, 0, false],
   ] as const)
     it(`for ${whose}: it ${counts ? 'answers' : 'does not answer'} our command`, async () => {
-      const rig = await met();
-      const running = rig.link.command({ cmd: 'arm', args: [] });
+      const rig = await Rig.met();
+      const running = rig.calls.command({ cmd: 'arm', args: [] });
       await settle();
       rig.say(commandAck(ARM, DENIED, system, component));
       await settle();
@@ -63,8 +56,8 @@ describe('acknowledgements', () => {
     });
 
   it('for another that says IN_PROGRESS does not lengthen the wait for ours', async () => {
-    const rig = await met();
-    const running = rig.link.command({ cmd: 'arm', args: [] });
+    const rig = await Rig.met();
+    const running = rig.calls.command({ cmd: 'arm', args: [] });
     await settle();
     rig.say(commandAck(ARM, IN_PROGRESS, 1, 190));
     await rig.live(4000);
@@ -73,12 +66,12 @@ describe('acknowledgements', () => {
   });
 
   it("PX4's second ack of a mode does not answer the next mode, which waits a moment for it", async () => {
-    const rig = await met({ autopilot: 12 });
+    const rig = await Rig.met({ autopilot: 12 });
     answering(rig, ({ fields }) => (fields['_param3'] === 5 ? TEMPORARILY_REJECTED : ACCEPTED));
     rig.customMode = 0x0304_0000; // it shows it at once
     expect((await rig.command('mode', ['LOITER'])).status).to.equal('accepted');
     const began = rig.clock.now();
-    const running = rig.link.command({ cmd: 'rtl', args: [] });
+    const running = rig.calls.command({ cmd: 'rtl', args: [] });
     rig.say(commandAck(SET_MODE, ACCEPTED)); // of the LOITER
     await rig.clock.advance(700); // 400 ms of it for the vehicle's own words
     expect((await running).ack).to.include({ result_name: 'TEMPORARILY_REJECTED', accepted: false });
@@ -88,15 +81,15 @@ describe('acknowledgements', () => {
   });
 
   it('of a repetition that comes after the answer is not taken for the next command', async () => {
-    const rig = await met();
+    const rig = await Rig.met();
     rig.onSent = () => undefined;
     rig.customMode = 5; // it shows it at once
     rig.beat();
-    const first = rig.link.command({ cmd: 'mode', args: ['LOITER'] });
+    const first = rig.calls.command({ cmd: 'mode', args: ['LOITER'] });
     await rig.clock.advance(1250); // sent twice
     rig.say(commandAck(SET_MODE, ACCEPTED)); // of the first
     expect((await first).status).to.equal('accepted');
-    const second = rig.link.command({ cmd: 'mode', args: ['ALT_HOLD'] });
+    const second = rig.calls.command({ cmd: 'mode', args: ['ALT_HOLD'] });
     await settle();
     rig.say(commandAck(SET_MODE, ACCEPTED)); // of the repetition
     answering(rig, () => DENIED);
@@ -106,9 +99,9 @@ describe('acknowledgements', () => {
   });
 
   it('that came late answers the same request made again', async () => {
-    const rig = await met();
+    const rig = await Rig.met();
     expect((await rig.command('arm', [], 500)).status).to.equal('no_ack');
-    const again = rig.link.command({ cmd: 'arm', args: [] });
+    const again = rig.calls.command({ cmd: 'arm', args: [] });
     await settle();
     rig.say(commandAck(ARM, ACCEPTED));
     expect((await again).status).to.equal('accepted');
@@ -116,7 +109,7 @@ describe('acknowledgements', () => {
   });
 
   it('that says TEMPORARILY_REJECTED is the answer, and nothing is sent again', async () => {
-    const rig = await met();
+    const rig = await Rig.met();
     answering(rig, () => TEMPORARILY_REJECTED);
     const result = await rig.command('arm');
     expect(result.status).to.equal('rejected');
@@ -126,11 +119,11 @@ describe('acknowledgements', () => {
   });
 
   it('that says IN_PROGRESS and no more leaves its end to nobody else', async () => {
-    const rig = await met();
+    const rig = await Rig.met();
     answering(rig, () => IN_PROGRESS);
     expect((await rig.command('mode', ['LOITER'])).ack.result_name).to.equal('IN_PROGRESS');
     rig.onSent = () => undefined;
-    const next = rig.link.command({ cmd: 'mode', args: ['ALT_HOLD'] });
+    const next = rig.calls.command({ cmd: 'mode', args: ['ALT_HOLD'] });
     await settle();
     rig.say(commandAck(SET_MODE, ACCEPTED)); // of the LOITER, at last
     await rig.live(8000);
@@ -139,11 +132,11 @@ describe('acknowledgements', () => {
   });
 
   it('of a take-off that was lost: it is not sent again once it climbs', async () => {
-    const rig = await met({ customMode: 4 });
+    const rig = await Rig.met({ customMode: 4 });
     rig.armed = true;
     rig.beat();
     rig.say(landed(1));
-    const running = rig.link.command({ cmd: 'takeoff', args: [10] });
+    const running = rig.calls.command({ cmd: 'takeoff', args: [10] });
     await rig.clock.advance(600);
     rig.say(landed(2));
     await rig.live(3000);
@@ -153,11 +146,11 @@ describe('acknowledgements', () => {
   });
 
   it('that refuses the repetition of a take-off which climbs is no answer', async () => {
-    const rig = await met({ customMode: 4 });
+    const rig = await Rig.met({ customMode: 4 });
     rig.armed = true;
     rig.beat();
     rig.say(globalPosition(100, 48, 11)); // 12 m
-    const running = rig.link.command({ cmd: 'takeoff', args: [30] });
+    const running = rig.calls.command({ cmd: 'takeoff', args: [30] });
     await rig.clock.advance(1250);
     const higher = Object.assign(globalPosition(200, 48, 11), { relativeAlt: 14_000 });
     rig.say(higher);
@@ -173,9 +166,9 @@ describe('acknowledgements', () => {
 
   it("of PX4's missionStart that was lost: the mission is not thrown back to its first item", async () => {
     const px4Mission = (4 << 16) | (4 << 24);
-    const rig = await met({ autopilot: 12, customMode: px4Mission });
+    const rig = await Rig.met({ autopilot: 12, customMode: px4Mission });
     rig.say(mission(3));
-    const running = rig.link.command({ cmd: 'missionStart', args: [] });
+    const running = rig.calls.command({ cmd: 'missionStart', args: [] });
     await rig.clock.advance(1250);
     expect(rig.commands(MISSION_START)).to.have.length(2); // still at the third: it was not heard
     rig.say(mission(1));
@@ -186,11 +179,11 @@ describe('acknowledgements', () => {
   });
 
   it('a newer command ends the repetitions of an older one', async () => {
-    const rig = await met();
-    const goto = rig.link.command({ cmd: 'goto', args: [48, 11, 20] });
+    const rig = await Rig.met();
+    const goto = rig.calls.command({ cmd: 'goto', args: [48, 11, 20] });
     await rig.clock.advance(500);
     // One that makes no sense changes nothing.
-    await rig.link.command({ cmd: 'mode', args: ['NOWHERE'] }).catch(() => undefined);
+    await rig.calls.command({ cmd: 'mode', args: ['NOWHERE'] }).catch(() => undefined);
     await rig.clock.advance(750);
     expect(rig.commands(REPOSITION)).to.have.length(2);
     answering(rig, ({ fields }) => (fields['command'] === SET_MODE ? ACCEPTED : null));
@@ -200,11 +193,11 @@ describe('acknowledgements', () => {
     expect(rig.commands(REPOSITION)).to.have.length(2);
     // Arming is another matter; disarming ends both.
     rig.onSent = () => undefined;
-    const arm = rig.link.command({ cmd: 'arm', args: [] });
-    const land = rig.link.command({ cmd: 'land', args: [] });
+    const arm = rig.calls.command({ cmd: 'arm', args: [] });
+    const land = rig.calls.command({ cmd: 'land', args: [] });
     await rig.clock.advance(1250);
     expect(rig.commands(ARM)).to.have.length(2);
-    const disarm = rig.link.command({ cmd: 'disarm', args: [] });
+    const disarm = rig.calls.command({ cmd: 'disarm', args: [] });
     expect((await arm).status).to.equal('no_ack');
     expect((await land).status).to.equal('no_ack');
     answering(rig, () => ACCEPTED);

@@ -40,16 +40,14 @@ const PARAMS: Readonly<Record<string, number>> = {
 
 /** A vehicle that passes its own checks. */
 async function met(options: RigOptions, params: Readonly<Record<string, number>> = {}): Promise<Rig> {
-  const rig = new Rig(options);
-  await rig.meet();
-  await rig.live(500);
+  const rig = await Rig.met(options);
   const all = Object.entries(params);
   for (const [index, [name, value]] of all.entries()) rig.say(paramValue(name, value, index, all.length));
   rig.say(sysStatus(CHECK | RECEIVER));
   return rig;
 }
 
-const report = (rig: Rig): PrearmReport => rig.link.state().telemetry.prearm;
+const report = (rig: Rig): PrearmReport => rig.state().telemetry.prearm;
 
 describe('what speaks against arming and is told only to who arms', () => {
   const [COPTER, PLANE, ROVER, SUB] = [2, 1, 10, 12];

@@ -304,7 +304,7 @@ class Near {
       this.heard.push({ id: frame.id, component: frame.component, fields: frameFields(frame) });
     });
     const sink = { queuedBytes: 0, host: '10.0.0.9', send: (bytes: Buffer) => this.#in.push(bytes, 0) };
-    this.#port = rig.link.router.attach('near', sink, { mayWrite, force: false, serialControl: false });
+    this.#port = rig.link.parts.router.attach('near', sink, { mayWrite, force: false, serialControl: false });
     this.#out = new Framer((frame) => this.#port.receive(frame));
     this.#say(heartbeat({ type: 6, autopilot: 8 }));
   }
@@ -348,7 +348,7 @@ describe("the camera's rules", () => {
   let near: Near;
   const picture = (station = near): void => station.command(2000, [0, 0, 1]);
   const done = (problem: CameraDone['problem'] = null): void => {
-    rig.link.camera.done({
+    rig.calls.camera_done({
       id: requests.at(-1)?.id ?? 0,
       problem,
       picture: problem === null ? { file: '/a.jpg', captured_at: 1 } : null,
@@ -357,7 +357,7 @@ describe("the camera's rules", () => {
   /** Seconds with a camera. */
   const watch = async (seconds: number): Promise<void> => {
     for (let left = seconds; left > 0; left--) {
-      rig.link.camera.tell(CAMERA);
+      rig.calls.camera({ camera: CAMERA });
       await rig.live(1000);
     }
   };

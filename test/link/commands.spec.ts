@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { disarmHint } from '../../front/link/commands/disarm-hint.ts';
-import { ApiError } from '../../shared/errors.ts';
 import type { CommandRequest } from '../../shared/rpc/link.ts';
 import type { CommandResult } from '../../shared/rpc/link-answers.ts';
+import { refusal } from '../support/refusal.ts';
 import { settle } from './fake-clock.ts';
 import { commandAck, globalPosition, statusText } from './mavlink-samples.ts';
-import { Rig, type RigOptions, type Sent } from './rig.ts';
+import { Rig, type Sent } from './rig.ts';
 
 const ARM = 400;
 const SET_MODE = 176;
@@ -18,13 +18,6 @@ const UNSUPPORTED = 3;
 const FAILED = 4;
 const IN_PROGRESS = 5;
 
-async function met(options: RigOptions = {}): Promise<Rig> {
-  const rig = new Rig(options);
-  await rig.meet();
-  await rig.live(500);
-  return rig;
-}
-
 /** The vehicle answers each send of each command with `result`. */
 function answering(rig: Rig, result: number | ((sent: Sent) => number | null)): void {
   rig.onSent = (sent) => {
@@ -34,20 +27,11 @@ function answering(rig: Rig, result: number | ((sent: Sent) => number | null)): 
   };
 }
 
-async function errorOf(promise: Promise<unknown>): Promise<ApiError> {
-  const error: unknown = await promise.then(
-    () => null,
-    (reason: unknown) => reason,
-  );
-  if (!(error instanceof ApiError)) throw new Error(`expected an ApiError, got ${String(error)}`);
-  return error;
-}
-
 const sentParams = ({ fields }: Sent): unknown[] => [1, 2, 3, 4, 5, 6, 7].map((n) => fields[`_param${n}`]);
 
 describe('commands', () => {
   it('report the acceptance of the vehicle', async () => {
-    const rig = await met({ system: 3 });
+    const rig = await Rig.met({ system: 3 });
     answering(rig, ACCEPTED);
     expect(await rig.command('arm')).to.deep.equal({
       status: 'accepted',
@@ -73,22 +57,22 @@ describe('commands', () => {
       });
     };
     expect((await rig.command('mode', ['GUIDED'])).status).to.equal('accepted');
-    expect(rig.link.state().telemetry.mode).to.equal('GUIDED');
+    expect(rig.state().telemetry.mode).to.equal('GUIDED');
     rig.onSent = ({ id, fields }) => {
       if (id === 76 && fields['command'] === 176) rig.say(commandAck(176, 0));
     };
     const began = rig.clock.now();
     expect((await rig.command('mode', ['RTL'])).status).to.equal('accepted');
     expect(rig.clock.now() - began).to.be.within(1500, 1700);
-    expect(rig.link.state().telemetry.mode, 'what it says itself').to.equal('GUIDED');
+    expect(rig.state().telemetry.mode, 'what it says itself').to.equal('GUIDED');
     await rig.link.stop();
   });
 
   it('a vehicle that accepted an arming counts as armed before its next heartbeat', async () => {
-    const rig = await met({ customMode: 0 });
+    const rig = await Rig.met({ customMode: 0 });
     answering(rig, ACCEPTED);
     await rig.command('arm');
-    expect(rig.link.state().armed).to.equal(true);
+    expect(rig.state().armed).to.equal(true);
     await rig.command('takeoff', [10]);
     // STABILIZE cannot take off: GUIDED first, as for any armed vehicle.
     expect(rig.commands(SET_MODE).map(({ fields }) => fields['_param2'])).to.deep.equal([4]);
@@ -97,7 +81,7 @@ describe('commands', () => {
   });
 
   it('are sent with the parameters that the vehicle expects', async () => {
-    const rig = await met({ customMode: 4 });
+    const rig = await Rig.met({ customMode: 4 });
     answering(rig, ACCEPTED);
     const cases: [
       cmd: CommandRequest['cmd'],
@@ -135,10 +119,10 @@ describe('commands', () => {
   });
 
   it('carry the refusal and the text that explains it, also when that comes after the ack', async () => {
-    const rig = await met();
+    const rig = await Rig.met();
     answering(rig, FAILED);
     rig.say(statusText(2, 'an old line'));
-    const running = rig.link.command({ cmd: 'arm', args: [] });
+    const running = rig.calls.command({ cmd: 'arm', args: [] });
     await rig.clock.advance(50);
     rig.say(statusText(6, 'chatter'));
     rig.say(statusText(2, 'PreArm: GPS 1: Bad fix'));
@@ -164,7 +148,7 @@ describe('commands', () => {
   });
 
   it('of arming carry what the vehicle has told before of what keeps it from arming, as long as it holds', async () => {
-    const rig = await met();
+    const rig = await Rig.met();
     answering(rig, FAILED);
     rig.say(statusText(2, 'PreArm: GPS 1: Bad fix'));
     rig.say(statusText(2, 'PreArm: Compass not calibrated'));
@@ -175,7 +159,7 @@ describe('commands', () => {
     expect(first.ack.reasons).to.deep.equal(['PreArm: GPS 1: Bad fix', 'PreArm: Compass not calibrated']);
     expect(first.ack.statustext).to.equal('PreArm: Compass not calibrated');
     await rig.live(50_000); // the fix is there: it is not repeated
-    const running = rig.link.command({ cmd: 'arm', args: [] });
+    const running = rig.calls.command({ cmd: 'arm', args: [] });
     await rig.clock.advance(300);
     rig.say(statusText(2, 'Arm: Throttle too high'));
     expect((await running).ack.reasons).to.deep.equal([
@@ -188,7 +172,7 @@ describe('commands', () => {
   });
 
   it('are sent up to three times, 1.2 s apart, with the confirmation counting; then the answer is no_ack', async () => {
-    const rig = await met();
+    const rig = await Rig.met();
     const began = rig.clock.now();
     const result = await rig.command('arm');
     expect(result).to.deep.equal({
@@ -204,7 +188,7 @@ describe('commands', () => {
   });
 
   it('take an ack of any of their sends, once', async () => {
-    const rig = await met();
+    const rig = await Rig.met();
     // The first is lost; the second is answered twice.
     answering(rig, ({ fields }) => {
       if (fields['confirmation'] === 0) return null;
@@ -217,7 +201,7 @@ describe('commands', () => {
   });
 
   it('believe no ack of another vehicle, component or command, nor one for another ground station', async () => {
-    const rig = await met();
+    const rig = await Rig.met();
     rig.onSent = ({ id, fields }) => {
       if (id !== 76 || fields['command'] !== ARM) return;
       rig.say(commandAck(ARM, ACCEPTED), 9); // another vehicle
@@ -229,7 +213,7 @@ describe('commands', () => {
     rig.onSent = () => undefined;
     await rig.live(4000);
     answering(rig, () => null);
-    const running = rig.link.command({ cmd: 'arm', args: [] });
+    const running = rig.calls.command({ cmd: 'arm', args: [] });
     await settle();
     rig.say(commandAck(ARM, ACCEPTED, 0, 0)); // an old firmware that does not fill it in
     expect((await running).status).to.equal('accepted');
@@ -237,10 +221,10 @@ describe('commands', () => {
   });
 
   it('wait up to 8 s for a vehicle that says IN_PROGRESS, and do not send again meanwhile', async () => {
-    const rig = await met();
+    const rig = await Rig.met();
     answering(rig, IN_PROGRESS);
     const began = rig.clock.now();
-    const running = rig.link.command({ cmd: 'land', args: [] });
+    const running = rig.calls.command({ cmd: 'land', args: [] });
     await rig.live(6000);
     rig.say(commandAck(21, ACCEPTED));
     expect((await running).status).to.equal('accepted');
@@ -254,7 +238,7 @@ describe('commands', () => {
   });
 
   it('end when timeout_ms says so', async () => {
-    const rig = await met();
+    const rig = await Rig.met();
     const began = rig.clock.now();
     expect((await rig.command('arm', [], 500)).status).to.equal('no_ack');
     expect(rig.clock.now() - began).to.be.at.most(550);
@@ -262,9 +246,9 @@ describe('commands', () => {
   });
 
   it('do not take the late ack of an unanswered one for their own', async () => {
-    const rig = await met();
+    const rig = await Rig.met();
     expect((await rig.command('arm', [], 300)).status).to.equal('no_ack');
-    const running = rig.link.command({ cmd: 'disarm', args: [] });
+    const running = rig.calls.command({ cmd: 'disarm', args: [] });
     await settle();
     rig.say(commandAck(ARM, DENIED)); // of the arm, which was sent once
     await rig.clock.advance(1200);
@@ -275,11 +259,11 @@ describe('commands', () => {
   });
 
   it('an arming acknowledged 5 s late does not answer the disarming after it: the vehicle stays armed', async () => {
-    const rig = await met();
+    const rig = await Rig.met();
     expect((await rig.command('arm')).status).to.equal('no_ack'); // sent at 0, 1.2 and 2.4 s
     rig.armed = true;
     let answer: CommandResult | null = null;
-    const running = rig.link.command({ cmd: 'disarm', args: [] }).then((result) => {
+    const running = rig.calls.command({ cmd: 'disarm', args: [] }).then((result) => {
       answer = result;
     });
     await rig.live(1500);
@@ -296,7 +280,7 @@ describe('commands', () => {
   });
 
   it('a disarming that the vehicle refuses says what helps, but on the ground', async () => {
-    const rig = await met();
+    const rig = await Rig.met();
     answering(rig, FAILED);
     rig.armed = true;
     expect((await rig.command('disarm')).ack.hint).to.match(/does not say whether it flies: land it first/);
@@ -308,11 +292,11 @@ describe('commands', () => {
   });
 
   it('where an ack may be of an older one, the next heartbeat says whether the vehicle has done it', async () => {
-    const rig = await met();
+    const rig = await Rig.met();
     rig.armed = true;
     rig.beat();
     expect((await rig.command('arm')).status).to.equal('no_ack');
-    const disarm = rig.link.command({ cmd: 'disarm', args: [] });
+    const disarm = rig.calls.command({ cmd: 'disarm', args: [] });
     await rig.clock.advance(100);
     rig.armed = false;
     rig.say(commandAck(ARM, ACCEPTED));
@@ -321,14 +305,14 @@ describe('commands', () => {
     expect((await disarm).status).to.equal('accepted');
     // A mode likewise, a place not: nothing that it tells shows where it goes, until no older ack can come.
     expect((await rig.command('mode', ['LOITER'])).status).to.equal('no_ack');
-    const mode = rig.link.command({ cmd: 'mode', args: ['ALT_HOLD'] });
+    const mode = rig.calls.command({ cmd: 'mode', args: ['ALT_HOLD'] });
     await rig.clock.advance(100);
     rig.say(commandAck(SET_MODE, ACCEPTED));
     rig.customMode = 2;
     rig.beat();
     expect((await mode).status).to.equal('accepted');
     expect((await rig.command('goto', [48, 11, 30])).status).to.equal('no_ack');
-    const goto = rig.link.command({ cmd: 'goto', args: [49, 11, 30] });
+    const goto = rig.calls.command({ cmd: 'goto', args: [49, 11, 30] });
     await rig.clock.advance(100);
     for (let count = 0; count < 3; count++) rig.say(commandAck(REPOSITION, ACCEPTED));
     await rig.live(500);
@@ -339,14 +323,14 @@ describe('commands', () => {
   });
 
   it('something else between a request and its repetition: the late ack of the first is not that of the second', async () => {
-    const rig = await met();
+    const rig = await Rig.met();
     rig.armed = true;
     rig.beat();
     expect((await rig.command('arm', [], 500)).status).to.equal('no_ack');
     expect((await rig.command('disarm', [], 500)).status).to.equal('no_ack');
     rig.armed = false;
     rig.beat();
-    const again = rig.link.command({ cmd: 'arm', args: [], timeout_ms: 2000 });
+    const again = rig.calls.command({ cmd: 'arm', args: [], timeout_ms: 2000 });
     await settle();
     rig.say(commandAck(ARM, ACCEPTED));
     await rig.live(2500);
@@ -355,12 +339,12 @@ describe('commands', () => {
   });
 
   it('of one id go one after the other, at most eight wait, other ids do not', async () => {
-    const rig = await met();
+    const rig = await Rig.met();
     const waiting: Promise<CommandResult>[] = [];
-    for (let count = 0; count < 9; count++) waiting.push(rig.link.command({ cmd: 'arm', args: [] }));
+    for (let count = 0; count < 9; count++) waiting.push(rig.calls.command({ cmd: 'arm', args: [] }));
     await settle();
     expect(rig.commands(ARM).length).to.equal(1);
-    expect((await errorOf(rig.link.command({ cmd: 'arm', args: [] }))).code).to.equal('E_RATE_LIMITED');
+    expect((await refusal(rig.calls.command({ cmd: 'arm', args: [] }))).code).to.equal('E_RATE_LIMITED');
     answering(rig, ACCEPTED);
     expect((await rig.command('land')).status).to.equal('accepted');
     await rig.live(2000);
@@ -369,9 +353,9 @@ describe('commands', () => {
   });
 
   it('that could not be sent before their time was over say so', async () => {
-    const rig = await met();
-    const first = rig.link.command({ cmd: 'arm', args: [] });
-    const second = errorOf(rig.link.command({ cmd: 'arm', args: [], timeout_ms: 400 }));
+    const rig = await Rig.met();
+    const first = rig.calls.command({ cmd: 'arm', args: [] });
+    const second = refusal(rig.calls.command({ cmd: 'arm', args: [], timeout_ms: 400 }));
     await rig.live(4000);
     expect((await second).code).to.equal('E_TIMEOUT');
     expect((await first).status).to.equal('no_ack');
@@ -380,11 +364,11 @@ describe('commands', () => {
   });
 
   it('killSwitch goes at once, before a command that waits for its ack', async () => {
-    const rig = await met();
-    const arm = rig.link.command({ cmd: 'arm', args: [] });
-    const queued = rig.link.command({ cmd: 'arm', args: [] });
+    const rig = await Rig.met();
+    const arm = rig.calls.command({ cmd: 'arm', args: [] });
+    const queued = rig.calls.command({ cmd: 'arm', args: [] });
     await settle();
-    const kill = rig.link.command({ cmd: 'killSwitch', args: ['KILL'] });
+    const kill = rig.calls.command({ cmd: 'killSwitch', args: ['KILL'] });
     await settle();
     expect(rig.commands(ARM).map(({ fields }) => fields['_param2'])).to.deep.equal([0, 21_196]);
     expect((await arm).status).to.equal('no_ack');
@@ -398,21 +382,21 @@ describe('commands', () => {
   });
 
   it('a killSwitch without an ack is sent to its end: nothing takes its place, nothing arms meanwhile', async () => {
-    const rig = await met({ autopilot: 12 });
+    const rig = await Rig.met({ autopilot: 12 });
     const gone = new AbortController();
-    const kill = rig.link.command({ cmd: 'killSwitch', args: ['KILL'], timeout_ms: 100 }, gone.signal);
+    const kill = rig.calls.command({ cmd: 'killSwitch', args: ['KILL'], timeout_ms: 100 }, gone.signal);
     await settle();
     gone.abort(); // whoever pressed it may have crashed
     for (const cmd of ['arm', 'missionStart'] as const) {
-      const refused = await errorOf(rig.link.command({ cmd, args: [] }));
+      const refused = await refusal(rig.calls.command({ cmd, args: [] }));
       expect(refused.code, cmd).to.equal('E_BUSY');
       expect(refused.status).to.equal(409);
     }
-    const disarm = rig.link.command({ cmd: 'disarm', args: [] });
-    const land = rig.link.command({ cmd: 'land', args: [] });
+    const disarm = rig.calls.command({ cmd: 'disarm', args: [] });
+    const land = rig.calls.command({ cmd: 'land', args: [] });
     await rig.clock.advance(1250);
     // Pressed again: at once, and as often again.
-    const again = rig.link.command({ cmd: 'killSwitch', args: ['KILL'] });
+    const again = rig.calls.command({ cmd: 'killSwitch', args: ['KILL'] });
     await rig.live(2500);
     const sent = rig.commands(ARM).map(({ fields }) => [fields['_param1'], fields['_param2']]);
     expect(sent).to.deep.equal(Array.from({ length: 5 }, () => [0, 21_196]));
@@ -428,7 +412,7 @@ describe('commands', () => {
   });
 
   it('take-off: as it is while disarmed, through GUIDED when armed in another mode', async () => {
-    const rig = await met({ customMode: 0 });
+    const rig = await Rig.met({ customMode: 0 });
     answering(rig, ({ fields }) => (fields['command'] === TAKEOFF ? FAILED : ACCEPTED));
     expect((await rig.command('takeoff', [5])).status).to.equal('rejected');
     expect(rig.commands(SET_MODE).length).to.equal(0);
@@ -448,7 +432,7 @@ describe('commands', () => {
   });
 
   it('goto: DO_REPOSITION with integer coordinates, relative to home', async () => {
-    const rig = await met();
+    const rig = await Rig.met();
     answering(rig, ACCEPTED);
     expect((await rig.command('goto', [48.1234567, -11.7654321, 30])).status).to.equal('accepted');
     const [sent] = rig.commands(REPOSITION);
@@ -465,7 +449,7 @@ describe('commands', () => {
   });
 
   it('goto of PX4: in the frame that it takes, else in the next form that MAVLink has for a place', async () => {
-    const rig = await met({ autopilot: 12 });
+    const rig = await Rig.met({ autopilot: 12 });
     rig.say(globalPosition(100, 48, 11)); // 500 m above the sea, 12 m above home
     const forms = (): unknown[] =>
       rig.commands(REPOSITION).map(({ id, fields }) => (id === 75 ? fields['frame'] : 'long'));
@@ -495,7 +479,7 @@ describe('commands', () => {
   });
 
   it('goto on a firmware without DO_REPOSITION: a position target in GUIDED, honestly without an ack', async () => {
-    const rig = await met({ customMode: 5 });
+    const rig = await Rig.met({ customMode: 5 });
     answering(rig, ({ fields }) => (fields['command'] === REPOSITION ? UNSUPPORTED : ACCEPTED));
     const result = await rig.command('goto', [48, 11, 30]);
     expect(result).to.deep.include({ status: 'no_ack' });
@@ -512,7 +496,7 @@ describe('commands', () => {
   });
 
   it('modes of PX4 and of a plane go by their own numbers; an unknown one lists the known', async () => {
-    const px4 = await met({ autopilot: 12 });
+    const px4 = await Rig.met({ autopilot: 12 });
     answering(px4, ACCEPTED);
     for (const [cmd, args] of [
       ['stop', []],
@@ -524,11 +508,11 @@ describe('commands', () => {
       expect(px4.commands(SET_MODE).map(sentParams)).to.deep.equal([[1, 4, 3, 0, 0, 0, 0]]);
     }
     await px4.link.stop();
-    const plane = await met({ type: 1 });
+    const plane = await Rig.met({ type: 1 });
     answering(plane, ACCEPTED);
     await plane.command('mode', ['FBWA']);
     expect(plane.commands(SET_MODE).map(({ fields }) => fields['_param2'])).to.deep.equal([5]);
-    const error = await errorOf(plane.command('mode', ['BRAKE']));
+    const error = await refusal(plane.command('mode', ['BRAKE']));
     expect(error.code).to.equal('E_BAD_REQUEST');
     expect(error.message).to.include('BRAKE').and.include('FBWA, FBWB, CRUISE');
     await plane.link.stop();
@@ -537,7 +521,7 @@ describe('commands', () => {
   it('need a live vehicle and a request that makes sense', async () => {
     const rig = new Rig();
     rig.link.start();
-    expect((await errorOf(rig.link.command({ cmd: 'arm', args: [] }))).code).to.equal('E_NO_FC');
+    expect((await refusal(rig.calls.command({ cmd: 'arm', args: [] }))).code).to.equal('E_NO_FC');
     await rig.meet();
     const bad: CommandRequest[] = [
       { cmd: 'takeoff', args: [9999] },
@@ -545,20 +529,20 @@ describe('commands', () => {
       { cmd: 'killSwitch', args: [] },
     ];
     for (const request of bad) {
-      expect((await errorOf(rig.link.command(request))).code, JSON.stringify(request)).to.equal(
+      expect((await refusal(rig.calls.command(request))).code, JSON.stringify(request)).to.equal(
         'E_BAD_REQUEST',
       );
     }
     expect(rig.commands(ARM).length).to.equal(0);
     await rig.clock.advance(3500);
-    expect((await errorOf(rig.link.command({ cmd: 'arm', args: [] }))).code).to.equal('E_NO_FC');
+    expect((await refusal(rig.calls.command({ cmd: 'arm', args: [] }))).code).to.equal('E_NO_FC');
     await rig.link.stop();
   });
 
   it('of a client that went away are not sent again', async () => {
-    const rig = await met();
+    const rig = await Rig.met();
     const gone = new AbortController();
-    const running = rig.link.command({ cmd: 'arm', args: [] }, gone.signal);
+    const running = rig.calls.command({ cmd: 'arm', args: [] }, gone.signal);
     await settle();
     gone.abort();
     await rig.live(3000);

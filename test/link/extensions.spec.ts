@@ -12,21 +12,21 @@ async function met(): Promise<Rig> {
 describe('what extensions add to the telemetry', () => {
   it('is below their ids, for ten seconds, of eight at a time', async () => {
     const rig = await met();
-    const shown = (): unknown => telemetryOf(rig.link.state())['extensions'];
+    const shown = (): unknown => telemetryOf(rig.state())['extensions'];
     expect(shown()).to.deep.equal({});
-    rig.link.extend('org.a', { tilt: 1 });
+    rig.calls.extend({ extension: 'org.a', values: { tilt: 1 } });
     await rig.clock.advance(6000);
-    rig.link.extend('org.b', { on: true });
+    rig.calls.extend({ extension: 'org.b', values: { on: true } });
     expect(shown()).to.deep.equal({ 'org.a': { tilt: 1 }, 'org.b': { on: true } });
     await rig.clock.advance(6000);
     expect(shown()).to.deep.equal({ 'org.b': { on: true } });
-    rig.link.extend('org.b', null);
+    rig.calls.extend({ extension: 'org.b', values: null });
     expect(shown()).to.deep.equal({});
-    for (let i = 0; i < 8; i++) rig.link.extend(`org.x${i}`, {});
-    expect(() => rig.link.extend('org.y', {})).to.throw('8 other extensions');
-    rig.link.extend('org.x0', { again: 1 });
+    for (let i = 0; i < 8; i++) rig.calls.extend({ extension: `org.x${i}`, values: {} });
+    expect(() => rig.calls.extend({ extension: 'org.y', values: {} })).to.throw('8 other extensions');
+    rig.calls.extend({ extension: 'org.x0', values: { again: 1 } });
     await rig.clock.advance(11_000);
-    rig.link.extend('org.y', {});
+    rig.calls.extend({ extension: 'org.y', values: {} });
     await rig.link.stop();
   });
 });
@@ -34,7 +34,7 @@ describe('what extensions add to the telemetry', () => {
 describe('the state of the battery', () => {
   it('is what the vehicle says by its own thresholds', async () => {
     const rig = await met();
-    expect(rig.link.state().telemetry.battery.state).to.equal(null);
+    expect(rig.state().telemetry.battery.state).to.equal(null);
     for (const [chargeState, state] of [
       [1, 'ok'],
       [2, 'low'],
@@ -44,7 +44,7 @@ describe('the state of the battery', () => {
     ] as const) {
       const battery = new common.BatteryStatus();
       rig.say(Object.assign(battery, { chargeState, voltages: Array<number>(10).fill(65_535) }));
-      expect(rig.link.state().telemetry.battery.state).to.equal(state);
+      expect(rig.state().telemetry.battery.state).to.equal(state);
     }
     await rig.link.stop();
   });

@@ -16,9 +16,7 @@ const SUB: RigOptions = { type: 12, customMode: 0 };
 const PX4: RigOptions = { type: 2, autopilot: 12, customMode: px4Mode(4, 3) };
 
 async function met(options: RigOptions, unsupported: readonly number[] = []): Promise<Rig> {
-  const rig = new Rig(options);
-  await rig.meet();
-  await rig.live(500);
+  const rig = await Rig.met(options);
   rig.onSent = ({ id, fields }: Sent) => {
     const command = Number(fields['command']);
     if ((id !== 75 && id !== 76) || command === 511 || command === 512) return;
@@ -255,12 +253,12 @@ describe('manoeuvres', () => {
     const rig = await met(PX4);
     await sentFor(rig, 'arm');
     rig.beat(); // not yet
-    expect(rig.link.state().armed).to.equal(false);
+    expect(rig.state().armed).to.equal(false);
     rig.sent.length = 0;
-    const running = rig.link.command({ cmd: 'missionStart', args: [] });
+    const running = rig.calls.command({ cmd: 'missionStart', args: [] });
     await rig.clock.advance(10);
     expect((await running).status).to.equal('accepted');
-    expect(rig.link.state().armed).to.equal(true);
+    expect(rig.state().armed).to.equal(true);
     await rig.link.stop();
   });
 });

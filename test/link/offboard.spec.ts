@@ -9,9 +9,7 @@ const OFFBOARD: RigOptions = { type: 2, autopilot: 12, customMode: 6 << 16 };
 const EAST: SetPoint = { type: 'velocity', frame: 'ned', vx: 0, vy: 3, vz: 0 };
 
 async function met(options: RigOptions): Promise<Rig> {
-  const rig = new Rig(options);
-  await rig.meet();
-  await rig.live(500);
+  const rig = await Rig.met(options);
   rig.sent.length = 0;
   return rig;
 }
@@ -45,7 +43,7 @@ describe('set-points', () => {
     ];
     for (const [point, id, fields] of cases) {
       rig.sent.length = 0;
-      rig.link.setPoint({ holder: 'a', point });
+      rig.calls.setpoint({ holder: 'a', point });
       expect(targets(rig)).to.have.length(1);
       expect(targets(rig)[0]?.id).to.equal(id);
       expect(targets(rig)[0]?.fields).to.include(fields);
@@ -57,10 +55,10 @@ describe('set-points', () => {
   it('more than 50 a second are left out and counted', async () => {
     const rig = await met(GUIDED);
     for (let count = 0; count < 100; count++) {
-      rig.link.setPoint({ holder: 'a', point: EAST });
+      rig.calls.setpoint({ holder: 'a', point: EAST });
       await rig.live(10);
     }
-    const { setpoints, dropped } = rig.link.state().offboard;
+    const { setpoints, dropped } = rig.state().offboard;
     expect(setpoints).to.be.within(45, 51);
     expect(setpoints + dropped).to.equal(100);
     await rig.link.stop();
@@ -68,8 +66,8 @@ describe('set-points', () => {
 
   it('one client holds them; after half a second of silence ArduPilot is told to stand still', async () => {
     const rig = await met(GUIDED);
-    rig.link.setPoint({ holder: 'a', point: EAST });
-    expect(() => rig.link.setPoint({ holder: 'b', point: EAST }))
+    rig.calls.setpoint({ holder: 'a', point: EAST });
+    expect(() => rig.calls.setpoint({ holder: 'b', point: EAST }))
       .to.throw('Another client')
       .with.property('code', 'E_BUSY');
     await rig.live(450);
@@ -80,20 +78,20 @@ describe('set-points', () => {
         .slice(1)
         .map(({ fields }) => fields['vy']),
     ).to.deep.equal([0, 0, 0]);
-    expect(rig.link.state().offboard).to.include({ holder: null, following: true });
-    rig.link.setPoint({ holder: 'b', point: EAST });
-    expect(rig.link.state().offboard.holder).to.equal('b');
-    rig.link.endSetPoints('a'); // not its own
-    expect(rig.link.state().offboard.holder).to.equal('b');
+    expect(rig.state().offboard).to.include({ holder: null, following: true });
+    rig.calls.setpoint({ holder: 'b', point: EAST });
+    expect(rig.state().offboard.holder).to.equal('b');
+    rig.calls.setpoint_end({ holder: 'a' }); // not its own
+    expect(rig.state().offboard.holder).to.equal('b');
     await rig.link.stop();
   });
 
   it('PX4 is put into AUTO.LOITER, unless a command about its course is under way', async () => {
     for (const busy of [false, true]) {
       const rig = await met(OFFBOARD);
-      rig.link.setPoint({ holder: 'a', point: EAST });
-      const landing = busy ? rig.link.command({ cmd: 'land', args: [] }) : null;
-      rig.link.endSetPoints('a');
+      rig.calls.setpoint({ holder: 'a', point: EAST });
+      const landing = busy ? rig.calls.command({ cmd: 'land', args: [] }) : null;
+      rig.calls.setpoint_end({ holder: 'a' });
       await rig.live(10);
       const modes = rig.commands(176).map(({ fields }) => [fields['_param2'], fields['_param3']]);
       expect(modes, String(busy)).to.deep.equal(busy ? [] : [[4, 3]]);
@@ -104,19 +102,19 @@ describe('set-points', () => {
 
   it('in another mode somebody else flies: nothing is sent when they end', async () => {
     const rig = await met({ ...GUIDED, customMode: 6 }); // RTL
-    rig.link.setPoint({ holder: 'a', point: EAST });
+    rig.calls.setpoint({ holder: 'a', point: EAST });
     await rig.live(700);
     expect(targets(rig)).to.have.length(1);
-    expect(rig.link.state().offboard).to.include({ holder: null, following: false });
+    expect(rig.state().offboard).to.include({ holder: null, following: false });
     await rig.link.stop();
   });
 
   it('are refused without a vehicle, and for an autopilot of another kind', async () => {
     const strange = await met({ type: 2, autopilot: 4 });
-    expect(() => strange.link.setPoint({ holder: 'a', point: EAST })).to.throw('ArduPilot and PX4');
+    expect(() => strange.calls.setpoint({ holder: 'a', point: EAST })).to.throw('ArduPilot and PX4');
     await strange.link.stop();
     const silent = new Rig(GUIDED);
-    expect(() => silent.link.setPoint({ holder: 'a', point: EAST }))
+    expect(() => silent.calls.setpoint({ holder: 'a', point: EAST }))
       .to.throw()
       .with.property('code', 'E_NO_FC');
   });

@@ -94,7 +94,7 @@ const write = async (
   name: string,
   value: number,
   force = false,
-): Promise<Record<string, unknown>> => outcome(rig, rig.link.writeParam({ name, value, force }));
+): Promise<Record<string, unknown>> => outcome(rig, rig.calls.param_set({ name, value, force }));
 
 describe('writing parameters', () => {
   it('is acknowledged by what the vehicle tells, with a float rounded to 32 bits', async () => {
@@ -124,7 +124,7 @@ describe('writing parameters', () => {
     const { sets } = vehicle.asked;
     expect(await write(rig, 'RTL_ALT', 11)).to.deep.include({ code: 'E_TIMEOUT', ack: false });
     expect(vehicle.asked.sets - sets).to.equal(3);
-    expect(rig.link.params().params['RTL_ALT']?.value).to.equal(3000);
+    expect(rig.calls.params().params['RTL_ALT']?.value).to.equal(3000);
     await rig.link.stop();
   });
 
@@ -203,7 +203,7 @@ describe('writing parameters', () => {
     const rig = new Rig();
     rig.link.start();
     let code = '';
-    rig.link.writeParam({ name: 'A', value: 1, force: false }).catch((error: { code: string }) => {
+    rig.calls.param_set({ name: 'A', value: 1, force: false }).catch((error: { code: string }) => {
       code = error.code;
     });
     await settle();
@@ -227,7 +227,7 @@ describe('parameters on disk', () => {
   const begin = async (rig: Rig): Promise<void> => {
     await rig.meet();
     // The file is read by the real clock, and the vehicle's hash waited for by the fake one.
-    for (let turn = 0; turn < 50 && rig.link.params().priming; turn++) {
+    for (let turn = 0; turn < 50 && rig.calls.params().priming; turn++) {
       await store.newest;
       await rig.live(100);
     }
@@ -246,7 +246,7 @@ describe('parameters on disk', () => {
     const same = script(second, { A: [1, INT32], B: [2, INT32] });
     same.hash = 0xdead_beef;
     await begin(second);
-    expect(second.link.params()).to.include({ cached: 2, expected: 2, priming: false, timed_out: false });
+    expect(second.calls.params()).to.include({ cached: 2, expected: 2, priming: false, timed_out: false });
     expect(same.asked).to.deep.include({ list: 0, hash: 1 });
     await second.link.stop();
 
@@ -255,7 +255,7 @@ describe('parameters on disk', () => {
     other.hash = 0x1234;
     await begin(third);
     expect(other.asked.list).to.equal(1);
-    expect(third.link.params().params).to.deep.equal({
+    expect(third.calls.params().params).to.deep.equal({
       A: { value: 9, type: INT32, index: 0, default: null },
     });
     await third.link.stop();
@@ -282,7 +282,7 @@ describe('parameters on disk', () => {
     vehicle.hash = 5;
     await begin(rig);
     expect(vehicle.asked.list).to.equal(1);
-    expect(rig.link.params()).to.include({ cached: 1, priming: false });
+    expect(rig.calls.params()).to.include({ cached: 1, priming: false });
     await rig.link.stop();
   });
 });

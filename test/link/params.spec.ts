@@ -36,12 +36,12 @@ describe('parameters', () => {
     const rig = new Rig();
     const requests = withParams(rig, () => false);
     await rig.meet();
-    const { params, ...progress } = rig.link.params();
+    const { params, ...progress } = rig.calls.params();
     expect(progress).to.include({ cached: COUNT, expected: COUNT, priming: false, timed_out: false });
     expect(progress.generation).to.be.above(COUNT);
     expect(params['P_7']).to.deep.equal({ value: 3.5, type: 9, index: 7, default: null });
     expect(requests).to.deep.equal({ list: 1, read: 0 });
-    expect(rig.link.state().params.cached).to.equal(COUNT);
+    expect(rig.state().params.cached).to.equal(COUNT);
     await rig.link.stop();
   });
 
@@ -49,9 +49,9 @@ describe('parameters', () => {
     const rig = new Rig();
     const requests = withParams(rig, (index, attempt) => index % 3 === 0 && attempt < 3);
     await rig.meet();
-    expect(rig.link.params()).to.include({ cached: 80, priming: true });
+    expect(rig.calls.params()).to.include({ cached: 80, priming: true });
     await rig.live(6000);
-    expect(rig.link.params()).to.include({
+    expect(rig.calls.params()).to.include({
       cached: COUNT,
       expected: COUNT,
       priming: false,
@@ -67,10 +67,10 @@ describe('parameters', () => {
     withParams(rig, (index) => index >= 100);
     await rig.meet();
     await rig.live(10_000);
-    expect(rig.link.params()).to.include({ cached: 100, expected: COUNT, priming: false, timed_out: true });
+    expect(rig.calls.params()).to.include({ cached: 100, expected: COUNT, priming: false, timed_out: true });
     withParams(rig, () => false);
     await rig.live(62_000);
-    expect(rig.link.params()).to.include({ cached: COUNT, priming: false, timed_out: false });
+    expect(rig.calls.params()).to.include({ cached: COUNT, priming: false, timed_out: false });
     await rig.link.stop();
   });
 
@@ -86,7 +86,7 @@ describe('parameters', () => {
     withParams(rig, () => false);
     rig.beat();
     await rig.live(1500);
-    expect(rig.link.params()).to.include({ cached: COUNT, priming: false });
+    expect(rig.calls.params()).to.include({ cached: COUNT, priming: false });
     await rig.link.stop();
   });
 
@@ -94,26 +94,26 @@ describe('parameters', () => {
     const rig = new Rig();
     withParams(rig, () => false);
     await rig.meet();
-    const { generation } = rig.link.params();
+    const { generation } = rig.calls.params();
     rig.say(paramValue('P_5', 2.5, 65_535, COUNT)); // the same value, from an answer to a write
-    expect(rig.link.params().generation).to.equal(generation);
+    expect(rig.calls.params().generation).to.equal(generation);
     rig.say(paramValue('P_5', 77, 65_535, COUNT));
-    expect(rig.link.params().generation).to.equal(generation + 1);
-    expect(rig.link.params().params['P_5']).to.deep.equal({ value: 77, type: 9, index: 5, default: null });
+    expect(rig.calls.params().generation).to.equal(generation + 1);
+    expect(rig.calls.params().params['P_5']).to.deep.equal({ value: 77, type: 9, index: 5, default: null });
     rig.say(paramValue('', 1, 3, COUNT));
     rig.say(paramValue('P_6', 1, 6, COUNT), 9); // another vehicle's
-    expect(rig.link.params().generation).to.equal(generation + 1);
+    expect(rig.calls.params().generation).to.equal(generation + 1);
     await rig.link.stop();
   });
 
   it('SIM_* and the message SIMSTATE are evidence of a simulated vehicle', async () => {
     const rig = new Rig();
     await rig.meet();
-    expect(rig.link.state()).to.deep.include({ simulated: false, simulated_evidence: [] });
+    expect(rig.state()).to.deep.include({ simulated: false, simulated_evidence: [] });
     rig.say(paramValue('SIM_SPEEDUP', 1, 0, 2));
     rig.say(paramValue('SIMPLE', 1, 1, 2));
     rig.say(paramValue('SIM_SPEEDUP', 1, 0, 2));
-    expect(rig.link.state()).to.deep.include({
+    expect(rig.state()).to.deep.include({
       simulated: true,
       simulated_evidence: ['parameter SIM_SPEEDUP'],
     });
@@ -121,7 +121,7 @@ describe('parameters', () => {
     rig.transport.drop();
     rig.transport.connect();
     rig.beat();
-    expect(rig.link.state().simulated).to.equal(false);
+    expect(rig.state().simulated).to.equal(false);
     await rig.link.stop();
   });
 

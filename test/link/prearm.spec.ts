@@ -34,22 +34,15 @@ function sysStatus(present: number, enabled: number, health: number): MavLinkDat
 const passes = sysStatus(CHECK | GPS, CHECK | GPS, CHECK | GPS);
 const fails = sysStatus(CHECK | GPS, CHECK | GPS, GPS);
 
-async function met(options: { autopilot?: number } = {}): Promise<Rig> {
-  const rig = new Rig(options);
-  await rig.meet();
-  await rig.live(500);
-  return rig;
-}
-
-const report = (rig: Rig): PrearmReport => rig.link.state().telemetry.prearm;
+const report = (rig: Rig): PrearmReport => rig.state().telemetry.prearm;
 const texts = (rig: Rig): string[] => report(rig).reasons.map(({ text, source }) => `${source} ${text}`);
 
 describe('pre-arm report', () => {
   it('knows nothing before the vehicle has told, nor of an autopilot that it does not know', async () => {
-    const rig = await met();
+    const rig = await Rig.met();
     expect(report(rig)).to.deep.equal({ can_arm: null, reasons: [], checked_at: null });
     await rig.link.stop();
-    const other = await met({ autopilot: 4 });
+    const other = await Rig.met({ autopilot: 4 });
     other.say(fails);
     other.say(statusText(2, 'PreArm: GPS 1: Bad fix'));
     expect(report(other)).to.include({ can_arm: null }).and.to.have.property('reasons').that.deep.equals([]);
@@ -57,7 +50,7 @@ describe('pre-arm report', () => {
   });
 
   it('ArduPilot: has each failed check once, with when it was last told, and is clear when the bit is', async () => {
-    const rig = await met();
+    const rig = await Rig.met();
     rig.say(fails);
     rig.say(statusText(2, 'PreArm: GPS 1: Bad fix'));
     rig.say(statusText(2, 'PreArm: Compass not calibrated'));
@@ -90,7 +83,7 @@ describe('pre-arm report', () => {
   });
 
   it('ArduPilot: a check that is left out twice is over; an old status says nothing', async () => {
-    const rig = await met();
+    const rig = await Rig.met();
     for (const again of [0, 1, 2]) {
       rig.say(fails);
       if (again === 0) rig.say(statusText(2, 'PreArm: GPS 1: Bad fix'));
@@ -105,7 +98,7 @@ describe('pre-arm report', () => {
   });
 
   it('names sensors that do not work, and says so where nobody says why', async () => {
-    const rig = await met();
+    const rig = await Rig.met();
     rig.say(sysStatus(CHECK | GPS | COMPASS, CHECK | GPS | COMPASS, 0));
     expect(texts(rig)).to.deep.equal(['sys_status compass: unhealthy', 'sys_status GPS: unhealthy']);
     rig.say(fails);
@@ -117,7 +110,7 @@ describe('pre-arm report', () => {
   });
 
   it('has at most 32 reasons', async () => {
-    const rig = await met();
+    const rig = await Rig.met();
     rig.say(sysStatus(0x7fff_ffff, 0x7fff_ffff, 0));
     for (let count = 0; count < 50; count++) rig.say(statusText(2, `PreArm: check ${count}`));
     const { reasons } = report(rig);
@@ -127,7 +120,7 @@ describe('pre-arm report', () => {
   });
 
   it('says nothing of a vehicle that is armed, silent, or another one', async () => {
-    const rig = await met();
+    const rig = await Rig.met();
     rig.say(fails);
     rig.say(statusText(2, 'PreArm: GPS 1: Bad fix'));
     rig.armed = true;
@@ -147,7 +140,7 @@ describe('pre-arm report', () => {
   });
 
   it('is renewed by runPrearmChecks, which answers when the failed checks have been told', async () => {
-    const rig = await met();
+    const rig = await Rig.met();
     rig.say(fails);
     rig.say(statusText(2, 'PreArm: GPS 1: Bad fix'));
     rig.say(statusText(2, 'PreArm: Compass not calibrated'));
@@ -179,7 +172,7 @@ describe('pre-arm report', () => {
     };
 
     it('can arm by the bit in health alone, and says why not by texts while its events are not known', async () => {
-      const rig = await met(PX4);
+      const rig = await Rig.met(PX4);
       rig.say(sysStatus(GPS, GPS, GPS | CHECK));
       expect(report(rig)).to.deep.include({ can_arm: true, reasons: [] });
       rig.say(sysStatus(0, GPS, 0)); // it needs a GPS and has none

@@ -5,6 +5,7 @@ import { ApiError } from '../../shared/errors.ts';
 import { CMD } from '../../shared/mission/commands.ts';
 import type { CommandRequest } from '../../shared/rpc/link.ts';
 import type { MissionItem } from '../../shared/schemas/mission-item.ts';
+import { refusal } from '../support/refusal.ts';
 import { commandAck, globalPosition, homePosition, paramValue } from './mavlink-samples.ts';
 import { Rig, type RigOptions } from './rig.ts';
 
@@ -38,15 +39,6 @@ async function at(
 
 const north = (metres: number, alt = 20): number[] => [HERE.lat + metres * METRE, HERE.lon, alt];
 
-async function refusal(promise: Promise<unknown>): Promise<ApiError> {
-  const error: unknown = await promise.then(
-    (value) => new Error(`was taken: ${JSON.stringify(value)}`),
-    (reason: unknown) => reason,
-  );
-  if (!(error instanceof ApiError)) throw error;
-  return error;
-}
-
 describe('a place that is too far away', () => {
   it('further than flight.max_goto_m is refused with the distance, before anything is sent; allow_far sends it', async () => {
     const rig = await at();
@@ -62,9 +54,9 @@ describe('a place that is too far away', () => {
       override: { body: { allow_far: true } },
     });
     const far: CommandRequest = { cmd: 'goto', args: [-48, -169, 20] };
-    expect((await refusal(rig.link.command(far))).message).to.include('20016 km from the vehicle');
+    expect((await refusal(rig.calls.command(far))).message).to.include('20016 km from the vehicle');
     expect(rig.commands(REPOSITION)).to.deep.equal([]);
-    const sent = rig.link.command({ ...far, allow_far: true });
+    const sent = rig.calls.command({ ...far, allow_far: true });
     await rig.live(500);
     expect((await sent).status).to.equal('accepted');
     await rig.link.stop();
@@ -78,11 +70,11 @@ describe('a place that is too far away', () => {
     expect((await refusal(rig.command('orbit', args(-150)))).extras['distance_m']).to.be.closeTo(2050, 1);
     const [lat = 0, lon = 0, alt = 0] = north(2010);
     const point = { type: 'position', lat, lon, alt } as const;
-    expect(() => rig.link.setPoint({ holder: 'a', point })).to.throw(
+    expect(() => rig.calls.setpoint({ holder: 'a', point })).to.throw(
       ApiError,
       'set-point: the place is 2010 m',
     );
-    expect(rig.link.setPoint({ holder: 'a', point: { ...point, allow_far: true } }).holder).to.equal('a');
+    expect(rig.calls.setpoint({ holder: 'a', point: { ...point, allow_far: true } }).holder).to.equal('a');
     await rig.link.stop();
   });
 
@@ -154,7 +146,7 @@ describe('a place that is too far away', () => {
   it('does not end a command that is under way, and a stop that comes meanwhile is not flown over', async () => {
     const on = { FENCE_ENABLE: 1, FENCE_TYPE: 4, FENCE_TOTAL: 3 };
     const rig = await at(on, { maxGotoM: 2000, version: { capabilities: FENCES } });
-    const going = rig.link.command({ cmd: 'goto', args: north(150) });
+    const going = rig.calls.command({ cmd: 'goto', args: north(150) });
     await rig.clock.advance(100); // it waits for the fence
     expect((await rig.command('stop')).status).to.equal('accepted');
     await rig.live(3000);

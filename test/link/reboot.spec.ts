@@ -16,7 +16,7 @@ async function met(): Promise<Rig> {
 /** The answer to a reboot during which the vehicle says nothing by itself. */
 async function reboot(rig: Rig): Promise<CommandResult> {
   let over = false;
-  const running = rig.link.command({ cmd: 'rebootAutopilot', args: [] }).finally(() => {
+  const running = rig.calls.command({ cmd: 'rebootAutopilot', args: [] }).finally(() => {
     over = true;
   });
   const isOver = (): boolean => over;
@@ -84,7 +84,7 @@ describe('rebooting the flight controller', () => {
     rig.armed = true;
     rig.beat();
     let code: unknown = null;
-    await rig.link.command({ cmd: 'rebootAutopilot', args: [] }).catch((error: { code: string }) => {
+    await rig.calls.command({ cmd: 'rebootAutopilot', args: [] }).catch((error: { code: string }) => {
       code = error.code;
     });
     expect([code, reboots(rig)]).to.deep.equal(['E_ARMED', 0]);

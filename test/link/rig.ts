@@ -1,11 +1,13 @@
 import { ardupilotmega, common, type MavLinkData, MavLinkProtocolV2, minimal } from 'node-mavlink';
 import { Link } from '../../front/link/link.ts';
+import { linkMethods } from '../../front/link/methods.ts';
 import type { ParamStore } from '../../front/link/params/param-store.ts';
 import {
   newTransportCounters,
   type Transport,
   type TransportEvents,
 } from '../../front/link/sources/transport.ts';
+import { linkState } from '../../front/link/state.ts';
 import type { CommandName } from '../../shared/flight/command-catalogue.ts';
 import { frameCrc } from '../../shared/mavlink/crc.ts';
 import { crcExtraOf } from '../../shared/mavlink/dialect.ts';
@@ -125,6 +127,8 @@ export class Rig {
   readonly logged: string[] = [];
   readonly transport: MemoryTransport;
   readonly link: Link;
+  /** Its RPC methods. */
+  readonly calls: ReturnType<typeof linkMethods>;
   system: number;
   armed = false;
   customMode: number;
@@ -148,6 +152,19 @@ export class Rig {
       ...(options.onCameraRequest === undefined ? {} : { onCameraRequest: options.onCameraRequest }),
       onState: (state) => this.states.push(structuredClone(state)),
     });
+    this.calls = linkMethods(this.link.parts, () => []);
+  }
+
+  /** One whose vehicle is there. */
+  static async met(options: RigOptions = {}): Promise<Rig> {
+    const rig = new Rig(options);
+    await rig.meet();
+    await rig.live(500);
+    return rig;
+  }
+
+  state(): LinkState {
+    return linkState(this.link.parts);
   }
 
   /** Starts, and lets the vehicle be heard. */
@@ -193,7 +210,7 @@ export class Rig {
   ): Promise<CommandResult> {
     const params = timeout === undefined ? { cmd, args } : { cmd, args, timeout_ms: timeout };
     let over = false;
-    const running = this.link.command(params).finally(() => {
+    const running = this.calls.command(params).finally(() => {
       over = true;
     });
     running.catch(() => undefined); // it is awaited below, when the clock has moved

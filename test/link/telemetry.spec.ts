@@ -48,7 +48,7 @@ const GOOD = 1 | 2 | 4 | 8 | 16 | 32;
 describe('telemetry', () => {
   it('has null for every value and every age before anything came', async () => {
     const rig = await met();
-    const { telemetry } = rig.link.state();
+    const { telemetry } = rig.state();
     const leaves = (value: unknown): unknown[] =>
       typeof value === 'object' && value !== null ? Object.values(value).flatMap(leaves) : [value];
     const { mav_type, autopilot, armed, mode, last_heartbeat, last_update, ...rest } = telemetry;
@@ -64,7 +64,7 @@ describe('telemetry', () => {
     rig.say(globalPosition(100, 48, 11));
     await rig.clock.advance(1500);
     rig.attitude(1600);
-    const { ages } = rig.link.state().telemetry;
+    const { ages } = rig.state().telemetry;
     expect(ages).to.deep.equal({
       position: 1.5,
       velocity: 1.5,
@@ -82,7 +82,7 @@ describe('telemetry', () => {
     });
     // A life that ended has no ages.
     rig.say(attitude(5));
-    expect(rig.link.state().telemetry.ages).to.include({ position: null, attitude: 0 });
+    expect(rig.state().telemetry.ages).to.include({ position: null, attitude: 0 });
     await rig.link.stop();
   });
 
@@ -90,22 +90,22 @@ describe('telemetry', () => {
     const rig = await met();
     rig.say(globalPosition(100, 0, 0)); // ArduPilot before its filter has settled
     rig.say(gpsRaw({ fixType: 1, lat: 0, lon: 0, alt: 0 }));
-    expect(rig.link.state().telemetry.sources.position).to.equal(null);
+    expect(rig.state().telemetry.sources.position).to.equal(null);
     rig.say(gpsRaw({ fixType: 3, lat: 481_000_000, lon: 115_000_000, alt: 510_000 }));
-    const raw = rig.link.state().telemetry;
+    const raw = rig.state().telemetry;
     expect(raw.position).to.include({ lat: 48.1, lon: 11.5, alt_msl: 510, alt_rel: 12, heading: 90 });
     expect(raw.sources.position).to.equal('GPS_RAW_INT');
     rig.say(globalPosition(300, 0, 0)); // still nothing better
-    expect(rig.link.state().telemetry.position.lat).to.equal(48.1);
+    expect(rig.state().telemetry.position.lat).to.equal(48.1);
     rig.say(globalPosition(400, 48.2, 11.6));
     rig.say(gpsRaw({ fixType: 3, lat: 481_000_000, lon: 115_000_000, alt: 510_000 }));
-    const estimated = rig.link.state().telemetry;
+    const estimated = rig.state().telemetry;
     expect(estimated.position).to.include({ lat: 48.2, alt_msl: 500 });
     expect(estimated.sources.position).to.equal('GLOBAL_POSITION_INT');
     // The estimate stops: height above home and heading were its, and go with it.
     await rig.clock.advance(3500);
     rig.say(gpsRaw({ fixType: 3, lat: 481_000_000, lon: 115_000_000, alt: 510_000 }));
-    const late = rig.link.state().telemetry;
+    const late = rig.state().telemetry;
     expect(late.position).to.deep.equal({
       lat: 48.1,
       lon: 11.5,
@@ -114,8 +114,8 @@ describe('telemetry', () => {
       heading: null,
     });
     rig.say(gpsRaw({ fixType: 0, lat: 0, lon: 0, alt: 0 }));
-    expect(rig.link.state().telemetry.position.lat).to.equal(null);
-    expect(rig.link.state().telemetry.sources.position).to.equal(null);
+    expect(rig.state().telemetry.position.lat).to.equal(null);
+    expect(rig.state().telemetry.sources.position).to.equal(null);
     await rig.link.stop();
   });
 
@@ -129,30 +129,30 @@ describe('telemetry', () => {
       batteryRemaining: 55,
     });
     rig.say(pack);
-    expect(rig.link.state().telemetry.battery).to.include({ voltage: 16.2, current: 12.5, remaining: 55 });
-    expect(rig.link.state().telemetry.sources.battery).to.equal('BATTERY_STATUS');
+    expect(rig.state().telemetry.battery).to.include({ voltage: 16.2, current: 12.5, remaining: 55 });
+    expect(rig.state().telemetry.sources.battery).to.equal('BATTERY_STATUS');
     rig.say(sysStatus(12_600));
     rig.say(pack);
-    expect(rig.link.state().telemetry.battery).to.include({ voltage: 12.6, current: 5, remaining: 80 });
-    expect(rig.link.state().telemetry.sources.battery).to.equal('SYS_STATUS');
+    expect(rig.state().telemetry.battery).to.include({ voltage: 12.6, current: 5, remaining: 80 });
+    expect(rig.state().telemetry.sources.battery).to.equal('SYS_STATUS');
     // Over 65 V the rest stands in the next place.
     await rig.clock.advance(3500);
     Object.assign(pack, { voltages: [65_534, 4466, ...Array<number>(8).fill(65_535)] });
     rig.say(pack);
-    expect(rig.link.state().telemetry.battery).to.include({ voltage: 70, cell_voltages: null });
+    expect(rig.state().telemetry.battery).to.include({ voltage: 70, cell_voltages: null });
     // Another battery is not the one that flies.
     Object.assign(pack, { id: 1, voltages: [5000, ...Array<number>(9).fill(65_535)] });
     rig.say(pack);
-    expect(rig.link.state().telemetry.battery.voltage).to.equal(70);
+    expect(rig.state().telemetry.battery.voltage).to.equal(70);
     rig.say(sysStatus(65_535));
-    expect(rig.link.state().telemetry.battery.voltage).to.equal(70);
+    expect(rig.state().telemetry.battery.voltage).to.equal(70);
     await rig.link.stop();
   });
 
   it('has the estimator of ArduPilot and of PX4 in one shape', async () => {
     const rig = await met();
     rig.say(ekfReport(GOOD));
-    const ardupilot = rig.link.state().telemetry.ekf;
+    const ardupilot = rig.state().telemetry.ekf;
     expect(ardupilot).to.include({ source: 'EKF_STATUS_REPORT', ok: true, flags: GOOD });
     expect(ardupilot.variances.velocity).to.be.closeTo(0.1, 1e-6);
     expect(ardupilot.variances.compass).to.be.closeTo(0.4, 1e-6);
@@ -167,28 +167,28 @@ describe('telemetry', () => {
       [GOOD, 0.9],
     ] as const) {
       rig.say(ekfReport(flags, variance));
-      expect(rig.link.state().telemetry.ekf.ok, `${flags} ${variance}`).to.equal(false);
+      expect(rig.state().telemetry.ekf.ok, `${flags} ${variance}`).to.equal(false);
     }
     rig.say(ekfReport(GOOD & ~16)); // by optical flow
-    expect(rig.link.state().telemetry.ekf.ok).to.equal(true);
+    expect(rig.state().telemetry.ekf.ok).to.equal(true);
     await rig.link.stop();
 
     const px4 = await met({ autopilot: 12 });
     px4.say(estimator(GOOD));
-    const { ekf } = px4.link.state().telemetry;
+    const { ekf } = px4.state().telemetry;
     expect(ekf).to.include({ source: 'ESTIMATOR_STATUS', ok: true });
     expect(ekf.variances).to.include({ terrain: null, airspeed: null });
     px4.say(estimator(GOOD, 0.9));
-    expect(px4.link.state().telemetry.ekf.ok).to.equal(true);
+    expect(px4.state().telemetry.ekf.ok).to.equal(true);
     px4.say(estimator(GOOD, 1.1));
-    expect(px4.link.state().telemetry.ekf.ok).to.equal(false);
+    expect(px4.state().telemetry.ekf.ok).to.equal(false);
     // At rest on the ground, with its position: as real ones say it.
     px4.say(estimator(1023));
-    expect(px4.link.state().telemetry.ekf.ok).to.equal(true);
+    expect(px4.state().telemetry.ekf.ok).to.equal(true);
     px4.say(estimator(1 | 4 | 32 | 128));
-    expect(px4.link.state().telemetry.ekf.ok).to.equal(false);
+    expect(px4.state().telemetry.ekf.ok).to.equal(false);
     px4.say(estimator(GOOD | 2048));
-    expect(px4.link.state().telemetry.ekf.ok).to.equal(false);
+    expect(px4.state().telemetry.ekf.ok).to.equal(false);
     expect(px4.commands(511).map(({ fields }) => fields['_param1']))
       .to.include(230)
       .and.not.include(193);
@@ -208,12 +208,12 @@ describe('telemetry', () => {
       [77, null],
     ] as const) {
       rig.say(landed(state));
-      expect(rig.link.state().telemetry.landed_state).to.equal(name);
+      expect(rig.state().telemetry.landed_state).to.equal(name);
     }
     const mission = (fields: Record<string, unknown>): MavLinkData =>
       make(common.MissionCurrent, { total: 0, missionState: 0, missionMode: 0, ...fields });
     rig.say(mission({ seq: 3 })); // an old firmware without the extensions; item 0 is its home
-    expect(rig.link.state().telemetry.mission).to.deep.equal({
+    expect(rig.state().telemetry.mission).to.deep.equal({
       current: 3,
       reached: null,
       total: null,
@@ -221,14 +221,14 @@ describe('telemetry', () => {
     });
     rig.say(mission({ seq: 3, total: 4, missionState: 3 }));
     rig.say(make(common.MissionItemReached, { seq: 2 }));
-    expect(rig.link.state().telemetry.mission).to.deep.equal({
+    expect(rig.state().telemetry.mission).to.deep.equal({
       current: 3,
       reached: 2,
       total: 4,
       state: 'active',
     });
     rig.say(mission({ seq: 0, total: 65_535, missionState: 1 }));
-    expect(rig.link.state().telemetry.mission).to.include({ current: null, total: 0, state: 'none' });
+    expect(rig.state().telemetry.mission).to.include({ current: null, total: 0, state: 'none' });
     await rig.link.stop();
   });
 

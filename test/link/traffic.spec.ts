@@ -52,7 +52,7 @@ async function met(): Promise<Rig> {
   return rig;
 }
 
-const telemetry = (rig: Rig): Telemetry => rig.link.state().telemetry;
+const telemetry = (rig: Rig): Telemetry => rig.state().telemetry;
 const vehicles = (rig: Rig): NonNullable<Telemetry['traffic']>['vehicles'] =>
   telemetry(rig).traffic?.vehicles ?? [];
 
@@ -191,7 +191,7 @@ describe('the telemetry of the API', () => {
     rig.say(aircraft(2, { flags: 0, emitterType: 0 }));
     rig.say(collision({}));
     rig.say(fence(1, 3));
-    const body = telemetryOf(rig.link.state());
+    const body = telemetryOf(rig.state());
     expect(body['prearm']).to.include({ can_arm: false });
     expect(body['collision']).to.not.equal(null);
     expect(compileValidator(createAjv({ checkSchemas: true }), telemetrySchema)(body)).to.equal(null);

@@ -19,7 +19,7 @@ describe('the vehicle', () => {
     const rig = new Rig();
     rig.link.start();
     await rig.clock.advance(10_000);
-    const state = rig.link.state();
+    const state = rig.state();
     expect(state).to.include({
       heard: false,
       mavlink_alive: false,
@@ -39,7 +39,7 @@ describe('the vehicle', () => {
   it('is named by the first autopilot heartbeat, whatever its system id', async () => {
     const rig = new Rig({ system: 42, customMode: 5 });
     await rig.meet();
-    const { system_id, component_id, firmware, heard, mavlink_alive, armed, telemetry } = rig.link.state();
+    const { system_id, component_id, firmware, heard, mavlink_alive, armed, telemetry } = rig.state();
     expect({ system_id, component_id, firmware, heard, mavlink_alive, armed }).to.deep.equal({
       system_id: 42,
       component_id: 1,
@@ -63,12 +63,12 @@ describe('the vehicle', () => {
     rig.say(heartbeat({ type: 26, autopilot: 8, armed: true }), 7, 154);
     rig.say(heartbeat({ type: 18, autopilot: 8, armed: true }), 7, 191);
     rig.say(heartbeat({ type: 18, autopilot: 3, armed: true }), 7, 191);
-    expect(rig.link.state().heard).to.equal(false);
+    expect(rig.state().heard).to.equal(false);
     rig.beat();
     rig.say(heartbeat({ armed: true }), 8, 1);
     rig.say(attitude(5), 8, 1);
-    expect(rig.link.state()).to.include({ system_id: 7, armed: false });
-    expect(rig.link.state().telemetry.attitude.roll).to.equal(null);
+    expect(rig.state()).to.include({ system_id: 7, armed: false });
+    expect(rig.state().telemetry.attitude.roll).to.equal(null);
     await rig.link.stop();
   });
 
@@ -77,15 +77,15 @@ describe('the vehicle', () => {
     rig.armed = true;
     await rig.meet();
     rig.attitude(10);
-    expect(rig.link.state().armed).to.equal(true);
+    expect(rig.state().armed).to.equal(true);
     await rig.clock.advance(2980);
-    expect(rig.link.state()).to.include({ mavlink_alive: true, armed: true, heartbeat_age_s: 3 });
+    expect(rig.state()).to.include({ mavlink_alive: true, armed: true, heartbeat_age_s: 3 });
     rig.states.length = 0;
     await rig.clock.advance(150);
-    expect(rig.link.state()).to.include({ mavlink_alive: false, armed: 'unknown', heard: true });
+    expect(rig.state()).to.include({ mavlink_alive: false, armed: 'unknown', heard: true });
     expect(rig.states.some(({ armed }) => armed === 'unknown')).to.equal(true);
     // What was last received stays; who shows it decides.
-    expect(rig.link.state().telemetry.attitude.roll).to.be.closeTo(0.1, 1e-6);
+    expect(rig.state().telemetry.attitude.roll).to.be.closeTo(0.1, 1e-6);
     rig.armed = false;
     rig.beat();
     expect(rig.states.at(-1)).to.include({ mavlink_alive: true, armed: false });
@@ -97,13 +97,13 @@ describe('the vehicle', () => {
     await rig.meet();
     rig.attitude(10);
     rig.say(paramValue('SIM_SPEEDUP', 1, 0, 1));
-    expect(rig.link.state().simulated_evidence).to.deep.equal(['parameter SIM_SPEEDUP']);
+    expect(rig.state().simulated_evidence).to.deep.equal(['parameter SIM_SPEEDUP']);
     await rig.clock.advance(9000);
     rig.say(heartbeat({ armed: true }), 2);
-    expect(rig.link.state()).to.include({ system_id: 1, armed: 'unknown' });
+    expect(rig.state()).to.include({ system_id: 1, armed: 'unknown' });
     await rig.clock.advance(1500);
     rig.say(heartbeat({ armed: true }), 2);
-    const state = rig.link.state();
+    const state = rig.state();
     expect(state).to.include({ system_id: 2, armed: true, simulated: false });
     expect(state.telemetry.attitude.roll).to.equal(null);
     expect(state.params).to.include({ cached: 0, priming: true });
@@ -130,7 +130,7 @@ describe('the vehicle', () => {
     });
     rig.say(battery);
     rig.say(attitude(100, NaN, 0.5, 1));
-    const { telemetry } = rig.link.state();
+    const { telemetry } = rig.state();
     expect(telemetry.position).to.deep.equal({
       lat: 48.1,
       lon: 11.5,
@@ -153,8 +153,8 @@ describe('the vehicle', () => {
     rig.say(globalPosition(300, 0, 0));
     Object.assign(battery, { voltages: [16_200, ...Array(9).fill(65_535)] });
     rig.say(battery);
-    expect(rig.link.state().telemetry.position).to.include({ lat: null, lon: null, alt_msl: null });
-    expect(rig.link.state().telemetry.battery.cell_voltages).to.equal(null);
+    expect(rig.state().telemetry.position).to.include({ lat: null, lon: null, alt_msl: null });
+    expect(rig.state().telemetry.battery.cell_voltages).to.equal(null);
     await rig.link.stop();
   });
 
@@ -164,14 +164,14 @@ describe('the vehicle', () => {
     rig.attitude(60_000);
     rig.say(globalPosition(60_000, 48.1, 11.5));
     rig.attitude(59_500); // overtaken, no reboot
-    expect(rig.link.state().telemetry.position.lat).to.equal(48.1);
+    expect(rig.state().telemetry.position.lat).to.equal(48.1);
     rig.sent.length = 0;
     rig.attitude(200);
     await rig.clock.advance(10);
     expect(rig.commands(511).length).to.equal(15);
     expect(rig.sent.filter(({ id }) => id === 21).length).to.equal(1);
-    expect(rig.link.state().telemetry.position.lat).to.equal(null);
-    expect(rig.link.state().telemetry.attitude.roll).to.not.equal(null);
+    expect(rig.state().telemetry.position.lat).to.equal(null);
+    expect(rig.state().telemetry.attitude.roll).to.not.equal(null);
     await rig.link.stop();
   });
 
@@ -185,7 +185,7 @@ describe('the vehicle', () => {
       rig.say(Object.assign(new common.ExtendedSysState(), { vtolState: 0, landedState: 2 }));
     };
     const former = (): unknown[] => {
-      const { position, mission, landed_state: landed, attitude: turned } = rig.link.state().telemetry;
+      const { position, mission, landed_state: landed, attitude: turned } = rig.state().telemetry;
       return [position.lat, mission.reached, landed, turned.roll !== null];
     };
     const again = async (away: number, bootMs: number): Promise<void> => {
@@ -218,7 +218,7 @@ describe('the vehicle', () => {
     await rig.clock.advance(30_000);
     rig.beat();
     rig.attitude(20_000);
-    expect(rig.link.state().telemetry.position.lat).to.equal(null);
+    expect(rig.state().telemetry.position.lat).to.equal(null);
     await rig.link.stop();
   });
 
@@ -292,12 +292,12 @@ describe('the vehicle', () => {
     rig.say(statusText(2, long.slice(50), 9, 1));
     rig.say(statusText(6, 'of a companion'), 1, 191);
     rig.say(statusText(6, 'of another vehicle'), 3);
-    expect(rig.link.state().statustext.map(({ text }) => text)).to.deep.equal([long, 'of a companion']);
+    expect(rig.state().statustext.map(({ text }) => text)).to.deep.equal([long, 'of a companion']);
     rig.say(statusText(4, 'x'.repeat(50), 10, 0)); // its rest is lost
     await rig.clock.advance(1200);
-    expect(rig.link.state().statustext.at(-1)).to.include({ severity: 4, text: 'x'.repeat(50) });
+    expect(rig.state().statustext.at(-1)).to.include({ severity: 4, text: 'x'.repeat(50) });
     for (let count = 0; count < 20; count++) rig.say(statusText(6, `line ${count}`));
-    const texts = rig.link.state().statustext.map(({ text }) => text);
+    const texts = rig.state().statustext.map(({ text }) => text);
     expect(texts).to.deep.equal(Array.from({ length: 10 }, (_, index) => `line ${index + 10}`));
     expect(rig.logged.filter((line) => line.startsWith('vehicle: line')).length).to.equal(9);
     expect(rig.logged).to.not.include('vehicle: line 19');
@@ -311,11 +311,11 @@ describe('the vehicle', () => {
     bad.writeUInt8(bad.readUInt8(14) ^ 1, 14);
     rig.transport.deliver(Buffer.concat([Buffer.from('garbage'), bad]));
     rig.transport.deliver(encodeAs(attitude(1), 'v2', 10));
-    const { counters } = rig.link.state();
+    const { counters } = rig.state();
     expect(counters).to.include({ rx_bad_crc: 1, rx_frames: 17, rx_lost: 0 });
     expect(counters.rx_garbage_bytes).to.equal(7 + bad.length);
     rig.transport.deliver(encodeAs(attitude(2), 'v2', 14));
-    expect(rig.link.state().counters.rx_lost).to.equal(3);
+    expect(rig.state().counters.rx_lost).to.equal(3);
     await rig.link.stop();
   });
 
@@ -330,8 +330,8 @@ describe('the vehicle', () => {
     fc.assert(
       fc.property(fc.constantFrom(...ids), payload, (id, bytes) => {
         rig.transport.deliver(rawV2({ id, payload: bytes, extra: crcExtraOf(id) }));
-        expect(rig.link.router.modelErrors).to.equal(0);
-        const { telemetry } = rig.link.state();
+        expect(rig.link.parts.router.modelErrors).to.equal(0);
+        const { telemetry } = rig.state();
         for (const value of Object.values({
           ...telemetry.position,
           ...telemetry.battery,
@@ -342,7 +342,7 @@ describe('the vehicle', () => {
       }),
       { numRuns: 3000 },
     );
-    expect(() => JSON.stringify([rig.link.state(), rig.link.params()])).to.not.throw();
+    expect(() => JSON.stringify([rig.state(), rig.calls.params()])).to.not.throw();
     await rig.link.stop();
   });
 

@@ -46,6 +46,11 @@ export async function armable(node: Pick<TestNode, 'url'>, headers: Headers = {}
   );
 }
 
+/** Resolves when the vehicle's firmware and parameters are known. */
+export async function known(node: Pick<TestNode, 'paths'>): Promise<void> {
+  await linkState(node, ({ params, firmware_version: version }) => !params.priming && version !== null);
+}
+
 /** The first state of svc-link that fits. */
 export async function linkState(
   { paths }: Pick<TestNode, 'paths'>,

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { EndedCredentials } from '../../front/control/stores/ended.ts';
 import { PinStore } from '../../front/control/stores/pin.ts';
 import { SessionStore } from '../../front/control/stores/sessions.ts';
-import { ApiError } from '../../shared/errors.ts';
 import { createLogger } from '../../shared/process/logger.ts';
 
 export const silentLog = createLogger('test', 'silent');
@@ -81,15 +80,4 @@ export class PinNode {
     });
     return [pin, sessions];
   }
-}
-
-/** The ApiError that this ends in. */
-export async function refusal(work: Promise<unknown>): Promise<ApiError> {
-  try {
-    await work;
-  } catch (error) {
-    if (error instanceof ApiError) return error;
-    throw error;
-  }
-  throw new Error('nothing was refused');
 }

@@ -26,7 +26,7 @@ async function built(): Promise<string> {
   const cache = join(ROOT, 'node_modules/.cache');
   await mkdir(cache, { recursive: true });
   const dist = await mkdtemp(join(cache, 'dist-'));
-  await run(process.execPath, [join(ROOT, 'deploy/build.ts'), dist], { cwd: ROOT });
+  await run(process.execPath, [join(ROOT, 'deploy/build/main.ts'), dist], { cwd: ROOT });
   return dist;
 }
 

@@ -15,7 +15,7 @@ import type { Clock, Timer } from '../clock.ts';
 import { Encoder, type Target } from '../encode.ts';
 import type { FrameTarget } from '../router/addresses.ts';
 import { COMMAND_AT } from '../router/frame-scope.ts';
-import type { Asker, OwnComponent } from '../router/router.ts';
+import type { Asker, OwnComponent, Router } from '../router/router.ts';
 import * as frames from './camera-frames.ts';
 
 /** MAV_COMP_ID_CAMERA to MAV_COMP_ID_CAMERA6. */
@@ -88,12 +88,8 @@ interface CameraOptions {
   readonly encoder: Encoder;
   /** Whether a frame is signed as the vehicle wants it, or need not be. */
   readonly isSigned: (frame: Frame) => boolean;
-  /** Whether somebody with this address was heard. */
-  readonly isTaken: (target: FrameTarget) => boolean;
-  /** IP addresses of the ground stations that are heard over UDP. */
-  readonly groundStations: () => readonly string[];
-  /** Sends to every endpoint, never to the flight controller. */
-  readonly broadcast: (bytes: Buffer) => void;
+  /** Who is heard, and the way to every endpoint: nothing of a camera goes to the flight controller. */
+  readonly router: Pick<Router, 'knows' | 'groundStations' | 'broadcast'>;
   /** The vehicle whose camera it is; null before it is known. */
   readonly vehicle: () => Target | null;
   /** Where the vehicle is; null if that is not known at the moment. */
@@ -149,14 +145,14 @@ export class Camera implements OwnComponent {
 
   /** Once a second. */
   beat(): void {
-    const { encoder, vehicle, isTaken, broadcast } = this.#options;
+    const { encoder, vehicle, router } = this.#options;
     const target = vehicle();
     if (this.#present === null || target === null) return;
-    const free = COMPONENTS.find((component) => !isTaken({ system: target.system, component }));
+    const free = COMPONENTS.find((component) => !router.knows({ system: target.system, component }));
     this.#component = free ?? null; // null: there are six cameras already
     if (free === undefined) return;
     encoder.component = free;
-    broadcast(encoder.heartbeat(TYPE_CAMERA));
+    router.broadcast(encoder.heartbeat(TYPE_CAMERA));
   }
 
   stop(): void {
@@ -208,7 +204,7 @@ export class Camera implements OwnComponent {
 
   /** Those that are followed, if any is. */
   #stations(): readonly string[] {
-    return this.#options.groundStations().slice(0, MAX_FOLLOWED);
+    return this.#options.router.groundStations.slice(0, MAX_FOLLOWED);
   }
 
   /** What reaches this ground station; null: nothing does. */
@@ -307,7 +303,8 @@ export class Camera implements OwnComponent {
   }
 
   #announce(message: MavLinkData): void {
-    this.#options.broadcast(this.#options.encoder.message(message));
+    const { router, encoder } = this.#options;
+    router.broadcast(encoder.message(message));
   }
 }
 

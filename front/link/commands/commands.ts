@@ -123,7 +123,7 @@ export class Commands {
     const { cmd, timeout_ms, allow_far: allowFar = false } = request;
     const args = checkArguments(cmd, request.args);
     if (typeof args === 'string') throw new ApiError('E_BAD_REQUEST', args);
-    const { vehicle, clock, refusals } = this.#options;
+    const { vehicle, clock, refusals, prearm } = this.#options;
     const { target } = vehicle;
     if (target === null || !vehicle.alive) throw new ApiError('E_NO_FC');
     const asked = Math.min(MAX_TIMEOUT_MS, timeout_ms ?? DEFAULT_TIMEOUT_MS);
@@ -131,7 +131,7 @@ export class Commands {
     const turn = this.#precedence.begin(cmd, args, signal);
     const note: Context['note'] = { mode: null, backAfterS: null };
     const context: Context = { target, deadline: clock.now() + timeout, turn, note };
-    const watch = refusals.watch();
+    const watch = refusals.watch(() => prearm.failing);
     try {
       const result = await this.#run(cmd, args, context, allowFar);
       const refused = result !== null && result !== RESULT_ACCEPTED;

@@ -28,24 +28,22 @@ interface RefusalWatch {
 export class Refusals {
   readonly #clock: Clock;
   readonly #watches = new Set<(line: StatusLine) => void>();
-  readonly #checks: () => readonly string[];
 
-  /** @param checks the arming checks that fail now, the newest last */
-  constructor(clock: Clock, checks: () => readonly string[]) {
+  constructor(clock: Clock) {
     this.#clock = clock;
-    this.#checks = checks;
   }
 
   onLine(line: StatusLine): void {
     for (const watch of this.#watches) watch(line);
   }
 
-  watch(): RefusalWatch {
+  /** @param checks the arming checks that fail now, the newest last; for a command that may arm */
+  watch(checks: () => readonly string[] = () => []): RefusalWatch {
     const said: string[] = [];
     let chatter: string | null = null;
     let onReason: (() => void) | null = null;
     const reasons = (arming: boolean): Reasons => {
-      const before = arming ? this.#checks() : [];
+      const before = arming ? checks() : [];
       const all = [...new Set([...before, ...said])].slice(-MAX_REASONS);
       return { text: said.at(-1) ?? before.at(-1) ?? chatter, all };
     };

@@ -5,6 +5,7 @@ import type { Encoder } from '../encode.ts';
 import type { ComponentMetadata, MetadataKind } from '../metadata/component-metadata.ts';
 import { readMetadataFile } from '../metadata/metadata-file.ts';
 import type { Told } from '../vehicle/prearm.ts';
+import type { StatusTexts } from '../vehicle/status-texts.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
 import { COMMON_SET } from './common-set.ts';
 import { EventDefinitions, type EventWords } from './definitions.ts';
@@ -28,8 +29,8 @@ interface EventsOptions {
   readonly encoder: Encoder;
   readonly send: (bytes: Buffer) => void;
   readonly metadata: ComponentMetadata;
-  /** An event in words. */
-  readonly onLine: (severity: number, text: string) => void;
+  /** Gets each event in words. */
+  readonly texts: StatusTexts;
   /** An event of the group `calibration`. */
   readonly onCalibration: (words: EventWords, args: Buffer) => void;
 }
@@ -87,7 +88,7 @@ export class Events {
       return;
     }
     if (level >= PROTOCOL || group !== 'default') return;
-    this.#options.onLine(level, text);
+    this.#options.texts.say(level, text);
   }
 
   /** CURRENT_EVENT_SEQUENCE: the newest number that the vehicle has given. */

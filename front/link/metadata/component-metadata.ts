@@ -44,8 +44,6 @@ interface ComponentMetadataOptions {
   readonly encoder: Encoder;
   readonly send: (bytes: Buffer) => void;
   readonly ftp: FtpClient;
-  /** Whether nothing more urgent is being downloaded. */
-  readonly free: () => boolean;
 }
 
 type Stage =
@@ -97,16 +95,16 @@ export class ComponentMetadata {
     });
   }
 
-  /** Called a few times a second. */
-  tick(): void {
-    const { clock, vehicle, free, encoder, send } = this.#options;
+  /** Called a few times a second. @param isBusy whether something more urgent is being downloaded */
+  tick(isBusy: boolean): void {
+    const { clock, vehicle, encoder, send } = this.#options;
     const { target } = vehicle;
     const stage = this.#stage;
     const now = clock.now();
     const [kind] = this.#wanted;
     if (kind === undefined || stage.kind === 'file' || target === null || !vehicle.alive) return;
     if (stage.kind === 'idle') {
-      if (!free() || this.#attempts >= ATTEMPTS || now - this.#failedAt < AGAIN_MS) return;
+      if (isBusy || this.#attempts >= ATTEMPTS || now - this.#failedAt < AGAIN_MS) return;
       if (this.#contents !== null) {
         this.#fetch(kind, this.#contents);
         return;

@@ -1,5 +1,5 @@
 import { byteAt } from '../../../shared/mavlink/byte-at.ts';
-import type { Frame } from '../../../shared/mavlink/frame.ts';
+import { Frame } from '../../../shared/mavlink/frame.ts';
 import type { Clock } from '../clock.ts';
 
 const SLOTS = 4096;
@@ -25,6 +25,7 @@ export class LoopGuard {
   readonly #high = new Int32Array(SLOTS);
   readonly #from = new Int32Array(SLOTS);
   readonly #at = new Float64Array(SLOTS).fill(-Infinity);
+  readonly #own = new Frame(Buffer.alloc(0));
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -39,6 +40,14 @@ export class LoopGuard {
     this.#high[slot] = high;
     this.#from[slot] = from;
     this.#at[slot] = this.#clock.now();
+  }
+
+  /** Remembers a v2 frame of ours. @returns it, valid until the next one */
+  rememberOwn(bytes: Buffer, from: typeof OWN_TO_SOURCE | typeof OWN_TO_ENDPOINTS): Frame {
+    this.#own.buffer = bytes;
+    this.#own.point(0, bytes.length, true);
+    this.remember(this.#own, from);
+    return this.#own;
   }
 
   /** The other origin that this frame had a moment ago; null if there is none. */

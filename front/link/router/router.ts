@@ -1,6 +1,6 @@
 import { type Rate, TokenBucket } from '../../../shared/async/token-bucket.ts';
 import { messageOf } from '../../../shared/errors.ts';
-import { Frame } from '../../../shared/mavlink/frame.ts';
+import type { Frame } from '../../../shared/mavlink/frame.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import type { Clock } from '../clock.ts';
 import type { Target } from '../encode.ts';
@@ -93,7 +93,6 @@ interface RouterOptions {
   /** Sees each frame of an endpoint that goes to the flight controller. */
   readonly onForwarded?: (frame: Frame) => void;
   readonly guard: WireGuard;
-  readonly own?: OwnComponent;
   readonly loops: LoopGuard;
   /** The answer to a peer whose frame was refused; see WireAnswers. */
   readonly refusal: (frame: Frame, why: WireRefusal, said: Map<string, number>) => readonly Buffer[];
@@ -139,10 +138,15 @@ export class Router {
   #nextId = FIRST_ENDPOINT;
   #loopedAt = -Infinity;
   #looped = 0;
-  readonly #own = new Frame(Buffer.alloc(0));
+  #own: OwnComponent | null = null;
 
   constructor(options: RouterOptions) {
     this.#options = options;
+  }
+
+  /** From now on frames for this component are its own. */
+  play(own: OwnComponent): void {
+    this.#own = own;
   }
 
   attach(name: string, sink: FrameSink, policy: WirePolicy): RouterPort {
@@ -170,7 +174,7 @@ export class Router {
       asker: {
         host: sink.host ?? null,
         answer: (bytes) => {
-          this.#remember(bytes, OWN_TO_ENDPOINTS);
+          this.#options.loops.rememberOwn(bytes, OWN_TO_ENDPOINTS);
           this.#hand(port, bytes);
         },
       },
@@ -208,15 +212,10 @@ export class Router {
     return false;
   }
 
-  /** Remembers a v2 frame of ours that goes to the source. */
-  ownFrame(bytes: Buffer): void {
-    this.#remember(bytes, OWN_TO_SOURCE);
-  }
-
   /** Sends a v2 frame of ours to every endpoint. The buffer must not change afterwards. */
   broadcast(bytes: Buffer): void {
-    this.#remember(bytes, OWN_TO_ENDPOINTS);
-    for (const port of this.#ports) this.#send(port, this.#own);
+    const frame = this.#options.loops.rememberOwn(bytes, OWN_TO_ENDPOINTS);
+    for (const port of this.#ports) this.#send(port, frame);
   }
 
   /** A frame of the flight controller. Never throws: routing goes on even if the vehicle model fails. */
@@ -243,12 +242,6 @@ export class Router {
         this.#options.onProblem(`vehicle model failed on message ${frame.id}: ${messageOf(error)}`);
       }
     }
-  }
-
-  #remember(bytes: Buffer, from: number): void {
-    this.#own.buffer = bytes;
-    this.#own.point(0, bytes.length, true);
-    this.#options.loops.remember(this.#own, from);
   }
 
   #sawLoop(): void {
@@ -300,7 +293,7 @@ export class Router {
       return;
     }
     const target = targetOf(frame);
-    const { own } = this.#options;
+    const own = this.#own;
     const forOwn = own?.isFor(target) === true;
     const forSource = !forOwn && (this.#behindSource.has(target) || !this.#isElsewhere(port, target));
     let why = guard.judge(frame, port.policy, forSource);

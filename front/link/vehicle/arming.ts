@@ -61,6 +61,8 @@ interface ArmingOptions {
   readonly clock: Clock;
   /** The process before this one ended within the last 5 s of an armed vehicle: only a heartbeat says more. */
   readonly wasArmed: boolean;
+  /** Gets what `wasArmed` of the next process is to be, once a vehicle was heard and whenever it changes. */
+  readonly onMemory?: (armed: boolean) => void;
   /** The armed state of a system may have changed. */
   readonly onChange: () => void;
 }
@@ -81,6 +83,7 @@ export class Arming {
   readonly #startedAt: number;
   #openedAt: number | null = null;
   #wasArmed: boolean;
+  #remembered: boolean | null = null;
 
   constructor(options: ArmingOptions) {
     this.#options = options;
@@ -116,8 +119,18 @@ export class Arming {
     return worst;
   }
 
+  #changed(): void {
+    const { onMemory, onChange } = this.#options;
+    const memory = this.#memory;
+    if (memory !== this.#remembered) {
+      this.#remembered = memory;
+      onMemory?.(memory);
+    }
+    onChange();
+  }
+
   /** Whether a process after this one must wait for a heartbeat. */
-  get memory(): boolean {
+  get #memory(): boolean {
     if (this.#wasArmed) return true;
     for (const { held, bit } of this.#systems.values()) if (held || bit) return true;
     return false;
@@ -155,7 +168,7 @@ export class Arming {
     known.autopilot = heartbeat.autopilot;
     known.bit = (heartbeat.baseMode & FLAG_ARMED) !== 0;
     if (known.held && !this.#mayStillArm(known, now)) this.#release(known);
-    this.#options.onChange();
+    this.#changed();
   }
 
   #onAck(frame: Frame): void {
@@ -171,20 +184,19 @@ export class Arming {
     }
     if (result === RESULT_ACCEPTED && known.held) known.acceptedAt = now;
     this.#answered(known, command);
-    this.#options.onChange();
+    this.#changed();
   }
 
   #sent(known: Known, command: number): void {
     const arms = this.#arms(known, command);
     if (arms === null) return;
-    const { clock, onChange } = this.#options;
-    const now = clock.now();
+    const now = this.#options.clock.now();
     const before = known.owed.get(command);
     const late = before === undefined || now - before.at > LATE_MS;
     known.owed.set(command, { count: late ? 1 : before.count + 1, at: now });
     if (!arms || known.held) return;
     known.held = true;
-    onChange();
+    this.#changed();
   }
 
   #answered(known: Known, command: number): void {
@@ -199,7 +211,7 @@ export class Arming {
     known.held = false;
     known.acceptedAt = null;
     known.owed.clear();
-    this.#options.onChange();
+    this.#changed();
   }
 
   /** Whether an arming may be under way that the newest heartbeat cannot show yet. */

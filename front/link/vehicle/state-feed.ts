@@ -10,20 +10,22 @@ const IDLE_MS = 500;
  */
 export class StateFeed {
   readonly #clock: Clock;
-  readonly #state: () => LinkState;
   readonly #send: (state: LinkState) => void;
+  /** Null before the start. */
+  #state: (() => LinkState) | null = null;
   #timer: Timer | null = null;
   #changed = false;
   #sentAt = -Infinity;
   #sentKey = '';
 
-  constructor(clock: Clock, state: () => LinkState, send: (state: LinkState) => void) {
+  constructor(clock: Clock, send: (state: LinkState) => void) {
     this.#clock = clock;
-    this.#state = state;
     this.#send = send;
   }
 
-  start(): void {
+  /** @param state tells the state of this moment */
+  start(state: () => LinkState): void {
+    this.#state = state;
     // Also notices changes by time alone, such as a heartbeat that is too old.
     this.#timer = this.#clock.every(CHANGING_MS, () => this.#look(true));
   }
@@ -44,7 +46,8 @@ export class StateFeed {
   }
 
   #look(regular: boolean): void {
-    const state = this.#state();
+    const state = this.#state?.();
+    if (state === undefined) return;
     const key = importantPart(state);
     const due = regular && (this.#changed || this.#clock.now() - this.#sentAt >= IDLE_MS);
     if (key === this.#sentKey && !due) return;

@@ -27,14 +27,18 @@ interface Open {
 /** Puts the parts of long STATUSTEXTs together and keeps the newest lines. */
 export class StatusTexts {
   readonly #clock: Clock;
-  readonly #onLine: (line: StatusLine) => void;
+  #onLine: ((line: StatusLine) => void) | null = null;
   #lines: StatusLine[] = [];
   #open: Open[] = [];
   /** Of the newest line: when it came, whether it ended in a tab, whether it was an event. */
   #newest = { at: -Infinity, marked: false, isEvent: false };
 
-  constructor(clock: Clock, onLine: (line: StatusLine) => void) {
+  constructor(clock: Clock) {
     this.#clock = clock;
+  }
+
+  /** @param onLine called with each line that is complete */
+  listen(onLine: (line: StatusLine) => void): void {
     this.#onLine = onLine;
   }
 
@@ -94,6 +98,6 @@ export class StatusTexts {
     this.#newest = { at: now, marked, isEvent };
     const line = { at: new Date(this.#clock.wall()).toISOString(), severity, text };
     this.#lines = [...this.#lines.slice(1 - KEEP), line];
-    this.#onLine(line);
+    this.#onLine?.(line);
   }
 }

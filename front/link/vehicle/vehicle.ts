@@ -73,7 +73,7 @@ export class Vehicle {
   /** What it says to parts of the link. */
   readonly messages = new VehicleMessages();
   readonly #clock: Clock;
-  readonly #listener: VehicleListener;
+  #listener: VehicleListener | null = null;
   readonly #payload = new Payload();
   #target: Target | null = null;
   #heartbeat: Heartbeat | null = null;
@@ -96,10 +96,14 @@ export class Vehicle {
   #updatedAt: number | null = null;
 
   /** @param arming the armed guard's state, told of each frame by the caller */
-  constructor(clock: Clock, listener: VehicleListener, arming: Arming) {
+  constructor(clock: Clock, arming: Arming) {
     this.#clock = clock;
-    this.#listener = listener;
     this.#arming = arming;
+  }
+
+  /** Before the first frame: what was said until then is not said again. */
+  listen(listener: VehicleListener): void {
+    this.#listener = listener;
   }
 
   /** The last telemetry, with its ages. Always the same object, until another vehicle or a reboot replaces it. */
@@ -150,7 +154,7 @@ export class Vehicle {
   noteArmed(): void {
     this.#armedByAck = true;
     this.#model.values.armed = true;
-    this.#listener.onArmedChange();
+    this.#listener?.onArmedChange();
   }
 
   get firmware(): 'ardupilot' | 'px4' | 'unknown' | null {
@@ -206,7 +210,7 @@ export class Vehicle {
     const target = this.#target;
     if (target === null || frame.system !== target.system) return;
     if (frame.id === MSG.STATUSTEXT) {
-      this.#listener.onStatusText(decodeStatusText(this.#payload.load(frame)), frame.component);
+      this.#listener?.onStatusText(decodeStatusText(this.#payload.load(frame)), frame.component);
     }
     if (frame.component !== target.component) return;
     this.#countLost(frame.seq);
@@ -221,7 +225,7 @@ export class Vehicle {
         return;
       case MSG.AUTOPILOT_VERSION:
         this.version = decodeAutopilotVersion(payload);
-        this.#listener.onVersion();
+        this.#listener?.onVersion();
         return;
       case MSG.SYSTEM_TIME:
         this.#onBootTime(decodeSystemTimeBootMs(payload));
@@ -235,7 +239,7 @@ export class Vehicle {
     const now = this.#clock.now();
     const bootMs = this.#model.apply(frame.id, this.#payload.load(frame), now);
     if (bootMs === null) {
-      this.#listener.onMessage(frame.id);
+      this.#listener?.onMessage(frame.id);
       return;
     }
     if (bootMs >= 0 && this.#onBootTime(bootMs)) {
@@ -243,7 +247,7 @@ export class Vehicle {
       this.#model.apply(frame.id, this.#payload.load(frame), now);
     }
     this.#updatedAt = this.#clock.wall();
-    this.#listener.onTelemetry(frame.id);
+    this.#listener?.onTelemetry(frame.id);
   }
 
   #onHeartbeat(frame: Frame): void {
@@ -277,7 +281,7 @@ export class Vehicle {
     } else if (reason === 'learned') this.#former = null;
     this.#writeHeartbeat(heartbeat);
     if (reason !== null) this.#beginSession(reason);
-    this.#listener.onHeartbeat();
+    this.#listener?.onHeartbeat();
   }
 
   #writeHeartbeat(heartbeat: Heartbeat): void {
@@ -300,7 +304,7 @@ export class Vehicle {
 
   #beginSession(reason: SessionReason): void {
     this.#newConnection = false;
-    this.#listener.onSession(reason);
+    this.#listener?.onSession(reason);
   }
 
   /**

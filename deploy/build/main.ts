@@ -1,13 +1,13 @@
 /**
  * Compiles the node into a folder: what runs without TypeScript, and what the packages are made of. Its packages are found from there.
- *   node deploy/build.ts [DIST]
+ *   node deploy/build/main.ts [DIST]
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { bundleProcesses } from './bundle-processes.ts';
 
-const checkout = resolve(import.meta.dirname, '..');
+const checkout = resolve(import.meta.dirname, '../..');
 const dist = resolve(process.argv[2] ?? join(checkout, 'dist'));
 const node = (program: string, ...args: readonly string[]): void => {
   execFileSync(process.execPath, [join(checkout, program), ...args], { cwd: checkout, stdio: 'inherit' });

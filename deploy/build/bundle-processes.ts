@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { type Plugin, rolldown } from 'rolldown';
-import { ENTRIES } from '../bin/supervisor/plan.ts';
+import { ENTRIES } from '../../bin/supervisor/plan.ts';
 
 /** What processes start by its path: threads, and programs of their own. */
 const STARTED_BY_PATH = [

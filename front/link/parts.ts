@@ -1,0 +1,233 @@
+import { messageOf } from '../../shared/errors.ts';
+import { MSG } from '../../shared/mavlink/messages.ts';
+import type { Logger } from '../../shared/process/logger.ts';
+import type { CameraRequest } from '../../shared/rpc/camera.ts';
+import type { MissionList, WorkProgress } from '../../shared/rpc/link-answers.ts';
+import type { LinkProblem, LinkState } from '../../shared/rpc/link-state.ts';
+import { Calibration } from './calibration/calibration.ts';
+import type { Clock } from './clock.ts';
+import { Commands } from './commands/commands.ts';
+import { Offboard } from './commands/offboard.ts';
+import { ReachCheck } from './commands/reach-check.ts';
+import { Refusals } from './commands/refusals.ts';
+import { Encoder } from './encode.ts';
+import { Events } from './events/events.ts';
+import { Exchange } from './exchange.ts';
+import { FtpClient } from './ftp/ftp-client.ts';
+import { FlightLogs } from './logs/flight-logs.ts';
+import type { LogStore } from './logs/log-store.ts';
+import { ComponentMetadata } from './metadata/component-metadata.ts';
+import { Missions } from './missions/missions.ts';
+import type { MetadataStore } from './params/metadata-store.ts';
+import { paramEncoding } from './params/param-encoding.ts';
+import type { ParamStore } from './params/param-store.ts';
+import { Params } from './params/params.ts';
+import { LoopGuard } from './router/loop-guard.ts';
+import { PilotWatch } from './router/pilot-watch.ts';
+import { openRouting } from './routing.ts';
+import type { KeyStore } from './signing/key-store.ts';
+import { Signing } from './signing/signing.ts';
+import { Intake } from './sources/intake.ts';
+import { Outlet } from './sources/outlet.ts';
+import type { Transport } from './sources/transport.ts';
+import { Arming } from './vehicle/arming.ts';
+import { ExtensionAdditions } from './vehicle/extension-additions.ts';
+import { Prearm } from './vehicle/prearm.ts';
+import { SimulatedEvidence } from './vehicle/simulated.ts';
+import { StateFeed } from './vehicle/state-feed.ts';
+import { StatusLog } from './vehicle/status-log.ts';
+import { StatusTexts } from './vehicle/status-texts.ts';
+import { Streams } from './vehicle/streams.ts';
+import { Vehicle } from './vehicle/vehicle.ts';
+import { Warnings } from './vehicle/warnings.ts';
+
+/** MAV_CMD */
+const REQUEST_MESSAGE = 512;
+const ASK_VERSION = [MSG.AUTOPILOT_VERSION, 0, 0, 0, 0, 0, 0] as const;
+
+export interface LinkOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly transport: Transport;
+  /** The configured source as text, for LinkState. */
+  readonly source: string;
+  /** Where parameters are kept on disk; null: nowhere. */
+  readonly store: ParamStore | null;
+  /** Where the vehicle's descriptions of its parameters are kept; absent: they are not asked for. */
+  readonly metadataStore?: MetadataStore;
+  /** Where logs of the vehicle are kept; absent: none are fetched. */
+  readonly logStore?: LogStore;
+  /** Signing keys on disk, loaded; absent: they are kept nowhere. */
+  readonly keys?: KeyStore;
+  /** Whether frames of endpoints are signed with the vehicle's key (`mavlink.sign_endpoints`); else they are refused. */
+  readonly signEndpoints?: boolean;
+  /** How far away a place may be that a command goes to, m (`flight.max_goto_m`); absent or 0: any distance. */
+  readonly maxGotoM?: number;
+  /** Problems besides the link itself: the source's address, endpoints. */
+  readonly problems?: () => readonly LinkProblem[];
+  /** The process before this one ended within 5 s of an armed vehicle. */
+  readonly wasArmed?: boolean;
+  /** As `ArmingOptions.onMemory`. */
+  readonly onArmedMemory?: (armed: boolean) => void;
+  /** Gets each LinkState at the rates of the protocol. */
+  readonly onState: (state: LinkState) => void;
+  /** Gets how far the long work of a call is. */
+  readonly onProgress?: (progress: WorkProgress) => void;
+  /** Gets what ground stations want of the camera. */
+  readonly onCameraRequest?: (request: CameraRequest) => void;
+}
+
+export type Parts = ReturnType<typeof openParts>;
+
+/** The parts of svc-link, each made of those above it. What they hear of the vehicle stands in session.ts. */
+export function openParts(options: LinkOptions) {
+  const { clock, log, transport, source, store, wasArmed = false, problems = none } = options;
+  const { signEndpoints = true, onArmedMemory = ignore, onCameraRequest = ignore } = options;
+  const encoder = new Encoder();
+  // Encoders of their own, because ground stations count gaps in the sequence numbers.
+  const replies = new Encoder();
+  const cameraEncoder = new Encoder();
+  const feed = new StateFeed(clock, options.onState);
+  const onChange = (): void => feed.importantChanged();
+  const arming = new Arming({ clock, wasArmed, onMemory: onArmedMemory, onChange });
+  const vehicle = new Vehicle(clock, arming);
+  const loops = new LoopGuard(clock);
+  const { send, leave } = new Outlet({ transport, arming, loops });
+  const exchange = new Exchange(clock, send, () => encoder.system);
+  const speaking = { clock, log, vehicle, encoder, send, exchange };
+
+  const known = openKnowledge(speaking, options);
+  const { params, streams, missions } = known;
+  const orders = openOrders(speaking, known, options.maxGotoM ?? 0);
+  const signing = new Signing({
+    ...speaking,
+    replies: [replies, cameraEncoder],
+    params,
+    keys: options.keys ?? null,
+    onEnrolled: () => {
+      streams.request();
+      params.download(false);
+    },
+  });
+  const pilot = new PilotWatch(clock);
+  const { commands } = orders;
+  const { router, camera } = openRouting({
+    clock,
+    log,
+    encoder,
+    replies,
+    cameraEncoder,
+    signEndpoints,
+    loops,
+    pilot,
+    arming,
+    signing,
+    vehicle,
+    params,
+    missions,
+    commands,
+    leave,
+    onCameraRequest,
+  });
+  return {
+    ...speaking,
+    ...known,
+    ...orders,
+    transport,
+    source,
+    store,
+    problems,
+    replies,
+    feed,
+    signing,
+    pilot,
+    router,
+    camera,
+    encoders: [encoder, replies, cameraEncoder],
+    extensions: new ExtensionAdditions(clock),
+    intake: new Intake({ clock, router, arming, vehicle, feed }),
+  };
+}
+
+/** What every part has that speaks with the vehicle. */
+interface Speaking {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly vehicle: Vehicle;
+  readonly encoder: Encoder;
+  /** @returns false when the bytes were dropped */
+  readonly send: (bytes: Buffer) => boolean;
+  readonly exchange: Exchange;
+}
+
+/** What is known of the vehicle, or asked of it. */
+function openKnowledge(speaking: Speaking, options: LinkOptions) {
+  const { clock, log, vehicle, encoder, send } = speaking;
+  const { store, logStore, metadataStore = null, onProgress = ignore } = options;
+  const texts = new StatusTexts(clock);
+  const evidence = new SimulatedEvidence();
+  const onError = (error: unknown): void => {
+    log.error(`stream request: ${messageOf(error)}`);
+  };
+  const ftp = new FtpClient(speaking);
+  const metadata = new ComponentMetadata({ ...speaking, ftp });
+  const params = new Params({
+    ...speaking,
+    store,
+    ftp,
+    metadata,
+    metadataStore,
+    encoding: () => paramEncoding(vehicle.capabilities, vehicle.firmware),
+    identify: () => {
+      const { target } = vehicle;
+      if (target !== null) send(encoder.commandLong(target, REQUEST_MESSAGE, ASK_VERSION, 0));
+    },
+    // Also for parameters from the disk, once the vehicle has confirmed that they are unchanged.
+    onKnown: (name) => evidence.parameter(name),
+  });
+  const refusals = new Refusals(clock);
+  const calibration = new Calibration({ ...speaking, refusals });
+  const onCalibration: Calibration['onEvent'] = (words, args) => calibration.onEvent(words, args);
+  const events = new Events({ ...speaking, metadata, texts, onCalibration });
+  const param = (name: string): number | null => params.valueOf(name);
+  return {
+    texts,
+    evidence,
+    ftp,
+    metadata,
+    params,
+    refusals,
+    calibration,
+    events,
+    statusLog: new StatusLog(clock, log),
+    warnings: new Warnings(log),
+    streams: new Streams({ ...speaking, onError }),
+    prearm: new Prearm({ clock, vehicle, checks: () => events.checks, param }),
+    missions: new Missions({ ...speaking, onProgress }),
+    logs: logStore === undefined ? null : new FlightLogs({ ...speaking, store: logStore }),
+  };
+}
+
+/** What makes the vehicle move. @param maxM how far away a place may be, m; 0: any distance */
+function openOrders(speaking: Speaking, known: ReturnType<typeof openKnowledge>, maxM: number) {
+  const { log } = speaking;
+  const { refusals, prearm, params, missions } = known;
+  const read = async (part: 'mission' | 'fence'): Promise<MissionList['items']> =>
+    (await missions.read({ part, refresh: false, token: '' })).items;
+  const fence = { kept: () => missions.kept('fence'), read: async () => read('fence') };
+  const reach = new ReachCheck({ ...speaking, maxM, param: (name) => params.valueOf(name), fence });
+  const mission = async (): Promise<MissionList['items']> => read('mission');
+  const commands = new Commands({ ...speaking, refusals, prearm, params, mission, reach });
+  const offboard = new Offboard({
+    ...speaking,
+    reach,
+    killing: () => commands.killing,
+    loiter: () => {
+      commands.loiter().catch((error: unknown) => log.warn(`holding after set-points: ${messageOf(error)}`));
+    },
+  });
+  return { commands, offboard };
+}
+
+const ignore = (): void => undefined;
+const none = (): readonly LinkProblem[] => [];

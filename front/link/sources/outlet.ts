@@ -1,0 +1,33 @@
+import { type LoopGuard, OWN_TO_SOURCE } from '../router/loop-guard.ts';
+import type { Arming } from '../vehicle/arming.ts';
+import type { Transport } from './transport.ts';
+
+interface OutletOptions {
+  readonly transport: Transport;
+  readonly arming: Arming;
+  readonly loops: LoopGuard;
+}
+
+/** The only way to the vehicle, for our own frames and everybody's: whatever may arm it is seen here. */
+export class Outlet {
+  readonly #options: OutletOptions;
+
+  constructor(options: OutletOptions) {
+    this.#options = options;
+  }
+
+  /** A v2 frame of ours; its echo is known as one. @returns false when the bytes were dropped */
+  readonly send = (bytes: Buffer): boolean => {
+    this.#options.loops.rememberOwn(bytes, OWN_TO_SOURCE);
+    return this.leave(bytes);
+  };
+
+  /** A frame of whoever has sent it. @returns false when the bytes were dropped */
+  readonly leave = (bytes: Buffer): boolean => {
+    const { transport, arming } = this.#options;
+    const undo = arming.leaving(bytes);
+    const left = transport.write(bytes);
+    if (!left) undo();
+    return left;
+  };
+}
