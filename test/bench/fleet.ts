@@ -118,6 +118,12 @@ export async function benchFleet(): Promise<readonly Result[]> {
     };
     const memory = { broker: pssMib(broker.pid), hub: pssMib(hub.pid) };
     const trips = await roundTrips(broker, parts);
+    const lists: number[] = [];
+    for (let n = 0; n < 20; n++) {
+      const asked = performance.now();
+      await hub.call('GET', '/v1/nodes?limit=10000');
+      lists.push(performance.now() - asked);
+    }
 
     const burst = (): void => {
       for (let n = 0; n < 3; n++) events();
@@ -165,6 +171,7 @@ export async function benchFleet(): Promise<readonly Result[]> {
         goal: 0,
       },
       { name: 'telemetry lost', value: steady.telemetryLost, unit: '', goal: 0 },
+      { name: 'all nodes in one list, median', value: median(lists), unit: 'ms', goal: 1000 },
       { name: 'call and reply through the broker, p50', value: median(trips), unit: 'ms', note: 'unsigned' },
       {
         name: 'call and reply through the broker, p99',

@@ -114,7 +114,7 @@ async function installed(): Promise<boolean> {
 }
 
 describe('schemathesis against /openapi.json', function () {
-  this.timeout(240_000);
+  this.timeout(480_000);
 
   for (const { profile, asks, least } of RUNS)
     it(`${profile}: finds no 5xx, no undocumented status, and no input that schema and code judge differently`, async function () {
