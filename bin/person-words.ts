@@ -1,4 +1,5 @@
 import { type ApiError, ERRORS, type ErrorCode } from '../shared/errors.ts';
+import { listOf, memberOf } from '../shared/member.ts';
 
 /**
  * A refusal of the node in the words of the command line: the API's own sentences name headers, routes and members of a body,
@@ -36,7 +37,7 @@ export const COMMAND_OF_ROUTE: readonly (readonly [route: string, command: strin
 /** @param flags the names of those that the command has */
 export function personWords(error: ApiError, flags: ReadonlySet<string>): string {
   const isCatalogue = error.message === ERRORS[error.code][1];
-  let text = (isCatalogue ? BY_CODE[error.code] : undefined) ?? error.message;
+  let text = (isCatalogue ? (violationsOf(error) ?? BY_CODE[error.code]) : undefined) ?? error.message;
   for (const [route, command] of COMMAND_OF_ROUTE) text = text.replaceAll(route, command);
   if (isCatalogue && error.code === 'E_ARMED')
     text = `The vehicle is armed, or its state is unknown. ${flags.has('force') ? 'Disarm it, or repeat with --force if you are sure.' : 'Disarm it first.'}`;
@@ -44,4 +45,17 @@ export function personWords(error: ApiError, flags: ReadonlySet<string>): string
   if (flags.has('allow-far')) text = text.replace('allow_far: true', '--allow-far');
   if (flags.has('stop-hotspot')) text = text.replace('stop_hotspot', '--stop-hotspot');
   return text;
+}
+
+/** More of them say the same again. */
+const MAX_NAMED = 5;
+
+/** What does not fit, each by its place; null if the answer does not say. */
+function violationsOf({ extras }: ApiError): string | null {
+  const all = listOf(extras['errors']).map(
+    (each) => `${String(memberOf(each, 'path'))} ${String(memberOf(each, 'message'))}`,
+  );
+  if (all.length === 0) return null;
+  const more = all.length - MAX_NAMED;
+  return `${all.slice(0, MAX_NAMED).join('; ')}${more > 0 ? `; and ${more} more` : ''}.`;
 }

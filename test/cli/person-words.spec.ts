@@ -45,6 +45,18 @@ describe('a refusal of the node, as svc prints it', () => {
     expect(personWords(own, NONE)).to.equal('The PIN is wrong.');
   });
 
+  it('what does not fit is named, and not all of many', () => {
+    const value = (places: number): ApiError => {
+      const errors = Array.from({ length: places }, (_, n) => ({
+        path: `/a/${n}`,
+        message: 'is not known here',
+      }));
+      return new ApiError('E_INVALID_VALUE', undefined, { errors });
+    };
+    expect(personWords(value(2), NONE)).to.equal('/a/0 is not known here; /a/1 is not known here.');
+    expect(personWords(value(7), NONE)).to.match(/\/a\/4 is not known here; and 2 more\.$/);
+  });
+
   it('at the terminal; --json keeps what the node said', async () => {
     const node = await TestNode.start({ pairing: { key: KEY }, simulated: false });
     try {
