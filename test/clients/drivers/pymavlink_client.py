@@ -133,13 +133,23 @@ def guarded(when):
 def parameters():
     link.param_fetch_all()
     values = {}
+    missing = None
+    rounds = 3  # of asking for what UDP has lost, as ground stations do
     while True:
         m = hear("PARAM_VALUE", limit=5)
         if m is None:
-            return "silence", values
+            if not missing or rounds == 0:
+                return "silence", values
+            rounds -= 1
+            for index in missing:
+                link.mav.param_request_read_send(*VEHICLE, b"", index)
+            continue
         if m.param_index < 65535:
             # An integer of PX4 lies bytewise in the float.
             values[m.param_id] = [m.param_type, repr(m.param_value)]
+            if missing is None:
+                missing = set(range(m.param_count))
+            missing.discard(m.param_index)
         if len(values) == m.param_count:
             return "ok", values
 
