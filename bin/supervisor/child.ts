@@ -29,6 +29,8 @@ export interface ChildSpec extends DeclaredChild {
   readonly wanted: boolean;
   /** It is started or stopped together with a restart of that process, if the config has changed. */
   readonly follows?: string;
+  /** When the node starts, it waits for svc-control, but no longer than a second. With few cores, what answers and what flies are up sooner. */
+  readonly later?: boolean;
 }
 
 /** Times that tests make shorter. */
@@ -146,7 +148,10 @@ export class SupervisedChild {
     };
   }
 
+  /** Nothing if it runs already, or was stopped. */
   start(): void {
+    if (this.#stopping || this.#process !== null) return;
+    if (this.#retry !== null) clearTimeout(this.#retry);
     this.#retry = null;
     this.#words = [];
     this.#startedAt = performance.now();
@@ -230,10 +235,8 @@ export class SupervisedChild {
     const old = this.#process;
     const deadline = performance.now() + LIMITS.restartMs;
     let kill: NodeJS.Timeout | null = null;
-    if (old === null) {
-      if (this.#retry !== null) clearTimeout(this.#retry);
-      this.start();
-    } else {
+    if (old === null) this.start();
+    else {
       this.#replacing = true;
       old.kill('SIGTERM');
       kill = setTimeout(() => old.kill('SIGKILL'), LIMITS.killMs);

@@ -91,18 +91,20 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
     { ...child('svc-sim', simulated, '--port', String(input.simPort)), follows: 'svc-link' },
     child('svc-radio-sim', simulatedRadio),
     child('svc-link', true),
-    child('svc-video', withVideo),
-    larger(child('svc-vision', withVision), config.vision.memory_mb),
-    child('svc-residual', input.withResidual),
-    child(
-      'svc-fleet',
-      input.enrolled && enabledFeatures(config).has('fleet'),
-      '--telemetry-hz',
-      String(config.fleet.telemetry_hz),
-      '--telemetry-fields',
-      config.fleet.telemetry_fields.join(),
-      '--queue-mb',
-      String(config.fleet.queue_mb),
+    later(child('svc-video', withVideo)),
+    later(larger(child('svc-vision', withVision), config.vision.memory_mb)),
+    later(child('svc-residual', input.withResidual)),
+    later(
+      child(
+        'svc-fleet',
+        input.enrolled && enabledFeatures(config).has('fleet'),
+        '--telemetry-hz',
+        String(config.fleet.telemetry_hz),
+        '--telemetry-fields',
+        config.fleet.telemetry_fields.join(),
+        '--queue-mb',
+        String(config.fleet.queue_mb),
+      ),
     ),
     child(
       'svc-control',
@@ -117,4 +119,8 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
 /** More memory, MiB. */
 function larger(spec: ChildSpec, mib: number): ChildSpec {
   return { ...spec, memoryMiB: spec.memoryMiB + mib };
+}
+
+function later(spec: ChildSpec): ChildSpec {
+  return { ...spec, later: true };
 }

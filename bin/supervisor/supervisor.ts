@@ -20,8 +20,7 @@ import { ChildRecord } from './orphans.ts';
 const OWN_NAME = 'svc-supervisor';
 const LINK = 'svc-link';
 const FRONT = 'svc-control';
-/** On a board with few cores, what answers and what flies come up sooner if these wait for them, but no longer than this. */
-const LATER: ReadonlySet<string> = new Set(['svc-residual', 'svc-video', 'svc-vision', 'svc-fleet']);
+/** How long what starts later waits for svc-control. */
 const LATER_MS = 1000;
 /** More extensions than a board can run. */
 const MAX_DECLARED = 16;
@@ -91,9 +90,12 @@ export class Supervisor {
     const plan = await this.#options.plan();
     signal.throwIfAborted();
     this.#children = plan.filter(({ wanted }) => wanted).map((spec) => this.#create(spec));
+    const later = new Set(plan.filter((spec) => spec.later === true).map(({ name }) => name));
+    const isLater = ({ spec }: SupervisedChild): boolean => later.has(spec.name);
     for (const child of this.#children) if (!isLater(child)) child.start();
-    if (this.child(FRONT) !== undefined) await Promise.race([this.#answers.promise, delay(LATER_MS)]);
-    if (this.#stopping) return;
+    if (!this.#children.some(isLater)) return;
+    await Promise.race([this.#answers.promise, delay(LATER_MS, undefined, { signal })]);
+    // One that was restarted meanwhile runs already, and goes on.
     for (const child of this.#children) if (isLater(child)) child.start();
   }
 
@@ -274,8 +276,4 @@ function problemOf(children: readonly DeclaredChild[], taken: readonly string[])
     seen.add(name);
   }
   return null;
-}
-
-function isLater({ spec }: SupervisedChild): boolean {
-  return LATER.has(spec.name);
 }

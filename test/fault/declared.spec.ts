@@ -1,23 +1,8 @@
-import { join } from 'node:path';
 import { expect } from 'chai';
-import { type DeclaredChild, WATCH_LIMITS } from '../../bin/supervisor/child.ts';
-import { Supervisor } from '../../bin/supervisor/supervisor.ts';
+import type { Supervisor } from '../../bin/supervisor/supervisor.ts';
 import { ApiError } from '../../shared/errors.ts';
+import { child, script, superviseIn } from '../support/supervised.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
-
-/** A process that says it is ready, answers pings and ends when told; `then` is what else it does. */
-const script = (then = ''): string => `
-  process.on('message', (message) => {
-    if (message.type === 'ping') return process.send({ type: 'pong', seq: message.seq });
-    process.send({ type: 'ready', info: {} });
-    ${then}
-  });
-  process.on('SIGTERM', () => process.exit(0));
-`;
-
-function child(name: string, more: Partial<DeclaredChild> = {}): DeclaredChild {
-  return { name, args: ['-e', script()], env: { PATH: process.env['PATH'] }, memoryMiB: 256, ...more };
-}
 
 function isAlive(pid: number): boolean {
   try {
@@ -44,17 +29,7 @@ describe('processes that are declared while the supervisor runs', () => {
 
   beforeEach(async () => {
     dir = await tempDir();
-    supervisor = new Supervisor({
-      plan: async () => Promise.resolve([{ ...child('svc-link'), wanted: false }]),
-      socketPath: join(dir, 'supervisor.sock'),
-      recordPath: join(dir, 'children.json'),
-      heldPath: join(dir, 'held-config.json'),
-      planned: () => null,
-      onLine: () => undefined,
-      onState: () => setImmediate(() => wake()),
-      onRestartSelf: () => undefined,
-      limits: { ...WATCH_LIMITS, memoryMs: 100 },
-    });
+    supervisor = superviseIn(dir, [{ ...child('svc-link'), wanted: false }], () => wake());
     await supervisor.start(new AbortController().signal);
   });
   afterEach(async () => {
