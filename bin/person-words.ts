@@ -53,7 +53,7 @@ const MAX_NAMED = 5;
 /** What does not fit, each by its place; null if the answer does not say. */
 function violationsOf({ extras }: ApiError): string | null {
   const all = listOf(extras['errors']).map(
-    (each) => `${String(memberOf(each, 'path'))} ${String(memberOf(each, 'message'))}`,
+    (each) => `${String(memberOf(each, 'path'))} ${String(memberOf(each, 'message'))}`.trim(), // no path: the whole body
   );
   if (all.length === 0) return null;
   const more = all.length - MAX_NAMED;

@@ -1,10 +1,9 @@
-import { rm } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { type Plugin, rolldown } from 'rolldown';
 import { ENTRIES } from '../../bin/supervisor/plan.ts';
 
-/** What processes start by its path: threads, and programs of their own. */
+/** What else is started by its path: the supervisor, a thread, a program that runs once. */
 const STARTED_BY_PATH = [
   'bin/supervisor/main',
   'residual/app/logs/log-reader-thread',
@@ -16,14 +15,13 @@ const PACKAGES_APART = ['node-av/lib', '@serialport/bindings-cpp', 'onnxruntime-
 
 /**
  * Replaces the file that starts each process by one that has all that the process loads at its start; what it loads later stays in
- * files of its own, in `parts` beside it. A third less time to start, a tenth less memory (docs/footprint.md). Names stay, so that
- * a stack trace can be read; the same sources give the same bytes.
+ * files of its own, in `parts` beside it (what this saves: docs/footprint.md). Names stay, so that a stack trace can be read; the
+ * same sources give the same bytes.
  * @param dist of tsc
  */
 export async function bundleProcesses(dist: string): Promise<void> {
   for (const entry of [...Object.values(ENTRIES), ...STARTED_BY_PATH]) {
     const folder = join(dist, dirname(entry));
-    await rm(join(folder, PARTS, basename(entry)), { recursive: true, force: true });
     const bundle = await rolldown({
       input: { [basename(entry)]: join(dist, `${entry}.js`) },
       cwd: dist,
@@ -93,12 +91,12 @@ function places(dist: string, folder: string): Plugin {
     renderChunk(code, { fileName }) {
       const up = JSON.stringify(relative(dirname(join(folder, fileName)), dist));
       const head = `import{resolve as __resolve}from'node:path';const __dist=__resolve(import.meta.dirname,${up});\n`;
-      return head + latin1(code);
+      return head + ascii(code);
     },
   };
 }
 
-/** One letter beyond Latin-1 would make V8 keep two bytes for each letter of the whole file. */
-function latin1(code: string): string {
+/** All else as escapes: one letter beyond Latin-1, and V8 keeps two bytes for each letter of the file. */
+function ascii(code: string): string {
   return code.replace(/[^\0-\x7f]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -26,5 +26,5 @@ node(
   'native',
   ...page,
 );
-node('deploy/oclif-manifest.js', dist);
+node('deploy/build/oclif-manifest.js', dist);
 await bundleProcesses(dist);

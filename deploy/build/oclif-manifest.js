@@ -1,10 +1,10 @@
 // Writes oclif.manifest.json into a built `dist`: what every command takes, so that `svc` loads only the one that it runs.
-//   node deploy/oclif-manifest.js [DIST]
+//   node deploy/build/oclif-manifest.js [DIST]
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Plugin } from '@oclif/core';
 
-const root = resolve(process.argv[2] ?? join(import.meta.dirname, '../dist'));
+const root = resolve(process.argv[2] ?? join(import.meta.dirname, '../../dist'));
 const plugin = new Plugin({
   root,
   isRoot: true,
