@@ -1,6 +1,8 @@
 import { Codec, CodecContext, FormatContext, Frame, Packet } from 'node-av';
 import { AV_CODEC_ID_H264, AV_CODEC_ID_MJPEG, type AVCodecID, AVMEDIA_TYPE_VIDEO } from 'node-av/constants';
+import { H264Encoder } from '../../residual/video/engine/encoder.ts';
 import { encodeJpeg } from '../../residual/video/engine/jpeg.ts';
+import type { Size } from '../../residual/video/engine/picture.ts';
 import { readStrip } from '../../residual/video/sources/clock-strip.ts';
 import { TestSource } from '../../residual/video/sources/test-source.ts';
 
@@ -141,20 +143,24 @@ export async function decodeFile(path: string): Promise<Film> {
   }
 }
 
-/** The test picture as a JPEG. */
-export async function jpegOfTestPicture(width: number, height: number): Promise<Buffer> {
+interface TestSize extends Size {
+  readonly fps: number;
+}
+
+/** A picture of the test source, taken from it by `take`. */
+async function ofTestPicture<T>(size: TestSize, take: (frame: Frame) => Promise<T>): Promise<T> {
   const ended = new AbortController();
   const clock = { wall: () => Date.now(), micros: () => Math.round(performance.now() * 1000) };
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-  const source = new TestSource(clock, { width, height, fps: 10 });
-  await source.run(
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  await new TestSource(clock, size).run(
     {
       onPicture: ({ frame }) => {
+        if (ended.signal.aborted) return;
         ended.abort();
         const kept = frame.clone();
         if (kept === null) reject(new Error('no memory'));
         else
-          void encodeJpeg(kept)
+          void take(kept)
             .then(resolve, reject)
             .finally(() => kept.free());
       },
@@ -164,4 +170,21 @@ export async function jpegOfTestPicture(width: number, height: number): Promise<
     ended.signal,
   );
   return promise;
+}
+
+/** The test picture as a JPEG. */
+export async function jpegOfTestPicture(width: number, height: number): Promise<Buffer> {
+  return ofTestPicture({ width, height, fps: 10 }, encodeJpeg);
+}
+
+/** One key frame of the test picture, H.264 with its parameter sets. */
+export async function keyFrameOfTestPicture(
+  size: TestSize & { readonly bitrate_kbps: number },
+): Promise<Buffer> {
+  const encoder = await H264Encoder.open('libx264', size);
+  return ofTestPicture(size, async (frame) => {
+    const [unit] = await encoder.encode(frame, { capturedAt: 0, at: 0 }, true);
+    if (unit === undefined) throw new Error('the encoder gave nothing');
+    return unit.data;
+  });
 }

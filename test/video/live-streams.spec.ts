@@ -3,11 +3,10 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { av } from '../../residual/video/engine/av.ts';
-import { H264Encoder } from '../../residual/video/engine/encoder.ts';
 import type { AccessUnit } from '../../residual/video/engine/picture.ts';
 import { LiveStreams } from '../../residual/video/live/live-streams.ts';
-import { TestSource } from '../../residual/video/sources/test-source.ts';
 import { createLogger } from '../../shared/process/logger.ts';
+import { keyFrameOfTestPicture } from '../support/pictures.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
 const SIZE = { width: 160, height: 90, fps: 30, bitrate_kbps: 100 };
@@ -19,31 +18,6 @@ const FILLER = Buffer.concat([
   Buffer.alloc(100_000, 0xff),
   Buffer.from([0x80]),
 ]);
-
-/** One key frame of the test picture. */
-async function keyFrame(): Promise<Buffer> {
-  const stopped = new AbortController();
-  const encoder = await H264Encoder.open('libx264', SIZE);
-  const clock = { wall: () => Date.now(), micros: () => Math.round(performance.now() * 1000) };
-  const { promise, resolve } = Promise.withResolvers<Buffer>();
-  await new TestSource(clock, SIZE).run(
-    {
-      wants: () => true,
-      onUnit: () => undefined,
-      onPicture: ({ frame }) => {
-        const own = frame.clone();
-        if (own === null || stopped.signal.aborted) return;
-        stopped.abort();
-        void encoder.encode(own, { capturedAt: 0, at: 0 }, true).then(([unit]) => {
-          own.free();
-          if (unit !== undefined) resolve(unit.data);
-        });
-      },
-    },
-    stopped.signal,
-  );
-  return promise;
-}
 
 /** What a reader got: a line, and the times of the fragments, ms. */
 interface Got {
@@ -79,7 +53,7 @@ describe('live streams', () => {
   before(async () => {
     av(); // quiet
     folder = await tempDir();
-    key = await keyFrame();
+    key = await keyFrameOfTestPicture(SIZE);
   });
   beforeEach(async () => {
     now = 0;

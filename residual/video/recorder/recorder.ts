@@ -34,6 +34,8 @@ interface Session {
   /** Of the open file, as of its newest key frame. */
   openBytes: number;
   firstAt: number;
+  /** Nothing is written before there is known to be room for it. */
+  room: boolean;
   /** It ends by itself: nothing more is written, and it is over when its file is closed. */
   failed: boolean;
 }
@@ -81,6 +83,7 @@ export class Recorder {
       closedBytes: 0,
       openBytes: 0,
       firstAt: 0,
+      room: false,
       failed: false,
     };
     this.#session = session;
@@ -94,6 +97,7 @@ export class Recorder {
     }
     if (this.#session !== session)
       throw new ApiError('E_RECORDING_NOT_ACTIVE', 'The recording was stopped before it started.');
+    session.room = true;
     requestKey();
     return describe(session);
   }
@@ -114,7 +118,7 @@ export class Recorder {
   /** Never waits: pictures are queued while the disk is busy, and if the queue is full the recording ends. */
   push(unit: AccessUnit): void {
     const session = this.#session;
-    if (session === null || session.failed) return;
+    if (session?.room !== true || session.failed) return;
     if (this.#writes.size >= MAX_QUEUED) {
       this.#fail(session, 'the disk is too slow');
       return;
