@@ -156,7 +156,7 @@ describe('what is seen, on the page', function () {
       const box = await page.waitForSelector(`button${BOX.slice(BOX.lastIndexOf('.'))}`);
       await box?.click();
       const { track_id: track } = (await designated((value) => value !== null)) as Target;
-      const seen = await plugins.until(
+      const end = await plugins.until(
         'followed, or lost',
         async () => ({
           lost: ((await designated(() => true)) as Target | null)?.lock_state !== 'locked',
@@ -167,7 +167,7 @@ describe('what is seen, on the page', function () {
         ({ lost, words }) =>
           lost || (words.includes(`#${track} · tracking`) && words.includes(`Target #${track}: tracking`)),
       );
-      followed = !seen.lost;
+      followed = !end.lost;
     }
     expect(await page.$eval('.fly__box.locked', (each) => each.getAttribute('aria-pressed'))).to.equal(
       'true',
