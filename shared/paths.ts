@@ -23,6 +23,10 @@ export interface Paths {
   readonly heldConfig: string;
   readonly pairing: string;
   readonly dashboardPin: string;
+  /** The authority that vouches for the node by HTTPS: certificate and private key. */
+  readonly tlsAuthority: string;
+  /** The node's certificate for HTTPS, with its private key. */
+  readonly tlsLeaf: string;
   readonly sessions: string;
   /** Tokens and sessions that were once seen expired. */
   readonly ended: string;
@@ -138,6 +142,8 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     heldConfig: join(state, 'held-config.json'),
     pairing: join(etc, 'pairing.json'),
     dashboardPin: join(etc, 'dashboard-pin.json'),
+    tlsAuthority: join(etc, 'tls-authority.pem'),
+    tlsLeaf: join(state, 'tls-leaf.pem'),
     sessions: join(state, 'sessions.json'),
     ended: join(state, 'ended-credentials'),
     peerLocks: join(state, 'peer-locks.json'),

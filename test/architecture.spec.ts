@@ -29,6 +29,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   shared: [
     [
       'board.ts',
+      'certificates',
       'json-depth.ts',
       'link-file.ts',
       'mavlink',
@@ -57,7 +58,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['middleware', 'node'],
     ['forward'],
     ['relay'],
-    ['radio', 'network', 'ground', 'fleet', 'pilot', 'first-boot'],
+    ['radio', 'network', 'ground', 'fleet', 'pilot', 'first-boot', 'tls'],
     ['native', 'sockets'],
   ],
   'front/link': [

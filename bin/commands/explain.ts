@@ -39,7 +39,7 @@ const CALLERS = [
 ];
 
 interface Explanation {
-  readonly answer: 'pass' | 'refuse' | 'preflight' | 'to-setup';
+  readonly answer: 'pass' | 'refuse' | 'preflight' | 'redirect';
   readonly rule: string;
   /** The rules of the edge that were asked, in order; the last of them decided. */
   readonly asked: readonly string[];
@@ -75,6 +75,7 @@ export default class ExplainCommand extends NodeCommand {
       default: 'none',
     }),
     from: Flags.string({ summary: 'address of the caller', default: '10.0.0.5' }),
+    tls: Flags.boolean({ summary: 'by HTTPS', default: false }),
     unpaired: Flags.boolean({ summary: 'as if the node were not paired', default: false }),
     armed: Flags.option({ options: ['true', 'false', 'unknown'] as const, default: 'false' as const })(),
     body: Flags.string({ summary: 'JSON body' }),
@@ -106,6 +107,7 @@ export default class ExplainCommand extends NodeCommand {
           ? {
               kind: 'unix',
               address: 'loopback',
+              secure: flags.tls,
               limitedFor: null,
               lockedFor: null,
               trusted: () => flags.as === 'onbox',
@@ -121,6 +123,7 @@ export default class ExplainCommand extends NodeCommand {
                       local: flags.from.replace(/^(192\.168\.[47])\.\d+$/, '$1.1'),
                       isRoutable: () => false,
                     }),
+              secure: flags.tls,
               limitedFor: null,
               lockedFor: null,
               trusted: () => flags.as === 'onbox',
@@ -136,7 +139,8 @@ export default class ExplainCommand extends NodeCommand {
       asked: rulesAsked(head, state),
       status: refusal === null ? null : statusOf(refusal.code),
       code: refusal?.code ?? null,
-      detail: decision.kind === 'to-setup' ? `302 ${decision.location}` : (refusal?.detail ?? null),
+      detail:
+        decision.kind === 'redirect' ? `${decision.status} ${decision.location}` : (refusal?.detail ?? null),
       row: row === null ? null : `${row.method} ${row.path}`,
       policy:
         row === null
@@ -200,6 +204,10 @@ export default class ExplainCommand extends NodeCommand {
       credentials: pretend(flags.as),
       validate: rowValidator(ROWS),
       port: config.api.port,
+      tls: {
+        required: config.security.require_tls,
+        port: config.api.tls_port === 0 ? null : config.api.tls_port,
+      },
       pilot: null,
     };
   }

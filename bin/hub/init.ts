@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { SCOPES } from '../../shared/auth/scopes.ts';
+import { newAuthority } from '../../shared/certificates/authority.ts';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
-import { newAuthority } from '../../shared/fleet/authority.ts';
 import { OwnCertificates } from './authority/certificates.ts';
 import { addSigningKey } from './authority/signer.ts';
 import { type FirstConfig, firstConfig } from './config.ts';
@@ -26,7 +26,7 @@ export async function initHub(places: HubPlaces, options: InitOptions, now: () =
   if (isHub(places)) throw new Error(`there is a hub in ${places.folder} already`);
   await mkdir(places.folder, { recursive: true, mode: 0o700 });
   const fleet = `f-${randomBytes(6).toString('hex')}`;
-  const authority = await newAuthority(fleet, now());
+  const authority = await newAuthority(`svc fleet ${fleet}`, now());
   await writeAtomic(places.caKey, authority.key);
   await writeAtomic(places.ca, authority.certificate, 0o644);
   await new OwnCertificates(places, options.names, authority, now).renew();

@@ -15,10 +15,15 @@ interface StateParts {
   /** Whether the residual is part of this node. */
   readonly residual: boolean;
   readonly port: () => number;
+  /** Of HTTPS; null while it is not served. */
+  readonly tlsPort: () => number | null;
 }
 
 /** What `decide` knows of the node. */
-export function edgeState(base: Base, { credentials, pilot, residual, port }: StateParts): EdgeState {
+export function edgeState(
+  base: Base,
+  { credentials, pilot, residual, port, tlsPort }: StateParts,
+): EdgeState {
   const { config, profile, isGround, identity, vehicle, monotonic } = base;
   const { device_id: id, mdns_host: host } = identity;
   return {
@@ -41,6 +46,12 @@ export function edgeState(base: Base, { credentials, pilot, residual, port }: St
     pilot: isGround ? pilot : null,
     get port() {
       return port();
+    },
+    tls: {
+      required: config.security.require_tls,
+      get port() {
+        return tlsPort();
+      },
     },
   };
 }

@@ -34,6 +34,7 @@ import { PairStore } from './radio/pair-store.ts';
 import { FrontServer, SERVER_LIMITS } from './server.ts';
 import { flightSockets } from './sockets/flight.ts';
 import { OpenSockets } from './sockets/open-sockets.ts';
+import { openTls } from './tls/open-tls.ts';
 
 type FrontHandlers = { readonly [R in FrontRow as R['id']]: Handler<R> };
 
@@ -70,7 +71,12 @@ async function build({ secret, nodeStartedAt }: Init, log: Logger): Promise<Prog
   const video = async (): Promise<unknown> => proxy?.ask(videoStatusRow) ?? null;
   // The server is made of the handlers, so it comes last; nothing asks for its port before it listens.
   const port = (): number => front.port;
-  const state = edgeState(base, { credentials, pilot, residual, port });
+  const https = openTls(base, {
+    paired,
+    listen: async (tlsPort, context) => front.listenTls(config.api.host, tlsPort, context),
+  });
+  const { tls } = https;
+  const state = edgeState(base, { credentials, pilot, residual, port, tlsPort: () => tls.port });
   const served = servedFeatures(ROWS, state);
 
   const radio = openRadio(base, {
@@ -122,7 +128,8 @@ async function build({ secret, nodeStartedAt }: Init, log: Logger): Promise<Prog
   });
   const handlers: FrontHandlers = {
     ...core.handlers,
-    ...access.handlers(state),
+    ...access.handlers(state, () => ({ port: tls.port, authority_sha256: tls.fingerprint })),
+    ...https.handlers,
     ...openFlight(base),
     ...flying.handlers,
     ...radio.handlers,
@@ -177,6 +184,7 @@ async function build({ secret, nodeStartedAt }: Init, log: Logger): Promise<Prog
       stop: () => front.stop(),
       stopMs: drainMs + 1000,
     },
+    named('HTTPS', tls),
     named('fleet', fleet.fleet),
     ...radio.doors,
     named('network changes', network.changes),
@@ -185,7 +193,7 @@ async function build({ secret, nodeStartedAt }: Init, log: Logger): Promise<Prog
     named('principal watch', principalWatch),
     // Requests are served already, but a ready process should know the vehicle.
     { name: 'first state', start: async (signal: AbortSignal) => vehicle.first(READY_MS, signal) },
-    named('mDNS', config.discovery.mdns ? openAdvertiser(base, { port, paired }) : {}),
+    named('mDNS', config.discovery.mdns ? openAdvertiser(base, { port, paired, tls }) : {}),
   ];
   return {
     services,

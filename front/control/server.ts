@@ -1,13 +1,17 @@
+import { constants } from 'node:crypto';
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
+import { createServer as createNetServer, type Server as NetServer } from 'node:net';
 import { type Duplex, duplexPair } from 'node:stream';
-import type { TLSSocket, TlsOptions } from 'node:tls';
+import type { SecureContextOptions, TLSSocket, TlsOptions } from 'node:tls';
 import { ApiError } from '../../shared/errors.ts';
 import { failureOf, sendFailure } from '../../shared/http/answer.ts';
 import { listenUnix } from '../../shared/rpc/socket-file.ts';
 import { type AppParts, createApp } from './app.ts';
-import type { FleetCredential, Peer } from './edge/decision.ts';
+import type { FleetCredential } from './edge/decision.ts';
 import { acceptUpgrade, endWith, type UpgradeParts } from './sockets/upgrade.ts';
+import { Handshakes } from './tls/handshakes.ts';
+import type { TlsDoor } from './tls/node-tls.ts';
 
 /** Explicit bounds of the HTTP server; Node's own defaults are mostly longer or absent. */
 export const SERVER_LIMITS = {
@@ -20,6 +24,25 @@ export const SERVER_LIMITS = {
   maxRequestsPerSocket: 100_000,
 } as const;
 
+/** TLS 1.2 with forward secrecy and authenticated encryption, and 1.3; no renegotiation, HTTP/1.1 alone. */
+const TLS = {
+  minVersion: 'TLSv1.2',
+  ciphers: [
+    'TLS_AES_128_GCM_SHA256',
+    'TLS_CHACHA20_POLY1305_SHA256',
+    'TLS_AES_256_GCM_SHA384',
+    'ECDHE-ECDSA-AES128-GCM-SHA256',
+    'ECDHE-RSA-AES128-GCM-SHA256',
+    'ECDHE-ECDSA-CHACHA20-POLY1305',
+    'ECDHE-RSA-CHACHA20-POLY1305',
+    'ECDHE-ECDSA-AES256-GCM-SHA384',
+    'ECDHE-RSA-AES256-GCM-SHA384',
+  ].join(':'),
+  secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+  ALPNProtocols: ['http/1.1'],
+  handshakeTimeout: 10_000,
+} as const satisfies TlsOptions;
+
 interface FrontOptions extends AppParts, UpgradeParts {
   /** The longest body time-out of all rows, ms. `body` enforces the time-out of each row. */
   readonly longestBodyMs: number;
@@ -31,6 +54,9 @@ export class FrontServer {
   readonly #options: FrontOptions;
   readonly #fast: ReturnType<typeof createApp>;
   readonly #servers: (Server | TlsServer)[] = [];
+  /** Where TLS connections come in, before their handshakes. */
+  readonly #doors: NetServer[] = [];
+  readonly #handshakes = new Handshakes(() => performance.now());
   #fleet: Server | null = null;
   #draining = false;
   #port = 0;
@@ -47,7 +73,35 @@ export class FrontServer {
 
   /** @throws Error with a sentence: the port is taken, no such address */
   async listenTcp(host: string, port: number): Promise<void> {
-    this.#port = await listenTcp(this.#createServer('tcp'), host, port);
+    this.#port = await listenTcp(this.#createServer('tcp'), host, port, 'api.port');
+  }
+
+  /**
+   * The same edge by TLS 1.2 and 1.3.
+   * @param context certificate and key, PEM
+   * @throws Error with a sentence: the port is taken, no such address
+   */
+  async listenTls(host: string, port: number, context: SecureContextOptions): Promise<TlsDoor> {
+    const server = this.#create((options, serve) =>
+      createTlsServer({ ...options, ...TLS, ...context }, serve),
+    );
+    server.on('secureConnection', (socket) => {
+      this.#handshakes.done(socket);
+      this.#options.origins.admit(socket, 'tls');
+    });
+    server.on('tlsClientError', (error: Error, socket) => {
+      this.#options.log.debug(`HTTPS: handshake: ${error.message}`);
+      socket.destroy();
+    });
+    // Node's own server would begin each handshake; an address that begins too many has none.
+    const door = createNetServer({ noDelay: true }, (socket) => {
+      if (this.#handshakes.begin(socket)) server.emit('connection', socket);
+      else socket.destroy();
+    });
+    door.maxConnections = SERVER_LIMITS.maxConnections;
+    const actual = await listenTcp(door, host, port, 'api.tls_port');
+    this.#doors.push(door);
+    return { port: actual, setSecureContext: (next) => server.setSecureContext({ ...TLS, ...next }) };
   }
 
   /** @throws Error as listenUnix of shared/rpc */
@@ -78,7 +132,7 @@ export class FrontServer {
   }
 
   /** @param kind `unix` for control.sock */
-  #createServer(kind: Extract<Peer['kind'], 'tcp' | 'unix'>): Server {
+  #createServer(kind: 'tcp' | 'unix'): Server {
     const server = this.#create(createServer);
     server.on('connection', (socket) => this.#options.origins.admit(socket, kind));
     return server;
@@ -127,10 +181,13 @@ export class FrontServer {
   /** Stops accepting, lets requests in flight finish for at most `drainMs`, then closes the rest. */
   async stop(): Promise<void> {
     this.#draining = true;
-    const closed = this.#servers.map(
-      async (server) =>
-        new Promise<void>((resolve) => (server.listening ? server.close(() => resolve()) : resolve())),
+    const listening = [...this.#servers.filter((server) => server.listening), ...this.#doors];
+    const closed = listening.map(
+      async (server) => new Promise<void>((resolve) => server.close(() => resolve())),
     );
+    // Those behind a door do not listen themselves, so that nobody has closed what is idle.
+    for (const server of this.#servers) server.closeIdleConnections();
+    this.#handshakes.end();
     const cut = setTimeout(() => {
       for (const server of this.#servers) server.closeAllConnections();
     }, this.#options.drainMs);
@@ -139,18 +196,23 @@ export class FrontServer {
   }
 }
 
-async function listenTcp(server: Server, host: string, port: number): Promise<number> {
+/** @param key of the config, that names the port */
+async function listenTcp(server: NetServer, host: string, port: number, key: string): Promise<number> {
   let error = await tryListen(server, host, port);
   // A kernel without IPv6 has no `::`.
   if (error?.code === 'EAFNOSUPPORT' && host === '::') error = await tryListen(server, '0.0.0.0', port);
   if (error?.code === 'EADDRINUSE')
-    throw new Error(`port ${port} is in use by another program (EADDRINUSE). Stop it, or set api.port.`);
+    throw new Error(`port ${port} is in use by another program (EADDRINUSE). Stop it, or set ${key}.`);
   if (error !== null) throw new Error(`cannot listen on ${host}:${port}: ${error.message}`);
   const address = server.address();
   return typeof address === 'object' && address !== null ? address.port : port;
 }
 
-async function tryListen(server: Server, host: string, port: number): Promise<NodeJS.ErrnoException | null> {
+async function tryListen(
+  server: NetServer,
+  host: string,
+  port: number,
+): Promise<NodeJS.ErrnoException | null> {
   return new Promise((resolve) => {
     server.once('error', resolve);
     server.listen({ host, port, ipv6Only: false }, () => {

@@ -16,6 +16,32 @@ export const apiConfig = section({
     ...CLASS,
     ...CONTROL,
   },
+  tls_port: {
+    type: 'integer',
+    minimum: 0,
+    maximum: 65535,
+    default: 8443,
+    description: 'TCP port of the same API by HTTPS; 0 turns it off',
+    ...CLASS,
+    ...CONTROL,
+  },
+  tls_cert: {
+    type: 'string',
+    maxLength: 4096,
+    default: '',
+    description:
+      'path of your own certificate, PEM with those above it; empty: the node makes its own (docs/https.md)',
+    ...CLASS,
+    ...CONTROL,
+  },
+  tls_key: {
+    type: 'string',
+    maxLength: 4096,
+    default: '',
+    description: 'path of its private key, PEM, readable only by the service',
+    ...CLASS,
+    ...CONTROL,
+  },
   host: {
     type: 'string',
     format: 'ip-address',

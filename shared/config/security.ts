@@ -33,6 +33,13 @@ export const securityConfig = section({
       ...CONTROL,
     },
   }),
+  require_tls: {
+    type: 'boolean',
+    default: false,
+    description: 'whether callers from other machines must use HTTPS (api.tls_port)',
+    ...CLASS,
+    ...CONTROL,
+  },
   pairing: section({
     require_code: {
       type: 'boolean',

@@ -15,6 +15,7 @@ import { pluginsRows } from './plugins.ts';
 import { radioRows } from './radio.ts';
 import type { Row, RowMethod } from './row.ts';
 import { setupRows } from './setup.ts';
+import { tlsRows } from './tls.ts';
 import { videoRows } from './video.ts';
 import { visionRows } from './vision.ts';
 import { whepRows } from './whep.ts';
@@ -22,6 +23,7 @@ import { whepRows } from './whep.ts';
 /** Every route of the node. */
 export const ROWS = [
   ...coreRows,
+  ...tlsRows,
   ...pairingRows,
   ...mcpRows,
   ...flightRows,

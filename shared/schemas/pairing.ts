@@ -1,5 +1,6 @@
 import type { JsonSchema } from './json-schema.ts';
 import { shownName } from './shown-name.ts';
+import { tlsPin } from './tls.ts';
 
 export const pairingInfo = {
   title: 'PairingInfo',
@@ -61,12 +62,13 @@ export const claimRequest = {
 export const claimAnswer = {
   title: 'PairingClaimAnswer',
   type: 'object',
-  required: ['api_key', 'device_id', 'name', 'mdns_host'],
+  required: ['api_key', 'device_id', 'name', 'mdns_host', 'tls'],
   properties: {
     api_key: { type: 'string', description: 'the pairing key; shown only once' },
     device_id: { type: 'string' },
     name: { type: 'string' },
     mdns_host: { type: 'string' },
+    tls: tlsPin,
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;

@@ -1,9 +1,9 @@
 /** A process of the fleet bench: many nodes' clients, each with a vehicle that moves. Told what to do over Node's IPC. */
 import { EventQueue } from '../../front/fleet/event-queue.ts';
 import { FleetClient } from '../../front/fleet/fleet-client.ts';
-import type { Authority } from '../../shared/fleet/authority.ts';
-import { issueCertificate } from '../../shared/fleet/authority.ts';
-import { certificateRequest, newCertificateKey } from '../../shared/fleet/client-certificate.ts';
+import type { Authority } from '../../shared/certificates/authority.ts';
+import { issueCertificate } from '../../shared/certificates/authority.ts';
+import { certificateRequest, newCertificateKey } from '../../shared/certificates/request.ts';
 import { createLogger } from '../../shared/process/logger.ts';
 
 /** As from a simulated vehicle: the members of `fleet.telemetry_fields`. */

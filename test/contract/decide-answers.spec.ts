@@ -395,8 +395,8 @@ describe('before there is an owner', () => {
     for (const from of ['hotspot', 'usb'] as const)
       for (const method of ['GET', 'HEAD']) {
         const answer = judge(phone({ from, method }), UNPAIRED);
-        expect(answer).to.include({ kind: 'to-setup', rule: 'unpaired' });
-        expect(answer.kind === 'to-setup' && answer.location).to.match(/^http:\/\/192\.168\.[47]\.1:8080\//);
+        expect(answer).to.include({ kind: 'redirect', rule: 'unpaired' });
+        expect(answer.kind === 'redirect' && answer.location).to.match(/^http:\/\/192\.168\.[47]\.1:8080\//);
       }
     for (const more of [
       { method: 'POST' },

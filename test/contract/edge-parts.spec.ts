@@ -190,16 +190,18 @@ describe('origins of browsers', () => {
     expect([...allowedOrigins({ ...config, cors_enabled: false })]).to.deep.equal([]);
   });
   it('its own page has the authority of the Host, in whatever case', () => {
-    expect(isOwnOrigin('http://Drone.local:8080', 'drone.LOCAL:8080')).to.equal(true);
-    for (const [origin, host] of [
+    expect(isOwnOrigin('http://Drone.local:8080', 'drone.LOCAL:8080', false)).to.equal(true);
+    expect(isOwnOrigin('https://Drone.local:8443', 'drone.LOCAL:8443', true)).to.equal(true);
+    for (const [origin, host, secure = false] of [
       ['http://drone.local', 'drone.local:8080'],
-      ['https://drone.local', 'drone.local'],
+      ['https://drone.local', 'drone.local', false],
+      ['http://drone.local', 'drone.local', true],
       ['http://evil', 'drone.local'],
       ['http://null', null],
       ['null', null],
       ['', ''],
     ] as const)
-      expect(isOwnOrigin(origin, host), `${origin} ${host}`).to.equal(false);
+      expect(isOwnOrigin(origin, host, secure), `${origin} ${host}`).to.equal(false);
   });
   it('a preflight is answered for ten minutes, and for this origin', () => {
     const headers = preflightHeaders('http://a', false);

@@ -42,9 +42,9 @@ describe('a phone’s look for the internet on the node’s own network', () => 
   it('is sent to the page of the set-up at the address that it came to', () => {
     for (const [host, target] of probes) {
       const hotspot = judge({ ...ask(host, target), from: 'hotspot' }, unpaired);
-      expect(hotspot, host).to.include({ kind: 'to-setup', location: 'http://192.168.4.1:8080/setup' });
+      expect(hotspot, host).to.include({ kind: 'redirect', location: 'http://192.168.4.1:8080/setup' });
       const usb = judge({ ...ask(host, target), from: 'usb' }, { ...unpaired, port: 80 });
-      expect(usb, host).to.include({ kind: 'to-setup', location: 'http://192.168.7.1/setup' });
+      expect(usb, host).to.include({ kind: 'redirect', location: 'http://192.168.7.1/setup' });
     }
   });
 

@@ -10,13 +10,13 @@ import {
 } from '@peculiar/x509';
 import { expect } from 'chai';
 import { Enrolment, type EnrolmentOptions } from '../../front/control/fleet/enrolment.ts';
-import { ApiError, type ErrorCode } from '../../shared/errors.ts';
-import { issueCertificate, newAuthority } from '../../shared/fleet/authority.ts';
+import { issueCertificate, newAuthority } from '../../shared/certificates/authority.ts';
 import {
   CERTIFICATE_ALGORITHM,
   certificateRequest,
   newCertificateKey,
-} from '../../shared/fleet/client-certificate.ts';
+} from '../../shared/certificates/request.ts';
+import { ApiError, type ErrorCode } from '../../shared/errors.ts';
 import type { Enrolled } from '../../shared/fleet/hub-api.ts';
 import { NotBelieved } from '../../shared/fleet/signed.ts';
 import { createLogger } from '../../shared/process/logger.ts';
@@ -326,7 +326,7 @@ describe('enrolment with a fleet', () => {
       });
 
     it('by a certificate of another key, of another authority, in another name', async () => {
-      const other = await newAuthority('f-test', Date.now());
+      const other = await newAuthority('svc fleet f-test', Date.now());
       const { pem } = await certificateRequest(newCertificateKey());
       const csrOf = (): string => (JSON.parse(hub.asked.at(-1)?.body ?? '') as { csr: string }).csr;
       const certificates: readonly (readonly [RegExp, () => Promise<string>])[] = [

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
-import { certificateRequest } from '../../shared/fleet/client-certificate.ts';
+import { certificateRequest } from '../../shared/certificates/request.ts';
 import { caHashOf } from '../../shared/fleet/code.ts';
 import type { NodeEntry } from '../../shared/fleet/hub-api.ts';
 import {

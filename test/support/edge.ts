@@ -38,6 +38,7 @@ export function edgeState(change: Partial<EdgeState> = {}): EdgeState {
     validate: () => null,
     pilot: null,
     port: 8080,
+    tls: { required: false, port: 8443 },
     ...change,
   };
 }
@@ -48,6 +49,8 @@ export interface Ask {
   readonly headers?: readonly (readonly [string, string])[];
   readonly from?: AddressClass;
   readonly upgrade?: boolean;
+  /** It comes by TLS. */
+  readonly secure?: boolean;
   readonly unix?: boolean;
   /** The ground station whose relay it arrives through. */
   readonly ground?: string;
@@ -69,6 +72,7 @@ export function head(ask: Ask): RequestHead {
       kind: ask.unix === true ? 'unix' : ask.ground === undefined ? 'tcp' : 'relay',
       ...(ask.ground === undefined ? {} : { ground: ask.ground }),
       address: ask.unix === true ? 'loopback' : (ask.from ?? 'lan'),
+      secure: ask.secure ?? false,
       limitedFor: ask.limitedFor ?? null,
       lockedFor: ask.lockedFor ?? null,
       trusted: () => ask.trusted ?? false,

@@ -9,8 +9,8 @@ import {
 } from 'node:http';
 import { createServer as createSecure } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import { type Authority, issueCertificate, newAuthority } from '../../shared/fleet/authority.ts';
-import { certificateRequest, newCertificateKey } from '../../shared/fleet/client-certificate.ts';
+import { type Authority, issueCertificate, newAuthority } from '../../shared/certificates/authority.ts';
+import { certificateRequest, newCertificateKey } from '../../shared/certificates/request.ts';
 import { caHashOf, formatCode, newCodeSecret } from '../../shared/fleet/code.ts';
 import type { Enrolled, EnrollRequest } from '../../shared/fleet/hub-api.ts';
 import {
@@ -69,7 +69,7 @@ export class FakeHub {
   }
 
   static async start({ names = ['127.0.0.1'], certificate, broker }: FakeHubOptions = {}): Promise<FakeHub> {
-    const authority = broker?.authority ?? (await newAuthority('f-test', Date.now()));
+    const authority = broker?.authority ?? (await newAuthority('svc fleet f-test', Date.now()));
     let server: Server;
     if (names === null) server = createPlain();
     else {

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { issueCertificate, newAuthority } from '../../shared/fleet/authority.ts';
-import { certificateRequest, newCertificateKey } from '../../shared/fleet/client-certificate.ts';
+import { issueCertificate, newAuthority } from '../../shared/certificates/authority.ts';
+import { certificateRequest, newCertificateKey } from '../../shared/certificates/request.ts';
 import type { Paths } from '../../shared/paths.ts';
 import type { FleetHand, Signer } from './fleet-hand.ts';
 
@@ -17,7 +17,7 @@ export async function enrolByHand(
   paths: Paths,
   { node, hand, signer, broker = 'mqtts://127.0.0.1:9' }: ByHand,
 ): Promise<void> {
-  const authority = await newAuthority(hand.fleet, Date.now());
+  const authority = await newAuthority(`svc fleet ${hand.fleet}`, Date.now());
   const key = newCertificateKey();
   const { pem } = await certificateRequest(key);
   const record = {

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, Socket } from 'node:net';
 import type { MqttClient } from 'mqtt';
 import type { Scope } from '../../shared/auth/scopes.ts';
-import { issueCertificate } from '../../shared/fleet/authority.ts';
+import { issueCertificate } from '../../shared/certificates/authority.ts';
 import {
   CALLER_CSR_HEADER,
   CALLER_KEY_HEADER,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { connectAsync, type IClientOptions, type MqttClient } from 'mqtt';
-import { certificateRequest, newCertificateKey } from '../../shared/fleet/client-certificate.ts';
+import { certificateRequest, newCertificateKey } from '../../shared/certificates/request.ts';
 import { parseCode } from '../../shared/fleet/code.ts';
 import {
   CALLER_CSR_HEADER,

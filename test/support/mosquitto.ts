@@ -6,8 +6,8 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { connectAsync, type IClientOptions, type MqttClient } from 'mqtt';
 import { mosquittoAcl, mosquittoConfig } from '../../bin/hub/broker/mosquitto-files.ts';
-import { type Authority, issueCertificate, newAuthority } from '../../shared/fleet/authority.ts';
-import { certificateRequest, newCertificateKey } from '../../shared/fleet/client-certificate.ts';
+import { type Authority, issueCertificate, newAuthority } from '../../shared/certificates/authority.ts';
+import { certificateRequest, newCertificateKey } from '../../shared/certificates/request.ts';
 
 const BINARY = '/usr/sbin/mosquitto';
 
@@ -50,7 +50,7 @@ export class Broker {
     given: Authority | null = null,
     port?: number,
   ): Promise<Broker> {
-    const authority = given ?? (await newAuthority(fleet, Date.now()));
+    const authority = given ?? (await newAuthority(`svc fleet ${fleet}`, Date.now()));
     const broker = new Broker(fleet, port ?? (await freePort()), authority, join(folder, 'mosquitto'));
     await mkdir(broker.#folder, { recursive: true });
     const key = newCertificateKey();

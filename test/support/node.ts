@@ -23,6 +23,8 @@ export const SAFE_PATH = `${join(import.meta.dirname, 'safe-bin')}:${process.env
 export interface NodeOptions {
   /** YAML text of the config, without `api.port`. */
   readonly config?: string;
+  /** The port of HTTPS; by default there is none. */
+  readonly tlsPort?: number;
   /** Arguments of the supervisor. */
   readonly args?: readonly string[];
   readonly pairing?: { readonly key: string };
@@ -105,7 +107,10 @@ export class TestNode {
     // Most tests are not about video, and its process is the largest.
     const video = options.config?.includes('video:') === true ? '' : 'video:\n  source: none\n';
     const quiet = options.config?.includes('discovery:') === true ? '' : 'discovery:\n  mdns: false\n';
-    await writeFile(paths.config, `api:\n  port: ${port}\n${source}${video}${quiet}${options.config ?? ''}`);
+    await writeFile(
+      paths.config,
+      `api:\n  port: ${port}\n  tls_port: ${options.tlsPort ?? 0}\n${source}${video}${quiet}${options.config ?? ''}`,
+    );
     if (options.pairing !== undefined) {
       const pairing = { paired: true, api_key: options.pairing.key, owner_id: 'test', paired_at: 1 };
       await writeFile(paths.pairing, JSON.stringify(pairing), { mode: 0o600 });

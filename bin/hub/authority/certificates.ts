@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto';
+import { type Authority, type IssuedFor, issueCertificate } from '../../../shared/certificates/authority.ts';
+import { certificateRequest, newCertificateKey } from '../../../shared/certificates/request.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readOwn, readPrivate } from '../../../shared/files/private-file.ts';
-import { type Authority, type IssuedFor, issueCertificate } from '../../../shared/fleet/authority.ts';
-import { certificateRequest, newCertificateKey } from '../../../shared/fleet/client-certificate.ts';
 import { HUB_ID } from '../../../shared/fleet/topics.ts';
 import type { HubPlaces, KeyPairFiles } from '../places.ts';
 

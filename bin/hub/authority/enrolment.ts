@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { type Authority, issueCertificate } from '../../../shared/certificates/authority.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { inTransaction } from '../../../shared/files/transaction.ts';
-import { type Authority, issueCertificate } from '../../../shared/fleet/authority.ts';
 import type { Enrolled, EnrollRequest } from '../../../shared/fleet/hub-api.ts';
 import { NotBelieved, verifyStatement } from '../../../shared/fleet/signed.ts';
 import { isNodeId } from '../../../shared/fleet/topics.ts';

@@ -1,5 +1,5 @@
+import { type Authority, issueCertificate } from '../../../shared/certificates/authority.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
-import { type Authority, issueCertificate } from '../../../shared/fleet/authority.ts';
 import { CALLER_CSR_HEADER, CALLER_KEY_HEADER, type CallerSession } from '../../../shared/fleet/hub-api.ts';
 import { type PublicJwk, STATEMENTS } from '../../../shared/schemas/fleet-statements.ts';
 import { validatorOf } from '../../../shared/schemas/validator.ts';

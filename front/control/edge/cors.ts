@@ -20,9 +20,9 @@ export function allowedOrigins(config: CorsConfig): ReadonlySet<string> {
   );
 }
 
-/** Whether `origin` is this node's own page: it has the same authority as the Host of the request. */
-export function isOwnOrigin(origin: string, host: string | null): boolean {
-  return host !== null && origin.toLowerCase() === `http://${host.toLowerCase()}`;
+/** Whether `origin` is this node's own page: it has the same scheme, and the same authority as the Host of the request. */
+export function isOwnOrigin(origin: string, host: string | null, secure: boolean): boolean {
+  return host !== null && origin.toLowerCase() === `http${secure ? 's' : ''}://${host.toLowerCase()}`;
 }
 
 /**

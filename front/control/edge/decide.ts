@@ -21,6 +21,7 @@ import { ownOrigin } from './rules/origin.ts';
 import { publicRow } from './rules/public.ts';
 import { throughRelay } from './rules/relay.ts';
 import { oneInnerTarget, oneTarget } from './rules/target.ts';
+import { overTls } from './rules/tls.ts';
 import { whileUnpaired } from './rules/unpaired.ts';
 import { isOnBox } from './standing.ts';
 
@@ -34,6 +35,7 @@ const RULES: readonly (readonly [name: string, rule: (ask: Ask) => Decision | nu
   ['inner target', oneInnerTarget],
   ['relay', throughRelay],
   ['fleet', byFleet],
+  ['tls', overTls],
   ['unpaired', whileUnpaired],
   ['public', publicRow],
   ['budget', withinBudget],
@@ -83,7 +85,8 @@ function askOf(request: RequestHead, headers: EdgeHeaders, { match, ticket }: Sh
     found: found.kind === 'bad' ? NOTHING : found,
     inner: found.kind === 'bad' ? found : null,
     cors,
-    foreign: origin !== null && cors === null && !(host !== null && isOwnOrigin(origin, host)),
+    foreign:
+      origin !== null && cors === null && !(host !== null && isOwnOrigin(origin, host, request.peer.secure)),
     readTicket: ticket,
     letIn: null,
   };

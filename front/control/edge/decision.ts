@@ -18,6 +18,8 @@ export interface Peer {
   /** What the signed call proves, where the kind is `fleet`. */
   readonly fleet?: FleetCredential;
   readonly address: AddressClass;
+  /** The connection is by TLS. */
+  readonly secure: boolean;
   /** Seconds until this peer may ask again, null while it may. */
   readonly limitedFor: number | null;
   /** Seconds until this peer's credentials are checked again, null while it is not locked. */
@@ -86,6 +88,12 @@ export interface EdgeState {
   readonly pilot: PilotRule | null;
   /** The TCP port of the API. */
   readonly port: number;
+  readonly tls: {
+    /** Whether callers from other machines have to use it. */
+    readonly required: boolean;
+    /** Null while HTTPS is not served. */
+    readonly port: number | null;
+  };
 }
 
 export interface PilotRule {
@@ -99,6 +107,7 @@ export type Rule =
   | 'cors'
   | 'relay'
   | 'fleet'
+  | 'tls'
   | 'unpaired'
   | 'public'
   | 'rate'
@@ -158,14 +167,19 @@ export interface Preflight {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A stranger's first request on a network that the node itself provides: its page of the set-up. */
-export interface ToSetup {
-  readonly kind: 'to-setup';
-  readonly rule: 'unpaired';
+/** To another place, without an answer of a row. */
+export interface Redirect {
+  readonly kind: 'redirect';
+  /**
+   * `unpaired`, 302: a stranger's first request on a network that the node itself provides, to the page of the set-up. `tls`, 308:
+   * to the same page by HTTPS.
+   */
+  readonly rule: 'unpaired' | 'tls';
+  readonly status: 302 | 308;
   readonly location: string;
 }
 
-export type Decision = Pass | Refusal | Preflight | ToSetup;
+export type Decision = Pass | Refusal | Preflight | Redirect;
 
 export const NO_EXTRAS = Object.freeze({});
 

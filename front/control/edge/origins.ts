@@ -15,6 +15,8 @@ export interface Origin {
   readonly peer: string;
   readonly address: Peer['address'];
   readonly trusted: () => boolean;
+  /** By TLS. */
+  readonly secure: boolean;
   /** The ground station at the other end of the relay; null on every other listener. */
   readonly ground: string | null;
   /** What a signed call of the fleet proves; null on every other listener. */
@@ -39,12 +41,14 @@ export class Origins {
   }
 
   /** Called before any byte is read. A connection beyond the limits is closed. */
-  admit(socket: Socket, kind: Extract<Peer['kind'], 'tcp' | 'unix'>): void {
+  admit(socket: Socket, listener: 'tcp' | 'tls' | 'unix'): void {
+    const kind = listener === 'unix' ? 'unix' : 'tcp';
     const ip = kind === 'unix' ? 'unix' : plainAddress(socket.remoteAddress ?? '');
     const origin: Origin = {
       kind,
       ip,
       peer: peerKey(ip),
+      secure: listener === 'tls',
       ground: null,
       fleet: null,
       address:
@@ -72,6 +76,7 @@ export class Origins {
       kind: 'relay',
       ip,
       peer: `relay:${ground}`,
+      secure: true,
       ground,
       fleet: null,
       address: 'remote',
@@ -85,6 +90,7 @@ export class Origins {
       kind: 'fleet',
       ip: 'fleet',
       peer: `fleet:${caller}`,
+      secure: true,
       ground: null,
       fleet,
       address: 'remote',

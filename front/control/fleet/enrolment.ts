@@ -305,7 +305,7 @@ export class Enrolment {
 
 /** Loaded on demand: it takes 70 ms and 6 MB, which a node needs twice a year. */
 async function certificates() {
-  return import('../../../shared/fleet/client-certificate.ts');
+  return import('../../../shared/certificates/request.ts');
 }
 
 const NOT_ENROLLED = {

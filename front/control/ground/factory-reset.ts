@@ -17,6 +17,9 @@ const STAYS = [
   ['agent', 'profile'],
   ['api', 'host'],
   ['api', 'port'],
+  ['api', 'tls_port'],
+  ['api', 'tls_cert'],
+  ['api', 'tls_key'],
 ] as const;
 
 const KEPT = [
@@ -112,6 +115,7 @@ export class FactoryReset {
     const groups: readonly (readonly [string, readonly string[]])[] = [
       ['pairing', [paths.pairing, `${paths.pairing}.bak`]],
       ['PIN', [paths.dashboardPin]],
+      ['certificate authority', [paths.tlsAuthority, paths.tlsLeaf]],
       ['sessions', [paths.sessions]],
       ['tokens', [paths.mcpToken]],
       ['bound radios and their keys', [paths.radioPairs, paths.radioKeys, paths.radioChange]],

@@ -38,9 +38,13 @@ export function edge(parts: EdgeParts): Step {
       case 'preflight':
         res.writeHead(204, decision.headers).end();
         return;
-      case 'to-setup':
-        // Not to be kept: once the node is paired, the same address is another page again.
-        res.writeHead(302, { location: decision.location, 'cache-control': 'no-store', 'content-length': 0 });
+      case 'redirect':
+        // Not to be kept: once the node is paired, or its config another, the same address is another page again.
+        res.writeHead(decision.status, {
+          location: decision.location,
+          'cache-control': 'no-store',
+          'content-length': 0,
+        });
         res.end();
         return;
       case 'refuse':

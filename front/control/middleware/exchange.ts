@@ -38,6 +38,7 @@ export function headOf(
       ...(origin.ground === null ? {} : { ground: origin.ground }),
       ...(origin.fleet === null ? {} : { fleet: origin.fleet }),
       address: origin.address,
+      secure: origin.secure,
       limitedFor: budgets.limitedFor(origin.peer),
       lockedFor: budgets.lockedFor(origin.peer),
       trusted: origin.trusted,

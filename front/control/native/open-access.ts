@@ -14,7 +14,7 @@ import { PeerLocks } from '../stores/peer-locks.ts';
 import { Credentials } from './credentials.ts';
 import { dashboardHandlers } from './dashboard.ts';
 import { mcpHandlers } from './mcp.ts';
-import { pairingHandlers } from './pairing.ts';
+import { pairingHandlers, type TlsPin } from './pairing.ts';
 
 /** The kinds of caller that may set a PIN without the present one. */
 const TRUSTED: ReadonlySet<PrincipalKind> = new Set<PrincipalKind>(['local', 'key', 'session', 'onbox']);
@@ -50,13 +50,14 @@ export function openAccess(base: Base, radios: BoundRadios) {
     audit,
     budgets,
     paired: (): boolean => pairing.paired,
-    handlers: (state: EdgeState) => ({
+    handlers: (state: EdgeState, tls: () => TlsPin) => ({
       ...pairingHandlers({
         store: pairing,
         identity,
         profile,
         version: VERSION,
         requireCode: config.security.pairing.require_code,
+        tls,
       }),
       ...dashboardHandlers({
         pin,

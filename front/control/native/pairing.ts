@@ -1,9 +1,13 @@
+import type { FromSchema } from 'json-schema-to-ts';
 import type { Profile } from '../../../shared/profile.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import type { pairingRows } from '../../../shared/routes/pairing.ts';
+import type { tlsPin } from '../../../shared/schemas/tls.ts';
 import { entryOf } from '../edge/unpaired.ts';
 import type { Identity } from '../node/identity.ts';
 import type { PairingStore } from '../stores/pairing.ts';
+
+export type TlsPin = FromSchema<typeof tlsPin>;
 
 interface PairingDeps {
   readonly store: PairingStore;
@@ -11,6 +15,8 @@ interface PairingDeps {
   readonly profile: Profile;
   readonly version: string;
   readonly requireCode: boolean;
+  /** What whoever pairs keeps, to know the node again by HTTPS. */
+  readonly tls: () => TlsPin;
 }
 
 type Handlers = HandlersOf<typeof pairingRows, 'front'>;
@@ -36,6 +42,7 @@ export function pairingHandlers(
     'pairing.claim.post': async ({ body }) => ({
       api_key: await store.claim(body.user_id, body.code ?? null, deps.requireCode),
       ...identity,
+      tls: deps.tls(),
     }),
 
     'pairing.unpair.post': async () => {

@@ -20,10 +20,14 @@ interface AdvertiserOptions {
   readonly profile: string;
   readonly version: string;
   readonly paired: () => boolean;
+  /** Of HTTPS: its port, and the SHA-256 of the authority, hex; null for none. */
+  readonly tls: { readonly port: number | null; readonly fingerprint: string | null };
   readonly log: Logger;
 }
 
 const LOOK_MS = 2000;
+/** 16 bytes, hex. */
+const TLSFP_DIGITS = 32;
 
 /**
  * The library reads the network interfaces every 5 s from its own timer, and throws if no file descriptor is left. This wrapper
@@ -40,7 +44,8 @@ class Advertiser {
   #bonjour: Bonjour | null = null;
   #service: Service | null = null;
   #timer: NodeJS.Timeout | null = null;
-  #paired: boolean | null = null;
+  /** What the record said when it was published last. */
+  #said = '';
   #complained = false;
 
   constructor(options: AdvertiserOptions) {
@@ -81,11 +86,20 @@ class Advertiser {
     this.#bonjour?.publish(page).on('error', (error: unknown) => this.#complain(error));
   }
 
-  /** The record says whether the node is paired, so it is published again when that changes. */
+  /** The record says whether the node is paired, and how it is reached by HTTPS; it is published again when that changes. */
   #look(): void {
-    const { port, deviceId, name, host, profile, version, paired } = this.#options;
-    const now = paired();
-    if (this.#bonjour === null || now === this.#paired) return;
+    const { port, deviceId, name, host, profile, version, paired, tls } = this.#options;
+    const txt = {
+      device_id: deviceId,
+      name,
+      version,
+      profile,
+      paired: String(paired()),
+      ...(tls.port === null ? {} : { tls: String(tls.port) }),
+      ...(tls.fingerprint === null ? {} : { tlsfp: tls.fingerprint.slice(0, TLSFP_DIGITS) }),
+    };
+    const said = JSON.stringify(txt);
+    if (this.#bonjour === null || said === this.#said) return;
     const publish = (): void => {
       if (this.#bonjour === null) return;
       this.#service = this.#bonjour.publish({
@@ -95,10 +109,10 @@ class Advertiser {
         port: port(),
         host,
         probe: false, // the device id makes the name unique
-        txt: { device_id: deviceId, name, version, profile, paired: String(now) },
+        txt,
       });
       this.#service.on('error', (error: unknown) => this.#complain(error));
-      this.#paired = now;
+      this.#said = said;
     };
     if (this.#service === null) publish();
     else this.#service.stop?.(contained('mDNS', publish));
@@ -114,7 +128,7 @@ class Advertiser {
 /** The node, as its networks see it. */
 export function openAdvertiser(
   { identity, config, profile, log }: Base,
-  parts: Pick<AdvertiserOptions, 'port' | 'paired'>,
+  parts: Pick<AdvertiserOptions, 'port' | 'paired' | 'tls'>,
 ): Advertiser {
   const { device_id: deviceId, name, mdns_host: host } = identity;
   const ownHost = ownHostOf(deviceId, config.agent.name);

@@ -64,7 +64,7 @@ function upgrade(
     endWith(socket, decision);
     return;
   }
-  if (decision.kind === 'preflight' || decision.kind === 'to-setup') throw new ApiError('E_NOT_IMPLEMENTED');
+  if (decision.kind === 'preflight' || decision.kind === 'redirect') throw new ApiError('E_NOT_IMPLEMENTED');
   const { row, params, query, principal, forced, counted, clientId } = decision;
   const handler = socketHandlers.get(row.id);
   const behind = row.scope === 'inner' ? relay : row.lane === 'residual' ? proxy : null;

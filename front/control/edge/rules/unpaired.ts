@@ -1,5 +1,5 @@
 import { setupUrl } from '../../../../shared/auth/address.ts';
-import { type Decision, type EdgeState, type RequestHead, refuse, type ToSetup } from '../decision.ts';
+import { type Decision, type EdgeState, type Redirect, type RequestHead, refuse } from '../decision.ts';
 import type { EdgeHeaders } from '../headers.ts';
 import { standing } from '../standing.ts';
 import { gateCaller, isOwnHost, unpairedGate } from '../unpaired.ts';
@@ -54,9 +54,9 @@ function toSetup(
   { method, peer, upgrade }: RequestHead,
   headers: EdgeHeaders,
   { port }: EdgeState,
-): ToSetup | null {
+): Redirect | null {
   const where = standing(peer, headers);
   if (upgrade || (method !== 'GET' && method !== 'HEAD')) return null;
   if (peer.kind !== 'tcp' || (where !== 'hotspot' && where !== 'usb')) return null;
-  return Object.freeze({ kind: 'to-setup', rule: 'unpaired', location: setupUrl(where, port) });
+  return Object.freeze({ kind: 'redirect', rule: 'unpaired', status: 302, location: setupUrl(where, port) });
 }

@@ -1,19 +1,30 @@
 import 'reflect-metadata'; // asked for by @peculiar/x509, before it is loaded
 import { createPrivateKey, randomBytes, webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
+import { AsnConvert } from '@peculiar/asn1-schema';
 import {
+  GeneralName,
+  GeneralSubtree,
+  GeneralSubtrees,
+  id_ce_nameConstraints,
+  NameConstraints,
+} from '@peculiar/asn1-x509';
+import {
+  AuthorityKeyIdentifierExtension,
   BasicConstraintsExtension,
   ExtendedKeyUsageExtension,
+  Extension,
   type JsonGeneralNames,
   KeyUsageFlags,
   KeyUsagesExtension,
   Pkcs10CertificateRequest,
   SubjectAlternativeNameExtension,
+  SubjectKeyIdentifierExtension,
   X509Certificate,
   type X509CertificateCreateWithKeyParams,
   X509CertificateGenerator,
 } from '@peculiar/x509';
-import { CERTIFICATE_ALGORITHM, certificateRequest, newCertificateKey } from './client-certificate.ts';
+import { CERTIFICATE_ALGORITHM, certificateRequest, newCertificateKey } from './request.ts';
 
 const SERVER_AUTH = '1.3.6.1.5.5.7.3.1';
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
@@ -22,7 +33,7 @@ const NOT_BEFORE = new Date(Date.UTC(2020, 0, 1));
 const YEAR_MS = 365 * 24 * 3600 * 1000;
 const CA_YEARS = 20;
 
-/** The fleet's own certificate authority: PEM of the certificate and of its private key. */
+/** A certificate authority: PEM of the certificate and of its private key. */
 export interface Authority {
   readonly certificate: string;
   readonly key: string;
@@ -37,15 +48,29 @@ type SigningKey = X509CertificateCreateWithKeyParams['signingKey'];
 /** Node's; the library names the web's type, which a build without a browser's types does not have. */
 const provider = webcrypto as Parameters<typeof X509CertificateGenerator.create>[1];
 
-export async function newAuthority(fleet: string, now: number): Promise<Authority> {
+/** Names and networks that an authority may vouch for: `svc-1a2b3c.local` (and what is below it), `10.0.0.0/8`. */
+interface Permitted {
+  readonly names: readonly string[];
+  readonly networks: readonly string[];
+}
+
+/**
+ * @param name its subject
+ * @param permitted what it may vouch for (RFC 5280, 4.2.1.10); null: anything
+ */
+export async function newAuthority(
+  name: string,
+  now: number,
+  permitted: Permitted | null = null,
+): Promise<Authority> {
   const key = newCertificateKey();
   const { publicKey } = new Pkcs10CertificateRequest((await certificateRequest(key)).pem);
-  const name = `CN=svc fleet ${fleet}`;
+  const subject = [{ CN: [name] }];
   const certificate = await X509CertificateGenerator.create(
     {
       serialNumber: serial(),
-      subject: name,
-      issuer: name,
+      subject,
+      issuer: subject,
       notBefore: NOT_BEFORE,
       notAfter: new Date(now + CA_YEARS * YEAR_MS),
       publicKey,
@@ -54,6 +79,8 @@ export async function newAuthority(fleet: string, now: number): Promise<Authorit
       extensions: [
         new BasicConstraintsExtension(true, 0, true),
         new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
+        await SubjectKeyIdentifierExtension.create(publicKey, false, provider),
+        ...(permitted === null ? [] : [constraints(permitted)]),
       ],
     },
     provider,
@@ -61,9 +88,19 @@ export async function newAuthority(fleet: string, now: number): Promise<Authorit
   return { certificate: certificate.toString('pem'), key };
 }
 
+function constraints({ names, networks }: Permitted): Extension {
+  const subtrees = [
+    ...names.map((dNSName) => new GeneralSubtree({ base: new GeneralName({ dNSName }) })),
+    ...networks.map((iPAddress) => new GeneralSubtree({ base: new GeneralName({ iPAddress }) })),
+  ];
+  const value = new NameConstraints({ permittedSubtrees: new GeneralSubtrees(subtrees) });
+  return new Extension(id_ce_nameConstraints, true, AsnConvert.serialize(value));
+}
+
 /**
  * A certificate for the key in a request, whose signature is checked; the subject is ours to say.
  * @param csr PKCS #10, PEM or DER
+ * @param from its first moment
  * @returns PEM
  * @throws Error for a request that is none, or whose key is not ECDSA P-256
  */
@@ -73,24 +110,29 @@ export async function issueCertificate(
   what: IssuedFor,
   now: number,
   days = 365,
+  from = NOT_BEFORE,
 ): Promise<string> {
   const request = new Pkcs10CertificateRequest(typeof csr === 'string' ? csr : Uint8Array.from(csr));
   const { name, namedCurve }: { name: string; namedCurve?: string } = request.publicKey.algorithm;
   if (name !== 'ECDSA' || namedCurve !== 'P-256') throw new Error('the key is not ECDSA P-256');
   if (!(await request.verify(provider))) throw new Error('the request is not signed by its key');
   const server = 'server' in what;
+  const issuer = new X509Certificate(authority.certificate);
   const certificate = await X509CertificateGenerator.create(
     {
       serialNumber: serial(),
       subject: [{ CN: [server ? what.server : what.client] }],
-      issuer: new X509Certificate(authority.certificate).subjectName,
-      notBefore: NOT_BEFORE,
+      issuer: issuer.subjectName,
+      notBefore: from,
       notAfter: new Date(now + days * 24 * 3600 * 1000),
       publicKey: request.publicKey,
       signingKey: await signingKey(authority.key),
       signingAlgorithm: CERTIFICATE_ALGORITHM,
       extensions: [
         new BasicConstraintsExtension(false, undefined, true),
+        // Python 3.13 and others refuse a certificate that does not name its authority's key.
+        await AuthorityKeyIdentifierExtension.create(issuer.publicKey, false, provider),
+        await SubjectKeyIdentifierExtension.create(request.publicKey, false, provider),
         new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
         new ExtendedKeyUsageExtension([server ? SERVER_AUTH : CLIENT_AUTH]),
         ...(server ? [new SubjectAlternativeNameExtension(what.names.map(generalName))] : []),
