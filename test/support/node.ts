@@ -25,6 +25,8 @@ export interface NodeOptions {
   readonly config?: string;
   /** The port of HTTPS; by default there is none. */
   readonly tlsPort?: number;
+  /** Paths of a certificate and its key for HTTPS; by default the node makes its own. */
+  readonly ownCertificate?: { readonly cert: string; readonly key: string };
   /** Arguments of the supervisor. */
   readonly args?: readonly string[];
   readonly pairing?: { readonly key: string };
@@ -103,13 +105,15 @@ export class TestNode {
     const paths = pathsFrom(directoriesIn(base));
     await mkdir(paths.etc, { recursive: true });
     const port = options.port ?? (await freePort());
+    const { cert = '', key = '' } = options.ownCertificate ?? {};
+    const tls = `  tls_port: ${options.tlsPort ?? 0}\n  tls_cert: '${cert}'\n  tls_key: '${key}'\n`;
     const source = options.simulated === false ? '' : 'mavlink:\n  source: sim\n  endpoints: []\n';
     // Most tests are not about video, and its process is the largest.
     const video = options.config?.includes('video:') === true ? '' : 'video:\n  source: none\n';
     const quiet = options.config?.includes('discovery:') === true ? '' : 'discovery:\n  mdns: false\n';
     await writeFile(
       paths.config,
-      `api:\n  port: ${port}\n  tls_port: ${options.tlsPort ?? 0}\n${source}${video}${quiet}${options.config ?? ''}`,
+      `api:\n  port: ${port}\n${tls}${source}${video}${quiet}${options.config ?? ''}`,
     );
     if (options.pairing !== undefined) {
       const pairing = { paired: true, api_key: options.pairing.key, owner_id: 'test', paired_at: 1 };

@@ -47,18 +47,19 @@ export class OwnCertificates {
     const file = this.#files.authority;
     const text = await readPrivate(file);
     if (text !== null) {
-      const found = pairOf(text, text, file);
-      if (!found.certificate.ca) throw new Error(`${file} is not a certificate authority`);
-      this.#authority = { certificate: found.chain, key: found.key };
-      if (!renew || mayVouchFor(found.certificate, names)) return;
+      const { certificate, chain, key } = pairOf(text, text, file);
+      if (!certificate.ca) throw new Error(`${file} is not a certificate authority`);
+      this.#authority = { certificate: chain, key };
+      if (!renew || mayVouchFor(certificate, names)) return;
     }
     const { newAuthority } = await makers();
     const made = await newAuthority(subject, Math.max(this.#now(), BUILD_MS), {
       names: [...names, 'localhost'],
       networks: PERMITTED_NETWORKS,
     });
-    await writeAtomic(file, `${made.certificate}\n${made.key}`);
-    this.#authority = made;
+    const certificate = `${made.certificate.trimEnd()}\n`;
+    await writeAtomic(file, certificate + made.key);
+    this.#authority = { certificate, key: made.key };
   }
 
   /** PEM. @throws Error before `open` */

@@ -1,0 +1,306 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { WebSocket } from 'ws';
+import { askAgain } from '../support/ask-again.ts';
+import { KEY } from '../support/edge.ts';
+import { noNamespaces, RemoteHost } from '../support/netns.ts';
+import { ROOT, TestNode } from '../support/node.ts';
+import { type Secured, secureAsk, securedBy, shownBy } from '../support/secure.ts';
+import { freePort, removeDir, tempDir } from '../support/temp.ts';
+import { KEYED } from '../support/video-node.ts';
+
+const run = promisify(execFile);
+
+describe('a node by HTTPS', () => {
+  let node: TestNode;
+  let secured: Secured;
+  before(async () => {
+    node = await TestNode.start({ pairing: { key: KEY }, tlsPort: await freePort() });
+    secured = await securedBy(node);
+  });
+  after(async () => node.stop());
+
+  it('answers as by HTTP, refusals and their headers too', async () => {
+    const moving = /^(?:date|connection|keep-alive|x-request-id|content-length|etag)$/;
+    for (const [path, headers] of [
+      ['/healthz', {}],
+      ['/api/tls', {}],
+      ['/ca.crt', {}],
+      ['/api/config', KEYED],
+      ['/api/status', {}],
+      ['/api/status', { 'x-svc-key': 'svc_wrong' }],
+      ['/nothing', KEYED],
+      ['//x', KEYED],
+      ['/api/command', KEYED],
+    ] as const) {
+      const plain = await node.request(path, { headers }).buffer();
+      const secure = await secureAsk(secured, path, { headers });
+      expect(secure.status, path).to.equal(plain.status);
+      const kept = (all: Readonly<Record<string, unknown>>) =>
+        Object.fromEntries(Object.entries(all).filter(([name]) => !moving.test(name)));
+      expect(kept(secure.headers), path).to.deep.equal(kept(plain.headers as Record<string, string>));
+    }
+  });
+
+  it('is known to curl, OpenSSL and Python by /ca.crt alone, under each of its names', async () => {
+    const file = join(node.base, 'ca.crt');
+    await writeFile(file, secured.ca);
+    for (const host of ['127.0.0.1', 'localhost', '[::1]']) {
+      const url = `https://${host}:${secured.port}/healthz`;
+      expect((await run('curl', ['-sS', '--cacert', file, url])).stdout, host).to.contain('"ok"');
+    }
+    // Throws where the certificate is not good.
+    const strict = ['-CAfile', file, '-x509_strict', '-verify_return_error', '-brief'];
+    execFileSync('openssl', ['s_client', '-connect', `127.0.0.1:${secured.port}`, ...strict], {
+      input: '',
+      stdio: 'pipe',
+    });
+    const python = `import ssl, urllib.request
+context = ssl.create_default_context(cafile='${file}')
+context.verify_flags |= ssl.VERIFY_X509_STRICT
+print(urllib.request.urlopen('https://127.0.0.1:${secured.port}/healthz', context=context).status)`;
+    expect((await run('python3', ['-c', python])).stdout.trim()).to.equal('200');
+  });
+
+  it('passes the checks of the conformance kit', async () => {
+    const file = join(node.base, 'ca.crt');
+    await writeFile(file, secured.ca);
+    const args = [
+      'bin/svc-conformance.js',
+      '--url',
+      `https://127.0.0.1:${secured.port}`,
+      '--key',
+      KEY,
+      '--schemathesis',
+      'none',
+    ];
+    const { stdout } = await run(process.execPath, args, {
+      cwd: ROOT,
+      env: { ...process.env, NODE_EXTRA_CA_CERTS: file },
+    }).catch((error: unknown) => error as { stdout: string });
+    expect(stdout).to.match(/^ok /m);
+    expect(stdout).to.not.match(/^not ok /m);
+  });
+
+  it('streams: a WebSocket of its own page, and none of a page in the clear', async () => {
+    const url = `wss://127.0.0.1:${secured.port}/api/telemetry/ws`;
+    const open = (origin: string) => new WebSocket(url, { ca: secured.ca, headers: KEYED, origin });
+    const socket = open(`https://127.0.0.1:${secured.port}`);
+    expect(String(((await once(socket, 'message')) as [Buffer])[0])).to.contain('attitude');
+    socket.terminate();
+    const foreign = open(`http://127.0.0.1:${secured.port}`);
+    const [, refused] = (await once(foreign, 'unexpected-response')) as [unknown, { statusCode: number }];
+    expect(refused.statusCode).to.equal(403);
+    foreign.on('error', () => undefined).terminate();
+  });
+
+  it('claims tell whom to trust, and so does mDNS’s record', async () => {
+    const { body } = await node.json('/api/tls');
+    expect(body).to.include({ port: secured.port, problem: null });
+    expect(body['authority_sha256']).to.match(/^[0-9a-f]{64}$/);
+    const digest = execFileSync('openssl', ['x509', '-noout', '-fingerprint', '-sha256'], {
+      input: secured.ca,
+      encoding: 'utf8',
+    });
+    expect(digest.split('=')[1]?.trim().replaceAll(':', '').toLowerCase()).to.equal(body['authority_sha256']);
+  });
+
+  it('an address that comes is in the certificate, without a restart and with open WebSockets', async function () {
+    if (noNamespaces() !== null) this.skip();
+    this.timeout(60_000);
+    const socket = new WebSocket(`wss://127.0.0.1:${secured.port}/api/telemetry/ws`, {
+      ca: secured.ca,
+      headers: KEYED,
+    });
+    await once(socket, 'message');
+    const remote = await RemoteHost.create('10.93.4.1/24', '10.93.4.2/24');
+    try {
+      const shown = await askAgain(
+        'the address is in the certificate',
+        async () => shownBy(secured),
+        ({ subjectaltname }) => subjectaltname?.includes('10.93.4.1') === true,
+        30_000,
+      );
+      const file = join(node.base, 'ca.crt');
+      const args = [
+        ...remote.prefix.slice(1),
+        'curl',
+        '-sS',
+        '--cacert',
+        file,
+        `https://10.93.4.1:${secured.port}/healthz`,
+      ];
+      expect((await run('ip', args)).stdout).to.contain('"ok"');
+      expect(shown.issuer.CN).to.match(/^svc /);
+      await once(socket, 'message');
+      expect(socket.readyState).to.equal(WebSocket.OPEN);
+    } finally {
+      socket.terminate();
+      await remote.destroy();
+    }
+  });
+
+  it('the key of the authority leaves the node by no door', async () => {
+    const text = await readFile(node.paths.tlsAuthority, 'utf8');
+    const secret = /PRIVATE KEY-----\n(.{64})/.exec(text)?.[1] ?? '';
+    expect(secret).to.have.length(64);
+    const zip = join(node.base, 'bundle.zip');
+    const bundle = await node.fetch('/api/v1/support-bundle', { headers: KEYED });
+    await writeFile(zip, Buffer.from(await bundle.arrayBuffer()));
+    const unpacked = execFileSync('unzip', ['-p', zip], { maxBuffer: 64 * 1024 * 1024 }).toString('latin1');
+    expect(unpacked.length).to.be.above(1000);
+    for (const where of [
+      unpacked,
+      node.stderr,
+      (await secureAsk(secured, '/api/config', { headers: KEYED })).body.toString(),
+    ])
+      expect(where.includes(secret)).to.equal(false);
+  });
+});
+
+describe('HTTPS that cannot be served', () => {
+  it('a port that is taken: HTTP goes on, the problem is told, and HTTPS comes when the port is free', async function () {
+    this.timeout(60_000);
+    const taken = createServer().listen(0, '::');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const node = await TestNode.start({ pairing: { key: KEY }, tlsPort: port });
+    try {
+      const { body } = await node.json('/api/tls');
+      expect(body).to.include({ port: null });
+      expect(body['problem']).to.contain('api.tls_port');
+      taken.close();
+      await askAgain(
+        'HTTPS is served',
+        async () => (await node.json('/api/tls')).body['port'],
+        (now) => now === port,
+        30_000,
+      );
+      expect((await secureAsk(await securedBy(node), '/healthz')).status).to.equal(200);
+    } finally {
+      taken.close();
+      await node.stop();
+    }
+  });
+
+  it('an authority that is damaged: HTTP goes on, and the file stays as it is', async () => {
+    const torn = '-----BEGIN CERTIFICATE-----\nMIIB';
+    const node = await TestNode.start({
+      pairing: { key: KEY },
+      tlsPort: await freePort(),
+      prepare: async ({ tlsAuthority }) => writeFile(tlsAuthority, torn, { mode: 0o600 }),
+    });
+    try {
+      const { body } = await node.json('/api/tls');
+      expect(body).to.include({ port: null, authority_sha256: null });
+      expect(body['problem']).to.contain('tls-authority.pem');
+      expect((await node.json('/ca.crt')).body).to.include({ code: 'E_NOT_FOUND' });
+      expect(await readFile(node.paths.tlsAuthority, 'utf8')).to.equal(torn);
+    } finally {
+      await node.stop();
+    }
+  });
+});
+
+describe('an operator’s own certificate', () => {
+  it('is used in place of the node’s, and a new one of it is taken without a restart', async function () {
+    this.timeout(60_000);
+    const folder = await tempDir();
+    const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+    const make = async (name: string): Promise<string> => {
+      const args = [
+        'req',
+        '-x509',
+        '-newkey',
+        'ec',
+        '-pkeyopt',
+        'ec_paramgen_curve:prime256v1',
+        '-nodes',
+        '-days',
+        '30',
+      ];
+      await run('openssl', [
+        ...args,
+        '-keyout',
+        key,
+        '-out',
+        cert,
+        '-subj',
+        `/CN=${name}`,
+        '-addext',
+        'subjectAltName=IP:127.0.0.1',
+      ]);
+      return readFile(cert, 'utf8');
+    };
+    let ca = await make('first');
+    const port = await freePort();
+    const node = await TestNode.start({
+      pairing: { key: KEY },
+      tlsPort: port,
+      ownCertificate: { cert, key },
+    });
+    try {
+      expect((await shownBy({ port, ca })).subject.CN).to.equal('first');
+      expect((await node.json('/api/tls')).body).to.include({ port, authority_sha256: null, problem: null });
+      ca = await make('second');
+      await askAgain(
+        'the second is shown',
+        async () => shownBy({ port, ca }).catch(() => null),
+        (shown) => shown?.subject.CN === 'second',
+        30_000,
+      );
+      await writeFile(key, 'torn');
+      await askAgain(
+        'the problem is told',
+        async () => (await node.json('/api/tls')).body['problem'],
+        (problem) => problem !== null,
+        30_000,
+      );
+      expect((await shownBy({ port, ca })).subject.CN).to.equal('second');
+    } finally {
+      await node.stop();
+      await removeDir(folder);
+    }
+  });
+});
+
+describe('security.require_tls, from another host', () => {
+  it('refuses the key in the clear, sends the page to HTTPS, and leaves this machine alone', async function () {
+    if (noNamespaces() !== null) this.skip();
+    const remote = await RemoteHost.create('10.93.5.1/24', '10.93.5.2/24');
+    const node = await TestNode.start({
+      pairing: { key: KEY },
+      tlsPort: await freePort(),
+      config: 'security: {require_tls: true}\n',
+    });
+    try {
+      const near = `http://10.93.5.1:${node.port}`;
+      const refused = await remote.call({ url: `${near}/api/status`, headers: KEYED });
+      expect(refused.status).to.equal(403);
+      const { port, ca } = await securedBy(node);
+      expect(JSON.parse(refused.body)).to.include({ code: 'E_TLS_REQUIRED', tls_port: port });
+      expect(
+        (await remote.call({ url: `${near}/api/telemetry/ws`, headers: KEYED, upgrade: true })).status,
+      ).to.equal(403);
+      const file = join(node.base, 'ca.crt');
+      await writeFile(file, ca);
+      const curl = async (...args: string[]) =>
+        (await run('ip', [...remote.prefix.slice(1), 'curl', '-sS', '--cacert', file, ...args])).stdout;
+      expect(await curl('-o', '/dev/null', '-w', '%{http_code} %{redirect_url}', `${near}/?a=1`)).to.equal(
+        `308 https://10.93.5.1:${port}/?a=1`,
+      );
+      expect(await curl('-H', `x-svc-key: ${KEY}`, `https://10.93.5.1:${port}/api/status`)).to.contain(
+        '"uptime_seconds"',
+      );
+      expect((await node.json('/api/status', { headers: KEYED })).status).to.equal(200);
+    } finally {
+      await node.stop();
+      await remote.destroy();
+    }
+  });
+});
