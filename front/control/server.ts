@@ -93,10 +93,10 @@ export class FrontServer {
       this.#options.log.debug(`HTTPS: handshake: ${error.message}`);
       socket.destroy();
     });
-    // Node's own server would begin each handshake; an address that begins too many has none.
+    // Node's own server would begin each handshake at once.
     const door = createNetServer({ noDelay: true }, (socket) => {
-      if (this.#handshakes.begin(socket)) server.emit('connection', socket);
-      else socket.destroy();
+      socket.on('error', () => socket.destroy()); // reset before its turn
+      this.#handshakes.admit(socket, () => server.emit('connection', socket));
     });
     door.maxConnections = SERVER_LIMITS.maxConnections;
     const actual = await listenTcp(door, host, port, 'api.tls_port');

@@ -400,6 +400,7 @@ describe('before there is an owner', () => {
       }
     for (const more of [
       { method: 'POST' },
+      { secure: true },
       { method: 'PUT' },
       { upgrade: true },
       { from: 'lan' },

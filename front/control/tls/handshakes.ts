@@ -3,14 +3,14 @@ import { type Rate, TokenBucket } from '../../../shared/async/token-bucket.ts';
 import { classifyAddress, peerKey, plainAddress } from '../../../shared/auth/address.ts';
 
 /** A handshake costs 5 ms on a Pi Zero 2 W; a browser opens six connections, and keeps them. */
-const PEER: Rate = { perSecond: 5, burst: 40 };
+const PEER: Rate = { perSecond: 10, burst: 40 };
 const ALL: Rate = { perSecond: 40, burst: 120 };
 /** Handshakes that are not over: of all, and of one address. */
 const MAX_OPEN = 64;
 const MAX_OPEN_PEER = 12;
 const MAX_PEERS = 1024;
 
-/** Which connections may begin a TLS handshake: what an attacker can make this node compute has a bound. */
+/** When connections may begin their TLS handshakes: what an attacker can make this node compute has a bound. */
 export class Handshakes {
   readonly #now: () => number;
   readonly #all: TokenBucket;
@@ -24,24 +24,43 @@ export class Handshakes {
     this.#all = new TokenBucket(ALL, now());
   }
 
-  /** Whether the handshake may begin; it counts as open until `done` or the end of the connection. */
-  begin(socket: Socket): boolean {
+  /**
+   * Calls `go` when the handshake may begin: at once, or as soon as the budgets allow it. Where too many wait already, the connection is
+   * closed.
+   */
+  admit(socket: Socket, go: () => void): void {
     const peer = peerKey(plainAddress(socket.remoteAddress ?? ''));
     const ofPeer = [...this.#open.values()].filter((each) => each.peer === peer).length;
-    if (this.#open.size >= MAX_OPEN || ofPeer >= MAX_OPEN_PEER) return false;
-    const now = this.#now();
-    // The peer's own budget first: one that has used it up takes nothing of the others'. This machine's programs have none.
-    const local =
-      classifyAddress(socket.remoteAddress, { local: undefined, isRoutable: () => true }) === 'loopback';
-    if (!local && !(this.#bucketOf(peer, now).take(now) && this.#all.take(now))) return false;
+    if (this.#open.size >= MAX_OPEN || ofPeer >= MAX_OPEN_PEER) {
+      socket.destroy();
+      return;
+    }
     const end = endOf(socket);
     this.#open.set(end, { socket, peer });
     socket.once('close', () => {
       if (this.#open.get(end)?.socket === socket) this.#open.delete(end);
     });
-    return true;
+    // This machine's programs have no budget.
+    const near = { local: undefined, isRoutable: () => true };
+    if (classifyAddress(socket.remoteAddress, near) === 'loopback') go();
+    else this.#begin(socket, peer, go);
   }
 
+  #begin(socket: Socket, peer: string, go: () => void): void {
+    if (socket.destroyed) return;
+    const now = this.#now();
+    const own = this.#bucketOf(peer, now);
+    const waitMs = Math.max(own.waitMs(now), this.#all.waitMs(now));
+    if (waitMs > 0) {
+      setTimeout(() => this.#begin(socket, peer, go), waitMs).unref();
+      return;
+    }
+    own.take(now);
+    this.#all.take(now);
+    go();
+  }
+
+  /** Its handshake is over. */
   done(socket: Socket): void {
     this.#open.delete(endOf(socket));
   }

@@ -56,7 +56,8 @@ function toSetup(
   { port }: EdgeState,
 ): Redirect | null {
   const where = standing(peer, headers);
-  if (upgrade || (method !== 'GET' && method !== 'HEAD')) return null;
+  // By HTTPS nobody is sent into the clear.
+  if (upgrade || peer.secure || (method !== 'GET' && method !== 'HEAD')) return null;
   if (peer.kind !== 'tcp' || (where !== 'hotspot' && where !== 'usb')) return null;
   return Object.freeze({ kind: 'redirect', rule: 'unpaired', status: 302, location: setupUrl(where, port) });
 }
