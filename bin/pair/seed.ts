@@ -51,7 +51,7 @@ async function seedConfig(end: End, ports: Ports): Promise<void> {
   tunnel:
     drone: ${TUNNEL[end]}
 `;
-  const text = `${HEAD}api:\n  port: ${ports[end].http}\n${configOf[end](ports[end])}${radio}`;
+  const text = `${HEAD}api:\n  port: ${ports[end].http}\n  tls_port: ${ports[end].https}\n${configOf[end](ports[end])}${radio}`;
   await writeAtomic(paths.config, text, 0o600);
 }
 

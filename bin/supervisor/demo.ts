@@ -22,6 +22,7 @@ const GROUND_STATION = `agent:
   profile: ground-station
 api:
   port: 8081
+  tls_port: 8444
 mavlink:
   source: sim
   endpoints:
@@ -46,7 +47,7 @@ export async function seedDemoConfig(paths: Paths, ground: boolean): Promise<voi
   if (text === null) return; // broken: the node says so itself
   const own = parseDocument(text);
   const seed = parseConfig(GROUND_STATION, 'the seed');
-  for (const key of ['agent.profile', 'api.port', 'mavlink.endpoints'])
+  for (const key of ['agent.profile', 'api.port', 'api.tls_port', 'mavlink.endpoints'])
     if (!own.hasIn(key.split('.'))) await setConfigKey(paths, key, valueAt(seed, key));
 }
 

@@ -1,13 +1,17 @@
 import type { JsonSchema } from './json-schema.ts';
 
-const sha256 = { type: ['string', 'null'], pattern: '^[0-9a-f]{64}$' } as const;
+const sha256 = {
+  type: ['string', 'null'],
+  pattern: '^[0-9a-f]{64}$',
+  examples: ['17cc5bdf60321dddd55d3498c0586a101919764e092a6b44f83aa4a88295e018'],
+} as const;
 
 /** What a client that pairs keeps, so that it knows the node again. */
 export const tlsPin = {
   type: 'object',
   required: ['port', 'authority_sha256'],
   properties: {
-    port: { type: ['integer', 'null'], description: 'of HTTPS; null: not served' },
+    port: { type: ['integer', 'null'], examples: [8443], description: 'of HTTPS; null: not served' },
     authority_sha256: {
       ...sha256,
       description: "SHA-256 of the node's certificate authority (GET /ca.crt); null: it has none of its own",

@@ -215,10 +215,10 @@ describe('what a request names has a class of its own', () => {
         .to.include('refuse 403 E_SCOPE')
         .and.include('FENCE_ENABLE also needs flight: it limits where it may fly')
         .and.include(
-          'asked in order: target, origin, inner target, relay, fleet, unpaired, public, budget, credential\n',
+          'asked in order: target, origin, inner target, relay, fleet, tls, unpaired, public, budget, credential\n',
         );
       const healthy = await svc(node.paths, 'explain', 'GET', '/healthz');
-      expect(healthy.stdout).to.include('relay, fleet, unpaired, public\n');
+      expect(healthy.stdout).to.include('relay, fleet, tls, unpaired, public\n');
     });
   });
 });

@@ -23,6 +23,9 @@ import { UdpReceiver } from '../support/udp-receiver.ts';
 /** Keys whose effect needs a vehicle or a machine of its own, and which spec sees it. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'agent.role': 'test/contract/ground-station.spec.ts',
+  'api.tls_cert': 'test/e2e/https.spec.ts',
+  'api.tls_key': 'test/e2e/https.spec.ts',
+  'api.tls_port': 'test/e2e/https.spec.ts',
   'fleet.operators': 'test/attack/fleet-calls.spec.ts',
   'fleet.queue_mb': 'test/fleet/event-queue.spec.ts',
   'fleet.scopes': 'test/attack/fleet-calls.spec.ts',
@@ -50,6 +53,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'radio.relay_port': 'test/attack/relay.spec.ts',
   'radio.tunnel.drone': 'test/attack/relay.spec.ts',
   'radio.tunnel.rate_kbps': 'test/attack/helper.spec.ts',
+  'security.require_tls': 'test/e2e/https.spec.ts',
 };
 
 describe('each config key is in force once what the answer names was restarted', function () {

@@ -9,7 +9,7 @@ import { freePort, removeDir } from '../support/temp.ts';
 
 const SHUTDOWN_MS = 25_000;
 /** Where the ground station's HTTP port is after the first one: bin/pair/layout.ts. */
-const GROUND = 6;
+const GROUND = 7;
 
 describe('a drone and its ground station: npm run start:pair', function () {
   this.timeout(120_000);
