@@ -1,4 +1,4 @@
-/** `npm run bench [-- connector|extensions|fleet|flight-data|footprint|front|framing|link|logs|missions|page|relay|startup|thin-video|video|vision ...]`: prints a table, writes bench-results/<time>.json. */
+/** `npm run bench [-- connector|extensions|fleet|flight-data|footprint|front|framing|link|logs|missions|page|relay|startup|thin-video|tls|video|vision ...]`: prints a table, writes bench-results/<time>.json. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -20,6 +20,7 @@ import { benchRelay } from './relay.ts';
 import type { Result } from './result.ts';
 import { benchStartup } from './startup.ts';
 import { benchThinVideo } from './thin-video.ts';
+import { benchTls } from './tls.ts';
 import { benchVideo } from './video.ts';
 import { benchVision } from './vision.ts';
 
@@ -38,6 +39,7 @@ const BENCHES: Readonly<Record<BenchName, () => Promise<readonly Result[]>>> = {
   relay: benchRelay,
   startup: benchStartup,
   'thin-video': benchThinVideo,
+  tls: benchTls,
   video: benchVideo,
   vision: benchVision,
 };

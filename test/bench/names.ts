@@ -14,6 +14,7 @@ export const BENCH_NAMES = [
   'relay',
   'startup',
   'thin-video',
+  'tls',
   'video',
   'vision',
 ] as const;
