@@ -77,7 +77,7 @@ describe('the supervisor watches', () => {
     const node = await TestNode.launch({
       pairing: { key: KEY },
       simulated: false,
-      args: ['--watch-limits', '{"memoryMs":100}', '--ceilings', '{"svc-residual":40}'],
+      args: ['--watch-limits', '{"memoryMs":100}', '--ceilings', '{"svc-residual":10}'],
     });
     try {
       await node.until((services) =>
@@ -87,8 +87,8 @@ describe('the supervisor watches', () => {
         ),
       );
       const words = node.service('svc-residual').last_words.join('\n');
-      expect(words).to.match(/svc-residual takes \d+ MiB; its ceiling is 40 MiB/);
-      expect(words).to.match(/killed: \d+ MiB above its ceiling of 40 MiB/);
+      expect(words).to.match(/svc-residual takes \d+ MiB; its ceiling is 10 MiB/);
+      expect(words).to.match(/killed: \d+ MiB above its ceiling of 10 MiB/);
       expect(node.service('svc-residual').restarts).to.be.above(0);
     } finally {
       await node.stop();
