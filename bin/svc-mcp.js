@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The entry of the connector. Compiled it runs on the machine's own Node from 20.16 on; a checkout runs its TypeScript with the
+// The entry of the connector. Compiled it runs on the machine's own Node from 20 on; a checkout runs its TypeScript with the
 // Node 24 that `npm ci` brought.
 import { spawn } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
@@ -18,9 +18,8 @@ if (process.connected) {
   process.channel.unref();
 }
 
-// Node has it since 20.16, and the compiled connector takes Node's own modules by it.
-if (process.getBuiltinModule === undefined) {
-  process.stderr.write(`svc-mcp needs Node 20.16 or newer; this is ${process.version}.\n`);
+if (major < 20) {
+  process.stderr.write(`svc-mcp needs Node 20 or newer; this is ${process.version}.\n`);
   process.exit(1);
 }
 if (existsSync(source) && runsTypeScript) {

@@ -8,7 +8,6 @@ const STARTED_BY_PATH = [
   'bin/supervisor/main',
   'residual/app/logs/log-reader-thread',
   'residual/vision/check-model',
-  'connector/main',
 ];
 
 /** Packages that have programs for one kind of machine, or files that they find beside themselves. */
