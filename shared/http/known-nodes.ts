@@ -9,7 +9,7 @@ import { readPrivateSync } from '../files/private-file.ts';
 import { listOf, recordOf } from '../member.ts';
 
 /** Where a node was reached. */
-export interface KnownPlace {
+interface KnownPlace {
   /** Lower case; an IPv6 address without brackets. */
   readonly host: string;
   /** Of plain HTTP, so that nobody is sent there; null: not known. */

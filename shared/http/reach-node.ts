@@ -160,7 +160,7 @@ function changed(at: string, node: KnownNode, sha256: string | null): Untrusted 
 }
 
 /** The certificate authority that is shown there, believed by nobody yet; null if there is none of the node's own. */
-export async function authorityAt(
+async function authorityAt(
   host: string,
   port: number,
 ): Promise<Pick<KnownNode, 'authority' | 'authority_sha256'> | null> {
