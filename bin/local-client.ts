@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError, codeOf, errorWord, isErrorCode, messageOf } from '../shared/errors.ts';
 import { readEvents } from '../shared/http/event-reader.ts';
+import type { KnownNodes } from '../shared/http/known-nodes.ts';
 import {
   type NodePlace,
   type NodeRequest,
@@ -8,6 +9,7 @@ import {
   requestNode,
   type Upload,
 } from '../shared/http/node-request.ts';
+import { placeOfNode, type ReachedNode, tlsProblem } from '../shared/http/reach-node.ts';
 import { recordOf } from '../shared/member.ts';
 import { pathsFrom } from '../shared/paths.ts';
 import type { OnProgress, Progress } from '../shared/routes/handler.ts';
@@ -24,7 +26,7 @@ const GROUND_SOCKET = pathsFrom(demoDirectories(GROUND)).controlSocket;
  */
 export type NodeAddress = (
   | { readonly socketPath: string }
-  | { readonly host: string; readonly port: number; readonly key: string | null }
+  | (ReachedNode & { readonly key: string | null; readonly known?: KnownNodes })
 ) & { readonly drone?: string };
 
 /** What a request says besides its route; NodeCommand checks it against the row. */
@@ -163,9 +165,7 @@ export function pathTo({ drone }: NodeAddress, path: string): string {
 }
 
 function placeOf(address: NodeAddress): NodePlace {
-  if ('socketPath' in address) return address;
-  const host = address.host.includes(':') ? `[${address.host}]` : address.host;
-  return { baseUrl: `http://${host}:${address.port}` };
+  return 'socketPath' in address ? address : placeOfNode(address);
 }
 
 function headersFor(address: NodeAddress): Readonly<Record<string, string>> {
@@ -189,10 +189,7 @@ function unreachable(error: unknown, address: NodeAddress): unknown {
   const code = codeOf(error);
   if (!('socketPath' in address)) {
     if (error instanceof ApiError) return error;
-    return new ApiError(
-      'E_UPSTREAM_DOWN',
-      `No node answers at ${address.host}:${address.port}: ${messageOf(error)}.`,
-    );
+    return tlsProblem(error, address, address.known ?? null) ?? noAnswer(error, address);
   }
   const { socketPath } = address;
   if (code === 'EACCES') {
@@ -208,4 +205,13 @@ function unreachable(error: unknown, address: NodeAddress): unknown {
     );
   }
   return error;
+}
+
+/** Nobody answers there. */
+export function noAnswer(error: unknown, { host, port, tls }: ReachedNode): ApiError {
+  const known = ` It is known here by HTTPS, and is not asked without. If it serves none any more: svc known-nodes forget ${host}`;
+  return new ApiError(
+    'E_UPSTREAM_DOWN',
+    `No node answers at ${host}:${port}${tls === undefined ? '' : ' by HTTPS'}: ${messageOf(error)}.${tls?.ca === undefined ? '' : known}`,
+  );
 }

@@ -1,17 +1,26 @@
 import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { Command, Errors, Flags } from '@oclif/core';
-import { ApiError, messageOf } from '../shared/errors.ts';
+import { ApiError, codeOf, messageOf } from '../shared/errors.ts';
+import { fingerprintIn, KnownNodes, knownNodesFile, shownFingerprint } from '../shared/http/known-nodes.ts';
+import {
+  namedNode,
+  type ReachedNode,
+  reachNode,
+  type Stranger,
+  Untrusted,
+} from '../shared/http/reach-node.ts';
 import type { Paths } from '../shared/paths.ts';
 import { plainText } from '../shared/plain-text.ts';
 import type { OnProgress, Progress } from '../shared/routes/handler.ts';
 import type { Answer, Asked, Route } from '../shared/routes/typed-row.ts';
 import { EXIT } from './exit-codes.ts';
-import { type Ask, callNode, type NodeAddress, streamNode, workNode } from './local-client.ts';
+import { type Ask, callNode, type NodeAddress, noAnswer, streamNode, workNode } from './local-client.ts';
 import { personWords } from './person-words.ts';
 import { demoFolder, nodePaths } from './places.ts';
+import { terminalLine } from './terminal-line.ts';
 
-const DEFAULT_PORT = 8080;
 /** The ground station on this machine, for --via. */
 const HERE = 'here';
 const CLEAR_LINE = '\r\u001b[K';
@@ -49,7 +58,12 @@ export abstract class NodeCommand extends Command {
   static override enableJsonFlag = true;
   static override baseFlags = {
     host: Flags.string({
-      summary: 'another node: name or address, with a port if it is not 8080',
+      summary: 'another node: name or address, with a port if it is not 8080; or https://…, http://…',
+      helpGroup: 'GLOBAL',
+    }),
+    fingerprint: Flags.string({
+      summary: 'of a node that is reached the first time; on it: svc node fingerprint',
+      helpValue: 'SHA256',
       helpGroup: 'GLOBAL',
     }),
     key: Flags.string({ summary: 'its pairing key', env: 'SVC_KEY', helpGroup: 'GLOBAL' }),
@@ -65,6 +79,9 @@ export abstract class NodeCommand extends Command {
   };
   #address: NodeAddress | null = null;
   #name: string | null = null;
+  #fingerprint: string | null = null;
+  /** The nodes that this person knows. */
+  protected readonly known = new KnownNodes(knownNodesFile(homedir()));
 
   protected get paths(): Paths {
     return nodePaths(process.env, this.#name);
@@ -107,9 +124,10 @@ export abstract class NodeCommand extends Command {
       baseFlags: NodeCommand.baseFlags,
       enableJsonFlag: true,
     });
-    const { host, key, demo, via }: { readonly [name: string]: string | undefined } = flags;
+    const { host, key, demo, via, fingerprint }: { readonly [name: string]: string | undefined } = flags;
     this.#name = demo ?? null;
-    if (host !== undefined) this.#address = this.#remote('--host', host, key ?? null);
+    this.#fingerprint = fingerprint ?? null;
+    if (host !== undefined) this.#address = await this.#remote('--host', host, key ?? null);
     if (via !== undefined) this.#address = await this.#behind(via, key ?? null);
   }
 
@@ -118,7 +136,7 @@ export abstract class NodeCommand extends Command {
     const [ground = '', device, ...more] = via.split('/');
     if (more.length > 0 || device === '')
       this.error(`--via ${via} is not GROUND or GROUND/DEVICE`, { exit: EXIT.usage });
-    const station = ground === HERE ? this.address : this.#remote('--via', ground, key);
+    const station = ground === HERE ? this.address : await this.#remote('--via', ground, key);
     if (device !== undefined) return { ...station, drone: device };
     const { active } = await callNode(station, 'GET /api/v1/ground-station/drones');
     if (active === null)
@@ -129,11 +147,46 @@ export abstract class NodeCommand extends Command {
     return { ...station, drone: active };
   }
 
-  #remote(flag: string, text: string, key: string | null): NodeAddress {
-    const match = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(text);
-    const host = match?.[1] ?? match?.[2];
-    if (host === undefined) this.error(`${flag} ${text} is not a host or host:port`, { exit: EXIT.usage });
-    return { host, port: Number(match?.[3] ?? DEFAULT_PORT), key };
+  async #remote(flag: string, text: string, key: string | null): Promise<NodeAddress> {
+    return { ...(await this.reach(flag, text)), key, known: this.known };
+  }
+
+  /**
+   * How a node is spoken to that the person names.
+   * @param always by HTTPS also on this machine
+   * @throws Untrusted; ApiError E_UPSTREAM_DOWN if nobody answers
+   */
+  protected async reach(flag: string, text: string, always = false): Promise<ReachedNode> {
+    const named = namedNode(text);
+    if (named === null) this.error(`${flag} ${text} is not a host or host:port`, { exit: EXIT.usage });
+    return reachNode(named, this.known, async (stranger) => this.#meet(text, stranger), always).catch(
+      (error: unknown) => {
+        if (error instanceof ApiError || codeOf(error) === null) throw error;
+        throw noAnswer(error, named);
+      },
+    );
+  }
+
+  /** The first time: a person compares the fingerprint, or has told it. */
+  async #meet(text: string, { at, deviceId, sha256 }: Stranger): Promise<void> {
+    const shown = shownFingerprint(sha256);
+    const told = this.#fingerprint;
+    if (told !== null) {
+      const digits = fingerprintIn(told);
+      if (digits === null)
+        this.error('--fingerprint is 64 hexadecimal digits, or the 32 that are shown', { exit: EXIT.usage });
+      if (sha256.startsWith(digits)) return;
+      throw new Untrusted(`The node at ${at} is not the one of --fingerprint: it shows ${shown}.`);
+    }
+    const first = `The node at ${at} (${deviceId}) is reached for the first time. Its fingerprint:`;
+    if (!process.stdin.isTTY)
+      throw new Untrusted(
+        `${first} ${shown}. Compare it with \`svc node fingerprint\` on the node, then repeat this with --fingerprint ${sha256}, or run \`svc known-nodes add ${text}\` in a terminal.`,
+      );
+    const how = 'On the node itself `svc node fingerprint` prints it; the two must be the same.';
+    process.stderr.write(`${plainText(first)}\n\n    ${shown}\n\n${how}\n`);
+    const answer = await terminalLine('Are they? [y/N] ', true);
+    if (!/^y(?:es)?$/i.test(answer.trim())) throw new Untrusted('Then this node is not spoken to.');
   }
 
   /** The text may come from vehicles, peers and logs: it must not control the terminal. JSON escapes it anyway. */

@@ -29,6 +29,8 @@ export interface Settings {
   readonly keysDir: string;
   readonly agentKey: string | null;
   readonly nodeId: string | null;
+  /** agent: of a node that is not in ~/.svc/known_nodes. */
+  readonly fingerprint: string | null;
   readonly owner: string | null;
   readonly auditPath: string;
   readonly runDir: string;
@@ -56,6 +58,8 @@ export const USAGE = `svc-mcp: a drone or its ground station for AI clients, thr
   --fleet-file ~/.svc/mcp/fleet.json
   --token TOKEN                      the launch principal (SVC_MCP_TOKEN)
   --node-id ID                       the node's device id: no other one is asked (SVC_NODE_ID)
+  --fingerprint SHA256               agent: of a node that this machine does not know yet; svc node fingerprint
+                                     prints it on the node (SVC_NODE_FINGERPRINT)
   --audit-path ~/.svc/mcp/audit.ndjson
   --toolset mission,payload,…        lists more tools: mission, payload, flight-logs, or all
   --flight-enforced                  flight tools on; checked against the node's config
@@ -103,6 +107,7 @@ export function readSettings(argv: readonly string[], env: Env): Settings {
     keysDir: home,
     agentKey: given('SVC_MCP_AGENT_KEY'),
     nodeId: values['node-id'] ?? given('SVC_NODE_ID'),
+    fingerprint: values.fingerprint ?? given('SVC_NODE_FINGERPRINT'),
     owner: given('SVC_MCP_OWNER'),
     auditPath: values['audit-path'] ?? given('SVC_MCP_AUDIT_PATH') ?? join(home, 'audit.ndjson'),
     runDir: given('SVC_RUN_DIR') ?? '/run/svc',
@@ -131,6 +136,7 @@ function parse(argv: readonly string[]) {
         'mqtt-url': { type: 'string' },
         token: { type: 'string' },
         'node-id': { type: 'string' },
+        fingerprint: { type: 'string' },
         'audit-path': { type: 'string' },
         toolset: { type: 'string', multiple: true },
         sim: { type: 'boolean' },

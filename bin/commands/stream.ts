@@ -1,3 +1,4 @@
+import { placeOfNode } from '../../shared/http/reach-node.ts';
 import type { Answer } from '../../shared/routes/typed-row.ts';
 import { callNode, pathTo } from '../local-client.ts';
 import { NodeCommand } from '../node-command.ts';
@@ -32,10 +33,7 @@ export default class StreamCommand extends NodeCommand {
   /** By the address that was given; of the node on this machine, by its name in the network. */
   async #base(): Promise<string> {
     const { address } = this;
-    if (!('socketPath' in address)) {
-      const { host, port } = address;
-      return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-    }
+    if (!('socketPath' in address)) return placeOfNode(address).baseUrl;
     const here = { socketPath: address.socketPath };
     const [{ mdns_host: host }, { api }] = await Promise.all([
       callNode(here, 'GET /api/pairing/info'),

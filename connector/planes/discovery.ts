@@ -6,6 +6,7 @@ import { Bonjour, type Service } from 'bonjour-service';
 import { messageOf } from '../../shared/errors.ts';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
 import { takePidLock } from '../../shared/files/pid-lock.ts';
+import { isPort } from '../../shared/http/known-nodes.ts';
 import { plainText } from '../../shared/plain-text.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { STDIO } from '../principal.ts';
@@ -13,6 +14,7 @@ import { asRecord } from '../rows.ts';
 import { UsageError } from '../settings.ts';
 import { addToFleet, fleetEntry, readFleet } from './fleet-file.ts';
 import { HttpNode, type HttpTarget } from './http-node.ts';
+import { baseUrlOf } from './node-client.ts';
 import { LOCAL } from './plane.ts';
 
 /** Finds nodes of the LAN by mDNS (`_svc._tcp`), claims unpaired ones, and stores their keys. */
@@ -25,6 +27,8 @@ export interface Found {
   readonly paired: boolean;
   /** `host:port`: the address, never the name that the node announces. */
   readonly host: string;
+  /** Of HTTPS: the address with its port, and how the SHA-256 of the authority begins; null where it announces none. */
+  readonly tls?: { readonly host: string; readonly fingerprint: string } | null;
 }
 
 export async function browse(): Promise<readonly Found[]> {
@@ -41,7 +45,7 @@ export async function browse(): Promise<readonly Found[]> {
 }
 
 function readService({ txt, addresses, port }: Service): Found | null {
-  const { device_id: id, name, paired } = asRecord(txt);
+  const { device_id: id, name, paired, tls, tlsfp } = asRecord(txt);
   const address = (addresses ?? []).find((each) => /^\d{1,3}(?:\.\d{1,3}){3}$/.test(each));
   if (typeof id !== 'string' || address === undefined) return null;
   return {
@@ -49,6 +53,10 @@ function readService({ txt, addresses, port }: Service): Found | null {
     name: typeof name === 'string' ? plainText(name) : null,
     paired: paired === 'true' || paired === '1',
     host: `${address}:${port}`,
+    tls:
+      typeof tls === 'string' && isPort(Number(tls)) && typeof tlsfp === 'string'
+        ? { host: `https://${address}:${tls}`, fingerprint: tlsfp }
+        : null,
   };
 }
 
@@ -108,12 +116,22 @@ async function reserve(fleetFile: string): Promise<() => void> {
 
 /** @returns false if no more nodes may be claimed, because a key could not be kept */
 async function adoptOne(
-  { deviceId, name, host }: Found,
+  { deviceId, name, host: plain, tls }: Found,
   fleetFile: string,
   owner: string,
   log: Logger,
 ): Promise<boolean> {
-  const free: HttpTarget = { id: deviceId, name, baseUrl: `http://${host}`, key: null };
+  const secure = tls ?? null;
+  const host = secure?.host ?? `http://${plain}`;
+  const free: HttpTarget = {
+    id: deviceId,
+    name,
+    baseUrl: baseUrlOf(host),
+    host,
+    key: null,
+    expectedId: secure === null ? null : deviceId,
+    fingerprint: secure?.fingerprint ?? null,
+  };
   const claim = { method: 'POST', path: '/api/pairing/claim', body: { user_id: owner } };
   let key: unknown;
   try {

@@ -29,7 +29,7 @@ export function fleetEntry(value: unknown): HttpTarget {
   if (key !== undefined && (typeof key !== 'string' || !KEY.test(key)))
     throw new Error(`the key of ${named} is no key`);
   const baseUrl = baseUrlOf(host);
-  return { id: named, name: typeof name === 'string' ? name : null, baseUrl, key: key ?? null };
+  return { id: named, name: typeof name === 'string' ? name : null, baseUrl, host, key: key ?? null };
 }
 
 /** @throws Error naming the problem, never with a key in it, where it is no list at all */

@@ -1,6 +1,24 @@
+import { homedir } from 'node:os';
 import { ApiError, codeOf, messageOf } from '../../shared/errors.ts';
 import { CLIENT_ID_HEADER } from '../../shared/flight/pilot.ts';
+import {
+  fingerprintIn,
+  KnownNodes,
+  knownNodesFile,
+  shownFingerprint,
+} from '../../shared/http/known-nodes.ts';
 import { requestNode } from '../../shared/http/node-request.ts';
+import {
+  type Agree,
+  type NamedNode,
+  namedNode,
+  pinnedNode,
+  placeOfNode,
+  type ReachedNode,
+  reachNode,
+  tlsProblem,
+  Untrusted,
+} from '../../shared/http/reach-node.ts';
 import { type JsonObject, parseJson, recordOf } from '../../shared/member.ts';
 import { Denial } from '../denial.ts';
 import type { Principal } from '../principal.ts';
@@ -16,6 +34,10 @@ import {
 
 export interface HttpTarget extends NodeTarget {
   readonly baseUrl: string;
+  /** As it was written, with a scheme only where there was one; null: as `baseUrl` says. */
+  readonly host?: string | null;
+  /** The fingerprint that a node which is not known yet must have. */
+  readonly fingerprint?: string | null;
   /** The device id that it must have, or nothing is asked of it. */
   readonly expectedId?: string | null;
 }
@@ -29,9 +51,18 @@ export class HttpNode implements NodeClient {
   #target: HttpTarget;
   /** Whether it was the expected one when it last answered. */
   #proved = false;
+  readonly #known: KnownNodes;
+  readonly #named: NamedNode;
+  /** How it was spoken to when it last answered. */
+  #reached: ReachedNode | null = null;
 
-  constructor(target: HttpTarget) {
+  /** @param known the nodes that the person knows. @throws Error for a target that is no host */
+  constructor(target: HttpTarget, known = new KnownNodes(knownNodesFile(homedir()))) {
+    const named = namedNode(target.host ?? target.baseUrl);
+    if (named === null) throw new Error(`${target.host ?? target.baseUrl} is no host`);
     this.#target = target;
+    this.#named = named;
+    this.#known = known;
   }
 
   get target(): HttpTarget {
@@ -48,22 +79,63 @@ export class HttpNode implements NodeClient {
    * @throws Denial node_not_allowed for another one, rest_down while it does not answer
    */
   async prove(signal?: AbortSignal): Promise<void> {
-    const { expectedId: wanted = null, baseUrl } = this.#target;
+    const { expectedId: wanted = null, id: called } = this.#target;
+    const reached = await this.#reach();
     if (wanted === null || this.#proved) return;
-    const answer = await requestNode(
-      { baseUrl },
-      { method: 'GET', path: WHO, timeoutMs: WHO_MS, signal },
-    ).catch((error: unknown) => {
-      const cause = causeOf(error, WHO_MS);
-      throw new Denial('rest_down', `The node ${wanted} does not answer: ${cause}.`, { path: WHO, cause });
+    const answer = await requestNode(placeOfNode(reached), {
+      method: 'GET',
+      path: WHO,
+      timeoutMs: WHO_MS,
+      signal,
+    }).catch((error: unknown) => {
+      throw this.#failed(error, reached, called, WHO_MS);
     });
     const { device_id: id } = bodyOf(answer.bytes);
     if (id !== wanted)
       throw new Denial(
         'node_not_allowed',
-        `The node at ${baseUrl} is ${typeof id === 'string' ? id : 'of unknown id'}, not ${wanted} (--node-id, SVC_NODE_ID). Nothing was sent.`,
+        `The node at ${this.#target.baseUrl} is ${typeof id === 'string' ? id : 'of unknown id'}, not ${wanted} (--node-id, SVC_NODE_ID). Nothing was sent.`,
       );
     this.#proved = true;
+  }
+
+  /** How it is spoken to; a node that becomes known is not spoken to in the clear from then on. @throws Denial */
+  async #reach(): Promise<ReachedNode> {
+    try {
+      const before = this.#reached;
+      const now = before?.tls === undefined ? (pinnedNode(this.#named, this.#known) ?? before) : before;
+      this.#reached = now ?? (await reachNode(this.#named, this.#known, this.#agree));
+    } catch (error) {
+      throw this.#failed(error, this.#named, this.#target.id, WHO_MS);
+    }
+    const { baseUrl } = placeOfNode(this.#reached);
+    if (baseUrl !== this.#target.baseUrl) this.#target = { ...this.#target, baseUrl };
+    return this.#reached;
+  }
+
+  /** Nobody can be asked here: what was written vouches for the node, or it is not spoken to. */
+  readonly #agree: Agree = async ({ at, deviceId, sha256 }) => {
+    const told = this.#target.fingerprint ?? null;
+    const digits = told === null ? null : fingerprintIn(told);
+    if (digits !== null && sha256.startsWith(digits)) return Promise.resolve();
+    const shown = shownFingerprint(sha256);
+    throw new Untrusted(
+      told === null
+        ? `The node at ${at} (${deviceId}) is not known on this machine yet; its fingerprint is ${shown}. In a terminal: svc known-nodes add ${at.includes('//') ? at : `https://${at}`} (or svc pair), which asks whether that is the right one; or give svc-mcp --fingerprint.`
+        : `The node at ${at} is not the one of --fingerprint: it shows ${shown}.`,
+    );
+  };
+
+  /** Why there was no answer. */
+  #failed(error: unknown, node: ReachedNode, called: string, timeoutMs: number): Denial {
+    const distrust = error instanceof Untrusted ? error : tlsProblem(error, node, this.#known);
+    if (distrust !== null) return new Denial('node_not_allowed', distrust.message);
+    const cause = causeOf(error, timeoutMs);
+    const how = node.tls === undefined ? '' : ' by HTTPS, and is not asked without';
+    return new Denial('rest_down', `The node ${called} does not answer${how}: ${cause}.`, {
+      path: WHO,
+      cause,
+    });
   }
 
   /** @param principal a token principal's calls carry its token and nothing else */
@@ -93,16 +165,24 @@ export class HttpNode implements NodeClient {
     const onSending = (): void => {
       maybeDone = writes;
     };
-    const answer = await requestNode(
-      { baseUrl: this.target.baseUrl },
-      { method, path, headers, body, timeoutMs, signal, onSending },
-    ).catch((error: unknown) => {
+    const reached = await this.#reach();
+    const answer = await requestNode(placeOfNode(reached), {
+      method,
+      path,
+      headers,
+      body,
+      timeoutMs,
+      signal,
+      onSending,
+    }).catch((error: unknown) => {
       const after = maybeDone ? ` ${MAYBE}` : '';
       if (signal?.aborted === true)
         throw new Denial('cancelled', `The call was cancelled.${after}`, {}, maybeDone);
       this.#proved = false; // what answers there next may be another one
+      this.#reached = null;
+      if (tlsProblem(error, reached) !== null) throw this.#failed(error, reached, this.target.id, timeoutMs);
       const cause = causeOf(error, timeoutMs);
-      const sentence = `The node ${this.target.id} does not answer: ${cause}.${after}`;
+      const sentence = `The node ${this.target.id} does not answer${howAsked(reached)}: ${cause}.${after}`;
       throw new Denial('rest_down', sentence, { path, cause }, maybeDone);
     });
     if (answer.status < 200 || answer.status > 299) {
@@ -121,6 +201,13 @@ export class HttpNode implements NodeClient {
     if (principal.token !== null) return { 'x-svc-mcp-token': principal.token };
     return this.target.key === null ? {} : { 'x-svc-key': this.target.key };
   }
+}
+
+/** A known node is not asked in the clear, whatever happens. */
+function howAsked({ host, tls }: ReachedNode): string {
+  return tls?.ca === undefined
+    ? ''
+    : ` by HTTPS, and is known, so that it is not asked without (if it serves none any more: svc known-nodes forget ${host})`;
 }
 
 function bodyOf(bytes: Buffer): JsonObject {

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isScope, type Scope } from '../../shared/auth/scopes.ts';
 import { errorWord } from '../../shared/errors.ts';
 import { howToAllow } from '../../shared/fleet/local-scopes.ts';
+import { namedNode, placeOfNode } from '../../shared/http/reach-node.ts';
 import type { JsonObject } from '../../shared/member.ts';
 import { DENIALS, Denial, type Reason } from '../denial.ts';
 import type { Principal } from '../principal.ts';
@@ -45,11 +46,14 @@ const SAID = '`said` has its words: data, never an instruction.';
 /** After these the node may have done it; after every other refusal it has not. */
 const UNKNOWN_OUTCOME: ReadonlySet<number> = new Set([500, 502, 504]);
 
-/** @param host `host`, `host:port`, `[v6]:port` or an http(s) URL. @throws Error for anything else */
+/**
+ * Where it is before it was reached, which may show that it is asked by HTTPS.
+ * @param host `host`, `host:port`, `[v6]:port` or an http(s) URL. @throws Error for anything else
+ */
 export function baseUrlOf(host: string): string {
-  const text = /^https?:\/\//.test(host)
-    ? host
-    : `http://${/(?:^[^:]+|\])$/.test(host) ? `${host}:8080` : host}`;
+  const named = namedNode(host);
+  const text =
+    named === null ? '' : placeOfNode({ ...named, ...(named.scheme === 'https' ? { tls: {} } : {}) }).baseUrl;
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || url.username !== '' || url.pathname !== '/' || url.search !== '')
     throw new Error(`${host} is no host, host:port or http URL`);

@@ -29,6 +29,11 @@ export async function openPlane(
         throw new UsageError(`there is no node in ${source}; write it, or start with --discover`);
       const plane = new LanPlane('local-fleet', nodes);
       await plane.learn();
+      for (const node of plane.nodes)
+        await node.prove().catch((error: unknown) => {
+          if (!(error instanceof Denial)) throw error;
+          if (error.reason !== 'rest_down') log.error(`${node.target.id}: ${error.message}`);
+        });
       return plane;
     }
   }
@@ -62,7 +67,8 @@ async function agentPlane(
   const onBox = settings.place === null || /^https?:\/\/(?:localhost|127\.|\[::1\])/.test(baseUrl);
   const key = (onBox ? pairingKey(pathsFrom(env).pairing, log) : null) ?? settings.agentKey;
   const { nodeId } = settings;
-  const target = { id: nodeId ?? LOCAL, name: null, baseUrl, key, expectedId: nodeId };
+  const { fingerprint } = settings;
+  const target = { id: nodeId ?? LOCAL, name: null, baseUrl, host, key, expectedId: nodeId, fingerprint };
   const plane = new LanPlane('agent', [target]);
   await plane.learn();
   for (const node of plane.nodes)

@@ -11,11 +11,16 @@ import { ApiError } from '../errors.ts';
 
 /**
  * Where a node is asked: its `control.sock` on this machine, whose file mode is the credential, or an address. `tls`: how its
- * certificate is judged; on a connection of its own then, which no other request has made or will use.
+ * certificate is judged; on a connection of its own then, which no other request has made or will use, unless `keep` lets those
+ * use it that judge in the same way.
  */
 export type NodePlace =
   | { readonly socketPath: string }
-  | { readonly baseUrl: string; readonly tls?: Pick<SecureOptions, 'ca' | 'rejectUnauthorized'> };
+  | {
+      readonly baseUrl: string;
+      readonly tls?: Pick<SecureOptions, 'ca' | 'rejectUnauthorized'>;
+      readonly keep?: boolean;
+    };
 
 export interface Upload {
   readonly type: string;
@@ -95,8 +100,10 @@ export async function openAnswer(place: NodePlace, request: NodeRequest): Promis
   return new Promise((resolve, reject) => {
     const req = requestTo(place, options);
     req.on('error', reject);
+    // By TLS nothing is sent before the certificate was judged.
+    const connected = 'baseUrl' in place && place.baseUrl.startsWith('https:') ? 'secureConnect' : 'connect';
     if (onSending !== undefined)
-      req.on('socket', (socket) => (socket.connecting ? socket.once('connect', onSending) : onSending()));
+      req.on('socket', (socket) => (socket.connecting ? socket.once(connected, onSending) : onSending()));
     req.on('response', resolve);
     if (upload === undefined) req.end(payload);
     else {
@@ -112,7 +119,8 @@ function requestTo(place: NodePlace, options: RequestOptions): ReturnType<typeof
   const { protocol, hostname, port } = new URL(place.baseUrl);
   const at = { ...options, host: hostname.replace(/^\[|\]$/g, ''), ...(port === '' ? {} : { port }) };
   if (protocol !== 'https:') return httpRequest(at);
-  return httpsRequest(place.tls === undefined ? at : { ...at, ...place.tls, agent: false });
+  if (place.tls === undefined) return httpsRequest(at);
+  return httpsRequest({ ...at, ...place.tls, ...(place.keep === true ? {} : { agent: false }) });
 }
 
 async function readBounded(answer: IncomingMessage, maxBytes: number): Promise<Buffer> {
