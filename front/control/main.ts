@@ -83,7 +83,7 @@ async function build({ secret, nodeStartedAt }: Init, log: Logger): Promise<Prog
     radios,
     principalWatch,
     pilot,
-    relayServer: (tls, admit) => front.relayServer(tls, admit),
+    relayServer: (context, admit) => front.relayServer(context, admit),
   });
   const { isRadio } = radio;
   const network = openNetwork(base, { paired, isRadio });

@@ -4,7 +4,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { DRONE_OVER_HTTP } from '../../front/control/radio/drone-api.ts';
+import { DRONE_NEARBY } from '../../front/control/radio/drone-api.ts';
 import { PairStore } from '../../front/control/radio/pair-store.ts';
 import { RadioPairing } from '../../front/control/radio/radio-pairing.ts';
 import { createLogger } from '../../shared/process/logger.ts';
@@ -186,7 +186,7 @@ describe('a binding that breaks', () => {
       profile,
       deviceId: profile === 'drone' ? DRONE : GROUND,
       name: 'x',
-      drone: DRONE_OVER_HTTP,
+      drone: DRONE_NEARBY,
       drones,
       now: Date.now,
       proofMs,
@@ -247,7 +247,11 @@ describe('a binding that breaks', () => {
     expect(refused)
       .to.have.property('message')
       .that.matches(/one link.*0000000000d7.*svc radio unpair.*managed/);
-    expect([asked, store.list().length, changes]).to.deep.equal([['GET /api/pairing/info'], 1, 0]);
+    expect([asked, store.list().length, changes]).to.deep.equal([
+      ['GET /api/tls', 'GET /api/pairing/info'],
+      1,
+      0,
+    ]);
     // The one that is bound may be bound again, and gets the slot that has the link.
     device = '0000000000d7';
     answer = (req, res) => {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { type IncomingMessage, request } from 'node:https';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import { connect, type PeerCertificate, type TLSSocket } from 'node:tls';
 import type { TestNode } from './node.ts';

@@ -3,7 +3,8 @@ import { isIPv6 } from 'node:net';
 import { within } from '../../../shared/async/within.ts';
 import { classifyAddress } from '../../../shared/auth/address.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
-import { requestNode } from '../../../shared/http/node-request.ts';
+import { authorityOf, isPort } from '../../../shared/http/known-nodes.ts';
+import { type NodeAnswer, type NodePlace, requestNode } from '../../../shared/http/node-request.ts';
 import { memberOf } from '../../../shared/member.ts';
 import { parseHostPort } from '../../../shared/schemas/addresses.ts';
 
@@ -11,6 +12,8 @@ const LOOKUP_MS = 3000;
 /** A drone answers when it has stored its half. */
 const ASK_MS = 10_000;
 const API_PORT = 8080;
+
+type Place = Extract<NodePlace, { readonly baseUrl: string }>;
 
 interface GroundHalf {
   readonly ground_id: string;
@@ -40,8 +43,11 @@ export interface DroneApi {
   at(host: string): Promise<DroneAt>;
 }
 
-/** Over plain HTTP, so only on networks of the operator's own. */
-export const DRONE_OVER_HTTP: DroneApi = {
+/**
+ * By HTTPS where the drone serves it: who only listens gets no key. Nobody has met the drone before, so somebody in between could
+ * still pass for it, or say that it has no HTTPS; therefore only on networks of the operator's own.
+ */
+export const DRONE_NEARBY: DroneApi = {
   async at(host) {
     const place = parseHostPort(host) ?? parseHostPort(`${isIPv6(host) ? `[${host}]` : host}:${API_PORT}`);
     if (place === null) {
@@ -59,10 +65,10 @@ export const DRONE_OVER_HTTP: DroneApi = {
         'E_REMOTE',
         `${address} is no address of a LAN, a hotspot or USB. Bind radios there.`,
       );
-    const baseUrl = `http://${isIPv6(address) ? `[${address}]` : address}:${place.port}`;
+    const drone = await securely(isIPv6(address) ? `[${address}]` : address, place.port);
     return {
       async about() {
-        const info = await ask('GET', baseUrl, '/api/pairing/info', {});
+        const info = await ask('GET', drone, '/api/pairing/info', {});
         const name = memberOf(info, 'name');
         return {
           device_id: textOf(info, 'device_id'),
@@ -70,12 +76,12 @@ export const DRONE_OVER_HTTP: DroneApi = {
         };
       },
       async unclaim(key) {
-        await ask('POST', baseUrl, '/api/pairing/unpair', { 'x-svc-key': key }, {});
+        await ask('POST', drone, '/api/pairing/unpair', { 'x-svc-key': key }, {});
       },
       async claim(code, groundId) {
         const body = await ask(
           'POST',
-          baseUrl,
+          drone,
           '/api/pairing/claim',
           {},
           { user_id: `ground station ${groundId}`, code },
@@ -84,7 +90,7 @@ export const DRONE_OVER_HTTP: DroneApi = {
       },
       async pair(key, half) {
         const headers = { 'x-svc-key': key };
-        const body = await ask('POST', baseUrl, '/api/wfb/pair', headers, half);
+        const body = await ask('POST', drone, '/api/wfb/pair', headers, half);
         return {
           device_id: textOf(body, 'device_id'),
           public_key: textOf(body, 'public_key'),
@@ -95,25 +101,54 @@ export const DRONE_OVER_HTTP: DroneApi = {
   },
 };
 
+/** Where to ask a drone that answers by plain HTTP at this port: by HTTPS if it serves that, judged by the authority that it shows. */
+async function securely(host: string, port: number): Promise<Place> {
+  const plain = { baseUrl: `http://${host}:${port}` };
+  const told = await send('GET', plain, '/api/tls', {});
+  const said = parsed(told.bytes);
+  const tlsPort = memberOf(said, told.status === 200 ? 'port' : 'tls_port');
+  if (!isPort(tlsPort)) return plain; // an older drone, or one without HTTPS
+  const baseUrl = `https://${host}:${tlsPort}`;
+  const shown = await send('GET', { baseUrl, tls: { rejectUnauthorized: false } }, '/ca.crt', {});
+  if (shown.status !== 200) return plain; // a certificate of its operator's
+  try {
+    const { authority } = authorityOf(shown.bytes.toString('utf8'));
+    return { baseUrl, tls: { ca: authority }, keep: true };
+  } catch (error) {
+    throw new ApiError(
+      'E_UPSTREAM',
+      `The drone at ${baseUrl} shows no certificate authority: ${messageOf(error)}.`,
+    );
+  }
+}
+
+async function send(
+  method: 'GET' | 'POST',
+  place: Place,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body?: unknown,
+): Promise<NodeAnswer> {
+  return requestNode(place, { method, path, headers, body, timeoutMs: ASK_MS }).catch((error: unknown) => {
+    if (error instanceof ApiError) throw error;
+    throw new ApiError('E_UPSTREAM', `The drone at ${place.baseUrl} does not answer: ${messageOf(error)}.`);
+  });
+}
+
 async function ask(
   method: 'GET' | 'POST',
-  baseUrl: string,
+  place: Place,
   path: string,
   headers: Readonly<Record<string, string>>,
   body?: unknown,
 ): Promise<unknown> {
-  const answer = await requestNode({ baseUrl }, { method, path, headers, body, timeoutMs: ASK_MS }).catch(
-    (error: unknown) => {
-      if (error instanceof ApiError) throw error;
-      throw new ApiError('E_UPSTREAM', `The drone at ${baseUrl} does not answer: ${messageOf(error)}.`);
-    },
-  );
+  const answer = await send(method, place, path, headers, body);
   const said = parsed(answer.bytes);
   if (answer.status === 200) return said;
   const detail = memberOf(said, 'detail');
   throw new ApiError(
     'E_UPSTREAM',
-    `The drone at ${baseUrl} refuses (${answer.status}): ${typeof detail === 'string' ? detail : 'without a reason'}`,
+    `The drone at ${place.baseUrl} refuses (${answer.status}): ${typeof detail === 'string' ? detail : 'without a reason'}`,
     { drone: { status: answer.status, code: memberOf(said, 'code') ?? null } },
   );
 }

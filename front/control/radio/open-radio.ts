@@ -12,7 +12,7 @@ import { TunnelPriority } from '../relay/tunnel-priority.ts';
 import { AdaptiveVideo, limitsOf } from './adaptive-video.ts';
 import { changeFile } from './channel-change/change-file.ts';
 import { ChannelChange } from './channel-change/channel-change.ts';
-import { DRONE_OVER_HTTP } from './drone-api.ts';
+import { DRONE_NEARBY } from './drone-api.ts';
 import { tunnelAddress } from './managed-wfb.ts';
 import type { PairStore } from './pair-store.ts';
 import { radioHandlers } from './radio-handlers.ts';
@@ -38,7 +38,7 @@ export function openRadio(base: Base, { radios, principalWatch, pilot, relayServ
     profile,
     deviceId: ownId,
     name: config.agent.name,
-    drone: DRONE_OVER_HTTP,
+    drone: DRONE_NEARBY,
     drones: own.mode === 'external' ? 1 : MAX_SLOTS,
     now,
     log,
