@@ -1,10 +1,10 @@
 import { createHash, createPrivateKey, type KeyObject } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { newCertificateKey } from '../../shared/certificates/request.ts';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
 import { takePidLock } from '../../shared/files/pid-lock.ts';
 import { readPrivateSync } from '../../shared/files/private-file.ts';
-import { newCertificateKey } from '../../shared/certificates/request.ts';
 import { newSigningKey, publicJwk, thumbprint } from '../../shared/fleet/signed.ts';
 import { parseJson, recordOf } from '../../shared/member.ts';
 import type { PublicJwk } from '../../shared/schemas/fleet-statements.ts';

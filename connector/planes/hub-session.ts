@@ -1,6 +1,6 @@
 import { every } from '../../shared/async/every.ts';
-import { messageOf } from '../../shared/errors.ts';
 import { certificateRequest } from '../../shared/certificates/request.ts';
+import { messageOf } from '../../shared/errors.ts';
 import {
   CALLER_CSR_HEADER,
   CALLER_KEY_HEADER,
