@@ -5,6 +5,7 @@ import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
+import { errorWord } from '../../shared/errors.ts';
 import { PluginNode } from '../support/plugin-node.ts';
 import { rawHttp } from '../support/raw-http.ts';
 
@@ -176,7 +177,7 @@ describe('an extension’s own HTTP API', () => {
     const scripts = ['/seen', '/widen', '/sw.js'].map((path) => `${base}${path}`);
     for (const path of [...scripts, `/api/plugins/${id}/gcs/sw.js`, '/assets/sw.js', '/api/logs/export']) {
       const { status, body } = await plugins.node.json(path, { headers: asked });
-      expect([status, body['code']], path).to.deep.equal([403, 'E_ORIGIN']);
+      expect([status, errorWord(body)], path).to.deep.equal([403, 'E_ORIGIN']);
     }
     const own = await plugins.node.fetch('/sw.js', { headers: { 'service-worker': 'script' } });
     expect(own.status).to.equal(200);
