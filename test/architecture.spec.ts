@@ -78,7 +78,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['frames', 'live', 'outputs', 'recorder', 'sources', 'viewers'],
   ],
   'residual/web/src': [
-    ['frame', 'strings.ts', 'styles', 'virtual-rows.d.ts'],
+    ['frame', 'strings.ts', 'styles', 'virtual-rows.d.ts', 'worker'],
     ['api'],
     ['parts', 'video'],
     ['app', 'map'],

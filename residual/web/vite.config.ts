@@ -4,6 +4,8 @@ import { basename, join } from 'node:path';
 import { defineConfig, type Plugin, transformWithOxc } from 'vite';
 import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
+import { VERSION } from '../../shared/version.ts';
+import { installable } from './installable.ts';
 
 /**
  * Builds the pages into `dist`: the node's, which svc-residual serves, and the fleet's, which svc-hub serves. `npm run dev:web` serves
@@ -70,7 +72,7 @@ export default defineConfig({
   root: join(import.meta.dirname, 'src'),
   // Under `/assets/`, the one path that the node serves files from.
   base: '/',
-  plugins: [rows(), frame()],
+  plugins: [rows(), frame(), installable(VERSION)],
   // A class of a page's own sheet is `fly__picture` wherever it is seen: no other sheet can meet it.
   css: {
     modules: { generateScopedName: (name, file) => `${basename(file, '.module.css')}__${name}` },

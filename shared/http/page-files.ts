@@ -10,7 +10,9 @@ const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
+  '.png': 'image/png',
   '.svg': 'image/svg+xml',
+  '.webmanifest': 'application/manifest+json',
   '.woff2': 'font/woff2',
 };
 
@@ -25,12 +27,13 @@ export const PAGE_POLICY = {
     "font-src 'self'",
     "connect-src 'self'",
     "worker-src 'self'",
+    "manifest-src 'self'",
     "frame-src 'self'",
     "form-action 'none'",
     "frame-ancestors 'none'",
     "base-uri 'none'",
     "require-trusted-types-for 'script'",
-    // `default`: names the one worker that the map starts (residual/web/src/map/).
+    // `default`: names the map's worker and the service worker (residual/web/src/parts/script-urls.ts).
     'trusted-types default',
   ].join('; '),
   'referrer-policy': 'no-referrer',

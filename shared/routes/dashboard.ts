@@ -14,6 +14,15 @@ export const dashboardRows = [
   row('root.get', 'GET /', 'public none ok -', "the node's page", {
     responses: media('a page', 'text/html'),
   }),
+  row(
+    'sw.get',
+    'GET /sw.js',
+    'public none ok -',
+    'what keeps the page in a browser, so that it opens without the node',
+    {
+      responses: media('the script of its service worker', 'text/javascript'),
+    },
+  ),
   row('assets.path.get', 'GET /assets/{*path}', 'public none ok -', 'files of the page', {
     responses: media('a script, a style sheet or a picture', 'application/octet-stream'),
   }),

@@ -70,6 +70,7 @@ export function domain<const D extends DomainDefaults>(defaults: D) {
     return {
       onBox: false,
       nearOnly: false,
+      tlsOnly: false,
       orKey: false,
       ticket: null,
       readTicket: null,

@@ -119,13 +119,13 @@ const GUARDS: Readonly<Record<Row['armed'], string>> = {
   inner: 'The drone applies its own armed guard.',
 };
 
-function access({ access: who, scope, onBox, nearOnly, orKey }: Row): string {
+function access({ access: who, scope, onBox, nearOnly, tlsOnly, orKey }: Row): string {
   const trusted = onBox ? ' A trusted process on the node itself needs none.' : '';
   switch (who) {
     case 'public':
       return nearOnly
         ? "Needs no credential in the operator's own networks."
-        : `Needs no credential.${orKey ? ' The pairing key can replace the body.' : ''}`;
+        : `Needs no credential.${orKey ? ' The pairing key can replace the body.' : ''}${tlsOnly ? ' Only by HTTPS, or on the node itself.' : ''}`;
     case 'keyonly':
       return `Needs the pairing key.${trusted}`;
     case 'key':

@@ -207,6 +207,7 @@ function failures(row: Row, components: Components): JsonObject {
   const codes: ErrorCode[] = ['E_BAD_PATH', 'E_NOT_IMPLEMENTED', 'E_RATE_LIMITED', ...row.fails];
   if (row.access !== 'public') codes.push('E_UNAUTHENTICATED', 'E_SCOPE');
   if (row.nearOnly) codes.push('E_REMOTE');
+  if (row.tlsOnly) codes.push('E_TLS_REQUIRED');
   if (Object.keys(row.params).length > 0) codes.push('E_NOT_FOUND');
   if (row.method === 'WS') codes.push('E_UPGRADE');
   if (row.bodyKind !== 'none') codes.push('E_TOO_LARGE', 'E_MEDIA_TYPE');

@@ -1,5 +1,6 @@
 import {
   dashboardSessions,
+  handoverRequest,
   pinClearAnswer,
   pinSetAnswer,
   pinSetRequest,
@@ -70,6 +71,18 @@ export const pairingRows = [
     },
   ),
   row(
+    'dashboard.handover.post',
+    'POST /api/dashboard/handover',
+    'public none forbid - config',
+    'move a dashboard session to another address of this node, by a ticket',
+    {
+      tlsOnly: true,
+      body: handoverRequest,
+      fails: ['E_UNAUTHENTICATED', 'E_LOCKED'],
+      responses: json('the session, once', pinVerifyAnswer),
+    },
+  ),
+  row(
     'dashboard.pin.set.post',
     'POST /api/dashboard/pin/set',
     'public none forbid - config',
@@ -96,7 +109,7 @@ export const pairingRows = [
     'ws.ticket.post',
     'POST /api/_ws/ticket',
     'key admin ok - none',
-    'make a WebSocket ticket or a read ticket',
+    'make a ticket: for a WebSocket, to read a file, or to move a session',
     {
       body: ticketRequest,
       fails: ['E_NOT_FOUND', 'E_RELAY_FORBIDDEN'],

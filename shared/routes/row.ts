@@ -65,6 +65,8 @@ export interface Row {
   readonly onBox: boolean;
   /** Public rows that nevertheless refuse callers from outside the operator's networks (docs/contract.md 4.7). */
   readonly nearOnly: boolean;
+  /** Only by TLS, or from this machine: a secret goes through it that must not be read on the way (docs/contract.md 4.5). */
+  readonly tlsOnly: boolean;
   /** A public row that takes the pairing key instead of its body: a request that shows one is judged as on a `keyonly` row. */
   readonly orKey: boolean;
   /** Scope of the WebSocket ticket; `{x}` stands for the path parameter. */

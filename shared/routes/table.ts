@@ -53,6 +53,7 @@ const PUBLIC_WRITES: ReadonlySet<string> = new Set([
   '/api/pairing/claim',
   '/api/dashboard/pin/verify',
   '/api/dashboard/pin/set',
+  '/api/dashboard/handover',
 ]);
 
 interface RouteTable {

@@ -37,6 +37,24 @@ export const pinVerifyAnswer = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
+/** Scope of the ticket that moves a session; no WebSocket has it. */
+export const HANDOVER = 'handover';
+
+export const handoverRequest = {
+  title: 'HandoverRequest',
+  type: 'object',
+  required: ['ticket'],
+  properties: {
+    ticket: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 256,
+      description: 'from POST /api/_ws/ticket with the scope handover; valid once',
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
 export const pinSetRequest = {
   title: 'PinSetRequest',
   examples: [{ pin: '1357', current_pin: '2468' }],
@@ -79,7 +97,7 @@ export const ticketRequest = {
       minLength: 1,
       maxLength: 256,
       description:
-        'which WebSocket: telemetry, mavlink, vision, gs.pic, plugins.http:<id>, relay:<device id>; get for a read ticket',
+        'which WebSocket: telemetry, mavlink, vision, gs.pic, plugins.http:<id>, relay:<device id>; get for a read ticket; handover to move the session',
     },
     path: {
       type: 'string',
@@ -117,7 +135,7 @@ export const ticketAnswer = {
     ticket: {
       type: 'string',
       description:
-        'second of the subprotocols svc-ws-ticket, <ticket>, and valid once; of a read ticket ?ticket=<ticket>, for /api/plugins/<id>/gcs the first segment after it, ~<ticket>',
+        'second of the subprotocols svc-ws-ticket, <ticket>, and valid once; of a read ticket ?ticket=<ticket>, for /api/plugins/<id>/gcs the first segment after it, ~<ticket>; of handover the body of POST /api/dashboard/handover',
     },
     scope: { type: 'string' },
     path: { type: 'string', description: 'of a read ticket: the path it opens' },

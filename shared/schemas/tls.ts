@@ -23,9 +23,22 @@ export const tlsPin = {
 export const tlsInfo = {
   title: 'TlsInfo',
   type: 'object',
-  required: ['port', 'authority_sha256', 'leaf_sha256', 'not_after', 'names', 'problem'],
+  required: [
+    'port',
+    'authority_sha256',
+    'authority_not_after',
+    'leaf_sha256',
+    'not_after',
+    'names',
+    'problem',
+  ],
   properties: {
     ...tlsPin.properties,
+    authority_not_after: {
+      type: ['string', 'null'],
+      format: 'date-time',
+      description: 'end of the authority; null: none of its own',
+    },
     leaf_sha256: { ...sha256, description: "SHA-256 of the node's certificate; null: none" },
     not_after: { type: ['string', 'null'], format: 'date-time', description: 'end of that certificate' },
     names: { type: 'array', items: { type: 'string' }, description: 'the names and addresses it is for' },

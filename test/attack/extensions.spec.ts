@@ -5,6 +5,7 @@ import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
+import { errorWord } from '../../shared/errors.ts';
 import { PluginNode } from '../support/plugin-node.ts';
 import { rawHttp } from '../support/raw-http.ts';
 
@@ -169,6 +170,20 @@ describe('an extension’s own HTTP API', () => {
       });
       expect([answer.status, answer.headers.get('location')], to).to.deep.equal([302, location]);
     }
+  });
+
+  it('K4: no browser keeps a script of it as a service worker, which could answer for the node', async () => {
+    const asked = { ...PluginNode.headers, 'service-worker': 'script' };
+    const scripts = ['/seen', '/widen', '/sw.js'].map((path) => `${base}${path}`);
+    for (const path of [...scripts, `/api/plugins/${id}/gcs/sw.js`, '/assets/sw.js', '/api/logs/export']) {
+      const { status, body } = await plugins.node.json(path, { headers: asked });
+      expect([status, errorWord(body)], path).to.deep.equal([403, 'E_ORIGIN']);
+    }
+    const own = await plugins.node.fetch('/sw.js', { headers: { 'service-worker': 'script' } });
+    expect(own.status).to.equal(200);
+    expect(own.headers.get('content-type')).to.equal('text/javascript; charset=utf-8');
+    expect(own.headers.get('cache-control')).to.equal('no-cache');
+    expect(own.headers.get('service-worker-allowed')).to.equal(null);
   });
 
   it('an answer 101 that nobody asked for is 502 at once', async () => {

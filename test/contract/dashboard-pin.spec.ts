@@ -1,6 +1,7 @@
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { PeerBudgets } from '../../front/control/edge/rate.ts';
 import { type Caller, dashboardHandlers } from '../../front/control/native/dashboard.ts';
 import { PinLadder } from '../../front/control/stores/pin-ladder.ts';
 import { TICKET_LIFE_S, TicketStore } from '../../front/control/stores/tickets.ts';
@@ -332,6 +333,7 @@ describe('the dashboard PIN', () => {
         },
         caller: () => caller,
         isKey: () => false,
+        budgets: new PeerBudgets(node.clocks.monotonic),
         now: node.clocks.now,
       });
     };

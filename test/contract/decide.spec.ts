@@ -9,6 +9,7 @@ import { FEATURES } from '../../shared/profile.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
 import { edgeState, head, judge, KEY, trusting, verdict, withKey } from '../support/edge.ts';
+import { targetOf } from '../support/send-row.ts';
 
 const unpaired = edgeState({ pairing: { paired: false, keyHash: null } });
 const relayed = ['x-svc-relayed', '1'] as const;
@@ -84,6 +85,14 @@ describe('decide: the order of docs/contract.md 4', () => {
           ['Access-Control-Request-Method', 'GET'],
         ],
       });
+    it('K4 gives one script alone to a browser that wants a service worker: the page’s own', () => {
+      const wanting = ['Service-Worker', 'script'] as const;
+      const given = (ROWS as readonly Row[])
+        .filter(({ method }) => method === 'GET')
+        .filter((row) => verdict({ target: targetOf(row), headers: [withKey, wanting] }) === 'pass');
+      expect(given.map(({ path }) => path)).to.deep.equal(['/sw.js']);
+      expect(verdict({ target: '/nope', headers: [withKey, wanting] })).to.equal('E_ORIGIN');
+    });
     it('answers a preflight of an allowed origin, the same for an unknown path (E9)', () => {
       expect(preflight('http://localhost:4000')).to.include({ kind: 'preflight' });
       expect(preflight('http://localhost:4000', '/nope')).to.deep.equal(preflight('http://localhost:4000'));

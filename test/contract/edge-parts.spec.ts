@@ -63,6 +63,7 @@ describe('the headers of a request', () => {
       extension: null,
       clientId: null,
       forwarded: false,
+      workerScript: false,
       preflight: false,
       privateNetwork: false,
       offered: false,

@@ -37,7 +37,15 @@ describe('WebSocket tickets', () => {
   };
 
   it('known scopes are those of the route table, whole and with a fitting parameter', () => {
-    const known = ['telemetry', 'mavlink', 'vision', 'gs.pic', 'plugins.http:acme.cam', 'relay:0123abcd'];
+    const known = [
+      'telemetry',
+      'mavlink',
+      'vision',
+      'gs.pic',
+      'plugins.http:acme.cam',
+      'relay:0123abcd',
+      'handover',
+    ];
     const unknown = [
       '',
       'Telemetry',
@@ -74,6 +82,26 @@ describe('WebSocket tickets', () => {
     expect(store.consume(ticket)).to.equal(false);
     expect(store.check(ticket, 'telemetry')).to.equal(null);
     expect(store.consume('made up')).to.equal(false);
+  });
+
+  it('of a move tells once who asked, and opens no WebSocket; another ticket moves nobody', () => {
+    const session: Principal = { kind: 'session', id: 'session:0011', scopes: null };
+    const { ticket } = store.issue('handover', session);
+    const socket = store.issue('telemetry', session).ticket;
+    for (const row of ROWS) expect(row.ticket).to.not.equal('handover');
+    expect(store.check(ticket, 'telemetry')).to.equal(null);
+    expect(store.take(socket, 'handover')).to.equal(null);
+    expect(store.check(socket, 'telemetry'), 'it is not used up').to.not.equal(null);
+    expect(store.take(ticket, 'handover')).to.equal(session);
+    expect(store.take(ticket, 'handover')).to.equal(null);
+    const late = store.issue('handover', session).ticket;
+    const ended = store.issue('handover', session).ticket;
+    clocks.advance(29.999);
+    revoked.push(session.id);
+    expect(store.take(ended, 'handover'), 'ends with who asked').to.equal(null);
+    revoked.length = 0;
+    clocks.advance(0.001);
+    expect(store.take(late, 'handover'), 'after 30 s').to.equal(null);
   });
 
   it("carries a token's scopes, and dies with what its issuer held", () => {

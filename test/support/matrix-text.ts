@@ -9,6 +9,7 @@ const SHORT: Readonly<Record<string, string>> = {
   E_RELAY_FORBIDDEN: '403 relay',
   E_REMOTE: '403 remote',
   E_UNPAIRED: '403 unpaired',
+  E_TLS_REQUIRED: '403 tls',
 };
 
 /** Who gets what on which route, as decide() answers: tab separated, a head and a line a route. */

@@ -46,6 +46,8 @@ export function oracle({ row, credential, from, paired, features }: Situation): 
   if (relayed && row.relay === 'forbid') return 'E_RELAY_FORBIDDEN';
   // A ground station always hears that the drone has no owner.
   if (relayed && !paired) return 'E_UNPAIRED';
+  // Its requests are in the clear.
+  if (row.tlsOnly && from !== 'loopback') return 'E_TLS_REQUIRED';
   // Whoever comes through a relay is not where his TCP peer is.
   const where = relayed ? 'remote' : from;
   const inside =

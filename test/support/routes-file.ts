@@ -22,7 +22,7 @@ in the config turns its routes off, and they answer 501. Words and examples are 
 |---|---|
 | Method | \`WS\` is a WebSocket upgrade, \`ANY\` is GET, POST, PUT, PATCH and DELETE |
 | Profiles | \`D\` drone, \`G\` ground station |
-| Access | \`public\`: no credential needed. \`key\`: pairing key, dashboard session, or a token with the scope. \`keyonly\`: pairing key only. \`ws\`: as \`key\`, or a WebSocket ticket. \`+on-box\`: a trusted process on this machine needs no key. \`near\`: only from the operator's networks |
+| Access | \`public\`: no credential needed. \`key\`: pairing key, dashboard session, or a token with the scope. \`keyonly\`: pairing key only. \`ws\`: as \`key\`, or a WebSocket ticket. \`+on-box\`: a trusted process on this machine needs no key. \`near\`: only from the operator's networks. \`tls\`: only by HTTPS, or on the node itself |
 | Scope | the one scope that a token needs. \`none\`: tokens are refused. \`inner\`: the scope of the route inside the path. \`+\`: items that the request names may need a higher one |
 | Relay | \`forbid\`: refused when the request comes through a ground station's relay |
 | Guard | when the armed guard refuses while the vehicle is armed: \`guard\` always, \`guard-if-link\` for a unit that carries the link, \`guard-if-profile\` for a config key with \`x-armed: guard\`, \`inner\` always |
@@ -60,7 +60,12 @@ function details(row: Row): string {
 }
 
 function cells(row: Row): readonly string[] {
-  const access = [row.access, ...(row.onBox ? ['+on-box'] : []), ...(row.nearOnly ? ['near'] : [])];
+  const access = [
+    row.access,
+    ...(row.onBox ? ['+on-box'] : []),
+    ...(row.nearOnly ? ['near'] : []),
+    ...(row.tlsOnly ? ['tls'] : []),
+  ];
   return [
     row.method,
     `\`${row.path}\``,

@@ -22,8 +22,8 @@ export async function checkWrites(report: Report, target: Target, facts: NodeFac
         refused(await send(target, row, '{"zz_conformance_unknown": true}'));
     });
     if (whyNot(row) !== null) continue;
-    // Refused before its body is read, if the kit is not near.
-    const far = row.nearOnly ? ['E_REMOTE'] : [];
+    // Refused before its body is read, if the kit is not near or comes in the clear.
+    const far = [...(row.nearOnly ? ['E_REMOTE'] : []), ...(row.tlsOnly ? ['E_TLS_REQUIRED'] : [])];
     await report.check(`${at}: refuses what is no JSON`, async () => {
       mustRefuse(await send(target, row, '{broken'), 'E_BAD_REQUEST', ...far);
     });

@@ -30,6 +30,8 @@ export interface EdgeHeaders {
   readonly clientId: string | null;
   /** The request passed through some proxy, so its TCP peer is not its sender. */
   readonly forwarded: boolean;
+  /** A browser asks for the script of a service worker. */
+  readonly workerScript: boolean;
   readonly preflight: boolean;
   readonly privateNetwork: boolean;
   /** Whether any credential was sent; a refused request without one is not a failed attempt. */
@@ -66,6 +68,7 @@ export function scanHeaders(raw: readonly string[]): EdgeHeaders {
   let origin: string | null = null;
   let relayed = false;
   let forwarded = false;
+  let workerScript = false;
   let preflight = false;
   let privateNetwork = false;
   let ticket: string | null = null;
@@ -110,6 +113,9 @@ export function scanHeaders(raw: readonly string[]): EdgeHeaders {
       case 'sec-websocket-protocol':
         ticket = ticketIn(value);
         break;
+      case 'service-worker':
+        workerScript = true;
+        break;
       case 'access-control-request-method':
         preflight = true;
         break;
@@ -134,6 +140,7 @@ export function scanHeaders(raw: readonly string[]): EdgeHeaders {
     extension: extension === null ? null : (extension.value ?? ''),
     clientId: isClientId(clientId?.value) ? clientId.value : null,
     forwarded,
+    workerScript,
     preflight,
     privateNetwork,
     offered: key?.offered === true || session?.offered === true || token?.offered === true || ticket !== null,

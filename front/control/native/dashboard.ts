@@ -1,14 +1,19 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Principal } from '../../../shared/auth/principal.ts';
+import type { Principal, PrincipalKind } from '../../../shared/auth/principal.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import type { pairingRows } from '../../../shared/routes/pairing.ts';
+import { HANDOVER } from '../../../shared/schemas/dashboard.ts';
 import type { Pass, Refusal } from '../edge/decision.ts';
+import type { PeerBudgets } from '../edge/rate.ts';
 import type { PinStore } from '../stores/pin.ts';
 import { type SessionStore, sessionId } from '../stores/sessions.ts';
 import type { TicketStore } from '../stores/tickets.ts';
 
 type PairingHandlers = HandlersOf<typeof pairingRows, 'front'>;
+
+/** Who may move to another address of this node. A program's token never becomes a person's session. */
+const MOVES: ReadonlySet<PrincipalKind> = new Set<PrincipalKind>(['session', 'key']);
 
 /** How far the caller of a public row is trusted. */
 export interface Caller {
@@ -29,6 +34,8 @@ interface DashboardDeps {
   readonly caller: (call: { readonly principal: Principal }) => Caller;
   /** Whether a request shows the pairing key of this moment. */
   readonly isKey: (headers: IncomingHttpHeaders) => boolean;
+  /** Where wrong tickets count, as other credentials do. */
+  readonly budgets: Pick<PeerBudgets, 'fail' | 'lockedFor'>;
   /** Wall clock, ms. */
   readonly now: () => number;
 }
@@ -36,7 +43,7 @@ interface DashboardDeps {
 export function dashboardHandlers(
   deps: DashboardDeps,
 ): Pick<PairingHandlers, Extract<keyof PairingHandlers, `dashboard.${string}` | 'ws.ticket.post'>> {
-  const { pin, sessions, tickets, readTickets, caller } = deps;
+  const { pin, sessions, tickets, readTickets, caller, budgets } = deps;
   return {
     'dashboard.pin.status.get': ({ peer }) => {
       const { set, locked, retry_after_s: retry } = pin.status(peer);
@@ -51,6 +58,17 @@ export function dashboardHandlers(
       // Asked again, since the body may have come long after the head: a key that was replaced opens nothing under the next one.
       if (principal.kind !== 'key' || !deps.isKey(headers)) throw new ApiError('E_UNAUTHENTICATED');
       return sessions.open();
+    },
+
+    'dashboard.handover.post': async ({ body: { ticket }, peer }) => {
+      const wait = budgets.lockedFor(peer);
+      if (wait !== null) throw new ApiError('E_LOCKED', undefined, {}, { 'retry-after': String(wait) });
+      const from = tickets.take(ticket, HANDOVER);
+      const opened = from?.kind === 'session' ? await sessions.move(from.id) : null;
+      if (opened !== null) return opened;
+      if (from?.kind === 'key') return sessions.open();
+      budgets.fail(peer);
+      throw new ApiError('E_UNAUTHENTICATED', 'This ticket is not valid: it works once, for 30 s. Sign in.');
     },
 
     'dashboard.pin.set.post': async (call) => {
@@ -69,6 +87,16 @@ export function dashboardHandlers(
     },
 
     'ws.ticket.post': ({ body: { scope, path, ttl_seconds: ttlS }, principal }) => {
+      if (scope === HANDOVER && !MOVES.has(principal.kind))
+        throw new ApiError(
+          'E_SCOPE',
+          'Only a dashboard session or the pairing key can move to another address.',
+          {
+            required: 'keyonly',
+            missing: ['keyonly'],
+            granted: principal.scopes ?? [],
+          },
+        );
       if (path === undefined) return tickets.issue(scope, principal, ttlS);
       const asked = deps.mayRead(path, principal);
       if (asked.kind === 'refuse') throw new ApiError(asked.code, asked.detail, asked.extras);

@@ -64,6 +64,7 @@ export function openAccess(base: Base, radios: BoundRadios) {
         sessions,
         tickets,
         readTickets,
+        budgets,
         mayRead: (path, principal) => mayHaveReadTicket(path, principal, state),
         now,
         isKey: (headers) => credentials.isKey(headers),

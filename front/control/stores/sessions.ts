@@ -112,6 +112,25 @@ export class SessionStore {
     return { session: secret, expires_at: session.expiresAt / 1000, ttl_seconds: LIFE_S };
   }
 
+  /**
+   * Ends the session of the principal with this id and opens another with what is left of its time, so that a session that moves lasts
+   * no longer for it. @returns null if it is not valid
+   */
+  async move(id: string): Promise<OpenedSession | null> {
+    const former = this.#sessions.find(({ principal }) => principal.id === id);
+    if (former === undefined || !this.#isLive(former)) return null;
+    const secret = randomBytes(32).toString('base64url');
+    const session = entry(secretHash(secret), former.openedAt, former.deadline, former.binding);
+    this.#sessions = this.#sessions.map((other) => (other === former ? session : other));
+    await this.#persist();
+    const leftMs = session.deadline - this.#options.monotonic();
+    return {
+      session: secret,
+      expires_at: session.expiresAt / 1000,
+      ttl_seconds: Math.max(0, Math.ceil(leftMs / 1000)),
+    };
+  }
+
   /** The principal of a session; null if it is not valid. */
   check(value: string): Principal | null {
     if (this.#sessions.length === 0) return null;

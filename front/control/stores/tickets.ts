@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Principal } from '../../../shared/auth/principal.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { Row } from '../../../shared/routes/row.ts';
+import { HANDOVER } from '../../../shared/schemas/dashboard.ts';
 import { faultOf } from '../../../shared/schemas/fault.ts';
 import { secretHash } from '../edge/credentials.ts';
 
@@ -89,6 +90,15 @@ export class TicketStore {
     return live;
   }
 
+  /** Uses up a ticket for that scope. @returns who asked for it; null if it is not valid */
+  take(value: string, scope: string): Principal | null {
+    const key = keyOf(value);
+    const ticket = this.#live(key);
+    if (ticket === null || ticket.scope !== scope) return null;
+    this.#tickets.delete(key);
+    return ticket.issuer;
+  }
+
   revokeAll(): void {
     this.#tickets.clear();
   }
@@ -118,7 +128,7 @@ export function ticketIssuer(principal: Principal): string | null {
   return principal.kind === 'ticket' ? principal.id.slice(TICKET_OF.length) : null;
 }
 
-/** Whether a text fits the ticket template of one of the rows: `telemetry`, or `plugins.http:{id}` with an id that fits. */
+/** Whether a text is `handover`, or fits the ticket template of one of the rows: `telemetry`, or `plugins.http:{id}` with an id that fits. */
 export function ticketScopes(rows: readonly Row[]): (scope: string) => boolean {
   const patterns = rows.flatMap(({ ticket, params }) => {
     if (ticket === null) return [];
@@ -129,7 +139,7 @@ export function ticketScopes(rows: readonly Row[]): (scope: string) => boolean {
     );
     return [new RegExp(`^(?:${source})$`, 'u')];
   });
-  return (scope) => patterns.some((pattern) => pattern.test(scope));
+  return (scope) => scope === HANDOVER || patterns.some((pattern) => pattern.test(scope));
 }
 
 function keyOf(ticket: string): string {

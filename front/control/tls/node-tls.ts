@@ -38,6 +38,7 @@ export interface NodeTlsOptions {
 export interface TlsInfo {
   readonly port: number | null;
   readonly authority_sha256: string | null;
+  readonly authority_not_after: string | null;
   readonly leaf_sha256: string | null;
   readonly not_after: string | null;
   readonly names: readonly string[];
@@ -93,9 +94,11 @@ export class NodeTls {
 
   info(): TlsInfo {
     const certificate = this.#pair?.certificate ?? null;
+    const authority = this.authority === null ? null : new X509Certificate(this.authority);
     return {
       port: this.port,
-      authority_sha256: this.fingerprint,
+      authority_sha256: authority === null ? null : fingerprintOf(authority),
+      authority_not_after: authority?.validToDate.toISOString() ?? null,
       leaf_sha256: certificate === null ? null : fingerprintOf(certificate),
       not_after: certificate?.validToDate.toISOString() ?? null,
       names: namesIn(certificate?.subjectAltName),

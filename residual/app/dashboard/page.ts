@@ -14,12 +14,22 @@ const FRAME_POLICY = {
   'referrer-policy': 'no-referrer',
 } as const;
 
+/** Asked again at every visit, so that another version of the page is found. It speaks to this node alone. */
+const WORKER_HEADERS = {
+  'content-security-policy': "default-src 'none'; connect-src 'self'",
+  'cache-control': 'no-cache',
+} as const;
+
 /** The page also answers below `/setup`: which part of it is shown is its own business. */
-type PageHandlers = Pick<HandlersOf<typeof dashboardRows, 'residual'>, 'root.get' | 'assets.path.get'> &
+type PageHandlers = Pick<
+  HandlersOf<typeof dashboardRows, 'residual'>,
+  'root.get' | 'sw.get' | 'assets.path.get'
+> &
   Pick<HandlersOf<typeof setupRows, 'residual'>, 'setup.get' | 'setup.path.get'>;
 
 interface Page {
   readonly index: PageFile;
+  readonly worker: PageFile;
   readonly assets: ReadonlyMap<string, PageFile>;
 }
 
@@ -27,13 +37,14 @@ function readPage(folder: string): Page {
   const index = new PageFile(folder, 'index.html', PAGE_POLICY);
   return {
     index,
+    worker: new PageFile(folder, 'sw.js', WORKER_HEADERS),
     assets: pageAssets(folder).set('frame.html', new PageFile(folder, 'frame.html', FRAME_POLICY)),
   };
 }
 
 /**
  * A page that was not built costs the page alone: its routes answer 503 until it is there, and everything else works.
- * @param folder what `npm run build:web` made: `index.html`, `frame.html`, `assets/`; read at the first request
+ * @param folder what `npm run build:web` made: `index.html`, `frame.html`, `sw.js`, `assets/`; read at the first request
  */
 export function pageHandlers(folder: string): PageHandlers {
   let read: Page | null = null;
@@ -51,6 +62,7 @@ export function pageHandlers(folder: string): PageHandlers {
     'root.get': page,
     'setup.get': page,
     'setup.path.get': page,
+    'sw.get': async ({ headers }) => built().worker.reply(headers['accept-encoding']),
     'assets.path.get': async ({ params, headers }) => {
       const found = built().assets.get(params.path);
       if (found === undefined) throw new ApiError('E_NOT_FOUND');

@@ -2,14 +2,18 @@ import type { ComponentType, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { call, Refused } from './api/client.ts';
 import { credential } from './api/credential.ts';
+import { arrive } from './api/handover.ts';
 import { enter, entry, info, isGround } from './api/node.ts';
-import { awaySeconds } from './api/presence.ts';
+import { awayFrom, awaySeconds } from './api/presence.ts';
 import { relayed } from './api/relay.ts';
+import { newer } from './app/kept-page.ts';
 import { Menu } from './app/menu.tsx';
 import { go, hrefOf, PAGES, type PageId, place } from './app/route.ts';
 import { VehicleBar } from './app/vehicle-bar.tsx';
+import { clock } from './parts/format.ts';
 import { Button, Note } from './parts/parts.tsx';
 import { Toasts } from './parts/toast.tsx';
+import { useAct } from './parts/use-ask.ts';
 import { SignIn } from './sign-in.tsx';
 import { t } from './strings.ts';
 
@@ -37,9 +41,10 @@ export function App(): JSX.Element {
         {t.app.skip}
       </a>
       <TopBar />
-      {awaySeconds.value === null || awaySeconds.value < 3 ? null : (
+      {state === 'checking' || awaySeconds.value === null || awaySeconds.value < 3 ? null : (
         <Note tone="warn">{t.app.away(awaySeconds.value)}</Note>
       )}
+      {newer.value && state !== 'outdated' ? <Newer /> : null}
       {state === 'in' ? <Inside /> : <Outside />}
       <Toasts />
     </>
@@ -56,10 +61,38 @@ function Outside(): JSX.Element {
           <h1>{t.signIn.refused}</h1>
           <p>{now.why}</p>
         </Note>
-      ) : (
+      ) : now.state === 'outdated' ? (
+        <Newer />
+      ) : awayFrom.value === null ? (
         <p class="first">{t.app.checking}</p>
+      ) : (
+        <Unreachable since={awayFrom.value} />
       )}
     </main>
+  );
+}
+
+function Newer(): JSX.Element {
+  return (
+    <Note>
+      {t.app.newer}{' '}
+      <Button kind="primary" onClick={() => location.reload()}>
+        {t.app.reload}
+      </Button>
+    </Note>
+  );
+}
+
+/** The page was kept by the browser, and the node is not there. */
+function Unreachable({ since }: { since: number }): JSX.Element {
+  const act = useAct();
+  return (
+    <Note tone="warn">
+      <p>{t.app.unreachable(clock(since))}</p>
+      <Button busy={act.busy} onClick={() => void act.run(enter)}>
+        {t.app.retry}
+      </Button>
+    </Note>
   );
 }
 
@@ -147,6 +180,7 @@ function useEntry(): void {
     let stopped = false;
     const ask = async (): Promise<void> => {
       try {
+        await arrive();
         await enter();
         const isNew = (): boolean =>
           !stopped && entry.value.state === 'in' && info.value?.paired === false && location.hash === '';

@@ -1,10 +1,12 @@
 import { render } from 'preact';
 import { rememberFlight } from './api/flight.ts';
+import { keepPage } from './app/kept-page.ts';
 import { App } from './app.tsx';
 import './styles/page.css';
 
 const root = document.getElementById('app');
 if (root === null) throw new Error('index.html has no #app');
 rememberFlight();
+keepPage();
 root.replaceChildren();
 render(<App />, root);

@@ -15,6 +15,9 @@ export const t = {
     theme: { label: 'Appearance', auto: 'Same as system', light: 'Light', dark: 'Dark' },
     away: (seconds: number) => `No answer from the node for ${seconds} s. This page may be out of date.`,
     checking: 'Asking the node …',
+    unreachable: (since: string) => `Node unreachable since ${since}.`,
+    newer: 'A new version is there.',
+    reload: 'Reload',
     noAnswer: 'The node does not answer yet. Trying again …',
     page: {
       fly: 'Fly',

@@ -10,15 +10,17 @@ const NOT_SERVED =
   'This node takes requests from other machines by HTTPS alone, and HTTPS is not running. See GET /api/tls on the node.';
 
 /**
- * `security.require_tls`: whoever is not on this machine comes by TLS. The listeners of the relay and of the fleet are encrypted
- * themselves; who sets up a node without an owner on its own hotspot or cable has nothing to trust yet.
+ * `security.require_tls`, and rows that are so on every node: whoever is not on this machine comes by TLS. The listeners of the relay
+ * and of the fleet are encrypted themselves; who sets up a node without an owner on its own hotspot or cable has nothing to trust yet.
  */
 export function overTls({ request, headers, found, state, cors }: Ask): Decision | null {
   const { peer, method, target, upgrade } = request;
   const { required, port } = state.tls;
-  if (!required || peer.secure || peer.kind !== 'tcp' || peer.address === 'loopback') return null;
-  if (!state.pairing.paired && isLifeline(standing(peer, headers))) return null;
   const { row } = found;
+  const tlsOnly = row?.tlsOnly === true;
+  if (!(required || tlsOnly) || peer.secure || peer.kind !== 'tcp' || peer.address === 'loopback')
+    return null;
+  if (!tlsOnly && !state.pairing.paired && isLifeline(standing(peer, headers))) return null;
   const page = (method === 'GET' || method === 'HEAD') && !upgrade && row !== null && PAGE.has(row.id);
   const name = headers.host === null ? null : hostName(headers.host);
   // Never to a name that is not this node's: whoever sent the request there may own it.

@@ -18,8 +18,8 @@ export interface Ask<B = unknown> {
   readonly body?: B;
   /** Sent as it is, instead of a JSON body. */
   readonly raw?: { readonly bytes: Blob | ArrayBuffer | string; readonly type: string };
-  /** Shown instead of what this browser holds, which does not end with a refusal then. */
-  readonly as?: Credential;
+  /** Shown instead of what this browser holds, which does not end with a refusal then; null: nothing. */
+  readonly as?: Credential | null;
   /** Of the node itself, also while a drone behind it is looked at. */
   readonly here?: boolean;
   readonly signal?: AbortSignal;

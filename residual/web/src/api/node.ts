@@ -13,11 +13,17 @@ export const info = signal<Answer<'pairing.info.get'> | null>(null);
 /** Features that are on; null before the node told. */
 const features = signal<ReadonlySet<string> | null>(null);
 
-/** `in`: the node answers this caller. `signin`: it wants a credential. `refused`: it takes none from where this browser is. */
+/**
+ * `in`: the node answers this caller. `signin`: it wants a credential. `refused`: it takes none from where this browser is. `outdated`: it
+ * runs another version than this page, whose words it may not understand.
+ */
 export type Entry =
-  | { readonly state: 'checking' | 'in' | 'signin' }
+  | { readonly state: 'checking' | 'in' | 'signin' | 'outdated' }
   | { readonly state: 'refused'; readonly why: string };
 export const entry = signal<Entry>({ state: 'checking' });
+
+/** Of the node that served this page; null of one that is being developed (residual/web/installable.ts). */
+const PAGE_VERSION = document.querySelector('meta[name=svc-version]')?.getAttribute('content') ?? null;
 
 /** Asks who the node is and whether it answers this caller. @throws Refused with status 0 while it does not answer */
 export async function enter(): Promise<void> {
@@ -28,6 +34,9 @@ export async function enter(): Promise<void> {
       word.startsWith('feature.') ? [word.slice('feature.'.length)] : [],
     ),
   );
+  // What a drone behind the relay runs is its own business.
+  if (relayed.value === null && PAGE_VERSION !== null && version.agent_version !== PAGE_VERSION)
+    return go({ state: 'outdated' });
   // What it says of a token it has not looked at; the others need not be refused to know.
   if (who.entry !== 'open' && credential.value?.kind !== 'token') {
     if (credential.value !== null) lose('ended');

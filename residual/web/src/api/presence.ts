@@ -12,6 +12,11 @@ export const awaySeconds = computed(() =>
   silentSince.value === null ? null : Math.max(0, Math.round((now.value - silentSince.value) / 1000)),
 );
 
+/** Since when, ms since 1970. */
+export const awayFrom = computed(() =>
+  silentSince.value === null ? null : Date.now() - performance.now() + silentSince.value,
+);
+
 export function heard(): void {
   silentSince.value = null;
 }

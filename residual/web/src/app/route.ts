@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { takeTicket } from '../api/handover.ts';
 import { decodedPart } from '../parts/hash.ts';
 
 /** Where the page is: `#/page/tab`. The node serves one document at `/` and `/setup`. */
@@ -11,6 +12,9 @@ export interface Place {
   /** What the page makes of it: a tab, an item. */
   readonly rest: readonly string[];
 }
+
+// Of a ticket in the address nothing may be left, wherever the page goes.
+takeTicket();
 
 export const place = signal<Place>(read());
 

@@ -4,6 +4,7 @@ import { FetchSource, PMTiles, Protocol } from 'pmtiles';
 import { listOf, memberOf } from '../../../../shared/member.ts';
 import { pathOf } from '../api/client.ts';
 import { credentialHeaders } from '../api/credential.ts';
+import { trustScript } from '../parts/script-urls.ts';
 import { type MapFile, rasterStyle, vectorStyle } from './map-style.ts';
 import type { View } from './projection.ts';
 
@@ -17,21 +18,9 @@ export interface Drawn {
   readonly remove: () => void;
 }
 
-/** Not in the types of TypeScript yet. */
-interface TrustedTypes {
-  readonly createPolicy: (
-    name: string,
-    rules: { createScriptURL: (url: string) => string | null },
-  ) => unknown;
-}
-
 const protocol = new Protocol();
 addProtocol('pmtiles', protocol.tile);
-setWorkerUrl(workerUrl);
-// The one address that may become a script here is that of MapLibre's worker; no string of any other kind passes.
-(globalThis as { trustedTypes?: TrustedTypes }).trustedTypes?.createPolicy('default', {
-  createScriptURL: (url) => (url === workerUrl ? url : null),
-});
+setWorkerUrl(trustScript(workerUrl));
 
 /** @param onBroken it cannot be drawn (any more). @throws Error when the file cannot be read */
 export async function drawFile(

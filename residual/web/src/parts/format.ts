@@ -31,6 +31,11 @@ export function moment(at: string | number | null | undefined): string {
   return new Date(at).toLocaleString(undefined, { dateStyle: 'short', timeStyle: 'medium' });
 }
 
+/** Hours and minutes of this browser's zone. @param at ms since 1970 */
+export function clock(at: number): string {
+  return new Date(at).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
+}
+
 /** For `<time dateTime>`; undefined for what is no time of a calendar, which a clock of another may say. */
 export function isoTime(at: string | number): string | undefined {
   const time = new Date(at);

@@ -6,6 +6,7 @@ import { Audit } from './audit.tsx';
 import { Fleet } from './fleet.tsx';
 import { Pairing } from './pairing.tsx';
 import { Pin } from './pin.tsx';
+import { Secure } from './secure.tsx';
 import { Sessions } from './sessions.tsx';
 import { Tokens } from './tokens.tsx';
 
@@ -27,6 +28,7 @@ export default function Access(): JSX.Element {
           <>
             <Pairing />
             <Pin />
+            <Secure />
             <Sessions />
             <Fleet />
           </>

@@ -64,6 +64,54 @@ export const accessWords = {
     unpairHint: 'Revokes the key, all tokens, sessions and the PIN. Anyone nearby can then pair it.',
     cannotUnpair: 'You cannot unpair it.',
   },
+  secure: {
+    title: 'Secure connection',
+    badge: { secure: 'HTTPS', machine: 'this machine', plain: 'not secure' },
+    standing: {
+      secure: 'Nobody on the network can read or change what you send.',
+      machine: 'This page comes from the machine it runs on.',
+      plain: 'Anyone on this network can read and change what you send. Use HTTPS.',
+    },
+    off: 'HTTPS is off on this node (api.tls_port).',
+    open: 'Open securely',
+    openHint:
+      'Moves this page to HTTPS and keeps you signed in. If your browser warns you, install the certificate first.',
+    trust:
+      'The node has its own certificate authority. Install it once on each device, then your browser trusts this node.',
+    fingerprint: 'Fingerprint:',
+    until: (authority: string, leaf: string) =>
+      `Valid until ${authority}. The node’s own certificate is valid until ${leaf} and renewed automatically.`,
+    download: 'Download the certificate (ca.crt)',
+    qr: 'Open it on a phone',
+    qrLabel: 'Address of the certificate as a QR code',
+    steps: 'How to install it',
+    systems: [
+      {
+        name: 'Android',
+        how: 'Download it. Settings > Security (or Security & privacy) > Encryption & credentials > Install a certificate > CA certificate. Choose the file.',
+      },
+      {
+        name: 'iPhone, iPad',
+        how: 'Open the address in Safari and allow the download. Settings > General > VPN & Device Management: install the profile. Then Settings > General > About > Certificate Trust Settings: turn it on for this node.',
+      },
+      {
+        name: 'Windows',
+        how: 'Open the file > Install Certificate > Current User > Place all certificates in the following store > Trusted Root Certification Authorities.',
+      },
+      {
+        name: 'macOS',
+        how: 'Open the file, so that Keychain Access adds it to the keychain “login”. Double-click it there > Trust > When using this certificate: Always Trust.',
+      },
+      {
+        name: 'Linux',
+        how: 'Chrome, Chromium: Settings > Privacy and security > Security > Manage certificates > Installed by you > Import. Whole system (Debian, Ubuntu): copy it to /usr/local/share/ca-certificates/ and run update-ca-certificates as root.',
+      },
+      {
+        name: 'Firefox',
+        how: 'It has its own store on every computer: Settings > Privacy & Security > View Certificates > Authorities > Import. Tick “Trust this CA to identify websites”.',
+      },
+    ],
+  },
   tokens: {
     title: 'Tokens',
     hint: 'A token gives a program, such as an AI client, limited access for a limited time.',

@@ -11,6 +11,7 @@ import { Horizon } from './horizon.tsx';
 import { Messages, Traffic } from './messages.tsx';
 import { Picture } from './picture.tsx';
 import { StatusStrip } from './status-strip.tsx';
+import { useWakeLock } from './wake-lock.ts';
 
 // What the pilot looked at stays large when the page is opened again.
 const large = signal<'picture' | 'map'>('picture');
@@ -19,6 +20,7 @@ const large = signal<'picture' | 'map'>('picture');
 export default function Fly(): JSX.Element {
   const stage = useRef<HTMLElement>(null);
   const isMap = large.value === 'map';
+  useWakeLock();
   return (
     <div class={`page ${css['fly']}`}>
       <StatusStrip />

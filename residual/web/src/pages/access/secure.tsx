@@ -1,0 +1,104 @@
+import type { JSX } from 'preact';
+import { openSecurely } from '../../api/handover.ts';
+import type { Answer } from '../../api/rows.ts';
+import { moment } from '../../parts/format.ts';
+import { Badge, Button, Card, ErrorNote, Note } from '../../parts/parts.tsx';
+import { Qr } from '../../parts/qr.tsx';
+import { useAct, useAsk } from '../../parts/use-ask.ts';
+import { t } from '../../strings.ts';
+import css from './access.module.css';
+
+const CERTIFICATE = '/ca.crt';
+const LOOPBACK = /^(?:localhost|127\.|\[?::1)/;
+
+/** Whether this page is by HTTPS, how to trust the node's certificate, and the way there. Of the node that serves the page. */
+export function Secure(): JSX.Element {
+  const { data, error, reload } = useAsk('tls.get', { here: true });
+  const text = t.access.secure;
+  return (
+    <Card title={text.title} wide>
+      <Standing />
+      <ErrorNote error={error} onRetry={reload} />
+      {data === null ? null : (
+        <>
+          {data.problem === null ? null : <Note tone="warn">{data.problem}</Note>}
+          {data.port === null ? <Note>{text.off}</Note> : <Move port={data.port} />}
+          {data.authority_sha256 === null ? null : <Trust tls={data} authority={data.authority_sha256} />}
+        </>
+      )}
+    </Card>
+  );
+}
+
+function Standing(): JSX.Element {
+  const text = t.access.secure;
+  const standing = location.protocol === 'https:' ? 'secure' : window.isSecureContext ? 'machine' : 'plain';
+  return (
+    <p>
+      <Badge tone={standing === 'plain' ? 'warn' : 'good'}>{text.badge[standing]}</Badge>{' '}
+      {text.standing[standing]}
+    </p>
+  );
+}
+
+function Move({ port }: { port: number }): JSX.Element | null {
+  const act = useAct();
+  const text = t.access.secure;
+  if (location.protocol === 'https:') return null;
+  return (
+    <>
+      <ErrorNote error={act.error} />
+      <Button kind="primary" busy={act.busy} onClick={() => void act.run(async () => openSecurely(port))}>
+        {text.open}
+      </Button>
+      <p class="hint">{text.openHint}</p>
+    </>
+  );
+}
+
+function Trust({ tls, authority }: { tls: Answer<'tls.get'>; authority: string }): JSX.Element {
+  const text = t.access.secure;
+  return (
+    <div class={css['trust']}>
+      <p>{text.trust}</p>
+      <p>
+        {text.fingerprint} <code>{grouped(authority)}</code>
+      </p>
+      <p class="hint">{text.until(moment(tls.authority_not_after), moment(tls.not_after))}</p>
+      <p>
+        <a class="button plain" href={CERTIFICATE}>
+          {text.download}
+        </a>
+      </p>
+      <details>
+        <summary>{text.qr}</summary>
+        <Qr text={addressFor(tls.names)} label={text.qrLabel} />
+      </details>
+      <details>
+        <summary>{text.steps}</summary>
+        <dl class={css['steps']}>
+          {text.systems.map(({ name, how }) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{how}</dd>
+            </div>
+          ))}
+        </dl>
+      </details>
+    </div>
+  );
+}
+
+/** The first 16 bytes, as people compare them. */
+function grouped(sha256: string): string {
+  return sha256.slice(0, 32).match(/.{4}/g)?.join(' ') ?? '';
+}
+
+/** Where a phone finds the certificate: of a page on the node itself, by a name that others can reach. */
+function addressFor(names: readonly string[]): string {
+  const url = new URL(CERTIFICATE, location.href);
+  const reachable = names.find((name) => !LOOPBACK.test(name));
+  if (LOOPBACK.test(url.hostname) && reachable !== undefined)
+    url.hostname = reachable.includes(':') ? `[${reachable}]` : reachable;
+  return url.href;
+}

@@ -1,0 +1,324 @@
+/// <reference lib="dom" />
+import { createHash, type X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { connect } from 'node:tls';
+import { expect } from 'chai';
+import type { Browser, Page } from 'puppeteer-core';
+import { checkAxe, noBrowser, openBrowser, openPage, signIn, visit, watch } from '../support/browser.ts';
+import { KEY } from '../support/edge.ts';
+import { TestNode } from '../support/node.ts';
+import { freePort } from '../support/temp.ts';
+
+const PIN = '271828';
+const withKey = { 'x-svc-key': KEY };
+
+async function says(page: Page, words: string): Promise<void> {
+  await page.waitForFunction((text) => document.body.innerText.includes(text), { polling: 100 }, words);
+}
+
+/** Until the browser keeps the page, and its worker answers for it. */
+async function kept(page: Page): Promise<void> {
+  await page.waitForFunction(
+    async () => {
+      const registration = await navigator.serviceWorker.getRegistration();
+      return registration?.active?.state === 'activated' && registration.waiting === null;
+    },
+    { polling: 200 },
+  );
+}
+
+describe('the page by HTTPS', function () {
+  this.timeout(120_000);
+  let node: TestNode;
+  let browser: Browser;
+  let secure: string;
+  before(async function () {
+    if (noBrowser() !== null) return this.skip();
+    const tlsPort = await freePort();
+    node = await TestNode.start({ pairing: { key: KEY }, tlsPort });
+    await node.post('/api/dashboard/pin/set', { pin: PIN }, withKey);
+    secure = `https://127.0.0.1:${tlsPort}`;
+    browser = await openBrowser('chromium', [
+      `--ignore-certificate-errors-spki-list=${await keyHash(tlsPort)}`,
+    ]);
+  });
+  after(async () => {
+    await browser?.close();
+    await node?.stop();
+  });
+
+  /** As Chromium knows a certificate that it is told to trust: what a person does by installing the authority. */
+  async function keyHash(port: number): Promise<string> {
+    const ca = await (await node.fetch('/ca.crt')).text();
+    const socket = connect({ host: '127.0.0.1', port, ca });
+    await once(socket, 'secureConnect');
+    const leaf: X509Certificate | undefined = socket.getPeerX509Certificate();
+    socket.destroy();
+    const key = leaf?.publicKey.export({ type: 'spki', format: 'der' }) ?? Buffer.alloc(0);
+    return createHash('sha256').update(key).digest('base64');
+  }
+
+  it('the card shows whom to trust, and “Open securely” keeps the person signed in, without a trace in the address', async () => {
+    const page = await openPage(browser);
+    await signIn(page, node.url, PIN, 'access');
+    const tickets: string[] = [];
+    page.on('request', (asked) => {
+      if (!asked.url().endsWith('/api/dashboard/handover')) return;
+      tickets.push((JSON.parse(asked.postData() ?? '{}') as { ticket: string }).ticket);
+    });
+    await says(page, 'Secure connection');
+    const { body: tls } = await node.json('/api/tls');
+    const shown = /(?:[0-9a-f]{4} ){7}[0-9a-f]{4}/.exec(await page.$eval('body', (all) => all.innerText));
+    expect(shown?.[0].replaceAll(' ', '')).to.equal(String(tls['authority_sha256']).slice(0, 32));
+    expect(await page.$('a[href="/ca.crt"]')).to.not.equal(null);
+    await checkAxe(page);
+    const before = await page.evaluate(() => sessionStorage.getItem('svc-dashboard-session'));
+    await page.locator('::-p-aria(Open securely)').click();
+    await page.waitForFunction(
+      () =>
+        location.protocol === 'https:' && document.querySelector('nav a.to-access[aria-current]') !== null,
+      { polling: 100 },
+    );
+    const seen = watch(page, secure);
+    expect(page.url()).to.equal(`${secure}/#/access`);
+    expect(await page.$('main.sign-in')).to.equal(null);
+    await says(page, 'Nobody on the network can read or change what you send.');
+    const after = await page.evaluate(() => sessionStorage.getItem('svc-dashboard-session'));
+    expect(after).to.be.a('string').and.not.equal(before);
+    expect(await page.evaluate(() => window.isSecureContext)).to.equal(true);
+    const [ticket] = tickets;
+    expect(tickets).to.have.length(1);
+    const devtools = await page.createCDPSession();
+    const { entries } = await devtools.send('Page.getNavigationHistory');
+    const visited = entries.map(({ url }) => url);
+    expect(visited.at(-1)).to.equal(`${secure}/#/access`);
+    expect(visited.join(' ')).to.not.include(ticket);
+    expect(
+      await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }])),
+    ).to.not.include(ticket);
+    const again = await node.post('/api/dashboard/handover', { ticket });
+    expect(again.status).to.equal(401);
+    const { body } = await node.json('/api/dashboard/sessions', { headers: withKey });
+    expect(body['sessions'], 'of who set the PIN, and this one, which moved').to.have.length(2);
+    await page.reload();
+    await page.waitForSelector('nav');
+    seen.check();
+    await page.browserContext().close();
+  });
+
+  it('a ticket that is too late asks for the PIN, and leaves the address all the same', async () => {
+    const page = await openPage(browser);
+    await page.goto(`${secure}/#/~${'A'.repeat(43)}/node`);
+    await page.waitForSelector('input[name=secret]');
+    expect(page.url()).to.equal(`${secure}/#/node`);
+    await page.browserContext().close();
+  });
+
+  it('is kept there, too: its own files, and nothing of the API', async () => {
+    const page = await openPage(browser);
+    await signIn(page, secure, PIN);
+    for (const where of ['plan', 'vehicle', 'node', 'access', 'fly']) await visit(page, where);
+    await kept(page);
+    const urls = await page.evaluate(async () => {
+      const names = await caches.keys();
+      const requests = names.map(async (name) => (await caches.open(name)).keys());
+      return (await Promise.all(requests)).flat().map(({ url }) => new URL(url).pathname);
+    });
+    expect(urls).to.include('/');
+    expect(urls.length).to.be.above(10);
+    expect(
+      urls.filter((path) => path !== '/' && !/^\/assets\/[\w.-]+-[\w-]{8}\.(?:js|css|svg)$/.test(path)),
+    ).to.deep.equal([]);
+    const manifest = await page.evaluate(async () => {
+      const link = document.querySelector<HTMLLinkElement>('link[rel=manifest]');
+      const answer = await fetch(link?.href ?? '');
+      const { icons, scope } = (await answer.json()) as {
+        icons: { src: string; sizes: string }[];
+        scope: string;
+      };
+      const sizes = icons.map(async ({ src }) => {
+        const image = new Image();
+        image.src = src;
+        await image.decode();
+        return `${image.naturalWidth}x${image.naturalHeight}`;
+      });
+      return { type: answer.headers.get('content-type'), scope, sizes: await Promise.all(sizes) };
+    });
+    expect(manifest.type).to.equal('application/manifest+json');
+    expect(manifest.scope).to.equal('/');
+    expect(manifest.sizes).to.deep.equal(['512x512', '192x192', '512x512', '512x512']);
+    await page.browserContext().close();
+  });
+});
+
+describe('the page that a browser keeps', function () {
+  this.timeout(120_000);
+  let node: TestNode;
+  let browser: Browser;
+  before(async function () {
+    if (noBrowser() !== null) return this.skip();
+    [node, browser] = await Promise.all([TestNode.start({ pairing: { key: KEY } }), openBrowser()]);
+  });
+  after(async () => {
+    await browser?.close();
+    await node?.stop();
+  });
+
+  it('after an update of the node’s page offers one reload, and goes on with the new one', async () => {
+    const changed = await Changed.start(node);
+    const page = await openPage(browser);
+    await page.goto(`${changed.url}/`);
+    await page.waitForSelector('input[name=secret]');
+    await kept(page);
+    const build = (): Promise<string | null> =>
+      page.$eval('meta[name=svc-build]', (meta) => meta.getAttribute('content'));
+    const former = await build();
+    expect(former).to.match(/^[\w-]{8}$/);
+    changed.text = (text) => text.replaceAll(former ?? '', `${former ?? ''}x`);
+    await page.evaluate(async () => (await navigator.serviceWorker.ready).update());
+    await says(page, 'A new version is there.');
+    await Promise.all([page.waitForNavigation(), page.locator('::-p-aria(Reload)').click()]);
+    await page.waitForSelector('input[name=secret]');
+    expect(await build()).to.equal(`${former ?? ''}x`);
+    await page.waitForFunction(
+      async (name) => (await caches.keys()).join() === name,
+      { polling: 200 },
+      `svc-page-${former ?? ''}x`,
+    );
+    await kept(page);
+    expect(await page.$('::-p-text(A new version is there.)')).to.equal(null);
+    await page.browserContext().close();
+    await changed.stop();
+  });
+
+  it('of another version than the node offers the reload instead of talking on', async () => {
+    const changed = await Changed.start(node);
+    changed.text = (text, path) =>
+      path === '/api/version' ? text.replace(/"agent_version":"[^"]*"/, '"agent_version":"99.0.0"') : text;
+    const page = await openPage(browser);
+    await page.goto(`${changed.url}/`);
+    await says(page, 'A new version is there.');
+    expect(await page.$('input[name=secret]')).to.equal(null);
+    changed.text = (text) => text;
+    await page.locator('::-p-aria(Reload)').click();
+    await page.waitForSelector('input[name=secret]');
+    await page.browserContext().close();
+    await changed.stop();
+  });
+
+  it('opens without the node and says since when it is away; goes on when it is back', async () => {
+    const page = await openPage(browser);
+    await signIn(page, node.url, KEY);
+    await kept(page);
+    await node.stop({ keep: true });
+    await page.reload();
+    await page.waitForFunction(() => /Node unreachable since \d{1,2}:\d{2}/.test(document.body.innerText), {
+      polling: 100,
+    });
+    await checkAxe(page);
+    node = await TestNode.resume(node, {});
+    await page.locator('::-p-aria(Try again)').click();
+    await page.waitForSelector('nav');
+    await page.browserContext().close();
+  });
+});
+
+describe('the screen while flying', function () {
+  this.timeout(120_000);
+  let node: TestNode;
+  let browser: Browser;
+  before(async function () {
+    if (noBrowser() !== null) return this.skip();
+    [node, browser] = await Promise.all([TestNode.start(), openBrowser()]);
+  });
+  after(async () => {
+    await browser?.close();
+    await node?.stop();
+  });
+
+  it('stays on while the vehicle is armed and the fly page is shown, and not longer', async () => {
+    const page = await openPage(browser);
+    const seen = watch(page, node.url);
+    await page.evaluateOnNewDocument(() => {
+      const counts = globalThis as unknown as { locks: number };
+      counts.locks = 0;
+      const lock = async () => {
+        counts.locks++;
+        return { release: async () => void counts.locks-- };
+      };
+      Object.defineProperty(navigator, 'wakeLock', { value: { request: lock } });
+    });
+    const locks = async (wanted: number): Promise<void> => {
+      await page.waitForFunction(
+        (count) => (globalThis as unknown as { locks: number }).locks === count,
+        { polling: 100 },
+        wanted,
+      );
+    };
+    const command = async (cmd: string): Promise<void> => {
+      expect((await node.post('/api/command', { cmd, args: [] })).body['status']).to.equal('accepted');
+    };
+    await page.goto(`${node.url}/#/fly`);
+    await says(page, 'eady to arm');
+    await locks(0);
+    await command('arm');
+    await locks(1);
+    await visit(page, 'node');
+    await locks(0);
+    await visit(page, 'fly');
+    await locks(1);
+    await command('disarm');
+    await locks(0);
+    seen.check();
+    await page.browserContext().close();
+  });
+});
+
+/** A node whose answers are another's: as after an update. WebSockets do not come through. */
+class Changed {
+  text: (text: string, path: string) => string = (text) => text;
+  readonly #server: Server;
+
+  private constructor(node: TestNode) {
+    this.#server = createServer((req, res) => {
+      const { 'accept-encoding': _, ...headers } = req.headers;
+      const asked = request({
+        host: '127.0.0.1',
+        port: node.port,
+        method: req.method,
+        path: req.url,
+        headers,
+      });
+      asked.on('response', (answer: IncomingMessage) => {
+        void buffer(answer).then((body) => {
+          const { 'content-length': _length, 'transfer-encoding': _coding, ...rest } = answer.headers;
+          res.writeHead(answer.statusCode ?? 502, rest);
+          const isText = /html|javascript|json/.test(answer.headers['content-type'] ?? '');
+          res.end(isText ? this.text(body.toString(), req.url ?? '') : body);
+        });
+      });
+      asked.on('error', () => res.destroy());
+      req.pipe(asked);
+    });
+  }
+
+  static async start(node: TestNode): Promise<Changed> {
+    const changed = new Changed(node);
+    changed.#server.listen(0, '127.0.0.1');
+    await once(changed.#server, 'listening');
+    return changed;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+}
