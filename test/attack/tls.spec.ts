@@ -222,7 +222,7 @@ describe('bad and greedy clients of HTTPS', () => {
         return answer.statusCode ?? 0;
       };
       expect(await keyed()).to.equal(200);
-      const [program = '', ...args] = [
+      const [program, ...args] = [
         ...attacker.prefix,
         process.execPath,
         '-e',
@@ -253,7 +253,7 @@ describe('bad and greedy clients of HTTPS', () => {
     });
 
     it('handshakes that do not go on take twelve places, and are closed', async () => {
-      const [program = '', ...args] = [
+      const [program, ...args] = [
         ...attacker.prefix,
         process.execPath,
         '-e',
