@@ -93,7 +93,7 @@ describe('every row over real sockets', () => {
                 ? { headers: { 'content-type': 'application/json' }, body: '[]' }
                 : {}),
             });
-            const wanted = row.access === 'public' && !row.nearOnly ? allowed(row) : [403];
+            const wanted = row.access === 'public' && !row.nearOnly && !row.tlsOnly ? allowed(row) : [403];
             expect(status, `${row.method} ${row.path}`).to.be.oneOf(wanted);
           }
         } finally {
