@@ -52,7 +52,7 @@ describe('svc help', () => {
     const { code, stdout } = await svc(nowhere, 'help');
     expect(code).to.equal(0);
     const shown = [
-      ...(/^TOPICS\n([^]*?)\n\n/m.exec(stdout)?.[1] ?? '').matchAll(/^ {2}([a-z]+) {2,}[A-Z].*\.$/gm),
+      ...(/^TOPICS\n([^]*?)\n\n/m.exec(stdout)?.[1] ?? '').matchAll(/^ {2}([a-z-]+) {2,}[A-Z].*\.$/gm),
     ];
     expect(shown.map(([, topic]) => topic)).to.have.members(topics);
     expect((await svc(nowhere, '--help')).stdout).to.equal(stdout);

@@ -150,6 +150,12 @@ describe('the page by HTTPS', function () {
     expect(manifest.type).to.equal('application/manifest+json');
     expect(manifest.scope).to.equal('/');
     expect(manifest.sizes).to.deep.equal(['512x512', '192x192', '512x512', '512x512']);
+    const client = await page.createCDPSession();
+    // What Chromium itself misses in an app; a window of its own is what the test brings.
+    const { installabilityErrors } = await client.send('Page.getInstallabilityErrors');
+    expect(
+      installabilityErrors.map(({ errorId }) => errorId).filter((id) => id !== 'in-incognito'),
+    ).to.deep.equal([]);
     await page.browserContext().close();
   });
 });
