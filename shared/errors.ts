@@ -26,7 +26,7 @@ export const ERRORS = {
     403,
     "This node accepts this only from its own network. Use its hotspot, USB link or the operator's LAN.",
   ],
-  E_TLS_REQUIRED: [403, 'This node accepts this only by HTTPS, at `tls_port`.'],
+  E_TLS_REQUIRED: [403, 'This node accepts this only by HTTPS, at the port in tls_port.'],
   E_ORIGIN: [403, 'The Host or Origin of this request is not allowed on this node.'],
   E_CODE: [403, 'The pairing code is wrong or has expired. Read the current one on the node.'],
   E_CAPABILITY: [403, 'The extension was not granted what this needs.'],

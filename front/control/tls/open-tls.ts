@@ -26,10 +26,7 @@ export function openTls(base: Base, parts: Pick<NodeTlsOptions, 'paired' | 'list
     'ca-crt.get': () => {
       const { authority } = tls;
       if (authority === null)
-        throw new ApiError(
-          'E_NOT_FOUND',
-          'This node has no certificate authority of its own. See GET /api/tls.',
-        );
+        throw new ApiError('E_NOT_FOUND', 'This node has no certificate authority of its own.');
       return new Reply(200, authority, 'application/x-x509-ca-cert', {
         'content-disposition': `attachment; filename="svc-${identity.device_id.slice(0, 6)}-ca.crt"`,
       });

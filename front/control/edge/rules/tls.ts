@@ -7,7 +7,7 @@ import type { Ask } from './ask.ts';
 /** What a browser asks for when somebody types the node's address. */
 const PAGE: ReadonlySet<string> = new Set(['root.get', 'assets.path.get']);
 const NOT_SERVED =
-  'This node takes requests from other machines by HTTPS alone, and HTTPS is not running. See GET /api/tls on the node.';
+  'This node takes requests from other machines by HTTPS alone, and HTTPS is not running. Its log says why.';
 
 /**
  * `security.require_tls`, and rows that are so on every node: whoever is not on this machine comes by TLS. The listeners of the relay
