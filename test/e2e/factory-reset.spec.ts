@@ -43,7 +43,7 @@ describe('the factory reset of a ground station', function () {
       const text = await readFile(file, 'utf8');
       expect(text).to.not.match(/tent|debug|token/);
       expect(parseConfig(text, file)).to.deep.include({
-        api: { ...parseConfig('', '').api, port: node.port },
+        api: { ...parseConfig('', '').api, port: node.port, tls_port: 0 },
       });
       expect(parseConfig(text, file).agent.profile).to.equal('ground-station');
     }

@@ -170,17 +170,20 @@ describe('known nodes', function () {
   });
 
   it('svc pair keeps the authority that the claim tells, and prints its fingerprint', async () => {
-    const free = await TestNode.start({ simulated: false, tlsPort: await freePort() });
+    const secure = await freePort();
+    const free = await TestNode.start({ simulated: false, tlsPort: secure });
     const { home, file, svc } = await person(svcEnv(free.paths));
     try {
       const own = await fingerprintOf(free);
-      const paired = await svc('pair', '--user', 'tester');
+      const at = `127.0.0.1:${free.port}`;
+      const paired = await svc('pair', '--user', 'tester', '--host', at);
       expect(paired.code, paired.stderr).to.equal(0);
+      expect(paired.stdout.trimEnd().split('\n').at(-1)).to.match(/^svc_[\w-]{43}$/);
       expect(paired.stdout).to.include(own.slice(0, 32).match(/.{4}/g)?.join(' '));
       const [{ authority_sha256, places }] = JSON.parse(await readFile(file, 'utf8'));
       expect(authority_sha256).to.equal(own);
       expect(places).to.have.length(1);
-      expect(places[0].host).to.match(/\.local$/);
+      expect(places).to.deep.include({ host: '127.0.0.1', port: free.port, tls_port: secure });
       expect((await svc('node', 'fingerprint')).stdout).to.include(own);
     } finally {
       await free.stop();
