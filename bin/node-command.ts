@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { Command, Errors, Flags } from '@oclif/core';
+import { fingerprintIn, shownFingerprint } from '../shared/certificates/fingerprint.ts';
 import { ApiError, codeOf, messageOf } from '../shared/errors.ts';
-import { fingerprintIn, KnownNodes, knownNodesFile, shownFingerprint } from '../shared/http/known-nodes.ts';
+import { KnownNodes, knownNodesFile } from '../shared/http/known-nodes.ts';
 import {
   namedNode,
   type ReachedNode,

@@ -1,6 +1,7 @@
 import { Flags } from '@oclif/core';
+import { shownFingerprint } from '../../shared/certificates/fingerprint.ts';
 import { messageOf } from '../../shared/errors.ts';
-import { authorityOf, shownFingerprint } from '../../shared/http/known-nodes.ts';
+import { authorityOf } from '../../shared/http/known-nodes.ts';
 import { Untrusted } from '../../shared/http/reach-node.ts';
 import type { Answer } from '../../shared/routes/typed-row.ts';
 import { NodeCommand } from '../node-command.ts';

@@ -1,12 +1,8 @@
 import { homedir } from 'node:os';
+import { fingerprintIn, shownFingerprint } from '../../shared/certificates/fingerprint.ts';
 import { ApiError, codeOf, messageOf } from '../../shared/errors.ts';
 import { CLIENT_ID_HEADER } from '../../shared/flight/pilot.ts';
-import {
-  fingerprintIn,
-  KnownNodes,
-  knownNodesFile,
-  shownFingerprint,
-} from '../../shared/http/known-nodes.ts';
+import { KnownNodes, knownNodesFile } from '../../shared/http/known-nodes.ts';
 import { requestNode } from '../../shared/http/node-request.ts';
 import {
   type Agree,

@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fingerprintOf } from '../certificates/fingerprint.ts';
 import { messageOf } from '../errors.ts';
 import { writeAtomic } from '../files/atomic-write.ts';
 import { takePidLock } from '../files/pid-lock.ts';
@@ -50,19 +51,8 @@ export function authorityOf(pem: string): Pick<KnownNode, 'authority' | 'authori
   if (!certificate.ca) throw new Error('it is no certificate authority');
   return {
     authority: certificate.toString(),
-    authority_sha256: certificate.fingerprint256.replaceAll(':', '').toLowerCase(),
+    authority_sha256: fingerprintOf(certificate),
   };
-}
-
-/** As two people compare it: the first 32 digits, in groups of four, as of a radio. */
-export function shownFingerprint(sha256: string): string {
-  return sha256.slice(0, 32).match(/.{4}/g)?.join(' ') ?? '';
-}
-
-/** What a person copied, all 64 digits or the 32 that are shown, with or without spaces and colons; null for anything else. */
-export function fingerprintIn(text: string): string | null {
-  const digits = text.replaceAll(/[\s:]/g, '').toLowerCase();
-  return /^(?:[0-9a-f]{32}|[0-9a-f]{64})$/.test(digits) ? digits : null;
 }
 
 /** `~/.svc/known_nodes`: the nodes that this person knows, mode 0600. It is read anew each time: another program may write it. */

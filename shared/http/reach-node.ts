@@ -1,8 +1,9 @@
 import { isIP } from 'node:net';
+import { shownFingerprint } from '../certificates/fingerprint.ts';
 import { ApiError, codeOf, type ErrorCode, errorWord, messageOf } from '../errors.ts';
 import { type JsonObject, recordOf } from '../member.ts';
 import { plainText } from '../plain-text.ts';
-import { authorityOf, isPort, type KnownNode, type KnownNodes, shownFingerprint } from './known-nodes.ts';
+import { authorityOf, isPort, type KnownNode, type KnownNodes } from './known-nodes.ts';
 import { type NodeAnswer, type NodePlace, requestNode } from './node-request.ts';
 
 /** A node as a person names it; with a scheme only where they wrote one. */

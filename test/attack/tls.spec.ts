@@ -12,7 +12,7 @@ import { messageOf } from '../../shared/errors.ts';
 import { KEY } from '../support/edge.ts';
 import { noNamespaces, RemoteHost } from '../support/netns.ts';
 import { TestNode } from '../support/node.ts';
-import { type Secured, secureAsk, securedBy } from '../support/secure.ts';
+import { type Secured, secureAsk, securedBy, selfSigned } from '../support/secure.ts';
 import { freePort } from '../support/temp.ts';
 import { KEYED } from '../support/video-node.ts';
 
@@ -126,21 +126,7 @@ describe('bad and greedy clients of HTTPS', () => {
     other.destroy();
     const folder = node.base;
     const [cert, key] = [join(folder, 'c.pem'), join(folder, 'k.pem')];
-    await run('openssl', [
-      'req',
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:prime256v1',
-      '-nodes',
-      '-keyout',
-      key,
-      '-out',
-      cert,
-      '-subj',
-      '/CN=admin',
-    ]);
+    await selfSigned('admin', cert, key);
     await writeFile(join(folder, 'ca.crt'), secured.ca);
     const asked = await run('curl', [
       '-sS',

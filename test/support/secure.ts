@@ -1,8 +1,10 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import { connect, type PeerCertificate, type TLSSocket } from 'node:tls';
+import { promisify } from 'node:util';
 import type { TestNode } from './node.ts';
 
 export interface SecureAnswer {
@@ -57,4 +59,11 @@ export async function shownBy({ port, ca }: Secured, host = '127.0.0.1'): Promis
   const certificate = socket.getPeerCertificate();
   socket.destroy();
   return certificate;
+}
+
+/** A certificate of nobody's authority for 127.0.0.1, with its key, into these files. */
+export async function selfSigned(name: string, cert: string, key: string): Promise<void> {
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '30'];
+  const who = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=IP:127.0.0.1'];
+  await promisify(execFile)('openssl', ['req', '-x509', ...curve, '-keyout', key, '-out', cert, ...who]);
 }

@@ -1,4 +1,5 @@
-import { type KnownNode, shownFingerprint } from '../../../shared/http/known-nodes.ts';
+import { shownFingerprint } from '../../../shared/certificates/fingerprint.ts';
+import type { KnownNode } from '../../../shared/http/known-nodes.ts';
 import { NodeCommand } from '../../node-command.ts';
 
 export default class KnownNodesListCommand extends NodeCommand {

@@ -1,4 +1,4 @@
-import { shownFingerprint } from '../../../shared/http/known-nodes.ts';
+import { shownFingerprint } from '../../../shared/certificates/fingerprint.ts';
 import { requestCommand } from '../../request-command.ts';
 
 export default requestCommand('GET /api/tls', {

@@ -3,12 +3,13 @@ import { readFile, stat } from 'node:fs/promises';
 import { hostname, type NetworkInterfaceInfo } from 'node:os';
 import type { SecureContextOptions } from 'node:tls';
 import { every } from '../../../shared/async/every.ts';
+import { fingerprintOf } from '../../../shared/certificates/fingerprint.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { isLocalName, leafNames, namesIn } from './leaf-names.ts';
 import type { OwnCertificates } from './own-certificates.ts';
-import { fingerprintOf, type Pair, pairOf } from './pair.ts';
+import { type Pair, pairOf } from './pair.ts';
 
 /** An address that comes is in the certificate after this time at the latest. */
 const LOOK_MS = 10_000;

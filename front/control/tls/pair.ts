@@ -35,8 +35,3 @@ export function pairOf(chain: string, key: string, file: string): Pair {
   if (!fits) throw new Error(`${file}: the private key is not that of the certificate`);
   return { chain: `${certificates.join('\n')}\n`, key: `${privateKey}\n`, certificate };
 }
-
-/** SHA-256 of a certificate, hex. */
-export function fingerprintOf({ fingerprint256 }: X509Certificate): string {
-  return fingerprint256.replaceAll(':', '').toLowerCase();
-}

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { shownFingerprint } from '../../../../../shared/certificates/fingerprint.ts';
 import { openSecurely } from '../../api/handover.ts';
 import type { Answer } from '../../api/rows.ts';
 import { moment } from '../../parts/format.ts';
@@ -62,7 +63,7 @@ function Trust({ tls, authority }: { tls: Answer<'tls.get'>; authority: string }
     <div class={css['trust']}>
       <p>{text.trust}</p>
       <p>
-        {text.fingerprint} <code>{grouped(authority)}</code>
+        {text.fingerprint} <code>{shownFingerprint(authority)}</code>
       </p>
       <p class="hint">{text.until(moment(tls.authority_not_after), moment(tls.not_after))}</p>
       <p>
@@ -87,11 +88,6 @@ function Trust({ tls, authority }: { tls: Answer<'tls.get'>; authority: string }
       </details>
     </div>
   );
-}
-
-/** The first 16 bytes, as people compare them. */
-function grouped(sha256: string): string {
-  return sha256.slice(0, 32).match(/.{4}/g)?.join(' ') ?? '';
 }
 
 /** Where a phone finds the certificate: of a page on the node itself, by a name that others can reach. */
