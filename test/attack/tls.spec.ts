@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { messageOf } from '../../shared/errors.ts';
 import { KEY } from '../support/edge.ts';
+import { floodHandshakes } from '../support/handshake-flood.ts';
 import { noNamespaces, RemoteHost } from '../support/netns.ts';
 import { TestNode } from '../support/node.ts';
 import { type Secured, secureAsk, securedBy, selfSigned } from '../support/secure.ts';
@@ -18,23 +19,6 @@ import { KEYED } from '../support/video-node.ts';
 
 const run = promisify(execFile);
 const NEAR = '10.93.6.1';
-
-/** Runs in another host: opens connections and begins handshakes, as quickly as it can. */
-const FLOOD = `
-const { connect } = require('node:tls');
-const [host, port, total] = process.argv.slice(1);
-let begun = 0, finished = 0;
-const one = () => {
-  if (begun++ >= Number(total)) return;
-  const socket = connect({ host, port: Number(port), rejectUnauthorized: false });
-  socket.on('secureConnect', () => { finished++; socket.destroy(); });
-  socket.on('error', () => undefined);
-  socket.on('close', one);
-};
-const at = performance.now();
-process.on('exit', () => console.log(JSON.stringify({ finished, seconds: (performance.now() - at) / 1000 })));
-for (let i = 0; i < 50; i++) one();
-`;
 
 /** Runs in another host: connections that send the first bytes of a ClientHello, and nothing more. Says how many are open. */
 const SLOW = `
@@ -208,32 +192,13 @@ describe('bad and greedy clients of HTTPS', () => {
         return answer.statusCode ?? 0;
       };
       expect(await keyed()).to.equal(200);
-      const [program, ...args] = [
-        ...attacker.prefix,
-        process.execPath,
-        '-e',
-        FLOOD,
-        NEAR,
-        String(secured.port),
-        '10000',
-      ];
-      const flood = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-      const told = text(flood.stdout);
-      let over = false;
-      void told.then(() => {
-        over = true;
-      });
       let asked = 0;
-      do {
+      const { finished, seconds } = await floodHandshakes(attacker, secured.port, async () => {
         expect(await keyed()).to.equal(200);
         expect(await served()).to.contain('"ok"');
         asked++;
-      } while (!isOver());
-      function isOver(): boolean {
-        return over;
-      }
+      });
       agent.destroy();
-      const { finished, seconds } = JSON.parse(await told) as { finished: number; seconds: number };
       expect(asked).to.be.above(1);
       expect(finished).to.be.within(1, 40 + 10 * seconds + 5);
     });

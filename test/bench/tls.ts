@@ -1,10 +1,14 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect } from 'node:tls';
+import { promisify } from 'node:util';
 import { KEY } from '../support/edge.ts';
+import { floodHandshakes } from '../support/handshake-flood.ts';
+import { noNamespaces, RemoteHost } from '../support/netns.ts';
 import { TestNode } from '../support/node.ts';
 import { securedBy } from '../support/secure.ts';
 import { freePort } from '../support/temp.ts';
@@ -91,7 +95,9 @@ export async function benchTls(): Promise<readonly Result[]> {
       }
     await perHandshake();
     const handshake = await perHandshake();
+    const meanwhile = await duringFlood(port, async (agent) => ask('https', agent), agentFor('https', 1));
     return [
+      ...meanwhile,
       { name: 'keyed GET by HTTP, CPU per request', value: median(seen.http), unit: 'us' },
       { name: 'keyed GET by HTTPS, CPU per request', value: median(seen.https), unit: 'us' },
       {
@@ -107,6 +113,53 @@ export async function benchTls(): Promise<readonly Result[]> {
   } finally {
     await node.stop();
   }
+}
+
+/** How long the operator waits while another host begins ten thousand handshakes; nothing where there are no namespaces. */
+async function duringFlood(
+  port: number,
+  ask: (agent: Agent) => Promise<void>,
+  kept: Agent,
+): Promise<readonly Result[]> {
+  if (noNamespaces() !== null) return [];
+  const attacker = await RemoteHost.create('10.93.6.1/24', '10.93.6.2/24');
+  const operator = await RemoteHost.create('10.93.7.1/24', '10.93.7.2/24');
+  const onKept: number[] = [];
+  const anew: number[] = [];
+  try {
+    await ask(kept);
+    await floodHandshakes(attacker, port, async () => {
+      const began = performance.now();
+      await ask(kept);
+      onKept.push(performance.now() - began);
+      anew.push(await curl(operator, port));
+    });
+  } finally {
+    kept.destroy();
+    await attacker.destroy();
+    await operator.destroy();
+  }
+  const note = `the longest of ${anew.length} while another host begins 10 000 handshakes`;
+  return [
+    {
+      name: 'keyed GET in a flood, kept connection',
+      value: Math.max(...onKept),
+      unit: 'ms',
+      goal: 200,
+      note,
+    },
+    { name: 'GET in a flood, new connection', value: Math.max(...anew), unit: 'ms', goal: 200, note },
+  ];
+}
+
+/** @returns how long a request with a handshake of its own took, ms */
+async function curl(from: RemoteHost, port: number): Promise<number> {
+  const [program, ...prefix] = from.prefix;
+  if (program === undefined) throw new Error('no host');
+  const url = `https://${from.near}:${port}/healthz`;
+  const args = ['curl', '-sSfk', '--max-time', '20', '-o', '/dev/null', '-w', '%{time_total}', url];
+  const { stdout } = await promisify(execFile)(program, [...prefix, ...args]);
+  return Number(stdout) * 1000;
 }
 
 const headers = { 'x-svc-key': KEY };
