@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DESKTOP, openBrowser, PHONE, signIn, visit } from './support/browser.ts';
 import { KEY } from './support/edge.ts';
 import { ROOT, TestNode } from './support/node.ts';
+import { freePort } from './support/temp.ts';
 
 /** `npm run screenshots`: every page of a running node, on a desktop and on a phone, light and dark, into docs/screenshots. */
 
@@ -27,7 +28,7 @@ const video =
   'video:\n  source: test\n  radio: ""\n  hero: { width: 640, height: 360, fps: 10, bitrate_kbps: 600 }\n';
 const pairing = { key: KEY };
 const nodes = {
-  drone: await TestNode.start({ config: video, pairing }),
+  drone: await TestNode.start({ config: video, pairing, tlsPort: await freePort() }),
   'ground-station': await TestNode.start({ config: `${video}agent:\n  profile: ground-station\n`, pairing }),
 };
 const browser = await openBrowser();
