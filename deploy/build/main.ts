@@ -15,7 +15,8 @@ const node = (program: string, ...args: readonly string[]): void => {
 
 rmSync(dist, { recursive: true, force: true });
 node('node_modules/.bin/tsc', '-p', 'tsconfig.build.json', '--outDir', dist);
-cpSync(join(checkout, 'residual/vision/builtin'), join(dist, 'residual/vision/builtin'), { recursive: true });
+for (const data of ['residual/vision/builtin', 'front/control/param-metadata/ardupilot.json'])
+  cpSync(join(checkout, data), join(dist, data), { recursive: true });
 const page = ['--outDir', join(dist, 'residual/web/dist'), '--emptyOutDir', '--logLevel', 'warn'];
 node(
   'node_modules/.bin/vite',

@@ -179,6 +179,21 @@ describe('descriptions and defaults of parameters', () => {
     await flown.until('/api/params/FRAME_CLASS', (param) => param['value'] === 1);
   });
 
+  it('ArduPilot without a file: the facts that come with this software, and no text', async () => {
+    await using flown = await Flown.start([]);
+    const { body } = await flown.get('/api/params/FS_THR_ENABLE');
+    expect(body['metadata']).to.deep.include({ label: null, description: null, reboot_required: false });
+    expect((body['metadata'] as { values: readonly Json[] }).values[1]).to.deep.equal({
+      value: 1,
+      text: 'Enabled always RTL',
+    });
+    const low = await flown.send('POST', '/api/params/RTL_ALT', { value: 20 });
+    expect(low.body).to.include({ code: 'E_RANGE', min: 30, max: 300_000 });
+    expect((await flown.send('POST', '/api/params/RTL_ALT', { value: 20, force: true })).status).to.equal(
+      200,
+    );
+  });
+
   it('PX4: both from the vehicle over MAVLink FTP; the file is kept for the next start', async () => {
     await using flown = await Flown.start(['--firmware', 'px4']);
     const body = await flown.described('NAV_RCL_ACT');

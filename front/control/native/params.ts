@@ -1,4 +1,5 @@
 import { ApiError, messageOf } from '../../../shared/errors.ts';
+import { familyOf } from '../../../shared/flight/modes.ts';
 import type { flightRows } from '../../../shared/routes/flight.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import { parseQuery } from '../../../shared/routes/query.ts';
@@ -8,6 +9,8 @@ import type { ParamDescription } from '../param-metadata/description.ts';
 import type { ParamMetadata } from '../param-metadata/param-metadata.ts';
 import type { DescriptionTable } from '../param-metadata/table.ts';
 
+/** MAV_AUTOPILOT_ARDUPILOTMEGA */
+const ARDUPILOT = 3;
 /** A list of parameters ends before the request does. */
 const LIST_MS = 22_000;
 
@@ -37,7 +40,9 @@ export function paramHandlers(vehicle: VehicleView, metadata: ParamMetadata): Pa
 
   const known = async (): Promise<Known> => {
     const snapshot = await link.params({});
-    return { snapshot, table: await metadata.of(vehicle.state?.firmware ?? null, snapshot.described) };
+    const { firmware = null, telemetry } = vehicle.state ?? {};
+    const family = firmware === 'ardupilot' ? familyOf(ARDUPILOT, telemetry?.mav_type ?? -1) : null;
+    return { snapshot, table: await metadata.of(firmware, snapshot.described, family) };
   };
 
   /** @param force overrides the armed guard @param anyValue leaves the documented range aside */

@@ -2,9 +2,11 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf, messageOf } from '../../../shared/errors.ts';
 import { unxz } from '../../../shared/files/xz.ts';
+import type { Family } from '../../../shared/flight/modes.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { ardupilotParams } from './ardupilot-file.ts';
 import type { Described } from './description.ts';
+import { type ArdupilotFacts, FACTS_FILE, factsOf } from './facts-file.ts';
 import { px4Params } from './px4-file.ts';
 import { DescriptionTable } from './table.ts';
 
@@ -12,8 +14,9 @@ import { DescriptionTable } from './table.ts';
 const MAX_BYTES = 8 * 1024 * 1024;
 
 type Firmware = 'ardupilot' | 'px4';
+type Reader = (file: unknown) => readonly Described[] | null;
 
-const READERS: Readonly<Record<Firmware, (file: unknown) => readonly Described[] | null>> = {
+const READERS: Readonly<Record<Firmware, Reader>> = {
   ardupilot: ardupilotParams,
   px4: px4Params,
 };
@@ -31,16 +34,24 @@ interface ParamMetadataOptions {
   readonly log: Logger;
 }
 
+/** Where descriptions may stand. */
+interface Source {
+  readonly path: string;
+  /** What of the file is read; with the path it names the table. */
+  readonly of: string;
+  readonly read: Reader;
+}
+
 interface Loaded {
-  /** The file and its state on disk. */
+  /** The source and the file's state on disk. */
   readonly key: string;
   /** Null: it cannot be used. */
   readonly table: DescriptionTable | null;
 }
 
 /**
- * Descriptions of the vehicle's parameters: from the vehicle where it has them, else from a file of the operator. Read when they
- * are asked for, not in svc-link: a file takes some 20 ms of its reader's time.
+ * Descriptions of the vehicle's parameters: from the vehicle where it has them, else from a file of the operator, else for ArduPilot
+ * the facts that come with this software. Read when they are asked for, not in svc-link: a file takes some 20 ms of its reader's time.
  */
 export class ParamMetadata {
   readonly #options: ParamMetadataOptions;
@@ -54,21 +65,29 @@ export class ParamMetadata {
 
   /**
    * @param described the file that the vehicle gave, a name below `component-metadata/`
+   * @param family the kind of vehicle; null: not known
    * @returns null if nothing describes this vehicle's parameters
    */
-  async of(firmware: string | null, described: string | null): Promise<DescriptionTable | null> {
+  async of(
+    firmware: string | null,
+    described: string | null,
+    family: Family | null = null,
+  ): Promise<DescriptionTable | null> {
     if (firmware !== 'ardupilot' && firmware !== 'px4') return null;
     const { fromVehicles, fromOperator } = this.#options;
-    const paths = OPERATOR_FILES[firmware].map((name) => join(fromOperator, name));
-    if (described !== null) paths.unshift(join(fromVehicles, described));
-    for (const path of paths) {
-      const table = await this.#load(path, firmware);
+    const whole = (path: string): Source => ({ path, of: firmware, read: READERS[firmware] });
+    const sources = OPERATOR_FILES[firmware].map((name) => whole(join(fromOperator, name)));
+    if (described !== null) sources.unshift(whole(join(fromVehicles, described)));
+    if (firmware === 'ardupilot' && family !== null) sources.push(shippedFor(family));
+    for (const source of sources) {
+      const table = await this.#load(source);
       if (table !== null) return table;
     }
     return null;
   }
 
-  async #load(path: string, firmware: Firmware): Promise<DescriptionTable | null> {
+  async #load(source: Source): Promise<DescriptionTable | null> {
+    const { path } = source;
     let file: Awaited<ReturnType<typeof open>>;
     try {
       file = await open(path, 'r');
@@ -78,11 +97,11 @@ export class ParamMetadata {
     }
     try {
       const { size, mtimeMs, ino } = await file.stat();
-      const key = `${path} ${ino} ${size} ${mtimeMs}`;
+      const key = `${path} ${source.of} ${ino} ${size} ${mtimeMs}`;
       if (this.#loaded?.key === key) return this.#loaded.table;
       // Requests that come meanwhile wait for the same reading.
       if (this.#loading?.key !== key) {
-        const done = readTable(file, size, path, firmware).catch((error: unknown) => {
+        const done = readTable(file, size, source).catch((error: unknown) => {
           this.#warn(path, error);
           return null;
         });
@@ -102,16 +121,23 @@ export class ParamMetadata {
   }
 }
 
+function shippedFor(family: Family): Source {
+  return {
+    path: join(import.meta.dirname, FACTS_FILE),
+    of: family,
+    read: (file) => factsOf(file as ArdupilotFacts, family), // made by our own script
+  };
+}
+
 async function readTable(
   file: Awaited<ReturnType<typeof open>>,
   size: number,
-  path: string,
-  firmware: Firmware,
+  { path, of, read }: Source,
 ): Promise<DescriptionTable> {
   if (size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
   const bytes = await file.readFile();
   const json = path.endsWith('.xz') ? await unxz(bytes, MAX_BYTES) : bytes;
-  const params = READERS[firmware](JSON.parse(json.toString('utf8')));
-  if (params === null) throw new Error(`it does not describe parameters of ${firmware}`);
+  const params = read(JSON.parse(json.toString('utf8')));
+  if (params === null) throw new Error(`it does not describe parameters of ${of}`);
   return new DescriptionTable(params);
 }
