@@ -21,7 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   residual: ['shared'],
   connector: ['shared'],
   bin: ['shared', 'front', 'residual', 'connector'],
-  deploy: ['shared', 'bin'],
+  deploy: ['shared', 'bin', 'front'],
 };
 
 /** The folders and files of a process from the ground up: each imports what is below it, and nothing beside it. What is not named is the roof. */
@@ -65,7 +65,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['clock.ts', 'signer.ts'],
     ['encode.ts', 'own-heartbeat.ts', 'send-watch.ts', 'udp-socket.ts'],
     ['exchange.ts', 'router'],
-    ['camera', 'endpoints', 'vehicle'],
+    ['camera', 'endpoints', 'inspector', 'vehicle'],
     ['commands', 'ftp', 'logs', 'missions', 'sources'],
     ['metadata'],
     ['events', 'params'],

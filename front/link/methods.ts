@@ -52,6 +52,7 @@ export function linkMethods(parts: Parts, endpoints: () => readonly EndpointStat
       parts.feed.telemetryChanged();
       return {};
     },
+    messages: ({ name }) => parts.inspector.messages(name, parts.vehicle.family),
     endpoints,
   } satisfies Handlers<typeof LINK>;
 }

@@ -14,6 +14,7 @@ import { Encoder } from './encode.ts';
 import { Events } from './events/events.ts';
 import { Exchange } from './exchange.ts';
 import { FtpClient } from './ftp/ftp-client.ts';
+import { Inspector } from './inspector/inspector.ts';
 import { FlightLogs } from './logs/flight-logs.ts';
 import type { LogStore } from './logs/log-store.ts';
 import { ComponentMetadata } from './metadata/component-metadata.ts';
@@ -110,10 +111,12 @@ export function openParts(options: LinkOptions) {
     },
   });
   const pilot = new PilotWatch(clock);
+  const inspector = new Inspector(clock);
   const { commands } = orders;
   const { router, camera } = openRouting({
     clock,
     log,
+    inspector,
     encoder,
     replies,
     cameraEncoder,
@@ -141,6 +144,7 @@ export function openParts(options: LinkOptions) {
     feed,
     signing,
     pilot,
+    inspector,
     router,
     camera,
     encoders: [encoder, replies, cameraEncoder],

@@ -5,6 +5,7 @@ import { Camera } from './camera/camera.ts';
 import type { Clock } from './clock.ts';
 import type { Commands } from './commands/commands.ts';
 import type { Encoder } from './encode.ts';
+import type { Inspector } from './inspector/inspector.ts';
 import type { Missions } from './missions/missions.ts';
 import type { Params } from './params/params.ts';
 import { FlightFrames } from './router/flight-frames.ts';
@@ -22,6 +23,7 @@ const PLACE_S = 3;
 
 interface RoutingParts {
   readonly clock: Clock;
+  readonly inspector: Inspector;
   readonly log: Logger;
   readonly encoder: Encoder;
   /** For answers to endpoints. */
@@ -56,7 +58,8 @@ export function openRouting(parts: RoutingParts): { readonly router: Router; rea
 }
 
 function openRouter(parts: RoutingParts): Router {
-  const { clock, log, encoder, signEndpoints, pilot, arming, signing, vehicle, params, missions } = parts;
+  const { clock, log, encoder, signEndpoints, pilot, arming, signing, vehicle, params, missions, inspector } =
+    parts;
   const flightFrames = new FlightFrames(
     (customMode) => modeName(vehicle.family, customMode),
     () => vehicle.family === 'px4',
@@ -79,11 +82,15 @@ function openRouter(parts: RoutingParts): Router {
       return signEndpoints ? signer.signFrame(frame) : null;
     },
     onVehicleFrame: (frame) => {
+      inspector.onFrame(frame);
       arming.onFrame(frame);
       signing.onFrame(frame);
       vehicle.handle(frame);
     },
-    onForwarded: (frame) => missions.onForwarded(frame),
+    onForwarded: (frame) => {
+      inspector.onFrame(frame);
+      missions.onForwarded(frame);
+    },
     guard: new WireGuard(
       (target) => arming.of(target.system),
       () => parts.commands.killing,

@@ -1,5 +1,6 @@
 import { calibrationRequest, calibrationState } from '../schemas/calibration.ts';
 import { commandAnswer, commandList, commandRequest } from '../schemas/command.ts';
+import { messagesQuery, seenMessages } from '../schemas/inspector.ts';
 import { noBody } from '../schemas/no-body.ts';
 import { offboardMessage } from '../schemas/offboard.ts';
 import {
@@ -214,6 +215,17 @@ export const flightRows = [
     },
   ),
   offboardStream,
+  row(
+    'mavlink.messages.get',
+    'GET /api/mavlink/messages',
+    'key read ok -',
+    'messages on the link, decoded, with their rates',
+    {
+      query: messagesQuery,
+      fails: ['E_UPSTREAM_DOWN'],
+      responses: json('by sender and id', seenMessages),
+    },
+  ),
   row('calibration.get', 'GET /api/calibration', 'key read ok -', 'the running calibration', {
     long: true,
     limits: LIMITS.missionRead,

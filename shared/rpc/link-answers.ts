@@ -11,6 +11,20 @@ export interface ParamsSnapshot extends ParamsProgress {
   described: string | null;
 }
 
+export type FieldValue = string | number | null | readonly (string | number | null)[];
+
+/** A message of one sender, as svc-link has seen it (schemas/inspector.ts). */
+export interface SeenMessage {
+  system: number;
+  component: number;
+  id: number;
+  name: string | null;
+  hz: number;
+  bytes: number;
+  age_s: number;
+  last: Readonly<Record<string, FieldValue>> | null;
+}
+
 /** After the vehicle has accepted the reset of all its parameters. */
 export interface ParamsReset {
   /** Until a reboot the vehicle uses some or all of the old values. */

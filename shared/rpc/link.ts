@@ -16,6 +16,7 @@ import type {
   ParamsReset,
   ParamsSnapshot,
   ParamWriteResult,
+  SeenMessage,
   SigningEnrolled,
   SigningState,
   WorkProgress,
@@ -257,6 +258,17 @@ export const LINK = {
     ),
     /** Where ground stations reach the vehicle, the front's WebSockets last. */
     endpoints: method(NOTHING, shape<readonly EndpointStatus[]>(), 2000),
+    /** The messages on the link; with a name only this one. */
+    messages: method(
+      {
+        type: 'object',
+        required: ['name'],
+        properties: { name: { type: ['string', 'null'], maxLength: 64 } },
+        additionalProperties: false,
+      },
+      shape<readonly SeenMessage[]>(),
+      2000,
+    ),
     ...CAMERA_METHODS,
   },
   events: {

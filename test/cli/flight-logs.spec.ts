@@ -53,7 +53,7 @@ describe('svc flightlogs, svc params explain and changed', () => {
   it('explain says what is known, changed what differs', async () => {
     expect((await svc(node.paths, 'params', 'set', 'RTL_ALT', '2000')).code).to.equal(0);
     const explained = await svc(node.paths, 'params', 'explain', 'RTL_ALT');
-    expect(explained.stdout).to.match(/^RTL_ALT is 2000, the default is 1500\nNothing describes it\./);
+    expect(explained.stdout).to.match(/^RTL_ALT is 2000 cm, the default is 1500 cm\n/);
     const changed = await svc(node.paths, 'params', 'changed');
     expect(changed.code).to.equal(0);
     expect(changed.stdout).to.match(/^RTL_ALT +2000 +default 1500$/m);

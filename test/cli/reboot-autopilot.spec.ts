@@ -15,17 +15,18 @@ describe('svc reboot-autopilot', () => {
         await armable(node);
         await linkState(node, ({ params }) => !params.priming);
         const name = firmware === 'px4' ? 'MIS_TAKEOFF_ALT' : 'RTL_ALT';
+        const value = firmware === 'px4' ? 7 : 70;
         const write = {
           method: 'PUT',
           headers: { 'content-type': 'application/json' },
-          body: JSON.stringify({ value: 7 }),
+          body: JSON.stringify({ value }),
         };
         expect((await node.fetch(`/api/params/${name}`, write)).status).to.equal(200);
         const { code, stdout } = await svc(node.paths, 'reboot-autopilot');
         expect(stdout).to.match(/^Flight controller back after \d+(\.\d)? s\.$/m);
         expect(code).to.equal(0);
         await linkState(node, ({ params, armed }) => !params.priming && armed === false);
-        expect((await node.json(`/api/params/${name}`)).body).to.include({ value: 7 });
+        expect((await node.json(`/api/params/${name}`)).body).to.include({ value });
 
         await armable(node);
         const armed = await node.post('/api/command', { cmd: 'arm' });

@@ -5,6 +5,7 @@ import { GOAL_NAMES, isGoalName } from '../../../shared/flight/goals.ts';
 import type { SerialPortEntry } from '../../../shared/flight/serial-ports.ts';
 import type { flightRows } from '../../../shared/routes/flight.ts';
 import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
+import { parseQuery } from '../../../shared/routes/query.ts';
 import type { CommandRequest } from '../../../shared/rpc/link.ts';
 import type { VehicleView } from '../node/vehicle-view.ts';
 import type { ParamMetadata } from '../param-metadata/param-metadata.ts';
@@ -60,6 +61,10 @@ export function flightHandlers(
         description: basename(byId ?? path),
         by_id: byId,
       })),
+    }),
+
+    'mavlink.messages.get': async ({ query }) => ({
+      messages: await vehicle.link.messages({ name: parseQuery(query)?.['name'] ?? null }),
     }),
 
     ...paramHandlers(vehicle, metadata),

@@ -190,6 +190,7 @@ function checkRange(
     units,
   }: { readonly min: number | null; readonly max: number | null; readonly units: string | null },
 ): void {
+  if (!Number.isFinite(Math.fround(value))) return; // no value of the vehicle's at all, which svc-link says
   // The vehicle keeps 32-bit floats: what rounds to the limit is the limit.
   const low = min !== null && Math.fround(value) < Math.fround(min);
   const high = max !== null && Math.fround(value) > Math.fround(max);

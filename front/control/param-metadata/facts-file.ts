@@ -1,7 +1,8 @@
 import type { Family } from '../../../shared/flight/modes.ts';
-import { bitsOf, choicesOf, type Described, valuesOf } from './description.ts';
+import { listOf, memberOf, recordOf } from '../../../shared/member.ts';
+import { bitsOf, choicesOf, type Described, numberOf, textOf, valuesOf } from './description.ts';
 
-/** Beside this file; made by deploy/ardupilot-params.ts, and covered by test/contract/ardupilot-params.spec.ts. */
+/** Beside this file; made by deploy/build/ardupilot-params.ts, and covered by test/contract/ardupilot-params.spec.ts. */
 export const FACTS_FILE = 'ardupilot.json';
 /** In the order of their bits. */
 export const VEHICLES = ['copter', 'plane', 'rover', 'sub'] as const satisfies readonly Family[];
@@ -28,27 +29,43 @@ export interface ArdupilotFacts {
   readonly params: Readonly<Record<string, readonly (readonly [vehicles: number, place: number])[]>>;
 }
 
-/** The parameters of one kind of vehicle; none for PX4's, which tells them itself. */
-export function factsOf({ facts, params }: ArdupilotFacts, family: Family): readonly Described[] {
+/**
+ * The parameters of one kind of vehicle; none for PX4's, which tells them itself.
+ * @param file of ArdupilotFacts
+ */
+export function factsOf(file: unknown, family: Family): readonly Described[] {
   const bit = VEHICLES.findIndex((each) => each === family);
-  return Object.entries(params).flatMap(([name, uses]) => {
-    const place = uses.find(([vehicles]) => ((vehicles >> bit) & 1) === 1)?.[1];
-    const known = place === undefined || bit === -1 ? undefined : facts[place];
-    return known === undefined ? [] : [{ name, default: null, description: described(known) }];
+  if (bit === -1) return [];
+  const facts = listOf(memberOf(file, 'facts'));
+  return Object.entries(recordOf(memberOf(file, 'params'))).flatMap(([name, uses]) => {
+    const use = listOf(uses).find((each) => ((Number(listOf(each)[0]) >> bit) & 1) === 1);
+    return use === undefined
+      ? []
+      : [{ name, default: null, description: described(facts[Number(listOf(use)[1])]) }];
   });
 }
 
-function described({ units, min, max, step, values, bits, reboot }: Facts): Described['description'] {
+function described(facts: unknown): Described['description'] {
+  const { units, min, max, step, values, bits, reboot } = recordOf(facts);
   return {
     group: null,
     label: null,
     description: null,
-    units: units ?? null,
-    min: min ?? null,
-    max: max ?? null,
-    increment: step ?? null,
-    values: valuesOf(choicesOf(values ?? [])),
-    bitmask: bitsOf(choicesOf(bits ?? [])),
+    units: textOf(units),
+    min: numberOf(min),
+    max: numberOf(max),
+    increment: numberOf(step),
+    values: valuesOf(pairsOf(values)),
+    bitmask: bitsOf(pairsOf(bits)),
     reboot_required: reboot === true,
   };
+}
+
+function pairsOf(list: unknown): ReturnType<typeof choicesOf> {
+  return choicesOf(
+    listOf(list).map((each) => {
+      const [number, label] = listOf(each);
+      return [number, label];
+    }),
+  );
 }

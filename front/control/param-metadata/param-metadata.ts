@@ -6,7 +6,7 @@ import type { Family } from '../../../shared/flight/modes.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { ardupilotParams } from './ardupilot-file.ts';
 import type { Described } from './description.ts';
-import { type ArdupilotFacts, FACTS_FILE, factsOf } from './facts-file.ts';
+import { FACTS_FILE, factsOf } from './facts-file.ts';
 import { px4Params } from './px4-file.ts';
 import { DescriptionTable } from './table.ts';
 
@@ -125,7 +125,7 @@ function shippedFor(family: Family): Source {
   return {
     path: join(import.meta.dirname, FACTS_FILE),
     of: family,
-    read: (file) => factsOf(file as ArdupilotFacts, family), // made by our own script
+    read: (file) => factsOf(file, family),
   };
 }
 

@@ -1,21 +1,20 @@
 /**
  * Makes front/control/param-metadata/ardupilot.json: what ArduPilot's parameters are, without a sentence of its documentation.
- *   node deploy/ardupilot-params.ts SOURCE COPTER PLANE ROVER SUB
+ *   node deploy/build/ardupilot-params.ts SOURCE COPTER PLANE ROVER SUB
  * SOURCE says what the files are of, for example `ArduPilot 4.7.0-dev 2598e9d4b2`; the others are `apm.pdef.json`, one a vehicle, as
  * `Tools/autotest/param_metadata/param_parse.py --vehicle ArduCopter --format json` of ArduPilot's sources writes it.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ardupilotParams } from '../front/control/param-metadata/ardupilot-file.ts';
-import type { ParamDescription } from '../front/control/param-metadata/description.ts';
+import { ardupilotParams } from '../../front/control/param-metadata/ardupilot-file.ts';
+import type { ParamDescription } from '../../front/control/param-metadata/description.ts';
 import {
   type ArdupilotFacts,
   FACTS_FILE,
   type Facts,
   VEHICLES,
-} from '../front/control/param-metadata/facts-file.ts';
-
-type PdefFile = Readonly<Record<string, Readonly<Record<string, { readonly path?: string }>>>>;
+} from '../../front/control/param-metadata/facts-file.ts';
+import { memberOf, parseJson } from '../../shared/member.ts';
 
 /** A longer label is a sentence. */
 const LABEL = 40;
@@ -24,15 +23,17 @@ const [source = '', ...files] = process.argv.slice(2);
 if (files.length !== VEHICLES.length) throw new Error(`SOURCE ${VEHICLES.join(' ').toUpperCase()}`);
 
 const places = new Map<string, number>();
+const allFacts: Facts[] = [];
 const params: Record<string, [mask: number, place: number][]> = {};
 for (const [index, file] of files.entries()) {
-  const json = JSON.parse(readFileSync(file, 'utf8')) as PdefFile;
+  const json = parseJson(readFileSync(file, 'utf8'));
   const described = ardupilotParams(json);
   if (described === null) throw new Error(`${file} describes no parameters`);
   for (const { name, description } of described) {
-    const facts = JSON.stringify(factsOf(ofOneFrame(json, name) ? withoutRange(description) : description));
-    const place = places.get(facts) ?? places.size;
-    places.set(facts, place);
+    const facts = factsOf(ofOneFrame(json, name) ? withoutRange(description) : description);
+    const text = JSON.stringify(facts);
+    const place = places.get(text) ?? allFacts.push(facts) - 1;
+    places.set(text, place);
     const known = (params[name] ??= []);
     const same = known.find(([, other]) => other === place);
     if (same === undefined) known.push([1 << index, place]);
@@ -41,7 +42,7 @@ for (const [index, file] of files.entries()) {
 }
 const table: ArdupilotFacts = {
   source,
-  facts: [...places.keys()].map((facts) => JSON.parse(facts) as Facts),
+  facts: allFacts,
   params: Object.fromEntries(Object.entries(params).toSorted(([a], [b]) => (a < b ? -1 : 1))),
 };
 const lines = (entries: readonly string[]): string => entries.join(',\n');
@@ -51,14 +52,14 @@ ${lines(table.facts.map((facts) => JSON.stringify(facts)))}
 ${lines(Object.entries(table.params).map(([name, where]) => `"${name}":${JSON.stringify(where)}`))}
 }}
 `;
-writeFileSync(join(import.meta.dirname, '../front/control/param-metadata', FACTS_FILE), text);
+writeFileSync(join(import.meta.dirname, '../../front/control/param-metadata', FACTS_FILE), text);
 
 /**
  * Whether the file has it for helicopters alone: it keeps one of two parameters with the same name, and a multicopter's range is
  * another one.
  */
-function ofOneFrame(file: PdefFile, name: string): boolean {
-  return file['ATC_']?.[name]?.path === 'AC_AttitudeControl_Heli';
+function ofOneFrame(file: unknown, name: string): boolean {
+  return memberOf(memberOf(memberOf(file, 'ATC_'), name), 'path') === 'AC_AttitudeControl_Heli';
 }
 
 function withoutRange(description: ParamDescription): ParamDescription {

@@ -1,0 +1,62 @@
+import {
+  ardupilotmega,
+  common,
+  development,
+  icarous,
+  type MavLinkData,
+  type MavLinkPacketRegistry,
+  MavLinkProtocolV2,
+  minimal,
+  standard,
+  uavionix,
+} from 'node-mavlink';
+import type { Family } from '../../../shared/flight/modes.ts';
+import { memberOf } from '../../../shared/member.ts';
+import type { FieldValue } from '../../../shared/rpc/link-answers.ts';
+
+const EVERYBODY = [common.REGISTRY, standard.REGISTRY, minimal.REGISTRY];
+/** As each firmware's dialect includes them (https://mavlink.io/en/messages/#dialects). */
+const ARDUPILOT = [ardupilotmega.REGISTRY, uavionix.REGISTRY, icarous.REGISTRY, ...EVERYBODY];
+const PX4 = [development.REGISTRY, ...EVERYBODY];
+const protocol = new MavLinkProtocolV2();
+
+export interface Decoded {
+  /** As in the dialect, `ATTITUDE`; null: it has no such message. */
+  readonly name: string | null;
+  /** By the names of the dialect; null where the message is not known, or is none of what it says. */
+  last: Readonly<Record<string, FieldValue>> | null;
+}
+
+/** @param payload as on the wire, without the zeros at its end */
+export function decode(id: number, payload: Buffer, family: Family | null): Decoded {
+  const message = registriesOf(family).find((each) => Object.hasOwn(each, id))?.[id];
+  if (message === undefined) return { name: null, last: null };
+  const { MSG_NAME: name, PAYLOAD_LENGTH: length, FIELDS: fields } = message;
+  const whole = Buffer.alloc(Math.max(length, payload.length));
+  payload.copy(whole);
+  const values: MavLinkData = protocol.data(whole, message);
+  return {
+    name,
+    last: Object.fromEntries(fields.map((field) => [field.source, shown(memberOf(values, field.name))])),
+  };
+}
+
+function registriesOf(family: Family | null): readonly MavLinkPacketRegistry[] {
+  if (family === null) return EVERYBODY;
+  return family === 'px4' ? PX4 : ARDUPILOT;
+}
+
+/** As JSON has it: no number for NaN and infinity, and a text where a number would lose digits. */
+function shown(value: unknown): FieldValue {
+  if (Array.isArray(value)) return value.map((each: unknown) => shownOne(each));
+  return shownOne(value);
+}
+
+function shownOne(value: unknown): string | number | null {
+  if (typeof value === 'bigint') {
+    const number = Number(value);
+    return Number.isSafeInteger(number) ? number : String(value);
+  }
+  if (typeof value === 'number') return Number.isFinite(value) ? value : null;
+  return typeof value === 'string' ? value : null;
+}

@@ -1,0 +1,132 @@
+import type { Family } from '../../../shared/flight/modes.ts';
+import type { Frame } from '../../../shared/mavlink/frame.ts';
+import { MSG } from '../../../shared/mavlink/messages.ts';
+import type { SeenMessage } from '../../../shared/rpc/link-answers.ts';
+import type { Clock } from '../clock.ts';
+import { decode } from './decode.ts';
+
+/** Several vehicles with all their messages; a frame with made-up ids must not fill the memory. */
+const MAX_KEPT = 1024;
+const SECONDS = 5;
+const FORGET_MS = 60_000;
+/** How often room is looked for, at most. */
+const SWEEP_MS = 1000;
+const MAX_PAYLOAD = 255;
+
+interface Heard {
+  readonly system: number;
+  readonly component: number;
+  readonly id: number;
+  readonly firstAt: number;
+  readonly payload: Buffer;
+  length: number;
+  at: number;
+  bytes: number;
+  /** Frames of the running second and of the five before it, each at its number modulo their count. */
+  readonly perSecond: Uint32Array;
+  second: number;
+}
+
+/** Which messages come, from whom and how often, with the newest of each. */
+export class Inspector {
+  readonly #clock: Clock;
+  /** By sender, then by message id. */
+  readonly #senders = new Map<number, Map<number, Heard>>();
+  #kept = 0;
+  #sweptAt = -Infinity;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** A frame of the vehicle's side, or one that a ground station sends it. */
+  onFrame(frame: Frame): void {
+    const now = this.#clock.now();
+    const heard = this.#heard(frame, now);
+    if (heard === null) return;
+    advance(heard, now);
+    const slot = heard.second % (SECONDS + 1);
+    heard.perSecond[slot] = (heard.perSecond[slot] ?? 0) + 1;
+    heard.at = now;
+    heard.bytes += frame.length;
+    heard.length = frame.buffer.copy(
+      heard.payload,
+      0,
+      frame.payloadStart,
+      frame.payloadStart + frame.payloadLength,
+    );
+  }
+
+  /**
+   * @param name of the one message that is wanted; null: all
+   * @param family of the vehicle, whose dialect decodes them
+   * @returns by sender and id; of the last 60 s, and older ones while there is room
+   */
+  messages(name: string | null, family: Family | null): SeenMessage[] {
+    const now = this.#clock.now();
+    return [...this.#senders.values()]
+      .flatMap((messages) => [...messages.values()])
+      .sort((a, b) => a.system - b.system || a.component - b.component || a.id - b.id)
+      .map((heard) => {
+        advance(heard, now);
+        const { system, component, id, bytes, at } = heard;
+        const hz = Math.round(rateOf(heard, now) * 10) / 10;
+        const said = decode(id, heard.payload.subarray(0, heard.length), family);
+        if (id === MSG.SETUP_SIGNING) said.last = null; // it has the key
+        return { system, component, id, ...said, hz, bytes, age_s: Math.round(now - at) / 1000 };
+      })
+      .filter((message) => name === null || message.name === name);
+  }
+
+  #heard({ system, component, id }: Frame, now: number): Heard | null {
+    const sender = system * 256 + component;
+    const known = this.#senders.get(sender)?.get(id);
+    if (known !== undefined) return known;
+    if (this.#kept >= MAX_KEPT && !this.#sweep(now)) return null;
+    const heard: Heard = {
+      system,
+      component,
+      id,
+      firstAt: now,
+      payload: Buffer.alloc(MAX_PAYLOAD),
+      length: 0,
+      at: now,
+      bytes: 0,
+      perSecond: new Uint32Array(SECONDS + 1),
+      second: Math.floor(now / 1000),
+    };
+    const messages = this.#senders.get(sender) ?? new Map<number, Heard>();
+    this.#senders.set(sender, messages.set(id, heard));
+    this.#kept++;
+    return heard;
+  }
+
+  /** Forgets what has been silent. @returns whether there is room */
+  #sweep(now: number): boolean {
+    if (now - this.#sweptAt < SWEEP_MS) return false;
+    this.#sweptAt = now;
+    for (const [sender, messages] of this.#senders) {
+      for (const [id, { at }] of messages) if (now - at > FORGET_MS && messages.delete(id)) this.#kept--;
+      if (messages.size === 0) this.#senders.delete(sender);
+    }
+    return this.#kept < MAX_KEPT;
+  }
+}
+
+/** Empties the seconds that have passed without a frame. */
+function advance(heard: Heard, now: number): void {
+  const second = Math.floor(now / 1000);
+  if (second === heard.second) return;
+  const passed = Math.min(second - heard.second, SECONDS + 1);
+  for (let back = 0; back < passed; back++) heard.perSecond[(second - back) % (SECONDS + 1)] = 0;
+  heard.second = second;
+}
+
+/** Frames a second, of the five whole seconds before this one; of one that is newer, since it was first heard. */
+function rateOf({ perSecond, second, firstAt }: Heard, now: number): number {
+  const all = perSecond.reduce((sum, each) => sum + each, 0);
+  const running = perSecond[second % (SECONDS + 1)] ?? 0;
+  const whole = second - Math.floor(firstAt / 1000) - 1;
+  if (whole >= SECONDS) return (all - running) / SECONDS;
+  return all / Math.max(1, (now - firstAt) / 1000);
+}
