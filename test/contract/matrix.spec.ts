@@ -6,7 +6,9 @@ import { ROWS } from '../../shared/routes/table.ts';
 import { KEY } from '../support/edge.ts';
 import { noNamespaces, RemoteHost } from '../support/netns.ts';
 import { TestNode } from '../support/node.ts';
+import { type Secured, securedBy } from '../support/secure.ts';
 import { sendRow, targetOf } from '../support/send-row.ts';
+import { freePort } from '../support/temp.ts';
 
 const rows = (ROWS as readonly Row[]).filter(({ method }) => method !== 'ANY');
 const features = enabledFeatures(parseConfig('', 'defaults'));
@@ -36,18 +38,22 @@ function isPassedOn({ path }: Row): boolean {
 describe('every row over real sockets', () => {
   describe('on a paired node', () => {
     let node: TestNode;
+    let secured: Secured;
     before(async () => {
-      node = await TestNode.start({ pairing: { key: KEY } });
+      node = await TestNode.start({ pairing: { key: KEY }, tlsPort: await freePort() });
+      secured = await securedBy(node);
     });
     after(async () => node.stop());
 
-    for (const row of rows) {
-      it(`${row.method} ${row.path}`, async () => {
+    const rowsByDoors = rows.flatMap((row) => (['HTTP', 'HTTPS'] as const).map((door) => ({ row, door })));
+    for (const { row, door } of rowsByDoors) {
+      it(`${row.method} ${row.path} by ${door}`, async () => {
+        const to = door === 'HTTP' ? node.port : secured;
         // With a loopback Host, root's processes on this machine are trusted where a row says so.
         const host = { host: '192.168.1.7' };
-        const nobody = await sendRow(node.port, row, host);
-        const wrong = await sendRow(node.port, row, { ...host, 'x-svc-key': 'svc_wrong' });
-        const key = await sendRow(node.port, row, { ...host, 'x-svc-key': KEY });
+        const nobody = await sendRow(to, row, host);
+        const wrong = await sendRow(to, row, { ...host, 'x-svc-key': 'svc_wrong' });
+        const key = await sendRow(to, row, { ...host, 'x-svc-key': KEY });
         const open = row.access === 'public' ? allowed(row) : [401];
         expect(nobody.status).to.be.oneOf(open);
         expect(wrong.status).to.be.oneOf(row.orKey ? [401] : open);

@@ -1,6 +1,8 @@
 import { type ClientRequest, type RequestOptions, request } from 'node:http';
+import { request as secureRequest } from 'node:https';
 import type { Row } from '../../shared/routes/row.ts';
 import { type RelayOptions, relayRequest } from './radios.ts';
+import type { Secured } from './secure.ts';
 
 /** A target of the row; through the relay proxy one with a route inside. */
 export function targetOf(row: Row): string {
@@ -26,15 +28,17 @@ export interface RowAnswer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-function openRequest(to: number | RelayOptions, options: RequestOptions): ClientRequest {
+function openRequest(to: number | Secured | RelayOptions, options: RequestOptions): ClientRequest {
+  // By Node's own agent, which keeps connections: a handshake for each row would take long.
+  if (typeof to !== 'number' && 'ca' in to) return secureRequest({ ...options, host: '127.0.0.1', ...to });
   return typeof to === 'number'
     ? request({ ...options, host: '127.0.0.1', port: to })
     : relayRequest(to, options);
 }
 
-/** Asks a port of this machine, or a drone's relay, for the row over a real socket, with a handshake where it is a WebSocket's. */
+/** Asks a port of this machine, by HTTPS where its authority is given, or a drone's relay, for the row over a real socket, with a handshake where it is a WebSocket's. */
 export async function sendRow(
-  to: number | RelayOptions,
+  to: number | Secured | RelayOptions,
   row: Row,
   headers: Readonly<Record<string, string>>,
   target = targetOf(row),
