@@ -17,7 +17,11 @@ import { HttpNode, type HttpTarget } from './http-node.ts';
 import { baseUrlOf } from './node-client.ts';
 import { LOCAL } from './plane.ts';
 
-/** Finds nodes of the LAN by mDNS (`_svc._tcp`), claims unpaired ones, and stores their keys. */
+/**
+ * Finds nodes of the LAN by mDNS (`_svc._tcp`), claims unpaired ones, and stores their keys. Whoever starts it so trusts this LAN at
+ * this moment: an unpaired node has no secret by which it could be told from a false one, and its first fingerprint is the one that
+ * it announces. From then on it is known by that (docs/https.md).
+ */
 
 const BROWSE_MS = 3000;
 
@@ -122,7 +126,8 @@ async function adoptOne(
   log: Logger,
 ): Promise<boolean> {
   const secure = tls ?? null;
-  const host = secure?.host ?? `http://${plain}`;
+  // Without a scheme: a node that serves HTTPS, and whose announcement hides it, is not claimed in the clear.
+  const host = secure?.host ?? plain;
   const free: HttpTarget = {
     id: deviceId,
     name,

@@ -118,7 +118,7 @@ export class HttpNode implements NodeClient {
     throw new Untrusted(
       told === null
         ? `The node at ${at} (${deviceId}) is not known on this machine yet; its fingerprint is ${shown}. In a terminal: svc known-nodes add ${at.includes('//') ? at : `https://${at}`} (or svc pair), which asks whether that is the right one; or give svc-mcp --fingerprint.`
-        : `The node at ${at} is not the one of --fingerprint: it shows ${shown}.`,
+        : `The node at ${at} is not the one that was named, by --fingerprint or by what it announced: it shows ${shown}.`,
     );
   };
 

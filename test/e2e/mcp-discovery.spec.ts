@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { readFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { common } from 'node-mavlink';
 import { encodeAs, heartbeat } from '../link/mavlink-samples.ts';
@@ -8,8 +10,8 @@ import { callTool, connectStdio } from '../support/connector.ts';
 import { KEY } from '../support/edge.ts';
 import { linkState } from '../support/events.ts';
 import { noNamespaces, RemoteHost } from '../support/netns.ts';
-import { TestNode } from '../support/node.ts';
-import { removeDir, tempDir } from '../support/temp.ts';
+import { ROOT, TestNode } from '../support/node.ts';
+import { freePort, removeDir, tempDir } from '../support/temp.ts';
 
 describe('--discover', function () {
   this.timeout(120_000);
@@ -58,6 +60,89 @@ describe('--discover', function () {
       await lan.destroy();
       await removeDir(home);
     }
+  });
+});
+
+describe('--discover by HTTPS', function () {
+  this.timeout(120_000);
+  let home: string;
+  let lan: RemoteHost;
+  let node: TestNode;
+  let id: string;
+  before(async function () {
+    if (noNamespaces() !== null) this.skip();
+    home = await tempDir();
+    lan = await RemoteHost.create('10.79.2.1/24', '10.79.2.2/24');
+    await lan.route('224.0.0.0/4');
+    const { prefix } = lan;
+    const config = 'discovery:\n  mdns: true\n';
+    node = await TestNode.start({ simulated: false, config, prefix, tlsPort: await freePort() });
+    id = (await readFile(node.paths.deviceId, 'utf8')).trim();
+  });
+  after(async () => {
+    await node?.stop();
+    await lan?.destroy();
+    if (home !== undefined) await removeDir(home);
+  });
+
+  const ask = async (path: string): Promise<Record<string, unknown>> => {
+    const { body } = await lan.call({ url: `http://127.0.0.1:${node.port}${path}` });
+    return JSON.parse(body) as Record<string, unknown>;
+  };
+  /** Runs in that LAN. @returns what it printed as JSON */
+  const there = async (code: string): Promise<unknown> => {
+    const [program = '', ...args] = [...lan.prefix, process.execPath, '--input-type=module', '-e', code];
+    const env = { ...process.env, HOME: home };
+    const { stdout } = await promisify(execFile)(program, args, { cwd: ROOT, env });
+    return JSON.parse(stdout);
+  };
+  /** Adopts what was found after a change of it. @returns what was logged, and the names of the nodes that are kept */
+  const adopted = async (
+    change: string,
+  ): Promise<{ readonly said: string; readonly kept: readonly string[] }> =>
+    (await there(`
+import { readFileSync } from 'node:fs';
+import { adopt, browse } from './connector/planes/discovery.ts';
+const said = [];
+const note = (text) => said.push(text);
+const found = (await browse()).map((each) => (${change}));
+const file = '${join(home, 'changed.json')}';
+await adopt(found, file, 'tester', { info: note, warn: note, error: note });
+const kept = JSON.parse(readFileSync(file, 'utf8')).nodes.map(({ id }) => id);
+console.log(JSON.stringify({ said: said.join(' '), kept }));`)) as {
+      readonly said: string;
+      readonly kept: readonly string[];
+    };
+
+  it('the record has the port, and the beginning of the fingerprint', async () => {
+    const records = (await there(
+      `import { browse } from './connector/planes/discovery.ts'; console.log(JSON.stringify(await browse()));`,
+    )) as readonly { readonly deviceId: string; readonly tls: unknown }[];
+    const { port, authority_sha256: sha256 } = await ask('/api/tls');
+    expect(records.find(({ deviceId }) => deviceId === id)?.tls).to.deep.equal({
+      host: `https://10.79.2.2:${String(port)}`,
+      fingerprint: String(sha256).slice(0, 32),
+    });
+  });
+
+  it('an announcement without HTTPS, or with another fingerprint, claims nothing', async () => {
+    const hidden = await adopted('{ ...each, tls: null }');
+    expect(hidden.said).to.match(/not known on this machine yet.*svc known-nodes add/s);
+    const other = await adopted("{ ...each, tls: { ...each.tls, fingerprint: 'ab'.repeat(16) } }");
+    expect(other.said).to.match(/not the one that was named/);
+    expect([hidden.kept, other.kept]).to.deep.equal([[], []]);
+    expect(await ask('/api/pairing/info')).to.include({ paired: false });
+  });
+
+  it('the node is claimed by HTTPS, and known by its authority from then on', async () => {
+    const file = join(home, 'fleet.json');
+    const args = ['--target', 'local-fleet', file, '--discover'];
+    const client = await connectStdio({ args, home, env: { SVC_MCP_OWNER: 'tester' }, prefix: lan.prefix });
+    expect((await callTool(client, 'status_get', { node: id })).value).to.have.property('version');
+    await client.close();
+    expect(await readFile(file, 'utf8')).to.include('"https://10.79.2.2:');
+    const { authority_sha256: sha256 } = await ask('/api/tls');
+    expect(await readFile(join(home, '.svc/known_nodes'), 'utf8')).to.include(String(sha256));
   });
 });
 
