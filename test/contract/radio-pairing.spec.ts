@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -11,6 +12,7 @@ import { createLogger } from '../../shared/process/logger.ts';
 import { agree, makeRadioKeys } from '../../shared/radio-keys.ts';
 import { TestNode } from '../support/node.ts';
 import { bindTo, boundPair, DRONE, GROUND } from '../support/radios.ts';
+import { selfSigned } from '../support/secure.ts';
 import { freePort, removeDir, tempDir } from '../support/temp.ts';
 
 const GROUND_KEY = 'svc_ground789abcdef0123456789abcdef0123456789a';
@@ -28,6 +30,7 @@ describe('binding the radios of two nodes', () => {
     [drone, ground] = await Promise.all([
       TestNode.start({
         simulated: false,
+        tlsPort: await freePort(),
         config: `${radio}agent:\n  name: kestrel\n`,
         prepare: bindTo(DRONE),
       }),
@@ -108,6 +111,43 @@ describe('binding the radios of two nodes', () => {
     expect(await proved(ground, GROUND_KEY)).to.equal(true);
     const stored = await readFile(ground.paths.radioPairs, 'utf8');
     expect(stored).to.include('"previous": null');
+  });
+  it('of a drone that serves HTTPS only the port is asked in the clear; another authority than its own is refused', async () => {
+    let tls: unknown = (await drone.json('/api/tls')).body;
+    const asked: string[] = [];
+    const clear = createServer((req, res) => {
+      asked.push(`${req.method} ${req.url}`);
+      res.setHeader('content-type', 'application/json');
+      res.end(req.url === '/api/tls' ? JSON.stringify(tls) : '{}');
+    }).listen(0, '127.0.0.1');
+    await once(clear, 'listening');
+    const at = `127.0.0.1:${(clear.address() as AddressInfo).port}`;
+    const bind = async () => ground.post(PAIR, { host: at, key: droneKey }, withKey);
+    expect((await bind()).status).to.equal(200);
+    expect(asked).to.deep.equal(['GET /api/tls']);
+    expect(await proved(ground, GROUND_KEY)).to.equal(true);
+
+    // What listens there shows the drone's authority, and has not its key.
+    const folder = await tempDir();
+    const [cert, key] = [join(folder, 'c.pem'), join(folder, 'k.pem')];
+    await selfSigned('drone', cert, key);
+    const ca = await (await drone.fetch('/ca.crt')).text();
+    const got: string[] = [];
+    const impostor = createSecureServer(
+      { cert: await readFile(cert), key: await readFile(key) },
+      (req, res) => {
+        got.push(`${req.url} ${String(req.headers['x-svc-key'])}`);
+        res.end(req.url === '/ca.crt' ? ca : '{}');
+      },
+    ).listen(0, '127.0.0.1');
+    await once(impostor, 'listening');
+    tls = { port: (impostor.address() as AddressInfo).port };
+    const refused = await bind();
+    expect([refused.status, refused.body['code']]).to.deep.equal([502, 'E_UPSTREAM']);
+    expect(got).to.deep.equal(['/ca.crt undefined']);
+    clear.close();
+    impostor.close();
+    await removeDir(folder);
   });
   it('a wrong key, another form, a third node: refused, and nothing changes', async () => {
     const [before] = await pairs(ground, GROUND_KEY);

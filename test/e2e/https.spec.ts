@@ -1,6 +1,8 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -12,7 +14,7 @@ import { noNamespaces, RemoteHost } from '../support/netns.ts';
 import { ROOT, TestNode } from '../support/node.ts';
 import { type Secured, secureAsk, securedBy, selfSigned, shownBy } from '../support/secure.ts';
 import { freePort, removeDir, tempDir } from '../support/temp.ts';
-import { KEYED } from '../support/video-node.ts';
+import { KEYED, play, startVideoNode, type Unit } from '../support/video-node.ts';
 
 const run = promisify(execFile);
 
@@ -160,6 +162,49 @@ print(urllib.request.urlopen('https://127.0.0.1:${secured.port}/healthz', contex
       (await secureAsk(secured, '/api/config', { headers: KEYED })).body.toString(),
     ])
       expect(where.includes(secret)).to.equal(false);
+  });
+});
+
+describe('pictures by HTTPS', function () {
+  this.timeout(60_000);
+  let node: TestNode;
+  let secured: Secured;
+  before(async () => {
+    node = await startVideoNode({ tlsPort: await freePort() });
+    secured = await securedBy(node);
+  });
+  after(async () => node.stop());
+
+  it('WHEP: offer, answer, pictures, and the end', async () => {
+    const { promise: picture, resolve } = Promise.withResolvers<Unit>();
+    const { peer, session } = await play(
+      node,
+      (unit) => {
+        if (unit.key) resolve(unit);
+      },
+      async (offer) => {
+        const headers = { ...KEYED, 'content-type': 'application/sdp' };
+        const answer = await secureAsk(secured, '/whep', { method: 'POST', headers, body: offer });
+        return { status: answer.status, sdp: answer.body.toString(), at: answer.headers.location ?? '' };
+      },
+    );
+    expect((await picture).data.length).to.be.above(100);
+    const ended = await secureAsk(secured, session, { method: 'DELETE', headers: KEYED });
+    expect(ended.status).to.be.within(200, 204);
+    await peer.close();
+  });
+
+  it('a snapshot, and the film from its first box on', async () => {
+    const snapshot = await secureAsk(secured, '/api/video/snapshot', { headers: KEYED });
+    expect(snapshot.body.subarray(0, 3).toString('hex')).to.equal('ffd8ff');
+    const { port, ca } = secured;
+    const asked = request({ host: '127.0.0.1', port, ca, path: '/api/video/live.mp4', headers: KEYED });
+    asked.end();
+    const [film] = (await once(asked, 'response')) as [IncomingMessage];
+    expect(film.headers['content-type']).to.contain('video/mp4');
+    const [first] = (await once(film, 'data')) as [Buffer];
+    expect(first.subarray(4, 8).toString()).to.equal('ftyp');
+    asked.destroy();
   });
 });
 

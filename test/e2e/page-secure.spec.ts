@@ -109,6 +109,28 @@ describe('the page by HTTPS', function () {
     await page.browserContext().close();
   });
 
+  it('who stays signed in on this browser does so by HTTPS too', async () => {
+    const page = await openPage(browser);
+    await page.goto(`${node.url}/#/access`);
+    await page.locator('input[name=secret]').fill(PIN);
+    await page.locator('form input[type=checkbox]').click();
+    await page.locator('form button[type=submit]').click();
+    await page.locator('::-p-aria(Open securely)').click();
+    await page.waitForFunction(
+      () =>
+        location.protocol === 'https:' && document.querySelector('nav a.to-access[aria-current]') !== null,
+      { polling: 100 },
+    );
+    expect(page.url()).to.equal(`${secure}/#/access`);
+    const held = await page.evaluate(() => [
+      localStorage.getItem('svc-dashboard-session'),
+      sessionStorage.getItem('svc-dashboard-session'),
+    ]);
+    expect(held[0]).to.be.a('string');
+    expect(held[1]).to.equal(null);
+    await page.browserContext().close();
+  });
+
   it('a ticket that is too late asks for the PIN, and leaves the address all the same', async () => {
     const page = await openPage(browser);
     await page.goto(`${secure}/#/~${'A'.repeat(43)}/node`);

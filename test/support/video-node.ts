@@ -86,10 +86,18 @@ export async function watcher(): Promise<{ peer: RTCPeerConnection; offer: strin
   return { peer, offer: withoutCables(peer.localDescription?.sdp ?? '') };
 }
 
-/** A playback by WHEP that hands over what comes. */
+interface Answered {
+  readonly status: number;
+  readonly sdp: string;
+  /** Of the session. */
+  readonly at: string;
+}
+
+/** A playback by WHEP that hands over what comes. @param post offers it; by HTTP unless told */
 export async function play(
   node: TestNode,
   onUnit: (unit: Unit) => void,
+  post = async (offer: string): Promise<Answered> => offerTo(node, offer),
 ): Promise<{ peer: RTCPeerConnection; session: string }> {
   const { peer, offer } = await watcher();
   peer.onTrack.subscribe((track) => {
@@ -100,15 +108,23 @@ export async function play(
       rtp.push(packet.serialize(), at);
     });
   });
+  const { status, sdp, at } = await post(offer);
+  if (status !== 201) throw new Error(sdp);
+  await peer.setRemoteDescription({ type: 'answer', sdp: withoutCables(sdp) });
+  return { peer, session: at };
+}
+
+async function offerTo(node: TestNode, offer: string): Promise<Answered> {
   const answer = await node.fetch('/whep', {
     method: 'POST',
     headers: { ...KEYED, 'content-type': 'application/sdp' },
     body: offer,
   });
-  const sdp = await answer.text();
-  if (answer.status !== 201) throw new Error(sdp);
-  await peer.setRemoteDescription({ type: 'answer', sdp: withoutCables(sdp) });
-  return { peer, session: answer.headers.get('location') ?? '' };
+  return {
+    status: answer.status,
+    sdp: await answer.text(),
+    at: answer.headers.get('location') ?? '',
+  };
 }
 
 /** A playback that was dropped says nothing to its client. */

@@ -36,12 +36,17 @@ export function credentialHeaders(held: Credential | null = credential.value): R
 }
 
 /** @param keep its session: also for the next visit of this browser */
-export function hold(next: Credential, keep = localStorage.getItem(STORED) !== null): void {
+export function hold(next: Credential, keep = isKept()): void {
   const session = next.kind === 'key' ? next.session : next.kind === 'session' ? next : null;
   forget();
   if (session !== null) (keep ? localStorage : sessionStorage).setItem(STORED, JSON.stringify(session));
   lost.value = null;
   credential.value = next;
+}
+
+/** Whether the person stays signed in on this browser. */
+export function isKept(): boolean {
+  return localStorage.getItem(STORED) !== null;
 }
 
 export function lose(why: 'ended' | null): void {

@@ -1,5 +1,5 @@
 import { call, Refused } from './client.ts';
-import { credential } from './credential.ts';
+import { credential, isKept } from './credential.ts';
 import { holdSession } from './sign-in.ts';
 
 /**
@@ -7,15 +7,18 @@ import { holdSession } from './sign-in.ts';
  * travels in the fragment, which no browser sends to a server, and is out of the address before anything else of the page looks at it.
  */
 
-const ARRIVED = /^#\/~([A-Za-z0-9_-]{1,256})(\/.*)?$/;
+/** A second tilde: of a person who stays signed in on this browser. */
+const ARRIVED = /^#\/~(~?)([A-Za-z0-9_-]{1,256})(\/.*)?$/;
 
 let ticket: string | null = null;
+let stays = false;
 
 /** Takes the ticket that this page was opened with, if any, out of its address. */
 export function takeTicket(): void {
-  const [, found, rest = ''] = ARRIVED.exec(location.hash) ?? [];
+  const [, kept, found, rest = ''] = ARRIVED.exec(location.hash) ?? [];
   if (found === undefined) return;
   ticket = found;
+  stays = kept !== '';
   history.replaceState(null, '', `${location.pathname}${location.search}#${rest}`);
 }
 
@@ -23,7 +26,7 @@ export function takeTicket(): void {
 export async function arrive(): Promise<void> {
   if (ticket === null) return;
   try {
-    holdSession(await call('dashboard.handover.post', { body: { ticket }, as: null, here: true }));
+    holdSession(await call('dashboard.handover.post', { body: { ticket }, as: null, here: true }), stays);
   } catch (error) {
     // It was too late, or used before: the page asks for the PIN.
     if (!(error instanceof Refused) || error.status === 0) throw error;
@@ -40,7 +43,7 @@ export async function openSecurely(port: number): Promise<void> {
   url.port = String(port);
   if (as !== null && as.kind !== 'token') {
     const issued = await call('ws.ticket.post', { body: { scope: 'handover' }, as, here: true });
-    url.hash = `#/~${issued.ticket}${location.hash.slice(1)}`;
+    url.hash = `#/~${isKept() ? '~' : ''}${issued.ticket}${location.hash.slice(1)}`;
   }
   location.assign(url);
 }
