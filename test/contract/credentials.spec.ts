@@ -10,6 +10,7 @@ import { TestNode } from '../support/node.ts';
 import { CREDENTIALS, type Credential, oracle } from '../support/oracle.ts';
 import { bindTo, boundPair, DRONE } from '../support/radios.ts';
 import { RealCredentials } from '../support/real-credentials.ts';
+import { type Secured, securedBy } from '../support/secure.ts';
 import { sendRow } from '../support/send-row.ts';
 import { freePort } from '../support/temp.ts';
 
@@ -21,15 +22,18 @@ describe('C1 every row with every real credential, over real sockets', () => {
   let node: TestNode;
   let credentials: RealCredentials;
   let relay: number;
+  let secured: Secured;
   const pair = boundPair();
 
   before(async () => {
     relay = await freePort();
     node = await TestNode.start({
+      tlsPort: await freePort(),
       pairing: { key: KEY },
       config: `mcp:\n  token_accept_enabled: true\nradio:\n  relay_port: ${relay}\n  tunnel:\n    drone: 127.0.0.2\n`,
       prepare: bindTo(DRONE, pair.atDrone),
     });
+    secured = await securedBy(node);
     credentials = await RealCredentials.of(node, true);
   });
   after(async () => node.stop());
@@ -37,27 +41,32 @@ describe('C1 every row with every real credential, over real sockets', () => {
   const headersOf = async (credential: Credential, row: Row): Promise<Record<string, string>> =>
     credentials.headersOf(credential, row, ELSEWHERE);
 
-  const send = async (credential: Credential, row: Row) =>
+  const send = async (credential: Credential, row: Row, door: 'HTTP' | 'HTTPS') =>
     sendRow(
-      credential === 'relay' ? { port: relay, secret: pair.secret } : node.port,
+      credential === 'relay' ? { port: relay, secret: pair.secret } : door === 'HTTP' ? node.port : secured,
       row,
       await headersOf(credential, row),
       await credentials.targetOf(credential, row),
     );
 
-  for (const credential of CREDENTIALS) {
-    it(credential, async () => {
+  const doors = CREDENTIALS.flatMap((credential) =>
+    (credential === 'relay' ? (['HTTP'] as const) : (['HTTP', 'HTTPS'] as const)).map(
+      (door) => [credential, door] as const,
+    ),
+  );
+  for (const [credential, door] of doors) {
+    it(`${credential} by ${door}`, async () => {
       for (const row of MATRIX_ROWS) {
         // None is given for what is not there yet.
         if (credential === 'read ticket' && row.readTicket !== null && !row.built) continue;
         const wanted = oracle({ row, credential, from: 'loopback', paired: true, features });
         // A token of secret_read holds read as well: it may not be minted alone.
         const mayRead = credential === 'token:secret_read' && row.scope === 'read';
-        let answer = await send(credential, row);
+        let answer = await send(credential, row, door);
         // A relayed caller is not exempt from the budget of 60 a second.
         while (errorWord(answer.body) === 'E_RATE_LIMITED') {
           await wait(1000);
-          answer = await send(credential, row);
+          answer = await send(credential, row, door);
         }
         const { status, body } = answer;
         const code = errorWord(body);

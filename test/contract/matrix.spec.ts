@@ -35,6 +35,8 @@ function isPassedOn({ path }: Row): boolean {
   return path === '/api/plugins/{id}/x/{*path}';
 }
 
+const rowsByDoors = rows.flatMap((row) => (['HTTP', 'HTTPS'] as const).map((door) => ({ row, door })));
+
 describe('every row over real sockets', () => {
   describe('on a paired node', () => {
     let node: TestNode;
@@ -45,7 +47,6 @@ describe('every row over real sockets', () => {
     });
     after(async () => node.stop());
 
-    const rowsByDoors = rows.flatMap((row) => (['HTTP', 'HTTPS'] as const).map((door) => ({ row, door })));
     for (const { row, door } of rowsByDoors) {
       it(`${row.method} ${row.path} by ${door}`, async () => {
         const to = door === 'HTTP' ? node.port : secured;
@@ -69,14 +70,16 @@ describe('every row over real sockets', () => {
 
   describe('on an unpaired node', () => {
     let node: TestNode;
+    let secured: Secured;
     before(async () => {
-      node = await TestNode.start();
+      node = await TestNode.start({ tlsPort: await freePort() });
+      secured = await securedBy(node);
     });
     after(async () => node.stop());
 
-    for (const row of rows) {
-      it(`${row.method} ${row.path} from loopback`, async () => {
-        const { status, body } = await sendRow(node.port, row, {});
+    for (const { row, door } of rowsByDoors) {
+      it(`${row.method} ${row.path} from loopback by ${door}`, async () => {
+        const { status, body } = await sendRow(door === 'HTTP' ? node.port : secured, row, {});
         expect(status, JSON.stringify(body)).to.be.oneOf(allowed(row));
       });
     }

@@ -1,6 +1,6 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
@@ -162,6 +162,21 @@ print(urllib.request.urlopen('https://127.0.0.1:${secured.port}/healthz', contex
       (await secureAsk(secured, '/api/config', { headers: KEYED })).body.toString(),
     ])
       expect(where.includes(secret)).to.equal(false);
+    // Nor does another file of the node have it, or another process be told it.
+    const holders = execFileSync('grep', ['-rlF', '--', secret, node.base], { encoding: 'utf8' });
+    expect(holders.trim()).to.equal(node.paths.tlsAuthority);
+    expect((await stat(node.paths.tlsAuthority)).mode & 0o777).to.equal(0o600);
+    for (const name of ['svc-supervisor', 'svc-control', 'svc-link', 'svc-residual', 'svc-sim'] as const)
+      for (const told of ['cmdline', 'environ'])
+        expect((await readFile(`/proc/${node.pid(name)}/${told}`, 'latin1')).includes(secret)).to.equal(
+          false,
+        );
+  });
+
+  it('no memory of a process that holds keys is written to the disk when it crashes', async () => {
+    const units = join(ROOT, 'deploy/root/usr/lib/systemd/system');
+    for (const unit of ['svc.service', 'svc-plugin@.service'])
+      expect(await readFile(join(units, unit), 'utf8'), unit).to.match(/^LimitCORE=0$/m);
   });
 });
 

@@ -36,7 +36,10 @@ function openRequest(to: number | Secured | RelayOptions, options: RequestOption
     : relayRequest(to, options);
 }
 
-/** Asks a port of this machine, by HTTPS where its authority is given, or a drone's relay, for the row over a real socket, with a handshake where it is a WebSocket's. */
+/**
+ * Asks a port of this machine, by HTTPS where its authority is given, or a drone's relay, for the row over a real socket, with a handshake
+ * where it is a WebSocket's.
+ */
 export async function sendRow(
   to: number | Secured | RelayOptions,
   row: Row,
