@@ -4,7 +4,7 @@ import { eventsFile, Px4Events } from './firmware/px4-events.ts';
 import { Px4Files } from './firmware/px4-files.ts';
 import { AirTraffic } from './flight/air-traffic.ts';
 import { Arming } from './flight/arming.ts';
-import { type Craft, IDLE, MavSeverity, OFF } from './flight/craft.ts';
+import { type Craft, IDLE, MavSeverity, OFF, type Sticks } from './flight/craft.ts';
 import { Failsafes } from './flight/failsafe.ts';
 import { Fence } from './flight/fence.ts';
 import type { FlightLog, LoggedState } from './flight/flight-log.ts';
@@ -85,6 +85,7 @@ export class Autopilot implements Craft {
   readonly vehicle: Vehicle;
   readonly params: Params;
   autoArmed = false;
+  sticks: Sticks | undefined;
   cruise: number | undefined;
   readonly #options: AutopilotOptions;
   readonly #tools: AutopilotTools;

@@ -4,7 +4,7 @@ import { frameCrc } from '../../shared/mavlink/crc.ts';
 import { crcExtraOf } from '../../shared/mavlink/dialect.ts';
 import { STX_V2 } from '../../shared/mavlink/frame.ts';
 import { MSG } from '../../shared/mavlink/messages.ts';
-import type { PositionSetPoint, VelocitySetPoint } from '../../shared/rpc/link-state.ts';
+import type { PositionSetPoint, Sticks, VelocitySetPoint } from '../../shared/rpc/link-state.ts';
 import { type Signer, setupNone } from './signer.ts';
 
 /** MAV_COMP_ID_ONBOARD_COMPUTER: who we are on the link (docs/contract.md 6). */
@@ -186,6 +186,18 @@ export class Encoder {
     message.targetComponent = target.component;
     message.paramIndex = index;
     message.paramId = '';
+    return this.#encode(message);
+  }
+
+  /** @param sticks as in MANUAL_CONTROL */
+  manualControl({ system }: Target, { x, y, z, r, buttons = 0 }: Sticks): Buffer {
+    const message = new common.ManualControl();
+    message.target = system;
+    message.x = Math.round(x);
+    message.y = Math.round(y);
+    message.z = Math.round(z);
+    message.r = Math.round(r);
+    message.buttons = buttons;
     return this.#encode(message);
   }
 

@@ -50,7 +50,7 @@ export class Link {
   }
 
   #tick(): void {
-    const { texts, streams, params, ftp, metadata, logs, offboard, warnings, vehicle, calibration } =
+    const { texts, streams, params, ftp, metadata, logs, offboard, manual, warnings, vehicle, calibration } =
       this.parts;
     texts.tick();
     streams.tick();
@@ -59,6 +59,7 @@ export class Link {
     metadata.tick(params.progress.priming);
     logs?.tick();
     offboard.tick();
+    manual.tick();
     warnings.look(vehicle.telemetry);
     calibration.tick();
   }

@@ -11,13 +11,18 @@ const RESET_MS = 1000;
 
 /** The RPC methods of svc-link (shared/rpc/link.ts says what each does), and the part that each calls. */
 export function linkMethods(parts: Parts, endpoints: () => readonly EndpointStatus[]) {
-  const { commands, offboard, params, missions, calibration, signing, camera, pilot } = parts;
+  const { commands, offboard, manual, params, missions, calibration, signing, camera, pilot } = parts;
   return {
     command: async (request: CommandRequest, signal?: AbortSignal) => commands.execute(request, signal),
     setpoint: ({ holder, point }) => offboard.take(holder, point),
     setpoint_end: ({ holder }) => {
       offboard.release(holder);
       return offboard.state;
+    },
+    manual: ({ holder, sticks }) => manual.take(holder, sticks),
+    manual_end: ({ holder }) => {
+      manual.release(holder);
+      return manual.state;
     },
     params: () => params.snapshot(),
     param_set: async (request) => params.write(request),

@@ -7,6 +7,7 @@ import type { LinkProblem, LinkState } from '../../shared/rpc/link-state.ts';
 import { Calibration } from './calibration/calibration.ts';
 import type { Clock } from './clock.ts';
 import { Commands } from './commands/commands.ts';
+import { Manual } from './commands/manual.ts';
 import { Offboard } from './commands/offboard.ts';
 import { ReachCheck } from './commands/reach-check.ts';
 import { Refusals } from './commands/refusals.ts';
@@ -44,6 +45,8 @@ import { Warnings } from './vehicle/warnings.ts';
 
 /** MAV_CMD */
 const REQUEST_MESSAGE = 512;
+/** MAV_COMP_ID_MISSIONPLANNER, as which ground stations speak. */
+const GROUND_STATION_COMPONENT = 190;
 const ASK_VERSION = [MSG.AUTOPILOT_VERSION, 0, 0, 0, 0, 0, 0] as const;
 
 export interface LinkOptions {
@@ -88,6 +91,7 @@ export function openParts(options: LinkOptions) {
   // Encoders of their own, because ground stations count gaps in the sequence numbers.
   const replies = new Encoder();
   const cameraEncoder = new Encoder();
+  const sticks = new Encoder(GROUND_STATION_COMPONENT);
   const feed = new StateFeed(clock, options.onState);
   const onChange = (): void => feed.importantChanged();
   const arming = new Arming({ clock, wasArmed, onMemory: onArmedMemory, onChange });
@@ -99,10 +103,10 @@ export function openParts(options: LinkOptions) {
 
   const known = openKnowledge(speaking, options);
   const { params, streams, missions } = known;
-  const orders = openOrders(speaking, known, options.maxGotoM ?? 0);
+  const orders = openOrders(speaking, known, sticks, options.maxGotoM ?? 0);
   const signing = new Signing({
     ...speaking,
-    replies: [replies, cameraEncoder],
+    replies: [replies, cameraEncoder, sticks],
     params,
     keys: options.keys ?? null,
     onEnrolled: () => {
@@ -212,8 +216,13 @@ function openKnowledge(speaking: Speaking, options: LinkOptions) {
   };
 }
 
-/** What makes the vehicle move. @param maxM how far away a place may be, m; 0: any distance */
-function openOrders(speaking: Speaking, known: ReturnType<typeof openKnowledge>, maxM: number) {
+/** What makes the vehicle move. @param sticks encodes as a ground station @param maxM how far away a place may be, m; 0: any distance */
+function openOrders(
+  speaking: Speaking,
+  known: ReturnType<typeof openKnowledge>,
+  sticks: Encoder,
+  maxM: number,
+) {
   const { log } = speaking;
   const { refusals, prearm, params, missions } = known;
   const read = async (part: 'mission' | 'fence'): Promise<MissionList['items']> =>
@@ -230,7 +239,13 @@ function openOrders(speaking: Speaking, known: ReturnType<typeof openKnowledge>,
       commands.loiter().catch((error: unknown) => log.warn(`holding after set-points: ${messageOf(error)}`));
     },
   });
-  return { commands, offboard };
+  const manual = new Manual({
+    ...speaking,
+    encoder: sticks,
+    killing: () => commands.killing,
+    param: (name) => params.valueOf(name),
+  });
+  return { commands, offboard, manual };
 }
 
 const ignore = (): void => undefined;

@@ -29,6 +29,7 @@ export function linkState(parts: Parts): LinkState {
     extensions: parts.extensions.values,
     params: parts.params.progress,
     offboard: parts.offboard.state,
+    manual: parts.manual.state,
     problems: problemsOf(parts),
     counters: countersOf(parts),
   };

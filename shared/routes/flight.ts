@@ -1,6 +1,7 @@
 import { calibrationRequest, calibrationState } from '../schemas/calibration.ts';
 import { commandAnswer, commandList, commandRequest } from '../schemas/command.ts';
 import { messagesQuery, seenMessages } from '../schemas/inspector.ts';
+import { manualMessage } from '../schemas/manual.ts';
 import { noBody } from '../schemas/no-body.ts';
 import { offboardMessage } from '../schemas/offboard.ts';
 import {
@@ -54,7 +55,7 @@ export const mavlinkStream = row(
   },
 );
 
-export const offboardStream = row(
+const offboardStream = row(
   'offboard.ws.ws',
   'WS /api/offboard/ws',
   'ws read ok -',
@@ -66,6 +67,18 @@ export const offboardStream = row(
       'who sends set-points and whether the vehicle follows, one text message each',
       offboardMessage,
     ),
+  },
+);
+
+const manualStream = row(
+  'manual.ws.ws',
+  'WS /api/manual/ws',
+  'ws read ok -',
+  'sticks; sending needs flight',
+  {
+    ticket: 'manual',
+    blast: 'aircraft',
+    responses: json('who has the sticks, one text message each', manualMessage),
   },
 );
 
@@ -215,6 +228,7 @@ export const flightRows = [
     },
   ),
   offboardStream,
+  manualStream,
   row(
     'mavlink.messages.get',
     'GET /api/mavlink/messages',

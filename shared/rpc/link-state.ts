@@ -49,6 +49,7 @@ export interface LinkState {
   extensions: Readonly<Record<string, ExtensionValues>>;
   params: ParamsProgress;
   offboard: OffboardState;
+  manual: ManualState;
   problems: LinkProblem[];
   /** Counted since this process started. */
   counters: {
@@ -100,6 +101,26 @@ export interface OffboardState {
   following: boolean;
   /** Sent to the vehicle since svc-link started. */
   setpoints: number;
+  /** Left out because they came faster than 50 a second. */
+  dropped: number;
+}
+
+/** The sticks of a client, as in MANUAL_CONTROL: forward, right, up, clockwise. */
+export interface Sticks {
+  /** -1000 to 1000, as y and r. */
+  readonly x: number;
+  readonly y: number;
+  /** 0 to 1000; 500 is the middle. */
+  readonly z: number;
+  readonly r: number;
+  readonly buttons?: number;
+}
+
+export interface ManualState {
+  /** Null while nobody has the sticks. */
+  holder: string | null;
+  /** Since svc-link started. */
+  sent: number;
   /** Left out because they came faster than 50 a second. */
   dropped: number;
 }

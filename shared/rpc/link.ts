@@ -1,6 +1,7 @@
 import { CALIBRATION_SENSORS, POSES } from '../flight/calibration.ts';
 import { COMMAND_NAMES } from '../flight/command-catalogue.ts';
 import { extensionValues } from '../schemas/extension-values.ts';
+import { sticks } from '../schemas/manual.ts';
 import { ITEM_PARAMS, MAX_ITEMS, MISSION_PARTS } from '../schemas/mission-item.ts';
 import { setPoint } from '../schemas/offboard.ts';
 import { CAMERA_METHODS, type CameraRequest } from './camera.ts';
@@ -21,7 +22,7 @@ import type {
   SigningState,
   WorkProgress,
 } from './link-answers.ts';
-import type { EndpointStatus, LinkState, OffboardState } from './link-state.ts';
+import type { EndpointStatus, LinkState, ManualState, OffboardState } from './link-state.ts';
 
 const NO_PARAM = { type: ['number', 'null'] } as const;
 const missionPart = { enum: MISSION_PARTS } as const;
@@ -80,6 +81,28 @@ export const LINK = {
         additionalProperties: false,
       },
       shape<OffboardState>(),
+      1000,
+    ),
+    /** The sticks of one client, as with set-points. E_BUSY for anybody else; E_INVALID_VALUE where they do not rest at first. */
+    manual: method(
+      {
+        type: 'object',
+        required: ['holder', 'sticks'],
+        properties: { holder: { type: 'string', minLength: 1, maxLength: 128 }, sticks },
+        additionalProperties: false,
+      },
+      shape<ManualState>(),
+      1000,
+    ),
+    /** The holder has gone: its sticks are let go. */
+    manual_end: method(
+      {
+        type: 'object',
+        required: ['holder'],
+        properties: { holder: { type: 'string', minLength: 1, maxLength: 128 } },
+        additionalProperties: false,
+      },
+      shape<ManualState>(),
       1000,
     ),
     params: method(NOTHING, shape<ParamsSnapshot>(), 5000),

@@ -91,7 +91,7 @@ describe('--discover by HTTPS', function () {
   };
   /** Runs in that LAN. @returns what it printed as JSON */
   const there = async (code: string): Promise<unknown> => {
-    const [program = '', ...args] = [...lan.prefix, process.execPath, '--input-type=module', '-e', code];
+    const [program, ...args] = [...lan.prefix, process.execPath, '--input-type=module', '-e', code];
     const env = { ...process.env, HOME: home };
     const { stdout } = await promisify(execFile)(program, args, { cwd: ROOT, env });
     return JSON.parse(stdout);

@@ -5,7 +5,7 @@ import { DataflashLog } from '../flight/dataflash-log.ts';
 import { GuidedMode, TakeoffMode } from '../flight/guided.ts';
 import { type Mission, NAV } from '../flight/mission.ts';
 import type { ModeSet } from '../flight/mode-set.ts';
-import { type FlightMode, holdMode, landMode, levelMode, type ModeId } from '../flight/modes.ts';
+import { type FlightMode, holdMode, landMode, levelMode, type ModeId, stickMode } from '../flight/modes.ts';
 import { returnMode } from '../flight/rtl.ts';
 import { ARDUPILOT_COMMANDS, startLanding } from '../mavlink/commands.ts';
 import { NAK } from '../mavlink/ftp.ts';
@@ -169,6 +169,7 @@ export function ardupilot(name: VehicleFamily): Firmware {
     gitHash: GIT_HASH,
     banner: [`${family.title} V4.5.7 (${GIT_HASH})`, 'Frame: QUAD/X'],
     bannerWithParams: true,
+    sticksOfAnyone: false,
     params: { rows: [...paramRows(), ...parseParamRows(family.params)], aliases: new Map(), hidden: [] },
     paramDialect: BY_VALUE,
     firstItem: 1,
@@ -239,7 +240,7 @@ function modeSet(craft: Craft, mission: Mission, family: Family): ModeSet {
       case 'auto':
         return auto;
       case 'hold':
-        return holdMode(craft, id);
+        return id.name === 'LOITER' ? stickMode(craft, id) : holdMode(craft, id);
       case 'return':
         return returnMode(craft, id);
       case 'takeoff':

@@ -3,7 +3,15 @@ import type { Craft } from '../flight/craft.ts';
 import { GuidedMode } from '../flight/guided.ts';
 import type { Mission } from '../flight/mission.ts';
 import type { ModeSet } from '../flight/mode-set.ts';
-import { type FlightMode, holdMode, landMode, levelMode, type ModeId, type Modes } from '../flight/modes.ts';
+import {
+  type FlightMode,
+  holdMode,
+  landMode,
+  levelMode,
+  type ModeId,
+  type Modes,
+  stickMode,
+} from '../flight/modes.ts';
 import { returnMode } from '../flight/rtl.ts';
 import type { Demand } from '../flight/vehicle.ts';
 
@@ -33,7 +41,7 @@ export function px4Modes(craft: Craft, mission: Mission, modes: () => Modes): Mo
     all: [
       levelMode(craft, id('Manual', 1)),
       levelMode(craft, id('Altitude', 2)),
-      { ...holdMode(craft, id('Position', 3)), kind: 'manual' }, // a pilot's mode, though his sticks are centred
+      { ...stickMode(craft, id('Position', 3)), kind: 'manual' },
       takeoff,
       loiter,
       auto,

@@ -98,6 +98,7 @@ export function px4(): Firmware {
     gitHash: GIT_HASH,
     banner: [],
     bannerWithParams: false,
+    sticksOfAnyone: true,
     params: px4Params(),
     paramDialect: BYTEWISE,
     firstItem: 0,

@@ -11,6 +11,8 @@ export interface Craft {
   readonly params: Params;
   /** Motors may lift it: set by a takeoff command, ends when it disarms. */
   autoArmed: boolean;
+  /** What a ground station's sticks say; undefined: nothing was heard. */
+  sticks: Sticks | undefined;
   /** m/s, what MAV_CMD_DO_CHANGE_SPEED said; undefined: as the parameters say. */
   cruise: number | undefined;
   text(severity: MavSeverity, text: string): void;
@@ -20,6 +22,16 @@ export interface Craft {
   positionOk(): boolean;
   /** A mission item was reached: tells the link. */
   reached(seq: number): void;
+}
+
+/** MANUAL_CONTROL: forward, right, up, clockwise; 500 is the middle of z. */
+export interface Sticks {
+  readonly x: number;
+  readonly y: number;
+  readonly z: number;
+  readonly r: number;
+  /** Simulated seconds since boot. */
+  readonly at: number;
 }
 
 /** Horizontal and vertical speed limits in m/s, from the WPNAV parameters. */

@@ -116,7 +116,48 @@ export function levelMode(craft: Craft, id: ModeId): FlightMode {
   };
 }
 
-/** LOITER, POSHOLD, BRAKE and CIRCLE (which here does not circle): brake, then stay. */
+/** ArduPilot's RC_OVERRIDE_TIME, s; PX4 forgets sooner. */
+const STICKS_LAST_S = 3;
+const STICK_MS = 5;
+const STICK_CLIMB_MS = 2.5;
+const STICK_TURN = Math.PI / 4;
+/** Of a thousand: as RCn_DZ. */
+const DEAD = 50;
+
+/** Of a stick's way, -1 to 1; 0 within its dead zone. */
+function part(axis: number): number {
+  return Math.abs(axis) < DEAD ? 0 : axis / 1000;
+}
+
+/** LOITER and PX4's Position: where the sticks say, else as `holdMode`. */
+export function stickMode(craft: Craft, id: ModeId): FlightMode {
+  const hold = holdMode(craft, id);
+  return {
+    ...hold,
+    step: (dt) => {
+      const { vehicle, sticks } = craft;
+      const fresh = sticks !== undefined && vehicle.time - sticks.at < STICKS_LAST_S ? sticks : undefined;
+      const [x, y, r] = [part(fresh?.x ?? 0), part(fresh?.y ?? 0), part(fresh?.r ?? 0)];
+      const up = part((fresh?.z ?? 500) * 2 - 1000);
+      if ([x, y, up, r].every((axis) => axis === 0)) return hold.step(dt);
+      if (vehicle.landed && up <= 0) return IDLE;
+      const [cos, sin] = [Math.cos(vehicle.yaw), Math.sin(vehicle.yaw)];
+      const demand = {
+        kind: 'fly',
+        vn: (x * cos - y * sin) * STICK_MS,
+        ve: (x * sin + y * cos) * STICK_MS,
+        vu: up * STICK_CLIMB_MS,
+        accel: 2.5,
+        accelUp: 2.5,
+        yaw: vehicle.yaw + r * STICK_TURN,
+      } as const;
+      hold.enter?.(); // where it is when they are let go
+      return demand;
+    },
+  };
+}
+
+/** POSHOLD, BRAKE and CIRCLE (which here does not circle): brake, then stay. */
 export function holdMode(craft: Craft, id: ModeId): FlightMode {
   let place: LocalPoint = craft.vehicle.position;
   return {

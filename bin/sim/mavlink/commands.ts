@@ -61,6 +61,8 @@ export interface CommandDialect {
   longFrame(command: number): number | undefined;
   /** Whether the banner comes with a parameter list. */
   readonly bannerWithParams: boolean;
+  /** Sticks of every ground station count; else those of the one that SYSID_MYGCS names. */
+  readonly sticksOfAnyone: boolean;
 }
 
 const { ACCEPTED, DENIED, FAILED, TEMPORARILY_REJECTED, UNSUPPORTED } = MavResult;

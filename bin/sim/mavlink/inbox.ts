@@ -15,6 +15,7 @@ import {
   LogRequestData,
   LogRequestEnd,
   LogRequestList,
+  ManualControl,
   type MessageType,
   MissionAck,
   MissionClearAll,
@@ -62,6 +63,11 @@ const RECEIVERS: ReadonlyMap<number, Receiver> = new Map<number, Receiver>([
     logLink.heard(now());
     if (type === MavType.GCS) channel.heardStation();
     if (type === MavType.GCS && peer.sysid === craft.params.get('SYSID_MYGCS')) failsafes.heardGcs(now());
+  }),
+  on(ManualControl, ({ craft, firmware }, { target, x, y, z, r }, peer) => {
+    if (target !== craft.params.get('SYSID_THISMAV')) return;
+    if (!firmware.sticksOfAnyone && peer.sysid !== craft.params.get('SYSID_MYGCS')) return;
+    craft.sticks = { x, y, z, r, at: craft.vehicle.time };
   }),
   on(SetMode, (deck, { baseMode, customMode }, peer) => {
     const { ack, params } = deck.firmware.setMode(customMode);

@@ -41,6 +41,10 @@ export const SysStatus = message<common.SysStatus>(
     'onboardControlSensorsHealthExtended:u32',
 );
 export const SystemTime = message<common.SystemTime>('SYSTEM_TIME 2 137', 'timeUnixUsec:u64 timeBootMs:u32');
+export const ManualControl = message<common.ManualControl>(
+  'MANUAL_CONTROL 69 243',
+  'x:i16 y:i16 z:i16 r:i16 buttons:u16 target:u8',
+);
 export const SetMode = message<common.SetMode>(
   'SET_MODE 11 89',
   'customMode:u32 targetSystem:u8 baseMode:u8',
