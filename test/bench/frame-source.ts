@@ -1,15 +1,16 @@
-/** A vehicle for the bench: `frame-source.ts PORT RATE SECONDS` sends frames of 77 bytes to a UDP port of this machine. */
+/** A vehicle for the bench: `frame-source.ts PORT RATE SECONDS OWN` sends frames of 77 bytes to a UDP port of this machine, from one. */
 import { createSocket } from 'node:dgram';
 import { hrtime } from 'node:process';
 import { encodeAs, heartbeat, rawV2 } from '../link/mavlink-samples.ts';
 
-const [port = 0, rate = 0, seconds = 0] = process.argv.slice(2).map(Number);
+const [port = 0, rate = 0, seconds = 0, own = 0] = process.argv.slice(2).map(Number);
 /** HIL_SENSOR: no part of the node decodes it. */
 const ID = 107;
 const CRC_EXTRA = 108;
 const PAYLOAD = 65;
 
 const socket = createSocket('udp4');
+socket.bind(own, '127.0.0.1');
 const payload = Buffer.alloc(PAYLOAD, 1);
 
 /** Number of the frame at 0, when it was sent (monotonic ns of the machine) at 8. */

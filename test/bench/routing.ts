@@ -34,9 +34,14 @@ export async function message<T>(child: ChildProcess): Promise<T> {
   return value;
 }
 
+/** By where it sends: a vehicle keeps its port, for a router takes another peer only when the first one is silent. */
+const ownPorts = new Map<number, number>();
+
 /** Sends for a few seconds and asks the sink what came. */
 export async function sendAndCount(sourcePort: number, rate: number, sink: ChildProcess): Promise<Seen> {
-  const source = script('frame-source.ts', String(sourcePort), String(rate), String(SECONDS));
+  const own = ownPorts.get(sourcePort) ?? (await freePort());
+  ownPorts.set(sourcePort, own);
+  const source = script('frame-source.ts', ...[sourcePort, rate, SECONDS, own].map(String));
   await message(source);
   await wait(DRAIN_MS);
   const seen = message<Seen>(sink);
