@@ -100,6 +100,8 @@ export interface Paths {
   readonly paramMetadata: string;
   /** Logs of vehicles that were fetched. */
   readonly flightLogs: string;
+  /** Telemetry logs. */
+  readonly tlogs: string;
   /** MAVLink signing keys, one file each. */
   readonly signingDir: string;
   /** Installed extensions, a folder each; and the file with their records. */
@@ -185,6 +187,7 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     componentMetadata: join(state, 'component-metadata'),
     paramMetadata: join(state, 'param-metadata'),
     flightLogs: join(state, 'flight-logs'),
+    tlogs: join(state, 'tlogs'),
     signingDir: join(state, 'signing'),
     plugins: join(state, 'plugins'),
     pluginState: join(state, 'plugin-state.json'),

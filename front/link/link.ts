@@ -33,7 +33,7 @@ export class Link {
   }
 
   async stop(): Promise<void> {
-    const { logs, feed, streams, missions, calibration, camera, exchange, transport, store, intake } =
+    const { logs, feed, streams, missions, calibration, camera, exchange, transport, store, intake, tlog } =
       this.parts;
     this.#timer?.cancel();
     logs?.stop();
@@ -45,13 +45,26 @@ export class Link {
     camera.stop();
     exchange.stop();
     await transport.stop();
+    await tlog.stop();
     await store?.settled();
     intake.stop();
   }
 
   #tick(): void {
-    const { texts, streams, params, ftp, metadata, logs, offboard, manual, warnings, vehicle, calibration } =
-      this.parts;
+    const {
+      texts,
+      streams,
+      params,
+      ftp,
+      metadata,
+      logs,
+      offboard,
+      manual,
+      tlog,
+      warnings,
+      vehicle,
+      calibration,
+    } = this.parts;
     texts.tick();
     streams.tick();
     params.tick();
@@ -60,6 +73,7 @@ export class Link {
     logs?.tick();
     offboard.tick();
     manual.tick();
+    tlog.tick();
     warnings.look(vehicle.telemetry);
     calibration.tick();
   }

@@ -32,6 +32,7 @@ import { KeyStore } from './signing/key-store.ts';
 import { NoTransport } from './sources/no-transport.ts';
 import { openSource } from './sources/open-source.ts';
 import { linkState } from './state.ts';
+import { TlogStore } from './tlog/tlog-store.ts';
 
 /** Where a ground station's radio hands over what comes from slot 0 (docs/contract.md 7). */
 const RADIO_PORT = Number(process.env['SVC_RADIO_MAVLINK_PORT'] ?? RADIO_PORTS.mavlink);
@@ -115,6 +116,7 @@ async function build(log: Logger, { wasArmed = false }: Init): Promise<Program> 
     logStore: new LogStore(paths.flightLogs),
     metadataStore: new MetadataStore(paths.componentMetadata),
     keys,
+    tlog: { store: new TlogStore(paths.tlogs, config.tlog.max_mb), when: config.tlog.when },
     signEndpoints: config.mavlink.sign_endpoints,
     maxGotoM: config.flight.max_goto_m,
     problems: () => [...refused, ...closed()],

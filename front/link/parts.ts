@@ -32,6 +32,8 @@ import { Signing } from './signing/signing.ts';
 import { Intake } from './sources/intake.ts';
 import { Outlet } from './sources/outlet.ts';
 import type { Transport } from './sources/transport.ts';
+import { Tlog } from './tlog/tlog.ts';
+import type { TlogStore } from './tlog/tlog-store.ts';
 import { Arming } from './vehicle/arming.ts';
 import { ExtensionAdditions } from './vehicle/extension-additions.ts';
 import { Prearm } from './vehicle/prearm.ts';
@@ -67,6 +69,8 @@ export interface LinkOptions {
   readonly signEndpoints?: boolean;
   /** How far away a place may be that a command goes to, m (`flight.max_goto_m`); absent or 0: any distance. */
   readonly maxGotoM?: number;
+  /** Where telemetry logs are written; absent: nowhere. */
+  readonly tlog?: { readonly store: Pick<TlogStore, 'create'>; readonly when: 'armed' | 'always' | 'off' };
   /** Problems besides the link itself: the source's address, endpoints. */
   readonly problems?: () => readonly LinkProblem[];
   /** The process before this one ended within 5 s of an armed vehicle. */
@@ -97,7 +101,13 @@ export function openParts(options: LinkOptions) {
   const arming = new Arming({ clock, wasArmed, onMemory: onArmedMemory, onChange });
   const vehicle = new Vehicle(clock, arming);
   const loops = new LoopGuard(clock);
-  const { send, leave } = new Outlet({ transport, arming, loops });
+  const tlog = new Tlog({
+    clock,
+    log,
+    guard: () => vehicle.guard,
+    ...(options.tlog ?? { store: null, when: 'off' }),
+  });
+  const { send, leave } = new Outlet({ transport, arming, loops, onLeft: (bytes) => tlog.left(bytes) });
   const exchange = new Exchange(clock, send, () => encoder.system);
   const speaking = { clock, log, vehicle, encoder, send, exchange };
 
@@ -121,6 +131,7 @@ export function openParts(options: LinkOptions) {
     clock,
     log,
     inspector,
+    tlog,
     encoder,
     replies,
     cameraEncoder,
@@ -149,6 +160,7 @@ export function openParts(options: LinkOptions) {
     signing,
     pilot,
     inspector,
+    tlog,
     router,
     camera,
     encoders: [encoder, replies, cameraEncoder],

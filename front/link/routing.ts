@@ -15,6 +15,7 @@ import { Router } from './router/router.ts';
 import { WireAnswers } from './router/wire-answers.ts';
 import { WireGuard } from './router/wire-guard.ts';
 import type { Signing } from './signing/signing.ts';
+import type { Tlog } from './tlog/tlog.ts';
 import type { Arming } from './vehicle/arming.ts';
 import type { Vehicle } from './vehicle/vehicle.ts';
 
@@ -24,6 +25,7 @@ const PLACE_S = 3;
 interface RoutingParts {
   readonly clock: Clock;
   readonly inspector: Inspector;
+  readonly tlog: Tlog;
   readonly log: Logger;
   readonly encoder: Encoder;
   /** For answers to endpoints. */
@@ -58,8 +60,20 @@ export function openRouting(parts: RoutingParts): { readonly router: Router; rea
 }
 
 function openRouter(parts: RoutingParts): Router {
-  const { clock, log, encoder, signEndpoints, pilot, arming, signing, vehicle, params, missions, inspector } =
-    parts;
+  const {
+    clock,
+    log,
+    encoder,
+    signEndpoints,
+    pilot,
+    arming,
+    signing,
+    vehicle,
+    params,
+    missions,
+    inspector,
+    tlog,
+  } = parts;
   const flightFrames = new FlightFrames(
     (customMode) => modeName(vehicle.family, customMode),
     () => vehicle.family === 'px4',
@@ -83,6 +97,7 @@ function openRouter(parts: RoutingParts): Router {
     },
     onVehicleFrame: (frame) => {
       inspector.onFrame(frame);
+      tlog.heard(frame);
       arming.onFrame(frame);
       signing.onFrame(frame);
       vehicle.handle(frame);

@@ -25,6 +25,7 @@ import { openPeripherals } from './peripherals/open-peripherals.ts';
 import { openPlugins } from './plugins/plugins.ts';
 import { createResidualServer } from './server.ts';
 import { openSetup } from './setup/open-setup.ts';
+import { tlogHandlers } from './tlogs/handlers.ts';
 import { openVideo } from './video/video.ts';
 import { DetectionFeed } from './vision/detection-feed.ts';
 import { openVision } from './vision/vision.ts';
@@ -83,6 +84,7 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     ...vision.handlers,
     ...peripherals.handlers,
     ...mapHandlers(new Maps(paths.maps)),
+    ...tlogHandlers(base),
     ...(await openSetup(base, { config: store, video: () => video.known() })),
     ...pageHandlers(join(import.meta.dirname, '../web/dist')),
   };

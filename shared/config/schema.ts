@@ -17,6 +17,7 @@ import { networkConfig } from './network.ts';
 import { pluginsConfig } from './plugins.ts';
 import { radioConfig } from './radio.ts';
 import { securityConfig } from './security.ts';
+import { tlogConfig } from './tlog.ts';
 import { videoConfig } from './video.ts';
 import { visionConfig } from './vision.ts';
 
@@ -38,6 +39,7 @@ export const configSchema = {
     plugins: pluginsConfig,
     radio: radioConfig,
     security: securityConfig,
+    tlog: tlogConfig,
     video: videoConfig,
     vision: visionConfig,
   },

@@ -15,6 +15,7 @@ import { pluginsRows } from './plugins.ts';
 import { radioRows } from './radio.ts';
 import type { Row, RowMethod } from './row.ts';
 import { setupRows } from './setup.ts';
+import { tlogRows } from './tlogs.ts';
 import { tlsRows } from './tls.ts';
 import { videoRows } from './video.ts';
 import { visionRows } from './vision.ts';
@@ -28,6 +29,7 @@ export const ROWS = [
   ...mcpRows,
   ...flightRows,
   ...missionRows,
+  ...tlogRows,
   ...fleetRows,
   ...radioRows,
   ...networkRows,

@@ -50,6 +50,7 @@ export interface LinkState {
   params: ParamsProgress;
   offboard: OffboardState;
   manual: ManualState;
+  tlog: TlogState;
   problems: LinkProblem[];
   /** Counted since this process started. */
   counters: {
@@ -123,6 +124,16 @@ export interface ManualState {
   sent: number;
   /** Left out because they came faster than 50 a second. */
   dropped: number;
+}
+
+/** The telemetry log. */
+export interface TlogState {
+  /** Of the file that is being written; null: none is. */
+  name: string | null;
+  /** Frames that found no room because the disk was slow, since svc-link started. */
+  dropped: number;
+  /** Why none is written; null: nothing is wrong. */
+  problem: string | null;
 }
 
 export interface ParamsProgress {

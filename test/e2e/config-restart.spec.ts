@@ -265,6 +265,13 @@ describe('each config key is in force once what the answer names was restarted',
     await undo('flight.max_goto_m', 2000);
   });
 
+  it('tlog.when, tlog.max_mb', async () => {
+    await apply('tlog.when', 'always');
+    await apply('tlog.max_mb', 16); // test/link/tlog.spec.ts sees the oldest go
+    while ((await at('/api/tlogs', 'writing')) === null);
+    await undo('tlog.when', 'armed');
+  });
+
   it('mavlink.endpoints', async () => {
     const port = await freePort();
     await apply('mavlink.endpoints', [`tcp:127.0.0.1:${port}`]);

@@ -11,6 +11,7 @@ interface Scheduled {
 /** A clock that only moves when told to, and lets everything that waits for a promise go on in between. */
 export class FakeClock implements Clock {
   #now = 1000;
+  #epoch = EPOCH;
   #timers: Scheduled[] = [];
 
   now(): number {
@@ -18,7 +19,12 @@ export class FakeClock implements Clock {
   }
 
   wall(): number {
-    return EPOCH + this.#now;
+    return this.#epoch + this.#now;
+  }
+
+  /** The wall clock is set. @param wall ms since 1970 */
+  set(wall: number): void {
+    this.#epoch = wall - this.#now;
   }
 
   after(ms: number, run: () => void): Timer {

@@ -2,6 +2,7 @@ import { ardupilotmega, common, type MavLinkData, MavLinkProtocolV2, minimal } f
 import { Link } from '../../front/link/link.ts';
 import { linkMethods } from '../../front/link/methods.ts';
 import type { ParamStore } from '../../front/link/params/param-store.ts';
+import type { LinkOptions } from '../../front/link/parts.ts';
 import {
   newTransportCounters,
   type Transport,
@@ -116,6 +117,7 @@ export interface RigOptions {
   /** `flight.max_goto_m`; any distance unless said. */
   readonly maxGotoM?: number;
   readonly onCameraRequest?: (request: CameraRequest) => void;
+  readonly tlog?: LinkOptions['tlog'];
 }
 
 /** A Link with a fake clock and a scripted vehicle. Everything that the vehicle says goes out after what the link does. */
@@ -149,6 +151,7 @@ export class Rig {
       source: 'memory',
       store: options.store ?? null,
       maxGotoM: options.maxGotoM ?? 0,
+      ...(options.tlog === undefined ? {} : { tlog: options.tlog }),
       ...(options.onCameraRequest === undefined ? {} : { onCameraRequest: options.onCameraRequest }),
       onState: (state) => this.states.push(structuredClone(state)),
     });

@@ -1,10 +1,9 @@
-import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Flags } from '@oclif/core';
 import { queryOf, recordFlags } from '../../log-flags.ts';
 import { NodeCommand } from '../../node-command.ts';
+import { saveStream } from '../../save-stream.ts';
 
 const CLEAR_LINE = '\r\u001b[K';
 
@@ -34,14 +33,8 @@ export default class LogsExportCommand extends NodeCommand {
       await pipeline(Readable.from(counted()), process.stdout, { end: false });
       return { bytes, output: null };
     }
-    // Written under another name until it is complete.
-    const part = `${output}.part`;
     try {
-      await pipeline(Readable.from(counted()), createWriteStream(part));
-      await rename(part, output);
-    } catch (error) {
-      await rm(part, { force: true });
-      throw error;
+      await saveStream(counted(), output);
     } finally {
       if (shows) process.stderr.write(CLEAR_LINE);
     }

@@ -6,6 +6,8 @@ interface OutletOptions {
   readonly transport: Transport;
   readonly arming: Arming;
   readonly loops: LoopGuard;
+  /** Gets what has left. */
+  readonly onLeft: (bytes: Buffer) => void;
 }
 
 /** The only way to the vehicle, for our own frames and everybody's: whatever may arm it is seen here. */
@@ -24,10 +26,11 @@ export class Outlet {
 
   /** A frame of whoever has sent it. @returns false when the bytes were dropped */
   readonly leave = (bytes: Buffer): boolean => {
-    const { transport, arming } = this.#options;
+    const { transport, arming, onLeft } = this.#options;
     const undo = arming.leaving(bytes);
     const left = transport.write(bytes);
-    if (!left) undo();
+    if (left) onLeft(bytes);
+    else undo();
     return left;
   };
 }

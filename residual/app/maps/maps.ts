@@ -1,5 +1,4 @@
-import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, readdir, statfs, unlink } from 'node:fs/promises';
+import { type FileHandle, mkdir, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { FromSchema } from 'json-schema-to-ts';
@@ -8,6 +7,7 @@ import { chunksOf } from '../../../shared/async/chunks.ts';
 import { ApiError, codeOf, messageOf } from '../../../shared/errors.ts';
 import { fillAtomic } from '../../../shared/files/atomic-write.ts';
 import type { mapFile, mapList } from '../../../shared/schemas/maps.ts';
+import { KeptFiles } from '../kept-files.ts';
 import { checkWhole, HEADER_BYTES, mapHeader, nameOfMap } from './map-header.ts';
 
 export type MapFile = FromSchema<typeof mapFile>;
@@ -23,22 +23,20 @@ const PIECE_BYTES = 64 * 1024 * 1024;
 /** The map files of the node, PMTiles of version 3 in one folder. One that is copied there by hand counts too. */
 export class Maps {
   readonly #directory: string;
+  readonly #files: KeptFiles;
   readonly #reserve: number;
 
   constructor(directory: string, reserveBytes = RESERVE_BYTES) {
     this.#directory = directory;
+    this.#files = new KeptFiles(directory, (name) => NAME.test(name), 'map');
     this.#reserve = reserveBytes;
   }
 
   /** By name, at most 200. */
   async list(): Promise<MapList> {
-    const names = await readdir(this.#directory).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return []; // none was stored yet
-      throw error;
-    });
+    const usable = await this.#files.names();
     const maps: MapFile[] = [];
     const problems: string[] = [];
-    const usable = names.filter((name) => NAME.test(name)).toSorted();
     if (usable.length > MAX_LISTED)
       problems.push(`only the first ${MAX_LISTED} of ${usable.length} are shown`);
     for (const name of usable.slice(0, MAX_LISTED)) {
@@ -56,18 +54,7 @@ export class Maps {
    * @throws ApiError E_NOT_FOUND
    */
   async open(name: string): Promise<FileHandle> {
-    if (!NAME.test(name)) throw notThere(name);
-    const handle = await open(
-      join(this.#directory, name),
-      constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
-    ).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT' || error.code === 'ELOOP') throw notThere(name);
-      throw error;
-    });
-    const isFile = await handle.stat().then((found) => found.isFile());
-    if (isFile) return handle;
-    await handle.close();
-    throw notThere(name);
+    return this.#files.open(name);
   }
 
   /**
@@ -93,8 +80,7 @@ export class Maps {
 
   /** @throws ApiError E_NOT_FOUND */
   async remove(name: string): Promise<void> {
-    await (await this.open(name)).close();
-    await unlink(join(this.#directory, name));
+    await this.#files.remove(name);
   }
 
   /** The body as it comes; it fails as soon as it is seen to be no map, or the disk to be full. */
@@ -173,8 +159,4 @@ function refuseUnless(check: () => unknown): void {
       errors: [{ path: '', message: messageOf(error) }],
     });
   }
-}
-
-function notThere(name: string): ApiError {
-  return new ApiError('E_NOT_FOUND', `No map ${name}.`);
 }

@@ -1,8 +1,8 @@
-import { constants } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, readdir, statfs, unlink } from 'node:fs/promises';
+import { type FileHandle, mkdir, statfs, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ApiError } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
+import { KeptFiles } from '../kept-files.ts';
 
 /** The stored files of video: recordings (.mp4) and pictures (.jpg), in one folder. */
 
@@ -21,22 +21,17 @@ const MAX_LISTED = 2000;
 
 export class Recordings {
   readonly directory: string;
+  readonly #files: KeptFiles;
 
   constructor(directory: string) {
     this.directory = directory;
+    this.#files = new KeptFiles(directory, (name) => kindOf(name) !== null, 'recording');
   }
 
   /** Newest first, at most 2000. */
   async list(): Promise<readonly StoredFile[]> {
-    const names = await readdir(this.directory).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return []; // nothing was recorded yet
-      throw error;
-    });
     // Names begin with their time; only the newest are read.
-    const newest = names
-      .filter((name) => kindOf(name) !== null)
-      .toSorted()
-      .toReversed();
+    const newest = (await this.#files.names()).toReversed();
     const files = await Promise.all(newest.slice(0, MAX_LISTED).map(async (name) => this.#describe(name)));
     return files.filter((file) => file !== null);
   }
@@ -49,32 +44,18 @@ export class Recordings {
   /** @throws ApiError E_NOT_FOUND */
   async find(name: string): Promise<StoredFile> {
     const file = await this.#describe(name);
-    if (file === null) throw notThere(name);
+    if (file === null) throw this.#files.notThere(name);
     return file;
   }
 
-  /**
-   * Opens one for reading; the caller closes it. Links are not followed.
-   * @throws ApiError E_NOT_FOUND
-   */
+  /** As KeptFiles. @throws ApiError E_NOT_FOUND */
   async open(name: string): Promise<FileHandle> {
-    if (kindOf(name) === null) throw notThere(name);
-    const handle = await open(
-      join(this.directory, name),
-      constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
-    ).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT' || error.code === 'ELOOP') throw notThere(name);
-      throw error;
-    });
-    const isFile = await handle.stat().then((found) => found.isFile());
-    if (isFile) return handle;
-    await handle.close();
-    throw notThere(name);
+    return this.#files.open(name);
   }
 
+  /** @throws ApiError E_NOT_FOUND */
   async remove(name: string): Promise<void> {
-    await this.find(name);
-    await unlink(join(this.directory, name));
+    await this.#files.remove(name);
   }
 
   /** Writes one picture completely or not at all. @returns the stored file */
@@ -89,13 +70,9 @@ export class Recordings {
     return this.find(name);
   }
 
-  /** Free bytes for users other than root; null if the folder does not exist yet. */
+  /** As KeptFiles. */
   async freeBytes(): Promise<number | null> {
-    const found = await statfs(this.directory).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return null;
-      throw error;
-    });
-    return found === null ? null : found.bavail * found.bsize;
+    return this.#files.freeBytes();
   }
 
   /** The disk that the folder is or will be on, bytes, free for users other than root; null if it cannot be read. */
@@ -108,25 +85,17 @@ export class Recordings {
   }
 
   async #forgetOldSnapshots(): Promise<void> {
-    const names = (await readdir(this.directory)).filter((name) => kindOf(name) === 'snapshot').toSorted();
+    const names = (await this.#files.names()).filter((name) => kindOf(name) === 'snapshot');
     for (const name of names.slice(0, Math.max(0, names.length - MAX_SNAPSHOTS)))
       await unlink(join(this.directory, name));
   }
 
   async #describe(name: string): Promise<StoredFile | null> {
     const kind = kindOf(name);
-    if (kind === null) return null;
-    const found = await lstat(join(this.directory, name)).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return null; // deleted since
-      throw error;
-    });
-    if (found === null || !found.isFile()) return null;
+    const found = await this.#files.look(name);
+    if (kind === null || found === null) return null;
     return { name, kind, size_bytes: found.size, modified_at: found.mtime.toISOString() };
   }
-}
-
-function notThere(name: string): ApiError {
-  return new ApiError('E_NOT_FOUND', `No recording ${name}.`);
 }
 
 function kindOf(name: string): StoredFile['kind'] | null {
