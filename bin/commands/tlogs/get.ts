@@ -9,10 +9,9 @@ export default class TlogsGetCommand extends NodeCommand {
   static override flags = { output: Flags.string({ char: 'o', summary: 'the file; without it, its name' }) };
 
   async run(): Promise<{ readonly output: string; readonly bytes: number }> {
-    const {
-      args: { name },
-      flags: { output = name },
-    } = await this.parse(TlogsGetCommand);
+    const { args, flags } = await this.parse(TlogsGetCommand);
+    const { name } = args;
+    const output = flags.output ?? name;
     const bytes = await saveStream(this.stream('GET /api/tlogs/{name}', { params: { name } }), output);
     this.log(`${output}: ${bytes} bytes`);
     return { output, bytes };
