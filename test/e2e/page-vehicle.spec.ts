@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Browser, ElementHandle, Page } from 'puppeteer-core';
+import type { Paths } from '../../shared/paths.ts';
 import { checkAxe, noBrowser, openBrowser, PHONE, signIn, visit, watch } from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
@@ -19,6 +20,8 @@ const DESCRIBED = {
   },
 };
 
+const TLOG = '20260101T000000.000Z.tlog';
+
 describe('the page of the vehicle', function () {
   this.timeout(120_000);
   let node: TestNode;
@@ -27,7 +30,9 @@ describe('the page of the vehicle', function () {
   let seen: ReturnType<typeof watch>;
   before(async function () {
     if (noBrowser() !== null) return this.skip();
-    const prepare = async ({ paramMetadata }: { readonly paramMetadata: string }): Promise<void> => {
+    const prepare = async ({ paramMetadata, tlogs }: Paths): Promise<void> => {
+      await mkdir(tlogs, { recursive: true });
+      await writeFile(join(tlogs, TLOG), Buffer.alloc(2_000_000));
       await mkdir(paramMetadata, { recursive: true });
       await writeFile(join(paramMetadata, 'apm.pdef.json'), JSON.stringify(DESCRIBED));
     };
@@ -77,6 +82,14 @@ describe('the page of the vehicle', function () {
     await page.waitForFunction(
       () => document.querySelector('.vehicle__params td.number')?.textContent === '650',
     );
+  });
+
+  it('has the telemetry logs of the node', async () => {
+    await visit(page, 'vehicle/logs');
+    await says(TLOG);
+    await says('2.0 MB');
+    await page.waitForSelector(`::-p-aria([name="Download ${TLOG}"][role="button"])`);
+    await checkAxe(page);
   });
 
   it('compares with a file and takes over what was chosen', async () => {

@@ -7,8 +7,9 @@ import { Button, Card, ErrorNote, HoldButton, Note } from '../../parts/parts.tsx
 import { say } from '../../parts/toast.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import { Tlogs } from './tlogs.tsx';
 
-/** The logs that the vehicle writes in flight. */
+/** The logs that the vehicle writes in flight, and those of the node. */
 export function LogsTab(): JSX.Element {
   const { data, error, reload } = useAsk('flight-logs.get');
   const act = useAct();
@@ -94,6 +95,7 @@ export function LogsTab(): JSX.Element {
           </>
         )}
       </Card>
+      <Tlogs />
     </div>
   );
 }

@@ -152,6 +152,20 @@ export const vehicleWords = {
     erase: 'Erase all logs',
     erased: (erased: number, left: number) => `${erased} logs erased, ${left} left.`,
   },
+  tlogs: {
+    title: 'Telemetry logs on the node',
+    about: 'Every MAVLink frame of each flight, for MAVProxy, Mission Planner and QGroundControl.',
+    none: 'None yet: one is written from arming to a minute after disarming.',
+    name: 'Start (UTC)',
+    until: 'End',
+    size: 'Size',
+    actions: 'Actions',
+    writing: 'being written',
+    download: 'Download',
+    downloadOne: (name: string) => `Download ${name}`,
+    delete: 'Delete (hold)',
+    deleteOne: (name: string) => `Delete (hold): ${name}`,
+  },
   signing: {
     title: 'Signed MAVLink',
     about:
