@@ -97,10 +97,10 @@ function openRouter(parts: RoutingParts): Router {
     },
     onVehicleFrame: (frame) => {
       inspector.onFrame(frame);
-      tlog.heard(frame);
       arming.onFrame(frame);
       signing.onFrame(frame);
       vehicle.handle(frame);
+      tlog.heard(frame); // the frame that tells of an arming is its first
     },
     onForwarded: (frame) => {
       inspector.onFrame(frame);

@@ -130,7 +130,7 @@ export interface ManualState {
 export interface TlogState {
   /** Of the file that is being written; null: none is. */
   name: string | null;
-  /** Frames that found no room because the disk was slow, since svc-link started. */
+  /** Frames that the disk did not take, or not in time, since svc-link started. */
   dropped: number;
   /** Why none is written; null: nothing is wrong. */
   problem: string | null;

@@ -4,7 +4,7 @@ import type { JsonSchema } from './json-schema.ts';
 export const tlogs = {
   title: 'TlogList',
   type: 'object',
-  required: ['tlogs', 'writing', 'problem', 'free_bytes'],
+  required: ['tlogs', 'writing', 'dropped', 'problem', 'free_bytes'],
   properties: {
     tlogs: {
       type: 'array',
@@ -21,6 +21,10 @@ export const tlogs = {
       },
     },
     writing: { type: ['string', 'null'], description: 'the one that is being written' },
+    dropped: {
+      type: ['integer', 'null'],
+      description: 'frames that the disk did not take, or not in time; null: not known',
+    },
     problem: { type: ['string', 'null'], description: 'why none is written' },
     free_bytes: { type: ['integer', 'null'], description: 'of the disk; null where none was written yet' },
   },

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
@@ -8,6 +8,7 @@ import { askAgain } from '../support/ask-again.ts';
 import { KEY } from '../support/edge.ts';
 import { armable } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
+import { svc } from '../support/svc.ts';
 import { pythonWith } from './side-by-side.ts';
 
 const headers = { 'x-svc-key': KEY };
@@ -112,6 +113,16 @@ describe('a telemetry log, and pymavlink', function () {
     expect(killedAt - (await found(name)).last).to.be.below(2);
     const next = await askAgain('another one is written', names, (all) => all.length === 2);
     expect(next[1]).to.equal(name);
+  });
+
+  it('is listed and fetched by svc', async () => {
+    const [, name = ''] = await names();
+    expect((await svc(node.paths, 'tlogs', 'list')).stdout).to.match(/^\S+\.tlog .* being written$/m);
+    const output = join(node.base, 'mine.tlog');
+    const fetched = await svc(node.paths, 'tlogs', 'get', name, '--output', output);
+    expect(fetched.stdout).to.match(/^.*mine\.tlog: \d+ bytes\n$/);
+    expect((await readFile(output))[8]).to.equal(0xfd);
+    expect((await svc(node.paths, 'tlogs', 'get', 'nothing.tlog', '--output', output)).code).to.equal(1);
   });
 
   it('is sent by range, deleted once it is over, and never anything but a log', async () => {

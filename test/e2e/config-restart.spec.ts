@@ -12,6 +12,7 @@ import { ROWS } from '../../shared/routes/table.ts';
 import { type Client, clientOf } from '../../shared/rpc/contract.ts';
 import { SUPERVISOR } from '../../shared/rpc/supervisor.ts';
 import { writeSureModel } from '../models/small-model.ts';
+import { askAgain } from '../support/ask-again.ts';
 import { folderHas, telemetry } from '../support/events.ts';
 import { formWith, makeExtension } from '../support/extensions.ts';
 import { TestNode } from '../support/node.ts';
@@ -268,8 +269,13 @@ describe('each config key is in force once what the answer names was restarted',
   it('tlog.when, tlog.max_mb', async () => {
     await apply('tlog.when', 'always');
     await apply('tlog.max_mb', 16); // test/link/tlog.spec.ts sees the oldest go
-    while ((await at('/api/tlogs', 'writing')) === null);
+    await askAgain(
+      'a log is written',
+      async () => at('/api/tlogs', 'writing'),
+      (writing) => writing !== null,
+    );
     await undo('tlog.when', 'armed');
+    await undo('tlog.max_mb', 512);
   });
 
   it('mavlink.endpoints', async () => {

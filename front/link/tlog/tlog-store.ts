@@ -24,6 +24,8 @@ export interface TlogFile {
 export class TlogStore {
   readonly #directory: string;
   readonly #maxBytes: number;
+  /** Of all logs, oldest first, as the folder was when the newest was begun. */
+  #sizes = new Map<string, number>();
 
   /** @param maxMb of all together; the oldest are deleted first */
   constructor(directory: string, maxMb: number) {
@@ -31,9 +33,11 @@ export class TlogStore {
     this.#maxBytes = maxMb * MIB;
   }
 
-  /** @param startedAt ms since 1970 */
+  /** @param startedAt ms since 1970. @throws ApiError E_DISK_FULL, before there is a file */
   async create(startedAt: number): Promise<TlogFile> {
     await mkdir(this.#directory, { recursive: true, mode: 0o750 });
+    await this.#look();
+    await this.#makeRoom('', 0);
     const stem = new Date(startedAt).toISOString().replaceAll(/[-:]/g, '');
     const { handle, name } = await this.#open(stem);
     let size = 0;
@@ -48,6 +52,7 @@ export class TlogStore {
         await handle.appendFile(bytes);
         await handle.datasync();
         size += bytes.length;
+        this.#sizes.set(name, size);
       },
       close: async () => handle.close(),
     };
@@ -65,27 +70,37 @@ export class TlogStore {
     throw new Error(`there are ${MAX_ALIKE} logs of ${stem}`);
   }
 
-  /** Deletes the oldest logs until there is room for so many bytes of this one. @throws ApiError E_DISK_FULL */
-  async #makeRoom(own: string, bytes: number): Promise<void> {
-    const names = (await readdir(this.#directory)).filter((name) => NAME.test(name)).toSorted();
-    const sizes = new Map<string, number>();
-    for (const name of names) {
+  async #look(): Promise<void> {
+    this.#sizes = new Map();
+    for (const name of (await readdir(this.#directory)).filter((each) => NAME.test(each)).toSorted()) {
       const found = await stat(join(this.#directory, name)).catch(() => null); // deleted meanwhile
-      sizes.set(name, found?.size ?? 0);
-    }
-    let total = [...sizes.values()].reduce((sum, size) => sum + size, 0) + bytes;
-    const old = names.filter((name) => name !== own);
-    for (;;) {
-      const { bavail, bsize } = await statfs(this.#directory);
-      const isFull = bavail * bsize < MIN_FREE_BYTES + bytes;
-      if (total <= this.#maxBytes && !isFull) return;
-      const oldest = old.shift();
-      if (oldest === undefined) {
-        if (isFull) throw new ApiError('E_DISK_FULL');
-        return; // it alone is over the bound by what was added now, and ends with that
-      }
-      await unlink(join(this.#directory, oldest));
-      total -= sizes.get(oldest) ?? 0;
+      if (found !== null) this.#sizes.set(name, found.size);
     }
   }
+
+  /**
+   * Deletes the oldest logs until there is room for so many bytes more of this one; none where that would not be enough, because others
+   * have filled the disk. @throws ApiError E_DISK_FULL
+   */
+  async #makeRoom(own: string, bytes: number): Promise<void> {
+    const old = [...this.#sizes].filter(([name]) => name !== own);
+    const all = sumOf(this.#sizes.values());
+    const { bavail, bsize } = await statfs(this.#directory);
+    const missing = Math.max(all + bytes - this.#maxBytes, MIN_FREE_BYTES + bytes - bavail * bsize);
+    const isFull = bavail * bsize < MIN_FREE_BYTES + bytes;
+    if (isFull && sumOf(old.map(([, size]) => size)) < missing) throw new ApiError('E_DISK_FULL');
+    let freed = 0;
+    for (const [name, size] of old) {
+      if (freed >= missing) return;
+      await unlink(join(this.#directory, name)).catch((error: unknown) => {
+        if (codeOf(error) !== 'ENOENT') throw error; // somebody else has deleted it
+      });
+      this.#sizes.delete(name);
+      freed += size;
+    }
+  }
+}
+
+function sumOf(sizes: Iterable<number>): number {
+  return [...sizes].reduce((sum, size) => sum + size, 0);
 }

@@ -38,6 +38,8 @@ export class Tlog {
   #page: Buffer = Buffer.alloc(0);
   #spare: Buffer = Buffer.alloc(0);
   #used = 0;
+  /** Frames in the page. */
+  #frames = 0;
   /** When recording ends unless something keeps it on. */
   #until = -Infinity;
   /** Wall clock less monotonic clock, ms, of the file: time never runs back in it. */
@@ -106,6 +108,7 @@ export class Tlog {
     this.#page.writeUInt32BE(micros % HIGH, this.#used + 4);
     bytes.copy(this.#page, this.#used + STAMP_BYTES, start, end);
     this.#used += STAMP_BYTES + end - start;
+    this.#frames++;
   }
 
   #isOn(now: number): boolean {
@@ -118,17 +121,18 @@ export class Tlog {
   }
 
   #flush(now: number, last: boolean): void {
-    const [page, used] = [this.#page, this.#used];
+    const [page, used, frames] = [this.#page, this.#used, this.#frames];
     [this.#page, this.#spare] = [this.#spare, page];
     this.#used = 0;
+    this.#frames = 0;
     this.#flushedAt = now;
     if (last) this.#offset = this.#options.clock.wall() - now;
-    this.#busy = this.#write(page.subarray(0, used), last).finally(() => {
+    this.#busy = this.#write(page.subarray(0, used), frames, last).finally(() => {
       this.#busy = null;
     });
   }
 
-  async #write(bytes: Buffer, last: boolean): Promise<void> {
+  async #write(bytes: Buffer, frames: number, last: boolean): Promise<void> {
     const { store, log } = this.#options;
     try {
       if (bytes.length > 0) {
@@ -138,6 +142,7 @@ export class Tlog {
       if (last || this.#file?.isLong === true) await this.#close();
       this.#problem = null;
     } catch (error) {
+      this.#dropped += frames;
       const problem = `The telemetry log is not written: ${messageOf(error)}`;
       if (problem !== this.#problem) log.error(problem);
       this.#problem = problem;

@@ -32,6 +32,7 @@ export function tlogHandlers({
           found === null ? [] : [{ name, size_bytes: found.size, modified_at: found.mtime.toISOString() }],
         ),
         writing: newest?.name ?? null,
+        dropped: newest?.dropped ?? null,
         problem: newest?.problem ?? null,
         free_bytes: await files.freeBytes(),
       };
