@@ -43,7 +43,8 @@ export const SysStatus = message<common.SysStatus>(
 export const SystemTime = message<common.SystemTime>('SYSTEM_TIME 2 137', 'timeUnixUsec:u64 timeBootMs:u32');
 export const ManualControl = message<common.ManualControl>(
   'MANUAL_CONTROL 69 243',
-  'x:i16 y:i16 z:i16 r:i16 buttons:u16 target:u8',
+  'x:i16 y:i16 z:i16 r:i16 buttons:u16 target:u8 ' +
+    'buttons2:u16 enabledExtensions:u8 s:i16 t:i16 aux1:i16 aux2:i16 aux3:i16 aux4:i16 aux5:i16 aux6:i16',
 );
 export const SetMode = message<common.SetMode>(
   'SET_MODE 11 89',
