@@ -20,10 +20,14 @@ export function unserved(
   return built ? null : 'built';
 }
 
-/** The features of which a node serves every route of its profile. */
+/** Of flying the residual has the files afterwards: without it a node flies all the same. */
+const WITHOUT_RESIDUAL: ReadonlySet<Feature> = new Set(['flight']);
+
+/** The features of which a node serves every route of its profile; of flying those that fly. */
 export function servedFeatures(rows: readonly Row[], running: Running): readonly Feature[] {
   return FEATURES.filter((feature) => {
     const why = rows.filter((row) => row.feature === feature).map((row) => unserved(row, running));
-    return why.includes(null) && !why.includes('residual') && !why.includes('built');
+    const lacks = why.includes('built') || (why.includes('residual') && !WITHOUT_RESIDUAL.has(feature));
+    return why.includes(null) && !lacks;
   });
 }

@@ -52,6 +52,7 @@ describe('read tickets', () => {
       '/api/logs/export query',
       '/api/maps/{name} query',
       '/api/plugins/{id}/gcs/{*path} segment',
+      '/api/tlogs/{name} query',
       '/api/video/live.mp4 query',
       '/api/video/recordings/{name} query',
       '/api/video/snapshot query',
