@@ -228,7 +228,11 @@ function openKnowledge(speaking: Speaking, options: LinkOptions) {
   };
 }
 
-/** What makes the vehicle move. @param sticks encodes as a ground station @param maxM how far away a place may be, m; 0: any distance */
+/**
+ * What makes the vehicle move.
+ * @param sticks encodes as a ground station
+ * @param maxM how far away a place may be, m; 0: any distance
+ */
 function openOrders(
   speaking: Speaking,
   known: ReturnType<typeof openKnowledge>,

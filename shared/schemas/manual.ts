@@ -1,3 +1,4 @@
+import { heldError, heldStatus } from './held-stream.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 const axis = { type: 'number', minimum: -1000, maximum: 1000 } as const satisfies JsonSchema;
@@ -25,19 +26,9 @@ export const manualMessage = {
     {
       type: 'object',
       required: ['type', 'holder', 'mode', 'armed'],
-      properties: {
-        type: { const: 'status' },
-        holder: { enum: ['you', 'other', null] },
-        mode: { type: ['string', 'null'] },
-        armed: { type: ['boolean', 'null'] },
-      },
+      properties: heldStatus,
       additionalProperties: false,
     },
-    {
-      type: 'object',
-      required: ['type', 'code', 'detail'],
-      properties: { type: { const: 'error' }, code: { type: 'string' }, detail: { type: 'string' } },
-      additionalProperties: false,
-    },
+    heldError,
   ],
 } as const satisfies JsonSchema;

@@ -1,3 +1,4 @@
+import { heldError, heldStatus } from './held-stream.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 /** m/s; faster than anything that this node flies. */
@@ -44,19 +45,11 @@ export const offboardMessage = {
       type: 'object',
       required: ['type', 'holder', 'following', 'mode', 'armed'],
       properties: {
-        type: { const: 'status' },
-        holder: { enum: ['you', 'other', null] },
+        ...heldStatus,
         following: { type: 'boolean', description: 'its mode follows set-points' },
-        mode: { type: ['string', 'null'] },
-        armed: { type: ['boolean', 'null'] },
       },
       additionalProperties: false,
     },
-    {
-      type: 'object',
-      required: ['type', 'code', 'detail'],
-      properties: { type: { const: 'error' }, code: { type: 'string' }, detail: { type: 'string' } },
-      additionalProperties: false,
-    },
+    heldError,
   ],
 } as const satisfies JsonSchema;

@@ -85,6 +85,21 @@ describe('sticks', () => {
     await rig.link.stop();
   });
 
+  it('are not even let go while a killSwitch is under way', async () => {
+    const rig = await met(STABILIZE);
+    take(rig, { z: 0 });
+    await rig.live(20);
+    take(rig, { z: 900 });
+    rig.sent.length = 0;
+    const killing = rig.calls.command({ cmd: 'killSwitch', args: ['KILL'] });
+    killing.catch(() => undefined); // this vehicle does not answer
+    expect(await refusalOf(() => take(rig, {}))).to.equal('E_BUSY');
+    await rig.clock.advance(450);
+    expect(rig.commands(400).length, 'it is under way').to.be.above(0);
+    expect(out(rig)).to.deep.equal([]);
+    await rig.link.stop();
+  });
+
   for (const [what, sticks] of [
     ['forward', { x: 101 }],
     ['to the left', { y: -500 }],

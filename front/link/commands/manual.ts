@@ -105,7 +105,8 @@ export class Manual {
   }
 
   #letGo(now: number): void {
-    const { vehicle } = this.#options;
+    const { vehicle, killing } = this.#options;
+    if (killing()) return;
     const { family } = vehicle;
     const isThrust = family === null || THRUST_MODES[family].has(vehicle.telemetry.mode ?? '');
     this.#transmit({ x: 0, y: 0, r: 0, z: isThrust ? (this.#last?.z ?? 0) : MIDDLE }, now);

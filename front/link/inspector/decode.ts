@@ -20,25 +20,23 @@ const ARDUPILOT = [ardupilotmega.REGISTRY, uavionix.REGISTRY, icarous.REGISTRY, 
 const PX4 = [development.REGISTRY, ...EVERYBODY];
 const protocol = new MavLinkProtocolV2();
 
-export interface Decoded {
-  /** As in the dialect, `ATTITUDE`; null: it has no such message. */
-  readonly name: string | null;
-  /** By the names of the dialect; null where the message is not known, or is none of what it says. */
-  last: Readonly<Record<string, FieldValue>> | null;
+type Message = MavLinkPacketRegistry[number];
+
+/** The message of this id in the dialect of the vehicle; null where it has none. */
+export function messageOf(id: number, family: Family | null): Message | null {
+  return registriesOf(family).find((each) => Object.hasOwn(each, id))?.[id] ?? null;
 }
 
-/** @param payload as on the wire, without the zeros at its end */
-export function decode(id: number, payload: Buffer, family: Family | null): Decoded {
-  const message = registriesOf(family).find((each) => Object.hasOwn(each, id))?.[id];
-  if (message === undefined) return { name: null, last: null };
-  const { MSG_NAME: name, PAYLOAD_LENGTH: length, FIELDS: fields } = message;
+/**
+ * @param payload as on the wire, without the zeros at its end
+ * @returns the fields by the names of the dialect
+ */
+export function fieldsOf(message: Message, payload: Buffer): Readonly<Record<string, FieldValue>> {
+  const { PAYLOAD_LENGTH: length, FIELDS: fields } = message;
   const whole = Buffer.alloc(Math.max(length, payload.length));
   payload.copy(whole);
   const values: MavLinkData = protocol.data(whole, message);
-  return {
-    name,
-    last: Object.fromEntries(fields.map((field) => [field.source, shown(memberOf(values, field.name))])),
-  };
+  return Object.fromEntries(fields.map((field) => [field.source, shown(memberOf(values, field.name))]));
 }
 
 function registriesOf(family: Family | null): readonly MavLinkPacketRegistry[] {

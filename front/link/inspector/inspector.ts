@@ -3,10 +3,12 @@ import type { Frame } from '../../../shared/mavlink/frame.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import type { SeenMessage } from '../../../shared/rpc/link-answers.ts';
 import type { Clock } from '../clock.ts';
-import { decode } from './decode.ts';
+import { fieldsOf, messageOf } from './decode.ts';
 
-/** Several vehicles with all their messages; a frame with made-up ids must not fill the memory. */
-const MAX_KEPT = 1024;
+/** Several vehicles with all their messages; frames with made-up ids must fill neither the memory nor the answer. */
+const MAX_KEPT = 512;
+/** Whoever asks more often hears the same: the time that it takes is taken from the vehicle's frames. */
+const SAME_MS = 200;
 const SECONDS = 5;
 const FORGET_MS = 60_000;
 /** How often room is looked for, at most. */
@@ -34,6 +36,8 @@ export class Inspector {
   readonly #senders = new Map<number, Map<number, Heard>>();
   #kept = 0;
   #sweptAt = -Infinity;
+  #told: { readonly at: number; readonly key: string; readonly messages: readonly SeenMessage[] } | null =
+    null;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -62,20 +66,37 @@ export class Inspector {
    * @param family of the vehicle, whose dialect decodes them
    * @returns by sender and id; of the last 60 s, and older ones while there is room
    */
-  messages(name: string | null, family: Family | null): SeenMessage[] {
+  messages(name: string | null, family: Family | null): readonly SeenMessage[] {
     const now = this.#clock.now();
+    const key = `${name} ${family}`;
+    if (this.#told?.key !== key || now - this.#told.at >= SAME_MS)
+      this.#told = { at: now, key, messages: this.#look(name, family, now) };
+    return this.#told.messages;
+  }
+
+  #look(name: string | null, family: Family | null, now: number): readonly SeenMessage[] {
     return [...this.#senders.values()]
       .flatMap((messages) => [...messages.values()])
       .sort((a, b) => a.system - b.system || a.component - b.component || a.id - b.id)
-      .map((heard) => {
+      .flatMap((heard) => {
+        const message = messageOf(heard.id, family);
+        if (name !== null && message?.MSG_NAME !== name) return [];
         advance(heard, now);
-        const { system, component, id, bytes, at } = heard;
-        const hz = Math.round(rateOf(heard, now) * 10) / 10;
-        const said = decode(id, heard.payload.subarray(0, heard.length), family);
-        if (id === MSG.SETUP_SIGNING) said.last = null; // it has the key
-        return { system, component, id, ...said, hz, bytes, age_s: Math.round(now - at) / 1000 };
-      })
-      .filter((message) => name === null || message.name === name);
+        const { system, component, id, bytes, at, payload, length } = heard;
+        const isShown = message !== null && id !== MSG.SETUP_SIGNING; // which has the key
+        return [
+          {
+            system,
+            component,
+            id,
+            name: message?.MSG_NAME ?? null,
+            hz: Math.round(rateOf(heard, now) * 10) / 10,
+            bytes,
+            age_s: Math.round(now - at) / 1000,
+            last: isShown ? fieldsOf(message, payload.subarray(0, length)) : null,
+          },
+        ];
+      });
   }
 
   #heard({ system, component, id }: Frame, now: number): Heard | null {
