@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Browser, Page } from 'puppeteer-core';
+import { askAgain } from '../support/ask-again.ts';
 import {
   checkAxe,
   noBrowser,
@@ -53,11 +54,12 @@ describe('what is seen, on the page', function () {
   });
 
   const BOX = '.fly__pane:not(.small) .fly__box';
-  const designated = async (wanted: (value: unknown) => boolean): Promise<unknown> =>
-    plugins.until(
+  const designated = async (wanted: (value: unknown) => boolean, withinMs?: number): Promise<unknown> =>
+    askAgain(
       'designated',
       async () => (await plugins.done('GET', '/api/vision/status'))['designated'],
       wanted,
+      withinMs,
     );
   interface Target {
     readonly track_id: number;
@@ -151,11 +153,14 @@ describe('what is seen, on the page', function () {
     const seen = watch(page, plugins.node.url);
     await visit(page, 'fly');
     await untilText(BOX, 'marker 100 %');
-    // A busy machine looks so seldom that the tracker may lose what moves: then it is pointed at again.
+    // A busy machine looks so seldom that the tracker may lose what moves, before the click arrives or after it: then it is
+    // pointed at again.
     for (let followed = false; !followed; ) {
       const box = await page.waitForSelector(`button${BOX.slice(BOX.lastIndexOf('.'))}`);
       await box?.click();
-      const { track_id: track } = (await designated((value) => value !== null)) as Target;
+      const target = await designated((value) => value !== null, 5000).catch(() => null);
+      if (target === null) continue;
+      const { track_id: track } = target as Target;
       const end = await plugins.until(
         'followed, or lost',
         async () => ({

@@ -69,12 +69,13 @@ export function isAsShown(line: string, shown: string): boolean {
 
 /** What is another one in the next run: a described secret, a pairing code, an id, a number, how many spaces stand between columns. */
 const VARIES =
-  /<(\d+) characters>|\b(?=[A-Z]*\d)[A-Z2-9]{6}\b|(?<![a-zA-Z])[0-9a-f]{6,}(?![a-zA-Z])|\d+| +|…|[\\^$.*+?()[\]{}|]/g;
+  /<(\d+) characters>|\b(?=[A-Z]*\d)[A-Z2-9]{6}\b|(?<![a-zA-Z])[0-9a-f]{6,}(?![a-zA-Z])|\d+\.\d+(?![.\d])|\d+| +|…|[\\^$.*+?()[\]{}|]/g;
 
 function pattern(text: string, length: string | undefined): string {
   if (length !== undefined) return `[\\w-]{${length}}`;
   if (text === '…') return '.*';
   if (text.startsWith(' ')) return ' +';
+  if (/^\d+\.\d+$/.test(text)) return '\\d+(?:\\.\\d+)?'; // 2.3 s may be 1 s in the next run
   if (/^(?=.*[A-Z])[A-Z2-9]{6}$/.test(text)) return '[A-Z2-9]{6}';
   return /^[0-9a-f]+$/.test(text) ? '[0-9a-f]+' : `\\${text}`;
 }
