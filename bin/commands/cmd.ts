@@ -17,6 +17,7 @@ export default class CmdCommand extends NodeCommand {
     '<%= config.bin %> cmd takeoff 10 --wait',
     '<%= config.bin %> cmd goto 48.1 11.5 30',
     '<%= config.bin %> cmd mode LOITER',
+    '<%= config.bin %> cmd motorTest 1 --confirm "PROPS OFF"',
   ];
   static override usage = 'cmd NAME [ARGUMENT...]';
   static override strict = false;
@@ -33,6 +34,7 @@ export default class CmdCommand extends NodeCommand {
       summary: "goto, orbit: also further than flight.max_goto_m, or outside of the vehicle's fence",
       default: false,
     }),
+    confirm: Flags.string({ summary: 'motorTest: "PROPS OFF", once the propellers are off' }),
   };
 
   async run(): Promise<Answer<'command.post'>> {
@@ -40,7 +42,12 @@ export default class CmdCommand extends NodeCommand {
     const given = (await this.given(args.name, argv.slice(1).map(String))).map((text) =>
       /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text,
     );
-    const body = { cmd: args.name, args: given, ...(flags['allow-far'] ? { allow_far: true } : {}) };
+    const body = {
+      cmd: args.name,
+      args: given,
+      ...(flags['allow-far'] ? { allow_far: true } : {}),
+      ...(flags.confirm === undefined ? {} : { confirm: flags.confirm }),
+    };
     const verdict = flags.wait
       ? await this.work('POST /api/command', { body: { ...body, wait: true, wait_s: WAIT_S } })
       : commandNamed(args.name) === 'rebootAutopilot'

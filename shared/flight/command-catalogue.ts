@@ -19,6 +19,8 @@ export interface CommandArgument {
 export interface CommandSpec {
   readonly description: string;
   readonly args: readonly CommandArgument[];
+  /** What `confirm` in the request has to say: somebody has looked. */
+  readonly confirm?: string;
 }
 
 export const COMMANDS = {
@@ -121,6 +123,16 @@ export const COMMANDS = {
       'Have the checks before arming run now; telemetry.prearm has what fails. Accepted whether they fail or not; refused by an armed ArduPilot.',
     args: [],
   },
+  motorTest: {
+    description:
+      'Run one motor on the ground, disarmed, with the propellers off. ArduPilot counts motors clockwise from the front right.',
+    args: [
+      { name: 'motor', type: 'number', min: 1, max: 32, integer: true },
+      { name: 'throttle', type: 'number', unit: '%', min: 0, max: 100, default: 5 },
+      { name: 'duration', type: 'number', unit: 's', min: 0.5, max: 3, default: 2 },
+    ],
+    confirm: 'PROPS OFF',
+  },
   rebootAutopilot: {
     description: 'Reboot the flight controller, only disarmed; waits up to 60 s for it.',
     args: [],
@@ -139,6 +151,13 @@ export const COMMAND_NAMES = keysOf(COMMANDS);
 export function commandNamed(text: string): CommandName | null {
   const wanted = text.toLowerCase();
   return COMMAND_NAMES.find((name) => name.toLowerCase() === wanted) ?? null;
+}
+
+/** @returns a sentence that asks for what the request has to confirm; null if it does, or need not */
+export function missingConfirmation(cmd: CommandName, confirm: string | undefined): string | null {
+  const { confirm: wanted }: CommandSpec = COMMANDS[cmd];
+  if (wanted === undefined || wanted === confirm) return null;
+  return `${cmd} needs confirm: ${JSON.stringify(wanted)}. Say it only when it is so.`;
 }
 
 /**

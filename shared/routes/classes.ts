@@ -62,6 +62,7 @@ const LINK_OR_PICTURE = /mavlink|supervisor|video|wifibroadcast|wfb|svc-(?:link|
 const COMMANDS: Readonly<Record<string, readonly [Scope, string]>> = {
   killswitch: ['destructive', 'stops the motors wherever the vehicle is'],
   parachute: ['destructive', 'stops the motors and ends the flight'],
+  motortest: ['destructive', 'a motor runs while somebody may stand beside it'],
   rebootautopilot: ['destructive', 'the vehicle hears and does nothing until it is back'],
 };
 

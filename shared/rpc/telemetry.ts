@@ -35,6 +35,12 @@ export interface Telemetry {
   gps: { fix_type: number | null; satellites: number | null; eph: number | null; epv: number | null };
   home: { lat: number | null; lon: number | null; alt_msl: number | null };
   rc: { channels: number[] | null; rssi: number | null };
+  /** µs, from the first output on; 0: not driven. */
+  servo_outputs: number[] | null;
+  /** By their numbers. */
+  esc: Esc[] | null;
+  /** Of the accelerometers, m/s²; `clips`: how often each was beyond its range since boot. */
+  vibration: { x: number | null; y: number | null; z: number | null; clips: number[] } | null;
   throttle: number | null;
   /** The estimator of position and attitude; variances as in MAVLink (`ok` is explained in front/link/vehicle/ekf.ts). */
   ekf: {
@@ -83,6 +89,21 @@ export interface Telemetry {
   /** ISO 8601, wall clock of this node, when the newest heartbeat / any telemetry message came in. */
   last_heartbeat: string | null;
   last_update: string | null;
+}
+
+/** An electronic speed controller, as far as it measures. */
+export interface Esc {
+  /** From 1. */
+  number: number;
+  rpm: number | null;
+  voltage: number | null;
+  current: number | null;
+  /** Degrees Celsius. */
+  temperature: number | null;
+  /** Errors that it has reported since boot. */
+  errors: number | null;
+  /** ESC_FAILURE_FLAGS */
+  failures: number | null;
 }
 
 /** Whether a disarmed vehicle would arm, and what speaks against it. */

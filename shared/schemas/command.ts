@@ -25,6 +25,11 @@ export const commandRequest = {
         'takeoff, goto, land, rtl: answer when it is done, or will not be any more; with Accept: text/event-stream the progress comes as events',
     },
     wait_s: { type: 'integer', minimum: 1, maximum: 600, description: 'the longest wait; 120 unless said' },
+    confirm: {
+      type: 'string',
+      maxLength: 32,
+      description: 'motorTest: "PROPS OFF", once the propellers are off',
+    },
     allow_far: {
       type: 'boolean',
       description: "goto, orbit: also further than flight.max_goto_m, or outside of the vehicle's fence",
@@ -93,7 +98,11 @@ export const commandList = {
       additionalProperties: {
         type: 'object',
         required: ['description', 'args'],
-        properties: { description: { type: 'string' }, args: { type: 'array', items: { type: 'object' } } },
+        properties: {
+          description: { type: 'string' },
+          args: { type: 'array', items: { type: 'object' } },
+          confirm: { type: 'string', description: 'what confirm has to say' },
+        },
         additionalProperties: false,
       },
     },

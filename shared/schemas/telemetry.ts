@@ -34,6 +34,22 @@ const trafficVehicle = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
+const esc = {
+  title: 'Esc',
+  type: 'object',
+  required: ['number', 'rpm', 'voltage', 'current', 'temperature', 'errors', 'failures'],
+  properties: {
+    number: { type: 'integer', minimum: 1 },
+    rpm: number,
+    voltage: number,
+    current: number,
+    temperature: { ...number, description: 'degrees Celsius' },
+    errors: { ...integer, description: 'reported since boot' },
+    failures: { ...integer, description: 'ESC_FAILURE_FLAGS' },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
 /** Names and units: deg, m, m/s, rad, V, A, percent, degrees Celsius, microseconds. Null: never received. */
 export const telemetry = {
   title: 'Telemetry',
@@ -104,6 +120,29 @@ export const telemetry = {
       additionalProperties: false,
     },
     rc: { type: 'object', properties: { channels: numbers, rssi: number }, additionalProperties: false },
+    servo_outputs: { ...numbers, maxItems: 32, description: 'µs, from the first output on; 0: not driven' },
+    esc: {
+      type: ['array', 'null'],
+      description: 'speed controllers of the motors; null: none has said anything',
+      maxItems: 32,
+      items: esc,
+    },
+    vibration: {
+      type: ['object', 'null'],
+      required: ['x', 'y', 'z', 'clips'],
+      properties: {
+        x: { ...number, description: 'm/s²' },
+        y: number,
+        z: number,
+        clips: {
+          type: 'array',
+          maxItems: 3,
+          items: { type: 'integer' },
+          description: 'how often each accelerometer was beyond its range since boot',
+        },
+      },
+      additionalProperties: false,
+    },
     throttle: number,
     ekf: {
       type: 'object',

@@ -462,7 +462,7 @@ describe('decide: the order of docs/contract.md 4', () => {
     it('killSwitch needs flight and destructive, whatever its case', () => {
       const command = ask('POST', '/api/command');
       expect(verdict(command, holding(['flight']), { cmd: 'arm' })).to.equal('pass');
-      for (const cmd of ['killSwitch', 'KILLSWITCH', ' killswitch ', 'rebootAutopilot']) {
+      for (const cmd of ['killSwitch', 'KILLSWITCH', ' killswitch ', 'rebootAutopilot', 'motorTest']) {
         expect(missing(judge(command, holding(['flight']), { cmd }))).to.deep.equal([
           'E_SCOPE',
           ['destructive'],

@@ -26,7 +26,10 @@ describe('writing to the flight controller over HTTP', () => {
     (await send('GET', `/api/params/${name}`)).body['value'];
 
   before(async () => {
-    node = await TestNode.start({ pairing: { key: KEY } });
+    node = await TestNode.start({
+      pairing: { key: KEY },
+      config: 'mcp:\n  token_accept_enabled: true\n',
+    });
     await linkState(node, ({ params }) => !params.priming && params.cached > 0);
   });
 
@@ -147,5 +150,23 @@ describe('writing to the flight controller over HTTP', () => {
     }
     const forced = await send('POST', '/api/params/RTL_ALT', { value: 1000, force: true });
     expect([forced.status, forced.body['cached_value']]).to.deep.equal([200, 1000]);
+  });
+
+  it('a motor test needs its confirmation, in exactly these words, and the scope for it', async () => {
+    const order = { cmd: 'motorTest', args: [1, 5, 0.5] };
+    for (const confirm of [undefined, '', 'props off', 'PROPS OFF ', 'KILL']) {
+      const { status, body } = await send('POST', '/api/command', { ...order, confirm });
+      expect([status, body['code']], String(confirm)).to.deep.equal([400, 'E_BAD_REQUEST']);
+      expect(body['detail']).to.include('PROPS OFF');
+    }
+    const { token } = (await send('POST', '/api/mcp/tokens', { scopes: ['read', 'flight'] })).body;
+    const asToken = { 'x-svc-mcp-token': String(token) };
+    const confirmed = { ...order, confirm: 'PROPS OFF' };
+    const refused = await send('POST', '/api/command', confirmed, asToken);
+    expect([refused.status, refused.body['missing']]).to.deep.equal([403, ['destructive']]);
+    await send('POST', '/api/command', { cmd: 'disarm' });
+    await linkState(node, ({ guard }) => guard === false);
+    const { status, body } = await send('POST', '/api/command', confirmed);
+    expect([status, body['status']], JSON.stringify(body)).to.deep.equal([200, 'accepted']);
   });
 });

@@ -379,6 +379,21 @@ describe('flights over real processes', () => {
     ]);
   });
 
+  for (const firmware of [COPTER, PX4])
+    it(`a motor test runs that motor alone, for as long as was asked: ${firmware.join(' ')}`, async () => {
+      await using flight = await SimFlight.start(...firmware, '--speedup', '1');
+      await flight.ready();
+      await flight.accepted('motorTest', 2, 30, 3);
+      const { telemetry } = await flight.until(
+        'running',
+        ({ telemetry: { servo_outputs: us } }) => us?.[1] === 1300,
+      );
+      expect(telemetry.servo_outputs).to.deep.equal([1000, 1300, 1000, 1000]);
+      await flight.until('told by its ESC', ({ telemetry: { esc } }) => esc?.[1]?.rpm === 2400);
+      await flight.until('over', ({ telemetry: { servo_outputs: us } }) => us?.[1] === 1000);
+      await flight.armed(false);
+    });
+
   it('PX4: why it does not arm and does not disarm, in the words that its events have in its own metadata', async () => {
     await using flight = await SimFlight.start(...PX4, '--settle', '6000');
     await flight.until('there', ({ mavlink_alive }) => mavlink_alive);

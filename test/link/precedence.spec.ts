@@ -28,8 +28,11 @@ const SUBJECT: Readonly<Record<CommandName, string>> = {
   parachute: 'parachute',
   setHome: 'home',
   runPrearmChecks: 'checks',
+  motorTest: 'motors',
   rebootAutopilot: 'reboot',
 };
+
+const STARTS_MOTORS: readonly CommandName[] = ['arm', 'missionStart', 'motorTest'];
 
 function begun(precedence: Precedence, cmd: CommandName, args: readonly (number | string)[] = [1]): Turn {
   return precedence.begin(cmd, args, undefined);
@@ -40,7 +43,7 @@ describe('which command counts', () => {
     it(`${newer} ends exactly what is about the same thing`, () => {
       for (const older of COMMAND_NAMES) {
         const precedence = new Precedence();
-        if (older === 'killSwitch' && ['arm', 'missionStart'].includes(newer)) continue;
+        if (older === 'killSwitch' && STARTS_MOTORS.includes(newer)) continue;
         const first = begun(precedence, older, [1]);
         begun(precedence, newer, [1, 2]).claim(); // the same servo or relay, another request
         const all = ['disarm', 'killSwitch'].includes(newer);
@@ -106,7 +109,7 @@ describe('which command counts', () => {
     expect(precedence.killing).to.equal(true);
     for (const cmd of COMMAND_NAMES) {
       const begin = () => begun(precedence, cmd).end();
-      if (cmd === 'arm' || cmd === 'missionStart')
+      if (STARTS_MOTORS.includes(cmd))
         expect(begin, cmd).to.throw(`${cmd} was not sent`).with.property('code', 'E_BUSY');
       else expect(begin, cmd).to.not.throw();
     }

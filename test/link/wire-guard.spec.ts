@@ -77,7 +77,7 @@ describe('the armed guard on the wire', () => {
     ['SERIAL_CONTROL', plain(MSG.SERIAL_CONTROL, 79)],
     ['LOG_ERASE', plain(MSG.LOG_ERASE, 2)],
     ...[MSG.COMMAND_LONG, MSG.COMMAND_INT].flatMap((id) =>
-      [241, 245, 246, 42_424].map(
+      [209, 241, 245, 246, 310, 42_424].map(
         (number) => [`command ${number} in message ${id}`, command(id, number)] as const,
       ),
     ),

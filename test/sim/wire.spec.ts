@@ -19,9 +19,14 @@ const classes = new Map<number, MavLinkDataConstructor<MavLinkData>>(
     Object.values(REGISTRY).map((type) => [type.MSG_ID, type] as const),
   ),
 );
-/** The library does not have PARAM_ERROR yet: pymavlink and MAVSDK read it in test/clients. */
+/** Newer than the library. pymavlink and MAVSDK read PARAM_ERROR in test/clients. */
+const NEWER: readonly messages.MessageType<object>[] = [
+  messages.ParamError,
+  messages.EscInfo,
+  messages.EscStatus,
+];
 const own: readonly messages.MessageType<object>[] = Object.values(messages).filter(
-  (type) => type !== messages.ParamError,
+  (type) => !NEWER.includes(type),
 );
 
 function anyValue({ kind, size }: messages.Field): number | bigint {

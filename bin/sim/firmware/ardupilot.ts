@@ -102,8 +102,8 @@ const [AMSL, RELATIVE_ALT] = [0, 3];
 const DO_SET_HOME = 179;
 const DO_REPOSITION = 192;
 const SET_MODE = 11; // ArduPilot acknowledges the message under the message's own number
-const ESTIMATOR_STATUS = 230;
-const ALTITUDE = 141;
+/** ALTITUDE, ESTIMATOR_STATUS, ESC_INFO, ESC_STATUS */
+const PX4_ONLY: ReadonlySet<number> = new Set([141, 230, 290, 291]);
 
 // ArduCopter 4.5's stream groups, without the messages that the simulation does not have.
 const STREAMS: StreamPlan = {
@@ -115,7 +115,7 @@ const STREAMS: StreamPlan = {
     { stream: 6, param: 'SR0_POSITION', messages: [33, 32] },
     { stream: 10, param: 'SR0_EXTRA1', messages: [30, 164] },
     { stream: 11, param: 'SR0_EXTRA2', messages: [74] },
-    { stream: 12, param: 'SR0_EXTRA3', messages: [2, 147, 192, 191, 193] },
+    { stream: 12, param: 'SR0_EXTRA3', messages: [2, 147, 192, 191, 193, 241, 11_030] },
   ],
   hz: new Map(),
   fixed: new Set(),
@@ -177,7 +177,7 @@ export function ardupilot(name: VehicleFamily): Firmware {
     missions: (options) => new ArdupilotMissions({ ...options, dialect: ardupilotItems(name === 'plane') }),
     calibration: (tools) => new ArdupilotCalibration(tools),
     streams: STREAMS,
-    senders: new Map([...SENDERS].filter(([id]) => id !== ESTIMATOR_STATUS && id !== ALTITUDE)),
+    senders: new Map([...SENDERS].filter(([id]) => !PX4_ONLY.has(id))),
     commands: new Map([
       ...[...ARDUPILOT_COMMANDS].filter(([id]) => !family.without.includes(id)),
       // Only a plane that hovers takes off by command: this one has no such motors.
@@ -261,7 +261,8 @@ function heartbeat(view: TelemetryView): { baseMode: number; systemStatus: numbe
   const manualInput = 64;
   const guided = view.mode().needsPosition ? 8 : 0; // ArduCopter's list of "guided" modes is the ones that need a position
   return {
-    baseMode: custom | stabilized | manualInput | guided | (vehicle.armed ? 128 : 0),
+    baseMode:
+      custom | stabilized | manualInput | guided | (vehicle.armed || vehicle.tested !== undefined ? 128 : 0), // it arms for a motor test
     systemStatus: view.failsafe() ? MavState.CRITICAL : vehicle.landed ? MavState.STANDBY : MavState.ACTIVE,
   };
 }

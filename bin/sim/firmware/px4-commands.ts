@@ -38,6 +38,7 @@ export const PX4_COMMANDS: ReadonlyMap<number, Handler> = new Map<number, Handle
   [192, reposition],
   [195, lookAt],
   [197, () => ACCEPTED],
+  [209, testMotor],
   [241, calibrate],
   [245, storage],
   [246, (deck, command) => orDenied(rebootVehicle(deck, command))],
@@ -50,6 +51,15 @@ export const PX4_COMMANDS: ReadonlyMap<number, Handler> = new Map<number, Handle
   [512, requestMessage],
   [520, requestCapabilities],
 ]);
+
+/** Commander::handle_command_motor_test: percent of one motor, for 3 s at most. */
+function testMotor({ craft }: CommandDeck, { p1, p2, p3, p4 }: Command): MavResult {
+  if (craft.vehicle.armed || craft.params.find('COM_MOT_TEST_EN')?.value === 0) return DENIED;
+  if (p2 !== 0) return UNSUPPORTED;
+  const seconds = p4 === 0 || p4 > 3 ? 3 : p4;
+  craft.vehicle.testMotor(Math.round(p1), Math.min(1, Math.max(0, p3 / 100)), seconds);
+  return ACCEPTED;
+}
 
 /** MAV_CMD_PREFLIGHT_STORAGE; a number that it does not know gets no answer from PX4, and UNSUPPORTED here. */
 function storage({ craft }: CommandDeck, { p1 }: Command): MavResult {

@@ -30,8 +30,8 @@ const AMSL = 0;
 /** MAV_FRAME_GLOBAL_INT: since February 2026 PX4 refuses every COMMAND_INT in another frame. */
 const GLOBAL_INT = 5;
 const BATTERY_STATUS = 147;
-/** FENCE_STATUS, SIMSTATE, MAG_CAL_PROGRESS, MAG_CAL_REPORT, EKF_STATUS_REPORT */
-const ARDUPILOT_ONLY: ReadonlySet<number> = new Set([162, 164, 191, 192, 193]);
+/** FENCE_STATUS, SIMSTATE, MAG_CAL_PROGRESS, MAG_CAL_REPORT, EKF_STATUS_REPORT, ESC_TELEMETRY_1_TO_4 */
+const ARDUPILOT_ONLY: ReadonlySet<number> = new Set([162, 164, 191, 192, 193, 11_030]);
 
 // The "normal" stream set of a telemetry link, as far as the simulation has the messages. REQUEST_DATA_STREAM is unknown.
 const STREAMS: StreamPlan = {
@@ -43,14 +43,18 @@ const STREAMS: StreamPlan = {
     [30, 15], // ATTITUDE
     [32, 1], // LOCAL_POSITION_NED
     [33, 5], // GLOBAL_POSITION_INT
+    [36, 1], // SERVO_OUTPUT_RAW
     [42, 1], // MISSION_CURRENT
     [65, 5], // RC_CHANNELS
     [74, 4], // VFR_HUD
     [141, 1], // ALTITUDE
     [BATTERY_STATUS, 0.5],
     [230, 0.5], // ESTIMATOR_STATUS
+    [241, 0.1], // VIBRATION
     [242, 0.5], // HOME_POSITION
     [245, 1], // EXTENDED_SYS_STATE
+    [290, 0.1], // ESC_INFO
+    [291, 1], // ESC_STATUS
     [246, 10], // ADSB_VEHICLE: as they are heard
   ]),
   fixed: new Set([42]),

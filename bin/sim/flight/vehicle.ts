@@ -64,6 +64,7 @@ export class Vehicle {
   homeLocked = false;
   wind: Wind = { n: 0, e: 0 };
   #spool = 0;
+  #test: { readonly motor: number; readonly share: number; readonly until: number } | undefined;
   #contact = 0;
 
   /**
@@ -99,7 +100,18 @@ export class Vehicle {
     this.homeLocked = false;
     this.#spool = 0;
     this.#contact = 0;
+    this.#test = undefined;
     this.battery.reset();
+  }
+
+  /** One of its motors runs while it stands. @param share of the full throttle */
+  testMotor(motor: number, share: number, seconds: number): void {
+    this.#test = { motor, share, until: this.time + seconds };
+  }
+
+  /** The motor that runs for a test; undefined: none does. */
+  get tested(): { readonly motor: number; readonly share: number } | undefined {
+    return this.#test !== undefined && this.time < this.#test.until ? this.#test : undefined;
   }
 
   get position(): LocalPoint {

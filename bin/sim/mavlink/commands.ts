@@ -91,6 +91,7 @@ export const ARDUPILOT_COMMANDS: ReadonlyMap<number, Handler> = new Map<number, 
   [195, lookAt],
   [197, () => ACCEPTED],
   [205, () => FAILED], // no mount is set up
+  [209, testMotor],
   [224, setMissionCurrent],
   [241, calibrate],
   [245, eraseParams],
@@ -223,6 +224,20 @@ function changeSpeed({ craft, modes }: CommandDeck, { p1, p2 }: Command): MavRes
   if (!(p2 > 0) || !(p1 >= 0 && p1 <= 3)) return DENIED;
   if (modes.current.kind !== 'guided' && modes.current.kind !== 'mission') return FAILED;
   if (p1 < 2) craft.cruise = p2;
+  return ACCEPTED;
+}
+
+// ArduCopter takes a motor that it does not have, and ends the test at once (motor_test.cpp).
+function testMotor({ craft }: CommandDeck, { p1, p2, p3, p4 }: Command): MavResult {
+  const { vehicle } = craft;
+  if (!vehicle.landed) {
+    craft.text(MavSeverity.CRITICAL, 'Motor Test: vehicle not landed');
+    return FAILED;
+  }
+  if (p2 !== 0 || !(p3 >= 0 && p3 <= 100)) return FAILED; // percent alone
+  craft.text(MavSeverity.INFO, 'starting motor test');
+  if (p1 >= 1 && p1 <= 4) vehicle.testMotor(p1, p3 / 100, p4);
+  else craft.text(MavSeverity.INFO, 'Motor Test: cancelled');
   return ACCEPTED;
 }
 

@@ -232,6 +232,42 @@ export const EkfStatusReport = message<ardupilotmega.EkfStatusReport>(
   'velocityVariance:f32 posHorizVariance:f32 posVertVariance:f32 compassVariance:f32 ' +
     'terrainAltVariance:f32 flags:u16 airspeedVariance:f32',
 );
+export const Vibration = message<common.Vibration>(
+  'VIBRATION 241 90',
+  'timeUsec:u64 vibrationX:f32 vibrationY:f32 vibrationZ:f32 clipping0:u32 clipping1:u32 clipping2:u32',
+);
+/** Newer than the library, like the next one. */
+interface EscInfoFields {
+  readonly timeUsec: bigint;
+  readonly errorCount: readonly number[];
+  readonly counter: number;
+  readonly failureFlags: readonly number[];
+  readonly temperature: readonly number[];
+  readonly index: number;
+  readonly count: number;
+  readonly connectionType: number;
+  readonly info: number;
+}
+export const EscInfo = message<EscInfoFields>(
+  'ESC_INFO 290 251',
+  'timeUsec:u64 errorCount:u32[4] counter:u16 failureFlags:u16[4] temperature:i16[4] index:u8 count:u8 ' +
+    'connectionType:u8 info:u8',
+);
+interface EscStatusFields {
+  readonly timeUsec: bigint;
+  readonly rpm: readonly number[];
+  readonly voltage: readonly number[];
+  readonly current: readonly number[];
+  readonly index: number;
+}
+export const EscStatus = message<EscStatusFields>(
+  'ESC_STATUS 291 10',
+  'timeUsec:u64 rpm:i32[4] voltage:f32[4] current:f32[4] index:u8',
+);
+export const EscTelemetry1To4 = message<ardupilotmega.EscTelemetry1To4>(
+  'ESC_TELEMETRY_1_TO_4 11030 144',
+  'voltage:u16[4] current:u16[4] totalcurrent:u16[4] rpm:u16[4] count:u16[4] temperature:u8[4]',
+);
 export const LogRequestList = message<common.LogRequestList>(
   'LOG_REQUEST_LIST 117 128',
   'start:u16 end:u16 targetSystem:u8 targetComponent:u8',

@@ -1,4 +1,5 @@
 import { compass, toLocal } from '../flight/geo.ts';
+import type { Vehicle } from '../flight/vehicle.ts';
 import type { Channel } from './channel.ts';
 import {
   AdsbVehicle,
@@ -7,6 +8,9 @@ import {
   AutopilotVersion,
   BatteryStatus,
   EkfStatusReport,
+  EscInfo,
+  EscStatus,
+  EscTelemetry1To4,
   EstimatorStatus,
   ExtendedSysState,
   FenceStatus,
@@ -24,6 +28,7 @@ import {
   SysStatus,
   SystemTime,
   VfrHud,
+  Vibration,
 } from './messages.ts';
 import { packBattery } from './telemetry-battery.ts';
 import { magCalProgress, magCalReports } from './telemetry-compass.ts';
@@ -42,6 +47,8 @@ import type { TelemetryView } from './telemetry-view.ts';
 
 const UNKNOWN16 = 0xffff;
 const G = 9.80665;
+/** Numbers of the motors of a quadcopter. */
+const MOTORS: readonly number[] = [1, 2, 3, 4];
 
 /** Sends one message as the vehicle is now. */
 export type Sender = (channel: Channel, view: TelemetryView) => void;
@@ -66,6 +73,10 @@ export const SENDERS: ReadonlyMap<number, Sender> = new Map<number, Sender>([
   [MissionCurrent.MSG_ID, missionCurrent],
   [RcChannels.MSG_ID, rcChannels],
   [VfrHud.MSG_ID, vfrHud],
+  [Vibration.MSG_ID, vibration],
+  [EscTelemetry1To4.MSG_ID, escTelemetry],
+  [EscStatus.MSG_ID, escStatus],
+  [EscInfo.MSG_ID, escInfo],
   [BatteryStatus.MSG_ID, packBattery],
   [AutopilotVersion.MSG_ID, autopilotVersion],
   [SimState.MSG_ID, simState],
@@ -152,14 +163,74 @@ function globalPosition(channel: Channel, view: TelemetryView): void {
 
 function servos(channel: Channel, view: TelemetryView): void {
   const { vehicle } = view;
-  const base = vehicle.armed ? Math.max(1100, 1000 + vehicle.throttle * 1000) : 1000;
-  const lean = vehicle.armed && !vehicle.landed ? 120 : 0;
+  const [servo1Raw = 0, servo2Raw = 0, servo3Raw = 0, servo4Raw = 0] = motors(vehicle);
   channel.send(ServoOutputRaw, {
     timeUsec: Math.floor(vehicle.time * 1e6) % 2 ** 32,
-    servo1Raw: base + lean * (vehicle.pitchRate - vehicle.rollRate) * 0.1,
-    servo2Raw: base + lean * (vehicle.rollRate - vehicle.pitchRate) * 0.1,
-    servo3Raw: base + lean * (vehicle.pitchRate + vehicle.rollRate) * 0.1,
-    servo4Raw: base - lean * (vehicle.pitchRate + vehicle.rollRate) * 0.1,
+    servo1Raw,
+    servo2Raw,
+    servo3Raw,
+    servo4Raw,
+  });
+}
+
+/** µs of the four outputs. */
+function motors(vehicle: Vehicle): number[] {
+  const { tested } = vehicle;
+  if (tested !== undefined)
+    return MOTORS.map((motor) => (motor === tested.motor ? 1000 + tested.share * 1000 : 1000));
+  if (!vehicle.armed) return MOTORS.map(() => 1000);
+  const base = Math.max(1100, 1000 + vehicle.throttle * 1000);
+  const lean = vehicle.landed ? 0 : 12;
+  const { pitchRate, rollRate } = vehicle;
+  return [pitchRate - rollRate, rollRate - pitchRate, pitchRate + rollRate, -pitchRate - rollRate].map(
+    (turn) => base + lean * turn,
+  );
+}
+
+/** Turns a minute of each motor: about 8000 at full throttle. */
+function rpms(vehicle: Vehicle): number[] {
+  return motors(vehicle).map((us) => Math.round((us - 1000) * 8));
+}
+
+function vibration(channel: Channel, view: TelemetryView): void {
+  const { throttle, armed } = view.vehicle;
+  const level = armed ? 2 + 8 * throttle : 0.01;
+  channel.send(Vibration, {
+    timeUsec: bootUs(view),
+    vibrationX: level,
+    vibrationY: level * 0.9,
+    vibrationZ: level * 1.2,
+  });
+}
+
+/** As an ESC with telemetry of its own. */
+function escTelemetry(channel: Channel, view: TelemetryView): void {
+  channel.send(EscTelemetry1To4, {
+    temperature: MOTORS.map(() => 31),
+    voltage: MOTORS.map(() => Math.round(view.volts() * 100)),
+    current: MOTORS.map(() => Math.round((view.vehicle.battery.amps / MOTORS.length) * 100)),
+    rpm: rpms(view.vehicle),
+    count: MOTORS.map(() => 1 + (bootMs(view) % 60_000)),
+  });
+}
+
+function escStatus(channel: Channel, view: TelemetryView): void {
+  channel.send(EscStatus, {
+    timeUsec: bootUs(view),
+    index: 0,
+    rpm: rpms(view.vehicle),
+    voltage: MOTORS.map(() => view.volts()),
+    current: MOTORS.map(() => view.vehicle.battery.amps / MOTORS.length),
+  });
+}
+
+function escInfo(channel: Channel, view: TelemetryView): void {
+  channel.send(EscInfo, {
+    timeUsec: bootUs(view),
+    index: 0,
+    count: MOTORS.length,
+    info: 0b1111,
+    temperature: MOTORS.map(() => 3100),
   });
 }
 

@@ -1,6 +1,11 @@
 import { basename } from 'node:path';
 import { ApiError } from '../../../shared/errors.ts';
-import { COMMANDS, checkArguments, commandNamed } from '../../../shared/flight/command-catalogue.ts';
+import {
+  COMMANDS,
+  checkArguments,
+  commandNamed,
+  missingConfirmation,
+} from '../../../shared/flight/command-catalogue.ts';
 import { GOAL_NAMES, isGoalName } from '../../../shared/flight/goals.ts';
 import type { SerialPortEntry } from '../../../shared/flight/serial-ports.ts';
 import type { flightRows } from '../../../shared/routes/flight.ts';
@@ -34,6 +39,8 @@ export function flightHandlers(
       }
       const args = checkArguments(cmd, body.args ?? []);
       if (typeof args === 'string') throw new ApiError('E_BAD_REQUEST', args);
+      const unconfirmed = missingConfirmation(cmd, body.confirm);
+      if (unconfirmed !== null) throw new ApiError('E_BAD_REQUEST', unconfirmed);
       const request: CommandRequest = {
         cmd,
         args,

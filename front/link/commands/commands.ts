@@ -20,6 +20,7 @@ import { goto } from './goto.ts';
 import { landingHint } from './landing-hint.ts';
 import { holdModes, landing, landsByMission, pausing, resuming, returning } from './maneuvers.ts';
 import { missionStart, setCurrent } from './mission-orders.ts';
+import { motorTest } from './motor-test.ts';
 import { payloadManeuver } from './payload.ts';
 import { Precedence } from './precedence.ts';
 import type { ReachCheck } from './reach-check.ts';
@@ -116,7 +117,7 @@ export class Commands {
 
   /**
    * The RPC method `command`.
-   * @throws ApiError E_BAD_REQUEST, E_TOO_FAR, E_ARMED (rebootAutopilot), E_NO_FC while no live vehicle is connected, E_BUSY for an
+   * @throws ApiError E_BAD_REQUEST, E_TOO_FAR, E_ARMED (rebootAutopilot, motorTest), E_NO_FC while no live vehicle is connected, E_BUSY for an
    *   arming while a killSwitch is under way, E_RATE_LIMITED, E_TIMEOUT (not sent)
    */
   async execute(request: CommandRequest, signal?: AbortSignal): Promise<CommandResult> {
@@ -174,6 +175,8 @@ export class Commands {
         context.note.backAfterS = backAfterS;
         return result;
       }
+      case 'motorTest':
+        return motorTest(this.#parts, context, numberAt(args, 0), numberAt(args, 1), numberAt(args, 2));
       case 'killSwitch':
         return this.#sender.long(context, COMPONENT_ARM_DISARM, [0, FORCE], {
           urgent: true,

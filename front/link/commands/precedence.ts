@@ -29,6 +29,7 @@ const SUBJECTS: Readonly<Record<CommandName, Subject>> = {
   parachute: 'payload',
   setHome: 'home',
   runPrearmChecks: 'checks',
+  motorTest: 'motors',
   rebootAutopilot: 'reboot',
 };
 
@@ -36,7 +37,7 @@ const SUBJECTS: Readonly<Record<CommandName, Subject>> = {
 const ENDS_ALL: ReadonlySet<CommandName> = new Set(['disarm', 'killSwitch']);
 
 /** Commands that start motors; missionStart is one because PX4 arms with it. */
-const STARTS_MOTORS: ReadonlySet<CommandName> = new Set(['arm', 'missionStart']);
+const STARTS_MOTORS: ReadonlySet<CommandName> = new Set(['arm', 'missionStart', 'motorTest']);
 
 interface Underway {
   readonly cmd: CommandName;

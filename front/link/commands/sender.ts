@@ -66,6 +66,7 @@ export interface Context {
 /** Optional members of ExchangeJob. */
 interface Extras {
   readonly urgent?: boolean;
+  readonly sends?: number;
   readonly doubleAck?: boolean;
   readonly underway?: () => boolean;
   readonly shows?: () => boolean;

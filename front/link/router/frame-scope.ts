@@ -18,10 +18,13 @@ const FTP_READS: ReadonlySet<number> = new Set([0, 1, 2, 3, 4, 5, 14, 15, 128, 1
 // MAV_CMD
 const DO_FLIGHTTERMINATION = 185;
 const DO_PARACHUTE = 208;
+const DO_MOTOR_TEST = 209;
 const PREFLIGHT_CALIBRATION = 241;
 const PREFLIGHT_STORAGE = 245;
 const PREFLIGHT_REBOOT_SHUTDOWN = 246;
 export const COMPONENT_ARM_DISARM = 400;
+/** PX4's way to a motor test. */
+const ACTUATOR_TEST = 310;
 /** Of ArduPilot's dialect: calibrates the compass. */
 const DO_START_MAG_CAL = 42_424;
 /** param2 of COMPONENT_ARM_DISARM: whatever the vehicle does, also in flight. */
@@ -30,6 +33,8 @@ const FORCED = 21_196;
 export const GUARDED_COMMANDS: ReadonlyMap<number, Scope> = new Map([
   [PREFLIGHT_CALIBRATION, 'admin'],
   [DO_START_MAG_CAL, 'admin'],
+  [DO_MOTOR_TEST, 'destructive'],
+  [ACTUATOR_TEST, 'destructive'],
   [PREFLIGHT_STORAGE, 'destructive'],
   [PREFLIGHT_REBOOT_SHUTDOWN, 'destructive'],
 ]);

@@ -18,7 +18,6 @@ const SILENT_MS = 6000;
 const SILENT_PERIODS = 4;
 /** A message that does not come although it was requested again is requested less and less often, at least this often. */
 const MAX_SILENT_MS = 60_000;
-const DIRECT = 512;
 
 type Wanted = readonly (readonly [message: number, hz: number])[];
 
@@ -30,6 +29,8 @@ const COMMON: Wanted = [
   [MSG.GPS_RAW_INT, 2],
   [MSG.SYS_STATUS, 2],
   [MSG.RC_CHANNELS, 2],
+  [MSG.SERVO_OUTPUT_RAW, 2],
+  [MSG.VIBRATION, 1],
   [MSG.BATTERY_STATUS, 1],
   [MSG.EXTENDED_SYS_STATE, 2],
   [MSG.MISSION_CURRENT, 1],
@@ -38,13 +39,24 @@ const COMMON: Wanted = [
   [MSG.ADSB_VEHICLE, 10], // one aircraft each; ArduPilot goes through its list once a second
 ];
 /** Messages that come only while there is something to tell. */
-const SPARSE: ReadonlySet<number> = new Set([MSG.ADSB_VEHICLE, MSG.FENCE_STATUS]);
+const SPARSE: ReadonlySet<number> = new Set<number>([
+  MSG.ADSB_VEHICLE,
+  MSG.FENCE_STATUS,
+  MSG.ESC_TELEMETRY_1_TO_4,
+  MSG.ESC_STATUS,
+  MSG.ESC_INFO,
+]);
 const ARDUPILOT: Wanted = [
   [MSG.EKF_STATUS_REPORT, 1],
   [MSG.FENCE_STATUS, 1],
   [MSG.SIMSTATE, 1], // evidence that the vehicle is a simulated one
+  [MSG.ESC_TELEMETRY_1_TO_4, 1], // further ones come by themselves where there are more motors
 ];
-const PX4: Wanted = [[MSG.ESTIMATOR_STATUS, 1]];
+const PX4: Wanted = [
+  [MSG.ESTIMATOR_STATUS, 1],
+  [MSG.ESC_STATUS, 1],
+  [MSG.ESC_INFO, 1],
+];
 
 /** The same in MAV_DATA_STREAM groups, for a vehicle without SET_MESSAGE_INTERVAL. */
 const GROUPS: readonly (readonly [stream: number, hz: number])[] = [
@@ -71,6 +83,7 @@ interface StreamsOptions {
 /** One message that we wait for. */
 interface Watched {
   readonly hz: number;
+  heardAt: number;
   askedAt: number;
   /** How often it was requested since it was last heard. */
   asks: number;
@@ -85,8 +98,6 @@ export class Streams {
   #abort: AbortController | null = null;
   #askedAt = -Infinity;
   #telemetryAt = -Infinity;
-  /** When each message was last heard, by its id. */
-  readonly #heardAt = new Float64Array(DIRECT).fill(-Infinity);
   readonly #watched = new Map<number, Watched>();
   #asking = false;
   /** Requests without an ack: lost, or the vehicle does not acknowledge them. */
@@ -102,14 +113,16 @@ export class Streams {
     this.#round = 0;
     this.#watched.clear();
     const now = this.#options.clock.now();
-    for (const [message, hz] of this.#wanted()) this.#watched.set(message, { hz, askedAt: now, asks: 0 });
+    for (const [message, hz] of this.#wanted())
+      this.#watched.set(message, { hz, heardAt: -Infinity, askedAt: now, asks: 0 });
     this.#begin(this.#wanted());
   }
 
   /** A message of the autopilot. @param telemetry it changed what we show */
   onMessage(id: number, telemetry: boolean): void {
     const now = this.#options.clock.now();
-    if (id < DIRECT) this.#heardAt[id] = now;
+    const watched = this.#watched.get(id);
+    if (watched !== undefined) watched.heardAt = now;
     if (telemetry) this.#telemetryAt = now;
   }
 
@@ -129,7 +142,7 @@ export class Streams {
   #askForSilent(now: number): void {
     const silent: [number, number][] = [];
     for (const [message, watched] of this.#watched) {
-      const heardAt = this.#heardAt[message] ?? -Infinity;
+      const { heardAt } = watched;
       if (heardAt > watched.askedAt) watched.asks = 0;
       const normal = Math.max(SILENT_MS, (SILENT_PERIODS * 1000) / watched.hz) * 2 ** watched.asks;
       const silence = SPARSE.has(message) ? MAX_SILENT_MS : normal;

@@ -28,6 +28,14 @@ import {
   type MissionCurrent,
 } from '../../../shared/mavlink/decode-flight.ts';
 import {
+  decodeEscInfo,
+  decodeEscStatus,
+  decodeEscTelemetry,
+  decodeServoOutputs,
+  decodeVibration,
+  type Vibration,
+} from '../../../shared/mavlink/decode-motors.ts';
+import {
   type AdsbVehicle,
   type Collision,
   decodeAdsbVehicle,
@@ -36,10 +44,11 @@ import {
 } from '../../../shared/mavlink/decode-traffic.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import type { Payload } from '../../../shared/mavlink/payload.ts';
-import type { Telemetry } from '../../../shared/rpc/telemetry.ts';
+import type { Esc, Telemetry } from '../../../shared/rpc/telemetry.ts';
 import { firstItemOf } from '../../../shared/schemas/mission-item.ts';
 import { applyEkf } from './ekf.ts';
 import { finite, scaled } from './known.ts';
+import { Motors } from './motors.ts';
 import { Traffic } from './traffic.ts';
 import { fenceOf, threatId, threatOf } from './warnings.ts';
 
@@ -89,6 +98,9 @@ function emptyTelemetry(): Telemetry {
     gps: { fix_type: null, satellites: null, eph: null, epv: null },
     home: { lat: null, lon: null, alt_msl: null },
     rc: { channels: null, rssi: null },
+    servo_outputs: null,
+    esc: null,
+    vibration: null,
     throttle: null,
     ekf: {
       source: null,
@@ -118,6 +130,9 @@ function emptyTelemetry(): Telemetry {
       gps: null,
       home: null,
       rc: null,
+      servo_outputs: null,
+      esc: null,
+      vibration: null,
       ekf: null,
       mission: null,
       landed_state: null,
@@ -149,6 +164,9 @@ export class TelemetryModel {
     gps: NEVER,
     home: NEVER,
     rc: NEVER,
+    servo_outputs: NEVER,
+    esc: NEVER,
+    vibration: NEVER,
     ekf: NEVER,
     mission: NEVER,
     landed_state: NEVER,
@@ -157,6 +175,7 @@ export class TelemetryModel {
     fence: NEVER,
   };
   readonly #traffic = new Traffic();
+  readonly #motors = new Motors();
   /** The newest GLOBAL_POSITION_INT: any, and one with a place. */
   #estimateAt = NEVER;
   #placeAt = NEVER;
@@ -225,6 +244,21 @@ export class TelemetryModel {
       case MSG.FENCE_STATUS:
         this.#values.fence = fenceOf(decodeFenceStatus(payload));
         return this.#stamp('fence');
+      case MSG.SERVO_OUTPUT_RAW:
+        this.#values.servo_outputs = this.#motors.outputs(decodeServoOutputs(payload));
+        return this.#stamp('servo_outputs');
+      case MSG.VIBRATION:
+        return this.#vibration(decodeVibration(payload));
+      case MSG.ESC_TELEMETRY_1_TO_4:
+      case MSG.ESC_TELEMETRY_5_TO_8:
+      case MSG.ESC_TELEMETRY_9_TO_12: {
+        const first = 1 + 4 * (id - MSG.ESC_TELEMETRY_1_TO_4);
+        return this.#esc(this.#motors.telemetry(first, decodeEscTelemetry(payload)));
+      }
+      case MSG.ESC_STATUS:
+        return this.#esc(this.#motors.status(decodeEscStatus(payload)));
+      case MSG.ESC_INFO:
+        return this.#esc(this.#motors.info(decodeEscInfo(payload)));
       case MSG.MISSION_CURRENT:
         return this.#mission(decodeMissionCurrent(payload));
       case MSG.MISSION_ITEM_REACHED:
@@ -384,6 +418,17 @@ export class TelemetryModel {
     home.lon = message.lon / 1e7;
     home.alt_msl = message.alt / 1000;
     return this.#stamp('home');
+  }
+
+  #vibration({ x, y, z, clips }: Vibration): number {
+    this.#values.vibration = { x: finite(x), y: finite(y), z: finite(z), clips: [...clips] };
+    return this.#stamp('vibration');
+  }
+
+  #esc(escs: Esc[] | null): number {
+    if (escs === null) return -1;
+    this.#values.esc = escs;
+    return this.#stamp('esc');
   }
 
   /** Null where it is not known, or was not told lately. */
