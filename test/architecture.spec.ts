@@ -65,7 +65,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['clock.ts', 'signer.ts'],
     ['encode.ts', 'own-heartbeat.ts', 'send-watch.ts', 'udp-socket.ts'],
     ['exchange.ts', 'router'],
-    ['camera', 'endpoints', 'inspector', 'vehicle'],
+    ['camera', 'endpoints', 'inspector', 'remote-id', 'vehicle'],
     ['commands', 'ftp', 'logs', 'missions', 'sources', 'tlog'],
     ['metadata'],
     ['events', 'params'],

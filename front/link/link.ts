@@ -61,6 +61,7 @@ export class Link {
       offboard,
       manual,
       tlog,
+      remoteId,
       warnings,
       vehicle,
       calibration,
@@ -74,6 +75,7 @@ export class Link {
     offboard.tick();
     manual.tick();
     tlog.tick();
+    remoteId.tick();
     warnings.look(vehicle.telemetry);
     calibration.tick();
   }

@@ -4,6 +4,7 @@ import { configInForce } from '../../shared/config/in-force.ts';
 import { endpointName, ownEndpointOf, ownHosts } from '../../shared/config/own-endpoint.ts';
 import type { Config } from '../../shared/config/schema.ts';
 import { messageOf } from '../../shared/errors.ts';
+import { parseOperatorPlace } from '../../shared/flight/remote-id.ts';
 import { type Paths, pathsFrom } from '../../shared/paths.ts';
 import { type Init, keepArmed, type Program, runProcess } from '../../shared/process/child.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
@@ -117,6 +118,12 @@ async function build(log: Logger, { wasArmed = false }: Init): Promise<Program> 
     metadataStore: new MetadataStore(paths.componentMetadata),
     keys,
     tlog: { store: new TlogStore(paths.tlogs, config.tlog.max_mb), when: config.tlog.when },
+    remoteId: {
+      operatorId: config.remote_id.operator_id,
+      selfId: config.remote_id.self_id,
+      classification: config.remote_id.classification,
+      place: parseOperatorPlace(config.remote_id.operator_place),
+    },
     signEndpoints: config.mavlink.sign_endpoints,
     maxGotoM: config.flight.max_goto_m,
     problems: () => [...refused, ...closed()],

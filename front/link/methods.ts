@@ -58,6 +58,11 @@ export function linkMethods(parts: Parts, endpoints: () => readonly EndpointStat
       return {};
     },
     messages: ({ name }) => parts.inspector.messages(name, parts.vehicle.family),
+    remote_id: () => parts.remoteId.state,
+    remote_id_place: (place) => {
+      parts.remoteId.stand(place);
+      return parts.remoteId.state;
+    },
     endpoints,
   } satisfies Handlers<typeof LINK>;
 }

@@ -24,6 +24,7 @@ import type { MetadataStore } from './params/metadata-store.ts';
 import { paramEncoding } from './params/param-encoding.ts';
 import type { ParamStore } from './params/param-store.ts';
 import { Params } from './params/params.ts';
+import { RemoteId, type RemoteIdOptions } from './remote-id/remote-id.ts';
 import { LoopGuard } from './router/loop-guard.ts';
 import { PilotWatch } from './router/pilot-watch.ts';
 import { openRouting } from './routing.ts';
@@ -71,6 +72,8 @@ export interface LinkOptions {
   readonly maxGotoM?: number;
   /** Where telemetry logs are written; absent: nowhere. */
   readonly tlog?: { readonly store: Pick<TlogStore, 'create'>; readonly when: 'armed' | 'always' | 'off' };
+  /** What Remote ID says of the operator; absent: nothing. */
+  readonly remoteId?: RemoteIdOptions;
   /** Problems besides the link itself: the source's address, endpoints. */
   readonly problems?: () => readonly LinkProblem[];
   /** The process before this one ended within 5 s of an armed vehicle. */
@@ -111,7 +114,11 @@ export function openParts(options: LinkOptions) {
   const exchange = new Exchange(clock, send, () => encoder.system);
   const speaking = { clock, log, vehicle, encoder, send, exchange };
 
-  const known = openKnowledge(speaking, options);
+  const remoteId = new RemoteId(
+    { ...speaking, autopilot: () => vehicle.target },
+    options.remoteId ?? { operatorId: '', selfId: '', classification: 'undeclared', place: null },
+  );
+  const known = openKnowledge(speaking, remoteId, options);
   const { params, streams, missions } = known;
   const orders = openOrders(speaking, known, sticks, options.maxGotoM ?? 0);
   const signing = new Signing({
@@ -132,6 +139,7 @@ export function openParts(options: LinkOptions) {
     log,
     inspector,
     tlog,
+    remoteId,
     encoder,
     replies,
     cameraEncoder,
@@ -161,6 +169,7 @@ export function openParts(options: LinkOptions) {
     pilot,
     inspector,
     tlog,
+    remoteId,
     router,
     camera,
     encoders: [encoder, replies, cameraEncoder],
@@ -181,7 +190,7 @@ interface Speaking {
 }
 
 /** What is known of the vehicle, or asked of it. */
-function openKnowledge(speaking: Speaking, options: LinkOptions) {
+function openKnowledge(speaking: Speaking, remoteId: RemoteId, options: LinkOptions) {
   const { clock, log, vehicle, encoder, send } = speaking;
   const { store, logStore, metadataStore = null, onProgress = ignore } = options;
   const texts = new StatusTexts(clock);
@@ -222,7 +231,13 @@ function openKnowledge(speaking: Speaking, options: LinkOptions) {
     statusLog: new StatusLog(clock, log),
     warnings: new Warnings(log),
     streams: new Streams({ ...speaking, onError }),
-    prearm: new Prearm({ clock, vehicle, checks: () => events.checks, param }),
+    prearm: new Prearm({
+      clock,
+      vehicle,
+      checks: () => events.checks,
+      param,
+      remoteId: () => remoteId.problem,
+    }),
     missions: new Missions({ ...speaking, onProgress }),
     logs: logStore === undefined ? null : new FlightLogs({ ...speaking, store: logStore }),
   };

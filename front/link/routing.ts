@@ -8,6 +8,7 @@ import type { Encoder } from './encode.ts';
 import type { Inspector } from './inspector/inspector.ts';
 import type { Missions } from './missions/missions.ts';
 import type { Params } from './params/params.ts';
+import type { RemoteId } from './remote-id/remote-id.ts';
 import { FlightFrames } from './router/flight-frames.ts';
 import type { LoopGuard } from './router/loop-guard.ts';
 import type { PilotWatch } from './router/pilot-watch.ts';
@@ -26,6 +27,7 @@ interface RoutingParts {
   readonly clock: Clock;
   readonly inspector: Inspector;
   readonly tlog: Tlog;
+  readonly remoteId: RemoteId;
   readonly log: Logger;
   readonly encoder: Encoder;
   /** For answers to endpoints. */
@@ -97,6 +99,7 @@ function openRouter(parts: RoutingParts): Router {
     },
     onVehicleFrame: (frame) => {
       inspector.onFrame(frame);
+      parts.remoteId.onFrame(frame);
       arming.onFrame(frame);
       signing.onFrame(frame);
       vehicle.handle(frame);

@@ -16,6 +16,7 @@ import {
   paramWrite,
   paramWritten,
 } from '../schemas/params.ts';
+import { operatorPlace, remoteId } from '../schemas/remote-id.ts';
 import { serialPorts } from '../schemas/serial-ports.ts';
 import * as signing from '../schemas/signing.ts';
 import { mavlinkQuery, telemetry, telemetryQuery } from '../schemas/telemetry.ts';
@@ -238,6 +239,22 @@ export const flightRows = [
       query: messagesQuery,
       fails: ['E_UPSTREAM_DOWN'],
       responses: json('by sender and id', seenMessages),
+    },
+  ),
+  row('remote-id.get', 'GET /api/remote-id', 'key read ok -', 'state of the Remote ID transmitter', {
+    fails: ['E_UPSTREAM_DOWN'],
+    responses: json('what it last said', remoteId),
+  }),
+  row(
+    'remote-id.operator-place.put',
+    'PUT /api/remote-id/operator-place',
+    'key flight ok - none',
+    'where the operator stands',
+    {
+      limits: LIMITS.flight,
+      body: operatorPlace,
+      fails: ['E_UPSTREAM_DOWN', 'E_TIMEOUT'],
+      responses: json('sent from now on, for 5 min', remoteId),
     },
   ),
   row('calibration.get', 'GET /api/calibration', 'key read ok -', 'the running calibration', {

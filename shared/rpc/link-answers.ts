@@ -25,6 +25,15 @@ export interface SeenMessage {
   last: Readonly<Record<string, FieldValue>> | null;
 }
 
+/** Remote ID (schemas/remote-id.ts). */
+export interface RemoteIdState {
+  state: 'absent' | 'ready' | 'not_ready';
+  reasons: string[];
+  operator_id_set: boolean;
+  operator_place: 'live' | 'fixed' | null;
+  transmitter: { system: number; component: number; age_s: number } | null;
+}
+
 /** After the vehicle has accepted the reset of all its parameters. */
 export interface ParamsReset {
   /** Until a reboot the vehicle uses some or all of the old values. */

@@ -17,6 +17,7 @@ import type {
   ParamsReset,
   ParamsSnapshot,
   ParamWriteResult,
+  RemoteIdState,
   SeenMessage,
   SigningEnrolled,
   SigningState,
@@ -290,6 +291,18 @@ export const LINK = {
         additionalProperties: false,
       },
       shape<readonly SeenMessage[]>(),
+      2000,
+    ),
+    remote_id: method(NOTHING, shape<RemoteIdState>(), 2000),
+    /** The operator stands here now. */
+    remote_id_place: method(
+      {
+        type: 'object',
+        required: ['lat', 'lon', 'alt'],
+        properties: { lat: { type: 'number' }, lon: { type: 'number' }, alt: NO_PARAM },
+        additionalProperties: false,
+      },
+      shape<RemoteIdState>(),
       2000,
     ),
     ...CAMERA_METHODS,

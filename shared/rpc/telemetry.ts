@@ -122,7 +122,7 @@ export interface PrearmReason {
    * Said as a text, as an event, or only as the state of a sensor; `mode` and `rc` (sticks): the vehicle says nothing until somebody
    * arms, and the node knows that it would refuse.
    */
-  source: 'statustext' | 'event' | 'sys_status' | 'mode' | 'rc';
+  source: 'statustext' | 'event' | 'sys_status' | 'mode' | 'rc' | 'remote_id';
   /** When it was last told. */
   at: string;
   /** What takes it away; null: the node does not know. */

@@ -5,6 +5,7 @@
 import { isIP } from 'node:net';
 import { posix } from 'node:path';
 import { isWeakJwk } from '../auth/weak-key.ts';
+import { isOperatorId, isSelfId, parseOperatorPlace } from '../flight/remote-id.ts';
 import { SHOWN_FORM, SHOWN_NAME } from './shown-name.ts';
 
 const SHOWN = new RegExp(SHOWN_NAME, 'u');
@@ -193,6 +194,16 @@ export const FORMATS = {
   'fleet-operator': {
     forms: 'a name and an Ed25519 public key (base64url) that is not of a small order',
     fits: (text: string) => !isWeakJwk(text.slice(text.indexOf(' ') + 1)),
+  },
+  'operator-id': {
+    forms:
+      'at most 20 letters, digits and signs of ASCII; of an EU operator number without the dash and the three secret characters, which nobody else may know',
+    fits: isOperatorId,
+  },
+  'self-id': { forms: 'at most 23 letters, digits and signs of ASCII', fits: isSelfId },
+  'place-or-empty': {
+    forms: 'lat,lon or lat,lon,alt in degrees and metres, or empty',
+    fits: (text: string) => text === '' || parseOperatorPlace(text) !== null,
   },
   /** What a person is shown, on a page, on a terminal, in a log. */
   'shown-name': {

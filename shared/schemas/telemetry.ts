@@ -199,8 +199,9 @@ export const telemetry = {
             properties: {
               text: { type: 'string' },
               source: {
-                enum: ['statustext', 'event', 'sys_status', 'mode', 'rc'],
-                description: 'mode and rc: known by the node, said by the vehicle only when somebody arms',
+                enum: ['statustext', 'event', 'sys_status', 'mode', 'rc', 'remote_id'],
+                description:
+                  'mode and rc: known by the node, said by the vehicle only when somebody arms; remote_id: said by its transmitter, the vehicle may arm all the same',
               },
               at: { type: 'string', description: 'when the vehicle last told it' },
               help: {

@@ -123,6 +123,9 @@ describe('the addresses of the config', () => {
       'v4l2:/dev/video0/',
       'v4l2:/dev/..',
     ],
+    'operator-id': ['FIN87astrdge12k8-xyz', 'x'.repeat(21), 'näme', 'a\nb', '\0'],
+    'self-id': ['x'.repeat(24), 'Vermessung Süd', 'a\tb'],
+    'place-or-empty': ['48.1', '91,0', '48.1,181', '48.1;11.5', '48.1,11.5,', 'NaN,0', '1e1,2', '48.1, 11.5'],
     'video-output': [
       '',
       'udp://10.0.0.2:5600',

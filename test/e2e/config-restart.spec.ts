@@ -54,6 +54,9 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'radio.relay_port': 'test/attack/relay.spec.ts',
   'radio.tunnel.drone': 'test/attack/relay.spec.ts',
   'radio.tunnel.rate_kbps': 'test/attack/helper.spec.ts',
+  ...Object.fromEntries(
+    ['operator_id', 'self_id'].map((key) => [`remote_id.${key}`, 'test/clients/remote-id.spec.ts']),
+  ),
   'security.require_tls': 'test/e2e/https.spec.ts',
 };
 
@@ -276,6 +279,17 @@ describe('each config key is in force once what the answer names was restarted',
     );
     await undo('tlog.when', 'armed');
     await undo('tlog.max_mb', 512);
+  });
+
+  it('remote_id.classification, remote_id.operator_place', async () => {
+    await apply('remote_id.classification', 'eu-open-c1'); // test/link/remote-id.spec.ts sees it sent
+    await apply('remote_id.operator_place', '48.1,11.5');
+    await askAgain(
+      'the place is sent',
+      async () => at('/api/remote-id', 'operator_place'),
+      (place) => place === 'fixed',
+    );
+    await undo('remote_id.operator_place', '');
   });
 
   it('mavlink.endpoints', async () => {

@@ -118,6 +118,7 @@ export interface RigOptions {
   readonly maxGotoM?: number;
   readonly onCameraRequest?: (request: CameraRequest) => void;
   readonly tlog?: LinkOptions['tlog'];
+  readonly remoteId?: LinkOptions['remoteId'];
 }
 
 /** A Link with a fake clock and a scripted vehicle. Everything that the vehicle says goes out after what the link does. */
@@ -152,6 +153,7 @@ export class Rig {
       store: options.store ?? null,
       maxGotoM: options.maxGotoM ?? 0,
       ...(options.tlog === undefined ? {} : { tlog: options.tlog }),
+      ...(options.remoteId === undefined ? {} : { remoteId: options.remoteId }),
       ...(options.onCameraRequest === undefined ? {} : { onCameraRequest: options.onCameraRequest }),
       onState: (state) => this.states.push(structuredClone(state)),
     });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { FrameStream } from '../../front/link/router/frame-stream.ts';
 import { WireGuard, type WirePolicy } from '../../front/link/router/wire-guard.ts';
-import type { Scope } from '../../shared/auth/scopes.ts';
+import { SCOPES, type Scope } from '../../shared/auth/scopes.ts';
 import type { Armed } from '../../shared/flight/armed.ts';
 import { crcExtraOf } from '../../shared/mavlink/dialect.ts';
 import type { Frame } from '../../shared/mavlink/frame.ts';
@@ -158,6 +158,17 @@ describe('the armed guard on the wire', () => {
       const other = scope === 'admin' ? 'destructive' : 'admin';
       expect(as('flight', other)).to.equal('scope');
     });
+  for (const id of [12_900, 12_902, 12_903, 12_904, 12_905, 12_915])
+    it(`message ${id} says who flies: for no token, whatever its scopes`, () => {
+      const what = frame(id, Buffer.from([1, 1]));
+      expect(judge(what, false, { ...OPEN, scopes: SCOPES })).to.equal('scope');
+      expect(judge(what, false, { ...OPEN, scopes: null }), 'the pairing key').to.equal('passes');
+    });
+  it('where the operator stands may be said by whoever flies', () => {
+    const update = frame(12_919, Buffer.from([1, 1]));
+    expect(judge(update, true, { ...OPEN, scopes: ['flight'] })).to.equal('passes');
+  });
+
   it('what flies needs no more than flight', () => {
     const scopes = ['flight'] as const;
     for (const [name, what] of [

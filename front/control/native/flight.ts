@@ -21,6 +21,8 @@ import { signingHandlers } from './signing.ts';
 
 /** s */
 const WAIT_S = 120;
+/** How wrong the place of an operator may be. */
+const WORST_M = 100;
 
 /** @param ports lists the serial ports of this machine */
 export function flightHandlers(
@@ -73,6 +75,16 @@ export function flightHandlers(
     'mavlink.messages.get': async ({ query }) => ({
       messages: await vehicle.link.messages({ name: parseQuery(query)?.['name'] ?? null }),
     }),
+
+    'remote-id.get': async () => vehicle.link.remote_id({}),
+    'remote-id.operator-place.put': async ({ body: { lat, lon, alt, accuracy_m: accuracy = 0 } }) => {
+      if (accuracy > WORST_M)
+        throw new ApiError(
+          'E_INVALID_VALUE',
+          `accuracy_m: a place known to ${accuracy} m is none. At most ${WORST_M}.`,
+        );
+      return vehicle.link.remote_id_place({ lat, lon, alt: alt ?? null });
+    },
 
     ...paramHandlers(vehicle, metadata),
     ...signingHandlers(vehicle),

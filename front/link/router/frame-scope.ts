@@ -47,6 +47,23 @@ export function writesByFtp(payload: Payload): boolean {
   return !FTP_READS.has(payload.u8(FTP_OPCODE_AT));
 }
 
+/**
+ * Say by law who flies (Remote ID), which is for the pairing key alone (`remote_id.*`): no scope is enough. Where the operator
+ * stands, OPEN_DRONE_ID_SYSTEM_UPDATE, is for whoever may fly.
+ */
+const KEY_ALONE: ReadonlySet<number> = new Set<number>([
+  MSG.OPEN_DRONE_ID_BASIC_ID,
+  MSG.OPEN_DRONE_ID_AUTHENTICATION,
+  MSG.OPEN_DRONE_ID_SELF_ID,
+  MSG.OPEN_DRONE_ID_SYSTEM,
+  MSG.OPEN_DRONE_ID_OPERATOR_ID,
+  MSG.OPEN_DRONE_ID_MESSAGE_PACK,
+]);
+
+export function isForKeyAlone({ id }: Frame): boolean {
+  return KEY_ALONE.has(id);
+}
+
 /** The scope that a token needs besides `flight` to send a frame, as for the row that does the same; null if none. */
 export function scopeOfFrame(frame: Frame, reader: Payload): Scope | null {
   switch (frame.id) {

@@ -8,6 +8,7 @@ import {
   COMMAND_AT,
   COMPONENT_ARM_DISARM,
   GUARDED_COMMANDS,
+  isForKeyAlone,
   scopeOfFrame,
   writesByFtp,
 } from './frame-scope.ts';
@@ -83,6 +84,7 @@ export class WireGuard {
   /** A frame needs what the row that does the same needs (docs/contract.md 4.10). */
   #lacksScope(frame: Frame, { scopes }: WirePolicy): boolean {
     if (scopes === undefined || scopes === null) return false;
+    if (isForKeyAlone(frame)) return true;
     const needed = scopeOfFrame(frame, this.#payload);
     return needed !== null && !scopes.includes(needed);
   }

@@ -68,6 +68,8 @@ interface PrearmOptions {
   readonly checks: () => readonly Told[];
   /** A parameter's value, null: not known. */
   readonly param: (name: string) => number | null;
+  /** What the Remote ID transmitter says against it; null: nothing. */
+  readonly remoteId: () => string | null;
 }
 
 /**
@@ -144,13 +146,22 @@ export class Prearm {
     );
     const told = [...reasons(events, 'event'), ...reasons(texts, 'statustext')];
     const canArm = own.length + told.length > 0 ? false : verdict;
+    const remoteId = this.#remoteId(told.map(({ text }) => text));
     const unexplained = verdict === false && own.length + told.length === 0;
     const silent = verdict === true ? [] : this.#unhealthy(unexplained);
     return {
       can_arm: canArm,
-      reasons: [...own, ...told, ...reasons(silent, 'sys_status')].slice(0, MAX_REASONS),
+      reasons: [...own, ...told, ...reasons(silent, 'sys_status'), ...remoteId].slice(0, MAX_REASONS),
       checked_at: this.#checkedAt([...events, ...texts]),
     };
+  }
+
+  /** Of the transmitter, unless the vehicle has said the same: it may arm all the same. */
+  #remoteId(said: readonly string[]): PrearmReason[] {
+    const problem = this.#options.remoteId();
+    const told = problem?.replace(/^Remote ID: /, '') ?? '';
+    if (problem === null || said.some((text) => text.includes(told))) return [];
+    return reasons([{ text: problem, ...this.#stamp() }], 'remote_id');
   }
 
   #texts(): readonly Told[] {

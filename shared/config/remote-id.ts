@@ -1,0 +1,46 @@
+import { CLASSIFICATION_NAMES } from '../flight/remote-id.ts';
+import { LINK, section } from './leaf.ts';
+
+const CLASS = {
+  'x-class': 'keyonly',
+  'x-reason': 'says by law who flies here',
+} as const;
+
+/** The section `remote_id`: what the transmitter on the vehicle says of the operator. */
+export const remoteIdConfig = section({
+  operator_id: {
+    type: 'string',
+    format: 'operator-id',
+    maxLength: 20,
+    default: '',
+    description: "the operator's number, without the secret part of an EU number; empty: none is sent",
+    ...CLASS,
+    ...LINK,
+  },
+  self_id: {
+    type: 'string',
+    format: 'self-id',
+    maxLength: 23,
+    default: '',
+    description: 'what the flight is for, in words that everybody may read; empty: none is sent',
+    ...CLASS,
+    ...LINK,
+  },
+  classification: {
+    enum: CLASSIFICATION_NAMES,
+    default: 'undeclared',
+    description: 'category and class of the aircraft',
+    ...CLASS,
+    ...LINK,
+  },
+  operator_place: {
+    type: 'string',
+    format: 'place-or-empty',
+    maxLength: 64,
+    default: '',
+    description:
+      'where the operator stands while nobody says so over the API: lat,lon or lat,lon,alt (degrees, m above the ellipsoid)',
+    ...CLASS,
+    ...LINK,
+  },
+});
