@@ -16,6 +16,7 @@ import {
   type MavlinkEndpoint,
   parseMavlinkEndpoint,
   parseMavlinkSource,
+  parseRtkSource,
   started,
 } from '../../shared/schemas/addresses.ts';
 import { MAX_SLOTS } from '../../shared/schemas/radio-unit.ts';
@@ -28,6 +29,7 @@ import { LogStore } from './logs/log-store.ts';
 import { linkMethods } from './methods.ts';
 import { MetadataStore } from './params/metadata-store.ts';
 import { ParamStore } from './params/param-store.ts';
+import type { LinkOptions } from './parts.ts';
 import { KeyStore } from './signing/key-store.ts';
 import { NoTransport } from './sources/no-transport.ts';
 import { openSource } from './sources/open-source.ts';
@@ -71,6 +73,14 @@ function endpointsOf({ agent, mavlink, radio }: Config): readonly MavlinkEndpoin
   const present = configured.some((each) => endpointName(each) === endpointName(TO_RADIO));
   const has = agent.profile === 'drone' && radio.mode !== 'off';
   return has && !present ? [...configured, TO_RADIO] : configured;
+}
+
+/** Loaded only where there are corrections. */
+async function rtkOf(config: Config): Promise<Pick<LinkOptions, 'corrections'>> {
+  const source = started('rtk.source', config.rtk.source, parseRtkSource);
+  if (source.kind === 'off') return {};
+  const { correctionsOf } = await import('./corrections/open-corrections.ts');
+  return { corrections: await correctionsOf(source, config) };
 }
 
 async function build(log: Logger, { wasArmed = false }: Init): Promise<Program> {
@@ -117,6 +127,7 @@ async function build(log: Logger, { wasArmed = false }: Init): Promise<Program> 
     metadataStore: new MetadataStore(paths.componentMetadata),
     keys,
     tlog: { store: new TlogStore(paths.tlogs, config.tlog.max_mb), when: config.tlog.when },
+    ...(await rtkOf(config)),
     signEndpoints: config.mavlink.sign_endpoints,
     maxGotoM: config.flight.max_goto_m,
     problems: () => [...refused, ...closed()],

@@ -11,6 +11,8 @@ import { Manual } from './commands/manual.ts';
 import { Offboard } from './commands/offboard.ts';
 import { ReachCheck } from './commands/reach-check.ts';
 import { Refusals } from './commands/refusals.ts';
+import type { Corrections } from './corrections/corrections.ts';
+import type { OpenCorrections } from './corrections/open-corrections.ts';
 import { Encoder } from './encode.ts';
 import { Events } from './events/events.ts';
 import { Exchange } from './exchange.ts';
@@ -71,6 +73,8 @@ export interface LinkOptions {
   readonly maxGotoM?: number;
   /** Where telemetry logs are written; absent: nowhere. */
   readonly tlog?: { readonly store: Pick<TlogStore, 'create'>; readonly when: 'armed' | 'always' | 'off' };
+  /** Absent: there are none. */
+  readonly corrections?: OpenCorrections;
   /** Problems besides the link itself: the source's address, endpoints. */
   readonly problems?: () => readonly LinkProblem[];
   /** The process before this one ended within 5 s of an armed vehicle. */
@@ -163,6 +167,7 @@ export function openParts(options: LinkOptions) {
     tlog,
     router,
     camera,
+    corrections: openCorrections(speaking, transport, options.corrections),
     encoders: [encoder, replies, cameraEncoder],
     extensions: new ExtensionAdditions(clock),
     intake: new Intake({ clock, router, arming, vehicle, feed }),
@@ -262,6 +267,23 @@ function openOrders(
     param: (name) => params.valueOf(name),
   });
   return { commands, offboard, manual };
+}
+
+function openCorrections(
+  { clock, log, vehicle, encoder, send }: Speaking,
+  transport: Transport,
+  open: OpenCorrections | undefined,
+): Corrections | null {
+  if (open === undefined) return null;
+  return open({
+    clock,
+    log,
+    vehicle: {
+      send: (flags, data) => send(encoder.gpsRtcmData(flags, data)),
+      baud: () => transport.baud,
+    },
+    telemetry: () => vehicle.telemetry,
+  });
 }
 
 const ignore = (): void => undefined;

@@ -16,6 +16,7 @@ import { mcpConfig } from './mcp.ts';
 import { networkConfig } from './network.ts';
 import { pluginsConfig } from './plugins.ts';
 import { radioConfig } from './radio.ts';
+import { rtkConfig } from './rtk.ts';
 import { securityConfig } from './security.ts';
 import { tlogConfig } from './tlog.ts';
 import { videoConfig } from './video.ts';
@@ -38,6 +39,7 @@ export const configSchema = {
     network: networkConfig,
     plugins: pluginsConfig,
     radio: radioConfig,
+    rtk: rtkConfig,
     security: securityConfig,
     tlog: tlogConfig,
     video: videoConfig,

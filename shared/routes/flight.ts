@@ -16,6 +16,7 @@ import {
   paramWrite,
   paramWritten,
 } from '../schemas/params.ts';
+import { rtkState } from '../schemas/rtk.ts';
 import { serialPorts } from '../schemas/serial-ports.ts';
 import * as signing from '../schemas/signing.ts';
 import { mavlinkQuery, telemetry, telemetryQuery } from '../schemas/telemetry.ts';
@@ -240,6 +241,10 @@ export const flightRows = [
       responses: json('by sender and id', seenMessages),
     },
   ),
+  row('rtk.get', 'GET /api/rtk', 'key read ok -', 'corrections: source, state, messages', {
+    fails: ['E_UPSTREAM_DOWN'],
+    responses: json('since svc-link started', rtkState),
+  }),
   row('calibration.get', 'GET /api/calibration', 'key read ok -', 'the running calibration', {
     long: true,
     limits: LIMITS.missionRead,

@@ -17,6 +17,7 @@ import type {
   ParamsReset,
   ParamsSnapshot,
   ParamWriteResult,
+  RtkState,
   SeenMessage,
   SigningEnrolled,
   SigningState,
@@ -292,6 +293,8 @@ export const LINK = {
       shape<readonly SeenMessage[]>(),
       2000,
     ),
+    /** What comes of corrections, and goes to the vehicle. */
+    rtk: method(NOTHING, shape<RtkState>(), 2000),
     ...CAMERA_METHODS,
   },
   events: {

@@ -67,6 +67,8 @@ export function flightHandlers(
       messages: await vehicle.link.messages({ name: parseQuery(query)?.['name'] ?? null }),
     }),
 
+    'rtk.get': async () => vehicle.link.rtk({}),
+
     ...paramHandlers(vehicle, metadata),
     ...signingHandlers(vehicle),
     ...calibrationHandlers(vehicle, now),
