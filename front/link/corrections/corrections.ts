@@ -116,7 +116,7 @@ export class Corrections {
       messages: Object.fromEntries([...this.#messages].toSorted(([a], [b]) => a - b)),
       rate_bps: Math.round(((this.#seconds.at(-1) ?? 0) - first) * (8 / seconds)),
       age_s: this.#frameAt === null ? null : Math.round(clock.now() - this.#frameAt) / 1000,
-      problem: this.#problem ?? this.#complaint(),
+      problem: this.#complaint() ?? this.#problem,
     };
   }
 

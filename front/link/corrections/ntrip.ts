@@ -14,7 +14,7 @@ const LOOK_MS = 1000;
 /** A caster that does not read gets no more. */
 const MAX_QUEUED_BYTES = 4096;
 
-export interface Caster {
+interface Caster {
   readonly host: string;
   readonly port: number;
   readonly mountpoint: string;
