@@ -65,6 +65,10 @@ export const statusTools: readonly Tool[] = [
     },
     'diagnostics.get',
   ),
+  reading(
+    { name: 'rtk_status', title: 'Corrections', description: 'RTK corrections: source, messages, problem.' },
+    'rtk.get',
+  ),
   reading({ name: 'status_time', title: 'Clock', description: "The node's clock." }, 'time.get'),
   {
     name: 'status_version',

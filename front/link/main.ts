@@ -17,6 +17,7 @@ import {
   parseMavlinkEndpoint,
   parseMavlinkSource,
   parseRtkSource,
+  type RtkSource,
   started,
 } from '../../shared/schemas/addresses.ts';
 import { MAX_SLOTS } from '../../shared/schemas/radio-unit.ts';
@@ -76,8 +77,7 @@ function endpointsOf({ agent, mavlink, radio }: Config): readonly MavlinkEndpoin
 }
 
 /** Loaded only where there are corrections. */
-async function rtkOf(config: Config): Promise<Pick<LinkOptions, 'corrections'>> {
-  const source = started('rtk.source', config.rtk.source, parseRtkSource);
+async function rtkOf(source: RtkSource, config: Config): Promise<Pick<LinkOptions, 'corrections'>> {
   if (source.kind === 'off') return {};
   const { correctionsOf } = await import('./corrections/open-corrections.ts');
   return { corrections: await correctionsOf(source, config) };
@@ -94,6 +94,7 @@ async function build(log: Logger, { wasArmed = false }: Init): Promise<Program> 
   const from = active === null ? null : started('mavlink.source', active, parseMavlinkSource);
   const configured = endpointsOf(config);
   const itself = from === null ? null : ownEndpointOf(from, configured, ownHosts());
+  const corrections = started('rtk.source', config.rtk.source, parseRtkSource);
   const transport =
     from !== null && itself === null
       ? openSource(from, {
@@ -101,6 +102,7 @@ async function build(log: Logger, { wasArmed = false }: Init): Promise<Program> 
           log,
           dev: process.env['SVC_DEV_DIR'] ?? '/dev',
           sys: process.env['SVC_SYS_DIR'] ?? '/sys',
+          except: corrections.kind === 'serial' ? corrections.path : null,
           heartbeat: () => probe.heartbeat(),
         })
       : new NoTransport();
@@ -127,7 +129,7 @@ async function build(log: Logger, { wasArmed = false }: Init): Promise<Program> 
     metadataStore: new MetadataStore(paths.componentMetadata),
     keys,
     tlog: { store: new TlogStore(paths.tlogs, config.tlog.max_mb), when: config.tlog.when },
-    ...(await rtkOf(config)),
+    ...(await rtkOf(corrections, config)),
     signEndpoints: config.mavlink.sign_endpoints,
     maxGotoM: config.flight.max_goto_m,
     problems: () => [...refused, ...closed()],
