@@ -48,15 +48,16 @@ export class CasterAnswer {
     const beginning = head.toString('latin1', 0, BEGINNING_BYTES);
     if (!BEGINNINGS.some((each) => each.startsWith(beginning)))
       return this.#refuse('What answers there is no NTRIP caster.', true);
+    const line = head.toString('latin1', 0, head.indexOf('\n') + 1).trim();
     const isHttp = beginning === 'HTTP';
+    if (isHttp && line !== '' && !this.#isGood(line)) return;
     const end = isHttp ? endOfHead(head) : head.indexOf('\n') + 1;
     if (end === 0) {
       if (head.length > MAX_HEAD_BYTES) this.#refuse('What answers there is no NTRIP caster.', true);
       return;
     }
-    const text = head.toString('latin1', 0, end);
-    if (isHttp) this.#http(text, head.subarray(end));
-    else this.#plain(text.trim(), head.subarray(end));
+    if (isHttp) this.#http(head.toString('latin1', 0, end), head.subarray(end));
+    else this.#plain(line, head.subarray(end));
   }
 
   /** NTRIP 1. Some casters send header lines after the first one: there is no frame in them. */
@@ -68,18 +69,23 @@ export class CasterAnswer {
     this.#refuse('The caster refuses the stream.', true);
   }
 
-  #http(text: string, rest: Buffer): void {
-    const status = Number(/^HTTP\/1\.[01] (\d{3})\b/.exec(text)?.[1] ?? 0);
-    const header = (name: string): string =>
-      new RegExp(`^${name}:[ \\t]*(.*?)[ \\t]*\\r?$`, 'im').exec(text)?.[1]?.toLowerCase() ?? '';
-    if (status === 401 || status === 403) return this.#noLogin();
-    if (status === 404) return this.#noMountpoint();
-    if (status >= 300 && status < 400)
-      return this.#refuse(
+  /** By the status alone: RTKLIB ends a refusal without the empty line that ends a head. */
+  #isGood(line: string): boolean {
+    const status = Number(/^HTTP\/1\.[01] (\d{3})\b/.exec(line)?.[1] ?? 0);
+    if (status === 200) return true;
+    if (status === 401 || status === 403) this.#noLogin();
+    else if (status === 404) this.#noMountpoint();
+    else if (status >= 300 && status < 400)
+      this.#refuse(
         'The caster refers to another address, which is not followed, because the login would go there. Give the address of the caster itself.',
       );
-    if (status !== 200)
-      return this.#refuse(`The caster refuses the stream${status === 0 ? '' : ` (${status})`}.`, true);
+    else this.#refuse(`The caster refuses the stream${status === 0 ? '' : ` (${status})`}.`, true);
+    return false;
+  }
+
+  #http(text: string, rest: Buffer): void {
+    const header = (name: string): string =>
+      new RegExp(`^${name}:[ \\t]*(.*?)[ \\t]*\\r?$`, 'im').exec(text)?.[1]?.toLowerCase() ?? '';
     const type = header('content-type');
     if (type.startsWith('gnss/sourcetable')) return this.#noMountpoint();
     if (type.startsWith('text/'))
