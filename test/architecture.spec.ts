@@ -67,7 +67,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['exchange.ts', 'router'],
     ['camera', 'endpoints', 'inspector', 'remote-id', 'vehicle'],
     ['commands', 'ftp', 'logs', 'missions', 'sources', 'tlog'],
-    ['metadata'],
+    ['corrections', 'metadata'],
     ['events', 'params'],
     ['calibration', 'signing'],
     ['routing.ts'],

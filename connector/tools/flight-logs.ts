@@ -17,7 +17,7 @@ export const flightLogTools: readonly Tool[] = [
   {
     name: 'flight_logs_get',
     title: 'One flight log',
-    description: 'A link to one log, to be fetched from the node with your credential; Range works.',
+    description: 'A link to one log, for your own credential; Range works.',
     toolset: 'flight-logs',
     routes: ['flight-logs.get', 'flight-logs.id.get'],
     input: { properties: { id: { type: 'integer', minimum: 0, maximum: 65_535 } }, required: ['id'] },

@@ -96,7 +96,7 @@ export const watchTools: readonly Tool[] = [
   {
     name: 'flight_check',
     title: 'Can it arm',
-    description: "Whether anything known speaks against arming: the vehicle's own words, position, battery.",
+    description: "What speaks against arming: the vehicle's own words, position, battery.",
     routes: ['telemetry.get'],
     input: { properties: {} },
     output: {

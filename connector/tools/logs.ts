@@ -140,8 +140,7 @@ export const logTools: readonly Tool[] = [
   {
     name: 'audit_query',
     title: 'Audit',
-    description:
-      "This connector's own record of calls, newest first; arguments and results only of your own.",
+    description: "This connector's own calls, newest first; arguments and results only of yours.",
     routes: [],
     input: {
       properties: {

@@ -68,7 +68,7 @@ export const missionTools: readonly Tool[] = [
   {
     name: 'mission_read',
     title: 'Read the mission',
-    description: 'What the vehicle holds: a summary, and at most 50 items from seq `from` on.',
+    description: 'What the vehicle holds: a summary, and 50 items from seq `from` on.',
     toolset: 'mission',
     routes: ['mission.get', 'fence.get', 'rally.get'],
     input: {
@@ -105,7 +105,7 @@ export const missionTools: readonly Tool[] = [
   {
     name: 'mission_check',
     title: 'Check a mission',
-    description: 'Checks a mission and says what it would do; nothing is sent to the vehicle.',
+    description: 'Checks a mission and says what it would do; sends nothing.',
     toolset: 'mission',
     routes: ['telemetry.get'],
     input: {

@@ -52,7 +52,7 @@ export const nodeTools: readonly Tool[] = [
     {
       name: 'admin_agent_restart_supervisor',
       title: 'Restart the node software',
-      description: 'Restarts all processes of the node; the link to the vehicle is interrupted.',
+      description: 'Restarts all of the node, also its link to the vehicle.',
     },
     'system.restart-supervisor.post',
     {},
@@ -72,7 +72,7 @@ export const nodeTools: readonly Tool[] = [
     {
       name: 'system_shutdown',
       title: 'Shut down',
-      description: 'Powers the computer off; a person has to go there to start it.',
+      description: 'Powers the computer off; a person has to start it there.',
     },
     'system.shutdown.post',
     {},
@@ -230,7 +230,7 @@ export const nodeTools: readonly Tool[] = [
     {
       name: 'radio_status',
       title: 'Radio',
-      description: 'The video and telemetry radio: state, channel, signal, loss, cards, what is wrong.',
+      description: 'The radio: state, channel, signal, loss, cards, problem.',
     },
     'wfb.get',
   ),

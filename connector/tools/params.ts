@@ -183,7 +183,7 @@ export const paramTools: readonly Tool[] = [
   {
     name: 'params_optimize',
     title: 'Tuning hints',
-    description: 'Changed parameters, and which of them are outside their documented range.',
+    description: 'Changed parameters, and which are outside their documented range.',
     routes: ['params.changed.get', 'params.name.get'],
     input: {
       properties: {

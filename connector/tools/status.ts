@@ -65,11 +65,12 @@ export const statusTools: readonly Tool[] = [
     },
     'diagnostics.get',
   ),
+  reading({ name: 'rtk_status', title: 'Corrections', description: 'RTK corrections.' }, 'rtk.get'),
   reading({ name: 'status_time', title: 'Clock', description: "The node's clock." }, 'time.get'),
   {
     name: 'status_version',
     title: 'Versions',
-    description: 'Version of the node, its board, the firmware of the flight controller.',
+    description: 'Versions of node and firmware, and the board.',
     routes: ['status.get'],
     input: { properties: {} },
     output: {
@@ -93,7 +94,7 @@ export const statusTools: readonly Tool[] = [
   {
     name: 'status_health',
     title: 'Health',
-    description: 'Whether the node answers, its flight controller is connected, the vehicle is armed.',
+    description: 'Whether node and flight controller answer, and the vehicle is armed.',
     routes: ['status.get'],
     input: { properties: {} },
     output: {
@@ -174,7 +175,7 @@ export const statusTools: readonly Tool[] = [
   {
     name: 'fleet_list_nodes',
     title: 'Nodes',
-    description: 'The nodes of this connector, whether each is there, and the state of its vehicle.',
+    description: 'The nodes: which are there, and the state of each vehicle.',
     routes: ['status.get'],
     input: { properties: SOME_NODES },
     output: NODES,

@@ -7,7 +7,7 @@ export const videoTools: readonly Tool[] = [
     {
       name: 'video_status',
       title: 'Video',
-      description: 'The video pipeline: source, encoder, measured rates, viewers, recording.',
+      description: 'Video: source, encoder, measured rates, viewers, recording.',
     },
     'video.get',
   ),
@@ -43,7 +43,7 @@ export const videoTools: readonly Tool[] = [
   {
     name: 'video_live_url',
     title: 'Live picture',
-    description: 'Where a person watches: the page in a browser, and the WHEP endpoint.',
+    description: 'Where a person watches: the page, and the WHEP endpoint.',
     routes: ['video.get'],
     input: { properties: {} },
     output: {

@@ -11,7 +11,7 @@ export const visionTools: readonly Tool[] = [
     {
       name: 'vision_status',
       title: 'Vision',
-      description: 'The detector on the camera: state, model, rate, latency, what is followed.',
+      description: 'The detector: state, model, rate, latency, what is followed.',
     },
     'vision.status.get',
   ),

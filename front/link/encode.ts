@@ -291,6 +291,15 @@ export class Encoder {
     return this.frame(MSG.REQUEST_EVENT, payload);
   }
 
+  /** GPS_RTCM_DATA. @param data at most 180 bytes */
+  gpsRtcmData(flags: number, data: Buffer): Buffer {
+    const payload = Buffer.alloc(182);
+    payload.writeUInt8(flags, 0);
+    payload.writeUInt8(data.length, 1);
+    data.copy(payload, 2);
+    return this.frame(MSG.GPS_RTCM_DATA, payload);
+  }
+
   /** @param stream MAV_DATA_STREAM */
   requestDataStream(target: Target, stream: number, rateHz: number): Buffer {
     const message = new common.RequestDataStream();

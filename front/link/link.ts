@@ -25,17 +25,31 @@ export class Link {
   }
 
   start(): void {
-    const { clock, feed, transport, intake } = this.parts;
+    const { clock, feed, transport, intake, corrections } = this.parts;
     feed.start(() => linkState(this.parts));
     transport.start(intake);
+    corrections?.start();
     this.#heartbeat.start();
     this.#timer = clock.every(TICK_MS, () => this.#tick());
   }
 
   async stop(): Promise<void> {
-    const { logs, feed, streams, missions, calibration, camera, exchange, transport, store, intake, tlog } =
-      this.parts;
+    const {
+      corrections,
+      logs,
+      feed,
+      streams,
+      missions,
+      calibration,
+      camera,
+      exchange,
+      transport,
+      store,
+      intake,
+      tlog,
+    } = this.parts;
     this.#timer?.cancel();
+    corrections?.stop();
     logs?.stop();
     feed.stop();
     this.#heartbeat.stop();

@@ -17,6 +17,8 @@ import {
   type MavlinkEndpoint,
   parseMavlinkEndpoint,
   parseMavlinkSource,
+  parseRtkSource,
+  type RtkSource,
   started,
 } from '../../shared/schemas/addresses.ts';
 import { MAX_SLOTS } from '../../shared/schemas/radio-unit.ts';
@@ -29,6 +31,7 @@ import { LogStore } from './logs/log-store.ts';
 import { linkMethods } from './methods.ts';
 import { MetadataStore } from './params/metadata-store.ts';
 import { ParamStore } from './params/param-store.ts';
+import type { LinkOptions } from './parts.ts';
 import { KeyStore } from './signing/key-store.ts';
 import { NoTransport } from './sources/no-transport.ts';
 import { openSource } from './sources/open-source.ts';
@@ -74,6 +77,13 @@ function endpointsOf({ agent, mavlink, radio }: Config): readonly MavlinkEndpoin
   return has && !present ? [...configured, TO_RADIO] : configured;
 }
 
+/** Loaded only where there are corrections. */
+async function rtkOf(source: RtkSource, config: Config): Promise<Pick<LinkOptions, 'corrections'>> {
+  if (source.kind === 'off') return {};
+  const { correctionsOf } = await import('./corrections/open-corrections.ts');
+  return { corrections: await correctionsOf(source, config) };
+}
+
 async function build(log: Logger, { wasArmed = false }: Init): Promise<Program> {
   const paths = pathsFrom(process.env);
   const clock = systemClock();
@@ -85,6 +95,7 @@ async function build(log: Logger, { wasArmed = false }: Init): Promise<Program> 
   const from = active === null ? null : started('mavlink.source', active, parseMavlinkSource);
   const configured = endpointsOf(config);
   const itself = from === null ? null : ownEndpointOf(from, configured, ownHosts());
+  const corrections = started('rtk.source', config.rtk.source, parseRtkSource);
   const transport =
     from !== null && itself === null
       ? openSource(from, {
@@ -92,6 +103,7 @@ async function build(log: Logger, { wasArmed = false }: Init): Promise<Program> 
           log,
           dev: process.env['SVC_DEV_DIR'] ?? '/dev',
           sys: process.env['SVC_SYS_DIR'] ?? '/sys',
+          except: corrections.kind === 'serial' ? corrections.path : null,
           heartbeat: () => probe.heartbeat(),
         })
       : new NoTransport();
@@ -124,6 +136,7 @@ async function build(log: Logger, { wasArmed = false }: Init): Promise<Program> 
       classification: config.remote_id.classification,
       place: parseOperatorPlace(config.remote_id.operator_place),
     },
+    ...(await rtkOf(corrections, config)),
     signEndpoints: config.mavlink.sign_endpoints,
     maxGotoM: config.flight.max_goto_m,
     problems: () => [...refused, ...closed()],

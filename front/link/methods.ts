@@ -1,6 +1,7 @@
 import { ApiError } from '../../shared/errors.ts';
 import type { Handlers } from '../../shared/rpc/contract.ts';
 import type { CommandRequest, LINK } from '../../shared/rpc/link.ts';
+import type { RtkState } from '../../shared/rpc/link-answers.ts';
 import type { EndpointStatus } from '../../shared/rpc/link-state.ts';
 import type { FlightLogs } from './logs/flight-logs.ts';
 import { resetParams } from './params/reset.ts';
@@ -8,6 +9,20 @@ import type { Parts } from './parts.ts';
 
 /** From the vehicle's acceptance of a reset of its parameters until they are read again. */
 const RESET_MS = 1000;
+
+const NO_CORRECTIONS: RtkState = {
+  state: 'off',
+  source: 'off',
+  mountpoint: null,
+  bytes: 0,
+  frames: 0,
+  bad_frames: 0,
+  dropped: 0,
+  messages: {},
+  rate_bps: 0,
+  age_s: null,
+  problem: null,
+};
 
 /** The RPC methods of svc-link (shared/rpc/link.ts says what each does), and the part that each calls. */
 export function linkMethods(parts: Parts, endpoints: () => readonly EndpointStatus[]) {
@@ -63,6 +78,7 @@ export function linkMethods(parts: Parts, endpoints: () => readonly EndpointStat
       parts.remoteId.stand(place);
       return parts.remoteId.state;
     },
+    rtk: () => parts.corrections?.state ?? NO_CORRECTIONS,
     endpoints,
   } satisfies Handlers<typeof LINK>;
 }

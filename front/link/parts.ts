@@ -11,6 +11,8 @@ import { Manual } from './commands/manual.ts';
 import { Offboard } from './commands/offboard.ts';
 import { ReachCheck } from './commands/reach-check.ts';
 import { Refusals } from './commands/refusals.ts';
+import type { Corrections } from './corrections/corrections.ts';
+import type { OpenCorrections } from './corrections/open-corrections.ts';
 import { Encoder } from './encode.ts';
 import { Events } from './events/events.ts';
 import { Exchange } from './exchange.ts';
@@ -74,6 +76,8 @@ export interface LinkOptions {
   readonly tlog?: { readonly store: Pick<TlogStore, 'create'>; readonly when: 'armed' | 'always' | 'off' };
   /** What Remote ID says of the operator; absent: nothing. */
   readonly remoteId?: RemoteIdOptions;
+  /** Absent: there are none. */
+  readonly corrections?: OpenCorrections;
   /** Problems besides the link itself: the source's address, endpoints. */
   readonly problems?: () => readonly LinkProblem[];
   /** The process before this one ended within 5 s of an armed vehicle. */
@@ -172,6 +176,7 @@ export function openParts(options: LinkOptions) {
     remoteId,
     router,
     camera,
+    corrections: openCorrections(speaking, transport, options.corrections),
     encoders: [encoder, replies, cameraEncoder],
     extensions: new ExtensionAdditions(clock),
     intake: new Intake({ clock, router, arming, vehicle, feed }),
@@ -277,6 +282,23 @@ function openOrders(
     param: (name) => params.valueOf(name),
   });
   return { commands, offboard, manual };
+}
+
+function openCorrections(
+  { clock, log, vehicle, encoder, send }: Speaking,
+  transport: Transport,
+  open: OpenCorrections | undefined,
+): Corrections | null {
+  if (open === undefined) return null;
+  return open({
+    clock,
+    log,
+    vehicle: {
+      send: (flags, data) => send(encoder.gpsRtcmData(flags, data)),
+      baud: () => transport.baud,
+    },
+    telemetry: () => vehicle.telemetry,
+  });
 }
 
 const ignore = (): void => undefined;

@@ -17,6 +17,7 @@ import { networkConfig } from './network.ts';
 import { pluginsConfig } from './plugins.ts';
 import { radioConfig } from './radio.ts';
 import { remoteIdConfig } from './remote-id.ts';
+import { rtkConfig } from './rtk.ts';
 import { securityConfig } from './security.ts';
 import { tlogConfig } from './tlog.ts';
 import { videoConfig } from './video.ts';
@@ -40,6 +41,7 @@ export const configSchema = {
     plugins: pluginsConfig,
     radio: radioConfig,
     remote_id: remoteIdConfig,
+    rtk: rtkConfig,
     security: securityConfig,
     tlog: tlogConfig,
     video: videoConfig,

@@ -4,7 +4,13 @@ import { ApiError, messageOf } from '../errors.ts';
 import { writeAtomic } from '../files/atomic-write.ts';
 import { withLock } from '../files/lock.ts';
 import type { Paths } from '../paths.ts';
-import { destination, parseMavlinkEndpoint, parseMavlinkSource, started } from '../schemas/addresses.ts';
+import {
+  destination,
+  parseMavlinkEndpoint,
+  parseMavlinkSource,
+  parseRtkSource,
+  started,
+} from '../schemas/addresses.ts';
 import { keepChecked } from './checked-copy.ts';
 import { letGoOfKey } from './in-force.ts';
 import { configLeaf, valueAt } from './keys.ts';
@@ -84,9 +90,12 @@ async function replace(
 }
 
 /** Checks that involve several keys. @throws ApiError E_INVALID_VALUE */
-function checkTogether(key: string, { mavlink }: Config): void {
-  if (!key.startsWith('mavlink.')) return;
+function checkTogether(key: string, { mavlink, rtk }: Config): void {
+  if (!key.startsWith('mavlink.') && key !== 'rtk.source') return;
   const source = started('mavlink.source', mavlink.source, parseMavlinkSource);
+  const corrections = started('rtk.source', rtk.source, parseRtkSource);
+  if (source.kind === 'serial' && corrections.kind === 'serial' && source.path === corrections.path)
+    throw invalidKey(key, `the flight controller and the corrections would both be on ${source.path}`);
   const endpoints = mavlink.endpoints.map((text) => started('mavlink.endpoints', text, parseMavlinkEndpoint));
   const own = ownEndpointOf(source, endpoints, ownHosts());
   if (own !== null)

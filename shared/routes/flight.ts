@@ -17,6 +17,7 @@ import {
   paramWritten,
 } from '../schemas/params.ts';
 import { operatorPlace, remoteId } from '../schemas/remote-id.ts';
+import { rtkState } from '../schemas/rtk.ts';
 import { serialPorts } from '../schemas/serial-ports.ts';
 import * as signing from '../schemas/signing.ts';
 import { mavlinkQuery, telemetry, telemetryQuery } from '../schemas/telemetry.ts';
@@ -257,6 +258,10 @@ export const flightRows = [
       responses: json('sent from now on, for 5 min', remoteId),
     },
   ),
+  row('rtk.get', 'GET /api/rtk', 'key read ok -', 'corrections: source, state, messages', {
+    fails: ['E_UPSTREAM_DOWN'],
+    responses: json('since svc-link started', rtkState),
+  }),
   row('calibration.get', 'GET /api/calibration', 'key read ok -', 'the running calibration', {
     long: true,
     limits: LIMITS.missionRead,

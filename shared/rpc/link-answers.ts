@@ -34,6 +34,21 @@ export interface RemoteIdState {
   transmitter: { system: number; component: number; age_s: number } | null;
 }
 
+/** Corrections for the vehicle's receiver (schemas/rtk.ts). */
+export interface RtkState {
+  state: 'off' | 'connecting' | 'streaming' | 'stale' | 'failed';
+  source: string;
+  mountpoint: string | null;
+  bytes: number;
+  frames: number;
+  bad_frames: number;
+  dropped: number;
+  messages: Readonly<Record<string, number>>;
+  rate_bps: number;
+  age_s: number | null;
+  problem: string | null;
+}
+
 /** After the vehicle has accepted the reset of all its parameters. */
 export interface ParamsReset {
   /** Until a reboot the vehicle uses some or all of the old values. */

@@ -18,6 +18,7 @@ import type {
   ParamsSnapshot,
   ParamWriteResult,
   RemoteIdState,
+  RtkState,
   SeenMessage,
   SigningEnrolled,
   SigningState,
@@ -305,6 +306,8 @@ export const LINK = {
       shape<RemoteIdState>(),
       2000,
     ),
+    /** What comes of corrections, and goes to the vehicle. */
+    rtk: method(NOTHING, shape<RtkState>(), 2000),
     ...CAMERA_METHODS,
   },
   events: {

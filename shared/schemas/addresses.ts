@@ -17,6 +17,13 @@ export type MavlinkSource =
   | { readonly kind: 'auto' }
   | { readonly kind: 'sim' };
 
+/** Where corrections come from, from `rtk.source`. */
+export type RtkSource =
+  | Extract<MavlinkSource, { readonly kind: 'serial' }>
+  | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
+  | { readonly kind: 'off' }
+  | { readonly kind: 'ntrip' };
+
 /** An endpoint for ground stations, from `mavlink.endpoints`. */
 export interface MavlinkEndpoint {
   readonly kind: 'udp' | 'udpout' | 'tcp';
@@ -90,14 +97,36 @@ export function parseMavlinkSource(text: string): MavlinkSource | null {
       const address = parseHostPort(rest);
       return address === null ? null : { kind, ...address };
     }
-    case 'serial': {
-      const split = rest.lastIndexOf(':');
-      const path = rest.slice(0, split);
-      const digits = rest.slice(split + 1);
-      const baud = Number(digits);
-      const fits = /^\d{1,8}$/.test(digits) && baud >= BAUD.lowest && baud <= BAUD.highest;
-      return isDevice(path) && fits ? { kind, path, baud } : null;
+    case 'serial':
+      return parseSerial(rest);
+    default:
+      return null;
+  }
+}
+
+/** A device and its rate, `/dev/…:baud`. */
+function parseSerial(text: string): Extract<MavlinkSource, { readonly kind: 'serial' }> | null {
+  const split = text.lastIndexOf(':');
+  const path = text.slice(0, split);
+  const digits = text.slice(split + 1);
+  const baud = Number(digits);
+  const fits = /^\d{1,8}$/.test(digits) && baud >= BAUD.lowest && baud <= BAUD.highest;
+  return isDevice(path) && fits ? { kind: 'serial', path, baud } : null;
+}
+
+/** @returns null if the text has none of the forms of FORMATS['rtk-source'] */
+export function parseRtkSource(text: string): RtkSource | null {
+  const [kind, rest] = splitKind(text);
+  switch (kind) {
+    case 'off':
+    case 'ntrip':
+      return text === kind ? { kind } : null;
+    case 'tcp': {
+      const address = parseHostPort(rest);
+      return address === null ? null : { kind, ...address };
     }
+    case 'serial':
+      return parseSerial(rest);
     default:
       return null;
   }
@@ -182,6 +211,14 @@ export const FORMATS = {
     forms: 'rtp://host:port or mpegts://host:port',
     fits: (text: string) => parseVideoOutput(text) !== null,
   },
+  'rtk-source': {
+    forms: 'one of off, ntrip, serial:/dev/…:baud (300 to 4000000), tcp:host:port',
+    fits: (text: string) => parseRtkSource(text) !== null,
+  },
+  'host-or-empty': {
+    forms: 'the name or the address of a host, without a port, or empty',
+    fits: (text: string) => text === '' || isIP(text) !== 0 || HOST_NAME.test(text),
+  },
   'host-port-or-empty': {
     forms: 'host:port with a port from 1 to 65535, or empty',
     fits: (text: string) => text === '' || parseHostPort(text) !== null,
@@ -215,7 +252,9 @@ export const FORMATS = {
 
 /** The host that a value of this format makes the node log in at; null for none. */
 export function destination(format: unknown, value: unknown): string | null {
-  if (format !== 'video-source' || typeof value !== 'string') return null;
+  if (typeof value !== 'string') return null;
+  if (format === 'host-or-empty') return value.toLowerCase();
+  if (format !== 'video-source') return null;
   const source = parseVideoSource(value);
   return source?.kind === 'rtsp' ? source.host.toLowerCase() : null;
 }

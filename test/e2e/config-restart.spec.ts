@@ -292,6 +292,50 @@ describe('each config key is in force once what the answer names was restarted',
     await undo('remote_id.operator_place', '');
   });
 
+  it('rtk.*', async () => {
+    const asked: string[] = [];
+    const caster = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.on('data', (request) => asked.push(request.toString()));
+    });
+    caster.listen(0, '127.0.0.1');
+    await once(caster, 'listening');
+    const address = caster.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    expect(await at('/api/rtk', 'state')).to.equal('off');
+    for (const [key, value] of [
+      ['host', '127.0.0.1'],
+      ['port', port],
+      ['mountpoint', 'BASE'],
+      ['username', 'pilot'],
+      ['password', 'geheim'],
+      ['version', 1],
+      ['send_position', true], // test/link/ntrip.spec.ts sees what is sent
+    ] as const) {
+      tried.add(`rtk.ntrip.${key}`);
+      await setConfigKey(node.paths, `rtk.ntrip.${key}`, value);
+    }
+    await apply('rtk.source', 'ntrip');
+    const login = Buffer.from('pilot:geheim').toString('base64');
+    const [request] = await askAgain(
+      'the caster is asked',
+      async () => asked,
+      (all) => all.length > 0,
+    );
+    expect(request).to.match(/^GET \/BASE HTTP\/1\.0\r\n/);
+    expect(request).to.include(`Authorization: Basic ${login}\r\n`);
+    await apply('rtk.ntrip.tls', true);
+    await askAgain(
+      'it is asked by TLS',
+      async () => asked,
+      (all) => all.at(-1)?.startsWith('\u0016\u0003') === true,
+    );
+    await apply('rtk.source', `tcp:127.0.0.1:${port}`);
+    expect(await at('/api/rtk', 'source')).to.equal(`tcp:127.0.0.1:${port}`);
+    await undo('rtk.source', 'off');
+    caster.close();
+  });
+
   it('mavlink.endpoints', async () => {
     const port = await freePort();
     await apply('mavlink.endpoints', [`tcp:127.0.0.1:${port}`]);

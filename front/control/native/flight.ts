@@ -85,6 +85,7 @@ export function flightHandlers(
         );
       return vehicle.link.remote_id_place({ lat, lon, alt: alt ?? null });
     },
+    'rtk.get': async () => vehicle.link.rtk({}),
 
     ...paramHandlers(vehicle, metadata),
     ...signingHandlers(vehicle),

@@ -1,3 +1,4 @@
+import { realpath } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { listSerialPorts } from '../../../shared/flight/serial-ports.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
@@ -24,6 +25,8 @@ interface SourceTools {
   /** `/dev` and `/sys`. */
   readonly dev: string;
   readonly sys: string;
+  /** A serial port that is no flight controller's; null: none is. */
+  readonly except: string | null;
   /** Our own heartbeat as a frame, for ports that stay silent until they receive one. */
   readonly heartbeat: () => Buffer;
 }
@@ -31,7 +34,7 @@ interface SourceTools {
 /** The transport for a source of the configuration, not started yet; `sim` is a TCP address by then. */
 export function openSource(
   source: MavlinkSource,
-  { clock, log, dev, sys, heartbeat }: SourceTools,
+  { clock, log, dev, sys, except, heartbeat }: SourceTools,
 ): Transport {
   const list = async (): ReturnType<typeof listSerialPorts> => listSerialPorts(dev, sys);
   switch (source.kind) {
@@ -59,8 +62,18 @@ export function openSource(
         'mavlink.source sim without the port of a simulator: svc-link was not started by the supervisor.',
       );
     case 'auto': {
-      const finder = new SerialScanner({ clock, log, list, open: openSerial, heartbeat });
+      const others = async (): ReturnType<typeof list> => without(except, await list());
+      const finder = new SerialScanner({ clock, log, list: others, open: openSerial, heartbeat });
       return new SerialTransport({ clock, log, finder, releaseSilent: true });
     }
   }
+}
+
+async function without(
+  except: string | null,
+  ports: Awaited<ReturnType<typeof listSerialPorts>>,
+): ReturnType<typeof listSerialPorts> {
+  if (except === null) return ports;
+  const device = await realpath(except).catch(() => except); // it may be unplugged
+  return ports.filter(({ path }) => path !== device);
 }

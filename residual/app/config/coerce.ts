@@ -2,13 +2,15 @@ import type { ConfigNode } from '../../../shared/config/keys.ts';
 import { isTooDeep } from '../../../shared/json-depth.ts';
 
 /**
- * Converts a text to the type in the schema: `"true"`, `"25"`, JSON text, or a comma list for a list; `"null"` and an empty
- * text where the schema has null beside a type that is no text. Other values, and texts that are not of that type, stay
+ * Converts a text to the type in the schema: `"true"`, `"25"`, JSON text, a comma list for a list, or one of its choices; `"null"` and
+ * an empty text where the schema has null beside a type that is no text. Other values, and texts that are not of that type, stay
  * unchanged, so that the schema reports the error.
  */
 export function coerce(leaf: ConfigNode, value: unknown): unknown {
   if (typeof value !== 'string') return value;
   const text = value.trim();
+  const choices = leaf['enum'];
+  if (Array.isArray(choices)) return choices.find((each: unknown) => String(each) === text) ?? value;
   const types: readonly unknown[] = Array.isArray(leaf.type) ? leaf.type : [leaf.type];
   if (types.includes('null') && !types.includes('string') && (text === 'null' || text === '')) return null;
   switch (types.find((type) => type !== 'null')) {

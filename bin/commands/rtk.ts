@@ -1,0 +1,15 @@
+import { requestCommand } from '../request-command.ts';
+
+export default requestCommand('GET /api/rtk', {
+  summary: 'Show where corrections come from, and whether they come.',
+  examples: ['rtk'],
+  *lines({ state, source, mountpoint, bytes, frames, bad_frames: bad, dropped, messages, ...told }) {
+    const { rate_bps: rate, age_s: age, problem } = told;
+    yield `${state}  ${source}${mountpoint === null ? '' : ` ${mountpoint}`}`;
+    if (state === 'off') return;
+    yield `${frames} frames, ${bad} damaged, ${dropped} not sent; ${bytes} bytes, ${rate} bit/s`;
+    for (const [type, count] of Object.entries(messages)) yield `  ${type.padEnd(6)}${count}`;
+    if (age !== null) yield `the newest ${age.toFixed(1)} s ago`;
+    if (problem !== null) yield problem;
+  },
+});

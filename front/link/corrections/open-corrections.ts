@@ -1,0 +1,79 @@
+import { connect } from 'node:net';
+import type { Config } from '../../../shared/config/schema.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import type { Telemetry } from '../../../shared/rpc/telemetry.ts';
+import type { RtkSource } from '../../../shared/schemas/addresses.ts';
+import type { Clock } from '../clock.ts';
+import { openSerial } from '../sources/serial-line.ts';
+import { serialBase, tcpBase } from './base-station.ts';
+import { type CorrectedVehicle, Corrections } from './corrections.ts';
+import { type KnownPlace, placeOf } from './gga.ts';
+import type { OpenStream } from './stream.ts';
+
+interface CorrectionsTools {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly vehicle: CorrectedVehicle;
+  readonly telemetry: () => Telemetry;
+}
+
+/** Makes the corrections of svc-link, which has what they need. */
+export type OpenCorrections = (tools: CorrectionsTools) => Corrections;
+
+/** The corrections of the configuration. What only a caster needs is loaded where there is one. */
+export async function correctionsOf(
+  source: Exclude<RtkSource, { readonly kind: 'off' }>,
+  { rtk }: Pick<Config, 'rtk'>,
+): Promise<OpenCorrections> {
+  const opened = source.kind === 'ntrip' ? await casterOf(rtk.ntrip) : baseOf(source);
+  const isNtrip = source.kind === 'ntrip';
+  const { host, port, mountpoint, send_position: sendsPlace } = rtk.ntrip;
+  return ({ clock, log, vehicle, telemetry }) => {
+    const place = (): KnownPlace | null => placeOf(telemetry());
+    return new Corrections({
+      clock,
+      log,
+      random: Math.random,
+      source: isNtrip ? `ntrip:${host}:${port}` : rtk.source,
+      mountpoint: isNtrip ? mountpoint : null,
+      open: opened({ clock, place }),
+      lacksPlace: () => isNtrip && sendsPlace && place() === null,
+      vehicle,
+    });
+  };
+}
+
+type Opened = (tools: {
+  readonly clock: Clock;
+  /** Null: it is not known. */
+  readonly place: () => KnownPlace | null;
+}) => OpenStream;
+
+function baseOf(source: Extract<RtkSource, { readonly kind: 'tcp' | 'serial' }>): Opened {
+  return source.kind === 'tcp'
+    ? ({ clock }) => tcpBase({ ...source, clock, connect })
+    : () => serialBase({ ...source, open: openSerial });
+}
+
+async function casterOf({
+  tls,
+  send_position: sendsPlace,
+  ...caster
+}: Config['rtk']['ntrip']): Promise<Opened> {
+  if (caster.host === '') return () => noCaster;
+  const { ntrip } = await import('./ntrip.ts');
+  const secure = tls ? (await import('./secure.ts')).secureConnect() : null;
+  return ({ clock, place }) =>
+    ntrip({
+      ...caster,
+      clock,
+      connect: secure ?? connect,
+      opened: secure === null ? 'connect' : 'secureConnect',
+      ...(sendsPlace ? { place } : {}),
+    });
+}
+
+const noCaster: OpenStream = (events) => {
+  const told = setImmediate(() => events.onEnd('No caster is set. Set rtk.ntrip.host.'));
+  return { close: () => clearImmediate(told) };
+};
