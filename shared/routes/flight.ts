@@ -20,7 +20,7 @@ import { operatorPlace, remoteId } from '../schemas/remote-id.ts';
 import { rtkState } from '../schemas/rtk.ts';
 import { serialPorts } from '../schemas/serial-ports.ts';
 import * as signing from '../schemas/signing.ts';
-import { mavlinkQuery, telemetry, telemetryQuery } from '../schemas/telemetry.ts';
+import { heldQuery, mavlinkQuery, telemetry, telemetryQuery } from '../schemas/telemetry.ts';
 import { domain } from './domain.ts';
 import type { Row } from './row.ts';
 import { json, LIMITS, media, PARAM } from './row-parts.ts';
@@ -64,6 +64,7 @@ const offboardStream = row(
   'set-points; sending needs flight',
   {
     ticket: 'offboard',
+    query: heldQuery,
     blast: 'aircraft',
     responses: json(
       'who sends set-points and whether the vehicle follows, one text message each',
@@ -79,6 +80,7 @@ const manualStream = row(
   'sticks; sending needs flight',
   {
     ticket: 'manual',
+    query: heldQuery,
     blast: 'aircraft',
     responses: json('who has the sticks, one text message each', manualMessage),
   },

@@ -347,6 +347,13 @@ export const telemetryQuery = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
+/** `GET /api/offboard/ws?client_id=tablet-1`, and the sticks. */
+export const heldQuery = {
+  type: 'object',
+  properties: { client_id: clientIdQuery },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
 /** `GET /api/mavlink/ws?msgs=ATTITUDE@5,HEARTBEAT&force=1` */
 export const mavlinkQuery = {
   type: 'object',

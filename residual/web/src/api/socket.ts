@@ -10,6 +10,9 @@ const LONGEST_PAUSE_MS = 5000;
 // The node sends at least a heartbeat's worth of news a second.
 const SILENCE_MS = 5000;
 
+/** What flies asks who is the pilot in command; elsewhere it is a word that the node does not know. */
+const FLIES: ReadonlySet<RowId> = new Set(['mavlink.ws.ws', 'manual.ws.ws']);
+
 /** A WebSocket row, opened again whenever it breaks off, until `stop`. A browser cannot send headers with it: so by a ticket. */
 export class Stream {
   readonly #id: RowId;
@@ -60,8 +63,7 @@ export class Stream {
       const url = new URL(
         pathOf(this.#id, {
           ...this.#ask,
-          // Only frames to the vehicle ask who is the pilot in command; elsewhere it is a word that the node does not know.
-          query: { ...this.#ask.query, ...(this.#id === 'mavlink.ws.ws' ? { client_id: clientId } : {}) },
+          query: { ...this.#ask.query, ...(FLIES.has(this.#id) ? { client_id: clientId } : {}) },
         }),
         location.href,
       );

@@ -11,6 +11,7 @@ import { Horizon } from './horizon.tsx';
 import { Messages, Traffic } from './messages.tsx';
 import { Picture } from './picture.tsx';
 import { StatusStrip } from './status-strip.tsx';
+import { Sticks } from './sticks/sticks.tsx';
 import { useWakeLock } from './wake-lock.ts';
 
 // What the pilot looked at stays large when the page is opened again.
@@ -47,6 +48,7 @@ export default function Fly(): JSX.Element {
       </section>
       <div class={css['side']}>
         <Actions />
+        <Sticks />
         <Card title={t.fly.instruments}>
           <Figures />
         </Card>
