@@ -4,6 +4,7 @@ import { createServer as createTlsServer, type Server as TlsServer } from 'node:
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { systemClock } from '../../front/link/clock.ts';
+import { Corrections } from '../../front/link/corrections/corrections.ts';
 import { ggaOf, type KnownPlace } from '../../front/link/corrections/gga.ts';
 import { ntrip } from '../../front/link/corrections/ntrip.ts';
 import { secureConnect } from '../../front/link/corrections/secure.ts';
@@ -13,6 +14,7 @@ import { certificateRequest, newCertificateKey } from '../../shared/certificates
 import { VERSION } from '../../shared/version.ts';
 import { freePort } from '../support/temp.ts';
 import { FakeClock, settle } from './fake-clock.ts';
+import { SILENT_LOG } from './rig.ts';
 import { framer, rtcm } from './rtcm-samples.ts';
 
 interface Met {
@@ -242,6 +244,41 @@ describe('NTRIP', () => {
     await using caster = await SmallCaster.start(({ socket }) => socket.end(`${HTTP_OK}\r\n`));
     const { opened, problem } = await listenTo(caster.port);
     expect([opened, problem]).to.deep.equal([1, 'The caster has closed the connection.']);
+  });
+
+  it('a caster that sends as fast as it can is closed, and costs less than a megabyte', async () => {
+    const clock = new FakeClock(); // so that it is not dialled again
+    const chunk = Buffer.concat(Array.from({ length: 1000 }, () => FRAMES));
+    let isClosed = false;
+    await using caster = await SmallCaster.start(({ socket }) => {
+      const flood = (error?: Error | null): void => {
+        if (error == null) socket.write(chunk, flood);
+      };
+      socket.on('close', () => {
+        isClosed = true;
+      });
+      socket.write('ICY 200 OK\r\n');
+      flood();
+    });
+    const corrections = new Corrections({
+      clock,
+      log: SILENT_LOG,
+      random: Math.random,
+      source: 'ntrip',
+      mountpoint: 'BASE',
+      open: ntripTo(caster.port, { clock }),
+      lacksPlace: () => false,
+      vehicle: { send: () => true, baud: () => null },
+    });
+    corrections.start();
+    while (!isClosed) await settle();
+    const { state, bytes, problem } = corrections.state;
+    expect([state, problem]).to.deep.equal([
+      'failed',
+      'The source sends more than 64 kB a second, which are no corrections.',
+    ]);
+    expect(bytes).to.be.below(1_000_000);
+    corrections.stop();
   });
 
   it('a caster that says nothing is given up after 10 s', async () => {

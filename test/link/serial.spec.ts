@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdir, realpath, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { listSerialPorts } from '../../shared/flight/serial-ports.ts';
@@ -6,6 +8,7 @@ import { ensureSocat, SerialLine } from '../support/socat.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 import { LinkProcess } from './link-process.ts';
 import { PeerVehicle } from './peer-vehicle.ts';
+import { rtcm } from './rtcm-samples.ts';
 
 const REPLUGS = 20;
 
@@ -95,6 +98,36 @@ describe('serial sources', function () {
     } finally {
       await Promise.all([line, silent, noise].map(async (each) => each.unplug()));
       await link.stop();
+    }
+  });
+
+  it('J1 auto: the port of the corrections is not searched, and they come from there', async () => {
+    let heard = 0;
+    const receiver = createServer((socket) => {
+      const timer = setInterval(() => socket.write(rtcm(1005, 19)), 100);
+      socket.on('error', () => undefined);
+      socket.on('data', (chunk: Buffer) => (heard += chunk.length));
+      socket.on('close', () => clearInterval(timer));
+    }).listen(0, '127.0.0.1');
+    await once(receiver, 'listening');
+    const address = receiver.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const base = await SerialLine.plug(join(dev, 'ttyUSB0'), `TCP:127.0.0.1:${port}`);
+    const line = await SerialLine.plug(join(dev, 'ttyUSB1'), far);
+    const source = `serial:${await realpath(base.path)}:115200`;
+    const link = await LinkProcess.start('auto', [`endpoints: []\nrtk:\n  source: ${source}`], env());
+    try {
+      await link.until(({ mavlink_alive, fc_port }) => mavlink_alive && fc_port === join(dev, 'ttyUSB1'));
+      while ((await link.calls.rtk({})).frames < 10) await link.nextState();
+      expect(await link.calls.rtk({})).to.include({ state: 'streaming', source, bad_frames: 0, dropped: 0 });
+      expect(heard, 'of what a search sends').to.equal(0);
+      await base.unplug();
+      while ((await link.calls.rtk({})).state !== 'failed') await link.nextState();
+      expect((await link.calls.rtk({})).problem).to.match(/^\/dev\/pts\/\d+ (is gone|does not open)/);
+    } finally {
+      await Promise.all([line, base].map(async (each) => each.unplug()));
+      await link.stop();
+      receiver.close();
     }
   });
 });

@@ -116,7 +116,7 @@ export class Corrections {
       messages: Object.fromEntries([...this.#messages].toSorted(([a], [b]) => a - b)),
       rate_bps: Math.round(((this.#seconds.at(-1) ?? 0) - first) * (8 / seconds)),
       age_s: this.#frameAt === null ? null : Math.round(clock.now() - this.#frameAt) / 1000,
-      problem: this.#complaint() ?? this.#problem,
+      problem: this.#complaint() ?? this.#problem ?? this.#crowding(),
     };
   }
 
@@ -146,17 +146,18 @@ export class Corrections {
 
   /** What is not as it should be although the source is connected. */
   #complaint(): string | null {
-    const { clock, lacksPlace } = this.#options;
-    if (this.#connection !== null && this.#silentMs(this.#connection) >= STALE_MS) {
-      if (this.#connection.hasBytes && this.#connection.frameAt === null)
-        return 'What comes from the source is no RTCM 3.';
-      return lacksPlace()
-        ? 'Nothing comes. A virtual station waits for the place of the vehicle, which is not known.'
-        : 'Nothing comes from the source.';
-    }
-    if (clock.now() - this.#fullAt < STALE_MS)
-      return 'The line to the vehicle has no room for all corrections. Take fewer messages, or a faster line.';
-    return null;
+    const connection = this.#connection;
+    if (connection === null || this.#silentMs(connection) < STALE_MS) return null;
+    if (connection.hasBytes && connection.frameAt === null) return 'What comes from the source is no RTCM 3.';
+    return this.#options.lacksPlace()
+      ? 'Nothing comes. A virtual station waits for the place of the vehicle, which is not known.'
+      : 'Nothing comes from the source.';
+  }
+
+  #crowding(): string | null {
+    return this.#options.clock.now() - this.#fullAt < STALE_MS
+      ? 'The line to the vehicle has no room for all corrections. Take fewer messages, or a faster line.'
+      : null;
   }
 
   #connect(): void {

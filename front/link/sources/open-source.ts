@@ -74,6 +74,12 @@ async function without(
   ports: Awaited<ReturnType<typeof listSerialPorts>>,
 ): ReturnType<typeof listSerialPorts> {
   if (except === null) return ports;
-  const device = await realpath(except).catch(() => except); // it may be unplugged
-  return ports.filter(({ path }) => path !== device);
+  const device = await deviceOf(except);
+  const devices = await Promise.all(ports.map(async ({ path }) => deviceOf(path)));
+  return ports.filter((_, index) => devices[index] !== device);
+}
+
+/** Behind the links of udev; the path itself while it is unplugged. */
+async function deviceOf(path: string): Promise<string> {
+  return realpath(path).catch(() => path);
 }

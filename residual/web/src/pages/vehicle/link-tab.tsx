@@ -3,6 +3,7 @@ import { bytes, number, span } from '../../parts/format.ts';
 import { Badge, Card, ErrorNote, Note, Stat } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import { Corrections } from './corrections.tsx';
 import css from './vehicle.module.css';
 
 const LOOK_MS = 2000;
@@ -68,6 +69,7 @@ export function LinkTab(): JSX.Element {
           ))}
         </ul>
       </Card>
+      <Corrections />
       <Card wide title={t.vehicle.link.endpoints}>
         <p class="hint">{t.vehicle.link.endpointsHint}</p>
         {link?.endpoints.map(({ name, open, problem, peers, peers_turned_away: away }) => (

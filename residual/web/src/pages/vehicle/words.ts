@@ -166,6 +166,27 @@ export const vehicleWords = {
     delete: 'Delete (hold)',
     deleteOne: (name: string) => `Delete (hold): ${name}`,
   },
+  corrections: {
+    title: 'Corrections',
+    about:
+      'Corrections (RTK) make the position exact to centimetres. Set their source among the settings: rtk.',
+    states: {
+      off: 'off',
+      connecting: 'connecting',
+      streaming: 'coming',
+      stale: 'nothing comes',
+      failed: 'failed, tried again',
+    },
+    source: 'Source',
+    mountpoint: 'Mountpoint',
+    newest: 'Newest',
+    rate: 'Rate',
+    aSecond: (size: string) => `${size}/s`,
+    frames: 'Frames',
+    bad: 'Damaged',
+    dropped: 'Not sent',
+    messages: 'Messages',
+  },
   signing: {
     title: 'Signed MAVLink',
     about:
