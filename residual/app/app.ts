@@ -84,6 +84,7 @@ export function callOf(
   { params, principal, forced }: Mark,
   body: unknown,
   progress: OnProgress = () => undefined,
+  gone?: AbortSignal,
 ): Call<Row> {
   const target = req.url ?? '';
   const query = target.indexOf('?');
@@ -96,6 +97,7 @@ export function callOf(
     forced,
     headers: req.headers,
     progress,
+    ...(gone === undefined ? {} : { gone }),
   };
 }
 
@@ -149,7 +151,9 @@ function serve(row: Row, handler: Handler<Row>) {
     res.locals.refusals = row.refusals;
     const body = await bodyOf(req, row);
     if (!row.long || !wantsEvents(req)) {
-      sendValue(res, await handler(callOf(req, mark, body)), {}, row.refusals);
+      const gone = new AbortController();
+      res.once('close', () => gone.abort());
+      sendValue(res, await handler(callOf(req, mark, body, undefined, gone.signal)), {}, row.refusals);
       return;
     }
     const events = new EventAnswer(res, () => performance.now());

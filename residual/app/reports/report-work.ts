@@ -1,0 +1,26 @@
+import { ApiError, type ErrorCode } from '../../../shared/errors.ts';
+import type { FlightReport } from '../../../shared/schemas/flight-report.ts';
+import { Flight } from './flight.ts';
+import { LogWindow } from './log-window.ts';
+import { readTlog } from './tlog.ts';
+
+/** What the thread is given. */
+export interface ReportWork {
+  /** Descriptor of the open log. */
+  readonly file: number;
+  readonly size: number;
+  /** `onboard`: one that the vehicle has written, of whichever kind. */
+  readonly kind: 'tlog' | 'onboard';
+}
+
+export type ReportAnswer =
+  | { readonly report: FlightReport }
+  | { readonly failure: { readonly code: ErrorCode; readonly detail: string } };
+
+/** @throws ApiError E_STORE for what is no log */
+export function reportOf({ file, size }: ReportWork): FlightReport {
+  const flight = new Flight();
+  readTlog(new LogWindow(file, size), flight);
+  if (flight.isEmpty) throw new ApiError('E_STORE', 'This file has nothing that a log has.');
+  return flight.report();
+}
