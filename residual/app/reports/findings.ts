@@ -214,7 +214,7 @@ export const RULES: readonly Rule[] = [
     limit: () => 'Above 75 µs is a warning, above 150 µs a failure (ArduPilot LogAnalyzer).',
     test: (flight) => {
       const motors = motorsOf(flight);
-      if (motors.length < 3) return null;
+      if (flight.family !== 'copter' || motors.length < 3) return null;
       const difference = Math.max(...motors) - Math.min(...motors);
       if (!(difference > 75)) return null;
       return {

@@ -22,6 +22,7 @@ type Event = FlightReport['events'][number];
 /** What the facts of one log come to. It takes so much memory, however long the log is. */
 export class Flight implements FactSink {
   firmware: Firmware | null = null;
+  family: Family | null = null;
   readonly params = new Map<string, number>();
   readonly vibration = new Extreme('max');
   readonly voltage = new Extreme('min');
@@ -53,7 +54,6 @@ export class Flight implements FactSink {
   readonly #events: Event[] = [];
   readonly #modes: { mode: string | number; from: number }[] = [];
   #vehicle: string | null = null;
-  #family: Family | null = null;
   #start: number | null = null;
   #end = 0;
   #startUtcMs: number | null = null;
@@ -106,7 +106,7 @@ export class Flight implements FactSink {
       },
       vibration: { max: rounded(this.vibration.value, 2), clips: this.clips },
       modes: this.#modes.map(({ mode, from }, index) => ({
-        name: typeof mode === 'string' ? mode : modeName(this.#family, mode),
+        name: typeof mode === 'string' ? mode : modeName(this.family, mode),
         from_s: rounded(from),
         to_s: rounded(this.#modes[index + 1]?.from ?? this.#end),
       })),
@@ -138,7 +138,7 @@ export class Flight implements FactSink {
         return true;
       case 'vehicle':
         this.#vehicle = shortened(fact.text);
-        this.#family = fact.family ?? this.#family;
+        this.family = fact.family ?? this.family;
         return true;
       case 'clock':
         if (fact.utcMs > FIRST_UTC_MS && fact.utcMs < LAST_UTC_MS)
@@ -231,8 +231,9 @@ export class Flight implements FactSink {
 
   #onArmed(at: number, armed: boolean): void {
     if (armed === this.#armed) return;
-    // A log that begins in the air says so too; it did not arm then.
-    if (armed || this.#armed === true) this.#list(at, armed ? 'armed' : 'disarmed', '');
+    const isFirst = this.#armed === null;
+    if (armed) this.#list(at, 'armed', isFirst ? 'before the log begins' : '');
+    else if (!isFirst) this.#list(at, 'disarmed', '');
     this.#armed = armed;
     this.#track.interrupt();
   }
@@ -303,7 +304,7 @@ export class Flight implements FactSink {
 type Ratios = Extract<Fact, { readonly kind: 'ekf' }>;
 
 function worstRatio({ velocity, position, height }: Ratios): number {
-  return Math.max(velocity, position, height);
+  return Math.max(...[velocity, position, height].filter(Number.isFinite));
 }
 
 /**
@@ -311,8 +312,8 @@ function worstRatio({ velocity, position, height }: Ratios): number {
  * much (`ekf_over_threshold`, https://github.com/ArduPilot/ardupilot/blob/master/ArduCopter/ekf_check.cpp).
  */
 function ardupilotVariance({ compass, velocity, position }: Ratios): number {
-  const [, second = 0] = [compass, velocity, position].toSorted((a, b) => b - a);
-  return Math.max(second, velocity / 2);
+  const [, second = 0] = [compass, velocity, position].filter(Number.isFinite).toSorted((a, b) => b - a);
+  return Math.max(second, Number.isFinite(velocity) ? velocity / 2 : 0);
 }
 
 function shortened(text: string): string {
