@@ -1,8 +1,8 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { Family } from '../../../shared/flight/modes.ts';
 import type { Fact, FactSink } from './facts.ts';
+import type { LogBytes } from './log-bytes.ts';
 import { LogClock } from './log-clock.ts';
-import type { LogWindow } from './log-window.ts';
 
 /**
  * ArduPilot's log on its card ("dataflash", .BIN): 0xA3 0x95, a type, the fields of the type. Messages FMT tell the types, of which
@@ -53,31 +53,31 @@ interface Type {
 }
 
 /** @throws ApiError E_STORE if it has no types */
-export function readDataflash(window: LogWindow, sink: FactSink): void {
+export function readDataflash(log: LogBytes, sink: FactSink): void {
   const types: (Type | undefined)[] = [];
   const rows = new DataflashRows(sink);
-  while (window.has(HEAD_BYTES)) {
-    const { bytes, start } = window;
+  while (log.has(HEAD_BYTES)) {
+    const { bytes, start } = log;
     if (bytes[start] !== HEAD_1 || bytes[start + 1] !== HEAD_2) {
-      if (!window.seek(HEAD_1)) break;
+      if (!log.seek(HEAD_1)) break;
       continue;
     }
     const id = bytes[start + 2] ?? 0;
     const length = id === FMT ? FMT_BYTES : types[id]?.length;
     if (length === undefined) {
-      window.skip(1); // not a message, or one of a type that was lost
+      log.skip(1); // not a message, or one of a type that was lost
       continue;
     }
-    if (!window.has(length)) break; // the log was cut off here
-    if (id === FMT) define(window, types);
-    else rows.read(types[id], window);
-    window.skip(length);
+    if (!log.has(length)) break; // the log was cut off here
+    if (id === FMT) define(log, types);
+    else rows.read(types[id], log);
+    log.skip(length);
   }
   if (types.length === 0)
     throw new ApiError('E_STORE', 'This log of the vehicle names none of its messages.');
 }
 
-function define({ bytes, start }: LogWindow, types: (Type | undefined)[]): void {
+function define({ bytes, start }: LogBytes, types: (Type | undefined)[]): void {
   const at = start + HEAD_BYTES;
   const id = bytes.readUInt8(at);
   const length = bytes.readUInt8(at + 1);
@@ -122,7 +122,7 @@ class DataflashRows {
     this.#sink = sink;
   }
 
-  read(type: Type | undefined, { bytes, start }: LogWindow): void {
+  read(type: Type | undefined, { bytes, start }: LogBytes): void {
     const time = type?.fields.get('TimeUS');
     if (type === undefined || time === undefined) return;
     const at = Number(time.get(bytes, start + time.at)) / 1e6;

@@ -141,8 +141,7 @@ export class Flight implements FactSink {
         this.family = fact.family ?? this.family;
         return true;
       case 'clock':
-        if (fact.utcMs > FIRST_UTC_MS && fact.utcMs < LAST_UTC_MS)
-          this.#startUtcMs ??= Math.round(fact.utcMs - at * 1000);
+        this.#onClock(fact.utcMs - at * 1000);
         return true;
       case 'param':
         if (PARAMS.test(fact.name)) this.params.set(fact.name, fact.value);
@@ -227,6 +226,10 @@ export class Flight implements FactSink {
         break;
       default: // told by #whatItIs
     }
+  }
+
+  #onClock(startUtcMs: number): void {
+    if (startUtcMs > FIRST_UTC_MS && startUtcMs < LAST_UTC_MS) this.#startUtcMs ??= Math.round(startUtcMs);
   }
 
   #onArmed(at: number, armed: boolean): void {

@@ -2,7 +2,7 @@ import { ApiError, type ErrorCode } from '../../../shared/errors.ts';
 import type { FlightReport } from '../../../shared/schemas/flight-report.ts';
 import { readDataflash } from './dataflash.ts';
 import { Flight } from './flight.ts';
-import { LogWindow } from './log-window.ts';
+import { LogBytes } from './log-bytes.ts';
 import { readTlog } from './tlog.ts';
 import { isUlog, readUlog } from './ulog.ts';
 
@@ -22,14 +22,14 @@ export type ReportAnswer =
 /** @throws ApiError E_STORE for what is no log */
 export function reportOf({ file, size, kind }: ReportWork): FlightReport {
   const flight = new Flight();
-  readerOf(kind, new LogWindow(file, size))(flight);
+  readerOf(kind, new LogBytes(file, size))(flight);
   if (flight.isEmpty) throw new ApiError('E_STORE', 'This file has nothing that a log has.');
   return flight.report();
 }
 
 /** The vehicle does not say which kind of log it has written; each kind begins in its own way. */
-function readerOf(kind: ReportWork['kind'], window: LogWindow): (flight: Flight) => void {
-  if (kind === 'tlog') return (flight) => readTlog(window, flight);
-  if (isUlog(window)) return (flight) => readUlog(window, flight);
-  return (flight) => readDataflash(window, flight);
+function readerOf(kind: ReportWork['kind'], log: LogBytes): (flight: Flight) => void {
+  if (kind === 'tlog') return (flight) => readTlog(log, flight);
+  if (isUlog(log)) return (flight) => readUlog(log, flight);
+  return (flight) => readDataflash(log, flight);
 }

@@ -30,7 +30,7 @@ import { Frame, messageIdV2, STX_V1, STX_V2 } from '../../../shared/mavlink/fram
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import { Payload } from '../../../shared/mavlink/payload.ts';
 import type { Fact, FactSink, Firmware } from './facts.ts';
-import type { LogWindow } from './log-window.ts';
+import type { LogBytes } from './log-bytes.ts';
 
 const STAMP = 8;
 /** Start byte to message id, of the longer version. */
@@ -59,22 +59,22 @@ const ESTIMATOR_GLITCH = 0x0400;
 const ESTIMATOR_ACCEL_ERROR = 0x0800;
 
 /** Reads a telemetry log: 8 bytes of microseconds since 1970, big-endian, and a frame, again and again. */
-export function readTlog(window: LogWindow, sink: FactSink): void {
+export function readTlog(log: LogBytes, sink: FactSink): void {
   const vehicle = new TlogVehicle(sink);
-  const frame = new Frame(window.bytes);
-  for (let proven = 0; window.has(STAMP + 8); ) {
-    const length = frameLength(window, proven > 0);
+  const frame = new Frame(log.bytes);
+  for (let proven = 0; log.has(STAMP + 8); ) {
+    const length = frameLength(log, proven > 0);
     if (length === 0) {
       proven = 0;
-      window.skip(1);
+      log.skip(1);
       continue;
     }
     proven++;
-    const { bytes, start } = window;
+    const { bytes, start } = log;
     const micros = bytes.readUInt32BE(start) * HIGH + bytes.readUInt32BE(start + 4);
     frame.point(start + STAMP, start + STAMP + length, true);
     vehicle.heard(micros / 1e6, frame);
-    window.skip(STAMP + length);
+    log.skip(STAMP + length);
   }
 }
 
@@ -82,16 +82,16 @@ export function readTlog(window: LogWindow, sink: FactSink): void {
  * Bytes of the frame behind the stamp; 0: there is none. A message that no dialect has carries no checksum that can be verified: it is
  * believed only right behind another frame.
  */
-function frameLength(window: LogWindow, inStep: boolean): number {
-  const stx = byteAt(window.bytes, window.start + STAMP);
+function frameLength(log: LogBytes, inStep: boolean): number {
+  const stx = byteAt(log.bytes, log.start + STAMP);
   if (stx !== STX_V1 && stx !== STX_V2) return 0;
-  window.has(STAMP + LONGEST);
-  const { bytes } = window;
-  const at = window.start + STAMP;
+  log.has(STAMP + LONGEST);
+  const { bytes } = log;
+  const at = log.start + STAMP;
   const payload = byteAt(bytes, at + 1);
   const signed = stx === STX_V2 && (byteAt(bytes, at + 2) & 1) === 1;
   const length = stx === STX_V1 ? payload + 8 : payload + (signed ? 25 : 12);
-  if (!window.has(STAMP + length)) return 0;
+  if (!log.has(STAMP + length)) return 0;
   const id = stx === STX_V1 ? byteAt(bytes, at + 5) : messageIdV2(bytes, at);
   const extra = crcExtraOf(id);
   if (extra < 0) return inStep ? length : 0;

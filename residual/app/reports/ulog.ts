@@ -1,7 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { Fact, FactSink } from './facts.ts';
+import type { LogBytes } from './log-bytes.ts';
 import { LogClock } from './log-clock.ts';
-import type { LogWindow } from './log-window.ts';
 import { factsOfText } from './tlog.ts';
 import { type Place, UlogFormats } from './ulog-format.ts';
 
@@ -48,45 +48,41 @@ const MODES: Readonly<Record<number, string>> = {
   22: 'AUTO.VTOL_TAKEOFF',
 };
 
-export function isUlog(window: LogWindow): boolean {
-  return (
-    window.has(MAGIC.length) && MAGIC.equals(window.bytes.subarray(window.start, window.start + MAGIC.length))
-  );
+export function isUlog(log: LogBytes): boolean {
+  return log.has(MAGIC.length) && MAGIC.equals(log.bytes.subarray(log.start, log.start + MAGIC.length));
 }
 
 /** @throws ApiError E_STORE if it is written in a way that this reader does not know */
-export function readUlog(window: LogWindow, sink: FactSink): void {
-  const log = new UlogReader(sink);
-  window.skip(HEADER_BYTES);
-  while (window.has(HEAD_BYTES)) {
-    const { bytes, start } = window;
+export function readUlog(log: LogBytes, sink: FactSink): void {
+  const reader = new UlogReader(sink);
+  log.skip(HEADER_BYTES);
+  while (log.has(HEAD_BYTES)) {
+    const { bytes, start } = log;
     const size = bytes.readUInt16LE(start);
     const type = bytes.readUInt8(start + 2);
-    const next = log.nextPart(window.position);
-    if (next !== null && window.position + HEAD_BYTES + size > next) {
-      window.skip(next - window.position); // the part before it ended in the middle of a message
+    const next = reader.nextPart(log.position);
+    if (next !== null && log.position + HEAD_BYTES + size > next) {
+      log.skip(next - log.position); // the part before it ended in the middle of a message
       continue;
     }
     if (!TYPES.has(type)) {
-      if (!resynchronize(window)) break;
+      if (!resynchronize(log)) break;
       continue;
     }
-    if (!window.has(HEAD_BYTES + size)) break;
-    log.message(
+    if (!log.has(HEAD_BYTES + size)) break;
+    reader.message(
       String.fromCharCode(type),
-      window.bytes.subarray(window.start + HEAD_BYTES, window.start + HEAD_BYTES + size),
+      log.bytes.subarray(log.start + HEAD_BYTES, log.start + HEAD_BYTES + size),
     );
-    window.skip(HEAD_BYTES + size);
+    log.skip(HEAD_BYTES + size);
   }
 }
 
 /** Goes on at the next message whose bytes nothing else has. */
-function resynchronize(window: LogWindow): boolean {
-  while (window.seek(SYNC.length)) {
-    if (!window.has(HEAD_BYTES + SYNC.length)) return false;
-    if (
-      SYNC.equals(window.bytes.subarray(window.start + HEAD_BYTES, window.start + HEAD_BYTES + SYNC.length))
-    )
+function resynchronize(log: LogBytes): boolean {
+  while (log.seek(SYNC.length)) {
+    if (!log.has(HEAD_BYTES + SYNC.length)) return false;
+    if (SYNC.equals(log.bytes.subarray(log.start + HEAD_BYTES, log.start + HEAD_BYTES + SYNC.length)))
       return true;
   }
   return false;

@@ -3,7 +3,7 @@ import { readSync } from 'node:fs';
 const WINDOW = 256 * 1024;
 
 /** The bytes of a file from its start to its end, some of them in memory. Of a file that grows, those that were there. */
-export class LogWindow {
+export class LogBytes {
   /** The next byte is at `start`, and there are `has(n)` of them. Valid until the next call of `has` or `skip`. */
   readonly bytes: Buffer = Buffer.alloc(WINDOW);
   start = 0;
