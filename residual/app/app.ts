@@ -150,15 +150,15 @@ function serve(row: Row, handler: Handler<Row>) {
     checkRouted(mark, row.id);
     res.locals.refusals = row.refusals;
     const body = await bodyOf(req, row);
+    const gone = new AbortController();
+    res.once('close', () => gone.abort());
     if (!row.long || !wantsEvents(req)) {
-      const gone = new AbortController();
-      res.once('close', () => gone.abort());
       sendValue(res, await handler(callOf(req, mark, body, undefined, gone.signal)), {}, row.refusals);
       return;
     }
     const events = new EventAnswer(res, () => performance.now());
     try {
-      events.result(await handler(callOf(req, mark, body, events.progress)));
+      events.result(await handler(callOf(req, mark, body, events.progress, gone.signal)));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       events.failure(failureOf(error, row.refusals));

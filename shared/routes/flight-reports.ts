@@ -19,6 +19,7 @@ export const reportRows = [
     'key read ok -',
     'what happened in the flight',
     {
+      long: true,
       limits: LIMITS.report,
       fails: [
         'E_ARMED',
@@ -34,6 +35,7 @@ export const reportRows = [
     },
   ),
   row('tlogs.name.report.get', 'GET /api/tlogs/{name}/report', 'key read ok -', 'what happened in it', {
+    long: true,
     limits: LIMITS.report,
     fails: ['E_BUSY', 'E_STORE', 'E_TIMEOUT'],
     responses,

@@ -42,7 +42,7 @@ export interface Call<R extends Row> {
   readonly forced: boolean;
   /** Shown to a client that asked for events, where the row is `long`; else nobody hears it. */
   readonly progress: OnProgress;
-  /** Aborts when the client has gone before its answer; of the rows of the residual. */
+  /** Aborts when the connection of the client has ended; of the rows of the residual. */
   readonly gone?: AbortSignal;
 }
 

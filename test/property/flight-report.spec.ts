@@ -229,7 +229,7 @@ describe('a flight report', function () {
       const reporter = new Reporter(1);
       expect(await refusal(reporter.report(await opened(slow), 'onboard'))).to.equal('E_TIMEOUT');
       const patient = new Reporter();
-      const work = patient.report(await opened(slow), 'onboard', away.signal);
+      const work = patient.report(await opened(slow), 'onboard', { gone: away.signal });
       away.abort();
       expect(await refusal(work)).to.equal('E_DRAINING');
       expect((await patient.report(await opened(ulog().bytes), 'onboard')).vehicle).to.equal('PX4 v1.15.2');

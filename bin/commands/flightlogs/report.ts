@@ -7,5 +7,6 @@ export default requestCommand('GET /api/flight-logs/{id}/report', {
   examples: ['flightlogs report 12'],
   args: { id: Args.integer({ description: 'its number in the list', required: true }) },
   ask: ({ args: { id } }) => ({ params: { id: String(id) } }),
+  isLong: true,
   lines: reportLines,
 });

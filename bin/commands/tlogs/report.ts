@@ -7,5 +7,6 @@ export default requestCommand('GET /api/tlogs/{name}/report', {
   examples: ['tlogs report 20261127T063000.000Z.tlog'],
   args: { name: Args.string({ description: 'its name in the list', required: true }) },
   ask: ({ args: { name } }) => ({ params: { name } }),
+  isLong: true,
   lines: reportLines,
 });

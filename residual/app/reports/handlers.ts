@@ -19,10 +19,11 @@ export function reportHandlers({
   const fetched = new KeptFiles(paths.flightLogs, (name) => FETCHED.test(name), 'flight log');
   const tlogs = tlogFiles(paths);
   return {
-    'tlogs.name.report.get': async ({ params: { name }, gone }) =>
-      reporter.report(await tlogs.open(name), 'tlog', gone),
+    'tlogs.name.report.get': async (call) =>
+      reporter.report(await tlogs.open(call.params.name), 'tlog', call),
 
-    'flight-logs.id.report.get': async ({ params, gone }) => {
+    'flight-logs.id.report.get': async (call) => {
+      const { params } = call;
       const id = /^\d{1,5}$/.test(params.id) ? Number(params.id) : Number.NaN;
       if (!(id <= 0xffff)) throw new ApiError('E_NOT_FOUND', 'Log numbers go from 0 to 65535.');
       // Begins the download, or keeps it going, as a reader of the log does.
@@ -33,7 +34,7 @@ export function reportHandlers({
           `Log ${id} is being fetched: ${(have / MB).toFixed(1)} of ${(size / MB).toFixed(1)} MB. Ask again until the report comes.`,
           { have, size },
         );
-      return reporter.report(await fetched.open(name), 'onboard', gone);
+      return reporter.report(await fetched.open(name), 'onboard', call);
     },
   };
 }

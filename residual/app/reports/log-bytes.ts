@@ -9,13 +9,15 @@ export class LogBytes {
   start = 0;
   readonly #file: number;
   readonly #size: number;
+  readonly #onRead: (position: number) => void;
   #end = 0;
   #next = 0;
 
-  /** @param file descriptor. @param size how many bytes of it are read */
-  constructor(file: number, size: number) {
+  /** @param file descriptor. @param size how many bytes of it are read. @param onRead told how far it is */
+  constructor(file: number, size: number, onRead: (position: number) => void = () => undefined) {
     this.#file = file;
     this.#size = size;
+    this.#onRead = onRead;
   }
 
   /** Where the next byte is in the file. */
@@ -63,6 +65,7 @@ export class LogBytes {
     const got = readSync(this.#file, this.bytes, this.#end, wanted, this.#next);
     this.#end += got;
     this.#next += got;
+    this.#onRead(this.#next);
     return got > 0;
   }
 }

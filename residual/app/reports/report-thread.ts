@@ -16,12 +16,16 @@ try {
 }
 
 const work: ReportWork = workerData;
-// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, no window
-parentPort?.postMessage(answer());
+tell(answer());
+
+function tell(what: ReportAnswer): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, no window
+  parentPort?.postMessage(what);
+}
 
 function answer(): ReportAnswer {
   try {
-    return { report: reportOf(work) };
+    return { report: reportOf(work, (done) => tell({ done })) };
   } catch (error) {
     if (error instanceof ApiError) return { failure: { code: error.code, detail: error.message } };
     return { failure: { code: 'E_STORE', detail: `The log cannot be read: ${messageOf(error)}.` } };

@@ -16,13 +16,18 @@ export interface ReportWork {
 }
 
 export type ReportAnswer =
+  /** Bytes that were read: more will come. */
+  | { readonly done: number }
   | { readonly report: FlightReport }
   | { readonly failure: { readonly code: ErrorCode; readonly detail: string } };
 
-/** @throws ApiError E_STORE for what is no log */
-export function reportOf({ file, size, kind }: ReportWork): FlightReport {
+/** @param onRead told how many bytes were read. @throws ApiError E_STORE for what is no log */
+export function reportOf(
+  { file, size, kind }: ReportWork,
+  onRead: (done: number) => void = () => undefined,
+): FlightReport {
   const flight = new Flight();
-  readerOf(kind, new LogBytes(file, size))(flight);
+  readerOf(kind, new LogBytes(file, size, onRead))(flight);
   if (flight.isEmpty) throw new ApiError('E_STORE', 'This file has nothing that a log has.');
   return flight.report();
 }

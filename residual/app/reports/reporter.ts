@@ -2,6 +2,8 @@ import type { FileHandle } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
+import type { Call } from '../../../shared/routes/handler.ts';
+import type { Row } from '../../../shared/routes/row.ts';
 import type { FlightReport } from '../../../shared/schemas/flight-report.ts';
 import type { ReportAnswer, ReportWork } from './report-work.ts';
 
@@ -10,6 +12,8 @@ const THREAD = join(import.meta.dirname, `report-thread${extname(import.meta.fil
 const REPORT_MS = 60_000;
 /** Reading takes the same memory for every log; what needs more ends its thread, not this process. */
 const HEAP = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };
+
+type Waiting = Partial<Pick<Call<Row>, 'gone' | 'progress'>>;
 
 /** Makes reports of logs, one at a time, in a thread: the log comes from a vehicle, and may be huge, cut off or made to harm. */
 export class Reporter {
@@ -22,15 +26,15 @@ export class Reporter {
 
   /**
    * @param log is closed at the end
-   * @param gone ends the work: nobody waits for it
+   * @param waiting whom it is for; `gone` ends the work
    * @throws ApiError E_BUSY while another one is made; E_STORE for what is no log, or needs too much memory; E_TIMEOUT
    */
-  async report(log: FileHandle, kind: ReportWork['kind'], gone?: AbortSignal): Promise<FlightReport> {
+  async report(log: FileHandle, kind: ReportWork['kind'], waiting: Waiting = {}): Promise<FlightReport> {
     try {
       if (this.#busy) throw new ApiError('E_BUSY', 'Another report is being made. Ask again shortly.');
       this.#busy = true;
       try {
-        return await this.#inThread({ file: log.fd, size: (await log.stat()).size, kind }, gone);
+        return await this.#inThread({ file: log.fd, size: (await log.stat()).size, kind }, waiting);
       } finally {
         this.#busy = false;
       }
@@ -39,7 +43,7 @@ export class Reporter {
     }
   }
 
-  async #inThread(work: ReportWork, gone?: AbortSignal): Promise<FlightReport> {
+  async #inThread(work: ReportWork, { gone, progress }: Waiting): Promise<FlightReport> {
     const { promise, resolve, reject } = Promise.withResolvers<FlightReport>();
     const thread = new Worker(THREAD, { workerData: work, resourceLimits: HEAP });
     const leave = (): void => reject(new ApiError('E_DRAINING', 'Nobody waits for this report.'));
@@ -48,8 +52,9 @@ export class Reporter {
     const timer = setTimeout(late, this.#limitMs);
     gone?.addEventListener('abort', leave);
     if (gone?.aborted === true) leave();
-    thread.once('message', (answer: ReportAnswer) => {
-      if ('report' in answer) resolve(answer.report);
+    thread.on('message', (answer: ReportAnswer) => {
+      if ('done' in answer) progress?.({ done: answer.done, total: work.size, text: 'reading the log' });
+      else if ('report' in answer) resolve(answer.report);
       else reject(new ApiError(answer.failure.code, answer.failure.detail));
     });
     thread.once('error', (error) =>

@@ -46,8 +46,9 @@ const ARMED = 128;
 const STATE_CRITICAL = 5;
 const STATE_EMERGENCY = 6;
 
+// MAV_LANDED_STATE; the others are in the air.
+const LANDED_UNDEFINED = 0;
 const LANDED_ON_GROUND = 1;
-const LANDED_IN_AIR = 2;
 const PARAM_REAL32 = 9;
 const SEVERITY_WARNING = 4;
 const MAX_CELL_MV = 5000;
@@ -183,8 +184,7 @@ const READERS: Readonly<Record<number, Read>> = {
   },
   [MSG.EXTENDED_SYS_STATE]: (payload) => {
     const state = decodeLandedState(payload);
-    if (state !== LANDED_ON_GROUND && state !== LANDED_IN_AIR) return [];
-    return [{ kind: 'landed', landed: state === LANDED_ON_GROUND }];
+    return state === LANDED_UNDEFINED ? [] : [{ kind: 'landed', landed: state === LANDED_ON_GROUND }];
   },
   [MSG.GLOBAL_POSITION_INT]: (payload) => {
     const { lat, lon, alt, relativeAlt, vx, vy } = decodeGlobalPosition(payload);
