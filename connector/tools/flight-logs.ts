@@ -1,7 +1,7 @@
 import { Denial } from '../denial.ts';
-import { asRecord, pathOf } from '../rows.ts';
+import { asRecord, pathOf, rowOf } from '../rows.ts';
 import { reading } from './parts.ts';
-import { addressOf, type Tool } from './tool.ts';
+import { addressOf, answerOf, type Tool } from './tool.ts';
 
 /** The flight logs of the vehicle; not the node's own log (logs.ts). */
 export const flightLogTools: readonly Tool[] = [
@@ -38,6 +38,36 @@ export const flightLogTools: readonly Tool[] = [
         value: { id, size, time: found['time'] ?? null, url: uri },
         link: { uri, name: `flight log ${id}`, mimeType: 'application/octet-stream', size },
       };
+    },
+  },
+  {
+    name: 'flight_report',
+    title: 'Flight report',
+    description:
+      'What happened in a flight, and what exceeded a documented limit: of a log of the vehicle (id) or of a telemetry log of the node (tlog).',
+    toolset: 'flight-logs',
+    routes: ['flight-logs.id.report.get', 'tlogs.name.report.get'],
+    input: {
+      properties: {
+        id: { type: 'integer', minimum: 0, maximum: 65_535 },
+        tlog: {
+          type: 'string',
+          pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$',
+          'x-says': 'must be a file name',
+        },
+      },
+    },
+    output: answerOf('tlogs.name.report.get'),
+    idempotent: true,
+    run: async ({ ask, args: { id, tlog } }) => {
+      if ((id === undefined) === (tlog === undefined))
+        throw new Denial('invalid_arguments', 'Name one log: id or tlog.');
+      const [route, params] =
+        typeof tlog === 'string'
+          ? (['tlogs.name.report.get', { name: tlog }] as const)
+          : (['flight-logs.id.report.get', { id: String(id) }] as const);
+      const timeoutMs = rowOf(route).limits.timeoutMs + 2000;
+      return { value: asRecord(await ask({ method: 'GET', path: pathOf(route, params), timeoutMs })) };
     },
   },
 ];

@@ -35,7 +35,7 @@ describe('reports of a flight', function () {
           return body as unknown as FlightReport;
         };
         const before = await logs();
-        for (const [cmd, ...args] of [...start])
+        for (const [cmd, ...args] of start)
           expect((await node.post('/api/command', { cmd, args }, headers)).body, cmd).to.include({
             status: 'accepted',
           });

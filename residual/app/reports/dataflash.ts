@@ -200,15 +200,15 @@ function isFirst(row: Row, ...columns: readonly string[]): boolean {
 }
 
 /** A column that is there. */
-function known(row: Row, column: string, make: (value: number) => Fact): readonly Fact[] {
+function factOf(row: Row, column: string, make: (value: number) => Fact): readonly Fact[] {
   const value = numberOf(row, column);
   return Number.isFinite(value) ? [make(value)] : [];
 }
 
 const MESSAGES: Readonly<Record<string, (row: Row) => readonly Fact[]>> = {
-  PARM: (row) => known(row, 'Value', (value) => ({ kind: 'param', name: String(row['Name']), value })),
+  PARM: (row) => factOf(row, 'Value', (value) => ({ kind: 'param', name: String(row['Name']), value })),
   MSG: (row) => factsOfMessage(String(row['Message'])),
-  MODE: (row) => known(row, 'ModeNum', (mode) => ({ kind: 'mode', mode })),
+  MODE: (row) => factOf(row, 'ModeNum', (mode) => ({ kind: 'mode', mode })),
   EV: (row) => factsOfEvent(numberOf(row, 'Id')),
   ERR: (row) => factsOfError(numberOf(row, 'Subsys'), numberOf(row, 'ECode')),
   GPS: (row) => (isFirst(row, 'I') ? factsOfGps(row) : []),
@@ -225,8 +225,8 @@ const MESSAGES: Readonly<Record<string, (row: Row) => readonly Fact[]>> = {
   BAT: (row) =>
     isFirst(row, 'Inst', 'Instance')
       ? [
-          ...known(row, 'Volt', (volts) => ({ kind: 'voltage', volts })),
-          ...known(row, 'CurrTot', (mah) => ({ kind: 'used', mah })),
+          ...factOf(row, 'Volt', (volts) => ({ kind: 'voltage', volts })),
+          ...factOf(row, 'CurrTot', (mah) => ({ kind: 'used', mah })),
         ]
       : [],
   BCL: (row) => {
@@ -297,7 +297,7 @@ function factsOfGps(row: Row): readonly Fact[] {
   const [week, ms] = [numberOf(row, 'GWk'), numberOf(row, 'GMS')];
   const facts: Fact[] = [{ kind: 'gps', satellites, hdop }];
   if (!(status >= FIX_3D)) return facts;
-  facts.push(...known(row, 'Spd', (speed) => ({ kind: 'speed', ms: speed })));
+  facts.push(...factOf(row, 'Spd', (speed) => ({ kind: 'speed', ms: speed })));
   if (week > 0) facts.push({ kind: 'clock', utcMs: GPS_EPOCH_MS + week * WEEK_MS + ms - LEAP_MS });
   return facts;
 }
@@ -307,11 +307,11 @@ function factsOfVibration(row: Row): readonly Fact[] {
   const level = Math.max(numberOf(row, 'VibeX'), numberOf(row, 'VibeY'), numberOf(row, 'VibeZ'));
   const sensor = numberOf(row, 'IMU');
   const clips = ['Clip0', 'Clip1', 'Clip2'].flatMap((column, index) =>
-    known(row, column, (count) => ({ kind: 'clips', sensor: index, count })),
+    factOf(row, column, (count) => ({ kind: 'clips', sensor: index, count })),
   );
   return [
     ...(isFirst(row, 'IMU') ? [{ kind: 'vibration', level } as const] : []),
-    ...known(row, 'Clip', (count) => ({
+    ...factOf(row, 'Clip', (count) => ({
       kind: 'clips',
       sensor: Number.isFinite(sensor) ? sensor : 0,
       count,
