@@ -8,7 +8,7 @@ const OUTPUTS = 8;
 const OUTPUTS_EXT = 8;
 
 /** VIBRATION (common): m/s² by axis; clips of three accelerometers, counted since boot. */
-export interface Vibration {
+interface Vibration {
   readonly axes: readonly number[];
   readonly clips: readonly number[];
 }

@@ -124,7 +124,7 @@ describe('the connector and a real node', function () {
         plugins_info: { id: 'x' },
         wait_until: { armed: false },
         flight_logs_get: { id: 1 },
-        flight_report: { tlog: 'none.tlog' },
+        flight_report: { log: 'none.tlog' },
         mission_check: { document: { items: [] } },
       };
       const notHere: Readonly<Record<string, string>> = {

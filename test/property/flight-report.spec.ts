@@ -42,12 +42,15 @@ function dataflash(change: (log: DataflashWriter) => void = () => undefined): Da
     log.write('VIBE', s, { VibeX: 5 });
     log.write('MAG', s, { MagX: 300, MagY: 200 });
     log.write('XKF4', s, { SM: 0.1, SV: 0.1, SP: 0.1 });
-    log.write('RCOU', s, { C1: 1500, C2: 1510, C3: 1490, C4: 1505 });
+    log.write('RCOU', s, outputs(1500, 1510, 1490, 1505));
   }
   change(log);
   log.write('EV', 31, { Id: 11 });
   return log;
 }
+
+const outputs = (...pwm: readonly number[]): Readonly<Record<string, number>> =>
+  Object.fromEntries(pwm.map((value, index) => [`C${index + 1}`, value]));
 
 function ulog(change: (log: UlogWriter) => void = () => undefined): UlogWriter {
   const log = new UlogWriter();
@@ -83,7 +86,7 @@ const BROKEN: Readonly<Record<string, (log: { df: DataflashWriter; px4: UlogWrit
   'EKF px4': ({ px4 }) => px4.data('estimator_status', 20, { pos_test_ratio: 1.1 }),
   'failsafe any': ({ df }) => df.write('ERR', 30, { Subsys: 5, ECode: 1 }),
   'motor balance ardupilot': ({ df }) => {
-    for (let s = 0; s < 30; s++) df.write('RCOU', 30, { C1: 1700, C2: 1500, C3: 1500, C4: 1500 });
+    for (let s = 0; s < 30; s++) df.write('RCOU', 30, outputs(1700, 1500, 1500, 1500));
   },
 };
 

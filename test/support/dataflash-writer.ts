@@ -47,7 +47,10 @@ const FORMATS: Readonly<Record<string, readonly [format: string, columns: string
   VIBE: ['QBfffI', 'TimeUS,IMU,VibeX,VibeY,VibeZ,Clip'],
   MAG: ['QBhhhhhhhhhBI', 'TimeUS,I,MagX,MagY,MagZ,OfsX,OfsY,OfsZ,MOX,MOY,MOZ,Health,S'],
   XKF4: ['QBcccccfffHBIHb', 'TimeUS,C,SV,SP,SH,SM,SVT,errRP,OFN,OFE,FS,TS,SS,GPS,PI'],
-  RCOU: ['QHHHHHHHHHHHHHH', 'TimeUS,C1,C2,C3,C4,C5,C6,C7,C8,C9,C10,C11,C12,C13,C14'],
+  RCOU: [
+    'QHHHHHHHHHHHHHH',
+    ['TimeUS', ...Array.from({ length: 14 }, (_, output) => `C${output + 1}`)].join(','),
+  ],
 };
 const FMT = 128;
 

@@ -1,13 +1,44 @@
+import type { Family } from '../../../shared/flight/modes.ts';
 import type { FlightReport } from '../../../shared/schemas/flight-report.ts';
 import type { Extreme } from './extreme.ts';
 import type { Firmware } from './facts.ts';
-import type { Flight } from './flight.ts';
 
 interface Finding {
   readonly severity: FlightReport['findings'][number]['severity'];
   readonly text: string;
   /** s since the first record */
   readonly at: number | null;
+}
+
+/** What the rules look at. */
+export interface Judged {
+  readonly firmware: Firmware | null;
+  readonly family: Family | null;
+  readonly params: ReadonlyMap<string, number>;
+  readonly vibration: Extreme;
+  readonly voltage: Extreme;
+  readonly cell: Extreme;
+  readonly satellites: Extreme;
+  readonly hdop: Extreme;
+  readonly compass: Extreme;
+  /** What the firmware's own test of its estimator compares with its limit. */
+  readonly estimator: Extreme;
+  /** Largest change of the magnetic field against the one at arming, as a part of it. */
+  readonly fieldChange: Extreme;
+  /** When it was first so. */
+  readonly batteryStates: ReadonlyMap<'low' | 'critical', number>;
+  readonly badAccelerometerAt: number | null;
+  readonly glitches: number | null;
+  readonly glitchAt: number | null;
+  readonly clips: number | null;
+  readonly clipAt: number | null;
+  /** Names of those that were active, and when first. */
+  readonly failsafes: ReadonlyMap<string, number>;
+  /** µs, summed while flying. */
+  readonly outputSums: readonly number[];
+  readonly outputSamples: number;
+  /** Lists have more than they show. */
+  readonly isCut: boolean;
 }
 
 /** A documented limit, and whether a flight kept it. */
@@ -18,8 +49,8 @@ interface Rule {
   /** Where the limit is documented. */
   readonly source: string;
   /** The limit, in words: it ends the text of the finding. */
-  readonly limit: (flight: Flight) => string;
-  readonly test: (flight: Flight) => Finding | null;
+  readonly limit: (flight: Judged) => string;
+  readonly test: (flight: Judged) => Finding | null;
 }
 
 const AP_VIBRATION = 'https://ardupilot.org/copter/docs/common-measuring-vibration.html';
@@ -227,7 +258,7 @@ export const RULES: readonly Rule[] = [
 ];
 
 /** What a flight did beyond a documented limit, by the table above; and that its lists are cut. */
-export function findingsOf(flight: Flight): readonly Finding[] {
+export function findingsOf(flight: Judged): readonly Finding[] {
   const found = RULES.filter(({ firmware }) => firmware === null || firmware === flight.firmware).flatMap(
     ({ limit, test }) => {
       const finding = test(flight);
@@ -252,22 +283,22 @@ function above(
   return { severity: value > second ? 'critical' : least, text: text(value), at };
 }
 
-function fewSatellites({ satellites: { value, at } }: Flight): Finding | null {
+function fewSatellites({ satellites: { value, at } }: Judged): Finding | null {
   if (value === null || value >= 12) return null;
   return { severity: 'info', text: `The GPS had ${value} satellites at the least.`, at };
 }
 
-function thresholdOf({ params }: Flight): number {
+function thresholdOf({ params }: Judged): number {
   const set = params.get('FS_EKF_THRESH') ?? EKF_THRESHOLD;
   return set > 0 ? Number(set.toFixed(2)) : EKF_THRESHOLD;
 }
 
-function emptyCellOf({ params }: Flight): number {
+function emptyCellOf({ params }: Judged): number {
   return params.get('BAT1_V_EMPTY') ?? params.get('BAT_V_EMPTY') ?? 3.6;
 }
 
 /** Mean outputs of those that the parameters call motors, µs. */
-function motorsOf({ params, outputSums, outputSamples }: Flight): readonly number[] {
+function motorsOf({ params, outputSums, outputSamples }: Judged): readonly number[] {
   if (outputSamples === 0) return [];
   return outputSums
     .map((sum) => sum / outputSamples)

@@ -3,7 +3,7 @@ import { plainText } from '../../../shared/plain-text.ts';
 import type { FlightReport } from '../../../shared/schemas/flight-report.ts';
 import { Extreme } from './extreme.ts';
 import type { Fact, FactSink, Firmware } from './facts.ts';
-import { findingsOf } from './findings.ts';
+import { findingsOf, type Judged } from './findings.ts';
 import { Track } from './track.ts';
 
 /** A log may have a million of them. */
@@ -20,7 +20,7 @@ const LAST_UTC_MS = Date.UTC(2100);
 type Event = FlightReport['events'][number];
 
 /** What the facts of one log come to. It takes so much memory, however long the log is. */
-export class Flight implements FactSink {
+export class Flight implements FactSink, Judged {
   firmware: Firmware | null = null;
   family: Family | null = null;
   readonly params = new Map<string, number>();
@@ -30,18 +30,13 @@ export class Flight implements FactSink {
   readonly satellites = new Extreme('min');
   readonly hdop = new Extreme('max');
   readonly compass = new Extreme('max');
-  /** What the firmware's own test of its estimator compares with its limit. */
   readonly estimator = new Extreme('max');
-  /** Largest change of the magnetic field against the one at arming, as a part of it. */
   readonly fieldChange = new Extreme('max');
-  /** When it was first so. */
   readonly batteryStates = new Map<'low' | 'critical', number>();
   badAccelerometerAt: number | null = null;
   glitchAt: number | null = null;
   clipAt: number | null = null;
-  /** Names of those that were active, and when first. */
   readonly failsafes = new Map<string, number>();
-  /** µs, summed while flying. */
   readonly outputSums: number[] = Array.from({ length: OUTPUTS }, () => 0);
   outputSamples = 0;
   isCut = false;
