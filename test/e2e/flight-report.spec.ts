@@ -1,3 +1,6 @@
+import { copyFile, mkdir, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import type { FlightReport } from '../../shared/schemas/flight-report.ts';
 import { SimProcess } from '../sim/sim-process.ts';
@@ -7,6 +10,11 @@ import { armable, telemetry } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
 import { svc } from '../support/svc.ts';
 
+/** Of a flight of ArduPilot's simulated VTOL plane. */
+const VTOL = join(
+  dirname(createRequire(import.meta.url).resolve('node-mavlink/package.json')),
+  'examples/vtol.tlog',
+);
 const headers = { 'x-svc-key': KEY };
 
 const FIRMWARES = [
@@ -100,6 +108,37 @@ describe('reports of a flight', function () {
       expect(await code('/api/flight-logs/99999/report')).to.equal('E_NOT_FOUND');
       expect(await code('/api/tlogs/nothing.tlog/report')).to.equal('E_NOT_FOUND');
       expect((await svc(node.paths, 'tlogs', 'report', 'nothing.tlog')).code).to.equal(1);
+    } finally {
+      await node.stop();
+    }
+  });
+
+  it('ends with its client: the next one need not wait', async () => {
+    const node = await TestNode.start({ pairing: { key: KEY } });
+    try {
+      await mkdir(node.paths.tlogs, { recursive: true });
+      // Each tenth byte begins a frame whose checksum is wrong: half a minute or so of work.
+      const start = Buffer.from([0xfd, 255, 0, 0, 0, 0, 0, 0, 0, 0]);
+      await writeFile(join(node.paths.tlogs, 'slow.tlog'), Buffer.alloc(200_000_000, start));
+      await copyFile(VTOL, join(node.paths.tlogs, 'flight.tlog'));
+      const report = async () => node.json('/api/tlogs/flight.tlog/report', { headers });
+      const away = new AbortController();
+      const { signal } = away;
+      const slow = node.fetch('/api/tlogs/slow.tlog/report', { headers, signal }).then(
+        () => 'answered',
+        () => 'gone',
+      );
+      await askAgain(
+        'the slow one is being made',
+        async () => (await report()).body['code'],
+        (code) => code === 'E_BUSY',
+      );
+      away.abort();
+      expect(await slow).to.equal('gone');
+      const began = performance.now();
+      const { body } = await askAgain('the next one is made', report, ({ status }) => status === 200);
+      expect(performance.now() - began).to.be.below(5000);
+      expect(body['vehicle']).to.equal('ArduPilot plane 3.10.0');
     } finally {
       await node.stop();
     }
