@@ -89,7 +89,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['link-connection.ts', 'link-state.ts', 'download.ts', 'form-upload.ts', 'kept-files.ts'],
     ['base.ts'],
     ['config', 'logs', 'whep', 'maps', 'dashboard', 'tlogs'],
-    ['video', 'vision', 'peripherals', 'setup'],
+    ['video', 'vision', 'peripherals', 'setup', 'reports'],
     ['plugins'],
   ],
 };

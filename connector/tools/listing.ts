@@ -10,6 +10,8 @@ import { classOf, isRaisable, type Tool, type ToolAnswer } from './tool.ts';
 
 /** Of a whole list, 8 000 tokens of four characters. */
 const MAX_LIST_CHARS = 32_000;
+/** Beyond every number that a client would make up: ports, bytes of a number. */
+const FAR = 65_535;
 
 /** What it is stands once, in the instructions of the server. So do the confirmations. */
 const NODE: JsonSchema = { type: 'string', maxLength: 128 };
@@ -112,16 +114,20 @@ export function complete({ output, contributed }: Tool, value: ToolAnswer['value
     : { ...value, ...Object.fromEntries(missing.map((name) => [name, null])) };
 }
 
-/** What of a schema is checked anyway, and no client writes another value for knowing it: forms of texts, degrees of the globe. */
+/** What of a schema is checked anyway, and no client writes another value for knowing it: forms of texts, degrees of the globe, bounds that nothing usual comes near. */
 function withoutForms(properties: object): object {
   const text = JSON.stringify(properties, (key, value: unknown) => {
     const isForm =
       typeof value === 'number'
-        ? key === 'maxLength' || key === 'minLength' || isGlobe(key, value)
+        ? key === 'maxLength' || key === 'minLength' || isFar(key, value) || isGlobe(key, value)
         : (key === 'pattern' || key === 'x-says') && typeof value === 'string';
     return isForm ? undefined : value;
   });
   return recordOf(parseJson(text));
+}
+
+function isFar(key: string, value: number): boolean {
+  return (key === 'minimum' && value === 0) || (key === 'maximum' && value >= FAR);
 }
 
 function isGlobe(key: string, value: number): boolean {

@@ -20,7 +20,7 @@ const level = {
 const limit = (usual: number) => ({ type: 'integer', minimum: 1, maximum: 1000, default: usual }) as const;
 const decision = { type: 'string', enum: ['allowed', 'denied', 'confirmed', 'operator_absent'] } as const;
 const { bucket, agg } = aggregateQuery.properties;
-const since = { type: 'string', maxLength: 40, description: '-5m, -2h, -1d, or ISO 8601' } as const;
+const since = { type: 'string', maxLength: 40, description: '-5m, -1d, or ISO 8601' } as const;
 const EVENTS = {
   type: 'object',
   required: ['count', 'events'],
@@ -81,7 +81,7 @@ export const logTools: readonly Tool[] = [
     {
       name: 'logs_aggregate',
       title: 'Metrics over time',
-      description: 'Battery, link quality, CPU and other metrics in buckets.',
+      description: 'Battery, link, CPU and other metrics in buckets.',
     },
     'observability.aggregate.get',
     {
@@ -140,7 +140,7 @@ export const logTools: readonly Tool[] = [
   {
     name: 'audit_query',
     title: 'Audit',
-    description: "This connector's own calls, newest first; arguments and results only of yours.",
+    description: "This connector's calls, newest first; arguments and results only of yours.",
     routes: [],
     input: {
       properties: {

@@ -75,7 +75,7 @@ export const missionTools: readonly Tool[] = [
       properties: {
         part: PART,
         from: { type: 'integer', minimum: 0, default: 0 },
-        refresh: { type: 'boolean', description: 'from the vehicle, not from the cache' },
+        refresh: { type: 'boolean', description: 'from the vehicle, not a cache' },
       },
     },
     output: SUMMARY,
@@ -133,7 +133,7 @@ export const missionTools: readonly Tool[] = [
   {
     name: 'mission_upload',
     title: 'Replace the mission',
-    description: 'Replaces the mission, fence or rally points; done when read back and equal.',
+    description: 'Replaces mission, fence or rally points; done when read back equal.',
     toolset: 'mission',
     routes: ['mission.put', 'fence.put', 'rally.put', 'telemetry.get'],
     input: { properties: { part: PART, document: DOCUMENT }, required: ['document'] },

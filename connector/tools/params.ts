@@ -79,7 +79,7 @@ export const paramTools: readonly Tool[] = [
     input: {
       properties: {
         prefix: { type: 'string', maxLength: 16 },
-        search: { type: 'string', maxLength: 16, description: 'part of the name, upper or lower case' },
+        search: { type: 'string', maxLength: 16 },
         limit: { type: 'integer', minimum: 1, maximum: 2000, default: 200 },
         cursor,
       },

@@ -169,7 +169,7 @@ export const statusTools: readonly Tool[] = [
     'telemetry.get',
   ),
   reading(
-    { name: 'services_list', title: 'Services', description: 'The processes of the node and their states.' },
+    { name: 'services_list', title: 'Services', description: 'Its processes and their states.' },
     'services.get',
   ),
   {

@@ -43,7 +43,7 @@ export const videoTools: readonly Tool[] = [
   {
     name: 'video_live_url',
     title: 'Live picture',
-    description: 'Where a person watches: the page, and the WHEP endpoint.',
+    description: 'Where a person watches: page, and WHEP endpoint.',
     routes: ['video.get'],
     input: { properties: {} },
     output: {

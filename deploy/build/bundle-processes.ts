@@ -7,6 +7,7 @@ import { ENTRIES } from '../../bin/supervisor/plan.ts';
 const STARTED_BY_PATH = [
   'bin/supervisor/main',
   'residual/app/logs/log-reader-thread',
+  'residual/app/reports/report-thread',
   'residual/vision/check-model',
 ];
 

@@ -84,6 +84,7 @@ export function callOf(
   { params, principal, forced }: Mark,
   body: unknown,
   progress: OnProgress = () => undefined,
+  gone?: AbortSignal,
 ): Call<Row> {
   const target = req.url ?? '';
   const query = target.indexOf('?');
@@ -96,6 +97,7 @@ export function callOf(
     forced,
     headers: req.headers,
     progress,
+    ...(gone === undefined ? {} : { gone }),
   };
 }
 
@@ -148,13 +150,15 @@ function serve(row: Row, handler: Handler<Row>) {
     checkRouted(mark, row.id);
     res.locals.refusals = row.refusals;
     const body = await bodyOf(req, row);
+    const gone = new AbortController();
+    res.once('close', () => gone.abort());
     if (!row.long || !wantsEvents(req)) {
-      sendValue(res, await handler(callOf(req, mark, body)), {}, row.refusals);
+      sendValue(res, await handler(callOf(req, mark, body, undefined, gone.signal)), {}, row.refusals);
       return;
     }
     const events = new EventAnswer(res, () => performance.now());
     try {
-      events.result(await handler(callOf(req, mark, body, events.progress)));
+      events.result(await handler(callOf(req, mark, body, events.progress, gone.signal)));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       events.failure(failureOf(error, row.refusals));

@@ -23,6 +23,7 @@ import { mapHandlers } from './maps/handlers.ts';
 import { Maps } from './maps/maps.ts';
 import { openPeripherals } from './peripherals/open-peripherals.ts';
 import { openPlugins } from './plugins/plugins.ts';
+import { reportHandlers } from './reports/handlers.ts';
 import { createResidualServer } from './server.ts';
 import { openSetup } from './setup/open-setup.ts';
 import { tlogHandlers } from './tlogs/handlers.ts';
@@ -85,6 +86,7 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     ...peripherals.handlers,
     ...mapHandlers(new Maps(paths.maps)),
     ...tlogHandlers(base),
+    ...reportHandlers(base),
     ...(await openSetup(base, { config: store, video: () => video.known() })),
     ...pageHandlers(join(import.meta.dirname, '../web/dist')),
   };

@@ -42,6 +42,8 @@ export interface Call<R extends Row> {
   readonly forced: boolean;
   /** Shown to a client that asked for events, where the row is `long`; else nobody hears it. */
   readonly progress: OnProgress;
+  /** Aborts when the connection of the client has ended; of the rows of the residual. */
+  readonly gone?: AbortSignal;
 }
 
 /** An answer that is not plain `200` with JSON. */

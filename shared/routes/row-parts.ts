@@ -20,6 +20,8 @@ export const LIMITS = {
   slow: { bodyBytes: 64 * KIB, bodyMs: BODY_MS, timeoutMs: 30_000 },
   /** A read that looks around first: a scan. */
   search: { bodyBytes: 0, bodyMs: BODY_MS, timeoutMs: 40_000 },
+  /** A log that is read for at most 60 s. */
+  report: { bodyBytes: 0, bodyMs: BODY_MS, timeoutMs: 75_000 },
   /** A change of the network: 30 s for it to come up, and as long to go back. */
   network: { bodyBytes: 64 * KIB, bodyMs: BODY_MS, timeoutMs: 150_000 },
   /** A flight command that is waited for (at most 600 s). */

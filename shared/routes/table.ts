@@ -3,6 +3,7 @@ import { coreRows } from './core.ts';
 import { dashboardRows } from './dashboard.ts';
 import { fleetRows } from './fleet.ts';
 import { flightRows } from './flight.ts';
+import { reportRows } from './flight-reports.ts';
 import { groundStationRows } from './ground-station.ts';
 import { logsRows } from './logs.ts';
 import { Matcher, type Template } from './match.ts';
@@ -29,6 +30,7 @@ export const ROWS = [
   ...mcpRows,
   ...flightRows,
   ...missionRows,
+  ...reportRows,
   ...tlogRows,
   ...fleetRows,
   ...radioRows,

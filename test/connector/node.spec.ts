@@ -124,10 +124,12 @@ describe('the connector and a real node', function () {
         plugins_info: { id: 'x' },
         wait_until: { armed: false },
         flight_logs_get: { id: 1 },
+        flight_report: { log: 'none.tlog' },
         mission_check: { document: { items: [] } },
       };
       const notHere: Readonly<Record<string, string>> = {
         plugins_info: 'not_found',
+        flight_report: 'not_found',
         ground_status: 'not_supported',
         network_status: 'rest_down', // where NetworkManager does not run
       };

@@ -132,6 +132,8 @@ describe('families of tools', function () {
     const { content } = await client.callTool({ name: 'flight_logs_get', arguments: { id: log.id } });
     const link = (content as readonly Record<string, unknown>[]).find(({ type }) => type === 'resource_link');
     expect(link).to.include({ uri: `${node.url}/api/flight-logs/${log.id}`, size: log.size });
+    const { value: none } = await callTool(client, 'flight_report', { log: 'none.tlog' });
+    expect(none).to.include({ reason: 'not_found' });
     await client.close();
   });
 });

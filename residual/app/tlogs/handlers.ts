@@ -1,4 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
+import type { Paths } from '../../../shared/paths.ts';
 import { FileReply, type HandlersOf } from '../../../shared/routes/handler.ts';
 import type { tlogRows } from '../../../shared/routes/tlogs.ts';
 import type { TlogState } from '../../../shared/rpc/link-state.ts';
@@ -22,7 +23,7 @@ export function tlogHandlers({
       newest = null;
     },
   });
-  const files = new KeptFiles(paths.tlogs, (name) => NAME.test(name), 'telemetry log');
+  const files = tlogFiles(paths);
   return {
     'tlogs.get': async () => {
       const names = (await files.names()).toReversed().slice(0, MAX_LISTED);
@@ -51,4 +52,8 @@ export function tlogHandlers({
       return { name, deleted: true };
     },
   };
+}
+
+export function tlogFiles({ tlogs }: Pick<Paths, 'tlogs'>): KeptFiles {
+  return new KeptFiles(tlogs, (name) => NAME.test(name), 'telemetry log');
 }

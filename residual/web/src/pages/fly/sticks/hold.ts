@@ -13,9 +13,9 @@ const FULL = 1000;
 const REST = 0.1;
 
 /** -1 to 1 each; null: there is nothing to read, such as a gamepad that was pulled out. */
-export type ReadSticks = () => Readonly<Record<StickFunction, number>> | null;
+type ReadSticks = () => Readonly<Record<StickFunction, number>> | null;
 
-export interface HoldState {
+interface HoldState {
   /** `resting`: waits until the sticks rest in the middle; `lost`: what they are read from has gone. */
   readonly phase: 'off' | 'connecting' | 'resting' | 'flying' | 'other' | 'lost';
   /** Of the node; null: none. */

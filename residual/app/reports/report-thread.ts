@@ -1,0 +1,33 @@
+/** The thread of reporter.ts: it reads one log and answers once. */
+import { readlinkSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import { basename } from 'node:path';
+import { parentPort, workerData } from 'node:worker_threads';
+import { ApiError, messageOf } from '../../../shared/errors.ts';
+import { type ReportAnswer, type ReportWork, reportOf } from './report-work.ts';
+
+/** Of the kernel's -20 to 19: the past waits for a flight that is under way. */
+const NICENESS = 10;
+
+try {
+  setPriority(Number(basename(readlinkSync('/proc/thread-self'))), NICENESS);
+} catch {
+  // Where the system does not allow it, it has the priority of the others.
+}
+
+const work: ReportWork = workerData;
+tell(answer());
+
+function tell(what: ReportAnswer): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, no window
+  parentPort?.postMessage(what);
+}
+
+function answer(): ReportAnswer {
+  try {
+    return { report: reportOf(work, (done) => tell({ done })) };
+  } catch (error) {
+    if (error instanceof ApiError) return { failure: { code: error.code, detail: error.message } };
+    return { failure: { code: 'E_STORE', detail: `The log cannot be read: ${messageOf(error)}.` } };
+  }
+}

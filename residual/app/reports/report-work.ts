@@ -1,0 +1,40 @@
+import { ApiError, type ErrorCode } from '../../../shared/errors.ts';
+import type { FlightReport } from '../../../shared/schemas/flight-report.ts';
+import { readDataflash } from './dataflash.ts';
+import { Flight } from './flight.ts';
+import { LogBytes } from './log-bytes.ts';
+import { readTlog } from './tlog.ts';
+import { isUlog, readUlog } from './ulog.ts';
+
+/** What the thread is given. */
+export interface ReportWork {
+  /** Descriptor of the open log. */
+  readonly file: number;
+  readonly size: number;
+  /** `onboard`: one that the vehicle has written, of whichever kind. */
+  readonly kind: 'tlog' | 'onboard';
+}
+
+export type ReportAnswer =
+  /** Bytes that were read: more will come. */
+  | { readonly done: number }
+  | { readonly report: FlightReport }
+  | { readonly failure: { readonly code: ErrorCode; readonly detail: string } };
+
+/** @param onRead told how many bytes were read. @throws ApiError E_STORE for what is no log */
+export function reportOf(
+  { file, size, kind }: ReportWork,
+  onRead: (done: number) => void = () => undefined,
+): FlightReport {
+  const flight = new Flight();
+  readerOf(kind, new LogBytes(file, size, onRead))(flight);
+  if (flight.isEmpty) throw new ApiError('E_STORE', 'This file has nothing that a log has.');
+  return flight.report();
+}
+
+/** The vehicle does not say which kind of log it has written; each kind begins in its own way. */
+function readerOf(kind: ReportWork['kind'], log: LogBytes): (flight: Flight) => void {
+  if (kind === 'tlog') return (flight) => readTlog(log, flight);
+  if (isUlog(log)) return (flight) => readUlog(log, flight);
+  return (flight) => readDataflash(log, flight);
+}

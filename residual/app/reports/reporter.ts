@@ -1,0 +1,72 @@
+import type { FileHandle } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { ApiError, messageOf } from '../../../shared/errors.ts';
+import type { Call } from '../../../shared/routes/handler.ts';
+import type { Row } from '../../../shared/routes/row.ts';
+import type { FlightReport } from '../../../shared/schemas/flight-report.ts';
+import type { ReportAnswer, ReportWork } from './report-work.ts';
+
+const THREAD = join(import.meta.dirname, `report-thread${extname(import.meta.filename)}`);
+/** A quarter of a gigabyte on the slowest board; the route has 15 s more. */
+const REPORT_MS = 60_000;
+/** Reading takes the same memory for every log; what needs more ends its thread, not this process. */
+const HEAP = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };
+
+type Waiting = Partial<Pick<Call<Row>, 'gone' | 'progress'>>;
+
+/** Makes reports of logs, one at a time, in a thread: the log comes from a vehicle, and may be huge, cut off or made to harm. */
+export class Reporter {
+  readonly #limitMs: number;
+  #busy = false;
+
+  constructor(limitMs = REPORT_MS) {
+    this.#limitMs = limitMs;
+  }
+
+  /**
+   * @param log is closed at the end
+   * @param waiting whom it is for; `gone` ends the work
+   * @throws ApiError E_BUSY while another one is made; E_STORE for what is no log, or needs too much memory; E_TIMEOUT
+   */
+  async report(log: FileHandle, kind: ReportWork['kind'], waiting: Waiting = {}): Promise<FlightReport> {
+    try {
+      if (this.#busy) throw new ApiError('E_BUSY', 'Another report is being made. Ask again shortly.');
+      this.#busy = true;
+      try {
+        return await this.#inThread({ file: log.fd, size: (await log.stat()).size, kind }, waiting);
+      } finally {
+        this.#busy = false;
+      }
+    } finally {
+      await log.close();
+    }
+  }
+
+  async #inThread(work: ReportWork, { gone, progress }: Waiting): Promise<FlightReport> {
+    const { promise, resolve, reject } = Promise.withResolvers<FlightReport>();
+    const thread = new Worker(THREAD, { workerData: work, resourceLimits: HEAP });
+    const leave = (): void => reject(new ApiError('E_DRAINING', 'Nobody waits for this report.'));
+    const late = (): void =>
+      reject(new ApiError('E_TIMEOUT', `The log is too long for a report within ${this.#limitMs / 1000} s.`));
+    const timer = setTimeout(late, this.#limitMs);
+    gone?.addEventListener('abort', leave);
+    if (gone?.aborted === true) leave();
+    thread.on('message', (answer: ReportAnswer) => {
+      if ('done' in answer) progress?.({ done: answer.done, total: work.size, text: 'reading the log' });
+      else if ('report' in answer) resolve(answer.report);
+      else reject(new ApiError(answer.failure.code, answer.failure.detail));
+    });
+    thread.once('error', (error) =>
+      reject(new ApiError('E_STORE', `The log cannot be read: ${messageOf(error)}.`)),
+    );
+    thread.once('exit', () => reject(new ApiError('E_STORE', 'The log cannot be read.')));
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      gone?.removeEventListener('abort', leave);
+      await thread.terminate(); // before the log is closed: its number may soon be another file's
+    }
+  }
+}

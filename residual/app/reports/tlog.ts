@@ -1,0 +1,270 @@
+import { batteryState } from '../../../shared/flight/battery-state.ts';
+import { type Family, familyOf } from '../../../shared/flight/modes.ts';
+import { byteAt } from '../../../shared/mavlink/byte-at.ts';
+import { frameCrc } from '../../../shared/mavlink/crc.ts';
+import {
+  decodeAutopilotVersion,
+  decodeBatteryStatus,
+  decodeGlobalPosition,
+  decodeGpsRaw,
+  decodeHeartbeat,
+  decodeHomePosition,
+  decodeParamValue,
+  decodeStatusText,
+  decodeSysStatus,
+} from '../../../shared/mavlink/decode.ts';
+import {
+  decodeEkfStatus,
+  decodeEstimatorStatus,
+  decodeLandedState,
+  type Estimator,
+} from '../../../shared/mavlink/decode-flight.ts';
+import { decodeConsumed, decodeRawField } from '../../../shared/mavlink/decode-health.ts';
+import { decodeServoOutputs, decodeVibration } from '../../../shared/mavlink/decode-motors.ts';
+import { crcExtraOf } from '../../../shared/mavlink/dialect.ts';
+import { Frame, messageIdV2, STX_V1, STX_V2 } from '../../../shared/mavlink/frame.ts';
+import { MSG } from '../../../shared/mavlink/messages.ts';
+import { Payload } from '../../../shared/mavlink/payload.ts';
+import type { Fact, FactSink, Firmware } from './facts.ts';
+import type { LogBytes } from './log-bytes.ts';
+
+const STAMP = 8;
+/** Start byte to message id, of the longer version. */
+const HEAD = 10;
+const LONGEST = 280;
+const HIGH = 2 ** 32;
+
+// Of a heartbeat.
+const AUTOPILOT_INVALID = 8;
+const AUTOPILOT_PX4 = 12;
+const AUTOPILOT_ARDUPILOT = 3;
+const ARMED = 128;
+const STATE_CRITICAL = 5;
+const STATE_EMERGENCY = 6;
+
+// MAV_LANDED_STATE; the others are in the air.
+const LANDED_UNDEFINED = 0;
+const LANDED_ON_GROUND = 1;
+const PARAM_REAL32 = 9;
+const SEVERITY_WARNING = 4;
+const MAX_CELL_MV = 5000;
+const U16_UNKNOWN = 0xffff;
+const SATELLITES_UNKNOWN = 255;
+/** EKF_GPS_GLITCHING of EKF_STATUS_REPORT; ESTIMATOR_GPS_GLITCH and ESTIMATOR_ACCEL_ERROR of ESTIMATOR_STATUS. */
+const EKF_GLITCH = 0x8000;
+const ESTIMATOR_GLITCH = 0x0400;
+const ESTIMATOR_ACCEL_ERROR = 0x0800;
+
+/** Reads a telemetry log: 8 bytes of microseconds since 1970, big-endian, and a frame, again and again. */
+export function readTlog(log: LogBytes, sink: FactSink): void {
+  const vehicle = new TlogVehicle(sink);
+  const frame = new Frame(log.bytes);
+  for (let proven = 0; log.has(STAMP + 8); ) {
+    const length = frameLength(log, proven > 0);
+    if (length === 0) {
+      proven = 0;
+      log.skip(1);
+      continue;
+    }
+    proven++;
+    const { bytes, start } = log;
+    const micros = bytes.readUInt32BE(start) * HIGH + bytes.readUInt32BE(start + 4);
+    frame.point(start + STAMP, start + STAMP + length, true);
+    vehicle.heard(micros / 1e6, frame);
+    log.skip(STAMP + length);
+  }
+}
+
+/**
+ * Bytes of the frame behind the stamp; 0: there is none. A message that no dialect has carries no checksum that can be verified: it is
+ * believed only right behind another frame.
+ */
+function frameLength(log: LogBytes, inStep: boolean): number {
+  const stx = byteAt(log.bytes, log.start + STAMP);
+  if (stx !== STX_V1 && stx !== STX_V2) return 0;
+  log.has(STAMP + LONGEST);
+  const { bytes } = log;
+  const at = log.start + STAMP;
+  const payload = byteAt(bytes, at + 1);
+  const signed = stx === STX_V2 && (byteAt(bytes, at + 2) & 1) === 1;
+  const length = stx === STX_V1 ? payload + 8 : payload + (signed ? 25 : 12);
+  if (!log.has(STAMP + length)) return 0;
+  const id = stx === STX_V1 ? byteAt(bytes, at + 5) : messageIdV2(bytes, at);
+  const extra = crcExtraOf(id);
+  if (extra < 0) return inStep ? length : 0;
+  const crcAt = at + payload + (stx === STX_V1 ? 6 : HEAD);
+  return frameCrc(bytes, at + 1, crcAt, extra) === bytes.readUInt16LE(crcAt) ? length : 0;
+}
+
+/** What the autopilot of the log sends; others on the link (ground stations, cameras) tell nothing. */
+class TlogVehicle {
+  readonly #sink: FactSink;
+  readonly #payload = new Payload();
+  #system = -1;
+  #component = -1;
+  #firmware: Firmware | null = null;
+  #family: Family | null = null;
+  #text = { id: -1, text: '', severity: 0 };
+  #at = 0;
+
+  constructor(sink: FactSink) {
+    this.#sink = sink;
+  }
+
+  heard(at: number, frame: Frame): void {
+    this.#sink.seen(at);
+    this.#at = at;
+    const payload = this.#payload.load(frame);
+    if (this.#system < 0 && frame.id === MSG.HEARTBEAT) this.#meet(frame, payload);
+    if (frame.system !== this.#system || frame.component !== this.#component) return;
+    const read = READERS[frame.id];
+    if (read !== undefined) for (const fact of read(payload, this.#firmware)) this.#sink.take(at, fact);
+    else if (frame.id === MSG.STATUSTEXT) this.#onText(payload);
+    else if (frame.id === MSG.AUTOPILOT_VERSION) this.#tellVehicle(decodeAutopilotVersion(payload).text);
+  }
+
+  #meet(frame: Frame, payload: Payload): void {
+    const { autopilot, type } = decodeHeartbeat(payload);
+    if (autopilot === AUTOPILOT_INVALID) return;
+    this.#system = frame.system;
+    this.#component = frame.component;
+    this.#family = familyOf(autopilot, type);
+    if (autopilot === AUTOPILOT_ARDUPILOT) this.#firmware = 'ardupilot';
+    if (autopilot === AUTOPILOT_PX4) this.#firmware = 'px4';
+    if (this.#firmware !== null) this.#sink.take(this.#at, { kind: 'firmware', firmware: this.#firmware });
+    this.#sink.take(this.#at, { kind: 'clock', utcMs: this.#at * 1000 });
+    this.#tellVehicle(null);
+  }
+
+  #tellVehicle(version: string | null): void {
+    const family = this.#family;
+    const name = this.#firmware === 'px4' ? 'PX4' : `ArduPilot ${family ?? ''}`.trim();
+    if (this.#firmware === null) return;
+    this.#sink.take(this.#at, {
+      kind: 'vehicle',
+      text: version === null ? name : `${name} ${version}`,
+      family,
+    });
+  }
+
+  /** Long ones come in parts of 50 characters. */
+  #onText(payload: Payload): void {
+    const { severity, text, id, part, final } = decodeStatusText(payload);
+    if (id !== 0 && this.#text.id === id && part > 0) this.#text.text += text;
+    else this.#text = { id, text, severity };
+    if (id !== 0 && !final && part < 10) return;
+    const { text: whole } = this.#text;
+    this.#text = { id: -1, text: '', severity: 0 };
+    for (const fact of factsOfText(severity, whole)) this.#sink.take(this.#at, fact);
+  }
+}
+
+/** Of a text of the vehicle: those that warn, and those about a failsafe. @param severity MAV_SEVERITY */
+export function factsOfText(severity: number, text: string): readonly Fact[] {
+  if (severity > SEVERITY_WARNING) return [];
+  if (!/failsafe/i.test(text)) return [{ kind: 'event', event: 'message', text }];
+  return [{ kind: 'failsafe', name: text, active: !/clear|off\b|resolved/i.test(text) }];
+}
+
+type Read = (payload: Payload, firmware: Firmware | null) => readonly Fact[];
+
+const READERS: Readonly<Record<number, Read>> = {
+  [MSG.HEARTBEAT]: (payload) => {
+    const { baseMode, customMode, systemStatus } = decodeHeartbeat(payload);
+    const critical = systemStatus === STATE_CRITICAL || systemStatus === STATE_EMERGENCY;
+    return [
+      { kind: 'armed', armed: (baseMode & ARMED) !== 0 },
+      { kind: 'mode', mode: customMode },
+      { kind: 'failsafe', name: 'the vehicle calls its state critical', active: critical },
+    ];
+  },
+  [MSG.EXTENDED_SYS_STATE]: (payload) => {
+    const state = decodeLandedState(payload);
+    return state === LANDED_UNDEFINED ? [] : [{ kind: 'landed', landed: state === LANDED_ON_GROUND }];
+  },
+  [MSG.GLOBAL_POSITION_INT]: (payload) => {
+    const { lat, lon, alt, relativeAlt, vx, vy } = decodeGlobalPosition(payload);
+    if (lat === 0 && lon === 0) return []; // before the first fix
+    return [
+      {
+        kind: 'position',
+        lat: lat / 1e7,
+        lon: lon / 1e7,
+        alt: alt / 1000,
+        height: relativeAlt / 1000,
+      },
+      { kind: 'speed', ms: Math.hypot(vx, vy) / 100 },
+    ];
+  },
+  [MSG.HOME_POSITION]: (payload) => {
+    const { lat, lon, alt } = decodeHomePosition(payload);
+    return [{ kind: 'home', lat: lat / 1e7, lon: lon / 1e7, alt: alt / 1000 }];
+  },
+  [MSG.GPS_RAW_INT]: (payload) => {
+    const { eph, satellites } = decodeGpsRaw(payload);
+    return [
+      {
+        kind: 'gps',
+        satellites: satellites === SATELLITES_UNKNOWN ? null : satellites,
+        hdop: eph === U16_UNKNOWN ? null : eph / 100,
+      },
+    ];
+  },
+  [MSG.SYS_STATUS]: (payload) => {
+    const { voltage } = decodeSysStatus(payload);
+    return voltage === U16_UNKNOWN || voltage === 0 ? [] : [{ kind: 'voltage', volts: voltage / 1000 }];
+  },
+  [MSG.BATTERY_STATUS]: (payload) => [...batteryFacts(payload)],
+  [MSG.VIBRATION]: (payload) => {
+    const { x, y, z, clips } = decodeVibration(payload);
+    return [
+      { kind: 'vibration', level: Math.max(x, y, z) },
+      ...clips.map((count, sensor) => ({ kind: 'clips', sensor, count }) as const),
+    ];
+  },
+  [MSG.RAW_IMU]: (payload, firmware) => {
+    const length = Math.hypot(...decodeRawField(payload));
+    return firmware === 'ardupilot' && length > 0 ? [{ kind: 'field', length }] : [];
+  },
+  [MSG.EKF_STATUS_REPORT]: (payload) => {
+    const ekf = decodeEkfStatus(payload);
+    return [ratiosOf(ekf), { kind: 'glitch', source: 'ekf', active: (ekf.flags & EKF_GLITCH) !== 0 }];
+  },
+  [MSG.ESTIMATOR_STATUS]: (payload) => {
+    const estimator = decodeEstimatorStatus(payload);
+    const { flags } = estimator;
+    const glitch = { kind: 'glitch', source: 'ekf', active: (flags & ESTIMATOR_GLITCH) !== 0 } as const;
+    return (flags & ESTIMATOR_ACCEL_ERROR) === 0
+      ? [ratiosOf(estimator), glitch]
+      : [ratiosOf(estimator), glitch, { kind: 'bad-accelerometer' }];
+  },
+  [MSG.SERVO_OUTPUT_RAW]: (payload) => {
+    const { port, us } = decodeServoOutputs(payload);
+    return port === 0 ? [{ kind: 'outputs', pwm: us }] : [];
+  },
+  // PX4 sends integers bytewise; its parameters that count here are all real numbers.
+  [MSG.PARAM_VALUE]: (payload, firmware) => {
+    const { name, type } = decodeParamValue(payload);
+    if (firmware === 'px4' && type !== PARAM_REAL32) return [];
+    return [{ kind: 'param', name, value: payload.f32(0) }];
+  },
+};
+
+function ratiosOf({ compass, velocity, posHoriz: position, posVert: height }: Estimator): Fact {
+  return { kind: 'ekf', compass, velocity, position, height };
+}
+
+/** Of the first battery. */
+function* batteryFacts(payload: Payload): Generator<Fact> {
+  const { id, cells, cellsExt, chargeState } = decodeBatteryStatus(payload);
+  if (id !== 0) return;
+  const mah = decodeConsumed(payload);
+  if (mah >= 0) yield { kind: 'used', mah };
+  const there = [...cells.filter((mv) => mv !== U16_UNKNOWN), ...cellsExt.filter((mv) => mv !== 0)];
+  // Some send the voltage of the whole pack as one cell.
+  if (there.length > 0 && there.every((mv) => mv <= MAX_CELL_MV))
+    yield { kind: 'cell', volts: Math.min(...there) / 1000 };
+  const state = batteryState(chargeState);
+  if (state === 'low') yield { kind: 'battery-state', state };
+  if (state === 'critical' || state === 'emergency') yield { kind: 'battery-state', state: 'critical' };
+}

@@ -1,0 +1,55 @@
+import { Extreme } from './extreme.ts';
+import type { Fact } from './facts.ts';
+
+type Position = Extract<Fact, { readonly kind: 'position' }>;
+type Home = Omit<Extract<Fact, { readonly kind: 'home' }>, 'kind'>;
+type Place = Pick<Position, 'lat' | 'lon'>;
+
+const EARTH_M = 6_371_000;
+const RADIANS = Math.PI / 180;
+
+/** Where a vehicle went. */
+export class Track {
+  /** Over ground, m; null: no position has come. */
+  distance: number | null = null;
+  readonly height = new Extreme('max');
+  readonly fromHome = new Extreme('max');
+  #home: Home | null = null;
+  #first: Home | null = null;
+  #last: Place | null = null;
+
+  home(home: Home): void {
+    if (isPlace(home)) this.#home = home;
+  }
+
+  position(at: number, position: Position): void {
+    if (!isPlace(position)) return;
+    const { alt, height } = position;
+    this.#first ??= position;
+    const home = this.#home ?? this.#first;
+    this.distance = (this.distance ?? 0) + (this.#last === null ? 0 : metres(this.#last, position));
+    this.#last = position;
+    this.fromHome.take(at, metres(home, position));
+    const level = home.alt ?? this.#first.alt;
+    if (height !== null) this.height.take(at, height);
+    else if (level !== null) this.height.take(at, alt - level);
+  }
+
+  /** What comes next is not a part of the same way. */
+  interrupt(): void {
+    this.#last = null;
+  }
+}
+
+function isPlace({ lat, lon }: Place): boolean {
+  return Math.abs(lat) <= 90 && Math.abs(lon) <= 180 && !(lat === 0 && lon === 0);
+}
+
+/** Along a great circle. */
+function metres(a: Place, b: Place): number {
+  const dLat = (b.lat - a.lat) * RADIANS;
+  const dLon = (b.lon - a.lon) * RADIANS;
+  const h =
+    Math.sin(dLat / 2) ** 2 + Math.cos(a.lat * RADIANS) * Math.cos(b.lat * RADIANS) * Math.sin(dLon / 2) ** 2;
+  return 2 * EARTH_M * Math.asin(Math.min(1, Math.sqrt(h)));
+}

@@ -1,0 +1,106 @@
+import type { FromSchema } from 'json-schema-to-ts';
+import type { JsonSchema } from './json-schema.ts';
+
+/** What happened in a flight, from one log. What the log does not say is null. */
+
+const measured = { type: ['number', 'null'] } as const satisfies JsonSchema;
+const counted = { type: ['integer', 'null'], minimum: 0 } as const satisfies JsonSchema;
+const seconds = { type: 'number', minimum: 0 } as const satisfies JsonSchema;
+
+export const flightReport = {
+  title: 'FlightReport',
+  description:
+    'Values are of the time while the vehicle was armed, or of the whole log where it does not say; s are since its first record.',
+  type: 'object',
+  required: [
+    'vehicle',
+    'start',
+    'duration_s',
+    'distance_m',
+    'max',
+    'battery',
+    'gps',
+    'vibration',
+    'modes',
+    'events',
+    'findings',
+  ],
+  properties: {
+    vehicle: { type: ['string', 'null'], description: 'firmware and version' },
+    start: { type: ['string', 'null'], description: 'RFC 3339, of the first record' },
+    duration_s: { ...measured, description: 'from the first record to the last' },
+    distance_m: { ...measured, description: 'over ground' },
+    max: {
+      type: 'object',
+      required: ['height_m', 'speed_ms', 'distance_home_m'],
+      properties: {
+        height_m: {
+          ...measured,
+          description: 'above home; where the log has none, above the first position while armed',
+        },
+        speed_ms: { ...measured, description: 'over ground' },
+        distance_home_m: { ...measured, description: 'from home, as the height' },
+      },
+    },
+    battery: {
+      type: 'object',
+      required: ['start', 'end', 'used_mah', 'min_cell_v'],
+      properties: {
+        start: { ...measured, description: 'V, first while armed' },
+        end: { ...measured, description: 'V, last while armed' },
+        used_mah: measured,
+        min_cell_v: { ...measured, description: 'of the cells, where each is measured' },
+      },
+    },
+    gps: {
+      type: 'object',
+      required: ['min_satellites', 'worst_hdop', 'glitches'],
+      properties: { min_satellites: counted, worst_hdop: measured, glitches: counted },
+    },
+    vibration: {
+      type: 'object',
+      required: ['max', 'clips'],
+      properties: {
+        max: { ...measured, description: 'm/s² of the worst axis, as the firmware measures it' },
+        clips: { ...counted, description: 'how often an accelerometer was at its limit' },
+      },
+    },
+    modes: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['name', 'from_s', 'to_s'],
+        properties: { name: { type: 'string' }, from_s: seconds, to_s: seconds },
+      },
+    },
+    events: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['at_s', 'kind', 'text'],
+        properties: {
+          at_s: seconds,
+          kind: {
+            enum: ['armed', 'disarmed', 'takeoff', 'landed', 'failsafe', 'error', 'message'],
+          },
+          text: { type: 'string' },
+        },
+      },
+    },
+    findings: {
+      type: 'array',
+      description: 'what exceeds a documented limit, which the text names',
+      items: {
+        type: 'object',
+        required: ['severity', 'text', 'at_s'],
+        properties: {
+          severity: { enum: ['info', 'warning', 'critical'] },
+          text: { type: 'string' },
+          at_s: { type: ['number', 'null'], minimum: 0 },
+        },
+      },
+    },
+  },
+} as const satisfies JsonSchema;
+
+export type FlightReport = FromSchema<typeof flightReport>;
