@@ -125,7 +125,7 @@ export const COMMANDS = {
   },
   motorTest: {
     description:
-      'Run one motor on the ground, disarmed, with the propellers off. ArduPilot counts motors clockwise from the front right.',
+      'Run one motor on the ground, disarmed, with the propellers off. ArduPilot counts motors clockwise from the front.',
     args: [
       { name: 'motor', type: 'number', min: 1, max: 32, integer: true },
       { name: 'throttle', type: 'number', unit: '%', min: 0, max: 100, default: 5 },

@@ -198,8 +198,9 @@ describe('a flight report', function () {
   });
 
   describe('is made in a thread', () => {
+    let logs = 0;
     const opened = async (bytes: Buffer) => {
-      const path = join(folder, 'thread.log');
+      const path = join(folder, `${logs++}.log`); // another one may still be read
       await writeFile(path, bytes);
       return open(path);
     };
