@@ -249,14 +249,12 @@ describe('NTRIP', () => {
   it('a caster that sends as fast as it can is closed, and costs less than a megabyte', async () => {
     const clock = new FakeClock(); // so that it is not dialled again
     const chunk = Buffer.concat(Array.from({ length: 1000 }, () => FRAMES));
-    let isClosed = false;
+    const closed = Promise.withResolvers<void>();
     await using caster = await SmallCaster.start(({ socket }) => {
       const flood = (error?: Error | null): void => {
         if (error == null) socket.write(chunk, flood);
       };
-      socket.on('close', () => {
-        isClosed = true;
-      });
+      socket.on('close', () => closed.resolve());
       socket.write('ICY 200 OK\r\n');
       flood();
     });
@@ -271,7 +269,7 @@ describe('NTRIP', () => {
       vehicle: { send: () => true, baud: () => null },
     });
     corrections.start();
-    while (!isClosed) await settle();
+    await closed.promise;
     const { state, bytes, problem } = corrections.state;
     expect([state, problem]).to.deep.equal([
       'failed',

@@ -38,7 +38,7 @@ describe('the shape of a stick', () => {
 
   it('each mode of a transmitter reads each of the four axes once; up and forward are pushed away', () => {
     for (const axes of Object.values(MODES)) {
-      expect(FUNCTIONS.map((name) => axes[name].index).toSorted()).to.deep.equal([0, 1, 2, 3]);
+      expect(FUNCTIONS.map((name) => axes[name].index)).to.have.members([0, 1, 2, 3]);
       const away = read([0, -1, 0, -1], { axes, dead: 0.1, expo: 0, buttons: {} });
       expect([away.forward, away.height]).to.deep.equal([1, 1]);
     }
