@@ -139,7 +139,18 @@ describe('GET and PUT /api/config', () => {
       expect((await get()).radio.tx_power_dbm).to.equal(value);
     });
 
-  const refused: readonly [string, unknown, unknown, number, string][] = [
+  const cameras = [
+    { id: 'main', name: 'A', source: 'test' },
+    { id: 'a', name: 'A', source: 'none' },
+    { id: 'a', name: '', source: 'test' },
+    { id: 'a', name: 'A', source: 'rtsp://u:p@10.0.0.9/live' },
+    { id: 'a', name: 'A', source: 'test', password: 'p' },
+  ];
+  const refused: readonly (readonly [string, unknown, unknown, number, string])[] = [
+    ...cameras.map(
+      (camera) =>
+        [`the camera ${JSON.stringify(camera)}`, 'video.cameras', [camera], 422, 'E_INVALID_VALUE'] as const,
+    ),
     [
       'a text that is no number for a number that may be null',
       'radio.tx_power_dbm',
@@ -171,16 +182,6 @@ describe('GET and PUT /api/config', () => {
       422,
       'E_INVALID_VALUE',
     ],
-    ...[
-      { id: 'main', name: 'A', source: 'test' },
-      { id: 'a', name: 'A', source: 'none' },
-      { id: 'a', name: '', source: 'test' },
-      { id: 'a', name: 'A', source: 'rtsp://u:p@10.0.0.9/live' },
-      { id: 'a', name: 'A', source: 'test', password: 'p' },
-    ].map(
-      (camera) =>
-        [`the camera ${JSON.stringify(camera)}`, 'video.cameras', [camera], 422, 'E_INVALID_VALUE'] as const,
-    ),
     ['an address that is none', 'api.host', 'everywhere', 422, 'E_INVALID_VALUE'],
   ];
   for (const [name, key, value, status, code] of refused) {
