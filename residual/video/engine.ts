@@ -6,6 +6,7 @@ import {
   type EngineStatus,
   type Profile,
   type RecordingStatus,
+  type ShownCamera,
   type Snapshot,
   type SnapshotBox,
   VIDEO,
@@ -20,13 +21,13 @@ import { UnitBuffer } from './engine/unit-buffer.ts';
 import { FrameServer } from './frames/frame-server.ts';
 import { LiveStreams } from './live/live-streams.ts';
 import type { Outputs } from './outputs/outputs.ts';
-import { Pipeline } from './pipeline.ts';
+import { type Camera, Pipeline } from './pipeline.ts';
 import { Recorder } from './recorder/recorder.ts';
-import type { VideoSource } from './sources/source.ts';
 import { type OpenViewer, Viewers } from './viewers/viewers.ts';
 
 interface EngineOptions {
-  readonly open: () => Promise<VideoSource | null>;
+  /** Those that can be shown, the one of `video.source` first. */
+  readonly cameras: readonly [Camera, ...Camera[]];
   readonly encoders: Encoders;
   readonly profile: Profile;
   readonly outputs: Outputs;
@@ -65,7 +66,7 @@ export class Engine {
     const { clock, log } = options;
     const requestKey = (): void => this.#pipeline.requestKey();
     this.#pipeline = new Pipeline({
-      open: options.open,
+      camera: options.cameras[0],
       encoders: options.encoders,
       profile: options.profile,
       clock,
@@ -113,6 +114,7 @@ export class Engine {
           if (key) requestKey();
           return { done: true };
         },
+        camera: async ({ id }) => this.#showCamera(id),
         snapshot: async ({ frame_id: number, boxes }) => this.#snapshot(number ?? null, boxes ?? []),
         follow: ({ addresses }) => {
           // Told only when there is news: whoever calls this does so at each status.
@@ -208,6 +210,13 @@ export class Engine {
 
   #tell(): void {
     this.#server.tell('status', this.status());
+  }
+
+  async #showCamera(id: string): Promise<ShownCamera> {
+    const camera = this.#options.cameras.find((each) => each.id === id);
+    if (camera === undefined) throw new ApiError('E_NOT_FOUND', `No camera is called ${id}.`);
+    await this.#pipeline.show(camera);
+    return { id, source: this.#pipeline.status().source };
   }
 
   async #record(hint: string | null): Promise<RecordingStatus> {

@@ -16,7 +16,7 @@ import { systemVideoClock } from './engine/picture.ts';
 import { Engine } from './engine.ts';
 import { Outputs } from './outputs/outputs.ts';
 import { mendNewest } from './recorder/torn-file.ts';
-import { openVideoSource, videoAddress } from './sources/open-source.ts';
+import { configuredCameras } from './sources/configured-cameras.ts';
 
 async function build(log: Logger): Promise<Program> {
   const paths = pathsFrom(process.env);
@@ -29,23 +29,21 @@ async function build(log: Logger): Promise<Program> {
       ? await readActiveSlot(paths.activeDrone, (sentence) => log.error(sentence))
       : 0;
   const port = Number(process.env['SVC_RADIO_VIDEO_PORT'] ?? RADIO_PORTS.video);
-  const spec = videoAddress(config, slot === null ? null : port + slot);
   const recordings = recordingsDirectory(config, paths);
   await mendNewest(recordings, (sentence) => log.error(sentence));
   const clock = systemVideoClock();
   const csi = new CsiCameras(() => performance.now());
   // A ground station receives video from the radio and does not send it back.
   const sends = agent.profile === 'drone' && video.radio !== '';
+  const cameras = configuredCameras(config, slot === null ? null : port + slot, {
+    clock,
+    size: video.hero,
+    extensionCameras: paths.cameraSockets,
+    cameras: () => findCameras(process.env['SVC_SYS_DIR'], process.env['SVC_DEV_DIR']),
+    csi: async () => csi.list(),
+  });
   const engine = new Engine({
-    open: async () =>
-      openVideoSource(spec, {
-        clock,
-        size: video.hero,
-        login: video,
-        extensionCameras: paths.cameraSockets,
-        cameras: () => findCameras(process.env['SVC_SYS_DIR'], process.env['SVC_DEV_DIR']),
-        csi: async () => csi.list(),
-      }),
+    cameras,
     encoders: new Encoders({
       choice: video.encoder,
       sys: process.env['SVC_SYS_DIR'],
@@ -56,7 +54,7 @@ async function build(log: Logger): Promise<Program> {
       radio: sends ? started('video.radio', video.radio, parseHostPort) : null,
       outputs: video.outputs.map((text) => started('video.outputs', text, parseVideoOutput)),
       followPort: video.follow_gcs ? video.follow_port : null,
-      source: spec,
+      sources: cameras.map(({ address }) => address),
       own: ownHosts,
       random: Math.random,
       clock,

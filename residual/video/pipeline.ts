@@ -4,6 +4,7 @@ import { Backoff } from '../../shared/async/backoff.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import type { PipelineState, PipelineStatus, Profile } from '../../shared/rpc/video.ts';
+import { Attempt } from './attempt.ts';
 import { cloneFrame } from './engine/av.ts';
 import type { H264Encoder } from './engine/encoder.ts';
 import type { Encoders } from './engine/encoders.ts';
@@ -12,9 +13,25 @@ import type { AccessUnit, Picture, VideoClock } from './engine/picture.ts';
 import { Scaler } from './engine/scaler.ts';
 import type { VideoSource } from './sources/source.ts';
 
-export interface PipelineOptions {
+/** One of the cameras that can be shown. */
+export interface Camera {
+  readonly id: string;
+  /** It needs a part of this machine that another one of this kind may need as well. */
+  readonly exclusive: boolean;
   /** The source for one attempt; null when there is no camera at the moment. */
   readonly open: () => Promise<VideoSource | null>;
+}
+
+/** A camera that is tried. */
+interface Next {
+  readonly attempt: Attempt;
+  readonly camera: Camera;
+  readonly onShown: () => void;
+}
+
+export interface PipelineOptions {
+  /** The one that is shown first. */
+  readonly camera: Camera;
   readonly encoders: Encoders;
   readonly profile: Profile;
   readonly clock: VideoClock;
@@ -37,12 +54,10 @@ export interface PipelineOptions {
 
 const LIMITS = {
   firstPictureMs: 10_000,
-  stallMs: 3000,
-  /** For one picture inside an encoder, and for a camera to end. */
+  /** For the first picture of a camera that is to replace another. */
+  changeMs: 6000,
+  /** For one picture inside an encoder. */
   stuckMs: 5000,
-  watchMs: 250,
-  /** A look that comes so late says nothing. */
-  lateMs: 1000,
   searchMs: 2000,
   firstBackoffMs: 250,
   longestBackoffMs: 5000,
@@ -64,6 +79,19 @@ export class Pipeline {
   readonly #stopped = new AbortController();
   readonly #meter = new Meter();
   #done: Promise<void> = Promise.resolve();
+  /** The camera that is shown, or looked for. */
+  #camera: Camera;
+  /** Its present run; null between two of them. */
+  #present: Attempt | null = null;
+  #next: Next | null = null;
+  /** Another camera is being started. */
+  #change: Promise<void> | null = null;
+  /** Resolves when a camera has been tried alone; null while none is. */
+  #alone: Promise<void> | null = null;
+  /** Ends the pause of the loop. */
+  #turn = new AbortController();
+  /** What comes is H.264 already. */
+  #encoded = false;
   #state: PipelineState = 'starting';
   #problem: string | null = null;
   #source: string | null = null;
@@ -77,6 +105,7 @@ export class Pipeline {
   #keyWanted = false;
   #keyAt = 0;
   #dueAt = 0;
+  #offeredAt = 0;
   #neededAt = 0;
   #idle = false;
   readonly #waiting = new Set<() => void>();
@@ -92,6 +121,7 @@ export class Pipeline {
 
   constructor(options: PipelineOptions) {
     this.#options = options;
+    this.#camera = options.camera;
     this.#wanted = options.profile;
   }
 
@@ -101,6 +131,9 @@ export class Pipeline {
 
   async stop(): Promise<void> {
     this.#stopped.abort();
+    this.#present?.end('stopped');
+    this.#next?.attempt.end('stopped');
+    await this.#change?.catch(() => undefined); // told to whoever asked for it
     await this.#done;
   }
 
@@ -110,6 +143,7 @@ export class Pipeline {
     return {
       state: this.#state,
       problem: this.#problem,
+      camera: this.#camera.id,
       source: this.#source,
       encoder: this.#encoder?.name ?? null,
       encoder_reasons: this.#encoder === null ? null : this.#options.encoders.passed,
@@ -174,102 +208,170 @@ export class Pipeline {
     }
   }
 
+  /**
+   * Shows this camera instead of the present one, which goes on until the new one's first picture is there: viewers see no gap.
+   * Where both need the same part of the machine, it goes first, and comes back if the new one gives nothing.
+   * @throws ApiError E_BUSY while another change is under way, E_NO_PIPELINE if no picture comes: nothing has changed then
+   */
+  async show(camera: Camera): Promise<void> {
+    if (this.#change !== null) throw new ApiError('E_BUSY', 'Another camera is being started already.');
+    if (camera.id === this.#camera.id) return;
+    this.#change = this.#changeTo(camera);
+    await this.#change.finally(() => {
+      this.#change = null;
+    });
+  }
+
+  async #changeTo(camera: Camera): Promise<void> {
+    let problem = await this.#try(camera);
+    const present = this.#present;
+    if (problem !== null && present !== null && camera.exclusive && this.#camera.exclusive)
+      problem = await this.#tryAlone(camera, present);
+    if (problem !== null)
+      throw new ApiError('E_NO_PIPELINE', `The camera ${camera.id} gives no picture: ${problem}.`);
+  }
+
+  /** Beside the present camera, if there is one. @returns why it did not come to be shown; null: it is */
+  async #try(camera: Camera): Promise<string | null> {
+    const source = await camera.open();
+    if (source === null) return 'it is not there';
+    if (this.#stopped.signal.aborted) return 'stopped';
+    const attempt = this.#begin(source, { fromKey: true, firstPictureMs: LIMITS.changeMs });
+    const shown = Promise.withResolvers<null>();
+    this.#next = { attempt, camera, onShown: () => shown.resolve(null) };
+    attempt.start();
+    const problem = await Promise.race([shown.promise, attempt.failed]);
+    this.#next = null;
+    if (problem === null) return null;
+    await attempt.done; // it may hold what the present camera needs
+    return problem;
+  }
+
+  /** As `#try`, with the present camera out of the way. */
+  async #tryAlone(camera: Camera, present: Attempt): Promise<string | null> {
+    const over = Promise.withResolvers<void>();
+    this.#alone = over.promise;
+    try {
+      present.end('another camera is tried');
+      await present.done;
+      this.#present = null;
+      this.#state = 'starting';
+      return await this.#try(camera);
+    } finally {
+      this.#alone = null;
+      over.resolve();
+    }
+  }
+
   async #run(): Promise<void> {
     const { signal } = this.#stopped;
     const backoff = new Backoff(LIMITS.firstBackoffMs, LIMITS.longestBackoffMs);
     while (!signal.aborted) {
-      const source = await this.#options.open();
-      if (signal.aborted) return;
-      this.#source = source?.name ?? null;
-      if (source === null) {
-        this.#state = 'searching';
-        await delay(LIMITS.searchMs, undefined, { signal }).catch(() => undefined); // aborted: the loop ends
+      const attempt = this.#present ?? (await this.#open());
+      if (attempt === null) {
+        await this.#pause(LIMITS.searchMs);
         continue;
       }
-      this.#state = 'starting';
       const before = this.#frames;
-      const problem = await this.#attempt(source, signal);
+      const problem = await attempt.done;
+      await this.#alone;
+      if (this.#present !== attempt) continue; // another camera is shown, or this one comes back
+      this.#present = null;
       await this.#close(problem);
-      if (signal.aborted) return;
+      if (signal.aborted) break;
       if (this.#frames > before) backoff.reset();
       this.#restarts++;
       this.#state = 'lost';
       // Once until a picture comes: a camera that is away for a day must not fill the log.
-      if (problem !== this.#problem) this.#options.log.warn(`video: ${source.name}: ${problem}`);
+      if (problem !== this.#problem) this.#options.log.warn(`video: ${attempt.name}: ${problem}`);
       this.#problem = problem;
       this.#options.onState();
-      await delay(backoff.next(), undefined, { signal }).catch(() => undefined); // aborted: the loop ends
+      await this.#pause(backoff.next());
     }
+    await this.#close('stopped');
   }
 
-  /** @returns why it ended */
-  async #attempt(source: VideoSource, stopped: AbortSignal): Promise<string> {
-    const attempt = new AbortController();
-    let problem = 'the source ended';
-    let endedAt = 0;
-    const end = (why: string): void => {
-      if (attempt.signal.aborted) return;
-      problem = why;
-      endedAt = this.#options.clock.micros();
-      attempt.abort();
-    };
-    const onStop = (): void => end('stopped');
-    stopped.addEventListener('abort', onStop, { once: true });
-    let began = this.#options.clock.micros();
-    this.#neededAt = began;
-    let heardAt: number | null = null;
-    let lookedAt = began;
-    const watch = setInterval(() => {
-      const now = this.#options.clock.micros();
-      const late = now - lookedAt - LIMITS.watchMs * 1000;
-      lookedAt = now;
-      // It is this process that did not run: what camera and encoder did meanwhile has not been seen yet.
-      if (late > LIMITS.lateMs * 1000) {
-        began += late;
-        endedAt += late;
-        this.#busyAt += late;
-        if (heardAt !== null) heardAt += late;
-        return;
-      }
-      const limit = heardAt === null ? LIMITS.firstPictureMs : LIMITS.stallMs;
-      this.#watchOver(now);
-      if (now - (heardAt ?? began) > limit * 1000) end(`nothing came from the camera for ${limit / 1000} s`);
-      if (attempt.signal.aborted && now - endedAt > LIMITS.stuckMs * 1000)
-        this.#options.onStuck(`the camera ${source.name} does not end (${problem})`);
-    }, LIMITS.watchMs);
-    const hear = (at: number): void => {
-      heardAt = at;
-      if (this.#state === 'running') return;
-      this.#state = 'running';
-      this.#problem = null;
-      this.#options.onState();
-    };
-    try {
-      await source.run(
-        {
-          wants: (at) => this.#wants(at),
-          onPicture: (picture) => {
-            if (attempt.signal.aborted) return;
-            hear(picture.at);
-            this.#options.onPicture(picture, ++this.#taken);
-            this.#offer(picture, end);
-          },
-          onUnit: (unit) => {
-            if (attempt.signal.aborted) return;
-            hear(unit.at);
-            this.#options.onReceived(unit, ++this.#taken);
-            this.#emit(unit);
-          },
+  /** The camera that is to be shown; null if it is not there. */
+  async #open(): Promise<Attempt | null> {
+    const source = await this.#camera.open();
+    if (this.#present !== null) return this.#present; // shown meanwhile
+    this.#source = source?.name ?? null;
+    this.#state = source === null ? 'searching' : 'starting';
+    if (source === null || this.#stopped.signal.aborted) return null;
+    this.#neededAt = this.#options.clock.micros();
+    this.#present = this.#begin(source, { fromKey: false, firstPictureMs: LIMITS.firstPictureMs });
+    this.#present.start();
+    return this.#present;
+  }
+
+  /** Until another camera is shown. */
+  async #pause(ms: number): Promise<void> {
+    if (this.#present !== null) return;
+    this.#turn = new AbortController();
+    const signal = AbortSignal.any([this.#stopped.signal, this.#turn.signal]);
+    await delay(ms, undefined, { signal }).catch(() => undefined); // aborted: the loop goes on
+  }
+
+  #begin(source: VideoSource, how: { readonly fromKey: boolean; readonly firstPictureMs: number }): Attempt {
+    const { clock, onStuck } = this.#options;
+    return new Attempt({
+      source,
+      clock,
+      ...how,
+      onStuck,
+      onLook: (attempt, now, late) => {
+        if (attempt !== this.#present) return;
+        if (late > 0) this.#busyAt += late;
+        else this.#watchOver(now);
+      },
+      sink: (attempt) => ({
+        wants: (at) => attempt !== this.#present || this.#wants(at),
+        onPicture: (picture) => {
+          if (!this.#shows(attempt, false)) return;
+          this.#options.onPicture(picture, ++this.#taken);
+          this.#offer(picture, (why) => attempt.end(why));
         },
-        attempt.signal,
-      );
-    } catch (error) {
-      end(messageOf(error));
-    } finally {
-      clearInterval(watch);
-      stopped.removeEventListener('abort', onStop);
-    }
-    return problem;
+        onUnit: (unit) => {
+          if (!this.#shows(attempt, true)) return;
+          this.#options.onReceived(unit, ++this.#taken);
+          this.#emit(unit);
+        },
+      }),
+    });
+  }
+
+  /** Whether what comes from there is shown: the first picture of a camera that is tried makes it the present one. */
+  #shows(attempt: Attempt, encoded: boolean): boolean {
+    if (attempt === this.#next?.attempt) this.#takeOver(this.#next, encoded);
+    if (attempt !== this.#present) return false;
+    this.#encoded = encoded;
+    if (this.#state === 'running') return true;
+    this.#state = 'running';
+    this.#problem = null;
+    this.#options.onState();
+    return true;
+  }
+
+  /** The encoder goes on, so that its stream does; where the new camera encodes itself, it is not needed any more. */
+  #takeOver({ attempt, camera, onShown }: Next, encoded: boolean): void {
+    const { log, onState } = this.#options;
+    this.#next = null;
+    this.#present?.end('another camera is shown');
+    this.#present = attempt;
+    this.#camera = camera;
+    this.#source = attempt.name;
+    this.#problem = null;
+    this.#state = 'running';
+    this.#encoded = encoded;
+    // Who watches begins with its first picture.
+    this.#dueAt = 0;
+    this.#keyAt = 0;
+    this.#keyWanted = true;
+    if (encoded) void this.#close('the pictures come encoded already');
+    this.#turn.abort();
+    log.info(`video: ${camera.id} is shown (${attempt.name})`);
+    onState();
+    onShown();
   }
 
   #watchOver(now: number): void {
@@ -318,7 +420,8 @@ export class Pipeline {
 
   /** Encodes every picture that is due; pictures that come while the encoder is busy are dropped, so that none is late. */
   #offer(picture: Picture, fail: (why: string) => void): void {
-    if (!this.#isDue(picture.at)) return;
+    // That of another camera may be a little older.
+    if (!this.#isDue(picture.at) || picture.at <= this.#offeredAt) return;
     if (this.#busy !== null) {
       this.#dropped++;
       return;
@@ -326,6 +429,7 @@ export class Pipeline {
     const period = this.#period;
     this.#dueAt = Math.max(this.#dueAt + period, picture.at + period / 2);
     const { capturedAt, at } = picture;
+    this.#offeredAt = at;
     const frame = cloneFrame(picture.frame);
     this.#latest?.frame.free();
     this.#latest = { frame, capturedAt, at };
@@ -351,7 +455,8 @@ export class Pipeline {
         this.#keyWanted = false;
         this.#keyAt = at;
       }
-      for (const unit of await encoder.encode(scaled, { capturedAt, at }, key)) this.#emit(unit);
+      for (const unit of await encoder.encode(scaled, { capturedAt, at }, key))
+        if (!this.#encoded) this.#emit(unit); // else another camera is shown since
     } catch (error) {
       this.#options.encoders.failed(encoder.name, messageOf(error));
       throw error;
@@ -389,7 +494,7 @@ export class Pipeline {
   async #close(why: string): Promise<void> {
     this.#refuseWaiting(why);
     // Freed memory below a native call that still runs would end the process without a word.
-    if (this.#busy !== null && !(await endsWithin(this.#busy, LIMITS.stuckMs))) return;
+    while (this.#busy !== null) if (!(await endsWithin(this.#busy, LIMITS.stuckMs))) return;
     this.#encoder?.close();
     this.#encoder = null;
     this.#scaler.close();

@@ -1,3 +1,4 @@
+import { shownName } from '../schemas/shown-name.ts';
 import { RESIDUAL, section, VIDEO } from './leaf.ts';
 
 const encoded = (width: number, height: number, fps: number, kbps: number, what: string) => ({
@@ -57,6 +58,36 @@ export const videoConfig = section({
     description:
       'auto (a drone: the first V4L2 camera, else the first CSI camera; a ground station: rtp:0.0.0.0:5600), none, test, v4l2:/dev/video0, libcamera or libcamera:1 (a CSI camera by its number; needs rpicam-vid or libcamera-vid), rtsp://host/path, rtp:address:port, or extension:ID (the camera of that extension)',
     'x-sends': ['video.username', 'video.password'],
+    'x-restart': ['svc-video', 'svc-residual'],
+  },
+  cameras: {
+    type: 'array',
+    maxItems: 8,
+    'x-unique': 'id',
+    items: {
+      type: 'object',
+      required: ['id', 'name', 'source'],
+      properties: {
+        id: {
+          type: 'string',
+          pattern: '^(?!main$)[a-z0-9][a-z0-9_-]{0,31}$',
+          'x-says': 'must be 1 to 32 of a-z, 0-9, _ and -, and not main, which is video.source',
+          description: 'what it is called here; main is video.source',
+        },
+        name: { ...shownName, minLength: 1, maxLength: 64, description: 'what people read' },
+        source: {
+          type: 'string',
+          format: 'video-source',
+          maxLength: 256,
+          not: { const: 'none' },
+          description: 'as video.source, but not none',
+        },
+      },
+      additionalProperties: false,
+    },
+    default: [],
+    description:
+      'other cameras that can be shown instead of video.source, each {id, name, source}; the login of video.username goes only to the host of video.source',
     'x-restart': ['svc-video', 'svc-residual'],
   },
   username: {

@@ -82,6 +82,12 @@ export const videoRows = [
   row('video.cameras.get', 'GET /api/video/cameras', 'key read ok -', 'cameras found', {
     responses: json('V4L2 capture devices and CSI cameras', video.cameras),
   }),
+  row('video.camera.put', 'PUT /api/video/camera', 'key safe_write ok - config', 'show another camera', {
+    body: video.cameraChoice,
+    limits: LIMITS.slow,
+    fails: ['E_NOT_FOUND', 'E_BUSY', 'E_NO_PIPELINE'],
+    responses: json('its first picture is there; viewers and recording have gone on', video.cameraShown),
+  }),
   recordStartRow,
   recordStopRow,
   recordingsRow,

@@ -25,6 +25,8 @@ export interface PipelineStatus {
   readonly state: PipelineState;
   /** Why it is lost. */
   readonly problem: string | null;
+  /** The id of the camera that is shown. */
+  readonly camera: string;
   readonly source: string | null;
   /** Null if the source sends H.264 itself, and before the first frame. */
   readonly encoder: string | null;
@@ -127,6 +129,11 @@ export interface Snapshot {
   readonly captured_at: string;
 }
 
+export interface ShownCamera {
+  readonly id: string;
+  readonly source: string | null;
+}
+
 /** What is drawn into a snapshot: a rectangle in pixels of the camera's picture, and a word. */
 const snapshotBox = {
   ...bbox,
@@ -140,11 +147,16 @@ export interface Done {
   readonly done: true;
 }
 
+/** The id of the camera in `video.source`; those of `video.cameras` have others. */
+export const MAIN_CAMERA = 'main';
+
 const NOTHING = { type: 'object', additionalProperties: false } as const;
 const text = { type: 'string' } as const;
 const whole = { type: 'integer', minimum: 1 } as const;
 const id = { type: 'string', minLength: 1, maxLength: 64 } as const;
 const CALL_MS = 5000;
+/** Two tries of a camera, and an end of the present one in between. */
+const CAMERA_MS = 25_000;
 
 /** The contract of svc-video on `video.sock`. Errors: E_NO_PIPELINE while no pictures come. */
 export const VIDEO = {
@@ -172,6 +184,12 @@ export const VIDEO = {
       },
       shape<Done>(),
       CALL_MS,
+    ),
+    /** Shows another camera; nothing changes if it gives no picture. Errors: E_NOT_FOUND, E_BUSY. */
+    camera: method(
+      { type: 'object', required: ['id'], properties: { id }, additionalProperties: false },
+      shape<ShownCamera>(),
+      CAMERA_MS,
     ),
     /** `frame_id`: this picture, which went over `frames.sock` just now, instead of the newest. Errors: E_NO_FRAME. */
     snapshot: method(

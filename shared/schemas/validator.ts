@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Ajv2020, AnySchema, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { FromSchema } from 'json-schema-to-ts';
-import type { JsonObject } from '../member.ts';
+import { type JsonObject, memberOf } from '../member.ts';
 import { FORMATS } from './addresses.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { wordsOf, worthSaying } from './violation-words.ts';
@@ -55,6 +55,14 @@ export function createAjv(options: ValidatorOptions & { readonly checkSchemas?: 
   for (const keyword of ['x-restart', 'x-sends']) ajv.addKeyword({ keyword, schemaType: 'array' });
   for (const keyword of ['x-class', 'x-reason', 'x-armed', 'x-says'])
     ajv.addKeyword({ keyword, schemaType: 'string' });
+  // JSON Schema compares whole entries only.
+  ajv.addKeyword({
+    keyword: 'x-unique',
+    type: 'array',
+    schemaType: 'string',
+    validate: (member: string, entries: readonly unknown[]) =>
+      new Set(entries.map((entry) => memberOf(entry, member))).size === entries.length,
+  });
   addFormats.default(ajv, ['date-time', 'date']);
   for (const [name, { fits }] of Object.entries(FORMATS)) ajv.addFormat(name, fits);
   return ajv;

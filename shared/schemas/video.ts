@@ -117,6 +117,7 @@ export const videoStatus = {
         'off: the config wants none; down: svc-video does not run; searching: no camera; lost: it failed and is tried again',
     },
     problem: nullable('string', 'why it is lost'),
+    camera: nullable('string', 'the id of the camera that is shown: main, or one of `video.cameras`'),
     source: nullable('string', 'where the pictures come from'),
     encoder: nullable('string', 'null if the pictures are already encoded'),
     encoder_reasons: {
@@ -184,7 +185,7 @@ export const videoStatus = {
 export const cameras = {
   title: 'CameraList',
   type: 'object',
-  required: ['cameras', 'source', 'problem', 'csi_problem'],
+  required: ['cameras', 'source', 'problem', 'csi_problem', 'configured', 'camera_id'],
   properties: {
     cameras: {
       type: 'array',
@@ -218,6 +219,42 @@ export const cameras = {
     source: { type: ['string', 'null'], description: 'the one in use' },
     problem: nullable('string', 'why V4L2 cameras may be missing'),
     csi_problem: nullable('string', 'why CSI cameras are not listed'),
+    configured: {
+      type: 'array',
+      description: 'the cameras that can be shown: main, which is `video.source`, then `video.cameras`',
+      items: {
+        type: 'object',
+        required: ['id', 'name', 'source'],
+        properties: { id: { type: 'string' }, name: { type: 'string' }, source: { type: 'string' } },
+      },
+    },
+    camera_id: nullable('string', 'the one that is shown; null while svc-video does not run'),
+  },
+} as const satisfies JsonSchema;
+
+export const cameraChoice = {
+  title: 'CameraChoice',
+  examples: [{ camera_id: 'main' }],
+  type: 'object',
+  required: ['camera_id'],
+  properties: {
+    camera_id: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 32,
+      description: 'main, or the id of one of `video.cameras`',
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const cameraShown = {
+  title: 'CameraShown',
+  type: 'object',
+  required: ['camera_id', 'source'],
+  properties: {
+    camera_id: { type: 'string', description: 'the one that is shown' },
+    source: nullable('string', 'where its pictures come from'),
   },
 } as const satisfies JsonSchema;
 

@@ -74,6 +74,7 @@ export const WORDS: Readonly<Record<string, Words>> = {
     limit === 1 ? 'must not be empty' : `must have at least ${many(limit, 'entry', 'entries')}`,
   maxItems: ({ limit }) => `must have at most ${many(limit, 'entry', 'entries')}`,
   uniqueItems: ({ i, j }) => `has the same entry twice, at ${String(j)} and ${String(i)}`,
+  'x-unique': (_, __, member) => `has two entries with the same ${String(member)}`,
   contains: () => 'lacks an entry that it needs',
   minProperties: ({ limit }, { properties }) =>
     limit === 1 && properties === undefined

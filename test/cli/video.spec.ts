@@ -8,7 +8,7 @@ import type { TestNode } from '../support/node.ts';
 import { decodeJpeg } from '../support/pictures.ts';
 import { svc } from '../support/svc.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
-import { KEYED, startVideoNode } from '../support/video-node.ts';
+import { KEYED, startVideoNode, TEST_CAMERA } from '../support/video-node.ts';
 
 describe('svc and the camera', function () {
   this.timeout(120_000); // each call is a process of its own
@@ -18,7 +18,9 @@ describe('svc and the camera', function () {
 
   before(async () => {
     dir = await tempDir();
-    node = await startVideoNode();
+    node = await startVideoNode({
+      config: `${TEST_CAMERA}  cameras: [{id: tail, name: Tail, source: test}]\n`,
+    });
   });
   after(async () => {
     await node.stop();
@@ -54,6 +56,18 @@ describe('svc and the camera', function () {
     const list = (await run('recording', 'list')).stdout;
     expect(list).to.include('Nothing is recorded at the moment.').and.to.include(name);
     expect((await run('recording', 'stop')).code).to.equal(EXIT.refused);
+  });
+
+  it('camera: the list, another one, and none of that name', async () => {
+    const shown = async (): Promise<unknown> => JSON.parse((await run('camera', '--json')).stdout);
+    expect((await run('camera')).stdout).to.match(/^\* main +main +test\n {2}tail +Tail +test$/m);
+    const { code, stdout, stderr } = await run('camera', 'tail');
+    expect(code, stderr).to.equal(0);
+    expect(stdout.trim()).to.equal('tail is shown (test).');
+    expect(await shown()).to.include({ camera_id: 'tail' });
+    const none = await run('camera', 'nose');
+    expect([none.code, none.stderr]).to.deep.equal([EXIT.refused, none.stderr]);
+    expect(none.stderr).to.include('No camera is called nose');
   });
 
   it('stream: addresses at which the picture is, here by the name of the node and elsewhere by the one given', async () => {

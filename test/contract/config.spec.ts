@@ -117,6 +117,11 @@ describe('GET and PUT /api/config', () => {
     expect((await put('security.api.cors_origins', '["http://c.example"]')).body['value']).to.deep.equal([
       'http://c.example',
     ]);
+    const camera = { id: 'tail', name: 'Tail', source: 'test' };
+    expect((await put('video.cameras', JSON.stringify([camera]))).body).to.deep.include({
+      value: [camera],
+      restart_required: ['svc-video', 'svc-residual'],
+    });
     expect((await put('security.api.cors_enabled', 'false')).body['value']).to.equal(false);
     expect((await put('api.port', String(node.port))).body['value']).to.equal(node.port);
     expect((await get()).security.api.cors_origins).to.deep.equal(['http://c.example']);
@@ -134,7 +139,18 @@ describe('GET and PUT /api/config', () => {
       expect((await get()).radio.tx_power_dbm).to.equal(value);
     });
 
-  const refused: readonly [string, unknown, unknown, number, string][] = [
+  const cameras = [
+    { id: 'main', name: 'A', source: 'test' },
+    { id: 'a', name: 'A', source: 'none' },
+    { id: 'a', name: '', source: 'test' },
+    { id: 'a', name: 'A', source: 'rtsp://u:p@10.0.0.9/live' },
+    { id: 'a', name: 'A', source: 'test', password: 'p' },
+  ];
+  const refused: readonly (readonly [string, unknown, unknown, number, string])[] = [
+    ...cameras.map(
+      (camera) =>
+        [`the camera ${JSON.stringify(camera)}`, 'video.cameras', [camera], 422, 'E_INVALID_VALUE'] as const,
+    ),
     [
       'a text that is no number for a number that may be null',
       'radio.tx_power_dbm',
@@ -159,6 +175,13 @@ describe('GET and PUT /api/config', () => {
     ['an endpoint that cannot be opened', 'mavlink.endpoints', ['tcp:0.0.0.0:0'], 422, 'E_INVALID_VALUE'],
     ['a camera on a port that is none', 'video.source', 'rtp:0.0.0.0:70000', 422, 'E_INVALID_VALUE'],
     ['a login in the URL of a camera', 'video.source', 'rtsp://u:p@10.0.0.9/live', 422, 'E_INVALID_VALUE'],
+    [
+      'two cameras of one id',
+      'video.cameras',
+      '[{"id":"a","name":"A","source":"test"},{"id":"a","name":"B","source":"test"}]',
+      422,
+      'E_INVALID_VALUE',
+    ],
     ['an address that is none', 'api.host', 'everywhere', 422, 'E_INVALID_VALUE'],
   ];
   for (const [name, key, value, status, code] of refused) {

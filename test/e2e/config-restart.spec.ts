@@ -58,6 +58,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
     ['operator_id', 'self_id'].map((key) => [`remote_id.${key}`, 'test/clients/remote-id.spec.ts']),
   ),
   'security.require_tls': 'test/e2e/https.spec.ts',
+  'video.cameras': 'test/video/cameras.spec.ts',
 };
 
 describe('each config key is in force once what the answer names was restarted', function () {

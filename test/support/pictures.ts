@@ -12,14 +12,29 @@ export interface Seen {
   readonly height: number;
   /** The burnt-in clock, Unix ms; null where it cannot be read. */
   readonly clock: number | null;
+  /** It has no colours: a test picture that was told to have none. */
+  readonly grey: boolean;
 }
+
+/** Of the eight bars of the test picture, those with a colour. */
+const COLOURED = [1, 2, 3, 4, 5, 6] as const;
+const FAINT = 20;
 
 function look(frame: Frame): Seen {
   const { width, height } = frame;
   const luma = frame.data?.[0] ?? Buffer.alloc(0);
   const stride = frame.linesize[0] ?? width;
   const white = (x: number, y: number): boolean => (luma[y * stride + x] ?? 0) > 128;
-  return { width, height, clock: readStrip(white, width, height, Date.now()) };
+  const blue = (bar: number): number => {
+    const x = Math.floor(((bar + 0.5) * width) / 16);
+    return frame.data?.[1]?.[Math.floor((height / 2) * 0.9) * (frame.linesize[1] ?? 0) + x] ?? 128;
+  };
+  return {
+    width,
+    height,
+    clock: readStrip(white, width, height, Date.now()),
+    grey: COLOURED.every((bar) => Math.abs(blue(bar) - 128) < FAINT),
+  };
 }
 
 async function decode<T>(

@@ -12,21 +12,23 @@ const SIZE = { width: 640, height: 360, fps: 15, bitrate_kbps: 800 };
 /** A network camera: RTSP (RFC 2326) with Basic authentication, H.264 interleaved over the same TCP connection. */
 export class RtspCamera {
   readonly #server: Server;
-  readonly #login: string;
+  readonly #login: string | null;
   readonly #stopped = new AbortController();
   /** Who plays, with the sequence number of the next packet. */
   readonly #players = new Map<Socket, number>();
   #sets: Buffer = Buffer.alloc(0);
   /** Requests without the login. */
   refused = 0;
+  /** What every request had as its login; empty: none. */
+  readonly logins: string[] = [];
 
-  private constructor(login: string) {
-    this.#login = `Basic ${Buffer.from(login).toString('base64')}`;
+  private constructor(login: string | null) {
+    this.#login = login === null ? null : `Basic ${Buffer.from(login).toString('base64')}`;
     this.#server = createServer((socket) => this.#accept(socket));
   }
 
-  /** @param login `name:password` */
-  static async start(login: string): Promise<RtspCamera> {
+  /** @param login `name:password`; null: everybody may look. @param grey without colours, to tell it from another one */
+  static async start(login: string | null, grey = false): Promise<RtspCamera> {
     av(); // quiet
     const camera = new RtspCamera(login);
     const encoder = await H264Encoder.open('libx264', SIZE);
@@ -38,6 +40,7 @@ export class RtspCamera {
       onPicture: ({ frame, capturedAt, at }: { frame: Frame; capturedAt: number; at: number }) => {
         const own = frame.clone();
         if (own === null) return;
+        if (grey) for (const plane of own.data?.slice(1) ?? []) plane.fill(128);
         busy = busy.then(async () => {
           for (const unit of await encoder.encode(own, { capturedAt, at }, false)) {
             if (unit.key) camera.#sets = parameterSets(unit.data) ?? camera.#sets;
@@ -98,7 +101,8 @@ export class RtspCamera {
       say('200 OK', ['Public: OPTIONS, DESCRIBE, SETUP, PLAY, TEARDOWN']);
       return;
     }
-    if (header('Authorization') !== this.#login) {
+    this.logins.push(header('Authorization'));
+    if (this.#login !== null && header('Authorization') !== this.#login) {
       this.refused++;
       say('401 Unauthorized', ['WWW-Authenticate: Basic realm="camera"']);
       return;

@@ -55,7 +55,12 @@ describe('a snapshot with boxes', function () {
     const drawn = await engine.calls.snapshot({ frame_id: header.frame_id, boxes: [box] });
     const jpeg = Buffer.from(drawn.jpeg_base64, 'base64');
     expect(drawn.captured_at).to.equal(new Date(header.captured_at_ms).toISOString());
-    expect(await decodeJpeg(jpeg)).to.deep.equal({ width: 1280, height: 720, clock: header.captured_at_ms });
+    expect(await decodeJpeg(jpeg)).to.deep.equal({
+      width: 1280,
+      height: 720,
+      clock: header.captured_at_ms,
+      grey: false,
+    });
     const at = await coloursOf(jpeg);
     for (const [x, y] of [
       [700, 350],

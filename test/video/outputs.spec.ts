@@ -28,7 +28,7 @@ function open(options: Partial<OutputsOptions> & { clock?: Hand } = {}): Outputs
     radio: null,
     outputs: [],
     followPort: null,
-    source: { kind: 'test' },
+    sources: [{ kind: 'test' }],
     own: () => new Set(['10.1.2.3']),
     random: () => 0.5,
     clock: new Hand(),
@@ -109,7 +109,11 @@ describe('where the picture is sent', () => {
     ['10.1.2.4', 5600, false],
   ] as const) {
     it(`${host}:${port} ${back ? 'leads back to the source and gets nothing' : 'does not lead back'}`, async () => {
-      const outputs = open({ source, followPort: port, outputs: [{ kind: 'mpegts', host, port }] });
+      const outputs = open({
+        sources: [{ kind: 'test' }, source],
+        followPort: port,
+        outputs: [{ kind: 'mpegts', host, port }],
+      });
       outputs.follow([host]);
       for (const { problem } of outputs.status)
         if (back) expect(problem).to.include('video.source');

@@ -37,7 +37,7 @@ describe('a foreign engine that never answers', () => {
     const stuck = Promise.withResolvers<string>();
     const picture = Promise.withResolvers<void>();
     const pipeline = new Pipeline({
-      open: async () => source(time.clock),
+      camera: { id: 'main', exclusive: false, open: async () => source(time.clock) },
       encoders: new Encoders({ choice: 'libx264', open: async () => encoder as H264Encoder }),
       profile: PROFILE,
       clock: time.clock,

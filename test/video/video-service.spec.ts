@@ -22,6 +22,9 @@ class FakeEngine {
   /** Widths that were asked for. */
   readonly asked: number[] = [];
   readonly starts: (string | null)[] = [];
+  camera = 'main';
+  /** Cameras that were asked for. */
+  readonly cameras: string[] = [];
   answer: (profile: Profile) => Promise<Profile> = async (profile) => Promise.resolve(profile);
   refusal: ApiError | null = null;
   #waiting: (() => void)[] = [];
@@ -39,6 +42,13 @@ class FakeEngine {
           this.asked.push(profile.width);
           this.#wake();
           return this.answer(profile);
+        },
+        camera: ({ id }) => {
+          this.cameras.push(id);
+          this.#wake();
+          if (this.refusal !== null) throw this.refusal;
+          this.camera = id;
+          return { id, source: 'test' };
         },
         limit: none,
         snapshot: none,
@@ -79,6 +89,7 @@ class FakeEngine {
     return {
       state: this.state,
       problem: null,
+      camera: this.camera,
       source: 'test',
       encoder: this.encoder,
       encoder_reasons: this.encoder === null ? null : [],
@@ -151,6 +162,7 @@ describe('the video service, with a svc-video that fails in every way', () => {
     service = await VideoService.open({
       engine: client,
       profiles: PROFILES,
+      known: new Set(['main', 'tail']),
       file: join(dir, 'profile.json'),
       now: () => clock.now,
       wall: () => clock.wall,
@@ -195,6 +207,40 @@ describe('the video service, with a svc-video that fails in every way', () => {
     await says('running');
     await says('running');
     expect(engine.starts).to.deep.equal(['a']);
+  });
+
+  it('the camera that was chosen is shown again after a crash of svc-video; one that is gone is given up', async () => {
+    await begin();
+    expect(await service.showCamera('tail')).to.deep.equal({ id: 'tail', source: 'test' });
+    const unknown = await service.showCamera('nose').catch((error: unknown) => error);
+    expect(unknown).to.include({ code: 'E_NOT_FOUND' });
+    await dies();
+    engine.camera = 'main';
+    await engine.server.start();
+    await engine.until(() => engine.cameras.length === 2);
+    expect(engine.cameras).to.deep.equal(['tail', 'tail']);
+    await dies();
+    engine.camera = 'main';
+    engine.refusal = new ApiError('E_NO_PIPELINE');
+    await engine.server.start();
+    await engine.until(() => engine.cameras.length === 3);
+    await says('running');
+    await dies();
+    await engine.server.start();
+    await says('running');
+    expect(engine.cameras).to.deep.equal(['tail', 'tail', 'tail']);
+  });
+
+  it('a restart of this process does not change what is shown', async () => {
+    engine.camera = 'tail';
+    await begin();
+    await says('running');
+    expect(engine.cameras).to.deep.equal([]);
+    await dies();
+    engine.camera = 'main';
+    await engine.server.start();
+    await engine.until(() => engine.cameras.length === 1);
+    expect(engine.cameras).to.deep.equal(['tail']);
   });
 
   it('a lease that begins while the call of a lapse fails is applied, though the encoder may have followed the lapse', async () => {

@@ -16,6 +16,8 @@ interface VideoDeps {
   readonly service: VideoService;
   readonly recordings: Recordings;
   readonly live: LiveStreams;
+  /** Those that can be shown. */
+  readonly configured: readonly { readonly id: string; readonly name: string; readonly source: string }[];
   readonly cameras: () => CameraList;
   /** @param inUse one of them gives pictures */
   readonly csi: (inUse: boolean) => Promise<CsiList>;
@@ -31,6 +33,7 @@ type SnapshotParams = Parameters<EngineClient['calls']['snapshot']>[0];
 /** The status of a pipeline that does not answer: all unknown. */
 const UNKNOWN = {
   problem: null,
+  camera: null,
   source: null,
   encoder: null,
   encoder_reasons: null,
@@ -92,7 +95,19 @@ export function videoHandlers(deps: VideoDeps): HandlersOf<typeof videoRows, 're
       const { cameras, problem } = deps.cameras();
       const source = engine.status?.source ?? null;
       const csi = await deps.csi(source?.startsWith('libcamera:') ?? false);
-      return { cameras: [...cameras, ...csi.cameras], source, problem, csi_problem: csi.problem };
+      return {
+        cameras: [...cameras, ...csi.cameras],
+        source,
+        problem,
+        csi_problem: csi.problem,
+        configured: deps.configured,
+        camera_id: engine.status?.camera ?? null,
+      };
+    },
+
+    'video.camera.put': async ({ body }) => {
+      const { id, source } = await service.showCamera(body.camera_id);
+      return { camera_id: id, source };
     },
 
     'video.record.start.post': async ({ body }) => service.startRecording(body.name ?? null),

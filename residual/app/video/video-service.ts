@@ -2,8 +2,15 @@ import { readFile } from 'node:fs/promises';
 import { ApiError, codeOf, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import type { EngineStatus, Profile, Recorded, RecordingStatus } from '../../../shared/rpc/video.ts';
+import type {
+  EngineStatus,
+  Profile,
+  Recorded,
+  RecordingStatus,
+  ShownCamera,
+} from '../../../shared/rpc/video.ts';
 import type { EngineClient } from './engine-client.ts';
+import { KeptCamera } from './kept-camera.ts';
 import { KeptRecording } from './kept-recording.ts';
 import { LeaseBook, type ProfileName } from './leases.ts';
 
@@ -27,6 +34,8 @@ interface Applied {
 interface VideoServiceOptions {
   readonly engine: EngineClient;
   readonly profiles: Readonly<Record<ProfileName, Profile>>;
+  /** The ids of the cameras that can be shown. */
+  readonly known: ReadonlySet<string>;
   /** The file with the base profile. */
   readonly file: string;
   /** Monotonic clock, ms. */
@@ -47,11 +56,13 @@ export class VideoService {
   #applying: Promise<void> | null = null;
   #lapse: NodeJS.Timeout | null = null;
   readonly #recording: KeptRecording;
+  readonly #camera: KeptCamera;
 
   private constructor(options: VideoServiceOptions, base: ProfileName) {
     this.#options = options;
     this.#leases = new LeaseBook(base, options.now);
     this.#recording = new KeptRecording(options);
+    this.#camera = new KeptCamera(options);
   }
 
   static async open(options: VideoServiceOptions): Promise<VideoService> {
@@ -66,6 +77,7 @@ export class VideoService {
   heard(status: EngineStatus, isNew: boolean): void {
     if (isNew) this.#applied = null;
     this.#recording.heard(status, isNew);
+    this.#camera.heard(status, isNew);
     if (status.state !== 'running' || status.profile === null) return;
     if (this.#applied === null && this.#applying === null) this.#follow();
   }
@@ -112,6 +124,11 @@ export class VideoService {
   /** @param hint goes into the name */
   async startRecording(hint: string | null): Promise<RecordingStatus> {
     return this.#recording.start(hint);
+  }
+
+  /** @throws ApiError E_NOT_FOUND, E_BUSY, E_NO_PIPELINE, E_TIMEOUT; what was shown is shown on then */
+  async showCamera(id: string): Promise<ShownCamera> {
+    return this.#camera.show(id);
   }
 
   async stopRecording(): Promise<Recorded> {

@@ -2,7 +2,7 @@ import type { Principal } from '../../../shared/auth/principal.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import type { videoRows } from '../../../shared/routes/video.ts';
 import type { whepRows } from '../../../shared/routes/whep.ts';
-import type { EngineStatus } from '../../../shared/rpc/video.ts';
+import { type EngineStatus, MAIN_CAMERA } from '../../../shared/rpc/video.ts';
 import type { Batch } from '../../../shared/schemas/vision.ts';
 import { findCameras } from '../../../shared/video/cameras.ts';
 import { CsiCameras } from '../../../shared/video/csi-cameras.ts';
@@ -51,10 +51,13 @@ export async function openVideo(
     camera.heard(status);
   };
   const engine = new EngineClient(paths.videoSocket, onStatus, off);
+  // svc-video has the same list.
+  const configured = [{ id: MAIN_CAMERA, name: MAIN_CAMERA, source: video.source }, ...video.cameras];
   const recordings = new Recordings(recordingsDirectory(config, paths));
   const service = await VideoService.open({
     engine,
     profiles: { hero: video.hero, thumbnail: video.thumbnail },
+    known: new Set(configured.map(({ id }) => id)),
     file: paths.videoProfile,
     now: () => performance.now(),
     wall: Date.now,
@@ -84,6 +87,7 @@ export async function openVideo(
         engine,
         service,
         recordings,
+        configured,
         cameras: () => findCameras(trees.sys, trees.dev),
         csi: async (inUse) => csi.list(inUse),
         live,

@@ -14,8 +14,8 @@ export interface OutputsOptions {
   readonly outputs: readonly VideoOutput[];
   /** The port of ground stations that are followed; null: none is. */
   readonly followPort: number | null;
-  /** Where the pictures come from: nothing is sent back there. */
-  readonly source: VideoSource;
+  /** Where pictures may come from: nothing is sent back there. */
+  readonly sources: readonly VideoSource[];
   /** Names and addresses of this machine. */
   readonly own: () => ReadonlySet<string>;
   /** 0 to 1. */
@@ -152,9 +152,13 @@ export class Outputs {
 
   /** The pictures would come in again, and go out again. */
   #leadsBack(address: string, port: number): string | null {
-    const { source, own } = this.#options;
-    if (source.kind !== 'rtp' || source.port !== port) return null;
-    const same = address === source.host || isOwnHost(address, own());
-    return same ? `${address}:${port} is where this node's own pictures come from (video.source)` : null;
+    const { sources, own } = this.#options;
+    const isOwn = isOwnHost(address, own());
+    const same = sources.some(
+      (source) => source.kind === 'rtp' && source.port === port && (isOwn || address === source.host),
+    );
+    return same
+      ? `${address}:${port} is where this node's own pictures come from (video.source, video.cameras)`
+      : null;
   }
 }

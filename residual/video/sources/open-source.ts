@@ -15,7 +15,7 @@ import { RtpSource } from './rtp-source.ts';
 import type { VideoSource } from './source.ts';
 import { TestSource } from './test-source.ts';
 
-interface SourceDeps {
+export interface SourceDeps {
   readonly clock: VideoClock;
   readonly size: { readonly width: number; readonly height: number; readonly fps: number };
   readonly cameras: () => CameraList;
