@@ -21,8 +21,9 @@ import { UnitBuffer } from './engine/unit-buffer.ts';
 import { FrameServer } from './frames/frame-server.ts';
 import { LiveStreams } from './live/live-streams.ts';
 import type { Outputs } from './outputs/outputs.ts';
-import { type Camera, Pipeline } from './pipeline.ts';
+import { Pipeline } from './pipeline.ts';
 import { Recorder } from './recorder/recorder.ts';
+import type { Camera } from './sources/source.ts';
 import { type OpenViewer, Viewers } from './viewers/viewers.ts';
 
 interface EngineOptions {

@@ -11,16 +11,7 @@ import type { Encoders } from './engine/encoders.ts';
 import { Meter } from './engine/meter.ts';
 import type { AccessUnit, Picture, VideoClock } from './engine/picture.ts';
 import { Scaler } from './engine/scaler.ts';
-import type { VideoSource } from './sources/source.ts';
-
-/** One of the cameras that can be shown. */
-export interface Camera {
-  readonly id: string;
-  /** It needs a part of this machine that another one of this kind may need as well. */
-  readonly exclusive: boolean;
-  /** The source for one attempt; null when there is no camera at the moment. */
-  readonly open: () => Promise<VideoSource | null>;
-}
+import type { Camera, VideoSource } from './sources/source.ts';
 
 /** A camera that is tried. */
 interface Next {

@@ -6,8 +6,8 @@ import {
   started,
   type VideoSource as VideoAddress,
 } from '../../../shared/schemas/addresses.ts';
-import type { Camera } from '../pipeline.ts';
 import { openVideoSource, type SourceDeps, videoAddress } from './open-source.ts';
+import type { Camera } from './source.ts';
 
 /** They may need the same device, chip or port: then one can only run when the other has ended. */
 const EXCLUSIVE: readonly VideoAddress['kind'][] = ['auto', 'libcamera', 'rtp', 'v4l2'];

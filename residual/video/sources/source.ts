@@ -19,3 +19,12 @@ export interface VideoSource {
    */
   run(sink: SourceSink, signal: AbortSignal): Promise<void>;
 }
+
+/** One of the cameras that can be shown. */
+export interface Camera {
+  readonly id: string;
+  /** It needs a part of this machine that another one of this kind may need as well. */
+  readonly exclusive: boolean;
+  /** The source for one attempt; null when there is no camera at the moment. */
+  readonly open: () => Promise<VideoSource | null>;
+}
