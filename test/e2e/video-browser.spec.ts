@@ -7,7 +7,14 @@ import { KEY } from '../support/edge.ts';
 import { folderHas } from '../support/events.ts';
 import type { TestNode } from '../support/node.ts';
 import { decodeFile } from '../support/pictures.ts';
-import { KEYED, pictures, startVideoNode, unitsOf, untilViewers } from '../support/video-node.ts';
+import {
+  KEYED,
+  pictures,
+  startVideoNode,
+  TEST_CAMERA,
+  unitsOf,
+  untilViewers,
+} from '../support/video-node.ts';
 
 const PIN = '271828';
 /** Not how fast it is (`npm run bench`), but that nobody has to do anything. */
@@ -23,7 +30,9 @@ describe('video in a browser', function () {
       this.test?.parent?.suites.forEach((suite) => (suite.pending = true));
       this.skip();
     }
-    node = await startVideoNode();
+    node = await startVideoNode({
+      config: `${TEST_CAMERA}  cameras: [{id: tail, name: Tail, source: test}]\n`,
+    });
     await node.post('/api/dashboard/pin/set', { pin: PIN }, KEYED);
     browser = await openChromium();
   });
@@ -76,6 +85,29 @@ describe('video in a browser', function () {
     expect(small).to.include({ width: 320, height: 180 });
     await node.post('/api/video/profile', { profile: 'hero' }, KEYED);
     await page.waitForFunction(() => document.querySelector('video')?.videoWidth === 1280);
+    await page.close();
+  });
+
+  it('another camera is chosen beside the picture, which goes on; on page Node as well', async () => {
+    const page = await watch();
+    await page.waitForFunction(() => document.querySelector('.camera-choice select') !== null);
+    const choice = page.locator('.camera-choice select');
+    expect(await choice.locator('option').allTextContents()).to.deep.equal(['Main camera', 'Tail']);
+    const clocks = readClocks(page, 60);
+    await choice.selectOption('tail');
+    await page.waitForFunction(() => document.body.textContent?.includes('Showing: Tail.'));
+    const seen = (await clocks).map(({ clock }) => clock ?? 0);
+    for (const [at, clock] of seen.entries())
+      if (at > 0) expect(clock - (seen[at - 1] ?? 0), 'from one picture to the next').to.be.within(0, 2000);
+    expect(await status()).to.include({ camera: 'tail', restarts: 0 });
+    expect(await choice.inputValue()).to.equal('tail');
+    await page.goto(`${node.url}/#/node/video`);
+    await page.waitForFunction(
+      () => document.querySelector<HTMLSelectElement>('.camera-choice select')?.value === 'tail',
+    );
+    await choice.selectOption('main');
+    await page.waitForFunction(() => document.body.textContent?.includes('Showing: Main camera.'));
+    expect(await status()).to.include({ camera: 'main' });
     await page.close();
   });
 

@@ -55,6 +55,11 @@ export const t = {
     failed: 'Something went wrong.',
     force: 'Do it while armed (hold)',
   },
+  camera: {
+    label: 'Camera',
+    main: 'Main camera',
+    shown: (name: string) => `Showing: ${name}.`,
+  },
   denied: {
     'not-built': 'This version of the node does not support it.',
     'not-here': 'Switched off on this node, or not part of its profile.',

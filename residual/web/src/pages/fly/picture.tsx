@@ -4,6 +4,7 @@ import { memberOf } from '../../../../../shared/member.ts';
 import { call } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
 import { now } from '../../api/presence.ts';
+import { CameraChoice } from '../../parts/camera-choice.tsx';
 import { bytes, span } from '../../parts/format.ts';
 import { Badge, Button } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
@@ -147,6 +148,7 @@ function Tools({
         </p>
       )}
       {ended === null || recording !== null ? null : <p class="note warn">{t.fly.video.stopped(ended)}</p>}
+      <CameraChoice shown={watching.status.value?.camera ?? null} onShown={async () => watching.look()} />
       <div class="row">
         <Button
           row={recording === null ? 'video.record.start.post' : 'video.record.stop.post'}

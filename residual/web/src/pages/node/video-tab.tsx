@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
 import type { Answer, Body } from '../../api/rows.ts';
+import { CameraChoice } from '../../parts/camera-choice.tsx';
 import { number } from '../../parts/format.ts';
 import { Badge, Button, Card, ErrorNote, Note, Stat } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
@@ -55,6 +56,7 @@ export function VideoTab(): JSX.Element {
             <p>
               <Badge tone={TONES[data.state]}>{text.states[data.state]}</Badge> {data.source ?? ''}
             </p>
+            <CameraChoice shown={data.camera ?? null} onShown={reload} />
             {data.problem == null ? null : <Note tone="bad">{data.problem}</Note>}
             {data.recording_problem == null ? null : <Note tone="warn">{data.recording_problem}</Note>}
             <dl class="stats">

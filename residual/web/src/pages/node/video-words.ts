@@ -34,7 +34,7 @@ export const videoWords = {
     look: 'Check again',
     noCameras: 'No camera plugged in.',
     inUse: 'in use',
-    sourceHint: 'Choose one in the configuration: video.source.',
+    sourceHint: 'Choose one in the configuration: video.source, and video.cameras for more.',
   },
   vision: {
     title: 'Vision',
