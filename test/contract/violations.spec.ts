@@ -72,6 +72,9 @@ const SENTENCES: Readonly<Record<string, readonly (readonly [JsonSchema, unknown
   uniqueItems: [
     [{ type: 'array', uniqueItems: true }, ['a', 'b', 'a'], 'It has the same entry twice, at 0 and 2'],
   ],
+  'x-unique': [
+    [{ type: 'array', 'x-unique': 'id' }, [{ id: 1 }, { id: 1 }], 'It has two entries with the same id'],
+  ],
   contains: [[{ type: 'array', contains: { const: 'read' } }, ['x'], 'It lacks an entry that it needs']],
   minProperties: [
     [{ type: 'object', minProperties: 1 }, {}, 'It must not be empty'],
