@@ -4,4 +4,6 @@ import type { JSONSchema } from 'json-schema-to-ts';
 export type JsonSchema = Exclude<JSONSchema, boolean> & {
   /** What a person is told of a value that does not fit, where the keywords do not tell what is meant: `must be …`, `needs …`. */
   readonly 'x-says'?: string;
+  /** The member in which no two entries of a list may be the same. */
+  readonly 'x-unique'?: string;
 };
