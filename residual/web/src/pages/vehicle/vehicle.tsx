@@ -10,11 +10,13 @@ import { LinkTab } from './link-tab.tsx';
 import { LogsTab } from './logs-tab.tsx';
 import { MessagesTab } from './messages-tab.tsx';
 import { ParamsTab } from './params-tab.tsx';
+import { SetupTab } from './setup-tab.tsx';
 import { SigningTab } from './signing-tab.tsx';
 import css from './vehicle.module.css';
 
 const TABS = {
   parameters: ParamsTab,
+  setup: SetupTab,
   calibration: CalibrationTab,
   messages: MessagesTab,
   logs: LogsTab,

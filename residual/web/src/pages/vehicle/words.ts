@@ -9,15 +9,63 @@ const SEVERITIES: readonly string[] = [
   'debug',
 ];
 
+/** Values behind a word, or nothing. */
+function list(values: readonly string[], before: string, after = ''): string {
+  return values.length === 0 ? '' : `${before}${values.join(' or ')}${after}`;
+}
+
 /** Words of the page vehicle. */
 export const vehicleWords = {
   tabs: {
     parameters: 'Parameters',
+    setup: 'Set-up',
     calibration: 'Calibration',
     messages: 'Messages',
     logs: 'Flight logs',
     signing: 'Signing',
     link: 'Link',
+  },
+  setup: {
+    radio: 'Radio',
+    noRadio: 'No radio receiver is heard.',
+    channel: (number: number) => `Channel ${number}`,
+    us: (value: string) => `${value} µs`,
+    mode: 'Flight mode now',
+    outputs: 'Outputs',
+    noOutputs: 'The vehicle does not say what it drives.',
+    output: (number: number) => `Output ${number}`,
+    esc: (number: number, values: readonly string[]) => `ESC ${number}: ${values.join(', ')}`,
+    motorTest: 'Motor test',
+    motorHint: 'A motor starts at once. Keep clear, and take the propellers off first.',
+    propsOff: 'All propellers are off',
+    propsFirst: 'Take the propellers off, then tick the box.',
+    notArmed: 'Only while the vehicle is disarmed.',
+    which: 'Motor',
+    motor: (number: number) => `Motor ${number}`,
+    throttle: (percent: number) => `Throttle: ${percent} %`,
+    run: 'Run it for 2 s',
+    tested: (number: number) => `Motor ${number} runs for 2 s.`,
+    notTested: (number: number, words: string) => `Motor ${number} was refused: ${words}`,
+    health: 'Vibration and EKF',
+    vibration: 'Vibration',
+    clips: 'Accelerometer clips',
+    variance: (name: string) => `Variance, ${name}`,
+    varianceHint: 'Of a variance of 1 and above the vehicle no longer trusts that sensor.',
+    failsafes: 'What it does by itself',
+    noFailsafes: 'The parameters that say so have not been read yet.',
+    nothing: 'it does nothing',
+    failsafe: {
+      radio: (done: string, when: readonly string[]) => `Radio lost${list(when, ' for ')}: ${done}.`,
+      station: (done: string, when: readonly string[]) =>
+        `Ground station lost${list(when, ' for ')}: ${done}.`,
+      low: (done: string, when: readonly string[]) => `Battery low${list(when, ' (below ', ')')}: ${done}.`,
+      critical: (done: string, when: readonly string[]) =>
+        `Battery critical${list(when, ' (below ', ')')}: ${done}.`,
+      emergency: (done: string, when: readonly string[]) =>
+        `Battery nearly empty${list(when, ' (below ', ')')}: ${done}.`,
+      estimator: (done: string) => `Position estimate bad: ${done}.`,
+      fence: (done: string, when: readonly string[]) => `Fence breached${list(when, ' (', ')')}: ${done}.`,
+    },
   },
   params: {
     title: (count: number) => (count === 0 ? 'Parameters' : `${count} parameters`),

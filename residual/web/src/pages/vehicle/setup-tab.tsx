@@ -1,0 +1,178 @@
+import type { JSX } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import { call } from '../../api/client.ts';
+import { armed, fresh } from '../../api/telemetry.ts';
+import { number } from '../../parts/format.ts';
+import { Card, ErrorNote, Field, HoldButton, Note, Stat } from '../../parts/parts.tsx';
+import { say } from '../../parts/toast.tsx';
+import { useAct, useAsk } from '../../parts/use-ask.ts';
+import { t } from '../../strings.ts';
+import { family } from '../fly/vehicle-state.ts';
+import { Failsafes } from './failsafes.tsx';
+import { paramsOf } from './param.ts';
+import css from './vehicle.module.css';
+
+/** What a channel or an output can be, µs. */
+const [LOWEST, HIGHEST] = [900, 2100] as const;
+const MOTORS = [1, 2, 3, 4, 5, 6, 7, 8] as const;
+const PROPS_OFF = 'PROPS OFF';
+
+/** The vehicle before its first flight: what it hears, what it drives, and what it does when something fails. */
+export function SetupTab(): JSX.Element {
+  const { data } = useAsk('params.get', { query: { details: '1' } });
+  const params = useMemo(
+    () => new Map(paramsOf(data?.params ?? {}, data?.details ?? {}).map((each) => [each.name, each])),
+    [data],
+  );
+  return (
+    <div class="page">
+      <Radio />
+      <Outputs />
+      <MotorTest />
+      <Health />
+      {family.value === null ? null : <Failsafes family={family.value} params={params} />}
+    </div>
+  );
+}
+
+function Bars({
+  title,
+  values,
+  name,
+}: {
+  readonly title: string;
+  readonly values: readonly number[];
+  readonly name: (at: number) => string;
+}): JSX.Element {
+  return (
+    <ul class={css['bars']} aria-label={title}>
+      {values.map((value, at) => (
+        <li key={at}>
+          <span>{name(at + 1)}</span>
+          <meter aria-label={name(at + 1)} min={LOWEST} max={HIGHEST} value={value} />
+          <span>{value === 0 ? t.app.none : t.vehicle.setup.us(number(value))}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Radio(): JSX.Element {
+  const channels = fresh('rc', ({ rc }) => rc?.channels);
+  const mode = fresh('heartbeat', (now) => now.mode);
+  return (
+    <Card title={t.vehicle.setup.radio}>
+      {channels === null ? (
+        <p class="hint">{t.vehicle.setup.noRadio}</p>
+      ) : (
+        <Bars title={t.vehicle.setup.radio} values={channels} name={t.vehicle.setup.channel} />
+      )}
+      <Stat label={t.vehicle.setup.mode} value={mode} />
+    </Card>
+  );
+}
+
+function Outputs(): JSX.Element {
+  const outputs = fresh('servo_outputs', (now) => now.servo_outputs);
+  const escs = fresh('esc', (now) => now.esc) ?? [];
+  return (
+    <Card title={t.vehicle.setup.outputs}>
+      {outputs === null ? (
+        <p class="hint">{t.vehicle.setup.noOutputs}</p>
+      ) : (
+        <Bars title={t.vehicle.setup.outputs} values={outputs} name={t.vehicle.setup.output} />
+      )}
+      {escs.map(({ number: which, rpm, voltage, current, temperature }) => (
+        <p key={which}>
+          {t.vehicle.setup.esc(
+            which,
+            [
+              [rpm, 'rpm'],
+              [voltage, 'V'],
+              [current, 'A'],
+              [temperature, '°C'],
+            ].flatMap(([value, unit]) => (typeof value === 'number' ? [`${number(value)} ${unit}`] : [])),
+          )}
+        </p>
+      ))}
+    </Card>
+  );
+}
+
+/** One motor at a time, by whoever has said that the propellers are off. */
+function MotorTest(): JSX.Element | null {
+  const { run, busy, error } = useAct();
+  const [off, setOff] = useState(false);
+  const [motor, setMotor] = useState<number>(1);
+  const [throttle, setThrottle] = useState(5);
+  const why = armed.value === false ? (off ? null : t.vehicle.setup.propsFirst) : t.vehicle.setup.notArmed;
+  const test = async (): Promise<void> => {
+    await run(async () => {
+      const body = { cmd: 'motorTest', args: [motor, throttle, 2], confirm: PROPS_OFF };
+      const { ack } = await call('command.post', { body });
+      if (ack.accepted) say(t.vehicle.setup.tested(motor), 'good');
+      else say(t.vehicle.setup.notTested(motor, ack.statustext ?? ack.result_name ?? ''), 'bad');
+    });
+  };
+  return (
+    <Card title={t.vehicle.setup.motorTest}>
+      <Note tone="warn">{t.vehicle.setup.motorHint}</Note>
+      <label class={css['tick']}>
+        <input type="checkbox" checked={off} onChange={(event) => setOff(event.currentTarget.checked)} />{' '}
+        {t.vehicle.setup.propsOff}
+      </label>
+      <Field label={t.vehicle.setup.which}>
+        {(ids) => (
+          <select {...ids} value={motor} onChange={(event) => setMotor(Number(event.currentTarget.value))}>
+            {MOTORS.map((each) => (
+              <option key={each} value={each}>
+                {t.vehicle.setup.motor(each)}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <Field label={t.vehicle.setup.throttle(throttle)}>
+        {(ids) => (
+          <input
+            {...ids}
+            type="range"
+            min={1}
+            max={30}
+            value={throttle}
+            onInput={(event) => setThrottle(Number(event.currentTarget.value))}
+          />
+        )}
+      </Field>
+      <ErrorNote error={error} />
+      <HoldButton row="command.post" kind="danger" why={why} busy={busy} onConfirm={() => void test()}>
+        {t.vehicle.setup.run}
+      </HoldButton>
+    </Card>
+  );
+}
+
+/** Vibration, and how sure the vehicle is of where it is. */
+function Health(): JSX.Element {
+  const vibration = fresh('vibration', (now) => now.vibration);
+  const ekf = fresh('ekf', (now) => now.ekf);
+  const axes = vibration === null ? [] : [vibration.x, vibration.y, vibration.z];
+  const worst = axes.every((axis) => typeof axis === 'number') && axes.length > 0 ? Math.max(...axes) : null;
+  return (
+    <Card title={t.vehicle.setup.health}>
+      <dl class="stats">
+        <Stat label={t.vehicle.setup.vibration} value={worst === null ? null : number(worst)} unit="m/s²" />
+        <Stat label={t.vehicle.setup.clips} value={vibration === null ? null : vibration.clips.join(', ')} />
+        {Object.entries(ekf?.variances ?? {}).map(([name, value]) => (
+          <Stat
+            key={name}
+            label={t.vehicle.setup.variance(name.replaceAll('_', ' '))}
+            value={typeof value === 'number' ? value.toFixed(2) : null}
+            tone={typeof value === 'number' && value >= 1 ? 'bad' : undefined}
+          />
+        ))}
+      </dl>
+      <p class="hint">{t.vehicle.setup.varianceHint}</p>
+    </Card>
+  );
+}
