@@ -60,6 +60,10 @@ const AFTERWARDS: readonly (readonly [command: RegExp, script: string])[] = [
     /^svc services restart svc-link/,
     'for i in $(seq 50); do svc status | grep -q link_down || break; sleep 0.1; done',
   ],
+  [
+    /^svc services restart svc-residual/,
+    'for i in $(seq 300); do svc stream 2>/dev/null | grep -q running && break; sleep 0.2; done',
+  ],
   // Whoever reads on has the key of the node, and has read the credential on the screen of the hub.
   [/^export SVC_KEY=/, 'echo "$SVC_KEY" >"$PAGES/key"'],
   [/svc-hub --demo/, 'export SVC_HUB_CREDENTIAL=$(grep -o "svc_op_[^ ]*" "$PAGES/said")'],
