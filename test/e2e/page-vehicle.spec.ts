@@ -92,6 +92,24 @@ describe('the page of the vehicle', function () {
     await checkAxe(page);
   });
 
+  it('shows what it hears and drives, says in words what it does by itself, and tests a motor', async () => {
+    await visit(page, 'vehicle/setup');
+    for (const words of ['1800 µs', '1000 µs', 'ESC 1: 0 rpm', 'Flight mode now']) await says(words);
+    await says('Radio lost: set to 1. FS_THR_ENABLE');
+    await says('Ground station lost for 5 s: it does nothing. FS_GCS_ENABLE');
+    await checkAxe(page);
+    await says('Take the propellers off, then tick the box.');
+    await page.locator('::-p-aria([name="All propellers are off"][role="checkbox"])').click();
+    await page.select('select:has(option[value="8"])', '3');
+    const run = '::-p-aria([name="Run it for 2 s"][role="button"])';
+    await page.locator(run).hover();
+    await page.mouse.down();
+    await says('Motor 3 runs for 2 s.');
+    await page.mouse.up();
+    await says('1050 µs');
+    await says('Only while the vehicle is disarmed.'); // ArduPilot arms for it
+  });
+
   it('compares with a file and takes over what was chosen', async () => {
     const names = ['RTL_ALT', 'WPNAV_SPEED_DN', 'NO_SUCH'];
     const [alt, down] = [await value('RTL_ALT'), await value('WPNAV_SPEED_DN')];

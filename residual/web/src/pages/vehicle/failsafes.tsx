@@ -31,7 +31,11 @@ export function Failsafes({
 }
 
 function sentence({ failure, value, off, after }: Failsafe, param: Param | undefined): string {
-  const done = off ? t.vehicle.setup.nothing : (meaning(value, param?.details ?? null) ?? String(value));
-  const when = after.map((each) => `${number(each.value)} ${each.unit}`);
+  const done = off
+    ? t.vehicle.setup.nothing
+    : (meaning(value, param?.details ?? null) ?? t.vehicle.setup.setTo(value));
+  const when = after.map(
+    (each) => `${number(each.value, Number.isInteger(each.value) ? 0 : 1)} ${each.unit}`,
+  );
   return t.vehicle.setup.failsafe[failure](done, when);
 }

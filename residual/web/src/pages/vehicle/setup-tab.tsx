@@ -67,7 +67,9 @@ function Radio(): JSX.Element {
       ) : (
         <Bars title={t.vehicle.setup.radio} values={channels} name={t.vehicle.setup.channel} />
       )}
-      <Stat label={t.vehicle.setup.mode} value={mode} />
+      <dl class="stats">
+        <Stat label={t.vehicle.setup.mode} value={mode} />
+      </dl>
     </Card>
   );
 }
@@ -86,12 +88,16 @@ function Outputs(): JSX.Element {
         <p key={which}>
           {t.vehicle.setup.esc(
             which,
-            [
-              [rpm, 'rpm'],
-              [voltage, 'V'],
-              [current, 'A'],
-              [temperature, '°C'],
-            ].flatMap(([value, unit]) => (typeof value === 'number' ? [`${number(value)} ${unit}`] : [])),
+            (
+              [
+                [rpm, 'rpm', 0],
+                [voltage, 'V', 1],
+                [current, 'A', 1],
+                [temperature, '°C', 0],
+              ] as const
+            ).flatMap(([value, unit, digits]) =>
+              typeof value === 'number' ? [`${number(value, digits)} ${unit}`] : [],
+            ),
           )}
         </p>
       ))}
@@ -161,7 +167,11 @@ function Health(): JSX.Element {
   return (
     <Card title={t.vehicle.setup.health}>
       <dl class="stats">
-        <Stat label={t.vehicle.setup.vibration} value={worst === null ? null : number(worst)} unit="m/s²" />
+        <Stat
+          label={t.vehicle.setup.vibration}
+          value={worst === null ? null : number(worst, 1)}
+          unit="m/s²"
+        />
         <Stat label={t.vehicle.setup.clips} value={vibration === null ? null : vibration.clips.join(', ')} />
         {Object.entries(ekf?.variances ?? {}).map(([name, value]) => (
           <Stat

@@ -54,6 +54,7 @@ export const vehicleWords = {
     failsafes: 'What it does by itself',
     noFailsafes: 'The parameters that say so have not been read yet.',
     nothing: 'it does nothing',
+    setTo: (value: number) => `set to ${value}`,
     failsafe: {
       radio: (done: string, when: readonly string[]) => `Radio lost${list(when, ' for ')}: ${done}.`,
       station: (done: string, when: readonly string[]) =>

@@ -1,0 +1,73 @@
+import { expect } from 'chai';
+import { FAILURES, failsafesOf } from '../../shared/flight/failsafes.ts';
+import type { Family } from '../../shared/flight/modes.ts';
+
+function of(family: Family, params: Readonly<Record<string, number>>) {
+  return failsafesOf(family, (name) => params[name] ?? null);
+}
+
+describe('what a vehicle does when something fails', () => {
+  it('is what its parameters say, with what has to happen first', () => {
+    expect(
+      of('copter', { FS_THR_ENABLE: 1, RC_FS_TIMEOUT: 1.5, FS_GCS_ENABLE: 0, FS_GCS_TIMEOUT: 5 }),
+    ).to.deep.equal([
+      {
+        failure: 'radio',
+        param: 'FS_THR_ENABLE',
+        value: 1,
+        off: false,
+        after: [{ param: 'RC_FS_TIMEOUT', value: 1.5, unit: 's' }],
+      },
+      {
+        failure: 'station',
+        param: 'FS_GCS_ENABLE',
+        value: 0,
+        off: true,
+        after: [{ param: 'FS_GCS_TIMEOUT', value: 5, unit: 's' }],
+      },
+    ]);
+  });
+
+  it('a battery without a limit is never low, whatever would be done', () => {
+    const set = { BATT_FS_LOW_ACT: 2, BATT_LOW_VOLT: 0, BATT_LOW_MAH: 0 };
+    expect(of('plane', set)).to.deep.include({
+      failure: 'low',
+      param: 'BATT_FS_LOW_ACT',
+      value: 2,
+      off: true,
+      after: [],
+    });
+    expect(of('plane', { ...set, BATT_LOW_MAH: 800 })[0]).to.deep.include({
+      off: false,
+      after: [{ param: 'BATT_LOW_MAH', value: 800, unit: 'mAh' }],
+    });
+  });
+
+  it('what another parameter switches off is off: a fence, a rover’s radio', () => {
+    expect(of('copter', { FENCE_ENABLE: 0, FENCE_ACTION: 1 })[0]).to.include({ failure: 'fence', off: true });
+    expect(of('copter', { FENCE_ENABLE: 1, FENCE_ACTION: 1 })[0]).to.include({
+      failure: 'fence',
+      off: false,
+    });
+    expect(
+      of('rover', { FS_ACTION: 2, FS_THR_ENABLE: 0 }).map(({ failure, off }) => [failure, off]),
+    ).to.deep.equal([
+      ['radio', true],
+      ['station', false],
+    ]);
+  });
+
+  it('PX4’s thresholds are shares, and shown in percent', () => {
+    const [low, critical] = of('px4', { COM_LOW_BAT_ACT: 3, BAT_LOW_THR: 0.15, BAT_CRIT_THR: 0.07 });
+    expect(low?.after).to.deep.equal([{ param: 'BAT_LOW_THR', value: 15, unit: '%' }]);
+    expect(critical?.after[0]?.value).to.be.closeTo(7, 1e-9);
+  });
+
+  it('nothing is said of parameters that are not known; each failure once, in one order', () => {
+    for (const family of ['copter', 'plane', 'rover', 'sub', 'px4'] as const) {
+      expect(of(family, {})).to.deep.equal([]);
+      const all = failsafesOf(family, () => 1).map(({ failure }) => failure);
+      expect(all).to.deep.equal(FAILURES.filter((failure) => all.includes(failure)));
+    }
+  });
+});
