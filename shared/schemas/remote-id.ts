@@ -42,8 +42,8 @@ export const operatorPlace = {
     accuracy_m: {
       type: 'number',
       minimum: 0,
-      maximum: 1_000_000,
-      description: 'refused where it is worse than 100: it would name a place where the operator is not',
+      maximum: 100,
+      description: 'one that is known worse would name a place where the operator is not',
     },
   },
   additionalProperties: false,

@@ -21,8 +21,6 @@ import { signingHandlers } from './signing.ts';
 
 /** s */
 const WAIT_S = 120;
-/** How wrong the place of an operator may be. */
-const WORST_M = 100;
 
 /** @param ports lists the serial ports of this machine */
 export function flightHandlers(
@@ -77,14 +75,8 @@ export function flightHandlers(
     }),
 
     'remote-id.get': async () => vehicle.link.remote_id({}),
-    'remote-id.operator-place.put': async ({ body: { lat, lon, alt, accuracy_m: accuracy = 0 } }) => {
-      if (accuracy > WORST_M)
-        throw new ApiError(
-          'E_INVALID_VALUE',
-          `accuracy_m: a place known to ${accuracy} m is none. At most ${WORST_M}.`,
-        );
-      return vehicle.link.remote_id_place({ lat, lon, alt: alt ?? null });
-    },
+    'remote-id.operator-place.put': async ({ body: { lat, lon, alt } }) =>
+      vehicle.link.remote_id_place({ lat, lon, alt: alt ?? null }),
     'rtk.get': async () => vehicle.link.rtk({}),
 
     ...paramHandlers(vehicle, metadata),
