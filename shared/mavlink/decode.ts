@@ -128,6 +128,8 @@ export interface BatteryStatus {
   readonly cellsExt: readonly number[];
   readonly current: number;
   readonly remaining: number;
+  /** mAh; -1 unknown. */
+  readonly consumed: number;
   /** MAV_BATTERY_CHARGE_STATE; an older autopilot sends none, which reads as 0, unknown. */
   readonly chargeState: number;
 }
@@ -144,6 +146,7 @@ export function decodeBatteryStatus(payload: Payload): BatteryStatus {
     cellsExt,
     current: payload.i16(30),
     remaining: payload.i8(35),
+    consumed: payload.i32(0),
     chargeState: payload.u8(40),
   };
 }
@@ -322,4 +325,9 @@ export function decodeFtp(payload: Payload): FtpMessage {
 /** Milliseconds since the vehicle booted, of SYSTEM_TIME. */
 export function decodeSystemTimeBootMs(payload: Payload): number {
   return payload.u32(8);
+}
+
+/** The field in RAW_IMU (common), by axis; ArduPilot sends mGauss. */
+export function decodeRawField(payload: Payload): readonly number[] {
+  return [payload.i16(20), payload.i16(22), payload.i16(24)];
 }

@@ -1,6 +1,18 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
+import {
+  type ArdupilotFacts,
+  FACTS_FILE,
+  factsOf,
+  VEHICLES,
+} from '../../front/control/param-metadata/facts-file.ts';
 import { FAILURES, failsafesOf } from '../../shared/flight/failsafes.ts';
 import type { Family } from '../../shared/flight/modes.ts';
+import { ROOT } from '../support/node.ts';
+
+const FILE = join(ROOT, 'front/control/param-metadata', FACTS_FILE);
+const facts = JSON.parse(readFileSync(FILE, 'utf8')) as ArdupilotFacts;
 
 function of(family: Family, params: Readonly<Record<string, number>>) {
   return failsafesOf(family, (name) => params[name] ?? null);
@@ -57,11 +69,26 @@ describe('what a vehicle does when something fails', () => {
     ]);
   });
 
-  it('PX4’s thresholds are shares, and shown in percent', () => {
-    const [low, critical] = of('px4', { COM_LOW_BAT_ACT: 3, BAT_LOW_THR: 0.15, BAT_CRIT_THR: 0.07 });
-    expect(low?.after).to.deep.equal([{ param: 'BAT_LOW_THR', value: 15, unit: '%' }]);
+  it('PX4: thresholds are shares, shown in percent; it holds for a while first', () => {
+    const [radio, critical] = of('px4', {
+      NAV_RCL_ACT: 2,
+      COM_RC_LOSS_T: 0.5,
+      COM_FAIL_ACT_T: 5,
+      COM_LOW_BAT_ACT: 3,
+      BAT_CRIT_THR: 0.07,
+    });
+    expect(radio?.after).to.deep.equal([{ param: 'COM_RC_LOSS_T', value: 5.5, unit: 's' }]);
     expect(critical?.after[0]?.value).to.be.closeTo(7, 1e-9);
   });
+
+  for (const family of VEHICLES)
+    it(`${family}: every parameter is one that ArduPilot has`, () => {
+      const names = new Set(factsOf(facts, family).map(({ name }) => name));
+      const asked = new Set<string>();
+      failsafesOf(family, (name) => asked.add(name).size);
+      expect(asked.size).to.be.above(5);
+      expect([...asked].filter((name) => !names.has(name))).to.deep.equal([]);
+    });
 
   it('nothing is said of parameters that are not known; each failure once, in one order', () => {
     for (const family of ['copter', 'plane', 'rover', 'sub', 'px4'] as const) {

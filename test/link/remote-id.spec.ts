@@ -127,6 +127,16 @@ describe('Remote ID', () => {
     await rig.link.stop();
   });
 
+  it('the transmitter of another vehicle on the link is not this one’s', async () => {
+    const rig = await Rig.met();
+    rig.say(armStatus(1, 'missing operator location'), 9, TRANSMITTER);
+    expect(state(rig)).to.deep.include({ state: 'absent', transmitter: null });
+    rig.say(armStatus(0), 1, TRANSMITTER);
+    rig.say(armStatus(1, 'missing operator location'), 9, TRANSMITTER);
+    expect(state(rig)).to.deep.include({ state: 'ready', reasons: [] });
+    await rig.link.stop();
+  });
+
   it('knows the classes of the EU by their numbers', () => {
     expect(classOf('eu-specific-c6')).to.deep.equal([1, 2, 7]);
     expect(classOf('undeclared')).to.deep.equal([0, 0, 0]);

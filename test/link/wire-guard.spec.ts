@@ -77,7 +77,7 @@ describe('the armed guard on the wire', () => {
     ['SERIAL_CONTROL', plain(MSG.SERIAL_CONTROL, 79)],
     ['LOG_ERASE', plain(MSG.LOG_ERASE, 2)],
     ...[MSG.COMMAND_LONG, MSG.COMMAND_INT].flatMap((id) =>
-      [209, 241, 245, 246, 310, 42_424].map(
+      [241, 245, 246, 42_424].map(
         (number) => [`command ${number} in message ${id}`, command(id, number)] as const,
       ),
     ),
@@ -88,7 +88,8 @@ describe('the armed guard on the wire', () => {
     ['PARAM_REQUEST_LIST', plain(MSG.PARAM_REQUEST_LIST, 2)],
     ['LOG_REQUEST_LIST', plain(MSG.LOG_REQUEST_LIST, 6)],
     // Taking off, landing, arming, killing, a mode: the pilot's decisions.
-    ...[20, 21, 22, 176, 400, 185].map(
+    // A motor test, which ArduPilot itself arms for, and QGroundControl repeats.
+    ...[20, 21, 22, 176, 400, 185, 209, 310].map(
       (number) => [`command ${number}`, command(MSG.COMMAND_LONG, number)] as const,
     ),
     ...FTP.filter(([, , writes]) => !writes).map(([opcode, name]) => [`FTP ${name}`, ftp(opcode)] as const),
@@ -142,6 +143,8 @@ describe('the armed guard on the wire', () => {
       [`a kill in message ${id}`, ask(id, 400, 0, 21_196), 'destructive'] as const,
       [`a termination in message ${id}`, ask(id, 185, 1), 'destructive'] as const,
       [`a parachute in message ${id}`, ask(id, 208, 2), 'destructive'] as const,
+      [`a motor test in message ${id}`, ask(id, 209, 1), 'destructive'] as const,
+      [`PX4's motor test in message ${id}`, ask(id, 310, 1), 'destructive'] as const,
     ]),
     ['a fence cleared', frame(MSG.MISSION_CLEAR_ALL, Buffer.from([1, 1, 1])), 'destructive'],
     ['everything cleared', frame(MSG.MISSION_CLEAR_ALL, Buffer.from([1, 1, 255])), 'destructive'],
@@ -172,7 +175,7 @@ describe('the armed guard on the wire', () => {
   it('what flies needs no more than flight', () => {
     const scopes = ['flight'] as const;
     for (const [name, what] of [
-      ...free.filter(([each]) => each !== 'command 185'),
+      ...free.filter(([each]) => !/^command (?:185|209|310)$/.test(each)),
       ['a disarm', ask(MSG.COMMAND_LONG, 400, 0)],
       ['a mission cleared', frame(MSG.MISSION_CLEAR_ALL, Buffer.from([1, 1]))],
       ['a fence of four', frame(MSG.MISSION_COUNT, Buffer.from([4, 0, 1, 1, 1]))],

@@ -177,13 +177,23 @@ const CASES: Readonly<Record<string, Case>> = {
   BATTERY_STATUS: {
     clazz: common.BatteryStatus,
     ours: decodeBatteryStatus,
-    theirs: ({ id, temperature, voltages, voltagesExt, currentBattery, batteryRemaining, chargeState }) => ({
+    theirs: ({
+      id,
+      temperature,
+      voltages,
+      voltagesExt,
+      currentBattery,
+      batteryRemaining,
+      currentConsumed,
+      chargeState,
+    }) => ({
       id,
       temperature,
       cells: voltages,
       cellsExt: voltagesExt,
       current: currentBattery,
       remaining: batteryRemaining,
+      consumed: currentConsumed,
       chargeState,
     }),
   },

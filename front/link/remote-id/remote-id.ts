@@ -60,9 +60,10 @@ export class RemoteId {
     this.#options = options;
   }
 
-  /** A frame of the vehicle's side. */
+  /** A frame of the vehicle's side; another vehicle there has a transmitter of its own. */
   onFrame(frame: Frame): void {
     if (frame.id !== MSG.OPEN_DRONE_ID_ARM_STATUS) return;
+    if (frame.system !== this.#parts.autopilot()?.system) return;
     const payload = this.#payload.load(frame);
     this.#heard = {
       system: frame.system,

@@ -33,10 +33,19 @@ const FORCED = 21_196;
 export const GUARDED_COMMANDS: ReadonlyMap<number, Scope> = new Map([
   [PREFLIGHT_CALIBRATION, 'admin'],
   [DO_START_MAG_CAL, 'admin'],
-  [DO_MOTOR_TEST, 'destructive'],
-  [ACTUATOR_TEST, 'destructive'],
   [PREFLIGHT_STORAGE, 'destructive'],
   [PREFLIGHT_REBOOT_SHUTDOWN, 'destructive'],
+]);
+
+/**
+ * Of a token alone. A ground station may test motors while the vehicle says that it is armed: ArduPilot says so during the test itself,
+ * and QGroundControl repeats the command then.
+ */
+const DESTRUCTIVE: ReadonlySet<number> = new Set([
+  DO_FLIGHTTERMINATION,
+  DO_PARACHUTE,
+  DO_MOTOR_TEST,
+  ACTUATOR_TEST,
 ]);
 
 /** MAV_MISSION_TYPE */
@@ -91,7 +100,7 @@ export function scopeOfFrame(frame: Frame, reader: Payload): Scope | null {
 
 function scopeOfCommand(payload: Payload): Scope | null {
   const command = payload.u16(COMMAND_AT);
-  if (command === DO_FLIGHTTERMINATION || command === DO_PARACHUTE) return 'destructive';
+  if (DESTRUCTIVE.has(command)) return 'destructive';
   if (command === COMPONENT_ARM_DISARM) return payload.f32(4) === FORCED ? 'destructive' : null;
   return GUARDED_COMMANDS.get(command) ?? null;
 }

@@ -47,8 +47,7 @@ const NO_PILOT: PilotRule = { clientId: () => null, flies: () => false };
 
 /**
  * The armed guard on the wire (docs/contract.md 6): while the vehicle is armed, or its state is unknown, a peer without the
- * override can not write parameters (by message or through MAVLink FTP), set up signing, use storage commands, calibrate, test motors,
- * erase the logs or reboot. Everything else is the pilot's decision and passes, except arming while our own killSwitch is not acknowledged: its next send
+ * override can not write parameters (by message or through MAVLink FTP), set up signing, use storage commands, calibrate, erase the logs or reboot. Everything else is the pilot's decision and passes, except arming while our own killSwitch is not acknowledged: its next send
  * would stop the motors again.
  */
 export class WireGuard {

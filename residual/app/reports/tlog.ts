@@ -10,6 +10,7 @@ import {
   decodeHeartbeat,
   decodeHomePosition,
   decodeParamValue,
+  decodeRawField,
   decodeStatusText,
   decodeSysStatus,
 } from '../../../shared/mavlink/decode.ts';
@@ -19,7 +20,6 @@ import {
   decodeLandedState,
   type Estimator,
 } from '../../../shared/mavlink/decode-flight.ts';
-import { decodeConsumed, decodeRawField } from '../../../shared/mavlink/decode-health.ts';
 import { decodeServoOutputs, decodeVibration } from '../../../shared/mavlink/decode-motors.ts';
 import { crcExtraOf } from '../../../shared/mavlink/dialect.ts';
 import { Frame, messageIdV2, STX_V1, STX_V2 } from '../../../shared/mavlink/frame.ts';
@@ -256,10 +256,9 @@ function ratiosOf({ compass, velocity, posHoriz: position, posVert: height }: Es
 
 /** Of the first battery. */
 function* batteryFacts(payload: Payload): Generator<Fact> {
-  const { id, cells, cellsExt, chargeState } = decodeBatteryStatus(payload);
+  const { id, cells, cellsExt, consumed, chargeState } = decodeBatteryStatus(payload);
   if (id !== 0) return;
-  const mah = decodeConsumed(payload);
-  if (mah >= 0) yield { kind: 'used', mah };
+  if (consumed >= 0) yield { kind: 'used', mah: consumed };
   const there = [...cells.filter((mv) => mv !== U16_UNKNOWN), ...cellsExt.filter((mv) => mv !== 0)];
   // Some send the voltage of the whole pack as one cell.
   if (there.length > 0 && there.every((mv) => mv <= MAX_CELL_MV))

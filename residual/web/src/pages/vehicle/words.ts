@@ -62,8 +62,6 @@ export const vehicleWords = {
       low: (done: string, when: readonly string[]) => `Battery low${list(when, ' (below ', ')')}: ${done}.`,
       critical: (done: string, when: readonly string[]) =>
         `Battery critical${list(when, ' (below ', ')')}: ${done}.`,
-      emergency: (done: string, when: readonly string[]) =>
-        `Battery nearly empty${list(when, ' (below ', ')')}: ${done}.`,
       estimator: (done: string) => `Position estimate bad: ${done}.`,
       fence: (done: string, when: readonly string[]) => `Fence breached${list(when, ' (', ')')}: ${done}.`,
     },

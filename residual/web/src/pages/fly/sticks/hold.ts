@@ -40,7 +40,9 @@ export class StickHold {
       silenceMs: null,
       onOpen: (open) => {
         this.#open = open;
-        this.#rested = false; // after a break somebody takes over anew
+        // After a break somebody takes over anew.
+        this.#rested = false;
+        this.#holder = null;
       },
     });
     this.#timer = setInterval(() => this.#send(), EVERY_MS);
@@ -81,7 +83,8 @@ export class StickHold {
       r: Math.round(turn * FULL),
     };
     this.#stream.send(JSON.stringify(message));
-    this.#show(this.#holder === 'other' ? 'other' : 'flying');
+    // Only the node knows whose sticks fly.
+    this.#show(this.#holder === 'you' ? 'flying' : this.#holder === 'other' ? 'other' : 'connecting');
   }
 
   #show(phase: HoldState['phase']): void {

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { memberOf } from '../../../../../../shared/member.ts';
-import { type Axis, MODES, type StickFunction, type StickSettings } from './shape.ts';
+import { type Axis, FUNCTIONS, MODES, type StickFunction, type StickSettings } from './shape.ts';
 
 /** How the sticks of this browser are set, kept from one flight to the next. */
 
@@ -13,6 +13,17 @@ export const settings = signal<StickSettings>(stored());
 export function change(part: Partial<StickSettings>): void {
   settings.value = { ...settings.value, ...part };
   localStorage.setItem(STORED, JSON.stringify(settings.value));
+}
+
+/** The mode of a transmitter that the settings are; null: none of them. */
+export function modeOf(): keyof typeof MODES | null {
+  const { axes } = settings.value;
+  const same = (mode: keyof typeof MODES): boolean =>
+    FUNCTIONS.every(
+      (name) =>
+        MODES[mode][name].index === axes[name].index && MODES[mode][name].inverted === axes[name].inverted,
+    );
+  return ([1, 2, 3, 4] as const).find(same) ?? null;
 }
 
 /** What was kept, as far as it makes sense: another version of the page may have written it. */
