@@ -26,7 +26,8 @@ import { openPlugins } from './plugins/plugins.ts';
 import { reportHandlers } from './reports/handlers.ts';
 import { createResidualServer } from './server.ts';
 import { openSetup } from './setup/open-setup.ts';
-import { tlogHandlers } from './tlogs/handlers.ts';
+import { tlogFiles, tlogHandlers } from './tlogs/handlers.ts';
+import { Recordings } from './video/recordings.ts';
 import { openVideo } from './video/video.ts';
 import { DetectionFeed } from './vision/detection-feed.ts';
 import { openVision } from './vision/vision.ts';
@@ -53,7 +54,13 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     },
     log,
   };
-  const logs = openLogService(base);
+  const logs = openLogService(base, {
+    recording: () => video.recording.files(),
+    kept: {
+      tlog: async () => tlogFiles(paths).names(),
+      recording: async () => new Recordings(recordingsDirectory(config, paths)).names(),
+    },
+  });
   const detections = new DetectionFeed();
   // Only svc-vision looks at pictures of svc-video.
   const video = await openVideo(base, () => detections.latest(VISION.server));

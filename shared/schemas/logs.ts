@@ -219,6 +219,8 @@ export const aggregates = {
   },
 } as const satisfies JsonSchema;
 
+const fileNames = { type: 'array', items: { type: 'string' } } as const satisfies JsonSchema;
+
 export const sessions = {
   ...recordPage,
   title: 'SessionPage',
@@ -228,7 +230,17 @@ export const sessions = {
       type: 'array',
       items: {
         type: 'object',
-        required: ['id', 'kind', 'started_us', 'ended_us', 'span_us', 'reason', 'log_count', 'event_count'],
+        required: [
+          'id',
+          'kind',
+          'started_us',
+          'ended_us',
+          'span_us',
+          'reason',
+          'log_count',
+          'event_count',
+          'files',
+        ],
         properties: {
           id: { type: 'integer' },
           kind: { enum: ['boot', 'flight'] },
@@ -242,6 +254,12 @@ export const sessions = {
           meta: {},
           log_count: { type: 'integer' },
           event_count: { type: 'integer' },
+          files: {
+            type: ['object', 'null'],
+            description: 'of a flight: what was written meanwhile and is still there; null: a boot',
+            required: ['tlogs', 'recordings'],
+            properties: { tlogs: fileNames, recordings: fileNames },
+          },
         },
       },
     },

@@ -2,14 +2,15 @@ import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { simulatedLogByte } from '../../bin/sim/mavlink/log-link.ts';
-import { linkState } from '../support/events.ts';
+import { askAgain } from '../support/ask-again.ts';
+import { armable, linkState } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
 import { svc } from '../support/svc.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
 const SIZE = 50_000;
 
-describe('svc flightlogs, svc params explain and changed', () => {
+describe('svc flights, svc flightlogs, svc params explain and changed', () => {
   let node: TestNode;
   let dir: string;
 
@@ -48,6 +49,32 @@ describe('svc flightlogs, svc params explain and changed', () => {
       '2 logs were erased, 0 are left\n',
     );
     expect((await svc(node.paths, 'flightlogs', 'list')).stdout).to.equal('No logs.\n');
+  });
+
+  it('flights: each with its telemetry log and what happened in it', async () => {
+    expect((await svc(node.paths, 'flights')).stdout).to.equal('No flights.\n');
+    await armable(node);
+    expect((await svc(node.paths, 'cmd', 'arm')).code).to.equal(0);
+    const listed = await askAgain(
+      'it has its log',
+      async () => (await svc(node.paths, 'flights')).stdout,
+      (text) => text.includes('1 tlogs'),
+    );
+    const [, id = ''] = /^ +(\d+) \S+Z  goes on  1 tlogs, 0 recordings  armed$/m.exec(listed) ?? [];
+    const flying = (await svc(node.paths, 'flights', id)).stdout;
+    expect(flying).to.match(/^telemetry log {3}(\S+\.tlog) {3}svc tlogs get \1$/m);
+    expect(flying).to.match(/^vehicle's log {3}The flight goes on\.$/m);
+    expect((await svc(node.paths, 'cmd', 'disarm')).code).to.equal(0);
+    const over = await askAgain(
+      'it is over',
+      async () => (await svc(node.paths, 'flights', id)).stdout,
+      (text) => text.includes(' disarmed '),
+    );
+    expect(over).to.match(/^vehicle's log {3}none of its logs is of this flight$/m);
+    expect(over).to.match(/info {2}armed \{"mode":.*\n.*flight_file .*tlog/);
+    const none = await svc(node.paths, 'flights', '4711');
+    expect(none.code).to.equal(1);
+    expect(none.stderr).to.include('No flight 4711.');
   });
 
   it('explain says what is known, changed what differs', async () => {

@@ -69,7 +69,16 @@ describe('the reader of the log store', () => {
     append(701, RECORDS.slice(700));
     reader = new LogReader(path);
     tail = new LogTail();
-    handlers = logHandlers({ reader, store, tail, flush: () => undefined, rows: [], now: Date.now });
+    const none = async (): Promise<readonly string[]> => Promise.resolve([]);
+    handlers = logHandlers({
+      reader,
+      store,
+      tail,
+      kept: { tlog: none, recording: none },
+      flush: () => undefined,
+      rows: [],
+      now: Date.now,
+    });
   });
 
   after(async () => {

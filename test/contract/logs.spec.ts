@@ -245,8 +245,13 @@ describe('logs', () => {
     await node.killAndAwaitSuccessor('svc-residual');
     expect((await get('/api/logs?limit=1')).status).to.equal(200);
     expect(await flights('&open=1')).to.have.length(1);
+    const tlogs = async (): Promise<readonly unknown[]> =>
+      ((await flights())[0] as { files: { tlogs: readonly unknown[] } }).files.tlogs;
+    while ((await tlogs()).length === 0);
     await node.post('/api/command', { cmd: 'disarm' }, key);
     while ((await flights('&open=1')).length > 0);
+    const { tlogs: kept } = (await get('/api/tlogs')).body as { tlogs: { name: string }[] };
+    expect(await tlogs(), 'its telemetry log').to.deep.equal(kept.map(({ name }) => name));
     expect(await flights()).to.have.length(before);
     expect((await flights())[0]?.['span_us']).to.be.greaterThan(0);
     const { body: events } = await get('/api/observability/query?kind=events&event_kind=armed,disarmed');

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Browser, ElementHandle, Page } from 'puppeteer-core';
 import type { Paths } from '../../shared/paths.ts';
+import { askAgain } from '../support/ask-again.ts';
 import { checkAxe, noBrowser, openBrowser, PHONE, signIn, visit, watch } from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
+import { armable } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
 
 /** Described as a file of the operator does it (docs/contract.md 6). */
@@ -20,6 +22,7 @@ const DESCRIBED = {
   },
 };
 
+const headers = { 'x-svc-key': KEY };
 const TLOG = '20260101T000000.000Z.tlog';
 
 describe('the page of the vehicle', function () {
@@ -89,6 +92,26 @@ describe('the page of the vehicle', function () {
     await says(TLOG);
     await says('2.0 MB');
     await page.waitForSelector(`::-p-aria([name="Download ${TLOG}"][role="button"])`);
+    await checkAxe(page);
+  });
+
+  it('has each flight with its telemetry log and its events', async () => {
+    const command = async (cmd: string): Promise<void> => {
+      expect((await node.post('/api/command', { cmd }, headers)).body).to.include({ status: 'accepted' });
+    };
+    await armable(node, headers);
+    await command('arm');
+    await askAgain(
+      'its log is written',
+      async () => (await node.json('/api/tlogs', { headers })).body['writing'],
+      (name) => name !== null,
+    );
+    await command('disarm');
+    await visit(page, 'vehicle/logs');
+    await says('Telemetry log 2');
+    await (await page.waitForSelector('::-p-text(events)'))?.click();
+    await says('flight_file tlog');
+    await says('disarmed');
     await checkAxe(page);
   });
 

@@ -5,6 +5,7 @@ import type { Metric } from '../../../shared/metrics.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { LinkState } from '../../../shared/rpc/link-state.ts';
 import type { LinkConnection } from '../link-connection.ts';
+import { FLIGHT_FILE, type FlightFiles } from './flight-files.ts';
 import type { LogStore } from './log-store.ts';
 
 const SAMPLE_MS = 1000;
@@ -13,12 +14,17 @@ const BATCH = 10;
 /** Samples per write while there is no vehicle: a write every second would wear out the SD card for nothing. */
 const IDLE_SAMPLES = 300;
 const FRESH_MS = 3000;
+/** A telemetry log has its name a second after arming, and a flight may be shorter. */
+const FILES_MS = 5000;
+const MOST_FILES = 100;
 
+const SOURCE = 'svc-residual';
 const SEVERITY = { info: 2, warn: 3 } as const;
 
 interface FlightRecorderOptions {
   readonly link: Pick<LinkConnection, 'follow'>;
   readonly store: LogStore;
+  readonly recording: FlightFiles['recording'];
   readonly log: Logger;
   /** Monotonic clock, ms. */
   readonly now: () => number;
@@ -26,7 +32,7 @@ interface FlightRecorderOptions {
 
 /**
  * Writes metrics of the vehicle and of this machine once a second while a vehicle is heard, opens a flight session when it arms
- * and closes it when it disarms, and stores changes of the link as events.
+ * and closes it when it disarms, and stores as events what changes on the link and which files the flight has.
  */
 export class FlightRecorder {
   readonly #options: FlightRecorderOptions;
@@ -34,6 +40,8 @@ export class FlightRecorder {
   #state: LinkState | null = null;
   #stateAt = -Infinity;
   #armed = false;
+  /** The newest flight, and until when files that are written are its own. */
+  #flight: { readonly session: number | null; readonly files: Set<string>; until: number } | null = null;
   /** Null until the store was asked: a restart of this process connects nothing. */
   #alive: boolean | null = null;
   #timer: NodeJS.Timeout | null = null;
@@ -73,7 +81,10 @@ export class FlightRecorder {
   #onState(state: LinkState): void {
     this.#state = state;
     this.#stateAt = this.#options.now();
-    this.#guarded(() => this.#follow(state));
+    this.#guarded(() => {
+      this.#follow(state);
+      this.#noteFiles(state);
+    });
   }
 
   #follow(state: LinkState): void {
@@ -95,13 +106,31 @@ export class FlightRecorder {
     // `unknown` does not end a flight: the vehicle may be in the air, out of radio range.
     if (state.armed === true && !this.#armed) {
       this.#armed = true;
-      if (this.#first && store.resumeFlight()) return;
-      store.beginSession('flight', 'armed', { simulated: state.simulated, firmware: state.firmware });
-      store.event('armed', 'svc-link', SEVERITY.info, { mode: state.telemetry.mode });
+      if (!(this.#first && store.resumeFlight())) {
+        store.beginSession('flight', 'armed', { simulated: state.simulated, firmware: state.firmware });
+        store.event('armed', 'svc-link', SEVERITY.info, { mode: state.telemetry.mode });
+      }
+      this.#flight = { session: store.session, files: new Set(), until: Infinity };
     } else if (state.armed === false && (this.#armed || (this.#first && store.resumeFlight()))) {
       this.#armed = false;
       store.event('disarmed', 'svc-link', SEVERITY.info);
       store.endSession('flight');
+      if (this.#flight !== null) this.#flight.until = this.#options.now() + FILES_MS;
+    }
+  }
+
+  #noteFiles({ tlog }: LinkState): void {
+    const { store, recording, now } = this.#options;
+    const flight = this.#flight;
+    if (flight === null || now() > flight.until) return;
+    const written = [
+      ...(tlog.name === null ? [] : [{ kind: 'tlog', name: tlog.name }]),
+      ...recording().map((name) => ({ kind: 'recording', name })),
+    ];
+    for (const { kind, name } of written) {
+      if (flight.files.has(name) || flight.files.size >= MOST_FILES) continue;
+      flight.files.add(name);
+      store.event(FLIGHT_FILE, SOURCE, SEVERITY.info, { kind, name }, flight.session);
     }
   }
 

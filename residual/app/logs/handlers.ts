@@ -8,6 +8,7 @@ import { parseQuery } from '../../../shared/routes/query.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import { MOST } from '../../../shared/schemas/logs.ts';
 import { VERSION } from '../../../shared/version.ts';
+import { type FlightFiles, filesThere } from './flight-files.ts';
 import { entryOf } from './log-entry.ts';
 import { type LogFilter, type Members, readCount, readFilter, wrong } from './log-filter.ts';
 import { AGGREGATES, type Aggregate } from './log-query.ts';
@@ -25,6 +26,7 @@ interface LogDeps {
   readonly reader: LogReader;
   readonly store: LogStore;
   readonly tail: LogTail;
+  readonly kept: FlightFiles['kept'];
   /** Writes what waits for its batch, so that it is found. */
   readonly flush: () => void;
   /** The rows in the log API's own OpenAPI document. */
@@ -37,6 +39,7 @@ export function logHandlers({
   reader,
   store,
   tail,
+  kept,
   flush,
   rows,
   now,
@@ -132,7 +135,12 @@ export function logHandlers({
       const limit = readCount(members, 'limit', 100, MOST.page);
       const open = members['open'] === '1';
       const found = await reader.ask('sessions', filterOf(others), kind ?? null, open, limit);
-      return envelope(found, null, now());
+      const there = await filesThere(kept);
+      return envelope(
+        found.map((each) => ({ ...each, files: there(each['files']) })),
+        null,
+        now(),
+      );
     },
   };
 }

@@ -46,6 +46,7 @@ PRAGMA user_version = ${VERSION};
  * them too.
  */
 const INDEXES = `
+CREATE INDEX IF NOT EXISTS events_by_session ON events (session, kind);
 CREATE INDEX IF NOT EXISTS logs_by_time ON logs (ts_us, id, session, level);
 CREATE INDEX IF NOT EXISTS logs_by_source ON logs (source, ts_us, id, session, level);
 CREATE INDEX IF NOT EXISTS logs_grave ON logs (ts_us, id, level, source, session) WHERE level >= ${GRAVE_LEVEL};

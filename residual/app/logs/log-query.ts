@@ -2,6 +2,7 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { ApiError } from '../../../shared/errors.ts';
 import { type JsonObject, parseJson } from '../../../shared/member.ts';
 import { LOG_LEVELS } from '../../../shared/rpc/logs.ts';
+import { FLIGHT_FILE } from './flight-files.ts';
 import { fingerprint, type LogFilter, type RecordKind, wrong } from './log-filter.ts';
 import { findLogs, type Place, type Sql } from './log-search.ts';
 
@@ -9,6 +10,8 @@ import { findLogs, type Place, type Sql } from './log-search.ts';
 const MAX_COUNTED = 100_000;
 const EVENT_SEVERITIES = LOG_LEVELS;
 const MAX_BUCKETS = 5000;
+/** Of one flight. */
+const MOST_FILES = 200;
 
 export const AGGREGATES = ['avg', 'min', 'max', 'p50', 'p95', 'p99', 'last', 'count'] as const;
 export type Aggregate = (typeof AGGREGATES)[number];
@@ -169,6 +172,9 @@ export class LogQuery {
     if (filter.toUs !== null) add('started_us < ?', filter.toUs);
     if (kind !== null) add('kind = ?', kind);
     if (open) conditions.push('ended_us IS NULL');
+    const filesOf = this.#db.prepare(
+      'SELECT DISTINCT detail FROM events WHERE session = ? AND kind = ? LIMIT ?',
+    );
     const rows = this.#db
       .prepare(
         `SELECT s.*, (SELECT count(*) FROM logs WHERE ts_us >= s.started_us - 5000000 AND ts_us <= coalesce(s.ended_us, 9e15) + 5000000 AND session = s.id) AS log_count, (SELECT count(*) FROM events WHERE session = s.id) AS event_count FROM sessions s WHERE ${conditions.join(' AND ')} ORDER BY started_us DESC, id DESC LIMIT ?`,
@@ -184,6 +190,10 @@ export class LogQuery {
       log_count: row['log_count'],
       event_count: row['event_count'],
       span_us: row['ended_us'] === null ? null : Number(row['ended_us']) - Number(row['started_us']),
+      files:
+        row['kind'] === 'flight'
+          ? filesOf.all(row['id'] ?? null, FLIGHT_FILE, MOST_FILES).map(({ detail }) => parsed(detail))
+          : null,
     }));
   }
 

@@ -11,6 +11,7 @@ import type { Row } from '../../../shared/routes/row.ts';
 import type { Base } from '../base.ts';
 import type { LinkConnection } from '../link-connection.ts';
 import { ClockWatch } from './clock-watch.ts';
+import type { FlightFiles } from './flight-files.ts';
 import { FlightRecorder } from './flight-recorder.ts';
 import { logHandlers } from './handlers.ts';
 import { openLogDatabase } from './log-database.ts';
@@ -32,6 +33,7 @@ interface LogServiceOptions {
   /** The kernel's: names this run of the machine. */
   readonly bootId: string;
   readonly profile: string;
+  readonly files: FlightFiles;
   readonly log: Logger;
 }
 
@@ -44,7 +46,7 @@ interface LogService {
 }
 
 /** The log store with its routes; if it is disabled or cannot be opened, the routes say so. */
-export function openLogService({ config, paths, link, log }: Base): LogService {
+export function openLogService({ config, paths, link, log }: Base, files: FlightFiles): LogService {
   const limits = config.logging.store;
   if (!limits.enabled) {
     const off = new ApiError('E_NOT_IMPLEMENTED', 'The log store is switched off: logging.store.enabled.');
@@ -57,7 +59,15 @@ export function openLogService({ config, paths, link, log }: Base): LogService {
     };
   }
   const { boot_id: bootId } = bootTime();
-  return new RetriedLogService({ paths, link, limits, bootId, profile: config.agent.profile, log });
+  return new RetriedLogService({
+    paths,
+    link,
+    limits,
+    bootId,
+    profile: config.agent.profile,
+    files,
+    log,
+  });
 }
 
 /** Opens the store again and again until it works: config, video and the rest of this process run without it. */
@@ -122,7 +132,7 @@ async function openLogs(options: LogServiceOptions): Promise<OpenedLogs> {
 }
 
 async function runLogs(
-  { paths, link, limits, bootId, profile, log }: LogServiceOptions,
+  { paths, link, limits, bootId, profile, files, log }: LogServiceOptions,
   db: DatabaseSync,
   setAside: string | null,
 ): Promise<OpenedLogs> {
@@ -146,6 +156,7 @@ async function runLogs(
   const recorder = new FlightRecorder({
     link,
     store,
+    recording: files.recording,
     log,
     now: () => performance.now(),
   });
@@ -173,6 +184,7 @@ async function runLogs(
     handlers: logHandlers({
       reader,
       store,
+      kept: files.kept,
       tail,
       flush: () => {
         ingest.flush();

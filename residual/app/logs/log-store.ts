@@ -94,8 +94,15 @@ export class LogStore {
     this.accepted += records.length;
   }
 
-  event(kind: string, source: string, severity: number, detail: JsonObject = {}): void {
-    this.#insertEvent.run(this.#nowUs(), this.session, kind, source, severity, JSON.stringify(detail));
+  /** @param session the innermost open one, unless it says otherwise */
+  event(
+    kind: string,
+    source: string,
+    severity: number,
+    detail: JsonObject = {},
+    session: number | null = this.session,
+  ): void {
+    this.#insertEvent.run(this.#nowUs(), session, kind, source, severity, JSON.stringify(detail));
   }
 
   /** The newest event of these kinds since the node was started; null for none. */

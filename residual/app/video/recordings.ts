@@ -28,6 +28,11 @@ export class Recordings {
     this.#files = new KeptFiles(directory, (name) => kindOf(name) !== null, 'recording');
   }
 
+  /** Of recordings and pictures, oldest first. */
+  async names(): Promise<readonly string[]> {
+    return this.#files.names();
+  }
+
   /** Newest first, at most 2000. */
   async list(): Promise<readonly StoredFile[]> {
     // Names begin with their time; only the newest are read.

@@ -25,7 +25,12 @@ export interface Video {
   /** The last status of svc-video, or why there is none. */
   known(): { readonly is: EngineStatus } | { readonly unknown: string };
   /** The recorder, for others of this process. */
-  readonly recording: { readonly start: () => Promise<unknown>; readonly stop: () => Promise<unknown> };
+  readonly recording: {
+    readonly start: () => Promise<unknown>;
+    readonly stop: () => Promise<unknown>;
+    /** Of the recording that runs, oldest first. */
+    readonly files: () => readonly string[];
+  };
   /** The newest picture, as GET /api/video/snapshot.jpg gives it. @throws ApiError E_NO_FRAME, E_NO_PIPELINE */
   readonly picture: () => ReturnType<typeof snapshot>;
   /** The profile lease of the node's own vision. */
@@ -104,6 +109,7 @@ export async function openVideo(
     recording: {
       start: async () => service.startRecording(null),
       stop: async () => service.stopRecording(),
+      files: () => engine.status?.recording?.files ?? [],
     },
     picture: async () => snapshot(engine),
     lease: {

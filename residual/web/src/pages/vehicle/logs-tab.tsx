@@ -7,6 +7,7 @@ import { Button, Card, ErrorNote, HoldButton, Note } from '../../parts/parts.tsx
 import { say } from '../../parts/toast.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import { Flights } from './flights.tsx';
 import { Tlogs } from './tlogs.tsx';
 
 /** The logs that the vehicle writes in flight, and those of the node. */
@@ -28,6 +29,7 @@ export function LogsTab(): JSX.Element {
   };
   return (
     <div class="page">
+      <Flights logs={data?.logs ?? []} />
       <Card
         wide
         title={t.vehicle.logs.title}
