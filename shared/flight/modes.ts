@@ -6,7 +6,8 @@
 export type Family = 'copter' | 'plane' | 'rover' | 'sub' | 'px4';
 
 const AUTOPILOT_ARDUPILOT = 3;
-const AUTOPILOT_PX4 = 12;
+/** MAV_AUTOPILOT_PX4. */
+export const AUTOPILOT_PX4 = 12;
 
 type Table = readonly (readonly [name: string, number: number])[];
 

@@ -131,9 +131,9 @@ export const telemetry = {
       type: ['object', 'null'],
       required: ['x', 'y', 'z', 'clips'],
       properties: {
-        x: { ...number, description: 'm/s²' },
+        x: { ...number, description: 'm/s²; null from PX4' },
         y: number,
-        z: number,
+        z: { ...number, description: 'of PX4: the length of all three' },
         clips: {
           type: 'array',
           maxItems: 3,

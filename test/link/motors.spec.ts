@@ -85,6 +85,25 @@ describe('motors in the telemetry', () => {
     expect(rig.state().telemetry.vibration).to.deep.equal({ x: 2.5, y: null, z: 0, clips: [0, 7, 0] });
     await rig.link.stop();
   });
+
+  it('vibration of PX4 is one length: what stands in x and y are measures of its gyroscope', async () => {
+    const rig = await Rig.met({ autopilot: 12 });
+    rig.say(Object.assign(new common.Vibration(), { vibrationX: 1e-6, vibrationY: 0.02, vibrationZ: 3.5 }));
+    expect(rig.state().telemetry.vibration).to.deep.equal({ x: null, y: null, z: 3.5, clips: [0, 0, 0] });
+    await rig.link.stop();
+  });
+
+  it('a current of PX4 that is not known is not known', async () => {
+    for (const [autopilot, current] of [
+      [12, null],
+      [3, -1],
+    ] as const) {
+      const rig = await Rig.met({ autopilot });
+      rig.say(Object.assign(new common.SysStatus(), { voltageBattery: 16200, currentBattery: -100 }));
+      expect(rig.state().telemetry.battery).to.include({ voltage: 16.2, current });
+      await rig.link.stop();
+    }
+  });
 });
 
 describe('motorTest', () => {

@@ -1,3 +1,4 @@
+import { AUTOPILOT_PX4 } from '../../../shared/flight/modes.ts';
 import { compass, toLocal } from '../flight/geo.ts';
 import type { Vehicle } from '../flight/vehicle.ts';
 import type { Channel } from './channel.ts';
@@ -195,10 +196,12 @@ function rpms(vehicle: Vehicle): number[] {
 function vibration(channel: Channel, view: TelemetryView): void {
   const { throttle, armed } = view.vehicle;
   const level = armed ? 2 + 8 * throttle : 0.01;
+  const isPx4 = view.firmware.autopilot === AUTOPILOT_PX4;
   channel.send(Vibration, {
     timeUsec: bootUs(view),
-    vibrationX: level,
-    vibrationY: level * 0.9,
+    // PX4 puts two measures of its gyroscope, rad and rad/s, where others have axes (streams/VIBRATION.hpp).
+    vibrationX: isPx4 ? level * 1e-6 : level,
+    vibrationY: isPx4 ? level * 0.01 : level * 0.9,
     vibrationZ: level * 1.2,
   });
 }

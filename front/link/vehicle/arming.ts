@@ -1,4 +1,5 @@
 import type { Armed } from '../../../shared/flight/armed.ts';
+import { AUTOPILOT_PX4 } from '../../../shared/flight/modes.ts';
 import { decodeCommandAck, decodeHeartbeat } from '../../../shared/mavlink/decode.ts';
 import { type Frame, frameAt } from '../../../shared/mavlink/frame.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
@@ -22,7 +23,6 @@ const SETTLED_MS = 300;
 const GONE_MS = 10_000;
 
 const FLAG_ARMED = 128;
-const AUTOPILOT_PX4 = 12;
 const AUTOPILOT_ARDUPILOT = 3;
 const COMMAND_AT = 28;
 

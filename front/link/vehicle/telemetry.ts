@@ -1,4 +1,5 @@
 import { batteryState } from '../../../shared/flight/battery-state.ts';
+import { AUTOPILOT_PX4 } from '../../../shared/flight/modes.ts';
 import type { Place } from '../../../shared/flight/seen.ts';
 import { TELEMETRY_GROUPS, type TelemetryGroup } from '../../../shared/flight/telemetry-groups.ts';
 import {
@@ -53,6 +54,8 @@ import { Traffic } from './traffic.ts';
 import { fenceOf, threatId, threatOf } from './warnings.ts';
 
 const U8_UNKNOWN = 0xff;
+/** Centiamperes. */
+const PX4_CURRENT_UNKNOWN = -100;
 const U16_UNKNOWN = 0xffff;
 const I16_UNKNOWN = 0x7fff;
 /** A flight battery's cell has less; a larger value is the whole pack, which ArduPilot sends if there is no cell monitor. */
@@ -363,9 +366,18 @@ export class TelemetryModel {
     return this.#charge(
       'SYS_STATUS',
       voltage,
-      scaled(message.current, -1, 100),
+      this.#amperes(message.current),
       scaled(message.remaining, -1, 1),
     );
+  }
+
+  /** PX4's own unknown is -1 A, and is sent as -100 (BatteryStatus.msg). */
+  #amperes(centiamperes: number): number | null {
+    return this.#isPx4 && centiamperes === PX4_CURRENT_UNKNOWN ? null : scaled(centiamperes, -1, 100);
+  }
+
+  get #isPx4(): boolean {
+    return this.#values.autopilot === AUTOPILOT_PX4;
   }
 
   #battery(message: BatteryStatus): number {
@@ -384,7 +396,7 @@ export class TelemetryModel {
     return this.#charge(
       'BATTERY_STATUS',
       volts,
-      scaled(message.current, -1, 100),
+      this.#amperes(message.current),
       scaled(message.remaining, -1, 1),
     );
   }
@@ -421,7 +433,9 @@ export class TelemetryModel {
   }
 
   #vibration({ x, y, z, clips }: Vibration): number {
-    this.#values.vibration = { x: finite(x), y: finite(y), z: finite(z), clips: [...clips] };
+    // PX4 puts measures of its gyroscope in x and y (streams/VIBRATION.hpp).
+    const axes = this.#isPx4 ? { x: null, y: null } : { x: finite(x), y: finite(y) };
+    this.#values.vibration = { ...axes, z: finite(z), clips: [...clips] };
     return this.#stamp('vibration');
   }
 

@@ -1,5 +1,5 @@
 import type { Armed } from '../../../shared/flight/armed.ts';
-import { type Family, familyOf, modeName } from '../../../shared/flight/modes.ts';
+import { AUTOPILOT_PX4, type Family, familyOf, modeName } from '../../../shared/flight/modes.ts';
 import {
   type AutopilotVersion,
   decodeAutopilotVersion,
@@ -36,7 +36,6 @@ const LAG_MS = 3000;
 const BEGAN_MS = 500;
 
 const AUTOPILOT_ARDUPILOT = 3;
-const AUTOPILOT_PX4 = 12;
 const FLAG_ARMED = 128;
 
 /** Why streams and parameters are requested again. */

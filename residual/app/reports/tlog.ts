@@ -1,5 +1,5 @@
 import { batteryState } from '../../../shared/flight/battery-state.ts';
-import { type Family, familyOf } from '../../../shared/flight/modes.ts';
+import { AUTOPILOT_PX4, type Family, familyOf } from '../../../shared/flight/modes.ts';
 import { byteAt } from '../../../shared/mavlink/byte-at.ts';
 import { frameCrc } from '../../../shared/mavlink/crc.ts';
 import {
@@ -36,7 +36,6 @@ const HIGH = 2 ** 32;
 
 // Of a heartbeat.
 const AUTOPILOT_INVALID = 8;
-const AUTOPILOT_PX4 = 12;
 const AUTOPILOT_ARDUPILOT = 3;
 const ARMED = 128;
 const STATE_CRITICAL = 5;
@@ -215,10 +214,10 @@ const READERS: Readonly<Record<number, Read>> = {
     return voltage === U16_UNKNOWN || voltage === 0 ? [] : [{ kind: 'voltage', volts: voltage / 1000 }];
   },
   [MSG.BATTERY_STATUS]: (payload) => [...batteryFacts(payload)],
-  [MSG.VIBRATION]: (payload) => {
+  [MSG.VIBRATION]: (payload, firmware) => {
     const { x, y, z, clips } = decodeVibration(payload);
     return [
-      { kind: 'vibration', level: Math.max(x, y, z) },
+      { kind: 'vibration', level: firmware === 'px4' ? z : Math.max(x, y, z) },
       ...clips.map((count, sensor) => ({ kind: 'clips', sensor, count }) as const),
     ];
   },

@@ -162,8 +162,8 @@ function MotorTest(): JSX.Element | null {
 function Health(): JSX.Element {
   const vibration = fresh('vibration', (now) => now.vibration);
   const ekf = fresh('ekf', (now) => now.ekf);
-  const axes = vibration === null ? [] : [vibration.x, vibration.y, vibration.z];
-  const worst = axes.every((axis) => typeof axis === 'number') && axes.length > 0 ? Math.max(...axes) : null;
+  const axes = [vibration?.x, vibration?.y, vibration?.z].filter((axis) => typeof axis === 'number');
+  const worst = axes.length > 0 ? Math.max(...axes) : null;
   return (
     <Card title={t.vehicle.setup.health}>
       <dl class="stats">
