@@ -22,6 +22,7 @@ const NO_CORRECTIONS: RtkState = {
   rate_bps: 0,
   age_s: null,
   problem: null,
+  mountpoints: null,
 };
 
 /** The RPC methods of svc-link (shared/rpc/link.ts says what each does), and the part that each calls. */

@@ -34,6 +34,17 @@ export interface RemoteIdState {
   transmitter: { system: number; component: number; age_s: number } | null;
 }
 
+/** A stream of a caster (schemas/rtk.ts). */
+export interface Mountpoint {
+  name: string;
+  place: string;
+  format: string;
+  lat: number | null;
+  lon: number | null;
+  distance_km: number | null;
+  wants_position: boolean;
+}
+
 /** Corrections for the vehicle's receiver (schemas/rtk.ts). */
 export interface RtkState {
   state: 'off' | 'connecting' | 'streaming' | 'stale' | 'failed';
@@ -47,6 +58,7 @@ export interface RtkState {
   rate_bps: number;
   age_s: number | null;
   problem: string | null;
+  mountpoints: readonly Mountpoint[] | null;
 }
 
 /** After the vehicle has accepted the reset of all its parameters. */

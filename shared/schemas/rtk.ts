@@ -18,6 +18,7 @@ export const rtkState = {
     'rate_bps',
     'age_s',
     'problem',
+    'mountpoints',
   ],
   properties: {
     state: {
@@ -42,5 +43,27 @@ export const rtkState = {
     rate_bps: { type: 'number', minimum: 0, description: 'of the last five seconds' },
     age_s: { type: ['number', 'null'], minimum: 0, description: 'of the newest frame; null: none has come' },
     problem: { type: ['string', 'null'], description: 'what is wrong, and what helps' },
+    mountpoints: {
+      type: ['array', 'null'],
+      maxItems: 200,
+      description:
+        'what the caster has to choose from, the nearest first, where the mountpoint is not set or not there; null else',
+      items: {
+        type: 'object',
+        required: ['name', 'place', 'format', 'lat', 'lon', 'distance_km', 'wants_position'],
+        properties: {
+          name: { type: 'string' },
+          place: { type: 'string', description: 'as the caster calls it' },
+          format: { type: 'string' },
+          lat: { type: ['number', 'null'], description: 'degrees; null: the caster does not say' },
+          lon: { type: ['number', 'null'] },
+          distance_km: {
+            type: ['number', 'null'],
+            description: 'from the vehicle; null: one of both is not known',
+          },
+          wants_position: { type: 'boolean', description: 'a virtual station: set rtk.ntrip.send_position' },
+        },
+      },
+    },
   },
 } as const satisfies JsonSchema;

@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import { pythonWith } from '../clients/side-by-side.ts';
 import { rtcm } from '../link/rtcm-samples.ts';
 import { askAgain } from '../support/ask-again.ts';
+import { checkAxe, noBrowser, openBrowser, signIn, visit, watch } from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
 import { svc } from '../support/svc.ts';
@@ -155,6 +156,12 @@ rtk:
     base?.stop();
   });
 
+  const put = async (key: string, value: unknown) =>
+    node.json('/api/config', {
+      method: 'PUT',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ key, value }),
+    });
   const rtk = async () => (await node.json('/api/rtk', { headers })).body;
 
   it('arrive whole, in order, and unchanged; what is too long is left out and counted', async () => {
@@ -195,13 +202,33 @@ rtk:
     expect(node.stderr + stdout + JSON.stringify(await rtk())).to.not.include(PASSWORD);
   });
 
+  it('without a mountpoint, those of the caster are shown, and one is chosen on the page', async function () {
+    if (noBrowser() !== null) return this.skip();
+    await node.knowsArmed();
+    expect((await put('rtk.ntrip.mountpoint', 'ELSEWHERE')).status).to.equal(200);
+    await node.killAndAwaitSuccessor('svc-link');
+    const { problem, mountpoints } = await askAgain('it has no such', rtk, ({ state }) => state === 'failed');
+    expect(problem).to.equal('The caster has no ELSEWHERE. Choose one of its mountpoints.');
+    expect(mountpoints).to.have.nested.property('[0].name', 'BASE');
+    expect((await svc(node.paths, 'rtk')).stdout).to.match(/^ {2}BASE\b.*\nSet one: svc config set/m);
+    const browser = await openBrowser();
+    try {
+      const page = await browser.newPage();
+      const seen = watch(page, node.url);
+      await signIn(page, node.url, KEY);
+      await visit(page, 'vehicle/link');
+      await page.locator('::-p-aria([name="Use this one"][role="button"])').click();
+      await page.locator('::-p-aria([name="Restart svc-link"][role="button"])').click();
+      await page.waitForSelector('::-p-text(coming)');
+      await checkAxe(page);
+      seen.check();
+    } finally {
+      await browser.close();
+    }
+    expect(await rtk()).to.include({ state: 'streaming', mountpoint: 'BASE', mountpoints: null });
+  });
+
   it('another host clears the login; without it the caster refuses, which is said', async () => {
-    const put = async (key: string, value: unknown) =>
-      node.json('/api/config', {
-        method: 'PUT',
-        headers: { ...headers, 'content-type': 'application/json' },
-        body: JSON.stringify({ key, value }),
-      });
     await node.knowsArmed();
     const { status, body } = await put('rtk.ntrip.host', 'localhost');
     expect([status, body['cleared']]).to.deep.equal([200, ['rtk.ntrip.username', 'rtk.ntrip.password']]);

@@ -139,6 +139,7 @@ class CorrectionsRig {
       source: 'ntrip:caster.example:2101',
       mountpoint: 'BASE',
       open: this.stream.open,
+      place: () => null,
       lacksPlace: () => lacksPlace,
       vehicle: {
         baud: () => baud ?? null,
@@ -162,7 +163,13 @@ class CorrectionsRig {
 describe('corrections', () => {
   it('go to the vehicle as they come, and are counted', async () => {
     const rig = new CorrectionsRig();
-    expect(rig.state).to.include({ state: 'connecting', bytes: 0, age_s: null, problem: null });
+    expect(rig.state).to.include({
+      state: 'connecting',
+      bytes: 0,
+      age_s: null,
+      mountpoints: null,
+      problem: null,
+    });
     rig.stream.now.onOpen();
     expect(rig.state.state).to.equal('connecting');
     const frames = [rtcm(1005, 19), rtcm(1077, 540), rtcm(1087, 354), rtcm(1005, 19)];
@@ -183,6 +190,7 @@ describe('corrections', () => {
       messages: { 1005: 2, 1077: 1, 1087: 1 },
       rate_bps: (bytes * 8) / 2,
       age_s: 0.5,
+      mountpoints: null,
       problem: null,
     });
     await rig.clock.advance(6000);

@@ -8,9 +8,11 @@ import { Corrections } from '../../front/link/corrections/corrections.ts';
 import { ggaOf, type KnownPlace } from '../../front/link/corrections/gga.ts';
 import { ntrip } from '../../front/link/corrections/ntrip.ts';
 import { secureConnect } from '../../front/link/corrections/secure.ts';
+import { nearest } from '../../front/link/corrections/source-table.ts';
 import type { OpenStream } from '../../front/link/corrections/stream.ts';
 import { type Authority, issueCertificate, newAuthority } from '../../shared/certificates/authority.ts';
 import { certificateRequest, newCertificateKey } from '../../shared/certificates/request.ts';
+import type { Mountpoint } from '../../shared/rpc/link-answers.ts';
 import { VERSION } from '../../shared/version.ts';
 import { freePort } from '../support/temp.ts';
 import { FakeClock, settle } from './fake-clock.ts';
@@ -81,6 +83,7 @@ interface Listened {
   readonly opened: number;
   readonly data: Buffer;
   readonly problem: string | null;
+  readonly mountpoints?: readonly Mountpoint[] | undefined;
 }
 
 /** One attempt: what it got until it ended, or until `size` bytes were there. */
@@ -96,7 +99,7 @@ async function hear(open: OpenStream, size = Infinity): Promise<Listened> {
         stream.close();
         resolve({ opened, data, problem: null });
       },
-      onEnd: (problem) => resolve({ opened, data, problem }),
+      onEnd: (problem, mountpoints) => resolve({ opened, data, problem, mountpoints }),
     });
   });
 }
@@ -190,15 +193,71 @@ describe('NTRIP', () => {
     ['HTTP/1.1 401 Unauthorized\r\n\r\n', /refuses the login/],
     ['HTTP/1.0 401 Unauthorized\r\n', /refuses the login/], // RTKLIB, which then closes
     ['ERROR - Bad Password\r\n', /refuses the login/],
-    ['HTTP/1.1 404 Not Found\r\n\r\n', /has no BASE\. Choose one/],
     ['SOURCETABLE 200 OK\r\nContent-Type: text/plain\r\n\r\nSTR;A\r\nENDSOURCETABLE\r\n', /has no BASE/],
-    ['HTTP/1.1 200 OK\r\nContent-Type: gnss/sourcetable\r\n\r\nSTR;A\r\n', /has no BASE/],
+    ['HTTP/1.1 200 OK\r\nContent-Type: gnss/sourcetable\r\n\r\nSTR;A\r\nENDSOURCETABLE', /has no BASE/],
   ] as const)
     it(`${JSON.stringify(answer)} is not asked again by another version`, async () => {
       await using caster = await SmallCaster.start(({ socket }) => socket.write(answer));
       expect((await listenTo(caster.port)).problem).to.match(problem);
       expect(caster.met).to.have.length(1);
     });
+
+  const TABLE = [
+    'CAS;caster.example;2101;x',
+    'STR;FAR;Rome;RTCM 3.2;1005(1);2;GPS;x;ITA;41.9;12.5;0;0;x;none;B;N;0;',
+    'STR;NEAR;Aachen \u001b[2J;RTCM 3.3;;2;GPS;x;DEU;50.8;6.1;1;1;x;none;B;N;0;',
+    'STR;NOWHERE;;RTCM 3;;2;GPS;x;DEU;0.00;0.00;0;0;x;none;B;N;0;',
+    'STR;no such name;x',
+    'STR',
+    'ENDSOURCETABLE',
+  ].join('\r\n');
+  for (const [what, answers] of [
+    ['version 1', [`SOURCETABLE 200 OK\r\nContent-Type: text/plain\r\n\r\n${TABLE}`]],
+    ['version 2', [`HTTP/1.1 200 OK\r\nContent-Type: gnss/sourcetable\r\n\r\n${TABLE}`]],
+    [
+      'version 2, in chunks',
+      [
+        `HTTP/1.1 200 OK\r\nContent-Type: gnss/sourcetable\r\nTransfer-Encoding: chunked\r\n\r\n${TABLE.length.toString(16)}\r\n${TABLE}\r\n0\r\n\r\n`,
+      ],
+    ],
+    [
+      'a caster that answers 404 and is asked for its table',
+      ['HTTP/1.1 404 Not Found\r\n\r\n', `HTTP/1.1 200 OK\r\nContent-Type: gnss/sourcetable\r\n\r\n${TABLE}`],
+    ],
+    ['one that ends without the last line', [`SOURCETABLE 200 OK\r\n\r\n${TABLE.slice(0, -16)}`]],
+  ] as const)
+    it(`the mountpoints of the caster: ${what}`, async () => {
+      await using caster = await SmallCaster.start(({ socket }, count) =>
+        socket.end(answers[count - 1] ?? ''),
+      );
+      const { problem, mountpoints } = await listenTo(caster.port);
+      expect(problem).to.equal('The caster has no BASE. Choose one of its mountpoints.');
+      expect(mountpoints?.map(({ name, lat }) => [name, lat])).to.deep.equal([
+        ['FAR', 41.9],
+        ['NEAR', 50.8],
+        ['NOWHERE', null],
+      ]);
+      expect(caster.requests.map((request) => request.split(' ')[1])).to.deep.equal(
+        ['/BASE', '/'].slice(0, answers.length),
+      );
+      const [near, far, nowhere] = nearest(mountpoints ?? [], { lat: 52.5, lon: 13.4 });
+      expect(near).to.include({ name: 'NEAR', place: 'Aachen  [2J', wants_position: true });
+      expect(near?.distance_km).to.be.within(520, 550);
+      expect([far?.name, nowhere?.name, nowhere?.distance_km]).to.deep.equal(['FAR', 'NOWHERE', null]);
+    });
+
+  it('a table without end is cut off at a megabyte', async () => {
+    await using caster = await SmallCaster.start(({ socket }) => {
+      socket.write('SOURCETABLE 200 OK\r\n\r\n');
+      const flood = (): void => {
+        if (!socket.destroyed) socket.write('STR;A;x;RTCM 3\r\n'.repeat(4096), flood);
+      };
+      flood();
+    });
+    const { mountpoints } = await listenTo(caster.port);
+    expect(mountpoints?.length).to.be.within(1, 20_000);
+    expect(nearest(mountpoints ?? [], null)).to.have.length(200);
+  });
 
   for (const [answer, problem] of [
     ['HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html>', /web server, and no caster/],
@@ -265,6 +324,7 @@ describe('NTRIP', () => {
       source: 'ntrip',
       mountpoint: 'BASE',
       open: ntripTo(caster.port, { clock }),
+      place: () => null,
       lacksPlace: () => false,
       vehicle: { send: () => true, baud: () => null },
     });

@@ -1,4 +1,6 @@
+import type { Mountpoint } from '../../../shared/rpc/link-answers.ts';
 import { Chunked } from './chunked.ts';
+import { SourceTable } from './source-table.ts';
 
 /** A longer answer before the stream is none of a caster. */
 const MAX_HEAD_BYTES = 8192;
@@ -10,8 +12,17 @@ const EMPTY = Buffer.alloc(0);
 interface AnswerEvents {
   onAccepted(): void;
   onData(bytes: Buffer): void;
-  /** @param mayBeVersion the caster may only not know this version of NTRIP */
-  onRefused(problem: string, mayBeVersion: boolean): void;
+  onRefused(refusal: Refusal): void;
+}
+
+/** Why there is no stream. */
+export interface Refusal {
+  /** A sentence: what is wrong, and what helps. */
+  readonly problem: string;
+  /** `version`: the caster may only not know this version of NTRIP. */
+  readonly about: 'version' | 'mountpoint' | 'other';
+  /** The caster's table, if that was the answer. */
+  readonly mountpoints?: readonly Mountpoint[];
 }
 
 /**
@@ -23,6 +34,8 @@ export class CasterAnswer {
   readonly #events: AnswerEvents;
   #head: Buffer | null = EMPTY;
   #chunked: Chunked | null = null;
+  /** The answer is one. */
+  #table: SourceTable | null = null;
   #isOver = false;
 
   constructor(mountpoint: string, events: AnswerEvents) {
@@ -30,15 +43,27 @@ export class CasterAnswer {
     this.#events = events;
   }
 
+  /** The connection is closed. */
+  end(): void {
+    if (this.#table !== null) this.#noMountpoint(this.#table);
+    else this.#refuse('The caster has closed the connection.', 'version');
+  }
+
   push(bytes: Buffer): void {
     if (this.#isOver) return;
     if (this.#head !== null) this.#readHead(Buffer.concat([this.#head, bytes]));
-    else if (this.#chunked === null) this.#events.onData(bytes);
+    else if (this.#chunked === null) this.#take(bytes);
     else this.#unchunk(this.#chunked, bytes);
+  }
+
+  #take(bytes: Buffer): void {
+    if (this.#table === null) this.#events.onData(bytes);
+    else if (this.#table.push(bytes)) this.#noMountpoint(this.#table);
   }
 
   #unchunk(chunked: Chunked, bytes: Buffer): void {
     const next = chunked.push(bytes);
+    if (next === 'end' && this.#table !== null) this.#noMountpoint(this.#table);
     if (next === 'end') this.#refuse('The caster has ended the stream.');
     if (next === 'wrong') this.#refuse('The caster does not send what its own answer announced.');
   }
@@ -47,13 +72,13 @@ export class CasterAnswer {
     this.#head = head;
     const beginning = head.toString('latin1', 0, BEGINNING_BYTES);
     if (!BEGINNINGS.some((each) => each.startsWith(beginning)))
-      return this.#refuse('What answers there is no NTRIP caster.', true);
+      return this.#refuse('What answers there is no NTRIP caster.', 'version');
     const line = head.toString('latin1', 0, head.indexOf('\n') + 1).trim();
     const isHttp = beginning === 'HTTP';
     if (isHttp && line !== '' && !this.#isGood(line)) return;
     const end = isHttp ? endOfHead(head) : head.indexOf('\n') + 1;
     if (end === 0) {
-      if (head.length > MAX_HEAD_BYTES) this.#refuse('What answers there is no NTRIP caster.', true);
+      if (head.length > MAX_HEAD_BYTES) this.#refuse('What answers there is no NTRIP caster.', 'version');
       return;
     }
     if (isHttp) this.#http(head.toString('latin1', 0, end), head.subarray(end));
@@ -62,11 +87,11 @@ export class CasterAnswer {
 
   /** NTRIP 1. Some casters send header lines after the first one: there is no frame in them. */
   #plain(line: string, rest: Buffer): void {
-    if (/^ICY 200\b/.test(line)) return this.#accept(rest, false);
-    if (line.startsWith('SOURCETABLE')) return this.#noMountpoint();
+    if (/^ICY 200\b/.test(line)) return this.#begin(rest, false);
+    if (line.startsWith('SOURCETABLE')) return this.#begin(rest, false, new SourceTable());
     if (/password|authoriz|\b401\b/i.test(line)) return this.#noLogin();
     if (/mount/i.test(line)) return this.#noMountpoint();
-    this.#refuse('The caster refuses the stream.', true);
+    this.#refuse('The caster refuses the stream.', 'version');
   }
 
   /** By the status alone: RTKLIB ends a refusal without the empty line that ends a head. */
@@ -79,7 +104,7 @@ export class CasterAnswer {
       this.#refuse(
         'The caster refers to another address, which is not followed, because the login would go there. Give the address of the caster itself.',
       );
-    else this.#refuse(`The caster refuses the stream${status === 0 ? '' : ` (${status})`}.`, true);
+    else this.#refuse(`The caster refuses the stream${status === 0 ? '' : ` (${status})`}.`, 'version');
     return false;
   }
 
@@ -87,22 +112,23 @@ export class CasterAnswer {
     const header = (name: string): string =>
       new RegExp(`^${name}:[ \\t]*(.*?)[ \\t]*\\r?$`, 'im').exec(text)?.[1]?.toLowerCase() ?? '';
     const type = header('content-type');
-    if (type.startsWith('gnss/sourcetable')) return this.#noMountpoint();
+    const table = type.startsWith('gnss/sourcetable') ? new SourceTable() : null;
     if (type.startsWith('text/'))
-      return this.#refuse('What answers there is a web server, and no caster.', true);
+      return this.#refuse('What answers there is a web server, and no caster.', 'version');
     const encoding = header('content-encoding');
     if (encoding !== '' && encoding !== 'identity')
-      return this.#refuse('The caster compresses the stream, which nobody asked it for.', true);
+      return this.#refuse('The caster compresses the stream, which nobody asked it for.', 'version');
     const transfer = header('transfer-encoding');
     if (transfer !== '' && transfer !== 'identity' && transfer !== 'chunked')
-      return this.#refuse('The caster sends the stream in a way that is not known.', true);
-    this.#accept(rest, transfer === 'chunked');
+      return this.#refuse('The caster sends the stream in a way that is not known.', 'version');
+    this.#begin(rest, transfer === 'chunked', table);
   }
 
-  #accept(rest: Buffer, isChunked: boolean): void {
+  #begin(rest: Buffer, isChunked: boolean, table: SourceTable | null = null): void {
     this.#head = null;
-    if (isChunked) this.#chunked = new Chunked((bytes) => this.#events.onData(bytes));
-    this.#events.onAccepted();
+    this.#table = table;
+    if (isChunked) this.#chunked = new Chunked((bytes) => this.#take(bytes));
+    if (table === null) this.#events.onAccepted();
     if (rest.length > 0) this.push(rest);
   }
 
@@ -110,16 +136,16 @@ export class CasterAnswer {
     this.#refuse('The caster refuses the login. Check the user name and the password.');
   }
 
-  #noMountpoint(): void {
+  #noMountpoint(table?: SourceTable): void {
     const which = this.#mountpoint === '' ? 'No mountpoint is set' : `The caster has no ${this.#mountpoint}`;
-    this.#refuse(`${which}. Choose one of its mountpoints.`);
+    this.#refuse(`${which}. Choose one of its mountpoints.`, 'mountpoint', table);
   }
 
-  #refuse(problem: string, mayBeVersion = false): void {
+  #refuse(problem: string, about: Refusal['about'] = 'other', table?: SourceTable): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#head = EMPTY;
-    this.#events.onRefused(problem, mayBeVersion);
+    this.#events.onRefused({ problem, about, ...(table === undefined ? {} : { mountpoints: table.rows() }) });
   }
 }
 

@@ -1,10 +1,12 @@
 import { Retry } from '../../../shared/async/retry.ts';
 import { TokenBucket } from '../../../shared/async/token-bucket.ts';
+import type { Place } from '../../../shared/flight/seen.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import type { RtkState } from '../../../shared/rpc/link-answers.ts';
+import type { Mountpoint, RtkState } from '../../../shared/rpc/link-answers.ts';
 import type { Clock, Timer } from '../clock.ts';
 import { fragmentsOf } from './fragments.ts';
 import { RtcmFramer } from './rtcm.ts';
+import { nearest } from './source-table.ts';
 import type { OpenStream, Stream } from './stream.ts';
 
 const FIRST_RETRY_MS = 1000;
@@ -43,6 +45,8 @@ interface CorrectionsOptions {
   /** Null: not from a caster. */
   readonly mountpoint: string | null;
   readonly open: OpenStream;
+  /** Where the vehicle is; null: not known. */
+  readonly place: () => Place | null;
   /** Whether a caster waits for the place of the vehicle, and that is not known. */
   readonly lacksPlace: () => boolean;
   readonly vehicle: CorrectedVehicle;
@@ -91,6 +95,8 @@ export class Corrections {
   /** Bytes at the last seconds, the newest last. */
   #seconds: readonly number[] = [0];
   #problem: string | null = null;
+  /** Of the last refusal. */
+  #mountpoints: readonly Mountpoint[] | null = null;
 
   constructor(options: CorrectionsOptions) {
     this.#options = options;
@@ -102,7 +108,7 @@ export class Corrections {
   }
 
   get state(): RtkState {
-    const { source, mountpoint, clock } = this.#options;
+    const { source, mountpoint, clock, place } = this.#options;
     const [first = 0] = this.#seconds;
     const seconds = Math.max(1, this.#seconds.length - 1);
     return {
@@ -117,6 +123,7 @@ export class Corrections {
       rate_bps: Math.round(((this.#seconds.at(-1) ?? 0) - first) * (8 / seconds)),
       age_s: this.#frameAt === null ? null : Math.round(clock.now() - this.#frameAt) / 1000,
       problem: this.#complaint() ?? this.#problem ?? this.#crowding(),
+      mountpoints: this.#mountpoints === null ? null : nearest(this.#mountpoints, place()),
     };
   }
 
@@ -167,9 +174,10 @@ export class Corrections {
       stream: open({
         onOpen: () => {
           connection.openAt = clock.now();
+          this.#mountpoints = null;
         },
         onData: (chunk) => this.#take(connection, chunk),
-        onEnd: (problem) => this.#end(connection, problem),
+        onEnd: (problem, mountpoints) => this.#end(connection, problem, mountpoints),
       }),
       framer: new RtcmFramer({
         onFrame: (frame, type) => this.#frame(connection, frame, type),
@@ -231,12 +239,13 @@ export class Corrections {
     return fragments.every(({ flags, data }) => vehicle.send(flags, data));
   }
 
-  #end(connection: Connection, problem: string): void {
+  #end(connection: Connection, problem: string, mountpoints?: readonly Mountpoint[]): void {
     if (connection !== this.#connection) return;
     this.#connection = null;
     connection.stream.close();
     if (problem !== this.#problem) this.#options.log.warn(`corrections: ${problem}`);
     this.#problem = problem;
+    if (mountpoints !== undefined) this.#mountpoints = mountpoints;
     this.#retry.again();
   }
 

@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 import { messageOf } from '../../../shared/errors.ts';
 import { VERSION } from '../../../shared/version.ts';
 import type { Clock, Timer } from '../clock.ts';
-import { CasterAnswer } from './caster-answer.ts';
+import { CasterAnswer, type Refusal } from './caster-answer.ts';
 import { ggaOf, type KnownPlace } from './gga.ts';
 import type { Connect, OpenStream, Stream, StreamEvents } from './stream.ts';
 
@@ -45,10 +45,18 @@ export function ntrip(options: NtripOptions): OpenStream {
           known = version;
           events.onOpen();
         },
-        onRefused: (problem, mayBeVersion) => {
-          if (mayBeVersion && known === null && version === 2) current = dial(1);
-          else events.onEnd(problem);
+        onRefused: ({ problem, about, mountpoints }) => {
+          if (about === 'version' && known === null && version === 2) current = dial(1);
+          else if (about === 'mountpoint' && mountpoints === undefined) current = table(version, problem);
+          else events.onEnd(problem, mountpoints);
         },
+      });
+    // A caster of version 2 answers 404, and gives its table to who asks for nothing.
+    const table = (version: 1 | 2, problem: string): Stream =>
+      attempt({ ...options, mountpoint: '' }, version, {
+        ...events,
+        onOpen: () => events.onEnd(problem),
+        onRefused: ({ mountpoints }) => events.onEnd(problem, mountpoints),
       });
     current = dial(known ?? 2);
     return { close: () => current.close() };
@@ -57,7 +65,7 @@ export function ntrip(options: NtripOptions): OpenStream {
 
 interface AttemptEvents extends StreamEvents {
   /** As of CasterAnswer, before it was open. */
-  onRefused(problem: string, mayBeVersion: boolean): void;
+  onRefused(refusal: Refusal): void;
 }
 
 /** One connection. */
@@ -75,14 +83,15 @@ function attempt(options: NtripOptions, version: 1 | 2, events: AttemptEvents): 
     socket.removeAllListeners('data').off('close', onClose);
     socket.destroy();
   };
-  const refuse = (why: string, mayBeVersion: boolean): void => {
+  const refuse = (refusal: Refusal): void => {
     close();
-    if (isOpen) events.onEnd(why);
-    else events.onRefused(why, mayBeVersion);
+    if (isOpen) events.onEnd(refusal.problem);
+    else events.onRefused(refusal);
   };
   const onClose = (): void => {
-    if (problem === null) refuse('The caster has closed the connection.', true);
-    else refuse(`The caster ${host}:${port} is not reached: ${problem}.`, isConnected);
+    if (problem === null) return answer.end();
+    const why = `The caster ${host}:${port} is not reached: ${problem}.`;
+    refuse({ problem: why, about: isConnected ? 'version' : 'other' });
   };
   const answer = new CasterAnswer(options.mountpoint, {
     onAccepted: () => {
@@ -97,7 +106,9 @@ function attempt(options: NtripOptions, version: 1 | 2, events: AttemptEvents): 
   socket.on(opened, () => {
     isConnected = true;
     late.cancel();
-    late = clock.after(ANSWER_MS, () => refuse('The caster has not answered within 10 s.', true));
+    late = clock.after(ANSWER_MS, () =>
+      refuse({ problem: 'The caster has not answered within 10 s.', about: 'version' }),
+    );
     socket.setKeepAlive(true, CONNECT_MS);
     const known = place?.() ?? null;
     socket.write(requestOf(options, version, known === null ? null : ggaOf(known, clock.wall())));

@@ -37,6 +37,7 @@ export async function correctionsOf(
       source: isNtrip ? `ntrip:${host}:${port}` : rtk.source,
       mountpoint: isNtrip ? mountpoint : null,
       open: opened({ clock, place }),
+      place,
       lacksPlace: () => isNtrip && sendsPlace && place() === null,
       vehicle,
     });

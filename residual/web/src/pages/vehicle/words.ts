@@ -228,6 +228,12 @@ export const vehicleWords = {
   },
   corrections: {
     title: 'Corrections',
+    choose: 'Mountpoints of the caster',
+    one: (name: string, place: string, km: number | null) =>
+      [name, place, km === null ? '' : `${km} km away`].filter((part) => part !== '').join(', '),
+    virtual:
+      'It makes a virtual station: the caster has to hear where the vehicle is. Set rtk.ntrip.send_position.',
+    use: 'Use this one',
     about:
       'Corrections (RTK) make the position exact to centimetres. Set their source among the settings: rtk.',
     states: {
