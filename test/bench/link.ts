@@ -10,9 +10,11 @@ import { TestNode } from '../support/node.ts';
 import { ensureSocat, SerialLine } from '../support/socat.ts';
 import { freePort, removeDir, tempDir } from '../support/temp.ts';
 import { commandLatency } from './command-latency.ts';
+import { correctionsLatency } from './corrections.ts';
 import { cpuMicros } from './proc.ts';
 import type { Result } from './result.ts';
 import { benchRouting, message, script } from './routing.ts';
+import { tlogCost } from './tlogs.ts';
 
 const SECONDS = 4;
 /** What is still on its way when the source has sent its last frame. */
@@ -113,5 +115,7 @@ export async function benchLink(): Promise<readonly Result[]> {
     ...(await webSockets()),
     ...(await parameters()),
     ...(await commandLatency()),
+    ...(await correctionsLatency()),
+    ...(await tlogCost()),
   ];
 }
