@@ -52,7 +52,7 @@ function put<T>(list: readonly T[], channel: number, value: T): T[] {
   return list.map((each, at) => (at + 1 === channel ? value : each));
 }
 
-const problems = (found: ReturnType<typeof plan>) =>
+const problemsOf = (found: ReturnType<typeof plan>) =>
   found.problems.map(({ problem, stick, channel }) => `${problem} ${stick} ${channel}`);
 
 describe('a calibration of the radio', () => {
@@ -88,11 +88,11 @@ describe('a calibration of the radio', () => {
   });
 
   it('a throttle is to rest low; high where it is reversed; in the middle where thrust goes both ways', () => {
-    expect(problems(plan('copter', { rest: put(WELL.rest, 3, span(1500)) }))).to.deep.equal([
+    expect(problemsOf(plan('copter', { rest: put(WELL.rest, 3, span(1500)) }))).to.deep.equal([
       'throttle-up throttle 3',
     ]);
     const high = { rest: put(WELL.rest, 3, span(1984)) };
-    expect(problems(plan('px4', high))).to.deep.equal(['throttle-up throttle 3']);
+    expect(problemsOf(plan('px4', high))).to.deep.equal(['throttle-up throttle 3']);
     expect(plan('px4', { ...high, more: { RC3_REV: -1 } }).writes.get('RC3_TRIM')).to.equal(1985);
     expect(plan('plane', { ...high, more: { RC3_REVERSED: 1 } }).writes.get('RC3_TRIM')).to.equal(1985);
     const middle = { rest: put(WELL.rest, 3, span(1496)) };
@@ -103,24 +103,24 @@ describe('a calibration of the radio', () => {
     ] as const) {
       expect(restsLow(family, held(family, more))).to.equal(false);
       expect(plan(family, { ...middle, more }).writes.get('RC3_TRIM'), family).to.equal(1496);
-      expect(problems(plan(family, { more })), family).to.deep.equal(['off-centre throttle 3']);
+      expect(problemsOf(plan(family, { more })), family).to.deep.equal(['off-centre throttle 3']);
     }
   });
 
   it('writes nothing while a stick is not centred, was moved to one side only, or does not keep still', () => {
     const far = plan('copter', { rest: put(WELL.rest, 1, span(1950)) });
-    expect(problems(far)).to.deep.equal(['off-centre roll 1']);
+    expect(problemsOf(far)).to.deep.equal(['off-centre roll 1']);
     expect(far.writes.size).to.equal(0);
-    expect(problems(plan('copter', { ends: put(WELL.ends, 2, span(1490, 1990)) }))).to.deep.equal([
+    expect(problemsOf(plan('copter', { ends: put(WELL.ends, 2, span(1490, 1990)) }))).to.deep.equal([
       'off-centre pitch 2',
     ]);
-    expect(problems(plan('copter', { rest: put(WELL.rest, 4, span(1480, 1520)) }))).to.deep.equal([
+    expect(problemsOf(plan('copter', { rest: put(WELL.rest, 4, span(1480, 1520)) }))).to.deep.equal([
       'unsteady yaw 4',
     ]);
-    expect(problems(plan('copter', { ends: put(WELL.ends, 1, span(700, 1990)) }))).to.deep.equal([
+    expect(problemsOf(plan('copter', { ends: put(WELL.ends, 1, span(700, 1990)) }))).to.deep.equal([
       'beyond roll 1',
     ]);
-    expect(problems(plan('copter', { ends: put(WELL.ends, 1, span(1510, 1990)) }))).to.deep.equal([
+    expect(problemsOf(plan('copter', { ends: put(WELL.ends, 1, span(1510, 1990)) }))).to.deep.equal([
       'beyond roll 1',
     ]);
   });
@@ -136,7 +136,7 @@ describe('a calibration of the radio', () => {
   });
 
   it('says so when nothing was moved, and does not write what the vehicle does not have', () => {
-    expect(problems(plan('copter', { ends: WELL.rest }))).to.deep.equal(['nothing null 0']);
+    expect(problemsOf(plan('copter', { ends: WELL.rest }))).to.deep.equal(['nothing null 0']);
     const many = { ends: [...WELL.ends, span(1000, 2000), span(1000, 2000), span(1000, 2000)] };
     const found = plan('copter', { ...many, rest: [...WELL.rest, span(1000), null, span(1000)] });
     expect(found.channels.map(({ channel }) => channel)).to.deep.equal([1, 2, 3, 4, 5, 6, 7]);
@@ -146,7 +146,7 @@ describe('a calibration of the radio', () => {
     expect(sticksOf('px4', held('px4', { RC_MAP_YAW: 5 }))).to.deep.equal({ ...STICKS, yaw: 5 });
     expect(sticksOf('copter', () => null)).to.deep.equal({ roll: 0, pitch: 0, throttle: 0, yaw: 0 });
     const unmapped = plan('px4', { sticks: { ...STICKS, roll: 0, yaw: 2 } });
-    expect(problems(unmapped)).to.deep.equal(['unmapped roll 0', 'shared yaw 2']);
+    expect(problemsOf(unmapped)).to.deep.equal(['unmapped roll 0', 'shared yaw 2']);
     const swapped = { ...STICKS, roll: 4, yaw: 1 };
     expect(Object.fromEntries(plan('copter', { sticks: swapped }).writes)).to.include({
       RCMAP_ROLL: 4,

@@ -158,4 +158,53 @@ describe('the radio on the page of the vehicle', function () {
       [4, 1, 985, 1504],
     );
   });
+
+  it('shows the position of the switch for the flight mode, and is told the modes of the others', async () => {
+    await using vehicle = await open();
+    const { page, param, move } = vehicle;
+    const choose = async (name: string, value: string): Promise<void> => {
+      const select = await page.waitForSelector(`::-p-aria([name="${name}"][role="combobox"])`);
+      await select?.select(value);
+    };
+    const now = async (position: string): Promise<void> => {
+      await page.waitForFunction(
+        (wanted) => {
+          const badge = [...document.querySelectorAll('.badge')].find(
+            (each) => each.textContent === wanted[1],
+          );
+          return badge?.previousElementSibling?.textContent?.startsWith(wanted[0] ?? '');
+        },
+        { polling: 100 },
+        [position, 'the switch is here now'],
+      );
+    };
+    await now('Position 6 (above 1749 µs)');
+    await move([1500, 1500, 1000, 1500, 1300]);
+    await now('Position 2 (up to 1360 µs)');
+    await choose('Position 3 (up to 1490 µs)', '16');
+    await says(page, 'Not written yet. On the vehicle: RTL');
+    await choose('Channel of the switch', '3');
+    await says(page, 'A stick is on this channel: choose another.');
+    await choose('Channel of the switch', '6');
+    await now('Position 1 (up to 1230 µs)');
+    await checkAxe(page);
+    await hold(page, 'Write 2 to the vehicle', '2 written and read back:');
+    expect([await param('FLTMODE_CH'), await param('FLTMODE3')]).to.deep.equal([6, 16]);
+    await move([1500, 1500, 1000, 1500, 1300, 1400]);
+    await says(page, 'Flight mode now\nPOSHOLD');
+  });
+
+  it('knows PX4’s modes, and says nothing of a switch of a submarine', async () => {
+    {
+      await using vehicle = await open('--firmware', 'px4');
+      const select = await vehicle.page.waitForSelector('::-p-aria([name="Position 1"][role="combobox"])');
+      await select?.select('2');
+      await says(vehicle.page, 'Not written yet. On the vehicle: Unassigned');
+      await hold(vehicle.page, 'Write to the vehicle', 'Written and read back:');
+      expect(await vehicle.param('COM_FLTMODE1')).to.equal(2);
+    }
+    await using sub = await open('--vehicle', 'sub');
+    await says(sub.page, 'Radio calibration');
+    expect(await sub.page.evaluate(() => document.body.innerText)).to.not.include('Flight-mode switch');
+  });
 });

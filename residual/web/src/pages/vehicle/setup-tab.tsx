@@ -10,6 +10,7 @@ import { t } from '../../strings.ts';
 import { family } from '../fly/vehicle-state.ts';
 import { ChannelBars } from './channel-bars.tsx';
 import { Failsafes } from './failsafes.tsx';
+import { ModeSwitch } from './mode-switch.tsx';
 import { paramsOf } from './param.ts';
 import { RadioCalibration } from './radio-calibration.tsx';
 import css from './vehicle.module.css';
@@ -30,6 +31,7 @@ export function SetupTab(): JSX.Element {
     <div class="page">
       <Radio />
       {kind === null ? null : <RadioCalibration family={kind} value={value} onWritten={reload} />}
+      {kind === null ? null : <ModeSwitch family={kind} params={params} onWritten={reload} />}
       <Outputs />
       <MotorTest />
       <Health />

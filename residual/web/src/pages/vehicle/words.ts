@@ -114,6 +114,24 @@ export const vehicleWords = {
     same: 'The vehicle has these values already.',
     again: 'Start over',
   },
+  modeSwitch: {
+    title: 'Flight-mode switch',
+    unread: 'The parameters of the switch have not been read yet.',
+    channel: 'Channel of the switch',
+    position: (position: number, limits: string) => `Position ${position}${limits}`,
+    upTo: (us: number) => ` (up to ${us} µs)`,
+    above: (us: number) => ` (above ${us} µs)`,
+    now: 'the switch is here now',
+    nowhere: 'Where the switch is now cannot be told.',
+    unknown: (value: number) => `Mode ${value}`,
+    was: (text: string) => `Not written yet. On the vehicle: ${text}`,
+    atOnce: 'Once it is written the vehicle may change its mode, at once or when the switch is moved.',
+    problem: {
+      stick: 'A stick is on this channel: choose another.',
+      option: (channel: number) =>
+        `Channel ${channel} has another use (RC${channel}_OPTION): the vehicle does not arm with both.`,
+    },
+  },
   params: {
     title: (count: number) => (count === 0 ? 'Parameters' : `${count} parameters`),
     priming: (got: number, expected: number | null) =>
