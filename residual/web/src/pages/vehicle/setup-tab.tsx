@@ -13,6 +13,7 @@ import { Failsafes } from './failsafes.tsx';
 import { ModeSwitch } from './mode-switch.tsx';
 import { paramsOf } from './param.ts';
 import { RadioCalibration } from './radio-calibration.tsx';
+import { RemoteId } from './remote-id.tsx';
 import css from './vehicle.module.css';
 
 const MOTORS = [1, 2, 3, 4, 5, 6, 7, 8] as const;
@@ -35,6 +36,7 @@ export function SetupTab(): JSX.Element {
       <Outputs />
       <MotorTest />
       <Health />
+      <RemoteId />
       {kind === null ? null : <Failsafes family={kind} params={params} />}
     </div>
   );

@@ -132,6 +132,43 @@ export const vehicleWords = {
         `Channel ${channel} has another use (RC${channel}_OPTION): the vehicle does not arm with both.`,
     },
   },
+  remoteId: {
+    title: 'Remote ID',
+    states: {
+      absent: 'no transmitter heard',
+      ready: 'transmitter ready',
+      not_ready: 'transmitter not ready',
+    },
+    says: (reason: string) => `The transmitter says: ${reason}`,
+    numberSet: 'The operator number is set.',
+    numberMissing: 'No operator number is set: none is sent.',
+    toConfig: 'Settings (remote_id)',
+    places: {
+      live: 'The place that was told here is sent as the operator’s.',
+      fixed: 'The place of the settings is sent as the operator’s.',
+      none: 'No place of the operator is sent.',
+    },
+    follow: 'Send this device’s place as the operator’s',
+    followHint: 'Sent again each minute, and when it moved, while this page is open in the browser.',
+    followed: 'This device’s place is being sent.',
+    waiting: 'Asking this device where it is …',
+    told: (age: string, accuracy: string) =>
+      `Sent: where this device was ${age} ago, exact to ${accuracy} m.`,
+    vague: (accuracy: number) =>
+      `This device knows its place to ${accuracy} m only, which is not exact enough (100 m): not sent.`,
+    denied: 'The browser does not let this page know where this device is. Allow it in its settings.',
+    unknown: 'This device does not know where it is now: not sent.',
+    noGeolocation: 'This browser does not tell where it is.',
+    insecure: 'Browsers tell where they are only to a page that was opened by HTTPS.',
+    toAccess: 'Open it securely',
+    typed: 'Operator’s place (latitude, longitude, altitude)',
+    typedHint:
+      'Degrees, such as 48.137, 11.575; the altitude in m above the ellipsoid may be left out. Counts for 5 min.',
+    typedWrong: 'Not a place: latitude, longitude and perhaps altitude, with commas between them.',
+    typeFirst: 'Type a place first.',
+    send: 'Send this place',
+    sent: 'The operator’s place is sent for 5 min.',
+  },
   params: {
     title: (count: number) => (count === 0 ? 'Parameters' : `${count} parameters`),
     priming: (got: number, expected: number | null) =>
