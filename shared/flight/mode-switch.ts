@@ -100,7 +100,7 @@ export function switchModes(family: Family): readonly SwitchMode[] {
 }
 
 /** Why a channel cannot be the switch's; null: it can. */
-export type SwitchProblem = 'stick' | 'option';
+type SwitchProblem = 'stick' | 'option';
 
 /**
  * ArduPilot does not arm while a channel has the modes and an option of its own (AP_Arming::rc_arm_checks).

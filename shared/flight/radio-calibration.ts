@@ -31,7 +31,7 @@ interface Travel {
 /** Why a channel is left as it is. Of a stick all but the first is a reason to write nothing at all. */
 type Fault = 'still' | 'unsteady' | 'beyond' | 'off-centre' | 'throttle-up';
 
-export interface RadioProblem {
+interface RadioProblem {
   readonly problem: Fault | 'nothing' | 'unmapped' | 'shared';
   readonly stick: Stick | null;
   /** 0: of none. */
