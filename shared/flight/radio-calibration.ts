@@ -7,8 +7,13 @@ import type { Family } from './modes.ts';
  * rcCalibrationCheck.cpp.
  */
 
-export const STICKS = ['roll', 'pitch', 'throttle', 'yaw'] as const;
+const STICKS = ['roll', 'pitch', 'throttle', 'yaw'] as const;
 export type Stick = (typeof STICKS)[number];
+
+/** The sticks of a family: a rover steers by roll, and what it has on the channels of pitch and yaw need not be sticks (its radio.cpp). */
+export function sticksIn(family: Family): readonly Stick[] {
+  return family === 'rover' ? ['roll', 'throttle'] : STICKS;
+}
 
 /** The channel of each stick, from 1; 0: none. */
 export type StickChannels = Readonly<Record<Stick, number>>;
@@ -116,14 +121,14 @@ export function planRadio(
     const rest = seen.rest[at] ?? null;
     const was = travelOf(channel, value);
     if (ends === null || rest === null || was === null) return [];
-    const stick = STICKS.find((each) => sticks[each] === channel) ?? null;
+    const stick = sticksIn(family).find((each) => sticks[each] === channel) ?? null;
     const reversed = isReversed(family, channel, value);
     const isLow = stick === 'throttle' && restsLow(family, value);
     const found = measured(ends, rest, { stick, isLow, reversed });
     const result = typeof found === 'string' ? { next: null, fault: found } : { next: found, fault: null };
     return [{ channel, stick, reversed, was, ...result }];
   });
-  const problems = [...mapProblems(sticks), ...channelProblems(channels)];
+  const problems = [...mapProblems(sticksIn(family), sticks), ...channelProblems(channels)];
   const writes = problems.length > 0 ? [] : writesOf(family, sticks, channels);
   return { channels, problems, writes: new Map(writes.filter(([name, us]) => value(name) !== us)) };
 }
@@ -157,11 +162,11 @@ function measured(
   return { min, max, trim: end };
 }
 
-function mapProblems(sticks: StickChannels): RadioProblem[] {
-  return STICKS.flatMap((stick, at): RadioProblem[] => {
+function mapProblems(names: readonly Stick[], sticks: StickChannels): RadioProblem[] {
+  return names.flatMap((stick, at): RadioProblem[] => {
     const channel = sticks[stick];
     if (channel === 0) return [{ problem: 'unmapped', stick, channel }];
-    const isTaken = STICKS.slice(0, at).some((each) => sticks[each] === channel);
+    const isTaken = names.slice(0, at).some((each) => sticks[each] === channel);
     return isTaken ? [{ problem: 'shared', stick, channel }] : [];
   });
 }
@@ -180,7 +185,7 @@ function writesOf(
   channels: readonly PlannedChannel[],
 ): (readonly [string, number])[] {
   return [
-    ...STICKS.map((stick) => [stickParam(family, stick), sticks[stick]] as const),
+    ...sticksIn(family).map((stick) => [stickParam(family, stick), sticks[stick]] as const),
     ...channels.flatMap(({ channel, next }) =>
       next === null
         ? []

@@ -107,6 +107,15 @@ describe('a calibration of the radio', () => {
     }
   });
 
+  it('a rover has two sticks, and a switch may be where others have pitch and yaw', () => {
+    const rest = put(put(WELL.rest, 3, span(1496)), 4, span(1987));
+    const { channels, problems, writes } = plan('rover', { rest, sticks: { ...STICKS, yaw: 0 } });
+    expect(problems).to.deep.equal([]);
+    expect(channels.map(({ stick }) => stick).slice(0, 4)).to.deep.equal(['roll', null, 'throttle', null]);
+    expect(writes.get('RC4_TRIM')).to.equal(1499);
+    expect(writes.has('RCMAP_YAW')).to.equal(false);
+  });
+
   it('writes nothing while a stick is not centred, was moved to one side only, or does not keep still', () => {
     const far = plan('copter', { rest: put(WELL.rest, 1, span(1950)) });
     expect(problemsOf(far)).to.deep.equal(['off-centre roll 1']);

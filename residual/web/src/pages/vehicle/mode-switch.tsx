@@ -9,7 +9,7 @@ import {
   switchProblem,
 } from '../../../../../shared/flight/mode-switch.ts';
 import type { Family } from '../../../../../shared/flight/modes.ts';
-import { STICKS, sticksOf } from '../../../../../shared/flight/radio-calibration.ts';
+import { sticksIn, sticksOf } from '../../../../../shared/flight/radio-calibration.ts';
 import { armed, fresh } from '../../api/telemetry.ts';
 import { Badge, Button, Card, Field, Note } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
@@ -40,7 +40,7 @@ export function ModeSwitch({ family, params, onWritten }: Props): JSX.Element | 
   const sticks = sticksOf(family, held);
   const problem = switchProblem(
     channel,
-    STICKS.map((stick) => sticks[stick]),
+    sticksIn(family).map((stick) => sticks[stick]),
     held,
   );
   const writes = new Map([...draft].filter(([name, value]) => held(name) !== value));

@@ -6,9 +6,9 @@ import {
   planRadio,
   restsLow,
   type Spans,
-  STICKS,
   type Stick,
   type StickChannels,
+  sticksIn,
   sticksOf,
   widened,
 } from '../../../../../shared/flight/radio-calibration.ts';
@@ -41,6 +41,7 @@ export function RadioCalibration({ family, value, onWritten }: Props): JSX.Eleme
   const [seen, setSeen] = useState<{ readonly ends: Spans; readonly rest: Spans }>({ ends: [], rest: [] });
   const [stopped, setStopped] = useState<string | null>(null);
   const [propsOff, setPropsOff] = useState(false);
+  const isRead = value('RC1_MIN') !== null;
   const trouble = armed.value !== false ? words.notDisarmed : channels === null ? words.lost : null;
 
   useEffect(() => {
@@ -81,7 +82,7 @@ export function RadioCalibration({ family, value, onWritten }: Props): JSX.Eleme
             kind="primary"
             row="params.put"
             explain
-            why={trouble ?? (propsOff ? null : t.vehicle.setup.propsFirst)}
+            why={trouble ?? (isRead ? (propsOff ? null : t.vehicle.setup.propsFirst) : words.unread)}
             onClick={begin}
           >
             {words.begin}
@@ -128,7 +129,7 @@ function Plan({
   return (
     <>
       <div class={css['filters']}>
-        {STICKS.map((stick) => (
+        {sticksIn(family).map((stick) => (
           <StickChoice
             key={stick}
             stick={stick}

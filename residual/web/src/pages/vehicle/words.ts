@@ -73,6 +73,7 @@ export const vehicleWords = {
     begin: 'Calibrate the radio',
     notDisarmed: 'Only while the vehicle is disarmed.',
     lost: 'No radio receiver is heard.',
+    unread: 'The parameters of the radio have not been read yet.',
     stopped: (why: string) => `Calibration stopped. ${why}`,
     moveAll: 'Move every stick and every switch to all its ends. Hold each end for a second.',
     soFar: (low: number, high: number) => `${low} to ${high} µs so far`,
