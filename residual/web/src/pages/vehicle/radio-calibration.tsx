@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Family } from '../../../../../shared/flight/modes.ts';
 import {
   type PlannedChannel,
@@ -21,6 +21,8 @@ import { HeldWrite } from './written.tsx';
 
 /** Longer than a lost radio is taken for one that is heard (api/telemetry.ts), so that these readings are new ones. */
 const REST_MS = 4000;
+/** The newest reading may be of before the sticks were let go: a slow link brings two a second. */
+const SETTLE_MS = 1000;
 const words = t.vehicle.radioCalibration;
 
 type Step = 'idle' | 'ends' | 'rest' | 'plan';
@@ -40,6 +42,7 @@ export function RadioCalibration({ family, value, onWritten }: Props): JSX.Eleme
   const [step, setStep] = useState<Step>('idle');
   const [seen, setSeen] = useState<{ readonly ends: Spans; readonly rest: Spans }>({ ends: [], rest: [] });
   const [stopped, setStopped] = useState<string | null>(null);
+  const restFrom = useRef(0);
   const [propsOff, setPropsOff] = useState(false);
   const isRead = value('RC1_MIN') !== null;
   const trouble = armed.value !== false ? words.notDisarmed : channels === null ? words.lost : null;
@@ -49,11 +52,12 @@ export function RadioCalibration({ family, value, onWritten }: Props): JSX.Eleme
     if (trouble !== null || channels === null) {
       setStep('idle');
       setStopped(trouble);
-    } else setSeen((before) => ({ ...before, [step]: widened(before[step], channels) }));
+    } else if (step === 'ends' || performance.now() >= restFrom.current)
+      setSeen((before) => ({ ...before, [step]: widened(before[step], channels) }));
   }, [step, channels, trouble]);
   useEffect(() => {
     if (step !== 'rest') return undefined;
-    const timer = setTimeout(() => setStep('plan'), REST_MS);
+    const timer = setTimeout(() => setStep('plan'), SETTLE_MS + REST_MS);
     return () => clearTimeout(timer);
   }, [step]);
 
@@ -62,6 +66,10 @@ export function RadioCalibration({ family, value, onWritten }: Props): JSX.Eleme
     setStopped(null);
     setSeen({ ends: [], rest: [] });
     setStep('ends');
+  };
+  const letGo = (): void => {
+    restFrom.current = performance.now() + SETTLE_MS;
+    setStep('rest');
   };
   const cancel = <Button onClick={() => setStep('idle')}>{t.app.cancel}</Button>;
   return (
@@ -95,7 +103,7 @@ export function RadioCalibration({ family, value, onWritten }: Props): JSX.Eleme
           <ChannelBars title={words.title} values={channels ?? []} seen={seen.ends} />
           <p>{restsLow(family, value) ? words.thenLow : words.thenCentre}</p>
           <div class="row">
-            <Button kind="primary" onClick={() => setStep('rest')}>
+            <Button kind="primary" onClick={letGo}>
               {words.atRest}
             </Button>
             {cancel}
