@@ -12,6 +12,7 @@ import { clamp, type GeoPoint } from './flight/geo.ts';
 import { defaultMission, Mission } from './flight/mission.ts';
 import type { ModeSet } from './flight/mode-set.ts';
 import { Modes } from './flight/modes.ts';
+import { Radio } from './flight/radio.ts';
 import { Vehicle } from './flight/vehicle.ts';
 import { Acks } from './mavlink/acks.ts';
 import type { Calibration } from './mavlink/calibration.ts';
@@ -95,6 +96,7 @@ export class Autopilot implements Craft {
   readonly #rally = new PlainList();
   readonly #modes: Modes;
   readonly #arming: Arming;
+  readonly #radio: Radio;
   readonly #streams: Streams;
   readonly #failsafes: Failsafes;
   readonly #geofence: Fence;
@@ -157,6 +159,7 @@ export class Autopilot implements Craft {
     this.#mission = new Mission(options.mission ? defaultMission(options.home) : [], firmware.firstItem);
     const roles: ModeSet = firmware.modes(this, this.#mission, () => this.#modes);
     this.#modes = new Modes(this, roles.all, options.initialMode, firmware.words, firmware.lasts);
+    this.#radio = new Radio(this, faults, firmware.radio, (mode) => this.#modes.set(mode));
     this.#arming = new Arming(this, faults, firmware, () => ({
       mode: this.#modes.current,
       gpsOk: this.#gpsOk(),
@@ -164,6 +167,7 @@ export class Autopilot implements Craft {
       fenceOk: !this.#geofence.state.breached,
       volts: this.#volts(),
       calibration: this.#calibration.reasons(),
+      radio: this.#radio.reasons(),
     }));
     this.#failsafes = new Failsafes(this, this.#modes, roles, () => this.#volts());
     this.#geofence = new Fence(
@@ -257,6 +261,7 @@ export class Autopilot implements Craft {
     this.#modes.reset(this.params.get('INITIAL_MODE'));
     this.#streams.reset();
     this.#calibration.reset();
+    this.#radio.reset();
     this.#failsafes.reset();
     this.#geofence.reset();
     this.#deck.paramLink.reset();
@@ -281,6 +286,7 @@ export class Autopilot implements Craft {
     const elapsed = Math.min(STALL_MS, now - this.#last);
     this.#last = now;
     this.#pass((elapsed / 1000) * clamp(this.params.get('SIM_SPEEDUP'), 0.01, MAX_SPEEDUP));
+    this.#radio.tick(now);
     this.#reports(now);
     const { paramLink, missionLink, logLink } = this.#deck;
     const next = this.#channel.connected ? this.#streams.tick(now) : IDLE_MS;
@@ -451,6 +457,7 @@ export class Autopilot implements Craft {
       vehicle: this.vehicle,
       params: this.params,
       mission: this.#mission,
+      radio: this.#radio,
       firmware: this.#firmware,
       uid: this.#options.uid,
       capabilities: () => this.#firmware.capabilities | (this.#options.ftp ? CAPABILITY_FTP : 0),

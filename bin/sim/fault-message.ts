@@ -45,6 +45,10 @@ export interface FaultMessage {
   readonly signingDeaf?: boolean;
   /** The person at the vehicle does not do what a calibration asks for: it moves, and lies as before. */
   readonly clumsy?: boolean;
+  /** µs of the first channels of the pilot's radio: its sticks and switches are moved. The others rest; replaces those before. */
+  readonly radio?: readonly number[];
+  /** The receiver hears no radio. */
+  readonly radioLost?: boolean;
   /** Power cycle: closes the client, forgets everything but the parameters. */
   readonly reboot?: true;
 }

@@ -24,6 +24,8 @@ export interface Faults {
   signingDeaf: boolean;
   loseLists: number;
   clumsy: boolean;
+  radio: readonly number[];
+  radioLost: boolean;
 }
 
 export const NO_FAULTS: Readonly<Faults> = {
@@ -48,6 +50,8 @@ export const NO_FAULTS: Readonly<Faults> = {
   signingDeaf: false,
   loseLists: 0,
   clumsy: false,
+  radio: [],
+  radioLost: false,
 };
 
 /** Whether an IPC message is for this file (the supervisor's own messages share the channel). */

@@ -123,7 +123,8 @@ describe('the page of the vehicle', function () {
     await checkAxe(page);
     await says('Take the propellers off, then tick the box.');
     await page.locator('::-p-aria([name="All propellers are off"][role="checkbox"])').click();
-    await page.select('select:has(option[value="8"])', '3');
+    const motor = await page.waitForSelector('::-p-aria([name="Motor"][role="combobox"])');
+    await motor?.select('3');
     const run = '::-p-aria([name="Run it for 2 s"][role="button"])';
     await page.locator(run).hover();
     await page.mouse.down();

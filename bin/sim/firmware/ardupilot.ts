@@ -6,6 +6,7 @@ import { GuidedMode, TakeoffMode } from '../flight/guided.ts';
 import { type Mission, NAV } from '../flight/mission.ts';
 import type { ModeSet } from '../flight/mode-set.ts';
 import { type FlightMode, holdMode, landMode, levelMode, type ModeId, stickMode } from '../flight/modes.ts';
+import type { RadioHabits } from '../flight/radio.ts';
 import { returnMode } from '../flight/rtl.ts';
 import { ARDUPILOT_COMMANDS, startLanding } from '../mavlink/commands.ts';
 import { NAK } from '../mavlink/ftp.ts';
@@ -16,7 +17,7 @@ import { SENDERS } from '../mavlink/telemetry.ts';
 import type { TelemetryView } from '../mavlink/telemetry-view.ts';
 import { ArdupilotCalibration } from './ardupilot-calibration.ts';
 import { ArdupilotMissions, ardupilotItems } from './ardupilot-missions.ts';
-import { paramRows, parseParamRows } from './ardupilot-param-table.ts';
+import { type ParamRow, paramRows, parseParamRows } from './ardupilot-param-table.ts';
 import type { Firmware } from './firmware.ts';
 import type { Words } from './words.ts';
 
@@ -35,6 +36,8 @@ interface Family {
   readonly land: number;
   /** What it has besides ArduCopter's, in the form of the parameter table. */
   readonly params: string;
+  /** ArduSub's modes are on buttons of a joystick. */
+  readonly modeSwitch: RadioHabits['modeSwitch'];
 }
 
 const NAV_LAND = 21;
@@ -52,6 +55,7 @@ const FAMILIES: Readonly<Record<VehicleFamily, Family>> = {
     rtl: 6,
     land: 9,
     params: '',
+    modeSwitch: { channel: 'FLTMODE_CH', modes: 'FLTMODE' },
   },
   plane: {
     type: MavType.FIXED_WING,
@@ -64,7 +68,10 @@ const FAMILIES: Readonly<Record<VehicleFamily, Family>> = {
     without: [NAV_LAND],
     rtl: 11,
     land: 11,
-    params: 'f TKOFF_ALT=50 TKOFF_DIST=200\nb Q_ENABLE=0',
+    params:
+      'f TKOFF_ALT=50 TKOFF_DIST=200\nb Q_ENABLE=0 THR_MIN=0\n' +
+      'b FLTMODE1=11 FLTMODE2=11 FLTMODE3=5 FLTMODE4=5 FLTMODE5=0 FLTMODE6=0 FLTMODE_CH=8',
+    modeSwitch: { channel: 'FLTMODE_CH', modes: 'FLTMODE' },
   },
   rover: {
     type: MavType.GROUND_ROVER,
@@ -76,7 +83,8 @@ const FAMILIES: Readonly<Record<VehicleFamily, Family>> = {
     without: [NAV_LAND, NAV_TAKEOFF],
     rtl: 11,
     land: 4,
-    params: '',
+    params: 'b MODE{1-6}=0 MODE_CH=8',
+    modeSwitch: { channel: 'MODE_CH', modes: 'MODE' },
   },
   sub: {
     type: MavType.SUBMARINE,
@@ -89,6 +97,7 @@ const FAMILIES: Readonly<Record<VehicleFamily, Family>> = {
     rtl: 9,
     land: 9,
     params: '',
+    modeSwitch: undefined,
   },
 };
 
@@ -157,7 +166,7 @@ const ROVER_WORDS: Words = {
   reason: (reason, mode) => (reason === 'mode' ? 'Mode not armable' : WORDS.reason(reason, mode)),
 };
 
-/** The personality of one ArduPilot family. The parameters are ArduCopter's for all of them. */
+/** The personality of one ArduPilot family. The parameters are nearly ArduCopter's for all of them. */
 export function ardupilot(name: VehicleFamily): Firmware {
   const family = FAMILIES[name];
   return {
@@ -170,7 +179,7 @@ export function ardupilot(name: VehicleFamily): Firmware {
     banner: [`${family.title} V4.5.7 (${GIT_HASH})`, 'Frame: QUAD/X'],
     bannerWithParams: true,
     sticksOfAnyone: false,
-    params: { rows: [...paramRows(), ...parseParamRows(family.params)], aliases: new Map(), hidden: [] },
+    params: { rows: rowsOf(family), aliases: new Map(), hidden: [] },
     paramDialect: BY_VALUE,
     firstItem: 1,
     keepsMission: true,
@@ -196,6 +205,17 @@ export function ardupilot(name: VehicleFamily): Firmware {
     logs: 'ardupilot',
     beginLog: (params, state, wall) => new DataflashLog(params, state, wall),
     initialMode: 0,
+    radio: {
+      modeSwitch: family.modeSwitch,
+      switchPosition,
+      switchMode: (value) => value,
+      saysNoRadio: true,
+      // AP_Arming::rc_calibration_checks
+      trimOutside: (channel, _params, below) =>
+        below
+          ? `RC${channel}_MIN is greater than RC${channel}_TRIM`
+          : `RC${channel}_MAX is less than RC${channel}_TRIM`,
+    },
     words: name === 'rover' ? ROVER_WORDS : WORDS,
     events: false,
     textsForStations: false,
@@ -212,6 +232,24 @@ export function ardupilot(name: VehicleFamily): Firmware {
       healthy: view.params.get('ARMING_CHECK') !== 0 && (view.vehicle.armed || view.preArmOk()),
     }),
   };
+}
+
+/** ArduCopter's, with those of the family instead of the ones of the same name and of the switch for the mode. */
+function rowsOf({ params, modeSwitch }: Family): readonly ParamRow[] {
+  const own = parseParamRows(params);
+  const names = new Set(own.map(({ name }) => name));
+  const isOther = (name: string): boolean => name.startsWith('FLTMODE') && modeSwitch?.modes !== 'FLTMODE';
+  return [...paramRows().filter(({ name }) => !names.has(name) && !isOther(name)), ...own];
+}
+
+/** RC_Channel::read_6pos_switch */
+function switchPosition(us: number): number | undefined {
+  if (us <= 800 || us >= 2200) return undefined;
+  if (us < 1231) return 0;
+  if (us < 1361) return 1;
+  if (us < 1491) return 2;
+  if (us < 1621) return 3;
+  return us < 1750 ? 4 : 5;
 }
 
 /** GCS_MAVLINK::mav_frame_for_command_long */

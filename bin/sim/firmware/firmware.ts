@@ -4,6 +4,7 @@ import type { BeginLog } from '../flight/flight-log.ts';
 import type { Mission } from '../flight/mission.ts';
 import type { ModeSet } from '../flight/mode-set.ts';
 import type { FlightMode, Modes } from '../flight/modes.ts';
+import type { RadioHabits } from '../flight/radio.ts';
 import type { Calibration, CalibrationTools } from '../mavlink/calibration.ts';
 import type { CommandDialect } from '../mavlink/commands.ts';
 import type { LogDialect } from '../mavlink/log-link.ts';
@@ -39,6 +40,7 @@ export interface Firmware extends ArmingHabits, CommandDialect, StreamDialect, T
   /** The mission protocol, for all three lists. */
   missions(options: Omit<MissionLinkOptions, 'dialect'>): MissionLink;
   calibration(tools: CalibrationTools): Calibration;
+  readonly radio: RadioHabits;
   /** Whether it says as events what keeps it from arming. */
   readonly events: boolean;
   /** Texts go only to a link with a ground station. */

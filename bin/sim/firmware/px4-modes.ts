@@ -62,6 +62,41 @@ export function px4Modes(craft: Craft, mission: Mission, modes: () => Modes): Mo
   };
 }
 
+/** What COM_FLTMODEn says (module.yaml of the commander), of the modes that are simulated. */
+const SWITCHED: ReadonlyMap<number, number> = new Map([
+  [0, customMode(1)],
+  [1, customMode(2)],
+  [2, customMode(3)],
+  [3, customMode(AUTO, 4)],
+  [4, LOITER],
+  [5, customMode(AUTO, 5)],
+  [6, customMode(5)],
+  [7, customMode(6)],
+  [8, customMode(7)],
+  [10, customMode(AUTO, 2)],
+  [11, customMode(AUTO, 6)],
+  [12, customMode(AUTO, 8)],
+  [13, customMode(AUTO, 9)],
+]);
+
+/** The mode of a position of the switch; undefined: the position has none. */
+export function switchMode(value: number): number | undefined {
+  return SWITCHED.get(value);
+}
+
+/** RCUpdate::Run scales the channel, RCUpdate::UpdateManualSwitches takes one of six slots from it. */
+export function modeSlot(
+  us: number,
+  { min, trim, max, rev }: { min: number; trim: number; max: number; rev: number },
+): number {
+  const within = Math.min(max, Math.max(min, us));
+  const half = within < trim ? (within - trim) / (trim - min) : (within - trim) / (max - trim);
+  const value = (Number.isFinite(half) ? half : 0) * (rev === -1 ? -1 : 1);
+  const slots = 6;
+  const slot = Math.trunc(((value + 1.05) * slots + 1 / slots) / 2.1 + 1 / slots) + 1;
+  return Math.min(slot, slots) - 1;
+}
+
 /** COM_OF_LOSS_T */
 const OFFBOARD_LOSS_MS = 1000;
 

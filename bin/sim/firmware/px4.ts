@@ -15,7 +15,7 @@ import { Px4Calibration } from './px4-calibration.ts';
 import { PX4_COMMANDS } from './px4-commands.ts';
 import { isEvent } from './px4-events.ts';
 import { PX4_ITEMS, Px4Missions } from './px4-missions.ts';
-import { LOITER, px4Modes } from './px4-modes.ts';
+import { LOITER, modeSlot, px4Modes, switchMode } from './px4-modes.ts';
 import { px4Params } from './px4-param-table.ts';
 import type { Words } from './words.ts';
 
@@ -123,6 +123,15 @@ export function px4(): Firmware {
     logs: 'px4',
     beginLog: (params, state, wall) => new Ulog(params, state, wall),
     initialMode: LOITER,
+    radio: {
+      modeSwitch: { channel: 'RC_MAP_FLTMODE', modes: 'COM_FLTMODE' },
+      switchPosition: modeSlot,
+      switchMode,
+      saysNoRadio: false,
+      // rcCalibrationCheck.cpp
+      trimOutside: (channel, { min, max, trim }, below) =>
+        `RC ERROR: RC${channel}_TRIM ${below ? '<' : '>'} ${below ? 'MIN' : 'MAX'} (${trim}/${below ? min : max})`,
+    },
     words: WORDS,
     events: true,
     textsForStations: true,

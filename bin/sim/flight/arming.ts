@@ -18,6 +18,8 @@ interface ArmingView {
   readonly volts: number;
   /** What calibrations say against it. */
   readonly calibration: readonly string[];
+  /** What the radio's calibration says against it. */
+  readonly radio: readonly string[];
 }
 
 /** In what a firmware's arming differs from another's. */
@@ -71,8 +73,9 @@ export class Arming {
   /** Reasons against arming that the vehicle tells by itself. */
   preArm(): string[] {
     const { params } = this.#craft;
-    const { mode, gpsOk, attitudeOk, fenceOk, volts, calibration } = this.#view();
+    const { mode, gpsOk, attitudeOk, fenceOk, volts, calibration, radio } = this.#view();
     const reasons: ArmReason[] = [];
+    const uncalibrated = params.get('ARMING_CHECK') === 0 ? [] : radio;
     if (!attitudeOk) reasons.push('attitude');
     if (params.get('ARMING_CHECK') !== 0) {
       if (mode.needsPosition && !gpsOk) reasons.push('gps');
@@ -85,7 +88,7 @@ export class Arming {
     if (mode.needsPosition && !this.#craft.positionOk()) reasons.push('position');
     const said = reasons.map((reason) => this.#firmware.words.reason(reason, mode.name));
     const always = this.#firmware.modeCheck === 'always' ? this.#modeReasons() : [];
-    const found = [...calibration, ...said, ...always];
+    const found = [...calibration, ...uncalibrated, ...said, ...always];
     return this.#faults.armRefuse === '' ? found : [this.#faults.armRefuse, ...found];
   }
 

@@ -2,6 +2,7 @@ import type { Aircraft } from '../flight/air-traffic.ts';
 import type { FenceState } from '../flight/fence.ts';
 import type { Mission } from '../flight/mission.ts';
 import type { FlightMode } from '../flight/modes.ts';
+import type { Radio } from '../flight/radio.ts';
 import type { Vehicle } from '../flight/vehicle.ts';
 import type { CompassCalibration } from './calibration.ts';
 import type { Params } from './params.ts';
@@ -30,6 +31,7 @@ export interface TelemetryView {
   readonly vehicle: Vehicle;
   readonly params: Params;
   readonly mission: Mission;
+  readonly radio: Pick<Radio, 'channels' | 'saysNoRadio'>;
   readonly firmware: TelemetryFacts;
   /** Number that the board's unique id is made of. */
   readonly uid: number;

@@ -48,6 +48,8 @@ import type { TelemetryView } from './telemetry-view.ts';
 
 const UNKNOWN16 = 0xffff;
 const G = 9.80665;
+/** Of RC_CHANNELS. */
+const MAX_CHANNELS = 18;
 /** Numbers of the motors of a quadcopter. */
 const MOTORS: readonly number[] = [1, 2, 3, 4];
 
@@ -238,22 +240,12 @@ function escInfo(channel: Channel, view: TelemetryView): void {
 }
 
 function rcChannels(channel: Channel, view: TelemetryView): void {
-  // The pilot's sticks: throttle down on the ground, centred in the air, so that STABILIZE does not fall.
-  const unused = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`chan${i + 9}Raw`, UNKNOWN16]));
-  channel.send(RcChannels, {
-    ...unused,
-    timeBootMs: bootMs(view),
-    chancount: 8,
-    chan1Raw: 1500,
-    chan2Raw: 1500,
-    chan3Raw: view.vehicle.landed ? 1000 : 1500,
-    chan4Raw: 1500,
-    chan5Raw: 1800,
-    chan6Raw: 1000,
-    chan7Raw: 1000,
-    chan8Raw: 1800,
-    rssi: 255,
-  });
+  const { channels, saysNoRadio } = view.radio;
+  if (channels.length === 0 && !saysNoRadio) return;
+  const raw = Object.fromEntries(
+    Array.from({ length: MAX_CHANNELS }, (_, i) => [`chan${i + 1}Raw`, channels[i] ?? UNKNOWN16]),
+  );
+  channel.send(RcChannels, { ...raw, timeBootMs: bootMs(view), chancount: channels.length, rssi: 255 });
 }
 
 function vfrHud(channel: Channel, view: TelemetryView): void {

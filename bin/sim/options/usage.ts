@@ -33,4 +33,4 @@ faults: --lose-acks N  --ack-delay MS  --in-progress  --double-ack  --ack-result
         --no-message-interval  --drop-frames RATIO  --drop-params RATIO  --silence  --garbage RATIO
         --param-readonly NAME  --param-clamp NAME=LOW..HIGH (both repeatable)
         --refuse-signing  --signing-deaf  --not-simulated  --arm-refuse TEXT  --unknown-ids  --clumsy
-        --lose-lists N`;
+        --lose-lists N  --radio-lost`;

@@ -53,6 +53,7 @@ function OfVehicle(): JSX.Element {
         </Badge>
       )}
       <Ready />
+      <RemoteId />
     </>
   );
 }
@@ -68,6 +69,24 @@ function Ready(): JSX.Element | null {
       {t.fly.notReady}
       {ready.reasons.length === 0 ? '' : `: ${ready.reasons.join('; ')}`}
     </Badge>
+  );
+}
+
+/** What its Remote ID transmitter says against a flight that the vehicle itself would begin all the same. */
+function RemoteId(): JSX.Element | null {
+  const said = fresh('heartbeat', ({ armed, prearm }) =>
+    armed === true ? [] : (prearm?.reasons ?? []).filter(({ source }) => source === 'remote_id'),
+  );
+  // Where it does not arm, all its reasons stand there already.
+  if (said === null || readiness()?.canArm === false) return null;
+  return (
+    <>
+      {said.map(({ text }) => (
+        <Badge key={text} tone="warn">
+          {text}
+        </Badge>
+      ))}
+    </>
   );
 }
 

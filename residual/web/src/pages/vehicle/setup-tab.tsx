@@ -8,52 +8,37 @@ import { say } from '../../parts/toast.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { family } from '../fly/vehicle-state.ts';
+import { ChannelBars } from './channel-bars.tsx';
 import { Failsafes } from './failsafes.tsx';
+import { ModeSwitch } from './mode-switch.tsx';
 import { paramsOf } from './param.ts';
+import { RadioCalibration } from './radio-calibration.tsx';
+import { RemoteId } from './remote-id.tsx';
 import css from './vehicle.module.css';
 
-/** What a channel or an output can be, µs. */
-const [LOWEST, HIGHEST] = [900, 2100] as const;
 const MOTORS = [1, 2, 3, 4, 5, 6, 7, 8] as const;
 const PROPS_OFF = 'PROPS OFF';
 
 /** The vehicle before its first flight: what it hears, what it drives, and what it does when something fails. */
 export function SetupTab(): JSX.Element {
-  const { data } = useAsk('params.get', { query: { details: '1' } });
+  const { data, reload } = useAsk('params.get', { query: { details: '1' } });
   const params = useMemo(
     () => new Map(paramsOf(data?.params ?? {}, data?.details ?? {}).map((each) => [each.name, each])),
     [data],
   );
+  const value = (name: string): number | null => params.get(name)?.value ?? null;
+  const kind = family.value;
   return (
     <div class="page">
       <Radio />
+      {kind === null ? null : <RadioCalibration family={kind} value={value} onWritten={reload} />}
+      {kind === null ? null : <ModeSwitch family={kind} params={params} onWritten={reload} />}
       <Outputs />
       <MotorTest />
       <Health />
-      {family.value === null ? null : <Failsafes family={family.value} params={params} />}
+      <RemoteId />
+      {kind === null ? null : <Failsafes family={kind} params={params} />}
     </div>
-  );
-}
-
-function Bars({
-  title,
-  values,
-  name,
-}: {
-  readonly title: string;
-  readonly values: readonly number[];
-  readonly name: (at: number) => string;
-}): JSX.Element {
-  return (
-    <ul class={css['bars']} aria-label={title}>
-      {values.map((value, at) => (
-        <li key={at}>
-          <span>{name(at + 1)}</span>
-          <meter aria-label={name(at + 1)} min={LOWEST} max={HIGHEST} value={value} />
-          <span>{value === 0 ? t.app.none : t.vehicle.setup.us(number(value))}</span>
-        </li>
-      ))}
-    </ul>
   );
 }
 
@@ -65,7 +50,7 @@ function Radio(): JSX.Element {
       {channels === null ? (
         <p class="hint">{t.vehicle.setup.noRadio}</p>
       ) : (
-        <Bars title={t.vehicle.setup.radio} values={channels} name={t.vehicle.setup.channel} />
+        <ChannelBars title={t.vehicle.setup.radio} values={channels} />
       )}
       <dl class="stats">
         <Stat label={t.vehicle.setup.mode} value={mode} />
@@ -82,7 +67,7 @@ function Outputs(): JSX.Element {
       {outputs === null ? (
         <p class="hint">{t.vehicle.setup.noOutputs}</p>
       ) : (
-        <Bars title={t.vehicle.setup.outputs} values={outputs} name={t.vehicle.setup.output} />
+        <ChannelBars title={t.vehicle.setup.outputs} values={outputs} name={t.vehicle.setup.output} />
       )}
       {escs.map(({ number: which, rpm, voltage, current, temperature }) => (
         <p key={which}>

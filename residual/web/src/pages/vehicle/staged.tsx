@@ -1,23 +1,13 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { shownFloat } from '../../../../../shared/flight/shown-float.ts';
-import { call, Refused } from '../../api/client.ts';
 import { armed } from '../../api/telemetry.ts';
 import { Badge, Button, Card, ErrorNote, Note } from '../../parts/parts.tsx';
 import { useAct } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
-import { isOutside, isSame, type Param } from './param.ts';
-import { RebootAutopilot } from './reboot.tsx';
+import { isOutside, type Param } from './param.ts';
 import { stage, staged } from './staged-values.ts';
-
-interface Written {
-  readonly name: string;
-  /** Asked for. */
-  readonly value: number;
-  /** What the vehicle reported then. */
-  readonly cached_value: number | null;
-  readonly reboot_required?: boolean | null;
-}
+import { type Written, WrittenList, writeParams } from './written.tsx';
 
 // Of one request, by its schema.
 const MAX_WRITES = 500;
@@ -50,15 +40,7 @@ export function Staged({
       setForced(false);
       onWritten();
     };
-    try {
-      const force = forced && isOverridable ? { force: true } : {};
-      const body = { params: Object.fromEntries(entries), ...force };
-      done((await call('params.put', { body })).results);
-    } catch (failed) {
-      const results = failed instanceof Refused ? failed.extras['results'] : null;
-      if (Array.isArray(results)) done(results);
-      throw failed;
-    }
+    await writeParams(entries, forced && isOverridable, done);
   };
   return (
     <Card wide title={t.vehicle.params.staged(changes.length)}>
@@ -128,31 +110,5 @@ export function Staged({
         </>
       )}
     </Card>
-  );
-}
-
-function WrittenList({ written }: { written: readonly Written[] }): JSX.Element {
-  const [isBack, setBack] = useState(false);
-  const reboot = isBack ? [] : written.filter((each) => each.reboot_required === true);
-  return (
-    <Note tone="good">
-      <p>{t.vehicle.params.written(written.length)}</p>
-      <ul>
-        {written.map(({ name, value, cached_value: held }) => (
-          <li key={name}>
-            {name} {held === null ? t.app.none : shownFloat(held)}
-            {held !== null && isSame(held, value) ? null : (
-              <Badge tone="warn">{t.vehicle.params.insteadOf(shownFloat(value))}</Badge>
-            )}
-          </li>
-        ))}
-      </ul>
-      {reboot.length === 0 ? null : (
-        <p>{t.vehicle.params.rebootFor(reboot.map(({ name }) => name).join(', '))}</p>
-      )}
-      {written.some((each) => each.reboot_required === true) ? (
-        <RebootAutopilot onBack={() => setBack(true)} />
-      ) : null}
-    </Note>
   );
 }

@@ -1,0 +1,170 @@
+/// <reference lib="dom" />
+import { expect } from 'chai';
+import { common } from 'node-mavlink';
+import type { Browser, Page } from 'puppeteer-core';
+import { encodeAs } from '../link/mavlink-samples.ts';
+import { PeerVehicle } from '../link/peer-vehicle.ts';
+import { checkAxe, noBrowser, openBrowser, PHONE, signIn, visit, watch } from '../support/browser.ts';
+import { KEY } from '../support/edge.ts';
+import { TestNode } from '../support/node.ts';
+
+/** Of the PeerVehicle. */
+const SYSTEM = 5;
+/** MAV_COMP_ID_ODID_TXRX_1 */
+const TRANSMITTER = 236;
+const FOLLOW = '::-p-aria([name="Send this device’s place as the operator’s"][role="checkbox"])';
+
+describe('Remote ID on the page', function () {
+  this.timeout(120_000);
+  let browser: Browser;
+  let node: TestNode;
+  let page: Page;
+  let seen: ReturnType<typeof watch>;
+  const vehicle = new PeerVehicle();
+  /** What the transmitter says against flying; empty: nothing. */
+  let wanting = 'missing OP_LOC';
+  let timer: NodeJS.Timeout;
+
+  before(async function () {
+    if (noBrowser() !== null) return this.skip();
+    const port = await vehicle.start();
+    let seq = 0;
+    timer = setInterval(() => {
+      const status = { status: wanting === '' ? 0 : 1, error: wanting };
+      const message = Object.assign(new common.OpenDroneIdArmStatus(), status);
+      vehicle.write(encodeAs(message, 'v2', seq++ & 0xff, SYSTEM, TRANSMITTER));
+    }, 200);
+    const config = `mavlink:\n  source: tcp:127.0.0.1:${port}\n  endpoints: []\n`;
+    [node, browser] = await Promise.all([
+      TestNode.start({ simulated: false, pairing: { key: KEY }, config }),
+      openBrowser(),
+    ]);
+  });
+  after(async () => {
+    clearInterval(timer);
+    await browser?.close();
+    await node?.stop();
+    vehicle.stop();
+  });
+  beforeEach(async () => {
+    wanting = 'missing OP_LOC';
+    page = await (await browser.createBrowserContext()).newPage();
+    seen = watch(page, node.url);
+    await page.setViewport(PHONE);
+  });
+  afterEach(async () => {
+    seen.check();
+    await page.browserContext().close();
+  });
+
+  const says = async (text: string): Promise<void> => {
+    await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), { polling: 100 }, text);
+  };
+  const press = async (name: string): Promise<void> =>
+    page.locator(`::-p-aria([name="${name}"][role="button"])`).click();
+  /** Bodies that the page sends as the operator's place. */
+  const sentPlaces = (): Record<string, number>[] => {
+    const bodies: Record<string, number>[] = [];
+    page.on('request', (asked) => {
+      if (asked.method() === 'PUT' && asked.url().endsWith('/api/remote-id/operator-place'))
+        bodies.push(JSON.parse(asked.postData() ?? '{}') as Record<string, number>);
+    });
+    return bodies;
+  };
+
+  it('is told before arming on the page Fly, in the transmitter’s own words', async () => {
+    await signIn(page, node.url, KEY);
+    await says('Remote ID: missing OP_LOC');
+    wanting = '';
+    await page.waitForFunction(() => !document.body.innerText.includes('Remote ID:'), { polling: 100 });
+  });
+
+  it('takes a place that is typed in, and says what is not set', async () => {
+    await signIn(page, node.url, KEY);
+    await visit(page, 'vehicle/setup');
+    await says('The transmitter says: missing OP_LOC');
+    await says('No operator number is set: none is sent.');
+    const field = '::-p-aria([name="Operator’s place (latitude, longitude, altitude)"][role="textbox"])';
+    await page.locator(field).fill('91, 11');
+    await says('Not a place: latitude, longitude');
+    await page.locator(field).fill('48.137, -11.575, 520');
+    await checkAxe(page);
+    const bodies = sentPlaces();
+    await press('Send this place');
+    await says('The place that was told here is sent as the operator’s.');
+    expect(bodies).to.deep.equal([{ lat: 48.137, lon: -11.575, alt: 520 }]);
+    wanting = '';
+    await says('transmitter ready');
+  });
+
+  it('sends the place of the device, again when it moves, on whatever page; not one that is too vague', async () => {
+    await page.browserContext().overridePermissions(node.url, ['geolocation']);
+    await page.setGeolocation({ latitude: 48.1, longitude: 11.5, accuracy: 400 });
+    await signIn(page, node.url, KEY);
+    await visit(page, 'vehicle/setup');
+    const bodies = sentPlaces();
+    await page.locator(FOLLOW).click();
+    await says('knows its place to 400 m only');
+    expect(bodies).to.deep.equal([]);
+    await page.setGeolocation({ latitude: 48.1, longitude: 11.5, accuracy: 8 });
+    await says('exact to 8 m.');
+    expect(bodies).to.deep.equal([{ lat: 48.1, lon: 11.5, accuracy_m: 8 }]);
+    await says('This device’s place is being sent.');
+    await checkAxe(page);
+    await visit(page, 'fly');
+    const moved = page.waitForResponse((answer) => answer.url().endsWith('/api/remote-id/operator-place'));
+    const from = await page.evaluate(() => performance.now());
+    // Not more often than each 5 s.
+    await page.waitForFunction((since) => performance.now() - since > 5000, { polling: 100 }, from);
+    await page.setGeolocation({ latitude: 48.101, longitude: 11.5, accuracy: 8 });
+    expect((await moved).status()).to.equal(200);
+    expect(bodies.at(-1)).to.deep.equal({ lat: 48.101, lon: 11.5, accuracy_m: 8 });
+  });
+
+  it('sends the place again each minute, also of a device that stays where it is', async () => {
+    await page.evaluateOnNewDocument(() => {
+      const [every, now] = [setInterval, performance.now.bind(performance)];
+      Object.assign(window, {
+        skipped: 0,
+        setInterval: (act: () => void, ms: number) => every(act, ms === 60_000 ? 300 : ms),
+      });
+      performance.now = () => now() + (window as unknown as { skipped: number }).skipped;
+    });
+    await page.browserContext().overridePermissions(node.url, ['geolocation']);
+    await page.setGeolocation({ latitude: 48.1, longitude: 11.5, accuracy: 8 });
+    await signIn(page, node.url, KEY);
+    await visit(page, 'vehicle/setup');
+    const bodies = sentPlaces();
+    await page.locator(FOLLOW).click();
+    await says('exact to 8 m.');
+    const again = page.waitForResponse((answer) => answer.url().endsWith('/api/remote-id/operator-place'));
+    expect(bodies).to.have.length(1);
+    await page.evaluate(() => Object.assign(window, { skipped: 60_000 }));
+    await again;
+    expect(bodies).to.have.length(2);
+  });
+
+  it('says why the device is not asked, or does not tell', async () => {
+    await page.evaluateOnNewDocument(() => {
+      Object.defineProperty(window, 'isSecureContext', { value: false });
+    });
+    await signIn(page, node.url, KEY);
+    await visit(page, 'vehicle/setup');
+    await says('Browsers tell where they are only to a page that was opened by HTTPS.');
+    expect(await page.$(FOLLOW)).to.equal(null);
+    const other = await page.browserContext().newPage();
+    await page.close();
+    page = other;
+    await signIn(page, node.url, KEY);
+    await visit(page, 'vehicle/setup');
+    const session = await page.createCDPSession();
+    await session.send('Browser.setPermission', {
+      permission: { name: 'geolocation' },
+      setting: 'denied',
+      origin: node.url,
+    });
+    await page.locator(FOLLOW).click();
+    await says('The browser does not let this page know where this device is.');
+    expect(await page.$eval('input[type=checkbox]:checked', () => true).catch(() => false)).to.equal(false);
+  });
+});
