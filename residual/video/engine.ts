@@ -19,6 +19,7 @@ import type { AccessUnit, Picture, VideoClock } from './engine/picture.ts';
 import { SmallEncode } from './engine/small-encode.ts';
 import { UnitBuffer } from './engine/unit-buffer.ts';
 import { FrameServer } from './frames/frame-server.ts';
+import { Glance } from './glance.ts';
 import { LiveStreams } from './live/live-streams.ts';
 import type { Outputs } from './outputs/outputs.ts';
 import { Pipeline } from './pipeline.ts';
@@ -57,6 +58,7 @@ export class Engine {
   readonly #frames: FrameServer;
   readonly #decoding: Decoding;
   readonly #live: LiveStreams;
+  readonly #glance: Glance;
   readonly #units = new UnitBuffer();
   readonly #server: Server<typeof VIDEO>;
   #ticker: NodeJS.Timeout | null = null;
@@ -79,6 +81,7 @@ export class Engine {
       onState: () => this.#tell(),
       onStuck: options.onStuck,
     });
+    this.#glance = new Glance({ clock, onStuck: options.onStuck });
     this.#small = new SmallEncode({
       log,
       onUnit: (unit) => this.#viewers.push('small', unit),
@@ -115,6 +118,7 @@ export class Engine {
           if (key) requestKey();
           return { done: true };
         },
+        glance: async ({ id }) => jpegOf(await this.#glance.at(this.#cameraOf(id))),
         camera: async ({ id }) => this.#showCamera(id),
         snapshot: async ({ frame_id: number, boxes }) => this.#snapshot(number ?? null, boxes ?? []),
         follow: ({ addresses }) => {
@@ -155,6 +159,7 @@ export class Engine {
     this.#viewers.stop();
     if (this.#recorder.status() !== null) await this.#recorder.stop();
     await this.#pipeline.stop();
+    await this.#glance.stop();
     await this.#small.stop();
     await this.#frames.stop();
     await this.#decoding.stop();
@@ -214,10 +219,15 @@ export class Engine {
   }
 
   async #showCamera(id: string): Promise<ShownCamera> {
+    await this.#pipeline.show(this.#cameraOf(id));
+    return { id, source: this.#pipeline.status().source };
+  }
+
+  /** @throws ApiError E_NOT_FOUND */
+  #cameraOf(id: string): Camera {
     const camera = this.#options.cameras.find((each) => each.id === id);
     if (camera === undefined) throw new ApiError('E_NOT_FOUND', `No camera is called ${id}.`);
-    await this.#pipeline.show(camera);
-    return { id, source: this.#pipeline.status().source };
+    return camera;
   }
 
   async #record(hint: string | null): Promise<RecordingStatus> {
@@ -239,14 +249,16 @@ export class Engine {
     const picture = number === null ? await this.#newest() : this.#frames.had(number);
     if (picture === null)
       throw new ApiError('E_NO_FRAME', number === null ? undefined : 'That picture is not kept any more.');
-    try {
-      const jpeg = await encodeJpeg(picture.frame, boxes);
-      return {
-        jpeg_base64: jpeg.toString('base64'),
-        captured_at: new Date(picture.capturedAt).toISOString(),
-      };
-    } finally {
-      picture.frame.free();
-    }
+    return jpegOf(picture, boxes);
+  }
+}
+
+/** Frees the picture. */
+async function jpegOf({ frame, capturedAt }: Picture, boxes: readonly SnapshotBox[] = []): Promise<Snapshot> {
+  try {
+    const jpeg = await encodeJpeg(frame, boxes);
+    return { jpeg_base64: jpeg.toString('base64'), captured_at: new Date(capturedAt).toISOString() };
+  } finally {
+    frame.free();
   }
 }

@@ -157,6 +157,8 @@ const id = { type: 'string', minLength: 1, maxLength: 64 } as const;
 const CALL_MS = 5000;
 /** Two tries of a camera, and an end of the present one in between. */
 const CAMERA_MS = 25_000;
+/** One try, within what a read may take. */
+const GLANCE_MS = 9000;
 
 /** The contract of svc-video on `video.sock`. Errors: E_NO_PIPELINE while no pictures come. */
 export const VIDEO = {
@@ -203,6 +205,12 @@ export const VIDEO = {
       },
       shape<Snapshot>(),
       CALL_MS,
+    ),
+    /** One picture of a camera that is not shown, which runs for that. Errors: E_NOT_FOUND, E_BUSY, E_NO_FRAME. */
+    glance: method(
+      { type: 'object', required: ['id'], properties: { id }, additionalProperties: false },
+      shape<Snapshot>(),
+      GLANCE_MS,
     ),
     /** `hint` goes into the file's name. Errors: E_RECORDING_ACTIVE, E_DISK_FULL, E_STORE. */
     record_start: method(

@@ -47,6 +47,12 @@ export const snapshotQuery = {
       enum: ['0', '1'],
       description: 'draws the newest detections on their own picture',
     },
+    camera: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 32,
+      description: 'the id of a camera; one that is not shown runs for this picture, up to 6 s',
+    },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;

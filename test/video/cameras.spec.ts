@@ -137,6 +137,32 @@ describe('several cameras on one path', function () {
     }
   });
 
+  it('one that is not shown gives a picture all the same, and the one that is shown goes on', async () => {
+    const look = async (query: string) => node.fetch(`/api/video/snapshot?${query}`, { headers: KEYED });
+    expect(await video()).to.include({ camera: 'main' });
+    for (const [id, grey] of [
+      ['tail', true],
+      ['main', false],
+    ] as const) {
+      const answer = await look(`camera=${id}`);
+      expect(answer.status, id).to.equal(200);
+      const seen = await decodeJpeg(Buffer.from(await answer.arrayBuffer()));
+      expect(seen, id).to.include({ grey, width: 640, height: 360 });
+    }
+    for (const [query, status, code] of [
+      ['camera=dead', 503, 'E_NO_FRAME'],
+      ['camera=away', 503, 'E_NO_FRAME'],
+      ['camera=nose', 404, 'E_NOT_FOUND'],
+      ['camera=tail&boxes=1', 409, 'E_NO_DETECTOR'],
+      ['camera=', 422, 'E_INVALID_VALUE'],
+    ] as const) {
+      const answer = await look(query);
+      expect([answer.status, await answer.json()], query).to.have.nested.property('1.code', code);
+      expect(answer.status, query).to.equal(status);
+    }
+    expect(await video()).to.include({ camera: 'main', state: 'running', restarts: 0 });
+  });
+
   it('one that is not known, and none: refused', async () => {
     expect((await show('nose')).body).to.include({ code: 'E_NOT_FOUND' });
     expect((await show('')).body).to.include({ code: 'E_INVALID_VALUE' });

@@ -51,6 +51,7 @@ class FakeEngine {
           return { id, source: 'test' };
         },
         limit: none,
+        glance: none,
         snapshot: none,
         follow: none,
         record_start: ({ hint }) => {
