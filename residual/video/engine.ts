@@ -14,12 +14,12 @@ import {
 import { cloneFrame } from './engine/av.ts';
 import { Decoding } from './engine/decoding.ts';
 import type { Encoders } from './engine/encoders.ts';
-import { encodeJpeg } from './engine/jpeg.ts';
+import { encodeJpeg, type JpegOptions } from './engine/jpeg.ts';
 import type { AccessUnit, Picture, VideoClock } from './engine/picture.ts';
 import { SmallEncode } from './engine/small-encode.ts';
 import { UnitBuffer } from './engine/unit-buffer.ts';
 import { FrameServer } from './frames/frame-server.ts';
-import { Glance } from './glance.ts';
+import { Glances } from './glances.ts';
 import { LiveStreams } from './live/live-streams.ts';
 import type { Outputs } from './outputs/outputs.ts';
 import { Pipeline } from './pipeline.ts';
@@ -58,7 +58,7 @@ export class Engine {
   readonly #frames: FrameServer;
   readonly #decoding: Decoding;
   readonly #live: LiveStreams;
-  readonly #glance: Glance;
+  readonly #glances: Glances;
   readonly #units = new UnitBuffer();
   readonly #server: Server<typeof VIDEO>;
   #ticker: NodeJS.Timeout | null = null;
@@ -81,7 +81,7 @@ export class Engine {
       onState: () => this.#tell(),
       onStuck: options.onStuck,
     });
-    this.#glance = new Glance({ clock, onStuck: options.onStuck });
+    this.#glances = new Glances({ clock, log });
     this.#small = new SmallEncode({
       log,
       onUnit: (unit) => this.#viewers.push('small', unit),
@@ -118,9 +118,10 @@ export class Engine {
           if (key) requestKey();
           return { done: true };
         },
-        glance: async ({ id }) => jpegOf(await this.#glance.at(this.#cameraOf(id))),
+        glance: async ({ id, width }) => this.#lookAt(this.#cameraOf(id), width),
         camera: async ({ id }) => this.#showCamera(id),
-        snapshot: async ({ frame_id: number, boxes }) => this.#snapshot(number ?? null, boxes ?? []),
+        snapshot: async ({ frame_id: number, boxes, width }) =>
+          this.#snapshot(number ?? null, boxes ?? [], width),
         follow: ({ addresses }) => {
           // Told only when there is news: whoever calls this does so at each status.
           if (options.outputs.follow(addresses)) {
@@ -159,7 +160,7 @@ export class Engine {
     this.#viewers.stop();
     if (this.#recorder.status() !== null) await this.#recorder.stop();
     await this.#pipeline.stop();
-    await this.#glance.stop();
+    await this.#glances.stop();
     await this.#small.stop();
     await this.#frames.stop();
     await this.#decoding.stop();
@@ -219,7 +220,8 @@ export class Engine {
   }
 
   async #showCamera(id: string): Promise<ShownCamera> {
-    await this.#pipeline.show(this.#cameraOf(id));
+    const camera = this.#cameraOf(id);
+    await this.#glances.without(id, async () => this.#pipeline.show(camera));
     return { id, source: this.#pipeline.status().source };
   }
 
@@ -228,6 +230,15 @@ export class Engine {
     const camera = this.#options.cameras.find((each) => each.id === id);
     if (camera === undefined) throw new ApiError('E_NOT_FOUND', `No camera is called ${id}.`);
     return camera;
+  }
+
+  /** A camera that is not shown. One that needs a part of this machine waits until the one that is shown has all it needs. */
+  async #lookAt(camera: Camera, width: number | undefined): Promise<Snapshot> {
+    const { camera: shown, state } = this.#pipeline.status();
+    if (camera.id === shown) return this.#snapshot(null, [], width);
+    if (camera.exclusive && (state === 'starting' || state === 'lost'))
+      throw new ApiError('E_NO_FRAME', 'The camera that is shown has no picture yet.');
+    return jpegOf(await this.#glances.at(camera), { width });
   }
 
   async #record(hint: string | null): Promise<RecordingStatus> {
@@ -244,19 +255,23 @@ export class Engine {
     return raw === null ? this.#units.decode() : { ...raw, frame: cloneFrame(raw.frame) };
   }
 
-  async #snapshot(number: number | null, boxes: readonly SnapshotBox[]): Promise<Snapshot> {
+  async #snapshot(
+    number: number | null,
+    boxes: readonly SnapshotBox[],
+    width: number | undefined,
+  ): Promise<Snapshot> {
     if (this.#pipeline.status().state !== 'running') throw new ApiError('E_NO_FRAME');
     const picture = number === null ? await this.#newest() : this.#frames.had(number);
     if (picture === null)
       throw new ApiError('E_NO_FRAME', number === null ? undefined : 'That picture is not kept any more.');
-    return jpegOf(picture, boxes);
+    return jpegOf(picture, { boxes, width });
   }
 }
 
 /** Frees the picture. */
-async function jpegOf({ frame, capturedAt }: Picture, boxes: readonly SnapshotBox[] = []): Promise<Snapshot> {
+async function jpegOf({ frame, capturedAt }: Picture, options: JpegOptions): Promise<Snapshot> {
   try {
-    const jpeg = await encodeJpeg(frame, boxes);
+    const jpeg = await encodeJpeg(frame, options);
     return { jpeg_base64: jpeg.toString('base64'), captured_at: new Date(capturedAt).toISOString() };
   } finally {
     frame.free();

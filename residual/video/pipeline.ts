@@ -317,6 +317,7 @@ export class Pipeline {
       },
       sink: (attempt) => ({
         wants: (at) => attempt !== this.#present || this.#wants(at),
+        keysOnly: false,
         onPicture: (picture) => {
           if (!this.#shows(attempt, false)) return;
           this.#options.onPicture(picture, ++this.#taken);

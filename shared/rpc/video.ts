@@ -193,22 +193,28 @@ export const VIDEO = {
       shape<ShownCamera>(),
       CAMERA_MS,
     ),
-    /** `frame_id`: this picture, which went over `frames.sock` just now, instead of the newest. Errors: E_NO_FRAME. */
+    /** `frame_id`: this picture, which went over `frames.sock` just now, instead of the newest. `width`: no wider than this, pixels. Errors: E_NO_FRAME. */
     snapshot: method(
       {
         type: 'object',
         properties: {
           frame_id: { type: 'integer', minimum: 1 },
           boxes: { type: 'array', maxItems: MAX_DETECTIONS, items: snapshotBox },
+          width: whole,
         },
         additionalProperties: false,
       },
       shape<Snapshot>(),
       CALL_MS,
     ),
-    /** One picture of a camera that is not shown, which runs for that. Errors: E_NOT_FOUND, E_BUSY, E_NO_FRAME. */
+    /** A picture of any camera; one that is not shown runs for that. Errors: E_NOT_FOUND, E_BUSY, E_NO_FRAME. */
     glance: method(
-      { type: 'object', required: ['id'], properties: { id }, additionalProperties: false },
+      {
+        type: 'object',
+        required: ['id'],
+        properties: { id, width: whole },
+        additionalProperties: false,
+      },
       shape<Snapshot>(),
       GLANCE_MS,
     ),

@@ -40,6 +40,14 @@ export const releaseQuery = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
+const pixels = {
+  type: 'string',
+  pattern: '^[1-9][0-9]{1,3}$',
+  examples: ['320'],
+  'x-says': 'must be a number of pixels from 10 to 9999',
+  description: 'the picture is no wider than this, in pixels; without it, as the camera gives it',
+} as const;
+
 export const snapshotQuery = {
   type: 'object',
   properties: {
@@ -51,8 +59,9 @@ export const snapshotQuery = {
       type: 'string',
       minLength: 1,
       maxLength: 32,
-      description: 'the id of a camera; one that is not shown runs for this picture, up to 6 s',
+      description: 'the id of a camera; one that is not shown runs for this and for 5 s more',
     },
+    width: pixels,
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;

@@ -180,6 +180,7 @@ async function ofTestPicture<T>(size: TestSize, take: (frame: Frame) => Promise<
             .finally(() => kept.free());
       },
       wants: () => true,
+      keysOnly: false,
       onUnit: () => undefined,
     },
     ended.signal,

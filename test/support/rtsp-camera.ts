@@ -36,6 +36,7 @@ export class RtspCamera {
     let busy = Promise.resolve();
     const sink = {
       wants: () => true,
+      keysOnly: false,
       onUnit: () => undefined,
       onPicture: ({ frame, capturedAt, at }: { frame: Frame; capturedAt: number; at: number }) => {
         const own = frame.clone();
@@ -60,6 +61,11 @@ export class RtspCamera {
   get url(): string {
     const address = this.#server.address();
     return `rtsp://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/live`;
+  }
+
+  /** How many play it now. */
+  get playing(): number {
+    return this.#players.size;
   }
 
   /** As a camera that loses its power. */

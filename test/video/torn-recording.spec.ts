@@ -28,6 +28,7 @@ async function record(path: string): Promise<void> {
   await run.run(
     {
       wants: () => true,
+      keysOnly: false,
       onUnit: () => undefined,
       onPicture: ({ frame }) => {
         const own = frame.clone();

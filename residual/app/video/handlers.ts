@@ -69,11 +69,12 @@ export function videoHandlers(deps: VideoDeps): HandlersOf<typeof videoRows, 're
     },
 
     'video.snapshot.get': async ({ query }) => {
-      const { boxes, camera } = parseQuery(query) ?? {};
+      const { boxes, camera, width } = parseQuery(query) ?? {};
+      const size = width === undefined ? {} : { width: Number(width) };
       const { jpeg, capturedAt } =
         camera === undefined || camera === engine.status?.camera
-          ? await snapshot(engine, boxes === '1' ? boxesOf(deps.detections()) : {})
-          : await glance(deps, camera, boxes === '1');
+          ? await snapshot(engine, { ...size, ...(boxes === '1' ? boxesOf(deps.detections()) : {}) })
+          : await glance(deps, { id: camera, ...size }, boxes === '1');
       return new Reply(200, jpeg, 'image/jpeg', { 'x-captured-at': capturedAt });
     },
 
@@ -161,13 +162,13 @@ function boxesOf(batch: Batch | null): SnapshotParams {
 /** @param boxes there are none: nothing looks at a camera that is not shown. @throws ApiError E_NOT_FOUND, E_NO_DETECTOR, as `snapshot` */
 async function glance(
   { engine, configured }: VideoDeps,
-  id: string,
+  params: Parameters<EngineClient['calls']['glance']>[0],
   boxes: boolean,
 ): ReturnType<typeof snapshot> {
-  if (!configured.some((camera) => camera.id === id))
-    throw new ApiError('E_NOT_FOUND', `No camera is called ${id}.`);
+  if (!configured.some((camera) => camera.id === params.id))
+    throw new ApiError('E_NOT_FOUND', `No camera is called ${params.id}.`);
   if (boxes) throw new ApiError('E_NO_DETECTOR', 'The detector looks at the camera that is shown.');
-  return taken(engine.calls.glance({ id }));
+  return taken(engine.calls.glance(params));
 }
 
 /**

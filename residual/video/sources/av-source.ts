@@ -91,7 +91,7 @@ export class AvSource implements VideoSource {
         try {
           if (packet.streamIndex !== stream.index) continue;
           const { capturedAt, at } = instant(this.#clock);
-          if (single && !sink.wants(at)) continue;
+          if (single ? !sink.wants(at) : sink.keysOnly && !packet.isKeyframe) continue;
           const sent = await decoder.sendPacket(packet);
           // Damaged by packet loss: the next key frame repairs it.
           bad = sent < 0 && !isDrained(sent) ? bad + 1 : 0;

@@ -6,6 +6,8 @@ export interface SourceSink {
    * Asked for each raw picture before it is decoded or drawn, with its `Picture.at`: false if nobody would use it.
    */
   readonly wants: (at: number) => boolean;
+  /** Key frames are enough: of what comes encoded, the source need not decode the others. */
+  readonly keysOnly: boolean;
   readonly onPicture: (picture: Picture) => void;
   readonly onUnit: (unit: AccessUnit) => void;
 }
