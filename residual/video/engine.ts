@@ -16,6 +16,7 @@ import { Decoding } from './engine/decoding.ts';
 import type { Encoders } from './engine/encoders.ts';
 import { encodeJpeg, type JpegOptions } from './engine/jpeg.ts';
 import type { AccessUnit, Picture, VideoClock } from './engine/picture.ts';
+import { fitWithin, SideEncode } from './engine/side-encode.ts';
 import { SmallEncode } from './engine/small-encode.ts';
 import { UnitBuffer } from './engine/unit-buffer.ts';
 import { FrameServer } from './frames/frame-server.ts';
@@ -55,6 +56,8 @@ export class Engine {
   readonly #viewers: Viewers;
   readonly #recorder: Recorder;
   readonly #small: SmallEncode;
+  /** H.264 of a camera that sends H.265, for those who watch by a browser. */
+  readonly #browser: SideEncode;
   readonly #frames: FrameServer;
   readonly #decoding: Decoding;
   readonly #live: LiveStreams;
@@ -67,7 +70,11 @@ export class Engine {
   constructor(options: EngineOptions) {
     this.#options = options;
     const { clock, log } = options;
-    const requestKey = (): void => this.#pipeline.requestKey();
+    const requestKey = (): void => {
+      this.#pipeline.requestKey();
+      this.#browser.requestKey();
+    };
+    const now = (): number => clock.micros() / 1000;
     this.#pipeline = new Pipeline({
       camera: options.cameras[0],
       encoders: options.encoders,
@@ -85,17 +92,28 @@ export class Engine {
     this.#small = new SmallEncode({
       log,
       onUnit: (unit) => this.#viewers.push('small', unit),
-      now: () => clock.micros() / 1000,
+      now,
+    });
+    this.#browser = new SideEncode({
+      what: 'for browsers',
+      wanted: () => this.#sends265 && (this.#viewers.watched || this.#live.watched),
+      profileFor: (size) => ({ ...options.profile, ...fitWithin(size, options.profile) }),
+      fps: () => options.profile.fps,
+      onUnit: (unit) => {
+        if (this.#sends265) this.#watch(unit); // else another camera is shown since
+      },
+      now,
+      log,
     });
     this.#frames = new FrameServer({
       socketPath: options.framesSocketPath,
-      now: () => clock.micros() / 1000,
+      now,
       log,
     });
     this.#decoding = new Decoding({
-      wanted: () => this.#small.wanted || this.#frames.wanted,
+      wanted: () => this.#small.wanted || this.#frames.wanted || this.#browser.wanted,
       onPicture: (picture, number) => this.#show(picture, number),
-      now: () => clock.micros() / 1000,
+      now,
       log,
     });
     this.#viewers = new Viewers({
@@ -103,7 +121,7 @@ export class Engine {
       requestKey: (encode) => (encode === 'main' ? requestKey() : this.#small.requestKey()),
       onSmall: (kbps) => this.#small.want(kbps),
       onChange: () => this.#tell(),
-      now: () => clock.micros() / 1000,
+      now,
       log,
     });
     this.#recorder = new Recorder({ ...options.recordings, clock, log, requestKey });
@@ -152,7 +170,10 @@ export class Engine {
     await this.#live.start();
     await this.#frames.start();
     this.#pipeline.start();
-    this.#ticker = every(STATUS_MS, 'video status', () => this.#tell());
+    this.#ticker = every(STATUS_MS, 'video status', () => {
+      this.#browser.rest();
+      this.#tell();
+    });
   }
 
   async stop(): Promise<void> {
@@ -165,6 +186,7 @@ export class Engine {
     await this.#frames.stop();
     await this.#decoding.stop();
     await this.#live.stop();
+    await this.#browser.stop();
     await this.#server.stop();
     await this.#options.outputs.stop();
   }
@@ -198,15 +220,25 @@ export class Engine {
   /** A raw picture, for those who need one. */
   #show(picture: Picture, number: number): void {
     this.#small.offer(picture);
+    this.#browser.offer(picture);
     this.#frames.offer(picture, number);
   }
 
   #spread(unit: AccessUnit): void {
-    this.#viewers.push('main', unit);
+    if (unit.codec === 'h264') this.#watch(unit);
     this.#options.outputs.send(unit);
     this.#recorder.push(unit);
-    this.#live.push(unit);
     this.#units.push(unit);
+  }
+
+  /** H.264, which every browser plays. */
+  #watch(unit: AccessUnit): void {
+    this.#viewers.push('main', unit);
+    this.#live.push(unit);
+  }
+
+  get #sends265(): boolean {
+    return this.#pipeline.codec === 'h265';
   }
 
   async #told<T>(change: Promise<T>): Promise<T> {

@@ -18,6 +18,9 @@ export interface PassedEncoder {
   readonly reason: string;
 }
 
+/** As it goes to the radio, the outputs and the disk. */
+export type VideoCodec = 'h264' | 'h265';
+
 /** `searching`: no camera was found; `lost`: it failed and is tried again; `off`: disabled in the config. */
 export type PipelineState = 'off' | 'searching' | 'starting' | 'running' | 'lost';
 
@@ -28,7 +31,9 @@ export interface PipelineStatus {
   /** The id of the camera that is shown. */
   readonly camera: string;
   readonly source: string | null;
-  /** Null if the source sends H.264 itself, and before the first frame. */
+  /** Null before the first frame. */
+  readonly codec: VideoCodec | null;
+  /** Null if the source encodes itself, and before the first frame. */
   readonly encoder: string | null;
   /** Those that `auto` did not take; null as for `encoder`. */
   readonly encoder_reasons: readonly PassedEncoder[] | null;

@@ -134,6 +134,11 @@ export const videoStatus = {
     problem: nullable('string', 'why it is lost'),
     camera: nullable('string', 'the id of the camera that is shown: main, or one of `video.cameras`'),
     source: nullable('string', 'where the pictures come from'),
+    codec: {
+      enum: ['h264', 'h265', null],
+      description:
+        'of the pictures that go to the radio, the outputs and the disk: h265 where the camera sends that',
+    },
     encoder: nullable('string', 'null if the pictures are already encoded'),
     encoder_reasons: {
       type: ['array', 'null'],

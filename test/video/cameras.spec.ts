@@ -25,7 +25,7 @@ describe('several cameras on one path', function () {
   let receiver: UdpReceiver;
 
   before(async () => {
-    tail = await RtspCamera.start(null, true);
+    tail = await RtspCamera.start(null, { grey: true });
     receiver = await UdpReceiver.open();
     const port = await freePort();
     const config = [
@@ -212,7 +212,10 @@ describe('the login of a camera', function () {
   this.timeout(60_000);
 
   it('goes to the host that it was set for, and to no other', async () => {
-    const [own, other] = [await RtspCamera.start('pilot:right'), await RtspCamera.start(null, true)];
+    const [own, other] = [
+      await RtspCamera.start('pilot:right'),
+      await RtspCamera.start(null, { grey: true }),
+    ];
     const config = [
       'video:',
       `  source: '${own.url}'`,

@@ -92,6 +92,7 @@ class FakeEngine {
       problem: null,
       camera: this.camera,
       source: 'test',
+      codec: 'h264',
       encoder: this.encoder,
       encoder_reasons: this.encoder === null ? null : [],
       profile: this.encoder === null || this.state !== 'running' ? null : PROFILES.hero,

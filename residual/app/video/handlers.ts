@@ -35,6 +35,7 @@ const UNKNOWN = {
   problem: null,
   camera: null,
   source: null,
+  codec: null,
   encoder: null,
   encoder_reasons: null,
   profile: null,
