@@ -181,7 +181,7 @@ interface TestSize extends Size {
 }
 
 /** A picture of the test source, taken from it by `take`. */
-async function ofTestPicture<T>(size: TestSize, take: (frame: Frame) => Promise<T>): Promise<T> {
+export async function ofTestPicture<T>(size: TestSize, take: (frame: Frame) => Promise<T>): Promise<T> {
   const ended = new AbortController();
   const clock = { wall: () => Date.now(), micros: () => Math.round(performance.now() * 1000) };
   const { promise, resolve, reject } = Promise.withResolvers<T>();

@@ -50,8 +50,7 @@ export class TsMuxer {
       must(await context.writeHeader(dictionary(OPTIONS)), 'mpegts');
       return new TsMuxer(codec, context, io, stream);
     } catch (error) {
-      context.freeContext();
-      io.freeContext();
+      free(context, io);
       throw error;
     }
   }
@@ -76,7 +75,13 @@ export class TsMuxer {
 
   close(): void {
     this.#packet.free();
-    this.#context.freeContext();
-    this.#io.freeContext();
+    free(this.#context, this.#io);
   }
+}
+
+/** Apart from each other first: the one would free the other as well, and the process would end. */
+function free(context: FormatContext, io: IOContext): void {
+  context.pb = null;
+  context.freeContext();
+  io.freeContext();
 }
