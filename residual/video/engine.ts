@@ -112,7 +112,10 @@ export class Engine {
     });
     this.#decoding = new Decoding({
       wanted: () => this.#small.wanted || this.#frames.wanted || this.#browser.wanted,
-      onPicture: (picture, number) => this.#show(picture, number),
+      onPicture: (picture, number) => {
+        this.#show(picture, number);
+        this.#browser.offer(picture);
+      },
       now,
       log,
     });
@@ -220,7 +223,6 @@ export class Engine {
   /** A raw picture, for those who need one. */
   #show(picture: Picture, number: number): void {
     this.#small.offer(picture);
-    this.#browser.offer(picture);
     this.#frames.offer(picture, number);
   }
 

@@ -11,6 +11,7 @@ import { packetize } from '../../residual/video/engine/rtp-h264.ts';
 import { packetize265 } from '../../residual/video/engine/rtp-h265.ts';
 import { MpegtsStream } from '../../residual/video/outputs/mpegts-stream.ts';
 import { RtpDepacketizer } from '../../residual/video/sources/rtp-depacketizer.ts';
+import { askAgain } from '../support/ask-again.ts';
 import { H265Encoder } from '../support/h265-encoder.ts';
 import { decodeFile, keyFrameOfTestPicture, ofTestPicture } from '../support/pictures.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
@@ -147,6 +148,11 @@ describe('H.265', function () {
     const stream = new MpegtsStream((piece) => pieces.push(piece));
     for (let number = 0; number < 28; number++)
       stream.push({ ...(number % 8 < 4 ? h265 : h264), at: number * 100_000 });
+    await askAgain(
+      'all are written',
+      async () => pieces.length,
+      (count) => count >= 28,
+    );
     await stream.stop();
     encoder.close();
     expect(stream.problem).to.equal(null);
