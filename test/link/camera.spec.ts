@@ -261,6 +261,13 @@ describe('the node is the MAVLink camera of its video', () => {
     }
   });
 
+  it('says that the stream is H.265 where the camera sends that', async () => {
+    await rig.show();
+    const [, camera] = claims.find(([, , stream]) => stream !== null) ?? [];
+    await rig.tell({ ...CAMERA, ...camera, codec: 'h265' });
+    expect(await rig.asked(2504, STREAM_INFORMATION)).to.include({ encoding: 2 });
+  });
+
   it('takes one picture, says where and when', async () => {
     await rig.show();
     const captured_at = Date.UTC(2026, 5, 1, 12, 0, 0, 123);

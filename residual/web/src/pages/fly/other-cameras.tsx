@@ -113,16 +113,16 @@ function useLooks(ids: readonly string[]): Readonly<Record<string, Look>> {
 
 async function lookAround(
   ids: readonly string[],
-  signal: AbortSignal,
+  over: AbortSignal,
   onLook: (id: string, look: Look) => void,
 ): Promise<void> {
   const notBefore = new Map<string, number>();
-  while (!signal.aborted) {
+  while (!over.aborted) {
     const began = performance.now();
     for (const id of ids) {
       if (document.hidden || performance.now() < (notBefore.get(id) ?? 0)) continue;
-      const look = await lookAt(id, signal);
-      if (signal.aborted) return;
+      const look = await lookAt(id, over);
+      if (over.aborted) return;
       if (look === null) continue;
       onLook(id, look);
       if (look.problem !== null) notBefore.set(id, performance.now() + AGAIN_MS);
@@ -133,13 +133,13 @@ async function lookAround(
 }
 
 /** @returns null if another one is being started, or the signal ended it: what was seen last stays */
-async function lookAt(id: string, signal: AbortSignal): Promise<Look | null> {
+async function lookAt(id: string, over: AbortSignal): Promise<Look | null> {
   try {
-    const answer = await send('video.snapshot.get', { query: { camera: id, width: WIDTH }, signal });
+    const answer = await send('video.snapshot.get', { query: { camera: id, width: WIDTH }, signal: over });
     const picture = await answer.blob();
-    return signal.aborted ? null : { url: URL.createObjectURL(picture), problem: null };
+    return over.aborted ? null : { url: URL.createObjectURL(picture), problem: null };
   } catch (error) {
-    if (signal.aborted) return null;
+    if (over.aborted) return null;
     if (!(error instanceof Refused)) return { url: null, problem: t.fly.video.broke };
     return error.code === 'E_BUSY' ? null : { url: null, problem: error.message };
   }
