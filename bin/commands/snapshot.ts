@@ -12,6 +12,7 @@ export default class SnapshotCommand extends NodeCommand {
     file: Args.string({ description: 'a JPEG; without it, snapshot-<time>.jpg here' }),
   };
   static override flags = {
+    camera: Flags.string({ summary: 'of `svc camera`; without it, the one that is shown' }),
     boxes: Flags.boolean({ summary: 'with what the detector sees drawn on it', default: false }),
   };
 
@@ -22,7 +23,9 @@ export default class SnapshotCommand extends NodeCommand {
     await fillAtomic(
       file,
       async (handle) => {
-        for await (const chunk of this.stream('GET /api/video/snapshot', { query: { boxes: flags.boxes } })) {
+        for await (const chunk of this.stream('GET /api/video/snapshot', {
+          query: { boxes: flags.boxes, camera: flags.camera },
+        })) {
           bytes += chunk.length;
           if (bytes > MAX_BYTES) throw new Error(`The picture is longer than ${MAX_BYTES / 2 ** 20} MiB.`);
           await handle.writeFile(chunk);

@@ -10,6 +10,8 @@ interface AttemptOptions {
   readonly fromKey: boolean;
   /** The first picture has to come within this time. */
   readonly firstPictureMs: number;
+  /** Each further one within this time; default 3 s. */
+  readonly stallMs?: number;
   /** Called four times a second while it runs. @param late this process stood still for so long before, microseconds */
   readonly onLook: (attempt: Attempt, now: number, late: number) => void;
   /** Called when the source does not end. */
@@ -87,7 +89,7 @@ export class Attempt {
   }
 
   #look(now: number, late: number): void {
-    const { onLook, onStuck, firstPictureMs } = this.#options;
+    const { onLook, onStuck, firstPictureMs, stallMs = LIMITS.stallMs } = this.#options;
     onLook(this, now, late);
     // It is this process that did not run: what the camera did meanwhile has not been seen yet.
     if (late > 0) {
@@ -96,7 +98,7 @@ export class Attempt {
       if (this.#heardAt !== null) this.#heardAt += late;
       return;
     }
-    const limit = this.#heardAt === null ? firstPictureMs : LIMITS.stallMs;
+    const limit = this.#heardAt === null ? firstPictureMs : stallMs;
     if (now - (this.#heardAt ?? this.#began) > limit * 1000)
       this.end(`nothing came from the camera for ${limit / 1000} s`);
     if (this.#ended.signal.aborted && now - this.#endedAt > LIMITS.stuckMs * 1000)
@@ -106,10 +108,11 @@ export class Attempt {
   /** What comes after the end is dropped. */
   #sink(): SourceSink {
     const { sink, fromKey } = this.#options;
-    const { wants, onPicture, onUnit } = sink(this);
+    const { wants, keysOnly, onPicture, onUnit } = sink(this);
     const { signal } = this.#ended;
     return {
       wants,
+      keysOnly,
       onPicture: (picture) => {
         if (signal.aborted) return;
         this.#heardAt = picture.at;

@@ -14,11 +14,13 @@ import {
 import { cloneFrame } from './engine/av.ts';
 import { Decoding } from './engine/decoding.ts';
 import type { Encoders } from './engine/encoders.ts';
-import { encodeJpeg } from './engine/jpeg.ts';
+import { encodeJpeg, type JpegOptions } from './engine/jpeg.ts';
 import type { AccessUnit, Picture, VideoClock } from './engine/picture.ts';
+import { fitWithin, SideEncode } from './engine/side-encode.ts';
 import { SmallEncode } from './engine/small-encode.ts';
 import { UnitBuffer } from './engine/unit-buffer.ts';
 import { FrameServer } from './frames/frame-server.ts';
+import { Glances } from './glances.ts';
 import { LiveStreams } from './live/live-streams.ts';
 import type { Outputs } from './outputs/outputs.ts';
 import { Pipeline } from './pipeline.ts';
@@ -54,9 +56,12 @@ export class Engine {
   readonly #viewers: Viewers;
   readonly #recorder: Recorder;
   readonly #small: SmallEncode;
+  /** H.264 of a camera that sends H.265, for those who watch by a browser. */
+  readonly #browser: SideEncode;
   readonly #frames: FrameServer;
   readonly #decoding: Decoding;
   readonly #live: LiveStreams;
+  readonly #glances: Glances;
   readonly #units = new UnitBuffer();
   readonly #server: Server<typeof VIDEO>;
   #ticker: NodeJS.Timeout | null = null;
@@ -65,7 +70,11 @@ export class Engine {
   constructor(options: EngineOptions) {
     this.#options = options;
     const { clock, log } = options;
-    const requestKey = (): void => this.#pipeline.requestKey();
+    const requestKey = (): void => {
+      this.#pipeline.requestKey();
+      this.#browser.requestKey();
+    };
+    const now = (): number => clock.micros() / 1000;
     this.#pipeline = new Pipeline({
       camera: options.cameras[0],
       encoders: options.encoders,
@@ -79,20 +88,35 @@ export class Engine {
       onState: () => this.#tell(),
       onStuck: options.onStuck,
     });
+    this.#glances = new Glances({ clock, log });
     this.#small = new SmallEncode({
       log,
       onUnit: (unit) => this.#viewers.push('small', unit),
-      now: () => clock.micros() / 1000,
+      now,
+    });
+    this.#browser = new SideEncode({
+      what: 'for browsers',
+      wanted: () => this.#sends265 && (this.#viewers.watched || this.#live.watched),
+      profileFor: (size) => ({ ...options.profile, ...fitWithin(size, options.profile) }),
+      fps: () => options.profile.fps,
+      onUnit: (unit) => {
+        if (this.#sends265) this.#watch(unit); // else another camera is shown since
+      },
+      now,
+      log,
     });
     this.#frames = new FrameServer({
       socketPath: options.framesSocketPath,
-      now: () => clock.micros() / 1000,
+      now,
       log,
     });
     this.#decoding = new Decoding({
-      wanted: () => this.#small.wanted || this.#frames.wanted,
-      onPicture: (picture, number) => this.#show(picture, number),
-      now: () => clock.micros() / 1000,
+      wanted: () => this.#small.wanted || this.#frames.wanted || this.#browser.wanted,
+      onPicture: (picture, number) => {
+        this.#show(picture, number);
+        this.#browser.offer(picture);
+      },
+      now,
       log,
     });
     this.#viewers = new Viewers({
@@ -100,7 +124,7 @@ export class Engine {
       requestKey: (encode) => (encode === 'main' ? requestKey() : this.#small.requestKey()),
       onSmall: (kbps) => this.#small.want(kbps),
       onChange: () => this.#tell(),
-      now: () => clock.micros() / 1000,
+      now,
       log,
     });
     this.#recorder = new Recorder({ ...options.recordings, clock, log, requestKey });
@@ -115,8 +139,10 @@ export class Engine {
           if (key) requestKey();
           return { done: true };
         },
+        glance: async ({ id, width }) => this.#lookAt(this.#cameraOf(id), width),
         camera: async ({ id }) => this.#showCamera(id),
-        snapshot: async ({ frame_id: number, boxes }) => this.#snapshot(number ?? null, boxes ?? []),
+        snapshot: async ({ frame_id: number, boxes, width }) =>
+          this.#snapshot(number ?? null, boxes ?? [], width),
         follow: ({ addresses }) => {
           // Told only when there is news: whoever calls this does so at each status.
           if (options.outputs.follow(addresses)) {
@@ -147,7 +173,10 @@ export class Engine {
     await this.#live.start();
     await this.#frames.start();
     this.#pipeline.start();
-    this.#ticker = every(STATUS_MS, 'video status', () => this.#tell());
+    this.#ticker = every(STATUS_MS, 'video status', () => {
+      this.#browser.rest();
+      this.#tell();
+    });
   }
 
   async stop(): Promise<void> {
@@ -155,10 +184,12 @@ export class Engine {
     this.#viewers.stop();
     if (this.#recorder.status() !== null) await this.#recorder.stop();
     await this.#pipeline.stop();
+    await this.#glances.stop();
     await this.#small.stop();
     await this.#frames.stop();
     await this.#decoding.stop();
     await this.#live.stop();
+    await this.#browser.stop();
     await this.#server.stop();
     await this.#options.outputs.stop();
   }
@@ -196,11 +227,20 @@ export class Engine {
   }
 
   #spread(unit: AccessUnit): void {
-    this.#viewers.push('main', unit);
+    if (unit.codec === 'h264') this.#watch(unit);
     this.#options.outputs.send(unit);
     this.#recorder.push(unit);
-    this.#live.push(unit);
     this.#units.push(unit);
+  }
+
+  /** H.264, which every browser plays. */
+  #watch(unit: AccessUnit): void {
+    this.#viewers.push('main', unit);
+    this.#live.push(unit);
+  }
+
+  get #sends265(): boolean {
+    return this.#pipeline.codec === 'h265';
   }
 
   async #told<T>(change: Promise<T>): Promise<T> {
@@ -214,10 +254,25 @@ export class Engine {
   }
 
   async #showCamera(id: string): Promise<ShownCamera> {
+    const camera = this.#cameraOf(id);
+    await this.#glances.without(id, async () => this.#pipeline.show(camera));
+    return { id, source: this.#pipeline.status().source };
+  }
+
+  /** @throws ApiError E_NOT_FOUND */
+  #cameraOf(id: string): Camera {
     const camera = this.#options.cameras.find((each) => each.id === id);
     if (camera === undefined) throw new ApiError('E_NOT_FOUND', `No camera is called ${id}.`);
-    await this.#pipeline.show(camera);
-    return { id, source: this.#pipeline.status().source };
+    return camera;
+  }
+
+  /** A camera that is not shown. One that needs a part of this machine waits until the one that is shown has all it needs. */
+  async #lookAt(camera: Camera, width: number | undefined): Promise<Snapshot> {
+    const { camera: shown, state } = this.#pipeline.status();
+    if (camera.id === shown) return this.#snapshot(null, [], width);
+    if (camera.exclusive && (state === 'starting' || state === 'lost'))
+      throw new ApiError('E_NO_FRAME', 'The camera that is shown has no picture yet.');
+    return jpegOf(await this.#glances.at(camera), { width });
   }
 
   async #record(hint: string | null): Promise<RecordingStatus> {
@@ -234,19 +289,25 @@ export class Engine {
     return raw === null ? this.#units.decode() : { ...raw, frame: cloneFrame(raw.frame) };
   }
 
-  async #snapshot(number: number | null, boxes: readonly SnapshotBox[]): Promise<Snapshot> {
+  async #snapshot(
+    number: number | null,
+    boxes: readonly SnapshotBox[],
+    width: number | undefined,
+  ): Promise<Snapshot> {
     if (this.#pipeline.status().state !== 'running') throw new ApiError('E_NO_FRAME');
     const picture = number === null ? await this.#newest() : this.#frames.had(number);
     if (picture === null)
       throw new ApiError('E_NO_FRAME', number === null ? undefined : 'That picture is not kept any more.');
-    try {
-      const jpeg = await encodeJpeg(picture.frame, boxes);
-      return {
-        jpeg_base64: jpeg.toString('base64'),
-        captured_at: new Date(picture.capturedAt).toISOString(),
-      };
-    } finally {
-      picture.frame.free();
-    }
+    return jpegOf(picture, { boxes, width });
+  }
+}
+
+/** Frees the picture. */
+async function jpegOf({ frame, capturedAt }: Picture, options: JpegOptions): Promise<Snapshot> {
+  try {
+    const jpeg = await encodeJpeg(frame, options);
+    return { jpeg_base64: jpeg.toString('base64'), captured_at: new Date(capturedAt).toISOString() };
+  } finally {
+    frame.free();
   }
 }

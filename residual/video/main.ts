@@ -38,6 +38,7 @@ async function build(log: Logger): Promise<Program> {
   const cameras = configuredCameras(config, slot === null ? null : port + slot, {
     clock,
     size: video.hero,
+    passes265: video.codec === 'auto',
     extensionCameras: paths.cameraSockets,
     cameras: () => findCameras(process.env['SVC_SYS_DIR'], process.env['SVC_DEV_DIR']),
     csi: async () => csi.list(),

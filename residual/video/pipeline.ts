@@ -3,7 +3,7 @@ import type { Frame } from 'node-av/lib';
 import { Backoff } from '../../shared/async/backoff.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/process/logger.ts';
-import type { PipelineState, PipelineStatus, Profile } from '../../shared/rpc/video.ts';
+import type { PipelineState, PipelineStatus, Profile, VideoCodec } from '../../shared/rpc/video.ts';
 import { Attempt } from './attempt.ts';
 import { cloneFrame } from './engine/av.ts';
 import type { H264Encoder } from './engine/encoder.ts';
@@ -81,7 +81,7 @@ export class Pipeline {
   #alone: Promise<void> | null = null;
   /** Ends the pause of the loop. */
   #turn = new AbortController();
-  /** What comes is H.264 already. */
+  /** What comes is encoded already. */
   #encoded = false;
   #state: PipelineState = 'starting';
   #problem: string | null = null;
@@ -100,6 +100,8 @@ export class Pipeline {
   #neededAt = 0;
   #idle = false;
   readonly #waiting = new Set<() => void>();
+  /** Of the newest picture. */
+  #codec: VideoCodec | null = null;
   #lastAt: number | null = null;
   /** Pictures of the source so far. */
   #taken = 0;
@@ -136,6 +138,7 @@ export class Pipeline {
       problem: this.#problem,
       camera: this.#camera.id,
       source: this.#source,
+      codec: this.#codec,
       encoder: this.#encoder?.name ?? null,
       encoder_reasons: this.#encoder === null ? null : this.#options.encoders.passed,
       profile: this.#encoder?.profile ?? null,
@@ -157,6 +160,11 @@ export class Pipeline {
   /** From the next picture on, the encoder has at most this bit rate, whatever is asked of it. */
   limit(kbps: number): void {
     this.#limit = kbps;
+  }
+
+  /** Of the newest picture; null before the first. */
+  get codec(): VideoCodec | null {
+    return this.#codec;
   }
 
   /** The newest raw picture; null where there is none. The caller may use it until it awaits. */
@@ -317,6 +325,7 @@ export class Pipeline {
       },
       sink: (attempt) => ({
         wants: (at) => attempt !== this.#present || this.#wants(at),
+        keysOnly: false,
         onPicture: (picture) => {
           if (!this.#shows(attempt, false)) return;
           this.#options.onPicture(picture, ++this.#taken);
@@ -324,6 +333,7 @@ export class Pipeline {
         },
         onUnit: (unit) => {
           if (!this.#shows(attempt, true)) return;
+          this.#codec = unit.codec;
           this.#options.onReceived(unit, ++this.#taken);
           this.#emit(unit);
         },
@@ -478,6 +488,7 @@ export class Pipeline {
   #emit(unit: AccessUnit): void {
     this.#frames++;
     this.#lastAt = unit.at;
+    this.#codec = unit.codec;
     this.#meter.add(unit.at, unit.data.length);
     this.#options.onUnit(unit);
   }

@@ -105,6 +105,13 @@ export const videoConfig = section({
     'x-secret': true,
     ...VIDEO,
   },
+  codec: {
+    enum: ['auto', 'h264'],
+    default: 'auto',
+    description:
+      'auto: H.265 from a camera goes to the radio, the outputs and recordings as it comes; h264: it is decoded and encoded as all others, within the profile and what the radio carries',
+    ...VIDEO,
+  },
   encoder: {
     enum: ['auto', 'libx264', 'h264_v4l2m2m', 'h264_nvenc', 'h264_qsv'],
     default: 'auto',

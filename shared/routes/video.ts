@@ -49,7 +49,7 @@ export const videoRows = [
   row('video.snapshot.get', 'GET /api/video/snapshot', 'key read ok -', 'one live JPEG', {
     readTicket: 'query',
     query: video.snapshotQuery,
-    fails: ['E_NO_FRAME', 'E_NO_DETECTOR'],
+    fails: ['E_NO_FRAME', 'E_NO_DETECTOR', 'E_NOT_FOUND', 'E_BUSY'],
     responses: media('the picture; X-Captured-At says when it was taken', 'image/jpeg'),
   }),
   row(

@@ -33,6 +33,7 @@ const camera = {
   type: ['object', 'null'],
   required: [
     'name',
+    'codec',
     'width',
     'height',
     'fps',
@@ -45,6 +46,8 @@ const camera = {
   properties: {
     /** The source of the pictures. */
     name: { type: 'string', maxLength: 128 },
+    /** Null: not known. */
+    codec: { enum: ['h264', 'h265', null] },
     width: measured(65_535),
     height: measured(65_535),
     fps: measured(1000),

@@ -18,6 +18,9 @@ export interface PassedEncoder {
   readonly reason: string;
 }
 
+/** As it goes to the radio, the outputs and the disk. */
+export type VideoCodec = 'h264' | 'h265';
+
 /** `searching`: no camera was found; `lost`: it failed and is tried again; `off`: disabled in the config. */
 export type PipelineState = 'off' | 'searching' | 'starting' | 'running' | 'lost';
 
@@ -28,7 +31,9 @@ export interface PipelineStatus {
   /** The id of the camera that is shown. */
   readonly camera: string;
   readonly source: string | null;
-  /** Null if the source sends H.264 itself, and before the first frame. */
+  /** Null before the first frame. */
+  readonly codec: VideoCodec | null;
+  /** Null if the source encodes itself, and before the first frame. */
   readonly encoder: string | null;
   /** Those that `auto` did not take; null as for `encoder`. */
   readonly encoder_reasons: readonly PassedEncoder[] | null;
@@ -157,6 +162,8 @@ const id = { type: 'string', minLength: 1, maxLength: 64 } as const;
 const CALL_MS = 5000;
 /** Two tries of a camera, and an end of the present one in between. */
 const CAMERA_MS = 25_000;
+/** One try, within what a read may take. */
+const GLANCE_MS = 9000;
 
 /** The contract of svc-video on `video.sock`. Errors: E_NO_PIPELINE while no pictures come. */
 export const VIDEO = {
@@ -191,18 +198,30 @@ export const VIDEO = {
       shape<ShownCamera>(),
       CAMERA_MS,
     ),
-    /** `frame_id`: this picture, which went over `frames.sock` just now, instead of the newest. Errors: E_NO_FRAME. */
+    /** `frame_id`: this picture, which went over `frames.sock` just now, instead of the newest. `width`: no wider than this, pixels. Errors: E_NO_FRAME. */
     snapshot: method(
       {
         type: 'object',
         properties: {
           frame_id: { type: 'integer', minimum: 1 },
           boxes: { type: 'array', maxItems: MAX_DETECTIONS, items: snapshotBox },
+          width: whole,
         },
         additionalProperties: false,
       },
       shape<Snapshot>(),
       CALL_MS,
+    ),
+    /** A picture of any camera; one that is not shown runs for that. Errors: E_NOT_FOUND, E_BUSY, E_NO_FRAME. */
+    glance: method(
+      {
+        type: 'object',
+        required: ['id'],
+        properties: { id, width: whole },
+        additionalProperties: false,
+      },
+      shape<Snapshot>(),
+      GLANCE_MS,
     ),
     /** `hint` goes into the file's name. Errors: E_RECORDING_ACTIVE, E_DISK_FULL, E_STORE. */
     record_start: method(

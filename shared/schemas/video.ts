@@ -40,6 +40,14 @@ export const releaseQuery = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
+const pixels = {
+  type: 'string',
+  pattern: '^[1-9][0-9]{1,3}$',
+  examples: ['320'],
+  'x-says': 'must be a number of pixels from 10 to 9999',
+  description: 'the picture is no wider than this, in pixels; without it, as the camera gives it',
+} as const;
+
 export const snapshotQuery = {
   type: 'object',
   properties: {
@@ -47,6 +55,13 @@ export const snapshotQuery = {
       enum: ['0', '1'],
       description: 'draws the newest detections on their own picture',
     },
+    camera: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 32,
+      description: 'the id of a camera; one that is not shown runs for this and for 5 s more',
+    },
+    width: pixels,
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
@@ -119,6 +134,11 @@ export const videoStatus = {
     problem: nullable('string', 'why it is lost'),
     camera: nullable('string', 'the id of the camera that is shown: main, or one of `video.cameras`'),
     source: nullable('string', 'where the pictures come from'),
+    codec: {
+      enum: ['h264', 'h265', null],
+      description:
+        'of the pictures that go to the radio, the outputs and the disk: h265 where the camera sends that',
+    },
     encoder: nullable('string', 'null if the pictures are already encoded'),
     encoder_reasons: {
       type: ['array', 'null'],

@@ -14,6 +14,7 @@ const OTHER = 'cd'.repeat(32);
 
 const CAMERA = {
   name: 'test',
+  codec: null,
   width: null,
   height: null,
   fps: null,

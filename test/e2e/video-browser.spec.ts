@@ -31,7 +31,7 @@ describe('video in a browser', function () {
       this.skip();
     }
     node = await startVideoNode({
-      config: `${TEST_CAMERA}  cameras: [{id: tail, name: Tail, source: test}]\n`,
+      config: `${TEST_CAMERA}  cameras: [{id: tail, name: Tail, source: test}, {id: away, name: Away, source: 'v4l2:/dev/video97'}]\n`,
     });
     await node.post('/api/dashboard/pin/set', { pin: PIN }, KEYED);
     browser = await openChromium();
@@ -92,7 +92,7 @@ describe('video in a browser', function () {
     const page = await watch();
     await page.waitForFunction(() => document.querySelector('.camera-choice select') !== null);
     const choice = page.locator('.camera-choice select');
-    expect(await choice.locator('option').allTextContents()).to.deep.equal(['Main camera', 'Tail']);
+    expect(await choice.locator('option').allTextContents()).to.deep.equal(['Main camera', 'Tail', 'Away']);
     const clocks = readClocks(page, 60);
     await choice.selectOption('tail');
     await page.waitForFunction(() => document.body.textContent?.includes('Showing: Tail.'));
@@ -109,6 +109,71 @@ describe('video in a browser', function () {
     await page.waitForFunction(() => document.body.textContent?.includes('Showing: Main camera.'));
     expect(await status()).to.include({ camera: 'main' });
     await page.close();
+  });
+
+  it('the other cameras stand beside the picture once that is wanted, one question at a time, and none while nobody looks', async () => {
+    const page = await browser.newPage();
+    const asked: string[] = [];
+    let atOnce = 0;
+    let most = 0;
+    const isLook = (url: string): boolean => url.includes('/api/video/snapshot?camera=');
+    page.on('request', (request) => {
+      if (!isLook(request.url())) return;
+      asked.push(new URL(request.url()).searchParams.get('camera') ?? '');
+      most = Math.max(most, ++atOnce);
+    });
+    const over = (request: { url: () => string }): void => void (isLook(request.url()) && atOnce--);
+    page.on('requestfinished', over);
+    page.on('requestfailed', over);
+    await signInto(page, node.url, PIN);
+    const strip = page.locator('details', { hasText: 'Other cameras' });
+    await strip.locator('summary').waitFor();
+    await page.waitForFunction(() => document.getElementById('video-state')?.textContent === 'live');
+    expect(asked, 'while it is shut').to.deep.equal([]);
+    await strip.locator('summary').click();
+    await strip.getByText('The camera away gives no picture').waitFor();
+    const picture = strip.getByRole('button', { name: 'Show Tail' }).locator('img');
+    await picture.waitFor();
+    const first = await picture.getAttribute('src');
+    await page.waitForFunction(
+      (url) => document.querySelector('details li img')?.getAttribute('src') !== url,
+      first,
+    );
+    expect(await picture.evaluate((img) => img instanceof HTMLImageElement && img.naturalWidth)).to.equal(
+      320,
+    );
+    expect(new Set(asked)).to.deep.equal(new Set(['tail', 'away']));
+    expect(
+      asked.filter((id) => id === 'away'),
+      'one that gives nothing, for now',
+    ).to.have.length(1);
+
+    await strip.getByRole('button', { name: 'Show Tail' }).click();
+    await page.getByText('Showing: Tail.').waitFor();
+    await strip.getByRole('button', { name: 'Show Main camera' }).locator('img').waitFor();
+    expect(await status()).to.include({ camera: 'tail', restarts: 0 });
+    await strip.getByRole('button', { name: 'Show Main camera' }).click();
+    await page.getByText('Showing: Main camera.').waitFor();
+    expect(most).to.equal(1);
+
+    const setHidden = async (hidden: boolean): Promise<void> =>
+      page.evaluate((value) => {
+        Object.defineProperty(document, 'hidden', { configurable: true, value });
+      }, hidden);
+    const quiet = async (): Promise<void> => {
+      await page.waitForTimeout(1500); // what was asked before comes to its end
+      const before = asked.length;
+      await page.waitForTimeout(2500);
+      expect(asked.length - before).to.equal(0);
+    };
+    await setHidden(true);
+    await quiet();
+    await setHidden(false);
+    await page.waitForRequest((request) => isLook(request.url()));
+    await strip.locator('summary').click();
+    await quiet();
+    await page.close();
+    await untilViewers(node, 0);
   });
 
   it('ten viewers of one encode', async () => {

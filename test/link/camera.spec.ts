@@ -24,6 +24,7 @@ const CAMERA: CameraState = {
   width: 1280,
   height: 720,
   fps: 30,
+  codec: 'h264',
   bitrate_kbps: 4000,
   recording_ms: null,
   storage: { total_bytes: 64 * 2 ** 20, free_bytes: 16 * 2 ** 20 },
@@ -254,10 +255,17 @@ describe('the node is the MAVLink camera of its video', () => {
         framerate: 30,
         resolutionH: 1280,
         bitrate: 4_000_000,
-        encoding: 1,
+        encoding: 1, // H.264
       });
       expect(await rig.asked(2505, 270), name).to.include({ streamId: 1, flags: 1, resolutionV: 720 });
     }
+  });
+
+  it('says that the stream is H.265 where the camera sends that', async () => {
+    await rig.show();
+    const [, camera] = claims.find(([, , stream]) => stream !== null) ?? [];
+    await rig.tell({ ...CAMERA, ...camera, codec: 'h265' });
+    expect(await rig.asked(2504, STREAM_INFORMATION)).to.include({ encoding: 2 });
   });
 
   it('takes one picture, says where and when', async () => {

@@ -1,5 +1,11 @@
 import { Codec, CodecContext, FormatContext, Frame, Packet } from 'node-av';
-import { AV_CODEC_ID_H264, AV_CODEC_ID_MJPEG, type AVCodecID, AVMEDIA_TYPE_VIDEO } from 'node-av/constants';
+import {
+  AV_CODEC_ID_H264,
+  AV_CODEC_ID_HEVC,
+  AV_CODEC_ID_MJPEG,
+  type AVCodecID,
+  AVMEDIA_TYPE_VIDEO,
+} from 'node-av/constants';
 import { H264Encoder } from '../../residual/video/engine/encoder.ts';
 import { encodeJpeg } from '../../residual/video/engine/jpeg.ts';
 import type { Size } from '../../residual/video/engine/picture.ts';
@@ -90,7 +96,16 @@ export async function decodeH264(units: readonly Buffer[]): Promise<Seen[]> {
   return decode(AV_CODEC_ID_H264, units, look);
 }
 
+/** @param units as for `decodeH264` */
+export async function decodeH265(units: readonly Buffer[]): Promise<Seen[]> {
+  return decode(AV_CODEC_ID_HEVC, units, look);
+}
+
 export interface Film {
+  /** What the file says that its pictures are, as FFmpeg names it, with the four letters of its kind. */
+  readonly codec: string;
+  /** As they are in the file. */
+  readonly packets: readonly Buffer[];
   readonly pictures: readonly Seen[];
   /** Presentation times from the first, seconds. */
   readonly times: readonly number[];
@@ -135,6 +150,7 @@ export async function decodeFile(path: string): Promise<Film> {
   frame.alloc();
   const pictures: Seen[] = [];
   const times: number[] = [];
+  const packets: Buffer[] = [];
   const drain = async (): Promise<void> => {
     while ((await context.receiveFrame(frame)) >= 0) {
       pictures.push(look(frame));
@@ -144,12 +160,14 @@ export async function decodeFile(path: string): Promise<Film> {
   try {
     while ((await input.readFrame(packet)) >= 0) {
       await context.sendPacket(packet);
+      if (packet.data !== null) packets.push(Buffer.from(packet.data));
       packet.unref();
       await drain();
     }
     await context.sendPacket(null);
     await drain();
-    return { pictures, times: times.map((time) => time - (times[0] ?? 0)) };
+    const name = `${codec.name} ${stream.codecpar.codecTagString ?? ''}`;
+    return { codec: name, packets, pictures, times: times.map((time) => time - (times[0] ?? 0)) };
   } finally {
     packet.free();
     frame.free();
@@ -163,7 +181,7 @@ interface TestSize extends Size {
 }
 
 /** A picture of the test source, taken from it by `take`. */
-async function ofTestPicture<T>(size: TestSize, take: (frame: Frame) => Promise<T>): Promise<T> {
+export async function ofTestPicture<T>(size: TestSize, take: (frame: Frame) => Promise<T>): Promise<T> {
   const ended = new AbortController();
   const clock = { wall: () => Date.now(), micros: () => Math.round(performance.now() * 1000) };
   const { promise, resolve, reject } = Promise.withResolvers<T>();
@@ -180,6 +198,7 @@ async function ofTestPicture<T>(size: TestSize, take: (frame: Frame) => Promise<
             .finally(() => kept.free());
       },
       wants: () => true,
+      keysOnly: false,
       onUnit: () => undefined,
     },
     ended.signal,

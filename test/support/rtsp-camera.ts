@@ -1,53 +1,79 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Frame } from 'node-av/lib';
 import { av } from '../../residual/video/engine/av.ts';
+import { CODECS } from '../../residual/video/engine/codecs.ts';
 import { H264Encoder } from '../../residual/video/engine/encoder.ts';
-import { parameterSets, splitNals } from '../../residual/video/engine/h264.ts';
+import { joinNals, splitNals } from '../../residual/video/engine/h264.ts';
 import { systemVideoClock } from '../../residual/video/engine/picture.ts';
 import { packetize, rtpTimestamp } from '../../residual/video/engine/rtp-h264.ts';
+import { packetize265 } from '../../residual/video/engine/rtp-h265.ts';
 import { TestSource } from '../../residual/video/sources/test-source.ts';
+import type { VideoCodec } from '../../shared/rpc/video.ts';
+import { H265Encoder } from './h265-encoder.ts';
 
+const MAX_SENT = 1000;
 const SIZE = { width: 640, height: 360, fps: 15, bitrate_kbps: 800 };
 
-/** A network camera: RTSP (RFC 2326) with Basic authentication, H.264 interleaved over the same TCP connection. */
+const FORMATS = {
+  h264: { name: 'H264', packetize },
+  h265: { name: 'H265', packetize: packetize265 },
+} as const;
+
+interface Kind {
+  /** Without colours, to tell it from another one. */
+  readonly grey?: boolean;
+  readonly codec?: VideoCodec;
+}
+
+/** A network camera: RTSP (RFC 2326) with Basic authentication, its pictures interleaved over the same TCP connection. */
 export class RtspCamera {
   readonly #server: Server;
   readonly #login: string | null;
   readonly #stopped = new AbortController();
   /** Who plays, with the sequence number of the next packet. */
   readonly #players = new Map<Socket, number>();
+  readonly #codec: VideoCodec;
   #sets: Buffer = Buffer.alloc(0);
+  /** What the newest pictures were sent as, without the parameter sets, which are in the description of the stream alone. */
+  readonly sent: Buffer[] = [];
   /** Requests without the login. */
   refused = 0;
   /** What every request had as its login; empty: none. */
   readonly logins: string[] = [];
 
-  private constructor(login: string | null) {
+  private constructor(login: string | null, codec: VideoCodec) {
+    this.#codec = codec;
     this.#login = login === null ? null : `Basic ${Buffer.from(login).toString('base64')}`;
     this.#server = createServer((socket) => this.#accept(socket));
   }
 
-  /** @param login `name:password`; null: everybody may look. @param grey without colours, to tell it from another one */
-  static async start(login: string | null, grey = false): Promise<RtspCamera> {
+  /** @param login `name:password`; null: everybody may look */
+  static async start(login: string | null, { grey = false, codec = 'h264' }: Kind = {}): Promise<RtspCamera> {
     av(); // quiet
-    const camera = new RtspCamera(login);
-    const encoder = await H264Encoder.open('libx264', SIZE);
+    const camera = new RtspCamera(login, codec);
+    const encoder = codec === 'h264' ? await H264Encoder.open('libx264', SIZE) : await H265Encoder.open(SIZE);
     const { promise: first, resolve } = Promise.withResolvers<void>();
     let busy = Promise.resolve();
+    let waiting = 0;
     const sink = {
       wants: () => true,
+      keysOnly: false,
       onUnit: () => undefined,
       onPicture: ({ frame, capturedAt, at }: { frame: Frame; capturedAt: number; at: number }) => {
-        const own = frame.clone();
+        // As a camera does it: what it cannot encode in time it leaves out.
+        const own = waiting > 1 ? null : frame.clone();
         if (own === null) return;
+        waiting++;
         if (grey) for (const plane of own.data?.slice(1) ?? []) plane.fill(128);
         busy = busy.then(async () => {
           for (const unit of await encoder.encode(own, { capturedAt, at }, false)) {
-            if (unit.key) camera.#sets = parameterSets(unit.data) ?? camera.#sets;
-            camera.#send(unit.data, rtpTimestamp(unit.at));
+            const sets = CODECS[codec].sets(unit.data);
+            camera.#sets = sets ?? camera.#sets;
+            camera.#send(codec === 'h264' ? unit.data : without(unit.data, sets), rtpTimestamp(unit.at));
             resolve();
           }
           own.free();
+          waiting--;
         });
       },
     };
@@ -60,6 +86,11 @@ export class RtspCamera {
   get url(): string {
     const address = this.#server.address();
     return `rtsp://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/live`;
+  }
+
+  /** How many play it now. */
+  get playing(): number {
+    return this.#players.size;
   }
 
   /** As a camera that loses its power. */
@@ -125,14 +156,19 @@ export class RtspCamera {
 
   #sdp(): string {
     const sets = splitNals(this.#sets).map((nal) => nal.toString('base64'));
+    const [vps, sps, pps] = sets;
+    const facts = {
+      h264: `packetization-mode=1;sprop-parameter-sets=${sets.join(',')}`,
+      h265: `sprop-vps=${vps};sprop-sps=${sps};sprop-pps=${pps}`,
+    } as const;
     const lines = [
       'v=0',
       'o=- 1 1 IN IP4 127.0.0.1',
       's=camera',
       't=0 0',
       'm=video 0 RTP/AVP 96',
-      'a=rtpmap:96 H264/90000',
-      `a=fmtp:96 packetization-mode=1;sprop-parameter-sets=${sets.join(',')}`,
+      `a=rtpmap:96 ${FORMATS[this.#codec].name}/90000`,
+      `a=fmtp:96 ${facts[this.#codec]}`,
       'a=control:track1',
       '',
     ];
@@ -140,9 +176,11 @@ export class RtspCamera {
   }
 
   #send(unit: Buffer, timestamp: number): void {
+    this.sent.push(unit);
+    if (this.sent.length > MAX_SENT) this.sent.shift();
     for (const [socket, first] of this.#players) {
       let sequence = first;
-      for (const { payload, marker } of packetize(unit)) {
+      for (const { payload, marker } of FORMATS[this.#codec].packetize(unit)) {
         const packet = Buffer.alloc(16 + payload.length);
         packet[0] = 0x24;
         packet.writeUInt16BE(12 + payload.length, 2);
@@ -158,4 +196,10 @@ export class RtspCamera {
       this.#players.set(socket, sequence);
     }
   }
+}
+
+/** @param sets in Annex B; null: there are none */
+function without(unit: Buffer, sets: Buffer | null): Buffer {
+  const out = splitNals(sets ?? Buffer.alloc(0));
+  return joinNals(splitNals(unit).filter((nal) => !out.some((each) => each.equals(nal))));
 }

@@ -31,7 +31,7 @@ function received(name: string, key: Buffer): VideoSource {
     name,
     run: async (sink, signal) => {
       for (let number = 1; !signal.aborted; number++) {
-        sink.onUnit({ data: key, key: number % 5 === 0, ...instant(clock) });
+        sink.onUnit({ codec: 'h264', data: key, key: number % 5 === 0, ...instant(clock) });
         await delay(20);
       }
     },

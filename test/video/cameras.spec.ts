@@ -25,7 +25,7 @@ describe('several cameras on one path', function () {
   let receiver: UdpReceiver;
 
   before(async () => {
-    tail = await RtspCamera.start(null, true);
+    tail = await RtspCamera.start(null, { grey: true });
     receiver = await UdpReceiver.open();
     const port = await freePort();
     const config = [
@@ -137,6 +137,60 @@ describe('several cameras on one path', function () {
     }
   });
 
+  it('one that is not shown gives a picture all the same, and the one that is shown goes on', async () => {
+    const look = async (query: string) => node.fetch(`/api/video/snapshot?${query}`, { headers: KEYED });
+    expect(await video()).to.include({ camera: 'main' });
+    for (const [id, grey] of [
+      ['tail', true],
+      ['main', false],
+    ] as const) {
+      const answer = await look(`camera=${id}`);
+      expect(answer.status, id).to.equal(200);
+      const seen = await decodeJpeg(Buffer.from(await answer.arrayBuffer()));
+      expect(seen, id).to.include({ grey, width: 640, height: 360 });
+    }
+    for (const [query, status, code] of [
+      ['camera=dead', 503, 'E_NO_FRAME'],
+      ['camera=away', 503, 'E_NO_FRAME'],
+      ['camera=nose', 404, 'E_NOT_FOUND'],
+      ['camera=tail&boxes=1', 409, 'E_NO_DETECTOR'],
+      ['camera=', 422, 'E_INVALID_VALUE'],
+      ['camera=tail&width=0', 422, 'E_INVALID_VALUE'],
+    ] as const) {
+      const answer = await look(query);
+      expect([answer.status, await answer.json()], query).to.have.nested.property('1.code', code);
+      expect(answer.status, query).to.equal(status);
+    }
+    expect(await video()).to.include({ camera: 'main', state: 'running', restarts: 0 });
+  });
+
+  it('one that is asked again and again is dialled once, and let go when nobody asks', async () => {
+    const dialled = tail.logins.length;
+    for (let question = 0; question < 6; question++) {
+      const answer = await node.fetch('/api/video/snapshot?camera=tail&width=160', { headers: KEYED });
+      const seen = await decodeJpeg(Buffer.from(await answer.arrayBuffer()));
+      expect(seen).to.include({ grey: true, width: 160, height: 90 });
+      const taken = Date.parse(answer.headers.get('x-captured-at') ?? '');
+      expect(Date.now() - taken, 'age of the picture').to.be.within(-10, 2500);
+    }
+    const { length } = tail.logins;
+    expect(length - dialled, 'requests of one connection at most').to.be.below(5);
+    await askAgain(
+      'nobody plays it',
+      async () => tail.playing,
+      (playing) => playing === 0,
+    );
+    const small = await node.fetch('/api/video/snapshot?width=320', { headers: KEYED });
+    expect(await decodeJpeg(Buffer.from(await small.arrayBuffer()))).to.include({ width: 320, height: 180 });
+    // It is shown while somebody looks at it: the look ends first.
+    expect((await node.fetch('/api/video/snapshot?camera=tail', { headers: KEYED })).status).to.equal(200);
+    expect((await show('tail')).status).to.equal(200);
+    expect(tail.playing).to.equal(1);
+    const main = await node.fetch('/api/video/snapshot?camera=main', { headers: KEYED });
+    expect(await decodeJpeg(Buffer.from(await main.arrayBuffer()))).to.include({ grey: false });
+    expect((await show('main')).status).to.equal(200);
+  });
+
   it('one that is not known, and none: refused', async () => {
     expect((await show('nose')).body).to.include({ code: 'E_NOT_FOUND' });
     expect((await show('')).body).to.include({ code: 'E_INVALID_VALUE' });
@@ -158,7 +212,10 @@ describe('the login of a camera', function () {
   this.timeout(60_000);
 
   it('goes to the host that it was set for, and to no other', async () => {
-    const [own, other] = [await RtspCamera.start('pilot:right'), await RtspCamera.start(null, true)];
+    const [own, other] = [
+      await RtspCamera.start('pilot:right'),
+      await RtspCamera.start(null, { grey: true }),
+    ];
     const config = [
       'video:',
       `  source: '${own.url}'`,

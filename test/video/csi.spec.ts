@@ -65,6 +65,7 @@ describe('a CSI camera', function () {
     const run = source.run(
       {
         wants: () => true,
+        keysOnly: false,
         onUnit: () => undefined,
         onPicture: ({ frame, capturedAt }) => {
           const { width, height, data, linesize } = frame;

@@ -70,6 +70,7 @@ describe('live streams', () => {
   after(async () => removeDir(folder));
 
   const unit = (isKey: boolean, sets = key): AccessUnit => ({
+    codec: 'h264',
     data: isKey ? Buffer.concat([sets, FILLER]) : FILLER,
     key: isKey,
     capturedAt: 1_700_000_000_000 + now / 1000,

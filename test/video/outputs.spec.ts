@@ -20,7 +20,7 @@ class Hand {
 }
 
 function unit(at: number): AccessUnit {
-  return { data: Buffer.from([0, 0, 0, 1, 0x65, 1, 2, 3]), key: true, capturedAt: 0, at };
+  return { codec: 'h264', data: Buffer.from([0, 0, 0, 1, 0x65, 1, 2, 3]), key: true, capturedAt: 0, at };
 }
 
 function open(options: Partial<OutputsOptions> & { clock?: Hand } = {}): Outputs {

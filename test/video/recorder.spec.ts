@@ -44,7 +44,7 @@ describe('the recorder', () => {
     for (let turn = 0; turn < 20; turn++) {
       const starting = recorder.start(null).catch((error: unknown) => error);
       for (let number = 0; number < 50; number++) {
-        recorder.push({ data, key: true, capturedAt: 0, at: number * 33_333 });
+        recorder.push({ codec: 'h264', data, key: true, capturedAt: 0, at: number * 33_333 });
         await setImmediate();
       }
       expect(await starting).to.include({ code: 'E_DISK_FULL' });

@@ -28,6 +28,7 @@ async function record(path: string): Promise<void> {
   await run.run(
     {
       wants: () => true,
+      keysOnly: false,
       onUnit: () => undefined,
       onPicture: ({ frame }) => {
         const own = frame.clone();
@@ -37,7 +38,7 @@ async function record(path: string): Promise<void> {
         busy = busy.then(async () => {
           for (const unit of await encoder.encode(own, { capturedAt: 0, at: number * 33_333 }, false)) {
             const sets = file === null ? parameterSets(unit.data) : null;
-            if (sets !== null) file = await Mp4File.create(path, sets, SIZE);
+            if (sets !== null) file = await Mp4File.create(path, 'h264', sets, SIZE);
             await file?.write(unit);
           }
           own.free();

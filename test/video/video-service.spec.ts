@@ -51,6 +51,7 @@ class FakeEngine {
           return { id, source: 'test' };
         },
         limit: none,
+        glance: none,
         snapshot: none,
         follow: none,
         record_start: ({ hint }) => {
@@ -91,6 +92,7 @@ class FakeEngine {
       problem: null,
       camera: this.camera,
       source: 'test',
+      codec: 'h264',
       encoder: this.encoder,
       encoder_reasons: this.encoder === null ? null : [],
       profile: this.encoder === null || this.state !== 'running' ? null : PROFILES.hero,

@@ -106,7 +106,8 @@ export function streamInformation(camera: CameraState, { kind, port }: Stream): 
   message.type = kind === 'rtp' ? RTPUDP : MPEG_TS;
   message.name = SVC;
   message.uri = String(port);
-  message.encoding = common.VideoStreamEncoding.H264;
+  const { H264, H265 } = common.VideoStreamEncoding;
+  message.encoding = camera.codec === 'h265' ? H265 : H264;
   return message;
 }
 

@@ -35,6 +35,7 @@ const UNKNOWN = {
   problem: null,
   camera: null,
   source: null,
+  codec: null,
   encoder: null,
   encoder_reasons: null,
   profile: null,
@@ -69,8 +70,12 @@ export function videoHandlers(deps: VideoDeps): HandlersOf<typeof videoRows, 're
     },
 
     'video.snapshot.get': async ({ query }) => {
-      const boxes = parseQuery(query)?.['boxes'] === '1';
-      const { jpeg, capturedAt } = await snapshot(engine, boxes ? boxesOf(deps.detections()) : {});
+      const { boxes, camera, width } = parseQuery(query) ?? {};
+      const size = width === undefined ? {} : { width: Number(width) };
+      const { jpeg, capturedAt } =
+        camera === undefined || camera === engine.status?.camera
+          ? await snapshot(engine, { ...size, ...(boxes === '1' ? boxesOf(deps.detections()) : {}) })
+          : await glance(deps, { id: camera, ...size }, boxes === '1');
       return new Reply(200, jpeg, 'image/jpeg', { 'x-captured-at': capturedAt });
     },
 
@@ -155,6 +160,18 @@ function boxesOf(batch: Batch | null): SnapshotParams {
   return { frame_id: batch.frame_id, boxes };
 }
 
+/** @param boxes there are none: nothing looks at a camera that is not shown. @throws ApiError E_NOT_FOUND, E_NO_DETECTOR, as `snapshot` */
+async function glance(
+  { engine, configured }: VideoDeps,
+  params: Parameters<EngineClient['calls']['glance']>[0],
+  boxes: boolean,
+): ReturnType<typeof snapshot> {
+  if (!configured.some((camera) => camera.id === params.id))
+    throw new ApiError('E_NOT_FOUND', `No camera is called ${params.id}.`);
+  if (boxes) throw new ApiError('E_NO_DETECTOR', 'The detector looks at the camera that is shown.');
+  return taken(engine.calls.glance(params));
+}
+
 /**
  * One picture, the newest unless `params` says which. @throws ApiError E_NO_FRAME, E_TIMEOUT: without a pipeline there is no picture either, so the code is the one
  * for pictures
@@ -163,8 +180,14 @@ export async function snapshot(
   engine: EngineClient,
   params: SnapshotParams = {},
 ): Promise<{ readonly jpeg: Buffer; readonly capturedAt: string }> {
+  return taken(engine.calls.snapshot(params));
+}
+
+async function taken(
+  asked: ReturnType<EngineClient['calls']['snapshot']>,
+): Promise<{ readonly jpeg: Buffer; readonly capturedAt: string }> {
   try {
-    const { jpeg_base64, captured_at } = await engine.calls.snapshot(params);
+    const { jpeg_base64, captured_at } = await asked;
     return { jpeg: Buffer.from(jpeg_base64, 'base64'), capturedAt: captured_at };
   } catch (error) {
     if (error instanceof ApiError && error.code === 'E_NO_PIPELINE')

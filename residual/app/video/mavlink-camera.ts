@@ -78,6 +78,7 @@ export class MavlinkCamera {
     const space = await this.#options.recordings.space();
     return {
       name: (status.source ?? '').slice(0, 128),
+      codec: status.codec,
       width: profile?.width ?? null,
       height: profile?.height ?? null,
       // What there will be once somebody watches.

@@ -21,7 +21,7 @@ interface Received extends AccessUnit {
 const MAX_WAITING = 8;
 const AGAIN_MS = 5000;
 
-/** The one decoder for all who need raw pictures of a source that sends H.264. It rests while nobody does. */
+/** The one decoder for all who need raw pictures of a source that encodes itself. It rests while nobody does. */
 export class Decoding {
   readonly #options: DecodingOptions;
   #decoder: UnitDecoder<Received> | null = null;
@@ -63,9 +63,9 @@ export class Decoding {
 
   async #work(): Promise<void> {
     try {
-      this.#decoder ??= await UnitDecoder.open<Received>();
       for (let unit = this.#waiting.shift(); unit !== undefined; unit = this.#waiting.shift()) {
-        for (const { frame, unit: from } of await this.#decoder.decode(unit)) {
+        const decoder = await this.#decoderFor(unit);
+        for (const { frame, unit: from } of await decoder.decode(unit)) {
           const { capturedAt, at, number } = from;
           this.#options.onPicture({ frame, capturedAt, at }, number);
           frame.free();
@@ -77,6 +77,15 @@ export class Decoding {
     }
     this.#working = null;
     if (!this.#isWanted()) this.#rest();
+  }
+
+  /** Another camera may send the other codec. */
+  async #decoderFor({ codec }: Received): Promise<UnitDecoder<Received>> {
+    if (this.#decoder?.codec === codec) return this.#decoder;
+    this.#decoder?.close();
+    this.#decoder = null;
+    this.#decoder = await UnitDecoder.open<Received>(codec);
+    return this.#decoder;
   }
 
   #rest(): void {

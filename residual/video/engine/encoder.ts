@@ -142,7 +142,7 @@ export class H264Encoder {
     const bytes = data === null ? null : Buffer.from(data); // the packet's own memory goes with it
     this.#packet.unref();
     if (bytes === null || times === undefined) return null;
-    return { data: key ? this.#complete(bytes) : bytes, key, ...times };
+    return { codec: 'h264', data: key ? this.#complete(bytes) : bytes, key, ...times };
   }
 
   /** A key frame that a decoder can begin with: hardware encoders say SPS and PPS only once. */

@@ -8,8 +8,39 @@ import { Scaler } from './scaler.ts';
 // FFmpeg's scale from 2 (best) to 31; at 3 a picture of 1280x720 is about 100 kB.
 const QUALITY = 3;
 
-/** One picture as a JPEG in full range, with boxes drawn into it. @throws Error when FFmpeg cannot */
-export async function encodeJpeg(frame: Frame, boxes: readonly SnapshotBox[] = []): Promise<Buffer> {
+export interface JpegOptions {
+  /** Drawn into it, in pixels of the picture as it comes. */
+  readonly boxes?: readonly SnapshotBox[];
+  /** It becomes no wider than this. */
+  readonly width?: number | undefined;
+}
+
+/** One picture as a JPEG in full range. @throws Error when FFmpeg cannot */
+export async function encodeJpeg(
+  frame: Frame,
+  { boxes = [], width = frame.width }: JpegOptions = {},
+): Promise<Buffer> {
+  if (width >= frame.width) return encoded(frame, boxes);
+  const scaler = new Scaler();
+  let picture: Frame | null = null;
+  try {
+    const height = Math.max(2, 2 * Math.round((frame.height * width) / frame.width / 2));
+    picture = await scaler.scale(frame, width, height);
+    return await encoded(
+      picture,
+      boxes.map((box) => scaled(box, width / frame.width)),
+    );
+  } finally {
+    if (picture !== null && picture !== frame) picture.free();
+    scaler.close();
+  }
+}
+
+function scaled(box: SnapshotBox, by: number): SnapshotBox {
+  return { ...box, x: box.x * by, y: box.y * by, width: box.width * by, height: box.height * by };
+}
+
+async function encoded(frame: Frame, boxes: readonly SnapshotBox[]): Promise<Buffer> {
   const codec = av().Codec.findEncoderByName(FF_ENCODER_MJPEG);
   if (codec === null) throw new Error('this build of FFmpeg has no JPEG encoder');
   const scaler = new Scaler();

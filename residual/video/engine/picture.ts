@@ -1,4 +1,5 @@
 import type { Frame } from 'node-av/lib';
+import type { VideoCodec } from '../../../shared/rpc/video.ts';
 
 /** The pictures in the engine. Times: `at` of the monotonic clock that all processes share, `capturedAt` of the wall. */
 
@@ -11,8 +12,9 @@ export interface Picture {
   readonly at: number;
 }
 
-/** One encoded picture: an H.264 access unit in Annex B, SPS and PPS before every key frame. */
+/** One encoded picture: an access unit in Annex B, the parameter sets before every key frame. */
 export interface AccessUnit {
+  readonly codec: VideoCodec;
   readonly data: Buffer;
   readonly key: boolean;
   readonly capturedAt: number;

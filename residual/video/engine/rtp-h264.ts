@@ -12,7 +12,7 @@ export interface RtpPart {
 /** Ticks of the RTP clock a second. */
 const RTP_CLOCK = 90_000;
 /** Fits an Ethernet MTU with IP, UDP, SRTP and a tunnel around it. */
-const MAX_PAYLOAD = 1200;
+export const MAX_PAYLOAD = 1200;
 
 /** @param at CLOCK_MONOTONIC, microseconds */
 export function rtpTimestamp(at: number): number {
@@ -27,6 +27,11 @@ export function packetize(unit: Buffer): readonly RtpPart[] {
     if (nal.length <= MAX_PAYLOAD) payloads.push(nal);
     else fragment(nal, payloads);
   }
+  return marked(payloads);
+}
+
+/** The payloads of one picture. */
+export function marked(payloads: readonly Buffer[]): readonly RtpPart[] {
   return payloads.map((payload, index) => ({ payload, marker: index === payloads.length - 1 }));
 }
 

@@ -26,8 +26,9 @@ export class UnitBuffer {
   /** @returns the newest picture, its frame for the caller to free; null before the first key frame */
   async decode(): Promise<Picture | null> {
     const units = this.#units.slice();
-    if (units.length === 0) return null;
-    const decoder = await UnitDecoder.open();
+    const [key] = units;
+    if (key === undefined) return null;
+    const decoder = await UnitDecoder.open(key.codec);
     let newest: Picture | null = null;
     try {
       for (const unit of [...units, null]) {

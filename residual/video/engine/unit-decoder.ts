@@ -1,6 +1,7 @@
-import { AV_CODEC_ID_H264 } from 'node-av/constants';
 import type { CodecContext, Frame } from 'node-av/lib';
+import type { VideoCodec } from '../../../shared/rpc/video.ts';
 import { av, cloneFrame, must } from './av.ts';
+import { CODECS } from './codecs.ts';
 import type { AccessUnit } from './picture.ts';
 
 // More pictures than a decoder holds back.
@@ -13,24 +14,28 @@ export interface Decoded<Unit> {
   readonly unit: Unit;
 }
 
-/** An H.264 decoder: access units in, pictures out. After a damaged unit the picture before it stays. */
+/** A decoder: access units in, pictures out. After a damaged unit the picture before it stays. */
 export class UnitDecoder<Unit extends AccessUnit = AccessUnit> {
+  /** Of the units that it takes. */
+  readonly codec: VideoCodec;
   readonly #context: CodecContext;
   readonly #packet = new (av().Packet)();
   readonly #frame = new (av().Frame)();
   /** Units inside the decoder, by presentation time. */
   readonly #inside = new Map<bigint, Unit>();
 
-  private constructor(context: CodecContext) {
+  private constructor(codec: VideoCodec, context: CodecContext) {
+    this.codec = codec;
     this.#context = context;
     this.#packet.alloc();
     this.#frame.alloc();
   }
 
-  /** @throws Error if this build of FFmpeg has no H.264 decoder */
-  static async open<Unit extends AccessUnit = AccessUnit>(): Promise<UnitDecoder<Unit>> {
-    const codec = av().Codec.findDecoder(AV_CODEC_ID_H264);
-    if (codec === null) throw new Error('this build of FFmpeg has no H.264 decoder');
+  /** @throws Error if this build of FFmpeg has no such decoder */
+  static async open<Unit extends AccessUnit = AccessUnit>(of: VideoCodec): Promise<UnitDecoder<Unit>> {
+    const { id, name } = CODECS[of];
+    const codec = av().Codec.findDecoder(id);
+    if (codec === null) throw new Error(`this build of FFmpeg has no ${name} decoder`);
     const context = new (av().CodecContext)();
     context.allocContext3(codec);
     context.threadCount = 1; // more threads hold pictures back
@@ -40,7 +45,7 @@ export class UnitDecoder<Unit extends AccessUnit = AccessUnit> {
       context.freeContext();
       throw error;
     }
-    return new UnitDecoder<Unit>(context);
+    return new UnitDecoder<Unit>(of, context);
   }
 
   /** @param unit null at the end, for what is still inside. @returns the pictures that are ready */

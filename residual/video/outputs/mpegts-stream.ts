@@ -44,8 +44,9 @@ export class MpegtsStream {
   }
 
   async #write(unit: AccessUnit): Promise<void> {
+    if (this.#muxer !== null && this.#muxer.codec !== unit.codec) this.#close(); // of another camera
     if (this.#stopped || (this.#muxer === null && !unit.key)) return;
-    this.#muxer ??= await TsMuxer.open(this.#onPiece);
+    this.#muxer ??= await TsMuxer.open(unit.codec, this.#onPiece);
     await this.#muxer.write(unit);
     this.#problem = null;
   }

@@ -1,7 +1,12 @@
 import type { AccessUnit } from '../engine/picture.ts';
 import { packetize, rtpTimestamp } from '../engine/rtp-h264.ts';
+import { packetize265 } from '../engine/rtp-h265.ts';
 
-const PAYLOAD_TYPE = 96;
+/** Both are dynamic; cameras and receivers without a description of the stream use these two. */
+const FORMATS = {
+  h264: { type: 96, packetize },
+  h265: { type: 97, packetize: packetize265 },
+} as const;
 const HEADER_BYTES = 12;
 
 /** One RTP stream of the main encode; every receiver gets the same packets. */
@@ -17,11 +22,12 @@ export class RtpStream {
 
   /** The datagrams of one picture. */
   packets(unit: AccessUnit): readonly Buffer[] {
+    const { type, packetize: split } = FORMATS[unit.codec];
     const timestamp = rtpTimestamp(unit.at);
-    return packetize(unit.data).map(({ payload, marker }) => {
+    return split(unit.data).map(({ payload, marker }) => {
       const packet = Buffer.allocUnsafe(HEADER_BYTES + payload.length);
       packet[0] = 0x80;
-      packet[1] = PAYLOAD_TYPE | (marker ? 0x80 : 0);
+      packet[1] = type | (marker ? 0x80 : 0);
       packet.writeUInt16BE(this.#sequence, 2);
       packet.writeUInt32BE(timestamp, 4);
       packet.writeUInt32BE(this.#ssrc, 8);

@@ -1,6 +1,8 @@
-import { AV_CODEC_ID_H264, AV_PKT_FLAG_KEY, AVMEDIA_TYPE_VIDEO } from 'node-av/constants';
+import { AV_PKT_FLAG_KEY, AVMEDIA_TYPE_VIDEO } from 'node-av/constants';
 import type { FormatContext, IOContext, Stream } from 'node-av/lib';
+import type { VideoCodec } from '../../../shared/rpc/video.ts';
 import { av, dictionary, microseconds, must } from '../engine/av.ts';
+import { CODECS } from '../engine/codecs.ts';
 import type { AccessUnit } from '../engine/picture.ts';
 
 /** A TS packet; receivers expect seven in a datagram, which fit an Ethernet frame. */
@@ -11,15 +13,18 @@ const MIN_STEP_US = 100;
 // A picture goes out when it comes, not when the next one fills the datagram.
 const OPTIONS = { flush_packets: 1 } as const;
 
-/** H.264 as MPEG-TS, in pieces of whole TS packets. Calls may not overlap. */
+/** Encoded pictures as MPEG-TS, in pieces of whole TS packets. Calls may not overlap. */
 export class TsMuxer {
+  /** Of the pictures that it takes. */
+  readonly codec: VideoCodec;
   readonly #context: FormatContext;
   readonly #io: IOContext;
   readonly #stream: Stream;
   readonly #packet = new (av().Packet)();
   #last = -Infinity;
 
-  private constructor(context: FormatContext, io: IOContext, stream: Stream) {
+  private constructor(codec: VideoCodec, context: FormatContext, io: IOContext, stream: Stream) {
+    this.codec = codec;
     this.#context = context;
     this.#io = io;
     this.#stream = stream;
@@ -27,7 +32,7 @@ export class TsMuxer {
   }
 
   /** @param onPiece gets what belongs in one datagram. @throws Error with FFmpeg's reason */
-  static async open(onPiece: (piece: Buffer) => void): Promise<TsMuxer> {
+  static async open(codec: VideoCodec, onPiece: (piece: Buffer) => void): Promise<TsMuxer> {
     const io = new (av().IOContext)();
     // FFmpeg's own buffer: it calls back whenever seven packets are in it, and at the end of each picture.
     io.allocContextWithCallbacks(DATAGRAM_BYTES, 1, null, (bytes) => {
@@ -40,13 +45,12 @@ export class TsMuxer {
       context.pb = io;
       const stream = context.newStream();
       stream.codecpar.codecType = AVMEDIA_TYPE_VIDEO;
-      stream.codecpar.codecId = AV_CODEC_ID_H264;
+      stream.codecpar.codecId = CODECS[codec].id;
       stream.timeBase = microseconds();
       must(await context.writeHeader(dictionary(OPTIONS)), 'mpegts');
-      return new TsMuxer(context, io, stream);
+      return new TsMuxer(codec, context, io, stream);
     } catch (error) {
-      context.freeContext();
-      io.freeContext();
+      free(context, io);
       throw error;
     }
   }
@@ -71,7 +75,13 @@ export class TsMuxer {
 
   close(): void {
     this.#packet.free();
-    this.#context.freeContext();
-    this.#io.freeContext();
+    free(this.#context, this.#io);
   }
+}
+
+/** Apart from each other first: the one would free the other as well, and the process would end. */
+function free(context: FormatContext, io: IOContext): void {
+  context.pb = null;
+  context.freeContext();
+  io.freeContext();
 }

@@ -1,7 +1,9 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
-import { AV_CODEC_ID_H264, AV_PKT_FLAG_KEY, AVMEDIA_TYPE_VIDEO } from 'node-av/constants';
+import { AV_PKT_FLAG_KEY, AVMEDIA_TYPE_VIDEO } from 'node-av/constants';
 import type { FormatContext, Stream } from 'node-av/lib';
+import type { VideoCodec } from '../../../shared/rpc/video.ts';
 import { av, dictionary, microseconds, must } from '../engine/av.ts';
+import { CODECS } from '../engine/codecs.ts';
 import type { AccessUnit, Size } from '../engine/picture.ts';
 
 // Each fragment is one key frame interval and can be played alone, so a file is playable up to a power cut.
@@ -28,10 +30,15 @@ export class Mp4File {
 
   /**
    * @param path must not exist yet
-   * @param parameterSets SPS and PPS in Annex B: an MP4's head needs them before the first picture
+   * @param parameterSets in Annex B: an MP4's head needs them before the first picture
    * @throws Error with the reason, ENOSPC among them; no file is left then
    */
-  static async create(path: string, parameterSets: Buffer, { width, height }: Size): Promise<Mp4File> {
+  static async create(
+    path: string,
+    codec: VideoCodec,
+    parameterSets: Buffer,
+    { width, height }: Size,
+  ): Promise<Mp4File> {
     // We create the file first, so that an existing one is never overwritten, and to have a descriptor for fsync.
     const handle = await open(path, 'wx+', 0o640);
     const context = new (av().FormatContext)();
@@ -40,7 +47,9 @@ export class Mp4File {
       const stream = context.newStream();
       const { codecpar } = stream;
       codecpar.codecType = AVMEDIA_TYPE_VIDEO;
-      codecpar.codecId = AV_CODEC_ID_H264;
+      codecpar.codecId = CODECS[codec].id;
+      // The parameter sets are in the head alone: Apple's players take no other H.265.
+      if (codec === 'h265') codecpar.codecTag = 'hvc1';
       codecpar.extradata = parameterSets;
       codecpar.width = width;
       codecpar.height = height;

@@ -4,7 +4,7 @@ import { Serial } from '../../../shared/async/serial.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Recorded, RecordingStatus } from '../../../shared/rpc/video.ts';
-import { parameterSets } from '../engine/h264.ts';
+import { CODECS } from '../engine/codecs.ts';
 import type { AccessUnit, VideoClock } from '../engine/picture.ts';
 import { sizeOf } from '../engine/unit-buffer.ts';
 import { Mp4File } from './mp4-file.ts';
@@ -142,7 +142,7 @@ export class Recorder {
 
   /** A key frame with other parameter sets cannot be in the same file. */
   async #fit(session: Session, unit: AccessUnit): Promise<void> {
-    const sets = parameterSets(unit.data);
+    const sets = CODECS[unit.codec].sets(unit.data);
     if (sets === null || session.sets?.equals(sets) === true) return;
     if (session.file !== null) await this.#close(session);
     else if (session.files.length === 0) session.firstAt = unit.at;
@@ -156,7 +156,7 @@ export class Recorder {
     const number = session.files.length + 1;
     session.name = `${session.stem}${number === 1 ? '' : `-${number}`}.mp4`;
     const path = join(this.#options.directory, session.name);
-    session.file = await Mp4File.create(path, sets, size);
+    session.file = await Mp4File.create(path, unit.codec, sets, size);
     session.files.push(session.name);
   }
 

@@ -1,5 +1,6 @@
 import {
   AV_CODEC_FLAG_LOW_DELAY,
+  AV_CODEC_ID_HEVC,
   AV_CODEC_ID_MJPEG,
   AV_CODEC_ID_RAWVIDEO,
   type AVCodecID,
@@ -7,10 +8,11 @@ import {
 } from 'node-av/constants';
 import type { FormatContext, Stream } from 'node-av/lib';
 import { AVERROR_EAGAIN, av, dictionary, isDrained, must } from '../engine/av.ts';
+import { parameterSets265 } from '../engine/h265.ts';
 import { instant, type VideoClock } from '../engine/picture.ts';
 import type { SourceSink, VideoSource } from './source.ts';
 
-/** A camera that FFmpeg opens and decodes: V4L2 or RTSP. */
+/** A camera that FFmpeg opens: V4L2, RTSP, or one of an extension. */
 interface AvInput {
   /** Name for people, without a password. */
   readonly name: string;
@@ -18,6 +20,8 @@ interface AvInput {
   /** FFmpeg's name of the input format; null: detect it. */
   readonly format: string | null;
   readonly options: Readonly<Record<string, string | number>>;
+  /** H.265 is passed on as it comes, instead of decoded. */
+  readonly passes265?: boolean;
 }
 
 /** Each picture stands by itself, so that those that nobody needs can be left out. */
@@ -54,12 +58,40 @@ export class AvSource implements VideoSource {
       const index = must(context.findBestStream(AVMEDIA_TYPE_VIDEO), 'it has no picture');
       const stream = context.streams[index];
       if (stream === undefined) throw new Error('it has no picture');
-      await this.#decode(context, stream, sink, signal);
+      const { passes265 = false } = this.#input;
+      if (passes265 && stream.codecpar.codecId === AV_CODEC_ID_HEVC)
+        await this.#pass(context, stream, sink, signal);
+      else await this.#decode(context, stream, sink, signal);
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
       signal.removeEventListener('abort', interrupt);
       if (opened) await context.closeInput();
+    }
+  }
+
+  /** A camera may send its parameter sets once, in the description of the stream: a decoder that comes later needs them as well. */
+  async #pass(context: FormatContext, stream: Stream, sink: SourceSink, signal: AbortSignal): Promise<void> {
+    const { extradata } = stream.codecpar;
+    let sets = extradata === null ? null : parameterSets265(extradata);
+    const packet = new (av().Packet)();
+    packet.alloc();
+    try {
+      while (!signal.aborted) {
+        const read = await context.readFrame(packet);
+        if (read === AVERROR_EAGAIN) continue;
+        must(read, 'read');
+        const { data, isKeyframe: key, streamIndex } = packet;
+        const bytes = data === null || streamIndex !== stream.index ? null : Buffer.from(data); // the packet's own memory goes with it
+        packet.unref();
+        if (bytes === null) continue;
+        const own = key ? parameterSets265(bytes) : null;
+        sets = own ?? sets;
+        const whole = key && own === null && sets !== null ? Buffer.concat([sets, bytes]) : bytes;
+        sink.onUnit({ codec: 'h265', data: whole, key, ...instant(this.#clock) });
+      }
+    } finally {
+      packet.free();
     }
   }
 
@@ -91,7 +123,7 @@ export class AvSource implements VideoSource {
         try {
           if (packet.streamIndex !== stream.index) continue;
           const { capturedAt, at } = instant(this.#clock);
-          if (single && !sink.wants(at)) continue;
+          if (single ? !sink.wants(at) : sink.keysOnly && !packet.isKeyframe) continue;
           const sent = await decoder.sendPacket(packet);
           // Damaged by packet loss: the next key frame repairs it.
           bad = sent < 0 && !isDrained(sent) ? bad + 1 : 0;

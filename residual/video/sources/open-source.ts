@@ -20,6 +20,8 @@ export interface SourceDeps {
   readonly size: { readonly width: number; readonly height: number; readonly fps: number };
   readonly cameras: () => CameraList;
   readonly csi: () => Promise<CsiList>;
+  /** H.265 is passed on as it comes. */
+  readonly passes265: boolean;
   /** For an RTSP camera; an empty name is none. */
   readonly login: { readonly username: string; readonly password: string };
   /** Where svc-residual hands over the cameras of extensions. */
@@ -48,7 +50,7 @@ export function videoAddress(
 
 /** The source for one attempt; null if there is none at the moment. */
 export async function openVideoSource(spec: VideoAddress, deps: SourceDeps): Promise<VideoSource | null> {
-  const { clock, size } = deps;
+  const { clock, size, passes265 } = deps;
   switch (spec.kind) {
     case 'none':
       return null;
@@ -69,6 +71,7 @@ export async function openVideoSource(spec: VideoAddress, deps: SourceDeps): Pro
           probesize: 500_000,
           analyzeduration: 500_000,
         },
+        passes265,
       });
     case 'v4l2':
       return v4l2(clock, spec.device, size);
@@ -85,7 +88,7 @@ export async function openVideoSource(spec: VideoAddress, deps: SourceDeps): Pro
 }
 
 /** Null while the extension offers none. */
-function ofExtension({ clock, extensionCameras }: SourceDeps, id: string): VideoSource | null {
+function ofExtension({ clock, extensionCameras, passes265 }: SourceDeps, id: string): VideoSource | null {
   const format = CAMERA_FORMATS.find((each) => existsSync(cameraSocket(extensionCameras, id, each)));
   if (format === undefined) return null;
   return new AvSource(clock, {
@@ -93,6 +96,7 @@ function ofExtension({ clock, extensionCameras }: SourceDeps, id: string): Video
     url: `unix:${cameraSocket(extensionCameras, id, format)}`,
     format,
     options: { fflags: 'nobuffer', flags: 'low_delay', probesize: 500_000, analyzeduration: 500_000 },
+    passes265,
   });
 }
 

@@ -1,8 +1,15 @@
+import type { VideoCodec } from '../../../shared/rpc/video.ts';
 import { joinNals, NAL, nalType } from '../engine/h264.ts';
+import { HEADER_BYTES_265, isKey265, NAL265, nalType265 } from '../engine/h265.ts';
 
-/** RTP (RFC 3550) with H.264 (RFC 6184: single NAL units, STAP-A, FU-A) into access units. */
+/**
+ * RTP (RFC 3550) into access units: with H.264 (RFC 6184: single NAL units, STAP-A, FU-A) or with H.265 (RFC 7798: single NAL units,
+ * aggregation packets, fragmentation units).
+ */
 
 interface Header {
+  /** Of the payload. */
+  readonly type: number;
   readonly sequence: number;
   readonly timestamp: number;
   readonly ssrc: number;
@@ -18,7 +25,7 @@ interface RtpCounters {
 }
 
 const HEADER_BYTES = 12;
-/** H.264 has no fixed payload type, so it is one of the dynamic ones. */
+/** Neither has a fixed payload type, so it is one of the dynamic ones. */
 const FIRST_DYNAMIC_TYPE = 96;
 const MAX_UNIT_BYTES = 4 * 1024 * 1024;
 const SILENCE_US = 1_000_000;
@@ -34,8 +41,9 @@ function parse(datagram: Buffer): Header | null {
   }
   const padding = (first & 32) !== 0 ? (datagram.at(-1) ?? 0) : 0;
   const to = datagram.length - padding;
-  if (from >= to || !isH264(datagram[from] ?? 0)) return null;
+  if (from >= to) return null;
   return {
+    type: second & 127,
     sequence: datagram.readUInt16BE(2),
     timestamp: datagram.readUInt32BE(4),
     ssrc: datagram.readUInt32BE(8),
@@ -44,18 +52,33 @@ function parse(datagram: Buffer): Header | null {
   };
 }
 
-/** Whether it is a payload of packetization mode 1: other datagrams must not replace the sender. */
-function isH264(first: number): boolean {
+/** Whether it is a payload of packetization mode 1. Nobody sends data partitions, and as such the small packets of H.265 look. */
+function isH264([first = 0]: Buffer): boolean {
   const type = first & 0x1f;
-  return (first & 0x80) === 0 && ((type >= 1 && type <= NAL.stapA) || type === NAL.fuA);
+  const partition = type > NAL.slice && type < NAL.idr;
+  return (first & 0x80) === 0 && ((type >= 1 && type <= NAL.stapA && !partition) || type === NAL.fuA);
+}
+
+/** Whether it can be H.265: of the base layer, with a temporal id. */
+function isH265([first = 0, second = 0]: Buffer): boolean {
+  return (first & 0x81) === 0 && second >= 1 && second <= 7;
+}
+
+const ONLY_265: readonly number[] = [NAL265.vps, NAL265.sps, NAL265.pps, NAL265.aggregate, NAL265.fragment];
+
+/** Whether it can be nothing but H.265. As H.264 it would be of a type that does not exist, or a data partition. */
+function isOnlyH265(payload: Buffer): boolean {
+  return isH265(payload) && ONLY_265.includes(nalType265(payload));
 }
 
 export class RtpDepacketizer {
   readonly counters: RtpCounters = { lost: 0, refused: 0 };
-  readonly #onUnit: (unit: Buffer, key: boolean) => void;
+  readonly #onUnit: (unit: Buffer, key: boolean, codec: VideoCodec) => void;
+  #codec: VideoCodec = 'h264';
+  #type: number | null = null;
   #nals: Buffer[] = [];
   #bytes = 0;
-  /** FU-A parts of one NAL unit; empty when none is under way. */
+  /** The fragments of one NAL unit; empty when none is under way. */
   #parts: Buffer[] = [];
   #next: number | null = null;
   #timestamp: number | null = null;
@@ -63,17 +86,21 @@ export class RtpDepacketizer {
   #heardAt = 0;
 
   /** @param onUnit an access unit in Annex B, without lost parts */
-  constructor(onUnit: (unit: Buffer, key: boolean) => void) {
+  constructor(onUnit: (unit: Buffer, key: boolean, codec: VideoCodec) => void) {
     this.#onUnit = onUnit;
   }
 
   /** @param at microseconds of a steady clock */
   push(datagram: Buffer, at: number): void {
     const header = parse(datagram);
-    if (header === null || !this.#isOurs(header, at)) {
+    const codec = header === null ? null : this.#codecOf(header, at);
+    if (header === null || codec === null || !this.#isOurs(header, at)) {
       this.counters.refused++;
       return;
     }
+    if (codec !== this.#codec) this.#reset();
+    this.#codec = codec;
+    this.#type = header.type;
     const gap = this.#next === null ? 0 : (header.sequence - this.#next) & 0xffff;
     if (gap >= 0x8000) {
       this.counters.refused++; // older than what went before
@@ -102,31 +129,71 @@ export class RtpDepacketizer {
     return true;
   }
 
+  /** No description of the stream comes with it. @returns null: it is neither, and must not replace the sender */
+  #codecOf({ payload, ssrc, type }: Header, at: number): VideoCodec | null {
+    if (isOnlyH265(payload)) return 'h265';
+    const isKnown = ssrc === this.#ssrc && type === this.#type;
+    if (isKnown && this.#codec === 'h265' && isH265(payload)) return 'h265';
+    // A sender may begin anew, with the other codec and the same numbers.
+    if (isKnown && this.#codec === 'h265' && at - this.#heardAt < SILENCE_US) return null;
+    return isH264(payload) ? 'h264' : null;
+  }
+
   #take(payload: Buffer): void {
-    switch (nalType(payload)) {
-      case NAL.stapA: {
-        for (let at = 1; at + 2 < payload.length; ) {
-          const length = payload.readUInt16BE(at);
-          const nal = payload.subarray(at + 2, at + 2 + length);
-          if (nal.length !== length || length === 0) return;
-          this.#keep(nal);
-          at += 2 + length;
-        }
+    if (this.#codec === 'h265') this.#take265(payload);
+    else this.#take264(payload);
+  }
+
+  #take265(payload: Buffer): void {
+    switch (nalType265(payload)) {
+      case NAL265.aggregate:
+        this.#aggregate(payload, HEADER_BYTES_265);
         return;
-      }
-      case NAL.fuA: {
-        const [indicator = 0, header = 0] = payload;
-        if ((header & 0x80) !== 0) this.#parts = [Buffer.from([(indicator & 0xe0) | (header & 0x1f)])];
-        else if (this.#parts.length === 0) return; // its beginning was lost
-        this.#parts.push(payload.subarray(2));
-        if ((header & 0x40) === 0) return;
-        this.#keep(Buffer.concat(this.#parts));
-        this.#parts = [];
+      case NAL265.fragment: {
+        const [first = 0, second = 0, header = 0] = payload;
+        const whole = Buffer.from([(first & 0x81) | ((header & 0x3f) << 1), second]);
+        this.#part(header, whole, payload.subarray(HEADER_BYTES_265 + 1));
         return;
       }
       default:
         this.#keep(payload);
     }
+  }
+
+  #take264(payload: Buffer): void {
+    switch (nalType(payload)) {
+      case NAL.stapA:
+        this.#aggregate(payload, 1);
+        return;
+      case NAL.fuA: {
+        const [indicator = 0, header = 0] = payload;
+        this.#part(header, Buffer.from([(indicator & 0xe0) | (header & 0x1f)]), payload.subarray(2));
+        return;
+      }
+      default:
+        this.#keep(payload);
+    }
+  }
+
+  /** Several NAL units, each with its length. @param from where the first one is */
+  #aggregate(payload: Buffer, from: number): void {
+    for (let at = from; at + 2 < payload.length; ) {
+      const length = payload.readUInt16BE(at);
+      const nal = payload.subarray(at + 2, at + 2 + length);
+      if (nal.length !== length || length === 0) return;
+      this.#keep(nal);
+      at += 2 + length;
+    }
+  }
+
+  /** A part of one. @param header says whether it is the first or the last. @param whole the header of the NAL unit */
+  #part(header: number, whole: Buffer, bytes: Buffer): void {
+    if ((header & 0x80) !== 0) this.#parts = [whole];
+    else if (this.#parts.length === 0) return; // its beginning was lost
+    this.#parts.push(bytes);
+    if ((header & 0x40) === 0) return;
+    this.#keep(Buffer.concat(this.#parts));
+    this.#parts = [];
   }
 
   #keep(nal: Buffer): void {
@@ -139,8 +206,9 @@ export class RtpDepacketizer {
     const nals = this.#nals;
     this.#reset();
     if (nals.length === 0) return;
-    const key = nals.some((nal) => nalType(nal) === NAL.idr);
-    this.#onUnit(joinNals(nals), key);
+    const codec = this.#codec;
+    const key = nals.some((nal) => (codec === 'h265' ? isKey265(nal) : nalType(nal) === NAL.idr));
+    this.#onUnit(joinNals(nals), key, codec);
   }
 
   #reset(): void {

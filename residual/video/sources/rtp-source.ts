@@ -7,7 +7,7 @@ import type { SourceSink, VideoSource } from './source.ts';
 const RECEIVE_BYTES = 2 * 1024 * 1024;
 
 /**
- * H.264 in RTP over UDP: the input from a ground station's radio. It is passed on unchanged, never decoded and encoded again.
+ * H.264 or H.265 in RTP over UDP: the input from a ground station's radio. It is passed on unchanged, never decoded and encoded again.
  */
 export class RtpSource implements VideoSource {
   readonly name: string;
@@ -27,8 +27,8 @@ export class RtpSource implements VideoSource {
       type: this.#address.includes(':') ? 'udp6' : 'udp4',
       recvBufferSize: RECEIVE_BYTES,
     });
-    const depacketizer = new RtpDepacketizer((data, key) => {
-      sink.onUnit({ data, key, ...instant(this.#clock) });
+    const depacketizer = new RtpDepacketizer((data, key, codec) => {
+      sink.onUnit({ codec, data, key, ...instant(this.#clock) });
     });
     try {
       await new Promise<void>((resolve, reject) => {

@@ -1,11 +1,13 @@
 import type { AccessUnit, Picture } from '../engine/picture.ts';
 
-/** Raw pictures, which the engine encodes, or H.264 that is encoded already. */
+/** Raw pictures, which the engine encodes, or such that are encoded already. */
 export interface SourceSink {
   /**
    * Asked for each raw picture before it is decoded or drawn, with its `Picture.at`: false if nobody would use it.
    */
   readonly wants: (at: number) => boolean;
+  /** Key frames are enough: of what comes encoded, the source need not decode the others. */
+  readonly keysOnly: boolean;
   readonly onPicture: (picture: Picture) => void;
   readonly onUnit: (unit: AccessUnit) => void;
 }

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useRef } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { Card } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
 import { Actions } from './actions.tsx';
@@ -9,6 +9,7 @@ import css from './fly.module.css';
 import { FlyMap } from './fly-map.tsx';
 import { Horizon } from './horizon.tsx';
 import { Messages, Traffic } from './messages.tsx';
+import { OtherCameras } from './other-cameras.tsx';
 import { Picture } from './picture.tsx';
 import { StatusStrip } from './status-strip.tsx';
 import { Sticks } from './sticks/sticks.tsx';
@@ -20,6 +21,7 @@ const large = signal<'picture' | 'map'>('picture');
 /** The page to fly by: picture and map, instruments, commands, the vehicle's words. */
 export default function Fly(): JSX.Element {
   const stage = useRef<HTMLElement>(null);
+  const [camera, setCamera] = useState<string | null>(null);
   const isMap = large.value === 'map';
   useWakeLock();
   return (
@@ -27,7 +29,7 @@ export default function Fly(): JSX.Element {
       <StatusStrip />
       <section ref={stage} class={`${css['stage']} ${large.value}-large`} aria-label={t.fly.stage}>
         <div class={`${css['pane']} ${isMap ? 'small' : ''}`}>
-          <Picture large={!isMap} stage={stage} />
+          <Picture large={!isMap} stage={stage} onCamera={setCamera} />
         </div>
         <div class={`${css['pane']} ${isMap ? '' : 'small'}`}>
           <FlyMap large={isMap} />
@@ -47,6 +49,7 @@ export default function Fly(): JSX.Element {
         </div>
       </section>
       <div class={css['side']}>
+        <OtherCameras shown={camera} onShown={setCamera} />
         <Actions />
         <Sticks />
         <Card title={t.fly.instruments}>

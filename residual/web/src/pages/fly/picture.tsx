@@ -20,13 +20,15 @@ type PhoneVideo = HTMLVideoElement & { webkitEnterFullscreen?: () => void };
 // Only a delay that somebody feels is worth a word.
 const WORTH_MS = 400;
 
-/** The camera's picture with what is known of it. @param stage what becomes the full screen */
+/** The camera's picture with what is known of it. @param stage what becomes the full screen. @param onCamera told the id of the camera that is shown */
 export function Picture({
   large,
   stage,
+  onCamera,
 }: {
   readonly large: boolean;
   readonly stage: { readonly current: HTMLElement | null };
+  readonly onCamera: (id: string | null) => void;
 }): JSX.Element {
   const video = useRef<HTMLVideoElement>(null);
   const [watching, setWatching] = useState<Watching | null>(null);
@@ -36,6 +38,8 @@ export function Picture({
     setWatching(begun);
     return () => begun.stop();
   }, []);
+  const camera = watching?.status.value?.camera ?? null;
+  useEffect(() => onCamera(camera), [camera]);
   const still = watching?.still.value ?? null;
   return (
     <div class={css['picture']}>

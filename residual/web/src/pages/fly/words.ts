@@ -41,6 +41,11 @@ export const flyWords = {
     target: (track: number, lock: string) => `Target #${track}: ${lock}`,
     lock: { locked: 'tracking', uncertain: 'out of sight', lost: 'lost' },
   },
+  cameras: {
+    title: 'Other cameras',
+    show: (name: string) => `Show ${name}`,
+    waiting: 'waiting for video …',
+  },
   stage: 'Video and map',
   mapLarge: 'Enlarge map',
   pictureLarge: 'Enlarge video',

@@ -60,7 +60,7 @@ export function VideoTab(): JSX.Element {
             {data.problem == null ? null : <Note tone="bad">{data.problem}</Note>}
             {data.recording_problem == null ? null : <Note tone="warn">{data.recording_problem}</Note>}
             <dl class="stats">
-              <Stat label={text.encoder} value={data.encoder ?? text.passed} />
+              <Stat label={text.encoder} value={data.encoder ?? text.passed(data.codec ?? null)} />
               <Stat label={text.fps} value={figure(data.fps, 1)} />
               <Stat label={text.bitrate} value={figure(data.bitrate_kbps)} unit="kbit/s" />
               <Stat label={text.dropped} value={figure(data.dropped)} />
