@@ -1,7 +1,7 @@
 const WINDOW = 256 * 1024;
 
 /** Fills the front of `into` with bytes of the file from `position` on. @returns how many there were */
-type ReadBytes = (into: Uint8Array, position: number) => number;
+export type ReadBytes = (into: Uint8Array, position: number) => number;
 
 /** The bytes of a file from its start to its end, some of them in memory. Of a file that grows, those that were there. */
 export class LogBytes {

@@ -1,7 +1,7 @@
 import { byteAt } from '../mavlink/byte-at.ts';
 import { frameCrc } from '../mavlink/crc.ts';
 import { crcExtraOf } from '../mavlink/dialect.ts';
-import { messageIdV2, STX_V1, STX_V2 } from '../mavlink/frame.ts';
+import { messageIdV2, STX_V1, STX_V2 } from '../mavlink/frame-head.ts';
 import type { LogBytes } from './log-bytes.ts';
 
 /** A telemetry log: 8 bytes of microseconds since 1970, big-endian, and a frame, again and again. */

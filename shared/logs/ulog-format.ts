@@ -26,7 +26,7 @@ interface Field {
 }
 
 /** A number of a message, or its text: its place from the start of the data. */
-interface FlatField {
+export interface FlatField {
   /** With the names of what it is part of, `esc[0].rpm`. */
   readonly name: string;
   readonly at: number;
