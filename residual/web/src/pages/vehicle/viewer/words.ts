@@ -1,9 +1,6 @@
 /** Words of the log viewer. */
 export const viewerWords = {
   title: 'Log viewer',
-  open: 'Open',
-  openOf: (name: string) => `Open ${name}`,
-  openViewer: 'Open a log file',
   back: 'Back to the logs',
   drop: 'Drop a log here, or choose one: .bin (ArduPilot), .ulg (PX4), .tlog',
   hint: 'The file stays in this browser.',
