@@ -94,7 +94,6 @@ describe('the log viewer of the page', function () {
     const second = summary.modes[1]?.from ?? 0;
     await says(`IMU[0].AccZ: ${Number(log.values([accel], second)[0]?.toPrecision(7))}`);
     expect(await drawn(0)).to.be.above(10);
-    if (process.env['SHOT']) await page.screenshot({ path: '/tmp/desk.png' });
     await checkAxe(page);
 
     const client = await page.createCDPSession();
@@ -123,7 +122,6 @@ describe('the log viewer of the page', function () {
     await page.waitForSelector('.viewer__map polyline');
     await choose('vfr_hud 1/1.cl', 'climb');
     await says('VFR_HUD 1/1.climb: ');
-    if (process.env['SHOT']) await page.screenshot({ path: '/tmp/phone.png', fullPage: true });
     await press('Zoom in');
     await press('Later');
     await press('Whole log');

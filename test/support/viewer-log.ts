@@ -1,9 +1,6 @@
 import { mavlinkMessages } from '../../residual/web/mavlink-fields.ts';
-import {
-  type FieldId,
-  type LogSummary,
-  OpenLog,
-} from '../../residual/web/src/pages/vehicle/viewer/read/open-log.ts';
+import { OpenLog } from '../../residual/web/src/pages/vehicle/viewer/read/open-log.ts';
+import type { FieldId, LogSummary } from '../../residual/web/src/pages/vehicle/viewer/read/summary.ts';
 
 const MESSAGES = mavlinkMessages();
 

@@ -1,14 +1,14 @@
 import { trustScript } from '../../../parts/script-urls.ts';
 import workerUrl from './log-worker.ts?worker&url';
 import type { Asked, LogQuestions, Told } from './protocol.ts';
-import type { LogSummary } from './read/open-log.ts';
+import type { LogSummary } from './read/summary.ts';
 import { viewerWords } from './words.ts';
 
 /** A log that cannot be shown; its message is for the person. */
 export class LogFailure extends Error {}
 
 interface Waiting {
-  readonly resolve: (answer: unknown) => void;
+  readonly resolve: (answer: never) => void;
   readonly reject: (error: LogFailure) => void;
 }
 
@@ -39,9 +39,9 @@ export class LogClient {
   /** @throws LogFailure */
   async ask<Kind extends keyof LogQuestions>(kind: Kind, ask: Ask<Kind>): Promise<Answer<Kind>> {
     const id = ++this.#asked;
-    const answer = new Promise<unknown>((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
+    const answer = new Promise<Answer<Kind>>((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
     this.#worker.postMessage({ id, kind, ...ask } satisfies Pick<Asked, 'id' | 'kind'>, []);
-    return (await answer) as Answer<Kind>;
+    return answer;
   }
 
   /** Whoever still waits hears that it has stopped. */

@@ -5,8 +5,8 @@ import 'uplot/dist/uPlot.min.css';
 import { theme } from '../../../parts/theme.ts';
 import { t } from '../../../strings.ts';
 import type { LogEvent, LogMode } from './read/marks.ts';
-import type { FieldId } from './read/open-log.ts';
 import type { Points } from './read/points.ts';
+import type { FieldId } from './read/summary.ts';
 import { elapsed } from './times.ts';
 import css from './viewer.module.css';
 import { viewerWords as words } from './words.ts';
@@ -35,7 +35,14 @@ interface PlotProps {
 }
 
 const HEIGHT = 240;
+/** Of the names of the lines, in the same order. */
+const LINES = [css['line-0'], css['line-1'], css['line-2'], css['line-3'], css['line-4'], css['line-5']];
 const COLOURS = ['--accent', '--warn', '--good', '--bad', '--text', '--dim'] as const;
+/** Steps between the times at the axis that read well in minutes and seconds. */
+const STEPS_S = [
+  ...[1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30],
+  ...[1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1440, 14_400].map((minutes) => minutes * 60),
+];
 /** Of a drag that means a part, px. */
 const MIN_SELECT = 5;
 const DIGITS = 7;
@@ -77,7 +84,7 @@ export function LogPlot(props: PlotProps): JSX.Element {
       <figcaption>
         {lines.length === 0 ? <span class="hint">{words.emptyPlot}</span> : null}
         {lines.map((line, at) => (
-          <span key={line.label} class={css[`line-${at % COLOURS.length}`]}>
+          <span key={line.label} class={LINES[at % LINES.length]}>
             {line.label}: {line.value === null ? t.app.none : Number(line.value.toPrecision(DIGITS))}{' '}
             {line.unit}{' '}
             <button
@@ -136,7 +143,7 @@ function optionsOf(parent: HTMLElement, latest: { readonly current: PlotProps })
       })),
     ],
     axes: [
-      { ...axis, values: (_, ticks, __, ___, step) => ticks.map((at) => elapsed(at, step)) },
+      { ...axis, incrs: STEPS_S, values: (_, ticks, __, ___, step) => ticks.map((at) => elapsed(at, step)) },
       { ...axis, size: 64 },
     ],
     hooks: {

@@ -3,7 +3,7 @@ import { t } from '../../../strings.ts';
 import { viewerWords } from './words.ts';
 
 /** Where a log comes from: the vehicle by its number, or the node by its name; a file of the person has no address. */
-export type LogSource =
+type LogSource =
   | { readonly kind: 'vehicle'; readonly id: string }
   | { readonly kind: 'node'; readonly name: string };
 

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Button, Card, Field } from '../../../parts/parts.tsx';
-import type { FieldId, LogSummary } from './read/open-log.ts';
+import type { FieldId, LogSummary } from './read/summary.ts';
 import css from './viewer.module.css';
 import { viewerWords as words } from './words.ts';
 

@@ -8,7 +8,7 @@ import { t } from '../../../strings.ts';
 import { LogClient, LogFailure } from './log-client.ts';
 import { fetchLog, nameOf, sourceOf } from './log-source.ts';
 import { OpenedLog } from './opened-log.tsx';
-import type { LogSummary } from './read/open-log.ts';
+import type { LogSummary } from './read/summary.ts';
 import { viewerWords as words } from './words.ts';
 
 type State =

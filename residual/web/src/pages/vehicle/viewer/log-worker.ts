@@ -77,6 +77,6 @@ function progress(): (done: number) => void {
   };
 }
 
-function tell(news: Told): void {
+function tell(news: Told<unknown>): void {
   postMessage(news, { transfer: [] });
 }

@@ -8,8 +8,8 @@ import { LogMarks } from './log-marks.tsx';
 import { LogPlot, type PlotLine } from './log-plot.tsx';
 import { LogTrack } from './log-track.tsx';
 import { LogTree } from './log-tree.tsx';
-import type { FieldId, LogSummary } from './read/open-log.ts';
 import type { Points } from './read/points.ts';
+import type { FieldId, LogSummary } from './read/summary.ts';
 import { elapsed, type LogTimes, timesOf } from './times.ts';
 import css from './viewer.module.css';
 import { viewerWords as words } from './words.ts';
@@ -120,7 +120,7 @@ export function OpenedLog({
           </div>
           {plots.map((plot, at) => (
             // A plot has nothing of its own besides its place.
-            <div key={at} class={css['plot']}>
+            <div key={at}>
               <LogPlot
                 label={words.plot(at + 1)}
                 lines={plot.map(lineOf)}

@@ -1,5 +1,5 @@
-import type { FieldId, LogSummary } from './read/open-log.ts';
 import type { Points } from './read/points.ts';
+import type { FieldId, LogSummary } from './read/summary.ts';
 import type { Track } from './read/track.ts';
 
 /** What the page asks the worker that has the log. */
@@ -30,8 +30,8 @@ export type Asked = {
   [Kind in keyof LogQuestions]: { readonly id: number; readonly kind: Kind } & LogQuestions[Kind]['ask'];
 }[keyof LogQuestions];
 
-/** What the worker says: how far it is, or the answer to a question. */
-export type Told =
+/** What the worker says: how far it is, or the answer to a question, whose type is the question's. */
+export type Told<Answer = never> =
   | { readonly done: number }
-  | { readonly id: number; readonly answer: unknown }
+  | { readonly id: number; readonly answer: Answer }
   | { readonly id: number; readonly failure: string };

@@ -1,5 +1,5 @@
 import type { LogEvent, LogMode } from './read/marks.ts';
-import type { LogSummary } from './read/open-log.ts';
+import type { LogSummary } from './read/summary.ts';
 
 /** The times of a log as the page has them: seconds since its beginning. */
 export interface LogTimes {

@@ -40,7 +40,7 @@ class Rows {
 }
 
 /** Fields of one message. */
-export interface CsvPart {
+interface CsvPart {
   readonly group: LogGroup;
   readonly fields: readonly number[];
 }

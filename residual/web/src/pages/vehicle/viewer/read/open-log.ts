@@ -4,10 +4,10 @@ import { viewerWords } from '../words.ts';
 import { csvLines } from './csv.ts';
 import { readDataflashLog } from './dataflash-log.ts';
 import { type LogGroup, LogIndex } from './log-index.ts';
-import type { LogEvent, LogMode } from './marks.ts';
 import type { MavlinkMessage } from './mavlink-message.ts';
 import { type Points, thinned } from './points.ts';
 import { type LogFile, RowWindow } from './row-window.ts';
+import type { FieldId, LogKind, LogSummary } from './summary.ts';
 import { readTlogLog } from './tlog-log.ts';
 import { type Track, trackOf } from './track.ts';
 import { readUlogLog } from './ulog-log.ts';
@@ -25,33 +25,6 @@ const HEADS = {
   dataflash: Uint8Array.of(0xa3, 0x95),
   tlog: [Uint8Array.of(0xfd), Uint8Array.of(0xfe)],
 } as const;
-
-export type LogKind = 'dataflash' | 'ulog' | 'tlog';
-
-/** A field of a message, by their numbers in the summary. */
-export interface FieldId {
-  readonly group: number;
-  readonly field: number;
-}
-
-/** What the page shows of a log before anything is chosen. */
-export interface LogSummary {
-  readonly kind: LogKind;
-  readonly groups: readonly {
-    readonly name: string;
-    readonly rows: number;
-    readonly fields: readonly { readonly name: string; readonly unit: string; readonly isText: boolean }[];
-  }[];
-  readonly rows: number;
-  /** First and last time, s on the clock of the log; null: no row has a time. */
-  readonly span: readonly [from: number, to: number] | null;
-  /** Time of day at zero of that clock, ms since 1970. */
-  readonly utcOfZero: number | null;
-  readonly modes: readonly LogMode[];
-  readonly events: readonly LogEvent[];
-  readonly full: boolean;
-  readonly marksFull: boolean;
-}
 
 /** A file that is no log, or one that cannot be read; its message is for the person. */
 export class NoLog extends Error {}

@@ -1,4 +1,4 @@
-import type { FieldId, LogSummary } from './open-log.ts';
+import type { FieldId, LogSummary } from './summary.ts';
 
 /** Where the vehicle was: times, and degrees. */
 export interface Track {
