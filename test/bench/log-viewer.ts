@@ -2,7 +2,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ElementHandle, Page } from 'puppeteer-core';
-import { DESKTOP, openBrowser, signIn, visit } from '../support/browser.ts';
+import { openBrowser, openPage, signIn, visit } from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
 import { largeDataflash, largeTlog, largeUlog } from './large-logs.ts';
@@ -26,10 +26,8 @@ export async function benchLogViewer(): Promise<readonly Result[]> {
     for (const [name, [kind, make]] of Object.entries(LOGS)) {
       const path = join(folder, name);
       await writeFile(path, make(BYTES));
-      const page = await browser.newPage();
-      await page.setViewport(DESKTOP);
-      if (results.length === 0) await signIn(page, node.url, KEY);
-      else await page.goto(`${node.url}/`);
+      const page = await openPage(browser);
+      await signIn(page, node.url, KEY);
       await visit(page, 'vehicle/logs/view');
       const began = performance.now();
       await open(page, path);
@@ -44,7 +42,7 @@ export async function benchLogViewer(): Promise<readonly Result[]> {
           goal: 200,
         },
       );
-      await page.close();
+      await page.browserContext().close();
       await rm(path);
     }
     return results;
