@@ -1,4 +1,5 @@
 import { trustScript } from '../../../parts/script-urls.ts';
+// oxlint-disable-next-line import/default -- the build makes the address, out of the module that is named
 import workerUrl from './log-worker.ts?worker&url';
 import type { Asked, LogQuestions, Told } from './protocol.ts';
 import type { LogSummary } from './read/summary.ts';

@@ -40,8 +40,8 @@ const LINES = [css['line-0'], css['line-1'], css['line-2'], css['line-3'], css['
 const COLOURS = ['--accent', '--warn', '--good', '--bad', '--text', '--dim'] as const;
 /** Steps between the times at the axis that read well in minutes and seconds. */
 const STEPS_S = [
-  ...[1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30],
-  ...[1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1440, 14_400].map((minutes) => minutes * 60),
+  1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600,
+  7200, 18_000, 36_000, 86_400, 864_000,
 ];
 /** Of a drag that means a part, px. */
 const MIN_SELECT = 5;
@@ -150,8 +150,9 @@ function optionsOf(parent: HTMLElement, latest: { readonly current: PlotProps })
       drawClear: [(plot) => drawModes(plot, latest.current.modes, colour)],
       draw: [(plot) => drawEvents(plot, latest.current.events, colour)],
       setCursor: [
-        ({ cursor: { left = -1 }, posToVal }) => {
-          if (left >= 0) latest.current.onCursor(posToVal(left, 'x'));
+        (plot) => {
+          const { left = -1 } = plot.cursor;
+          if (left >= 0) latest.current.onCursor(plot.posToVal(left, 'x'));
         },
       ],
       setSelect: [
@@ -171,18 +172,15 @@ function bounds([from, to]: readonly [number, number]): readonly [number, number
 }
 
 /** A band for each mode, with its name where there is room. */
-function drawModes(
-  { ctx, bbox, valToPos }: Plot,
-  modes: readonly LogMode[],
-  colour: (name: string) => string,
-): void {
+function drawModes(plot: Plot, modes: readonly LogMode[], colour: (name: string) => string): void {
+  const { ctx, bbox } = plot;
   const names = [...new Set(modes.map(({ name }) => name))];
   ctx.save();
   ctx.font = `${Math.round(11 * devicePixelRatio)}px system-ui`;
   ctx.textBaseline = 'top';
   for (const { name, from, to } of modes) {
-    const left = Math.max(bbox.left, valToPos(from, 'x', true));
-    const right = Math.min(bbox.left + bbox.width, valToPos(to, 'x', true));
+    const left = Math.max(bbox.left, plot.valToPos(from, 'x', true));
+    const right = Math.min(bbox.left + bbox.width, plot.valToPos(to, 'x', true));
     if (right <= left) continue;
     ctx.fillStyle = `${colour(COLOURS[names.indexOf(name) % COLOURS.length] ?? '--accent')}1c`;
     ctx.fillRect(left, bbox.top, right - left, bbox.height);
@@ -195,15 +193,12 @@ function drawModes(
 
 const EVENT_COLOURS = { bad: '--bad', warn: '--warn', info: '--line' } as const;
 
-function drawEvents(
-  { ctx, bbox, valToPos }: Plot,
-  events: readonly LogEvent[],
-  colour: (name: string) => string,
-): void {
+function drawEvents(plot: Plot, events: readonly LogEvent[], colour: (name: string) => string): void {
+  const { ctx, bbox } = plot;
   ctx.save();
   ctx.lineWidth = devicePixelRatio;
   for (const { at, tone } of events) {
-    const x = valToPos(at, 'x', true);
+    const x = plot.valToPos(at, 'x', true);
     if (x < bbox.left || x > bbox.left + bbox.width) continue;
     ctx.strokeStyle = colour(EVENT_COLOURS[tone]);
     ctx.beginPath();
