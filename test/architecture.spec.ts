@@ -45,7 +45,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ],
     ['auth', 'errors.ts', 'units.ts', 'vision'],
     ['async', 'boot-clock.ts', 'flight'],
-    ['files', 'schemas'],
+    ['files', 'logs', 'schemas'],
     ['json-file.ts'],
     ['config', 'mission', 'operator', 'plugins', 'radio-slots.ts'],
     ['first-boot', 'process', 'routes', 'update'],

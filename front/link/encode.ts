@@ -2,7 +2,7 @@
 import { common, type MavLinkData, MavLinkProtocolV2, minimal } from 'node-mavlink';
 import { frameCrc } from '../../shared/mavlink/crc.ts';
 import { crcExtraOf } from '../../shared/mavlink/dialect.ts';
-import { STX_V2 } from '../../shared/mavlink/frame.ts';
+import { STX_V2 } from '../../shared/mavlink/frame-head.ts';
 import { MSG } from '../../shared/mavlink/messages.ts';
 import type { PositionSetPoint, Sticks, VelocitySetPoint } from '../../shared/rpc/link-state.ts';
 import { type Signer, setupNone } from './signer.ts';

@@ -1,7 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { frameCrc } from '../../shared/mavlink/crc.ts';
 import { crcExtraOf } from '../../shared/mavlink/dialect.ts';
-import { type Frame, STX_V2 } from '../../shared/mavlink/frame.ts';
+import type { Frame } from '../../shared/mavlink/frame.ts';
+import { STX_V2 } from '../../shared/mavlink/frame-head.ts';
 
 const SIGNED = 1;
 const MAC_BYTES = 6;

@@ -6,6 +6,7 @@ import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
 import { VERSION } from '../../shared/version.ts';
 import { installable } from './installable.ts';
+import { mavlinkMessages } from './mavlink-fields.ts';
 
 /**
  * Builds the pages into `dist`: the node's, which svc-residual serves, and the fleet's, which svc-hub serves. `npm run dev:web` serves
@@ -13,6 +14,7 @@ import { installable } from './installable.ts';
  */
 
 const ROWS_MODULE = 'virtual:rows';
+const MAVLINK_MODULE = 'virtual:mavlink';
 
 const KEPT = [
   'method',
@@ -35,11 +37,20 @@ function rows(): Plugin {
     row.id,
     { ...Object.fromEntries(KEPT.map((member) => [member, row[member]])), timeoutMs: row.limits.timeoutMs },
   ]);
+  return virtual(ROWS_MODULE, () => Object.fromEntries(slim));
+}
+
+/** The messages of MAVLink, for the worker of the log viewer alone. */
+function mavlink(): Plugin {
+  return virtual(MAVLINK_MODULE, mavlinkMessages);
+}
+
+/** A module that is made here. */
+function virtual(module: string, make: () => unknown): Plugin {
   return {
-    name: 'svc-rows',
-    resolveId: (id) => (id === ROWS_MODULE ? `\0${ROWS_MODULE}` : null),
-    load: (id) =>
-      id === `\0${ROWS_MODULE}` ? `export default ${JSON.stringify(Object.fromEntries(slim))}` : null,
+    name: `svc-${module}`,
+    resolveId: (id) => (id === module ? `\0${module}` : null),
+    load: (id) => (id === `\0${module}` ? `export default ${JSON.stringify(make())}` : null),
   };
 }
 
@@ -78,8 +89,8 @@ export default defineConfig({
     modules: { generateScopedName: (name, file) => `${basename(file, '.module.css')}__${name}` },
   },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-  // The map's worker, a module beside the others.
-  worker: { format: 'es' },
+  // The workers of the map and of the log viewer, modules beside the others.
+  worker: { format: 'es', plugins: () => [mavlink()] },
   build: {
     outDir: join(import.meta.dirname, 'dist'),
     emptyOutDir: true,

@@ -1,7 +1,5 @@
 import { byteAt } from './byte-at.ts';
-
-export const STX_V1 = 0xfe;
-export const STX_V2 = 0xfd;
+import { messageIdV2, STX_V2 } from './frame-head.ts';
 
 /**
  * One frame on the wire, without a copy: the Framer reuses this object for each frame, so it is valid only inside the callback.
@@ -75,9 +73,4 @@ export function frameAt(bytes: Buffer): Frame {
   const frame = new Frame(bytes);
   frame.point(0, bytes.length, true);
   return frame;
-}
-
-/** The 24-bit message id of the v2 frame at `start`, of which at least ten bytes are there. */
-export function messageIdV2(buffer: Uint8Array, start: number): number {
-  return byteAt(buffer, start + 7) | (byteAt(buffer, start + 8) << 8) | (byteAt(buffer, start + 9) << 16);
 }

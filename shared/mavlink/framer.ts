@@ -1,7 +1,8 @@
 import { byteAt } from './byte-at.ts';
 import { frameCrc } from './crc.ts';
 import { crcExtraOf } from './dialect.ts';
-import { Frame, messageIdV2, STX_V1, STX_V2 } from './frame.ts';
+import { Frame } from './frame.ts';
+import { messageIdV2, STX_V1, STX_V2 } from './frame-head.ts';
 
 /** A partial frame is dropped after this silence (docs/contract.md 6, docs/threat-model.md J4), ms. */
 export const SILENCE_MS = 50;

@@ -1,4 +1,4 @@
-/** `npm run bench [-- connector|extensions|fleet|flight-data|footprint|front|framing|link|logs|missions|page|relay|startup|thin-video|tls|video|vision ...]`: prints a table, writes bench-results/<time>.json. */
+/** `npm run bench [-- connector|extensions|fleet|flight-data|footprint|front|framing|link|log-viewer|logs|missions|page|relay|startup|thin-video|tls|video|vision ...]`: prints a table, writes bench-results/<time>.json. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +12,7 @@ import { benchFootprint } from './footprint.ts';
 import { benchFraming } from './framing.ts';
 import { benchFront } from './front.ts';
 import { benchLink } from './link.ts';
+import { benchLogViewer } from './log-viewer.ts';
 import { benchLogs } from './logs.ts';
 import { benchMissions } from './missions.ts';
 import type { BenchName } from './names.ts';
@@ -33,6 +34,7 @@ const BENCHES: Readonly<Record<BenchName, () => Promise<readonly Result[]>>> = {
   framing: benchFraming,
   front: benchFront,
   link: benchLink,
+  'log-viewer': benchLogViewer,
   logs: benchLogs,
   missions: benchMissions,
   page: benchPage,

@@ -8,6 +8,7 @@ export const BENCH_NAMES = [
   'framing',
   'front',
   'link',
+  'log-viewer',
   'logs',
   'missions',
   'page',

@@ -32,8 +32,12 @@ const LETTERS: Readonly<Record<string, Put>> = {
   Z: text(64),
 };
 
-/** Formats of ArduPilot 4.6 that a flight report needs. */
+/** Formats of ArduPilot 4.6 that a flight report or the log viewer needs. */
 const FORMATS: Readonly<Record<string, readonly [format: string, columns: string]>> = {
+  FMTU: ['QBNN', 'TimeUS,FmtType,UnitIds,MultIds'],
+  UNIT: ['QbZ', 'TimeUS,Id,Label'],
+  ATT: ['QccccCCB', 'TimeUS,DesRoll,Roll,DesPitch,Pitch,DesYaw,Yaw,AEKF'],
+  IMU: ['QBffffffIIfBBHH', 'TimeUS,I,GyrX,GyrY,GyrZ,AccX,AccY,AccZ,EG,EA,T,GH,AH,GHz,AHz'],
   PARM: ['QNff', 'TimeUS,Name,Value,Default'],
   MSG: ['QZ', 'TimeUS,Message'],
   MODE: ['QMBB', 'TimeUS,Mode,ModeNum,Rsn'],
@@ -69,6 +73,11 @@ export class DataflashWriter {
 
   get bytes(): Buffer {
     return Buffer.concat(this.#parts);
+  }
+
+  /** Says which column is the number of the sensor (`#`) and what the others are in, as ArduPilot does behind the formats. */
+  units(name: string, letters: string): void {
+    this.write('FMTU', 0, { FmtType: this.#ids.get(name) ?? 0, UnitIds: letters, MultIds: '' });
   }
 
   /** @param at s. @param row by column; what is missing is 0 */

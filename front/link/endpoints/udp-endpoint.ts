@@ -1,7 +1,7 @@
 import type { RemoteInfo, Socket } from 'node:dgram';
 import { plainAddress } from '../../../shared/auth/address.ts';
 import { messageOf } from '../../../shared/errors.ts';
-import { STX_V1, STX_V2 } from '../../../shared/mavlink/frame.ts';
+import { STX_V1, STX_V2 } from '../../../shared/mavlink/frame-head.ts';
 import { Framer } from '../../../shared/mavlink/framer.ts';
 import type { EndpointStatus } from '../../../shared/rpc/link-state.ts';
 import type { Timer } from '../clock.ts';

@@ -1,7 +1,7 @@
 import type { RemoteInfo, Socket } from 'node:dgram';
 import { Retry } from '../../../shared/async/retry.ts';
 import { messageOf } from '../../../shared/errors.ts';
-import { STX_V1, STX_V2 } from '../../../shared/mavlink/frame.ts';
+import { STX_V1, STX_V2 } from '../../../shared/mavlink/frame-head.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Clock, Timer } from '../clock.ts';
 import { SendWatch } from '../send-watch.ts';

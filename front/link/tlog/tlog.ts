@@ -1,7 +1,8 @@
 import { messageOf } from '../../../shared/errors.ts';
 import type { Armed } from '../../../shared/flight/armed.ts';
 import { byteAt } from '../../../shared/mavlink/byte-at.ts';
-import { type Frame, messageIdV2, STX_V1 } from '../../../shared/mavlink/frame.ts';
+import type { Frame } from '../../../shared/mavlink/frame.ts';
+import { messageIdV2, STX_V1 } from '../../../shared/mavlink/frame-head.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { TlogState } from '../../../shared/rpc/link-state.ts';

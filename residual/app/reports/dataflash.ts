@@ -1,115 +1,28 @@
 import { ApiError } from '../../../shared/errors.ts';
-import type { Family } from '../../../shared/flight/modes.ts';
+import { type DataflashField, type DataflashType, walkDataflash } from '../../../shared/logs/dataflash.ts';
+import {
+  DATAFLASH_ERROR_GPS,
+  DATAFLASH_ERRORS,
+  DATAFLASH_EVENT,
+  DATAFLASH_FAILSAFES,
+  familyOfMessage,
+} from '../../../shared/logs/dataflash-names.ts';
+import type { LogBytes } from '../../../shared/logs/log-bytes.ts';
+import { LogClock } from '../../../shared/logs/log-clock.ts';
+import { textAt } from '../../../shared/logs/numbers.ts';
 import type { Fact, FactSink } from './facts.ts';
-import type { LogBytes } from './log-bytes.ts';
-import { LogClock } from './log-clock.ts';
-
-/**
- * ArduPilot's log on its card ("dataflash", .BIN): 0xA3 0x95, a type, the fields of the type. Messages FMT tell the types, of which
- * each log has its own. Source: https://github.com/ArduPilot/ardupilot/blob/master/libraries/AP_Logger/LogStructure.h
- */
-
-const HEAD_1 = 0xa3;
-const HEAD_2 = 0x95;
-const HEAD_BYTES = 3;
-const FMT = 128;
-const FMT_BYTES = 89;
 
 type Value = number | string;
 type Row = Readonly<Record<string, Value>>;
-type Get = (bytes: Buffer, at: number) => Value;
-
-/** Size and reader of each letter of a format. Units and multipliers (FMTU, MULT) add nothing: what the columns used here are in has never changed. */
-const LETTERS: Readonly<Record<string, readonly [size: number, get: Get]>> = {
-  a: [64, () => 0],
-  b: [1, (bytes, at) => bytes.readInt8(at)],
-  B: [1, (bytes, at) => bytes.readUInt8(at)],
-  M: [1, (bytes, at) => bytes.readUInt8(at)],
-  h: [2, (bytes, at) => bytes.readInt16LE(at)],
-  H: [2, (bytes, at) => bytes.readUInt16LE(at)],
-  i: [4, (bytes, at) => bytes.readInt32LE(at)],
-  I: [4, (bytes, at) => bytes.readUInt32LE(at)],
-  f: [4, (bytes, at) => bytes.readFloatLE(at)],
-  d: [8, (bytes, at) => bytes.readDoubleLE(at)],
-  c: [2, (bytes, at) => bytes.readInt16LE(at) / 100],
-  C: [2, (bytes, at) => bytes.readUInt16LE(at) / 100],
-  e: [4, (bytes, at) => bytes.readInt32LE(at) / 100],
-  E: [4, (bytes, at) => bytes.readUInt32LE(at) / 100],
-  L: [4, (bytes, at) => bytes.readInt32LE(at) / 1e7],
-  q: [8, (bytes, at) => Number(bytes.readBigInt64LE(at))],
-  Q: [8, (bytes, at) => Number(bytes.readBigUInt64LE(at))],
-  n: text(4),
-  N: text(16),
-  Z: text(64),
-};
-
-/** A type of this log. */
-interface Type {
-  readonly name: string;
-  /** With the head. */
-  readonly length: number;
-  /** By column; none where the format does not fit the length. */
-  readonly fields: ReadonlyMap<string, { readonly at: number; readonly get: Get }>;
-}
 
 /** @throws ApiError E_STORE if it has no types */
 export function readDataflash(log: LogBytes, sink: FactSink): void {
-  const types: (Type | undefined)[] = [];
   const rows = new DataflashRows(sink);
-  while (log.has(HEAD_BYTES)) {
-    const { bytes, start } = log;
-    if (bytes[start] !== HEAD_1 || bytes[start + 1] !== HEAD_2) {
-      if (!log.seek(HEAD_1)) break;
-      continue;
-    }
-    const id = bytes[start + 2] ?? 0;
-    const length = id === FMT ? FMT_BYTES : types[id]?.length;
-    if (length === undefined) {
-      log.skip(1); // not a message, or one of a type that was lost
-      continue;
-    }
-    if (!log.has(length)) break; // the log was cut off here
-    if (id === FMT) define(log, types);
-    else rows.read(types[id], log);
-    log.skip(length);
-  }
-  if (types.length === 0)
-    throw new ApiError('E_STORE', 'This log of the vehicle names none of its messages.');
-}
-
-function define({ bytes, start }: LogBytes, types: (Type | undefined)[]): void {
-  const at = start + HEAD_BYTES;
-  const id = bytes.readUInt8(at);
-  const length = bytes.readUInt8(at + 1);
-  if (id === FMT || length < HEAD_BYTES) return;
-  const [name, format, columns] = [
-    textAt(bytes, at + 2, 4),
-    textAt(bytes, at + 6, 16),
-    textAt(bytes, at + 22, 64),
-  ];
-  types[id] = { name, length, fields: fieldsOf(format, columns.split(','), length) };
-}
-
-function fieldsOf(format: string, columns: readonly string[], length: number): Type['fields'] {
-  const fields = new Map<string, { readonly at: number; readonly get: Get }>();
-  let at = HEAD_BYTES;
-  for (const [index, letter] of [...format].entries()) {
-    const known = LETTERS[letter];
-    if (known === undefined) return new Map();
-    const column = columns[index];
-    if (column !== undefined) fields.set(column, { at, get: known[1] });
-    at += known[0];
-  }
-  return at === length ? fields : new Map();
-}
-
-function text(size: number): readonly [number, Get] {
-  return [size, (bytes, at) => textAt(bytes, at, size)];
-}
-
-function textAt(bytes: Buffer, at: number, size: number): string {
-  const end = bytes.indexOf(0, at);
-  return bytes.toString('latin1', at, end === -1 || end > at + size ? at + size : end);
+  const types = walkDataflash(log, (type) => {
+    rows.read(type, log);
+    return true;
+  });
+  if (types === 0) throw new ApiError('E_STORE', 'This log of the vehicle names none of its messages.');
 }
 
 /** The messages that a report needs, of the first of several sensors. */
@@ -122,10 +35,10 @@ class DataflashRows {
     this.#sink = sink;
   }
 
-  read(type: Type | undefined, { bytes, start }: LogBytes): void {
-    const time = type?.fields.get('TimeUS');
-    if (type === undefined || time === undefined) return;
-    const at = Number(time.get(bytes, start + time.at)) / 1e6;
+  read(type: DataflashType, { view, start }: LogBytes): void {
+    const time = type.fields.get('TimeUS');
+    if (time === undefined) return;
+    const at = Number(valueOf(time, view, start)) / 1e6;
     if (!this.#clock.isTime(at)) return;
     if (!this.#isTold) this.#sink.take(at, { kind: 'firmware', firmware: 'ardupilot' });
     this.#isTold = true;
@@ -133,53 +46,15 @@ class DataflashRows {
     const tell = MESSAGES[type.name];
     if (tell === undefined) return;
     const row: Record<string, Value> = {};
-    for (const [column, field] of type.fields) row[column] = field.get(bytes, start + field.at);
+    for (const [column, field] of type.fields) row[column] = valueOf(field, view, start);
     for (const fact of tell(row)) this.#sink.take(at, fact);
   }
 }
 
-// LogEvent and LogErrorSubsystem (libraries/AP_Logger/AP_Logger.h).
-const EVENT = { ARMED: 10, DISARMED: 11, LAND_COMPLETE: 18, NOT_LANDED: 28 } as const;
-const ERROR_GPS = 11;
-const ERROR_SUBSYSTEMS: Readonly<Record<number, string>> = {
-  2: 'radio',
-  3: 'compass',
-  10: 'flight mode',
-  [ERROR_GPS]: 'GPS',
-  12: 'crash check',
-  13: 'flip',
-  15: 'parachute',
-  18: 'barometer',
-  19: 'CPU load',
-  21: 'terrain data',
-  22: 'navigation',
-  24: 'EKF primary',
-  25: 'thrust loss',
-  28: 'pilot input',
-  30: 'internal error',
-};
-const FAILSAFES: Readonly<Record<number, string>> = {
-  5: 'radio',
-  6: 'battery',
-  7: 'GPS',
-  8: 'ground station',
-  9: 'fence',
-  16: 'EKF check',
-  17: 'EKF',
-  20: 'ADS-B',
-  23: 'terrain',
-  26: 'sensors',
-  27: 'leak',
-  29: 'vibration',
-  31: 'dead reckoning',
-};
-const FAMILIES: Readonly<Record<string, Family>> = {
-  ArduCopter: 'copter',
-  ArduPlane: 'plane',
-  ArduRover: 'rover',
-  Rover: 'rover',
-  ArduSub: 'sub',
-};
+function valueOf({ at, get, size }: DataflashField, view: DataView, start: number): Value {
+  return get === null ? textAt(view, start + at, size) : get(view, start + at);
+}
+
 const GPS_EPOCH_MS = Date.UTC(1980, 0, 6);
 const WEEK_MS = 7 * 24 * 3600 * 1000;
 /** Since 2017. */
@@ -250,25 +125,24 @@ const MESSAGES: Readonly<Record<string, (row: Row) => readonly Fact[]>> = {
 
 /** The firmware is a message of its own: `ArduCopter V4.5.7 (2a3dc4b7)`. */
 function factsOfMessage(words: string): readonly Fact[] {
-  const [, name = ''] = /^(\w+) V\d+\.\d+/.exec(words) ?? [];
-  const family = FAMILIES[name];
-  if (family !== undefined) return [{ kind: 'vehicle', text: words, family }];
+  const family = familyOfMessage(words);
+  if (family !== null) return [{ kind: 'vehicle', text: words, family }];
   return /failsafe/i.test(words) ? [{ kind: 'event', event: 'message', text: words }] : [];
 }
 
 function factsOfEvent(id: number): readonly Fact[] {
   switch (id) {
     // An event is a change, whatever was known before.
-    case EVENT.ARMED:
+    case DATAFLASH_EVENT.ARMED:
       return [
         { kind: 'armed', armed: false },
         { kind: 'armed', armed: true },
       ];
-    case EVENT.DISARMED:
+    case DATAFLASH_EVENT.DISARMED:
       return [{ kind: 'armed', armed: false }];
-    case EVENT.LAND_COMPLETE:
+    case DATAFLASH_EVENT.LAND_COMPLETE:
       return [{ kind: 'landed', landed: true }];
-    case EVENT.NOT_LANDED:
+    case DATAFLASH_EVENT.NOT_LANDED:
       return [
         { kind: 'landed', landed: true },
         { kind: 'landed', landed: false },
@@ -280,14 +154,14 @@ function factsOfEvent(id: number): readonly Fact[] {
 
 function factsOfError(subsystem: number, code: number): readonly Fact[] {
   const active = code !== 0;
-  if (subsystem === ERROR_GPS)
+  if (subsystem === DATAFLASH_ERROR_GPS)
     return [
       { kind: 'glitch', source: 'error', active },
       { kind: 'event', event: 'error', text: active ? 'GPS glitch' : 'GPS glitch: over' },
     ];
-  const failsafe = FAILSAFES[subsystem];
+  const failsafe = DATAFLASH_FAILSAFES[subsystem];
   if (failsafe !== undefined) return [{ kind: 'failsafe', name: failsafe, active }];
-  const name = ERROR_SUBSYSTEMS[subsystem] ?? `subsystem ${subsystem}`;
+  const name = DATAFLASH_ERRORS[subsystem] ?? `subsystem ${subsystem}`;
   return [{ kind: 'event', event: 'error', text: `${name}: ${active ? `code ${code}` : 'resolved'}` }];
 }
 

@@ -1,10 +1,12 @@
+import { readSync } from 'node:fs';
 import { ApiError, type ErrorCode } from '../../../shared/errors.ts';
+import { LogBytes } from '../../../shared/logs/log-bytes.ts';
+import { isUlog } from '../../../shared/logs/ulog.ts';
 import type { FlightReport } from '../../../shared/schemas/flight-report.ts';
 import { readDataflash } from './dataflash.ts';
 import { Flight } from './flight.ts';
-import { LogBytes } from './log-bytes.ts';
 import { readTlog } from './tlog.ts';
-import { isUlog, readUlog } from './ulog.ts';
+import { readUlog } from './ulog.ts';
 
 /** What the thread is given. */
 export interface ReportWork {
@@ -27,7 +29,8 @@ export function reportOf(
   onRead: (done: number) => void = () => undefined,
 ): FlightReport {
   const flight = new Flight();
-  readerOf(kind, new LogBytes(file, size, onRead))(flight);
+  const bytes = new LogBytes((into, at) => readSync(file, into, 0, into.length, at), size, onRead);
+  readerOf(kind, bytes)(flight);
   if (flight.isEmpty) throw new ApiError('E_STORE', 'This file has nothing that a log has.');
   return flight.report();
 }

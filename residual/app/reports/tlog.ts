@@ -1,7 +1,7 @@
 import { batteryState } from '../../../shared/flight/battery-state.ts';
 import { AUTOPILOT_PX4, type Family, familyOf } from '../../../shared/flight/modes.ts';
-import { byteAt } from '../../../shared/mavlink/byte-at.ts';
-import { frameCrc } from '../../../shared/mavlink/crc.ts';
+import type { LogBytes } from '../../../shared/logs/log-bytes.ts';
+import { STAMP_BYTES, walkTlog } from '../../../shared/logs/tlog.ts';
 import {
   decodeAutopilotVersion,
   decodeBatteryStatus,
@@ -21,18 +21,10 @@ import {
   type Estimator,
 } from '../../../shared/mavlink/decode-flight.ts';
 import { decodeServoOutputs, decodeVibration } from '../../../shared/mavlink/decode-motors.ts';
-import { crcExtraOf } from '../../../shared/mavlink/dialect.ts';
-import { Frame, messageIdV2, STX_V1, STX_V2 } from '../../../shared/mavlink/frame.ts';
+import { Frame } from '../../../shared/mavlink/frame.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import { Payload } from '../../../shared/mavlink/payload.ts';
 import type { Fact, FactSink, Firmware } from './facts.ts';
-import type { LogBytes } from './log-bytes.ts';
-
-const STAMP = 8;
-/** Start byte to message id, of the longer version. */
-const HEAD = 10;
-const LONGEST = 280;
-const HIGH = 2 ** 32;
 
 // Of a heartbeat.
 const AUTOPILOT_INVALID = 8;
@@ -54,45 +46,17 @@ const EKF_GLITCH = 0x8000;
 const ESTIMATOR_GLITCH = 0x0400;
 const ESTIMATOR_ACCEL_ERROR = 0x0800;
 
-/** Reads a telemetry log: 8 bytes of microseconds since 1970, big-endian, and a frame, again and again. */
+/** Reads a telemetry log. */
 export function readTlog(log: LogBytes, sink: FactSink): void {
   const vehicle = new TlogVehicle(sink);
-  const frame = new Frame(log.bytes);
-  for (let proven = 0; log.has(STAMP + 8); ) {
-    const length = frameLength(log, proven > 0);
-    if (length === 0) {
-      proven = 0;
-      log.skip(1);
-      continue;
-    }
-    proven++;
-    const { bytes, start } = log;
-    const micros = bytes.readUInt32BE(start) * HIGH + bytes.readUInt32BE(start + 4);
-    frame.point(start + STAMP, start + STAMP + length, true);
-    vehicle.heard(micros / 1e6, frame);
-    log.skip(STAMP + length);
-  }
-}
-
-/**
- * Bytes of the frame behind the stamp; 0: there is none. A message that no dialect has carries no checksum that can be verified: it is
- * believed only right behind another frame.
- */
-function frameLength(log: LogBytes, inStep: boolean): number {
-  const stx = byteAt(log.bytes, log.start + STAMP);
-  if (stx !== STX_V1 && stx !== STX_V2) return 0;
-  log.has(STAMP + LONGEST);
-  const { bytes } = log;
-  const at = log.start + STAMP;
-  const payload = byteAt(bytes, at + 1);
-  const signed = stx === STX_V2 && (byteAt(bytes, at + 2) & 1) === 1;
-  const length = stx === STX_V1 ? payload + 8 : payload + (signed ? 25 : 12);
-  if (!log.has(STAMP + length)) return 0;
-  const id = stx === STX_V1 ? byteAt(bytes, at + 5) : messageIdV2(bytes, at);
-  const extra = crcExtraOf(id);
-  if (extra < 0) return inStep ? length : 0;
-  const crcAt = at + payload + (stx === STX_V1 ? 6 : HEAD);
-  return frameCrc(bytes, at + 1, crcAt, extra) === bytes.readUInt16LE(crcAt) ? length : 0;
+  // The same memory as Node reads it.
+  const frame = new Frame(Buffer.from(log.view.buffer, 0, log.view.byteLength));
+  walkTlog(log, (at, length) => {
+    const start = log.start + STAMP_BYTES;
+    frame.point(start, start + length, true);
+    vehicle.heard(at, frame);
+    return true;
+  });
 }
 
 /** What the autopilot of the log sends; others on the link (ground stations, cameras) tell nothing. */

@@ -1,91 +1,37 @@
 import { ApiError } from '../../../shared/errors.ts';
+import type { LogBytes } from '../../../shared/logs/log-bytes.ts';
+import { LogClock } from '../../../shared/logs/log-clock.ts';
+import { walkUlog } from '../../../shared/logs/ulog.ts';
+import { type Place, UlogFormats } from '../../../shared/logs/ulog-format.ts';
+import { ULOG_ARMED, ulogModeName } from '../../../shared/logs/ulog-names.ts';
 import type { Fact, FactSink } from './facts.ts';
-import type { LogBytes } from './log-bytes.ts';
-import { LogClock } from './log-clock.ts';
 import { factsOfText } from './tlog.ts';
-import { type Place, UlogFormats } from './ulog-format.ts';
 
 /**
- * PX4's log (https://docs.px4.io/main/en/dev_log/ulog_file_format.html), read once from its start to its end. The package for it,
- * @foxglove/ulog, first makes an index of every message in memory: 209 MB for a log of 104 MB.
+ * What PX4's log says, read once from its start to its end. The package for it, @foxglove/ulog, first makes an index of every message in
+ * memory: 209 MB for a log of 104 MB.
  */
 
-const MAGIC = Buffer.from([0x55, 0x4c, 0x6f, 0x67, 0x01, 0x12, 0x35]);
-const HEADER_BYTES = 16;
-const HEAD_BYTES = 3;
-const SYNC = Buffer.from([0x2f, 0x73, 0x13, 0x20, 0x25, 0x0c, 0xbb, 0x12]);
-const TYPES = new Set([...'BFIMPQARDLCSO'].map((letter) => letter.charCodeAt(0)));
-/** Incompatible flags of the first byte that are known: data is appended at the end. */
-const APPENDED = 1;
 const MAX_SUBSCRIPTIONS = 1024;
 /** What a log says about itself that is shown. */
 const ABOUT: readonly string[] = ['sys_name', 'ver_hw', 'ver_sw_release'];
 const MAX_ABOUT = 60;
 
-const ARMED = 2;
 const FIX_3D = 3;
 const GLITCH_BIT = 10;
 const BAD_ACCELEROMETER_BIT = 11;
-/** NAVIGATION_STATE_* (msg/versioned/VehicleStatus.msg), as modes are called elsewhere. */
-const MODES: Readonly<Record<number, string>> = {
-  0: 'MANUAL',
-  1: 'ALTCTL',
-  2: 'POSCTL',
-  3: 'AUTO.MISSION',
-  4: 'AUTO.LOITER',
-  5: 'AUTO.RTL',
-  6: 'POSCTL.SLOW',
-  10: 'ACRO',
-  12: 'DESCEND',
-  13: 'TERMINATION',
-  14: 'OFFBOARD',
-  15: 'STABILIZED',
-  17: 'AUTO.TAKEOFF',
-  18: 'AUTO.LAND',
-  19: 'AUTO.FOLLOW_TARGET',
-  20: 'AUTO.PRECLAND',
-  21: 'POSCTL.ORBIT',
-  22: 'AUTO.VTOL_TAKEOFF',
-};
-
-export function isUlog(log: LogBytes): boolean {
-  return log.has(MAGIC.length) && MAGIC.equals(log.bytes.subarray(log.start, log.start + MAGIC.length));
-}
 
 /** @throws ApiError E_STORE if it is written in a way that this reader does not know */
 export function readUlog(log: LogBytes, sink: FactSink): void {
   const reader = new UlogReader(sink);
-  log.skip(HEADER_BYTES);
-  while (log.has(HEAD_BYTES)) {
-    const { bytes, start } = log;
-    const size = bytes.readUInt16LE(start);
-    const type = bytes.readUInt8(start + 2);
-    const next = reader.nextPart(log.position);
-    if (next !== null && log.position + HEAD_BYTES + size > next) {
-      log.skip(next - log.position); // the part before it ended in the middle of a message
-      continue;
-    }
-    if (!TYPES.has(type)) {
-      if (!resynchronize(log)) break;
-      continue;
-    }
-    if (!log.has(HEAD_BYTES + size)) break;
-    reader.message(
-      String.fromCharCode(type),
-      log.bytes.subarray(log.start + HEAD_BYTES, log.start + HEAD_BYTES + size),
-    );
-    log.skip(HEAD_BYTES + size);
-  }
-}
-
-/** Goes on at the next message whose bytes nothing else has. */
-function resynchronize(log: LogBytes): boolean {
-  while (log.seek(SYNC.length)) {
-    if (!log.has(HEAD_BYTES + SYNC.length)) return false;
-    if (SYNC.equals(log.bytes.subarray(log.start + HEAD_BYTES, log.start + HEAD_BYTES + SYNC.length)))
-      return true;
-  }
-  return false;
+  // The same memory as Node reads it.
+  const bytes = Buffer.from(log.view.buffer, 0, log.view.byteLength);
+  const isKnown = walkUlog(log, (type, at, size) => {
+    reader.message(type, bytes.subarray(at, at + size), log.view, at);
+    return true;
+  });
+  if (!isKnown)
+    throw new ApiError('E_STORE', 'This log of PX4 is written in a way that this node does not know.');
 }
 
 interface Subscription {
@@ -98,7 +44,6 @@ class UlogReader {
   readonly #formats = new UlogFormats();
   readonly #subscriptions = new Map<number, Subscription>();
   readonly #about = new Map<string, string>();
-  #appended: readonly number[] = [];
   readonly #clock = new LogClock();
   #at = 0;
   #isTold = false;
@@ -107,16 +52,9 @@ class UlogReader {
     this.#sink = sink;
   }
 
-  /** Where the next appended part begins, of those behind this place. */
-  nextPart(position: number): number | null {
-    return this.#appended.find((offset) => offset > position) ?? null;
-  }
-
-  message(type: string, body: Buffer): void {
+  /** @param at where the body begins in `view` */
+  message(type: string, body: Buffer, view: DataView, at: number): void {
     switch (type) {
-      case 'B':
-        this.#flags(body);
-        break;
       case 'F':
         this.#formats.define(body.toString('latin1'));
         break;
@@ -130,7 +68,7 @@ class UlogReader {
         this.#subscribe(body);
         break;
       case 'D':
-        this.#data(body);
+        this.#data(body, view, at);
         break;
       case 'L':
         if (body.length > 9) this.#text(body.readUInt8(0), Number(body.readBigUInt64LE(1)), body.subarray(9));
@@ -141,14 +79,6 @@ class UlogReader {
         break;
       default: // says nothing about the flight
     }
-  }
-
-  #flags(body: Buffer): void {
-    if (body.length < 40) return;
-    const [first = 0, ...others] = body.subarray(8, 16);
-    if ((first & ~APPENDED) !== 0 || others.some((flags) => flags !== 0))
-      throw new ApiError('E_STORE', 'This log of PX4 is written in a way that this node does not know.');
-    this.#appended = [16, 24, 32].map((at) => Number(body.readBigUInt64LE(at)));
   }
 
   #information(body: Buffer): void {
@@ -177,11 +107,11 @@ class UlogReader {
     });
   }
 
-  #data(body: Buffer): void {
+  #data(body: Buffer, view: DataView, at: number): void {
     if (body.length < 2) return;
     const subscription = this.#subscriptions.get(body.readUInt16LE(0));
     if (subscription === undefined) return;
-    const fields = new UlogFields(subscription.places, body.subarray(2));
+    const fields = new UlogFields(subscription.places, view, at + 2, at + body.length);
     if (!this.#time(fields.number('timestamp'))) return;
     const [topic = '', instance = '0'] = subscription.topic.split(' ');
     for (const fact of TOPICS[topic]?.(fields, Number(instance)) ?? []) this.#sink.take(this.#at, fact);
@@ -224,24 +154,28 @@ function versionText(version: number): string {
 /** The data of one message; a field that is not there is NaN. */
 class UlogFields {
   readonly #places: ReadonlyMap<string, Place>;
-  readonly #bytes: Buffer;
+  readonly #view: DataView;
+  readonly #start: number;
+  readonly #end: number;
 
-  constructor(places: ReadonlyMap<string, Place>, bytes: Buffer) {
+  constructor(places: ReadonlyMap<string, Place>, view: DataView, start: number, end: number) {
     this.#places = places;
-    this.#bytes = bytes;
+    this.#view = view;
+    this.#start = start;
+    this.#end = end;
   }
 
   number(name: string): number {
     const place = this.#places.get(name);
-    if (place === undefined || place.at + place.step > this.#bytes.length) return Number.NaN;
-    return place.get(this.#bytes, place.at);
+    if (place === undefined || this.#start + place.at + place.step > this.#end) return Number.NaN;
+    return place.get(this.#view, this.#start + place.at);
   }
 
   numbers(name: string): readonly number[] {
     const place = this.#places.get(name);
-    if (place === undefined || place.at + place.step * place.count > this.#bytes.length) return [];
+    if (place === undefined || this.#start + place.at + place.step * place.count > this.#end) return [];
     const { at, step, count, get } = place;
-    return Array.from({ length: count }, (_, index) => get(this.#bytes, at + step * index));
+    return Array.from({ length: count }, (_, index) => get(this.#view, this.#start + at + step * index));
   }
 }
 
@@ -251,8 +185,8 @@ const TOPICS: Readonly<Record<string, (fields: UlogFields, instance: number) => 
     const [arming, nav] = [fields.number('arming_state'), fields.number('nav_state')];
     if (!Number.isFinite(arming) || !Number.isFinite(nav)) return [];
     return [
-      { kind: 'armed', armed: arming === ARMED },
-      { kind: 'mode', mode: MODES[nav] ?? `MODE_${nav}` },
+      { kind: 'armed', armed: arming === ULOG_ARMED },
+      { kind: 'mode', mode: ulogModeName(nav) },
       { kind: 'failsafe', name: 'the vehicle is in failsafe', active: fields.number('failsafe') === 1 },
     ];
   },

@@ -45,7 +45,8 @@ export function saveText(text: string, name: string, type = 'application/json'):
   saveBlob(new Blob([text], { type }), name);
 }
 
-function saveBlob(blob: Blob, name: string): void {
+/** Lets the browser store a file that is here. */
+export function saveBlob(blob: Blob, name: string): void {
   const url = URL.createObjectURL(blob);
   store(url, name);
   setTimeout(() => URL.revokeObjectURL(url), 60_000);

@@ -1,5 +1,7 @@
-import type { JSX } from 'preact';
+import type { ComponentType, JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
+import { go, place } from '../../app/route.ts';
 import { download } from '../../parts/files.ts';
 import { bytes, moment } from '../../parts/format.ts';
 import { GuardNote, useGuarded } from '../../parts/guarded.tsx';
@@ -10,8 +12,32 @@ import { t } from '../../strings.ts';
 import { Flights } from './flights.tsx';
 import { Tlogs } from './tlogs.tsx';
 
-/** The logs that the vehicle writes in flight, and those of the node. */
+/** In the address, behind the tab: `#/vehicle/logs/view/node/NAME`. */
+const VIEW = 'view';
+
+/** The logs that the vehicle writes in flight, and those of the node; or one of them in the viewer. */
 export function LogsTab(): JSX.Element {
+  return place.value.rest[1] === VIEW ? <Viewer /> : <LogLists />;
+}
+
+/** Loaded with the first log that is opened. */
+function Viewer(): JSX.Element {
+  const [loaded, setLoaded] = useState<{ Component: ComponentType } | 'failed' | null>(null);
+  useEffect(() => {
+    let shown = true;
+    import('./viewer/log-viewer.tsx').then(
+      ({ default: Component }) => shown && setLoaded({ Component }),
+      () => shown && setLoaded('failed'),
+    );
+    return () => {
+      shown = false;
+    };
+  }, []);
+  if (loaded === 'failed') return <Note tone="bad">{t.app.noAnswer}</Note>;
+  return loaded === null ? <p class="first">{t.vehicle.logs.loading}</p> : <loaded.Component />;
+}
+
+function LogLists(): JSX.Element {
   const { data, error, reload } = useAsk('flight-logs.get');
   const act = useAct();
   const erasing = useGuarded();
@@ -68,7 +94,15 @@ export function LogsTab(): JSX.Element {
                           </div>
                         )}
                       </td>
-                      <td>
+                      <td class="row">
+                        <Button
+                          row="flight-logs.id.get"
+                          explain
+                          onClick={() => go('vehicle', 'logs', VIEW, 'vehicle', String(id))}
+                          aria-label={t.vehicle.logs.openOf(id)}
+                        >
+                          {t.vehicle.logs.open}
+                        </Button>
                         <Button
                           row="flight-logs.id.get"
                           explain
@@ -97,7 +131,10 @@ export function LogsTab(): JSX.Element {
           </>
         )}
       </Card>
-      <Tlogs />
+      <Tlogs onOpen={(name) => go('vehicle', 'logs', VIEW, 'node', name)} />
+      <p>
+        <Button onClick={() => go('vehicle', 'logs', VIEW)}>{t.vehicle.logs.openFile}</Button>
+      </p>
     </div>
   );
 }

@@ -9,8 +9,8 @@ import { t } from '../../strings.ts';
 
 const EVERY_MS = 10_000;
 
-/** The telemetry logs that the node writes: take along, delete. */
-export function Tlogs(): JSX.Element {
+/** The telemetry logs that the node writes: open, take along, delete. */
+export function Tlogs({ onOpen }: { onOpen: (name: string) => void }): JSX.Element {
   const { data, error, reload } = useAsk('tlogs.get', {}, EVERY_MS);
   const act = useAct();
   const text = t.vehicle.tlogs;
@@ -46,6 +46,9 @@ export function Tlogs(): JSX.Element {
                   <td>{name === data.writing ? text.writing : moment(at)}</td>
                   <td class="number">{bytes(size)}</td>
                   <td class="row">
+                    <Button row="tlogs.name.get" aria-label={text.openOne(name)} onClick={() => onOpen(name)}>
+                      {text.open}
+                    </Button>
                     <Button
                       row="tlogs.name.get"
                       aria-label={text.downloadOne(name)}

@@ -1,23 +1,33 @@
-import { readSync } from 'node:fs';
-
 const WINDOW = 256 * 1024;
+
+/** Fills the front of `into` with bytes of the file from `position` on. @returns how many there were */
+export type ReadBytes = (into: Uint8Array, position: number) => number;
 
 /** The bytes of a file from its start to its end, some of them in memory. Of a file that grows, those that were there. */
 export class LogBytes {
   /** The next byte is at `start`, and there are `has(n)` of them. Valid until the next call of `has` or `skip`. */
-  readonly bytes: Buffer = Buffer.alloc(WINDOW);
+  readonly bytes: Uint8Array;
+  /** Of the same bytes. */
+  readonly view: DataView;
   start = 0;
-  readonly #file: number;
+  readonly #readBytes: ReadBytes;
   readonly #size: number;
   readonly #onRead: (position: number) => void;
   #end = 0;
   #next = 0;
 
-  /** @param file descriptor. @param size how many bytes of it are read. @param onRead told how far it is */
-  constructor(file: number, size: number, onRead: (position: number) => void = () => undefined) {
-    this.#file = file;
+  /** @param size how many bytes of the file are read. @param onRead told how far it is. @param window bytes in memory, at least 256 KiB */
+  constructor(
+    readBytes: ReadBytes,
+    size: number,
+    onRead: (position: number) => void = () => undefined,
+    window: number = WINDOW,
+  ) {
+    this.#readBytes = readBytes;
     this.#size = size;
     this.#onRead = onRead;
+    this.bytes = new Uint8Array(window);
+    this.view = new DataView(this.bytes.buffer);
   }
 
   /** Where the next byte is in the file. */
@@ -56,13 +66,21 @@ export class LogBytes {
     return false;
   }
 
+  /** Whether these bytes come next, `ahead` of the next one. */
+  isNext(wanted: Uint8Array, ahead = 0): boolean {
+    return (
+      this.has(ahead + wanted.length) &&
+      wanted.every((byte, index) => this.bytes[this.start + ahead + index] === byte)
+    );
+  }
+
   #read(): boolean {
     this.bytes.copyWithin(0, this.start, this.#end);
     this.#end -= this.start;
     this.start = 0;
-    const wanted = Math.min(WINDOW - this.#end, this.#size - this.#next);
+    const wanted = Math.min(this.bytes.length - this.#end, this.#size - this.#next);
     if (wanted <= 0) return false;
-    const got = readSync(this.#file, this.bytes, this.#end, wanted, this.#next);
+    const got = this.#readBytes(this.bytes.subarray(this.#end, this.#end + wanted), this.#next);
     this.#end += got;
     this.#next += got;
     this.#onRead(this.#next);

@@ -1,0 +1,263 @@
+import type { JSX } from 'preact';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { saveBlob } from '../../../parts/files.ts';
+import { moment, span as spanText } from '../../../parts/format.ts';
+import { Button, Card, Field, Note } from '../../../parts/parts.tsx';
+import { type LogClient, LogFailure } from './log-client.ts';
+import { LogMarks } from './log-marks.tsx';
+import { LogPlot, type PlotLine } from './log-plot.tsx';
+import { LogTrack } from './log-track.tsx';
+import { LogTree } from './log-tree.tsx';
+import type { Points } from './read/points.ts';
+import type { FieldId, LogSummary } from './read/summary.ts';
+import { elapsed, type LogTimes, timesOf } from './times.ts';
+import css from './viewer.module.css';
+import { viewerWords as words } from './words.ts';
+
+const MAX_FIELDS = 16;
+/** What a plot can tell apart. */
+const BUCKETS = 1000;
+const ZOOM = 2;
+/** s; below it nothing is told apart. */
+const MIN_RANGE = 0.001;
+
+/** A log that was read: its messages, and what was chosen of them. Times are seconds since its beginning. */
+export function OpenedLog({
+  name,
+  client,
+  summary,
+}: {
+  name: string;
+  client: LogClient;
+  summary: LogSummary;
+}): JSX.Element {
+  const times = useMemo(() => timesOf(summary), [summary]);
+  const [plots, setPlots] = useState<readonly (readonly FieldId[])[]>([[]]);
+  const [active, setActive] = useState(0);
+  const [range, setRange] = useState<readonly [number, number]>([0, times.length]);
+  const [cursor, setCursor] = useState<number | null>(null);
+  const [failure, setFailure] = useState<string | null>(null);
+  const fields = plots.flat();
+  const fail = (error: unknown): void => {
+    if (!(error instanceof LogFailure)) throw error;
+    setFailure(error.message);
+  };
+  const points = usePoints(client, times, plots, range, fail);
+  const values = useValues(client, times, fields, cursor, fail);
+
+  const toggle = (id: FieldId): void => {
+    const isShown = fields.some((each) => same(each, id));
+    if (!isShown && fields.length >= MAX_FIELDS) return setFailure(words.tooMany(MAX_FIELDS));
+    setFailure(null);
+    setPlots(
+      plots.map((plot, at) =>
+        isShown ? plot.filter((each) => !same(each, id)) : at === active ? [...plot, id] : plot,
+      ),
+    );
+  };
+  const zoom = (factor: number, move = 0): void => {
+    const [from, to] = range;
+    const half = Math.max(MIN_RANGE, ((to - from) * factor) / 2);
+    const middle = (from + to) / 2 + move * (to - from);
+    setRange([Math.max(0, middle - half), Math.min(times.length, Math.max(middle + half, MIN_RANGE))]);
+  };
+  const look = (from: number, to: number): void => {
+    if (to - from >= MIN_RANGE) setRange([Math.max(0, from), Math.min(times.length, to)]);
+  };
+  const save = async (): Promise<void> => {
+    const [from, to] = range;
+    try {
+      const ask = { fields, from: from + times.start, to: to + times.start };
+      saveBlob(await client.ask('csv', ask), words.csvName(name));
+    } catch (error) {
+      fail(error);
+    }
+  };
+  const lineOf = (id: FieldId): PlotLine => {
+    const key = keyOf(id);
+    const group = summary.groups[id.group];
+    const field = group?.fields[id.field];
+    const label = `${group?.name ?? ''}.${field?.name ?? ''}`;
+    return {
+      id,
+      label,
+      unit: field?.unit ?? '',
+      points: points.get(key) ?? null,
+      value: values.get(key) ?? null,
+    };
+  };
+  return (
+    <>
+      <Card wide title={name}>
+        <p>
+          {words.about(
+            words.kinds[summary.kind],
+            summary.groups.length,
+            summary.rows,
+            spanText(times.length),
+          )}{' '}
+          {times.utcOfStart === null ? null : words.start(moment(times.utcOfStart))}
+        </p>
+        {summary.full ? <Note tone="warn">{words.full(summary.rows)}</Note> : null}
+        {failure === null ? null : <Note tone="bad">{failure}</Note>}
+      </Card>
+      <div class={css['columns']}>
+        <LogTree
+          groups={summary.groups}
+          isShown={(id) => fields.some((each) => same(each, id))}
+          onToggle={toggle}
+        />
+        <Card wide title={words.plots}>
+          <div class="row">
+            <Button onClick={() => zoom(1 / ZOOM)}>{words.zoomIn}</Button>
+            <Button onClick={() => zoom(ZOOM)}>{words.zoomOut}</Button>
+            <Button onClick={() => zoom(1, -0.5)}>{words.earlier}</Button>
+            <Button onClick={() => zoom(1, 0.5)}>{words.later}</Button>
+            <Button onClick={() => setRange([0, times.length])}>{words.whole}</Button>
+            <Button why={fields.length === 0 ? words.csvHint : null} onClick={() => void save()}>
+              {words.csv}
+            </Button>
+          </div>
+          {plots.map((plot, at) => (
+            // A plot has nothing of its own besides its place.
+            <div key={at}>
+              <LogPlot
+                label={words.plot(at + 1)}
+                lines={plot.map(lineOf)}
+                range={range}
+                modes={times.modes}
+                events={times.events}
+                cursor={cursor}
+                onCursor={setCursor}
+                onRange={look}
+                onRemove={toggle}
+              />
+              {plots.length < 2 ? null : (
+                <Button
+                  onClick={() => {
+                    setPlots(plots.filter((_, other) => other !== at));
+                    setActive(0);
+                  }}
+                >
+                  {words.removePlot(at + 1)}
+                </Button>
+              )}
+            </div>
+          ))}
+          <p aria-live="off">
+            {cursor === null ? words.dragHint : words.cursorAt(cursorText(times, cursor))}
+          </p>
+          <div class="row">
+            <Button
+              onClick={() => {
+                setPlots([...plots, []]);
+                setActive(plots.length);
+              }}
+            >
+              {words.addPlot}
+            </Button>
+            {plots.length < 2 ? null : (
+              <Field label={words.into}>
+                {(ids) => (
+                  <select
+                    {...ids}
+                    value={active}
+                    onChange={(event) => setActive(Number(event.currentTarget.value))}
+                  >
+                    {plots.map((_, at) => (
+                      <option key={at} value={at}>
+                        {words.plot(at + 1)}
+                      </option>
+                    ))}
+                  </select>
+                )}
+              </Field>
+            )}
+          </div>
+        </Card>
+        <LogTrack client={client} times={times} cursor={cursor} onCursor={setCursor} onFailure={fail} />
+        <LogMarks times={times} isFull={summary.marksFull} onCursor={setCursor} />
+      </div>
+    </>
+  );
+}
+
+function same(a: FieldId, b: FieldId): boolean {
+  return a.group === b.group && a.field === b.field;
+}
+
+function keyOf({ group, field }: FieldId): string {
+  return `${group} ${field}`;
+}
+
+function cursorText({ utcOfStart }: LogTimes, at: number): string {
+  return utcOfStart === null ? elapsed(at) : `${elapsed(at)}, ${moment(utcOfStart + at * 1000)}`;
+}
+
+/** What the plots show of each field; of the range before until the newer ones are there. */
+function usePoints(
+  client: LogClient,
+  { start }: LogTimes,
+  plots: readonly (readonly FieldId[])[],
+  [from, to]: readonly [number, number],
+  onFailure: (error: unknown) => void,
+): ReadonlyMap<string, Points> {
+  const [points, setPoints] = useState<ReadonlyMap<string, Points>>(new Map());
+  const fields = plots.flat();
+  const keys = fields.map(keyOf).join();
+  useEffect(() => {
+    let wanted = true;
+    const ask = async (): Promise<void> => {
+      const got = await client.ask('points', {
+        fields,
+        from: from + start,
+        to: to + start,
+        buckets: BUCKETS,
+      });
+      if (!wanted) return;
+      const shifted = got.map(({ times, values }) => ({ times: times.map((at) => at - start), values }));
+      setPoints(
+        new Map(fields.flatMap((id, at) => (shifted[at] === undefined ? [] : [[keyOf(id), shifted[at]]]))),
+      );
+    };
+    if (fields.length > 0) ask().catch((error: unknown) => wanted && onFailure(error));
+    return () => {
+      wanted = false;
+    };
+  }, [client, keys, from, to]);
+  return points;
+}
+
+/** The values under the cursor: one question at a time, then the newest place. */
+function useValues(
+  client: LogClient,
+  { start }: LogTimes,
+  fields: readonly FieldId[],
+  cursor: number | null,
+  onFailure: (error: unknown) => void,
+): ReadonlyMap<string, number | null> {
+  const [values, setValues] = useState<ReadonlyMap<string, number | null>>(new Map());
+  const next = useRef<{ readonly fields: readonly FieldId[]; readonly at: number } | null>(null);
+  const asks = useRef(false);
+  const keys = fields.map(keyOf).join();
+  useEffect(() => {
+    if (cursor === null || fields.length === 0) return;
+    next.current = { fields, at: cursor + start };
+    const ask = async (): Promise<void> => {
+      for (let now = next.current; now !== null; now = next.current) {
+        next.current = null;
+        const wanted = now.fields;
+        const got = await client.ask('values', now);
+        setValues(new Map(wanted.map((id, at) => [keyOf(id), got[at] ?? null])));
+      }
+    };
+    if (asks.current) return;
+    asks.current = true;
+    ask()
+      .catch(onFailure)
+      .finally(() => {
+        asks.current = false;
+      });
+  }, [client, keys, cursor]);
+  return values;
+}
