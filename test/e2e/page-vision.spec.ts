@@ -155,7 +155,8 @@ describe('what is seen, on the page', function () {
     await untilText(BOX, 'marker 100 %');
     // A busy machine looks so seldom that the tracker may lose what moves, before the click arrives or after it: then it is
     // pointed at again.
-    for (let followed = false; !followed; ) {
+    let pressed: string | null = null;
+    while (pressed === null) {
       const box = await page.waitForSelector(`button${BOX.slice(BOX.lastIndexOf('.'))}`);
       await box?.click();
       const target = await designated((value) => value !== null, 5000).catch(() => null);
@@ -172,12 +173,14 @@ describe('what is seen, on the page', function () {
         ({ lost, words }) =>
           lost || (words.includes(`#${track} · tracking`) && words.includes(`Target #${track}: tracking`)),
       );
-      followed = !end.lost;
+      if (end.lost) continue;
+      pressed = await page.evaluate(() => {
+        const locked = document.querySelector<HTMLElement>('.fly__box.locked');
+        locked?.focus();
+        return locked?.getAttribute('aria-pressed') ?? null;
+      });
     }
-    expect(await page.$eval('.fly__box.locked', (each) => each.getAttribute('aria-pressed'))).to.equal(
-      'true',
-    );
-    await page.focus('.fly__box.locked');
+    expect(pressed).to.equal('true');
     await page.keyboard.press('Enter');
     await designated((value) => value === null);
     await page.waitForFunction(

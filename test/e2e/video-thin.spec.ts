@@ -23,7 +23,7 @@ interface Watched {
 }
 
 describe('video over a thin cable', function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
   before(function () {
     if ((noNamespaces() ?? noChromium()) !== null) this.skip();
   });
