@@ -27,7 +27,6 @@ import { reportHandlers } from './reports/handlers.ts';
 import { createResidualServer } from './server.ts';
 import { openSetup } from './setup/open-setup.ts';
 import { tlogFiles, tlogHandlers } from './tlogs/handlers.ts';
-import { Recordings } from './video/recordings.ts';
 import { openVideo } from './video/video.ts';
 import { DetectionFeed } from './vision/detection-feed.ts';
 import { openVision } from './vision/vision.ts';
@@ -58,7 +57,7 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     recording: () => video.recording.files(),
     kept: {
       tlog: async () => tlogFiles(paths).names(),
-      recording: async () => new Recordings(recordingsDirectory(config, paths)).names(),
+      recording: async () => video.recording.kept(),
     },
   });
   const detections = new DetectionFeed();

@@ -3,6 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { setTimeout as delay } from 'node:timers/promises';
 import { encodeAs, heartbeat } from '../link/mavlink-samples.ts';
 import { rtcm } from '../link/rtcm-samples.ts';
+import { askAgain } from '../support/ask-again.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
 import type { Result } from './result.ts';
@@ -36,7 +37,11 @@ export async function correctionsLatency(): Promise<readonly Result[]> {
         if (bytes.readUIntLE(at + 7, 3) === GPS_RTCM_DATA && --left === 0)
           took.push(performance.now() - sentAt);
     });
-    await delay(1000); // the vehicle is met
+    await askAgain(
+      'the vehicle is met',
+      async () => (await node.json('/api/status', { headers: { 'x-svc-key': KEY } })).body['fc_connected'],
+      (met) => met === true,
+    );
     for (let count = 0; count < FRAMES; count++) {
       left = 3;
       sentAt = performance.now();

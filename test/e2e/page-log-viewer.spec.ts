@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import type { Browser, ElementHandle, Page } from 'puppeteer-core';
 import type { Paths } from '../../shared/paths.ts';
 import { largeDataflash } from '../bench/large-logs.ts';
+import { askAgain } from '../support/ask-again.ts';
 import {
   checkAxe,
   DESKTOP,
@@ -105,10 +106,11 @@ describe('the log viewer of the page', function () {
     });
     await press('Save CSV');
     const saved = join(folder, 'flight.bin.csv');
-    for (const deadline = Date.now() + 20_000; ; await new Promise((resolve) => setTimeout(resolve, 100))) {
-      if ((await readdir(folder).catch((): string[] => [])).includes('flight.bin.csv')) break;
-      expect(Date.now()).to.be.below(deadline);
-    }
+    await askAgain(
+      'it is saved',
+      async () => readdir(folder).catch((): string[] => []),
+      (names) => names.includes('flight.bin.csv'),
+    );
     const wanted = [...log.csv([fieldOf(summary, 'ATT', 'DesRoll'), accel], from, to)].join('');
     expect(await readFile(saved, 'utf8')).to.equal(wanted);
   });

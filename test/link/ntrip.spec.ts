@@ -224,7 +224,10 @@ describe('NTRIP', () => {
       'a caster that answers 404 and is asked for its table',
       ['HTTP/1.1 404 Not Found\r\n\r\n', `HTTP/1.1 200 OK\r\nContent-Type: gnss/sourcetable\r\n\r\n${TABLE}`],
     ],
-    ['one that ends without the last line', [`SOURCETABLE 200 OK\r\n\r\n${TABLE.slice(0, -16)}`]],
+    [
+      'one that ends in the middle of a line',
+      [`SOURCETABLE 200 OK\r\n\r\n${TABLE.slice(0, -16)}\r\nSTR;HAL`],
+    ],
   ] as const)
     it(`the mountpoints of the caster: ${what}`, async () => {
       await using caster = await SmallCaster.start(({ socket }, count) =>

@@ -43,10 +43,10 @@ export class CasterAnswer {
     this.#events = events;
   }
 
-  /** The connection is closed. */
-  end(): void {
+  /** Nothing more comes. A table that is not whole has something to choose from, too. @param problem why */
+  end(problem: string): void {
     if (this.#table !== null) this.#noMountpoint(this.#table);
-    else this.#refuse('The caster has closed the connection.', 'version');
+    else this.#refuse(problem, 'version');
   }
 
   push(bytes: Buffer): void {

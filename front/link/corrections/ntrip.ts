@@ -89,7 +89,7 @@ function attempt(options: NtripOptions, version: 1 | 2, events: AttemptEvents): 
     else events.onRefused(refusal);
   };
   const onClose = (): void => {
-    if (problem === null) return answer.end();
+    if (problem === null) return answer.end('The caster has closed the connection.');
     const why = `The caster ${host}:${port} is not reached: ${problem}.`;
     refuse({ problem: why, about: isConnected ? 'version' : 'other' });
   };
@@ -106,9 +106,7 @@ function attempt(options: NtripOptions, version: 1 | 2, events: AttemptEvents): 
   socket.on(opened, () => {
     isConnected = true;
     late.cancel();
-    late = clock.after(ANSWER_MS, () =>
-      refuse({ problem: 'The caster has not answered within 10 s.', about: 'version' }),
-    );
+    late = clock.after(ANSWER_MS, () => answer.end('The caster has not answered within 10 s.'));
     socket.setKeepAlive(true, CONNECT_MS);
     const known = place?.() ?? null;
     socket.write(requestOf(options, version, known === null ? null : ggaOf(known, clock.wall())));

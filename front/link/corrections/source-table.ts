@@ -27,7 +27,8 @@ export class SourceTable {
 
   rows(): readonly Mountpoint[] {
     const lines = Buffer.concat(this.#chunks).toString('utf8').split(/\r?\n/, MAX_ROWS);
-    return lines.flatMap((line) => mountpointOf(line) ?? []);
+    // The last one is the end, or was cut: half a name is another one.
+    return lines.slice(0, -1).flatMap((line) => mountpointOf(line) ?? []);
   }
 
   #tail(): string {

@@ -30,6 +30,8 @@ export interface Video {
     readonly stop: () => Promise<unknown>;
     /** Of the recording that runs, oldest first. */
     readonly files: () => readonly string[];
+    /** The names of all stored files. */
+    readonly kept: () => Promise<readonly string[]>;
   };
   /** The newest picture, as GET /api/video/snapshot.jpg gives it. @throws ApiError E_NO_FRAME, E_NO_PIPELINE */
   readonly picture: () => ReturnType<typeof snapshot>;
@@ -110,6 +112,7 @@ export async function openVideo(
       start: async () => service.startRecording(null),
       stop: async () => service.stopRecording(),
       files: () => engine.status?.recording?.files ?? [],
+      kept: async () => recordings.names(),
     },
     picture: async () => snapshot(engine),
     lease: {

@@ -90,6 +90,20 @@ function summary({ values, least = values, most = values }: Line, digits: number
   return t.chart.summary(number(newest, digits), number(lowest, digits), number(highest, digits));
 }
 
+interface Look {
+  /** Of a role, `--accent`. */
+  readonly colour: (role: string) => string;
+  readonly axis: uPlot.Axis;
+}
+
+/** How every chart looks at this place of the page, in the theme of now. */
+export function lookOf(place: HTMLElement): Look {
+  const style = getComputedStyle(place);
+  const colour = (role: string): string => style.getPropertyValue(role).trim();
+  const line = { stroke: colour('--line'), width: 0.5 };
+  return { colour, axis: { stroke: colour('--dim'), grid: line, ticks: line } };
+}
+
 /** @param banded whether each line has two more series behind all lines: its highest and its lowest */
 function options(
   parent: HTMLElement,
@@ -97,14 +111,8 @@ function options(
   banded: boolean,
   digits: number,
 ): uPlot.Options {
-  const style = getComputedStyle(parent);
-  const colour = (name: string): string => style.getPropertyValue(name).trim();
+  const { colour, axis } = lookOf(parent);
   const strokeOf = (at: number): string => colour(COLOURS[at % COLOURS.length] ?? '--accent');
-  const axis = {
-    stroke: colour('--dim'),
-    grid: { stroke: colour('--line'), width: 0.5 },
-    ticks: { stroke: colour('--line'), width: 0.5 },
-  };
   return {
     width: parent.clientWidth,
     height: HEIGHT,

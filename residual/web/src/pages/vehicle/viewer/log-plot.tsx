@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import Plot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import { lookOf } from '../../../parts/chart.tsx';
 import { theme } from '../../../parts/theme.ts';
 import { t } from '../../../strings.ts';
 import type { LogEvent, LogMode } from './read/marks.ts';
@@ -120,13 +121,7 @@ function dataOf({ lines, range }: PlotProps): Plot.AlignedData {
 }
 
 function optionsOf(parent: HTMLElement, latest: { readonly current: PlotProps }): Plot.Options {
-  const style = getComputedStyle(parent);
-  const colour = (name: string): string => style.getPropertyValue(name).trim();
-  const axis = {
-    stroke: colour('--dim'),
-    grid: { stroke: colour('--line'), width: 0.5 },
-    ticks: { stroke: colour('--line'), width: 0.5 },
-  };
+  const { colour, axis } = lookOf(parent);
   return {
     width: parent.clientWidth,
     height: HEIGHT,
