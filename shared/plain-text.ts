@@ -1,9 +1,7 @@
 /** Control characters (also terminal escapes), invisible and private characters, lone surrogates. */
 const UNSAFE = /[\p{C}\p{Zl}\p{Zp}]/gu;
-/** Colours of a terminal, which PX4 writes into its messages. */
-const COLOUR = /\p{Cc}\[[\d;]*m/gu;
 
 /** One line of foreign text (from a vehicle, a peer or a log) without characters that control a terminal. */
 export function plainText(text: string): string {
-  return text.replaceAll(COLOUR, '').replaceAll(UNSAFE, ' ');
+  return text.replaceAll(UNSAFE, ' ');
 }

@@ -15,6 +15,14 @@ const FLAGS_BYTES = 40;
 const INCOMPATIBLE = 8;
 const OFFSETS = [16, 24, 32] as const;
 
+/** What PX4 writes around the words of its console. */
+const COLOUR = /\p{Cc}\[[\d;]*m/gu;
+
+/** The words of a logged message, without the colours of PX4's console. */
+export function loggedWords(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes).replaceAll(COLOUR, '');
+}
+
 /** Whether a ULog comes next. */
 export function isUlog(log: LogBytes): boolean {
   return log.isNext(MAGIC);

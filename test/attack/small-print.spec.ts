@@ -201,7 +201,6 @@ describe('what one client takes from the others', () => {
 describe('foreign text on a terminal', () => {
   it('has nothing in it that a terminal obeys', () => {
     expect(plainText('a\u001b[2J\u009b31m\u202eb\r\nc')).to.equal('a [2J 31m b  c');
-    expect(plainText('\u001b[32mReady\u001b[0m!')).to.equal('Ready!');
   });
 
   it('svc status and svc logs print a log line of a peer without its escapes', async () => {

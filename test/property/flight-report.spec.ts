@@ -150,7 +150,7 @@ describe('a flight report', function () {
   });
 
   it('shows no control characters of a log', () => {
-    const log = ulog((px4) => px4.text(20, '3', 'bad\u001b[2J\nnews'));
+    const log = ulog((px4) => px4.text(20, '3', '\u001b[31mbad\u001b[0m\u001b[2J\nnews'));
     expect(report(log.bytes).events.map(({ text }) => text)).to.include('bad [2J news');
   });
 

@@ -41,7 +41,7 @@ function ulog(): Buffer {
     log.data('vehicle_global_position', s, { lat: 47 + s * 1e-5, lon: 8, alt: 400 });
     log.data('battery_status', s, { voltage_v: 16, voltage_cell_v: [4, 3.9, 3.8, s] });
   }
-  log.text(20, '3', 'Compass is gone');
+  log.text(20, '3', '\u001b[31mCompass\u001b[0m is gone');
   log.data('vehicle_status', 21, { arming_state: 2, nav_state: 5, failsafe: 1 });
   return log.bytes;
 }

@@ -1,7 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { LogBytes } from '../../../shared/logs/log-bytes.ts';
 import { LogClock } from '../../../shared/logs/log-clock.ts';
-import { walkUlog } from '../../../shared/logs/ulog.ts';
+import { loggedWords, walkUlog } from '../../../shared/logs/ulog.ts';
 import { type Place, UlogFormats } from '../../../shared/logs/ulog-format.ts';
 import { ULOG_ARMED, ulogModeName } from '../../../shared/logs/ulog-names.ts';
 import type { Fact, FactSink } from './facts.ts';
@@ -120,7 +120,7 @@ class UlogReader {
   #text(level: number, micros: number, words: Buffer): void {
     if (!this.#time(micros)) return;
     const severity = level - '0'.charCodeAt(0);
-    for (const fact of factsOfText(severity, words.toString('utf8'))) this.#sink.take(this.#at, fact);
+    for (const fact of factsOfText(severity, loggedWords(words))) this.#sink.take(this.#at, fact);
   }
 
   /** @returns whether this is a time */

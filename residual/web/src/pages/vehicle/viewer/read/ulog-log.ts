@@ -1,7 +1,7 @@
 import type { LogBytes } from '../../../../../../../shared/logs/log-bytes.ts';
 import { LogClock } from '../../../../../../../shared/logs/log-clock.ts';
 import { type GetNumber, NUMBERS, textAt } from '../../../../../../../shared/logs/numbers.ts';
-import { walkUlog } from '../../../../../../../shared/logs/ulog.ts';
+import { loggedWords, walkUlog } from '../../../../../../../shared/logs/ulog.ts';
 import { type FlatField, UlogFormats } from '../../../../../../../shared/logs/ulog-format.ts';
 import { ULOG_ARMED, ulogModeName } from '../../../../../../../shared/logs/ulog-names.ts';
 import { plainText } from '../../../../../../../shared/plain-text.ts';
@@ -116,7 +116,7 @@ class UlogLog {
     if (size <= head) return;
     const time = NUMBERS.uint64_t[1](view, at + head - 8) / 1e6;
     if (!this.#clock.isTime(time)) return;
-    const words = new TextDecoder().decode(new Uint8Array(view.buffer, at + head, size - head));
+    const words = loggedWords(new Uint8Array(view.buffer, at + head, size - head));
     this.#index.marks.event(time, plainText(words), toneOf(view.getUint8(at) - LEVEL_0));
   }
 }
