@@ -53,6 +53,8 @@ export interface Paths {
   readonly network: string;
   /** What was active before a change of the network that is not over. */
   readonly networkChange: string;
+  /** What modems are connected with, the PINs of their SIMs, and the PIN that was refused. */
+  readonly modems: string;
   readonly controlSocket: string;
   readonly residualSocket: string;
   readonly linkSocket: string;
@@ -160,6 +162,7 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     radioChange: join(state, 'radio-change.json'),
     network: join(state, 'network.json'),
     networkChange: join(state, 'network-change.json'),
+    modems: join(state, 'modems.json'),
     controlSocket: join(run, 'control.sock'),
     residualSocket: join(run, 'api-internal.sock'),
     linkSocket: join(run, 'link.sock'),

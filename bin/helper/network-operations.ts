@@ -79,6 +79,10 @@ export class NetworkOperations {
     await this.#nmcli(['--wait', String(DOWN_S), 'device', 'reapply', iface], DOWN_MS);
   }
 
+  async modemSignal({ modem, seconds }: Params<'modem_signal'>): Promise<void> {
+    await this.#run('mmcli', ['-m', String(modem), `--signal-setup=${seconds}`], LOAD_MS);
+  }
+
   async pin({ interface: iface, mac, path }: Params<'mac_pin'>): Promise<void> {
     await mkdir(this.#links, { recursive: true, mode: 0o755 });
     await writeAtomic(join(this.#links, linkFileName(iface)), linkFile(iface, mac, path), 0o644);

@@ -188,6 +188,7 @@ async function build({ secret, nodeStartedAt }: Init, log: Logger): Promise<Prog
     named('fleet', fleet.fleet),
     ...radio.doors,
     named('network changes', network.changes),
+    named('modems', network.modems),
     named('first boot', firstBoot),
     named('open sockets', sockets),
     named('principal watch', principalWatch),

@@ -139,6 +139,25 @@ export const HELPER = {
       shape<Done>(),
       28_000,
     ),
+    /** Has ModemManager ask a modem for its signal, again and again. */
+    modem_signal: method(
+      {
+        type: 'object',
+        required: ['modem', 'seconds'],
+        properties: {
+          modem: {
+            type: 'integer',
+            minimum: 0,
+            maximum: 999_999,
+            description: "ModemManager's number of it",
+          },
+          seconds: { type: 'integer', minimum: 1, maximum: 60, description: 'between two questions' },
+        },
+        additionalProperties: false,
+      },
+      shape<Done>(),
+      13_000,
+    ),
     /** Writes a .link file of systemd, which counts from the next start of the machine. */
     mac_pin: method(
       {

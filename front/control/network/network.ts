@@ -126,7 +126,7 @@ export class Network {
         security: passphrase === undefined ? 'open' : secured,
         hidden,
         ...(passphrase === undefined ? {} : { passphrase }),
-        ...(await this.#metric(card.name)),
+        ...(await this.metric(card.name)),
       };
     }
     await changes.bringUp(card.name, to, card.uuid);
@@ -208,7 +208,7 @@ export class Network {
         dns,
         ...(address === undefined ? {} : { address }),
         ...(gateway === undefined ? {} : { gateway }),
-        ...(await this.#metric(iface)),
+        ...(await this.metric(iface)),
       } as const;
       await changes.bringUp(iface, profile, device.uuid);
       for (const { uuid } of older) await helper.network_forget({ uuid }).catch(upstream);
@@ -275,7 +275,8 @@ export class Network {
     };
   }
 
-  async #metric(iface: string): Promise<{ readonly metric?: number }> {
+  /** Of an interface's routes, if it has a place in the order. */
+  async metric(iface: string): Promise<{ readonly metric?: number }> {
     const metric = metricOf(iface, (await this.#deps.store.read()).priority);
     return metric === null ? {} : { metric };
   }

@@ -66,7 +66,7 @@ abstract class Bus {
       join(this.base, 'run'),
     ])
       await mkdir(folder, { recursive: true });
-    await copyFile(join(HERE, 'nmcli'), join(this.bin, 'nmcli'));
+    await this.restorePrograms();
     await writeFile(join(this.bin, 'bus'), this.address);
     const config = join(this.base, 'bus.conf');
     const text = await readFile(join(HERE, 'bus.conf'), 'utf8');
@@ -75,8 +75,18 @@ abstract class Bus {
     await this.until(async () => this.dbus('org.freedesktop.DBus.ListNames'));
   }
 
-  protected async dbus(method: string, destination = 'org.freedesktop.DBus', path = '/'): Promise<string> {
-    const args = [`--bus=${this.address}`, '--print-reply', `--dest=${destination}`, path, method];
+  /** The real nmcli and mmcli again, after a test had put others there. */
+  async restorePrograms(): Promise<void> {
+    for (const name of ['nmcli', 'mmcli']) await copyFile(join(HERE, 'nmcli'), join(this.bin, name));
+  }
+
+  protected async dbus(
+    method: string,
+    destination = 'org.freedesktop.DBus',
+    path = '/',
+    ...more: readonly string[]
+  ): Promise<string> {
+    const args = [`--bus=${this.address}`, '--print-reply', `--dest=${destination}`, path, method, ...more];
     return (await run('dbus-send', args)).stdout;
   }
 
@@ -154,7 +164,7 @@ dhcp=internal
 dns=none
 rc-manager=unmanaged
 [keyfile]
-unmanaged-devices=none
+unmanaged-devices=interface-name:wwan*
 [device]
 match-device=interface-name:eth0
 managed=1
@@ -166,6 +176,7 @@ export class RealNetworkManager extends Bus {
   readonly #peer: string;
   #daemon: Side | null = null;
   #dnsmasq: Side | null = null;
+  #modems: Side | null = null;
 
   private constructor(base: string) {
     super(base);
@@ -229,6 +240,68 @@ export class RealNetworkManager extends Bus {
     return Promise.resolve();
   }
 
+  /** ModemManager's mock, with no modem yet. */
+  async startModems(): Promise<void> {
+    const args = ['-m', 'dbusmock', '--system', '--template', join(HERE, 'modem-mock.py')];
+    this.#modems = new Side('/usr/bin/python3', args, { DBUS_SYSTEM_BUS_ADDRESS: this.address });
+    await this.until(async () => this.#ofModems('org.freedesktop.DBus.Peer.Ping'));
+  }
+
+  async stopModems(): Promise<void> {
+    await this.#modems?.stop();
+  }
+
+  /** A modem whose data goes through a cable to the other namespace: 10.64.NUMBER.2, its gateway .1. @param given as in modem-mock.py */
+  async addModem(number: number, given: Readonly<Record<string, unknown>> = {}): Promise<void> {
+    const [net, end] = [`wwan${number}`, `w${number}`];
+    const there = await run('ip', ['-n', this.#host, 'link', 'show', net]).then(
+      () => true,
+      () => false,
+    );
+    if (!there)
+      for (const args of [
+        ['-n', this.#host, 'link', 'add', net, 'type', 'veth', 'peer', 'name', end, 'netns', this.#peer],
+        ['-n', this.#peer, 'addr', 'add', `10.64.${number}.1/24`, 'dev', end],
+        ['-n', this.#peer, 'link', 'set', end, 'up'],
+      ])
+        await run('ip', args);
+    const facts: Readonly<Record<string, unknown>> = {
+      net,
+      port: `cdc-wdm${number}`,
+      address: `10.64.${number}.2`,
+      gateway: `10.64.${number}.1`,
+      ...given,
+    };
+    await this.#ofModems(
+      'org.freedesktop.DBus.Mock.AddModem',
+      `uint32:${number}`,
+      `string:${JSON.stringify(facts)}`,
+    );
+    await this.until(async () => {
+      const devices = await this.nmcli('-t', '-f', 'DEVICE,TYPE', 'device');
+      if (facts['sim'] !== 'absent' && !devices.includes(`${String(facts['port'])}:gsm`))
+        throw new Error(devices);
+    });
+  }
+
+  async removeModem(number: number): Promise<void> {
+    await this.#ofModems('org.freedesktop.DBus.Mock.RemoveModem', `uint32:${number}`);
+  }
+
+  /** The PINs that SIMs were asked with, and what modems were connected with. */
+  async askedOfModems(): Promise<{
+    readonly pins: readonly string[];
+    readonly connects: readonly unknown[];
+  }> {
+    const answer = await this.#ofModems('org.freedesktop.DBus.Mock.Asked');
+    const [, text = '{}'] = /string "(.*)"\s*$/s.exec(answer) ?? [];
+    return JSON.parse(text) as Awaited<ReturnType<RealNetworkManager['askedOfModems']>>;
+  }
+
+  async #ofModems(method: string, ...args: readonly string[]): Promise<string> {
+    return this.dbus(method, 'org.freedesktop.ModemManager1', '/org/freedesktop/ModemManager1', ...args);
+  }
+
   async stopAddresses(): Promise<void> {
     await this.#dnsmasq?.stop();
   }
@@ -244,6 +317,7 @@ export class RealNetworkManager extends Bus {
   }
 
   override async stop(): Promise<void> {
+    await this.stopModems();
     await this.#daemon?.stop();
     await this.stopAddresses();
     for (const name of [this.#host, this.#peer])
