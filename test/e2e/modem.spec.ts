@@ -1,12 +1,13 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { worksAtLast } from '../support/ask-again.ts';
 import { KEY } from '../support/edge.ts';
 import { RealNetworkManager } from '../support/network/network-manager.ts';
-import { TestNode } from '../support/node.ts';
+import { ROOT, TestNode } from '../support/node.ts';
 
 const run = promisify(execFile);
 type Body = Record<string, unknown>;
@@ -77,7 +78,7 @@ describe('cellular modems, with the real NetworkManager and mmcli', function () 
     });
     await manager.addModem(2, { sim: 'absent', identifier: 'aa02' });
     const all = await modems();
-    expect(all.map(({ id, sim, state }) => `${id} ${sim} ${state}`)).to.deep.equal([
+    expect(all.map(({ id, sim, state }) => [id, sim, state].join(' '))).to.deep.equal([
       '0 pin locked',
       '1 ready registered',
       '2 absent failed',
@@ -98,6 +99,7 @@ describe('cellular modems, with the real NetworkManager and mmcli', function () 
       sim: 'pin',
       pin_tries_left: 3,
       roaming: null,
+      allow_roaming: null,
       rx_bytes: null,
       tx_bytes: null,
     });
@@ -162,16 +164,16 @@ describe('cellular modems, with the real NetworkManager and mmcli', function () 
       tx_bytes: 6543,
     });
     expect(await pins()).to.deep.equal(['9999', '8888', '1234']);
-    const text = await written();
-    expect(text).to.include('type=gsm').and.include('autoconnect=true').and.include('home-only=true');
-    expect(text).not.to.match(/^pin=/m);
+    const files = await written();
+    expect(files).to.include('type=gsm').and.include('autoconnect=true').and.include('home-only=true');
+    expect(files).not.to.match(/^pin=/m);
     await worksAtLast(
       'the signal is measured',
       async () => expect((await modems())[0]).to.include({ rsrp_dbm: -97.5, rsrq_db: -11, sinr_db: 9.8 }),
       20_000,
     );
     const { uplinks } = await send('GET', '/api/v1/network');
-    expect((uplinks as Body[]).map(({ interface: name, kind }) => `${name} ${kind}`)).to.include(
+    expect((uplinks as Body[]).map(({ interface: name, kind }) => [name, kind].join(' '))).to.include(
       'cdc-wdm0 gsm',
     );
   });
@@ -179,9 +181,9 @@ describe('cellular modems, with the real NetworkManager and mmcli', function () 
   it('never shows a PIN or a password: in no argument of a program, in no log, in no audit', async () => {
     await put({ id: '0', enabled: true, apn: 'internet', username: 'user', password: 's3cret-of-apn' });
     const audit = await send('GET', '/api/audit?limit=200').catch(() => ({}));
-    for (const text of [await manager.asked(), node.stderr, JSON.stringify(audit)]) {
-      expect(text).not.to.match(/\b(?:1234|8888)\b/);
-      expect(text).not.to.include('s3cret-of-apn');
+    for (const said of [await manager.asked(), node.stderr, JSON.stringify(audit)]) {
+      expect(said).not.to.match(/\b(?:1234|8888)\b/);
+      expect(said).not.to.include('s3cret-of-apn');
     }
     expect((await manager.askedOfModems()).connects.at(-1)).to.include({
       user: 'user',
@@ -268,11 +270,46 @@ describe('cellular modems, with the real NetworkManager and mmcli', function () 
       net: 'wwan0',
       port: 'cdc-wdm0',
     });
-    // Two rounds of looking: it would have tried by then.
-    const [service] = [...(await manager.askedOfModems()).pins].slice(before);
-    expect(service).to.equal('1234');
+    // Which SIM it is, it asks just before it would try.
+    await worksAtLast(
+      'it has looked at the other SIM',
+      async () => expect(await manager.asked()).to.match(/SIM\/5\]/),
+      60_000,
+    );
     expect((await put({ id: '5', enabled: true }))['detail']).to.match(/locked\. Send its PIN/);
     expect((await pins()).slice(before)).to.deep.equal(['1234']);
+  });
+
+  it('is shown and set by the command, which asks for the PIN on stdin', async () => {
+    const svc = async (input: string, ...args: readonly string[]): Promise<string> => {
+      const { etc, run: runDir, state } = node.paths;
+      const env = { ...process.env, SVC_ETC_DIR: etc, SVC_RUN_DIR: runDir, SVC_STATE_DIR: state };
+      const child = spawn(process.execPath, [join(ROOT, 'bin/svc.js'), 'network', 'modem', ...args], { env });
+      child.stdin.end(input);
+      const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
+      return out + err;
+    };
+    expect(await svc('')).to.match(/^5 +locked .*\n +SIM locked: wants its PIN, tries left: 3$/m);
+    expect(await svc('4321\n', '5', '--on', '--apn', 'internet', '--pin')).to.match(
+      /^5 +connected .*Test Carrier {2}lte {2}67 %.*\n +address 10\.64\.5\.2, access point internet$/m,
+    );
+    expect(await svc('', '5', '--off')).to.match(/^5 +(?:registered|disabled)/);
+    expect(await svc('', '5')).to.include('Say --on or --off');
+  });
+
+  it('changes nothing while the vehicle is armed, and nothing through a relay', async () => {
+    const command = async (cmd: string): Promise<Body> => send('POST', '/api/command', { cmd });
+    await worksAtLast(
+      'armed',
+      async () => expect(await command('arm')).to.include({ status: 'accepted' }),
+      60_000,
+    );
+    const before = await manager.askedOfModems();
+    expect(await put({ id: '5', enabled: true, force: true })).to.include({ code: 'E_INVALID_VALUE' }); // there is no force
+    expect(await put({ id: '5', enabled: true })).to.include({ code: 'E_ARMED' });
+    expect(await put({ id: '1', enabled: false })).to.include({ code: 'E_ARMED' });
+    expect(await manager.askedOfModems()).to.deep.equal(before);
+    await command('disarm');
   });
 
   const sick: readonly (readonly [string, string, string])[] = [

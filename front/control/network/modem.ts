@@ -272,10 +272,11 @@ export class Modems {
     const signal = isOn ? await orNull(mmcli.signal(modem.id)) : null;
     const bearers = await Promise.all(modem.bearers.map(async (path) => orNull(mmcli.bearer(path))));
     const bearer = bearers.find((each) => each !== null) ?? null;
+    const set = settings.get(modem.identifier ?? '');
     return {
       id: modem.id,
       model: modem.model,
-      enabled: settings.get(modem.identifier ?? '')?.enabled ?? null,
+      enabled: set?.enabled ?? null,
       state: modem.state,
       operator: modem.operator,
       technology: modem.technology,
@@ -289,6 +290,7 @@ export class Modems {
       sim: modem.sim,
       pin_tries_left: modem.sim === 'pin' || modem.sim === 'puk' ? modem.pinTriesLeft : null,
       roaming: modem.roaming,
+      allow_roaming: set === undefined ? null : (set.allow_roaming ?? false),
       rx_bytes: bearer?.rxBytes ?? null,
       tx_bytes: bearer?.txBytes ?? null,
     };

@@ -10,6 +10,7 @@ import { say } from '../../parts/toast.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { HotspotForm } from './hotspot.tsx';
+import { Modems } from './modems.tsx';
 import css from './node.module.css';
 import { Wifi } from './wifi.tsx';
 
@@ -32,6 +33,7 @@ export function NetworkTab(): JSX.Element {
           <Card title={text.hotspot.title}>
             <HotspotForm row="network.hotspot.put" state={data.hotspot} onChange={reload} />
           </Card>
+          <Modems onChange={reload} />
           <Ethernet state={data} onChange={reload} />
         </>
       )}
