@@ -11,6 +11,7 @@ const nullableBoolean = { type: ['boolean', 'null'] } as const satisfies JsonSch
 const id = {
   type: 'string',
   pattern: '^(?:0|[1-9]\\d{0,5})$',
+  examples: ['0'],
   description: "ModemManager's number of it; a modem that is plugged in again has another one",
 } as const satisfies JsonSchema;
 
