@@ -132,6 +132,7 @@ function handlers({
   };
   const alone = lane();
   const aloneOnNetwork = lane();
+  const uplink = lane();
   const single = <M extends Single>(name: M): ((params: ParamsOf<Helper, M>) => Promise<Done>) => {
     const { program, args, timeoutMs }: Operation<ParamsOf<Helper, M>> = OPERATIONS[name];
     return alone(name, async (params) => run(program, args(params), timeoutMs));
@@ -156,6 +157,9 @@ function handlers({
     network_forget: aloneOnNetwork('network_forget', async ({ uuid }) => network.forget(uuid)),
     network_scan: aloneOnNetwork('network_scan', async (params) => network.scan(params.interface)),
     network_metric: aloneOnNetwork('network_metric', async (params) => network.metric(params)),
+    // Not beside a join that takes 30 s: the node may be flying.
+    uplink_prefer: uplink('uplink_prefer', async (params) => network.preferUplink(params)),
+    uplink_release: uplink('uplink_release', async () => network.releaseUplink()),
     modem_signal: aloneOnNetwork('modem_signal', async (params) => network.modemSignal(params)),
     mac_pin: aloneOnNetwork('mac_pin', async (params) => network.pin(params)),
     update_start: alone('update_start', async (params) => update.start(params)),

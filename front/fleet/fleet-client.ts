@@ -90,6 +90,9 @@ export class FleetClient {
   /** This connection has said that the node is there. */
   #announced = false;
   #session = '';
+  #started = false;
+  #mostHz = Infinity;
+  #telemetryTimer: NodeJS.Timeout | undefined;
   #policyTimer: NodeJS.Timeout | undefined;
   #stableTimer: NodeJS.Timeout | undefined;
   #problem = 'not connected yet';
@@ -142,10 +145,9 @@ export class FleetClient {
   }
 
   start(): void {
-    const { telemetryHz } = this.#options;
+    this.#started = true;
     this.#timers.push(every(this.#limits.tickMs, 'fleet', async () => this.#tick()));
-    if (telemetryHz > 0)
-      this.#timers.push(every(1000 / telemetryHz, 'fleet telemetry', async () => this.#telemetry()));
+    this.#timeTelemetry();
     this.#retry.start();
   }
 
@@ -154,6 +156,7 @@ export class FleetClient {
     this.#stopped = true;
     this.#retry.stop();
     for (const timer of this.#timers) clearInterval(timer);
+    clearInterval(this.#telemetryTimer);
     const connection = this.#connection;
     if (connection === null) return;
     try {
@@ -188,6 +191,25 @@ export class FleetClient {
   append(events: readonly NewEvent[], facts: Readonly<Record<string, string>> = {}): void {
     this.#options.queue.append(events, facts);
     this.#sender.look();
+  }
+
+  /** The most telemetry messages a second; null: as the config says. */
+  limitTelemetry(hz: number | null): void {
+    this.#mostHz = hz ?? Infinity;
+    if (this.#started) this.#timeTelemetry();
+  }
+
+  /** The node has another uplink: a connection by the old one would be found dead only by its silence. */
+  moved(): void {
+    this.#connection?.fail('the uplink has changed');
+    this.#retry.now();
+  }
+
+  #timeTelemetry(): void {
+    clearInterval(this.#telemetryTimer);
+    const hz = Math.min(this.#options.telemetryHz, this.#mostHz);
+    this.#telemetryTimer =
+      hz > 0 ? every(1000 / hz, 'fleet telemetry', async () => this.#telemetry()) : undefined;
   }
 
   /** Armed, mode or link has changed: the status goes out now. */

@@ -48,5 +48,10 @@ export function openFleet(base: Base, { radios, status, connection }: FleetParts
     restartFleet: async () => supervisor.calls.restart({ name: 'svc-fleet' }),
     log,
   });
-  return { enrolment, fleet, handlers };
+  /** The host of the hub's broker; null: the node is in no fleet. */
+  const hub = (): string | null => {
+    const place = enrolment.place();
+    return place === null ? null : new URL(place.broker).hostname;
+  };
+  return { enrolment, fleet, handlers, hub };
 }
