@@ -77,6 +77,13 @@ export class UplinkChoice {
     if (health.lost && now - health.goodSince >= HOLD_MS * 2 ** (health.losses - 1)) health.lost = false;
   }
 
+  /** It was given up by the process before, which is no more to be asked: it has to answer for as long as a lost one. */
+  distrust(device: string, now: number): void {
+    const health = this.#health.get(device) ?? fresh();
+    this.#health.set(device, health);
+    this.#lose(health, now);
+  }
+
   #lose(health: Health, now: number): void {
     health.losses = now - health.lostAt > CALM_MS ? 1 : Math.min(health.losses + 1, MAX_DOUBLINGS);
     health.lost = true;

@@ -146,7 +146,11 @@ export class Uplinks {
     for (const device of this.#probedAt.keys()) if (!present.has(device)) this.#probedAt.delete(device);
     const own = routes.find(({ metric }) => metric === OWN_METRIC);
     const first = this.#uplinks.toSorted((a, b) => a.metric - b.metric)[0] ?? null;
-    this.#note(this.#uplinks.find(({ device }) => device === own?.device) ?? first);
+    const used = this.#uplinks.find(({ device }) => device === own?.device) ?? first;
+    if (!this.#known && own !== undefined)
+      for (const { device } of this.#uplinks)
+        if (device !== used?.device) this.#choice.distrust(device, monotonic());
+    this.#note(used);
     await this.#probe(monotonic());
     await this.#choose(own, first);
   }

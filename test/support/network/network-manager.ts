@@ -166,26 +166,29 @@ rc-manager=unmanaged
 [keyfile]
 unmanaged-devices=interface-name:wwan*
 [device]
-match-device=interface-name:eth0
+match-device=interface-name:eth*
 managed=1
 `;
 
 /** The real daemon in a network namespace of its own, with a cable (eth0) to another one in which dnsmasq gives addresses. */
 export class RealNetworkManager extends Bus {
+  readonly #cables: number;
   readonly #host: string;
   readonly #peer: string;
   #daemon: Side | null = null;
   #dnsmasq: Side | null = null;
   #modems: Side | null = null;
 
-  private constructor(base: string) {
+  private constructor(base: string, cables: number) {
     super(base);
+    this.#cables = cables;
     this.#host = `nmh${process.pid}`;
     this.#peer = `nmp${process.pid}`;
   }
 
-  static async start(): Promise<RealNetworkManager> {
-    const real = new RealNetworkManager(await tempDir());
+  /** @param cables how many: eth0 to 192.168.77.0/24, eth1 to 192.168.78.0/24, … */
+  static async start(cables = 1): Promise<RealNetworkManager> {
+    const real = new RealNetworkManager(await tempDir(), cables);
     await real.startBus();
     await real.#startDaemon();
     return real;
@@ -198,9 +201,12 @@ export class RealNetworkManager extends Bus {
       await ip('netns', 'add', name);
       await ip('-n', name, 'link', 'set', 'lo', 'up');
     }
-    await ip('-n', host, 'link', 'add', 'eth0', 'type', 'veth', 'peer', 'name', 'p0', 'netns', peer);
-    await ip('-n', peer, 'addr', 'add', '192.168.77.1/24', 'dev', 'p0');
-    await ip('-n', peer, 'link', 'set', 'p0', 'up');
+    for (const at of Array(this.#cables).keys()) {
+      const [near, far] = [`eth${at}`, `p${at}`];
+      await ip('-n', host, 'link', 'add', near, 'type', 'veth', 'peer', 'name', far, 'netns', peer);
+      await ip('-n', peer, 'addr', 'add', `192.168.${77 + at}.1/24`, 'dev', far);
+      await ip('-n', peer, 'link', 'set', far, 'up');
+    }
     await this.serveAddresses();
     await writeFile(join(this.base, 'etc/NetworkManager.conf'), CONF);
     // With a writable /sys it takes itself for a whole machine, and waits for a udev that is not there.
@@ -218,7 +224,8 @@ export class RealNetworkManager extends Bus {
     });
     await this.until(async () => {
       const state = await this.nmcli('-t', '-f', 'DEVICE,STATE', 'device');
-      if (!/^eth0:connected$/m.test(state)) throw new Error(`${state} ${this.#daemon?.output ?? ''}`);
+      if ([...Array(this.#cables).keys()].some((at) => !state.includes(`eth${at}:connected\n`)))
+        throw new Error(`${state} ${this.#daemon?.output ?? ''}`);
     });
   }
 
@@ -230,14 +237,46 @@ export class RealNetworkManager extends Bus {
       '--no-hosts',
       '--conf-file=/dev/null',
       '--port=0',
-      '--interface=p0',
       '--bind-interfaces',
-      '--dhcp-range=192.168.77.50,192.168.77.99,1h',
+      ...[...Array(this.#cables).keys()].flatMap((at) => [
+        `--interface=p${at}`,
+        `--dhcp-range=192.168.${77 + at}.50,192.168.${77 + at}.99,1h`,
+      ]),
       `--dhcp-leasefile=${this.base}/leases`,
       '--pid-file=',
     ];
     this.#dnsmasq = new Side('ip', ['netns', 'exec', this.#peer, 'dnsmasq', ...options]);
     return Promise.resolve();
+  }
+
+  /**
+   * The world behind the other namespace, which hides the node's networks: an address of this machine that all uplinks lead to.
+   * @returns it
+   */
+  async openWorld(): Promise<string> {
+    const [near, far, address] = [`nmw${process.pid % 100_000}`, 'world', '203.0.113.1'];
+    await run('ip', ['link', 'add', near, 'type', 'veth', 'peer', 'name', far, 'netns', this.#peer]);
+    await run('ip', ['addr', 'add', `${address}/24`, 'dev', near]);
+    await run('ip', ['link', 'set', near, 'up']);
+    await this.onPeer('ip', 'addr', 'add', '203.0.113.2/24', 'dev', far);
+    await this.onPeer('ip', 'link', 'set', far, 'up');
+    await this.onPeer('sysctl', '-qw', 'net.ipv4.ip_forward=1');
+    await this.onPeer(
+      'nft',
+      'add table ip world; add chain ip world out { type nat hook postrouting priority 100 ; }',
+    );
+    await this.onPeer('nft', `add rule ip world out oifname ${far} masquerade`);
+    return address;
+  }
+
+  /** Runs a program where the uplinks lead. */
+  async onPeer(...program: readonly string[]): Promise<string> {
+    return (await run('ip', ['netns', 'exec', this.#peer, ...program])).stdout;
+  }
+
+  /** And where the node is. */
+  async onHost(...program: readonly string[]): Promise<string> {
+    return (await run('ip', ['netns', 'exec', this.#host, ...program])).stdout;
   }
 
   /** ModemManager's mock, with no modem yet. */
