@@ -19,6 +19,8 @@ const PROBE_S = 1;
 const PROBE_MS = 2500;
 /** NetworkManager is asked again, also if the routes stay the same. */
 const DEVICES_MS = 60_000;
+const DEVICES_SOON_MS = 3000;
+const MAX_LOOKS = 10;
 const LOOKUP_MS = 3000;
 const LOOKUP_AGAIN_MS = 300_000;
 /** What svc-helper gives the route of the uplink that the node chose: before all of NetworkManager's. */
@@ -82,10 +84,14 @@ export class Uplinks {
   #running: Promise<void> | null = null;
   #uplinks: readonly Uplink[] = [];
   #used: Uplink | null = null;
+  /** What `onUse` was told of. */
+  #noted: Uplink | null = null;
   #known = false;
   #devices: readonly Device[] = [];
   #devicesOf = '';
   #devicesAt = -Infinity;
+  /** How often NetworkManager was asked about these routes. */
+  #looks = 0;
   #hub: { readonly host: string; readonly address: string | null; readonly at: number } | null = null;
   #problem = '';
   #pings = true;
@@ -150,9 +156,10 @@ export class Uplinks {
     if (!this.#known && own !== undefined)
       for (const { device } of this.#uplinks)
         if (device !== used?.device) this.#choice.distrust(device, monotonic());
-    this.#note(used);
+    this.#used = used;
     await this.#probe(monotonic());
     await this.#choose(own, first);
+    this.#note();
   }
 
   /** The interfaces with a default route that NetworkManager knows as an uplink. */
@@ -161,7 +168,14 @@ export class Uplinks {
     const natural = routes.filter(({ metric }) => metric !== OWN_METRIC);
     const of = natural.map(({ device, gateway }) => `${device} ${gateway}`).join();
     if (of === '') return [];
-    if (of !== this.#devicesOf || monotonic() - this.#devicesAt > DEVICES_MS) {
+    if (of !== this.#devicesOf) this.#looks = 0;
+    // The route is there before NetworkManager says that the device is up.
+    const sure = natural.every(({ device }) =>
+      this.#devices.some(({ connected, carrier }) => connected && carrier === device),
+    );
+    const pause = sure || this.#looks > MAX_LOOKS ? DEVICES_MS : DEVICES_SOON_MS;
+    if (this.#looks === 0 || monotonic() - this.#devicesAt > pause) {
+      this.#looks++;
       this.#devicesAt = monotonic();
       this.#devices = await nmcli.devices().catch((error: unknown) => {
         if (!(error instanceof ApiError)) throw error;
@@ -259,14 +273,14 @@ export class Uplinks {
       return;
     }
     this.#problem = '';
-    this.#note(best ?? first);
+    this.#used = best ?? first;
   }
 
-  /** What is in use now. */
-  #note(used: Uplink | null): void {
+  /** Tells what is in use now, if that is another than before. */
+  #note(): void {
     const { log, now, onUse } = this.#deps;
-    const before = this.#used;
-    this.#used = used;
+    const [before, used] = [this.#noted, this.#used];
+    this.#noted = used;
     if (before?.device === used?.device && this.#known) return;
     const metered = used !== null && this.#isMetered(used);
     if (!this.#known) {

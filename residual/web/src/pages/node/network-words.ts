@@ -9,6 +9,23 @@ export const networkWords = {
   radioCard: 'radio card',
   noUplink: 'No internet. The node does not need it.',
   uplink: (name: string, gateway: string) => `Internet over ${name}, gateway ${gateway}.`,
+  uplinks: {
+    title: 'Uplinks',
+    inUse: 'in use',
+    gateway: 'Gateway',
+    reached: (ms: number | null) => (ms === null ? 'reached' : `reached, ${ms} ms`),
+    silent: 'nothing answers',
+    unknown: 'not measured',
+    metered: 'metered',
+    changes: 'Changes',
+    none: 'none',
+    change: (from: string, to: string) => `${from} → ${to}`,
+    reasons: {
+      lost: 'interface gone',
+      unreachable: 'nothing answered',
+      preferred: 'comes first',
+    },
+  },
   hotspot: {
     title: 'Hotspot',
     on: 'on',
