@@ -203,6 +203,32 @@ describe('cellular modems, with the real NetworkManager and mmcli', function () 
     expect((await manager.askedOfModems()).connects.at(-1)).not.to.include({ 'allow-roaming': '0' });
   });
 
+  const hostile: readonly (readonly [string, Body])[] = [
+    ['an access point with a line of its own', { apn: 'internet\npin=1234' }],
+    ['an access point that looks like an option', { apn: '-x' }],
+    ['an access point longer than NetworkManager takes', { apn: 'a'.repeat(65) }],
+    ['a user name with a line end', { username: 'a\r\n[gsm]' }],
+    ['a password that is empty', { password: '' }],
+    ['a PIN with letters', { pin: '12a4' }],
+    ['a PIN of nine digits', { pin: '123456789' }],
+    ['a modem by its path', { id: '/org/freedesktop/ModemManager1/Modem/1' }],
+    ['a modem that looks like an option', { id: '-L' }],
+    ['a PIN for a modem that is switched off', { enabled: false, pin: '1234' }],
+  ];
+  for (const [what, more] of hostile)
+    it(`refuses ${what}`, async () => {
+      const before = await manager.askedOfModems();
+      expect(await put({ id: '1', enabled: true, ...more })).to.include({ code: 'E_INVALID_VALUE' });
+      expect(await manager.askedOfModems()).to.deep.equal(before);
+    });
+
+  it('gives the carrier a user name and a password character for character', async () => {
+    const odd = { username: ' a\\b;#[x]= ', password: ' "p\\s\'; ' };
+    expect(await put({ id: '1', enabled: true, ...odd })).to.include({ state: 'connected' });
+    const { username: user, password } = odd;
+    expect((await manager.askedOfModems()).connects.at(-1)).to.include({ user, password });
+  });
+
   it('goes back when an access point does not take it', async () => {
     const failed = await put({ id: '1', enabled: true, apn: 'wrong.apn' });
     expect(failed, JSON.stringify(failed)).to.include({ code: 'E_UPSTREAM', reverted: true });

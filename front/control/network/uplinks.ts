@@ -145,7 +145,7 @@ export class Uplinks {
 
   async #round(): Promise<void> {
     const { monotonic } = this.#deps;
-    const routes = routesIn(await readFile('/proc/net/route', 'utf8'));
+    const routes = routesIn(await readFile('/proc/self/net/route', 'utf8'));
     this.#uplinks = await this.#find(routes);
     const present = new Set(this.#uplinks.map(({ device }) => device));
     this.#choice.keep(present);
@@ -315,7 +315,7 @@ export class Uplinks {
   }
 }
 
-/** The default routes of IPv4 in /proc/net/route (proc_pid_net(5)): addresses are hex, as they lie in a little-endian memory. */
+/** The default routes of IPv4 in /proc/self/net/route (proc_pid_net(5)): addresses are hex, as they lie in a little-endian memory. */
 function routesIn(text: string): readonly Route[] {
   return text
     .split('\n')
