@@ -74,7 +74,7 @@ export const networkWords = {
     sent: 'Sent',
     connect: 'Connect',
     disconnect: 'Disconnect',
-    change: 'Change …',
+    change: 'Set up …',
     apn: 'Access point (APN)',
     apnHint: 'From the carrier. Empty: unchanged.',
     username: 'User name (optional)',
