@@ -87,7 +87,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   'residual/app': [
     ['link-connection.ts', 'link-state.ts', 'download.ts', 'form-upload.ts', 'kept-files.ts'],
-    ['base.ts'],
+    ['base.ts', 'kept-logs.ts'],
     ['config', 'logs', 'whep', 'maps', 'dashboard', 'tlogs', 'uploads'],
     ['video', 'vision', 'peripherals', 'setup', 'reports'],
     ['plugins'],
