@@ -206,7 +206,7 @@ export const videoConfig = section({
         anyOf: [
           {
             properties: {
-              urls: { items: { pattern: '^stun:' } },
+              urls: { type: 'array', items: { type: 'string', pattern: '^stun:' } },
               username: false,
               credential: false,
               secret: false,
