@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { ROOT } from './node.ts';
+import { selfSigned } from './secure.ts';
 import { removeDir, tempDir } from './temp.ts';
 
 const run = promisify(execFile);
@@ -118,7 +119,7 @@ export class NatWorld {
   /** Loses that share of the UDP packets that cross the internet, each way. */
   async lose(percent: number): Promise<void> {
     const chain = (hook: string): string =>
-      `chain ${hook} { type filter hook ${hook} priority 0; meta l4proto udp numgen random mod 100 < ${percent} drop; }`;
+      `chain ${hook} { type filter hook ${hook} priority 0; meta l4proto udp numgen random mod 100 < ${percent} drop; };`;
     await this.#nft('gate-v', `table ip lossy { ${chain('forward')} }`);
   }
 
@@ -127,7 +128,9 @@ export class NatWorld {
     const name = `count${port}`;
     await this.#nft(
       'gate-n',
-      `table ip ${name} { chain forward { type filter hook forward priority -10; iifname "in" th dport ${port} counter; } }`,
+      `table ip ${name} {
+        chain seen { type filter hook prerouting priority -200; iifname "in" meta l4proto { tcp, udp } th dport ${port} counter; }
+      }`,
     );
     return async () => {
       const list = [...this.on('gate-n').slice(1), 'nft', 'list', 'table', 'ip', name];
@@ -143,17 +146,17 @@ export class NatWorld {
     await run('ip', [...this.on('gate-v').slice(1), 'nft', 'add', 'table', 'ip', 'moved']);
   }
 
-  /**
-   * A real TURN server, with the example's configuration.
-   * @param certificate paths of a certificate and its key for TLS on port 443
-   */
-  async turn(
-    address: (typeof TURN_AT)[number],
-    certificate: { readonly cert: string; readonly key: string } | null = null,
-    more: readonly string[] = [],
-  ): Promise<void> {
+  /** Of the TURN server at that address; of nobody's authority. */
+  async certificate(address: (typeof TURN_AT)[number]): Promise<{ cert: string; key: string }> {
+    const [cert, key] = [join(this.#folder, `${address}.crt`), join(this.#folder, `${address}.key`)];
+    if (!existsSync(cert)) await selfSigned('turn', cert, key, address);
+    return { cert, key };
+  }
+
+  /** A real TURN server, with the example's configuration. */
+  async turn(address: (typeof TURN_AT)[number], more: readonly string[] = []): Promise<void> {
+    const { cert, key } = await this.certificate(address);
     const [program = '', ...before] = this.on('inet');
-    const tls = certificate === null ? ['--no-tls'] : ['--cert', certificate.cert, '--pkey', certificate.key];
     const server = spawn(
       program,
       [
@@ -167,7 +170,7 @@ export class NatWorld {
           '--userdb',
           join(this.#folder, `${address}.db`),
         ],
-        ...tls,
+        ...['--cert', cert, '--pkey', key],
         ...more,
       ],
       { stdio: ['ignore', 'pipe', 'inherit'] },
