@@ -215,7 +215,7 @@ export const videoConfig = section({
           { required: ['username', 'credential'], properties: { secret: false } },
           { required: ['secret'], properties: { username: false, credential: false } },
         ],
-        'x-says': 'needs "secret", or "username" and "credential", for TURN, and neither for STUN alone',
+        'x-says': 'needs "secret", or "username" and "credential", where it has TURN',
         additionalProperties: false,
       },
       default: [],
