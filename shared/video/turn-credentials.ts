@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 
 /** What a TURN server wants to know before it relays (RFC 8656 9.2, long-term credentials). */
-export interface TurnCredentials {
+interface TurnCredentials {
   readonly username: string;
   readonly credential: string;
 }

@@ -1,13 +1,12 @@
 import { execFile } from 'node:child_process';
-import { request } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { turnCredentials } from '../../shared/video/turn-credentials.ts';
-import { askAgain } from '../support/ask-again.ts';
 import { ageOf, noChromium, openChromium, readClocks, signInto, writeLauncher } from '../support/chromium.ts';
 import { KEY } from '../support/edge.ts';
+import { askInside, startNatNode } from '../support/nat-node.ts';
 import {
   type Nat,
   NatWorld,
@@ -18,33 +17,8 @@ import {
   VIEWER_PUBLIC,
 } from '../support/nat-world.ts';
 import { noNamespaces } from '../support/netns.ts';
-import { TestNode } from '../support/node.ts';
+import type { TestNode } from '../support/node.ts';
 import { freePort, removeDir, tempDir } from '../support/temp.ts';
-
-/** As `video.ice.servers`, in the flow style of YAML. */
-const server = (...urls: readonly string[]): string =>
-  `{urls: [${urls.map((url) => `'${url}'`).join(', ')}], secret: '${TURN_SECRET}'}`;
-
-const ways = (address: string): string =>
-  server(`turn:${address}:3478`, `turn:${address}:443?transport=tcp`, `turns:${address}:443`);
-
-/** Asks the node on its own machine: no other way leads to it from here. */
-async function ask(node: TestNode, path: string): Promise<Readonly<Record<string, unknown>>> {
-  const { promise, resolve, reject } = Promise.withResolvers<Readonly<Record<string, unknown>>>();
-  const asked = request(
-    { socketPath: node.paths.controlSocket, path, headers: { host: 'localhost' } },
-    (answer) => {
-      let text = '';
-      answer.on('data', (chunk: Buffer) => {
-        text += chunk.toString();
-      });
-      answer.once('end', () => resolve(JSON.parse(text)));
-    },
-  );
-  asked.once('error', reject);
-  asked.end();
-  return promise;
-}
 
 describe('the picture through NAT', function () {
   this.timeout(180_000);
@@ -61,18 +35,7 @@ describe('the picture through NAT', function () {
     folder = await tempDir();
     const port = await freePort();
     world = await NatWorld.create(port, ...nats);
-    node = await TestNode.start({
-      port,
-      pairing: { key: KEY },
-      simulated: false,
-      config: `video:\n  source: test\n  radio: ''\n  ice:\n    servers: [${servers.join(', ')}]\n`,
-      prefix: world.on('node'),
-    });
-    await askAgain(
-      'the camera gives pictures',
-      async () => ask(node, '/api/video'),
-      ({ state, fps }) => state === 'running' && fps !== null,
-    );
+    node = await startNatNode(world, port, servers);
     browser = await openChromium(await writeLauncher(join(folder, 'chromium'), world.on('viewer')));
   }
 
@@ -97,7 +60,7 @@ describe('the picture through NAT', function () {
     await page.waitForFunction(() => (document.querySelector('video')?.videoWidth ?? 0) > 0);
     const reads = await readClocks(page, 10);
     expect(reads.every((read) => ageOf(read) < 3000)).to.equal(true);
-    expect((await ask(node, '/api/video'))['viewer_paths'], 'by WebRTC').to.have.length(1);
+    expect((await askInside(node, '/api/video'))['viewer_paths'], 'by WebRTC').to.have.length(1);
   }
 
   /** Resolves when no picture has come for a second. */
@@ -120,17 +83,17 @@ describe('the picture through NAT', function () {
   ];
   for (const nats of NATS)
     it(`the node behind ${nats[0]}, the viewer behind ${nats[1]}: it is seen`, async () => {
-      await begin(nats, [ways(TURN_AT[0])]);
+      await begin(nats, [TURN_AT[0]]);
       await world.turn(TURN_AT[0]);
       await watch();
-      expect(await ask(node, '/api/video')).to.include({ viewers: 1 });
+      expect(await askInside(node, '/api/video')).to.include({ viewers: 1 });
     });
 
   /** How many playbacks there were so far. */
   const playbacks = (): number => node.stderr.match(/whep: \S+ \S+ watches/g)?.length ?? 0;
 
   it('the relay dies in mid-flight: ICE finds the other one, in the same playback', async () => {
-    await begin(['symmetric', 'symmetric'], [ways(TURN_AT[0]), ways(TURN_AT[1])]);
+    await begin(['symmetric', 'symmetric'], [TURN_AT[0], TURN_AT[1]]);
     await world.turn(TURN_AT[0]);
     const page = await watch();
     await world.turn(TURN_AT[1]); // the one that was away comes back, which nobody is told
@@ -141,7 +104,7 @@ describe('the picture through NAT', function () {
   });
 
   it('the viewer’s public address changes: the picture comes back in the same playback', async () => {
-    await begin(['symmetric', 'symmetric'], [ways(TURN_AT[0])]);
+    await begin(['symmetric', 'symmetric'], [TURN_AT[0]]);
     await world.turn(TURN_AT[0]);
     const page = await watch();
     await world.moveViewer('203.0.113.77');
@@ -151,7 +114,7 @@ describe('the picture through NAT', function () {
   });
 
   it('5 % of the packets are lost: it is seen all the same', async () => {
-    await begin(['symmetric', 'symmetric'], [ways(TURN_AT[0])]);
+    await begin(['symmetric', 'symmetric'], [TURN_AT[0]]);
     await world.turn(TURN_AT[0]);
     await world.lose(5);
     const page = await watch();
@@ -159,7 +122,7 @@ describe('the picture through NAT', function () {
   });
 
   it('credentials: a viewer’s own let it in until they end; the relay leads to no private address', async () => {
-    await begin(['symmetric', 'symmetric'], [ways(TURN_AT[0])]);
+    await begin(['symmetric', 'symmetric'], [TURN_AT[0]]);
     await world.turn(TURN_AT[0]);
     const page = await browser.newPage();
     const [opened] = await Promise.all([

@@ -34,6 +34,7 @@ export class NatWorld {
   readonly #tag: string;
   readonly #folder: string;
   readonly #turn = new Map<string, ChildProcess>();
+  readonly #cables: ChildProcess[] = [];
 
   private constructor(tag: string, folder: string) {
     this.#tag = tag;
@@ -100,7 +101,10 @@ export class NatWorld {
   async nat(gate: 'gate-n' | 'gate-v', kind: Nat, port: number | null): Promise<void> {
     const masquerade = kind === 'symmetric' ? 'masquerade random,fully-random' : 'masquerade';
     const dnat = port === null ? '' : `iifname "out" tcp dport 443 dnat to 10.11.0.2:${port};`;
-    const only = kind === 'tcp443' ? 'iifname "in" tcp dport 443 accept;' : 'iifname "in" accept;';
+    const only =
+      kind === 'tcp443'
+        ? 'iifname { "in", "slow0" } tcp dport 443 accept;'
+        : 'iifname { "in", "slow0" } accept;';
     await this.#nft(
       gate,
       `table ip nat {
@@ -114,6 +118,19 @@ export class NatWorld {
         }
       }`,
     );
+  }
+
+  /** Makes the node's cable one that takes so long each way, as a modem does. */
+  async slow(ms: number): Promise<void> {
+    const script = join(ROOT, 'test/support/slow-cable.py');
+    const ends = [this.#name('gate-n'), '10.13.0.1/30', this.#name('node'), '10.13.0.2/30'];
+    const cable = spawn('python3', [script, String(ms), ...ends], { stdio: ['pipe', 'pipe', 'inherit'] });
+    this.#cables.push(cable);
+    await once(createInterface(cable.stdout), 'line');
+    await this.#ip('node', 'route', 'replace', 'default', 'via', '10.13.0.1');
+    await this.#ip('node', 'addr', 'flush', 'dev', 'eth0');
+    await this.#ip('gate-n', 'route', 'replace', '10.11.0.2/32', 'via', '10.13.0.2');
+    await this.#ip('node', 'addr', 'add', '10.11.0.2/32', 'dev', 'lo');
   }
 
   /** Loses that share of the UDP packets that cross the internet, each way. */
@@ -214,6 +231,10 @@ export class NatWorld {
 
   async destroy(): Promise<void> {
     for (const address of TURN_AT) if (this.#turn.has(address)) await this.killTurn(address);
+    for (const cable of this.#cables) {
+      cable.stdin?.end();
+      await once(cable, 'exit');
+    }
     for (const host of HOSTS) await run('ip', ['netns', 'del', this.#name(host)]).catch(() => undefined); // it may not have come that far
     await removeDir(this.#folder);
   }

@@ -54,7 +54,7 @@ interface RelaysOptions {
 }
 
 /** What one connection gets from the servers. */
-export interface Gathering {
+interface Gathering {
   /** For werift's own gathering; null: none, or none that answers. */
   readonly stun: string | null;
   /** One for each server with TURN; null where no address of it answered. */

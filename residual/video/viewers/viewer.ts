@@ -76,7 +76,7 @@ export interface ViewerHooks {
 }
 
 /** By which servers it is reached through NAT. */
-export interface ViewerIce {
+interface ViewerIce {
   readonly relays: Relays;
   /** With credentials that are good now. */
   readonly servers: readonly IceServer[];

@@ -19,7 +19,7 @@ const BELIEVED_MS = 10_000;
 const GATHER_MS = 30;
 
 /** How offers and candidates get to a node; the hub's page has another way than HTTP. */
-export interface Whep {
+interface Whep {
   /** @throws Refused */
   readonly offer: (sdp: string) => Promise<{
     readonly answer: string;
