@@ -57,8 +57,15 @@ interface RelaysOptions {
 interface Gathering {
   /** For werift's own gathering; null: none, or none that answers. */
   readonly stun: string | null;
-  /** One for each server with TURN; null where no address of it answered. */
-  readonly relays: readonly Promise<Relay | null>[];
+  /** One for each server with TURN. */
+  readonly relays: readonly Coming[];
+}
+
+interface Coming {
+  /** Null where no address of the server answered. */
+  readonly relay: Promise<Relay | null>;
+  /** Worth waiting for: it is not the one that did not answer last time. */
+  readonly expected: boolean;
 }
 
 /** Remembers between viewers which address of a server works. */
@@ -66,6 +73,8 @@ export class Relays {
   readonly #options: RelaysOptions;
   /** By the first address of a server; as many as the config has. */
   readonly #worked = new Map<string, string>();
+  /** By the first address too: nothing of it answered last time. */
+  readonly #silent = new Set<string>();
   readonly #told = new Map<string, string>();
   #noUdpUntil = -Infinity;
 
@@ -83,7 +92,9 @@ export class Relays {
       stun: stun === undefined || this.#options.now() < this.#noUdpUntil ? null : `stun:${authority(stun)}`,
       relays: servers.flatMap((server) => {
         const turn = this.#ordered(server);
-        return turn.length === 0 ? [] : [this.#allocate(turn, server)];
+        if (turn.length === 0) return [];
+        const expected = !this.#silent.has(firstOf(server));
+        return [{ relay: this.#allocate(turn, server), expected }];
       }),
     };
   }
@@ -91,14 +102,12 @@ export class Relays {
   /** The address that worked last time comes first. */
   #ordered({ urls }: IceServer): readonly string[] {
     const turn = urls.filter((url) => parseIceUrl(url)?.kind === 'turn');
-    const worked = this.#worked.get(turn[0] ?? '');
+    const worked = this.#worked.get(urls[0] ?? '');
     return worked === undefined ? turn : [worked, ...turn.filter((url) => url !== worked)];
   }
 
-  async #allocate(
-    urls: readonly string[],
-    { urls: all, username, credential }: IceServer,
-  ): Promise<Relay | null> {
+  async #allocate(urls: readonly string[], server: IceServer): Promise<Relay | null> {
+    const { username, credential } = server;
     const { promise, resolve } = Promise.withResolvers<Relay | null>();
     let won = false;
     let failed = 0;
@@ -118,7 +127,7 @@ export class Relays {
           clearTimeout(timer);
           if (won) return closed(relay, this.#options.log);
           won = true;
-          this.#note(all, url, parsed);
+          this.#note(server, url, parsed);
           resolve(relay);
         },
         (error: unknown) => {
@@ -126,7 +135,8 @@ export class Relays {
           failed += 1;
           next();
           if (failed === urls.length) {
-            this.#worked.delete(all.find((each) => parseIceUrl(each)?.kind === 'turn') ?? '');
+            this.#worked.delete(firstOf(server));
+            this.#silent.add(firstOf(server));
             resolve(null);
           }
         },
@@ -136,11 +146,11 @@ export class Relays {
     return promise;
   }
 
-  #note(all: readonly string[], url: string, { transport }: IceUrl): void {
+  #note(server: IceServer, url: string, { transport }: IceUrl): void {
     this.#tell(url, 'it relays');
-    const turn = all.filter((each) => parseIceUrl(each)?.kind === 'turn');
-    this.#worked.set(turn[0] ?? '', url);
-    const viaUdp = turn.some((each) => parseIceUrl(each)?.transport === 'udp');
+    this.#worked.set(firstOf(server), url);
+    this.#silent.delete(firstOf(server));
+    const viaUdp = server.urls.some((each) => parseIceUrl(each)?.transport === 'udp');
     if (transport === 'udp') this.#noUdpUntil = -Infinity;
     else if (viaUdp) this.#noUdpUntil = this.#options.now() + LIMITS.noUdpMs;
   }
@@ -153,6 +163,10 @@ export class Relays {
   }
 }
 
+function firstOf({ urls: [first = ''] }: IceServer): string {
+  return first;
+}
+
 /**
  * Puts the relays into the connection as they come.
  * @param connection werift's, of one transport
@@ -161,24 +175,26 @@ export class Relays {
  */
 export async function join(
   connection: unknown,
-  relays: readonly Promise<Relay | null>[],
+  relays: readonly Coming[],
   isOver: () => boolean,
   log: Logger,
 ): Promise<void> {
   const { promise: enough, resolve } = Promise.withResolvers<void>();
   const timers = [setTimeout(resolve, LIMITS.waitMs)];
-  let waits = true;
-  const all = relays.map(async (coming) => {
+  const take = async ({ relay: coming }: Coming): Promise<void> => {
     const relay = await coming;
     if (relay === null) return;
     if (isOver()) return closed(relay, log);
-    put(connection, relay, !waits);
+    put(connection, relay);
     timers.push(setTimeout(resolve, LIMITS.othersMs));
+  };
+  const all = relays.map(async (each) => {
+    await take(each).catch((error: unknown) => log.error(`turn: ${messageOf(error)}`));
+    return each;
   });
-  const settled = Promise.all(all);
-  settled.catch((error: unknown) => log.error(`turn: ${messageOf(error)}`));
-  await Promise.race([settled, enough]);
-  waits = false;
+  const expected = all.filter((_, at) => relays[at]?.expected === true);
+  const first = expected.length > 0 ? Promise.all(expected) : Promise.race(all);
+  if (all.length > 0) await Promise.race([first, enough]);
   for (const timer of timers) clearTimeout(timer);
 }
 
@@ -232,13 +248,12 @@ function insidesOf(connection: unknown): Insides {
   return connection;
 }
 
-/** @param late after werift has gathered; before that it takes what it finds */
-function put(connection: unknown, relay: Relay, late: boolean): void {
+/** Beside those that werift gathers meanwhile. */
+function put(connection: unknown, relay: Relay): void {
   const inside = insidesOf(connection);
   Object.assign(relay.localCandidate, { generation: inside.generation, ufrag: inside.localUsername });
   inside.ensureProtocol(relay);
   inside.protocols.push(relay);
-  if (!late) return;
   inside.pairLocalProtocol(relay);
   inside.appendLocalCandidate(relay.localCandidate);
 }

@@ -59,6 +59,18 @@ export function withIce(sdp: string, ufrag: string | null, pwd: string | null): 
     .join('\r\n');
 }
 
+/** The description with these candidates too, as far as it does not have them; each without `a=candidate:`. */
+export function withCandidates(sdp: string, candidates: readonly string[]): string {
+  const missing = candidates.filter((each) => {
+    const [foundation = '', , , , ...place] = each.split(' ');
+    return !sdp.includes(`a=candidate:${foundation} `) || !sdp.includes(place.slice(0, 4).join(' '));
+  });
+  if (missing.length === 0) return sdp;
+  const lines = sdp.split(/\r?\n/).filter((line) => line !== 'a=end-of-candidates');
+  const at = lines.findIndex((line) => line.startsWith('a=ice-ufrag:'));
+  return lines.toSpliced(at, 0, ...missing.map((each) => `a=candidate:${each}`)).join('\r\n');
+}
+
 /** The ICE part of a description as `application/trickle-ice-sdpfrag` (RFC 8840 9). */
 export function fragmentOf(sdp: string): string {
   const lines = sdp.split(/\r?\n/);

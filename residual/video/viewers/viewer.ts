@@ -1,4 +1,5 @@
 import {
+  type RTCIceTransport,
   RTCPeerConnection,
   RTCRtpCodecParameters,
   RTCRtpHeaderExtensionParameters,
@@ -24,14 +25,15 @@ import {
   sendsH264,
   TRANSPORT_CC,
   ufragOf,
+  withCandidates,
   withIce,
 } from './sdp.ts';
 
 /** One WebRTC playback: a peer connection that sends one H.264 track. */
 
 const GATHER_MS = 2000;
-/** Seconds; where UDP gets through, STUN answers within one. */
-const STUN_S = 1;
+/** Seconds; a path that is slower has the relay. */
+const STUN_S = 0.7;
 const H264 = {
   mimeType: 'video/H264',
   clockRate: 90_000,
@@ -168,14 +170,15 @@ export class Viewer {
       const { sender } = peer.addTransceiver('video', { direction: 'sendonly' });
       await peer.setRemoteDescription({ type: 'offer', sdp: offer });
       const isOver = (): boolean => over || peer.connectionState === 'closed';
-      for (const { connection } of peer.iceTransports) {
-        if (stun === null) delete connection.stunServer; // werift's own, which is Google's
-        await join(connection, relays, isOver, ice.log);
-      }
+      const connection = connectionOf(peer);
+      if (stun === null) delete connection.stunServer; // werift's own, which is Google's
+      // Both take round trips: STUN is asked by werift meanwhile.
+      const joined = join(connection, relays, isOver, ice.log);
       await peer.setLocalDescription(await peer.createAnswer());
       if (!sendsH264(peer.localDescription?.sdp ?? '')) throw new Error('it does not want H.264 video');
       await gathered(peer);
-      const answer = peer.localDescription?.sdp ?? '';
+      await joined;
+      const answer = descriptionOf(peer);
       const viewer = new Viewer(peer, sender, offer, answer, hooks, ice, random);
       viewer.#listen();
       return viewer;
@@ -210,23 +213,24 @@ export class Viewer {
       this.#flowing = null;
       const { relays, stun } = this.#ice.relays.gather(servers);
       this.#peer.setConfiguration({ iceServers: stun === null ? [] : [{ urls: stun }] });
-      const transport = this.#peer.iceTransports[0];
-      if (transport === undefined) throw new Error('there is no transport');
-      const { connection } = transport;
+      const connection = connectionOf(this.#peer);
       takeOut(connection, this.#ice.log);
       await this.#peer.setRemoteDescription({ type: 'offer', sdp: offer });
       this.#remoteUfrag = ufrag;
       if (stun === null) delete connection.stunServer;
-      await join(connection, relays, () => this.#closed, this.#ice.log);
+      const joined = join(connection, relays, () => this.#closed, this.#ice.log);
       await this.#peer.setLocalDescription(await this.#peer.createAnswer());
       await gathered(this.#peer);
-      const answer = this.#peer.localDescription?.sdp ?? '';
+      await joined;
+      const answer = descriptionOf(this.#peer);
       this.#localUfrag = ufragOf(answer);
       // werift begins the checks only where DTLS is to follow.
-      transport.start().then(
-        () => this.#resumed(ufrag),
-        (error: unknown) => this.#hooks.onGone(`ICE restart: ${messageOf(error)}`),
-      );
+      transportOf(this.#peer)
+        .start()
+        .then(
+          () => this.#resumed(ufrag),
+          (error: unknown) => this.#hooks.onGone(`ICE restart: ${messageOf(error)}`),
+        );
       for (const candidate of candidates) await this.addCandidate(candidate);
       return fragmentOf(answer);
     } catch (error) {
@@ -389,6 +393,23 @@ export class Viewer {
       if (report !== undefined) this.#path.reported(report.fractionLost / 256, hooks.now());
     });
   }
+}
+
+/** The one of its one bundle. @throws Error where there is none */
+function transportOf(peer: RTCPeerConnection): RTCIceTransport {
+  const [transport] = peer.iceTransports;
+  if (transport === undefined) throw new Error('there is no transport');
+  return transport;
+}
+
+function connectionOf(peer: RTCPeerConnection): RTCIceTransport['connection'] {
+  return transportOf(peer).connection;
+}
+
+/** With the candidates that came since werift made it. */
+function descriptionOf(peer: RTCPeerConnection): string {
+  const candidates = connectionOf(peer).localCandidates.map((candidate) => candidate.toSdp());
+  return withCandidates(peer.localDescription?.sdp ?? '', candidates);
 }
 
 /** The answer carries all our candidates, so that a client without trickle works too. */

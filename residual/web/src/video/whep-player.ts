@@ -8,7 +8,7 @@ import type { Playback } from './playback.ts';
 const ASK_MS = 700;
 const ASK_AGAIN_MS = 1500;
 // Nothing at all came for so long: the path is broken, and ICE looks for another.
-const DEAD_MS = 1500;
+const DEAD_MS = 1200;
 // A picture that stood still for so long is a broken one.
 const STALL_MS = 5000;
 // Since ICE began anew.
