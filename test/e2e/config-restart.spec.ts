@@ -60,6 +60,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'security.require_tls': 'test/e2e/https.spec.ts',
   'video.cameras': 'test/video/cameras.spec.ts',
   'video.codec': 'test/e2e/video-h265.spec.ts',
+  'video.ice.servers': 'test/e2e/video-nat.spec.ts',
 };
 
 describe('each config key is in force once what the answer names was restarted', function () {
