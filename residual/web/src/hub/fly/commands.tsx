@@ -10,7 +10,7 @@ import { Button, Card, ErrorNote, Field, HoldButton, Note } from '../../parts/pa
 import { t } from '../../strings.ts';
 import css from '../hub.module.css';
 import { hub } from '../words.ts';
-import type { Facts } from './facts.ts';
+import { type Facts, readiness } from './facts.ts';
 import { liveOf } from './live.ts';
 import { ALWAYS, type Order, type Orders, useOrders, whyNone, whyNot } from './orders.ts';
 
@@ -52,6 +52,7 @@ export function Commands({
         <HeldOrder {...held} name={t.fly.rtl} order={{ cmd: 'rtl' }} />
         <HeldOrder {...held} name={t.fly.stop} order={{ cmd: 'stop' }} kind="primary" holdMs={STOP_HOLD_MS} />
       </div>
+      <Arming {...held} />
       <Takeoff {...held} />
       <GoThere {...held} />
       <div class="outcome" role={outcome?.tone === 'bad' ? 'alert' : 'status'}>
@@ -104,13 +105,27 @@ function HeldOrder({
     <HoldButton
       kind={kind}
       busy={running !== null && !ALWAYS.has(order.cmd)}
-      why={none ?? whyNot(order.cmd, facts, live) ?? why}
+      // What is in the way of all stands above them, once.
+      why={none === null ? (whyNot(order.cmd, facts, live) ?? why) : ''}
       {...(holdMs === undefined ? {} : { holdMs })}
       onBegin={ready}
       onConfirm={() => give(name, ...before, order)}
     >
       {name}
     </HoldButton>
+  );
+}
+
+/** Modes in which it would arm; a vehicle that is not armed does not move by them. */
+function Arming(held: Held): JSX.Element | null {
+  const help = seenIn(held.live).armed === false ? (readiness(held.facts)?.help ?? []) : [];
+  if (help.length === 0) return null;
+  return (
+    <div class={css['orders']}>
+      {help.map(({ cmd, args }) => (
+        <HeldOrder key={args.join()} {...held} name={t.fly.switchTo(args.join(' '))} order={{ cmd, args }} />
+      ))}
+    </div>
   );
 }
 

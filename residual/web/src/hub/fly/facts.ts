@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { NodeEntry } from '../../../../../shared/fleet/hub-api.ts';
-import { readinessOf } from '../../../../../shared/flight/readiness.ts';
+import { type Readiness, readinessOf } from '../../../../../shared/flight/readiness.ts';
 import { seenIn } from '../../../../../shared/flight/seen.ts';
 import { type JsonObject, listOf, memberOf, recordOf } from '../../../../../shared/member.ts';
 import { Refused } from '../../api/client.ts';
@@ -88,8 +88,7 @@ export function inAir({ vehicle }: Pick<Facts, 'vehicle'>): boolean | null {
   return landed === null ? null : landed !== 'on_ground';
 }
 
-/** What speaks against arming; null: nothing that is known. */
-export function unready({ vehicle }: Pick<Facts, 'vehicle'>): string | null {
-  const ready = vehicle === null ? null : readinessOf(vehicle);
-  return ready?.canArm === false ? ready.reasons.join('; ') : null;
+/** What speaks against arming, and what takes it away; null: not known, or nothing to say while it is armed. */
+export function readiness({ vehicle }: Pick<Facts, 'vehicle'>): Readiness | null {
+  return vehicle === null ? null : readinessOf(vehicle);
 }

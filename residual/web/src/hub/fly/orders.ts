@@ -9,14 +9,14 @@ import { t } from '../../strings.ts';
 import { me } from '../client.ts';
 import { hub } from '../words.ts';
 import { callNode, prepare } from './calls.ts';
-import { type Facts, inAir, unready } from './facts.ts';
+import { type Facts, inAir, readiness } from './facts.ts';
 import { lacksKeys } from './keys.ts';
 
 /** Commands to a node's vehicle, each signed by the operator's key while a button is held. */
 
 export interface Order {
   readonly cmd: CommandName;
-  readonly args?: readonly number[];
+  readonly args?: readonly (string | number)[];
 }
 
 /** These end what goes on: they wait for no other command, and are tried also when nothing was heard of late. */
@@ -125,6 +125,6 @@ export function whyNot(cmd: CommandName, facts: Facts, live: JsonObject | null):
   if (WANTS_ARMED.has(cmd)) return armed ? null : why.disarmed;
   if (cmd === 'takeoff' && inAir(facts) === true) return why.flying;
   if (cmd === 'arm' && armed) return why.armed;
-  const reasons = (cmd === 'arm' || cmd === 'takeoff') && !armed ? unready(facts) : null;
-  return reasons === null ? null : why.prearm(reasons);
+  const ready = (cmd === 'arm' || cmd === 'takeoff') && !armed ? readiness(facts) : null;
+  return ready?.canArm === false ? why.prearm(ready.reasons.join('; ')) : null;
 }
