@@ -4,7 +4,6 @@ import { parseJson, recordOf } from '../../../../shared/member.ts';
 import { Refused } from '../api/client.ts';
 import { heard, missed } from '../api/presence.ts';
 import type { Me } from './answers.ts';
-import { forgetKey } from './fly/keys.ts';
 
 /** Requests to the hub, with the operator's credential as a header, so that no other site can speak for them. */
 
@@ -29,7 +28,7 @@ export async function signIn(text: string, keep: boolean): Promise<void> {
 
 export function signOut(why: 'ended' | null): void {
   localStorage.removeItem(STORED);
-  void forgetKey('calls').catch(() => undefined); // a browser that keeps nothing has none
+  void import('./fly/keys.ts').then(async ({ forgetKey }) => forgetKey('calls')).catch(() => undefined); // a browser that keeps nothing has none
   ended.value = why === 'ended';
   me.value = null;
   credential.value = null;

@@ -2,6 +2,7 @@
 export const hub = {
   title: 'Fleet',
   away: (seconds: number) => `No answer from the hub for ${seconds} s. This page may be out of date.`,
+  notLoaded: 'This part of the page could not be loaded. Load the page again.',
   page: { fleet: 'Fleet', enrol: 'Enrol', access: 'Access', audit: 'Audit' },
   signIn: {
     title: 'Sign in',
