@@ -265,6 +265,10 @@ describe('calls of the fleet', function () {
     }
     const right = await carry(await signCall(caller, later, wrong['another call']));
     expect(right?.status, JSON.stringify(right?.body)).to.equal(200);
+    // Word by word under a token of somebody else's own: a confirmation is for one call of one caller.
+    const twice = await hand.caller({ sub: 'mc_repeater01' });
+    const repeated = await carry(await signCall(twice, later, wrong['another call']), twice.id);
+    expect([repeated?.status, codeOf(repeated)]).to.deep.equal([403, 'E_CONFIRM']);
     // To stand by is not enough for what destroys.
     const end = await statement(kill);
     const held = await carry(await signCall(caller, end, await signConfirm(operator, end, 'hold')));

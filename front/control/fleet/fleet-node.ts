@@ -69,6 +69,7 @@ export class FleetNode {
       fleet,
       policy: this.policy,
       nonces: this.#nonces,
+      now: monotonic,
       operators,
       scopes,
     });

@@ -16,6 +16,7 @@ import { Enrol } from './enrol.tsx';
 import { FleetPage } from './fleet-page.tsx';
 import { hrefOf, PAGES, place } from './route.ts';
 import { useHub } from './use-hub.ts';
+import { Wall } from './wall.tsx';
 import { hub } from './words.ts';
 
 /** The frame of the fleet's page. */
@@ -65,7 +66,9 @@ function Inside(): JSX.Element {
   return (
     <div class="inside">
       <nav aria-label={t.app.pages}>
-        {PAGES.filter((id) => id === 'fleet' || me.value?.scopes.includes('admin') === true).map((id) => (
+        {PAGES.filter(
+          (id) => id === 'fleet' || id === 'wall' || me.value?.scopes.includes('admin') === true,
+        ).map((id) => (
           <a key={id} href={hrefOf(id)} aria-current={id === page ? 'page' : undefined} class={`to-${id}`}>
             {hub.page[id]}
           </a>
@@ -74,6 +77,7 @@ function Inside(): JSX.Element {
       <main id="content" tabIndex={-1} data-page={page}>
         <h1 class="visually-hidden">{node ?? hub.page[page]}</h1>
         {page === 'fleet' ? node === null ? <FleetPage /> : <OneNode key={node} id={node} /> : null}
+        {page === 'wall' ? <Wall /> : null}
         {page === 'enrol' ? <Enrol /> : null}
         {page === 'access' ? <Access /> : null}
         {page === 'audit' ? <Audit /> : null}

@@ -3,7 +3,7 @@ export const hub = {
   title: 'Fleet',
   away: (seconds: number) => `No answer from the hub for ${seconds} s. This page may be out of date.`,
   notLoaded: 'This part of the page could not be loaded. Load the page again.',
-  page: { fleet: 'Fleet', enrol: 'Enrol', access: 'Access', audit: 'Audit' },
+  page: { fleet: 'Fleet', wall: 'Pictures', enrol: 'Enrol', access: 'Access', audit: 'Audit' },
   signIn: {
     title: 'Sign in',
     secret: 'Operator credential',
@@ -130,6 +130,15 @@ export const hub = {
     qr: 'Public key as QR code',
     forget: 'Forget the key (hold)',
     forgetHint: (id: string) => `Also remove it on the node: svc fleet operators remove NAME (${id}).`,
+  },
+  wall: {
+    title: 'Pictures',
+    search: 'Name or ID',
+    few: (shown: number, all: number) => `${shown} of ${all} nodes that are online.`,
+    none: 'No node is online.',
+    picture: (name: string) => `Camera of ${name}`,
+    noPicture: 'No picture.',
+    hint: 'Small pictures, while this page is open. Each node decides whether it sends them (fleet.pictures).',
   },
   enrol: {
     title: 'Enrol a node',
