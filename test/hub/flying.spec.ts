@@ -27,7 +27,7 @@ describe("flying a node from the hub's page", function () {
     if (noBrowser() !== null || noMosquitto() !== null) return this.skip();
     [hub, node, browser] = await Promise.all([
       TestHub.start(),
-      TestNode.start({ pairing: { key: KEY }, config: 'agent:\n  name: kite\n' }),
+      TestNode.start({ pairing: { key: KEY }, config: 'agent:\n  name: kite\nvideo:\n  source: test\n' }),
       openBrowser(),
     ]);
     const { body } = await hub.call('POST', '/v1/codes');
@@ -62,11 +62,11 @@ describe("flying a node from the hub's page", function () {
     return opened;
   }
 
-  async function signIn(where: Page): Promise<void> {
-    await where.goto(`${hub.url}/#/fleet/${id}`);
+  async function signIn(where: Page, at = `fleet/${id}`, text = 'Commands'): Promise<void> {
+    await where.goto(`${hub.url}/#/${at}`);
     await where.locator('input[name=secret]').fill(hub.operator);
     await where.locator('form button[type=submit]').click();
-    await says('Commands', where);
+    await says(text, where);
   }
 
   async function says(text: string, where = page): Promise<void> {
@@ -180,6 +180,24 @@ describe("flying a node from the hub's page", function () {
       if (event === 'telemetry' && ++count === 40) break;
     stop.abort();
     expect(performance.now() - begun, 'at one a second it would be 40 s').to.be.below(30_000);
+  });
+
+  it('shows small pictures on the wall, some a second, and only while somebody looks', async () => {
+    const wall = await openPage(browser);
+    await signIn(wall, 'wall', 'Pictures');
+    const picture = await wall.waitForSelector('.hub__wall img');
+    // Another one comes, again and again; each is as small as agreed.
+    const sources = new Set<string>();
+    const source = async (): Promise<number> => {
+      const [src = '', width = 0] =
+        (await picture?.evaluate((image) => [image.src, image.naturalWidth] as const)) ?? [];
+      expect(width).to.be.oneOf([0, 320]);
+      return sources.add(src).size;
+    };
+    await askAgain('new pictures', source, (size) => size >= 5);
+    await checkAxe(wall);
+    await wall.close();
+    await page.bringToFront();
   });
 
   it('arms and takes off, and nothing of it that was not held to the end', async () => {
