@@ -26,8 +26,10 @@ import { DiskProbe } from './disk.ts';
 import { Events } from './fleet/events.ts';
 import { Fleet } from './fleet/fleet.ts';
 import { FleetLink } from './fleet/fleet-link.ts';
+import { LiveStreams } from './fleet/live-streams.ts';
 import { NodeQuota } from './fleet/node-quota.ts';
 import { NodeStreams } from './fleet/node-stream.ts';
+import { PersonCalls } from './fleet/person-calls.ts';
 import { People } from './people/people.ts';
 import { claimedId } from './people/secret.ts';
 import { Sessions } from './people/sessions.ts';
@@ -99,6 +101,9 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     signer,
     policy: async () => policy.current(),
     quota,
+    onLost: () => calls.lost(),
+    onReply: (topic, payload) => calls.replied(topic, payload),
+    onPicture: (node, jpeg) => live.picture(node, jpeg),
     onAlarm: (node, what) => {
       log.error(`${node}: ${what}`);
       audit.record({
@@ -119,7 +124,10 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     if (claimed === null) return null;
     return (claimed.kind === 'op' ? operators : credentials).verify(claimed.id, credential);
   };
-  const streams = new NodeStreams(fleet, ({ id }) => (operators.find(id) ?? credentials.find(id)) !== null);
+  const isValid = ({ id }: Caller): boolean => (operators.find(id) ?? credentials.find(id)) !== null;
+  const streams = new NodeStreams(fleet, isValid);
+  const calls = new PersonCalls({ link, fleetId: config.fleet, keyOf: (node) => fleet.keyOf(node), log });
+  const live = new LiveStreams({ fleetId: config.fleet, fleet, signer, link, isValid, now, monotonic, log });
   const publishPolicy = async (): Promise<void> => {
     const jws = await policy.renew();
     if (link.connected) await link.publish(topics.policy(config.fleet), jws);
@@ -136,7 +144,10 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     denied,
     rules,
     onEnded: async (ids) => {
-      for (const id of ids) streams.end(id);
+      for (const id of ids) {
+        streams.end(id);
+        live.end(id);
+      }
       await tell('the policy', publishPolicy);
     },
   });
@@ -147,12 +158,15 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     ca: authority.certificate,
     caHash,
     audit,
+    calls,
     codes,
     disk: new DiskProbe(db, places.folder, monotonic),
     enrolment: new Enrolment({ ...common, db, fleet, events, codes, denied, policy, rules }),
     events,
     fleet,
     link,
+    live,
+    log,
     people,
     policy,
     sessions: new Sessions({ ...common, credentials, signer, tokenTtl: config.token_ttl }),
@@ -198,6 +212,7 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
       },
     }),
     named('server', server),
+    named('live', live),
     named('streams', streams), // ended first, so that the server need not wait for them
   ];
   return { services, codes, caHash };

@@ -95,9 +95,9 @@ export class BrokerConnection {
   }
 
   /** At most once, and not at all to a broker that does not read. */
-  publishOnce(topic: string, text: string): void {
+  publishOnce(topic: string, body: string | Uint8Array): void {
     if (!this.#connected || this.#ended || this.#client.stream.writableLength > MAX_UNSENT_BYTES) return;
-    this.#client.publish(topic, text, { qos: 0 });
+    this.#client.publish(topic, typeof body === 'string' ? body : Buffer.from(body), { qos: 0 });
   }
 
   /** In this order, so that what is retained comes in it. @throws Error if the broker refuses one */

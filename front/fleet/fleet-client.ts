@@ -5,7 +5,7 @@ import { TokenBucket } from '../../shared/async/token-bucket.ts';
 import { within } from '../../shared/async/within.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { BrokerWays } from '../../shared/fleet/broker-ways.ts';
-import type { FleetEvent, Presence } from '../../shared/fleet/told.ts';
+import { type FleetEvent, MAX_PICTURE_BYTES, type Presence } from '../../shared/fleet/told.ts';
 import { callerOf, topics } from '../../shared/fleet/topics.ts';
 import type { JsonObject } from '../../shared/member.ts';
 import type { Calls } from '../../shared/rpc/contract.ts';
@@ -57,6 +57,8 @@ const MAX_SESSIONS = 16;
 const GOODBYE_MS = 2000;
 /** What the queue remembers: the broker's address that worked last, for the next process. */
 const BROKER_FACT = 'broker';
+/** How often it is told that a watch was not believed. */
+const REFUSED_MS = 60_000;
 
 export interface FleetClientOptions {
   readonly place: FleetPlace;
@@ -65,6 +67,8 @@ export interface FleetClientOptions {
   readonly queue: EventQueue;
   readonly telemetryHz: number;
   readonly telemetryFields: readonly string[];
+  /** The camera's picture now, small, as JPEG; null: there is none. Absent: this node has no video. */
+  readonly picture?: () => Promise<Uint8Array | null>;
   readonly log: FleetLog;
   /** 0 to 1. */
   readonly random: () => number;
@@ -85,6 +89,7 @@ export class FleetClient {
   readonly #policy: RetainedStatement;
   readonly #ack: RetainedStatement;
   readonly #presence: TokenBucket;
+  readonly #watch: RetainedStatement;
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #ways: BrokerWays;
   #place: FleetPlace;
@@ -102,6 +107,14 @@ export class FleetClient {
   #statusBusy = false;
   #statusProblem = '';
   #telemetryBusy = false;
+  #telemetryTimer: NodeJS.Timeout | undefined;
+  #telemetryHz = 0;
+  #pictureBusy = false;
+  #pictureTimer: NodeJS.Timeout | undefined;
+  #picturesHz = 0;
+  /** Somebody looks at this node, until then (monotonic, ms). */
+  #watchRefusedAt = -Infinity;
+  #watched = { telemetryHz: 0, picturesHz: 0, until: -Infinity };
   #keptAt = -Infinity;
   #reportedAt = -Infinity;
   #reported = '';
@@ -143,14 +156,26 @@ export class FleetClient {
       const { stream, seq } = await control.ack({ jws });
       if (!this.#stopped) this.#sender.acknowledge(stream, seq);
     }, refused('an acknowledgement'));
+    this.#watch = new RetainedStatement(
+      async (jws) => {
+        const { telemetry_hz: telemetryHz, pictures_hz: picturesHz, seconds } = await control.watch({ jws });
+        if (this.#stopped || !this.#online) return;
+        this.#watched = { telemetryHz, picturesHz, until: now() + seconds * 1000 };
+        this.#pace();
+      },
+      (error) => {
+        // Whoever has the broker may send many.
+        if (now() - this.#watchRefusedAt < REFUSED_MS) return;
+        this.#watchRefusedAt = now();
+        log.warn(`it is not believed that somebody looks: ${messageOf(error)}`);
+      },
+    );
     this.#presence = new TokenBucket(PRESENCE_RATE, now());
   }
 
   start(): void {
-    const { telemetryHz } = this.#options;
     this.#timers.push(every(this.#limits.tickMs, 'fleet', async () => this.#tick()));
-    if (telemetryHz > 0)
-      this.#timers.push(every(1000 / telemetryHz, 'fleet telemetry', async () => this.#telemetry()));
+    this.#pace();
     this.#retry.start();
   }
 
@@ -159,6 +184,8 @@ export class FleetClient {
     this.#stopped = true;
     this.#retry.stop();
     for (const timer of this.#timers) clearInterval(timer);
+    clearInterval(this.#telemetryTimer);
+    clearInterval(this.#pictureTimer);
     const connection = this.#connection;
     if (connection === null) return;
     try {
@@ -248,6 +275,7 @@ export class FleetClient {
       await connection.subscribe([
         topics.policy(fleet),
         topics.ack(fleet, node),
+        topics.watch(fleet, node),
         topics.told(fleet, node, 'presence'),
         topics.calls(fleet, node),
       ]);
@@ -275,6 +303,7 @@ export class FleetClient {
     const lost = this.#online;
     this.#online = false;
     this.#announced = false;
+    this.#watched = { telemetryHz: 0, picturesHz: 0, until: -Infinity };
     clearTimeout(this.#policyTimer);
     clearTimeout(this.#stableTimer);
     this.#sender.disconnected();
@@ -294,7 +323,10 @@ export class FleetClient {
     if (caller !== null && !retained) this.#carrier.take(caller, payload);
     else if (topic === topics.policy(fleet)) void this.#hearPolicy(payload.toString());
     else if (topic === topics.ack(fleet, node)) void this.#ack.take(payload.toString());
-    else if (topic === topics.told(fleet, node, 'presence')) this.#hearPresence(payload);
+    // A retained one was stored at the broker, which no hub does.
+    else if (topic === topics.watch(fleet, node)) {
+      if (!retained) void this.#watch.take(payload.toString());
+    } else if (topic === topics.told(fleet, node, 'presence')) this.#hearPresence(payload);
   }
 
   async #hearPolicy(jws: string): Promise<void> {
@@ -326,6 +358,7 @@ export class FleetClient {
   async #tick(): Promise<void> {
     const now = this.#options.now();
     if (now - this.#statusAt >= this.#limits.statusMs) this.#statusWanted = true;
+    this.#pace();
     await Promise.all([
       this.#status(),
       this.#keepTelemetry(now),
@@ -357,6 +390,42 @@ export class FleetClient {
       this.#statusBusy = false;
     }
     await this.#status();
+  }
+
+  /** As often as the config says, and more while somebody looks; a node that tells the fleet nothing does so then, too. */
+  #pace(): void {
+    if (this.#stopped) return;
+    const { telemetryHz: always, now, picture } = this.#options;
+    const { until, ...watched } = this.#watched;
+    const looked = now() < until;
+    const telemetryHz = always > 0 && looked ? Math.max(always, watched.telemetryHz) : always;
+    const picturesHz = looked && picture !== undefined ? watched.picturesHz : 0;
+    if (telemetryHz !== this.#telemetryHz) {
+      this.#telemetryHz = telemetryHz;
+      clearInterval(this.#telemetryTimer);
+      if (telemetryHz > 0)
+        this.#telemetryTimer = every(1000 / telemetryHz, 'fleet telemetry', async () => this.#telemetry());
+    }
+    if (picturesHz === this.#picturesHz) return;
+    this.#picturesHz = picturesHz;
+    clearInterval(this.#pictureTimer);
+    if (picturesHz > 0)
+      this.#pictureTimer = every(1000 / picturesHz, 'fleet pictures', async () => this.#picture());
+  }
+
+  /** The newest picture, if there is one and the last has left. */
+  async #picture(): Promise<void> {
+    const { picture } = this.#options;
+    if (!this.#online || this.#pictureBusy || picture === undefined) return;
+    this.#pictureBusy = true;
+    try {
+      const jpeg = await picture();
+      const { fleet, node } = this.#place;
+      if (jpeg !== null && jpeg.length <= MAX_PICTURE_BYTES && !this.#stopped)
+        this.#connection?.publishOnce(topics.told(fleet, node, 'picture'), jpeg);
+    } finally {
+      this.#pictureBusy = false;
+    }
   }
 
   async #telemetry(): Promise<void> {

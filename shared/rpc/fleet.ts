@@ -70,6 +70,15 @@ export const FLEET = {
     policy: method(JWS, shape<{ readonly seq: number }>(), 5000),
     /** Up to where the hub has stored the events. E_INVALID_VALUE for one that is not believed. */
     ack: method(JWS, shape<{ readonly stream: string; readonly seq: number }>(), 5000),
+    /**
+     * Somebody looks at this node: how often it tells, for how long, as far as its config lets it. E_INVALID_VALUE for a statement
+     * that is not believed, old, or was here before.
+     */
+    watch: method(
+      JWS,
+      shape<{ readonly telemetry_hz: number; readonly pictures_hz: number; readonly seconds: number }>(),
+      2000,
+    ),
     /** On every change, and at least every 10 s. */
     report: method(
       {

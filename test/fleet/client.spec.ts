@@ -67,6 +67,46 @@ describe('a client of the fleet', () => {
     await rig.hub.until(() => told() >= before + 3);
   });
 
+  it('tells more, and pictures, while somebody looks, and falls back by itself', async () => {
+    const pictures = Buffer.from('a picture');
+    const watch = { telemetry_hz: 10, pictures_hz: 5, seconds: 2 };
+    await rig.hub.publish(`${NODE}/watch`, JSON.stringify(watch), true);
+    rig.client({ telemetryHz: 0.1, picture: async () => pictures });
+    await rig.reported(({ connected }) => connected);
+    const telemetry = (): number => rig.hub.told('telemetry').length;
+    const shown = (): number => rig.hub.heard.filter(({ topic }) => topic.endsWith('/picture')).length;
+    // What is not believed, or was kept by the broker, changes nothing.
+    await rig.hub.publish(`${NODE}/watch`, 'forged');
+    await rig.control.until(() => rig.control.watches.includes('forged'));
+    await rig.settled();
+    expect([telemetry(), shown(), rig.control.watches]).to.deep.equal([0, 0, ['forged']]);
+    const begun = performance.now();
+    await rig.hub.publish(`${NODE}/watch`, JSON.stringify(watch));
+    await rig.hub.until(() => telemetry() >= 10 && shown() >= 5);
+    expect(rig.hub.heard.find(({ topic }) => topic.endsWith('/picture'))).to.deep.include({
+      text: 'a picture',
+      retained: false,
+    });
+    // It is over by itself: after its end nothing comes at that rate any more.
+    for (let before = -1; before !== telemetry() + shown(); ) {
+      before = telemetry() + shown();
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+    }
+    expect(performance.now() - begun).to.be.within(2000, 30_000);
+  });
+
+  it('sends no telemetry to a fleet that gets none, also while somebody looks', async () => {
+    rig.client({ telemetryHz: 0 });
+    await rig.reported(({ connected }) => connected);
+    const watch = { telemetry_hz: 10, pictures_hz: 5, seconds: 5 };
+    await rig.hub.publish(`${NODE}/watch`, JSON.stringify(watch));
+    await rig.control.until(() => rig.control.watches.length === 1);
+    await rig.settled();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await rig.settled();
+    expect(rig.hub.told('telemetry')).to.deep.equal([]);
+  });
+
   it('tells its telemetry at the rate and with the members of the config, and none without a connection', async () => {
     rig.client({ telemetryHz: 10 });
     await rig.hub.until(() => rig.hub.told('telemetry').length >= 3);

@@ -1,4 +1,4 @@
-import { FLEET_ID, HUB_ID } from '../../../shared/fleet/topics.ts';
+import { FLEET_ID, HUB_ID, NODE_TOPICS } from '../../../shared/fleet/topics.ts';
 
 /** The configuration of Mosquitto 2 for a fleet (mosquitto.conf(5)): client certificates, and rules by their common names. */
 
@@ -77,10 +77,11 @@ export function mosquittoAcl(fleet: string, denied: readonly string[]): string {
     `topic readwrite ${root}/#`,
     '',
     ...denied.flatMap((id) => [`user ${id}`, 'topic deny #', '']),
-    ...['presence', 'status', 'telemetry', 'event'].map((what) => `pattern write ${root}/%u/${what}`),
+    ...NODE_TOPICS.map((what) => `pattern write ${root}/%u/${what}`),
     `pattern read ${root}/%u/presence`, // to notice the will of another session
     `pattern read ${root}/%u/call/+`,
     `pattern read ${root}/%u/ack`,
+    `pattern read ${root}/%u/watch`,
     `pattern write ${root}/+/reply/%u`,
     `pattern write ${root}/+/call/%u`,
     `pattern read ${root}/%u/reply/+`,

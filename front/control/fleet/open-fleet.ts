@@ -31,6 +31,8 @@ export function openFleet(base: Base, { radios, status, connection }: FleetParts
     node: id,
     operators: config.fleet.operators,
     scopes: config.fleet.scopes,
+    watchedHz: config.fleet.watched_hz,
+    pictures: config.fleet.pictures,
     enrolment,
     status: () => ({ ...status(), ...listed(vehicle.state?.telemetry ?? null, now()) }),
     telemetry: () => (vehicle.state === null ? null : telemetryOf(vehicle.state)),
