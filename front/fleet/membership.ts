@@ -14,6 +14,7 @@ export interface MembershipOptions {
   readonly control: FleetClientOptions['control'];
   readonly queuePath: string;
   readonly config: Pick<Config['fleet'], 'telemetry_hz' | 'telemetry_fields' | 'queue_mb'>;
+  readonly picture?: FleetClientOptions['picture'];
   /** Names this start of the node. */
   readonly run: string;
   readonly log: FleetLog;
@@ -63,7 +64,7 @@ export class Membership {
   }
 
   #begin(place: FleetPlace): void {
-    const { control, queuePath, config, run, log, limits } = this.#options;
+    const { control, queuePath, config, picture, run, log, limits } = this.#options;
     const wall = (): number => Date.now();
     const now = (): number => performance.now();
     const queue = new EventQueue({
@@ -79,6 +80,7 @@ export class Membership {
       queue,
       telemetryHz: config.telemetry_hz,
       telemetryFields: config.telemetry_fields,
+      ...(picture === undefined ? {} : { picture }),
       log,
       random: Math.random,
       wall,

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { MqttClient } from 'mqtt';
@@ -160,6 +161,8 @@ describe('uplinks: two cables and a modem, with the real NetworkManager', functi
     );
     await isUsed('cdc-wdm0');
     expect((await uplinks())[0]).to.include({ interface: 'cdc-wdm0', metered: true, reachable: true });
+    // Uploads wait for another one.
+    expect(JSON.parse(await readFile(node.paths.uplink, 'utf8'))).to.deep.equal({ metered: true });
     await worksAtLast(
       'the encoder takes the ceiling',
       async () => {

@@ -32,14 +32,23 @@ export interface ClientIdentity {
 export class Broker {
   readonly fleet: string;
   readonly port: number;
+  readonly wsPort: number;
   readonly authority: Authority;
   readonly #folder: string;
   readonly #address: string;
   #process: ChildProcess | null = null;
 
-  private constructor(fleet: string, port: number, authority: Authority, folder: string, address: string) {
+  private constructor(
+    fleet: string,
+    port: number,
+    wsPort: number,
+    authority: Authority,
+    folder: string,
+    address: string,
+  ) {
     this.fleet = fleet;
     this.port = port;
+    this.wsPort = wsPort;
     this.authority = authority;
     this.#folder = folder;
     this.#address = address;
@@ -57,6 +66,7 @@ export class Broker {
     const broker = new Broker(
       fleet,
       port ?? (await freePort()),
+      await freePort(),
       authority,
       join(folder, 'mosquitto'),
       address,
@@ -76,6 +86,7 @@ export class Broker {
       mosquittoConfig({
         host: address,
         port: broker.port,
+        ws: { host: '127.0.0.1', port: broker.wsPort },
         ca: broker.#file('ca.pem'),
         certificate: broker.#file('broker.pem'),
         key: broker.#file('broker.key'),
@@ -96,6 +107,11 @@ export class Broker {
 
   get url(): string {
     return `mqtts://${this.#address}:${this.port}`;
+  }
+
+  /** The same by WebSocket. */
+  get wsUrl(): string {
+    return `wss://127.0.0.1:${this.wsPort}/mqtt`;
   }
 
   /** Writes the rules anew, and has them read. */

@@ -1,3 +1,5 @@
+import { messageOf } from '../../../shared/errors.ts';
+import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { LINK_FOLDER } from '../../../shared/link-file.ts';
 import type { FleetUplink } from '../../../shared/rpc/fleet.ts';
 import type { Base } from '../node/base.ts';
@@ -50,6 +52,9 @@ export function openNetwork(
     hub,
     onUse: ({ metered, change }) => {
       video.set(metered);
+      writeAtomic(paths.uplink, JSON.stringify({ metered }), 0o644).catch((error: unknown) =>
+        log.error(`${paths.uplink}: ${messageOf(error)}`),
+      );
       const hz = metered ? Math.min(own.metered_telemetry_hz, fleet.telemetry_hz) : null;
       onUplink({ telemetry_hz: hz, change: change === null ? null : { ...change, metered } });
     },
