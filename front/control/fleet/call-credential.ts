@@ -136,7 +136,7 @@ export class CallVerifier {
   async #confirmation(
     { node, method, path, body, nonce, jti }: CallStatement,
     jws: string,
-    id: string,
+    call: string,
   ): Promise<{ readonly how: Confirm['how']; readonly operator: string }> {
     const operators = await this.#operators;
     const { payload, kid } = await verifyStatement(
@@ -152,7 +152,7 @@ export class CallVerifier {
       payload.nonce === nonce &&
       payload.jti === jti;
     if (!same) throw new NotBelieved('it is for another call');
-    this.#spend(`${kid} ${jti}`, id);
+    this.#spend(`${kid} ${jti}`, call);
     return { how: payload.how, operator: operators.get(kid)?.name ?? '' };
   }
 
