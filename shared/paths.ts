@@ -102,6 +102,8 @@ export interface Paths {
   readonly flightLogs: string;
   /** Telemetry logs. */
   readonly tlogs: string;
+  /** What was uploaded, and when. */
+  readonly uploads: string;
   /** MAVLink signing keys, one file each. */
   readonly signingDir: string;
   /** Installed extensions, a folder each; and the file with their records. */
@@ -188,6 +190,7 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     paramMetadata: join(state, 'param-metadata'),
     flightLogs: join(state, 'flight-logs'),
     tlogs: join(state, 'tlogs'),
+    uploads: join(state, 'uploads.json'),
     signingDir: join(state, 'signing'),
     plugins: join(state, 'plugins'),
     pluginState: join(state, 'plugin-state.json'),

@@ -21,7 +21,7 @@ import { PolicyMaker } from './authority/policy.ts';
 import { Signer } from './authority/signer.ts';
 import { BrokerProcess } from './broker/broker-process.ts';
 import { BrokerRules } from './broker/broker-rules.ts';
-import type { HubConfig } from './config.ts';
+import { brokerUrls, type HubConfig } from './config.ts';
 import { DiskProbe } from './disk.ts';
 import { Events } from './fleet/events.ts';
 import { Fleet } from './fleet/fleet.ts';
@@ -79,8 +79,10 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
   const quota = new NodeQuota(monotonic);
   const policy = new PolicyMaker(db, config.fleet, signer, denied, now);
   const audit = new HubAudit(places, now, log);
+  const brokers = brokerUrls(config);
   const acl = config.broker.acl ?? places.acl;
-  const broker = ownBroker === null ? null : new BrokerProcess({ places, acl, ...ownBroker, log });
+  const broker =
+    ownBroker === null ? null : new BrokerProcess({ places, acl, ...ownBroker, ws: config.listen_ws, log });
   const rules = new BrokerRules({
     fleet: config.fleet,
     file: acl,
@@ -90,7 +92,7 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     log,
   });
   const link = new FleetLink({
-    url: config.broker.url,
+    urls: Object.values(brokers),
     fleetId: config.fleet,
     ca: authority.certificate,
     identity: async () => certificates.read(places.mqtt),
@@ -149,7 +151,7 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
       await tell('the policy', publishPolicy);
     },
   });
-  const common = { authority, fleetId: config.fleet, brokerUrl: config.broker.url, now };
+  const common = { authority, fleetId: config.fleet, brokers, now };
   const caHash = caHashOf(new X509Certificate(authority.certificate));
   const parts: HandlerParts = {
     config,
@@ -189,6 +191,7 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     if (!(await certificates.renew())) return;
     server.renew(await certificates.read(places.server));
     await rules.reload();
+    broker?.renewed();
     await link.reconnect();
   };
   let timers: readonly NodeJS.Timeout[] = [];

@@ -4,6 +4,7 @@ import { Retry } from '../../shared/async/retry.ts';
 import { TokenBucket } from '../../shared/async/token-bucket.ts';
 import { within } from '../../shared/async/within.ts';
 import { messageOf } from '../../shared/errors.ts';
+import { BrokerWays } from '../../shared/fleet/broker-ways.ts';
 import { type FleetEvent, MAX_PICTURE_BYTES, type Presence } from '../../shared/fleet/told.ts';
 import { callerOf, topics } from '../../shared/fleet/topics.ts';
 import type { JsonObject } from '../../shared/member.ts';
@@ -54,6 +55,8 @@ const PRESENCE_RATE = { perSecond: 0.2, burst: 5 } as const;
 /** So many wills may still be on their way. */
 const MAX_SESSIONS = 16;
 const GOODBYE_MS = 2000;
+/** What the queue remembers: the broker's address that worked last, for the next process. */
+const BROKER_FACT = 'broker';
 /** How often it is told that a watch was not believed. */
 const REFUSED_MS = 60_000;
 
@@ -88,6 +91,7 @@ export class FleetClient {
   readonly #presence: TokenBucket;
   readonly #watch: RetainedStatement;
   readonly #timers: NodeJS.Timeout[] = [];
+  readonly #ways: BrokerWays;
   #place: FleetPlace;
   #connection: BrokerConnection | null = null;
   #online = false;
@@ -123,6 +127,7 @@ export class FleetClient {
     const { control, queue, log, random, now } = options;
     this.#options = options;
     this.#place = options.place;
+    this.#ways = new BrokerWays(options.place.brokers, queue.fact(BROKER_FACT));
     this.#limits = { ...FLEET_LIMITS, ...options.limits };
     const { firstPauseMs: firstMs, longestPauseMs: capMs } = this.#limits;
     this.#retry = new Retry(() => this.#connect(), {
@@ -200,9 +205,10 @@ export class FleetClient {
    * @returns false: it is another place
    */
   renew(place: FleetPlace): boolean {
-    const same = (['node', 'fleet', 'name', 'profile', 'version', 'broker'] as const).every(
-      (member) => place[member] === this.#place[member],
-    );
+    const same =
+      (['node', 'fleet', 'name', 'profile', 'version'] as const).every(
+        (member) => place[member] === this.#place[member],
+      ) && place.brokers.join() === this.#place.brokers.join();
     if (same) this.#place = place;
     return same;
   }
@@ -228,6 +234,7 @@ export class FleetClient {
     const { events, telemetry } = queue.dropped;
     return {
       connected: this.#online,
+      via: this.#online ? this.#ways.url : null,
       problem: this.#online ? null : this.#problem.slice(0, 500),
       events_behind: queue.behind,
       oldest_event_at: queue.oldestAt,
@@ -244,6 +251,7 @@ export class FleetClient {
     try {
       const connection: BrokerConnection = new BrokerConnection(
         this.#place,
+        this.#ways.url,
         this.#presenceOf(session, false),
         this.#limits,
         {
@@ -280,7 +288,10 @@ export class FleetClient {
     if (this.#connection !== connection) return;
     this.#online = true;
     this.#problem = '';
-    this.#options.log.info(`connected to ${this.#place.broker}`);
+    this.#ways.worked();
+    const { queue } = this.#options;
+    if (queue.fact(BROKER_FACT) !== this.#ways.url) queue.append([], { [BROKER_FACT]: this.#ways.url });
+    this.#options.log.info(`connected to ${this.#ways.url}`);
     this.#stableTimer = setTimeout(() => this.#retry.worked(), this.#limits.stableMs);
     this.#sender.connected();
     this.changed();
@@ -289,6 +300,7 @@ export class FleetClient {
 
   #ended(why: string): void {
     this.#connection = null;
+    const lost = this.#online;
     this.#online = false;
     this.#announced = false;
     this.#watched = { telemetryHz: 0, picturesHz: 0, until: -Infinity };
@@ -299,7 +311,9 @@ export class FleetClient {
     if (why !== this.#problem && !this.#stopped) this.#options.log.warn(`not connected to the fleet: ${why}`);
     this.#problem = why;
     void this.#report();
-    this.#retry.again();
+    // One that was there until now is tried first.
+    if (!lost && !this.#stopped && this.#ways.failed()) this.#connect();
+    else this.#retry.again();
   }
 
   #hear(topic: string, payload: Buffer, retained: boolean): void {

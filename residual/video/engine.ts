@@ -26,6 +26,7 @@ import type { Outputs } from './outputs/outputs.ts';
 import { Pipeline } from './pipeline.ts';
 import { Recorder } from './recorder/recorder.ts';
 import type { Camera } from './sources/source.ts';
+import type { IceServers } from './viewers/ice-servers.ts';
 import { type OpenViewer, Viewers } from './viewers/viewers.ts';
 
 interface EngineOptions {
@@ -36,6 +37,7 @@ interface EngineOptions {
   readonly outputs: Outputs;
   readonly recordings: { readonly directory: string; readonly reserveBytes: number };
   readonly openViewer: OpenViewer;
+  readonly iceServers: Pick<IceServers, 'list'>;
   readonly socketPath: string;
   readonly liveSocketPath: string;
   readonly framesSocketPath: string;
@@ -121,6 +123,7 @@ export class Engine {
     });
     this.#viewers = new Viewers({
       open: options.openViewer,
+      servers: options.iceServers,
       requestKey: (encode) => (encode === 'main' ? requestKey() : this.#small.requestKey()),
       onSmall: (kbps) => this.#small.want(kbps),
       onChange: () => this.#tell(),
@@ -154,10 +157,8 @@ export class Engine {
         record_start: async ({ hint }) => this.#told(this.#record(hint)),
         record_stop: async () => this.#told(this.#recorder.stop()),
         viewer_open: async (params, signal) => this.#viewers.open(params, signal),
-        viewer_trickle: async ({ id, fragment }) => {
-          await this.#viewers.trickle(id, fragment);
-          return { done: true };
-        },
+        viewer_trickle: async ({ id, fragment, if_match: ifMatch }) =>
+          this.#viewers.trickle(id, fragment, ifMatch),
         viewers_end: ({ ids, why }) => {
           this.#viewers.end(ids, why);
           return { done: true };

@@ -17,6 +17,8 @@ import { Engine } from './engine.ts';
 import { Outputs } from './outputs/outputs.ts';
 import { mendNewest } from './recorder/torn-file.ts';
 import { configuredCameras } from './sources/configured-cameras.ts';
+import { IceServers } from './viewers/ice-servers.ts';
+import type { Relays } from './viewers/relays.ts';
 
 async function build(log: Logger): Promise<Program> {
   const paths = pathsFrom(process.env);
@@ -43,6 +45,7 @@ async function build(log: Logger): Promise<Program> {
     cameras: () => findCameras(process.env['SVC_SYS_DIR'], process.env['SVC_DEV_DIR']),
     csi: async () => csi.list(),
   });
+  let relays: Relays | null = null;
   const engine = new Engine({
     cameras,
     encoders: new Encoders({
@@ -66,8 +69,17 @@ async function build(log: Logger): Promise<Program> {
       reserveBytes: video.recording.reserve_mb * 1e6,
     },
     // Loaded on demand: it takes 60 ms and 20 MB, which a node without viewers does not need.
-    openViewer: async (offer, hooks) =>
-      (await import('./viewers/viewer.ts')).Viewer.open(offer, hooks, Math.random),
+    openViewer: async (offer, hooks, servers) => {
+      const { Viewer } = await import('./viewers/viewer.ts');
+      relays ??= new (await import('./viewers/relays.ts')).Relays({ now: () => performance.now(), log });
+      return Viewer.open(offer, hooks, { relays, servers, log }, Math.random);
+    },
+    iceServers: new IceServers({
+      configured: video.ice.servers,
+      ofHub: async () => [],
+      deviceId: paths.deviceId,
+      wallClock: Date.now,
+    }),
     socketPath: paths.videoSocket,
     liveSocketPath: paths.liveSocket,
     framesSocketPath: paths.framesSocket,

@@ -41,6 +41,11 @@ const encoded = (width: number, height: number, fps: number, kbps: number, what:
   description: what,
 });
 
+/** They travel in a header. */
+const VISIBLE = { pattern: '^[!-~]+$', 'x-says': 'must be visible ASCII characters' } as const;
+/** Each costs every viewer an allocation. */
+const MAX_ICE_SERVERS = 4;
+
 /** Who receives the picture is the business of whoever holds the pairing key. */
 const RECEIVERS = {
   'x-class': 'keyonly',
@@ -159,6 +164,66 @@ export const videoConfig = section({
       default: 16,
       description: 'simultaneous viewers, of WebRTC and live streams',
       ...RESIDUAL,
+    },
+  }),
+  ice: section({
+    servers: {
+      type: 'array',
+      maxItems: MAX_ICE_SERVERS,
+      items: {
+        type: 'object',
+        required: ['urls'],
+        properties: {
+          urls: {
+            type: 'array',
+            minItems: 1,
+            maxItems: 4,
+            uniqueItems: true,
+            items: { type: 'string', format: 'ice-url', maxLength: 256 },
+            description: 'the ways to one server, the best first',
+          },
+          username: {
+            type: 'string',
+            ...VISIBLE,
+            maxLength: 128,
+            description: 'for TURN; it does not end',
+          },
+          credential: {
+            type: 'string',
+            ...VISIBLE,
+            maxLength: 256,
+            description: 'password of username',
+            'x-secret': true,
+          },
+          secret: {
+            type: 'string',
+            minLength: 16,
+            maxLength: 256,
+            description: 'static-auth-secret of the server, from which credentials are made that end',
+            'x-secret': true,
+          },
+        },
+        anyOf: [
+          {
+            properties: {
+              urls: { type: 'array', items: { type: 'string', pattern: '^stun:' } },
+              username: false,
+              credential: false,
+              secret: false,
+            },
+          },
+          { required: ['username', 'credential'], properties: { secret: false } },
+          { required: ['secret'], properties: { username: false, credential: false } },
+        ],
+        'x-says': 'needs "secret", or "username" and "credential", where it has TURN',
+        additionalProperties: false,
+      },
+      default: [],
+      description:
+        'STUN and TURN servers by which node and viewers find a way to each other through NAT, each {urls, username and credential, or secret}; a member of a fleet without any uses those of its hub',
+      'x-class': 'keyonly',
+      'x-reason': 'decides through whose servers the picture goes',
+      ...VIDEO,
     },
   }),
   recording: section({

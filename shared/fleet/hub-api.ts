@@ -18,6 +18,11 @@ const text = { type: 'string', maxLength: 128 } as const;
 const scopes = STATEMENTS['svc-machine-token'].properties.scopes;
 const nodes = STATEMENTS['svc-machine-token'].properties.nodes;
 const time = { type: 'integer', description: 'ms since 1970' } as const;
+const brokerWs = {
+  type: 'string',
+  maxLength: 500,
+  description: 'wss://host:port/path: the same broker by WebSocket, for networks that let only 443 through',
+} as const;
 const jws = { type: 'string', maxLength: 1_000_000, description: 'compact JWS' } as const;
 
 /** POST /v1/enroll; the one-time secret is the credential. */
@@ -47,6 +52,7 @@ export const enrolled = {
     fleet: id,
     node: id,
     broker: { type: 'string', description: 'mqtts://host:port' },
+    broker_ws: brokerWs,
     ca: { ...pem, description: "of the broker's and the nodes' certificates" },
     certificate: pem,
     policy: jws,
@@ -84,6 +90,7 @@ export const callerSession = {
     scopes,
     nodes,
     broker: { type: 'string' },
+    broker_ws: brokerWs,
     ca: pem,
     certificate: pem,
     token: jws,

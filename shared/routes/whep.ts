@@ -10,19 +10,32 @@ export const whepRows = [
     fails: ['E_VIEWERS'],
     responses: {
       201: {
-        description: 'the SDP answer; Location names the session',
+        description: 'the SDP answer; Location names the session, Link the ICE servers',
         mediaType: 'application/sdp',
         schema: null,
       },
     },
     bodyKind: 'raw',
   }),
-  row('whep.session.patch', 'PATCH /whep/{session}', 'key safe_write ok - none', 'add ICE candidates', {
-    bodyMedia: 'application/trickle-ice-sdpfrag',
-    fails: ['E_PRECONDITION'],
-    responses: { 204: { description: 'accepted', mediaType: 'application/json', schema: null } },
-    bodyKind: 'raw',
-  }),
+  row(
+    'whep.session.patch',
+    'PATCH /whep/{session}',
+    'key safe_write ok - none',
+    'add ICE candidates or restart ICE',
+    {
+      bodyMedia: 'application/trickle-ice-sdpfrag',
+      fails: ['E_PRECONDITION', 'E_BUSY'],
+      responses: {
+        200: {
+          description: 'ICE begins anew, for an If-Match of *; the side of the node',
+          mediaType: 'application/trickle-ice-sdpfrag',
+          schema: null,
+        },
+        204: { description: 'accepted', mediaType: 'application/json', schema: null },
+      },
+      bodyKind: 'raw',
+    },
+  ),
   row('whep.session.delete', 'DELETE /whep/{session}', 'key safe_write ok - none', 'end playback', {
     responses: json('ended', { type: 'object' }),
   }),

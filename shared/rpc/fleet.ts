@@ -10,8 +10,8 @@ export interface FleetPlace {
   readonly name: string;
   readonly profile: Profile;
   readonly version: string;
-  /** `mqtts://host:port` */
-  readonly broker: string;
+  /** `mqtts://host:port`, then `wss://host:port/path` where the hub has one: tried in this order. */
+  readonly brokers: readonly string[];
   /** PEM: the CA of the broker, the client's certificate and its key. */
   readonly ca: string;
   readonly certificate: string;
@@ -21,6 +21,8 @@ export interface FleetPlace {
 /** What svc-fleet knows of its connection, for GET /api/fleet. */
 export interface FleetLinkState {
   readonly connected: boolean;
+  /** By which of the broker's addresses; null while not connected. */
+  readonly via: string | null;
   /** Why not, in words; null while connected. */
   readonly problem: string | null;
   /** Events that the hub has not acknowledged, and the oldest one's time, ms since 1970. */
@@ -83,6 +85,7 @@ export const FLEET = {
         type: 'object',
         required: [
           'connected',
+          'via',
           'problem',
           'events_behind',
           'oldest_event_at',
@@ -92,6 +95,7 @@ export const FLEET = {
         ],
         properties: {
           connected: { type: 'boolean' },
+          via: { type: ['string', 'null'], maxLength: 500 },
           problem: { type: ['string', 'null'], maxLength: 500 },
           events_behind: { type: 'integer' },
           oldest_event_at: { type: ['integer', 'null'] },

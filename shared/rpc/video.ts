@@ -106,6 +106,29 @@ export interface ViewerPath {
   readonly loss: number | null;
 }
 
+/** A STUN or TURN server with credentials that are good now; null where it needs none. */
+export interface IceServer {
+  readonly urls: readonly string[];
+  readonly username: string | null;
+  readonly credential: string | null;
+}
+
+export interface ViewerOpened {
+  /** SDP. */
+  readonly answer: string;
+  /** Of the ICE session. */
+  readonly etag: string;
+  /** For the viewer. */
+  readonly ice_servers: readonly IceServer[];
+}
+
+export interface Trickled {
+  /** Our side of an ICE restart, `application/trickle-ice-sdpfrag`; null where candidates were taken. */
+  readonly restarted: string | null;
+  readonly etag: string;
+  readonly ice_servers: readonly IceServer[];
+}
+
 /** One WebRTC playback. */
 export interface ViewerStatus {
   readonly id: string;
@@ -278,18 +301,21 @@ export const VIDEO = {
         },
         additionalProperties: false,
       },
-      shape<{ readonly answer: string }>(),
+      shape<ViewerOpened>(),
       CALL_MS,
     ),
-    /** An `application/trickle-ice-sdpfrag` body. Errors: E_NOT_FOUND, E_BAD_REQUEST, E_INVALID_VALUE for an ICE restart. */
+    /**
+     * An `application/trickle-ice-sdpfrag` body; an `if_match` of `*` restarts ICE. Errors: E_NOT_FOUND, E_BAD_REQUEST, E_BUSY,
+     * E_PRECONDITION.
+     */
     viewer_trickle: method(
       {
         type: 'object',
-        required: ['id', 'fragment'],
-        properties: { id, fragment: text },
+        required: ['id', 'fragment', 'if_match'],
+        properties: { id, fragment: text, if_match: { type: ['string', 'null'] } },
         additionalProperties: false,
       },
-      shape<Done>(),
+      shape<Trickled>(),
       CALL_MS,
     ),
     /** Ends those that exist; `why` is for the log. */

@@ -51,6 +51,13 @@ export interface VideoOutput {
   readonly port: number;
 }
 
+/** A STUN or TURN server, from `video.ice.servers` (RFC 7064, RFC 7065). */
+export interface IceUrl extends HostPort {
+  readonly kind: 'stun' | 'turn';
+  /** How the server is spoken to; what it relays is always UDP. */
+  readonly transport: 'udp' | 'tcp' | 'tls';
+}
+
 export interface HostPort {
   readonly host: string;
   readonly port: number;
@@ -186,6 +193,18 @@ export function parseVideoOutput(text: string): VideoOutput | null {
   return address === null ? null : { kind: match?.[1] === 'rtp' ? 'rtp' : 'mpegts', ...address };
 }
 
+/** @returns null if the text has none of the forms of FORMATS['ice-url'] */
+export function parseIceUrl(text: string): IceUrl | null {
+  const [, scheme, authority = '', transport] =
+    /^(stun|turns?):([^?]+?)(?:\?transport=(udp|tcp))?$/.exec(text) ?? [];
+  if (scheme === undefined || (scheme === 'stun' && transport !== undefined)) return null;
+  if (scheme === 'turns' && transport === 'udp') return null; // DTLS, which nobody here speaks
+  const at = parseHostPort(authority) ?? parseHostPort(`${authority}:${scheme === 'turns' ? 5349 : 3478}`);
+  if (at === null) return null;
+  if (scheme === 'stun') return { kind: 'stun', transport: 'udp', ...at };
+  return { kind: 'turn', transport: scheme === 'turns' ? 'tls' : transport === 'tcp' ? 'tcp' : 'udp', ...at };
+}
+
 function isWebOrigin(text: string): boolean {
   const url = parseUrl(text);
   return url !== null && /^https?:$/.test(url.protocol) && url.origin === text.toLowerCase();
@@ -210,6 +229,11 @@ export const FORMATS = {
   'video-output': {
     forms: 'rtp://host:port or mpegts://host:port',
     fits: (text: string) => parseVideoOutput(text) !== null,
+  },
+  'ice-url': {
+    forms:
+      'one of stun:host, stun:host:port, turn:host:port, turn:host:port?transport=udp, turn:host:port?transport=tcp, turns:host:port',
+    fits: (text: string) => parseIceUrl(text) !== null,
   },
   'rtk-source': {
     forms: 'one of off, ntrip, serial:/dev/…:baud (300 to 4000000), tcp:host:port',
@@ -248,12 +272,16 @@ export const FORMATS = {
     fits: (text: string) => text.isWellFormed() && SHOWN.test(text),
   },
   'web-origin': { forms: 'http(s)://host or http(s)://host:port', fits: isWebOrigin },
+  'web-origin-or-empty': {
+    forms: 'http(s)://host or http(s)://host:port, or empty',
+    fits: (text: string) => text === '' || isWebOrigin(text),
+  },
 } as const;
 
 /** The host that a value of this format makes the node log in at; null for none. */
 export function destination(format: unknown, value: unknown): string | null {
   if (typeof value !== 'string') return null;
-  if (format === 'host-or-empty') return value.toLowerCase();
+  if (format === 'host-or-empty' || format === 'web-origin-or-empty') return value.toLowerCase();
   if (format !== 'video-source') return null;
   const source = parseVideoSource(value);
   return source?.kind === 'rtsp' ? source.host.toLowerCase() : null;

@@ -48,7 +48,7 @@ async function make({ nodes, fleet, broker, authority }: Begin): Promise<void> {
     const place = {
       node,
       fleet,
-      broker,
+      brokers: [broker],
       key,
       certificate,
       ca: authority.certificate,

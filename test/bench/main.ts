@@ -1,4 +1,4 @@
-/** `npm run bench [-- connector|extensions|fleet|flight-data|footprint|front|framing|link|log-viewer|logs|missions|page|relay|startup|thin-video|tls|video|vision ...]`: prints a table, writes bench-results/<time>.json. */
+/** `npm run bench [-- connector|extensions|fleet|flight-data|footprint|front|framing|link|log-viewer|logs|missions|nat-video|page|relay|startup|thin-video|tls|video|vision ...]`: prints a table, writes bench-results/<time>.json. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -16,6 +16,7 @@ import { benchLogViewer } from './log-viewer.ts';
 import { benchLogs } from './logs.ts';
 import { benchMissions } from './missions.ts';
 import type { BenchName } from './names.ts';
+import { benchNatVideo } from './nat-video.ts';
 import { benchPage } from './page.ts';
 import { benchRelay } from './relay.ts';
 import type { Result } from './result.ts';
@@ -37,6 +38,7 @@ const BENCHES: Readonly<Record<BenchName, () => Promise<readonly Result[]>>> = {
   'log-viewer': benchLogViewer,
   logs: benchLogs,
   missions: benchMissions,
+  'nat-video': benchNatVideo,
   page: benchPage,
   relay: benchRelay,
   startup: benchStartup,

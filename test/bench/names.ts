@@ -11,6 +11,7 @@ export const BENCH_NAMES = [
   'log-viewer',
   'logs',
   'missions',
+  'nat-video',
   'page',
   'relay',
   'startup',

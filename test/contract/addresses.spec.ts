@@ -8,6 +8,7 @@ import { readTrust } from '../../shared/plugins/signature.ts';
 import {
   FORMATS,
   parseHostPort,
+  parseIceUrl,
   parseMavlinkEndpoint,
   parseMavlinkSource,
   parseVideoOutput,
@@ -81,6 +82,9 @@ describe('the addresses of the config', () => {
     const output = { kind: 'mpegts', host: 'gcs.local', port: 5000 };
     expect(parseVideoOutput('mpegts://gcs.local:5000')).to.deep.equal(output);
     expect(parseVideoOutput('rtp://[fd00::2]:5600')).to.deep.include({ kind: 'rtp', host: 'fd00::2' });
+    expect(parseIceUrl('stun:a.example')).to.include({ kind: 'stun', port: 3478, transport: 'udp' });
+    expect(parseIceUrl('turn:a.example:443?transport=tcp')).to.include({ port: 443, transport: 'tcp' });
+    expect(parseIceUrl('turns:[fd00::2]')).to.include({ host: 'fd00::2', port: 5349, transport: 'tls' });
     expect(parseHostPort('[fe80::1]:5602')).to.deep.equal({ host: 'fe80::1', port: 5602 });
   });
 
@@ -135,6 +139,18 @@ describe('the addresses of the config', () => {
       'rtp://10.0.0.2:5600/',
       ' mpegts://10.0.0.2:5600',
     ],
+    'ice-url': [
+      '',
+      'turn:',
+      'stun://a.example',
+      'stun:a.example?transport=udp',
+      'turn:a.example?transport=sctp',
+      'turns:a.example?transport=udp',
+      'turn:a.example:0',
+      'turn:user@a.example',
+      'turn:a.example>; rel="x',
+      'http://a.example',
+    ],
     'rtk-source': [
       '',
       'ntrip:host:2101',
@@ -158,6 +174,13 @@ describe('the addresses of the config', () => {
       'a\u2066b',
       'a\u200fb',
       'a\ud800b',
+    ],
+    'web-origin-or-empty': [
+      '*',
+      'https://s3.example/',
+      'ftp://a.example',
+      's3.example',
+      'https://u:p@s3.example',
     ],
     'web-origin': ['*', 'http://a.example/', 'ftp://a.example', 'http://a.example:70000', 'a.example'],
   };

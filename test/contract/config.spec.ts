@@ -91,6 +91,7 @@ describe('GET and PUT /api/config', () => {
       logging: { level: string };
       security: { api: { cors_origins: string[] } };
       radio: { tx_power_dbm: number | null };
+      video: { ice: { servers: unknown } };
     };
 
   it('writes one key, keeps comments and says which process must restart', async () => {
@@ -253,6 +254,34 @@ describe('GET and PUT /api/config', () => {
     }
     const audit = await readFile(`${node.paths.auditDir}/audit.ndjson`, 'utf8');
     expect(audit).to.include('GET /api/config/secret').and.not.include('hunter22');
+  });
+
+  it('secrets within a list: masked in answers, files and audit; the mask is not written back', async () => {
+    const secret = 'of-coturn-and-this-node';
+    const servers = [{ urls: ['stun:a.example'] }, { urls: ['turn:b.example'], secret }];
+    const shown = [{ urls: ['stun:a.example'] }, { urls: ['turn:b.example'], secret: '***' }];
+    for (const value of [servers, JSON.stringify(servers)]) {
+      const written = await put('video.ice.servers', value);
+      expect([written.status, written.body['value']]).to.deep.equal([200, shown]);
+    }
+    expect((await get()).video.ice.servers).to.deep.equal(shown);
+    for (const wrong of [
+      shown,
+      JSON.stringify(shown),
+      [{ urls: ['turn:b.example'] }],
+      [{ urls: ['turn:b.example'], username: 'u' }],
+      [{ urls: ['turn:b.example'], username: 'u', credential: 'a\r\nb' }],
+      [{ urls: ['turn:b.example'], secret, username: 'u', credential: 'c' }],
+      [{ urls: [] }],
+    ]) {
+      const { status, body } = await put('video.ice.servers', wrong);
+      expect([status, body['code']], JSON.stringify(wrong)).to.deep.equal([422, 'E_INVALID_VALUE']);
+      expect(JSON.stringify(body)).to.not.include(secret);
+    }
+    expect(await readFile(node.paths.config, 'utf8')).to.include(secret);
+    const audit = await readFile(`${node.paths.auditDir}/audit.ndjson`, 'utf8');
+    expect(audit).to.include('video.ice.servers').and.not.include(secret);
+    expect((await put('video.ice.servers', [])).body['value']).to.deep.equal([]);
   });
 
   it('the schema says what a settings page needs', async () => {

@@ -73,10 +73,39 @@ describe('viewers', () => {
     const { peer, session } = await watch();
     expect((await trickle(session)).status).to.equal(204);
     expect((await trickle(session, { ...KEYED, 'if-match': '"another"' })).status).to.equal(412);
-    expect((await trickle(session, { ...KEYED, 'if-match': '*' })).status).to.equal(422);
     expect((await trickle(session, token)).status).to.equal(404);
     expect((await end(session, token)).status).to.equal(404);
     expect((await end(session)).status).to.equal(200);
+    await peer.close();
+  });
+
+  it('ICE begins anew for new credentials alone, and candidates of before are refused', async () => {
+    const { peer, session } = await watch();
+    const patch = async (ifMatch: string | null, ...lines: readonly string[]) =>
+      node.request(session, {
+        method: 'PATCH',
+        headers: { ...KEYED, ...FRAGMENT, ...(ifMatch === null ? {} : { 'if-match': ifMatch }) },
+        body: lines.map((line) => `${line}\r\n`).join(''),
+      });
+    const fresh = ['a=ice-ufrag:Wxyz', `a=ice-pwd:${'p'.repeat(24)}`];
+    for (const lines of [
+      [],
+      ['a=ice-ufrag:Wxyz'],
+      ['a=ice-ufrag:a b', fresh[1] ?? ''],
+      [fresh[0] ?? '', 'a=ice-pwd:short'],
+    ])
+      expect((await patch('*', ...lines)).status, lines.join()).to.equal(400);
+    expect((await patch(null, ...fresh)).status, 'without If-Match').to.equal(412);
+    const { status, headers, text } = await patch('*', ...fresh);
+    expect([status, headers['content-type']]).to.deep.equal([200, FRAGMENT['content-type']]);
+    expect(text).to.match(
+      /^a=ice-ufrag:\S{4,}\r\na=ice-pwd:\S{22,}\r\nm=video .*\r\na=mid:.*\r\na=candidate:/,
+    );
+    expect((await patch('*', ...fresh)).status, 'the same once more').to.equal(400);
+    expect((await patch(headers['etag'] ?? '', ...fresh)).status).to.equal(204);
+    expect((await patch('"of before"')).status).to.equal(412);
+    expect(await viewers()).to.equal(1);
+    await end(session);
     await peer.close();
   });
 

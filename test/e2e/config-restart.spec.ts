@@ -62,6 +62,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'security.require_tls': 'test/e2e/https.spec.ts',
   'video.cameras': 'test/video/cameras.spec.ts',
   'video.codec': 'test/e2e/video-h265.spec.ts',
+  'video.ice.servers': 'test/e2e/video-nat.spec.ts',
 };
 
 describe('each config key is in force once what the answer names was restarted', function () {
@@ -346,6 +347,31 @@ describe('each config key is in force once what the answer names was restarted',
     );
     await undo('rtk.source', 'off');
     caster.close();
+  });
+
+  it('upload.*', async () => {
+    for (const [key, value] of [
+      ['bucket', 'flights'],
+      ['region', 'eu-central-1'],
+      ['prefix', 'north/'],
+      ['access_key_id', 'AKID'],
+      ['secret_access_key', 'geheim'],
+      ['kinds', ['tlogs']],
+      ['while_armed', true],
+      ['on_metered', true],
+      ['max_kbit_s', 1000],
+      ['keep_days', 30], // test/e2e/uploads.spec.ts sees what each does
+    ] as const) {
+      tried.add(`upload.${key}`);
+      await setConfigKey(node.paths, `upload.${key}`, value);
+    }
+    await apply('upload.endpoint', 'http://127.0.0.1:9');
+    await askAgain(
+      'svc-residual is back, with a store',
+      async () => at('/api/uploads', 'store'),
+      (store) => store === 'http://127.0.0.1:9/flights',
+    );
+    await undo('upload.endpoint', '');
   });
 
   it('mavlink.endpoints', async () => {

@@ -348,7 +348,7 @@ export class Rig {
       name: 'Falcon',
       profile: 'drone',
       version: '0.1.0',
-      broker: broker.url,
+      brokers: [broker.url],
       ca,
       certificate,
       key,

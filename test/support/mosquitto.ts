@@ -32,13 +32,15 @@ export interface ClientIdentity {
 export class Broker {
   readonly fleet: string;
   readonly port: number;
+  readonly wsPort: number;
   readonly authority: Authority;
   readonly #folder: string;
   #process: ChildProcess | null = null;
 
-  private constructor(fleet: string, port: number, authority: Authority, folder: string) {
+  private constructor(fleet: string, port: number, wsPort: number, authority: Authority, folder: string) {
     this.fleet = fleet;
     this.port = port;
+    this.wsPort = wsPort;
     this.authority = authority;
     this.#folder = folder;
   }
@@ -51,7 +53,13 @@ export class Broker {
     port?: number,
   ): Promise<Broker> {
     const authority = given ?? (await newAuthority(`svc fleet ${fleet}`, Date.now()));
-    const broker = new Broker(fleet, port ?? (await freePort()), authority, join(folder, 'mosquitto'));
+    const broker = new Broker(
+      fleet,
+      port ?? (await freePort()),
+      await freePort(),
+      authority,
+      join(folder, 'mosquitto'),
+    );
     await mkdir(broker.#folder, { recursive: true });
     const key = newCertificateKey();
     const { pem } = await certificateRequest(key);
@@ -67,6 +75,7 @@ export class Broker {
       mosquittoConfig({
         host: '127.0.0.1',
         port: broker.port,
+        ws: { host: '127.0.0.1', port: broker.wsPort },
         ca: broker.#file('ca.pem'),
         certificate: broker.#file('broker.pem'),
         key: broker.#file('broker.key'),
@@ -87,6 +96,11 @@ export class Broker {
 
   get url(): string {
     return `mqtts://127.0.0.1:${this.port}`;
+  }
+
+  /** The same by WebSocket. */
+  get wsUrl(): string {
+    return `wss://127.0.0.1:${this.wsPort}/mqtt`;
   }
 
   /** Writes the rules anew, and has them read. */

@@ -61,9 +61,14 @@ export async function shownBy({ port, ca }: Secured, host = '127.0.0.1'): Promis
   return certificate;
 }
 
-/** A certificate of nobody's authority for 127.0.0.1, with its key, into these files. */
-export async function selfSigned(name: string, cert: string, key: string): Promise<void> {
+/** A certificate of nobody's authority for that address, with its key, into these files. */
+export async function selfSigned(
+  name: string,
+  cert: string,
+  key: string,
+  address = '127.0.0.1',
+): Promise<void> {
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '30'];
-  const who = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const who = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=IP:${address}`];
   await promisify(execFile)('openssl', ['req', '-x509', ...curve, '-keyout', key, '-out', cert, ...who]);
 }

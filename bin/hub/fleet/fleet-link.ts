@@ -2,8 +2,10 @@ import { Socket } from 'node:net';
 import { connect, type IClientOptions, type MqttClient } from 'mqtt';
 import { type Deferred, deferred } from '../../../shared/async/deferred.ts';
 import { contained, every } from '../../../shared/async/every.ts';
+import { Retry } from '../../../shared/async/retry.ts';
 import { Serial } from '../../../shared/async/serial.ts';
 import { messageOf } from '../../../shared/errors.ts';
+import { BrokerWays } from '../../../shared/fleet/broker-ways.ts';
 import { MAX_PICTURE_BYTES } from '../../../shared/fleet/told.ts';
 import {
   HUB_ID,
@@ -42,7 +44,8 @@ const WRONG = { twin: TWIN, audit: 'its audit went back' } as const;
 const FLOOD = 'more events than the hub takes of one node';
 
 interface FleetLinkOptions {
-  readonly url: string;
+  /** The broker's addresses, tried in this order. */
+  readonly urls: readonly string[];
   readonly fleetId: string;
   readonly ca: string;
   readonly identity: () => Promise<KeyPair>;
@@ -67,6 +70,9 @@ interface FleetLinkOptions {
 /** The hub at the broker: hears what the nodes say, stores their events, and acknowledges what is stored. */
 export class FleetLink {
   readonly #options: FleetLinkOptions;
+  readonly #ways: BrokerWays;
+  readonly #retry: Retry;
+  #opening = 0;
   #client: MqttClient | null = null;
   #timers: readonly NodeJS.Timeout[] = [];
   #problem: string | null = null;
@@ -81,6 +87,12 @@ export class FleetLink {
 
   constructor(options: FleetLinkOptions) {
     this.#options = options;
+    const { urls, random } = options;
+    this.#ways = new BrokerWays(urls, null);
+    this.#retry = new Retry(() => void this.#attempt(), {
+      firstMs: RETRY_MS * (1 + 2 * random()),
+      capMs: RETRY_MS * 3,
+    });
   }
 
   get connected(): boolean {
@@ -101,14 +113,14 @@ export class FleetLink {
         for (const node of events.pruneShares()) this.#floods(node);
       }),
     ];
-    await this.#open();
+    this.#retry.start();
     log.info('connecting to the broker');
   }
 
   /** With a new certificate. */
   async reconnect(): Promise<void> {
     await this.#close();
-    await this.#open();
+    this.#retry.start();
   }
 
   async stop(): Promise<void> {
@@ -183,9 +195,22 @@ export class FleetLink {
     for (const topic of [...kept, topics.ack(fleetId, node)]) await this.publish(topic, '');
   }
 
+  async #attempt(): Promise<void> {
+    try {
+      await this.#open();
+    } catch (error) {
+      this.#problem = messageOf(error);
+      this.#options.log.warn(`broker: ${this.#problem}`);
+      this.#retry.again();
+    }
+  }
+
+  /** @throws Error for a certificate that cannot be read */
   async #open(): Promise<void> {
-    const { url, ca, identity, random, log } = this.#options;
+    const opening = ++this.#opening;
+    const { ca, identity, log } = this.#options;
     const { certificate, key } = await identity();
+    if (opening !== this.#opening) return; // closed meanwhile
     const options: IClientOptions = {
       ca,
       cert: certificate,
@@ -195,15 +220,19 @@ export class FleetLink {
       clean: true,
       keepalive: KEEPALIVE_S,
       connectTimeout: CONNECT_MS,
-      reconnectPeriod: RETRY_MS * (1 + 2 * random()),
+      reconnectPeriod: 0, // done here: with the next address, and the newest certificate
       resubscribe: false,
       queueQoSZero: false,
       writeCache: false, // 8 MB, for faster headers
       properties: { receiveMaximum: RECEIVE_MAXIMUM },
     };
-    const client = connect(url, options);
+    const client = connect(this.#ways.url, options);
     this.#client = client;
+    let lost = false;
     client.on('connect', () => {
+      lost = true;
+      this.#ways.worked();
+      this.#retry.worked();
       this.#problem = null;
       // A message leaves in several writes, and must not wait for the answer to the first.
       if (client.stream instanceof Socket) client.stream.setNoDelay(true);
@@ -219,6 +248,10 @@ export class FleetLink {
       if (this.#client !== client) return; // we have closed it
       if (this.#problem === null) log.warn('the broker is away');
       this.#problem ??= 'the connection to the broker was lost';
+      this.#client = null;
+      client.end(true);
+      if (!lost && this.#ways.failed()) this.#retry.start();
+      else this.#retry.again();
     });
     client.on('error', (error) => {
       const problem = messageOf(error);
@@ -255,6 +288,8 @@ export class FleetLink {
   }
 
   async #close(): Promise<void> {
+    this.#retry.stop();
+    this.#opening++;
     const client = this.#client;
     this.#client = null;
     // At once: what had to go out was waited for.

@@ -11,6 +11,7 @@ import { validatorOf } from '../../../shared/schemas/validator.ts';
 import type { Caller } from '../api/caller.ts';
 import type { HubCall, HubRow } from '../api/row.ts';
 import type { Signer } from '../authority/signer.ts';
+import type { BrokerUrls } from '../config.ts';
 import type { Credentials } from '../stores/credentials.ts';
 
 const DAY_S = 24 * 3600;
@@ -21,7 +22,7 @@ const isJwk = validatorOf(STATEMENTS['svc-machine-token'].properties.cnf.propert
 interface SessionsOptions {
   readonly authority: Authority;
   readonly fleetId: string;
-  readonly brokerUrl: string;
+  readonly brokers: BrokerUrls;
   readonly credentials: Credentials;
   readonly signer: Signer;
   /** How long a token is good, seconds. */
@@ -40,7 +41,7 @@ export class Sessions {
 
   /** @throws ApiError E_INVALID_VALUE; E_SCOPE for another key than the credential's */
   async open(caller: Caller, headers: HubCall<HubRow>['headers']): Promise<CallerSession> {
-    const { authority, brokerUrl: broker, credentials, tokenTtl, now } = this.#options;
+    const { authority, brokers, credentials, tokenTtl, now } = this.#options;
     const { id, operator } = caller;
     const jwk = keyOf(headers[CALLER_KEY_HEADER]);
     // As long as the token, and a day for a clock that is late.
@@ -55,7 +56,7 @@ export class Sessions {
       throw new ApiError('E_SCOPE', 'This credential belongs to another key: the first one that used it.');
     return {
       operator,
-      broker,
+      ...brokers,
       ca: authority.certificate,
       certificate,
       ...(await this.#token(caller, jwk, tokenTtl)),

@@ -4,7 +4,7 @@ import { Serial } from '../../../shared/async/serial.ts';
 import { normaliseProfile } from '../../../shared/config/agent.ts';
 import { type ConfigNode, configLeaf, keysWith, valueAt } from '../../../shared/config/keys.ts';
 import { loadConfig } from '../../../shared/config/load.ts';
-import { MASK, maskedConfig } from '../../../shared/config/mask.ts';
+import { holdsMask, maskedConfig, maskedValue } from '../../../shared/config/mask.ts';
 import type { Config } from '../../../shared/config/schema.ts';
 import { invalidKey, setConfigKey } from '../../../shared/config/write.ts';
 import { ApiError } from '../../../shared/errors.ts';
@@ -78,11 +78,16 @@ export class ConfigStore {
     const leaf = configLeaf(key);
     if (leaf === null)
       throw new ApiError('E_UNKNOWN_KEY', `No config key ${key}. GET /api/config/schema lists them.`);
-    if (leaf['x-secret'] === true && value === MASK) throw invalidKey(key, 'the mask is not a value');
     const coerced = coerce(leaf, leaf['x-profile'] === true ? normaliseProfile(value) : value);
+    if (holdsMask(leaf, coerced)) throw invalidKey(key, 'the mask is not a value');
     const cleared = await this.#writes.run(async () => setConfigKey(this.#paths, key, coerced));
-    const shown = leaf['x-secret'] === true ? MASK : coerced;
-    return { key, value: shown, persisted: true, restart_required: restartOf(leaf), cleared };
+    return {
+      key,
+      value: maskedValue(leaf, coerced),
+      persisted: true,
+      restart_required: restartOf(leaf),
+      cleared,
+    };
   }
 }
 

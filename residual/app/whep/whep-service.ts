@@ -1,8 +1,8 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Principal } from '../../../shared/auth/principal.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { Calls } from '../../../shared/rpc/contract.ts';
-import type { VIDEO } from '../../../shared/rpc/video.ts';
+import type { Trickled, VIDEO, ViewerOpened } from '../../../shared/rpc/video.ts';
 
 interface WhepOptions {
   /** svc-video, with the viewers that it has told of. */
@@ -17,11 +17,8 @@ interface WhepOptions {
   readonly others: () => number;
 }
 
-export interface Opened {
+export interface Opened extends ViewerOpened {
   readonly id: string;
-  readonly etag: string;
-  /** SDP. */
-  readonly answer: string;
 }
 
 /**
@@ -51,32 +48,25 @@ export class WhepService {
     const opening = { owner, ended: false };
     this.#opening.set(id, opening);
     try {
-      const { answer } = await engine.calls.viewer_open({ id, owner, offer });
+      const opened = await engine.calls.viewer_open({ id, owner, offer });
       if (opening.ended) {
         await engine.calls.viewers_end({ ids: [id], why: ENDED });
         throw new ApiError('E_UNAUTHENTICATED');
       }
-      return { id, etag: etagOf(id), answer };
+      return { id, ...opened };
     } finally {
       this.#opening.delete(id);
     }
   }
 
   /**
-   * Takes the client's further candidates.
+   * Takes the client's further candidates, or begins ICE anew.
    * @param ifMatch the header, null without one
-   * @throws ApiError E_NOT_FOUND, E_PRECONDITION, E_BAD_REQUEST, E_INVALID_VALUE for an ICE restart
+   * @throws ApiError E_NOT_FOUND, E_PRECONDITION, E_BAD_REQUEST, E_BUSY
    */
-  async trickle(id: string, fragment: string, ifMatch: string | null, caller: Principal): Promise<void> {
+  async trickle(id: string, fragment: string, ifMatch: string | null, caller: Principal): Promise<Trickled> {
     this.#find(id, caller);
-    // The If-Match value of an ICE restart (RFC 9725 4.3.2).
-    if (ifMatch === '*')
-      throw new ApiError(
-        'E_INVALID_VALUE',
-        'ICE restarts are not supported. End this session and send a new offer.',
-      );
-    if (ifMatch !== null && ifMatch !== etagOf(id)) throw new ApiError('E_PRECONDITION');
-    await this.#options.engine.calls.viewer_trickle({ id, fragment });
+    return this.#options.engine.calls.viewer_trickle({ id, fragment, if_match: ifMatch });
   }
 
   /** @throws ApiError E_NOT_FOUND */
@@ -109,8 +99,3 @@ export function tooMany(max: number): ApiError {
 }
 
 const ENDED = 'its credential has ended';
-
-/** A session never changes, so the id is enough. */
-function etagOf(id: string): string {
-  return `"${createHash('sha256').update(id).digest('hex').slice(0, 16)}"`;
-}

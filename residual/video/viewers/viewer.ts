@@ -1,4 +1,5 @@
 import {
+  type RTCIceTransport,
   RTCPeerConnection,
   RTCRtpCodecParameters,
   RTCRtpHeaderExtensionParameters,
@@ -9,16 +10,30 @@ import {
   type TransportWideCC,
 } from 'werift';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
-import type { ViewerPath } from '../../../shared/rpc/video.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import type { IceServer, ViewerPath } from '../../../shared/rpc/video.ts';
 import type { RtpPart } from '../engine/rtp-h264.ts';
 import { Adaptation, type Encode } from './adaptation.ts';
 import { Pacer } from './pacer.ts';
 import { OVERHEAD_BYTES, Path } from './path.ts';
-import { extensionId, PLAYOUT_DELAY, sendsH264, TRANSPORT_CC, ufragOf } from './sdp.ts';
+import { isWorthTrying, join, type Relays, takeOut } from './relays.ts';
+import {
+  extensionId,
+  type Fragment,
+  fragmentOf,
+  PLAYOUT_DELAY,
+  sendsH264,
+  TRANSPORT_CC,
+  ufragOf,
+  withCandidates,
+  withIce,
+} from './sdp.ts';
 
 /** One WebRTC playback: a peer connection that sends one H.264 track. */
 
 const GATHER_MS = 2000;
+/** Seconds; a path that is slower has the relay. */
+const STUN_S = 0.7;
 const H264 = {
   mimeType: 'video/H264',
   clockRate: 90_000,
@@ -62,11 +77,22 @@ export interface ViewerHooks {
   readonly onHeard: () => void;
 }
 
+/** By which servers it is reached through NAT. */
+interface ViewerIce {
+  readonly relays: Relays;
+  /** With credentials that are good now. */
+  readonly servers: readonly IceServer[];
+  readonly log: Logger;
+}
+
 export class Viewer {
   readonly answer: string;
+  readonly #offer: string;
+  readonly #ice: ViewerIce;
   readonly #peer: RTCPeerConnection;
   readonly #sender: RTCRtpSender;
-  readonly #remoteUfrag: string | null;
+  #remoteUfrag: string | null;
+  #localUfrag: string | null;
   readonly #delayId: number | null;
   readonly #hooks: ViewerHooks;
   readonly #adaptation = new Adaptation();
@@ -78,6 +104,8 @@ export class Viewer {
   #sequence: number;
   #timestamp = 0;
   #connected = false;
+  #restarting = false;
+  #closed = false;
   /** The encode whose pictures it gets; null until the next key frame. */
   #flowing: Encode | null = null;
 
@@ -87,8 +115,12 @@ export class Viewer {
     offer: string,
     answer: string,
     hooks: ViewerHooks,
+    ice: ViewerIce,
     random: () => number,
   ) {
+    this.#offer = offer;
+    this.#ice = ice;
+    this.#localUfrag = ufragOf(answer);
     this.#peer = peer;
     this.#sender = sender;
     this.answer = answer;
@@ -107,11 +139,17 @@ export class Viewer {
   }
 
   /**
-   * Answers an offer. No STUN or TURN server is used: the node's own addresses are the candidates.
+   * Answers an offer. The candidates are the node's own addresses and what the STUN and TURN servers of `ice` give.
    * @param random 0 to 1
    * @throws ApiError E_BAD_REQUEST for an offer that cannot be read or does not want H.264
    */
-  static async open(offer: string, hooks: ViewerHooks, random: () => number): Promise<Viewer> {
+  static async open(
+    offer: string,
+    hooks: ViewerHooks,
+    ice: ViewerIce,
+    random: () => number,
+  ): Promise<Viewer> {
+    const { stun, relays } = ice.relays.gather(ice.servers);
     const peer = new RTCPeerConnection({
       codecs: {
         video: [new RTCRtpCodecParameters({ ...H264, rtcpFeedback: [...H264.rtcpFeedback] })],
@@ -121,23 +159,93 @@ export class Viewer {
         video: [PLAYOUT_DELAY, TRANSPORT_CC].map((uri) => new RTCRtpHeaderExtensionParameters({ uri })),
         audio: [],
       },
-      iceServers: [],
+      iceServers: stun === null ? [] : [{ urls: stun }],
       iceUseIpv6: true,
+      iceStunGatherTimeout: STUN_S,
+      iceFilterCandidatePair: ({ localCandidate, remoteCandidate }) =>
+        isWorthTrying(localCandidate, remoteCandidate),
     });
+    let over = false;
     try {
       const { sender } = peer.addTransceiver('video', { direction: 'sendonly' });
       await peer.setRemoteDescription({ type: 'offer', sdp: offer });
+      const isOver = (): boolean => over || peer.connectionState === 'closed';
+      const connection = connectionOf(peer);
+      if (stun === null) delete connection.stunServer; // werift's own, which is Google's
+      // Both take round trips: STUN is asked by werift meanwhile.
+      const joined = join(connection, relays, isOver, ice.log);
       await peer.setLocalDescription(await peer.createAnswer());
       if (!sendsH264(peer.localDescription?.sdp ?? '')) throw new Error('it does not want H.264 video');
       await gathered(peer);
-      const answer = peer.localDescription?.sdp ?? '';
-      const viewer = new Viewer(peer, sender, offer, answer, hooks, random);
+      await joined;
+      const answer = descriptionOf(peer);
+      const viewer = new Viewer(peer, sender, offer, answer, hooks, ice, random);
       viewer.#listen();
       return viewer;
     } catch (error) {
+      over = true;
       await peer.close();
       throw new ApiError('E_BAD_REQUEST', `The offer cannot be answered: ${messageOf(error)}.`);
     }
+  }
+
+  /** The ICE credentials that the answer, or the last restart, gave. */
+  get localUfrag(): string {
+    return this.#localUfrag ?? '';
+  }
+
+  /**
+   * Begins ICE anew (RFC 9725 4.3.2), on the same DTLS connection: for a relay that died, or an address that changed.
+   * @param servers with credentials that are good now
+   * @returns our side of it, as `application/trickle-ice-sdpfrag`
+   * @throws ApiError E_BAD_REQUEST for a fragment without new credentials, E_BUSY while the last one is under way
+   */
+  async restart({ ufrag, pwd, candidates }: Fragment, servers: readonly IceServer[]): Promise<string> {
+    const offer = withIce(this.#offer, ufrag, pwd);
+    if (offer === null || ufrag === this.#remoteUfrag)
+      throw new ApiError('E_BAD_REQUEST', 'An ICE restart needs a new a=ice-ufrag and a=ice-pwd.');
+    if (this.#restarting) throw new ApiError('E_BUSY', 'The last ICE restart is under way.');
+    this.#restarting = true;
+    try {
+      // Nothing gets through meanwhile; what was sent would count as lost on the new path.
+      this.#connected = false;
+      this.#pacer.clear();
+      this.#flowing = null;
+      const { relays, stun } = this.#ice.relays.gather(servers);
+      this.#peer.setConfiguration({ iceServers: stun === null ? [] : [{ urls: stun }] });
+      const connection = connectionOf(this.#peer);
+      takeOut(connection, this.#ice.log);
+      await this.#peer.setRemoteDescription({ type: 'offer', sdp: offer });
+      this.#remoteUfrag = ufrag;
+      if (stun === null) delete connection.stunServer;
+      const joined = join(connection, relays, () => this.#closed, this.#ice.log);
+      await this.#peer.setLocalDescription(await this.#peer.createAnswer());
+      await gathered(this.#peer);
+      await joined;
+      const answer = descriptionOf(this.#peer);
+      this.#localUfrag = ufragOf(answer);
+      // werift begins the checks only where DTLS is to follow.
+      transportOf(this.#peer)
+        .start()
+        .then(
+          () => this.#resumed(ufrag),
+          (error: unknown) => this.#hooks.onGone(`ICE restart: ${messageOf(error)}`),
+        );
+      for (const candidate of candidates) await this.addCandidate(candidate);
+      return fragmentOf(answer);
+    } catch (error) {
+      if (error instanceof ApiError) throw error;
+      throw new ApiError('E_BAD_REQUEST', `ICE cannot be restarted: ${messageOf(error)}.`);
+    } finally {
+      this.#restarting = false;
+    }
+  }
+
+  /** @param ufrag of the restart that got through; a later one may have begun */
+  #resumed(ufrag: string | null): void {
+    if (this.#closed || ufrag !== this.#remoteUfrag) return;
+    this.#connected = true;
+    this.#hooks.onConnected();
   }
 
   get connected(): boolean {
@@ -216,6 +324,7 @@ export class Viewer {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     this.#connected = false;
     this.#pacer.clear();
     await this.#peer.close();
@@ -270,6 +379,8 @@ export class Viewer {
     });
     this.#peer.connectionStateChange.subscribe((state) => {
       if (state === 'connected') {
+        // In a restart it only means that DTLS is as it was.
+        if (this.#restarting) return;
         this.#connected = true;
         hooks.onConnected();
       } else if (state === 'failed' || state === 'closed') hooks.onGone(`connection ${state}`);
@@ -282,6 +393,23 @@ export class Viewer {
       if (report !== undefined) this.#path.reported(report.fractionLost / 256, hooks.now());
     });
   }
+}
+
+/** The one of its one bundle. @throws Error where there is none */
+function transportOf(peer: RTCPeerConnection): RTCIceTransport {
+  const [transport] = peer.iceTransports;
+  if (transport === undefined) throw new Error('there is no transport');
+  return transport;
+}
+
+function connectionOf(peer: RTCPeerConnection): RTCIceTransport['connection'] {
+  return transportOf(peer).connection;
+}
+
+/** With the candidates that came since werift made it. */
+function descriptionOf(peer: RTCPeerConnection): string {
+  const candidates = connectionOf(peer).localCandidates.map((candidate) => candidate.toSdp());
+  return withCandidates(peer.localDescription?.sdp ?? '', candidates);
 }
 
 /** The answer carries all our candidates, so that a client without trickle works too. */

@@ -1,20 +1,27 @@
+import { createHash } from 'node:crypto';
 import { every } from '../../../shared/async/every.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { ParamsOf } from '../../../shared/rpc/contract.ts';
-import type { VIDEO, ViewerStatus } from '../../../shared/rpc/video.ts';
+import type { IceServer, Trickled, VIDEO, ViewerOpened, ViewerStatus } from '../../../shared/rpc/video.ts';
 import type { AccessUnit } from '../engine/picture.ts';
 import { packetize, rtpTimestamp } from '../engine/rtp-h264.ts';
 import type { Encode } from './adaptation.ts';
+import type { IceServers } from './ice-servers.ts';
 import { MainNeed } from './main-need.ts';
 import { parseFragment } from './sdp.ts';
 import type { Viewer, ViewerHooks } from './viewer.ts';
 
-/** One set of hooks a viewer. */
-export type OpenViewer = (offer: string, hooks: ViewerHooks) => Promise<Viewer>;
+/** One set of hooks a viewer. @param servers with credentials for the node itself */
+export type OpenViewer = (
+  offer: string,
+  hooks: ViewerHooks,
+  servers: readonly IceServer[],
+) => Promise<Viewer>;
 
 interface ViewersOptions {
   readonly open: OpenViewer;
+  readonly servers: Pick<IceServers, 'list'>;
   /** The next picture of that encode is to be a key frame. */
   readonly requestKey: (encode: Encode) => void;
   /** The rate of the small encode that the viewers need now, kbit/s; null while none needs it. */
@@ -43,6 +50,8 @@ interface Session {
   readonly owner: ViewerStatus['owner'];
   readonly viewer: Viewer;
   readonly openedAt: number;
+  /** When its connection, or the last restart of it, began. */
+  begunAt: number;
   heardAt: number;
   /** Removes our listener from the connection that it was opened on. */
   readonly release: () => void;
@@ -75,13 +84,13 @@ export class Viewers {
   async open(
     { id, owner, offer }: ParamsOf<typeof VIDEO, 'viewer_open'>,
     connection: AbortSignal,
-  ): Promise<{ readonly answer: string }> {
-    const { now, open, requestKey, log } = this.#options;
+  ): Promise<ViewerOpened> {
+    const { now, open, requestKey, servers, log } = this.#options;
     const hear = (): void => {
       const session = this.#sessions.get(id);
       if (session !== undefined) session.heardAt = now();
     };
-    const viewer = await open(offer, {
+    const hooks: ViewerHooks = {
       onKeyWanted: requestKey,
       needKbps: () => this.#need.kbps(now() * 1000),
       now,
@@ -91,7 +100,8 @@ export class Viewers {
       },
       onHeard: hear,
       onGone: (why) => this.#end(id, why),
-    });
+    };
+    const viewer = await open(offer, hooks, await servers.list());
     if (connection.aborted || this.#sessions.has(id)) {
       await viewer.close();
       throw new ApiError('E_BAD_REQUEST', `There is a playback ${id} already.`);
@@ -100,26 +110,34 @@ export class Viewers {
     connection.addEventListener('abort', hungUp);
     const release = (): void => connection.removeEventListener('abort', hungUp);
     const at = now();
-    this.#sessions.set(id, { id, owner, viewer, openedAt: at, heardAt: at, release });
+    this.#sessions.set(id, { id, owner, viewer, openedAt: at, begunAt: at, heardAt: at, release });
     log.info(`whep: ${owner.kind} ${owner.id} watches, ${this.#sessions.size} in all`);
     this.#changed();
-    return { answer: viewer.answer };
+    return { answer: viewer.answer, etag: etagOf(id, viewer), ice_servers: await servers.list() };
   }
 
   /**
-   * Takes the client's further candidates.
-   * @throws ApiError E_NOT_FOUND, E_BAD_REQUEST, E_INVALID_VALUE for an ICE restart
+   * Takes the client's further candidates; begins ICE anew for an If-Match of `*` (RFC 9725 4.3).
+   * @param ifMatch the header, null without one
+   * @throws ApiError E_NOT_FOUND, E_BAD_REQUEST, E_BUSY, E_PRECONDITION for candidates of another ICE session
    */
-  async trickle(id: string, fragment: string): Promise<void> {
-    const viewer = this.#sessions.get(id)?.viewer;
-    if (viewer === undefined) throw new ApiError('E_NOT_FOUND', `No playback ${id}.`);
-    const { candidates, ufrag } = parseFragment(fragment);
-    if (!viewer.isSameIce(ufrag))
-      throw new ApiError(
-        'E_INVALID_VALUE',
-        'ICE restarts are not supported. End this session and send a new offer.',
-      );
-    for (const candidate of candidates) await viewer.addCandidate(candidate);
+  async trickle(id: string, text: string, ifMatch: string | null): Promise<Trickled> {
+    const session = this.#sessions.get(id);
+    if (session === undefined) throw new ApiError('E_NOT_FOUND', `No playback ${id}.`);
+    const { viewer } = session;
+    const fragment = parseFragment(text);
+    if (ifMatch === '*') {
+      const { now, servers } = this.#options;
+      session.begunAt = session.heardAt = now();
+      const restarted = await viewer.restart(fragment, await servers.list());
+      session.begunAt = session.heardAt = now();
+      return { restarted, etag: etagOf(id, viewer), ice_servers: await servers.list() };
+    }
+    if (ifMatch !== null && ifMatch !== etagOf(id, viewer)) throw new ApiError('E_PRECONDITION');
+    if (!viewer.isSameIce(fragment.ufrag))
+      throw new ApiError('E_PRECONDITION', 'An ICE restart needs If-Match: *.');
+    for (const candidate of fragment.candidates) await viewer.addCandidate(candidate);
+    return { restarted: null, etag: etagOf(id, viewer), ice_servers: [] };
   }
 
   /** Ends those that exist. */
@@ -178,11 +196,16 @@ export class Viewers {
 
   #dropGone(): void {
     const now = this.#options.now();
-    for (const { id, viewer, openedAt, heardAt } of this.#sessions.values()) {
+    for (const { id, viewer, openedAt, begunAt, heardAt } of this.#sessions.values()) {
       if (!viewer.connected) {
-        if (now - openedAt > LIMITS.connectMs) this.#end(id, 'it never connected');
+        if (now - begunAt > LIMITS.connectMs) this.#end(id, 'it never connected');
       } else if (now - heardAt > LIMITS.silenceMs) this.#end(id, 'it fell silent');
       else if (now - openedAt > LIMITS.lifeMs) this.#end(id, 'its time is over');
     }
   }
+}
+
+/** Of the ICE session, which a restart makes anew (RFC 9725 4.3.1). */
+function etagOf(id: string, { localUfrag }: Viewer): string {
+  return `"${createHash('sha256').update(`${id} ${localUfrag}`).digest('hex').slice(0, 16)}"`;
 }

@@ -18,6 +18,8 @@ export interface Ask<B = unknown> {
   readonly body?: B;
   /** Sent as it is, instead of a JSON body. */
   readonly raw?: { readonly bytes: Blob | ArrayBuffer | string; readonly type: string };
+  /** Beside the credential's own. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Shown instead of what this browser holds, which does not end with a refusal then; null: nothing. */
   readonly as?: Credential | null;
   /** Of the node itself, also while a drone behind it is looked at. */
@@ -70,7 +72,7 @@ export async function call<Id extends RowId>(
 export async function send(id: RowId, ask: Ask = {}): Promise<Response> {
   const row = ROW[id];
   const { body, raw, signal, onProgress } = ask;
-  const headers = new Headers(credentialHeaders(ask.as));
+  const headers = new Headers({ ...ask.headers, ...credentialHeaders(ask.as) });
   if (raw !== undefined) headers.set('content-type', raw.type);
   else if (body !== undefined) headers.set('content-type', 'application/json');
   if (onProgress !== undefined && row.long) headers.set('accept', 'text/event-stream');

@@ -1,4 +1,5 @@
-import { call, send } from '../api/client.ts';
+import { call, Refused, send } from '../api/client.ts';
+import { iceServersOf } from './ice-links.ts';
 import type { Playback } from './playback.ts';
 
 /** A WHEP client (draft-ietf-wish-whep): one receive-only video track. */
@@ -6,10 +7,70 @@ import type { Playback } from './playback.ts';
 // A picture that stood still for so long is asked about: a video process that died says no goodbye.
 const ASK_MS = 700;
 const ASK_AGAIN_MS = 1500;
-// One that stood still for so long is a broken one.
+// Nothing at all came for so long: the path is broken, and ICE looks for another.
+const DEAD_MS = 1200;
+// A picture that stood still for so long is a broken one.
 const STALL_MS = 5000;
+// Since ICE began anew.
+const RESTART_MS = 4000;
 const LOOK_MS = 250;
 const BELIEVED_MS = 10_000;
+// Candidates that come together travel together.
+const GATHER_MS = 30;
+
+/** How offers and candidates get to a node; the hub's page has another way than HTTP. */
+interface Whep {
+  /** @throws Refused */
+  readonly offer: (sdp: string) => Promise<{
+    readonly answer: string;
+    readonly session: string;
+    readonly servers: RTCIceServer[];
+  }>;
+  /**
+   * @param fragment `application/trickle-ice-sdpfrag`
+   * @param restart whether its ICE credentials are new ones (`If-Match: *`)
+   * @returns HTTP status, 0 for no answer; the node's fragment of a restart
+   */
+  readonly patch: (
+    session: string,
+    fragment: string,
+    restart: boolean,
+  ) => Promise<{ readonly status: number; readonly fragment: string; readonly servers: RTCIceServer[] }>;
+  /** Also while the page is being left. It never fails: the node notices by itself. */
+  readonly end: (session: string) => void;
+}
+
+const FRAGMENT = 'application/trickle-ice-sdpfrag';
+
+/** By HTTP, to the node that this page is of. */
+const BY_HTTP: Whep = {
+  offer: async (sdp) => {
+    const response = await send('whep.post', { raw: { bytes: sdp, type: 'application/sdp' } });
+    return {
+      answer: await response.text(),
+      session: response.headers.get('location')?.split('/').at(-1) ?? '',
+      servers: iceServersOf(response.headers.get('link')),
+    };
+  },
+  patch: async (session, fragment, restart) => {
+    try {
+      const response = await send('whep.session.patch', {
+        params: { session },
+        raw: { bytes: fragment, type: FRAGMENT },
+        headers: restart ? { 'if-match': '*' } : {},
+      });
+      return {
+        status: response.status,
+        fragment: await response.text(),
+        servers: iceServersOf(response.headers.get('link')),
+      };
+    } catch (error) {
+      return { status: error instanceof Refused ? error.status : 0, fragment: '', servers: [] };
+    }
+  },
+  end: (session) =>
+    void call('whep.session.delete', { params: { session }, keepalive: true }).catch(() => undefined),
+};
 
 /** Why this browser cannot; null if it can. */
 export function lacksWebRtc(): 'webrtc' | 'h264' | null {
@@ -22,46 +83,40 @@ export function lacksWebRtc(): 'webrtc' | 'h264' | null {
 /** Plays the node's picture. @throws Refused */
 export async function play(
   video: HTMLVideoElement,
+  whep: Whep = BY_HTTP,
 ): Promise<Playback & { readonly peer: RTCPeerConnection }> {
   const peer = new RTCPeerConnection();
   const { receiver } = peer.addTransceiver('video', { direction: 'recvonly' });
   // As soon as a picture is decoded: this is what somebody flies by.
   if ('jitterBufferTarget' in receiver) receiver.jitterBufferTarget = 0;
   video.srcObject = new MediaStream([receiver.track]);
-  // The node learns our addresses from our own checks: the offer need not wait for them. They follow when they are all known.
-  const gathered = candidatesOf(peer);
-  await peer.setLocalDescription(await peer.createOffer());
-  const response = await send('whep.post', {
-    raw: { bytes: peer.localDescription?.sdp ?? '', type: 'application/sdp' },
-  }).catch((error: unknown) => {
-    peer.close();
-    throw error;
-  });
-  const session = response.headers.get('location')?.split('/').at(-1) ?? '';
+  const candidates = new Candidates(peer);
+  let session = '';
+  let answer = '';
   let over = false;
   const stop = (): void => {
     peer.close();
+    candidates.stop();
     if (over) return;
     over = true;
-    // The node notices by itself, should it not hear this.
-    void call('whep.session.delete', { params: { session }, keepalive: true }).catch(() => undefined);
+    if (session !== '') whep.end(session);
   };
-  /** @returns HTTP status; 0: no answer */
-  const trickle = async (lines: readonly string[]): Promise<number> =>
-    send('whep.session.patch', {
-      params: { session },
-      raw: { bytes: lines.map((line) => `${line}\r\n`).join(''), type: 'application/trickle-ice-sdpfrag' },
-    }).then(
-      ({ status }) => status,
-      (error: { status?: number }) => error.status ?? 0,
-    );
+  /** The servers that it gathers with come with the answer, so that it begins after it (RFC 9725 4.6). */
+  const settle = async (offer: RTCSessionDescriptionInit, servers: RTCIceServer[]): Promise<void> => {
+    peer.setConfiguration({ iceServers: servers });
+    candidates.begin(async (fragment) => (await whep.patch(session, fragment, false)).status);
+    await peer.setLocalDescription(offer);
+    await peer.setRemoteDescription({ type: 'answer', sdp: answer });
+  };
   try {
-    await peer.setRemoteDescription({ type: 'answer', sdp: await response.text() });
+    const offer = await peer.createOffer();
+    const opened = await whep.offer(offer.sdp ?? '');
+    ({ session, answer } = opened);
+    await settle(offer, opened.servers);
   } catch (error) {
     stop();
     throw error;
   }
-  void gathered.then(async (candidates) => (over ? 0 : trickle(fragment(peer, candidates))));
   const { promise: ended, resolve } = Promise.withResolvers<void>();
   const finish = (): void => {
     clearInterval(watch);
@@ -70,32 +125,83 @@ export async function play(
     resolve();
   };
   let seen = performance.now();
+  let heard = seen;
   let frames = 0;
+  let bytes = 0;
   let askAt = ASK_MS;
-  const watch = setInterval(() => {
-    if (over) {
-      finish();
-      return;
+  let restartedAt = Number.NaN;
+  const restart = async (): Promise<void> => {
+    if (over || !Number.isNaN(restartedAt)) return;
+    restartedAt = performance.now();
+    try {
+      const offer = await peer.createOffer({ iceRestart: true });
+      const { status, fragment, servers } = await whep.patch(session, iceOf(offer.sdp ?? ''), true);
+      if (over) return;
+      if (status !== 200) {
+        finish();
+        return;
+      }
+      answer = withIce(answer, fragment);
+      await settle(offer, servers);
+    } catch {
+      finish(); // the connection is of no more use; the next one says what is wrong
     }
+  };
+  const look = async (): Promise<void> => {
     const now = video.getVideoPlaybackQuality().totalVideoFrames;
     if (now !== frames) {
       seen = performance.now();
       askAt = ASK_MS;
+      restartedAt = Number.NaN;
     }
     frames = now;
     const still = performance.now() - seen;
-    if (still > STALL_MS) finish();
+    if (still < ASK_MS) {
+      heard = seen;
+      return;
+    }
+    const got = await received(peer);
+    if (got !== bytes) heard = performance.now();
+    bytes = got;
+    if (over) return;
+    const late = Number.isNaN(restartedAt) ? still > STALL_MS : performance.now() - restartedAt > RESTART_MS;
+    if (late) finish();
+    else if (performance.now() - heard > DEAD_MS) await restart();
     else if (still > askAt) {
       askAt = still + ASK_AGAIN_MS;
       // No candidates: whether the node still has the session. A node that does not answer now may have it.
-      void trickle(['']).then((status) => status === 404 && finish());
+      const { status } = await whep.patch(session, '\r\n', false);
+      if (status === 404) finish();
+    }
+  };
+  let looking = false;
+  const watch = setInterval(() => {
+    if (over) finish();
+    else if (!looking) {
+      looking = true;
+      void look().finally(() => {
+        looking = false;
+      });
     }
   }, LOOK_MS);
   peer.addEventListener('connectionstatechange', () => {
-    if (['failed', 'closed', 'disconnected'].includes(peer.connectionState)) finish();
+    if (peer.connectionState === 'closed') finish();
+    else if (['failed', 'disconnected'].includes(peer.connectionState)) {
+      if (Number.isNaN(restartedAt)) void restart();
+      else if (peer.connectionState === 'failed') finish();
+    }
   });
   addEventListener('pagehide', finish);
   return { ended, stop: finish, delayMs: () => null, takenAt: captureTimes(video, ended), peer };
+}
+
+/** Bytes that came on any path so far. */
+async function received(peer: RTCPeerConnection): Promise<number> {
+  let sum = 0;
+  (await peer.getStats()).forEach((each: { type: string; bytesReceived?: number }) => {
+    if (each.type === 'transport') sum += each.bytesReceived ?? 0;
+  });
+  return sum;
 }
 
 /** When the picture that is shown was taken, as the sender's reports tell it to the browser; not every browser says it. */
@@ -121,25 +227,62 @@ function captureTimes(video: HTMLVideoElement, ended: Promise<void>): () => numb
   return () => takenAt;
 }
 
-/** All our candidates, once they are known. */
-async function candidatesOf(peer: RTCPeerConnection): Promise<readonly string[]> {
-  const candidates: string[] = [];
-  return new Promise((resolve) => {
+/** Tells the node our candidates as they are found. */
+class Candidates {
+  readonly #peer: RTCPeerConnection;
+  #tell: ((fragment: string) => Promise<number>) | null = null;
+  #waiting: string[] = [];
+  #timer: ReturnType<typeof setTimeout> | null = null;
+
+  constructor(peer: RTCPeerConnection) {
+    this.#peer = peer;
     peer.addEventListener('icecandidate', ({ candidate }) => {
-      if (candidate === null) resolve(candidates);
-      else if (candidate.candidate !== '') candidates.push(candidate.candidate);
+      if (candidate?.candidate === '') return;
+      this.#waiting.push(candidate === null ? 'a=end-of-candidates' : `a=${candidate.candidate}`);
+      this.#timer ??= setTimeout(() => this.#flush(), GATHER_MS);
     });
-  });
+  }
+
+  /** Those of the last ICE session are of no more use. */
+  begin(tell: (fragment: string) => Promise<number>): void {
+    this.#tell = tell;
+    this.#waiting = [];
+  }
+
+  stop(): void {
+    this.#tell = null;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+
+  #flush(): void {
+    this.#timer = null;
+    const lines = this.#waiting.splice(0);
+    const sdp = this.#peer.localDescription?.sdp ?? '';
+    if (lines.length > 0) void this.#tell?.(`${iceOf(sdp)}${lines.map((line) => `${line}\r\n`).join('')}`);
+  }
 }
 
-/** The lines of an SDP fragment (RFC 8840). */
-function fragment(peer: RTCPeerConnection, candidates: readonly string[]): readonly string[] {
-  const credentials = peer.localDescription?.sdp.match(/^a=ice-(ufrag|pwd):.*$/gm) ?? [];
-  return [
-    ...credentials.slice(0, 2),
-    'm=video 9 UDP/TLS/RTP/SAVPF 0',
-    'a=mid:0',
-    ...candidates.map((candidate) => `a=${candidate}`),
-    'a=end-of-candidates',
-  ];
+/** ICE credentials and media line of a description, as the beginning of an SDP fragment (RFC 8840). */
+function iceOf(sdp: string): string {
+  const line = (start: string): string => new RegExp(`^${start}.*$`, 'm').exec(sdp)?.[0].trim() ?? '';
+  return ['a=ice-ufrag:', 'a=ice-pwd:', 'm=video', 'a=mid:'].map((start) => `${line(start)}\r\n`).join('');
+}
+
+/** The answer with the credentials and candidates of a fragment in the place of its own. */
+function withIce(answer: string, fragment: string): string {
+  const lines = fragment.split(/\r?\n/);
+  const ours = lines.filter((line) => /^a=(?:candidate|end-of-candidates)/.test(line));
+  const find = (start: string): string => lines.find((line) => line.startsWith(start)) ?? '';
+  return answer
+    .split(/\r?\n/)
+    .filter((line) => line !== '' && !/^a=(?:candidate|end-of-candidates)/.test(line))
+    .map((line) =>
+      line.startsWith('a=ice-ufrag:')
+        ? find('a=ice-ufrag:')
+        : line.startsWith('a=ice-pwd:')
+          ? find('a=ice-pwd:')
+          : line,
+    )
+    .concat(ours, '')
+    .join('\r\n');
 }
