@@ -118,6 +118,7 @@ async function build({ secret, nodeStartedAt }: Init, log: Logger): Promise<Prog
     status: () => ({ ...core.status(), audit_head: audit.proved }),
     connection: (caller, credential) => front.fleetConnection(caller, credential),
   });
+  access.credentials.fleetHolds = (id) => fleet.fleet.holds(id);
   const firstBoot = openFirstBoot(base, {
     ...network,
     isRadio,
