@@ -187,6 +187,7 @@ async function build({ secret, nodeStartedAt }: Init, log: Logger): Promise<Prog
     },
     named('HTTPS', tls),
     named('fleet', fleet.fleet),
+    named('hub turn', fleet.turn),
     ...radio.doors,
     named('network changes', network.changes),
     named('first boot', firstBoot),

@@ -94,6 +94,8 @@ export const STATEMENTS = {
     'at',
     'jti',
   ]),
+  /** By the node, to the hub's API: credentials for the fleet's TURN servers. */
+  'svc-turn': statement({ node: id, at: seconds, jti }, ['node', 'at', 'jti']),
 } as const satisfies Readonly<Record<string, JsonSchema>>;
 
 export type StatementType = keyof typeof STATEMENTS;
@@ -107,6 +109,7 @@ export type Reply = Said<'svc-reply'>;
 export type Policy = Said<'svc-policy'>;
 export type Ack = Said<'svc-ack'>;
 export type Renew = Said<'svc-renew'>;
+export type AskTurn = Said<'svc-turn'>;
 export type PublicJwk = MachineToken['cnf']['jwk'];
 
 /** By type; written out, since the compiler cannot derive the type of a schema that it does not know yet. */
@@ -118,5 +121,6 @@ interface Statements {
   readonly 'svc-policy': Policy;
   readonly 'svc-ack': Ack;
   readonly 'svc-renew': Renew;
+  readonly 'svc-turn': AskTurn;
 }
 export type Statement<T extends StatementType> = Statements[T];

@@ -6,6 +6,7 @@ import { VERSION } from '../../../shared/version.ts';
 import type { HubAudit } from '../audit.ts';
 import type { Enrolment } from '../authority/enrolment.ts';
 import type { PolicyMaker } from '../authority/policy.ts';
+import type { Turn } from '../authority/turn.ts';
 import type { HubConfig } from '../config.ts';
 import type { DiskProbe } from '../disk.ts';
 import type { Events } from '../fleet/events.ts';
@@ -39,6 +40,7 @@ export interface HandlerParts {
   readonly policy: PolicyMaker;
   readonly sessions: Sessions;
   readonly streams: NodeStreams;
+  readonly turn: Turn;
   /** Has the broker forget a node; it may be away. */
   readonly forget: (node: string) => Promise<void>;
 }
@@ -46,7 +48,7 @@ export interface HandlerParts {
 type Handlers = HubHandlers<typeof hubRows>;
 
 export function hubHandlers(parts: HandlerParts): Handlers {
-  const { config, ca, audit, disk, enrolment, events, fleet, link, policy, sessions, streams } = parts;
+  const { config, ca, audit, disk, enrolment, events, fleet, link, policy, sessions, streams, turn } = parts;
   const document = hubOpenApi(hubRows, VERSION);
   return {
     'ca.get': () => new Reply(200, ca, 'application/x-pem-file'),
@@ -67,6 +69,11 @@ export function hubHandlers(parts: HandlerParts): Handlers {
     },
     'renew.post': async ({ body, changed }) => {
       const { node, answer } = await enrolment.renew(body.statement);
+      changed(node);
+      return answer;
+    },
+    'turn.post': async ({ body, changed }) => {
+      const { node, answer } = await turn.grant(body.statement);
       changed(node);
       return answer;
     },
