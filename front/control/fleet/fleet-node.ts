@@ -113,6 +113,11 @@ export class FleetNode {
     await this.policy.stop();
   }
 
+  /** Whether a caller of the fleet, by the id of its principal, could still call. */
+  holds(id: string): boolean {
+    return this.#verifier.holds(id);
+  }
+
   /** What svc-fleet last said of its connection; null while it does not run. */
   get link(): FleetLinkState | null {
     return this.#link;

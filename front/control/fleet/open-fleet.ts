@@ -5,6 +5,7 @@ import type { BoundRadios } from '../relay/bound-radios.ts';
 import { Enrolment } from './enrolment.ts';
 import { fleetHandlers } from './fleet-handlers.ts';
 import { FleetNode, type FleetNodeOptions } from './fleet-node.ts';
+import { HubTurn } from './hub-turn.ts';
 import { listed } from './node-status.ts';
 
 interface FleetParts extends Pick<FleetNodeOptions, 'connection'> {
@@ -50,5 +51,6 @@ export function openFleet(base: Base, { radios, status, connection }: FleetParts
     restartFleet: async () => supervisor.calls.restart({ name: 'svc-fleet' }),
     log,
   });
-  return { enrolment, fleet, handlers };
+  const turn = new HubTurn({ enrolment, file: paths.fleetTurn, random: Math.random, log });
+  return { enrolment, fleet, turn, handlers };
 }

@@ -150,19 +150,16 @@ export async function play(
   const look = async (): Promise<void> => {
     const now = video.getVideoPlaybackQuality().totalVideoFrames;
     if (now !== frames) {
-      seen = performance.now();
+      seen = heard = performance.now();
       askAt = ASK_MS;
       restartedAt = Number.NaN;
-    }
-    frames = now;
-    const still = performance.now() - seen;
-    if (still < ASK_MS) {
-      heard = seen;
+      frames = now;
       return;
     }
     const got = await received(peer);
     if (got !== bytes) heard = performance.now();
     bytes = got;
+    const still = performance.now() - seen;
     if (over) return;
     const late = Number.isNaN(restartedAt) ? still > STALL_MS : performance.now() - restartedAt > RESTART_MS;
     if (late) finish();
