@@ -41,6 +41,8 @@ export interface Paths {
   readonly fleetPolicy: string;
   /** Events that the hub has not acknowledged. */
   readonly fleetQueue: string;
+  /** Credentials for the hub's TURN servers, from svc-control for svc-video. */
+  readonly fleetTurn: string;
   /** svc-control, for svc-fleet. */
   readonly fleetSocket: string;
   /** The bound radios of the other ends, with the secrets of their relays. */
@@ -160,6 +162,7 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     fleet: join(etc, 'fleet.json'),
     fleetPolicy: join(state, 'fleet-policy.json'),
     fleetQueue: join(state, 'fleet-queue.db'),
+    fleetTurn: join(state, 'fleet-turn.json'),
     fleetSocket: join(run, 'fleet.sock'),
     radioPairs: join(etc, 'radio-pairs.json'),
     radioKeys: join(etc, 'radio-keys'),

@@ -2,6 +2,7 @@ import type { FromSchema } from 'json-schema-to-ts';
 import { parse } from 'yaml';
 import { messageOf } from '../../shared/errors.ts';
 import { readOwn } from '../../shared/files/private-file.ts';
+import { turnUrls } from '../../shared/fleet/hub-api.ts';
 import { FLEET_ID } from '../../shared/fleet/topics.ts';
 import { validatorOf } from '../../shared/schemas/validator.ts';
 
@@ -53,6 +54,16 @@ const CONFIG = {
     https: listen('0.0.0.0', 8193),
     listen_ws: listenOrNot,
     token_ttl: { type: 'integer', minimum: 60, maximum: 7 * 24 * 3600, default: 3600 },
+    turn: {
+      type: 'object',
+      required: ['urls', 'secret', 'ttl_s'],
+      properties: {
+        urls: turnUrls,
+        secret: { type: 'string', minLength: 16, maxLength: 256 },
+        ttl_s: { type: 'integer', minimum: 600, maximum: 7 * 24 * 3600, default: 6 * 3600 },
+      },
+      additionalProperties: false,
+    },
     events: {
       type: 'object',
       required: ['days', 'max'],
@@ -81,7 +92,10 @@ export async function readHubConfig(path: string): Promise<HubConfig> {
     throw new Error(`${path} is no YAML: ${messageOf(error)}`, { cause: error });
   }
   const validate = validatorOf(CONFIG, { useDefaults: true });
-  if (validate.fits(value)) return value;
+  if (validate.fits(value)) {
+    if (value.turn !== undefined) await readOwn(path, 0o077); // it has a secret then
+    return value;
+  }
   const violations = validate(value) ?? [];
   throw new Error(`${path}: ${violations.map(({ path: at, message }) => `${at} ${message}`).join('; ')}`);
 }
@@ -166,5 +180,9 @@ token_ttl: 3600
 events:
   days: 30
   max: 5000000
+# TURN servers (coturn) for nodes without their own; secret: their static-auth-secret. Only the hub's user may read this file then.
+# turn:
+#   urls: ["turn:turn.example.org:3478", "turns:turn.example.org:443"]
+#   secret: ...
 `;
 }

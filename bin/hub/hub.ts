@@ -19,6 +19,7 @@ import { OwnCertificates, readAuthority } from './authority/certificates.ts';
 import { Enrolment } from './authority/enrolment.ts';
 import { PolicyMaker } from './authority/policy.ts';
 import { Signer } from './authority/signer.ts';
+import { Turn } from './authority/turn.ts';
 import { BrokerProcess } from './broker/broker-process.ts';
 import { BrokerRules } from './broker/broker-rules.ts';
 import { brokerUrls, type HubConfig } from './config.ts';
@@ -171,6 +172,7 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     policy,
     sessions: new Sessions({ ...common, credentials, signer, tokenTtl: config.token_ttl }),
     streams,
+    turn: new Turn({ db, fleet, turn: config.turn, now: common.now }),
     forget: async (node) => {
       quota.forget(node);
       await tell(`what the broker keeps of ${node}`, async () => link.forget(node));

@@ -123,6 +123,7 @@ async function build({ secret, nodeStartedAt }: Init, log: Logger): Promise<Prog
     status: () => ({ ...core.status(), audit_head: audit.proved }),
     connection: (caller, credential) => front.fleetConnection(caller, credential),
   });
+  access.credentials.fleetHolds = (id) => fleet.fleet.holds(id);
   const firstBoot = openFirstBoot(base, {
     ...network,
     isRadio,
@@ -191,6 +192,7 @@ async function build({ secret, nodeStartedAt }: Init, log: Logger): Promise<Prog
     },
     named('HTTPS', tls),
     named('fleet', fleet.fleet),
+    named('hub turn', fleet.turn),
     ...radio.doors,
     named('network changes', network.changes),
     named('modems', network.modems),

@@ -2,6 +2,8 @@
 import { mkdir } from 'node:fs/promises';
 import { configInForce } from '../../shared/config/in-force.ts';
 import { ownHosts } from '../../shared/config/own-endpoint.ts';
+import { messageOf } from '../../shared/errors.ts';
+import { turnFile } from '../../shared/fleet/turn-file.ts';
 import { pathsFrom } from '../../shared/paths.ts';
 import { type Program, runProcess } from '../../shared/process/child.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
@@ -76,7 +78,14 @@ async function build(log: Logger): Promise<Program> {
     },
     iceServers: new IceServers({
       configured: video.ice.servers,
-      ofHub: async () => [],
+      ofHub: async () => {
+        try {
+          return (await turnFile(paths.fleetTurn).read())?.ice_servers ?? [];
+        } catch (error) {
+          log.warn(`turn: what the hub gave cannot be used: ${messageOf(error)}`);
+          return [];
+        }
+      },
       deviceId: paths.deviceId,
       wallClock: Date.now,
     }),

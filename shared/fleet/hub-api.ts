@@ -68,6 +68,39 @@ export const renewRequest = {
   additionalProperties: false,
 } as const;
 
+/** The ways to one TURN server, the best first, as in `video.ice.servers`. */
+export const turnUrls = {
+  type: 'array',
+  minItems: 1,
+  maxItems: 4,
+  uniqueItems: true,
+  items: { type: 'string', format: 'ice-url', maxLength: 256 },
+} as const;
+
+/** The answer to POST /v1/turn, for a `svc-turn` statement by the node; no servers: the fleet has none. */
+export const turnGrant = {
+  type: 'object',
+  required: ['ice_servers', 'ttl_s'],
+  properties: {
+    ice_servers: {
+      type: 'array',
+      maxItems: 4,
+      items: {
+        type: 'object',
+        required: ['urls', 'username', 'credential'],
+        properties: {
+          urls: turnUrls,
+          username: { type: 'string', pattern: '^[!-~]{1,128}$' },
+          credential: { type: 'string', pattern: '^[!-~]{1,256}$' },
+        },
+        additionalProperties: false,
+      },
+    },
+    ttl_s: { type: 'integer', minimum: 60, maximum: 7 * 24 * 3600, description: 'seconds until they end' },
+  },
+  additionalProperties: false,
+} as const;
+
 /** GET /api/mcp/session, with a machine credential as bearer. */
 export const callerSession = {
   type: 'object',
@@ -210,6 +243,7 @@ export const credentialRequest = {
 type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
 export type EnrollRequest = Frozen<FromSchema<typeof enrollRequest>>;
 export type Enrolled = Frozen<FromSchema<typeof enrolled>>;
+export type TurnGrant = FromSchema<typeof turnGrant>;
 export type CallerSession = Frozen<FromSchema<typeof callerSession>>;
 export type PersonToken = Frozen<FromSchema<typeof personToken>>;
 export type NodeEntry = Frozen<FromSchema<typeof nodeEntry>>;

@@ -109,6 +109,8 @@ export const STATEMENTS = {
     'at',
     'jti',
   ]),
+  /** By the node, to the hub's API: credentials for the fleet's TURN servers. */
+  'svc-turn': statement({ node: id, at: seconds, jti }, ['node', 'at', 'jti']),
 } as const satisfies Readonly<Record<string, JsonSchema>>;
 
 export type StatementType = keyof typeof STATEMENTS;
@@ -123,6 +125,7 @@ export type Policy = Said<'svc-policy'>;
 export type Ack = Said<'svc-ack'>;
 export type Watch = Said<'svc-watch'>;
 export type Renew = Said<'svc-renew'>;
+type AskTurn = Said<'svc-turn'>;
 export type PublicJwk = MachineToken['cnf']['jwk'];
 
 /** By type; written out, since the compiler cannot derive the type of a schema that it does not know yet. */
@@ -135,5 +138,6 @@ interface Statements {
   readonly 'svc-ack': Ack;
   readonly 'svc-watch': Watch;
   readonly 'svc-renew': Renew;
+  readonly 'svc-turn': AskTurn;
 }
 export type Statement<T extends StatementType> = Statements[T];

@@ -179,7 +179,7 @@ describe('calls of the fleet', function () {
     const arm = { method: 'POST', path: '/api/command', body: { cmd: 'arm' } } as const;
     const capped = await TestNode.start({
       pairing: { key: KEY },
-      config: `fleet:\n  scopes: [read, admin]\n  operators: ['alice ${operator.jwk.x}']\n`,
+      config: `fleet:\n  scopes: [read, admin]\n  operators: ['alice ${operator.jwk.x}']\n  watched_hz: 2\n  pictures: false\n`,
       prepare: async (paths) => enrolByHand(paths, { node: NODE, hand, signer: nodeKey }),
     });
     const way = clientOf(FLEET, { path: capped.paths.fleetSocket });
@@ -187,6 +187,9 @@ describe('calls of the fleet', function () {
       await way.connectOnce();
       await way.calls.policy({ jws: await hand.policy() });
       const own = { ...(await statement(arm)), nonce: (await way.calls.status({})).nonce };
+      // Nor does it send more than its config says, whoever looks.
+      const watched = await way.calls.watch({ jws: await hand.watch(NODE, own.nonce) });
+      expect(watched).to.deep.equal({ telemetry_hz: 2, pictures_hz: 0, seconds: 10 });
       const jws = await signCall(caller, own, await signConfirm(operator, own, 'confirm'));
       const { reply } = await way.calls.call({ caller: caller.id, jws });
       const { status, body } = await readReply(reply ?? '', nodeKey.jwk);

@@ -60,6 +60,7 @@ describe('enrolment with a fleet', () => {
       fleet: join(dir, 'fleet.json'),
       fleetPolicy: join(dir, 'fleet-policy.json'),
       fleetQueue: join(dir, 'fleet-queue.db'),
+      fleetTurn: join(dir, 'fleet-turn.json'),
     };
     now = Date.now();
     policies.length = 0;

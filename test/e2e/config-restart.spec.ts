@@ -32,6 +32,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'fleet.scopes': 'test/attack/fleet-calls.spec.ts',
   'fleet.telemetry_fields': 'test/e2e/fleet-enrolment.spec.ts',
   'fleet.telemetry_hz': 'test/e2e/fleet-enrolment.spec.ts',
+  'fleet.pictures': 'test/attack/fleet-calls.spec.ts',
+  'fleet.watched_hz': 'test/attack/fleet-calls.spec.ts',
   'mavlink.serial_control': 'test/link/endpoints.spec.ts',
   'mavlink.sign_endpoints': 'test/e2e/signing.spec.ts',
   ...Object.fromEntries(

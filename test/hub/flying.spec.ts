@@ -179,7 +179,16 @@ describe("flying a node from the hub's page", function () {
     expect(performance.now() - begun, 'at one a second it would be 40 s').to.be.below(30_000);
   });
 
-  it('shows small pictures on the wall, some a second, and only while somebody looks', async () => {
+  it('plays the picture of the camera, for which only signed calls go over the hub', async () => {
+    await page.waitForFunction(
+      () => (document.querySelector('video')?.getVideoPlaybackQuality().totalVideoFrames ?? 0) > 30,
+      { polling: 100 },
+    );
+    const { body } = await hub.call('GET', '/v1/audit?limit=1000');
+    expect(JSON.stringify(body)).to.include(`${id} POST /whep`);
+  });
+
+  it('shows small pictures on the wall, again and again', async () => {
     const wall = await openPage(browser);
     await signIn(wall, 'wall', 'Pictures');
     const picture = await wall.waitForSelector('.hub__wall img');

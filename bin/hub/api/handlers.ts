@@ -7,6 +7,7 @@ import { VERSION } from '../../../shared/version.ts';
 import type { HubAudit } from '../audit.ts';
 import type { Enrolment } from '../authority/enrolment.ts';
 import type { PolicyMaker } from '../authority/policy.ts';
+import type { Turn } from '../authority/turn.ts';
 import type { HubConfig } from '../config.ts';
 import type { DiskProbe } from '../disk.ts';
 import type { Events } from '../fleet/events.ts';
@@ -45,6 +46,7 @@ export interface HandlerParts {
   readonly policy: PolicyMaker;
   readonly sessions: Sessions;
   readonly streams: NodeStreams;
+  readonly turn: Turn;
   /** Has the broker forget a node; it may be away. */
   readonly forget: (node: string) => Promise<void>;
 }
@@ -55,7 +57,7 @@ const CALL_MS = 30_000;
 type Handlers = HubHandlers<typeof hubRows>;
 
 export function hubHandlers(parts: HandlerParts): Handlers {
-  const { config, ca, audit, disk, enrolment, events, fleet, link, policy, sessions, streams } = parts;
+  const { config, ca, audit, disk, enrolment, events, fleet, link, policy, sessions, streams, turn } = parts;
   const { calls, live } = parts;
   const document = hubOpenApi(hubRows, VERSION);
   return {
@@ -77,6 +79,11 @@ export function hubHandlers(parts: HandlerParts): Handlers {
     },
     'renew.post': async ({ body, changed }) => {
       const { node, answer } = await enrolment.renew(body.statement);
+      changed(node);
+      return answer;
+    },
+    'turn.post': async ({ body, changed }) => {
+      const { node, answer } = await turn.grant(body.statement);
       changed(node);
       return answer;
     },

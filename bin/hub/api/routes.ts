@@ -9,6 +9,7 @@ import {
   personToken,
   personTokenRequest,
   renewRequest,
+  turnGrant,
 } from '../../../shared/fleet/hub-api.ts';
 import type { HubRow } from './row.ts';
 import {
@@ -87,6 +88,19 @@ export const hubRows = [
     'public -',
     enrolled,
     "a node's new certificate, asked for by its key",
+    {
+      body: renewRequest,
+      rate: 'costly',
+      status: 200,
+      fails: ['E_UNAUTHENTICATED', 'E_CLOCK'],
+    },
+  ),
+  row(
+    'turn.post',
+    'POST /v1/turn',
+    'public -',
+    turnGrant,
+    'TURN credentials for a node, asked for by its key',
     {
       body: renewRequest,
       rate: 'costly',

@@ -72,19 +72,11 @@ export class Enrolment {
   async renew(jws: string): Promise<{ readonly node: string; readonly answer: Enrolled }> {
     const { db, fleet, now } = this.#options;
     const { node, csr, at, jti } = await this.#believed(jws);
-    if (Math.abs(at * 1000 - now()) > DAY_MS)
-      throw new ApiError(
-        'E_CLOCK',
-        "The node's clock and the hub's differ by more than a day. Set them right.",
-      );
+    checkClock(at, now());
     const certificate = await this.#certify(node, csr);
     // Again with the node's present key: it may have been removed meanwhile.
     if (!fleet.has(node)) throw unknownKey();
-    db.prepare('DELETE FROM renewals WHERE at < ?').run(now() - 2 * DAY_MS);
-    const { changes } = db
-      .prepare('INSERT OR IGNORE INTO renewals (node, jti, at) VALUES (?, ?, ?)')
-      .run(node, jti, now());
-    if (changes !== 1) throw invalid('/statement', 'it was used already; sign a new one');
+    useUp(db, node, jti, now());
     return { node, answer: await this.#answer(node, certificate) };
   }
 
@@ -134,8 +126,23 @@ export class Enrolment {
   }
 }
 
+/** @param at of a statement, seconds @throws ApiError E_CLOCK */
+export function checkClock(at: number, now: number): void {
+  if (Math.abs(at * 1000 - now) <= DAY_MS) return;
+  throw new ApiError('E_CLOCK', "The node's clock and the hub's differ by more than a day. Set them right.");
+}
+
+/** A statement of a node counts once. @throws ApiError E_INVALID_VALUE */
+export function useUp(db: DatabaseSync, node: string, jti: string, now: number): void {
+  db.prepare('DELETE FROM renewals WHERE at < ?').run(now - 2 * DAY_MS);
+  const { changes } = db
+    .prepare('INSERT OR IGNORE INTO renewals (node, jti, at) VALUES (?, ?, ?)')
+    .run(node, jti, now);
+  if (changes !== 1) throw invalid('/statement', 'it was used already; sign a new one');
+}
+
 /** Who a statement says that it is by, before that is verified. */
-function claimedNode(jws: string): string {
+export function claimedNode(jws: string): string {
   try {
     const value: unknown = JSON.parse(Buffer.from(jws.split('.')[1] ?? '', 'base64url').toString('utf8'));
     if (typeof value === 'object' && value !== null && 'node' in value) return String(value.node);
@@ -149,7 +156,7 @@ function noCode(): ApiError {
   return new ApiError('E_CODE', 'This code is wrong, was used already or has expired. Ask for a new one.');
 }
 
-function unknownKey(): ApiError {
+export function unknownKey(): ApiError {
   return new ApiError(
     'E_UNAUTHENTICATED',
     'This is not signed by the key of an enrolled node. Enrol it again.',

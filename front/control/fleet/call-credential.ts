@@ -36,6 +36,8 @@ interface ReadCall {
 const SPENT_MS = 60_000;
 const MAX_SPENT = 2000;
 
+const MAX_SHOWN = 1000;
+
 const NEEDS_CONFIRM: readonly Scope[] = ['flight', 'destructive'];
 
 /** Verifies calls of the fleet: the hub's token, the caller's signature, the nonce and a person's confirmation. */
@@ -45,6 +47,9 @@ export class CallVerifier {
   readonly #spent = new Map<string, { readonly call: string; readonly at: number }>();
   /** By thumbprint. */
   readonly #operators: Promise<ReadonlyMap<string, { readonly name: string; readonly key: PublicJwk }>>;
+
+  /** By caller: until when the newest token that it has shown is good, seconds since 1970. The one silent longest comes first. */
+  readonly #shown = new Map<string, { readonly fleet: string; readonly exp: number }>();
 
   constructor(options: CallVerifierOptions) {
     this.#options = options;
@@ -67,6 +72,27 @@ export class CallVerifier {
     }
   }
 
+  /**
+   * Whether this caller could still call: for what one call has opened and others keep in use.
+   * @param id of its principal
+   */
+  holds(id: string): boolean {
+    const { policy, fleet } = this.#options;
+    const [, sub = ''] = /^fleet:([^/]+)/.exec(id) ?? [];
+    const shown = this.#shown.get(sub);
+    return (
+      shown !== undefined && shown.fleet === fleet() && !policy.isRevoked(sub) && shown.exp > policy.seconds
+    );
+  }
+
+  #note({ sub, fleet, exp }: MachineToken): void {
+    const before = this.#shown.get(sub);
+    this.#shown.delete(sub);
+    this.#shown.set(sub, { fleet, exp: before?.fleet === fleet ? Math.max(exp, before.exp) : exp });
+    const [oldest] = this.#shown.keys();
+    if (this.#shown.size > MAX_SHOWN && oldest !== undefined) this.#shown.delete(oldest);
+  }
+
   async #verify(caller: string, jws: string): Promise<ReadCall> {
     const { node, nonces } = this.#options;
     let token: MachineToken | null = null;
@@ -79,6 +105,7 @@ export class CallVerifier {
       return token.cnf.jwk;
     });
     if (token === null) throw new NotBelieved('it has no machine token');
+    this.#note(token);
     if (statement.node !== node) throw new NotBelieved('it is for another node');
     const id = `${kid} ${statement.jti}`;
     const age = nonces.ageOf(statement.nonce);

@@ -6,6 +6,7 @@ import { Serial } from '../../../shared/async/serial.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { removeDurably } from '../../../shared/files/remove-durably.ts';
 import { parseCode } from '../../../shared/fleet/code.ts';
+import type { TurnGrant } from '../../../shared/fleet/hub-api.ts';
 import { newSigningKey, publicJwk, signStatement, thumbprint } from '../../../shared/fleet/signed.ts';
 import type { Paths } from '../../../shared/paths.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
@@ -13,7 +14,7 @@ import type { Profile } from '../../../shared/profile.ts';
 import type { FleetPlace } from '../../../shared/rpc/fleet.ts';
 import type { PublicJwk } from '../../../shared/schemas/fleet-statements.ts';
 import { type EnrolmentRecord, readEnrolment, writeEnrolment } from './enrolment-file.ts';
-import { enrolAt, fetchAuthority, invalid, parseHub, renewAt } from './hub-client.ts';
+import { enrolAt, fetchAuthority, invalid, parseHub, renewAt, turnAt } from './hub-client.ts';
 
 /** How often the age of the certificate is looked at, and the pauses after a renewal that failed, ms. */
 interface RenewalTimes {
@@ -25,7 +26,7 @@ interface RenewalTimes {
 const RENEWAL: RenewalTimes = { checkMs: 3_600_000, firstMs: 60_000, capMs: 3_600_000 };
 
 export interface EnrolmentOptions {
-  readonly paths: Pick<Paths, 'fleet' | 'fleetPolicy' | 'fleetQueue'>;
+  readonly paths: Pick<Paths, 'fleet' | 'fleetPolicy' | 'fleetQueue' | 'fleetTurn'>;
   readonly node: {
     readonly id: string;
     readonly name: string;
@@ -214,6 +215,16 @@ export class Enrolment {
     });
   }
 
+  /** The hub's TURN servers with credentials for this node; null while not enrolled. @throws ApiError as `turnAt` */
+  async turn(): Promise<TurnGrant | null> {
+    if (this.#record === null) return null;
+    const { hub: url, ca, node } = this.#record;
+    const { key, kid } = await signingOf(this.#record);
+    const at = Math.floor(this.#options.now() / 1000);
+    const jti = randomBytes(16).toString('base64url');
+    return turnAt({ url, ca }, await signStatement('svc-turn', { node, at, jti }, key, kid));
+  }
+
   get #times(): RenewalTimes {
     return this.#options.renewal ?? RENEWAL;
   }
@@ -227,8 +238,8 @@ export class Enrolment {
 
   /** Policy and queue are of one enrolment. @throws ApiError E_STORE */
   async #removeRest(): Promise<void> {
-    const { fleetPolicy, fleetQueue } = this.#options.paths;
-    const files = [fleetPolicy, fleetQueue, `${fleetQueue}-wal`, `${fleetQueue}-shm`];
+    const { fleetPolicy, fleetQueue, fleetTurn } = this.#options.paths;
+    const files = [fleetPolicy, fleetTurn, fleetQueue, `${fleetQueue}-wal`, `${fleetQueue}-shm`];
     for (const file of files)
       await rm(file, { force: true }).catch((error: unknown) => {
         throw new ApiError('E_STORE', `${file} could not be removed: ${messageOf(error)}.`);

@@ -117,6 +117,11 @@ export class FleetNode {
     await this.policy.stop();
   }
 
+  /** Whether a caller of the fleet, by the id of its principal, could still call. */
+  holds(id: string): boolean {
+    return this.#verifier.holds(id);
+  }
+
   /** Another uplink is used: what svc-fleet has open goes by the old one. */
   uplinkIs(uplink: FleetUplink): void {
     this.#uplink = uplink;

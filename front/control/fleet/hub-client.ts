@@ -2,7 +2,13 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { ApiError, codeOf, messageOf } from '../../../shared/errors.ts';
 import { isBrokerUrl } from '../../../shared/fleet/broker-ways.ts';
 import { caHashOf, type EnrolmentCode } from '../../../shared/fleet/code.ts';
-import { type Enrolled, type EnrollRequest, enrolled } from '../../../shared/fleet/hub-api.ts';
+import {
+  type Enrolled,
+  type EnrollRequest,
+  enrolled,
+  type TurnGrant,
+  turnGrant,
+} from '../../../shared/fleet/hub-api.ts';
 import { type NodeAnswer, type NodePlace, requestNode } from '../../../shared/http/node-request.ts';
 import { memberOf, parseJson } from '../../../shared/member.ts';
 import { checked } from '../../../shared/schemas/checked.ts';
@@ -15,6 +21,9 @@ const CA_BYTES = 64 * 1024;
 const ANSWER_BYTES = 2 * 1024 * 1024;
 
 const isEnrolled = validatorOf(enrolled);
+const isTurnGrant = validatorOf(turnGrant);
+/** One that knows no TURN servers may be updated. */
+const OLD_HUB_S = 6 * 3600;
 
 /** A hub that this node trusts: where it is, and the one authority that its certificate must be of (PEM). */
 export interface Hub {
@@ -78,6 +87,16 @@ export async function renewAt(hub: Hub, statement: string, expected: Expected): 
   if (answer.status === 401 || answer.status === 403)
     throw new ApiError('E_UNAUTHENTICATED', `The hub at ${hub.url} refuses this node: ${wordsOf(answer)}`);
   return fitting(hub, answer, expected);
+}
+
+/** @param statement a `svc-turn` @throws ApiError as `renewAt` */
+export async function turnAt(hub: Hub, statement: string): Promise<TurnGrant> {
+  const answer = await send(hub, '/v1/turn', { statement });
+  if (answer.status === 404) return { ice_servers: [], ttl_s: OLD_HUB_S };
+  if (answer.status >= 300) throw upstream(hub.url, `answered ${answer.status}: ${wordsOf(answer)}`);
+  return checked(isTurnGrant, jsonOf(answer), (fault) =>
+    upstream(hub.url, `sent what are no TURN servers: ${fault}.`),
+  );
 }
 
 async function send({ url, ca }: Hub, path: string, body: unknown): Promise<NodeAnswer> {

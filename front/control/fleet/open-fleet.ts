@@ -5,6 +5,7 @@ import type { BoundRadios } from '../relay/bound-radios.ts';
 import { Enrolment } from './enrolment.ts';
 import { fleetHandlers } from './fleet-handlers.ts';
 import { FleetNode, type FleetNodeOptions } from './fleet-node.ts';
+import { HubTurn } from './hub-turn.ts';
 import { listed } from './node-status.ts';
 
 interface FleetParts extends Pick<FleetNodeOptions, 'connection'> {
@@ -50,10 +51,11 @@ export function openFleet(base: Base, { radios, status, connection }: FleetParts
     restartFleet: async () => supervisor.calls.restart({ name: 'svc-fleet' }),
     log,
   });
+  const turn = new HubTurn({ enrolment, file: paths.fleetTurn, random: Math.random, log });
   /** The host of the hub's broker; null: the node is in no fleet. */
   const hub = (): string | null => {
     const place = enrolment.place();
     return place === null ? null : new URL(place.brokers[0] ?? '').hostname;
   };
-  return { enrolment, fleet, handlers, hub };
+  return { enrolment, fleet, turn, handlers, hub };
 }

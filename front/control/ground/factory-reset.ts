@@ -124,6 +124,7 @@ export class FactoryReset {
         [
           paths.fleet,
           paths.fleetPolicy,
+          paths.fleetTurn,
           paths.fleetQueue,
           `${paths.fleetQueue}-wal`,
           `${paths.fleetQueue}-shm`,

@@ -49,6 +49,8 @@ export class Credentials {
   readonly tickets: TicketStore;
   readonly readTickets: TicketStore;
   readonly tokens: TokenStore;
+  /** Whether a caller of the fleet, by the id of its principal, could still call; the fleet is opened later. */
+  fleetHolds: (id: string) => boolean = () => false;
   readonly #radios: Pick<BoundRadios, 'relaySecret'>;
 
   constructor({ paths, rows, deviceId, acceptTokens, radios, now, monotonic, log }: CredentialOptions) {
@@ -156,8 +158,8 @@ export class Credentials {
       case 'gate':
         return () => !this.pairing.paired;
       case 'fleet':
-        // Each call proves itself; a stream that outlives it ends with the pairing.
-        return () => this.pairing.keyHash === keyHash;
+        // Each call proves itself; what outlives it ends when its caller could not call any more.
+        return () => this.pairing.keyHash === keyHash && this.fleetHolds(principal.id);
       case 'relay':
         // While the drone itself stays paired, and its radio is bound to that ground station by that key.
         return () =>

@@ -40,7 +40,8 @@ export class WhepService {
   }
 
   /** @throws ApiError E_NO_PIPELINE, E_VIEWERS, E_BAD_REQUEST */
-  async open(offer: string, owner: Principal): Promise<Opened> {
+  async open(offer: string, { kind, id: of, scopes }: Principal): Promise<Opened> {
+    const owner = { kind, id: of, scopes }; // what one call of the fleet proved besides is over with it
     const { check, engine, maxViewers, others } = this.#options;
     check();
     if (this.count + others() >= maxViewers) throw tooMany(maxViewers);
@@ -85,10 +86,11 @@ export class WhepService {
     return engine.viewers.map(({ owner }) => owner);
   }
 
-  /** A token sees only its own sessions; other callers see all. */
+  /** A token, and a caller of the fleet, see only their own sessions; others see all. */
   #find(id: string, caller: Principal): void {
     const found = this.#options.engine.viewers.find((viewer) => viewer.id === id);
-    const foreign = caller.kind === 'token' && found?.owner.id !== caller.id;
+    const bounded = caller.kind === 'token' || caller.kind === 'fleet';
+    const foreign = bounded && found?.owner.id !== caller.id;
     if (found === undefined || foreign) throw new ApiError('E_NOT_FOUND', `No playback ${id}.`);
   }
 }

@@ -293,6 +293,13 @@ async function allocate(url: IceUrl, username: string, credential: string): Prom
       await leave();
     },
   });
+  // werift binds one channel after the other, a round trip each, and the right one may be the last.
+  Object.defineProperty(turn, 'channelBindQueue', {
+    get: async () => undefined,
+    set: () => {
+      // nothing to wait for
+    },
+  });
   const relay = new StunOverTurnProtocol(turn);
   const [relayed, relayedPort] = turn.relayedAddress;
   relay.localCandidate = new Candidate(

@@ -32,6 +32,7 @@ import {
 /** One WebRTC playback: a peer connection that sends one H.264 track. */
 
 const GATHER_MS = 2000;
+const LOCAL_NAME = /^(?:\S+ ){4}\S+\.local /i;
 /** Seconds; a path that is slower has the relay. */
 const STUN_S = 0.7;
 const H264 = {
@@ -43,6 +44,9 @@ const H264 = {
 } as const;
 /** Minimum and maximum of zero, 12 bits each. */
 const NO_DELAY = Buffer.alloc(3);
+
+/** A browser checks the pair that it uses every 2.5 s at least. */
+const FOLLOW_MS = 5000;
 
 /** Of padding, RFC 3550 5.1: the last byte tells how many there are. */
 const PADDING = Buffer.alloc(255, 0);
@@ -105,6 +109,9 @@ export class Viewer {
   #timestamp = 0;
   #connected = false;
   #restarting = false;
+  #followedAt = -Infinity;
+  /** Checks that each pair had got, by its id. */
+  #checks = new Map<string, number>();
   #closed = false;
   /** The encode whose pictures it gets; null until the next key frame. */
   #flowing: Encode | null = null;
@@ -260,7 +267,11 @@ export class Viewer {
   /** @throws ApiError E_BAD_REQUEST for a line that is not a candidate */
   async addCandidate(candidate: string): Promise<void> {
     try {
-      await this.#peer.addIceCandidate({ candidate, sdpMid: '0', sdpMLineIndex: 0 });
+      const added = this.#peer.addIceCandidate({ candidate, sdpMid: '0', sdpMLineIndex: 0 });
+      // A browser's name for its own address, which werift asks the network for. In another network nobody answers, ever; those
+      // that come after it are not to wait for that.
+      if (LOCAL_NAME.test(candidate)) added.catch(() => undefined);
+      else await added;
     } catch (error) {
       throw new ApiError('E_BAD_REQUEST', `A candidate cannot be read: ${messageOf(error)}.`);
     }
@@ -299,6 +310,7 @@ export class Viewer {
   adapt(): void {
     if (!this.#connected) return;
     const now = this.#hooks.now();
+    this.#follow(now);
     const before = this.#adaptation.encode;
     const need = this.#hooks.needKbps();
     const path = this.#path;
@@ -328,6 +340,23 @@ export class Viewer {
     this.#connected = false;
     this.#pacer.clear();
     await this.#peer.close();
+  }
+
+  /**
+   * The browser leads (RFC 8445 8.1.1), and may nominate one pair after the other; werift stays with the first. Checks tell which one it
+   * still means: it sends them on the pair that it uses.
+   */
+  #follow(now: number): void {
+    if (now - this.#followedAt < FOLLOW_MS) return;
+    this.#followedAt = now;
+    const connection = connectionOf(this.#peer);
+    const heard = new Map(connection.candidatePairs.map((pair) => [pair.id, pair.requestsReceived]));
+    const grew = ({ id, requestsReceived }: { id: string; requestsReceived: number }): boolean =>
+      requestsReceived > (this.#checks.get(id) ?? requestsReceived);
+    const current = connection.nominated;
+    const meant = connection.candidatePairs.find((pair) => pair.nominated && grew(pair));
+    if (current !== undefined && meant !== undefined && !grew(current)) connection.nominated = meant;
+    this.#checks = heard;
   }
 
   /** From the next key frame on. */

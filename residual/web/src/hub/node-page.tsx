@@ -18,6 +18,7 @@ import { useFacts } from './fly/facts.ts';
 import { MapAndHorizon } from './fly/instruments.tsx';
 import { liveOf, useLive } from './fly/live.ts';
 import { OperatorKey } from './fly/operator-key.tsx';
+import { Picture } from './fly/picture.tsx';
 import css from './hub.module.css';
 import { go, hrefOf } from './route.ts';
 import { useHub } from './use-hub.ts';
@@ -57,6 +58,7 @@ function Fly({ entry }: { entry: NodeEntry }): JSX.Element {
   const facts = useFacts(entry);
   return (
     <>
+      <Picture entry={entry} />
       <MapAndHorizon entry={entry} />
       <Commands entry={entry} facts={facts} />
       <OperatorKey entry={entry} facts={facts} />

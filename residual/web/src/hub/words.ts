@@ -97,6 +97,7 @@ export const hub = {
   },
   fly: {
     hold: 'Press and hold. Nothing is sent before the time is up.',
+    picture: 'Picture',
     tap: 'Tap the map for a place to go to.',
     noPlace: 'No position reported.',
     maybe: 'The vehicle may still have got it.',

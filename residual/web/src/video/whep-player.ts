@@ -1,6 +1,7 @@
 import { call, Refused, send } from '../api/client.ts';
 import { iceServersOf } from './ice-links.ts';
 import type { Playback } from './playback.ts';
+import type { Whep } from './whep.ts';
 
 /** A WHEP client (draft-ietf-wish-whep): one receive-only video track. */
 
@@ -17,28 +18,6 @@ const LOOK_MS = 250;
 const BELIEVED_MS = 10_000;
 // Candidates that come together travel together.
 const GATHER_MS = 30;
-
-/** How offers and candidates get to a node; the hub's page has another way than HTTP. */
-interface Whep {
-  /** @throws Refused */
-  readonly offer: (sdp: string) => Promise<{
-    readonly answer: string;
-    readonly session: string;
-    readonly servers: RTCIceServer[];
-  }>;
-  /**
-   * @param fragment `application/trickle-ice-sdpfrag`
-   * @param restart whether its ICE credentials are new ones (`If-Match: *`)
-   * @returns HTTP status, 0 for no answer; the node's fragment of a restart
-   */
-  readonly patch: (
-    session: string,
-    fragment: string,
-    restart: boolean,
-  ) => Promise<{ readonly status: number; readonly fragment: string; readonly servers: RTCIceServer[] }>;
-  /** Also while the page is being left. It never fails: the node notices by itself. */
-  readonly end: (session: string) => void;
-}
 
 const FRAGMENT = 'application/trickle-ice-sdpfrag';
 
@@ -150,19 +129,16 @@ export async function play(
   const look = async (): Promise<void> => {
     const now = video.getVideoPlaybackQuality().totalVideoFrames;
     if (now !== frames) {
-      seen = performance.now();
+      seen = heard = performance.now();
       askAt = ASK_MS;
       restartedAt = Number.NaN;
-    }
-    frames = now;
-    const still = performance.now() - seen;
-    if (still < ASK_MS) {
-      heard = seen;
+      frames = now;
       return;
     }
     const got = await received(peer);
     if (got !== bytes) heard = performance.now();
     bytes = got;
+    const still = performance.now() - seen;
     if (over) return;
     const late = Number.isNaN(restartedAt) ? still > STALL_MS : performance.now() - restartedAt > RESTART_MS;
     if (late) finish();

@@ -77,7 +77,7 @@ export async function prepare(node: Called): Promise<void> {
  * The body of the node's answer.
  * @throws Refused as the node or the hub refuses it; where what became of it is not known, it says so
  */
-export async function callNode<T>(node: Called, call: NodeCall): Promise<T> {
+export async function callNode(node: Called, call: NodeCall): Promise<unknown> {
   if (call.held === true || call.method !== 'GET' || !nonces.has(node.id)) await prepare(node);
   let reply = await once(node, call);
   const code = memberOf(reply.body, 'code');
@@ -85,7 +85,7 @@ export async function callNode<T>(node: Called, call: NodeCall): Promise<T> {
   if (reply.status === 401 && code === 'E_STALE') reply = await once(node, call);
   else if (reply.status === 409 && code === 'E_OUTCOME_UNKNOWN' && call.method === 'GET')
     reply = await once(node, call);
-  if (reply.status >= 200 && reply.status <= 299) return reply.body as T;
+  if (reply.status >= 200 && reply.status <= 299) return reply.body;
   const { detail, code: word, ...extras } = recordOf(reply.body);
   throw new Refused(
     reply.status,

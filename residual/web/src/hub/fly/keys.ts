@@ -6,7 +6,7 @@ import type { PublicJwk } from '../../../../../shared/schemas/fleet-statements.t
  * The keys of this browser, Ed25519 by WebCrypto and not extractable: they sign here, and nobody reads them, this page included.
  * `calls` signs that somebody calls; `operator` signs each flight that a button is held for, and counts only on nodes that list it.
  */
-export type KeyName = 'calls' | 'operator';
+type KeyName = 'calls' | 'operator';
 
 export interface BrowserKey {
   readonly key: CryptoKey;

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { JsonObject } from '../../../../../shared/member.ts';
+import { type JsonObject, recordOf } from '../../../../../shared/member.ts';
 import { follow } from '../event-stream.ts';
 import { secondsSince } from '../fleet.ts';
 
@@ -60,23 +60,11 @@ async function followLive(
     silenceMs: SILENCE_MS,
     begin: () => ({
       take: (name, data) => {
-        if (name === 'telemetry') {
-          const { id, ...said } = data as Told & { readonly id: string };
-          told.value = new Map(told.value).set(id, said);
-        } else if (name === 'picture') {
-          const { id, at, jpeg } = data as {
-            readonly id: string;
-            readonly at: number;
-            readonly jpeg: string;
-          };
-          const bytes = Uint8Array.from(atob(jpeg), (char) => char.charCodeAt(0));
-          const before = shown.value.get(id);
-          shown.value = new Map(shown.value).set(id, {
-            url: URL.createObjectURL(new Blob([bytes], { type: 'image/jpeg' })),
-            at,
-          });
-          if (before !== undefined) URL.revokeObjectURL(before.url);
-        }
+        const { id, at, jpeg, telemetry, telemetry_at: toldAt } = recordOf(data);
+        if (typeof id !== 'string') return;
+        if (name === 'telemetry' && typeof toldAt === 'number')
+          told.value = new Map(told.value).set(id, { telemetry: recordOf(telemetry), telemetry_at: toldAt });
+        else if (name === 'picture' && typeof jpeg === 'string' && typeof at === 'number') show(id, jpeg, at);
       },
     }),
   });
@@ -88,6 +76,15 @@ async function followLive(
     rest.delete(id);
     shown.value = rest;
   }
+}
+
+/** @param jpeg base64 */
+function show(id: string, jpeg: string, at: number): void {
+  const bytes = Uint8Array.from(atob(jpeg), (char) => char.charCodeAt(0));
+  const before = shown.value.get(id);
+  const url = URL.createObjectURL(new Blob([bytes], { type: 'image/jpeg' }));
+  shown.value = new Map(shown.value).set(id, { url, at });
+  if (before !== undefined) URL.revokeObjectURL(before.url);
 }
 
 /** What the node says now; null where it says nothing, or has not for a while. */

@@ -2,7 +2,7 @@ import { useRef, useState } from 'preact/hooks';
 import type { NodeEntry } from '../../../../../shared/fleet/hub-api.ts';
 import type { CommandName } from '../../../../../shared/flight/command-catalogue.ts';
 import { seenIn } from '../../../../../shared/flight/seen.ts';
-import { type JsonObject, listOf, recordOf } from '../../../../../shared/member.ts';
+import { type JsonObject, listOf, memberOf, recordOf } from '../../../../../shared/member.ts';
 import { Refused } from '../../api/client.ts';
 import { number } from '../../parts/format.ts';
 import { t } from '../../strings.ts';
@@ -72,13 +72,20 @@ async function run(
     if (!isWanted()) return null;
     try {
       const body = { cmd, args: [...args] };
-      const answer = await callNode<JsonObject>(entry, {
+      const answer = await callNode(entry, {
         method: 'POST',
         path: '/api/command',
         body,
         held: true,
       });
-      const { observed, accepted, result_name: result, statustext, reasons, hint } = recordOf(answer['ack']);
+      const {
+        observed,
+        accepted,
+        result_name: result,
+        statustext,
+        reasons,
+        hint,
+      } = recordOf(memberOf(answer, 'ack'));
       if (observed !== true) return '';
       if (accepted === true) continue;
       const said = listOf(reasons).length > 0 ? listOf(reasons) : [statustext];
