@@ -55,6 +55,10 @@ export interface Paths {
   readonly network: string;
   /** What was active before a change of the network that is not over. */
   readonly networkChange: string;
+  /** Whether the uplink in use is metered: svc-control writes it, svc-residual reads it. */
+  readonly uplink: string;
+  /** What modems are connected with, the PINs of their SIMs, and the PIN that was refused. */
+  readonly modems: string;
   readonly controlSocket: string;
   readonly residualSocket: string;
   readonly linkSocket: string;
@@ -104,6 +108,8 @@ export interface Paths {
   readonly flightLogs: string;
   /** Telemetry logs. */
   readonly tlogs: string;
+  /** What was uploaded, and when. */
+  readonly uploads: string;
   /** MAVLink signing keys, one file each. */
   readonly signingDir: string;
   /** Installed extensions, a folder each; and the file with their records. */
@@ -163,6 +169,8 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     radioChange: join(state, 'radio-change.json'),
     network: join(state, 'network.json'),
     networkChange: join(state, 'network-change.json'),
+    uplink: join(run, 'uplink.json'),
+    modems: join(state, 'modems.json'),
     controlSocket: join(run, 'control.sock'),
     residualSocket: join(run, 'api-internal.sock'),
     linkSocket: join(run, 'link.sock'),
@@ -191,6 +199,7 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     paramMetadata: join(state, 'param-metadata'),
     flightLogs: join(state, 'flight-logs'),
     tlogs: join(state, 'tlogs'),
+    uploads: join(state, 'uploads.json'),
     signingDir: join(state, 'signing'),
     plugins: join(state, 'plugins'),
     pluginState: join(state, 'plugin-state.json'),

@@ -87,8 +87,8 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   'residual/app': [
     ['link-connection.ts', 'link-state.ts', 'download.ts', 'form-upload.ts', 'kept-files.ts'],
-    ['base.ts'],
-    ['config', 'logs', 'whep', 'maps', 'dashboard', 'tlogs'],
+    ['base.ts', 'kept-logs.ts'],
+    ['config', 'logs', 'whep', 'maps', 'dashboard', 'tlogs', 'uploads'],
     ['video', 'vision', 'peripherals', 'setup', 'reports'],
     ['plugins'],
   ],

@@ -17,19 +17,34 @@ const listen = (defaultHost: string, defaultPort: number) =>
     additionalProperties: false,
   }) as const;
 
+/** Where there is none, nothing listens. */
+const listenOrNot = {
+  type: ['object', 'null'],
+  required: ['host', 'port'],
+  default: null,
+  properties: { host, port },
+  additionalProperties: false,
+} as const;
+
 /** `hub.yaml`. */
 const CONFIG = {
   type: 'object',
-  required: ['fleet', 'name', 'names', 'broker', 'http', 'https', 'token_ttl', 'events'],
+  required: ['fleet', 'name', 'names', 'broker', 'http', 'https', 'listen_ws', 'token_ttl', 'events'],
   properties: {
     fleet: { type: 'string', pattern: FLEET_ID.source },
     name: { type: 'string', minLength: 1, maxLength: 128 },
     names: { type: 'array', items: host, minItems: 1, maxItems: 32, uniqueItems: true },
     broker: {
       type: 'object',
-      required: ['url', 'acl', 'pid_file'],
+      required: ['url', 'ws_url', 'acl', 'pid_file'],
       properties: {
         url: { type: 'string', pattern: '^mqtts://[A-Za-z0-9.:_\\[\\]-]+:[0-9]{1,5}$' },
+        ws_url: {
+          type: ['string', 'null'],
+          default: null,
+          maxLength: 500,
+          pattern: '^wss://[A-Za-z0-9.:_\\[\\]-]+(/[A-Za-z0-9._~/-]*)?$',
+        },
         acl: { type: ['string', 'null'], default: null },
         pid_file: { type: ['string', 'null'], default: null },
       },
@@ -37,6 +52,7 @@ const CONFIG = {
     },
     http: listen('127.0.0.1', 8190),
     https: listen('0.0.0.0', 8193),
+    listen_ws: listenOrNot,
     token_ttl: { type: 'integer', minimum: 60, maximum: 7 * 24 * 3600, default: 3600 },
     turn: {
       type: 'object',
@@ -90,6 +106,8 @@ export interface FirstConfig {
   /** Names and addresses under which hub and broker are reached; the first is told to the nodes. */
   readonly names: readonly string[];
   readonly brokerPort: number;
+  /** Where its own Mosquitto takes WebSockets as well; null: nowhere. */
+  readonly wsPort: number | null;
   readonly httpPort: number;
   /** Where HTTPS listens: a hub that only this machine's nodes reach has no business on the network. */
   readonly httpsHost: string;
@@ -101,18 +119,39 @@ export function isLoopbackName(name: string): boolean {
   return name === 'localhost' || name === '::1' || name === '[::1]' || /^127(\.\d{1,3}){3}$/.test(name);
 }
 
+/** Nobody but this machine reaches a hub that has no name elsewhere. */
+export function listenHost(name: string): string {
+  return isLoopbackName(name) ? '127.0.0.1' : '0.0.0.0';
+}
+
+/** The broker's addresses as nodes and connectors are told them, in the order in which they try. */
+export interface BrokerUrls {
+  readonly broker: string;
+  readonly broker_ws?: string;
+}
+
+export function brokerUrls({ broker: { url: broker, ws_url }, names, listen_ws }: HubConfig): BrokerUrls {
+  const own = listen_ws === null ? null : `wss://${reached(names)}:${listen_ws.port}/mqtt`;
+  const ws = ws_url ?? own;
+  return ws === null ? { broker } : { broker, broker_ws: ws };
+}
+
+function reached([first = 'localhost']: readonly string[]): string {
+  return first.includes(':') ? `[${first}]` : first;
+}
+
 /** The text of a new `hub.yaml`. */
 export function firstConfig({
   fleet,
   name,
   names,
   brokerPort,
+  wsPort,
   httpPort,
   httpsHost,
   httpsPort,
 }: FirstConfig): string {
-  const [first = 'localhost'] = names;
-  const reached = first.includes(':') ? `[${first}]` : first;
+  const ws = wsPort === null ? 'null' : `{ host: ${httpsHost}, port: ${wsPort} }`;
   return `# Read by svc-hub at its start.
 fleet: ${fleet}
 name: ${JSON.stringify(name)}
@@ -120,7 +159,9 @@ name: ${JSON.stringify(name)}
 names: ${JSON.stringify(names)}
 broker:
   # Told to nodes and connectors.
-  url: mqtts://${reached}:${brokerPort}
+  url: mqtts://${reached(names)}:${brokerPort}
+  # The same by WebSocket (wss://host:port/path), where a broker of others has it; null: as listen_ws says.
+  ws_url: null
   # The broker's file of rules, which the hub writes; null: broker.acl beside this file.
   acl: null
   # Of a Mosquitto that is not the hub's own: told by a signal (SIGHUP) to read the rules again.
@@ -132,6 +173,8 @@ http:
 https:
   host: ${httpsHost}
   port: ${httpsPort}
+# Where the broker also takes MQTT over WebSockets, for networks that let nothing but port 443 through; null: nowhere.
+listen_ws: ${ws}
 # How long a connector works without the hub, seconds, at most 604800 (7 days).
 token_ttl: 3600
 events:

@@ -22,13 +22,15 @@ import { Signer } from './authority/signer.ts';
 import { Turn } from './authority/turn.ts';
 import { BrokerProcess } from './broker/broker-process.ts';
 import { BrokerRules } from './broker/broker-rules.ts';
-import type { HubConfig } from './config.ts';
+import { brokerUrls, type HubConfig } from './config.ts';
 import { DiskProbe } from './disk.ts';
 import { Events } from './fleet/events.ts';
 import { Fleet } from './fleet/fleet.ts';
 import { FleetLink } from './fleet/fleet-link.ts';
+import { LiveStreams } from './fleet/live-streams.ts';
 import { NodeQuota } from './fleet/node-quota.ts';
 import { NodeStreams } from './fleet/node-stream.ts';
+import { PersonCalls } from './fleet/person-calls.ts';
 import { People } from './people/people.ts';
 import { claimedId } from './people/secret.ts';
 import { Sessions } from './people/sessions.ts';
@@ -78,8 +80,10 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
   const quota = new NodeQuota(monotonic);
   const policy = new PolicyMaker(db, config.fleet, signer, denied, now);
   const audit = new HubAudit(places, now, log);
+  const brokers = brokerUrls(config);
   const acl = config.broker.acl ?? places.acl;
-  const broker = ownBroker === null ? null : new BrokerProcess({ places, acl, ...ownBroker, log });
+  const broker =
+    ownBroker === null ? null : new BrokerProcess({ places, acl, ...ownBroker, ws: config.listen_ws, log });
   const rules = new BrokerRules({
     fleet: config.fleet,
     file: acl,
@@ -89,7 +93,7 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     log,
   });
   const link = new FleetLink({
-    url: config.broker.url,
+    urls: Object.values(brokers),
     fleetId: config.fleet,
     ca: authority.certificate,
     identity: async () => certificates.read(places.mqtt),
@@ -98,6 +102,9 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     signer,
     policy: async () => policy.current(),
     quota,
+    onLost: () => calls.lost(),
+    onReply: (topic, payload) => calls.replied(topic, payload),
+    onPicture: (node, jpeg) => live.picture(node, jpeg),
     onAlarm: (node, what) => {
       log.error(`${node}: ${what}`);
       audit.record({
@@ -118,7 +125,10 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     if (claimed === null) return null;
     return (claimed.kind === 'op' ? operators : credentials).verify(claimed.id, credential);
   };
-  const streams = new NodeStreams(fleet, ({ id }) => (operators.find(id) ?? credentials.find(id)) !== null);
+  const isValid = ({ id }: Caller): boolean => (operators.find(id) ?? credentials.find(id)) !== null;
+  const streams = new NodeStreams(fleet, isValid);
+  const calls = new PersonCalls({ link, fleetId: config.fleet, keyOf: (node) => fleet.keyOf(node), log });
+  const live = new LiveStreams({ fleetId: config.fleet, fleet, signer, link, isValid, now, monotonic, log });
   const publishPolicy = async (): Promise<void> => {
     const jws = await policy.renew();
     if (link.connected) await link.publish(topics.policy(config.fleet), jws);
@@ -135,23 +145,29 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     denied,
     rules,
     onEnded: async (ids) => {
-      for (const id of ids) streams.end(id);
+      for (const id of ids) {
+        streams.end(id);
+        live.end(id);
+      }
       await tell('the policy', publishPolicy);
     },
   });
-  const common = { authority, fleetId: config.fleet, brokerUrl: config.broker.url, now };
+  const common = { authority, fleetId: config.fleet, brokers, now };
   const caHash = caHashOf(new X509Certificate(authority.certificate));
   const parts: HandlerParts = {
     config,
     ca: authority.certificate,
     caHash,
     audit,
+    calls,
     codes,
     disk: new DiskProbe(db, places.folder, monotonic),
     enrolment: new Enrolment({ ...common, db, fleet, events, codes, denied, policy, rules }),
     events,
     fleet,
     link,
+    live,
+    log,
     people,
     policy,
     sessions: new Sessions({ ...common, credentials, signer, tokenTtl: config.token_ttl }),
@@ -177,6 +193,7 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     if (!(await certificates.renew())) return;
     server.renew(await certificates.read(places.server));
     await rules.reload();
+    broker?.renewed();
     await link.reconnect();
   };
   let timers: readonly NodeJS.Timeout[] = [];
@@ -197,6 +214,7 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
       },
     }),
     named('server', server),
+    named('live', live),
     named('streams', streams), // ended first, so that the server need not wait for them
   ];
   return { services, codes, caHash };

@@ -19,7 +19,7 @@ import { hubPage } from './api/page.ts';
 import { verifyHubAudit } from './audit.ts';
 import { addSigningKey, retireSigningKey } from './authority/signer.ts';
 import { mosquittoConfig } from './broker/mosquitto-files.ts';
-import { isLoopbackName, readHubConfig } from './config.ts';
+import { isLoopbackName, listenHost, readHubConfig } from './config.ts';
 import { openHubDatabase } from './database.ts';
 import { buildHub } from './hub.ts';
 import { type InitOptions, initHub, isHub } from './init.ts';
@@ -44,6 +44,7 @@ const USAGE = `svc-hub: a fleet of nodes in one place.
                           (default: 127.0.0.1, so that only this machine reaches hub and broker)
   --name NAME             what the fleet is called
   --port 8190, --https-port 8193, --broker-port 8883
+  --ws-port 443           the broker also takes WebSockets there (default: not)
 `;
 
 class UsageError extends Error {}
@@ -72,6 +73,7 @@ function parse(argv: readonly string[]) {
         port: { type: 'string' },
         'https-port': { type: 'string' },
         'broker-port': { type: 'string' },
+        'ws-port': { type: 'string' },
       },
     });
   } catch (error) {
@@ -134,6 +136,7 @@ function initOptions({ name, host, port, ...ports }: Flags): InitOptions {
     httpsHost: (host ?? []).every(isLoopbackName) ? '127.0.0.1' : '0.0.0.0',
     httpsPort: portOf(ports['https-port'], 8193),
     brokerPort: portOf(ports['broker-port'], 8883),
+    wsPort: ports['ws-port'] === undefined ? null : portOf(ports['ws-port'], 443),
   };
 }
 
@@ -196,9 +199,7 @@ async function serve(
       places,
       config,
       db,
-      ownBroker: ownBroker
-        ? { host: isLoopbackName(host) ? '127.0.0.1' : '0.0.0.0', port: Number(port) }
-        : null,
+      ownBroker: ownBroker ? { host: listenHost(host), port: Number(port) } : null,
       page: builtPage(log),
       now: wall,
       monotonic: () => performance.now(),
@@ -262,11 +263,12 @@ async function copyDatabase(places: HubPlaces, file: string): Promise<number> {
 }
 
 async function mosquitto(places: HubPlaces): Promise<number> {
-  const { broker } = await readHubConfig(places.config);
+  const { broker, listen_ws: ws } = await readHubConfig(places.config);
   process.stdout.write(
     mosquittoConfig({
       host: '0.0.0.0',
       port: Number(new URL(broker.url).port),
+      ws,
       ca: places.ca,
       ...places.broker,
       acl: broker.acl ?? places.acl,

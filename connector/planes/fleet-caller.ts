@@ -5,6 +5,7 @@ import { type Deferred, deferred } from '../../shared/async/deferred.ts';
 import { Retry } from '../../shared/async/retry.ts';
 import { Slots } from '../../shared/async/slots.ts';
 import { messageOf } from '../../shared/errors.ts';
+import { BrokerWays } from '../../shared/fleet/broker-ways.ts';
 import { NotBelieved, signStatement, verifyStatement } from '../../shared/fleet/signed.ts';
 import { MAX_CALL_BYTES, MAX_REPLY_BYTES } from '../../shared/fleet/told.ts';
 import { replierOf, topics } from '../../shared/fleet/topics.ts';
@@ -85,6 +86,7 @@ export class FleetCaller {
   readonly #nonces = new Map<string, { readonly nonce: string; readonly at: number }>();
   readonly #slots = new Slots(AT_A_TIME);
   readonly #retry = new Retry(() => this.#connect(), RETRY);
+  #known = new BrokerWays([], null);
   #client: MqttClient | null = null;
   /** Subscribed, so that a reply finds its way. */
   #ready = deferred();
@@ -98,8 +100,17 @@ export class FleetCaller {
     return this.#connected;
   }
 
+  /** The address that is used, or tried next. */
   get broker(): string {
-    return this.#options.brokerUrl ?? this.#options.session.granted.broker;
+    return this.#options.brokerUrl ?? this.#ways.url;
+  }
+
+  /** As the hub says them now. */
+  get #ways(): BrokerWays {
+    const { broker, broker_ws: ws } = this.#options.session.granted;
+    const urls = ws === undefined ? [broker] : [broker, ws];
+    if (this.#known.urls.join() !== urls.join()) this.#known = new BrokerWays(urls, null);
+    return this.#known;
   }
 
   start(): void {
@@ -251,6 +262,7 @@ export class FleetCaller {
           return;
         }
         this.#connected = true;
+        this.#ways.worked();
         this.#retry.worked();
         this.#ready.resolve();
         log.info(`connected to the broker ${this.broker}`);
@@ -268,11 +280,13 @@ export class FleetCaller {
     client.on('error', (error) => log.warn(`broker ${this.broker}: ${messageOf(error)}`));
     client.once('close', () => {
       if (this.#client !== client) return;
-      if (this.#connected) log.warn(`the connection to the broker ${this.broker} has ended`);
+      const lost = this.#connected;
+      if (lost) log.warn(`the connection to the broker ${this.broker} has ended`);
       session.doubt(); // the broker cuts off whose credential has ended
       client.end(true);
       this.#lost();
-      this.#retry.again();
+      if (!lost && this.#ways.failed()) this.#retry.start();
+      else this.#retry.again();
     });
   }
 

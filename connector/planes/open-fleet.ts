@@ -49,6 +49,6 @@ export async function openFleet(
 /** @throws Error for an address that would carry calls in the clear over a network */
 function checkBroker(url: string): void {
   const { protocol, hostname } = URL.canParse(url) ? new URL(url) : { protocol: '', hostname: '' };
-  if (protocol === 'mqtts:' || (protocol === 'mqtt:' && isLoopback(hostname))) return;
-  throw new Error(`${url}: the broker's address is mqtts://host:port.`);
+  if (protocol === 'mqtts:' || protocol === 'wss:' || (protocol === 'mqtt:' && isLoopback(hostname))) return;
+  throw new Error(`${url}: the broker's address is mqtts://host:port, or wss://host:port/path.`);
 }

@@ -1,10 +1,13 @@
 import { isIP } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { connect } from 'node:tls';
 // Not the package's own entry, which also loads WebSockets and proxies.
 import mqtt from 'mqtt/lib/client';
+import { createWebSocketStream, WebSocket } from 'ws';
 import { every } from '../../shared/async/every.ts';
 import { within } from '../../shared/async/within.ts';
 import { messageOf } from '../../shared/errors.ts';
+import { isBrokerUrl } from '../../shared/fleet/broker-ways.ts';
 import type { FleetPlace } from '../../shared/rpc/fleet.ts';
 
 export interface ConnectionLimits {
@@ -48,38 +51,23 @@ export class BrokerConnection {
   #why = '';
   #ended = false;
 
-  /** @throws Error for an address, a certificate or a key that is none */
-  constructor(place: FleetPlace, will: Said, limits: ConnectionLimits, hooks: ConnectionHooks) {
+  /** @param url one of the place's brokers @throws Error for an address, a certificate or a key that is none */
+  constructor(place: FleetPlace, url: string, will: Said, limits: ConnectionLimits, hooks: ConnectionHooks) {
     this.#hooks = hooks;
     this.#answerMs = limits.connectMs;
-    const { hostname, port, protocol } = new URL(place.broker);
-    if (protocol !== 'mqtts:') throw new Error(`${place.broker} is no address of a broker`);
-    const host = hostname.replaceAll(/[[\]]/g, '');
-    const { ca, certificate: cert, key } = place;
-    this.#client = new mqtt.default(
-      () =>
-        connect({
-          host,
-          port: port === '' ? 8883 : Number(port),
-          ...(isIP(host) === 0 ? { servername: host } : {}),
-          ca,
-          cert,
-          key,
-          minVersion: 'TLSv1.2',
-        }).setNoDelay(true), // a message is several writes, and must not wait for the answer to the first
-      {
-        protocolVersion: 5,
-        clientId: place.node,
-        clean: true,
-        properties: { sessionExpiryInterval: 0, maximumPacketSize: MAX_PACKET_BYTES },
-        keepalive: Math.ceil(limits.keepaliveMs / 1000),
-        connectTimeout: limits.connectMs,
-        reconnectPeriod: 0,
-        resubscribe: false,
-        queueQoSZero: false,
-        will: { topic: will.topic, payload: Buffer.from(will.text), qos: 1, retain: will.retain },
-      },
-    );
+    const open = opener(place, url, limits.connectMs);
+    this.#client = new mqtt.default(open, {
+      protocolVersion: 5,
+      clientId: place.node,
+      clean: true,
+      properties: { sessionExpiryInterval: 0, maximumPacketSize: MAX_PACKET_BYTES },
+      keepalive: Math.ceil(limits.keepaliveMs / 1000),
+      connectTimeout: limits.connectMs,
+      reconnectPeriod: 0,
+      resubscribe: false,
+      queueQoSZero: false,
+      will: { topic: will.topic, payload: Buffer.from(will.text), qos: 1, retain: will.retain },
+    });
     this.#client.on('connect', () => {
       this.#connected = true;
       hooks.connected();
@@ -107,9 +95,9 @@ export class BrokerConnection {
   }
 
   /** At most once, and not at all to a broker that does not read. */
-  publishOnce(topic: string, text: string): void {
+  publishOnce(topic: string, body: string | Uint8Array): void {
     if (!this.#connected || this.#ended || this.#client.stream.writableLength > MAX_UNSENT_BYTES) return;
-    this.#client.publish(topic, text, { qos: 0 });
+    this.#client.publish(topic, typeof body === 'string' ? body : Buffer.from(body), { qos: 0 });
   }
 
   /** In this order, so that what is retained comes in it. @throws Error if the broker refuses one */
@@ -164,4 +152,30 @@ export class BrokerConnection {
     this.#client.end(true); // also rejects what waits for the broker's word
     this.#hooks.ended(this.#why);
   }
+}
+
+/** @throws Error for an address that is none */
+function opener({ ca, certificate: cert, key }: FleetPlace, url: string, connectMs: number): () => Duplex {
+  const secure = { ca, cert, key, minVersion: 'TLSv1.2' } as const;
+  if (isBrokerUrl(url, 'websocket'))
+    return () => {
+      // MQTT 5, section 6: binary frames, and this name of the protocol.
+      const socket = new WebSocket(url, 'mqtt', {
+        ...secure,
+        handshakeTimeout: connectMs,
+        maxPayload: MAX_PACKET_BYTES,
+        perMessageDeflate: false,
+      });
+      return createWebSocketStream(socket);
+    };
+  if (!isBrokerUrl(url, 'tls')) throw new Error(`${url} is no address of a broker`);
+  const { hostname, port } = new URL(url);
+  const host = hostname.replaceAll(/[[\]]/g, '');
+  const at = {
+    host,
+    port: port === '' ? 8883 : Number(port),
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+  };
+  // A message is several writes, and must not wait for the answer to the first.
+  return () => connect({ ...at, ...secure }).setNoDelay(true);
 }

@@ -4,7 +4,8 @@ import { Retry } from '../../shared/async/retry.ts';
 import { TokenBucket } from '../../shared/async/token-bucket.ts';
 import { within } from '../../shared/async/within.ts';
 import { messageOf } from '../../shared/errors.ts';
-import type { FleetEvent, Presence } from '../../shared/fleet/told.ts';
+import { BrokerWays } from '../../shared/fleet/broker-ways.ts';
+import { type FleetEvent, MAX_PICTURE_BYTES, type Presence } from '../../shared/fleet/told.ts';
 import { callerOf, topics } from '../../shared/fleet/topics.ts';
 import type { JsonObject } from '../../shared/member.ts';
 import type { Calls } from '../../shared/rpc/contract.ts';
@@ -54,6 +55,10 @@ const PRESENCE_RATE = { perSecond: 0.2, burst: 5 } as const;
 /** So many wills may still be on their way. */
 const MAX_SESSIONS = 16;
 const GOODBYE_MS = 2000;
+/** What the queue remembers: the broker's address that worked last, for the next process. */
+const BROKER_FACT = 'broker';
+/** How often it is told that a watch was not believed. */
+const REFUSED_MS = 60_000;
 
 export interface FleetClientOptions {
   readonly place: FleetPlace;
@@ -62,6 +67,8 @@ export interface FleetClientOptions {
   readonly queue: EventQueue;
   readonly telemetryHz: number;
   readonly telemetryFields: readonly string[];
+  /** The camera's picture now, small, as JPEG; null: there is none. Absent: this node has no video. */
+  readonly picture?: () => Promise<Uint8Array | null>;
   readonly log: FleetLog;
   /** 0 to 1. */
   readonly random: () => number;
@@ -82,7 +89,9 @@ export class FleetClient {
   readonly #policy: RetainedStatement;
   readonly #ack: RetainedStatement;
   readonly #presence: TokenBucket;
+  readonly #watch: RetainedStatement;
   readonly #timers: NodeJS.Timeout[] = [];
+  readonly #ways: BrokerWays;
   #place: FleetPlace;
   #connection: BrokerConnection | null = null;
   #online = false;
@@ -90,6 +99,8 @@ export class FleetClient {
   /** This connection has said that the node is there. */
   #announced = false;
   #session = '';
+  /** Of this uplink. */
+  #mostHz = Infinity;
   #policyTimer: NodeJS.Timeout | undefined;
   #stableTimer: NodeJS.Timeout | undefined;
   #problem = 'not connected yet';
@@ -98,6 +109,14 @@ export class FleetClient {
   #statusBusy = false;
   #statusProblem = '';
   #telemetryBusy = false;
+  #telemetryTimer: NodeJS.Timeout | undefined;
+  #telemetryHz = 0;
+  #pictureBusy = false;
+  #pictureTimer: NodeJS.Timeout | undefined;
+  #picturesHz = 0;
+  /** Somebody looks at this node, until then (monotonic, ms). */
+  #watchRefusedAt = -Infinity;
+  #watched = { telemetryHz: 0, picturesHz: 0, until: -Infinity };
   #keptAt = -Infinity;
   #reportedAt = -Infinity;
   #reported = '';
@@ -110,6 +129,7 @@ export class FleetClient {
     const { control, queue, log, random, now } = options;
     this.#options = options;
     this.#place = options.place;
+    this.#ways = new BrokerWays(options.place.brokers, queue.fact(BROKER_FACT));
     this.#limits = { ...FLEET_LIMITS, ...options.limits };
     const { firstPauseMs: firstMs, longestPauseMs: capMs } = this.#limits;
     this.#retry = new Retry(() => this.#connect(), {
@@ -138,14 +158,26 @@ export class FleetClient {
       const { stream, seq } = await control.ack({ jws });
       if (!this.#stopped) this.#sender.acknowledge(stream, seq);
     }, refused('an acknowledgement'));
+    this.#watch = new RetainedStatement(
+      async (jws) => {
+        const { telemetry_hz: telemetryHz, pictures_hz: picturesHz, seconds } = await control.watch({ jws });
+        if (this.#stopped || !this.#online) return;
+        this.#watched = { telemetryHz, picturesHz, until: now() + seconds * 1000 };
+        this.#pace();
+      },
+      (error) => {
+        // Whoever has the broker may send many.
+        if (now() - this.#watchRefusedAt < REFUSED_MS) return;
+        this.#watchRefusedAt = now();
+        log.warn(`it is not believed that somebody looks: ${messageOf(error)}`);
+      },
+    );
     this.#presence = new TokenBucket(PRESENCE_RATE, now());
   }
 
   start(): void {
-    const { telemetryHz } = this.#options;
     this.#timers.push(every(this.#limits.tickMs, 'fleet', async () => this.#tick()));
-    if (telemetryHz > 0)
-      this.#timers.push(every(1000 / telemetryHz, 'fleet telemetry', async () => this.#telemetry()));
+    this.#pace();
     this.#retry.start();
   }
 
@@ -154,6 +186,8 @@ export class FleetClient {
     this.#stopped = true;
     this.#retry.stop();
     for (const timer of this.#timers) clearInterval(timer);
+    clearInterval(this.#telemetryTimer);
+    clearInterval(this.#pictureTimer);
     const connection = this.#connection;
     if (connection === null) return;
     try {
@@ -173,9 +207,10 @@ export class FleetClient {
    * @returns false: it is another place
    */
   renew(place: FleetPlace): boolean {
-    const same = (['node', 'fleet', 'name', 'profile', 'version', 'broker'] as const).every(
-      (member) => place[member] === this.#place[member],
-    );
+    const same =
+      (['node', 'fleet', 'name', 'profile', 'version'] as const).every(
+        (member) => place[member] === this.#place[member],
+      ) && place.brokers.join() === this.#place.brokers.join();
     if (same) this.#place = place;
     return same;
   }
@@ -190,6 +225,18 @@ export class FleetClient {
     this.#sender.look();
   }
 
+  /** The most telemetry messages a second while nobody looks; null: as the config says. */
+  limitTelemetry(hz: number | null): void {
+    this.#mostHz = hz ?? Infinity;
+    if (this.#timers.length > 0) this.#pace();
+  }
+
+  /** The node has another uplink: a connection by the old one would be found dead only by its silence. */
+  moved(): void {
+    this.#connection?.fail('the uplink has changed');
+    this.#retry.now();
+  }
+
   /** Armed, mode or link has changed: the status goes out now. */
   changed(): void {
     this.#statusWanted = true;
@@ -201,6 +248,7 @@ export class FleetClient {
     const { events, telemetry } = queue.dropped;
     return {
       connected: this.#online,
+      via: this.#online ? this.#ways.url : null,
       problem: this.#online ? null : this.#problem.slice(0, 500),
       events_behind: queue.behind,
       oldest_event_at: queue.oldestAt,
@@ -217,6 +265,7 @@ export class FleetClient {
     try {
       const connection: BrokerConnection = new BrokerConnection(
         this.#place,
+        this.#ways.url,
         this.#presenceOf(session, false),
         this.#limits,
         {
@@ -240,6 +289,7 @@ export class FleetClient {
       await connection.subscribe([
         topics.policy(fleet),
         topics.ack(fleet, node),
+        topics.watch(fleet, node),
         topics.told(fleet, node, 'presence'),
         topics.calls(fleet, node),
       ]);
@@ -252,7 +302,10 @@ export class FleetClient {
     if (this.#connection !== connection) return;
     this.#online = true;
     this.#problem = '';
-    this.#options.log.info(`connected to ${this.#place.broker}`);
+    this.#ways.worked();
+    const { queue } = this.#options;
+    if (queue.fact(BROKER_FACT) !== this.#ways.url) queue.append([], { [BROKER_FACT]: this.#ways.url });
+    this.#options.log.info(`connected to ${this.#ways.url}`);
     this.#stableTimer = setTimeout(() => this.#retry.worked(), this.#limits.stableMs);
     this.#sender.connected();
     this.changed();
@@ -261,8 +314,10 @@ export class FleetClient {
 
   #ended(why: string): void {
     this.#connection = null;
+    const lost = this.#online;
     this.#online = false;
     this.#announced = false;
+    this.#watched = { telemetryHz: 0, picturesHz: 0, until: -Infinity };
     clearTimeout(this.#policyTimer);
     clearTimeout(this.#stableTimer);
     this.#sender.disconnected();
@@ -270,7 +325,9 @@ export class FleetClient {
     if (why !== this.#problem && !this.#stopped) this.#options.log.warn(`not connected to the fleet: ${why}`);
     this.#problem = why;
     void this.#report();
-    this.#retry.again();
+    // One that was there until now is tried first.
+    if (!lost && !this.#stopped && this.#ways.failed()) this.#connect();
+    else this.#retry.again();
   }
 
   #hear(topic: string, payload: Buffer, retained: boolean): void {
@@ -280,7 +337,10 @@ export class FleetClient {
     if (caller !== null && !retained) this.#carrier.take(caller, payload);
     else if (topic === topics.policy(fleet)) void this.#hearPolicy(payload.toString());
     else if (topic === topics.ack(fleet, node)) void this.#ack.take(payload.toString());
-    else if (topic === topics.told(fleet, node, 'presence')) this.#hearPresence(payload);
+    // A retained one was stored at the broker, which no hub does.
+    else if (topic === topics.watch(fleet, node)) {
+      if (!retained) void this.#watch.take(payload.toString());
+    } else if (topic === topics.told(fleet, node, 'presence')) this.#hearPresence(payload);
   }
 
   async #hearPolicy(jws: string): Promise<void> {
@@ -312,6 +372,7 @@ export class FleetClient {
   async #tick(): Promise<void> {
     const now = this.#options.now();
     if (now - this.#statusAt >= this.#limits.statusMs) this.#statusWanted = true;
+    this.#pace();
     await Promise.all([
       this.#status(),
       this.#keepTelemetry(now),
@@ -343,6 +404,43 @@ export class FleetClient {
       this.#statusBusy = false;
     }
     await this.#status();
+  }
+
+  /** As often as the config says, and more while somebody looks; a node that tells the fleet nothing does so then, too. */
+  #pace(): void {
+    if (this.#stopped) return;
+    const { telemetryHz: own, now, picture } = this.#options;
+    const always = Math.min(own, this.#mostHz);
+    const { until, ...watched } = this.#watched;
+    const looked = now() < until;
+    const telemetryHz = own > 0 && looked ? Math.max(always, watched.telemetryHz) : always;
+    const picturesHz = looked && picture !== undefined ? watched.picturesHz : 0;
+    if (telemetryHz !== this.#telemetryHz) {
+      this.#telemetryHz = telemetryHz;
+      clearInterval(this.#telemetryTimer);
+      if (telemetryHz > 0)
+        this.#telemetryTimer = every(1000 / telemetryHz, 'fleet telemetry', async () => this.#telemetry());
+    }
+    if (picturesHz === this.#picturesHz) return;
+    this.#picturesHz = picturesHz;
+    clearInterval(this.#pictureTimer);
+    if (picturesHz > 0)
+      this.#pictureTimer = every(1000 / picturesHz, 'fleet pictures', async () => this.#picture());
+  }
+
+  /** The newest picture, if there is one and the last has left. */
+  async #picture(): Promise<void> {
+    const { picture } = this.#options;
+    if (!this.#online || this.#pictureBusy || picture === undefined) return;
+    this.#pictureBusy = true;
+    try {
+      const jpeg = await picture();
+      const { fleet, node } = this.#place;
+      if (jpeg !== null && jpeg.length <= MAX_PICTURE_BYTES && !this.#stopped)
+        this.#connection?.publishOnce(topics.told(fleet, node, 'picture'), jpeg);
+    } finally {
+      this.#pictureBusy = false;
+    }
   }
 
   async #telemetry(): Promise<void> {

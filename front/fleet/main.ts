@@ -13,6 +13,7 @@ import { clientOf } from '../../shared/rpc/contract.ts';
 import { FLEET } from '../../shared/rpc/fleet.ts';
 import { LINK } from '../../shared/rpc/link.ts';
 import { Membership, type MembershipOptions } from './membership.ts';
+import { Pictures } from './pictures.ts';
 
 /** A state of svc-link counts for so long. */
 const STALE_MS = 3000;
@@ -46,12 +47,15 @@ async function build({ nodeStartedAt }: Init, log: Logger): Promise<Program> {
           .run(async () => membership.enter(place))
           .catch((error: unknown) => log.error(`the fleet's place: ${messageOf(error)}`));
       },
+      uplink: (uplink) => membership.uplinkIs(uplink),
     },
   });
+  const pictures = new Pictures(paths.videoSocket);
   const membership = new Membership({
     control: control.calls,
     queuePath: paths.fleetQueue,
     config: settings(),
+    picture: async () => pictures.newest(),
     run: `${bootTime().boot_id} ${nodeStartedAt}`,
     log,
   });
@@ -79,6 +83,7 @@ async function build({ nodeStartedAt }: Init, log: Logger): Promise<Program> {
     services: [
       { name: 'fleet', stop: async () => changes.run(async () => membership.enter(null)) },
       named('watch', watch),
+      { name: 'pictures', stop: () => pictures.stop() },
       named('link', link),
       named('control', control),
     ],

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../../shared/config/schema.ts';
-import type { FleetPlace } from '../../shared/rpc/fleet.ts';
+import type { FleetPlace, FleetUplink } from '../../shared/rpc/fleet.ts';
 import type { LinkState } from '../../shared/rpc/link-state.ts';
 import { EventQueue } from './event-queue.ts';
 import { FleetClient, type FleetClientOptions, type FleetLimits } from './fleet-client.ts';
@@ -14,6 +14,7 @@ export interface MembershipOptions {
   readonly control: FleetClientOptions['control'];
   readonly queuePath: string;
   readonly config: Pick<Config['fleet'], 'telemetry_hz' | 'telemetry_fields' | 'queue_mb'>;
+  readonly picture?: FleetClientOptions['picture'];
   /** Names this start of the node. */
   readonly run: string;
   readonly log: FleetLog;
@@ -24,6 +25,7 @@ export interface MembershipOptions {
 export class Membership {
   readonly #options: MembershipOptions;
   #place: FleetPlace | null = null;
+  #telemetryHz: number | null = null;
   #parts: {
     readonly client: FleetClient;
     readonly queue: EventQueue;
@@ -46,13 +48,23 @@ export class Membership {
     if (place !== null) this.#begin(place);
   }
 
+  /** By what the node is connected; a change is an event, and what is open goes by the old uplink. */
+  uplinkIs(uplink: FleetUplink): void {
+    this.#telemetryHz = uplink.telemetry_hz;
+    const client = this.#parts?.client;
+    client?.limitTelemetry(uplink.telemetry_hz);
+    if (uplink.change === null || client === undefined) return;
+    client.append([{ at: Date.now(), kind: 'uplink.changed', detail: uplink.change }]);
+    client.moved();
+  }
+
   /** @param state null: svc-link is away */
   see(state: LinkState | null): void {
     this.#parts?.events.see(state);
   }
 
   #begin(place: FleetPlace): void {
-    const { control, queuePath, config, run, log, limits } = this.#options;
+    const { control, queuePath, config, picture, run, log, limits } = this.#options;
     const wall = (): number => Date.now();
     const now = (): number => performance.now();
     const queue = new EventQueue({
@@ -68,6 +80,7 @@ export class Membership {
       queue,
       telemetryHz: config.telemetry_hz,
       telemetryFields: config.telemetry_fields,
+      ...(picture === undefined ? {} : { picture }),
       log,
       random: Math.random,
       wall,
@@ -83,6 +96,7 @@ export class Membership {
       now,
     });
     this.#parts = { client, queue, events };
+    client.limitTelemetry(this.#telemetryHz);
     client.start();
   }
 }

@@ -17,6 +17,7 @@ import type { Base } from './base.ts';
 import { configHandlers } from './config/handlers.ts';
 import { ConfigStore } from './config/store.ts';
 import { pageHandlers } from './dashboard/page.ts';
+import { tlogFiles } from './kept-logs.ts';
 import { LinkConnection } from './link-connection.ts';
 import { openLogService } from './logs/log-service.ts';
 import { mapHandlers } from './maps/handlers.ts';
@@ -26,7 +27,8 @@ import { openPlugins } from './plugins/plugins.ts';
 import { reportHandlers } from './reports/handlers.ts';
 import { createResidualServer } from './server.ts';
 import { openSetup } from './setup/open-setup.ts';
-import { tlogFiles, tlogHandlers } from './tlogs/handlers.ts';
+import { tlogHandlers } from './tlogs/handlers.ts';
+import { openUploads } from './uploads/open-uploads.ts';
 import { openVideo } from './video/video.ts';
 import { DetectionFeed } from './vision/detection-feed.ts';
 import { openVision } from './vision/vision.ts';
@@ -83,6 +85,7 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     config: store,
     publish: plugins.publish,
   });
+  const uploads = openUploads(base, { recording: () => video.recording.files() });
   const handlers: ResidualHandlers = {
     ...configHandlers(store),
     ...logs.handlers,
@@ -93,6 +96,7 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     ...mapHandlers(new Maps(paths.maps)),
     ...tlogHandlers(base),
     ...reportHandlers(base),
+    ...uploads.handlers,
     ...(await openSetup(base, { config: store, video: () => video.known() })),
     ...pageHandlers(join(import.meta.dirname, '../web/dist')),
   };
@@ -114,6 +118,7 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     named('plugins', plugins),
     named('vision', vision),
     named('peripherals', peripherals),
+    named('uploads', uploads),
     {
       name: 'server',
       start: async () => listenUnix(server, paths.residualSocket),

@@ -20,6 +20,22 @@ export const fleetConfig = section({
     description: 'telemetry messages a second to the fleet; 0: none',
     ...FLEET,
   },
+  watched_hz: {
+    type: 'number',
+    minimum: 0,
+    maximum: 10,
+    default: 5,
+    description:
+      "telemetry messages a second while somebody looks at this node on the hub's page; 0: no more than else",
+    'x-restart': ['svc-control'],
+  },
+  pictures: {
+    type: 'boolean',
+    default: true,
+    description:
+      "whether small pictures go to the fleet while somebody looks at them on the hub's page; fleet.scopes must have read",
+    'x-restart': ['svc-control'],
+  },
   telemetry_fields: {
     type: 'array',
     maxItems: 32,

@@ -20,6 +20,7 @@ import { remoteIdConfig } from './remote-id.ts';
 import { rtkConfig } from './rtk.ts';
 import { securityConfig } from './security.ts';
 import { tlogConfig } from './tlog.ts';
+import { uploadConfig } from './upload.ts';
 import { videoConfig } from './video.ts';
 import { visionConfig } from './vision.ts';
 
@@ -44,6 +45,7 @@ export const configSchema = {
     rtk: rtkConfig,
     security: securityConfig,
     tlog: tlogConfig,
+    upload: uploadConfig,
     video: videoConfig,
     vision: visionConfig,
   },

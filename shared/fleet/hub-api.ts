@@ -1,6 +1,7 @@
 import type { FromSchema } from 'json-schema-to-ts';
 import { SCOPES } from '../auth/scopes.ts';
 import { STATEMENTS } from '../schemas/fleet-statements.ts';
+import { MAX_CALL_BYTES } from './told.ts';
 
 /**
  * The HTTP API of svc-hub, as its callers see it: nodes that enrol, connectors, the page. Paths are in docs/contract.md 10. Errors
@@ -17,6 +18,11 @@ const text = { type: 'string', maxLength: 128 } as const;
 const scopes = STATEMENTS['svc-machine-token'].properties.scopes;
 const nodes = STATEMENTS['svc-machine-token'].properties.nodes;
 const time = { type: 'integer', description: 'ms since 1970' } as const;
+const brokerWs = {
+  type: 'string',
+  maxLength: 500,
+  description: 'wss://host:port/path: the same broker by WebSocket, for networks that let only 443 through',
+} as const;
 const jws = { type: 'string', maxLength: 1_000_000, description: 'compact JWS' } as const;
 
 /** POST /v1/enroll; the one-time secret is the credential. */
@@ -46,6 +52,7 @@ export const enrolled = {
     fleet: id,
     node: id,
     broker: { type: 'string', description: 'mqtts://host:port' },
+    broker_ws: brokerWs,
     ca: { ...pem, description: "of the broker's and the nodes' certificates" },
     certificate: pem,
     policy: jws,
@@ -116,11 +123,65 @@ export const callerSession = {
     scopes,
     nodes,
     broker: { type: 'string' },
+    broker_ws: brokerWs,
     ca: pem,
     certificate: pem,
     token: jws,
     expires_at: time,
   },
+  additionalProperties: false,
+} as const;
+
+/** POST /v1/me/token: the public key that signs this person's calls, made in their browser. */
+export const personTokenRequest = {
+  type: 'object',
+  required: ['key'],
+  properties: { key: STATEMENTS['svc-machine-token'].properties.cnf.properties.jwk },
+  additionalProperties: false,
+} as const;
+
+/** Its answer: a machine token for that key, with the person's own scopes and nodes. */
+export const personToken = {
+  type: 'object',
+  required: ['id', 'fleet', 'scopes', 'nodes', 'token', 'expires_at'],
+  properties: {
+    id: { type: 'string', description: 'the caller, as nodes name it' },
+    fleet: id,
+    scopes,
+    nodes,
+    token: jws,
+    expires_at: time,
+  },
+  additionalProperties: false,
+} as const;
+
+/** POST /v1/nodes/{id}/calls: a `svc-call` statement, signed by whoever asks. The hub carries it. */
+export const carryRequest = {
+  type: 'object',
+  required: ['call'],
+  properties: {
+    call: {
+      type: 'string',
+      minLength: 1,
+      maxLength: MAX_CALL_BYTES,
+      pattern: '^[A-Za-z0-9_.-]+$',
+      description: 'compact JWS',
+    },
+    timeout_ms: {
+      type: 'integer',
+      minimum: 1000,
+      maximum: 130_000,
+      description: 'how long the reply is waited for; 30 000 without it',
+    },
+  },
+  additionalProperties: false,
+} as const;
+
+/** Its answer: the node's `svc-reply` statement, for whoever asked to verify. */
+export const carriedReply = {
+  type: 'object',
+  required: ['reply'],
+  properties: { reply: { ...jws, description: 'compact JWS, by the key that the hub lists for the node' } },
   additionalProperties: false,
 } as const;
 
@@ -184,4 +245,5 @@ export type EnrollRequest = Frozen<FromSchema<typeof enrollRequest>>;
 export type Enrolled = Frozen<FromSchema<typeof enrolled>>;
 export type TurnGrant = FromSchema<typeof turnGrant>;
 export type CallerSession = Frozen<FromSchema<typeof callerSession>>;
+export type PersonToken = Frozen<FromSchema<typeof personToken>>;
 export type NodeEntry = Frozen<FromSchema<typeof nodeEntry>>;

@@ -5,8 +5,11 @@
 
 /** Ids of fleets, nodes and callers. A node's is its device id. */
 export const FLEET_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-/** A caller's id is that of its credential; no node may have such an id. */
-export const CALLER_ID = /^mc_[A-Za-z0-9]{8,32}$/;
+/**
+ * A caller's id is that of its credential: of a machine, or of a person, whose calls the hub carries to the broker. No node may have
+ * such an id.
+ */
+export const CALLER_ID = /^(?:mc|op)_[A-Za-z0-9]{8,32}$/;
 /** The name of the hub at the broker, which no node may have either. */
 export const HUB_ID = 'hub';
 const RESERVED: ReadonlySet<string> = new Set([HUB_ID, 'policy']);
@@ -15,8 +18,8 @@ export function isNodeId(id: string): boolean {
   return FLEET_ID.test(id) && !CALLER_ID.test(id) && !RESERVED.has(id);
 }
 
-/** What a node tells: presence and status are retained. */
-export const NODE_TOPICS = ['presence', 'status', 'telemetry', 'event'] as const;
+/** What a node tells: presence and status are retained; a picture is a JPEG, and only while somebody looks. */
+export const NODE_TOPICS = ['presence', 'status', 'telemetry', 'event', 'picture'] as const;
 export type NodeTopic = (typeof NODE_TOPICS)[number];
 
 /** @throws Error for an id that is none */
@@ -28,6 +31,8 @@ function topic(fleet: string, ...parts: readonly string[]): string {
 export const topics = {
   told: (fleet: string, node: string, what: NodeTopic): string => topic(fleet, node, what),
   ack: (fleet: string, node: string): string => topic(fleet, node, 'ack'),
+  /** By the hub: somebody looks at this node now. */
+  watch: (fleet: string, node: string): string => topic(fleet, node, 'watch'),
   call: (fleet: string, node: string, caller: string): string => topic(fleet, node, 'call', caller),
   reply: (fleet: string, caller: string, node: string): string => topic(fleet, caller, 'reply', node),
   policy: (fleet: string): string => topic(fleet, 'policy'),

@@ -18,6 +18,7 @@ import type { Row, RowMethod } from './row.ts';
 import { setupRows } from './setup.ts';
 import { tlogRows } from './tlogs.ts';
 import { tlsRows } from './tls.ts';
+import { uploadRows } from './uploads.ts';
 import { videoRows } from './video.ts';
 import { visionRows } from './vision.ts';
 import { whepRows } from './whep.ts';
@@ -32,6 +33,7 @@ export const ROWS = [
   ...missionRows,
   ...reportRows,
   ...tlogRows,
+  ...uploadRows,
   ...fleetRows,
   ...radioRows,
   ...networkRows,

@@ -10,17 +10,27 @@ export interface FleetPlace {
   readonly name: string;
   readonly profile: Profile;
   readonly version: string;
-  /** `mqtts://host:port` */
-  readonly broker: string;
+  /** `mqtts://host:port`, then `wss://host:port/path` where the hub has one: tried in this order. */
+  readonly brokers: readonly string[];
   /** PEM: the CA of the broker, the client's certificate and its key. */
   readonly ca: string;
   readonly certificate: string;
   readonly key: string;
 }
 
+/** By what the node is connected. */
+export interface FleetUplink {
+  /** The most telemetry messages a second by this uplink; null: as many as the config says. */
+  readonly telemetry_hz: number | null;
+  /** Null: nothing has changed. */
+  readonly change: JsonObject | null;
+}
+
 /** What svc-fleet knows of its connection, for GET /api/fleet. */
 export interface FleetLinkState {
   readonly connected: boolean;
+  /** By which of the broker's addresses; null while not connected. */
+  readonly via: string | null;
   /** Why not, in words; null while connected. */
   readonly problem: string | null;
   /** Events that the hub has not acknowledged, and the oldest one's time, ms since 1970. */
@@ -68,12 +78,22 @@ export const FLEET = {
     policy: method(JWS, shape<{ readonly seq: number }>(), 5000),
     /** Up to where the hub has stored the events. E_INVALID_VALUE for one that is not believed. */
     ack: method(JWS, shape<{ readonly stream: string; readonly seq: number }>(), 5000),
+    /**
+     * Somebody looks at this node: how often it tells, for how long, as far as its config lets it. E_INVALID_VALUE for a statement
+     * that is not believed, old, or was here before.
+     */
+    watch: method(
+      JWS,
+      shape<{ readonly telemetry_hz: number; readonly pictures_hz: number; readonly seconds: number }>(),
+      2000,
+    ),
     /** On every change, and at least every 10 s. */
     report: method(
       {
         type: 'object',
         required: [
           'connected',
+          'via',
           'problem',
           'events_behind',
           'oldest_event_at',
@@ -83,6 +103,7 @@ export const FLEET = {
         ],
         properties: {
           connected: { type: 'boolean' },
+          via: { type: ['string', 'null'], maxLength: 500 },
           problem: { type: ['string', 'null'], maxLength: 500 },
           events_behind: { type: 'integer' },
           oldest_event_at: { type: ['integer', 'null'] },
@@ -99,5 +120,7 @@ export const FLEET = {
   events: {
     /** At once on connect, and when it changes: enrolled, a new certificate, left (null). */
     place: shape<FleetPlace | null>(),
+    /** At once on connect, and when another uplink is used. */
+    uplink: shape<FleetUplink>(),
   },
 } as const satisfies Contract;

@@ -272,12 +272,16 @@ export const FORMATS = {
     fits: (text: string) => text.isWellFormed() && SHOWN.test(text),
   },
   'web-origin': { forms: 'http(s)://host or http(s)://host:port', fits: isWebOrigin },
+  'web-origin-or-empty': {
+    forms: 'http(s)://host or http(s)://host:port, or empty',
+    fits: (text: string) => text === '' || isWebOrigin(text),
+  },
 } as const;
 
 /** The host that a value of this format makes the node log in at; null for none. */
 export function destination(format: unknown, value: unknown): string | null {
   if (typeof value !== 'string') return null;
-  if (format === 'host-or-empty') return value.toLowerCase();
+  if (format === 'host-or-empty' || format === 'web-origin-or-empty') return value.toLowerCase();
   if (format !== 'video-source') return null;
   const source = parseVideoSource(value);
   return source?.kind === 'rtsp' ? source.host.toLowerCase() : null;

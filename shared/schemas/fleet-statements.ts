@@ -87,6 +87,21 @@ export const STATEMENTS = {
     { node: id, stream: { type: 'string', maxLength: 64 }, seq: { type: 'integer', minimum: 0 } },
     ['node', 'stream', 'seq'],
   ),
+  /**
+   * By the hub: somebody looks at this node, so for `seconds` it tells this often, as far as its own config lets it. `nonce` is of the
+   * node, as in a call; each statement counts once.
+   */
+  'svc-watch': statement(
+    {
+      node: id,
+      nonce,
+      jti,
+      telemetry_hz: { type: 'number', minimum: 0, maximum: 10 },
+      pictures_hz: { type: 'number', minimum: 0, maximum: 5 },
+      seconds: { type: 'integer', minimum: 1, maximum: 30 },
+    },
+    ['node', 'nonce', 'jti', 'telemetry_hz', 'pictures_hz', 'seconds'],
+  ),
   /** By the node, to the hub's API: a new certificate for the same keys. `csr`: PEM. */
   'svc-renew': statement({ node: id, csr: { type: 'string', maxLength: 4096 }, at: seconds, jti }, [
     'node',
@@ -108,6 +123,7 @@ export type Confirm = Said<'svc-confirm'>;
 export type Reply = Said<'svc-reply'>;
 export type Policy = Said<'svc-policy'>;
 export type Ack = Said<'svc-ack'>;
+export type Watch = Said<'svc-watch'>;
 export type Renew = Said<'svc-renew'>;
 type AskTurn = Said<'svc-turn'>;
 export type PublicJwk = MachineToken['cnf']['jwk'];
@@ -120,6 +136,7 @@ interface Statements {
   readonly 'svc-reply': Reply;
   readonly 'svc-policy': Policy;
   readonly 'svc-ack': Ack;
+  readonly 'svc-watch': Watch;
   readonly 'svc-renew': Renew;
   readonly 'svc-turn': AskTurn;
 }

@@ -15,6 +15,7 @@ export const fleetEnrollment = {
     'fleet',
     'node',
     'broker',
+    'broker_ws',
     'enrolled_at',
     'certificate_valid_to',
     'certificate_renews_at',
@@ -27,6 +28,10 @@ export const fleetEnrollment = {
     fleet: name,
     node: { ...name, description: 'the id of this node in the fleet: its device id' },
     broker: { ...name, description: 'mqtts://host:port' },
+    broker_ws: {
+      ...name,
+      description: 'wss://host:port/path, tried where the other is not reached; null: the hub has none',
+    },
     enrolled_at: time,
     certificate_valid_to: time,
     certificate_renews_at: { ...time, description: 'from when a new one is asked for, ms since 1970' },
@@ -46,6 +51,7 @@ const fleetLink = {
   type: ['object', 'null'],
   required: [
     'connected',
+    'via',
     'problem',
     'events_behind',
     'oldest_event_at',
@@ -56,6 +62,7 @@ const fleetLink = {
   ],
   properties: {
     connected: { type: 'boolean' },
+    via: { ...name, description: "by which of the broker's addresses" },
     problem: { ...name, description: 'why it is not connected' },
     events_behind: { ...count, description: 'events that the hub has not acknowledged' },
     oldest_event_at: { ...time, description: "the oldest one's time, ms since 1970" },

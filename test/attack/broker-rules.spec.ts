@@ -1,12 +1,14 @@
 import { expect } from 'chai';
 import type { MqttClient } from 'mqtt';
-import { topics } from '../../shared/fleet/topics.ts';
+import { NODE_TOPICS, topics } from '../../shared/fleet/topics.ts';
 import { Broker, noMosquitto } from '../support/mosquitto.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
 const FLEET = 'f-test';
 const CALLER = 'mc_0123456789abcdef';
 const OTHER_CALLER = 'mc_fedcba9876543210';
+/** A person at the hub's page, for whom only the hub calls. */
+const PERSON = 'op_0123456789abcdef';
 const missing = noMosquitto();
 /** Of MQTT 5: not authorized. */
 const NOT_AUTHORIZED = 135;
@@ -61,7 +63,7 @@ describe(`the broker's rules${missing === null ? '' : ` (${missing})`}`, () => {
   }
 
   it('a node says what is its own, and nothing in the name of another', async () => {
-    for (const what of ['presence', 'status', 'telemetry', 'event'] as const) {
+    for (const what of NODE_TOPICS) {
       expect(await refusal(node, topics.told(FLEET, 'node-a', what)), what).to.equal(0);
       expect(await refusal(node, topics.told(FLEET, 'node-b', what)), what).to.equal(NOT_AUTHORIZED);
       expect(await refusal(node, topics.told('f-other', 'node-a', what)), what).to.equal(NOT_AUTHORIZED);
@@ -71,8 +73,13 @@ describe(`the broker's rules${missing === null ? '' : ` (${missing})`}`, () => {
   });
 
   it('a node neither acknowledges for the hub nor makes policy', async () => {
-    for (const topic of [topics.ack(FLEET, 'node-a'), topics.ack(FLEET, 'node-b'), topics.policy(FLEET)])
-      expect(await refusal(node, topic, true), topic).to.equal(NOT_AUTHORIZED);
+    const hubs = [topics.ack(FLEET, 'node-a'), topics.ack(FLEET, 'node-b'), topics.policy(FLEET)];
+    hubs.push(
+      topics.watch(FLEET, 'node-a'),
+      topics.watch(FLEET, 'node-b'),
+      topics.call(FLEET, 'node-a', PERSON),
+    );
+    for (const topic of hubs) expect(await refusal(node, topic, true), topic).to.equal(NOT_AUTHORIZED);
   });
 
   it('a node calls nobody in the name of a caller; in its own it may, and no node believes it', async () => {
@@ -82,16 +89,19 @@ describe(`the broker's rules${missing === null ? '' : ` (${missing})`}`, () => {
 
   it('a node hears its own calls, acknowledgements and the policy, and nothing of another, whatever it asks for', async () => {
     const others = [
-      ...(['presence', 'status', 'telemetry', 'event'] as const).map((what) =>
-        topics.told(FLEET, 'node-b', what),
-      ),
+      ...NODE_TOPICS.map((what) => topics.told(FLEET, 'node-b', what)),
       topics.ack(FLEET, 'node-b'),
+      topics.watch(FLEET, 'node-b'),
       topics.call(FLEET, 'node-b', CALLER),
       topics.reply(FLEET, CALLER, 'node-b'),
     ];
     const known = topics.policy(FLEET);
     expect(await heardOf(node, '#', others, known)).to.deep.equal([]);
-    const own = [topics.call(FLEET, 'node-a', CALLER), topics.ack(FLEET, 'node-a')];
+    const own = [
+      topics.call(FLEET, 'node-a', CALLER),
+      topics.ack(FLEET, 'node-a'),
+      topics.watch(FLEET, 'node-a'),
+    ];
     expect(await heardOf(node, `svc/1/${FLEET}/node-a/#`, own, known)).to.deep.equal(own);
   });
 
@@ -101,9 +111,13 @@ describe(`the broker's rules${missing === null ? '' : ` (${missing})`}`, () => {
     expect(await refusal(caller, topics.told(FLEET, 'node-a', 'status'))).to.equal(NOT_AUTHORIZED);
     expect(await refusal(caller, topics.reply(FLEET, OTHER_CALLER, 'node-a'))).to.equal(NOT_AUTHORIZED);
     expect(await refusal(caller, topics.policy(FLEET), true)).to.equal(NOT_AUTHORIZED);
+    expect(await refusal(caller, topics.watch(FLEET, 'node-a'))).to.equal(NOT_AUTHORIZED);
+    expect(await refusal(caller, topics.call(FLEET, 'node-a', PERSON))).to.equal(NOT_AUTHORIZED);
     const known = topics.reply(FLEET, CALLER, 'node-a');
     const others = [
       topics.reply(FLEET, OTHER_CALLER, 'node-a'),
+      topics.reply(FLEET, PERSON, 'node-a'),
+      topics.watch(FLEET, 'node-a'),
       topics.told(FLEET, 'node-a', 'telemetry'),
       topics.call(FLEET, 'node-a', OTHER_CALLER),
     ];

@@ -179,7 +179,7 @@ describe('calls of the fleet', function () {
     const arm = { method: 'POST', path: '/api/command', body: { cmd: 'arm' } } as const;
     const capped = await TestNode.start({
       pairing: { key: KEY },
-      config: `fleet:\n  scopes: [read, admin]\n  operators: ['alice ${operator.jwk.x}']\n`,
+      config: `fleet:\n  scopes: [read, admin]\n  operators: ['alice ${operator.jwk.x}']\n  watched_hz: 2\n  pictures: false\n`,
       prepare: async (paths) => enrolByHand(paths, { node: NODE, hand, signer: nodeKey }),
     });
     const way = clientOf(FLEET, { path: capped.paths.fleetSocket });
@@ -187,6 +187,9 @@ describe('calls of the fleet', function () {
       await way.connectOnce();
       await way.calls.policy({ jws: await hand.policy() });
       const own = { ...(await statement(arm)), nonce: (await way.calls.status({})).nonce };
+      // Nor does it send more than its config says, whoever looks.
+      const watched = await way.calls.watch({ jws: await hand.watch(NODE, own.nonce) });
+      expect(watched).to.deep.equal({ telemetry_hz: 2, pictures_hz: 0, seconds: 10 });
       const jws = await signCall(caller, own, await signConfirm(operator, own, 'confirm'));
       const { reply } = await way.calls.call({ caller: caller.id, jws });
       const { status, body } = await readReply(reply ?? '', nodeKey.jwk);
@@ -265,6 +268,10 @@ describe('calls of the fleet', function () {
     }
     const right = await carry(await signCall(caller, later, wrong['another call']));
     expect(right?.status, JSON.stringify(right?.body)).to.equal(200);
+    // Word by word under a token of somebody else's own: a confirmation is for one call of one caller.
+    const twice = await hand.caller({ sub: 'mc_repeater01' });
+    const repeated = await carry(await signCall(twice, later, wrong['another call']), twice.id);
+    expect([repeated?.status, codeOf(repeated)]).to.deep.equal([403, 'E_CONFIRM']);
     // To stand by is not enough for what destroys.
     const end = await statement(kill);
     const held = await carry(await signCall(caller, end, await signConfirm(operator, end, 'hold')));
@@ -340,6 +347,54 @@ describe('calls of the fleet', function () {
     expect(await ack(await hand.ack(NODE, 'stream-1', 7))).to.deep.equal({ stream: 'stream-1', seq: 7 });
     expect(await ack(await hand.ack('drone-2', 'stream-1', 7))).to.equal('E_INVALID_VALUE');
     expect(await ack(await hand.ack(NODE, 'stream-1', 7, caller.signer))).to.equal('E_INVALID_VALUE');
+  });
+
+  it('believes that somebody looks only from the hub, for this node, now, and each word of it once', async () => {
+    const watch = async (jws: string): Promise<unknown> =>
+      carrier.calls.watch({ jws }).catch((error: unknown) => (error as { code?: unknown }).code);
+    const now = await nonce();
+    const [boot = ''] = now.split('.');
+    const good = await hand.watch(NODE, now);
+    // As far as the config lets it: fleet.watched_hz.
+    expect(await watch(good)).to.deep.equal({ telemetry_hz: 5, pictures_hz: 5, seconds: 10 });
+    const elsewhere = await FleetHand.create('f-test');
+    const wrong: Readonly<Record<string, string>> = {
+      'a replay': good,
+      'another node': await hand.watch('drone-2', now),
+      'another boot': await hand.watch(NODE, 'AAAAAAAAAAAAAAAA.0'),
+      'a nonce to come': await hand.watch(NODE, `${boot}.99999`),
+      'a caller': await hand.watch(NODE, now, {}, caller.signer),
+      'an operator': await hand.watch(NODE, now, {}, operator),
+      'the node itself': await hand.watch(NODE, now, {}, nodeKey),
+      'another hub': await elsewhere.watch(NODE, now),
+      'another statement': await hand.ack(NODE, 'stream-1', 7),
+      'too often': await hand.watch(NODE, now, { telemetry_hz: 1000 }),
+      'too long': await hand.watch(NODE, now, { seconds: 86_400 }),
+      'another signature': mixed(good, await hand.watch(NODE, now), good),
+      nothing: 'a.b.c',
+    };
+    for (const [what, jws] of Object.entries(wrong))
+      expect([what, await watch(jws)]).to.deep.equal([what, 'E_INVALID_VALUE']);
+    expect(await watch(await hand.watch(NODE, now, { telemetry_hz: 2, pictures_hz: 0 }))).to.deep.equal({
+      telemetry_hz: 2,
+      pictures_hz: 0,
+      seconds: 10,
+    });
+  });
+
+  it('judges the call of a person as that of a machine: their token flies nothing without an operator', async () => {
+    const person = await hand.caller({ sub: 'op_0123456789abcdef' });
+    const arm = { method: 'POST', path: '/api/command', body: { cmd: 'arm' } } as const;
+    expect(await code({}, person)).to.equal(200);
+    expect(await code(arm, person)).to.equal('E_CONFIRM');
+    const own = await statement(arm);
+    // The key of the session is no key of an operator, whoever holds both.
+    expect(await code(own, person, await signConfirm(person.signer, own, 'hold'))).to.equal('E_CONFIRM');
+    const again = await statement(arm);
+    expect(await code(again, person, await signConfirm(operator, again, 'hold'))).to.equal(200);
+    const gone = await hand.policy({ seq: 8, revoked: [person.id] });
+    await carrier.calls.policy({ jws: gone });
+    expect(await code({}, person)).to.equal('E_UNAUTHENTICATED');
   });
 
   it('ends with the pairing', async () => {

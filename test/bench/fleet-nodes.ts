@@ -48,7 +48,7 @@ async function make({ nodes, fleet, broker, authority }: Begin): Promise<void> {
     const place = {
       node,
       fleet,
-      broker,
+      brokers: [broker],
       key,
       certificate,
       ca: authority.certificate,
@@ -96,6 +96,7 @@ async function make({ nodes, fleet, broker, authority }: Begin): Promise<void> {
             const payload = Buffer.from(jws.split('.')[1] ?? '', 'base64url').toString();
             return JSON.parse(payload) as { stream: string; seq: number };
           },
+          watch: async () => ({ telemetry_hz: 0, pictures_hz: 0, seconds: 1 }),
           report: async () => ({}),
         },
         queue,

@@ -347,6 +347,15 @@ describe('the connector in a fleet', function () {
     expect(node.ran).to.deep.equal(['PUT /api/config']);
   });
 
+  it('goes by WebSocket where the first address is closed', async () => {
+    hub.brokerUrl = 'mqtts://127.0.0.1:1';
+    const other = await open(hub.credential(['read']));
+    await other.caller.whenConnected(20_000);
+    expect(other.caller.broker).to.equal(hub.broker.wsUrl);
+    expect(await ask(STATUS, node.id, other)).to.include({ name: 'Falcon' });
+    other.stop();
+  });
+
   it('SVC_MQTT_URL wins over what the hub says, and SVC_CLOUD_URL over --gcs', async () => {
     hub.brokerUrl = 'mqtts://127.0.0.1:1';
     const other = await open(hub.credential(['read']), hub.broker.url);

@@ -175,6 +175,13 @@ describe('the addresses of the config', () => {
       'a\u200fb',
       'a\ud800b',
     ],
+    'web-origin-or-empty': [
+      '*',
+      'https://s3.example/',
+      'ftp://a.example',
+      's3.example',
+      'https://u:p@s3.example',
+    ],
     'web-origin': ['*', 'http://a.example/', 'ftp://a.example', 'http://a.example:70000', 'a.example'],
   };
   for (const [format, texts] of Object.entries(wrong)) {

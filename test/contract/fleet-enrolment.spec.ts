@@ -113,7 +113,7 @@ describe('enrolment with a fleet', () => {
       profile: NODE.profile,
       version: NODE.version,
       fleet: 'f-test',
-      broker: 'mqtts://127.0.0.1:8883',
+      brokers: ['mqtts://127.0.0.1:8883'],
       ca: hub.authority.certificate.trimEnd() + '\n',
     });
     expect(enrolment.signing?.publicJwk).to.deep.equal(hub.nodes.get(NODE.id));

@@ -59,6 +59,7 @@ describe('time in calls of the fleet', () => {
       fleet: () => hand.fleet,
       policy,
       nonces,
+      now: monotonic,
       operators: [],
       scopes: ['read', 'admin'],
     });

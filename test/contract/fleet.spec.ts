@@ -13,6 +13,7 @@ const NOBODY = {
   fleet: null,
   node: null,
   broker: null,
+  broker_ws: null,
   enrolled_at: null,
   certificate_valid_to: null,
   certificate_renews_at: null,

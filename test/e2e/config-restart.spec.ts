@@ -32,8 +32,16 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'fleet.scopes': 'test/attack/fleet-calls.spec.ts',
   'fleet.telemetry_fields': 'test/e2e/fleet-enrolment.spec.ts',
   'fleet.telemetry_hz': 'test/e2e/fleet-enrolment.spec.ts',
+  'fleet.pictures': 'test/attack/fleet-calls.spec.ts',
+  'fleet.watched_hz': 'test/attack/fleet-calls.spec.ts',
   'mavlink.serial_control': 'test/link/endpoints.spec.ts',
   'mavlink.sign_endpoints': 'test/e2e/signing.spec.ts',
+  ...Object.fromEntries(
+    ['uplinks', 'metered', 'metered_video_kbps', 'metered_telemetry_hz'].map((key) => [
+      `network.${key}`,
+      'test/e2e/uplinks.spec.ts',
+    ]),
+  ),
   'network.setup_hotspot': 'test/contract/first-boot.spec.ts',
   'plugins.allow_unsandboxed': 'test/attack/sandbox.spec.ts',
   ...Object.fromEntries(
@@ -345,6 +353,31 @@ describe('each config key is in force once what the answer names was restarted',
     );
     await undo('rtk.source', 'off');
     caster.close();
+  });
+
+  it('upload.*', async () => {
+    for (const [key, value] of [
+      ['bucket', 'flights'],
+      ['region', 'eu-central-1'],
+      ['prefix', 'north/'],
+      ['access_key_id', 'AKID'],
+      ['secret_access_key', 'geheim'],
+      ['kinds', ['tlogs']],
+      ['while_armed', true],
+      ['on_metered', true],
+      ['max_kbit_s', 1000],
+      ['keep_days', 30], // test/e2e/uploads.spec.ts sees what each does
+    ] as const) {
+      tried.add(`upload.${key}`);
+      await setConfigKey(node.paths, `upload.${key}`, value);
+    }
+    await apply('upload.endpoint', 'http://127.0.0.1:9');
+    await askAgain(
+      'svc-residual is back, with a store',
+      async () => at('/api/uploads', 'store'),
+      (store) => store === 'http://127.0.0.1:9/flights',
+    );
+    await undo('upload.endpoint', '');
   });
 
   it('mavlink.endpoints', async () => {

@@ -1,8 +1,13 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect } from 'chai';
+import { connectAsync } from 'mqtt';
 import { FLEET_LIMITS } from '../../front/fleet/fleet-client.ts';
+import { issueCertificate, newAuthority } from '../../shared/certificates/authority.ts';
+import { certificateRequest, newCertificateKey } from '../../shared/certificates/request.ts';
+import { messageOf } from '../../shared/errors.ts';
 import { MAX_CALL_BYTES } from '../../shared/fleet/told.ts';
+import { askAgain } from '../support/ask-again.ts';
 import { noMosquitto } from '../support/mosquitto.ts';
 import { CALLER, NODE, Proxy, Rig } from './rig.ts';
 
@@ -60,6 +65,46 @@ describe('a client of the fleet', () => {
     const before = told();
     rig.client({ limits: { statusMs: 400 } });
     await rig.hub.until(() => told() >= before + 3);
+  });
+
+  it('tells more, and pictures, while somebody looks, and falls back by itself', async () => {
+    const pictures = Buffer.from('a picture');
+    const watch = { telemetry_hz: 10, pictures_hz: 5, seconds: 2 };
+    await rig.hub.publish(`${NODE}/watch`, JSON.stringify(watch), true);
+    rig.client({ telemetryHz: 0.1, picture: async () => pictures });
+    await rig.reported(({ connected }) => connected);
+    const telemetry = (): number => rig.hub.told('telemetry').length;
+    const shown = (): number => rig.hub.heard.filter(({ topic }) => topic.endsWith('/picture')).length;
+    // What is not believed, or was kept by the broker, changes nothing.
+    await rig.hub.publish(`${NODE}/watch`, 'forged');
+    await rig.control.until(() => rig.control.watches.includes('forged'));
+    await rig.settled();
+    expect([telemetry(), shown(), rig.control.watches]).to.deep.equal([0, 0, ['forged']]);
+    const begun = performance.now();
+    await rig.hub.publish(`${NODE}/watch`, JSON.stringify(watch));
+    await rig.hub.until(() => telemetry() >= 10 && shown() >= 5);
+    expect(rig.hub.heard.find(({ topic }) => topic.endsWith('/picture'))).to.deep.include({
+      text: 'a picture',
+      retained: false,
+    });
+    // It is over by itself: after its end nothing comes at that rate any more.
+    for (let before = -1; before !== telemetry() + shown(); ) {
+      before = telemetry() + shown();
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+    }
+    expect(performance.now() - begun).to.be.within(2000, 30_000);
+  });
+
+  it('sends no telemetry to a fleet that gets none, also while somebody looks', async () => {
+    rig.client({ telemetryHz: 0 });
+    await rig.reported(({ connected }) => connected);
+    const watch = { telemetry_hz: 10, pictures_hz: 5, seconds: 5 };
+    await rig.hub.publish(`${NODE}/watch`, JSON.stringify(watch));
+    await rig.control.until(() => rig.control.watches.length === 1);
+    await rig.settled();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await rig.settled();
+    expect(rig.hub.told('telemetry')).to.deep.equal([]);
   });
 
   it('tells its telemetry at the rate and with the members of the config, and none without a connection', async () => {
@@ -174,7 +219,7 @@ describe('a client of the fleet', () => {
 
   it('finds a broker that goes silent, and comes back', async () => {
     const proxy = await Proxy.start(rig.broker.port);
-    rig.client({ place: { ...rig.place, broker: proxy.url } });
+    rig.client({ place: { ...rig.place, brokers: [proxy.url] } });
     await rig.reported(({ connected }) => connected);
     proxy.freeze(true);
     const at = performance.now();
@@ -191,10 +236,77 @@ describe('a client of the fleet', () => {
     await once(mute, 'listening');
     const address = mute.address();
     if (typeof address !== 'object' || address === null) throw new Error('no port');
-    rig.client({ place: { ...rig.place, broker: `mqtts://127.0.0.1:${address.port}` } });
+    rig.client({ place: { ...rig.place, brokers: [`mqtts://127.0.0.1:${address.port}`] } });
     const { problem } = await rig.reported((state) => state.problem?.includes('timeout') === true);
     expect(problem).to.include('connack timeout');
     mute.close();
+  });
+
+  describe('by WebSocket', () => {
+    it('takes the second address where the first is closed, and begins with that one from then on', async () => {
+      const closed = 'mqtts://127.0.0.1:9';
+      await rig.hub.publish('policy', 'policy 1', true); // calls wait for it
+      const queue = rig.queue();
+      const first = rig.client({ place: { ...rig.place, brokers: [closed, rig.broker.wsUrl] }, queue });
+      const { via } = await rig.reported(({ connected }) => connected);
+      expect(via).to.equal(rig.broker.wsUrl);
+      const [, text] = await rig.replied(CALLER, 'call-1');
+      expect(text).to.equal('reply to call-1');
+      await first.stop();
+      queue.close();
+      await rig.reported(({ connected }) => !connected);
+
+      // Both are open now; another process of the node reads which one worked.
+      rig.client({
+        place: { ...rig.place, brokers: [rig.broker.url, rig.broker.wsUrl] },
+        queue: rig.queue(),
+      });
+      const again = await rig.reported(({ connected }) => connected);
+      expect(again.via).to.equal(rig.broker.wsUrl);
+    });
+
+    it('takes the first again where the other one is gone', async () => {
+      const gone = 'wss://127.0.0.1:9/mqtt';
+      const queue = rig.queue();
+      queue.append([], { broker: gone });
+      rig.client({ place: { ...rig.place, brokers: [rig.broker.url, gone] }, queue });
+      const { via } = await rig.reported(({ connected }) => connected);
+      expect(via).to.equal(rig.broker.url);
+    });
+
+    it('has the same rules: by certificate only, under its name, and not for one that was cut off', async () => {
+      const own = await rig.broker.identity(NODE);
+      const common = { ca: own.ca, protocolVersion: 5, reconnectPeriod: 0 } as const;
+      const refused = async (identity: object): Promise<string> =>
+        connectAsync(rig.broker.wsUrl, { ...common, ...identity }).then(() => 'connected', messageOf);
+      expect(await refused({}), 'without a certificate').to.match(/certificate required/i);
+      const key = newCertificateKey();
+      const { pem } = await certificateRequest(key);
+      const foreign = await newAuthority('another', Date.now());
+      const cert = await issueCertificate(foreign, pem, { client: NODE }, Date.now());
+      expect(await refused({ cert, key }), 'of another authority').to.match(/unknown ca/i);
+
+      const client = await connectAsync(rig.broker.wsUrl, { ...common, ...own, clientId: 'hub' });
+      const write = async (topic: string): Promise<string> =>
+        client.publishAsync(`svc/1/f-test/${topic}`, 'x', { qos: 1 }).then(() => 'taken', messageOf);
+      expect(await write(`${NODE}/status`)).to.equal('taken');
+      expect(await write('other/status')).to.include('Not authorized');
+      expect(await write('policy')).to.include('Not authorized');
+      await rig.broker.deny([NODE]);
+      await askAgain(
+        'cut off',
+        async () => write(`${NODE}/status`),
+        (said) => said.includes('Not authorized'),
+      );
+      await client.endAsync(true);
+    });
+
+    for (const url of ['ws://127.0.0.1:80/mqtt', 'mqtt://127.0.0.1:1883', 'wss://u:p@127.0.0.1/', 'none'])
+      it(`does not use ${url}`, async () => {
+        rig.client({ place: { ...rig.place, brokers: [url] } });
+        const { problem } = await rig.reported((state) => state.problem?.includes(url) === true);
+        expect(problem).to.include('is no address of a broker');
+      });
   });
 
   it('finds both within 45 s by default', () => {
@@ -237,7 +349,7 @@ describe('a client of the fleet', () => {
     const { cert: certificate, key } = await rig.broker.identity(NODE);
     expect(client.renew({ ...rig.place, certificate, key })).to.equal(true);
     expect(client.connected).to.equal(true);
-    expect(client.renew({ ...rig.place, broker: 'mqtts://elsewhere:8883' })).to.equal(false);
+    expect(client.renew({ ...rig.place, brokers: ['mqtts://elsewhere:8883'] })).to.equal(false);
     await rig.broker.kill();
     await rig.broker.run();
     await rig.reported(({ connected }) => connected);

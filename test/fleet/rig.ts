@@ -68,6 +68,7 @@ export class FakeControl extends Changing {
   readonly calls: string[] = [];
   readonly policies: string[] = [];
   readonly acks: string[] = [];
+  readonly watches: string[] = [];
   readonly reports: FleetLinkState[] = [];
   answer: (jws: string) => Promise<string | null> = async (jws) => `reply to ${jws}`;
   readonly #server: Server<typeof FLEET>;
@@ -103,6 +104,12 @@ export class FakeControl extends Changing {
           await this.held;
           if (jws === 'forged') throw new ApiError('E_INVALID_VALUE', 'not signed by the hub');
           return JSON.parse(jws) as { stream: string; seq: number };
+        },
+        watch: ({ jws }) => {
+          this.watches.push(jws);
+          this.changed();
+          if (jws === 'forged') throw new ApiError('E_INVALID_VALUE', 'not signed by the hub');
+          return JSON.parse(jws) as { telemetry_hz: number; pictures_hz: number; seconds: number };
         },
         report: (state) => {
           this.reports.push(state);
@@ -341,7 +348,7 @@ export class Rig {
       name: 'Falcon',
       profile: 'drone',
       version: '0.1.0',
-      broker: broker.url,
+      brokers: [broker.url],
       ca,
       certificate,
       key,

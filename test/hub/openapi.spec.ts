@@ -33,6 +33,8 @@ describe("the hub's table", () => {
   it('lets nobody without a credential change anything, except a node that proves itself', () => {
     const open = rows.filter(({ access, method }) => access === 'public' && method !== 'GET');
     expect(open.map(({ id }) => id)).to.deep.equal(['enroll.post', 'renew.post', 'turn.post']);
-    expect(rows.filter(({ method, audited }) => method !== 'GET' && !audited)).to.deep.equal([]);
+    const unsure = rows.filter(({ method, audited }) => method !== 'GET' && !audited);
+    // Its handler records it as far as it can: a full disk of the hub must not hold up a stop.
+    expect(unsure.map(({ id }) => id)).to.deep.equal(['nodes.id.calls.post']);
   });
 });

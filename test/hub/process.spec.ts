@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { connectAsync } from 'mqtt';
 import { readHubConfig } from '../../bin/hub/config.ts';
 import { parseCode } from '../../shared/fleet/code.ts';
 import { gone } from '../support/events.ts';
@@ -180,6 +181,57 @@ describe(`svc-hub as a process${missing === null ? '' : ` (${missing})`}`, () =>
     const { http, https } = await readHubConfig(join(base, '.svc-hub/hub.yaml'));
     expect([http.host, https.host], 'a demo stays on this machine').to.deep.equal(['127.0.0.1', '127.0.0.1']);
     await removeDir(base);
+  });
+
+  it('has its broker take WebSockets too, tells nodes where, and goes that way itself where the other is closed', async () => {
+    const ws = await freePort();
+    const other = await TestHub.init('--ws-port', String(ws));
+    const file = join(other.folder, 'hub.yaml');
+    const text = await readFile(file, 'utf8');
+    // Its Mosquitto listens on 127.0.0.1 alone.
+    await writeFile(file, text.replace('mqtts://127.0.0.1:', 'mqtts://127.0.0.2:'), { mode: 0o600 });
+    expect((await other.command(['mosquitto'])).stdout).to.match(
+      new RegExp(`listener ${ws} 127.0.0.1\nprotocol websockets\n(.+\n){3}require_certificate true`),
+    );
+    await other.serve();
+    try {
+      expect(other.stderr).to.include('127.0.0.2');
+      const node = await other.enroll('by-socket');
+      expect(node.enrolled.broker_ws).to.equal(`wss://127.0.0.1:${ws}/mqtt`);
+      const { ca, certificate: cert, broker_ws: url = '' } = node.enrolled;
+      const client = await connectAsync(url, {
+        ca,
+        cert,
+        key: node.tlsKey,
+        protocolVersion: 5,
+        reconnectPeriod: 0,
+      });
+      const topic = `svc/1/${node.enrolled.fleet}/by-socket/presence`;
+      const presence = { online: true, session: 's', at: 0, version: '1', profile: 'drone', name: 'n' };
+      const online = other.streamed((_, data) => data['id'] === 'by-socket' && data['online'] === true);
+      await client.publishAsync(topic, JSON.stringify(presence), { qos: 1, retain: true });
+      await online;
+      await client.endAsync(true);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it('refuses an address by WebSocket that is none', async () => {
+    const other = await TestHub.init();
+    const file = join(other.folder, 'hub.yaml');
+    const text = await readFile(file, 'utf8');
+    for (const [from, to] of [
+      ['ws_url: null', 'ws_url: ws://hub.example/mqtt'],
+      ['ws_url: null', 'ws_url: wss://user:word@hub.example/mqtt'],
+      ['listen_ws: null', 'listen_ws: { port: 443 }'],
+    ] as const) {
+      await writeFile(file, text.replace(from, to), { mode: 0o600 });
+      const { code, stderr } = await failing(other.command(['serve']));
+      expect({ code, to }).to.deep.equal({ code: 1, to });
+      expect(stderr).to.match(/ws_url|listen_ws/);
+    }
+    await other.stop();
   });
 
   it('says in one sentence what is wrong with its config', async () => {

@@ -72,9 +72,10 @@ function typeOf(leaf: ConfigNode): string {
   const { type, enum: options, minimum, maximum, maxItems, items } = leaf as ConfigNode & Items;
   if (Array.isArray(options)) return options.map((option) => `\`${String(option)}\``).join(', ');
   if (type === 'array')
-    return `list of ${items === undefined ? 'texts' : typeOf(items)}, at most ${String(maxItems)}`;
+    return `list of ${items === undefined ? 'texts' : typeOf(items).replace(/^text$/, 'texts')}, at most ${String(maxItems)}`;
   if (type === 'boolean') return 'true or false';
   if (type === 'string') return 'text';
+  if (type === 'object') return 'objects';
   const [name, orNull] = Array.isArray(type) ? [String(type[0]), ', or null'] : [String(type), ''];
   return `${name}, ${String(minimum)} to ${String(maximum)}${orNull}`;
 }

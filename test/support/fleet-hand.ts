@@ -15,6 +15,7 @@ import type {
   Policy,
   PublicJwk,
   Reply,
+  Watch,
 } from '../../shared/schemas/fleet-statements.ts';
 
 /** A key with what everybody may know of it. */
@@ -78,6 +79,16 @@ export class FleetHand {
   async caller(change: Partial<MachineToken> = {}): Promise<TestCaller> {
     const signer = await newSigner();
     return { id: change.sub ?? 'mc_caller001', signer, token: await this.token(signer, change) };
+  }
+
+  async watch(
+    node: string,
+    nonce: string,
+    change: Partial<Watch> = {},
+    by: Signer = this.hub,
+  ): Promise<string> {
+    const watch = { node, nonce, jti: newJti(), telemetry_hz: 10, pictures_hz: 5, seconds: 10, ...change };
+    return signStatement('svc-watch', watch, by.key, by.kid);
   }
 
   async ack(node: string, stream: string, seq: number, by: Signer = this.hub): Promise<string> {

@@ -164,7 +164,7 @@ export class FleetHub implements AsyncDisposable {
     if (credential.bound.x !== jwk.x)
       return json(res, 403, { code: 'E_SCOPE', detail: 'The credential belongs to another key.' });
     const { id, scopes, nodes } = credential;
-    const { fleet, authority, url } = this.broker;
+    const { fleet, authority, url, wsUrl } = this.broker;
     const csr = text(CALLER_CSR_HEADER);
     const iat = Math.floor(Date.now() / 1000);
     const claims: MachineToken = { sub: id, fleet, scopes, nodes, cnf: { jwk }, iat, exp: iat + 3600 };
@@ -175,6 +175,7 @@ export class FleetHub implements AsyncDisposable {
       scopes,
       nodes,
       broker: this.brokerUrl ?? url,
+      broker_ws: wsUrl,
       ca: authority.certificate,
       certificate: await issueCertificate(authority, csr, { client: id }, Date.now()),
       token: await signStatement(

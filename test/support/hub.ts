@@ -68,11 +68,12 @@ export class TestHub {
     return hub;
   }
 
-  static async init(): Promise<TestHub> {
+  /** @param more of the command line, as in `--ws-port 443` */
+  static async init(...more: readonly string[]): Promise<TestHub> {
     const folder = join(await tempDir(), 'hub');
     const [port, https, broker] = await Promise.all([freePort(), freePort(), freePort()]);
     const ports = ['--port', String(port), '--https-port', String(https), '--broker-port', String(broker)];
-    const { stdout } = await run(process.execPath, [ENTRY, 'init', '--dir', folder, ...ports]);
+    const { stdout } = await run(process.execPath, [ENTRY, 'init', '--dir', folder, ...ports, ...more]);
     return new TestHub(folder, port, https, stdout.trim().split(/\s+/).at(-1) ?? '');
   }
 

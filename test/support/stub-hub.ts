@@ -118,12 +118,28 @@ export class StubHub {
       this.changes.push(`${what} ${body}`.trim());
     }
     if (what === 'GET /v1/nodes/stream') this.#stream(res);
+    else if (what === 'GET /v1/live') this.#live(req, res);
     else if (this.answers.has(what)) sendJson(res, 200, this.answers.get(what));
     else {
       const node = this.nodes.get(decodeURIComponent(pathname.slice('/v1/nodes/'.length)));
       if (node !== undefined) sendJson(res, 200, node);
       else sendJson(res, 404, { code: 'E_NOT_FOUND', detail: 'Nothing at this path.' });
     }
+  }
+
+  /** What the entries of these nodes have now, again and again. */
+  #live(req: IncomingMessage, res: ServerResponse): void {
+    const ids = new URL(req.url ?? '', 'http://hub').searchParams.get('nodes')?.split(',') ?? [];
+    res.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+    const say = (): void => {
+      for (const id of ids) {
+        const { telemetry = null, telemetry_at } = this.nodes.get(id) ?? {};
+        if (telemetry !== null) res.write(eventOf('telemetry', { id, telemetry, telemetry_at }));
+      }
+    };
+    const timer = setInterval(say, 200);
+    res.once('close', () => clearInterval(timer));
+    say();
   }
 
   #stream(res: ServerResponse): void {

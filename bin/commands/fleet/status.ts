@@ -10,7 +10,7 @@ export default requestCommand('GET /api/fleet', {
     if (enrollment.enrolled) {
       yield `fleet        ${enrollment.fleet ?? ''} as ${enrollment.node ?? ''}`;
       yield `hub          ${enrollment.hub ?? ''}`;
-      yield `broker       ${enrollment.broker ?? ''}`;
+      yield `broker       ${[enrollment.broker, enrollment.broker_ws].filter((url) => url !== null).join(' or ')}`;
       yield `certificate  valid to ${day(enrollment.certificate_valid_to)}, renewed from ${day(enrollment.certificate_renews_at)}`;
     } else yield 'In no fleet.';
     if (enrollment.problem !== null) yield `problem      ${enrollment.problem}`;
@@ -20,7 +20,7 @@ export default requestCommand('GET /api/fleet', {
 });
 
 function* linkLines(link: Link): Iterable<string> {
-  yield `connection   ${link.connected ? 'there' : (link.problem ?? 'not there')}`;
+  yield `connection   ${link.connected ? `by ${link.via ?? 'the broker'}` : (link.problem ?? 'not there')}`;
   const { events_behind: behind, oldest_event_at: since, events_dropped: dropped } = link;
   if (behind === null) return;
   const from = since === null ? '' : `, since ${new Date(since).toISOString()}`;

@@ -1,6 +1,7 @@
-import { ApiError } from '../../../shared/errors.ts';
+import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { caHashOf, formatCode, newCodeSecret } from '../../../shared/fleet/code.ts';
 import type { NodeEntry } from '../../../shared/fleet/hub-api.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
 import { Reply } from '../../../shared/routes/handler.ts';
 import { VERSION } from '../../../shared/version.ts';
 import type { HubAudit } from '../audit.ts';
@@ -12,7 +13,9 @@ import type { DiskProbe } from '../disk.ts';
 import type { Events } from '../fleet/events.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { FleetLink } from '../fleet/fleet-link.ts';
+import type { LiveStreams } from '../fleet/live-streams.ts';
 import type { NodeStreams } from '../fleet/node-stream.ts';
+import { claimOf, type PersonCalls } from '../fleet/person-calls.ts';
 import type { People } from '../people/people.ts';
 import type { Sessions } from '../people/sessions.ts';
 import type { Codes } from '../stores/codes.ts';
@@ -30,12 +33,15 @@ export interface HandlerParts {
   /** First 128 bits of the CA's hash, as codes have it. */
   readonly caHash: ReturnType<typeof caHashOf>;
   readonly audit: HubAudit;
+  readonly calls: PersonCalls;
   readonly codes: Codes;
   readonly disk: DiskProbe;
   readonly enrolment: Enrolment;
   readonly events: Events;
   readonly fleet: Fleet;
   readonly link: FleetLink;
+  readonly live: LiveStreams;
+  readonly log: Logger;
   readonly people: People;
   readonly policy: PolicyMaker;
   readonly sessions: Sessions;
@@ -45,10 +51,14 @@ export interface HandlerParts {
   readonly forget: (node: string) => Promise<void>;
 }
 
+/** How long a person waits for a node, unless they say otherwise, ms. */
+const CALL_MS = 30_000;
+
 type Handlers = HubHandlers<typeof hubRows>;
 
 export function hubHandlers(parts: HandlerParts): Handlers {
   const { config, ca, audit, disk, enrolment, events, fleet, link, policy, sessions, streams, turn } = parts;
+  const { calls, live } = parts;
   const document = hubOpenApi(hubRows, VERSION);
   return {
     'ca.get': () => new Reply(200, ca, 'application/x-pem-file'),
@@ -78,6 +88,7 @@ export function hubHandlers(parts: HandlerParts): Handlers {
       return answer;
     },
     'session.get': async ({ caller, headers }) => sessions.open(caller, headers),
+    'me.token.post': async ({ caller, body }) => sessions.person(caller, body.key),
     'me.get': ({ caller: { kind, id, name, scopes, nodes } }) => ({
       kind,
       id,
@@ -103,6 +114,23 @@ export function hubHandlers(parts: HandlerParts): Handlers {
     },
     'nodes.get': ({ query, caller }) => nodePage(seenBy(fleet, caller), query),
     'nodes.stream.get': ({ caller }) => new OpenAnswer((res, headers) => streams.open(caller, res, headers)),
+    'live.get': ({ caller, query }) =>
+      new OpenAnswer((res, headers) => live.open(caller, query, res, headers)),
+    'nodes.id.calls.post': async ({ id, caller, body, peer }) => {
+      entryFor(fleet, caller, id);
+      const { call, timeout_ms = CALL_MS } = body;
+      const { method, path } = claimOf(call);
+      const settle = (outcome: string): void =>
+        recordCall(parts, { peer, caller, outcome, changed: `${id} ${method} ${path.slice(0, 200)}` });
+      try {
+        const reply = await calls.carry(caller, id, call, timeout_ms);
+        settle('carried');
+        return { reply };
+      } catch (error) {
+        settle(error instanceof ApiError ? error.code : 'E_INTERNAL');
+        throw error;
+      }
+    },
     'nodes.id.get': ({ id, caller }) => ({
       ...entryFor(fleet, caller, id),
       ...fleet.telemetryOf(id),
@@ -148,6 +176,27 @@ export function hubHandlers(parts: HandlerParts): Handlers {
     'audit.get': ({ query }) => ({ records: audit.newest(query.limit) }),
     'audit.verify.get': async () => audit.verify(),
   };
+}
+
+/** Who called which node, and what became of it; an audit that cannot be written is told in the log. */
+function recordCall(
+  { audit, log }: Pick<HandlerParts, 'audit' | 'log'>,
+  { peer, caller, outcome, changed }: { peer: string; caller: Caller; outcome: string; changed: string },
+): void {
+  try {
+    const { id: principal, kind: principal_kind } = caller;
+    audit.record({
+      peer,
+      route: 'nodes.id.calls.post',
+      principal,
+      principal_kind,
+      outcome,
+      rule: 'row',
+      changed,
+    });
+  } catch (error) {
+    log.error(`a call is not in the audit: ${messageOf(error)}`);
+  }
 }
 
 /** A code for one node, of those that its maker has. */

@@ -1,9 +1,13 @@
 import {
   callerSession,
+  carriedReply,
+  carryRequest,
   credentialRequest,
   enrolled,
   enrollRequest,
   nodeEntry,
+  personToken,
+  personTokenRequest,
   renewRequest,
   turnGrant,
 } from '../../../shared/fleet/hub-api.ts';
@@ -20,6 +24,7 @@ import {
   eventsQuery,
   fleetAnswer,
   healthAnswer,
+  liveQuery,
   meAnswer,
   nodeList,
   nodesQuery,
@@ -115,6 +120,14 @@ export const hubRows = [
     },
   ),
   row('me.get', 'GET /v1/me', 'credential -', meAnswer, 'whose credential this is', {}),
+  row(
+    'me.token.post',
+    'POST /v1/me/token',
+    'operator read',
+    personToken,
+    'what a person calls nodes with from the page: a token for the key in their browser',
+    { body: personTokenRequest, rate: 'costly', status: 200 },
+  ),
   row('fleet.get', 'GET /v1/fleet', 'credential read', fleetAnswer, 'the fleet in figures', {}),
   row('nodes.get', 'GET /v1/nodes', 'credential read', nodeList, 'the nodes, by id', { query: nodesQuery }),
   row(
@@ -124,6 +137,28 @@ export const hubRows = [
     null,
     'server-sent events: `node` with an entry, first all of them, then what changes; `ready` {total} after the first; `removed` {id}',
     { mediaType: 'text/event-stream' },
+  ),
+  row(
+    'live.get',
+    'GET /v1/live',
+    'credential read',
+    null,
+    'server-sent events while somebody looks: `telemetry` {id, telemetry, telemetry_at} and `picture` {id, at, jpeg}; ends after 5 min',
+    { query: liveQuery, mediaType: 'text/event-stream', fails: ['E_NOT_FOUND'] },
+  ),
+  row(
+    'nodes.id.calls.post',
+    'POST /v1/nodes/{id}/calls',
+    'operator read',
+    carriedReply,
+    'carries a signed call to a node, and its signed reply back; `sent` in a refusal says whether the node may have got it',
+    {
+      body: carryRequest,
+      status: 200,
+      // Recorded as far as the audit can be written: a full disk here must not hold up a stop; the node records it itself.
+      audited: false,
+      fails: ['E_UPSTREAM_DOWN', 'E_TIMEOUT', 'E_BUSY'],
+    },
   ),
   row('nodes.id.get', 'GET /v1/nodes/{id}', 'credential read', nodeEntry, 'one node, with its telemetry', {}),
   row(

@@ -40,6 +40,30 @@ export const nodeList = object(
   ['nodes', 'total', 'next'],
 );
 
+export const liveQuery = object(
+  {
+    nodes: {
+      type: 'string',
+      pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}(?:,[A-Za-z0-9][A-Za-z0-9._-]{0,63}){0,15}$',
+      description: 'their ids, separated by commas, at most 16',
+    },
+    telemetry_hz: {
+      type: 'number',
+      minimum: 0,
+      maximum: 10,
+      default: 5,
+      description: 'messages a second; each node decides (fleet.watched_hz)',
+    },
+    pictures_hz: {
+      type: 'number',
+      minimum: 0,
+      maximum: 5,
+      default: 0,
+      description: 'small pictures a second; each node decides (fleet.pictures)',
+    },
+  },
+  ['nodes', 'telemetry_hz', 'pictures_hz'],
+);
 export const eventsQuery = object(
   {
     node: id,
@@ -156,4 +180,5 @@ export const healthAnswer = object(
 );
 
 export type NodesQuery = FromSchema<typeof nodesQuery>;
+export type LiveQuery = FromSchema<typeof liveQuery>;
 export type EventsQuery = FromSchema<typeof eventsQuery>;

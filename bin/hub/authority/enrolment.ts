@@ -8,6 +8,7 @@ import { isNodeId } from '../../../shared/fleet/topics.ts';
 import type { Renew } from '../../../shared/schemas/fleet-statements.ts';
 import { sees } from '../api/caller.ts';
 import type { BrokerRules } from '../broker/broker-rules.ts';
+import type { BrokerUrls } from '../config.ts';
 import type { Events } from '../fleet/events.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Codes } from '../stores/codes.ts';
@@ -22,7 +23,7 @@ export interface EnrolmentOptions {
   readonly db: DatabaseSync;
   readonly authority: Authority;
   readonly fleetId: string;
-  readonly brokerUrl: string;
+  readonly brokers: BrokerUrls;
   readonly fleet: Fleet;
   readonly events: Events;
   readonly codes: Codes;
@@ -113,8 +114,15 @@ export class Enrolment {
   }
 
   async #answer(node: string, certificate: string): Promise<Enrolled> {
-    const { fleetId: fleet, brokerUrl: broker, authority, policy } = this.#options;
-    return { fleet, node, broker, ca: authority.certificate, certificate, policy: await policy.current() };
+    const { fleetId: fleet, brokers, authority, policy } = this.#options;
+    return {
+      fleet,
+      node,
+      ...brokers,
+      ca: authority.certificate,
+      certificate,
+      policy: await policy.current(),
+    };
   }
 }
 

@@ -25,6 +25,7 @@ interface BrokerProcessOptions {
   readonly acl: string;
   readonly host: string;
   readonly port: number;
+  readonly ws: { readonly host: string; readonly port: number } | null;
   readonly log: Logger;
 }
 
@@ -44,13 +45,14 @@ export class BrokerProcess {
   }
 
   async start(): Promise<void> {
-    const { places, acl, host, port } = this.#options;
+    const { places, acl, host, port, ws } = this.#options;
     await mkdir(places.mosquittoFolder, { recursive: true, mode: 0o700 });
     const { certificate, key } = places.broker;
     const user = userInfo().username;
     const text = mosquittoConfig({
       host,
       port,
+      ws,
       ca: places.ca,
       certificate,
       key,
@@ -61,6 +63,11 @@ export class BrokerProcess {
     await writeAtomic(places.mosquittoConfig, text);
     this.#retry.start();
     await this.#listens();
+  }
+
+  /** Its certificate is a new one: Mosquitto 2 reads that again for MQTT, but not for WebSockets. */
+  renewed(): void {
+    if (this.#options.ws !== null) this.#child?.kill('SIGTERM'); // it is started again
   }
 
   /** Waits for it, so that the hub need not try twice; not for long, because it may never come. */

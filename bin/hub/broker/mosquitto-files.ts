@@ -1,10 +1,12 @@
-import { FLEET_ID, HUB_ID } from '../../../shared/fleet/topics.ts';
+import { FLEET_ID, HUB_ID, NODE_TOPICS } from '../../../shared/fleet/topics.ts';
 
 /** The configuration of Mosquitto 2 for a fleet (mosquitto.conf(5)): client certificates, and rules by their common names. */
 
 interface MosquittoPlace {
   readonly host: string;
   readonly port: number;
+  /** MQTT over WebSockets as well; null: not. */
+  readonly ws: { readonly host: string; readonly port: number } | null;
   /** Files in PEM. */
   readonly ca: string;
   readonly certificate: string;
@@ -19,6 +21,7 @@ interface MosquittoPlace {
 export function mosquittoConfig({
   host,
   port,
+  ws,
   ca,
   certificate,
   key,
@@ -26,12 +29,7 @@ export function mosquittoConfig({
   persistence,
   user,
 }: MosquittoPlace): string {
-  const lines = [
-    `user ${user}`,
-    'per_listener_settings false',
-    'allow_anonymous false',
-    `acl_file ${acl}`,
-    `listener ${port} ${host}`,
+  const secure = [
     `cafile ${ca}`,
     `certfile ${certificate}`,
     `keyfile ${key}`,
@@ -39,7 +37,16 @@ export function mosquittoConfig({
     'use_identity_as_username true',
     // An option of the listener: whatever id a client asks for, its certificate's name is its id, so that it throws nobody off.
     'use_username_as_clientid true',
+  ];
+  const lines = [
+    `user ${user}`,
+    'per_listener_settings false',
+    'allow_anonymous false',
+    `acl_file ${acl}`,
+    `listener ${port} ${host}`,
+    ...secure,
     'tls_version tlsv1.2',
+    ...(ws === null ? [] : [`listener ${ws.port} ${ws.host}`, 'protocol websockets', ...secure]),
     // A client's own share, so that none fills the broker's memory. In bytes: the hub gets all that is retained at once. (A count
     // of 0 is no limit, but then Mosquitto 2.0.11 also ends the connection of a client whose message it refuses.)
     'max_packet_size 1100000',
@@ -70,10 +77,11 @@ export function mosquittoAcl(fleet: string, denied: readonly string[]): string {
     `topic readwrite ${root}/#`,
     '',
     ...denied.flatMap((id) => [`user ${id}`, 'topic deny #', '']),
-    ...['presence', 'status', 'telemetry', 'event'].map((what) => `pattern write ${root}/%u/${what}`),
+    ...NODE_TOPICS.map((what) => `pattern write ${root}/%u/${what}`),
     `pattern read ${root}/%u/presence`, // to notice the will of another session
     `pattern read ${root}/%u/call/+`,
     `pattern read ${root}/%u/ack`,
+    `pattern read ${root}/%u/watch`,
     `pattern write ${root}/+/reply/%u`,
     `pattern write ${root}/+/call/%u`,
     `pattern read ${root}/%u/reply/+`,

@@ -1,8 +1,20 @@
+import { Socket } from 'node:net';
 import { connect, type IClientOptions, type MqttClient } from 'mqtt';
+import { type Deferred, deferred } from '../../../shared/async/deferred.ts';
 import { contained, every } from '../../../shared/async/every.ts';
+import { Retry } from '../../../shared/async/retry.ts';
 import { Serial } from '../../../shared/async/serial.ts';
 import { messageOf } from '../../../shared/errors.ts';
-import { HUB_ID, NODE_TOPICS, type NodeTopic, parseTold, topics } from '../../../shared/fleet/topics.ts';
+import { BrokerWays } from '../../../shared/fleet/broker-ways.ts';
+import { MAX_PICTURE_BYTES } from '../../../shared/fleet/told.ts';
+import {
+  HUB_ID,
+  NODE_TOPICS,
+  type NodeTopic,
+  parseTold,
+  replierOf,
+  topics,
+} from '../../../shared/fleet/topics.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Ack } from '../../../shared/schemas/fleet-statements.ts';
 import type { KeyPair } from '../authority/certificates.ts';
@@ -21,6 +33,10 @@ const CONNECT_MS = 10_000;
 /** Between two attempts: 1 to 3 s. */
 const RETRY_MS = 1000;
 const PUBLISH_MS = 10_000;
+/** PUBACK of MQTT 5: nobody has subscribed to that. */
+const NO_SUBSCRIBERS = 16;
+/** How one begins. */
+const JPEG = 0xffd8;
 /** Retained messages of all nodes come at once. */
 const RECEIVE_MAXIMUM = 1000;
 const TWIN = 'two machines with one key';
@@ -28,7 +44,8 @@ const WRONG = { twin: TWIN, audit: 'its audit went back' } as const;
 const FLOOD = 'more events than the hub takes of one node';
 
 interface FleetLinkOptions {
-  readonly url: string;
+  /** The broker's addresses, tried in this order. */
+  readonly urls: readonly string[];
   readonly fleetId: string;
   readonly ca: string;
   readonly identity: () => Promise<KeyPair>;
@@ -38,6 +55,12 @@ interface FleetLinkOptions {
   /** What is published whenever the broker is there again. */
   readonly policy: () => Promise<string>;
   readonly quota: NodeQuota;
+  /** A node has answered a call that the hub carries for a person. */
+  /** The connection has ended. */
+  readonly onLost: () => void;
+  readonly onReply: (topic: string, payload: Buffer) => void;
+  /** A picture of this node, as JPEG. */
+  readonly onPicture: (node: string, jpeg: Buffer) => void;
   /** What is wrong with this node, in a few words. */
   readonly onAlarm: (node: string, what: string) => void;
   readonly random: () => number;
@@ -47,16 +70,29 @@ interface FleetLinkOptions {
 /** The hub at the broker: hears what the nodes say, stores their events, and acknowledges what is stored. */
 export class FleetLink {
   readonly #options: FleetLinkOptions;
+  readonly #ways: BrokerWays;
+  readonly #retry: Retry;
+  #opening = 0;
   #client: MqttClient | null = null;
   #timers: readonly NodeJS.Timeout[] = [];
   #problem: string | null = null;
   #commitTimer: NodeJS.Timeout | null = null;
   readonly #committing = new Serial();
   readonly #commitContained = contained('events', async () => this.#commit());
+  /** Callers whose replies the hub hears, for people at its page. */
+  readonly #callers = new Set<string>();
+  /** Calls that the broker has not acknowledged, by its number. */
+  readonly #sent = new Map<number, Deferred<boolean>>();
   readonly dropped = { unknown: 0, malformed: 0 };
 
   constructor(options: FleetLinkOptions) {
     this.#options = options;
+    const { urls, random } = options;
+    this.#ways = new BrokerWays(urls, null);
+    this.#retry = new Retry(() => void this.#attempt(), {
+      firstMs: RETRY_MS * (1 + 2 * random()),
+      capMs: RETRY_MS * 3,
+    });
   }
 
   get connected(): boolean {
@@ -77,14 +113,14 @@ export class FleetLink {
         for (const node of events.pruneShares()) this.#floods(node);
       }),
     ];
-    await this.#open();
+    this.#retry.start();
     log.info('connecting to the broker');
   }
 
   /** With a new certificate. */
   async reconnect(): Promise<void> {
     await this.#close();
-    await this.#open();
+    this.#retry.start();
   }
 
   async stop(): Promise<void> {
@@ -111,6 +147,47 @@ export class FleetLink {
     });
   }
 
+  /**
+   * Goes to whoever listens now, and is kept nowhere: also not for a later connection.
+   * @returns whether anybody does. @throws Error while the broker is away, or ends the connection before it has acknowledged
+   */
+  async send(topic: string, payload: string): Promise<boolean> {
+    const client = this.#client;
+    if (client === null || !client.connected) throw new Error('the broker is away');
+    const settled = deferred<boolean>();
+    client.publish(topic, payload, { qos: 1 }, (error) => {
+      if (error !== undefined && error !== null) settled.reject(error);
+    });
+    const id = client.getLastMessageId();
+    this.#sent.set(id, settled);
+    const timer = setTimeout(() => settled.reject(new Error(`${topic}: not confirmed in time`)), PUBLISH_MS);
+    try {
+      return await settled.promise;
+    } finally {
+      clearTimeout(timer);
+      this.#sent.delete(id);
+      client.removeOutgoingMessage(id); // else the library would send it again, over the next connection
+    }
+  }
+
+  /** At most once, and not at all while the broker is away. */
+  sendOnce(topic: string, payload: string): void {
+    if (this.connected) this.#client?.publish(topic, payload, { qos: 0 });
+  }
+
+  /** Hears the replies to this caller from now on. @throws Error while the broker is away */
+  async hearReplies(caller: string): Promise<void> {
+    if (this.#callers.has(caller)) return;
+    if (!this.connected) throw new Error('the broker is away');
+    await this.#client?.subscribeAsync(topics.replies(this.#options.fleetId, caller), { qos: 1 });
+    this.#callers.add(caller);
+  }
+
+  async hearNoReplies(caller: string): Promise<void> {
+    this.#callers.delete(caller);
+    if (this.connected) await this.#client?.unsubscribeAsync(topics.replies(this.#options.fleetId, caller));
+  }
+
   /** Removes what the broker keeps of a node. */
   async forget(node: string): Promise<void> {
     const { fleetId } = this.#options;
@@ -118,9 +195,22 @@ export class FleetLink {
     for (const topic of [...kept, topics.ack(fleetId, node)]) await this.publish(topic, '');
   }
 
+  async #attempt(): Promise<void> {
+    try {
+      await this.#open();
+    } catch (error) {
+      this.#problem = messageOf(error);
+      this.#options.log.warn(`broker: ${this.#problem}`);
+      this.#retry.again();
+    }
+  }
+
+  /** @throws Error for a certificate that cannot be read */
   async #open(): Promise<void> {
-    const { url, ca, identity, random, log } = this.#options;
+    const opening = ++this.#opening;
+    const { ca, identity, log } = this.#options;
     const { certificate, key } = await identity();
+    if (opening !== this.#opening) return; // closed meanwhile
     const options: IClientOptions = {
       ca,
       cert: certificate,
@@ -130,34 +220,52 @@ export class FleetLink {
       clean: true,
       keepalive: KEEPALIVE_S,
       connectTimeout: CONNECT_MS,
-      reconnectPeriod: RETRY_MS * (1 + 2 * random()),
+      reconnectPeriod: 0, // done here: with the next address, and the newest certificate
       resubscribe: false,
       queueQoSZero: false,
       writeCache: false, // 8 MB, for faster headers
       properties: { receiveMaximum: RECEIVE_MAXIMUM },
     };
-    const client = connect(url, options);
+    const client = connect(this.#ways.url, options);
     this.#client = client;
+    let lost = false;
     client.on('connect', () => {
+      lost = true;
+      this.#ways.worked();
+      this.#retry.worked();
       this.#problem = null;
+      // A message leaves in several writes, and must not wait for the answer to the first.
+      if (client.stream instanceof Socket) client.stream.setNoDelay(true);
       this.#begin(client).catch((error: unknown) => {
         log.warn(`broker: ${messageOf(error)}`);
         client.stream.destroy(); // connected, but deaf: once more
       });
     });
     client.on('close', () => {
+      for (const settled of this.#sent.values())
+        settled.reject(new Error('the connection to the broker was lost'));
+      this.#options.onLost();
       if (this.#client !== client) return; // we have closed it
       if (this.#problem === null) log.warn('the broker is away');
       this.#problem ??= 'the connection to the broker was lost';
+      this.#client = null;
+      client.end(true);
+      if (!lost && this.#ways.failed()) this.#retry.start();
+      else this.#retry.again();
     });
     client.on('error', (error) => {
       const problem = messageOf(error);
       if (problem !== this.#problem) log.warn(`broker: ${problem}`);
       this.#problem = problem;
     });
+    client.on('packetreceive', (packet) => {
+      if (packet.cmd === 'puback' && packet.messageId !== undefined)
+        this.#sent.get(packet.messageId)?.resolve(packet.reasonCode !== NO_SUBSCRIBERS);
+    });
     client.on('message', (topic, payload, { retain }) => {
       try {
-        this.#heard(topic, payload, retain);
+        if (replierOf(topic) === null) this.#heard(topic, payload, retain);
+        else if (!retain) this.#options.onReply(topic, payload);
       } catch (error) {
         log.error(`${topic}: ${messageOf(error)}`); // a full disk, for example; the node says it again
       }
@@ -168,14 +276,20 @@ export class FleetLink {
     const { fleet, fleetId, policy, log } = this.#options;
     fleet.allOffline();
     const wanted = NODE_TOPICS.map(
-      (what) => [topics.allTold(fleetId, what), { qos: what === 'telemetry' ? 0 : 1 }] as const,
+      (what) =>
+        [topics.allTold(fleetId, what), { qos: what === 'telemetry' || what === 'picture' ? 0 : 1 }] as const,
     );
-    await client.subscribeAsync(Object.fromEntries(wanted));
+    const replies = [...this.#callers].map(
+      (caller) => [topics.replies(fleetId, caller), { qos: 1 }] as const,
+    );
+    await client.subscribeAsync(Object.fromEntries([...wanted, ...replies]));
     log.info('connected to the broker'); // and hears the nodes
     await this.publish(topics.policy(fleetId), await policy());
   }
 
   async #close(): Promise<void> {
+    this.#retry.stop();
+    this.#opening++;
     const client = this.#client;
     this.#client = null;
     // At once: what had to go out was waited for.
@@ -215,6 +329,11 @@ export class FleetLink {
         if (body !== null) fleet.telemetry(node, body);
         return body !== null;
       }
+      case 'picture':
+        if (payload.length < 4 || payload.length > MAX_PICTURE_BYTES || payload.readUInt16BE(0) !== JPEG)
+          return false;
+        this.#options.onPicture(node, payload);
+        return true;
       case 'event': {
         if (!quota.take(node, payload.length)) {
           this.#floods(node); // not acknowledged: it comes again

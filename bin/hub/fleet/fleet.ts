@@ -49,6 +49,8 @@ class Alternation {
   }
 }
 
+/** What a node says more often than a list shows. */
+type TelemetryListener = (id: string) => void;
 type FleetListener = (id: string) => void;
 
 /** Every enrolled node and the newest of what it said: in memory, and in the database what outlives the hub. */
@@ -60,6 +62,7 @@ export class Fleet {
   #order: readonly string[] | null = null;
   readonly #unsaved = new Set<string>();
   readonly #listeners = new Set<FleetListener>();
+  readonly #telemetryListeners = new Set<TelemetryListener>();
 
   /** @param now wall clock, ms */
   constructor(db: DatabaseSync, now: () => number) {
@@ -76,6 +79,18 @@ export class Fleet {
   onChange(listener: FleetListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** Called with the id of a node that has told telemetry. @returns what ends it */
+  onTelemetry(listener: TelemetryListener): () => void {
+    this.#telemetryListeners.add(listener);
+    return () => this.#telemetryListeners.delete(listener);
+  }
+
+  /** Of its newest status, for what is signed for it; null: it has told none. */
+  nonceOf(id: string): string | null {
+    const nonce = this.#nodes.get(id)?.status?.['nonce'];
+    return typeof nonce === 'string' ? nonce : null;
   }
 
   has(id: string): boolean {
@@ -181,6 +196,7 @@ export class Fleet {
     node.telemetry = said;
     node.telemetry_at = node.seen_at = this.#now();
     this.#unsaved.add(id);
+    for (const listener of this.#telemetryListeners) listener(id);
   }
 
   /** It sends too much. @returns whether that is news; an alarm that is there already is not replaced */

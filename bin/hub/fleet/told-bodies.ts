@@ -9,6 +9,9 @@ import { validatorOf } from '../../../shared/schemas/validator.ts';
 /** More is no status, no telemetry and no event. */
 const MAX_BYTES = 64 * 1024;
 
+/** A picture is no JSON. */
+type JsonTopic = Exclude<NodeTopic, 'picture'>;
+
 const time = { type: 'integer', minimum: 0 } as const;
 const seq = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
 const SCHEMAS = {
@@ -38,7 +41,7 @@ const SCHEMAS = {
       detail: { type: 'object' },
     },
   },
-} as const satisfies Record<NodeTopic, JsonSchema>;
+} as const satisfies Record<JsonTopic, JsonSchema>;
 
 interface ToldBodies {
   readonly presence: Presence;
@@ -55,7 +58,7 @@ const VALIDATORS = {
 };
 
 /** Null for a body that is not what this topic has. */
-export function parseBody<T extends NodeTopic>(what: T, payload: Buffer): ToldBodies[T] | null {
+export function parseBody<T extends JsonTopic>(what: T, payload: Buffer): ToldBodies[T] | null {
   if (payload.length > MAX_BYTES) return null;
   let value: unknown;
   try {

@@ -79,6 +79,7 @@ export class People {
         credentials.remove(id);
         denied.add(id);
       }
+      for (const id of others) denied.add(id); // a person calls nodes too
       also();
     });
     // The nodes hear of it even if the broker's rules cannot be written.

@@ -1,20 +1,28 @@
 import { type Authority, issueCertificate } from '../../../shared/certificates/authority.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
-import { CALLER_CSR_HEADER, CALLER_KEY_HEADER, type CallerSession } from '../../../shared/fleet/hub-api.ts';
+import {
+  CALLER_CSR_HEADER,
+  CALLER_KEY_HEADER,
+  type CallerSession,
+  type PersonToken,
+} from '../../../shared/fleet/hub-api.ts';
 import { type PublicJwk, STATEMENTS } from '../../../shared/schemas/fleet-statements.ts';
 import { validatorOf } from '../../../shared/schemas/validator.ts';
 import type { Caller } from '../api/caller.ts';
 import type { HubCall, HubRow } from '../api/row.ts';
 import type { Signer } from '../authority/signer.ts';
+import type { BrokerUrls } from '../config.ts';
 import type { Credentials } from '../stores/credentials.ts';
 
 const DAY_S = 24 * 3600;
+/** A person's page asks again in time; where the hub is away it cannot carry calls either. */
+const PERSON_TTL_S = 15 * 60;
 const isJwk = validatorOf(STATEMENTS['svc-machine-token'].properties.cnf.properties.jwk);
 
 interface SessionsOptions {
   readonly authority: Authority;
   readonly fleetId: string;
-  readonly brokerUrl: string;
+  readonly brokers: BrokerUrls;
   readonly credentials: Credentials;
   readonly signer: Signer;
   /** How long a token is good, seconds. */
@@ -33,16 +41,8 @@ export class Sessions {
 
   /** @throws ApiError E_INVALID_VALUE; E_SCOPE for another key than the credential's */
   async open(caller: Caller, headers: HubCall<HubRow>['headers']): Promise<CallerSession> {
-    const {
-      authority,
-      fleetId: fleet,
-      brokerUrl: broker,
-      credentials,
-      signer,
-      tokenTtl,
-      now,
-    } = this.#options;
-    const { id, operator, scopes, nodes } = caller;
+    const { authority, brokers, credentials, tokenTtl, now } = this.#options;
+    const { id, operator } = caller;
     const jwk = keyOf(headers[CALLER_KEY_HEADER]);
     // As long as the token, and a day for a clock that is late.
     const days = Math.ceil(tokenTtl / DAY_S) + 1;
@@ -54,28 +54,28 @@ export class Sessions {
     );
     if (!credentials.bind(id, jwk))
       throw new ApiError('E_SCOPE', 'This credential belongs to another key: the first one that used it.');
-    const iat = Math.floor(now() / 1000);
-    const exp = iat + tokenTtl;
-    const granted = { scopes: [...scopes], nodes: nodes === null ? null : [...nodes] };
-    const token = await signer.sign('svc-machine-token', {
-      sub: id,
-      fleet,
-      ...granted,
-      cnf: { jwk },
-      iat,
-      exp,
-    });
     return {
-      id,
       operator,
-      fleet,
-      ...granted,
-      broker,
+      ...brokers,
       ca: authority.certificate,
       certificate,
-      token,
-      expires_at: exp * 1000,
+      ...(await this.#token(caller, jwk, tokenTtl)),
     };
+  }
+
+  /** What a person calls nodes with from the page: a token for the key in their browser, never wider than they are. */
+  async person(caller: Caller, key: PublicJwk): Promise<PersonToken> {
+    return this.#token(caller, key, Math.min(this.#options.tokenTtl, PERSON_TTL_S));
+  }
+
+  async #token({ id, scopes, nodes }: Caller, jwk: PublicJwk, ttl: number): Promise<PersonToken> {
+    const { fleetId: fleet, signer, now } = this.#options;
+    const iat = Math.floor(now() / 1000);
+    const exp = iat + ttl;
+    const granted = { scopes: [...scopes], nodes: nodes === null ? null : [...nodes] };
+    const claims = { sub: id, fleet, ...granted, cnf: { jwk }, iat, exp };
+    const token = await signer.sign('svc-machine-token', claims);
+    return { id, fleet, ...granted, token, expires_at: exp * 1000 };
   }
 }
 

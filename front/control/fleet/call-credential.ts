@@ -17,6 +17,8 @@ interface CallVerifierOptions {
   readonly fleet: () => string | null;
   readonly policy: Pick<PolicyStore, 'key' | 'isRevoked' | 'seconds' | 'proves'>;
   readonly nonces: Nonces;
+  /** Monotonic clock, ms. */
+  readonly now: () => number;
   /** `fleet.operators` and `fleet.scopes` of the config. */
   readonly operators: readonly string[];
   readonly scopes: readonly string[];
@@ -30,6 +32,10 @@ interface ReadCall {
   readonly id: string | null;
 }
 
+/** Longer than a nonce is good: a confirmation that was here before is for a call that is old by then. */
+const SPENT_MS = 60_000;
+const MAX_SPENT = 2000;
+
 const MAX_SHOWN = 1000;
 
 const NEEDS_CONFIRM: readonly Scope[] = ['flight', 'destructive'];
@@ -37,6 +43,8 @@ const NEEDS_CONFIRM: readonly Scope[] = ['flight', 'destructive'];
 /** Verifies calls of the fleet: the hub's token, the caller's signature, the nonce and a person's confirmation. */
 export class CallVerifier {
   readonly #options: CallVerifierOptions;
+  /** For which call each confirmation was used, by operator and jti, the oldest first. */
+  readonly #spent = new Map<string, { readonly call: string; readonly at: number }>();
   /** By thumbprint. */
   readonly #operators: Promise<ReadonlyMap<string, { readonly name: string; readonly key: PublicJwk }>>;
 
@@ -103,7 +111,7 @@ export class CallVerifier {
     const age = nonces.ageOf(statement.nonce);
     if (age !== 'fresh') return { statement, credential: unfresh(age, nonces.current), id };
     try {
-      return { statement, credential: await this.#credential(token, statement, confirm), id };
+      return { statement, credential: await this.#credential(token, statement, confirm, id), id };
     } catch (error) {
       if (!(error instanceof NotBelieved)) throw error;
       return {
@@ -132,8 +140,9 @@ export class CallVerifier {
     token: MachineToken,
     statement: CallStatement,
     jws: string | undefined,
+    id: string,
   ): Promise<FleetCredential> {
-    const confirmation = jws === undefined ? null : await this.#confirmation(statement, jws);
+    const confirmation = jws === undefined ? null : await this.#confirmation(statement, jws, id);
     // Local by intent: the hub cannot widen what this node lets its fleet do.
     const held = token.scopes.filter((scope): scope is Scope => isScope(scope) && scope !== 'secret_read');
     const may = held.filter((scope) => this.#options.scopes.includes(scope));
@@ -154,6 +163,7 @@ export class CallVerifier {
   async #confirmation(
     { node, method, path, body, nonce, jti }: CallStatement,
     jws: string,
+    call: string,
   ): Promise<{ readonly how: Confirm['how']; readonly operator: string }> {
     const operators = await this.#operators;
     const { payload, kid } = await verifyStatement(
@@ -169,7 +179,26 @@ export class CallVerifier {
       payload.nonce === nonce &&
       payload.jti === jti;
     if (!same) throw new NotBelieved('it is for another call');
+    this.#spend(`${kid} ${jti}`, call);
     return { how: payload.how, operator: operators.get(kid)?.name ?? '' };
+  }
+
+  /**
+   * A person has confirmed one call, of one caller: whoever else repeats it word by word, with a token of their own, does not have it
+   * run once more. @throws NotBelieved
+   */
+  #spend(confirm: string, call: string): void {
+    const now = this.#options.now();
+    for (const [key, { at }] of this.#spent) {
+      if (now - at < SPENT_MS) break;
+      this.#spent.delete(key);
+    }
+    const before = this.#spent.get(confirm);
+    if (before !== undefined && before.call !== call)
+      throw new NotBelieved('it was used for the call of another caller');
+    if (before !== undefined) return; // the same call, which runs once
+    if (this.#spent.size >= MAX_SPENT) throw new NotBelieved('too many in a minute');
+    this.#spent.set(confirm, { call, at: now });
   }
 }
 

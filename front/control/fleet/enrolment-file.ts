@@ -28,6 +28,7 @@ const record = {
     fleet: text,
     node: text,
     broker: text,
+    broker_ws: text,
     ca: text,
     certificate: text,
     certified_at: { ...time, description: 'when the certificate came, ms since 1970' },

@@ -99,9 +99,10 @@ export class Enrolment {
   /** How the broker is reached; null while not enrolled. */
   place(): FleetPlace | null {
     if (this.#record === null) return null;
-    const { fleet, node, broker, ca, certificate, key } = this.#record;
+    const { fleet, node, broker, broker_ws: ws, ca, certificate, key } = this.#record;
     const { name, profile, version } = this.#options.node;
-    return { node, fleet, name, profile, version, broker, ca, certificate, key };
+    const brokers = ws === undefined ? [broker] : [broker, ws];
+    return { node, fleet, name, profile, version, brokers, ca, certificate, key };
   }
 
   get signing(): Signing | null {
@@ -113,7 +114,7 @@ export class Enrolment {
     const record = this.#record;
     const problem = this.#fileProblem ?? this.#renewalProblem;
     if (record === null) return { ...NOT_ENROLLED, problem };
-    const { hub, fleet, node, broker, certificate, enrolled_at } = record;
+    const { hub, fleet, node, broker, broker_ws = null, certificate, enrolled_at } = record;
     return {
       enrolled: true,
       problem,
@@ -121,6 +122,7 @@ export class Enrolment {
       fleet,
       node,
       broker,
+      broker_ws,
       enrolled_at,
       certificate_valid_to: validTo(certificate),
       certificate_renews_at: renewsAt(record),
@@ -325,6 +327,7 @@ const NOT_ENROLLED = {
   fleet: null,
   node: null,
   broker: null,
+  broker_ws: null,
   enrolled_at: null,
   certificate_valid_to: null,
   certificate_renews_at: null,

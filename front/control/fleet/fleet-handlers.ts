@@ -66,6 +66,7 @@ export function fleetHandlers(deps: FleetDeps): HandlersOf<typeof fleetRows, 'fr
 
 const NOT_TOLD = {
   connected: false,
+  via: null,
   problem: 'svc-fleet does not run',
   events_behind: null,
   oldest_event_at: null,

@@ -5,7 +5,7 @@ import type { NodeStatus } from '../../../shared/fleet/told.ts';
 import type { JsonObject } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { type Handlers, type Server, serverOf } from '../../../shared/rpc/contract.ts';
-import { FLEET, type FleetLinkState, type FleetPlace } from '../../../shared/rpc/fleet.ts';
+import { FLEET, type FleetLinkState, type FleetPlace, type FleetUplink } from '../../../shared/rpc/fleet.ts';
 import type { FleetCredential } from '../edge/decision.ts';
 import { CallVerifier } from './call-credential.ts';
 import type { Enrolment } from './enrolment.ts';
@@ -13,7 +13,10 @@ import { FleetCalls } from './fleet-calls.ts';
 import { Nonces } from './nonces.ts';
 import { PolicyStore } from './policy-store.ts';
 import { runCall } from './run-call.ts';
+import { Watches } from './watches.ts';
 
+/** The most pictures a second to the fleet. */
+const PICTURES_HZ = 5;
 /** A node that has left still carries the answer to the call that it left by. */
 const PARTING_MS = 1000;
 
@@ -24,6 +27,9 @@ export interface FleetNodeOptions {
   /** `fleet.operators` and `fleet.scopes` of the config. */
   readonly operators: readonly string[];
   readonly scopes: readonly string[];
+  /** `fleet.watched_hz` and `fleet.pictures`. */
+  readonly watchedHz: number;
+  readonly pictures: boolean;
   readonly enrolment: Pick<Enrolment, 'place' | 'signing' | 'onChange'>;
   /** The body of GET /api/status, with what a list of nodes shows. */
   readonly status: () => Omit<NodeStatus, 'nonce' | 'events_behind'>;
@@ -45,13 +51,16 @@ export class FleetNode {
   readonly #nonces: Nonces;
   readonly #verifier: CallVerifier;
   readonly #calls: FleetCalls;
+  readonly #watches: Watches;
   #server: Server<typeof FLEET> | null = null;
+  #uplink: FleetUplink = { telemetry_hz: null, change: null };
   #link: FleetLinkState | null = null;
   #forget: (() => void) | null = null;
   #parting: NodeJS.Timeout | null = null;
 
   constructor(options: FleetNodeOptions) {
     const { policyFile, node, operators, scopes, enrolment, connection, now, monotonic, log } = options;
+    const { watchedHz, pictures } = options;
     this.#options = options;
     const fleet = (): string | null => enrolment.place()?.fleet ?? null;
     this.policy = new PolicyStore({ file: policyFile, fleet, now, monotonic, log });
@@ -61,6 +70,7 @@ export class FleetNode {
       fleet,
       policy: this.policy,
       nonces: this.#nonces,
+      now: monotonic,
       operators,
       scopes,
     });
@@ -69,6 +79,15 @@ export class FleetNode {
       verifier: this.#verifier,
       signing: () => enrolment.signing,
       run: async (caller, call, credential) => runCall(connection(caller, credential), call),
+      now: monotonic,
+    });
+    this.#watches = new Watches({
+      node,
+      policy: this.policy,
+      nonces: this.#nonces,
+      telemetryHz: watchedHz,
+      // A picture is what GET /api/video/snapshot shows: who may not read that gets none.
+      picturesHz: pictures && scopes.includes('read') ? PICTURES_HZ : 0,
       now: monotonic,
     });
   }
@@ -80,7 +99,10 @@ export class FleetNode {
       handlers: this.#handlers(),
       path: socketPath,
       mode: 0o600,
-      greeting: () => [['place', this.#place()]],
+      greeting: () => [
+        ['place', this.#place()],
+        ['uplink', { ...this.#uplink, change: null }],
+      ],
       onError: (error) => log.error(`fleet: ${String(error)}`),
     });
     this.#server = server;
@@ -98,6 +120,12 @@ export class FleetNode {
   /** Whether a caller of the fleet, by the id of its principal, could still call. */
   holds(id: string): boolean {
     return this.#verifier.holds(id);
+  }
+
+  /** Another uplink is used: what svc-fleet has open goes by the old one. */
+  uplinkIs(uplink: FleetUplink): void {
+    this.#uplink = uplink;
+    this.#server?.tell('uplink', uplink);
   }
 
   /** What svc-fleet last said of its connection; null while it does not run. */
@@ -142,6 +170,7 @@ export class FleetNode {
           if (payload.node !== node) throw new NotBelieved('svc-ack: for another node');
           return { stream: payload.stream, seq: payload.seq };
         }),
+      watch: async ({ jws }) => believed(async () => this.#watches.take(jws)),
       report: (link) => {
         this.#link = link;
         return {};

@@ -1,5 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { ApiError, codeOf, messageOf } from '../../../shared/errors.ts';
+import { isBrokerUrl } from '../../../shared/fleet/broker-ways.ts';
 import { caHashOf, type EnrolmentCode } from '../../../shared/fleet/code.ts';
 import {
   type Enrolled,
@@ -124,9 +125,9 @@ function misfit(found: Enrolled, ca: X509Certificate, node: string, key: string)
   if (!certificate.checkPrivateKey(createPrivateKey(key)))
     return "the certificate is not for this node's key";
   if (certificate.subject !== `CN=${node}`) return 'the certificate has another name';
-  const broker = URL.canParse(found.broker) ? new URL(found.broker) : null;
-  if (broker === null || broker.protocol !== 'mqtts:' || broker.hostname === '')
-    return 'the broker is not mqtts://host:port';
+  if (!isBrokerUrl(found.broker, 'tls')) return 'the broker is not mqtts://host:port';
+  if (found.broker_ws !== undefined && !isBrokerUrl(found.broker_ws, 'websocket'))
+    return 'the broker by WebSocket is not wss://host:port/path';
   return null;
 }
 

@@ -3,7 +3,7 @@ import type { reportRows } from '../../../shared/routes/flight-reports.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import type { Base } from '../base.ts';
 import { KeptFiles } from '../kept-files.ts';
-import { tlogFiles } from '../tlogs/handlers.ts';
+import { tlogFiles } from '../kept-logs.ts';
 import { Reporter } from './reporter.ts';
 
 /** As svc-link names what it has fetched, whole or not yet. */

@@ -1,12 +1,10 @@
 import { ApiError } from '../../../shared/errors.ts';
-import type { Paths } from '../../../shared/paths.ts';
 import { FileReply, type HandlersOf } from '../../../shared/routes/handler.ts';
 import type { tlogRows } from '../../../shared/routes/tlogs.ts';
 import type { TlogState } from '../../../shared/rpc/link-state.ts';
 import type { Base } from '../base.ts';
-import { KeptFiles } from '../kept-files.ts';
+import { tlogFiles } from '../kept-logs.ts';
 
-const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*\.tlog$/;
 const MAX_LISTED = 2000;
 
 /** The telemetry logs that svc-link writes. */
@@ -52,8 +50,4 @@ export function tlogHandlers({
       return { name, deleted: true };
     },
   };
-}
-
-export function tlogFiles({ tlogs }: Pick<Paths, 'tlogs'>): KeptFiles {
-  return new KeptFiles(tlogs, (name) => NAME.test(name), 'telemetry log');
 }

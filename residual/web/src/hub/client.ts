@@ -28,6 +28,7 @@ export async function signIn(text: string, keep: boolean): Promise<void> {
 
 export function signOut(why: 'ended' | null): void {
   localStorage.removeItem(STORED);
+  void import('./fly/keys.ts').then(async ({ forgetKey }) => forgetKey('calls')).catch(() => undefined); // a browser that keeps nothing has none
   ended.value = why === 'ended';
   me.value = null;
   credential.value = null;

@@ -1,10 +1,9 @@
 import { effect, signal } from '@preact/signals';
 import type { NodeEntry } from '../../../../shared/fleet/hub-api.ts';
 import type { NodeStatus } from '../../../../shared/fleet/told.ts';
-import { Refused } from '../api/client.ts';
-import { heard, missed } from '../api/presence.ts';
 import { span } from '../parts/format.ts';
-import { credential, hubNow, open } from './client.ts';
+import { credential, hubNow } from './client.ts';
+import { follow } from './event-stream.ts';
 
 /** The nodes as the hub tells of them, by one answer that goes on for as long as the page is open. */
 
@@ -18,14 +17,10 @@ export interface FleetNode {
 export const nodes = signal<readonly FleetNode[] | null>(null);
 
 const DRAW_MS = 250;
-const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 10_000;
 // A node that is online speaks every 10 s, and the hub itself more often.
 const SILENCE_MS = 30_000;
 /** A status comes at least every 10 s; what is older is not the present. */
 export const STALE_S = 30;
-/** One event of the stream, with all of its text; a node's status is a few kB. */
-const MAX_CHARS = 4 * 1024 * 1024;
 
 let stopped: AbortController | null = null;
 
@@ -36,80 +31,44 @@ effect(() => {
   nodes.value = null;
   if (credential.value === null) return;
   stopped = new AbortController();
-  void follow(stopped.signal);
+  void followNodes(stopped.signal);
 });
 
-async function follow(stop: AbortSignal): Promise<void> {
-  let pause = FIRST_PAUSE_MS;
-  while (!stop.aborted) {
-    try {
-      await read(stop, () => {
-        pause = FIRST_PAUSE_MS;
-      });
-    } catch (error) {
-      // Who may not read the nodes is told so by the page, which asks for them too.
-      if (error instanceof Refused && (error.status === 401 || error.status === 403)) return;
-    }
-    if (stop.aborted) return;
-    missed();
-    await new Promise((resolve) => {
-      setTimeout(resolve, pause);
-    });
-    pause = Math.min(LONGEST_PAUSE_MS, pause * 2);
-  }
-}
-
-/** One answer, until it ends or is silent. */
-async function read(stop: AbortSignal, onNews: () => void): Promise<void> {
-  const silent = new AbortController();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const watch = (): void => {
-    clearTimeout(timer);
-    timer = setTimeout(() => silent.abort(), SILENCE_MS);
-  };
-  // The first events are all nodes: what is not among them is gone.
-  const held = new Map<string, FleetNode>();
-  let complete = false;
-  let drawing: ReturnType<typeof setTimeout> | undefined;
-  const draw = (): void => {
-    drawing = undefined;
-    if (complete && !stop.aborted && !document.hidden) nodes.value = [...held.values()];
-  };
-  document.addEventListener('visibilitychange', draw, { signal: AbortSignal.any([stop, silent.signal]) });
-  try {
-    watch();
-    const response = await open('/v1/nodes/stream', { signal: AbortSignal.any([stop, silent.signal]) });
-    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-    let rest = '';
-    for (;;) {
-      const { value, done } = (await reader?.read()) ?? { done: true };
-      if (done || value === undefined) return;
-      watch();
-      heard();
-      onNews();
-      rest += value;
-      const events = rest.split('\n\n');
-      rest = events.pop() ?? '';
-      if (rest.length > MAX_CHARS) throw new Error('an event of the hub is too long');
-      for (const event of events) complete = take(event, held) || complete;
-      drawing ??= setTimeout(draw, DRAW_MS);
-    }
-  } finally {
-    clearTimeout(timer);
-    clearTimeout(drawing);
-    silent.abort();
-  }
+async function followNodes(stop: AbortSignal): Promise<void> {
+  await follow({
+    path: '/v1/nodes/stream',
+    stop,
+    silenceMs: SILENCE_MS,
+    begin: () => {
+      // The first events are all nodes: what is not among them is gone.
+      const held = new Map<string, FleetNode>();
+      let complete = false;
+      let drawing: ReturnType<typeof setTimeout> | undefined;
+      const over = new AbortController();
+      const draw = (): void => {
+        drawing = undefined;
+        if (complete && !stop.aborted && !document.hidden) nodes.value = [...held.values()];
+      };
+      document.addEventListener('visibilitychange', draw, { signal: over.signal });
+      return {
+        take: (name, data) => {
+          complete = take(name, data as NodeEntry, held) || complete;
+          drawing ??= setTimeout(draw, DRAW_MS);
+        },
+        end: () => {
+          clearTimeout(drawing);
+          over.abort();
+        },
+      };
+    },
+  });
 }
 
 /** @returns whether all nodes have been told now */
-function take(event: string, held: Map<string, FleetNode>): boolean {
-  const match = /^event: (\w+)\ndata: (.*)$/s.exec(event);
-  if (match === null) return false; // a sign of life
-  const data = JSON.parse(match[2] ?? '') as NodeEntry;
-  if (match[1] === 'node')
-    held.set(data.id, { entry: data, words: `${data.name}\n${data.id}`.toLowerCase() });
-  else if (match[1] === 'removed') held.delete(data.id);
-  return match[1] === 'ready';
+function take(name: string, data: NodeEntry, held: Map<string, FleetNode>): boolean {
+  if (name === 'node') held.set(data.id, { entry: data, words: `${data.name}\n${data.id}`.toLowerCase() });
+  else if (name === 'removed') held.delete(data.id);
+  return name === 'ready';
 }
 
 /** What a person calls it. */

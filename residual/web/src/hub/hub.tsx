@@ -1,4 +1,4 @@
-import type { JSX } from 'preact';
+import type { ComponentType, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Refused } from '../api/client.ts';
 import { awaySeconds } from '../api/presence.ts';
@@ -14,9 +14,9 @@ import { Audit } from './audit.tsx';
 import { credential, ended, me, signIn, signOut } from './client.ts';
 import { Enrol } from './enrol.tsx';
 import { FleetPage } from './fleet-page.tsx';
-import { NodePage } from './node-page.tsx';
 import { hrefOf, PAGES, place } from './route.ts';
 import { useHub } from './use-hub.ts';
+import { Wall } from './wall.tsx';
 import { hub } from './words.ts';
 
 /** The frame of the fleet's page. */
@@ -66,7 +66,9 @@ function Inside(): JSX.Element {
   return (
     <div class="inside">
       <nav aria-label={t.app.pages}>
-        {PAGES.filter((id) => id === 'fleet' || me.value?.scopes.includes('admin') === true).map((id) => (
+        {PAGES.filter(
+          (id) => id === 'fleet' || id === 'wall' || me.value?.scopes.includes('admin') === true,
+        ).map((id) => (
           <a key={id} href={hrefOf(id)} aria-current={id === page ? 'page' : undefined} class={`to-${id}`}>
             {hub.page[id]}
           </a>
@@ -74,13 +76,28 @@ function Inside(): JSX.Element {
       </nav>
       <main id="content" tabIndex={-1} data-page={page}>
         <h1 class="visually-hidden">{node ?? hub.page[page]}</h1>
-        {page === 'fleet' ? node === null ? <FleetPage /> : <NodePage key={node} id={node} /> : null}
+        {page === 'fleet' ? node === null ? <FleetPage /> : <OneNode key={node} id={node} /> : null}
+        {page === 'wall' ? <Wall /> : null}
         {page === 'enrol' ? <Enrol /> : null}
         {page === 'access' ? <Access /> : null}
         {page === 'audit' ? <Audit /> : null}
       </main>
     </div>
   );
+}
+
+/** Loaded when it is first opened, with all that signs and draws. */
+function OneNode({ id }: { readonly id: string }): JSX.Element {
+  const [Page, setPage] = useState<ComponentType<{ readonly id: string }> | null>(null);
+  const [failed, setFailed] = useState(false);
+  useEffect(() => {
+    import('./node-page.tsx').then(
+      ({ NodePage }) => setPage(() => NodePage),
+      () => setFailed(true),
+    );
+  }, []);
+  if (failed) return <Note tone="bad">{hub.notLoaded}</Note>;
+  return Page === null ? <p class="first">{t.app.loading}</p> : <Page id={id} />;
 }
 
 /** Asks for an operator's credential, which is tried before the page is shown. */

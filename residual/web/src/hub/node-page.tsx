@@ -13,15 +13,20 @@ import type { Events } from './answers.ts';
 import { ask } from './client.ts';
 import { ageText, figuresOf, nodes, secondsSince, titleOf } from './fleet.ts';
 import { State } from './fleet-list.tsx';
+import { Commands } from './fly/commands.tsx';
+import { useFacts } from './fly/facts.ts';
+import { MapAndHorizon } from './fly/instruments.tsx';
+import { liveOf, useLive } from './fly/live.ts';
+import { OperatorKey } from './fly/operator-key.tsx';
+import { Picture } from './fly/picture.tsx';
 import css from './hub.module.css';
 import { go, hrefOf } from './route.ts';
 import { useHub } from './use-hub.ts';
 import { hub } from './words.ts';
 
-const TELEMETRY_MS = 1000;
+/** How often a node that is looked at speaks. */
+const TELEMETRY_HZ = 5;
 const EVENTS_MS = 2000;
-/** Telemetry comes once a second where it comes. */
-const TELEMETRY_STALE_S = 5;
 
 /** One node: what it says of itself now, and what happened there. */
 export function NodePage({ id }: { readonly id: string }): JSX.Element {
@@ -36,12 +41,27 @@ export function NodePage({ id }: { readonly id: string }): JSX.Element {
       {entry === undefined ? null : (
         <div class="page">
           <Who entry={entry} />
+          <Fly entry={entry} />
           <Now entry={entry} />
           <Telemetry id={id} />
           <Happened id={id} />
           <Remove entry={entry} />
         </div>
       )}
+    </>
+  );
+}
+
+/** Where it is, and what it can be told to do. */
+function Fly({ entry }: { entry: NodeEntry }): JSX.Element {
+  useLive([entry.id], TELEMETRY_HZ, 0);
+  const facts = useFacts(entry);
+  return (
+    <>
+      <Picture entry={entry} />
+      <MapAndHorizon entry={entry} />
+      <Commands entry={entry} facts={facts} />
+      <OperatorKey entry={entry} facts={facts} />
     </>
   );
 }
@@ -150,22 +170,20 @@ const SHOWN = [
 ] as const;
 
 function Telemetry({ id }: { id: string }): JSX.Element {
-  const { data, error } = useHub<NodeEntry>(`/v1/nodes/${encodeURIComponent(id)}`, TELEMETRY_MS);
   void clock.value;
-  const age = secondsSince(data?.telemetry_at);
-  const isNew = age !== null && age <= TELEMETRY_STALE_S;
+  const { body, age } = liveOf(id);
+  const isNew = body !== null;
   // What it has of a vehicle that is silent is older than itself.
-  const silent = data?.telemetry?.['mavlink_alive'] === false;
+  const silent = body?.['mavlink_alive'] === false;
   const text = hub.node;
   return (
     <Card title={text.telemetry}>
-      <ErrorNote error={error} />
       <dl class="stats">
         {SHOWN.map(([name, path, digits, unit]) => (
           <Stat
             key={name}
             label={text.figures[name]}
-            value={isNew && !silent ? figure(data?.telemetry, path, digits) : null}
+            value={isNew && !silent ? figure(body, path, digits) : null}
             unit={unit}
             age={isNew || age === null ? null : ageText(age)}
           />

@@ -3,7 +3,7 @@ import { decodedPart } from '../parts/hash.ts';
 
 /** Where the page is: `#/page`, and `#/fleet/<node>` for one node. */
 
-export const PAGES = ['fleet', 'enrol', 'access', 'audit'] as const;
+export const PAGES = ['fleet', 'wall', 'enrol', 'access', 'audit'] as const;
 export type PageId = (typeof PAGES)[number];
 
 export const place = signal<{ readonly page: PageId; readonly node: string | null }>(read());

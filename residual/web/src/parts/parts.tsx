@@ -76,6 +76,7 @@ const HOLD_MS = 1000;
 /** Acts after it was held for a second, by pointer, Space or Enter; letting go earlier does nothing. */
 export function HoldButton({
   onConfirm,
+  onBegin,
   why = null,
   busy = false,
   kind = 'primary',
@@ -85,6 +86,8 @@ export function HoldButton({
   label,
 }: {
   readonly onConfirm: () => void;
+  /** It begins to be held: what the act will need can be got ready. */
+  readonly onBegin?: () => void;
   readonly why?: string | null;
   readonly busy?: boolean;
   readonly kind?: 'primary' | 'danger' | 'plain';
@@ -101,6 +104,7 @@ export function HoldButton({
   const begin = (): void => {
     if (off || timer.current !== undefined) return;
     setHeld(true);
+    onBegin?.();
     timer.current = setTimeout(() => {
       stop();
       onConfirm();

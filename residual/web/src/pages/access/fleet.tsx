@@ -22,6 +22,7 @@ interface FleetDocument {
   /** Null while not enrolled. */
   readonly link: {
     readonly connected: boolean;
+    readonly via: string | null;
     readonly problem: string | null;
     readonly events_behind: number | null;
     readonly oldest_event_at: number | null;
@@ -77,7 +78,7 @@ function Enrolled({
         ) : (
           <Badge tone="warn">{text.away}</Badge>
         )}{' '}
-        {link?.problem ?? ''}
+        {link?.problem ?? link?.via ?? ''}
       </p>
       {behind === null ? null : (
         <p>

@@ -1,11 +1,9 @@
 import type { JSX } from 'preact';
 import { fresh } from '../../api/telemetry.ts';
-import { number } from '../../parts/format.ts';
-import { t } from '../../strings.ts';
+import { HorizonDial } from '../../parts/horizon-dial.tsx';
 import css from './fly.module.css';
 
 const DEGREE = 180 / Math.PI;
-const PITCH_PX = 1.3;
 const POINTS = ['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW'] as const;
 
 export function compass(heading: number): string {
@@ -20,49 +18,5 @@ export function Horizon(): JSX.Element {
       : null,
   );
   const heading = fresh('position', ({ position }) => position.heading);
-  return (
-    <svg
-      class={`${css['horizon']} ${attitude === null ? 'stale' : ''}`}
-      viewBox="-60 -60 120 120"
-      role="img"
-      aria-label={
-        attitude === null ? t.fly.horizonNone : t.fly.horizon(number(attitude.roll), number(attitude.pitch))
-      }
-    >
-      <clipPath id="horizon-round">
-        <circle r={46} />
-      </clipPath>
-      <circle class={css['dial']} r={58} />
-      <g clip-path="url(#horizon-round)">
-        {attitude === null ? (
-          <rect class={css['unknown']} x={-60} y={-60} width={120} height={120} />
-        ) : (
-          <g transform={`rotate(${-attitude.roll}) translate(0 ${attitude.pitch * PITCH_PX})`}>
-            <rect class={css['sky']} x={-120} y={-240} width={240} height={240} />
-            <rect class={css['earth']} x={-120} y={0} width={240} height={240} />
-            <path
-              class={css['ladder']}
-              d={[-20, -10, 0, 10, 20]
-                .map((degree) => {
-                  const half = degree === 0 ? 120 : degree % 20 === 0 ? 14 : 9;
-                  return `M${-half} ${-degree * PITCH_PX}H${half}`;
-                })
-                .join('')}
-            />
-          </g>
-        )}
-      </g>
-      <path class={css['wings']} d="M-26 0H-9L0 6L9 0H26" />
-      {heading === null ? null : (
-        <g transform={`rotate(${-heading})`}>
-          {(['N', 'E', 'S', 'W'] as const).map((point, at) => (
-            <text key={point} transform={`rotate(${at * 90})`} y={-49} class={point === 'N' ? 'north' : ''}>
-              {point}
-            </text>
-          ))}
-        </g>
-      )}
-      <path class={css['nose']} d="M0 -44L4 -37H-4Z" />
-    </svg>
-  );
+  return <HorizonDial class={css['horizon']} attitude={attitude} heading={heading} />;
 }

@@ -11,6 +11,7 @@ import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { Flights } from './flights.tsx';
 import { Tlogs } from './tlogs.tsx';
+import { Uploads } from './uploads.tsx';
 
 /** In the address, behind the tab: `#/vehicle/logs/view/node/NAME`. */
 const VIEW = 'view';
@@ -132,6 +133,7 @@ function LogLists(): JSX.Element {
         )}
       </Card>
       <Tlogs onOpen={(name) => go('vehicle', 'logs', VIEW, 'node', name)} />
+      <Uploads />
       <p>
         <Button onClick={() => go('vehicle', 'logs', VIEW)}>{t.vehicle.logs.openFile}</Button>
       </p>

@@ -320,6 +320,22 @@ export const vehicleWords = {
     events: (count: number) => `${count} ${count === 1 ? 'event' : 'events'}`,
     older: 'Older flights',
   },
+  uploads: {
+    title: 'Uploads',
+    off: 'No store is set: recordings and logs stay on this node. Node, Config, upload.',
+    done: 'Everything is in the store',
+    running: 'Uploading',
+    waits: {
+      disarmed: 'Waiting until the vehicle is disarmed',
+      unmetered: 'Waiting for an uplink that is not paid by volume',
+      store: 'Waiting for the store',
+    },
+    store: 'Store',
+    left: 'Left',
+    files: (count: number, size: string) => (count === 1 ? `1 file, ${size}` : `${count} files, ${size}`),
+    of: (sent: string, size: string) => `${sent} of ${size}`,
+    there: (size: string, at: string) => `${size}, in the store since ${at}`,
+  },
   tlogs: {
     title: 'Telemetry logs on the node',
     about: 'Every MAVLink frame of each flight, for MAVProxy, Mission Planner and QGroundControl.',

@@ -1,0 +1,280 @@
+/// <reference lib="dom" />
+import { Readable } from 'node:stream';
+import { expect } from 'chai';
+import type { Browser, ElementHandle, Page } from 'puppeteer-core';
+import { readEvents } from '../../shared/http/event-reader.ts';
+import { askAgain, worksAtLast } from '../support/ask-again.ts';
+import { checkAxe, noBrowser, openBrowser, openPage, PHONE, watch } from '../support/browser.ts';
+import { KEY } from '../support/edge.ts';
+import { TestHub } from '../support/hub.ts';
+import { noMosquitto } from '../support/mosquitto.ts';
+import { TestNode } from '../support/node.ts';
+import { svc } from '../support/svc.ts';
+
+type Body = Readonly<Record<string, unknown>>;
+const KEYED = { 'x-svc-key': KEY };
+
+/** A person with a browser, a hub with its broker, and a node with its simulated vehicle: all real. */
+describe("flying a node from the hub's page", function () {
+  this.timeout(180_000);
+  let hub: TestHub;
+  let node: TestNode;
+  let browser: Browser;
+  let page: Page;
+  let id: string;
+
+  before(async function () {
+    if (noBrowser() !== null || noMosquitto() !== null) return this.skip();
+    [hub, node, browser] = await Promise.all([
+      TestHub.start(),
+      TestNode.start({ pairing: { key: KEY }, config: 'agent:\n  name: kite\nvideo:\n  source: test\n' }),
+      openBrowser(),
+    ]);
+    const { body } = await hub.call('POST', '/v1/codes');
+    await command('fleet', 'enroll', `https://127.0.0.1:${hub.httpsPort}`, String(body['code']));
+    const entry = await hub.streamed((_name, { online, status }) => online === true && status !== null);
+    id = String(entry['id']);
+    page = await open();
+  });
+  after(async () => {
+    await browser?.close();
+    await Promise.all([hub?.stop(), node?.stop()]);
+  });
+
+  /** On the node, by a person there. */
+  async function command(...args: readonly string[]): Promise<void> {
+    const said = await svc(node.paths, ...args);
+    expect(said.code, said.stderr).to.equal(0);
+  }
+
+  /** What was changed is in force then: svc-control answers before it ends. */
+  async function restartFront(): Promise<void> {
+    const pid = (): number | null => node.services.find(({ name }) => name === 'svc-control')?.pid ?? null;
+    const before = pid();
+    await command('services', 'restart', 'svc-control');
+    await node.until(() => pid() !== null && pid() !== before);
+    await worksAtLast('svc-control answers', telemetry);
+  }
+
+  async function open(): Promise<Page> {
+    const opened = await openPage(browser);
+    await signIn(opened);
+    return opened;
+  }
+
+  async function signIn(where: Page, at = `fleet/${id}`, text = 'Commands'): Promise<void> {
+    await where.goto(`${hub.url}/#/${at}`);
+    await where.locator('input[name=secret]').fill(hub.operator);
+    await where.locator('form button[type=submit]').click();
+    await says(text, where);
+  }
+
+  async function says(text: string, where = page): Promise<void> {
+    await where.waitForFunction((wanted) => document.body.innerText.includes(wanted), { polling: 100 }, text);
+  }
+
+  async function button(name: string, where = page): Promise<ElementHandle> {
+    return where.locator(`::-p-aria([name="${name}"][role="button"])`).setTimeout(10_000).waitHandle();
+  }
+
+  /** Begins to hold a button, in the middle of it. */
+  async function press(name: string, where = page): Promise<void> {
+    await (await button(name, where)).hover();
+    await where.mouse.down();
+  }
+
+  /** Holds a button until the page says that the vehicle has taken it. */
+  async function hold(name: string, answer = `${name}: accepted`): Promise<void> {
+    const outcome = async (): Promise<string> => page.$eval('.outcome', (element) => element.textContent);
+    const before = await outcome();
+    await press(name);
+    try {
+      await askAgain(`${name} was held`, outcome, (text) => text !== before && text.startsWith(`${name}: `));
+    } finally {
+      await page.mouse.up();
+    }
+    await says(answer);
+  }
+
+  async function telemetry(): Promise<Body> {
+    return (await node.json('/api/telemetry', { headers: KEYED })).body;
+  }
+
+  async function until(what: string, fits: (body: Body) => boolean): Promise<void> {
+    await askAgain(what, telemetry, fits);
+  }
+
+  const height = (body: Body): number => Number((body['position'] as Body)['alt_rel']);
+
+  /** Commands that the hub has carried. */
+  async function carried(): Promise<number> {
+    const { body } = await hub.call('GET', '/v1/audit?limit=1000');
+    return (body['records'] as readonly Body[]).filter(({ changed }) =>
+      String(changed).endsWith('POST /api/command'),
+    ).length;
+  }
+
+  it('says why nobody flies yet: no key here, the key not listed, the fleet not allowed', async () => {
+    const seen = watch(page, hub.url);
+    await says('This browser has no operator key yet.');
+    await (await button('Make the key')).click();
+    await says('Somebody at the node lists it there');
+    await says('does not list the key of this browser');
+    await says('its fleet.scopes lacks flight');
+    const key = await page.$$eval('.copyable input', (inputs) => inputs.map(({ value }) => value));
+    const [, x = ''] =
+      key.map((text) => /^([A-Za-z0-9_-]{43})$/.exec(text)).find((each) => each !== null) ?? [];
+    // What the browser gives is the public half alone: no script gets the other.
+    const readable = await page.evaluate(async () => {
+      const db = await new Promise<IDBDatabase>((resolve, reject) => {
+        const asked = indexedDB.open('svc-hub-keys');
+        asked.addEventListener('success', () => resolve(asked.result));
+        asked.addEventListener('error', () => reject(asked.error ?? new Error('no database')));
+      });
+      const pair = await new Promise<CryptoKeyPair>((resolve) => {
+        const asked = db.transaction('keys').objectStore('keys').get('operator');
+        asked.addEventListener('success', () => resolve(asked.result as CryptoKeyPair));
+      });
+      db.close();
+      return crypto.subtle.exportKey('pkcs8', pair.privateKey).then(
+        () => true,
+        () => false,
+      );
+    });
+    expect(readable).to.equal(false);
+    await command('fleet', 'operators', 'add', 'ada', x);
+    await command('config', 'set', 'fleet.scopes', 'read,safe_write,admin,flight');
+    await restartFront();
+    await askAgain(
+      'the node lists the key',
+      async () => {
+        await (await button('Ask the node again')).click();
+        return page.evaluate(() => document.body.innerText.includes('You sign here as ada.'));
+      },
+      (listed) => listed,
+    );
+    await checkAxe(page);
+    // Another kind of screen loads the page anew: the keys are still there.
+    for (const screen of [PHONE, { width: 1280, height: 1000 }]) {
+      await page.setViewport(screen);
+      await signIn(page);
+      await says('You sign here as ada.');
+      await checkAxe(page);
+    }
+    seen.check();
+  });
+
+  it('tells five times a second while it is looked at', async () => {
+    const stop = new AbortController();
+    const answer = await fetch(`${hub.url}/v1/live?nodes=${id}`, {
+      headers: { authorization: `Bearer ${hub.operator}` },
+      signal: stop.signal,
+    });
+    if (answer.body === null) throw new Error('no stream');
+    const begun = performance.now();
+    let count = 0;
+    for await (const { event } of readEvents(Readable.fromWeb(answer.body as never)))
+      if (event === 'telemetry' && ++count === 40) break;
+    stop.abort();
+    expect(performance.now() - begun, 'at one a second it would be 40 s').to.be.below(30_000);
+  });
+
+  it('plays the picture of the camera, for which only signed calls go over the hub', async () => {
+    await page.waitForFunction(
+      () => (document.querySelector('video')?.getVideoPlaybackQuality().totalVideoFrames ?? 0) > 30,
+      { polling: 100 },
+    );
+    const { body } = await hub.call('GET', '/v1/audit?limit=1000');
+    expect(JSON.stringify(body)).to.include(`${id} POST /whep`);
+  });
+
+  it('shows small pictures on the wall, again and again', async () => {
+    const wall = await openPage(browser);
+    await signIn(wall, 'wall', 'Pictures');
+    const picture = await wall.waitForSelector('.hub__wall img');
+    // Another one comes, again and again; each is as small as agreed.
+    const sources = new Set<string>();
+    const source = async (): Promise<number> => {
+      const [src = '', width = 0] =
+        (await picture?.evaluate((image) => [image.src, image.naturalWidth] as const)) ?? [];
+      expect(width).to.be.oneOf([0, 320]);
+      return sources.add(src).size;
+    };
+    await askAgain('new pictures', source, (size) => size >= 5);
+    await checkAxe(wall);
+    await wall.close();
+    await page.bringToFront();
+  });
+
+  it('arms and takes off, and nothing of it that was not held to the end', async () => {
+    await until('ready', ({ prearm }) => (prearm as Body | null)?.['can_arm'] === true);
+    const name = 'Arm and take off to 10 m';
+    await page.waitForFunction(
+      (wanted) =>
+        [...document.querySelectorAll('button')].some(
+          (each) => each.textContent === wanted && each.getAttribute('aria-disabled') === 'false',
+        ),
+      { polling: 100 },
+      name,
+    );
+    const before = await carried();
+    // Let go too early: by the pointer, by a key, by leaving the button.
+    await press(name);
+    await page.mouse.up();
+    await press(name);
+    await page.mouse.move(0, 0);
+    await page.mouse.up();
+    await (await button(name)).focus();
+    await page.keyboard.down('Space');
+    await page.keyboard.up('Space');
+    // A tab that is closed, and a network that is gone, while it is held.
+    const other = await open();
+    await press('Arm', other);
+    await other.close();
+    await page.bringToFront();
+    await press(name);
+    await page.setOfflineMode(true);
+    await says('The hub does not answer.');
+    await page.mouse.up();
+    await page.setOfflineMode(false);
+    await askAgain(
+      'the page is back',
+      async () => page.evaluate(() => !document.body.innerText.includes('No answer from the hub')),
+      (back) => back,
+    );
+    expect(await carried()).to.equal(before);
+    expect(await telemetry()).to.include({ armed: false });
+    await hold(name);
+    await until('in the air', (body) => body['armed'] === true && height(body) > 8);
+    expect(await carried()).to.equal(before + 2);
+    const { body } = await node.json('/api/logs?service=audit&limit=200', { headers: KEYED });
+    expect(JSON.stringify(body)).to.match(/fleet:op_[0-9a-f]{16}\/ada/);
+  });
+
+  it('goes to a place, holds position, returns and lands', async () => {
+    const { position } = await telemetry();
+    const { lat, lon } = position as { readonly lat: number; readonly lon: number };
+    await page.evaluate(() => {
+      for (const details of document.querySelectorAll('details')) details.open = true;
+    });
+    await (await page.waitForSelector('aria/Latitude, °'))?.type((lat + 0.0005).toFixed(7));
+    await (await page.waitForSelector('aria/Longitude, °'))?.type(lon.toFixed(7));
+    await hold('Go');
+    await until('on its way', (body) => Number((body['position'] as Body)['lat']) > lat + 0.0001);
+    await hold('Hold position');
+    await hold('Land');
+    await until('on the ground', (body) => body['armed'] === false);
+    await says('disarmed');
+    // In the mode in which it landed it does not arm: the page says what would help.
+    await hold('Switch to GUIDED');
+    await until('another mode', ({ mode }) => mode === 'GUIDED');
+  });
+
+  it('no longer flies once the node has taken the key off its list', async () => {
+    await command('fleet', 'operators', 'remove', 'ada');
+    await restartFront();
+    await until('ready again', ({ prearm }) => (prearm as Body | null)?.['can_arm'] === true);
+    await hold('Arm', 'Arm: The confirmation is not believed');
+    expect(await telemetry()).to.include({ armed: false });
+  });
+});
