@@ -12,6 +12,8 @@ const ASK_AGAIN_MS = 1500;
 const DEAD_MS = 1200;
 // A picture that stood still for so long is a broken one.
 const STALL_MS = 5000;
+// With servers on the way, until the first picture.
+const JOIN_MS = 8000;
 // Since ICE began anew.
 const RESTART_MS = 4000;
 const LOOK_MS = 250;
@@ -72,6 +74,7 @@ export async function play(
   const candidates = new Candidates(peer);
   let session = '';
   let answer = '';
+  let patience = STALL_MS;
   let over = false;
   const stop = (): void => {
     peer.close();
@@ -91,6 +94,7 @@ export async function play(
     const offer = await peer.createOffer();
     const opened = await whep.offer(offer.sdp ?? '');
     ({ session, answer } = opened);
+    if (opened.servers.length > 0) patience = JOIN_MS;
     await settle(offer, opened.servers);
   } catch (error) {
     stop();
@@ -105,10 +109,12 @@ export async function play(
   };
   let seen = performance.now();
   let heard = seen;
-  let frames = 0;
+  const shown = (): number => video.getVideoPlaybackQuality().totalVideoFrames;
+  let frames = shown();
   let bytes = 0;
   let askAt = ASK_MS;
   let restartedAt = Number.NaN;
+  let reached = false;
   const restart = async (): Promise<void> => {
     if (over || !Number.isNaN(restartedAt)) return;
     restartedAt = performance.now();
@@ -127,11 +133,13 @@ export async function play(
     }
   };
   const look = async (): Promise<void> => {
-    const now = video.getVideoPlaybackQuality().totalVideoFrames;
-    if (now !== frames) {
+    const now = shown();
+    frames = Math.min(frames, now); // it counts anew with a new stream
+    if (now > frames) {
       seen = heard = performance.now();
       askAt = ASK_MS;
       restartedAt = Number.NaN;
+      patience = STALL_MS;
       frames = now;
       return;
     }
@@ -140,9 +148,9 @@ export async function play(
     bytes = got;
     const still = performance.now() - seen;
     if (over) return;
-    const late = Number.isNaN(restartedAt) ? still > STALL_MS : performance.now() - restartedAt > RESTART_MS;
+    const late = Number.isNaN(restartedAt) ? still > patience : performance.now() - restartedAt > RESTART_MS;
     if (late) finish();
-    else if (performance.now() - heard > DEAD_MS) await restart();
+    else if (reached && performance.now() - heard > DEAD_MS) await restart();
     else if (still > askAt) {
       askAt = still + ASK_AGAIN_MS;
       // No candidates: whether the node still has the session. A node that does not answer now may have it.
@@ -155,15 +163,20 @@ export async function play(
     if (over) finish();
     else if (!looking) {
       looking = true;
-      void look().finally(() => {
-        looking = false;
-      });
+      void look()
+        .catch(finish)
+        .finally(() => {
+          looking = false;
+        });
     }
   }, LOOK_MS);
   peer.addEventListener('connectionstatechange', () => {
-    if (peer.connectionState === 'closed') finish();
+    if (peer.connectionState === 'connected') {
+      reached = true;
+      heard = performance.now();
+    } else if (peer.connectionState === 'closed') finish();
     else if (['failed', 'disconnected'].includes(peer.connectionState)) {
-      if (Number.isNaN(restartedAt)) void restart();
+      if (reached && Number.isNaN(restartedAt)) void restart();
       else if (peer.connectionState === 'failed') finish();
     }
   });
