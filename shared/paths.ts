@@ -55,6 +55,10 @@ export interface Paths {
   readonly network: string;
   /** What was active before a change of the network that is not over. */
   readonly networkChange: string;
+  /** Whether the uplink in use is metered: svc-control writes it, svc-residual reads it. */
+  readonly uplink: string;
+  /** What modems are connected with, the PINs of their SIMs, and the PIN that was refused. */
+  readonly modems: string;
   readonly controlSocket: string;
   readonly residualSocket: string;
   readonly linkSocket: string;
@@ -165,6 +169,8 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     radioChange: join(state, 'radio-change.json'),
     network: join(state, 'network.json'),
     networkChange: join(state, 'network-change.json'),
+    uplink: join(run, 'uplink.json'),
+    modems: join(state, 'modems.json'),
     controlSocket: join(run, 'control.sock'),
     residualSocket: join(run, 'api-internal.sock'),
     linkSocket: join(run, 'link.sock'),

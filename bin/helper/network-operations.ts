@@ -17,6 +17,9 @@ const DOWN_S = 10;
 const UP_MS = 35_000;
 const DOWN_MS = 15_000;
 const LOAD_MS = 10_000;
+const ROUTE_MS = 5_000;
+/** Of the route of the uplink that the node has chosen; 242 is nobody's in /etc/iproute2/rt_protos. */
+const OWN_ROUTE = ['metric', '5', 'proto', '242'];
 const SCAN_MS = 20_000;
 
 /**
@@ -73,10 +76,24 @@ export class NetworkOperations {
     await this.#nmcli(list, SCAN_MS);
   }
 
-  async metric({ uuid, interface: iface, metric }: Params<'network_metric'>): Promise<void> {
+  async metric({ uuid, interface: iface, metric, later = false }: Params<'network_metric'>): Promise<void> {
     const routes = ['ipv4.route-metric', String(metric), 'ipv6.route-metric', String(metric)];
     await this.#nmcli(['connection', 'modify', 'uuid', uuid, ...routes], LOAD_MS);
-    await this.#nmcli(['--wait', String(DOWN_S), 'device', 'reapply', iface], DOWN_MS);
+    if (!later) await this.#nmcli(['--wait', String(DOWN_S), 'device', 'reapply', iface], DOWN_MS);
+  }
+
+  async preferUplink({ interface: iface, gateway }: Params<'uplink_prefer'>): Promise<void> {
+    // `replace` takes the place of the one with this metric, whatever its interface: there is no moment without a route.
+    const route = ['default', 'via', gateway, 'dev', iface, 'onlink', ...OWN_ROUTE];
+    await this.#run('ip', ['-4', 'route', 'replace', ...route], ROUTE_MS);
+  }
+
+  async releaseUplink(): Promise<void> {
+    await this.#run('ip', ['-4', 'route', 'flush', 'exact', 'default', ...OWN_ROUTE], ROUTE_MS);
+  }
+
+  async modemSignal({ modem, seconds }: Params<'modem_signal'>): Promise<void> {
+    await this.#run('mmcli', ['-m', String(modem), `--signal-setup=${seconds}`], LOAD_MS);
   }
 
   async pin({ interface: iface, mac, path }: Params<'mac_pin'>): Promise<void> {

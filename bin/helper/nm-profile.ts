@@ -8,6 +8,13 @@ const PRIORITY = 10;
 /** The last channel of the 2.4 GHz band. */
 const LAST_OF_BG = 14;
 
+const TYPES: Readonly<Record<NetworkProfile['kind'], string>> = {
+  client: 'wifi',
+  hotspot: 'wifi',
+  wired: 'ethernet',
+  modem: 'gsm',
+};
+
 type Section = readonly [name: string, lines: readonly string[]];
 
 /**
@@ -17,18 +24,18 @@ type Section = readonly [name: string, lines: readonly string[]];
  */
 export function renderProfile(profile: NetworkProfile, psk: string | null): string {
   const { kind, uuid, id, autoconnect } = profile;
-  const wired = kind === 'wired';
   const connection = [
     `id=${escaped(id)}`,
     `uuid=${uuid}`,
-    `type=${wired ? 'ethernet' : 'wifi'}`,
+    `type=${TYPES[kind]}`,
     `interface-name=${profile.interface}`,
     `autoconnect=${autoconnect}`,
     `autoconnect-priority=${PRIORITY}`,
   ];
   const sections: readonly Section[] = [
     ['connection', connection],
-    ...(wired ? [] : wifi(profile, psk)),
+    ...(kind === 'client' || kind === 'hotspot' ? wifi(profile, psk) : []),
+    ...(kind === 'modem' ? [gsm(profile)] : []),
     ['ipv4', ipv4(profile)],
     ['ipv6', [`method=${kind === 'hotspot' ? 'link-local' : 'auto'}`, ...metric(profile)]],
   ];
@@ -61,6 +68,27 @@ function wifi(
   return [
     ['wifi', lines],
     ['wifi-security', [`key-mgmt=${security}`, `psk=${psk}`]],
+  ];
+}
+
+/**
+ * NetworkManager unlocks a SIM with the PIN in this file, and with no other: it asks nobody here. One that is wrong it tries once
+ * each time it connects, so a file with a PIN must not be connected by itself.
+ */
+function gsm({ modem, apn, username, password, pin, allow_roaming: roams }: NetworkProfile): Section {
+  if (modem === undefined) throw new ApiError('E_INVALID_VALUE', 'A connection of a modem names the modem.');
+  const given = (name: string, value: string | undefined): readonly string[] =>
+    value === undefined ? [] : [`${name}=${escaped(value)}`];
+  return [
+    'gsm',
+    [
+      `device-id=${modem}`,
+      `home-only=${roams !== true}`,
+      ...given('apn', apn),
+      ...given('username', username),
+      ...given('password', password),
+      ...given('pin', pin),
+    ],
   ];
 }
 

@@ -1,4 +1,5 @@
 import { ApiError, messageOf } from '../../shared/errors.ts';
+import { isRecord } from '../../shared/member.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { type Handlers, methodsOf, type ParamsOf } from '../../shared/rpc/contract.ts';
 import { type Done, HELPER } from '../../shared/rpc/helper.ts';
@@ -57,6 +58,9 @@ interface OperationDeps {
   readonly onUse: () => void;
 }
 
+/** Parameters that no log has. */
+const SECRETS: ReadonlySet<string> = new Set(['passphrase', 'password', 'pin']);
+
 /** They only ask, again and again. */
 const ASKING: ReadonlySet<string> = new Set<keyof Helper['methods']>(['plugin_status', 'update_status']);
 
@@ -87,8 +91,9 @@ export function operationMethods(deps: OperationDeps): Readonly<Record<string, R
 /** What the log may have of a request, before it was checked: the parameters of `radio_apply` hold keys. */
 function shown(name: string, params: unknown): { readonly params?: unknown } {
   if (name === 'radio_apply') return {};
-  if (typeof params !== 'object' || params === null || !('passphrase' in params)) return { params };
-  return { params: { ...params, passphrase: '***' } };
+  if (!isRecord(params)) return { params };
+  const shut = Object.entries(params).map(([key, value]) => [key, SECRETS.has(key) ? '***' : value]);
+  return { params: Object.fromEntries(shut) };
 }
 
 function handlers({
@@ -127,6 +132,7 @@ function handlers({
   };
   const alone = lane();
   const aloneOnNetwork = lane();
+  const uplink = lane();
   const single = <M extends Single>(name: M): ((params: ParamsOf<Helper, M>) => Promise<Done>) => {
     const { program, args, timeoutMs }: Operation<ParamsOf<Helper, M>> = OPERATIONS[name];
     return alone(name, async (params) => run(program, args(params), timeoutMs));
@@ -151,6 +157,10 @@ function handlers({
     network_forget: aloneOnNetwork('network_forget', async ({ uuid }) => network.forget(uuid)),
     network_scan: aloneOnNetwork('network_scan', async (params) => network.scan(params.interface)),
     network_metric: aloneOnNetwork('network_metric', async (params) => network.metric(params)),
+    // Not beside a join that takes 30 s: the node may be flying.
+    uplink_prefer: uplink('uplink_prefer', async (params) => network.preferUplink(params)),
+    uplink_release: uplink('uplink_release', async () => network.releaseUplink()),
+    modem_signal: aloneOnNetwork('modem_signal', async (params) => network.modemSignal(params)),
     mac_pin: aloneOnNetwork('mac_pin', async (params) => network.pin(params)),
     update_start: alone('update_start', async (params) => update.start(params)),
     update_status: async () => update.status(),

@@ -13,7 +13,15 @@ import { copy, normaliseModes, PROGRAMS } from './stage.ts';
 export const MAINTAINER = 'The svc maintainers <maintainers@svc.invalid>';
 
 /** What is missing is 501 with its name; the node itself runs without. */
-const RECOMMENDS = ['bubblewrap', 'iw', 'network-manager', 'nftables', 'slirp4netns', 'wfb-ng'];
+const RECOMMENDS = [
+  'bubblewrap',
+  'iputils-ping',
+  'iw',
+  'network-manager',
+  'nftables',
+  'slirp4netns',
+  'wfb-ng',
+];
 
 interface SvcDebInput {
   readonly checkout: string;

@@ -86,7 +86,12 @@ async function build({ secret, nodeStartedAt }: Init, log: Logger): Promise<Prog
     relayServer: (context, admit) => front.relayServer(context, admit),
   });
   const { isRadio } = radio;
-  const network = openNetwork(base, { paired, isRadio });
+  const network = openNetwork(base, {
+    paired,
+    isRadio,
+    hub: () => fleet.hub(),
+    onUplink: (uplink) => fleet.fleet.uplinkIs(uplink),
+  });
   const ground = openGround(base, {
     radios,
     reset,
@@ -190,6 +195,9 @@ async function build({ secret, nodeStartedAt }: Init, log: Logger): Promise<Prog
     named('hub turn', fleet.turn),
     ...radio.doors,
     named('network changes', network.changes),
+    named('modems', network.modems),
+    named('metered video', network.video),
+    named('uplinks', network.uplinks),
     named('first boot', firstBoot),
     named('open sockets', sockets),
     named('principal watch', principalWatch),

@@ -99,6 +99,8 @@ export class FleetClient {
   /** This connection has said that the node is there. */
   #announced = false;
   #session = '';
+  /** Of this uplink. */
+  #mostHz = Infinity;
   #policyTimer: NodeJS.Timeout | undefined;
   #stableTimer: NodeJS.Timeout | undefined;
   #problem = 'not connected yet';
@@ -221,6 +223,18 @@ export class FleetClient {
   append(events: readonly NewEvent[], facts: Readonly<Record<string, string>> = {}): void {
     this.#options.queue.append(events, facts);
     this.#sender.look();
+  }
+
+  /** The most telemetry messages a second while nobody looks; null: as the config says. */
+  limitTelemetry(hz: number | null): void {
+    this.#mostHz = hz ?? Infinity;
+    if (this.#timers.length > 0) this.#pace();
+  }
+
+  /** The node has another uplink: a connection by the old one would be found dead only by its silence. */
+  moved(): void {
+    this.#connection?.fail('the uplink has changed');
+    this.#retry.now();
   }
 
   /** Armed, mode or link has changed: the status goes out now. */
@@ -395,10 +409,11 @@ export class FleetClient {
   /** As often as the config says, and more while somebody looks; a node that tells the fleet nothing does so then, too. */
   #pace(): void {
     if (this.#stopped) return;
-    const { telemetryHz: always, now, picture } = this.#options;
+    const { telemetryHz: own, now, picture } = this.#options;
+    const always = Math.min(own, this.#mostHz);
     const { until, ...watched } = this.#watched;
     const looked = now() < until;
-    const telemetryHz = always > 0 && looked ? Math.max(always, watched.telemetryHz) : always;
+    const telemetryHz = own > 0 && looked ? Math.max(always, watched.telemetryHz) : always;
     const picturesHz = looked && picture !== undefined ? watched.picturesHz : 0;
     if (telemetryHz !== this.#telemetryHz) {
       this.#telemetryHz = telemetryHz;

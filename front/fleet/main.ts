@@ -47,6 +47,7 @@ async function build({ nodeStartedAt }: Init, log: Logger): Promise<Program> {
           .run(async () => membership.enter(place))
           .catch((error: unknown) => log.error(`the fleet's place: ${messageOf(error)}`));
       },
+      uplink: (uplink) => membership.uplinkIs(uplink),
     },
   });
   const pictures = new Pictures(paths.videoSocket);

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../../shared/config/schema.ts';
-import type { FleetPlace } from '../../shared/rpc/fleet.ts';
+import type { FleetPlace, FleetUplink } from '../../shared/rpc/fleet.ts';
 import type { LinkState } from '../../shared/rpc/link-state.ts';
 import { EventQueue } from './event-queue.ts';
 import { FleetClient, type FleetClientOptions, type FleetLimits } from './fleet-client.ts';
@@ -25,6 +25,7 @@ export interface MembershipOptions {
 export class Membership {
   readonly #options: MembershipOptions;
   #place: FleetPlace | null = null;
+  #telemetryHz: number | null = null;
   #parts: {
     readonly client: FleetClient;
     readonly queue: EventQueue;
@@ -45,6 +46,16 @@ export class Membership {
     this.#parts?.queue.close();
     this.#parts = null;
     if (place !== null) this.#begin(place);
+  }
+
+  /** By what the node is connected; a change is an event, and what is open goes by the old uplink. */
+  uplinkIs(uplink: FleetUplink): void {
+    this.#telemetryHz = uplink.telemetry_hz;
+    const client = this.#parts?.client;
+    client?.limitTelemetry(uplink.telemetry_hz);
+    if (uplink.change === null || client === undefined) return;
+    client.append([{ at: Date.now(), kind: 'uplink.changed', detail: uplink.change }]);
+    client.moved();
   }
 
   /** @param state null: svc-link is away */
@@ -85,6 +96,7 @@ export class Membership {
       now,
     });
     this.#parts = { client, queue, events };
+    client.limitTelemetry(this.#telemetryHz);
     client.start();
   }
 }

@@ -137,8 +137,8 @@ export class Engine {
       handlers: {
         status: () => this.status(),
         profile: async (params) => this.#pipeline.apply(params),
-        limit: ({ bitrate_kbps: kbps, key }) => {
-          this.#pipeline.limit(kbps);
+        limit: ({ bitrate_kbps: kbps, key, of = 'radio' }) => {
+          this.#pipeline.limit(kbps, of);
           if (key) requestKey();
           return { done: true };
         },

@@ -109,7 +109,7 @@ export class Pipeline {
   #dropped = 0;
   #restarts = 0;
   /** The most that the radio takes, kbit/s. */
-  #limit = Number.POSITIVE_INFINITY;
+  readonly #limits = { radio: Number.POSITIVE_INFINITY, uplink: Number.POSITIVE_INFINITY };
   readonly #applying = new Set<Applying>();
 
   constructor(options: PipelineOptions) {
@@ -158,8 +158,8 @@ export class Pipeline {
   }
 
   /** From the next picture on, the encoder has at most this bit rate, whatever is asked of it. */
-  limit(kbps: number): void {
-    this.#limit = kbps;
+  limit(kbps: number, of: 'radio' | 'uplink'): void {
+    this.#limits[of] = kbps;
   }
 
   /** Of the newest picture; null before the first. */
@@ -447,7 +447,10 @@ export class Pipeline {
 
   async #encode(frame: Frame, capturedAt: number, at: number): Promise<void> {
     const wanted = this.#wanted;
-    const limited = { ...wanted, bitrate_kbps: Math.min(wanted.bitrate_kbps, this.#limit) };
+    const limited = {
+      ...wanted,
+      bitrate_kbps: Math.min(wanted.bitrate_kbps, this.#limits.radio, this.#limits.uplink),
+    };
     const encoder = await this.#encoderFor(limited);
     const scaled = await this.#scaler.scale(frame, wanted.width, wanted.height, encoder.format);
     try {

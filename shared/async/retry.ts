@@ -40,7 +40,20 @@ export class Retry {
 
   /** The attempt failed, or what it opened has ended. Does nothing before `start` and after `stop`. */
   again(): void {
-    if (this.#running) this.#pending = this.#after(this.#backoff.next(), () => this.#attempt());
+    if (!this.#running) return;
+    this.#pending = this.#after(this.#backoff.next(), () => {
+      this.#pending = null;
+      this.#attempt();
+    });
+  }
+
+  /** At once instead of after the pause; the next pause is the first again. Does nothing while no pause is running. */
+  now(): void {
+    if (!this.#running || this.#pending === null) return;
+    this.#pending.cancel();
+    this.#pending = null;
+    this.#backoff.reset();
+    this.#attempt();
   }
 
   /** It works: the next pause is the first again. */

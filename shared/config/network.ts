@@ -1,5 +1,16 @@
 import { CONTROL, GUARDED, section } from './leaf.ts';
 
+const UPLINKS = ['wired', 'wifi', 'modem'] as const;
+export type UplinkKind = (typeof UPLINKS)[number];
+
+/** It decides by which network the node is reached in flight, and what that costs. */
+const UPLINK = {
+  'x-class': 'keyonly',
+  'x-reason': 'decides by which network the node is reached, and what that costs',
+  ...GUARDED,
+  ...CONTROL,
+} as const;
+
 /** The section `network`: what the node does about networks by itself. */
 export const networkConfig = section({
   setup_hotspot: {
@@ -9,5 +20,41 @@ export const networkConfig = section({
       'whether an unpaired node that knows no network opens a hotspot for its set-up (docs/first-boot.md)',
     ...GUARDED,
     ...CONTROL,
+  },
+  uplinks: {
+    type: 'array',
+    maxItems: UPLINKS.length,
+    uniqueItems: true,
+    items: { enum: UPLINKS },
+    default: ['wired', 'wifi', 'modem'],
+    description:
+      'which uplinks the node changes between, the preferred one first: it uses the first that reaches its hub (not enrolled: its gateway); empty: NetworkManager alone decides',
+    ...UPLINK,
+  },
+  metered: {
+    type: 'array',
+    maxItems: UPLINKS.length,
+    uniqueItems: true,
+    items: { enum: UPLINKS },
+    default: ['modem'],
+    description: 'which uplinks cost by volume: video and telemetry of the fleet fall while one is in use',
+    ...UPLINK,
+  },
+  metered_video_kbps: {
+    type: 'integer',
+    minimum: 50,
+    maximum: 50_000,
+    default: 1500,
+    description: 'the most that the encoder makes while a metered uplink is in use, kbit/s',
+    ...UPLINK,
+  },
+  metered_telemetry_hz: {
+    type: 'number',
+    minimum: 0,
+    maximum: 10,
+    default: 0.2,
+    description:
+      'telemetry messages a second to the fleet while a metered uplink is in use, at most fleet.telemetry_hz; 0: none',
+    ...UPLINK,
   },
 });

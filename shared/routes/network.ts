@@ -1,3 +1,4 @@
+import { modem, modemRequest, modems } from '../schemas/modem.ts';
 import * as network from '../schemas/network.ts';
 import { domain } from './domain.ts';
 import type { Row } from './row.ts';
@@ -118,6 +119,22 @@ export const networkRows = [
       body: network.hotspotRequest,
       fails: CHANGE_FAILS,
       responses: json('as it is now', network.hotspot),
+    },
+  ),
+  row('network.modem.get', 'GET /api/v1/network/modem', 'key read ok -', 'cellular modems', {
+    fails: READ_FAILS,
+    responses: json('as ModemManager has them', modems),
+  }),
+  row(
+    'network.modem.put',
+    'PUT /api/v1/network/modem',
+    'key admin forbid - link',
+    'connect a modem or not: access point, PIN of its SIM',
+    {
+      limits: LIMITS.network,
+      body: modemRequest,
+      fails: [...CHANGE_FAILS, 'E_NOT_FOUND', 'E_ARMED'],
+      responses: json('as it is now', modem),
     },
   ),
 ] as const satisfies readonly Row[];

@@ -18,6 +18,14 @@ export interface FleetPlace {
   readonly key: string;
 }
 
+/** By what the node is connected. */
+export interface FleetUplink {
+  /** The most telemetry messages a second by this uplink; null: as many as the config says. */
+  readonly telemetry_hz: number | null;
+  /** Null: nothing has changed. */
+  readonly change: JsonObject | null;
+}
+
 /** What svc-fleet knows of its connection, for GET /api/fleet. */
 export interface FleetLinkState {
   readonly connected: boolean;
@@ -112,5 +120,7 @@ export const FLEET = {
   events: {
     /** At once on connect, and when it changes: enrolled, a new certificate, left (null). */
     place: shape<FleetPlace | null>(),
+    /** At once on connect, and when another uplink is used. */
+    uplink: shape<FleetUplink>(),
   },
 } as const satisfies Contract;

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../schemas/json-schema.ts';
-import { INTERFACE, NETWORK_PROFILE, OWN_MAC, UUID } from '../schemas/network-operation.ts';
+import { ADDRESS, INTERFACE, NETWORK_PROFILE, OWN_MAC, UUID } from '../schemas/network-operation.ts';
 import {
   NOTHING_SCHEMA,
   RADIO_APPLY_SCHEMA,
@@ -133,11 +133,48 @@ export const HELPER = {
           uuid: UUID,
           interface: INTERFACE,
           metric: { type: 'integer', minimum: 1, maximum: 100_000 },
+          later: {
+            type: 'boolean',
+            description:
+              'in force when it is connected next: NetworkManager would take the address of a modem away',
+          },
         },
         additionalProperties: false,
       },
       shape<Done>(),
       28_000,
+    ),
+    /** A default route that comes before all of NetworkManager's, until the interface goes, or the machine. There is one at most. */
+    uplink_prefer: method(
+      {
+        type: 'object',
+        required: ['interface', 'gateway'],
+        properties: { interface: INTERFACE, gateway: ADDRESS },
+        additionalProperties: false,
+      },
+      shape<Done>(),
+      8_000,
+    ),
+    /** Takes it away again; there may be none. */
+    uplink_release: method(NOTHING_SCHEMA, shape<Done>(), 8_000),
+    /** Has ModemManager ask a modem for its signal, again and again. */
+    modem_signal: method(
+      {
+        type: 'object',
+        required: ['modem', 'seconds'],
+        properties: {
+          modem: {
+            type: 'integer',
+            minimum: 0,
+            maximum: 999_999,
+            description: "ModemManager's number of it",
+          },
+          seconds: { type: 'integer', minimum: 1, maximum: 60, description: 'between two questions' },
+        },
+        additionalProperties: false,
+      },
+      shape<Done>(),
+      13_000,
     ),
     /** Writes a .link file of systemd, which counts from the next start of the machine. */
     mac_pin: method(

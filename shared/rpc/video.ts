@@ -204,12 +204,16 @@ export const VIDEO = {
       shape<Profile>(),
       CALL_MS,
     ),
-    /** The most that the radio takes, whatever the profile says; `key`: the next picture is a key frame. */
+    /** The most that the radio takes, or a metered uplink, whatever the profile says; the lower of both counts. `key`: the next picture is a key frame. */
     limit: method(
       {
         type: 'object',
         required: ['bitrate_kbps', 'key'],
-        properties: { bitrate_kbps: whole, key: { type: 'boolean' } },
+        properties: {
+          bitrate_kbps: whole,
+          key: { type: 'boolean' },
+          of: { enum: ['radio', 'uplink'], description: 'radio unless said' },
+        },
         additionalProperties: false,
       },
       shape<Done>(),

@@ -125,7 +125,7 @@ export type Policy = Said<'svc-policy'>;
 export type Ack = Said<'svc-ack'>;
 export type Watch = Said<'svc-watch'>;
 export type Renew = Said<'svc-renew'>;
-export type AskTurn = Said<'svc-turn'>;
+type AskTurn = Said<'svc-turn'>;
 export type PublicJwk = MachineToken['cnf']['jwk'];
 
 /** By type; written out, since the compiler cannot derive the type of a schema that it does not know yet. */

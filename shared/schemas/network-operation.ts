@@ -41,6 +41,19 @@ export const OWN_MAC = {
   pattern: '^[0-9a-f][02468ace](?::[0-9a-f]{2}){5}$',
 } as const satisfies JsonSchema;
 
+/** An access point name (3GPP TS 23.003, 9.1), as long as NetworkManager takes it. */
+export const APN = {
+  type: 'string',
+  pattern: '^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?$',
+} as const satisfies JsonSchema;
+
+/** Carriers' names and passwords: printable ASCII. */
+export const PPP_NAME = { type: 'string', pattern: '^[ -~]{1,64}$' } as const satisfies JsonSchema;
+export const PPP_PASSWORD = { type: 'string', pattern: '^[ -~]{1,64}$' } as const satisfies JsonSchema;
+
+/** Of a SIM (3GPP TS 11.11, CHV1). */
+export const PIN = { type: 'string', pattern: '^\\d{4,8}$' } as const satisfies JsonSchema;
+
 /** A connection of NetworkManager, of the kinds that the node makes. */
 export const NETWORK_PROFILE = {
   type: 'object',
@@ -48,7 +61,7 @@ export const NETWORK_PROFILE = {
   properties: {
     uuid: UUID,
     id: { type: 'string', pattern: '^[^\\p{Cc}/\\\\]{1,64}$', description: 'its name for people' },
-    kind: { enum: ['client', 'hotspot', 'wired'] },
+    kind: { enum: ['client', 'hotspot', 'wired', 'modem'] },
     interface: INTERFACE,
     autoconnect: { type: 'boolean' },
     ssid_hex: { type: 'string', pattern: '^(?:[0-9a-f]{2}){1,32}$', description: 'any 1 to 32 bytes' },
@@ -65,6 +78,16 @@ export const NETWORK_PROFILE = {
     gateway: ADDRESS,
     dns: { type: 'array', maxItems: 4, items: ADDRESS },
     metric: { type: 'integer', minimum: 1, maximum: 100_000 },
+    modem: {
+      type: 'string',
+      pattern: '^[0-9A-Za-z]{1,64}$',
+      description: "the modem that it is for: ModemManager's DeviceIdentifier",
+    },
+    apn: APN,
+    username: PPP_NAME,
+    password: PPP_PASSWORD,
+    pin: PIN,
+    allow_roaming: { type: 'boolean' },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;

@@ -41,12 +41,39 @@ export const hotspot = {
 const uplink = {
   title: 'Uplink',
   type: 'object',
-  required: ['interface', 'kind', 'gateway', 'metric'],
+  required: ['interface', 'kind', 'gateway', 'metric', 'reachable', 'latency_ms', 'metered', 'in_use'],
   properties: {
     interface: { type: 'string' },
     kind: { type: 'string' },
     gateway: { type: 'string' },
-    metric: { ...nullableInteger, description: 'the lowest is used' },
+    metric: {
+      ...nullableInteger,
+      description: "NetworkManager's: the lowest is used unless the node chose another",
+    },
+    reachable: {
+      ...nullableBoolean,
+      description: 'the hub answers by it, else its gateway; null: not measured',
+    },
+    latency_ms: { type: ['number', 'null'], description: 'there and back' },
+    metered: { type: 'boolean', description: 'it costs by volume (network.metered)' },
+    in_use: { type: 'boolean' },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+const uplinkChange = {
+  title: 'UplinkChange',
+  type: 'object',
+  required: ['at', 'from', 'to', 'reason'],
+  properties: {
+    at: { type: 'string', format: 'date-time' },
+    from: nullableString,
+    to: nullableString,
+    reason: {
+      enum: ['lost', 'unreachable', 'preferred'],
+      description:
+        'lost: its interface went; unreachable: nothing answered by it; preferred: the other comes first',
+    },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
@@ -54,7 +81,7 @@ const uplink = {
 export const networkState = {
   title: 'NetworkState',
   type: 'object',
-  required: ['interfaces', 'uplinks', 'hotspot'],
+  required: ['interfaces', 'uplinks', 'uplink_changes', 'hotspot'],
   properties: {
     interfaces: {
       type: 'array',
@@ -85,6 +112,11 @@ export const networkState = {
       },
     },
     uplinks: { type: 'array', items: uplink, description: 'the one in use first' },
+    uplink_changes: {
+      type: 'array',
+      items: uplinkChange,
+      description: 'since svc-control started, the newest last; at most 50',
+    },
     hotspot,
   },
   additionalProperties: false,

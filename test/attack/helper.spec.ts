@@ -114,6 +114,41 @@ describe('svc-helper', () => {
       expect((await refusal(ask(device)))[0], device).to.equal('E_INVALID_VALUE');
   });
 
+  it('gives one uplink a route of its own, and has a modem measure: nothing else of ip and mmcli', async () => {
+    for (const name of ['ip', 'mmcli']) {
+      await copyFile(join(helper.bin, 'systemctl'), join(helper.bin, name));
+      await chmod(join(helper.bin, name), 0o755);
+    }
+    const done = { done: true };
+    const way = { interface: 'wwan0', gateway: '10.64.0.1' };
+    expect(await helper.ask('uplink_prefer', way)).to.deep.equal(done);
+    expect(await helper.ask('uplink_release', {})).to.deep.equal(done);
+    expect(await helper.ask('modem_signal', { modem: 3, seconds: 10 })).to.deep.equal(done);
+    const asked = await helper.asked();
+    for (const line of [
+      'ip [-4] [route] [replace] [default] [via] [10.64.0.1] [dev] [wwan0] [onlink] [metric] [5] [proto] [242]',
+      'ip [-4] [route] [flush] [exact] [default] [metric] [5] [proto] [242]',
+      'mmcli [-m] [3] [--signal-setup=10]',
+    ])
+      expect(asked).to.include(line);
+    const wrong: readonly (readonly ['uplink_prefer' | 'uplink_release' | 'modem_signal', object])[] = [
+      ['uplink_prefer', { ...way, interface: '-6' }],
+      ['uplink_prefer', { ...way, interface: 'a b' }],
+      ['uplink_prefer', { ...way, gateway: '10.64.0.1 table 1' }],
+      ['uplink_prefer', { ...way, gateway: 'fe80::1' }],
+      ['uplink_prefer', { ...way, metric: 1 }],
+      ['uplink_release', { proto: 'kernel' }],
+      ['modem_signal', { modem: '0 --pin=1', seconds: 10 }],
+      ['modem_signal', { modem: -1, seconds: 10 }],
+      ['modem_signal', { modem: 0, seconds: 0 }],
+    ];
+    for (const [method, params] of wrong)
+      expect((await refusal(helper.ask(method, params)))[0], JSON.stringify(params)).to.equal(
+        'E_INVALID_VALUE',
+      );
+    expect(await helper.asked()).to.equal(asked);
+  });
+
   it('answers phones while the node is not paired, switches Wi-Fi on, and takes passphrases off the card', async () => {
     const dns = join(helper.base, 'dnsmasq-shared.d');
     const card = join(helper.base, 'svc.yaml');

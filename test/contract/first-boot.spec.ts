@@ -228,6 +228,7 @@ describe('what the file asks for', () => {
 describe('the hotspot of the set-up', () => {
   const CARD: Device = {
     name: 'wlan0',
+    carrier: 'wlan0',
     kind: 'wifi',
     mac: null,
     state: 'disconnected',

@@ -27,8 +27,12 @@ function allowed(row: Row): readonly number[] {
   // No multipart form. What is passed on is the business of an extension, and none is there.
   if (row.bodyKind === 'stream') return [isPassedOn(row) ? 503 : 400];
   // 101: a WebSocket was opened. 404: this vehicle has no parameter x1. 409: paired already. 503: no vehicle, or not ready.
-  return [101, 200, 404, 409, 503];
+  const others = NEEDS.has(row.id) ? [501] : [];
+  return [101, 200, 404, 409, 503, ...others];
 }
+
+/** Rows that answer 501 on a machine without the program that they ask: ModemManager. */
+const NEEDS: ReadonlySet<string> = new Set(['network.modem.get']);
 
 /** Its 503 has a body of its own. */
 function isPassedOn({ path }: Row): boolean {
@@ -62,7 +66,7 @@ describe('every row over real sockets', () => {
         expect(key.status, JSON.stringify(key.body)).to.be.oneOf(allowed(row));
         if (key.status >= 400)
           expect(key.body).to.include.keys(isPassedOn(row) ? ['detail'] : ['detail', 'code']);
-        if (key.status === 501)
+        if (key.status === 501 && !NEEDS.has(row.id))
           expect(key.body).to.include({ code: 'E_NOT_IMPLEMENTED', feature: row.feature, profile: 'drone' });
       });
     }

@@ -36,6 +36,12 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'fleet.watched_hz': 'test/attack/fleet-calls.spec.ts',
   'mavlink.serial_control': 'test/link/endpoints.spec.ts',
   'mavlink.sign_endpoints': 'test/e2e/signing.spec.ts',
+  ...Object.fromEntries(
+    ['uplinks', 'metered', 'metered_video_kbps', 'metered_telemetry_hz'].map((key) => [
+      `network.${key}`,
+      'test/e2e/uplinks.spec.ts',
+    ]),
+  ),
   'network.setup_hotspot': 'test/contract/first-boot.spec.ts',
   'plugins.allow_unsandboxed': 'test/attack/sandbox.spec.ts',
   ...Object.fromEntries(

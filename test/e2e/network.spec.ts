@@ -42,11 +42,12 @@ describe('a wired network, with the real NetworkManager', function () {
       ({ name }) => name === 'eth0',
     );
     expect(eth0?.addresses.join(' ')).to.match(/192\.168\.77\.\d+\/24/);
-    expect(body['uplinks']).to.deep.include({
+    expect((body['uplinks'] as unknown[])[0]).to.include({
       interface: 'eth0',
       kind: 'ethernet',
       gateway: '192.168.77.1',
       metric: 100,
+      metered: false,
     });
   });
 

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
@@ -31,11 +32,15 @@ describe('the picture through NAT', function () {
     if ((noNamespaces() ?? noChromium() ?? noCoturn()) !== null) this.skip();
   });
 
-  async function begin(nats: readonly [node: Nat, viewer: Nat], servers: readonly string[]): Promise<void> {
+  async function begin(
+    nats: readonly [node: Nat, viewer: Nat],
+    servers: readonly string[],
+    options: (world: NatWorld) => Promise<Parameters<typeof startNatNode>[3]> = async () => ({}),
+  ): Promise<void> {
     folder = await tempDir();
     const port = await freePort();
     world = await NatWorld.create(port, ...nats);
-    node = await startNatNode(world, port, servers);
+    node = await startNatNode(world, port, servers, await options(world));
     browser = await openChromium(await writeLauncher(join(folder, 'chromium'), world.on('viewer')));
   }
 
@@ -91,6 +96,29 @@ describe('the picture through NAT', function () {
 
   /** How many playbacks there were so far. */
   const playbacks = (): number => node.stderr.match(/whep: \S+ \S+ watches/g)?.length ?? 0;
+
+  it('by TLS on port 443 alone: to a server whose certificate the node believes', async () => {
+    const ways = (address: string): readonly string[] => [`turns:${address}:443`, `stun:${address}:3478`];
+    await begin(['tcp443', 'port-restricted'], [TURN_AT[0]], async (made) => ({
+      ways,
+      env: { NODE_EXTRA_CA_CERTS: (await made.certificate(TURN_AT[0])).cert },
+    }));
+    await world.turn(TURN_AT[0]);
+    await watch();
+    expect(node.stderr).to.include(`turn: turns:${TURN_AT[0]}:443: it relays`);
+  });
+
+  it('by TLS to a server whose certificate nobody vouches for: not at all, and it is said', async () => {
+    const ways = (address: string): readonly string[] => [`turns:${address}:443`];
+    await begin(['tcp443', 'port-restricted'], [TURN_AT[0]], async () => ({ ways }));
+    await world.turn(TURN_AT[0]);
+    const page = await browser.newPage();
+    await signInto(page, `http://${NODE_PUBLIC}:443`, KEY);
+    const { stderr } = node.supervisor;
+    if (stderr === null) throw new Error('the node has no stderr');
+    while (!/turns:203\.0\.113\.1:443: it cannot be reached: .*certificate/.test(node.stderr))
+      await once(stderr, 'data');
+  });
 
   it('the relay dies in mid-flight: ICE finds the other one, in the same playback', async () => {
     await begin(['symmetric', 'symmetric'], [TURN_AT[0], TURN_AT[1]]);

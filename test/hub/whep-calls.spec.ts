@@ -3,9 +3,11 @@ import { expect } from 'chai';
 import type { RTCPeerConnection } from 'werift';
 import { openFleet } from '../../connector/planes/open-fleet.ts';
 import type { Settings } from '../../connector/settings.ts';
+import { whepByCalls } from '../../residual/web/src/video/whep-calls.ts';
 import type { Scope } from '../../shared/auth/scopes.ts';
 import { createLogger } from '../../shared/process/logger.ts';
 import type { CallStatement, Reply } from '../../shared/schemas/fleet-statements.ts';
+import { turnCredentials } from '../../shared/video/turn-credentials.ts';
 import { askAgain } from '../support/ask-again.ts';
 import { KEY } from '../support/edge.ts';
 import { TestHub } from '../support/hub.ts';
@@ -158,6 +160,35 @@ describe(`WHEP by calls over the broker${missing === null ? '' : ` (${missing})`
     expect([ended.status, ended.body]).to.deep.equal([200, { ended: true }]);
     await untilViewers(node, 0);
     await peer.close();
+  });
+
+  it('the player of the pages signals by calls as it does by HTTP', async () => {
+    const by = await caller(['read', 'safe_write']);
+    const whep = whepByCalls(by.call, ({ status }) => new Error(String(status)));
+    const { peer, offer } = await watcher();
+    const { answer, session, servers } = await whep.offer(offer);
+    await peer.setRemoteDescription({ type: 'answer', sdp: answer });
+    const [server] = servers;
+    expect(server?.urls).to.equal('turn:127.0.0.1:9?transport=tcp');
+    const { username = '', credential } = server ?? {};
+    const [expiry = ''] = username.split(':');
+    expect(credential).to.equal(turnCredentials(SECRET, id, Number(expiry)).credential);
+    expect(await whep.patch(session, '\r\n', false)).to.deep.equal({
+      status: 204,
+      fragment: '',
+      servers: [],
+    });
+    const fresh = `a=ice-ufrag:Wxyz\r\na=ice-pwd:${'p'.repeat(24)}\r\n`;
+    const restarted = await whep.patch(session, fresh, true);
+    expect(restarted).to.include({ status: 200 });
+    expect([restarted.servers.length, restarted.fragment]).to.satisfy(
+      ([count, text]: readonly [number, string]) => count === 1 && text.startsWith('a=ice-ufrag:'),
+    );
+    whep.end(session);
+    await untilViewers(node, 0);
+    await peer.close();
+    const lost = await whep.offer('v=0').catch((error: Error) => error.message);
+    expect(lost).to.equal('400');
   });
 
   it('who may only read gets none; another caller reaches no playback of the first', async () => {

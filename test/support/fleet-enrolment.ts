@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { issueCertificate, newAuthority } from '../../shared/certificates/authority.ts';
+import { type Authority, issueCertificate, newAuthority } from '../../shared/certificates/authority.ts';
 import { certificateRequest, newCertificateKey } from '../../shared/certificates/request.ts';
 import type { Paths } from '../../shared/paths.ts';
 import type { FleetHand, Signer } from './fleet-hand.ts';
@@ -10,14 +10,16 @@ export interface ByHand {
   readonly signer: Signer;
   /** Default: where nobody listens. */
   readonly broker?: string;
+  /** Of the broker's fleet; a new one unless given. */
+  readonly authority?: Authority;
 }
 
 /** Writes the files of a node that has enrolled, as its own enrolment would have. */
 export async function enrolByHand(
   paths: Paths,
-  { node, hand, signer, broker = 'mqtts://127.0.0.1:9' }: ByHand,
+  { node, hand, signer, broker = 'mqtts://127.0.0.1:9', authority: given }: ByHand,
 ): Promise<void> {
-  const authority = await newAuthority(`svc fleet ${hand.fleet}`, Date.now());
+  const authority = given ?? (await newAuthority(`svc fleet ${hand.fleet}`, Date.now()));
   const key = newCertificateKey();
   const { pem } = await certificateRequest(key);
   const record = {

@@ -28,21 +28,30 @@ export interface ClientIdentity {
   readonly key: string;
 }
 
-/** Debian's Mosquitto with the hub's own configuration and rules, on a free port of loopback, with its own authority. */
+/** Debian's Mosquitto with the hub's own configuration and rules, on a free port of loopback (or another address), with its own authority. */
 export class Broker {
   readonly fleet: string;
   readonly port: number;
   readonly wsPort: number;
   readonly authority: Authority;
   readonly #folder: string;
+  readonly #address: string;
   #process: ChildProcess | null = null;
 
-  private constructor(fleet: string, port: number, wsPort: number, authority: Authority, folder: string) {
+  private constructor(
+    fleet: string,
+    port: number,
+    wsPort: number,
+    authority: Authority,
+    folder: string,
+    address: string,
+  ) {
     this.fleet = fleet;
     this.port = port;
     this.wsPort = wsPort;
     this.authority = authority;
     this.#folder = folder;
+    this.#address = address;
   }
 
   /** @param folder of the test; files are written below it */
@@ -51,6 +60,7 @@ export class Broker {
     fleet = 'f-test',
     given: Authority | null = null,
     port?: number,
+    address = '127.0.0.1',
   ): Promise<Broker> {
     const authority = given ?? (await newAuthority(`svc fleet ${fleet}`, Date.now()));
     const broker = new Broker(
@@ -59,11 +69,12 @@ export class Broker {
       await freePort(),
       authority,
       join(folder, 'mosquitto'),
+      address,
     );
     await mkdir(broker.#folder, { recursive: true });
     const key = newCertificateKey();
     const { pem } = await certificateRequest(key);
-    const names = ['localhost', '127.0.0.1'];
+    const names = ['localhost', address];
     await writeFile(broker.#file('ca.pem'), authority.certificate);
     await writeFile(
       broker.#file('broker.pem'),
@@ -73,7 +84,7 @@ export class Broker {
     await writeFile(
       broker.#file('mosquitto.conf'),
       mosquittoConfig({
-        host: '127.0.0.1',
+        host: address,
         port: broker.port,
         ws: { host: '127.0.0.1', port: broker.wsPort },
         ca: broker.#file('ca.pem'),
@@ -95,7 +106,7 @@ export class Broker {
   }
 
   get url(): string {
-    return `mqtts://127.0.0.1:${this.port}`;
+    return `mqtts://${this.#address}:${this.port}`;
   }
 
   /** The same by WebSocket. */
@@ -128,7 +139,7 @@ export class Broker {
     this.#process = child;
     for (;;) {
       if (child.exitCode !== null) throw new Error(`mosquitto has ended: ${said}`);
-      if (await isListening(this.port)) return;
+      if (await isListening(this.#address, this.port)) return;
     }
   }
 
@@ -176,8 +187,8 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-async function isListening(port: number): Promise<boolean> {
-  const socket = connectTcp({ host: '127.0.0.1', port });
+async function isListening(host: string, port: number): Promise<boolean> {
+  const socket = connectTcp({ host, port });
   return new Promise((resolve) => {
     socket.once('connect', () => {
       socket.destroy();

@@ -20,10 +20,17 @@ export async function askInside(node: TestNode, path: string): Promise<Readonly<
   return promise;
 }
 
-/** The ways to a TURN server, as an entry of `video.ice.servers`. */
-function entry(address: string): string {
-  const urls = [`turn:${address}:3478`, `turn:${address}:443?transport=tcp`, `turns:${address}:443`];
-  return `{urls: [${urls.map((url) => `'${url}'`).join(', ')}], secret: '${TURN_SECRET}'}`;
+/** All ways to a TURN server. */
+const waysTo = (address: string): readonly string[] => [
+  `turn:${address}:3478`,
+  `turn:${address}:443?transport=tcp`,
+  `turns:${address}:443`,
+];
+
+interface NatNodeOptions {
+  /** Those that are told of a server. */
+  readonly ways?: (address: string) => readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** A paired node in its place in that world, with a test camera that gives pictures. @param servers where TURN servers may be */
@@ -31,13 +38,21 @@ export async function startNatNode(
   world: NatWorld,
   port: number,
   servers: readonly string[],
+  { ways = waysTo, env = {} }: NatNodeOptions = {},
 ): Promise<TestNode> {
+  const entries = servers.map(
+    (address) =>
+      `{urls: [${ways(address)
+        .map((url) => `'${url}'`)
+        .join(', ')}], secret: '${TURN_SECRET}'}`,
+  );
   const node = await TestNode.start({
     port,
     pairing: { key: KEY },
     simulated: false,
-    config: `video:\n  source: test\n  radio: ''\n  ice:\n    servers: [${servers.map(entry).join(', ')}]\n`,
+    config: `video:\n  source: test\n  radio: ''\n  ice:\n    servers: [${entries.join(', ')}]\n`,
     prefix: world.on('node'),
+    env,
   });
   await askAgain(
     'the camera gives pictures',

@@ -174,22 +174,22 @@ export class NatWorld {
   async turn(address: (typeof TURN_AT)[number], more: readonly string[] = []): Promise<void> {
     const { cert, key } = await this.certificate(address);
     const [program = '', ...before] = this.on('inet');
-    const of = (ending: string): string => join(this.#folder, `${address}.${ending}`);
-    const files = ['--cert', cert, '--pkey', key, '--pidfile', of('pid'), '--userdb', of('db')].concat(
-      '--static-auth-secret',
-      TURN_SECRET,
-    );
+    const options = {
+      '-c': join(ROOT, 'deploy/turn/turnserver.conf'),
+      '--static-auth-secret': TURN_SECRET,
+      '-L': address,
+      '-E': address,
+      '--realm': 'svc.test',
+      '--log-file': 'stdout',
+      '-m': '1',
+      '--pidfile': join(this.#folder, `${address}.pid`),
+      '--userdb': join(this.#folder, `${address}.db`),
+      '--cert': cert,
+      '--pkey': key,
+    };
     const server = spawn(
       program,
-      [
-        ...before,
-        'turnserver',
-        ...`-L ${address} -E ${address} --realm svc.test --log-file stdout -v -m 1`.split(' '),
-        '-c',
-        join(ROOT, 'deploy/turn/turnserver.conf'),
-        ...files,
-        ...more,
-      ],
+      [...before, 'turnserver', '-v', ...Object.entries(options).flat(), ...more],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     );
     this.#turn.set(address, server);

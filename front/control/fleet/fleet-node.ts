@@ -5,7 +5,7 @@ import type { NodeStatus } from '../../../shared/fleet/told.ts';
 import type { JsonObject } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { type Handlers, type Server, serverOf } from '../../../shared/rpc/contract.ts';
-import { FLEET, type FleetLinkState, type FleetPlace } from '../../../shared/rpc/fleet.ts';
+import { FLEET, type FleetLinkState, type FleetPlace, type FleetUplink } from '../../../shared/rpc/fleet.ts';
 import type { FleetCredential } from '../edge/decision.ts';
 import { CallVerifier } from './call-credential.ts';
 import type { Enrolment } from './enrolment.ts';
@@ -53,6 +53,7 @@ export class FleetNode {
   readonly #calls: FleetCalls;
   readonly #watches: Watches;
   #server: Server<typeof FLEET> | null = null;
+  #uplink: FleetUplink = { telemetry_hz: null, change: null };
   #link: FleetLinkState | null = null;
   #forget: (() => void) | null = null;
   #parting: NodeJS.Timeout | null = null;
@@ -98,7 +99,10 @@ export class FleetNode {
       handlers: this.#handlers(),
       path: socketPath,
       mode: 0o600,
-      greeting: () => [['place', this.#place()]],
+      greeting: () => [
+        ['place', this.#place()],
+        ['uplink', { ...this.#uplink, change: null }],
+      ],
       onError: (error) => log.error(`fleet: ${String(error)}`),
     });
     this.#server = server;
@@ -116,6 +120,12 @@ export class FleetNode {
   /** Whether a caller of the fleet, by the id of its principal, could still call. */
   holds(id: string): boolean {
     return this.#verifier.holds(id);
+  }
+
+  /** Another uplink is used: what svc-fleet has open goes by the old one. */
+  uplinkIs(uplink: FleetUplink): void {
+    this.#uplink = uplink;
+    this.#server?.tell('uplink', uplink);
   }
 
   /** What svc-fleet last said of its connection; null while it does not run. */

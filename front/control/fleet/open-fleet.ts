@@ -52,5 +52,10 @@ export function openFleet(base: Base, { radios, status, connection }: FleetParts
     log,
   });
   const turn = new HubTurn({ enrolment, file: paths.fleetTurn, random: Math.random, log });
-  return { enrolment, fleet, turn, handlers };
+  /** The host of the hub's broker; null: the node is in no fleet. */
+  const hub = (): string | null => {
+    const place = enrolment.place();
+    return place === null ? null : new URL(place.brokers[0] ?? '').hostname;
+  };
+  return { enrolment, fleet, turn, handlers, hub };
 }

@@ -133,6 +133,7 @@ export class FactoryReset {
       ['active drone', [paths.activeDrone]],
       ['screens and buttons', [paths.groundUi]],
       ['order of uplinks and mesh', [paths.network]],
+      ['access points and PINs of modems', [paths.modems]],
       ['marks of the set-up', [paths.setup, paths.firstBoot, paths.setupHotspot]],
     ];
     const removed: string[] = [];

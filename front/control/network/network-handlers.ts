@@ -2,18 +2,21 @@ import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import type { networkRows } from '../../../shared/routes/network.ts';
 import type { Hotspot } from './hotspot.ts';
 import type { MacPins } from './mac.ts';
+import type { Modems } from './modem.ts';
 import type { Network } from './network.ts';
 
 interface NetworkHandlerDeps {
   readonly network: Network;
   readonly hotspot: Hotspot;
   readonly macPins: MacPins;
+  readonly modems: Modems;
 }
 
 export function networkHandlers({
   network,
   hotspot,
   macPins,
+  modems,
 }: NetworkHandlerDeps): HandlersOf<typeof networkRows, 'front'> {
   return {
     'network.get': async () => network.state(),
@@ -34,5 +37,7 @@ export function networkHandlers({
     }),
     'network.ethernet.put': async ({ body }) => network.ethernet(body),
     'network.hotspot.put': async ({ body }) => hotspot.set(body),
+    'network.modem.get': async () => modems.state(),
+    'network.modem.put': async ({ body }) => modems.set(body),
   };
 }

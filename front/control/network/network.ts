@@ -7,6 +7,7 @@ import type { Changes } from './change.ts';
 import { type Hotspot, noCard, plain, ssidHex, upstream } from './hotspot.ts';
 import type { NetworkStore } from './network-store.ts';
 import { type Device, type Nmcli, reasonOf, type WifiProfile } from './nmcli.ts';
+import type { Uplinks } from './uplinks.ts';
 
 type JoinRequest = FromSchema<typeof joinRequest>;
 type ClientStatus = FromSchema<typeof clientStatus>;
@@ -25,6 +26,7 @@ interface NetworkDeps {
   readonly changes: Changes;
   readonly hotspot: Hotspot;
   readonly store: NetworkStore;
+  readonly measured: Pick<Uplinks, 'view' | 'changes'>;
   /** Cards of the radio. */
   readonly isRadio: (iface: string) => boolean;
 }
@@ -52,7 +54,15 @@ export class Network {
         addresses,
         gateway,
       }));
-    return { interfaces, uplinks: uplinksOf(devices), hotspot: await hotspot.view(devices, profiles) };
+    const uplinks = uplinksOf(devices)
+      .map((uplink) => ({ ...uplink, ...this.#deps.measured.view(uplink.interface) }))
+      .toSorted((a, b) => Number(b.in_use) - Number(a.in_use));
+    return {
+      interfaces,
+      uplinks,
+      uplink_changes: this.#deps.measured.changes,
+      hotspot: await hotspot.view(devices, profiles),
+    };
   }
 
   async clientStatus(): Promise<unknown> {
@@ -126,7 +136,7 @@ export class Network {
         security: passphrase === undefined ? 'open' : secured,
         hidden,
         ...(passphrase === undefined ? {} : { passphrase }),
-        ...(await this.#metric(card.name)),
+        ...(await this.metric(card.name)),
       };
     }
     await changes.bringUp(card.name, to, card.uuid);
@@ -208,7 +218,7 @@ export class Network {
         dns,
         ...(address === undefined ? {} : { address }),
         ...(gateway === undefined ? {} : { gateway }),
-        ...(await this.#metric(iface)),
+        ...(await this.metric(iface)),
       } as const;
       await changes.bringUp(iface, profile, device.uuid);
       for (const { uuid } of older) await helper.network_forget({ uuid }).catch(upstream);
@@ -229,8 +239,10 @@ export class Network {
         const device = devices.find(({ name, connected }) => name === iface && connected);
         if (device === undefined || device.uuid === null) continue;
         const metric = metricOf(iface, priority) ?? FIRST_METRIC;
+        // A modem takes it when it connects next; until then the uplinks are in this order all the same (uplinks.ts).
+        const later = device.kind === 'gsm' || device.kind === 'cdma';
         await helper
-          .network_metric({ uuid: device.uuid, interface: iface, metric })
+          .network_metric({ uuid: device.uuid, interface: iface, metric, later })
           .catch((error: unknown) => {
             const done = applied.length === 0 ? 'none' : applied.join(', ');
             throw new ApiError(
@@ -269,13 +281,17 @@ export class Network {
         modem === undefined
           ? null
           : { interface: modem.name, connected: modem.connected, ip: plain(modem.addresses[0]) },
-      active_uplink: uplinksOf(devices)[0]?.interface ?? null,
+      active_uplink:
+        devices.find(({ name }) => this.#deps.measured.view(name).in_use)?.name ??
+        uplinksOf(devices)[0]?.interface ??
+        null,
       priority,
       share_uplink: share,
     };
   }
 
-  async #metric(iface: string): Promise<{ readonly metric?: number }> {
+  /** Of an interface's routes, if it has a place in the order. */
+  async metric(iface: string): Promise<{ readonly metric?: number }> {
     const metric = metricOf(iface, (await this.#deps.store.read()).priority);
     return metric === null ? {} : { metric };
   }

@@ -9,7 +9,9 @@ const READ_MS = 8000;
 const AT_ONCE = 4;
 /** None of them is anybody's free text: nmcli ends a value and the line alike, whatever stands in the value. */
 const DEVICE_FIELDS = [
-  ...['DEVICE', 'TYPE', 'HWADDR', 'STATE', 'NM-MANAGED', 'CON-UUID'].map((name) => `GENERAL.${name}`),
+  ...['DEVICE', 'TYPE', 'HWADDR', 'STATE', 'NM-MANAGED', 'CON-UUID', 'IP-IFACE'].map(
+    (name) => `GENERAL.${name}`,
+  ),
   ...['ADDRESS', 'GATEWAY', 'ROUTE', 'DNS'].map((name) => `IP4.${name}`),
   'IP6.ADDRESS',
 ].join();
@@ -25,6 +27,8 @@ const KINDS: Readonly<Record<string, Profile['kind']>> = {
 /** An interface, as NetworkManager has it. */
 export interface Device {
   readonly name: string;
+  /** The kernel's name of the interface that its packets leave by: of a modem another one. */
+  readonly carrier: string;
   /** `ethernet`, `wifi`, `gsm`, `bridge`, … */
   readonly kind: string;
   /** Lower case. */
@@ -246,6 +250,7 @@ function deviceOf(members: ReadonlyMap<string, string>): Device {
   const metrics = defaults.map((route) => Number(/\bmt = (\d+)/.exec(route)?.[1] ?? 0));
   return {
     name: text('GENERAL.DEVICE') ?? '',
+    carrier: text('GENERAL.IP-IFACE') ?? text('GENERAL.DEVICE') ?? '',
     kind: text('GENERAL.TYPE') ?? 'unknown',
     mac: text('GENERAL.HWADDR')?.toLowerCase() ?? null,
     state: word,

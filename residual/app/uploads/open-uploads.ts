@@ -6,6 +6,7 @@ import type { Base } from '../base.ts';
 import { KeptFiles } from '../kept-files.ts';
 import { fetchedLogFiles, tlogFiles } from '../kept-logs.ts';
 import { Ledger } from './ledger.ts';
+import { meteredIn } from './metered.ts';
 import { S3Store } from './s3-store.ts';
 import { Uploader } from './uploader.ts';
 
@@ -50,7 +51,7 @@ export function openUploads(base: Base, { recording }: UploadPartOptions): Uploa
     },
     ledger: new Ledger(paths.uploads, log),
     isDisarmed: () => isDisarmed,
-    isMetered: async () => null,
+    isMetered: async () => meteredIn(paths.uplink),
     wall: Date.now,
     now: () => performance.now(),
     log,

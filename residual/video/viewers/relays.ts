@@ -294,7 +294,12 @@ async function allocate(url: IceUrl, username: string, credential: string): Prom
     },
   });
   // werift binds one channel after the other, a round trip each, and the right one may be the last.
-  Object.defineProperty(turn, 'channelBindQueue', { get: async () => undefined, set: () => undefined });
+  Object.defineProperty(turn, 'channelBindQueue', {
+    get: async () => undefined,
+    set: () => {
+      // nothing to wait for
+    },
+  });
   const relay = new StunOverTurnProtocol(turn);
   const [relayed, relayedPort] = turn.relayedAddress;
   relay.localCandidate = new Candidate(

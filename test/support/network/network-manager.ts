@@ -66,7 +66,7 @@ abstract class Bus {
       join(this.base, 'run'),
     ])
       await mkdir(folder, { recursive: true });
-    await copyFile(join(HERE, 'nmcli'), join(this.bin, 'nmcli'));
+    await this.restorePrograms();
     await writeFile(join(this.bin, 'bus'), this.address);
     const config = join(this.base, 'bus.conf');
     const text = await readFile(join(HERE, 'bus.conf'), 'utf8');
@@ -75,8 +75,18 @@ abstract class Bus {
     await this.until(async () => this.dbus('org.freedesktop.DBus.ListNames'));
   }
 
-  protected async dbus(method: string, destination = 'org.freedesktop.DBus', path = '/'): Promise<string> {
-    const args = [`--bus=${this.address}`, '--print-reply', `--dest=${destination}`, path, method];
+  /** The real nmcli and mmcli again, after a test had put others there. */
+  async restorePrograms(): Promise<void> {
+    for (const name of ['nmcli', 'mmcli']) await copyFile(join(HERE, 'nmcli'), join(this.bin, name));
+  }
+
+  protected async dbus(
+    method: string,
+    destination = 'org.freedesktop.DBus',
+    path = '/',
+    ...more: readonly string[]
+  ): Promise<string> {
+    const args = [`--bus=${this.address}`, '--print-reply', `--dest=${destination}`, path, method, ...more];
     return (await run('dbus-send', args)).stdout;
   }
 
@@ -154,27 +164,31 @@ dhcp=internal
 dns=none
 rc-manager=unmanaged
 [keyfile]
-unmanaged-devices=none
+unmanaged-devices=interface-name:wwan*
 [device]
-match-device=interface-name:eth0
+match-device=interface-name:eth*
 managed=1
 `;
 
 /** The real daemon in a network namespace of its own, with a cable (eth0) to another one in which dnsmasq gives addresses. */
 export class RealNetworkManager extends Bus {
+  readonly #cables: number;
   readonly #host: string;
   readonly #peer: string;
   #daemon: Side | null = null;
   #dnsmasq: Side | null = null;
+  #modems: Side | null = null;
 
-  private constructor(base: string) {
+  private constructor(base: string, cables: number) {
     super(base);
+    this.#cables = cables;
     this.#host = `nmh${process.pid}`;
     this.#peer = `nmp${process.pid}`;
   }
 
-  static async start(): Promise<RealNetworkManager> {
-    const real = new RealNetworkManager(await tempDir());
+  /** @param cables how many: eth0 to 192.168.77.0/24, eth1 to 192.168.78.0/24, … */
+  static async start(cables = 1): Promise<RealNetworkManager> {
+    const real = new RealNetworkManager(await tempDir(), cables);
     await real.startBus();
     await real.#startDaemon();
     return real;
@@ -187,9 +201,12 @@ export class RealNetworkManager extends Bus {
       await ip('netns', 'add', name);
       await ip('-n', name, 'link', 'set', 'lo', 'up');
     }
-    await ip('-n', host, 'link', 'add', 'eth0', 'type', 'veth', 'peer', 'name', 'p0', 'netns', peer);
-    await ip('-n', peer, 'addr', 'add', '192.168.77.1/24', 'dev', 'p0');
-    await ip('-n', peer, 'link', 'set', 'p0', 'up');
+    for (const at of Array(this.#cables).keys()) {
+      const [near, far] = [`eth${at}`, `p${at}`];
+      await ip('-n', host, 'link', 'add', near, 'type', 'veth', 'peer', 'name', far, 'netns', peer);
+      await ip('-n', peer, 'addr', 'add', `192.168.${77 + at}.1/24`, 'dev', far);
+      await ip('-n', peer, 'link', 'set', far, 'up');
+    }
     await this.serveAddresses();
     await writeFile(join(this.base, 'etc/NetworkManager.conf'), CONF);
     // With a writable /sys it takes itself for a whole machine, and waits for a udev that is not there.
@@ -207,7 +224,8 @@ export class RealNetworkManager extends Bus {
     });
     await this.until(async () => {
       const state = await this.nmcli('-t', '-f', 'DEVICE,STATE', 'device');
-      if (!/^eth0:connected$/m.test(state)) throw new Error(`${state} ${this.#daemon?.output ?? ''}`);
+      if ([...Array(this.#cables).keys()].some((at) => !state.includes(`eth${at}:connected\n`)))
+        throw new Error(`${state} ${this.#daemon?.output ?? ''}`);
     });
   }
 
@@ -219,14 +237,108 @@ export class RealNetworkManager extends Bus {
       '--no-hosts',
       '--conf-file=/dev/null',
       '--port=0',
-      '--interface=p0',
       '--bind-interfaces',
-      '--dhcp-range=192.168.77.50,192.168.77.99,1h',
+      ...[...Array(this.#cables).keys()].flatMap((at) => [
+        `--interface=p${at}`,
+        `--dhcp-range=192.168.${77 + at}.50,192.168.${77 + at}.99,1h`,
+      ]),
       `--dhcp-leasefile=${this.base}/leases`,
       '--pid-file=',
     ];
     this.#dnsmasq = new Side('ip', ['netns', 'exec', this.#peer, 'dnsmasq', ...options]);
     return Promise.resolve();
+  }
+
+  /**
+   * The world behind the other namespace, which hides the node's networks: an address of this machine that all uplinks lead to.
+   * @returns it
+   */
+  async openWorld(): Promise<string> {
+    const [near, far, address] = [`nmw${process.pid % 100_000}`, 'world', '203.0.113.1'];
+    await run('ip', ['link', 'add', near, 'type', 'veth', 'peer', 'name', far, 'netns', this.#peer]);
+    await run('ip', ['addr', 'add', `${address}/24`, 'dev', near]);
+    await run('ip', ['link', 'set', near, 'up']);
+    await this.onPeer('ip', 'addr', 'add', '203.0.113.2/24', 'dev', far);
+    await this.onPeer('ip', 'link', 'set', far, 'up');
+    await this.onPeer('sysctl', '-qw', 'net.ipv4.ip_forward=1');
+    await this.onPeer(
+      'nft',
+      'add table ip world; add chain ip world out { type nat hook postrouting priority 100 ; }',
+    );
+    await this.onPeer('nft', `add rule ip world out oifname ${far} masquerade`);
+    return address;
+  }
+
+  /** Runs a program where the uplinks lead. */
+  async onPeer(...program: readonly string[]): Promise<string> {
+    return (await run('ip', ['netns', 'exec', this.#peer, ...program])).stdout;
+  }
+
+  /** And where the node is. */
+  async onHost(...program: readonly string[]): Promise<string> {
+    return (await run('ip', ['netns', 'exec', this.#host, ...program])).stdout;
+  }
+
+  /** ModemManager's mock, with no modem yet. */
+  async startModems(): Promise<void> {
+    const args = ['-m', 'dbusmock', '--system', '--template', join(HERE, 'modem-mock.py')];
+    this.#modems = new Side('/usr/bin/python3', args, { DBUS_SYSTEM_BUS_ADDRESS: this.address });
+    await this.until(async () => this.#ofModems('org.freedesktop.DBus.Peer.Ping'));
+  }
+
+  async stopModems(): Promise<void> {
+    await this.#modems?.stop();
+  }
+
+  /** A modem whose data goes through a cable to the other namespace: 10.64.NUMBER.2, its gateway .1. @param given as in modem-mock.py */
+  async addModem(number: number, given: Readonly<Record<string, unknown>> = {}): Promise<void> {
+    const [net, end] = [`wwan${number}`, `w${number}`];
+    const there = await run('ip', ['-n', this.#host, 'link', 'show', net]).then(
+      () => true,
+      () => false,
+    );
+    if (!there)
+      for (const args of [
+        ['-n', this.#host, 'link', 'add', net, 'type', 'veth', 'peer', 'name', end, 'netns', this.#peer],
+        ['-n', this.#peer, 'addr', 'add', `10.64.${number}.1/24`, 'dev', end],
+        ['-n', this.#peer, 'link', 'set', end, 'up'],
+      ])
+        await run('ip', args);
+    const facts: Readonly<Record<string, unknown>> = {
+      net,
+      port: `cdc-wdm${number}`,
+      address: `10.64.${number}.2`,
+      gateway: `10.64.${number}.1`,
+      ...given,
+    };
+    await this.#ofModems(
+      'org.freedesktop.DBus.Mock.AddModem',
+      `uint32:${number}`,
+      `string:${JSON.stringify(facts)}`,
+    );
+    await this.until(async () => {
+      const devices = await this.nmcli('-t', '-f', 'DEVICE,TYPE', 'device');
+      if (facts['sim'] !== 'absent' && !devices.includes(`${String(facts['port'])}:gsm`))
+        throw new Error(devices);
+    });
+  }
+
+  async removeModem(number: number): Promise<void> {
+    await this.#ofModems('org.freedesktop.DBus.Mock.RemoveModem', `uint32:${number}`);
+  }
+
+  /** The PINs that SIMs were asked with, and what modems were connected with. */
+  async askedOfModems(): Promise<{
+    readonly pins: readonly string[];
+    readonly connects: readonly unknown[];
+  }> {
+    const answer = await this.#ofModems('org.freedesktop.DBus.Mock.Asked');
+    const [, text = '{}'] = /string "(.*)"\s*$/s.exec(answer) ?? [];
+    return JSON.parse(text) as Awaited<ReturnType<RealNetworkManager['askedOfModems']>>;
+  }
+
+  async #ofModems(method: string, ...args: readonly string[]): Promise<string> {
+    return this.dbus(method, 'org.freedesktop.ModemManager1', '/org/freedesktop/ModemManager1', ...args);
   }
 
   async stopAddresses(): Promise<void> {
@@ -244,6 +356,7 @@ export class RealNetworkManager extends Bus {
   }
 
   override async stop(): Promise<void> {
+    await this.stopModems();
     await this.#daemon?.stop();
     await this.stopAddresses();
     for (const name of [this.#host, this.#peer])

@@ -1,6 +1,7 @@
 import { call, Refused, send } from '../api/client.ts';
 import { iceServersOf } from './ice-links.ts';
 import type { Playback } from './playback.ts';
+import type { Whep } from './whep.ts';
 
 /** A WHEP client (draft-ietf-wish-whep): one receive-only video track. */
 
@@ -17,28 +18,6 @@ const LOOK_MS = 250;
 const BELIEVED_MS = 10_000;
 // Candidates that come together travel together.
 const GATHER_MS = 30;
-
-/** How offers and candidates get to a node; the hub's page has another way than HTTP. */
-interface Whep {
-  /** @throws Refused */
-  readonly offer: (sdp: string) => Promise<{
-    readonly answer: string;
-    readonly session: string;
-    readonly servers: RTCIceServer[];
-  }>;
-  /**
-   * @param fragment `application/trickle-ice-sdpfrag`
-   * @param restart whether its ICE credentials are new ones (`If-Match: *`)
-   * @returns HTTP status, 0 for no answer; the node's fragment of a restart
-   */
-  readonly patch: (
-    session: string,
-    fragment: string,
-    restart: boolean,
-  ) => Promise<{ readonly status: number; readonly fragment: string; readonly servers: RTCIceServer[] }>;
-  /** Also while the page is being left. It never fails: the node notices by itself. */
-  readonly end: (session: string) => void;
-}
 
 const FRAGMENT = 'application/trickle-ice-sdpfrag';
 

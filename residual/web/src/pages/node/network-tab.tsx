@@ -10,6 +10,7 @@ import { say } from '../../parts/toast.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { HotspotForm } from './hotspot.tsx';
+import { Modems } from './modems.tsx';
 import css from './node.module.css';
 import { Wifi } from './wifi.tsx';
 
@@ -28,10 +29,12 @@ export function NetworkTab(): JSX.Element {
       </Card>
       {data === null ? null : (
         <>
+          <Uplinks state={data} />
           <Wifi onChange={reload} />
           <Card title={text.hotspot.title}>
             <HotspotForm row="network.hotspot.put" state={data.hotspot} onChange={reload} />
           </Card>
+          <Modems onChange={reload} />
           <Ethernet state={data} onChange={reload} />
         </>
       )}
@@ -75,6 +78,48 @@ function Interfaces({ state }: { state: State }): JSX.Element {
         </table>
       </div>
     </>
+  );
+}
+
+/** Which uplinks there are, which one is used, and what has changed; the newest change first. */
+function Uplinks({ state }: { state: State }): JSX.Element | null {
+  const text = t.node.network.uplinks;
+  if (state.uplinks.length === 0 && state.uplink_changes.length === 0) return null;
+  return (
+    <Card title={text.title}>
+      <ul class={css['items']}>
+        {state.uplinks.map(
+          ({ interface: name, gateway, in_use: used, reachable, latency_ms: ms, metered }) => (
+            <li key={name}>
+              <div>
+                <strong>{name}</strong> {gateway} {used ? <Badge tone="good">{text.inUse}</Badge> : null}{' '}
+                {metered ? <Badge tone="info">{text.metered}</Badge> : null}
+                <p class="hint">
+                  {reachable === null ? text.unknown : reachable ? text.reached(ms) : text.silent}
+                </p>
+              </div>
+            </li>
+          ),
+        )}
+      </ul>
+      {state.uplink_changes.length === 0 ? null : (
+        <>
+          <h3>{text.changes}</h3>
+          <ul class={css['items']}>
+            {state.uplink_changes.toReversed().map(({ at, from, to, reason }) => (
+              <li key={at}>
+                <div>
+                  <strong>{text.change(from ?? text.none, to ?? text.none)}</strong>
+                  <p class="hint">
+                    {new Date(at).toLocaleString()}: {text.reasons[reason]}
+                  </p>
+                </div>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </Card>
   );
 }
 
