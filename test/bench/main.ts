@@ -1,4 +1,4 @@
-/** `npm run bench [-- connector|extensions|fleet|flight-data|footprint|front|framing|link|log-viewer|logs|missions|nat-video|page|relay|startup|thin-video|tls|video|vision ...]`: prints a table, writes bench-results/<time>.json. */
+/** `npm run bench [-- connector|extensions|fleet|flight-data|footprint|front|framing|hub-command|link|log-viewer|logs|missions|nat-video|page|relay|startup|thin-video|tls|video|vision ...]`: prints a table, writes bench-results/<time>.json. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +11,7 @@ import { benchFlightData } from './flight-data.ts';
 import { benchFootprint } from './footprint.ts';
 import { benchFraming } from './framing.ts';
 import { benchFront } from './front.ts';
+import { benchHubCommand } from './hub-command.ts';
 import { benchLink } from './link.ts';
 import { benchLogViewer } from './log-viewer.ts';
 import { benchLogs } from './logs.ts';
@@ -34,6 +35,7 @@ const BENCHES: Readonly<Record<BenchName, () => Promise<readonly Result[]>>> = {
   footprint: benchFootprint,
   framing: benchFraming,
   front: benchFront,
+  'hub-command': benchHubCommand,
   link: benchLink,
   'log-viewer': benchLogViewer,
   logs: benchLogs,

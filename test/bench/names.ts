@@ -7,6 +7,7 @@ export const BENCH_NAMES = [
   'footprint',
   'framing',
   'front',
+  'hub-command',
   'link',
   'log-viewer',
   'logs',

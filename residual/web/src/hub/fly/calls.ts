@@ -21,6 +21,8 @@ export interface NodeCall {
   readonly held?: boolean;
 }
 
+type NodeAnswer = Pick<Reply, 'status' | 'body'>;
+
 /** Below what a request to the hub waits for. */
 const TIMEOUT_MS = 15_000;
 /** A token is renewed so long before its end. */
@@ -78,19 +80,30 @@ export async function prepare(node: Called): Promise<void> {
  * @throws Refused as the node or the hub refuses it; where what became of it is not known, it says so
  */
 export async function callNode(node: Called, call: NodeCall): Promise<unknown> {
+  const answer = await answerOf(node, call);
+  if (answer.status >= 200 && answer.status <= 299) return answer.body;
+  throw refusedBy(answer);
+}
+
+/** Status and body of the node's answer, whatever it is. @throws Refused where none came, or the hub refuses the call */
+export async function answerOf(node: Called, call: NodeCall): Promise<NodeAnswer> {
   if (call.held === true || call.method !== 'GET' || !nonces.has(node.id)) await prepare(node);
-  let reply = await once(node, call);
-  const code = memberOf(reply.body, 'code');
+  const first = await once(node, call);
+  const code = memberOf(first.body, 'code');
   // Nothing ran, or only a read: once more with the nonce that the node has told.
-  if (reply.status === 401 && code === 'E_STALE') reply = await once(node, call);
-  else if (reply.status === 409 && code === 'E_OUTCOME_UNKNOWN' && call.method === 'GET')
-    reply = await once(node, call);
-  if (reply.status >= 200 && reply.status <= 299) return reply.body;
-  const { detail, code: word, ...extras } = recordOf(reply.body);
-  throw new Refused(
-    reply.status,
-    isErrorCode(word) ? word : 'E_INTERNAL',
-    typeof detail === 'string' ? detail : hub.fly.answered(reply.status),
+  const again =
+    (first.status === 401 && code === 'E_STALE') ||
+    (first.status === 409 && code === 'E_OUTCOME_UNKNOWN' && call.method === 'GET');
+  return again ? once(node, call) : first;
+}
+
+/** The node's own words. */
+export function refusedBy({ status, body }: NodeAnswer): Refused {
+  const { detail, code, ...extras } = recordOf(body);
+  return new Refused(
+    status,
+    isErrorCode(code) ? code : 'E_INTERNAL',
+    typeof detail === 'string' ? detail : hub.fly.answered(status),
     extras,
   );
 }
@@ -99,7 +112,7 @@ async function once(
   node: Called,
   { method, path, body, held: isHeld = false }: NodeCall,
   nonce = nonces.get(node.id)?.nonce ?? NO_NONCE,
-): Promise<Pick<Reply, 'status' | 'body'>> {
+): Promise<NodeAnswer> {
   const { token, key } = await session();
   const operator = isHeld ? await signing(async () => findKey('operator')) : null;
   if (isHeld && operator === null) throw new Refused(0, 'E_CONFIRM', hub.keys.none);

@@ -1,61 +1,18 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { NodeEntry } from '../../../../../shared/fleet/hub-api.ts';
-import { memberOf } from '../../../../../shared/member.ts';
 import { Refused } from '../../api/client.ts';
 import { Card, Note } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
-import { iceServersOf } from '../../video/ice-links.ts';
 import type { Playback } from '../../video/playback.ts';
+import { whepByCalls } from '../../video/whep-calls.ts';
 import { play } from '../../video/whep-player.ts';
 import css from '../hub.module.css';
 import { hub } from '../words.ts';
-import { callNode } from './calls.ts';
+import { answerOf, refusedBy } from './calls.ts';
 
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 15_000;
-
-type Whep = NonNullable<Parameters<typeof play>[1]>;
-
-/** WHEP by signed calls: only the signalling goes over hub and broker, the picture itself does not. */
-function byCalls(entry: NodeEntry): Whep {
-  const text = (answer: unknown, name: string): string => {
-    const value = memberOf(answer, name);
-    return typeof value === 'string' ? value : '';
-  };
-  const servers = (answer: unknown): RTCIceServer[] => iceServersOf(text(answer, 'link'));
-  return {
-    offer: async (sdp) => {
-      const body = { media_type: 'application/sdp', text: sdp };
-      const answer = await callNode(entry, { method: 'POST', path: '/whep', body });
-      return {
-        answer: text(answer, 'text'),
-        session: text(answer, 'location').split('/').at(-1) ?? '',
-        servers: servers(answer),
-      };
-    },
-    patch: async (session, fragment, restart) => {
-      const body = {
-        media_type: 'application/trickle-ice-sdpfrag',
-        text: fragment,
-        ...(restart ? { if_match: '*' } : {}),
-      };
-      try {
-        const answer = await callNode(entry, { method: 'PATCH', path: `/whep/${session}`, body });
-        // A restart is answered by the node's fragment, all else by nothing.
-        return {
-          status: answer === null ? 204 : 200,
-          fragment: text(answer, 'text'),
-          servers: servers(answer),
-        };
-      } catch (error) {
-        return { status: error instanceof Refused ? error.status : 0, fragment: '', servers: [] };
-      }
-    },
-    end: (session) =>
-      void callNode(entry, { method: 'DELETE', path: `/whep/${session}` }).catch(() => undefined),
-  };
-}
 
 /** What the node's camera sees now, while the page is looked at. */
 export function Picture({ entry }: { readonly entry: NodeEntry }): JSX.Element {
@@ -74,7 +31,10 @@ export function Picture({ entry }: { readonly entry: NodeEntry }): JSX.Element {
       const element = video.current;
       if (element !== null && online && !document.hidden) {
         try {
-          playing = await play(element, byCalls(latest.current));
+          // Only the signalling goes over hub and broker, as signed calls.
+          const called = latest.current;
+          const whep = whepByCalls(async (call) => answerOf(called, call), refusedBy);
+          playing = await play(element, whep);
           if (over) playing.stop();
           setProblem(null);
           pause = FIRST_PAUSE_MS;
