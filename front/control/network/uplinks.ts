@@ -179,7 +179,8 @@ export class Uplinks {
       this.#devicesAt = monotonic();
       this.#devices = await nmcli.devices().catch((error: unknown) => {
         if (!(error instanceof ApiError)) throw error;
-        this.#tell(error.message);
+        // Many machines have no NetworkManager, and nothing is wrong with them.
+        this.#tell(error.message, error.code === 'E_NOT_IMPLEMENTED' ? 'info' : 'warn');
         return [];
       });
       this.#devicesOf = of;
@@ -309,8 +310,8 @@ export class Uplinks {
   }
 
   /** Once, until it is over. */
-  #tell(problem: string): void {
-    if (problem !== this.#problem) this.#deps.log.warn(`uplinks: ${problem}`);
+  #tell(problem: string, level: 'info' | 'warn' = 'warn'): void {
+    if (problem !== this.#problem) this.#deps.log[level](`uplinks: ${problem}`);
     this.#problem = problem;
   }
 }
