@@ -1,7 +1,9 @@
-import { parseJson } from '../../shared/member.ts';
+import { parseJson, recordOf } from '../../shared/member.ts';
+import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
+import { Denial } from '../denial.ts';
 import { asRecord, pathOf } from '../rows.ts';
 import { name, queryOf, reading, writing } from './parts.ts';
-import type { Tool } from './tool.ts';
+import { answerOf, type Tool } from './tool.ts';
 
 /** Config, services, extensions, pairing, radio, network, system. */
 
@@ -234,14 +236,26 @@ export const nodeTools: readonly Tool[] = [
     },
     'wfb.get',
   ),
-  reading(
-    {
-      name: 'network_status',
-      title: 'Network',
-      description: 'Interfaces, ways to the internet, the hotspot.',
+  {
+    name: 'network_status',
+    title: 'Network',
+    description: 'Interfaces, uplinks, hotspot, modems.',
+    routes: ['network.get', 'network.modem.get'],
+    input: { properties: {} },
+    output: withModems(answerOf('network.get')),
+    idempotent: true,
+    run: async ({ ask }) => {
+      const network = asRecord(await ask({ method: 'GET', path: pathOf('network.get') }));
+      const modems = await ask({ method: 'GET', path: pathOf('network.modem.get') }).then(
+        (answer) => asRecord(answer)['modems'],
+        (error: unknown) => {
+          if (error instanceof Denial) return undefined; // no ModemManager there, most of the time
+          throw error;
+        },
+      );
+      return { value: modems === undefined ? network : { ...network, modems } };
     },
-    'network.get',
-  ),
+  },
   reading(
     {
       name: 'ground_status',
@@ -308,6 +322,12 @@ export const nodeTools: readonly Tool[] = [
     { destroys: true },
   ),
 ];
+
+/** Modems are a route of their own, and not worth a tool of their own. */
+function withModems(network: JsonSchema): JsonSchema {
+  const properties = recordOf(network['properties']);
+  return { ...network, properties: { ...properties, modems: { type: 'array', items: { type: 'object' } } } };
+}
 
 /** A text that is not JSON stands for itself. */
 function jsonOf(text: string): unknown {

@@ -236,9 +236,14 @@ describe('what the connector says is so', function () {
     } finally {
       await node.stop();
     }
-    const network = { interfaces: [], uplinks: [], hotspot: null };
+    const network = { interfaces: [], uplinks: [], uplink_changes: [], hotspot: null };
     stub.answers.set('GET /api/v1/network', [200, network]);
+    const missing = { detail: 'ModemManager is not running.', code: 'E_NOT_IMPLEMENTED' };
+    stub.answers.set('GET /api/v1/network/modem', [501, missing]);
     expect((await callTool(await agent(), 'network_status')).value).to.deep.equal(network);
+    const modems = [{ id: '0', operator: 'A network' }];
+    stub.answers.set('GET /api/v1/network/modem', [200, { modems }]);
+    expect((await callTool(await agent(), 'network_status')).value).to.deep.equal({ ...network, modems });
   });
 
   it('a drone has no ground_status', async () => {
