@@ -1,9 +1,11 @@
 /** A process of the fleet bench: many nodes' clients, each with a vehicle that moves. Told what to do over Node's IPC. */
+import { createPrivateKey } from 'node:crypto';
 import { EventQueue } from '../../front/fleet/event-queue.ts';
 import { FleetClient } from '../../front/fleet/fleet-client.ts';
 import type { Authority } from '../../shared/certificates/authority.ts';
 import { issueCertificate } from '../../shared/certificates/authority.ts';
 import { certificateRequest, newCertificateKey } from '../../shared/certificates/request.ts';
+import { publicJwk, signStatement, thumbprint } from '../../shared/fleet/signed.ts';
 import { createLogger } from '../../shared/process/logger.ts';
 
 /** As from a simulated vehicle: the members of `fleet.telemetry_fields`. */
@@ -24,6 +26,8 @@ export interface Begin {
   readonly fleet: string;
   readonly broker: string;
   readonly authority: Authority;
+  /** PKCS #8 PEM: with it all of them sign their replies. */
+  readonly signing: string;
 }
 export type ToNodes = Begin | { readonly type: 'connect' } | { readonly type: 'events' };
 export type FromNodes =
@@ -40,7 +44,9 @@ const log = createLogger('bench', 'error');
 const clients: FleetClient[] = [];
 let events = 0;
 
-async function make({ nodes, fleet, broker, authority }: Begin): Promise<void> {
+async function make({ nodes, fleet, broker, authority, signing }: Begin): Promise<void> {
+  const signer = createPrivateKey(signing);
+  const kid = await thumbprint(publicJwk(signer));
   for (const [index, node] of nodes.entries()) {
     const key = newCertificateKey();
     const { pem } = await certificateRequest(key);
@@ -90,13 +96,24 @@ async function make({ nodes, fleet, broker, authority }: Begin): Promise<void> {
             nonce: 'boot0000.1',
           }),
           telemetry: async () => telemetry(),
-          call: async ({ jws }) => ({ reply: jws }),
+          call: async ({ jws }) => {
+            if (!jws.includes('.')) return { reply: jws }; // of the round trips without signatures
+            const jti = String(payloadOf(jws)['jti']);
+            return {
+              reply: await signStatement('svc-reply', { node, jti, status: 200, body: {} }, signer, kid),
+            };
+          },
           policy: async () => ({ seq: 1 }),
           ack: async ({ jws }) => {
-            const payload = Buffer.from(jws.split('.')[1] ?? '', 'base64url').toString();
-            return JSON.parse(payload) as { stream: string; seq: number };
+            const { stream, seq } = payloadOf(jws);
+            return { stream: String(stream), seq: Number(seq) };
           },
-          watch: async () => ({ telemetry_hz: 0, pictures_hz: 0, seconds: 1 }),
+          watch: async ({ jws }) =>
+            (({ telemetry_hz, pictures_hz, seconds }) => ({
+              telemetry_hz: Number(telemetry_hz),
+              pictures_hz: Number(pictures_hz),
+              seconds: Number(seconds),
+            }))(payloadOf(jws)),
           report: async () => ({}),
         },
         queue,
@@ -109,6 +126,12 @@ async function make({ nodes, fleet, broker, authority }: Begin): Promise<void> {
       }),
     );
   }
+}
+
+function payloadOf(jws: string): Readonly<Record<string, unknown>> {
+  return JSON.parse(Buffer.from(jws.split('.')[1] ?? '', 'base64url').toString()) as Readonly<
+    Record<string, unknown>
+  >;
 }
 
 function tell(message: FromNodes): void {

@@ -13,17 +13,26 @@ import { TestHub } from '../support/hub.ts';
 import { Broker } from '../support/mosquitto.ts';
 import type { FromNodes, ToNodes } from './fleet-nodes.ts';
 import type { Counts, ToObserver } from './fleet-observer.ts';
+import type { FromPeople, ToPeople } from './fleet-people.ts';
 import { cpuMicros, pssMib } from './proc.ts';
 import { median, type Result } from './result.ts';
 
+/** By MQTT over TLS, or by WebSocket. */
+const BY_WEB_SOCKET = process.env['SVC_BENCH_WSS'] === '1';
 const NODES = Number(process.env['SVC_BENCH_NODES'] ?? 1000);
 const SECONDS = Number(process.env['SVC_BENCH_SECONDS'] ?? 300);
 /** One of them is a third of the nodes. */
 const PROCESSES = 3;
 const CALLS = 500;
+const SIGNED = 200;
 const CALLER = 'mc_bench0001';
 /** Events of each node while the telemetry runs; three more around each death. */
 const EVENT_EVERY_S = 10;
+/** People who look at one node each, at this rate. */
+const LOOKERS = 50;
+const LOOKED_HZ = 5;
+const LOOK_S = 30;
+const LOOKERS_EACH = 8;
 const LONGEST_MS = 300_000;
 
 /** A part of the nodes, in a process of its own. */
@@ -67,10 +76,19 @@ export async function benchFleet(): Promise<readonly Result[]> {
     { length: PROCESSES },
     (_, index) => new Nodes(Array.from({ length: perProcess }, (_each, n) => `node-${index}-${n}`)),
   );
-  enrol(
-    places.database,
-    parts.flatMap(({ names }) => names),
-  );
+  const signing = newSigningKey();
+  const ids = parts.flatMap((part) => part.names);
+  enrol(places.database, ids, publicJwk(signing).x);
+  const pem = signing.export({ type: 'pkcs8', format: 'pem' }).toString();
+  const people = fork(join(import.meta.dirname, 'fleet-people.ts'));
+  const askPeople = async (message: ToPeople): Promise<FromPeople> => {
+    people.send(message);
+    const failed = once(people, 'exit').then(() => {
+      throw new Error('the people of the bench have ended');
+    });
+    const [answer] = (await Promise.race([once(people, 'message'), failed])) as [FromPeople];
+    return answer;
+  };
   const observer = fork(join(import.meta.dirname, 'fleet-observer.ts'));
   const ask = async (message: ToObserver): Promise<Counts> => {
     observer.send(message);
@@ -93,7 +111,8 @@ export async function benchFleet(): Promise<readonly Result[]> {
     const identity = await broker.observer('observer');
     await ask({ type: 'begin', broker: broker.url, fleet, identity });
     for (const part of parts) {
-      part.tell({ type: 'begin', nodes: part.names, fleet, broker: broker.url, authority });
+      const url = BY_WEB_SOCKET ? broker.wsUrl : broker.url;
+      part.tell({ type: 'begin', nodes: part.names, fleet, broker: url, authority, signing: pem });
       await once(part.process, 'message');
     }
     const empty = { broker: pssMib(broker.pid), hub: pssMib(hub.pid) };
@@ -118,6 +137,14 @@ export async function benchFleet(): Promise<readonly Result[]> {
     };
     const memory = { broker: pssMib(broker.pid), hub: pssMib(hub.pid) };
     const trips = await roundTrips(broker, parts);
+    const signed = await askPeople({
+      type: 'call',
+      hub: hub.url,
+      credential: hub.operator,
+      nodes: ids,
+      count: SIGNED,
+    });
+    const looked = await lookers(hub, ids, askPeople, broker);
     const lists: number[] = [];
     for (let n = 0; n < 20; n++) {
       const asked = performance.now();
@@ -178,6 +205,17 @@ export async function benchFleet(): Promise<readonly Result[]> {
         value: trips[Math.floor(CALLS * 0.99)] ?? Number.NaN,
         unit: 'ms',
       },
+      {
+        name: 'call signed, through hub and broker, reply verified, p50',
+        value: median(signed),
+        unit: 'ms',
+      },
+      {
+        name: 'call signed, through hub and broker, reply verified, p99',
+        value: signed[Math.floor(SIGNED * 0.99)] ?? Number.NaN,
+        unit: 'ms',
+      },
+      ...looked,
       { name: 'broker killed: all connected again', value: reconnectS, unit: 's' },
       { name: 'broker killed: the hub has every event', value: brokerS, unit: 's' },
       { name: 'hub killed: it has every event', value: hubS, unit: 's' },
@@ -200,15 +238,51 @@ export async function benchFleet(): Promise<readonly Result[]> {
   } finally {
     for (const { process: child } of parts) child.kill();
     observer.kill();
+    people.kill();
     await hub.stop();
     await broker.kill();
   }
 }
 
+/** Fifty people who look at one node each: whether each gets what they asked for, and what that costs. */
+async function lookers(
+  hub: TestHub,
+  names: readonly string[],
+  ask: (message: ToPeople) => Promise<FromPeople>,
+  broker: Broker,
+): Promise<readonly Result[]> {
+  const credentials: string[] = [];
+  for (let n = 0; n < Math.ceil(LOOKERS / LOOKERS_EACH); n++)
+    credentials.push((await hub.command(['operator', `looker ${n}`])).stdout.trim());
+  const all = Array.from({ length: LOOKERS }, (_, n) => ({
+    node: names[(n * 13) % names.length] ?? '',
+    credential: credentials[n % credentials.length] ?? '',
+  }));
+  const before = [cpuMicros(hub.pid), cpuMicros(broker.pid)];
+  const begun = performance.now();
+  const rates = await ask({ type: 'look', hub: hub.url, lookers: all, hz: LOOKED_HZ, seconds: LOOK_S });
+  const took = (performance.now() - begun) * 10; // µs of one percent
+  const [hubUsed, brokerUsed] = [cpuMicros(hub.pid), cpuMicros(broker.pid)].map(
+    (after, index) => (after - (before[index] ?? 0)) / took,
+  );
+  const note = `${LOOKERS} lookers at ${LOOKED_HZ} Hz`;
+  return [
+    {
+      name: 'telemetry to the slowest looker',
+      value: Math.min(...rates),
+      unit: 'Hz',
+      higher: true,
+      goal: 4.5,
+      note,
+    },
+    { name: 'hub while they look', value: hubUsed ?? Number.NaN, unit: '% CPU', note },
+    { name: 'broker while they look', value: brokerUsed ?? Number.NaN, unit: '% CPU', note },
+  ];
+}
+
 /** As if each had come with a code; that takes a request each, of which the hub allows few at once. */
-function enrol(database: string, names: readonly string[]): void {
+function enrol(database: string, names: readonly string[], x: string): void {
   const db = new DatabaseSync(database);
-  const { x } = publicJwk(newSigningKey());
   const insert = db.prepare(
     "INSERT INTO nodes (id, name, profile, version, enrolled_at, key) VALUES (?, ?, 'drone', '0.1.0', 1, ?)",
   );
