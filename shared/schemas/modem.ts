@@ -93,12 +93,10 @@ export const modemRequest = {
     pin: {
       ...PIN,
       description:
-        'of a locked SIM, tried once. One that was refused is not tried again; one that was right is kept for the next start',
+        'of a locked SIM, tried once, and not at all with enabled: false. One that was refused is not tried again; one that was right is kept for the next start',
     },
     last_try: { type: 'boolean', description: 'try the PIN although it is the last try before the PUK' },
     allow_roaming: { type: 'boolean', description: 'without it: as before, or not' },
   },
   additionalProperties: false,
-  if: { properties: { enabled: { const: true } } },
-  else: { properties: { pin: false, last_try: false } },
 } as const satisfies JsonSchema;

@@ -35,7 +35,7 @@ async function look({ hub, lookers, hz, seconds }: Look): Promise<FromPeople> {
       signal: ended.signal,
     });
     if (answer.status !== 200 || answer.body === null) throw new Error(`live: ${answer.status}`);
-    return (async () => {
+    void (async () => {
       for await (const { event } of readEvents(Readable.fromWeb(answer.body as never)))
         if (event === 'telemetry') counts[index] = (counts[index] ?? 0) + 1;
     })().catch((error: unknown) => {

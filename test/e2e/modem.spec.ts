@@ -218,7 +218,6 @@ describe('cellular modems, with the real NetworkManager and mmcli', function () 
     ['a PIN of nine digits', { pin: '123456789' }],
     ['a modem by its path', { id: '/org/freedesktop/ModemManager1/Modem/1' }],
     ['a modem that looks like an option', { id: '-L' }],
-    ['a PIN for a modem that is switched off', { enabled: false, pin: '1234' }],
   ];
   for (const [what, more] of hostile)
     it(`refuses ${what}`, async () => {

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { LINK_FOLDER } from '../../../shared/link-file.ts';
@@ -41,6 +42,7 @@ export function openNetwork(
   const hotspot = new Hotspot({ ...parts, defaultSsid, paired });
   const { network: own, fleet } = config;
   const video = new MeteredVideo({ videoSocket: paths.videoSocket, kbps: own.metered_video_kbps, log });
+  let told: Promise<unknown> = Promise.resolve();
   const uplinks = new Uplinks({
     nmcli,
     helper,
@@ -52,7 +54,7 @@ export function openNetwork(
     hub,
     onUse: ({ metered, change }) => {
       video.set(metered);
-      writeAtomic(paths.uplink, JSON.stringify({ metered }), 0o644).catch((error: unknown) =>
+      told = writeAtomic(paths.uplink, JSON.stringify({ metered }), 0o644).catch((error: unknown) =>
         log.error(`${paths.uplink}: ${messageOf(error)}`),
       );
       const hz = metered ? Math.min(own.metered_telemetry_hz, fleet.telemetry_hz) : null;
@@ -75,7 +77,14 @@ export function openNetwork(
   return {
     network,
     modems,
-    uplinks,
+    uplinks: {
+      start: () => uplinks.start(),
+      stop: async () => {
+        await uplinks.stop();
+        await told;
+        await rm(paths.uplink, { force: true });
+      },
+    },
     video,
     hotspot,
     nmcli,
