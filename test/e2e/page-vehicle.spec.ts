@@ -132,6 +132,11 @@ describe('the page of the vehicle', function () {
     await page.mouse.up();
     await says('1050 µs');
     await says('Only while the vehicle is disarmed.'); // ArduPilot arms for it
+    await askAgain(
+      'it is disarmed again',
+      async () => (await node.json('/api/status', { headers })).body['armed'],
+      (armed) => armed === false,
+    );
   });
 
   it('compares with a file and takes over what was chosen', async () => {

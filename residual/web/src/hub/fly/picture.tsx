@@ -6,7 +6,6 @@ import { Card, Note } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
 import type { Playback } from '../../video/playback.ts';
 import { whepByCalls } from '../../video/whep-calls.ts';
-import { play } from '../../video/whep-player.ts';
 import css from '../hub.module.css';
 import { hub } from '../words.ts';
 import { answerOf, refusedBy } from './calls.ts';
@@ -32,6 +31,7 @@ export function Picture({ entry }: { readonly entry: NodeEntry }): JSX.Element {
       if (element !== null && online && !document.hidden) {
         try {
           // Only the signalling goes over hub and broker, as signed calls.
+          const { play } = await import('../../video/whep-player.ts');
           const called = latest.current;
           const whep = whepByCalls(async (call) => answerOf(called, call), refusedBy);
           playing = await play(element, whep);

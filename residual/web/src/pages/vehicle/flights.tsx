@@ -92,7 +92,8 @@ function Events({ flight }: { readonly flight: Flight }): JSX.Element {
   return (
     <details class={css['events']} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{t.vehicle.flights.events(flight.event_count)}</summary>
-      {open ? <EventList session={flight.id} /> : null}
+      {/* Asked again when there are more: a flight may go on. */}
+      {open ? <EventList key={flight.event_count} session={flight.id} /> : null}
     </details>
   );
 }
