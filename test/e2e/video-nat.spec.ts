@@ -154,7 +154,7 @@ describe('the picture through NAT', function () {
     await world.turn(TURN_AT[0]);
     const page = await browser.newPage();
     const [opened] = await Promise.all([
-      page.waitForResponse((answer) => answer.url().endsWith('/whep')),
+      page.waitForResponse((answer) => answer.url().endsWith('/whep'), { timeout: 90_000 }),
       signInto(page, `http://${NODE_PUBLIC}:443`, KEY),
     ]);
     const [, username = '', credential = ''] =
@@ -184,7 +184,7 @@ describe('the picture through NAT', function () {
     const asked = [await world.count(53), await world.count(19_302)];
     const page = await browser.newPage();
     const [opened] = await Promise.all([
-      page.waitForResponse((answer) => answer.url().endsWith('/whep')),
+      page.waitForResponse((answer) => answer.url().endsWith('/whep'), { timeout: 90_000 }),
       signInto(page, `http://${NODE_PUBLIC}:443`, KEY),
     ]);
     expect([opened.status(), opened.headers()['link']]).to.deep.equal([201, undefined]);
