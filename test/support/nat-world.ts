@@ -70,6 +70,16 @@ export class NatWorld {
   async #build(): Promise<void> {
     for (const host of HOSTS) {
       await run('ip', ['netns', 'add', this.#name(host)]);
+      // An address of IPv6 that is there a second later is a change of the network to Chromium, which then loads the page no further.
+      for (const which of ['all', 'default'])
+        await run('ip', [
+          'netns',
+          'exec',
+          this.#name(host),
+          'sysctl',
+          '-qw',
+          `net.ipv6.conf.${which}.disable_ipv6=1`,
+        ]);
       await this.#ip(host, 'link', 'set', 'lo', 'up');
     }
     await this.#ip('inet', 'link', 'add', 'br0', 'type', 'bridge');
