@@ -20,6 +20,14 @@ const DAY_MS = 24 * 3600 * 1000;
 const PART = 8 * 1024 * 1024;
 const missing = noS3Server();
 
+/** A card that is worn out in one place. */
+class Card extends KeptFiles {
+  override async open(name: string): ReturnType<KeptFiles['open']> {
+    if (name.includes('bad')) throw new Error('EIO: i/o error, read');
+    return super.open(name);
+  }
+}
+
 type State = Awaited<ReturnType<Uploader['state']>>;
 
 describe(`uploads${missing === null ? '' : ` (${missing})`}`, () => {
@@ -78,7 +86,7 @@ describe(`uploads${missing === null ? '' : ` (${missing})`}`, () => {
     } = whole;
     const wall = (): number => world.wall();
     const source = (kind: string, ending: string) => ({
-      files: new KeptFiles(join(folder, kind), (name) => name.endsWith(ending), kind),
+      files: new Card(join(folder, kind), (name) => name.endsWith(ending), kind),
       writing: () => [`now${ending}`],
     });
     const log = createLogger('uploads', 'error');
@@ -248,6 +256,22 @@ describe(`uploads${missing === null ? '' : ` (${missing})`}`, () => {
     await made.stop();
     const told = await begun({ while_armed: true, on_metered: true });
     await until(told, 'uploaded', done);
+  });
+
+  it('a file that cannot be read is in the way of no other', async () => {
+    await write('a bad one.mp4', 1000);
+    await write('b.mp4', 1000);
+    const made = await begun();
+    const { uploads, problem } = await until(
+      made,
+      'the other is there',
+      (state) => state.uploads.some(({ state: each }) => each === 'uploaded') && state.problem !== null,
+    );
+    expect(problem).to.include('EIO');
+    expect(uploads.map(({ name, state }) => `${name} ${state}`).toSorted()).to.deep.equal([
+      'a bad one.mp4 waiting',
+      'b.mp4 uploaded',
+    ]);
   });
 
   it('takes no more of the uplink than it may', async () => {

@@ -156,11 +156,18 @@ export class Uploader {
       const there = new Set(found.map(({ id }) => id));
       for (const { id, upload_id: begun } of await ledger.keep(there))
         if (begun !== null) await store.abandon(await this.#key(id), begun, signal);
+      let failure: unknown = null;
       for (const file of found) {
         this.#waiting = await this.#hindrance();
         if (this.#waiting !== null) return;
-        await this.#one(file, signal);
+        try {
+          await this.#one(file, signal);
+        } catch (error) {
+          if (signal.aborted || !isOfFile(error)) throw error;
+          failure = error;
+        }
       }
+      if (failure !== null) throw failure;
       this.#problem = null;
       this.#backoff.reset();
     } catch (error) {
@@ -267,4 +274,9 @@ export class Uploader {
   async #key(id: string): Promise<string> {
     return `${this.#options.config.prefix}${await this.#options.deviceId()}/${id}`;
   }
+}
+
+/** Whether another file may fare better: this one cannot be read, or the store has it otherwise than it was sent. */
+function isOfFile(error: unknown): boolean {
+  return !(error instanceof StoreError) || error.code === 'Different';
 }
