@@ -32,7 +32,7 @@ export function farm(random: Random): Farm {
     return { kind, at: where, angle: TURN + angle, length, width, eaves, ridge, shade: random() };
   };
   const houses = [
-    { ...building('house', at(-3, 98), 0, [17, 10, 5.6, 10.2]), shade: 0.12 },
+    { ...building('house', at(-3, 98), 0, [17, 10, 5.6, 10.2]), shade: 0.02 },
     building('barn', at(28, 112), Math.PI / 2, [27, 13, 5, 10.5]),
     building('barn', at(-33, 118), 0, [14, 8, 3.4, 6.2]),
     building('house', at(-14, 122), Math.PI / 2, [7, 5, 2.6, 4.4]),

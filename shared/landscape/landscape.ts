@@ -1,7 +1,8 @@
 import { type Random, seededRandom } from '../random.ts';
 import { farm, village } from './buildings.ts';
 import { subdivide } from './fields.ts';
-import { distanceTo, isInside, type Point, type Polygon } from './polygon.ts';
+import { Obstacles } from './obstacles.ts';
+import { isInside, type Point, type Polygon } from './polygon.ts';
 import { plant } from './trees.ts';
 
 /**
@@ -73,8 +74,8 @@ export interface Tree {
 export const DEMO_SEED = 22;
 /** Half of its side: beyond there is nothing but ground. */
 export const EXTENT_M = 2400;
-/** Of the landing pad. */
-export const PAD_RADIUS_M = 6;
+/** The landing pad. The vehicle stands on its edge and looks across it: so the first picture shows it. */
+export const PAD = { at: [-0.4, 3.6], radius: 6 } as const;
 /** Nothing stands so near to the pad. */
 const CLEAR_M = 38;
 
@@ -88,33 +89,16 @@ export function makeLandscape(seed: number): Landscape {
   const woods = kept.filter(({ shape }) => isWood(random, shape)).map(({ shape }) => shape);
   const fields = kept.filter(({ shape }) => !woods.includes(shape));
   const ways = [...roads, ...place.ways];
-  const obstacles = [
-    ...ways.map(({ line, width }) => ({ line, metres: width / 2 })),
-    // In pieces: most of a long line is far away from most points.
-    ...stream.line.slice(1).map((to, at) => ({ line: [stream.line[at] ?? to, to], metres: stream.width / 2 })),
+  const obstacles = new Obstacles([
+    ...[...ways, stream].map(({ line, width }) => ({ line, metres: width / 2 })),
     ...houses.map(({ at, length }) => ({ line: [at, at], metres: length * 0.62 })),
     { line: [place.pond.at, place.pond.at], metres: place.pond.length / 2 },
-  ].map((each) => ({ ...each, box: boxOf(each.line, each.metres) }));
+    { line: [PAD.at, PAD.at], metres: CLEAR_M },
+  ]);
   const isFree = (point: Point, metres: number): boolean =>
-    Math.hypot(...point) > CLEAR_M &&
-    !isInside(place.yard, point) &&
-    obstacles.every(
-      ({ box, line, metres: own }) => !isNear(box, point, metres) || distanceTo(line, point) > own + metres,
-    );
+    obstacles.isFree(point, metres) && !isInside(place.yard, point);
   const trees = plant(random, { woods, hedges, roads, stream, place, isFree });
   return { fields, woods, roads: ways, stream, houses, trees, pond: place.pond, lawn: place.lawn, yard: place.yard };
-}
-
-type Box = readonly [west: number, south: number, east: number, north: number];
-
-function boxOf(line: readonly Point[], metres: number): Box {
-  const es = line.map(([e]) => e);
-  const ns = line.map(([, n]) => n);
-  return [Math.min(...es) - metres, Math.min(...ns) - metres, Math.max(...es) + metres, Math.max(...ns) + metres];
-}
-
-function isNear([west, south, east, north]: Box, [e, n]: Point, metres: number): boolean {
-  return e > west - metres && e < east + metres && n > south - metres && n < north + metres;
 }
 
 /** One in nine, not near the pad. */

@@ -86,4 +86,4 @@ export function oneOf(colours: readonly Rgb[], share: number): Rgb {
 }
 
 /** Where the sun's light goes to: east, north, up. */
-export const LIGHT = { e: 0.612, n: -0.354, u: -0.707 } as const;
+export const LIGHT = { e: 0.58, n: 0.36, u: -0.73 } as const;

@@ -22,8 +22,8 @@ const STEP_MS = 12;
 /** A row and a texel more: what is drawn between texels reads the next ones. */
 const BEYOND = SIDE + 2;
 
-/** Paints all levels, in pieces. @throws what the signal aborts with */
-export async function paintLevels(land: Landscape, seed: number, signal: AbortSignal): Promise<GroundLevels> {
+/** Paints all levels, in pieces. */
+export async function paintLevels(land: Landscape, seed: number): Promise<GroundLevels> {
   const luma = new Uint8Array(SIDE * SIDE * LEVELS + BEYOND);
   const chroma = new Uint16Array((SIDE * SIDE * LEVELS) / 4);
   const canvas = new Canvas();
@@ -34,7 +34,6 @@ export async function paintLevels(land: Landscape, seed: number, signal: AbortSi
     for (const _ of steps(painter, canvas, { luma, chroma }, level)) {
       if (performance.now() - began < STEP_MS) continue;
       await breathe();
-      signal.throwIfAborted();
       began = performance.now();
     }
   }

@@ -1,5 +1,5 @@
 import type { Field, House, Landscape, Tree } from '../../../shared/landscape/landscape.ts';
-import { EXTENT_M, PAD_RADIUS_M } from '../../../shared/landscape/landscape.ts';
+import { EXTENT_M, PAD } from '../../../shared/landscape/landscape.ts';
 import { corner, type Point, type Polygon, rectangle } from '../../../shared/landscape/polygon.ts';
 import { seededRandom } from '../../../shared/random.ts';
 import { type Canvas, SIDE } from './canvas.ts';
@@ -164,23 +164,22 @@ export class GroundPainter {
     }
   }
 
-  /** Concrete, a ring, and an H that reads from the south. */
+  /** Concrete, a ring, and an H for who comes from the south. */
   #pad(canvas: Canvas): void {
-    const radius = PAD_RADIUS_M;
-    canvas.disc([0, 0], radius + 0.5, GROUND.gravel);
-    canvas.disc([0, 0], radius, GROUND.concrete);
-    canvas.disc([0, 0], radius - 0.5, GROUND.mark);
-    canvas.disc([0, 0], radius - 1, GROUND.concrete);
+    const { at: middle, radius } = PAD;
+    canvas.disc(middle, radius + 0.5, GROUND.gravel);
+    canvas.disc(middle, radius, GROUND.concrete);
+    canvas.disc(middle, radius - 0.45, GROUND.mark);
+    canvas.disc(middle, radius - 0.9, GROUND.concrete);
     const turn = 0.12;
     const at = (x: number, y: number): Point => [
-      x * Math.cos(turn) - y * Math.sin(turn),
-      x * Math.sin(turn) + y * Math.cos(turn),
+      middle[0] + x * Math.cos(turn) - y * Math.sin(turn),
+      middle[1] + x * Math.sin(turn) + y * Math.cos(turn),
     ];
-    const bar = (from: Point, to: Point): void => canvas.line([from, to], 0.55, GROUND.letter);
-    // Before the camera, which looks ahead.
-    bar(at(-1.4, -2.2), at(-1.4, 2.6));
-    bar(at(1.4, -2.2), at(1.4, 2.6));
-    bar(at(-1.4, 0.2), at(1.4, 0.2));
+    const bar = (from: Point, to: Point): void => canvas.line([from, to], 0.6, GROUND.letter);
+    bar(at(-1.5, -2.3), at(-1.5, 2.7));
+    bar(at(1.5, -2.3), at(1.5, 2.7));
+    bar(at(-1.5, 0.2), at(1.5, 0.2));
   }
 
   #shadow(canvas: Canvas, { at, length, width, angle, eaves, ridge }: House): void {
