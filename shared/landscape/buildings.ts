@@ -39,7 +39,11 @@ export function farm(random: Random): Farm {
   ];
   const road: Point = [-14, 155];
   const ways: Way[] = [
-    { kind: 'track', width: 3.2, line: [at(0, 4), at(2, 30), at(8, 62), at(10, 84), at(9, 104), at(8, 122), road] },
+    {
+      kind: 'track',
+      width: 3.2,
+      line: [at(0, 4), at(2, 30), at(8, 62), at(10, 84), at(9, 104), at(8, 122), road],
+    },
   ];
   return {
     houses,
@@ -67,12 +71,22 @@ export function village(random: Random, roads: readonly Way[]): readonly House[]
   const church = (VILLAGE.from + VILLAGE.to) / 2;
   houses.push(
     { kind: 'church', at: beside(church, 42), angle, length: 24, width: 11, eaves: 8, ridge: 14, shade: 0.6 },
-    { kind: 'tower', at: beside(church - 15, 42), angle, length: 6.5, width: 6.5, eaves: 20, ridge: 33, shade: 0.6 },
+    {
+      kind: 'tower',
+      at: beside(church - 15, 42),
+      angle,
+      length: 6.5,
+      width: 6.5,
+      eaves: 20,
+      ridge: 33,
+      shade: 0.6,
+    },
   );
   for (let along: number = VILLAGE.from; along < VILLAGE.to; along += VILLAGE.everyM)
     for (const side of [-1, 1]) {
       const where = beside(along + random() * 9, side * (17 + random() * 9));
-      if (random() < 0.16 || houses.some(({ at }) => Math.hypot(at[0] - where[0], at[1] - where[1]) < 24)) continue;
+      if (random() < 0.16 || houses.some(({ at }) => Math.hypot(at[0] - where[0], at[1] - where[1]) < 24))
+        continue;
       houses.push(dwelling(random, where, angle + (random() < 0.3 ? Math.PI / 2 : 0)));
     }
   for (const { kind, line } of roads.slice(1)) {

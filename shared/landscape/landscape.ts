@@ -98,7 +98,17 @@ export function makeLandscape(seed: number): Landscape {
   const isFree = (point: Point, metres: number): boolean =>
     obstacles.isFree(point, metres) && !isInside(place.yard, point);
   const trees = plant(random, { woods, hedges, roads, stream, place, isFree });
-  return { fields, woods, roads: ways, stream, houses, trees, pond: place.pond, lawn: place.lawn, yard: place.yard };
+  return {
+    fields,
+    woods,
+    roads: ways,
+    stream,
+    houses,
+    trees,
+    pond: place.pond,
+    lawn: place.lawn,
+    yard: place.yard,
+  };
 }
 
 /** One in nine, not near the pad. */

@@ -32,7 +32,11 @@ export class Obstacles {
       const piece = [obstacle.line[at] ?? [0, 0], obstacle.line[at + 1] ?? [0, 0]] as const;
       const [[e0, n0], [e1, n1]] = piece;
       for (let row = cellOf(Math.min(n0, n1) - room); row <= cellOf(Math.max(n0, n1) + room); row++)
-        for (let column = cellOf(Math.min(e0, e1) - room); column <= cellOf(Math.max(e0, e1) + room); column++) {
+        for (
+          let column = cellOf(Math.min(e0, e1) - room);
+          column <= cellOf(Math.max(e0, e1) + room);
+          column++
+        ) {
           const middle: Point = [(column + 0.5) * CELL_M, (row + 0.5) * CELL_M];
           if (distanceTo(piece, middle) > room + CELL_M * 0.71) continue;
           const key = keyOf(column, row);

@@ -71,7 +71,10 @@ export function isInside(polygon: Polygon, [e, n]: Point): boolean {
 /** A rectangle. @param angle of its length, rad, anticlockwise from east */
 export function rectangle([e, n]: Point, length: number, width: number, angle: number): Polygon {
   const [c, s] = [Math.cos(angle), Math.sin(angle)];
-  const at = (along: number, across: number): Point => [e + c * along - s * across, n + s * along + c * across];
+  const at = (along: number, across: number): Point => [
+    e + c * along - s * across,
+    n + s * along + c * across,
+  ];
   const [l, w] = [length / 2, width / 2];
   return [at(-l, -w), at(l, -w), at(l, w), at(-l, w)];
 }

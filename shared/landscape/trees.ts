@@ -17,7 +17,10 @@ interface Planting {
 const WOOD_M = 12;
 
 /** Woods, hedges, rows along roads and the stream, an orchard, and a few that stand alone. */
-export function plant(random: Random, { woods, hedges, roads, stream, place, isFree }: Planting): readonly Tree[] {
+export function plant(
+  random: Random,
+  { woods, hedges, roads, stream, place, isFree }: Planting,
+): readonly Tree[] {
   const trees: Tree[] = [];
   const add = (kind: Tree['kind'], at: Point, height: number, radius: number): void => {
     if (isFree(at, radius * 0.6)) trees.push({ kind, at, height, radius, shade: random() });
@@ -69,7 +72,12 @@ export function plant(random: Random, { woods, hedges, roads, stream, place, isF
   for (let i = 0; i < 6; i++)
     for (let j = 0; j < 8; j++) {
       const [e, n] = between(origin, along, (i + 0.5) / 6);
-      add('broad', [e + ((across[0] - origin[0]) * (j + 0.5)) / 8, n + ((across[1] - origin[1]) * (j + 0.5)) / 8], 4.4, 1.9);
+      add(
+        'broad',
+        [e + ((across[0] - origin[0]) * (j + 0.5)) / 8, n + ((across[1] - origin[1]) * (j + 0.5)) / 8],
+        4.4,
+        1.9,
+      );
     }
   for (const [e, n] of GARDEN) broad([e, n], 8, 4);
   for (const [e, n] of POPLARS) add('conifer', [e, n], 15 + random() * 3, 2);

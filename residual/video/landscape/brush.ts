@@ -57,7 +57,14 @@ export class Brush {
     oval(v, strides[2], width / 2, height / 2, x / 2, y / 2, across / 2, down / 2, this.v);
   }
 
-  #plane(bytes: Uint8Array, stride: number, width: number, height: number, scale: number, value: number): void {
+  #plane(
+    bytes: Uint8Array,
+    stride: number,
+    width: number,
+    height: number,
+    scale: number,
+    value: number,
+  ): void {
     const count = this.#count;
     let top = Infinity;
     let bottom = -Infinity;
@@ -112,7 +119,14 @@ function oval(
 }
 
 /** The pixels of a row whose middle is between `left` and `right`. */
-function run(bytes: Uint8Array, row: number, width: number, left: number, right: number, value: number): void {
+function run(
+  bytes: Uint8Array,
+  row: number,
+  width: number,
+  left: number,
+  right: number,
+  value: number,
+): void {
   const from = Math.max(0, Math.ceil(left - 0.5));
   const to = Math.min(width - 1, Math.floor(right - 0.5));
   if (to - from > 24) bytes.fill(value, row + from, row + to + 1);

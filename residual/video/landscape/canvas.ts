@@ -66,7 +66,8 @@ export class Canvas {
   #piece([e0, n0]: Point, [e1, n1]: Point, width: number, colour: Rgb, strength: number): void {
     const { res, half } = this;
     const reach = width / 2 + res;
-    const within = (metres: number): number => Math.max(0, Math.min(SIDE - 1, Math.floor((metres + half) / res)));
+    const within = (metres: number): number =>
+      Math.max(0, Math.min(SIDE - 1, Math.floor((metres + half) / res)));
     if (Math.min(e0, e1) - reach > half || Math.max(e0, e1) + reach < -half) return;
     if (Math.min(n0, n1) - reach > half || Math.max(n0, n1) + reach < -half) return;
     const [de, dn] = [e1 - e0, n1 - n0];

@@ -49,9 +49,12 @@ export class Forest {
       const next = square(tree) + 1;
       this.#from[next] = (this.#from[next] ?? 0) + 1;
     }
-    for (let at = 1; at < this.#from.length; at++) this.#from[at] = (this.#from[at] ?? 0) + (this.#from[at - 1] ?? 0);
+    for (let at = 1; at < this.#from.length; at++)
+      this.#from[at] = (this.#from[at] ?? 0) + (this.#from[at - 1] ?? 0);
     this.#colours = KINDS.flatMap((kind) =>
-      Array.from({ length: SHADES }, (_, shade) => LIGHTS.map((light) => yuv(tint(LEAVES[kind], shade, light)))),
+      Array.from({ length: SHADES }, (_, shade) =>
+        LIGHTS.map((light) => yuv(tint(LEAVES[kind], shade, light))),
+      ),
     );
   }
 
@@ -69,7 +72,8 @@ export class Forest {
         const depth = view.depth(e, n, 0) + SQUARE_M;
         if (depth < 0 || Math.abs(view.across(e, n, 0)) > depth * side + SQUARE_M * 1.5) continue;
         const square = row * SQUARES + column;
-        for (let at = this.#from[square] ?? 0; at < (this.#from[square + 1] ?? 0); at++) this.#see(view, at, side, high);
+        for (let at = this.#from[square] ?? 0; at < (this.#from[square + 1] ?? 0); at++)
+          this.#see(view, at, side, high);
       }
   }
 
@@ -85,7 +89,8 @@ export class Forest {
     const x = width / 2 + (focal * view.across(e, n, crown)) / z;
     const y = view.height / 2 + (focal * view.below(e, n, crown)) / z;
     const size = (focal * radius) / z;
-    const colours = this.#colours[KINDS.indexOf(kind) * SHADES + Math.min(SHADES - 1, Math.floor(shade * SHADES))] ?? [];
+    const colours =
+      this.#colours[KINDS.indexOf(kind) * SHADES + Math.min(SHADES - 1, Math.floor(shade * SHADES))] ?? [];
     const fade = stepOf(z) << 8;
     // From the side as high as it is, from above as wide.
     const steep = Math.min(1, Math.abs(view.ahead.d) * 1.1);
@@ -126,19 +131,33 @@ export class Forest {
     const z = view.depth(e, n, up);
     if (z < 1.5 || z > FURTHEST_M || view.focal * tree.radius < z * SMALLEST_PX) return;
     const room = Math.max(tree.height, TALLEST_M / 2);
-    if (Math.abs(view.across(e, n, up)) > z * side + room || Math.abs(view.below(e, n, up)) > z * high + room) return;
+    if (Math.abs(view.across(e, n, up)) > z * side + room || Math.abs(view.below(e, n, up)) > z * high + room)
+      return;
     this.seen[this.count] = at;
     this.depth[this.count] = z;
     this.count++;
   }
 
-  #stem(view: View, brush: Brush, haze: HazeTables, { at: [e, n], height }: Tree, fade: number, crown: number): void {
+  #stem(
+    view: View,
+    brush: Brush,
+    haze: HazeTables,
+    { at: [e, n], height }: Tree,
+    fade: number,
+    crown: number,
+  ): void {
     const z0 = view.depth(e, n, 0);
     const z1 = view.depth(e, n, crown);
     if (z0 < NEAREST_M || z1 < NEAREST_M) return;
     const { focal } = view;
-    const [x0, y0] = [view.width / 2 + (focal * view.across(e, n, 0)) / z0, view.height / 2 + (focal * view.below(e, n, 0)) / z0];
-    const [x1, y1] = [view.width / 2 + (focal * view.across(e, n, crown)) / z1, view.height / 2 + (focal * view.below(e, n, crown)) / z1];
+    const [x0, y0] = [
+      view.width / 2 + (focal * view.across(e, n, 0)) / z0,
+      view.height / 2 + (focal * view.below(e, n, 0)) / z0,
+    ];
+    const [x1, y1] = [
+      view.width / 2 + (focal * view.across(e, n, crown)) / z1,
+      view.height / 2 + (focal * view.below(e, n, crown)) / z1,
+    ];
     const half = Math.max(0.5, (focal * height * 0.022) / z0);
     paint(brush, haze, fade, this.#trunk);
     band(brush, x0, y0, x1, y1, half, half);
@@ -158,8 +177,14 @@ export class Forest {
     const z1 = view.depth(e, n, height);
     if (z0 < NEAREST_M || z1 < NEAREST_M) return;
     const { focal } = view;
-    const [x0, y0] = [view.width / 2 + (focal * view.across(e, n, low)) / z0, view.height / 2 + (focal * view.below(e, n, low)) / z0];
-    const [x1, y1] = [view.width / 2 + (focal * view.across(e, n, height)) / z1, view.height / 2 + (focal * view.below(e, n, height)) / z1];
+    const [x0, y0] = [
+      view.width / 2 + (focal * view.across(e, n, low)) / z0,
+      view.height / 2 + (focal * view.below(e, n, low)) / z0,
+    ];
+    const [x1, y1] = [
+      view.width / 2 + (focal * view.across(e, n, height)) / z1,
+      view.height / 2 + (focal * view.below(e, n, height)) / z1,
+    ];
     const half = (focal * radius) / z0;
     paint(brush, haze, fade, colours[1]);
     const flat = Math.min(1, Math.abs(view.ahead.d));
@@ -178,14 +203,27 @@ function tint(colour: Rgb, shade: number, light: number): Rgb {
   return shaded(mixed(colour, [118, 128, 56], share * 0.28), light * (0.9 + 0.2 * share));
 }
 
-function paint(brush: Brush, haze: HazeTables, fade: number, colour: readonly [number, number, number] | undefined): void {
+function paint(
+  brush: Brush,
+  haze: HazeTables,
+  fade: number,
+  colour: readonly [number, number, number] | undefined,
+): void {
   brush.y = haze.y[fade | (colour?.[0] ?? 0)] ?? 0;
   brush.u = haze.u[fade | (colour?.[1] ?? 0)] ?? 0;
   brush.v = haze.v[fade | (colour?.[2] ?? 0)] ?? 0;
 }
 
 /** From one point to another, as wide to each side as told. */
-function band(brush: Brush, x0: number, y0: number, x1: number, y1: number, half0: number, half1: number): void {
+function band(
+  brush: Brush,
+  x0: number,
+  y0: number,
+  x1: number,
+  y1: number,
+  half0: number,
+  half1: number,
+): void {
   const length = Math.hypot(x1 - x0, y1 - y0) || 1;
   const [dx, dy] = [(y1 - y0) / length, (x0 - x1) / length];
   brush.clear();

@@ -153,7 +153,8 @@ export class Ground {
         else
           for (; at < end; at++) {
             out[at] =
-              haze[fade | (luma[base + (((v >> 16) & (SIDE - 1)) << 10) + ((u >> 16) & (SIDE - 1))] ?? 0)] ?? 0;
+              haze[fade | (luma[base + (((v >> 16) & (SIDE - 1)) << 10) + ((u >> 16) & (SIDE - 1))] ?? 0)] ??
+              0;
             u = (u + du) | 0;
             v = (v + dv) | 0;
           }

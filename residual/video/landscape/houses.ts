@@ -89,32 +89,85 @@ export class Building {
     const wall = isBarn ? BUILT.barn : isStone ? BUILT.stone : oneOf(BUILT.walls, (shade * 7) % 1);
     const roof = isBarn ? BUILT.barnRoof : isStone ? BUILT.slate : oneOf(BUILT.roofs, shade);
     const box = (side: 1 | -1): void => {
-      this.#add([[side * l, -w * side, 0], [side * l, w * side, 0], [side * l, w * side, eaves], [side * l, -w * side, eaves]], wall);
-      this.#add([[l * side, side * w, 0], [-l * side, side * w, 0], [-l * side, side * w, eaves], [l * side, side * w, eaves]], wall);
+      this.#add(
+        [
+          [side * l, -w * side, 0],
+          [side * l, w * side, 0],
+          [side * l, w * side, eaves],
+          [side * l, -w * side, eaves],
+        ],
+        wall,
+      );
+      this.#add(
+        [
+          [l * side, side * w, 0],
+          [-l * side, side * w, 0],
+          [-l * side, side * w, eaves],
+          [l * side, side * w, eaves],
+        ],
+        wall,
+      );
     };
     box(1);
     box(-1);
     if (kind === 'tower') {
       const top: Local = [0, 0, ridge];
-      for (const [a, b] of [[[l, -w], [l, w]], [[l, w], [-l, w]], [[-l, w], [-l, -w]], [[-l, -w], [l, -w]]] as const)
+      for (const [a, b] of [
+        [
+          [l, -w],
+          [l, w],
+        ],
+        [
+          [l, w],
+          [-l, w],
+        ],
+        [
+          [-l, w],
+          [-l, -w],
+        ],
+        [
+          [-l, -w],
+          [l, -w],
+        ],
+      ] as const)
         this.#add([[a[0], a[1], eaves], [b[0], b[1], eaves], top], roof);
       this.#windows(eaves * 0.72, 2.4, 1);
       return;
     }
     for (const side of [1, -1] as const)
-      this.#add([[side * l, -side * w, eaves], [side * l, side * w, eaves], [side * l, 0, ridge]], wall);
+      this.#add(
+        [
+          [side * l, -side * w, eaves],
+          [side * l, side * w, eaves],
+          [side * l, 0, ridge],
+        ],
+        wall,
+      );
     if (isBarn) this.#gate();
     else {
       const storeys = Math.max(1, Math.floor(eaves / 2.7));
       for (let storey = 0; storey < storeys; storey++)
-        this.#windows(0.95 + 2.7 * storey, isStone ? 4 : 1.3, Math.max(2, Math.round(length / 3.4)), storey === 0 && !isStone);
+        this.#windows(
+          0.95 + 2.7 * storey,
+          isStone ? 4 : 1.3,
+          Math.max(2, Math.round(length / 3.4)),
+          storey === 0 && !isStone,
+        );
     }
     const over = l + OVERHANG_M;
     const steep = (ridge - eaves) / w;
     const edge = w + OVERHANG_M;
     const low = eaves - steep * OVERHANG_M;
     for (const side of [1, -1] as const)
-      this.#add([[side * over, side * edge, low], [-side * over, side * edge, low], [-side * over, 0, ridge], [side * over, 0, ridge]], roof);
+      this.#add(
+        [
+          [side * over, side * edge, low],
+          [-side * over, side * edge, low],
+          [-side * over, 0, ridge],
+          [side * over, 0, ridge],
+        ],
+        roof,
+      );
     if (kind === 'house' && length > 9) this.#chimney();
   }
 
@@ -129,7 +182,12 @@ export class Building {
         const across = side * (width / 2 + 0.04);
         const top = isDoor ? 2.2 : up + high;
         this.#add(
-          [[middle + side * half, across, low], [middle - side * half, across, low], [middle - side * half, across, top], [middle + side * half, across, top]],
+          [
+            [middle + side * half, across, low],
+            [middle - side * half, across, low],
+            [middle - side * half, across, top],
+            [middle + side * half, across, top],
+          ],
           isDoor ? BUILT.door : BUILT.window,
           true,
         );
@@ -144,7 +202,16 @@ export class Building {
     for (const side of [1, -1] as const) {
       const along = side * (length / 2 + 0.05);
       const face = (inner: number, high: number, colour: Rgb): void =>
-        this.#add([[along, -side * inner, 0], [along, side * inner, 0], [along, side * inner, high], [along, -side * inner, high]], colour, true);
+        this.#add(
+          [
+            [along, -side * inner, 0],
+            [along, side * inner, 0],
+            [along, side * inner, high],
+            [along, -side * inner, high],
+          ],
+          colour,
+          true,
+        );
       face(half + 0.25, top + 0.25, [232, 228, 220]);
       face(half, top, [84, 60, 52]);
     }
@@ -154,8 +221,24 @@ export class Building {
     const { length, ridge } = this.#house;
     const [at, half, low, top] = [length * 0.24, 0.45, ridge - 1.1, ridge + 1.1];
     for (const side of [1, -1] as const) {
-      this.#add([[at + side * half, -side * half, low], [at + side * half, side * half, low], [at + side * half, side * half, top], [at + side * half, -side * half, top]], BUILT.chimney);
-      this.#add([[at + side * half, side * half, low], [at - side * half, side * half, low], [at - side * half, side * half, top], [at + side * half, side * half, top]], BUILT.chimney);
+      this.#add(
+        [
+          [at + side * half, -side * half, low],
+          [at + side * half, side * half, low],
+          [at + side * half, side * half, top],
+          [at + side * half, -side * half, top],
+        ],
+        BUILT.chimney,
+      );
+      this.#add(
+        [
+          [at + side * half, side * half, low],
+          [at - side * half, side * half, low],
+          [at - side * half, side * half, top],
+          [at + side * half, side * half, top],
+        ],
+        BUILT.chimney,
+      );
     }
   }
 
@@ -163,7 +246,9 @@ export class Building {
   #add(corners: readonly Local[], colour: Rgb, isDetail = false): void {
     const { angle } = this.#house;
     const [c, s] = [Math.cos(angle), Math.sin(angle)];
-    const world = corners.map(([along, across, up]): Local => [this.e + along * c - across * s, this.n + along * s + across * c, up]);
+    const world = corners.map(
+      ([along, across, up]): Local => [this.e + along * c - across * s, this.n + along * s + across * c, up],
+    );
     const [one, two, three] = world;
     if (one === undefined || two === undefined || three === undefined) return;
     const [ax, ay, az] = [two[0] - one[0], two[1] - one[1], two[2] - one[2]];
@@ -171,6 +256,11 @@ export class Building {
     const normal: Local = [ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx];
     const size = Math.hypot(...normal) || 1;
     const lit = Math.max(0, -(normal[0] * LIGHT.e + normal[1] * LIGHT.n + normal[2] * LIGHT.u) / size);
-    this.#faces.push({ corners: Float64Array.from(world.flat()), normal, colour: yuv(shaded(colour, SHADE + SUN * lit)), isDetail });
+    this.#faces.push({
+      corners: Float64Array.from(world.flat()),
+      normal,
+      colour: yuv(shaded(colour, SHADE + SUN * lit)),
+      isDetail,
+    });
   }
 }

@@ -17,7 +17,7 @@ export function noiseTile(random: Random, first: number, octaves: number): Int8A
       for (let x = 0; x < NOISE_SIDE; x++) {
         const column = Math.floor(x / step);
         const across = smooth(x / step - column);
-        const knot = (i: number, j: number): number => knots[((j % spots) * spots) + (i % spots)] ?? 0;
+        const knot = (i: number, j: number): number => knots[(j % spots) * spots + (i % spots)] ?? 0;
         const upper = knot(column, row) * (1 - across) + knot(column + 1, row) * across;
         const lower = knot(column, row + 1) * (1 - across) + knot(column + 1, row + 1) * across;
         const at = y * NOISE_SIDE + x;

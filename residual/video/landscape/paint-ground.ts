@@ -63,7 +63,8 @@ export class GroundPainter {
     }
     if (canvas.res >= FROM_ABOVE_M)
       for (const { at, length, width, angle, kind, shade } of houses) {
-        const roof = kind === 'barn' ? BUILT.barnRoof : kind === 'house' ? oneOf(BUILT.roofs, shade) : BUILT.slate;
+        const roof =
+          kind === 'barn' ? BUILT.barnRoof : kind === 'house' ? oneOf(BUILT.roofs, shade) : BUILT.slate;
         canvas.line(endsOf(at, length - width, angle), width, roof);
       }
   }
@@ -85,7 +86,8 @@ export class GroundPainter {
       const n = (row + 0.5) * res - half;
       for (let column = 0; column < SIDE; column++) {
         const e = (column + 0.5) * res - half;
-        const light = this.#spots(e, n, 3, this.#wide) * 12 + this.#spots(e, n, res * 1.01, this.#fine) * grain;
+        const light =
+          this.#spots(e, n, 3, this.#wide) * 12 + this.#spots(e, n, res * 1.01, this.#fine) * grain;
         const at = (row * SIDE + column) * 3;
         rgb[at] = r + light;
         rgb[at + 1] = g + light;
@@ -98,7 +100,8 @@ export class GroundPainter {
   #field(canvas: Canvas, { shape, crop, angle, shade }: Field): void {
     const { rgb, res } = canvas;
     const [r, g, b] = shaded(CROP_COLOURS[crop], 0.93 + 0.14 * shade);
-    const period = crop === 'pasture' || crop === 'clover' ? 0 : crop === 'hay' ? 9 : crop === 'maize' ? 1.6 : 4.5;
+    const period =
+      crop === 'pasture' || crop === 'clover' ? 0 : crop === 'hay' ? 9 : crop === 'maize' ? 1.6 : 4.5;
     const deep = period === 0 || res > period / 3 ? 0 : crop === 'ploughed' || crop === 'maize' ? 11 : 6;
     const [c, s] = [Math.cos(angle), Math.sin(angle)];
     const waves = (2 * Math.PI) / (period || 1);
@@ -118,7 +121,8 @@ export class GroundPainter {
   #tinted(canvas: Canvas, shape: Polygon, colour: Rgb, wide: number, fine: number): void {
     const { rgb, res } = canvas;
     canvas.polygon(shape, (at, e, n) => {
-      const light = 1 + this.#spots(e, n, 2, this.#wide) * wide + this.#spots(e, n, res * 1.01, this.#fine) * fine;
+      const light =
+        1 + this.#spots(e, n, 2, this.#wide) * wide + this.#spots(e, n, res * 1.01, this.#fine) * fine;
       rgb[at] = colour[0] * light;
       rgb[at + 1] = colour[1] * light;
       rgb[at + 2] = colour[2] * light;
@@ -144,11 +148,17 @@ export class GroundPainter {
   #water(canvas: Canvas): void {
     const { at, length, width, angle } = this.#land.pond;
     const ring = (more: number): Polygon =>
-      Array.from({ length: 28 }, (_, corner): Point => {
-        const turn = (corner / 28) * 2 * Math.PI;
+      Array.from({ length: 28 }, (_, step): Point => {
+        const turn = (step / 28) * 2 * Math.PI;
         const bulge = 1 + 0.09 * Math.sin(3 * turn + 1);
-        const [x, y] = [Math.cos(turn) * (length / 2 + more) * bulge, Math.sin(turn) * (width / 2 + more) * bulge];
-        return [at[0] + x * Math.cos(angle) - y * Math.sin(angle), at[1] + x * Math.sin(angle) + y * Math.cos(angle)];
+        const [x, y] = [
+          Math.cos(turn) * (length / 2 + more) * bulge,
+          Math.sin(turn) * (width / 2 + more) * bulge,
+        ];
+        return [
+          at[0] + x * Math.cos(angle) - y * Math.sin(angle),
+          at[1] + x * Math.sin(angle) + y * Math.cos(angle),
+        ];
       });
     this.#tinted(canvas, ring(1.6), GROUND.shore, 0.1, 0.08);
     this.#tinted(canvas, ring(0), GROUND.water, 0.07, 0.02);
@@ -199,7 +209,11 @@ export class GroundPainter {
     if (res < FROM_ABOVE_M) return;
     const colour = shaded(LEAVES[kind], 0.85 + 0.3 * shade);
     canvas.disc(at, radius, shaded(colour, 0.82));
-    canvas.disc([at[0] - AWAY[0] * radius * 0.3, at[1] - AWAY[1] * radius * 0.3], radius * 0.6, mixed(colour, GROUND.mown, 0.2));
+    canvas.disc(
+      [at[0] - AWAY[0] * radius * 0.3, at[1] - AWAY[1] * radius * 0.3],
+      radius * 0.6,
+      mixed(colour, GROUND.mown, 0.2),
+    );
   }
 }
 

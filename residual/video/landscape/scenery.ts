@@ -43,7 +43,8 @@ export class Scenery {
       this.#binOf[at] = bin;
       this.#bins[bin] = (this.#bins[bin] ?? 0) + 1;
     }
-    for (let bin = 1; bin < BINS; bin++) this.#bins[bin] = (this.#bins[bin] ?? 0) + (this.#bins[bin - 1] ?? 0);
+    for (let bin = 1; bin < BINS; bin++)
+      this.#bins[bin] = (this.#bins[bin] ?? 0) + (this.#bins[bin - 1] ?? 0);
     for (let at = total - 1; at >= 0; at--) {
       const bin = this.#binOf[at] ?? 0;
       const place = (this.#bins[bin] ?? 1) - 1;

@@ -28,7 +28,9 @@ export class Sky {
       [this.#y[step], this.#u[step], this.#v[step]] = yuv(colour);
       this.#shows[step] = 255 * Math.min(1, Math.max(0, (up - 0.03) * 7));
     }
-    this.#clouds = Uint8Array.from(noiseTile(seededRandom(7), 8, 4), (value) => Math.max(0, Math.min(90, (value - 12) * 1.6)));
+    this.#clouds = Uint8Array.from(noiseTile(seededRandom(7), 8, 4), (value) =>
+      Math.max(0, Math.min(90, (value - 12) * 1.6)),
+    );
   }
 
   luma(
@@ -60,7 +62,15 @@ export class Sky {
     }
   }
 
-  chroma({ u, v }: Planes, rowU: number, rowV: number, from: number, to: number, d0: number, dd: number): void {
+  chroma(
+    { u, v }: Planes,
+    rowU: number,
+    rowV: number,
+    from: number,
+    to: number,
+    d0: number,
+    dd: number,
+  ): void {
     for (let x = from; x < to; x += CHUNK) {
       const end = Math.min(to, x + CHUNK);
       const up = Math.max(0, -(d0 + ((x + end) / 2) * dd));

@@ -1,5 +1,5 @@
-import { clientOf } from '../../../shared/rpc/contract.ts';
 import { LandscapePlace } from '../../../shared/landscape/place.ts';
+import { clientOf } from '../../../shared/rpc/contract.ts';
 import { LINK } from '../../../shared/rpc/link.ts';
 import type { LinkState } from '../../../shared/rpc/link-state.ts';
 import { Smooth } from './smooth.ts';
