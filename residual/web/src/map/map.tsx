@@ -1,6 +1,7 @@
+import { Minus, Plus } from 'lucide';
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { Button } from '../parts/parts.tsx';
+import { Button } from '../parts/button.tsx';
 import { t } from '../strings.ts';
 import { MapContext, useProjection } from './context.ts';
 import { useGestures } from './gestures.ts';
@@ -29,6 +30,8 @@ interface MapProps extends StageOwner {
   readonly under?: ComponentChildren;
   /** HTML over the layers. */
   readonly over?: ComponentChildren;
+  /** Buttons below those that zoom. */
+  readonly tools?: ComponentChildren;
   /** SVG. */
   readonly children?: ComponentChildren;
 }
@@ -41,6 +44,7 @@ export function Map({
   base,
   under,
   over,
+  tools,
   children,
   ...owner
 }: MapProps): JSX.Element {
@@ -97,12 +101,9 @@ export function Map({
       </MapContext.Provider>
       {/* The buttons are not places on the map. */}
       <div class="map-buttons" onPointerDown={(event) => event.stopPropagation()}>
-        <Button aria-label={t.map.zoomIn} onClick={() => stage.zoomBy(1)}>
-          +
-        </Button>
-        <Button aria-label={t.map.zoomOut} onClick={() => stage.zoomBy(-1)}>
-          −
-        </Button>
+        <Button icon={Plus} aria-label={t.map.zoomIn} onClick={() => stage.zoomBy(1)} />
+        <Button icon={Minus} aria-label={t.map.zoomOut} onClick={() => stage.zoomBy(-1)} />
+        {tools}
       </div>
     </div>
   );
