@@ -58,6 +58,9 @@ export const SHAPES: Readonly<Record<Craft, readonly string[]>> = {
     'M-4 -10L0 -14L4 -10Z',
   ],
   boat: ['M0 -18C6 -11 8 -4 8 4V15H-8V4C-8 -4 -6 -11 0 -18Z', 'M-4 1H4V9H-4Z'],
-  submarine: ['M0 -18C5 -15 6 -8 6 0C6 8 4 13 1.5 15V18H-1.5V15C-4 13 -6 8 -6 0C-6 -8 -5 -15 0 -18Z', 'M-2 -4H2V4H-2Z'],
+  submarine: [
+    'M0 -18C5 -15 6 -8 6 0C6 8 4 13 1.5 15V18H-1.5V15C-4 13 -6 8 -6 0C-6 -8 -5 -15 0 -18Z',
+    'M-2 -4H2V4H-2Z',
+  ],
   other: ['M0 -17L12 13L0 7L-12 13Z'],
 };

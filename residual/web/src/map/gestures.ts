@@ -1,5 +1,5 @@
-import type { JSX } from 'preact';
-import { type MutableRef, useEffect, useRef } from 'preact/hooks';
+import type { JSX, RefObject } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import type { Place, Point } from './projection.ts';
 import type { Stage } from './stage.ts';
 
@@ -14,7 +14,7 @@ type Handlers = Pick<
 
 /** Pointer, two fingers, wheel and keys. @param onPick a click or a tap where no layer takes it */
 export function useGestures(
-  box: MutableRef<HTMLDivElement | null>,
+  box: RefObject<HTMLDivElement | null>,
   stage: Stage,
   onPick: ((place: Place) => void) | undefined,
 ): Handlers {

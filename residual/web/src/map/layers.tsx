@@ -87,7 +87,10 @@ export function Marker({
   const { x, y } = projection.toScreen(dragged ?? at);
   const under = (event: TargetedPointerEvent<Element>): Place => {
     const box = event.currentTarget.closest('.map')?.getBoundingClientRect();
-    return frames.projection.toPlace({ x: event.clientX - (box?.left ?? 0), y: event.clientY - (box?.top ?? 0) });
+    return frames.projection.toPlace({
+      x: event.clientX - (box?.left ?? 0),
+      y: event.clientY - (box?.top ?? 0),
+    });
   };
   return (
     <g

@@ -89,7 +89,12 @@ function pathOf({ coordinates }: Land): Path2D {
 /** The copies of the world beside the one in the middle, too. */
 const COPIES = [-1, 0, 1];
 
-function drawLand(pen: CanvasRenderingContext2D, projection: Projection, ground: string, coast: string): void {
+function drawLand(
+  pen: CanvasRenderingContext2D,
+  projection: Projection,
+  ground: string,
+  coast: string,
+): void {
   if (land === null) return;
   const before = pen.getTransform();
   const scale = projection.worldPx;

@@ -115,9 +115,7 @@ export function turn(from: number, to: number): number {
 }
 
 export function isSameView(a: View, b: View): boolean {
-  return (
-    a.lat === b.lat && a.lon === b.lon && a.zoom === b.zoom && (a.bearing ?? 0) === (b.bearing ?? 0)
-  );
+  return a.lat === b.lat && a.lon === b.lon && a.zoom === b.zoom && (a.bearing ?? 0) === (b.bearing ?? 0);
 }
 
 /** Along the great circle, m. */

@@ -21,14 +21,14 @@ const pictures = new Set<string>();
 type Load = Parameters<typeof addProtocol>[1];
 
 const fromFile: Load = async (request, stopper) => {
-  const answer = await files.tile(request, stopper);
-  const { data } = answer;
+  const { data } = await files.tile(request, stopper);
   // What is no tile describes the file.
-  if (!(data instanceof Uint8Array) || data.length === 0) return answer;
+  if (typeof data !== 'object' || data === null) throw new Error('a file without tiles');
+  if (!(data instanceof Uint8Array) || data.length === 0) return { data };
   const isPicture = [...pictures].some((address) => request.url.startsWith(`${FILE}://${address}/`));
   if (isPicture) checkPicture(data);
   else if (data.length > MOST_VECTOR_BYTES) throw new Error('a tile that is too large');
-  return answer;
+  return { data };
 };
 
 const fromNode: Load = async ({ url }, stopper) => {

@@ -1,10 +1,11 @@
-import { type MutableRef, useEffect, useRef } from 'preact/hooks';
+import type { RefObject } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { CarriedCanvas, type Draw } from './carried-canvas.ts';
 import { useFrames } from './context.ts';
 
 /** A canvas of a layer, which stays with the map. @param draw reads what is newest itself */
 export function useCanvas(draw: Draw): {
-  readonly ref: MutableRef<HTMLCanvasElement | null>;
+  readonly ref: RefObject<HTMLCanvasElement | null>;
   /** What it shows has changed. */
   readonly touch: () => void;
   /** Adds to what is drawn. */

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { theme } from '../parts/theme.ts';
 
 /** The theme that is shown, for what is drawn and not styled: changes when its colours do. */
-export function useTheme(): 'light' | 'dark' {
+export function useTheme(): Exclude<typeof theme.value, 'auto'> {
   const query = matchMedia('(prefers-color-scheme: dark)');
   const [system, setSystem] = useState(query.matches);
   useEffect(() => {
@@ -10,6 +10,6 @@ export function useTheme(): 'light' | 'dark' {
     query.addEventListener('change', change);
     return () => query.removeEventListener('change', change);
   }, []);
-  const isDark = theme.value === 'auto' ? system : theme.value === 'dark';
-  return isDark ? 'dark' : 'light';
+  if (theme.value !== 'auto') return theme.value;
+  return system ? 'dark' : 'light';
 }

@@ -42,7 +42,9 @@ function scaleOf(values: readonly (number | null)[], round: number): Scale {
 export function FlyTrack(): JSX.Element | null {
   const coloured = coloursOfTrack();
   if (!isShown('track')) return null;
-  return <TrackLayer points={track.value} values={coloured?.values ?? null} scale={coloured?.scale ?? null} />;
+  return (
+    <TrackLayer points={track.value} values={coloured?.values ?? null} scale={coloured?.scale ?? null} />
+  );
 }
 
 function coloursOfTrack(): { readonly values: readonly (number | null)[]; readonly scale: Scale } | null {

@@ -1,5 +1,5 @@
-import { number } from '../../../parts/format.ts';
 import { bearing, distance, type Place } from '../../../map/projection.ts';
+import { number } from '../../../parts/format.ts';
 import { t } from '../../../strings.ts';
 
 /** A length as a person reads it. @param metres null: not known */

@@ -4,8 +4,8 @@ import { Line, Marker } from '../../../map/layers.tsx';
 import { distance } from '../../../map/projection.ts';
 import { Button } from '../../../parts/button.tsx';
 import { t } from '../../../strings.ts';
-import css from './map.module.css';
 import { legText, lengthText } from './lengths.ts';
+import css from './map.module.css';
 import { ruler } from './state.ts';
 import { PlaceLabel } from './target-layer.tsx';
 

@@ -9,13 +9,7 @@ import { LayerSheet } from './layer-sheet.tsx';
 import { follow, following, ruler, turnWithVehicle } from './state.ts';
 
 /** The buttons of the map, below those that zoom. */
-export function MapTools({
-  base,
-  onFit,
-}: {
-  readonly base: Base;
-  readonly onFit: () => void;
-}): JSX.Element {
+export function MapTools({ base, onFit }: { readonly base: Base; readonly onFit: () => void }): JSX.Element {
   const [open, setOpen] = useState(false);
   const { headingUp } = choices.value;
   return (
@@ -39,12 +33,7 @@ export function MapTools({
         aria-pressed={ruler.value !== null}
         onClick={() => (ruler.value = ruler.value === null ? [] : null)}
       />
-      <Button
-        icon={Layers}
-        aria-label={t.map.layers}
-        aria-haspopup="dialog"
-        onClick={() => setOpen(true)}
-      />
+      <Button icon={Layers} aria-label={t.map.layers} aria-haspopup="dialog" onClick={() => setOpen(true)} />
       <LayerSheet base={base} open={open} onClose={() => setOpen(false)} />
     </>
   );

@@ -43,8 +43,7 @@ function Other({
   const above = alt === null || height === null ? null : Math.round((alt - height) / 10) * 10;
   const way = typeof climb !== 'number' || Math.abs(climb) < LEVEL_MS ? '' : climb > 0 ? ' ↑' : ' ↓';
   const isNear =
-    (aircraft.distance_m ?? Number.POSITIVE_INFINITY) < NEAR.metres &&
-    Math.abs(above ?? 0) < NEAR.height;
+    (aircraft.distance_m ?? Number.POSITIVE_INFINITY) < NEAR.metres && Math.abs(above ?? 0) < NEAR.height;
   const state = `${age > AGEING_S ? ' ageing' : ''}${isNear ? ' near' : ''}`;
   return (
     <g class={`marker traffic${state}`} transform={`translate(${x} ${y})`}>
