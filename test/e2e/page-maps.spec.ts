@@ -173,8 +173,8 @@ describe('the map of the page', function () {
         const answer = await route.fetch();
         const source = {
           id: 'img',
-          name: `© ${HOSTILE}Somebody`,
-          attribution: HOSTILE,
+          name: HOSTILE,
+          attribution: `© ${HOSTILE}Somebody`,
           min_zoom: 0,
           max_zoom: 19,
           tile: 'raster',
