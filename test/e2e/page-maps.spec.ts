@@ -19,6 +19,7 @@ import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
 import { plainPng, tinyMap } from '../support/pmtiles.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
+import { TileServer } from '../support/tile-server.ts';
 
 const RED = [200, 30, 30] as const;
 const HOSTILE = '<img src=x onerror="document.title=1">';
@@ -41,11 +42,14 @@ async function colour(page: Page): Promise<Colour> {
   }, picture);
 }
 
-const largeMap = async (page: Page): Promise<void> => {
-  const button = page.getByRole('button', { name: 'Enlarge map' });
-  if ((await button.count()) > 0) await button.click();
-  await page.getByRole('button', { name: 'Layers' }).waitFor();
-};
+/** Makes the map the large one, unless it is. */
+async function largeMap(page: Page): Promise<void> {
+  const small = page.getByRole('button', { name: 'Enlarge map' });
+  const layers = page.getByRole('button', { name: 'Layers' });
+  await small.or(layers).first().waitFor();
+  if (await small.isVisible()) await small.click();
+  await layers.waitFor();
+}
 
 /** Where a part of the map is drawn, px from the map's corner. */
 async function placeOf(page: Page, selector: string): Promise<{ x: number; y: number }> {
@@ -144,9 +148,10 @@ describe('the map of the page', function () {
           const line = canvas
             ?.getContext('2d')
             ?.getImageData(0, Math.round(canvas.height / 2), canvas.width, 1).data;
-          const seen = new Set<string>();
-          for (let at = 0; at < (line?.length ?? 0); at += 4) seen.add((line ?? []).slice(at, at + 3).join());
-          return seen.size;
+          const found = new Set<string>();
+          for (let at = 0; at < (line?.length ?? 0); at += 4)
+            found.add((line ?? []).slice(at, at + 3).join());
+          return found.size;
         });
       await askAgain('ground and lines from near', colours, (count) => count >= 2);
       await page.locator('.map').focus();
@@ -235,6 +240,31 @@ describe('the map of the page', function () {
     await page.context().close();
   });
 
+  it('a source of the configuration is the ground by itself, with whom it is from, also when its server is gone', async () => {
+    const tiles = await TileServer.start();
+    tiles.behaviours.set('field', (_, res) =>
+      res.writeHead(200, { 'content-type': 'image/png' }).end(plainPng(256, RED)),
+    );
+    const config = `maps:\n  sources: ${JSON.stringify([tiles.source('field')])}\n`;
+    const own = await TestNode.start({ config });
+    try {
+      const page = await openPage(browser);
+      const seen = watch(page, own.url);
+      await page.goto(`${own.url}/#/fly`);
+      await page.waitForSelector('.live-vehicle');
+      await askAgain('imagery', async () => colour(page), isRed);
+      expect(await page.locator('.map-source').textContent()).to.equal('© Somebody');
+      await tiles.stop();
+      await page.reload();
+      await page.waitForSelector('.live-vehicle');
+      await askAgain('imagery of the cache', async () => colour(page), isRed);
+      seen.check();
+    } finally {
+      await tiles.stop();
+      await own.stop();
+    }
+  });
+
   it('follows the vehicle until it is moved away, and again by one button; with the way ahead up the vehicle is lower', async () => {
     const page = await flyMap();
     const { width, height } = (await page.locator('.map').boundingBox()) ?? { width: 0, height: 0 };
@@ -302,8 +332,8 @@ describe('the map of the page', function () {
     await bar.waitFor();
     const metres = Number.parseFloat((await bar.textContent()) ?? '');
     const scale = await page.evaluate(() => {
-      const bar = document.querySelector<HTMLElement>('.scale');
-      return Number.parseFloat(bar?.textContent ?? '') / Number.parseFloat(bar?.style.width ?? '');
+      const ruled = document.querySelector<HTMLElement>('.scale');
+      return Number.parseFloat(ruled?.textContent ?? '') / Number.parseFloat(ruled?.style.width ?? '');
     });
     expect(metres / (100 * scale)).to.be.closeTo(1, 0.05);
     await map.click({ position: { x: 300, y: 260 } });
