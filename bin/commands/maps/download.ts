@@ -14,8 +14,8 @@ export default requestCommand('POST /api/maps/download', {
   description:
     'Goes on in the node if this command ends; `svc maps list` shows it, `svc maps delete` stops it. Read the terms of the provider first.',
   examples: [
-    'maps download aerial field.pmtiles --bbox=149.1,-35.4,149.2,-35.3 --count',
-    'maps download aerial field.pmtiles --bbox=149.1,-35.4,149.2,-35.3 --max-zoom=17',
+    'maps download aerial field.pmtiles --bbox=8.5,47.3,8.6,47.4 --count',
+    'maps download aerial field.pmtiles --bbox=8.5,47.3,8.6,47.4',
   ],
   args: {
     source: Args.string({ description: 'id of the source', required: true }),
