@@ -138,7 +138,7 @@ describe('the landscape', () => {
         expect([drawn.width % 2, drawn.height % 2]).to.deep.equal([0, 0]);
         expect(drawn.width).to.be.within(2, 2 * width);
         expect(drawn.height).to.be.within(2, 2 * height);
-        expect(drawn.width * drawn.height).to.be.most(640 * 360 * 1.1);
+        expect(drawn.width * drawn.height).to.be.most(800 * 450 * 1.1);
       }),
     );
   });
