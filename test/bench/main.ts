@@ -1,4 +1,4 @@
-/** `npm run bench [-- connector|extensions|fleet|flight-data|footprint|front|framing|hub-command|landscape|link|log-viewer|logs|missions|nat-video|page|relay|startup|thin-video|tls|video|vision ...]`: prints a table, writes bench-results/<time>.json. */
+/** `npm run bench [-- connector|extensions|fleet|flight-data|footprint|front|framing|hub-command|landscape|link|log-viewer|logs|map-frames|missions|nat-video|page|relay|startup|thin-video|tls|video|vision ...]`: prints a table, writes bench-results/<time>.json. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -16,6 +16,7 @@ import { benchLandscape } from './landscape.ts';
 import { benchLink } from './link.ts';
 import { benchLogViewer } from './log-viewer.ts';
 import { benchLogs } from './logs.ts';
+import { benchMapFrames } from './map-frames.ts';
 import { benchMissions } from './missions.ts';
 import type { BenchName } from './names.ts';
 import { benchNatVideo } from './nat-video.ts';
@@ -41,6 +42,7 @@ const BENCHES: Readonly<Record<BenchName, () => Promise<readonly Result[]>>> = {
   link: benchLink,
   'log-viewer': benchLogViewer,
   logs: benchLogs,
+  'map-frames': benchMapFrames,
   missions: benchMissions,
   'nat-video': benchNatVideo,
   page: benchPage,

@@ -12,6 +12,7 @@ export const BENCH_NAMES = [
   'link',
   'log-viewer',
   'logs',
+  'map-frames',
   'missions',
   'nat-video',
   'page',

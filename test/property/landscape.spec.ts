@@ -6,7 +6,8 @@ import { LandscapePicture } from '../../residual/video/landscape/landscape-pictu
 import { Smooth } from '../../residual/video/landscape/smooth.ts';
 import type { Pose } from '../../residual/video/landscape/view.ts';
 import { drawnSize } from '../../residual/video/sources/landscape-source.ts';
-import { DEMO_SEED, EXTENT_M, type Landscape, makeLandscape, PAD } from '../../shared/landscape/landscape.ts';
+import { DEMO_SEED, type Landscape, makeLandscape } from '../../shared/landscape/landscape.ts';
+import { EXTENT_M, PAD } from '../../shared/landscape/parts.ts';
 import { LandscapePlace, SIM_HOME } from '../../shared/landscape/place.ts';
 import { areaOf, corner } from '../../shared/landscape/polygon.ts';
 
