@@ -47,7 +47,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['auth', 'errors.ts', 'units.ts', 'vision'],
     ['async', 'boot-clock.ts', 'flight'],
     ['files', 'landscape', 'logs', 'schemas'],
-    ['json-file.ts'],
+    ['json-file.ts', 'maps'],
     ['config', 'mission', 'operator', 'plugins', 'radio-slots.ts'],
     ['first-boot', 'process', 'routes', 'update'],
     ['audit', 'fleet', 'http', 'video'],

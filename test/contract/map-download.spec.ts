@@ -29,8 +29,6 @@ const AREA = {
   name: 'field.pmtiles',
 };
 
-const isTemporary = (name: string): boolean => name.startsWith('.');
-
 describe('an offline area', function () {
   this.timeout(60_000);
   let server: TileServer;
