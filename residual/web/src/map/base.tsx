@@ -12,9 +12,9 @@ import { useTheme } from './use-theme.ts';
 
 /** The ground under the layers: a map file or a source of tiles of the node, where the browser can draw it; else the outline of the world. */
 
-export const OUTLINE = 'outline';
+const OUTLINE = 'outline';
 
-export interface BaseOption {
+interface BaseOption {
   readonly id: string;
   readonly name: string;
   /** Null: the outline. */

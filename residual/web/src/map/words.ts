@@ -60,5 +60,5 @@ export const mapWords = {
     'south-west',
     'west',
     'north-west',
-  ] as readonly string[],
+  ],
 };
