@@ -2,7 +2,7 @@ import { computed } from '@preact/signals';
 import { type Family, familyOf } from '../../../../../shared/flight/modes.ts';
 import { isPlace } from '../../../../../shared/mission/commands.ts';
 import type { Answer } from '../../api/rows.ts';
-import { age, fresh, newest } from '../../api/telemetry.ts';
+import { age, armed, fresh, newest } from '../../api/telemetry.ts';
 import type { Place } from '../../map/projection.ts';
 
 /** What several parts of the page read of the vehicle. */
@@ -31,6 +31,22 @@ export const inAir = computed<boolean | null>(() => {
   const state = fresh('landed_state', ({ landed_state: now }) => now);
   return state === null ? null : state !== 'on_ground';
 });
+
+/**
+ * What can be told to it now. `armed`: its motors are on, and it stands on the ground. One that is not heard is what it was last; one
+ * that does not say whether it flies is taken to fly.
+ */
+export type Phase = 'disarmed' | 'armed' | 'flight';
+let phaseBefore: Phase = 'disarmed';
+export const phase = computed<Phase>(() => {
+  const state = armed.value;
+  if (state !== 'unknown')
+    phaseBefore = state === true ? (inAir.value === false ? 'armed' : 'flight') : 'disarmed';
+  return phaseBefore;
+});
+
+/** There is a vehicle, and it is not heard. */
+export const isSilent = computed(() => armed.value === 'unknown');
 
 /** Whole seconds since the vehicle was heard; null: never. */
 export const heardAgo = computed(() => {
