@@ -101,7 +101,7 @@ describe('flying by hand, on the page', function () {
 
   it('one that has a button for a mode gives it once', async () => {
     await choosePad();
-    await page.getByText('Sticks and buttons …').click();
+    await page.getByText('Sticks and buttons', { exact: true }).click();
     const button = page.getByLabel('Button 2', { exact: true });
     await button.selectOption('ALT_HOLD');
     await take();
@@ -131,7 +131,7 @@ describe('flying by hand, on the page', function () {
   it('can be used by everybody, on a phone too', async () => {
     await page.setViewportSize(PHONE);
     await take();
-    await page.getByText('Sticks and buttons …').click();
+    await page.getByText('Sticks and buttons', { exact: true }).click();
     await checkAxe(page);
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).to.be.at.most(0);
   });

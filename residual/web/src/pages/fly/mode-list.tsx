@@ -4,7 +4,7 @@ import { type Family, modeChoices } from '../../../../../shared/flight/modes.ts'
 import { steady } from '../../api/steady.ts';
 import { fresh } from '../../api/telemetry.ts';
 import type { Commands } from '../../commands/orders.ts';
-import { HoldButton, Icon } from '../../parts/parts.tsx';
+import { HoldButton, Icon, Note } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
 import css from './dock.module.css';
 import { family } from './vehicle-state.ts';
@@ -58,28 +58,36 @@ export function ModeList({
   const common = COMMON[kind].filter((name) => all.includes(name));
   const rest = all.filter((name) => !common.includes(name));
   const words: Readonly<Record<string, string>> = t.fly.modeMeans[kind];
+  const why = whyNot('mode');
   return (
     <>
-      <p class="hint">{t.fly.modeHint}</p>
+      {why === null ? <p class="hint">{t.fly.modeHint}</p> : <Note tone="warn">{why}</Note>}
       {[common, rest].map((group, at) => (
         <ul key={at === 0 ? 'common' : 'rest'} class={css['modes']}>
           {group.map((name) => (
             <li key={name} aria-current={name === now ? 'true' : undefined}>
-              <HoldButton
-                kind="plain"
-                busy={running !== null}
-                why={name === now ? t.fly.modeNow : whyNot('mode')}
-                label={name === now ? name : t.fly.switchTo(name)}
-                {...(row === undefined ? {} : { row })}
-                onConfirm={() => {
-                  give(t.fly.switchTo(name), { cmd: 'mode', args: [name] });
-                  then();
-                }}
-              >
-                <strong>{name}</strong>
-                {name === now ? <Icon of={Check} /> : null}
-                {words[name] === undefined ? null : <small>{words[name]}</small>}
-              </HoldButton>
+              {name === now ? (
+                <strong>
+                  {name}
+                  <Icon of={Check} />
+                </strong>
+              ) : (
+                <HoldButton
+                  kind="plain"
+                  busy={running !== null}
+                  // What is in the way of all stands above them, once.
+                  why={why === null ? null : ''}
+                  label={t.fly.switchTo(name)}
+                  {...(row === undefined ? {} : { row })}
+                  onConfirm={() => {
+                    give(t.fly.switchTo(name), { cmd: 'mode', args: [name] });
+                    then();
+                  }}
+                >
+                  {name}
+                </HoldButton>
+              )}
+              <small>{words[name] ?? ''}</small>
             </li>
           ))}
         </ul>

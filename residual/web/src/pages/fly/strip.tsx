@@ -234,7 +234,13 @@ function PictureChip({
         .join(', ')}
       always={picture === 'shown'}
     >
-      <span id="video-state" role="status" class={live.value ? 'live' : ''}>
+      {/* Without a picture two words say so, and the whole sentence whoever touches them. */}
+      {picture === 'none' ? t.fly.video.noPicture : null}
+      <span
+        id="video-state"
+        role="status"
+        class={picture === 'none' ? 'visually-hidden' : live.value ? 'live' : ''}
+      >
         {words.value}
       </span>
       {facts === '' ? null : <small class="picture-facts">{facts}</small>}

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Insets } from './map/state.ts';
 
+const NARROW_PX = 700;
 const NOTHING: Insets = { top: 0, right: 0, bottom: 0, left: 0 };
 
 /**
@@ -21,7 +22,14 @@ export function useInsets(
       const whole = box.getBoundingClientRect();
       const [top, bottom, side, inset] = parts.map(({ current }) => current?.getBoundingClientRect());
       const next: Insets = {
-        top: Math.round(Math.max(top?.bottom ?? 0, hasInset ? (inset?.bottom ?? 0) : 0) - whole.top),
+        // In a wide window the chips are not above what stands at the right.
+        top: Math.round(
+          Math.max(
+            whole.top,
+            whole.width > NARROW_PX ? 0 : (top?.bottom ?? 0),
+            hasInset ? (inset?.bottom ?? 0) : 0,
+          ) - whole.top,
+        ),
         right: isSide && side !== undefined ? Math.round(whole.right - side.left) : 0,
         bottom: Math.round(
           whole.bottom - Math.min(bottom?.top ?? whole.bottom, isSide ? Infinity : (side?.top ?? Infinity)),

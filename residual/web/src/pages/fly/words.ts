@@ -42,6 +42,7 @@ export const flyWords = {
     recording: (time: string, size: string) => `Recording ${time}, ${size}`,
     recorded: (name: string) => `Recording saved: ${name}`,
     tools: 'Picture',
+    noPicture: 'No picture',
     stopped: (why: string) => `The last recording stopped: ${why}`,
   },
   seen: {
@@ -175,7 +176,6 @@ export const flyWords = {
   mode: 'Flight mode',
   modeWord: 'Mode',
   modeHint: 'Hold a mode to switch to it.',
-  modeNow: 'This is the mode now.',
   noModes: 'The modes of this vehicle are not known.',
   modeMeans: {
     copter: {
