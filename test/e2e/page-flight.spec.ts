@@ -132,7 +132,7 @@ describe('flying from the page', function () {
     );
     await says('Flying');
     await page.waitForSelector('.instruments__key-figures :text-matches("^0:[0-9]{2}$")');
-    await sheet('More');
+    await sheet('More commands');
     await page.getByRole('button', { name: 'Go to …', exact: true }).click();
     await page.getByLabel('Latitude, °', { exact: true }).fill('48');
     await page.getByLabel('Longitude, °', { exact: true }).fill('11');
@@ -141,7 +141,7 @@ describe('flying from the page', function () {
     const far = 'Go to 48, 11 anyway';
     await hold(far);
     await says(`${far}: accepted.`);
-    await sheet('More');
+    await sheet('More commands');
     await hold('Start mission');
     await says('Start mission: accepted.');
     await telemetry(node, ({ mission }) => {
@@ -259,7 +259,7 @@ describe('flying from the page', function () {
         expect(wide, `${theme} ${size.width}`).to.equal(false);
       }
       await page.setViewportSize(PHONE);
-      for (const name of ['Take off', 'Mode', 'More', 'Instruments', 'Vehicle messages']) {
+      for (const name of ['Take off', 'Mode', 'More commands', 'Instruments', 'Vehicle messages']) {
         const button = page.getByRole('button', { name, exact: true });
         if ((await button.getAttribute('aria-disabled')) === 'true') continue;
         await sheet(name);
@@ -285,7 +285,7 @@ describe('flying from the page', function () {
     try {
       await page.getByRole('alert').getByText('Link lost for').waitFor();
       // What came after the last heartbeat is as much younger.
-      await page.waitForSelector('.vehicle.old');
+      await page.waitForSelector('.vehicle.old', { state: 'attached' });
       await page.waitForSelector('.instruments__horizon.stale');
       for (const label of ['Height', 'Ground speed', 'Climb', 'Heading', 'Position'])
         expect(await figure(label), label).to.match(/^–/);

@@ -23,9 +23,12 @@ export function DockButton({
   icon,
   word,
   kind = 'plain',
+  name,
   why = null,
   onPress,
 }: Looks & {
+  /** What it is called where the word does not say enough, with the word in it. */
+  readonly name?: string;
   readonly why?: string | null;
   readonly onPress: () => void;
 }): JSX.Element {
@@ -35,7 +38,8 @@ export function DockButton({
       class={`${css['button']} ${kind}`}
       aria-disabled={why !== null}
       aria-haspopup="dialog"
-      title={why ?? word}
+      aria-label={name}
+      title={why ?? name ?? word}
       onClick={() => (why === null ? onPress() : say(why, 'warn'))}
     >
       <Icon of={icon} />

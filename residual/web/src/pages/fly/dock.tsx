@@ -96,7 +96,12 @@ export function Dock({
         keyed={key === 'stop'}
       />
       <DockButton icon={SlidersHorizontal} word={t.fly.modeWord} onPress={() => onOpen('mode')} />
-      <DockButton icon={Ellipsis} word={t.app.more} onPress={() => onOpen('more')} />
+      <DockButton
+        icon={Ellipsis}
+        word={t.app.more}
+        name={t.fly.moreCommands}
+        onPress={() => onOpen('more')}
+      />
     </div>
   );
 }

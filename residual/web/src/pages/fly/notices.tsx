@@ -93,9 +93,9 @@ function LinkLost(): JSX.Element | null {
               </ul>
             )}
           </>
-        ) : (
+        ) : newest.value?.armed === false ? (
           <p>{t.fly.linkLostGround}</p>
-        )}
+        ) : null}
       </Notice>
     </div>
   );

@@ -32,21 +32,21 @@ export const inAir = computed<boolean | null>(() => {
   return state === null ? null : state !== 'on_ground';
 });
 
+/** There is a vehicle, and it is not heard. */
+export const isSilent = computed(() => armed.value === 'unknown');
+
 /**
  * What can be told to it now. `armed`: its motors are on, and it stands on the ground. One that is not heard is what it was last; one
  * that does not say whether it flies is taken to fly.
  */
 export type Phase = 'disarmed' | 'armed' | 'flight';
-let phaseBefore: Phase = 'disarmed';
 export const phase = computed<Phase>(() => {
-  const state = armed.value;
-  if (state !== 'unknown')
-    phaseBefore = state === true ? (inAir.value === false ? 'armed' : 'flight') : 'disarmed';
-  return phaseBefore;
+  const body = newest.value;
+  const isArmed = isSilent.value ? body?.armed === true : armed.value === true;
+  if (!isArmed) return 'disarmed';
+  const isLanded = isSilent.value ? body?.landed_state === 'on_ground' : inAir.value === false;
+  return isLanded ? 'armed' : 'flight';
 });
-
-/** There is a vehicle, and it is not heard. */
-export const isSilent = computed(() => armed.value === 'unknown');
 
 /** Whole seconds since the vehicle was heard; null: never. */
 export const heardAgo = computed(() => {
