@@ -16,6 +16,7 @@ import css from './sticks.module.css';
 import { TouchSticks } from './touch.tsx';
 
 const TOUCH = 'touch';
+const PASSING_MS = 8000;
 
 /** Flying by hand: with a gamepad, or with two thumbs on the screen. Taken in a sheet; over the picture while it goes on. */
 export function Sticks({
@@ -37,6 +38,12 @@ export function Sticks({
   useEffect(() => () => hold?.stop(), [hold]);
   const { phase, refusal } = holdState.value;
   const active = phase !== 'off' && phase !== 'lost';
+  // That nothing is sent any more is told in passing.
+  useEffect(() => {
+    if (phase !== 'off' || hold === null) return;
+    const timer = setTimeout(() => setHold(null), PASSING_MS);
+    return () => clearTimeout(timer);
+  }, [phase, hold]);
   const pad = pads.value.find(({ index }) => String(index) === chosen);
   useButtons(active ? pad : undefined, commands);
   if (!may('command.post') || !may('manual.ws.ws')) return null;
