@@ -96,6 +96,11 @@ describe("flying a node from the hub's page", function () {
   async function hold(name: string, answer = `${name}: accepted`): Promise<void> {
     const outcome = async (): Promise<string> => page.$eval('.outcome', (element) => element.textContent);
     const before = await outcome();
+    await askAgain(
+      `${name} can be held`,
+      async () => button(name).getAttribute('aria-disabled'),
+      (off) => off === 'false',
+    );
     await press(name);
     try {
       await askAgain(`${name} was held`, outcome, (text) => text !== before && text.startsWith(`${name}: `));
@@ -166,6 +171,7 @@ describe("flying a node from the hub's page", function () {
     // Another kind of screen loads the page anew: the keys are still there.
     for (const screen of [PHONE, { width: 1280, height: 1000 }]) {
       await page.setViewportSize(screen);
+      await page.goto('about:blank');
       await signIn(page);
       await says('You sign here as ada.');
       await checkAxe(page);

@@ -81,7 +81,15 @@ export function FlightSheet({
   readonly children: ComponentChildren;
 }): JSX.Element {
   return (
-    <Dialog sheet title={title} open={shown === name} onClose={onClose}>
+    <Dialog
+      sheet
+      title={title}
+      open={shown === name}
+      onClose={() => {
+        // One that makes room for another says that it is shut, too.
+        if (shown === name) onClose();
+      }}
+    >
       {children}
       <DockAgain commands={commands} />
     </Dialog>
