@@ -64,8 +64,8 @@ export function useBase(): Base {
         outline,
       ]
     : [outline];
-  const usable = options.filter(({ id }) => !broken.value.has(id));
-  const chosen = usable.find(({ id }) => id === choices.value.base) ?? usable[0] ?? outline;
+  const wanted = options.find(({ id }) => id === choices.value.base) ?? options[0] ?? outline;
+  const chosen = broken.value.has(wanted.id) ? outline : wanted;
   const file = chosen.ground?.kind === 'file' ? chosen.ground.file : null;
   const [lon = 0, lat = 0, zoom = 2] = file?.center ?? [];
   const { ground, id } = chosen;
