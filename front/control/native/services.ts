@@ -1,7 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { JsonObject } from '../../../shared/member.ts';
-import type { Logger } from '../../../shared/process/logger.ts';
 import { cpuSecondsOf } from '../../../shared/process/cpu-time.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
 import { memoryOf } from '../../../shared/process/memory.ts';
 import type { coreRows } from '../../../shared/routes/core.ts';
 import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
