@@ -154,9 +154,10 @@ describe("flying a node from the hub's page", function () {
       (listed) => listed,
     );
     await checkAxe(page);
-    // Another kind of screen loads the page anew: the keys are still there.
+    // Loaded anew, the keys are still there.
     for (const screen of [PHONE, { width: 1280, height: 1000 }]) {
       await page.setViewportSize(screen);
+      await page.reload();
       await signIn(page);
       await says('You sign here as ada.');
       await checkAxe(page);
