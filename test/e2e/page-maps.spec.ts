@@ -252,7 +252,7 @@ describe('the map of the page', function () {
       const seen = watch(page, own.url);
       // A file of Zürich is no ground for a vehicle in Canberra.
       const far = tinyMap('Zürich', plainPng(256, [30, 30, 200]), 0);
-      const { status } = await fetch(`${own.url}/api/maps/far.pmtiles`, { method: 'PUT', body: far });
+      const { status } = await fetch(`${own.url}/api/maps/far.pmtiles`, { method: 'PUT', body: new Uint8Array(far) });
       expect(status).to.be.oneOf([200, 201]);
       await page.goto(`${own.url}/#/fly`);
       await page.waitForSelector('.live-vehicle');
