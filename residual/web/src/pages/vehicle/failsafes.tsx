@@ -22,7 +22,7 @@ export function Failsafes({
       <ul>
         {found.map((each) => (
           <li key={each.failure}>
-            {sentence(each, params.get(each.param))} <small class="hint">{each.param}</small>
+            {failsafeSentence(each, params.get(each.param))} <small class="hint">{each.param}</small>
           </li>
         ))}
       </ul>
@@ -30,7 +30,11 @@ export function Failsafes({
   );
 }
 
-function sentence({ failure, value, off, after }: Failsafe, param: Param | undefined): string {
+/** @param param what says what is done, with its description */
+export function failsafeSentence(
+  { failure, value, off, after }: Failsafe,
+  param: Pick<Param, 'details'> | undefined,
+): string {
   const done = off
     ? t.vehicle.setup.nothing
     : (meaning(value, param?.details ?? null) ?? t.vehicle.setup.setTo(value));
