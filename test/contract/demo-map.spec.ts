@@ -29,7 +29,11 @@ describe('the map of the demo', () => {
         return { data: new Uint8Array(buffer.subarray(0, bytesRead)).buffer };
       },
     });
-    return work(map).finally(async () => file.close());
+    try {
+      return await work(map);
+    } finally {
+      await file.close();
+    }
   };
 
   it('is one that the node lists, around the place where its vehicle stands', async () => {

@@ -6,7 +6,8 @@ import { LandscapePicture } from '../../residual/video/landscape/landscape-pictu
 import { Smooth } from '../../residual/video/landscape/smooth.ts';
 import type { Pose } from '../../residual/video/landscape/view.ts';
 import { drawnSize } from '../../residual/video/sources/landscape-source.ts';
-import { DEMO_SEED, EXTENT_M, type Landscape, makeLandscape, PAD } from '../../shared/landscape/landscape.ts';
+import { DEMO_SEED, type Landscape, makeLandscape } from '../../shared/landscape/landscape.ts';
+import { EXTENT_M, PAD } from '../../shared/landscape/parts.ts';
 import { LandscapePlace, SIM_HOME } from '../../shared/landscape/place.ts';
 import { areaOf, corner } from '../../shared/landscape/polygon.ts';
 
@@ -138,7 +139,7 @@ describe('the landscape', () => {
         expect([drawn.width % 2, drawn.height % 2]).to.deep.equal([0, 0]);
         expect(drawn.width).to.be.within(2, 2 * width);
         expect(drawn.height).to.be.within(2, 2 * height);
-        expect(drawn.width * drawn.height).to.be.most(640 * 360 * 1.1);
+        expect(drawn.width * drawn.height).to.be.most(800 * 450 * 1.1);
       }),
     );
   });

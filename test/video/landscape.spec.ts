@@ -107,12 +107,12 @@ describe('the camera landscape', function () {
     await command('arm');
     await command('takeoff', 25);
     await shows('the lawn lies below', [0.4, 0.9], GROUND.lawn);
-    const [before] = await Promise.all([coloursOf(await snapshot())]);
+    const ahead = await coloursOf(await snapshot());
     await command('yaw', 173);
     await askAgain(
       'the other side is seen',
       async () => coloursOf(await snapshot()),
-      (picture) => COARSE.some(([across, down]) => !isAlike(before, picture, across, down)),
+      (picture) => COARSE.some(([across, down]) => !isAlike(ahead, picture, across, down)),
     );
     await command('land');
     await askAgain(

@@ -21,7 +21,7 @@ const HIGHEST_M = 30_000;
 const FURTHEST_M = 100_000;
 
 /** A vector: east, north, down. */
-export interface Vector {
+interface Vector {
   e: number;
   n: number;
   d: number;
