@@ -119,7 +119,7 @@ describe('the picture on the page', function () {
       const sent: string[] = [];
       page.on('request', (request) => sent.push(new URL(request.url()).pathname));
       await page.goto(`${node.url}/#/fly`);
-      await page.getByLabel('PIN, pairing key or token').fill('svc_wrong');
+      await page.locator('input[name=secret]').fill('svc_wrong');
       await page.click('form button[type=submit]');
       await page.getByText('Wrong PIN, key or token.').waitFor();
       await page.waitForLoadState('networkidle');
