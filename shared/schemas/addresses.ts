@@ -37,7 +37,7 @@ export interface MavlinkEndpoint {
 
 /** The source of pictures, from `video.source`. */
 export type VideoSource =
-  | { readonly kind: 'none' | 'auto' | 'test' }
+  | { readonly kind: 'none' | 'auto' | 'bars' | 'landscape' }
   | { readonly kind: 'v4l2'; readonly device: string }
   | { readonly kind: 'libcamera'; readonly index: number }
   | { readonly kind: 'rtsp'; readonly url: string; readonly host: string }
@@ -157,8 +157,12 @@ export function parseVideoSource(text: string): VideoSource | null {
   switch (kind) {
     case 'none':
     case 'auto':
-    case 'test':
+    case 'bars':
+    case 'landscape':
       return text === kind ? { kind } : null;
+    case 'test':
+      // The older name.
+      return text === kind ? { kind: 'bars' } : null;
     case 'libcamera':
       // Without an index the first one.
       return text === kind || /^\d$/.test(rest) ? { kind, index: Number(rest) } : null;
@@ -210,6 +214,19 @@ function isWebOrigin(text: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && url.origin === text.toLowerCase();
 }
 
+/** An address of tiles: its host is fixed, its path or query has each of {z}, {x} and {y}, and no login. */
+function isTileUrl(text: string): boolean {
+  const url = parseUrl(text.replaceAll(/\{[zxy]\}/g, '0'));
+  if (url === null || !/^https?:$/.test(url.protocol) || /[{}]/.test(decodeURI(url.host))) return false;
+  const [, rest = ''] = /^https?:\/\/[^/?#{}]+([/?].*)$/i.exec(text) ?? [];
+  return (
+    ['{z}', '{x}', '{y}'].every((place) => rest.includes(place)) &&
+    !rest.includes('#') &&
+    url.username === '' &&
+    url.password === ''
+  );
+}
+
 /** The formats of our schemas: the forms, for the error sentence, and whether a text is one. */
 export const FORMATS = {
   'mavlink-source': {
@@ -223,7 +240,7 @@ export const FORMATS = {
   },
   'video-source': {
     forms:
-      'one of auto, none, test, v4l2:/dev/…, libcamera, libcamera:0 to libcamera:9, rtsp://host/path (without a login), rtp:IP-address:port, extension:ID',
+      'one of auto, none, landscape, bars, v4l2:/dev/…, libcamera, libcamera:0 to libcamera:9, rtsp://host/path (without a login), rtp:IP-address:port, extension:ID',
     fits: (text: string) => parseVideoSource(text) !== null,
   },
   'video-output': {
@@ -270,6 +287,10 @@ export const FORMATS = {
   'shown-name': {
     forms: SHOWN_FORM,
     fits: (text: string) => text.isWellFormed() && SHOWN.test(text),
+  },
+  'tile-url': {
+    forms: 'http(s)://host/… with {z}, {x} and {y} behind the host, and without a login',
+    fits: isTileUrl,
   },
   'web-origin': { forms: 'http(s)://host or http(s)://host:port', fits: isWebOrigin },
   'web-origin-or-empty': {

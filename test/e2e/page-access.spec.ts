@@ -44,7 +44,7 @@ describe('the page of who may use the node', function () {
     const session = await verify('4821');
     await visit(page, 'node/update');
     await visit(page, 'access/people');
-    await page.locator('button[aria-label^="Sign out"]').click();
+    await page.locator('button[aria-label^="Sign out"]').first().click();
     // The one of the change itself, then ours.
     await page.waitForFunction(
       () => document.querySelectorAll('button[aria-label^="Sign out"]').length === 1,

@@ -185,7 +185,8 @@ describe('the page of the plan', function () {
     expect(await page.$eval('tr.fault [role=alert]', (each) => each.textContent)).to.include(
       'Item 2: x is the latitude in degrees, -90 to 90, and is 95.',
     );
-    await press('Upload Fix the marked item first.');
+    const upload = page.getByRole('button', { name: 'Upload Fix the marked item first.', exact: true });
+    await upload.click({ force: true });
     expect(await held('mission')).to.deep.equal(before);
     await press('Undo');
     await says('Same as on the vehicle.');

@@ -90,7 +90,7 @@ describe('the page of the set-up', function () {
     await page.waitForSelector('.copyable input');
     await checkAxe(page);
     await page.getByRole('checkbox', { name: 'I have saved it', exact: true }).click();
-    await page.locator('.setup__one-step .button.primary').click();
+    await button('Continue').click();
     await page.waitForFunction(() => document.querySelector('.copyable') === null);
     expect(await stateOf('pairing', key)).to.equal('complete');
     seen.check();

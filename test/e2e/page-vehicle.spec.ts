@@ -114,7 +114,10 @@ describe('the page of the vehicle', function () {
     await command('disarm');
     await visit(page, 'vehicle/logs');
     await says('Telemetry log 2');
-    await page.getByText('events').first().click();
+    await page
+      .getByText(/events/)
+      .first()
+      .click();
     await says('flight_file tlog');
     await says('disarmed');
     await checkAxe(page);

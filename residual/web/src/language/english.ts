@@ -1,3 +1,4 @@
+import { mapWords } from '../map/words.ts';
 import { accessWords } from '../pages/access/words.ts';
 import { extensionsWords } from '../pages/extensions/words.ts';
 import { flyWords } from '../pages/fly/words.ts';
@@ -17,7 +18,8 @@ export const english = {
     away: (seconds: number) => `No answer from the node for ${seconds} s. This page may be out of date.`,
     checking: 'Asking the node …',
     unreachable: (since: string) => `Node unreachable since ${since}.`,
-    newer: 'A new version is there.',
+    unreachableToDo: 'Check its power, and that this device is on its network. This page goes on by itself.',
+    newer: 'The node has a new version of this page.',
     reload: 'Reload',
     noAnswer: 'The node does not answer yet. Trying again …',
     page: {
@@ -82,14 +84,27 @@ export const english = {
   },
   signIn: {
     title: 'Sign in',
-    secret: 'PIN, pairing key or token',
+    toDrone: 'Sign in to this drone',
+    toGround: 'Sign in to this ground station',
+    with: 'Sign in with',
+    pin: 'PIN',
+    other: 'Key or token',
+    key: 'Pairing key',
+    token: 'Token',
+    secret: 'Pairing key or token',
+    help: 'What do I sign in with?',
+    kinds: {
+      pin: '4 to 12 digits, set in the set-up. For people on the node’s network.',
+      key: 'Starts with svc_. Shown once when the node was paired. It opens everything.',
+      token: 'Made under Access for a program or an AI client. It opens what it was made for.',
+    },
     keep: 'Stay signed in on this browser',
     keepHint:
       'Without it you stay signed in until you close this tab; with it, for up to 24 hours. Keys and tokens are never stored.',
     button: 'Sign in',
     ended: 'Your session ended, or the PIN or key changed. Sign in again.',
     unknown: 'Not a PIN (4 to 12 digits), pairing key or token.',
-    wrong: 'Wrong PIN, key or token.',
+    wrong: 'Wrong PIN, key or token. Forgotten? Set a new PIN over the node’s hotspot or USB cable.',
     noPin: 'No PIN is set yet. Use the pairing key, or set a PIN over the node’s hotspot or USB cable.',
     refused: 'The node refuses this browser',
     nearer: 'This node is not paired yet, so it answers only on its own hotspot and USB cable.',
@@ -108,13 +123,7 @@ export const english = {
   access: accessWords,
   ground: groundWords,
   setup: setupWords,
-  map: {
-    zoomIn: 'Zoom in',
-    zoomOut: 'Zoom out',
-    file: 'Map file',
-    grid: 'Grid',
-    source: (text: string) => `Map: ${text}`,
-  },
+  map: mapWords,
   form: {
     search: 'Search settings',
     noHit: 'No matching settings.',
