@@ -213,7 +213,7 @@ describe('the map of the page', function () {
       const asked = headers.length;
       // Another place: tiles that are not there yet.
       await page.locator('.map').focus();
-      for (let n = 0; n < 12; n++) await page.keyboard.press('ArrowRight');
+      for (let n = 0; n < 30; n++) await page.keyboard.press('ArrowRight');
       await askAgain(
         `${name}: asked`,
         async () => headers.length,
