@@ -42,13 +42,12 @@ async function colour(page: Page): Promise<Colour> {
   }, picture);
 }
 
-/** Makes the map the large one, unless it is. */
+/** Makes the map the large one, unless it is: without a camera it is by itself, once that is known. */
 async function largeMap(page: Page): Promise<void> {
+  await page.waitForSelector('.picture-none, .picture-shown');
   const small = page.getByRole('button', { name: 'Enlarge map' });
-  const layers = page.getByRole('button', { name: 'Layers' });
-  await small.or(layers).first().waitFor();
   if (await small.isVisible()) await small.click();
-  await layers.waitFor();
+  await page.getByRole('button', { name: 'Layers' }).waitFor();
 }
 
 /** Where a part of the map is drawn, px from the map's corner. */
@@ -217,7 +216,7 @@ describe('the map of the page', function () {
       const asked = headers.length;
       // Another place: tiles that are not there yet.
       await page.locator('.map').focus();
-      for (let n = 0; n < 12; n++) await page.keyboard.press('ArrowRight');
+      for (let n = 0; n < 30; n++) await page.keyboard.press('ArrowRight');
       await askAgain(
         `${name}: asked`,
         async () => headers.length,
@@ -268,9 +267,12 @@ describe('the map of the page', function () {
   it('follows the vehicle until it is moved away, and again by one button; with the way ahead up the vehicle is lower', async () => {
     const page = await flyMap();
     const { width, height } = (await page.locator('.map').boundingBox()) ?? { width: 0, height: 0 };
+    // Of what the instruments leave free of it.
     const off = async (x: number, y: number): Promise<number> => {
       const at = await placeOf(page, '.live-vehicle');
-      return Math.hypot(at.x - width * x, at.y - height * y);
+      const { y: top } = (await page.locator('.fly__instruments').boundingBox()) ?? { y: height };
+      const { y: from } = (await page.locator('.map').boundingBox()) ?? { y: 0 };
+      return Math.hypot(at.x - width * x, at.y - (top - from) * y);
     };
     const press = async (name: string): Promise<void> =>
       page.getByRole('button', { name, exact: true }).click();
