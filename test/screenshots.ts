@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DESKTOP, openBrowser, PHONE, signIn, visit } from './support/browser.ts';
+import { DESKTOP, openBrowser, openPage, PHONE, signIn, visit } from './support/browser.ts';
 import { KEY } from './support/edge.ts';
 import { ROOT, TestNode } from './support/node.ts';
 import { freePort } from './support/temp.ts';
@@ -37,10 +37,7 @@ try {
   for (const theme of ['light', 'dark'] as const)
     for (const [size, viewport] of Object.entries(SIZES))
       for (const profile of ['drone', 'ground-station'] as const) {
-        const context = await browser.createBrowserContext();
-        const page = await context.newPage();
-        await page.setViewport(viewport);
-        await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
+        const page = await openPage(browser, viewport, { colorScheme: theme });
         await signIn(page, nodes[profile].url, KEY);
         for (const [where, of] of Object.entries(PAGES)) {
           if (of !== profile) continue;
@@ -50,7 +47,7 @@ try {
           await page.screenshot({ path: join(FOLDER, name), type: 'webp', quality: 70 });
           process.stdout.write(`docs/screenshots/${name}\n`);
         }
-        await context.close();
+        await page.context().close();
       }
 } finally {
   await browser.close();

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ElementHandle, Page } from 'puppeteer-core';
+import type { CDPSession, Page } from 'playwright-core';
 import { openBrowser, openPage, signIn, visit } from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
@@ -42,7 +42,7 @@ export async function benchLogViewer(): Promise<readonly Result[]> {
           goal: 200,
         },
       );
-      await page.browserContext().close();
+      await page.context().close();
       await rm(path);
     }
     return results;
@@ -53,19 +53,48 @@ export async function benchLogViewer(): Promise<readonly Result[]> {
 }
 
 async function open(page: Page, path: string): Promise<void> {
-  const picker = (await page.waitForSelector('.drop input[type=file]')) as ElementHandle<HTMLInputElement>;
-  await picker.uploadFile(path);
+  const picker = page.locator('.drop input[type=file]');
+  await picker.setInputFiles(path);
   await page.waitForSelector('.viewer__tree details', { timeout: 60_000 });
 }
 
-/** Objects and buffers after the rubbish was collected, bytes. */
+/** Objects and buffers of the page and its workers after the rubbish was collected, bytes. */
 async function memory(page: Page): Promise<number> {
-  const session = await page.createCDPSession();
-  let sum = 0;
-  for (const client of [session, ...page.workers().map((worker) => worker.client)]) {
-    await client.send('HeapProfiler.collectGarbage');
-    const { usedSize, backingStorageSize } = await client.send('Runtime.getHeapUsage');
-    sum += usedSize + backingStorageSize;
+  const session = await page.context().newCDPSession(page);
+  const workers: string[] = [];
+  session.on('Target.attachedToTarget', ({ sessionId }) => workers.push(sessionId));
+  // Not flat: Playwright has no session of a worker, messages to one go through the page's.
+  await session.send('Target.setAutoAttach', {
+    autoAttach: true,
+    waitForDebuggerOnStart: false,
+    flatten: false,
+  });
+  await session.send('HeapProfiler.collectGarbage');
+  const { usedSize, backingStorageSize } = await session.send('Runtime.getHeapUsage');
+  let sum = usedSize + backingStorageSize;
+  for (const sessionId of workers) {
+    await ofWorker(session, sessionId, 'HeapProfiler.collectGarbage');
+    const used = await ofWorker(session, sessionId, 'Runtime.getHeapUsage');
+    sum += (used['usedSize'] ?? Number.NaN) + (used['backingStorageSize'] ?? Number.NaN);
   }
+  await session.detach();
   return sum;
+}
+
+/** Calls a method of a worker without parameters. @returns its result */
+async function ofWorker(
+  session: CDPSession,
+  sessionId: string,
+  method: string,
+): Promise<Readonly<Record<string, number>>> {
+  const answered = new Promise<Readonly<Record<string, number>>>((resolve) => {
+    session.once('Target.receivedMessageFromTarget', ({ message }) => {
+      resolve((JSON.parse(message) as { result: Readonly<Record<string, number>> }).result);
+    });
+  });
+  await session.send('Target.sendMessageToTarget', {
+    sessionId,
+    message: JSON.stringify({ id: 1, method }),
+  });
+  return answered;
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { ageOf, noChromium, openChromium, readClocks, writeLauncher } from '../support/chromium.ts';
+import { ageOf, noBrowser, openBrowser, readClocks, writeLauncher } from '../support/browser.ts';
 import { startNatNode } from '../support/nat-node.ts';
 import { type Nat, NatWorld, NODE_PUBLIC, noCoturn, TURN_AT } from '../support/nat-world.ts';
 import { noNamespaces } from '../support/netns.ts';
@@ -30,7 +30,7 @@ const CASES: readonly Case[] = [
 
 /** A node and a browser behind two NATs, with a real coturn between them. */
 export async function benchNatVideo(): Promise<readonly Result[]> {
-  const why = noChromium() ?? noNamespaces() ?? noCoturn();
+  const why = noBrowser() ?? noNamespaces() ?? noCoturn();
   if (why !== null) throw new Error(why);
   const results: Result[] = [];
   for (const each of CASES) results.push(...(await watch(each)));
@@ -47,7 +47,9 @@ async function inWorld<T>(
   const port = await freePort();
   const world = await NatWorld.create(port, ...nats);
   const node = await startNatNode(world, port, TURN_AT);
-  const browser = await openChromium(await writeLauncher(join(folder, 'chromium'), world.on('viewer')));
+  const browser = await openBrowser('chromium', {
+    launcher: await writeLauncher(join(folder, 'chromium'), world.on('viewer')),
+  });
   try {
     return await run(world, async () => openPage(browser, `http://${NODE_PUBLIC}:443`));
   } finally {

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
-import type { CDPSession, Page } from 'puppeteer-core';
-import { DESKTOP, openBrowser, signIn, visit } from '../support/browser.ts';
+import type { CDPSession, Page } from 'playwright-core';
+import { openBrowser, openPage, signIn, visit } from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
 import { startVideoNode } from '../support/video-node.ts';
 import type { Result } from './result.ts';
@@ -15,9 +15,8 @@ export async function benchPage(): Promise<readonly Result[]> {
   const node = await startVideoNode({ pairing: { key: KEY } });
   const browser = await openBrowser();
   try {
-    const page = await browser.newPage();
-    await page.setViewport(DESKTOP);
-    const client = await page.createCDPSession();
+    const page = await openPage(browser);
+    const client = await page.context().newCDPSession(page);
     await client.send('Network.enable');
     let bytes = 0;
     client.on('Network.loadingFinished', ({ encodedDataLength }) => (bytes += encodedDataLength));

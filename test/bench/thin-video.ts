@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { ageOf, noChromium, openChromium, readClocks, writeLauncher } from '../support/chromium.ts';
+import { ageOf, noBrowser, openBrowser, readClocks, writeLauncher } from '../support/browser.ts';
 import { noNamespaces, RemoteHost } from '../support/netns.ts';
 import type { TestNode } from '../support/node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
@@ -12,7 +12,7 @@ const WATCH_MS = 60_000;
 
 /** A browser on a host of its own, behind a cable that is thin or loses packets, watches the default profile of 4 Mbit/s. */
 export async function benchThinVideo(): Promise<readonly Result[]> {
-  const why = noChromium() ?? noNamespaces();
+  const why = noBrowser() ?? noNamespaces();
   if (why !== null) throw new Error(why);
   const node = await startVideoNode();
   const folder = await tempDir();
@@ -37,7 +37,9 @@ async function watch(
   goals: boolean,
 ): Promise<readonly Result[]> {
   const host = await RemoteHost.create('10.79.1.1/24', '10.79.1.2/24');
-  const browser = await openChromium(await writeLauncher(join(folder, 'chromium'), host.prefix));
+  const browser = await openBrowser('chromium', {
+    launcher: await writeLauncher(join(folder, 'chromium'), host.prefix),
+  });
   try {
     const page = await openPage(browser, `http://10.79.1.1:${node.port}`);
     await spoil(host);

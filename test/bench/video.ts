@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright-core';
-import { ageOf, noChromium, openChromium, playerModule, readClocks, signInto } from '../support/chromium.ts';
+import { ageOf, noBrowser, openBrowser, playerModule, readClocks, signIn } from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
 import type { TestNode } from '../support/node.ts';
 import { KEYED, pictures, startVideoNode } from '../support/video-node.ts';
@@ -27,7 +27,7 @@ declare global {
 /** A page without a player of its own, signed in with the key, with `add(n)` -> ms to each first picture, and `drop()`. */
 export async function openPage(browser: Browser, url: string): Promise<Page> {
   const page = await browser.newPage();
-  await signInto(page, url, KEY, 'access');
+  await signIn(page, url, KEY, 'access');
   await page.evaluate(async (player) => {
     const { play } = (await import(player)) as { play: (video: HTMLVideoElement) => Promise<Player> };
     document.body.replaceChildren();
@@ -75,10 +75,10 @@ async function viewersGone(node: TestNode): Promise<void> {
 
 /** WHEP in Chromium at 1280x720, 30 pictures a second, on this machine; the browser takes its part of the two cores. */
 export async function benchVideo(): Promise<readonly Result[]> {
-  const why = noChromium();
+  const why = noBrowser();
   if (why !== null) throw new Error(why);
   const node = await startVideoNode();
-  const browser = await openChromium();
+  const browser = await openBrowser();
   try {
     let page = await openPage(browser, node.url);
     const [residual, video] = [node.pid('svc-residual'), node.pid('svc-video')];

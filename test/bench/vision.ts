@@ -5,7 +5,7 @@ import { clientOf } from '../../shared/rpc/contract.ts';
 import { VISION } from '../../shared/rpc/vision.ts';
 import type { Batch } from '../../shared/schemas/vision.ts';
 import { yolov8n } from '../models/made-model.ts';
-import { ageOf, noChromium, openChromium, readClocks } from '../support/chromium.ts';
+import { ageOf, noBrowser, openBrowser, readClocks } from '../support/browser.ts';
 import { freePort } from '../support/temp.ts';
 import { startVideoNode, TEST_CAMERA } from '../support/video-node.ts';
 import { cpuMicros, pssMib } from './proc.ts';
@@ -31,7 +31,7 @@ interface Pair {
  * measured in turns, with the process running and held still, so that the machine's own ups and downs are in both.
  */
 export async function benchVision(): Promise<readonly Result[]> {
-  const why = noChromium();
+  const why = noBrowser();
   if (why !== null) throw new Error(why);
   const { id, model, meta } = yolov8n(320);
   const [from, to] = [await freePort(), await freePort()];
@@ -52,7 +52,7 @@ export async function benchVision(): Promise<readonly Result[]> {
   vision.start();
   const station = script('frame-sink.ts', String(to));
   await message(station);
-  const browser = await openChromium();
+  const browser = await openBrowser();
   try {
     const pid = node.pid('svc-vision');
     while (batches.length < RATE_HZ) await wait(100);

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { expect } from 'chai';
-import type { Browser, Page } from 'puppeteer-core';
-import { checkAxe, noBrowser, openBrowser, signIn, visit, watch } from '../support/browser.ts';
+import type { Browser, Page } from 'playwright-core';
+import { checkAxe, noBrowser, openBrowser, openPage, signIn, visit, watch } from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
 import { FakeHub } from '../support/fake-hub.ts';
 import { TestNode } from '../support/node.ts';
@@ -17,7 +17,7 @@ describe('the page of who may use the node', function () {
     if (noBrowser() !== null) this.skip();
     node = await TestNode.start({ pairing: { key: KEY }, simulated: false });
     browser = await openBrowser();
-    page = await browser.newPage();
+    page = await openPage(browser);
     await signIn(page, node.url, KEY);
   });
   after(async () => {
@@ -39,7 +39,7 @@ describe('the page of who may use the node', function () {
     await visit(page, 'access');
     await page.locator('input[name=pin]').fill('4821');
     await page.locator('input[name=repeat]').fill('4821');
-    await page.locator('::-p-aria(Set the PIN)').click();
+    await page.getByRole('button', { name: 'Set the PIN', exact: true }).click();
     await page.waitForFunction(() => /PIN changed/.test(document.body.innerText));
     const session = await verify('4821');
     await visit(page, 'node/update');
@@ -59,7 +59,7 @@ describe('the page of who may use the node', function () {
   });
 
   it('a tab that signed in with the PIN stays signed in after a reload; another tab is not', async () => {
-    const context = await browser.createBrowserContext();
+    const context = await browser.newContext();
     const tab = await context.newPage();
     await signIn(tab, node.url, '4821');
     await tab.reload();
@@ -77,20 +77,19 @@ describe('the page of who may use the node', function () {
     await visit(page, 'access');
     await page.locator('input[name=hub]').fill(hub.url);
     await page.locator('input[name=code]').fill(`svc1-${'0'.repeat(32)}-${'0'.repeat(32)}`);
-    await page.locator('::-p-aria(Join the fleet)').click();
+    await page.getByRole('button', { name: 'Join the fleet', exact: true }).click();
     await page.waitForSelector('.note.bad');
     const code = hub.code();
     await page.locator('input[name=code]').fill(code);
-    await page.locator('::-p-aria(Join the fleet)').click();
+    await page.getByRole('button', { name: 'Join the fleet', exact: true }).click();
     await page.waitForFunction(
       (wanted) => document.body.innerText.includes(wanted),
-      {},
       `Part of the fleet f-test at ${hub.url}.`,
     );
     await page.waitForFunction(() => document.body.innerText.includes('not connected'));
     await checkAxe(page);
-    const leave = await page.waitForSelector('::-p-aria(Leave the fleet \\(hold\\))');
-    await leave?.click({ delay: 1300 });
+    const leave = page.getByRole('button', { name: 'Leave the fleet (hold)', exact: true });
+    await leave.click({ delay: 1300 });
     await page.waitForFunction(() => document.body.innerText.includes('Not part of a fleet'));
     seen.check();
     await hub.stop();
@@ -99,10 +98,9 @@ describe('the page of who may use the node', function () {
   it('makes a token that is shown once, with the line for an AI client, and revokes it', async () => {
     await visit(page, 'access/programs');
     await page.locator('input[name=label]').fill('laptop');
-    await page.locator('::-p-aria(Create token)').click();
-    const field = await page.waitForSelector('dialog input[aria-label=Token]');
-    const token = await field?.evaluate((input) => input.value);
-    const line = await page.$eval('dialog input[aria-label="Claude Code"]', (input) => input.value);
+    await page.getByRole('button', { name: 'Create token', exact: true }).click();
+    const token = await page.inputValue('dialog input[aria-label=Token]');
+    const line = await page.inputValue('dialog input[aria-label="Claude Code"]');
     expect(line).to.include(`SVC_MCP_TOKEN=${token}`);
     const listed = async () =>
       (await node.json('/api/mcp/status', { headers: withKey })).body['tokens'] as {
@@ -112,7 +110,7 @@ describe('the page of who may use the node', function () {
       }[];
     expect((await listed())[0]).to.deep.include({ label: 'laptop', scopes: ['read'], revoked: false });
     await page.keyboard.press('Escape');
-    await page.locator('::-p-aria(Revoke laptop)').click();
+    await page.getByRole('button', { name: 'Revoke laptop', exact: true }).click();
     await page.waitForFunction(() =>
       /revoked/.test(document.querySelector('.access__list')?.textContent ?? ''),
     );
@@ -123,9 +121,9 @@ describe('the page of who may use the node', function () {
   it('shows who did what, finds it by words, and checks that the record is whole', async () => {
     await visit(page, 'access/audit');
     await page.waitForFunction(() => /POST \/api\/mcp\/tokens/.test(document.body.innerText));
-    await page.locator('::-p-aria(What)').fill('revoke');
+    await page.getByLabel('What', { exact: true }).fill('revoke');
     await page.waitForFunction(() => !/POST \/api\/mcp\/tokens/.test(document.body.innerText));
-    await page.locator('::-p-aria(Verify)').click();
+    await page.getByRole('button', { name: 'Verify', exact: true }).click();
     await page.waitForFunction(() => /The audit log is intact/.test(document.body.innerText));
     for (const tab of ['people', 'programs', 'audit']) {
       await visit(page, `access/${tab}`);

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 import { expect } from 'chai';
-import type { Browser, Page } from 'puppeteer-core';
+import type { Browser, Page } from 'playwright-core';
 import {
   checkAxe,
   DESKTOP,
@@ -22,7 +22,7 @@ const PAGES = ['fly', 'plan', 'vehicle', 'node', 'extensions', 'access', 'setup'
 const MAX_GZIP_BYTES = 120_000;
 
 async function says(page: Page, text: string): Promise<void> {
-  await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), { polling: 100 }, text);
+  await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), text, { polling: 100 });
 }
 
 for (const name of ['chromium', 'firefox'] as const) {
@@ -43,7 +43,6 @@ for (const name of ['chromium', 'firefox'] as const) {
     it('opens every page without an error, a refused script or a word to another host', async () => {
       const page = await openPage(browser);
       const seen = watch(page, node.url);
-      await page.setViewport(DESKTOP);
       await signIn(page, node.url, PIN);
       for (const where of PAGES) {
         await visit(page, where);
@@ -51,7 +50,7 @@ for (const name of ['chromium', 'firefox'] as const) {
       await visit(page, 'fly');
       await page.waitForFunction(() => /STABILIZE/i.test(document.body.innerText));
       seen.check();
-      await page.browserContext().close();
+      await page.context().close();
     });
 
     it('asks again when the credential is gone, and goes on where it was', async () => {
@@ -65,7 +64,7 @@ for (const name of ['chromium', 'firefox'] as const) {
       await page.locator('input[name=secret]').fill(OTHER_PIN);
       await page.locator('form button[type=submit]').click();
       await page.waitForSelector('nav a.to-node[aria-current]');
-      await page.browserContext().close();
+      await page.context().close();
     });
   });
 }
@@ -85,7 +84,7 @@ describe('the page', function () {
 
   it('needs less than 120 kB for its first page', async () => {
     const page = await openPage(browser);
-    const client = await page.createCDPSession();
+    const client = await page.context().newCDPSession(page);
     await client.send('Network.enable');
     let received = 0;
     client.on('Network.loadingFinished', ({ encodedDataLength }) => (received += encodedDataLength));
@@ -95,7 +94,7 @@ describe('the page', function () {
     await page.locator('form button[type=submit]').click();
     await page.waitForSelector('main .page');
     expect(received).to.be.within(5000, MAX_GZIP_BYTES);
-    await page.browserContext().close();
+    await page.context().close();
   });
 
   it('opens at an address that nobody has encoded', async () => {
@@ -104,20 +103,21 @@ describe('the page', function () {
     await page.locator('input[name=secret]').fill(KEY);
     await page.locator('form button[type=submit]').click();
     await page.waitForSelector('main[data-page=vehicle]');
-    await page.browserContext().close();
+    await page.context().close();
   });
 
   it('says that the node is away, and shows it again when it is back', async () => {
     const page = await openPage(browser);
     await signIn(page, node.url, KEY);
     const flying = (): Promise<unknown> =>
-      page.waitForFunction(() => /STABILIZE/i.test(document.body.innerText), { polling: 100 });
+      page.waitForFunction(() => /STABILIZE/i.test(document.body.innerText), undefined, { polling: 100 });
     await flying();
     const front = node.pid('svc-control');
     process.kill(front, 'SIGSTOP');
     // Counted from its last word, not from when a closing handshake that never comes is given up: that would be later.
     await page.waitForFunction(
       () => Number(/No answer from the node for (\d+) s/.exec(document.body.innerText)?.[1]) >= 5,
+      undefined,
       { polling: 100 },
     );
     // Before the supervisor replaces it, which is after 15 s.
@@ -131,12 +131,12 @@ describe('the page', function () {
       services.some((each) => each.name === 'svc-control' && each.state === 'running' && each.pid !== pid),
     );
     await flying();
-    await page.browserContext().close();
+    await page.context().close();
   });
 
   it('keeps a session for the next visit only where that is asked for', async () => {
     await node.post('/api/dashboard/pin/set', { pin: PIN }, { [withKey[0]]: KEY });
-    const context = await browser.createBrowserContext();
+    const context = await browser.newContext();
     const again = async (): Promise<boolean> => {
       const page = await context.newPage();
       await page.goto(`${node.url}/`);
@@ -164,9 +164,7 @@ describe('the page', function () {
       narrow: { width: 320, height: 640 },
     }))
       it(`can be used by everybody: axe finds nothing, ${theme}, ${size}`, async () => {
-        const page = await openPage(browser);
-        await page.setViewport(viewport);
-        await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
+        const page = await openPage(browser, viewport, { colorScheme: theme });
         await signIn(page, node.url, KEY);
         for (const where of PAGES) {
           await visit(page, where);
@@ -174,6 +172,6 @@ describe('the page', function () {
           const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
           expect(wide, `${where} is wider than the screen`).to.be.at.most(0);
         }
-        await page.browserContext().close();
+        await page.context().close();
       });
 });

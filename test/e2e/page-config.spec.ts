@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { expect } from 'chai';
-import type { Browser } from 'puppeteer-core';
-import { checkAxe, noBrowser, openBrowser, watch } from '../support/browser.ts';
+import type { Browser } from 'playwright-core';
+import { checkAxe, noBrowser, openBrowser, openPage, watch } from '../support/browser.ts';
 import { TestNode } from '../support/node.ts';
 
 describe('the form of the configuration', function () {
@@ -20,22 +20,22 @@ describe('the form of the configuration', function () {
   });
 
   it('stores a value, says at the field why another is refused, and restarts what must restart', async () => {
-    const page = await browser.newPage();
+    const page = await openPage(browser);
     page.setDefaultTimeout(15_000);
     const seen = watch(page, node.url);
     await page.goto(`${node.url}/#/node/config`);
     await page.locator('input[type=search]').fill('radio.');
-    await page.locator('::-p-aria(radio.region)').fill('zz');
-    await page.locator('::-p-aria(Save radio.region)').click();
+    await page.getByLabel('radio.region', { exact: true }).fill('zz');
+    await page.getByRole('button', { name: 'Save radio.region', exact: true }).click();
     await page.waitForFunction(() =>
       document
         .querySelector('.schema-form__leaf .error')
         ?.textContent.includes('does not have the right form'),
     );
     await checkAxe(page);
-    await page.locator('::-p-aria(radio.channel)').fill('36');
-    await page.locator('::-p-aria(Save radio.channel)').click();
-    await page.locator('::-p-aria(Restart svc-control)').click();
+    await page.getByLabel('radio.channel', { exact: true }).fill('36');
+    await page.getByRole('button', { name: 'Save radio.channel', exact: true }).click();
+    await page.getByRole('button', { name: 'Restart svc-control', exact: true }).click();
     await page.waitForFunction(() => document.querySelector('.schema-form__restarts') === null);
     const { radio } = (await (await node.fetch('/api/config')).json()) as {
       radio: { channel: number; region: string };

@@ -1,7 +1,17 @@
 /// <reference lib="dom" />
 import { expect } from 'chai';
-import type { Browser, Frame, Page } from 'puppeteer-core';
-import { checkAxe, noBrowser, openBrowser, signIn, visit, type Watch, watch } from '../support/browser.ts';
+import type { Browser, Frame, Page } from 'playwright-core';
+import {
+  checkAxe,
+  frameAt,
+  noBrowser,
+  openBrowser,
+  openPage,
+  signIn,
+  visit,
+  type Watch,
+  watch,
+} from '../support/browser.ts';
 import { makeExtension } from '../support/extensions.ts';
 import { PluginNode } from '../support/plugin-node.ts';
 
@@ -83,7 +93,7 @@ describe('what an extension shows in the node’s page', function () {
   before(async function () {
     if (noBrowser() !== null) this.skip();
     [browser, plugins] = await Promise.all([openBrowser(), PluginNode.start()]);
-    page = await browser.newPage();
+    page = await openPage(browser);
     page.setDefaultTimeout(15_000);
     seen = watch(page, plugins.node.url);
     await signIn(page, plugins.node.url, PluginNode.headers['x-svc-key']);
@@ -121,12 +131,12 @@ describe('what an extension shows in the node’s page', function () {
 
   const tab = async (): Promise<Frame> => {
     await visit(page, 'vehicle/parameters');
-    await page.locator('::-p-aria(Cells[role="tab"])').click();
-    return page.waitForFrame((each) => each.url().endsWith('/assets/frame.html'));
+    await page.getByRole('tab', { name: 'Cells', exact: true }).click();
+    return frameAt(page, '/assets/frame.html');
   };
   const says = async (frame: Frame, ...lines: readonly string[]): Promise<void> => {
     for (const line of lines)
-      await frame.waitForFunction((text) => document.body.innerText.includes(text), {}, line);
+      await frame.waitForFunction((text) => document.body.innerText.includes(text), line);
   };
 
   it('a page for the other host lives in a tab of the flight controller, and is held to its grants', async () => {
@@ -177,8 +187,8 @@ describe('what an extension shows in the node’s page', function () {
     await page.evaluate(() => {
       for (const group of document.querySelectorAll('details')) group.open = true;
     });
-    await page.locator('::-p-aria(Low cell voltage)').fill('3.6');
-    await page.locator('::-p-aria(Save alarm.low_v)').click();
+    await page.getByLabel('Low cell voltage', { exact: true }).fill('3.6');
+    await page.getByRole('button', { name: 'Save alarm.low_v', exact: true }).click();
     await plugins.until(
       'it is stored',
       async () => plugins.call('GET', `/api/plugins/${ID}`),
@@ -192,7 +202,7 @@ describe('what an extension shows in the node’s page', function () {
     const button = await page.waitForSelector('.extensions__picture-overlays button');
     expect(await page.$$('iframe')).to.deep.equal([]);
     await button?.click();
-    const frame = await page.waitForFrame((each) => each.url().endsWith('/assets/frame.html'));
+    const frame = await frameAt(page, '/assets/frame.html');
     await says(frame, 'done: all');
     const back = await frame.$eval(':root', (root) => getComputedStyle(root).backgroundColor);
     expect(back).to.equal('rgba(0, 0, 0, 0)');
@@ -204,13 +214,13 @@ describe('what an extension shows in the node’s page', function () {
   it('a command needs the grant, and a person who holds the button for each one', async () => {
     await plugins.done('POST', `/api/plugins/${ID}/grant`, { permission_id: 'command.send' });
     let frame = await tab();
-    const cancel = await page.waitForSelector('::-p-aria(Cancel)');
-    await cancel?.click();
+    const cancel = page.getByRole('button', { name: 'Cancel', exact: true });
+    await cancel.click();
     await says(frame, 'command: handler_error the operator did not allow it');
     await visit(page, 'fly');
     frame = await tab();
-    const allow = await page.waitForSelector('::-p-aria(Allow once \\(hold\\))');
-    await allow?.click({ delay: 1500 });
+    const allow = page.getByRole('button', { name: 'Allow once (hold)', exact: true });
+    await allow.click({ delay: 1500 });
     await says(frame, 'command: {"ok":true');
   });
 

@@ -2,9 +2,18 @@
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { expect } from 'chai';
-import type { Browser, Page } from 'puppeteer-core';
+import type { Browser, Page } from 'playwright-core';
 import { packFolder } from '../../shared/plugins/pack.ts';
-import { checkAxe, noBrowser, openBrowser, signIn, type Watch, watch } from '../support/browser.ts';
+import {
+  checkAxe,
+  frameAt,
+  noBrowser,
+  openBrowser,
+  openPage,
+  signIn,
+  type Watch,
+  watch,
+} from '../support/browser.ts';
 import { makeExtension, withSdk } from '../support/extensions.ts';
 import { ROOT } from '../support/node.ts';
 import { PluginNode } from '../support/plugin-node.ts';
@@ -42,7 +51,7 @@ describe('the page of extensions', function () {
   before(async function () {
     if (noBrowser() !== null) this.skip();
     [browser, plugins, folder] = await Promise.all([openBrowser(), PluginNode.start(), tempDir()]);
-    page = await browser.newPage();
+    page = await openPage(browser);
     page.setDefaultTimeout(15_000);
     seen = watch(page, plugins.node.url);
     await signIn(page, plugins.node.url, PluginNode.headers['x-svc-key']);
@@ -58,8 +67,8 @@ describe('the page of extensions', function () {
     }, hash);
   };
   const frameSays = async (wanted: string): Promise<void> => {
-    const frame = await page.waitForFrame((each) => each.url().endsWith('/assets/frame.html'));
-    await frame.waitForFunction((text) => document.body.innerText.includes(text), {}, wanted);
+    const frame = await frameAt(page, '/assets/frame.html');
+    await frame.waitForFunction((text) => document.body.innerText.includes(text), wanted);
   };
 
   it('an archive is looked at, installed with what was allowed, set, watched and removed', async () => {
@@ -71,8 +80,7 @@ describe('the page of extensions', function () {
     const archive = join(folder, 'geofence.svcplug');
     await packFolder(project, { sign: { key: plugins.signer.key, signer: plugins.signer.id } }, archive);
     await open('#/extensions');
-    const input = await page.waitForSelector('input[type=file]');
-    await (input as unknown as { uploadFile: (path: string) => Promise<void> }).uploadFile(archive);
+    await page.locator('input[type=file]').setInputFiles(archive);
     await page.waitForSelector('.extensions__review');
     expect(await page.$eval('.extensions__review', ({ textContent }) => textContent)).to.include(
       'Signed by tester',
@@ -80,7 +88,7 @@ describe('the page of extensions', function () {
     await checkAxe(page);
     for (const box of await page.$$('.extensions__review .extensions__permission input:not(:checked)'))
       await box.click();
-    await page.locator('::-p-aria(Install[role="button"])').click();
+    await page.getByRole('button', { name: 'Install', exact: true }).click();
     const running = await plugins.until(
       'it runs',
       async () => plugins.call('GET', `/api/plugins/${FENCE}`),
@@ -95,8 +103,8 @@ describe('the page of extensions', function () {
     await frameSays('Inside the fence');
 
     await open(`#/extensions/${FENCE}/settings`);
-    await page.locator('::-p-aria(Radius)').fill('450');
-    await page.locator('::-p-aria(Save radius_m)').click();
+    await page.getByLabel('Radius', { exact: true }).fill('450');
+    await page.getByRole('button', { name: 'Save radius_m', exact: true }).click();
     await plugins.until(
       'it is stored',
       async () => plugins.call('GET', `/api/plugins/${FENCE}`),
@@ -105,8 +113,8 @@ describe('the page of extensions', function () {
     await checkAxe(page);
 
     await open(`#/extensions/${FENCE}`);
-    const remove = await page.waitForSelector('::-p-aria(Remove \\(hold\\))');
-    await remove?.click({ delay: 1500 });
+    const remove = page.getByRole('button', { name: 'Remove (hold)', exact: true });
+    await remove.click({ delay: 1500 });
     await page.waitForFunction(() => location.hash === '#/extensions');
     expect((await plugins.call('GET', `/api/plugins/${FENCE}`)).status).to.equal(404);
     seen.check();

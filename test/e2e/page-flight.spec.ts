@@ -1,8 +1,8 @@
 /// <reference lib="dom" />
 import { expect } from 'chai';
-import type { Browser, Page } from 'puppeteer-core';
+import type { Browser, Page } from 'playwright-core';
 import { radioQuality } from '../../shared/radio/quality.ts';
-import { checkAxe, DESKTOP, noBrowser, openBrowser, PHONE, type Watch, watch } from '../support/browser.ts';
+import { checkAxe, noBrowser, openBrowser, openPage, PHONE, type Watch, watch } from '../support/browser.ts';
 import { telemetry } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
 import { svc } from '../support/svc.ts';
@@ -23,25 +23,23 @@ describe('flying from the page', function () {
     await node?.stop();
   });
   beforeEach(async () => {
-    page = await browser.newPage();
+    page = await openPage(browser);
     seen = watch(page, node.url);
-    await page.setViewport(DESKTOP);
     await page.goto(`${node.url}/#/fly`);
     await says('eady to arm'); // after the flight it is not
   });
   afterEach(async () => page?.close());
 
   const says = async (text: string, timeout = 30_000): Promise<void> => {
-    await page.waitForFunction(
-      (wanted) => document.body.innerText.includes(wanted),
-      { polling: 100, timeout },
-      text,
-    );
+    await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), text, {
+      polling: 100,
+      timeout,
+    });
   };
   /** Presses a button until the page says that the command is under way; again where what is above it grew and moved it away. */
   const hold = async (name: string): Promise<void> => {
     for (let press = 1; ; press++) {
-      await page.locator(`::-p-aria([name="${name}"][role="button"])`).setTimeout(10_000).hover();
+      await page.getByRole('button', { name, exact: true }).hover({ timeout: 10_000 });
       await page.mouse.down();
       try {
         await says(`${name}: `, 5000);
@@ -63,12 +61,10 @@ describe('flying from the page', function () {
     await command('mode', 'RTL');
     try {
       await says('RTL mode not armable. Switch to GUIDED or STABILIZE.');
-      expect(await page.$('::-p-text(Ready to arm)')).to.equal(null);
-      const arm = await page.$('::-p-aria([role="button"]) ::-p-text(Arm)');
-      expect(await arm?.evaluate((text) => text.closest('button')?.getAttribute('aria-disabled'))).to.equal(
-        'true',
-      );
-      await page.locator('::-p-aria([name="Switch to GUIDED"][role="button"])').click();
+      expect(await page.getByText('Ready to arm').count()).to.equal(0);
+      const arm = page.getByRole('button', { name: /^Arm\b/ }).first();
+      expect(await arm.getAttribute('aria-disabled')).to.equal('true');
+      await page.getByRole('button', { name: 'Switch to GUIDED', exact: true }).click();
       await says('Switch to GUIDED: accepted.');
       await says('Ready to arm');
       expect(await now()).to.include({ armed: false, mode: 'GUIDED' });
@@ -79,7 +75,7 @@ describe('flying from the page', function () {
   });
 
   it('a refused command shows the vehicle’s own words', async () => {
-    await page.locator('::-p-text(More …)').click();
+    await page.getByText('More …').click();
     await page.locator('.fly__mode-choice select').fill('FLIP');
     await hold('Change mode');
     await says('No such mode 14');
@@ -89,10 +85,10 @@ describe('flying from the page', function () {
 
   it('a short press does nothing; held, it arms and takes off to the height asked for, flies the mission, and lands', async () => {
     await says('Ready to arm');
-    await page.locator('::-p-text(Take off …)').click();
-    await page.locator('::-p-aria([name="Height above take-off point, m"])').fill('5');
+    await page.getByText('Take off …').click();
+    await page.getByLabel('Height above take-off point, m', { exact: true }).fill('5');
     const name = 'Arm and take off to 5 m';
-    await page.locator(`::-p-aria([name="${name}"][role="button"])`).click({ delay: 200 });
+    await page.getByRole('button', { name, exact: true }).click({ delay: 200 });
     expect(await page.$('.outcome .note')).to.equal(null);
     expect(await now()).to.include({ armed: false });
 
@@ -103,15 +99,15 @@ describe('flying from the page', function () {
       ({ armed, position }) => armed === true && (position as { alt_rel: number }).alt_rel > 4,
     );
     await says('In the air');
-    await page.locator('::-p-text(Go to …)').click();
-    await page.locator('::-p-aria([name="Latitude, °"])').fill('48');
-    await page.locator('::-p-aria([name="Longitude, °"])').fill('11');
+    await page.getByText('Go to …').click();
+    await page.getByLabel('Latitude, °', { exact: true }).fill('48');
+    await page.getByLabel('Longitude, °', { exact: true }).fill('11');
     await hold('Go');
     await says('m from the vehicle; the limit is 2000 m.');
     const far = 'Go to 48, 11 anyway';
     await hold(far);
     await says(`${far}: accepted.`);
-    await page.locator('::-p-text(More …)').click();
+    await page.getByText('More …').click();
     await hold('Start mission');
     await says('Start mission: accepted.');
     await telemetry(node, ({ mission }) => {
@@ -140,7 +136,7 @@ describe('flying from the page', function () {
     expect(await texts('home')).to.deep.equal(['H']);
     expect(rows[0], 'ArduPilot: 0 is home').to.equal('1');
     await page.goto(`${node.url}/#/plan`);
-    await page.locator('::-p-text(Read from the vehicle)').click();
+    await page.getByText('Read from the vehicle').click();
     await page.waitForSelector('.marker.mission');
     expect(await texts('mission')).to.deep.equal(placed);
     const listed = await page.$$eval('.plan__items td.number:first-child', (all) =>
@@ -153,20 +149,16 @@ describe('flying from the page', function () {
   it('a radio that loses the picture is not green, and its loss says of what it is, on the chip and on the card', async () => {
     const { body: radio } = await node.json('/api/wfb');
     let loss = 0;
-    await page.setRequestInterception(true);
-    page.on('request', (request) => {
-      if (new URL(request.url()).pathname !== '/api/wfb') return void request.continue();
+    await page.route('**/api/wfb', async (route) => {
       const heard = { state: 'active', loss_percent: loss } as const;
       const body = JSON.stringify({ ...radio, ...heard, quality: radioQuality(heard) });
-      return void request.respond({ status: 200, contentType: 'application/json', body });
+      await route.fulfill({ status: 200, contentType: 'application/json', body });
     });
     const shown = async (selector: string, tone: string, text: string): Promise<void> => {
       await page.waitForFunction(
-        (where, wanted) =>
+        ([where, wanted]) =>
           [...document.querySelectorAll(where)].some((at) => at.textContent?.includes(wanted)),
-        {},
-        `${selector} .badge.${tone}`,
-        text,
+        [`${selector} .badge.${tone}`, text] as const,
       );
     };
     await page.goto(`${node.url}/#/fly`);
@@ -184,9 +176,9 @@ describe('flying from the page', function () {
 
   it('has no barrier that axe knows of, on a desktop and on a phone', async () => {
     await checkAxe(page);
-    await page.setViewport(PHONE);
+    await page.setViewportSize(PHONE);
     await checkAxe(page);
-    await page.locator('::-p-aria([name="Enlarge map"])').click();
+    await page.getByLabel('Enlarge map', { exact: true }).click();
     await checkAxe(page);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
     expect(wide).to.equal(false);

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
-import { ageOf, noChromium, openChromium, readClocks, signInto } from '../support/chromium.ts';
+import { ageOf, noBrowser, openBrowser, readClocks, signIn } from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
 import { KEYED, startVideoNode } from '../support/video-node.ts';
@@ -16,11 +16,11 @@ describe('the picture on the page', function () {
   this.timeout(120_000);
   let browser: Browser;
   before(async function () {
-    if (noChromium() !== null) {
+    if (noBrowser() !== null) {
       this.test?.parent?.suites.forEach((suite) => (suite.pending = true));
       this.skip();
     }
-    browser = await openChromium();
+    browser = await openBrowser();
   });
   after(async () => browser?.close());
 
@@ -92,7 +92,7 @@ describe('the picture on the page', function () {
     it('asks again for a credential when the one it had is no longer taken', async () => {
       const page = await browser.newPage();
       await node.post('/api/dashboard/pin/set', { pin: '271828' }, KEYED);
-      await signInto(page, node.url, '271828');
+      await signIn(page, node.url, '271828');
       await says(page, 'live');
       await node.post('/api/dashboard/pin/set', { pin: '314159' }, KEYED);
       await page.getByText('Your session ended').waitFor();
@@ -113,7 +113,7 @@ describe('the picture on the page', function () {
         await page.addInitScript(lack);
         const sent: string[] = [];
         page.on('request', (request) => sent.push(new URL(request.url()).pathname));
-        await signInto(page, node.url, KEY);
+        await signIn(page, node.url, KEY);
         await says(page, 'live');
         const reads = await readClocks(page, 30);
         expect(reads.at(-1)?.clock).to.be.above(reads[0]?.clock ?? 0);
@@ -138,7 +138,7 @@ describe('the picture on the page', function () {
           }).observe(document.body, { childList: true, subtree: true, characterData: true });
         });
       });
-      await signInto(page, node.url, KEY);
+      await signIn(page, node.url, KEY);
       await says(page, 'live');
       process.kill(node.pid('svc-video'), 'SIGSTOP');
       try {

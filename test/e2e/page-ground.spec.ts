@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { expect } from 'chai';
-import type { Browser, Page } from 'puppeteer-core';
-import { checkAxe, noBrowser, openBrowser, signIn, visit, watch } from '../support/browser.ts';
+import type { Browser, Page } from 'playwright-core';
+import { checkAxe, noBrowser, openBrowser, openPage, signIn, visit, watch } from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
 import { bindTo, boundPair, GROUND } from '../support/radios.ts';
@@ -23,7 +23,7 @@ describe('the page of a ground station', function () {
       prepare: bindTo(GROUND, boundPair(FIRST).atGround, boundPair(SECOND, GROUND, 1).atGround),
     });
     browser = await openBrowser();
-    page = await browser.newPage();
+    page = await openPage(browser);
     await signIn(page, node.url, KEY);
   });
   after(async () => {
@@ -45,8 +45,8 @@ describe('the page of a ground station', function () {
   it('is pilot in command on every page while it is open, until another takes over', async () => {
     const seen = watch(page, node.url);
     await visit(page, 'ground');
-    await page.locator('::-p-aria(Take command)').click();
-    await page.waitForSelector('::-p-aria(Release)');
+    await page.getByRole('button', { name: 'Take command', exact: true }).click();
+    await page.getByRole('button', { name: 'Release', exact: true }).waitFor();
     const mine = await pilot();
     expect(mine).to.match(/^page-/);
     await visit(page, 'node/update');
@@ -59,28 +59,28 @@ describe('the page of a ground station', function () {
     await page.waitForFunction(() => /no longer in command/.test(document.body.innerText));
     await visit(page, 'ground');
     await page.waitForFunction(() => /tablet/.test(document.body.innerText));
-    await page.waitForSelector('::-p-aria(Take over \\(hold\\))');
+    await page.getByRole('button', { name: 'Take over (hold)', exact: true }).waitFor();
     seen.check();
   });
 
   it('makes another drone the active one', async () => {
     await visit(page, 'ground');
-    await page.locator(`::-p-aria(Select: ${SECOND})`).click();
-    await page.waitForSelector(`::-p-aria(Select: ${FIRST})`);
+    await page.getByRole('button', { name: `Select: ${SECOND}`, exact: true }).click();
+    await page.getByRole('button', { name: `Select: ${FIRST}`, exact: true }).waitFor();
     const { body } = await node.json(`${GS}/drones`, { headers: { 'x-svc-key': KEY } });
     expect(body['active']).to.equal(SECOND);
   });
 
   it('opens the pages of a drone through the radio, and comes back', async () => {
     await visit(page, 'ground');
-    await page.locator(`::-p-aria(Open its page: ${FIRST})`).click();
+    await page.getByRole('button', { name: `Open its page: ${FIRST}`, exact: true }).click();
     await page.waitForFunction(() => location.hash === '#/fly');
     const asked = page.waitForRequest((request) =>
       request.url().endsWith(`/relay-proxy/${FIRST}/api/version`),
     );
     await visit(page, 'node/update');
     await asked;
-    await page.locator('::-p-aria(Back to the ground station)').click();
+    await page.getByRole('button', { name: 'Back to the ground station', exact: true }).click();
     await page.waitForSelector('main[data-page=ground] .page');
   });
 
@@ -89,7 +89,7 @@ describe('the page of a ground station', function () {
     await page.waitForFunction(() => /Type the device ID first/.test(document.body.innerText));
     await checkAxe(page);
     // Of the same kind as before, as another one would load the page anew.
-    await page.setViewport({ width: 320, height: 640 });
+    await page.setViewportSize({ width: 320, height: 640 });
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).to.be.at.most(0);
     await checkAxe(page);
   });

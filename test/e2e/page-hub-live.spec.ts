@@ -1,9 +1,9 @@
 /// <reference lib="dom" />
 import { expect } from 'chai';
 import type { MqttClient } from 'mqtt';
-import type { Browser, Page } from 'puppeteer-core';
+import type { Browser, Page } from 'playwright-core';
 import { type NodeTopic, topics } from '../../shared/fleet/topics.ts';
-import { noBrowser, openBrowser, openPage, watch } from '../support/browser.ts';
+import { inputsOf, noBrowser, openBrowser, openPage, watch } from '../support/browser.ts';
 import { type EnrolledNode, TestHub } from '../support/hub.ts';
 import { noMosquitto } from '../support/mosquitto.ts';
 
@@ -13,7 +13,7 @@ async function say(client: MqttClient, { enrolled, id }: EnrolledNode, what: Nod
 }
 
 async function says(page: Page, text: string): Promise<void> {
-  await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), { polling: 100 }, text);
+  await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), text, { polling: 100 });
 }
 
 async function visit(page: Page, where: string): Promise<void> {
@@ -88,7 +88,7 @@ describe("the fleet's page of a hub", function () {
     await visit(page, 'enrol');
     await page.locator('main .button.primary').click();
     await page.waitForSelector('dialog[open] svg.qr');
-    const [code = ''] = await page.$$eval('dialog input', (inputs) => inputs.map(({ value }) => value));
+    const [code = ''] = await inputsOf(page, 'dialog input');
     await page.keyboard.press('Escape');
     const { body } = await hub.request('second', code.split('-').at(-1) ?? '');
     expect((await hub.call('POST', '/v1/enroll', { credential: null, body })).status).to.equal(201);
@@ -96,7 +96,7 @@ describe("the fleet's page of a hub", function () {
     await page.locator('input[name=label]').fill('desk');
     await page.locator('main form button[type=submit]').click();
     await page.waitForSelector('dialog[open]');
-    const [credential = ''] = await page.$$eval('dialog input', (inputs) => inputs.map(({ value }) => value));
+    const [credential = ''] = await inputsOf(page, 'dialog input');
     await page.keyboard.press('Escape');
     expect((await hub.call('GET', '/v1/nodes', { credential })).status).to.equal(200);
     const end = await page.waitForSelector('[aria-label="Revoke (hold): desk"]');
@@ -105,7 +105,7 @@ describe("the fleet's page of a hub", function () {
     expect((await hub.call('GET', '/v1/nodes', { credential })).status).to.equal(401);
     await visit(page, 'audit');
     await says(page, 'codes.post');
-    await page.locator('::-p-aria(Verify)').click();
+    await page.getByRole('button', { name: 'Verify', exact: true }).click();
     await says(page, 'audit.ndjson');
     await page.waitForSelector('.note.good');
   });
@@ -115,9 +115,13 @@ describe("the fleet's page of a hub", function () {
     await hub.kill();
     await says(page, 'No answer from the hub for');
     await hub.serve();
-    await page.waitForFunction(() => !document.body.innerText.includes('No answer from the hub for'), {
-      polling: 100,
-    });
+    await page.waitForFunction(
+      () => !document.body.innerText.includes('No answer from the hub for'),
+      undefined,
+      {
+        polling: 100,
+      },
+    );
     await says(page, 'Kestrel');
     await page.waitForFunction(() =>
       [...document.querySelectorAll('.hub__fleet-list tbody tr')].every(

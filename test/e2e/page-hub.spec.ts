@@ -1,7 +1,16 @@
 /// <reference lib="dom" />
 import { expect } from 'chai';
-import type { Browser, Page } from 'puppeteer-core';
-import { checkAxe, DESKTOP, noBrowser, openBrowser, openPage, PHONE, watch } from '../support/browser.ts';
+import type { Browser, Page } from 'playwright-core';
+import {
+  checkAxe,
+  DESKTOP,
+  inputsOf,
+  noBrowser,
+  openBrowser,
+  openPage,
+  PHONE,
+  watch,
+} from '../support/browser.ts';
 import { entryOf, OPERATOR, StubHub } from '../support/stub-hub.ts';
 
 const PAGES = ['fleet', 'fleet/node-00007', 'enrol', 'access', 'audit'] as const;
@@ -25,11 +34,11 @@ async function visit(page: Page, where: string): Promise<void> {
 }
 
 async function says(page: Page, text: string): Promise<void> {
-  await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), { polling: 100 }, text);
+  await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), text, { polling: 100 });
 }
 
 async function search(page: Page, text: string): Promise<void> {
-  await page.locator('input[type=search]').click({ count: 3 });
+  await page.locator('input[type=search]').click({ clickCount: 3 });
   await page.keyboard.press('Delete');
   await page.keyboard.type(text);
 }
@@ -114,7 +123,7 @@ describe("the fleet's page", function () {
   it('asks for a credential, keeps it only where that is asked for, and is small', async () => {
     const page = await openPage(browser);
     const seen = watch(page, hub.url);
-    const client = await page.createCDPSession();
+    const client = await page.context().newCDPSession(page);
     await client.send('Network.enable');
     let received = 0;
     client.on('Network.loadingFinished', ({ encodedDataLength }) => (received += encodedDataLength));
@@ -134,7 +143,7 @@ describe("the fleet's page", function () {
     await page.waitForSelector('nav');
     await page.evaluate(() => localStorage.clear());
     seen.check();
-    await page.browserContext().close();
+    await page.context().close();
   });
 
   for (const name of ['chromium', 'firefox'] as const)
@@ -146,7 +155,7 @@ describe("the fleet's page", function () {
       await signIn(page, hub);
       for (const where of PAGES) await visit(page, where);
       seen.check();
-      await page.browserContext().close();
+      await page.context().close();
       if (used !== browser) await used.close();
     });
 
@@ -160,8 +169,8 @@ describe("the fleet's page", function () {
           JSON.stringify(
             [...document.querySelectorAll('.hub__fleet-list tbody a')].map((each) => each.textContent),
           ) === wanted,
-        { polling: 100 },
         JSON.stringify(names),
+        { polling: 100 },
       );
     };
     await search(page, 'kite 11');
@@ -169,18 +178,18 @@ describe("the fleet's page", function () {
     await search(page, '00012');
     await only(['Kite 12']);
     await search(page, '');
-    await page.select('.access__filters .field:nth-child(2) select', 'offline');
+    await page.selectOption('.access__filters .field:nth-child(2) select', 'offline');
     await only(['Kite 3']);
-    await page.select('.access__filters .field:nth-child(2) select', 'armed');
+    await page.selectOption('.access__filters .field:nth-child(2) select', 'armed');
     await only(['Kite 5']);
-    await page.select('.access__filters .field:nth-child(2) select', 'alarm');
+    await page.selectOption('.access__filters .field:nth-child(2) select', 'alarm');
     await only(['Kite 7']);
-    await page.select('.access__filters .field:nth-child(2) select', 'all');
-    await page.select('.access__filters .field:nth-child(3) select', 'oldest');
+    await page.selectOption('.access__filters .field:nth-child(2) select', 'all');
+    await page.selectOption('.access__filters .field:nth-child(3) select', 'oldest');
     await page.waitForFunction(
       () => document.querySelector('.hub__fleet-list tbody a')?.textContent === 'Kite 3',
     );
-    await page.browserContext().close();
+    await page.context().close();
   });
 
   it('says of every row how old it is, never less than it is, and greys what is not the present', async () => {
@@ -207,10 +216,10 @@ describe("the fleet's page", function () {
     await search(page, 'node-00004');
     await says(page, 'Online, no status');
     hub.tell(entryOf(4));
-    await page.waitForFunction(() => document.querySelector('.hub__fleet-list tr.old') === null, {
+    await page.waitForFunction(() => document.querySelector('.hub__fleet-list tr.old') === null, undefined, {
       polling: 100,
     });
-    await page.browserContext().close();
+    await page.context().close();
   });
 
   it('shows one node: state, telemetry only while it is new, events as they come, its alarm', async () => {
@@ -226,10 +235,12 @@ describe("the fleet's page", function () {
     );
     await visit(page, 'fleet/node-00007');
     await says(page, 'Its key is on two machines.');
-    await page.locator('::-p-aria(Acknowledge)').click();
+    await page.getByRole('button', { name: 'Acknowledge', exact: true }).click();
     await says(page, '12.3 m/s');
     await says(page, 'PreArm: compass not calibrated');
-    await page.waitForFunction(() => !document.body.innerText.includes('12.3 m/s'), { polling: 100 });
+    await page.waitForFunction(() => !document.body.innerText.includes('12.3 m/s'), undefined, {
+      polling: 100,
+    });
     const silent = { mavlink_alive: false, velocity: { groundspeed: 12.34 } };
     hub.nodes.set('node-00007', entryOf(7, { telemetry: silent, telemetry_at: Date.now() }));
     await says(page, 'No heartbeat from the vehicle.');
@@ -238,7 +249,7 @@ describe("the fleet's page", function () {
     expect(hub.changes).to.include('DELETE /v1/nodes/node-00007/alarm');
     events.push(event(3, 'vehicle.disarmed', {}));
     await says(page, 'vehicle.disarmed');
-    await page.browserContext().close();
+    await page.context().close();
   });
 
   it('an address that nobody has encoded, and an event from a clock without a calendar, empty nothing', async () => {
@@ -252,7 +263,7 @@ describe("the fleet's page", function () {
     await visit(page, 'fleet/node-00007');
     await says(page, 'vehicle.late');
     await says(page, 'PreArm: compass not calibrated');
-    await page.browserContext().close();
+    await page.context().close();
   });
 
   it('goes on when the hub was away, and forgets what is gone', async () => {
@@ -265,7 +276,7 @@ describe("the fleet's page", function () {
     await page.waitForFunction(() => document.querySelectorAll('.hub__fleet-list tbody a').length === 1);
     await own.stop();
     await says(page, 'No answer from the hub for');
-    await page.browserContext().close();
+    await page.context().close();
   });
 
   it('makes an enrolment code, shown once, as text and as QR code', async () => {
@@ -274,12 +285,12 @@ describe("the fleet's page", function () {
     await visit(page, 'enrol');
     await page.locator('main .button.primary').click();
     await page.waitForSelector('dialog[open] svg.qr');
-    const values = await page.$$eval('dialog input', (inputs) => inputs.map(({ value }) => value));
+    const values = await inputsOf(page, 'dialog input');
     expect(values[0]).to.match(/^svc1-a{32}-b{32}$/);
     expect(values[1]).to.equal(`svc fleet enroll ${hub.url} ${values[0] ?? ''}`);
     await page.keyboard.press('Escape');
     await page.waitForFunction(() => !document.body.innerHTML.includes('svc1-'));
-    await page.browserContext().close();
+    await page.context().close();
   });
 
   it('makes a credential with classes and nodes, shows it once, and ends one that is held', async () => {
@@ -288,28 +299,27 @@ describe("the fleet's page", function () {
     await visit(page, 'access');
     await page.locator('input[name=label]').fill('crew');
     await page.locator('input[name=nodes]').fill('node-00001, node-00002');
-    await page.locator('::-p-text(safe_write:)').click();
+    await page.getByText('safe_write:').click();
     await page.locator('form button[type=submit]').click();
     await page.waitForSelector('dialog[open]');
-    const [shown] = await page.$$eval('dialog input', (inputs) => inputs.map(({ value }) => value));
+    const [shown] = await inputsOf(page, 'dialog input');
     expect(shown).to.equal('svc_mc_87654321_secret');
     await page.keyboard.press('Escape');
     expect(hub.changes.at(-1)).to.equal(
       'POST /v1/credentials {"label":"crew","scopes":["read","safe_write"],"nodes":["node-00001","node-00002"]}',
     );
-    const end = await page.waitForSelector('::-p-aria(Revoke \\(hold\\): desk)');
-    await end?.click({ delay: 1200 });
-    await page.waitForNetworkIdle();
+    const end = page.getByRole('button', { name: 'Revoke (hold): desk', exact: true });
+    const ended = page.waitForResponse((answer) => answer.request().method() === 'DELETE');
+    await end.click({ delay: 1200 });
+    await ended;
     expect(hub.changes.at(-1)).to.equal('DELETE /v1/credentials/mc_12345678');
-    await page.browserContext().close();
+    await page.context().close();
   });
 
   for (const theme of ['light', 'dark'] as const)
     for (const [size, viewport] of Object.entries({ desktop: DESKTOP, phone: PHONE }))
       it(`can be used by everybody: axe finds nothing, ${theme}, ${size}`, async () => {
-        const page = await openPage(browser);
-        await page.setViewport(viewport);
-        await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
+        const page = await openPage(browser, viewport, { colorScheme: theme });
         await page.goto(`${hub.url}/`);
         await page.waitForSelector('input[name=secret]');
         await checkAxe(page);
@@ -320,7 +330,7 @@ describe("the fleet's page", function () {
           const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
           expect(wide, `${where} is wider than the screen`).to.be.at.most(0);
         }
-        await page.browserContext().close();
+        await page.context().close();
       });
 });
 
@@ -350,7 +360,7 @@ describe("the fleet's page with many nodes", function () {
     await search(page, 'node-04321');
     await page.waitForFunction(() => document.querySelectorAll('.hub__fleet-list tbody a').length === 1);
     expect(await listed(page)).to.deep.equal(['Kite 4321']);
-    await page.browserContext().close();
+    await page.context().close();
     await hub.stop();
   });
 
@@ -399,7 +409,7 @@ describe("the fleet's page with many nodes", function () {
     expect(sorted.at(-1), 'longest, ms').to.be.below(4000);
     // In 5 s, four times a second.
     expect(frames.drawn).to.be.within(5, 25);
-    await page.browserContext().close();
+    await page.context().close();
     await hub.stop();
   });
 });

@@ -1,17 +1,16 @@
 /// <reference lib="dom" />
-import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import type { Browser, ElementHandle, Page } from 'puppeteer-core';
+import type { Browser, Page } from 'playwright-core';
 import type { Paths } from '../../shared/paths.ts';
 import { largeDataflash } from '../bench/large-logs.ts';
-import { askAgain } from '../support/ask-again.ts';
 import {
   checkAxe,
-  DESKTOP,
   noBrowser,
   openBrowser,
+  openPage,
   PHONE,
   signIn,
   visit,
@@ -46,25 +45,23 @@ describe('the log viewer of the page', function () {
     await node?.stop();
   });
   beforeEach(async () => {
-    const context = await browser.createBrowserContext();
-    page = await context.newPage();
+    page = await openPage(browser);
     seen = watch(page, node.url);
-    await page.setViewport(DESKTOP);
     await signIn(page, node.url, KEY);
   });
   afterEach(async () => {
     seen.check();
-    await page.browserContext().close();
+    await page.context().close();
   });
 
   const says = async (text: string): Promise<void> => {
-    await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), { polling: 100 }, text);
+    await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), text, { polling: 100 });
   };
   const press = async (name: string): Promise<void> =>
-    page.locator(`::-p-aria([name="${name}"][role="button"])`).click();
+    page.getByRole('button', { name, exact: true }).click();
   const choose = async (search: string, field: string): Promise<void> => {
-    await page.locator('::-p-aria([name="Search messages and fields"][role="searchbox"])').fill(search);
-    await page.locator(`.viewer__tree label ::-p-text(${field})`).click();
+    await page.getByRole('searchbox', { name: 'Search messages and fields', exact: true }).fill(search);
+    await page.locator('.viewer__tree label').getByText(field).click();
   };
   /** Whether anything was drawn where lines are. */
   const drawn = async (plot: number): Promise<number> =>
@@ -80,8 +77,8 @@ describe('the log viewer of the page', function () {
     await writeFile(path, bytes);
     await visit(page, 'vehicle/logs');
     await press('Open a log file');
-    const picker = (await page.waitForSelector('.drop input[type=file]')) as ElementHandle<HTMLInputElement>;
-    await picker.uploadFile(path);
+    const picker = page.locator('.drop input[type=file]');
+    await picker.setInputFiles(path);
     await says('ArduPilot: ');
     await choose('roll', 'DesRoll');
     await choose('accz', 'AccZ');
@@ -97,26 +94,16 @@ describe('the log viewer of the page', function () {
     expect(await drawn(0)).to.be.above(10);
     await checkAxe(page);
 
-    const client = await page.createCDPSession();
-    const folder = join(node.base, 'downloads');
-    await client.send('Browser.setDownloadBehavior', {
-      behavior: 'allow',
-      downloadPath: folder,
-      browserContextId: page.browserContext().id ?? '',
-    });
+    const downloading = page.waitForEvent('download');
     await press('Save CSV');
-    const saved = join(folder, 'flight.bin.csv');
-    await askAgain(
-      'it is saved',
-      async () => readdir(folder).catch((): string[] => []),
-      (names) => names.includes('flight.bin.csv'),
-    );
+    const download = await downloading;
+    expect(download.suggestedFilename()).to.equal('flight.bin.csv');
     const wanted = [...log.csv([fieldOf(summary, 'ATT', 'DesRoll'), accel], from, to)].join('');
-    expect(await readFile(saved, 'utf8')).to.equal(wanted);
+    expect(await readFile(await download.path(), 'utf8')).to.equal(wanted);
   });
 
   it('opens a telemetry log of the node on a phone, with its track, and zooms', async () => {
-    await page.setViewport(PHONE);
+    await page.setViewportSize(PHONE);
     await visit(page, 'vehicle/logs');
     await press(`Open ${TLOG}`);
     await says('telemetry log: ');
@@ -141,10 +128,8 @@ describe('the log viewer of the page', function () {
     await writeFile(cut, largeDataflash(400_000).subarray(0, 300_001));
     await visit(page, 'vehicle/logs/view');
     const open = async (path: string): Promise<void> => {
-      const picker = (await page.waitForSelector(
-        '.drop input[type=file]',
-      )) as ElementHandle<HTMLInputElement>;
-      await picker.uploadFile(path);
+      const picker = page.locator('.drop input[type=file]');
+      await picker.setInputFiles(path);
     };
     await open(none);
     await says('This file is no log');

@@ -2,8 +2,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Browser, Page } from 'puppeteer-core';
-import { DESKTOP, noBrowser, openBrowser, signIn, visit, watch } from '../support/browser.ts';
+import type { Browser, Page } from 'playwright-core';
+import { noBrowser, openBrowser, openPage, signIn, visit, watch } from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
 import { plainPng, tinyMap } from '../support/pmtiles.ts';
@@ -22,7 +22,7 @@ describe('maps without internet', function () {
     [node, browser] = await Promise.all([
       TestNode.start({ pairing: { key: KEY } }),
       // There is no graphics card here: WebGL by software.
-      openBrowser('chromium', ['--enable-unsafe-swiftshader']),
+      openBrowser('chromium', { extra: ['--enable-unsafe-swiftshader'] }),
     ]);
   });
   after(async () => {
@@ -33,8 +33,8 @@ describe('maps without internet', function () {
 
   /** The colour in the middle of the map, as it is seen. */
   const middle = async (page: Page): Promise<readonly number[]> => {
-    const map = await page.waitForSelector('.map');
-    const picture = (await map?.screenshot({ encoding: 'base64' })) ?? '';
+    const map = page.locator('.map');
+    const picture = (await map.screenshot()).toString('base64');
     return page.evaluate(async (png) => {
       const image = new Image();
       image.src = `data:image/png;base64,${png}`;
@@ -50,14 +50,14 @@ describe('maps without internet', function () {
   it('a file that is chosen on the page is stored, drawn under the vehicle, and deleted; nobody else is asked', async () => {
     const file = join(folder, 'field.pmtiles');
     await writeFile(file, tinyMap('The field', plainPng(256, RED), 0));
-    const page = await browser.newPage();
+    const page = await openPage(browser);
     const seen = watch(page, node.url);
-    await page.setViewport(DESKTOP);
     await signIn(page, node.url, KEY);
     await visit(page, 'node/maps');
-    const input = await page.waitForSelector('input[type=file]');
-    await (input as unknown as { uploadFile: (path: string) => Promise<void> }).uploadFile(file);
-    await page.waitForFunction(() => document.body.innerText.includes('The field'), { polling: 100 });
+    await page.locator('input[type=file]').setInputFiles(file);
+    await page.waitForFunction(() => document.body.innerText.includes('The field'), undefined, {
+      polling: 100,
+    });
     const { body } = await node.json('/api/maps', { headers: { 'X-SVC-Key': KEY } });
     expect((body['maps'] as { name: string }[]).map(({ name }) => name)).to.deep.equal(['field.pmtiles']);
 
@@ -73,7 +73,9 @@ describe('maps without internet', function () {
     const button = await page.waitForSelector('.node__items .button.danger');
     await button?.hover();
     await page.mouse.down();
-    await page.waitForFunction(() => !document.body.innerText.includes('The field'), { polling: 100 });
+    await page.waitForFunction(() => !document.body.innerText.includes('The field'), undefined, {
+      polling: 100,
+    });
     await page.mouse.up();
     const { body: after } = await node.json('/api/maps', { headers: { 'X-SVC-Key': KEY } });
     expect(after['maps']).to.deep.equal([]);

@@ -1,9 +1,9 @@
 /// <reference lib="dom" />
 import { type ChildProcess, spawn } from 'node:child_process';
 import { expect } from 'chai';
-import type { Browser, Page } from 'puppeteer-core';
+import type { Browser, Page } from 'playwright-core';
 import { worksAtLast } from '../support/ask-again.ts';
-import { checkAxe, noBrowser, openBrowser, signIn, visit, watch } from '../support/browser.ts';
+import { checkAxe, noBrowser, openBrowser, openPage, signIn, visit, watch } from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
 import { RealNetworkManager } from '../support/network/network-manager.ts';
 import { TestNode } from '../support/node.ts';
@@ -37,7 +37,7 @@ describe('modems and uplinks on the page', function () {
     door = spawn('socat', [`TCP-LISTEN:${port},bind=127.0.0.1,reuseaddr,fork`, `EXEC:"${enter}"`]);
     await worksAtLast('the door is open', async () => fetch(url), 20_000);
     browser = await openBrowser();
-    page = await browser.newPage();
+    page = await openPage(browser);
     await signIn(page, url, KEY);
   });
   after(async () => {
@@ -50,7 +50,6 @@ describe('modems and uplinks on the page', function () {
   const says = async (pattern: RegExp): Promise<unknown> =>
     page.waitForFunction(
       (source: string) => new RegExp(source).test(document.body.innerText),
-      {},
       pattern.source,
     );
 
@@ -59,15 +58,15 @@ describe('modems and uplinks on the page', function () {
     await visit(page, 'node/network');
     await says(/Modem QUALCOMM Mock[\s\S]*needs its PIN\. Tries left: 3/);
     await checkAxe(page);
-    await page.locator('::-p-aria([name="Set up …"][role="button"])').click();
-    await page.locator('::-p-aria([name="Access point (APN)"][role="textbox"])').fill('internet');
+    await page.getByRole('button', { name: 'Set up …', exact: true }).click();
+    await page.getByRole('textbox', { name: 'Access point (APN)', exact: true }).fill('internet');
     await page.locator('input[name="pin"]').fill('9999');
-    await page.locator('::-p-aria([name="Apply and connect"][role="button"])').click();
+    await page.getByRole('button', { name: 'Apply and connect', exact: true }).click();
     await says(/refuses this PIN/);
     await says(/Tries left: 2/);
     await checkAxe(page);
     await page.locator('input[name="pin"]').fill('1234');
-    await page.locator('::-p-aria([name="Apply and connect"][role="button"])').click();
+    await page.getByRole('button', { name: 'Apply and connect', exact: true }).click();
     await says(/connected[\s\S]*Test Carrier[\s\S]*67 %[\s\S]*10\.64\.0\.2/);
     await says(/Uplinks[\s\S]*eth0[\s\S]*in use[\s\S]*cdc-wdm0[\s\S]*metered/);
     await checkAxe(page);

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
-import type { Browser, Page } from 'puppeteer-core';
-import { checkAxe, noBrowser, openBrowser, signIn, visit, watch } from '../support/browser.ts';
+import type { Browser, Page } from 'playwright-core';
+import { checkAxe, noBrowser, openBrowser, openPage, signIn, visit, watch } from '../support/browser.ts';
 import { DeviceTree } from '../support/device-tree.ts';
 import { KEY } from '../support/edge.ts';
 import type { TestNode } from '../support/node.ts';
@@ -31,7 +31,7 @@ describe('the page of the node itself', function () {
     await tree.usbSerial('ttyACM0', usb, null);
     node = await startVideoNode({ simulated: true, env: tree.env });
     browser = await openBrowser();
-    page = await browser.newPage();
+    page = await openPage(browser);
     await signIn(page, node.url, KEY);
   });
   after(async () => {
@@ -46,7 +46,7 @@ describe('the page of the node itself', function () {
     const seen = watch(page, node.url);
     await visit(page, 'node/overview');
     const before = node.pid('svc-video');
-    await page.locator('::-p-aria(Restart svc-video)').click();
+    await page.getByRole('button', { name: 'Restart svc-video', exact: true }).click();
     await page.waitForFunction(() => /svc-video restarted/.test(document.body.innerText));
     const after = node.pid('svc-video');
     expect(after).to.not.equal(before);
@@ -56,27 +56,12 @@ describe('the page of the node itself', function () {
 
   it('gives a support bundle to whoever helps', async () => {
     const seen = watch(page, node.url);
-    const session = await page.createCDPSession();
-    const folder = join(base, 'downloads');
-    await session.send('Browser.setDownloadBehavior', {
-      behavior: 'allow',
-      downloadPath: folder,
-      eventsEnabled: true,
-    });
-    const named: string[] = [];
-    session.on('Browser.downloadWillBegin', ({ suggestedFilename }) => named.push(suggestedFilename));
-    const stored = new Promise<void>((resolve) => {
-      session.on('Browser.downloadProgress', ({ state }) => {
-        if (state === 'completed') resolve();
-      });
-    });
     await visit(page, 'node/update');
-    await page.locator('::-p-aria(Support bundle)').click();
-    await stored;
-    expect(named).to.have.length(1);
-    expect(named[0]).to.match(/^svc-support.*\.zip$/);
-    expect((await readFile(join(folder, named[0] ?? ''))).subarray(0, 4).toString()).to.equal('PK\x03\x04');
-    await session.detach();
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Support bundle', exact: true }).click();
+    const download = await downloading;
+    expect(download.suggestedFilename()).to.match(/^svc-support.*\.zip$/);
+    expect((await readFile(await download.path())).subarray(0, 4).toString()).to.equal('PK\x03\x04');
     seen.check();
   });
 
@@ -84,12 +69,12 @@ describe('the page of the node itself', function () {
     const seen = watch(page, node.url);
     await visit(page, 'node/overview');
     const shows = async (words: string): Promise<unknown> =>
-      page.waitForFunction((wanted) => document.body.innerText.includes(wanted), {}, words);
+      page.waitForFunction((wanted) => document.body.innerText.includes(wanted), words);
     await shows('Serial port ttyACM0 of Generic Pixhawk1');
     await shows('Flight controller over USB');
     await shows(`${join(tree.dev, 'ttyACM0')} · driver cdc_acm`);
     await tree.unplugSerial('ttyACM0', null);
-    await page.locator('::-p-aria(Scan now)').click();
+    await page.getByRole('button', { name: 'Scan now', exact: true }).click();
     await shows('Unplugged: 1');
     seen.check();
   });
@@ -106,12 +91,11 @@ describe('the page of the node itself', function () {
     while ((await command('arm')) !== 'accepted');
     await visit(page, 'node/overview');
     const before = node.pid('svc-link');
-    const over = '::-p-aria(Do it while armed \\(hold\\))';
-    await page.locator('::-p-aria(Restart svc-link)').click();
-    const button = await page.waitForSelector(over);
-    await button?.click();
+    const over = page.getByRole('button', { name: 'Do it while armed (hold)', exact: true });
+    await page.getByRole('button', { name: 'Restart svc-link', exact: true }).click();
+    await over.click();
     expect(node.pid('svc-link')).to.equal(before);
-    await button?.focus();
+    await over.focus();
     await page.keyboard.down('Enter');
     await page.waitForFunction(() => /svc-link restarted/.test(document.body.innerText));
     await page.keyboard.up('Enter');
@@ -129,7 +113,7 @@ describe('the page of the node itself', function () {
 
   it('stores a picture that the API then has, shows it, and deletes it', async () => {
     await visit(page, 'node/video');
-    await page.locator('::-p-aria(Take snapshot)').click();
+    await page.getByRole('button', { name: 'Take snapshot', exact: true }).click();
     const shown = await page.waitForSelector('button[aria-label^="Show: "]');
     const names = async (): Promise<readonly string[]> =>
       (
@@ -163,7 +147,7 @@ describe('the page of the node itself', function () {
     await visit(page, 'node/overview');
     await visit(page, 'node/metrics');
     for (const range of ['1 hour', '7 days']) {
-      await page.locator(`::-p-aria([name="${range}"][role="button"])`).click();
+      await page.getByRole('button', { name: range, exact: true }).click();
       await page.waitForFunction(() =>
         /Battery voltage: [0-9.]+ now, lowest 5.25, highest [0-9.]+ V/.test(document.body.innerText),
       );
@@ -172,7 +156,7 @@ describe('the page of the node itself', function () {
 
   it('can be used by everybody, also on a phone', async () => {
     // Of the same kind as before, as another one would load the page anew.
-    await page.setViewport({ width: 320, height: 640 });
+    await page.setViewportSize({ width: 320, height: 640 });
     for (const tab of ['overview', 'log', 'metrics', 'network', 'radio', 'video', 'maps', 'update']) {
       await visit(page, `node/${tab}`);
       await page.waitForSelector(`[role=tab][aria-selected=true]`);

@@ -2,9 +2,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Browser, ElementHandle, Page } from 'puppeteer-core';
+import type { Browser, Page } from 'playwright-core';
 import type { MissionItem } from '../../shared/schemas/mission-item.ts';
-import { checkAxe, DESKTOP, noBrowser, openBrowser, signIn, visit, watch } from '../support/browser.ts';
+import { checkAxe, noBrowser, openBrowser, openPage, signIn, visit, watch } from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
 
@@ -67,16 +67,14 @@ describe('the page of the plan', function () {
     await node?.stop();
   });
   beforeEach(async () => {
-    const context = await browser.createBrowserContext();
-    page = await context.newPage();
+    page = await openPage(browser);
     seen = watch(page, node.url);
-    await page.setViewport(DESKTOP);
     await signIn(page, node.url, KEY);
     await visit(page, 'plan');
   });
   afterEach(async () => {
     seen.check();
-    await page.browserContext().close();
+    await page.context().close();
   });
 
   const held = async (part: string): Promise<readonly MissionItem[]> => {
@@ -87,7 +85,7 @@ describe('the page of the plan', function () {
     return items;
   };
   const press = async (name: string): Promise<void> =>
-    page.locator(`::-p-aria([name="${name}"][role="button"])`).click();
+    page.getByRole('button', { name, exact: true }).click();
   /** Opens a row of the table by its number. */
   const openRow = async (seq: number): Promise<void> => {
     const rows = await page.$$(
@@ -96,19 +94,19 @@ describe('the page of the plan', function () {
     await rows[seq]?.click();
   };
   const enter = async (field: string, value: string): Promise<void> => {
-    await page.locator(`::-p-aria([name="${field}"][role="spinbutton"])`).fill(value);
+    await page.getByRole('spinbutton', { name: field, exact: true }).fill(value);
     await page.keyboard.press('Tab');
   };
   const says = async (text: string): Promise<void> => {
-    await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), { polling: 100 }, text);
+    await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), text, { polling: 100 });
   };
 
   it('opens a plan file of QGroundControl, changes it, sends it, and the vehicle holds exactly it', async () => {
     await says('Same as on the vehicle.');
     const path = join(node.base, 'survey.plan');
     await writeFile(path, JSON.stringify(PLAN));
-    const picker = (await page.$('input[type=file]')) as ElementHandle<HTMLInputElement>;
-    await picker.uploadFile(path);
+    const picker = page.locator('input[type=file]');
+    await picker.setInputFiles(path);
     await says('Different from the vehicle: Mission, Fence, Rally points.');
     await openRow(2);
     await enter('Height (m)', '42');
@@ -134,10 +132,10 @@ describe('the page of the plan', function () {
 
   it('opens waypoints with a gap and the points of a fence, and says what the vehicle holds otherwise', async () => {
     await says('Read from the vehicle');
-    const picker = (await page.$('input[type=file]')) as ElementHandle<HTMLInputElement>;
+    const picker = page.locator('input[type=file]');
     const fence = join(node.base, 'fence.txt');
     await writeFile(fence, '-35.363 149.165\n-35.37 149.15\n-35.37 149.18\n-35.35 149.18\n-35.37 149.15\n');
-    await picker.uploadFile(fence);
+    await picker.setInputFiles(fence);
     await says('fence.txt: Fence 4.');
     const gap = join(node.base, 'gap.waypoints');
     const row = (number: number, command: number, wait: number): string =>
@@ -146,7 +144,7 @@ describe('the page of the plan', function () {
       gap,
       ['QGC WPL 110', '0 1 0 16 0 0 0 0 0 0 0 1', row(1, 22, 0), row(4, 19, 2.5)].join('\n'),
     );
-    await picker.uploadFile(gap);
+    await picker.setInputFiles(gap);
     await says('A line has the number 4 instead of 2');
     await press('Upload');
     await says('Item 2: param1 2.5 is held as 2.');
@@ -162,7 +160,7 @@ describe('the page of the plan', function () {
     const before = await held('mission');
     await openRow(1);
     await enter('Height (m)', '33');
-    await page.select('.plan__add select', '93');
+    await page.selectOption('.plan__add select', '93');
     await press('Add');
     await page.waitForFunction(
       () =>

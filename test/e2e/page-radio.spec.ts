@@ -1,8 +1,17 @@
 /// <reference lib="dom" />
 import { expect } from 'chai';
-import type { Browser, Page } from 'puppeteer-core';
+import type { Browser, Page } from 'playwright-core';
 import { SimProcess } from '../sim/sim-process.ts';
-import { checkAxe, noBrowser, openBrowser, PHONE, signIn, visit, watch } from '../support/browser.ts';
+import {
+  checkAxe,
+  noBrowser,
+  openBrowser,
+  openPage,
+  PHONE,
+  signIn,
+  visit,
+  watch,
+} from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
 
@@ -28,9 +37,8 @@ describe('the radio on the page of the vehicle', function () {
       pairing: { key: KEY },
       config: `mavlink:\n  source: tcp:127.0.0.1:${sim.port}\n  endpoints: []\n`,
     });
-    const page = await (await browser.createBrowserContext()).newPage();
+    const page = await openPage(browser, PHONE);
     const seen = watch(page, node.url);
-    await page.setViewport(PHONE);
     await signIn(page, node.url, KEY);
     await visit(page, 'vehicle/setup');
     return {
@@ -51,7 +59,7 @@ describe('the radio on the page of the vehicle', function () {
       },
       async [Symbol.asyncDispose]() {
         seen.check();
-        await page.browserContext().close();
+        await page.context().close();
         await node.stop();
         await sim[Symbol.asyncDispose]();
       },
@@ -60,16 +68,14 @@ describe('the radio on the page of the vehicle', function () {
 
   const says = async (page: Page, ...texts: string[]): Promise<void> => {
     for (const text of texts)
-      await page.waitForFunction(
-        (wanted) => document.body.innerText.includes(wanted),
-        { polling: 100 },
-        text,
-      );
+      await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), text, {
+        polling: 100,
+      });
   };
   const press = async (page: Page, name: string): Promise<void> =>
-    page.locator(`::-p-aria([name="${name}"][role="button"])`).click();
+    page.getByRole('button', { name, exact: true }).click();
   const hold = async (page: Page, name: string, until: string): Promise<void> => {
-    await page.locator(`::-p-aria([name="${name}"][role="button"])`).hover();
+    await page.getByRole('button', { name, exact: true }).hover();
     await page.mouse.down();
     await says(page, until);
     await page.mouse.up();
@@ -93,7 +99,7 @@ describe('the radio on the page of the vehicle', function () {
     const { page, param, move } = vehicle;
     await says(page, 'Take the propellers off, then tick the box.');
     await page
-      .locator('::-p-aria([name="All propellers are off, the radio is on"][role="checkbox"])')
+      .getByRole('checkbox', { name: 'All propellers are off, the radio is on', exact: true })
       .click();
     await press(page, 'Calibrate the radio');
     await calibrate(vehicle, [1504, 1496, 1500, 1500, 1165, 1000]);
@@ -124,9 +130,9 @@ describe('the radio on the page of the vehicle', function () {
     await says(page, 'No radio receiver is heard.');
     await sim.fault({ radioLost: false });
     await page
-      .locator('::-p-aria([name="All propellers are off, the radio is on"][role="checkbox"])')
+      .getByRole('checkbox', { name: 'All propellers are off, the radio is on', exact: true })
       .click();
-    const begin = page.locator('::-p-aria([name="Calibrate the radio"][role="button"])');
+    const begin = page.getByRole('button', { name: 'Calibrate the radio', exact: true });
     await begin.click();
     await says(page, 'Move every stick and every switch');
     await sim.fault({ radioLost: true });
@@ -142,13 +148,13 @@ describe('the radio on the page of the vehicle', function () {
     await using vehicle = await open('--firmware', 'px4');
     const { page, param } = vehicle;
     await page
-      .locator('::-p-aria([name="All propellers are off, the radio is on"][role="checkbox"])')
+      .getByRole('checkbox', { name: 'All propellers are off, the radio is on', exact: true })
       .click();
     await press(page, 'Calibrate the radio');
     await calibrate(vehicle);
     const choose = async (stick: string, channel: string): Promise<void> => {
-      const select = await page.waitForSelector(`::-p-aria([name="${stick}"][role="combobox"])`);
-      await select?.select(channel);
+      const select = page.getByRole('combobox', { name: stick, exact: true });
+      await select.selectOption(channel);
     };
     await choose('Yaw', '1');
     await says(page, 'Yaw is on the channel of another stick.');
@@ -163,8 +169,8 @@ describe('the radio on the page of the vehicle', function () {
     await using vehicle = await open();
     const { page, param, move } = vehicle;
     const choose = async (name: string, value: string): Promise<void> => {
-      const select = await page.waitForSelector(`::-p-aria([name="${name}"][role="combobox"])`);
-      await select?.select(value);
+      const select = page.getByRole('combobox', { name, exact: true });
+      await select.selectOption(value);
     };
     const now = async (position: string): Promise<void> => {
       await page.waitForFunction(
@@ -174,8 +180,8 @@ describe('the radio on the page of the vehicle', function () {
           );
           return badge?.previousElementSibling?.textContent?.startsWith(wanted[0] ?? '');
         },
-        { polling: 100 },
         [position, 'the switch is here now'],
+        { polling: 100 },
       );
     };
     await now('Position 6 (above 1749 µs)');
@@ -197,8 +203,8 @@ describe('the radio on the page of the vehicle', function () {
   it('knows PX4’s modes, and says nothing of a switch of a submarine', async () => {
     {
       await using vehicle = await open('--firmware', 'px4');
-      const select = await vehicle.page.waitForSelector('::-p-aria([name="Position 1"][role="combobox"])');
-      await select?.select('2');
+      const select = vehicle.page.getByRole('combobox', { name: 'Position 1', exact: true });
+      await select.selectOption('2');
       await says(vehicle.page, 'Not written yet. On the vehicle: Unassigned');
       await hold(vehicle.page, 'Write to the vehicle', 'Written and read back:');
       expect(await vehicle.param('COM_FLTMODE1')).to.equal(2);

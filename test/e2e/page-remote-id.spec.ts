@@ -1,10 +1,19 @@
 /// <reference lib="dom" />
 import { expect } from 'chai';
 import { common } from 'node-mavlink';
-import type { Browser, Page } from 'puppeteer-core';
+import type { Browser, Page } from 'playwright-core';
 import { encodeAs } from '../link/mavlink-samples.ts';
 import { PeerVehicle } from '../link/peer-vehicle.ts';
-import { checkAxe, noBrowser, openBrowser, PHONE, signIn, visit, watch } from '../support/browser.ts';
+import {
+  checkAxe,
+  noBrowser,
+  openBrowser,
+  openPage,
+  PHONE,
+  signIn,
+  visit,
+  watch,
+} from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
 
@@ -12,7 +21,7 @@ import { TestNode } from '../support/node.ts';
 const SYSTEM = 5;
 /** MAV_COMP_ID_ODID_TXRX_1 */
 const TRANSMITTER = 236;
-const FOLLOW = '::-p-aria([name="Send this device’s place as the operator’s"][role="checkbox"])';
+const FOLLOW = { name: 'Send this device’s place as the operator’s', exact: true };
 
 describe('Remote ID on the page', function () {
   this.timeout(120_000);
@@ -48,20 +57,19 @@ describe('Remote ID on the page', function () {
   });
   beforeEach(async () => {
     wanting = 'missing OP_LOC';
-    page = await (await browser.createBrowserContext()).newPage();
+    page = await openPage(browser, PHONE);
     seen = watch(page, node.url);
-    await page.setViewport(PHONE);
   });
   afterEach(async () => {
     seen.check();
-    await page.browserContext().close();
+    await page.context().close();
   });
 
   const says = async (text: string): Promise<void> => {
-    await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), { polling: 100 }, text);
+    await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), text, { polling: 100 });
   };
   const press = async (name: string): Promise<void> =>
-    page.locator(`::-p-aria([name="${name}"][role="button"])`).click();
+    page.getByRole('button', { name, exact: true }).click();
   /** Bodies that the page sends as the operator's place. */
   const sentPlaces = (): Record<string, number>[] => {
     const bodies: Record<string, number>[] = [];
@@ -76,7 +84,9 @@ describe('Remote ID on the page', function () {
     await signIn(page, node.url, KEY);
     await says('Remote ID: missing OP_LOC');
     wanting = '';
-    await page.waitForFunction(() => !document.body.innerText.includes('Remote ID:'), { polling: 100 });
+    await page.waitForFunction(() => !document.body.innerText.includes('Remote ID:'), undefined, {
+      polling: 100,
+    });
   });
 
   it('takes a place that is typed in, and says what is not set', async () => {
@@ -84,10 +94,11 @@ describe('Remote ID on the page', function () {
     await visit(page, 'vehicle/setup');
     await says('The transmitter says: missing OP_LOC');
     await says('No operator number is set: none is sent.');
-    const field = '::-p-aria([name="Operator’s place (latitude, longitude, altitude)"][role="textbox"])';
-    await page.locator(field).fill('91, 11');
+    const name = 'Operator’s place (latitude, longitude, altitude)';
+    const field = page.getByRole('textbox', { name, exact: true });
+    await field.fill('91, 11');
     await says('Not a place: latitude, longitude');
-    await page.locator(field).fill('48.137, -11.575, 520');
+    await field.fill('48.137, -11.575, 520');
     await checkAxe(page);
     const bodies = sentPlaces();
     await press('Send this place');
@@ -98,15 +109,15 @@ describe('Remote ID on the page', function () {
   });
 
   it('sends the place of the device, again when it moves, on whatever page; not one that is too vague', async () => {
-    await page.browserContext().overridePermissions(node.url, ['geolocation']);
-    await page.setGeolocation({ latitude: 48.1, longitude: 11.5, accuracy: 400 });
+    await page.context().grantPermissions(['geolocation'], { origin: node.url });
+    await page.context().setGeolocation({ latitude: 48.1, longitude: 11.5, accuracy: 400 });
     await signIn(page, node.url, KEY);
     await visit(page, 'vehicle/setup');
     const bodies = sentPlaces();
-    await page.locator(FOLLOW).click();
+    await page.getByRole('checkbox', FOLLOW).click();
     await says('knows its place to 400 m only');
     expect(bodies).to.deep.equal([]);
-    await page.setGeolocation({ latitude: 48.1, longitude: 11.5, accuracy: 8 });
+    await page.context().setGeolocation({ latitude: 48.1, longitude: 11.5, accuracy: 8 });
     await says('exact to 8 m.');
     expect(bodies).to.deep.equal([{ lat: 48.1, lon: 11.5, accuracy_m: 8 }]);
     await says('This device’s place is being sent.');
@@ -115,14 +126,14 @@ describe('Remote ID on the page', function () {
     const moved = page.waitForResponse((answer) => answer.url().endsWith('/api/remote-id/operator-place'));
     const from = await page.evaluate(() => performance.now());
     // Not more often than each 5 s.
-    await page.waitForFunction((since) => performance.now() - since > 5000, { polling: 100 }, from);
-    await page.setGeolocation({ latitude: 48.101, longitude: 11.5, accuracy: 8 });
+    await page.waitForFunction((since) => performance.now() - since > 5000, from, { polling: 100 });
+    await page.context().setGeolocation({ latitude: 48.101, longitude: 11.5, accuracy: 8 });
     expect((await moved).status()).to.equal(200);
     expect(bodies.at(-1)).to.deep.equal({ lat: 48.101, lon: 11.5, accuracy_m: 8 });
   });
 
   it('sends the place again each minute, also of a device that stays where it is', async () => {
-    await page.evaluateOnNewDocument(() => {
+    await page.addInitScript(() => {
       const [every, now] = [setInterval, performance.now.bind(performance)];
       Object.assign(window, {
         skipped: 0,
@@ -130,12 +141,12 @@ describe('Remote ID on the page', function () {
       });
       performance.now = () => now() + (window as unknown as { skipped: number }).skipped;
     });
-    await page.browserContext().overridePermissions(node.url, ['geolocation']);
-    await page.setGeolocation({ latitude: 48.1, longitude: 11.5, accuracy: 8 });
+    await page.context().grantPermissions(['geolocation'], { origin: node.url });
+    await page.context().setGeolocation({ latitude: 48.1, longitude: 11.5, accuracy: 8 });
     await signIn(page, node.url, KEY);
     await visit(page, 'vehicle/setup');
     const bodies = sentPlaces();
-    await page.locator(FOLLOW).click();
+    await page.getByRole('checkbox', FOLLOW).click();
     await says('exact to 8 m.');
     const again = page.waitForResponse((answer) => answer.url().endsWith('/api/remote-id/operator-place'));
     expect(bodies).to.have.length(1);
@@ -145,25 +156,25 @@ describe('Remote ID on the page', function () {
   });
 
   it('says why the device is not asked, or does not tell', async () => {
-    await page.evaluateOnNewDocument(() => {
+    await page.addInitScript(() => {
       Object.defineProperty(window, 'isSecureContext', { value: false });
     });
     await signIn(page, node.url, KEY);
     await visit(page, 'vehicle/setup');
     await says('Browsers tell where they are only to a page that was opened by HTTPS.');
-    expect(await page.$(FOLLOW)).to.equal(null);
-    const other = await page.browserContext().newPage();
+    expect(await page.getByRole('checkbox', FOLLOW).count()).to.equal(0);
+    const other = await page.context().newPage();
     await page.close();
     page = other;
     await signIn(page, node.url, KEY);
     await visit(page, 'vehicle/setup');
-    const session = await page.createCDPSession();
+    const session = await page.context().newCDPSession(page);
     await session.send('Browser.setPermission', {
       permission: { name: 'geolocation' },
       setting: 'denied',
       origin: node.url,
     });
-    await page.locator(FOLLOW).click();
+    await page.getByRole('checkbox', FOLLOW).click();
     await says('The browser does not let this page know where this device is.');
     expect(await page.$eval('input[type=checkbox]:checked', () => true).catch(() => false)).to.equal(false);
   });

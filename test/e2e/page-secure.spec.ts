@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { connect } from 'node:tls';
 import { expect } from 'chai';
-import type { Browser, Page } from 'puppeteer-core';
+import type { Browser, Page } from 'playwright-core';
 import { checkAxe, noBrowser, openBrowser, openPage, signIn, visit, watch } from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
@@ -16,7 +16,7 @@ const PIN = '271828';
 const withKey = { 'x-svc-key': KEY };
 
 async function says(page: Page, words: string): Promise<void> {
-  await page.waitForFunction((text) => document.body.innerText.includes(text), { polling: 100 }, words);
+  await page.waitForFunction((text) => document.body.innerText.includes(text), words, { polling: 100 });
 }
 
 /** Until the browser keeps the page, and its worker answers for it. */
@@ -26,6 +26,7 @@ async function kept(page: Page): Promise<void> {
       const registration = await navigator.serviceWorker.getRegistration();
       return registration?.active?.state === 'activated' && registration.waiting === null;
     },
+    undefined,
     { polling: 200 },
   );
 }
@@ -41,9 +42,9 @@ describe('the page by HTTPS', function () {
     node = await TestNode.start({ pairing: { key: KEY }, tlsPort });
     await node.post('/api/dashboard/pin/set', { pin: PIN }, withKey);
     secure = `https://127.0.0.1:${tlsPort}`;
-    browser = await openBrowser('chromium', [
-      `--ignore-certificate-errors-spki-list=${await keyHash(tlsPort)}`,
-    ]);
+    browser = await openBrowser('chromium', {
+      extra: [`--ignore-certificate-errors-spki-list=${await keyHash(tlsPort)}`],
+    });
   });
   after(async () => {
     await browser?.close();
@@ -76,10 +77,11 @@ describe('the page by HTTPS', function () {
     expect(await page.$('a[href="/ca.crt"]')).to.not.equal(null);
     await checkAxe(page);
     const before = await page.evaluate(() => sessionStorage.getItem('svc-dashboard-session'));
-    await page.locator('::-p-aria(Open securely)').click();
+    await page.getByRole('button', { name: 'Open securely', exact: true }).click();
     await page.waitForFunction(
       () =>
         location.protocol === 'https:' && document.querySelector('nav a.to-access[aria-current]') !== null,
+      undefined,
       { polling: 100 },
     );
     const seen = watch(page, secure);
@@ -91,7 +93,7 @@ describe('the page by HTTPS', function () {
     expect(await page.evaluate(() => window.isSecureContext)).to.equal(true);
     const [ticket] = tickets;
     expect(tickets).to.have.length(1);
-    const devtools = await page.createCDPSession();
+    const devtools = await page.context().newCDPSession(page);
     const { entries } = await devtools.send('Page.getNavigationHistory');
     const visited = entries.map(({ url }) => url);
     expect(visited.at(-1)).to.equal(`${secure}/#/access`);
@@ -106,7 +108,7 @@ describe('the page by HTTPS', function () {
     await page.reload();
     await page.waitForSelector('nav');
     seen.check();
-    await page.browserContext().close();
+    await page.context().close();
   });
 
   it('who stays signed in on this browser does so by HTTPS too', async () => {
@@ -115,10 +117,11 @@ describe('the page by HTTPS', function () {
     await page.locator('input[name=secret]').fill(PIN);
     await page.locator('form input[type=checkbox]').click();
     await page.locator('form button[type=submit]').click();
-    await page.locator('::-p-aria(Open securely)').click();
+    await page.getByRole('button', { name: 'Open securely', exact: true }).click();
     await page.waitForFunction(
       () =>
         location.protocol === 'https:' && document.querySelector('nav a.to-access[aria-current]') !== null,
+      undefined,
       { polling: 100 },
     );
     expect(page.url()).to.equal(`${secure}/#/access`);
@@ -128,7 +131,7 @@ describe('the page by HTTPS', function () {
     ]);
     expect(held[0]).to.be.a('string');
     expect(held[1]).to.equal(null);
-    await page.browserContext().close();
+    await page.context().close();
   });
 
   it('a ticket that is too late asks for the PIN, and leaves the address all the same', async () => {
@@ -136,7 +139,7 @@ describe('the page by HTTPS', function () {
     await page.goto(`${secure}/#/~${'A'.repeat(43)}/node`);
     await page.waitForSelector('input[name=secret]');
     expect(page.url()).to.equal(`${secure}/#/node`);
-    await page.browserContext().close();
+    await page.context().close();
   });
 
   it('is kept there, too: its own files, and nothing of the API', async () => {
@@ -172,13 +175,13 @@ describe('the page by HTTPS', function () {
     expect(manifest.type).to.equal('application/manifest+json');
     expect(manifest.scope).to.equal('/');
     expect(manifest.sizes).to.deep.equal(['512x512', '192x192', '512x512', '512x512']);
-    const client = await page.createCDPSession();
+    const client = await page.context().newCDPSession(page);
     // What Chromium itself misses in an app; a window of its own is what the test brings.
     const { installabilityErrors } = await client.send('Page.getInstallabilityErrors');
     expect(
       installabilityErrors.map(({ errorId }) => errorId).filter((id) => id !== 'in-incognito'),
     ).to.deep.equal([]);
-    await page.browserContext().close();
+    await page.context().close();
   });
 });
 
@@ -208,17 +211,19 @@ describe('the page that a browser keeps', function () {
     changed.text = (text) => text.replaceAll(former ?? '', `${former ?? ''}x`);
     await page.evaluate(async () => (await navigator.serviceWorker.ready).update());
     await says(page, 'A new version is there.');
-    await Promise.all([page.waitForNavigation(), page.locator('::-p-aria(Reload)').click()]);
+    const loaded = page.waitForEvent('load');
+    await page.getByRole('button', { name: 'Reload', exact: true }).click();
+    await loaded;
     await page.waitForSelector('input[name=secret]');
     expect(await build()).to.equal(`${former ?? ''}x`);
     await page.waitForFunction(
       async (name) => (await caches.keys()).join() === name,
-      { polling: 200 },
       `svc-page-${former ?? ''}x`,
+      { polling: 200 },
     );
     await kept(page);
-    expect(await page.$('::-p-text(A new version is there.)')).to.equal(null);
-    await page.browserContext().close();
+    expect(await page.getByText('A new version is there.').count()).to.equal(0);
+    await page.context().close();
     await changed.stop();
   });
 
@@ -231,9 +236,9 @@ describe('the page that a browser keeps', function () {
     await says(page, 'A new version is there.');
     expect(await page.$('input[name=secret]')).to.equal(null);
     changed.text = (text) => text;
-    await page.locator('::-p-aria(Reload)').click();
+    await page.getByRole('button', { name: 'Reload', exact: true }).click();
     await page.waitForSelector('input[name=secret]');
-    await page.browserContext().close();
+    await page.context().close();
     await changed.stop();
   });
 
@@ -243,14 +248,18 @@ describe('the page that a browser keeps', function () {
     await kept(page);
     await node.stop({ keep: true });
     await page.reload();
-    await page.waitForFunction(() => /Node unreachable since \d{1,2}:\d{2}/.test(document.body.innerText), {
-      polling: 100,
-    });
+    await page.waitForFunction(
+      () => /Node unreachable since \d{1,2}:\d{2}/.test(document.body.innerText),
+      undefined,
+      {
+        polling: 100,
+      },
+    );
     await checkAxe(page);
     node = await TestNode.resume(node, {});
-    await page.locator('::-p-aria(Try again)').click();
+    await page.getByRole('button', { name: 'Try again', exact: true }).click();
     await page.waitForSelector('nav');
-    await page.browserContext().close();
+    await page.context().close();
   });
 });
 
@@ -270,7 +279,7 @@ describe('the screen while flying', function () {
   it('stays on while the vehicle is armed and the fly page is shown, and not longer', async () => {
     const page = await openPage(browser);
     const seen = watch(page, node.url);
-    await page.evaluateOnNewDocument(() => {
+    await page.addInitScript(() => {
       const counts = globalThis as unknown as { locks: number };
       counts.locks = 0;
       const lock = async () => {
@@ -282,8 +291,8 @@ describe('the screen while flying', function () {
     const locks = async (wanted: number): Promise<void> => {
       await page.waitForFunction(
         (count) => (globalThis as unknown as { locks: number }).locks === count,
-        { polling: 100 },
         wanted,
+        { polling: 100 },
       );
     };
     const command = async (cmd: string): Promise<void> => {
@@ -301,7 +310,7 @@ describe('the screen while flying', function () {
     await command('disarm');
     await locks(0);
     seen.check();
-    await page.browserContext().close();
+    await page.context().close();
   });
 });
 

@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Browser, BrowserContext, Page } from 'puppeteer-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { noBrowser, openBrowser, openPage, signIn, visit } from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
@@ -40,7 +40,7 @@ describe('a tab and its session', function () {
   });
   beforeEach(async () => {
     node = await TestNode.start({ pairing: { key: KEY } });
-    context = await browser.createBrowserContext();
+    context = await browser.newContext();
   });
   afterEach(async () => {
     await context?.close();
@@ -62,16 +62,16 @@ describe('a tab and its session', function () {
     await page.waitForSelector('input[name=key]');
     expect(await page.$('input[name=label]'), 'a session makes no token').to.equal(null);
     await page.locator('input[name=key]').fill(`${KEY}x`);
-    await page.locator('::-p-aria(Use key)').click();
+    await page.getByRole('button', { name: 'Use key', exact: true }).click();
     await page.waitForFunction(() => document.body.innerText.includes('Wrong PIN, key or token.'));
     expect(await page.$('nav'), 'a wrong key does not end the session').to.not.equal(null);
     await page.locator('input[name=key]').fill(KEY);
-    await page.locator('::-p-aria(Use key)').click();
+    await page.getByRole('button', { name: 'Use key', exact: true }).click();
     await page.waitForSelector('input[name=label]');
     expect(await kept(page)).to.not.include(KEY);
     expect(await sessions()).to.have.length(1);
     await page.locator('summary').click();
-    await page.locator('::-p-aria(Sign out)').click();
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click();
     await page.waitForSelector('input[name=secret]');
     expect(await sessions()).to.have.length(0);
     await page.reload();
@@ -83,7 +83,7 @@ describe('a tab and its session', function () {
     await signIn(page, node.url, KEY, 'access');
     await page.locator('input[name=pin]').fill(PIN);
     await page.locator('input[name=repeat]').fill(PIN);
-    await page.locator('::-p-aria(Set the PIN)').click();
+    await page.getByRole('button', { name: 'Set the PIN', exact: true }).click();
     await page.waitForFunction(() => /PIN changed/.test(document.body.innerText));
     await page.reload();
     await page.waitForSelector('nav');
@@ -107,10 +107,10 @@ describe('a tab and its session', function () {
     await new Promise((resolve) => setTimeout(resolve, LOOKED_AT_MS));
     expect(settled().slice(before)).to.deep.equal([]);
     await signIn(page, node.url, PIN);
-    await page.waitForFunction(() => /STABILIZE/i.test(document.body.innerText), { polling: 100 });
+    await page.waitForFunction(() => /STABILIZE/i.test(document.body.innerText), undefined, { polling: 100 });
     for (const where of ['plan', 'vehicle', 'node', 'fly']) await visit(page, where);
     await page.reload();
-    await page.waitForFunction(() => /STABILIZE/i.test(document.body.innerText), { polling: 100 });
+    await page.waitForFunction(() => /STABILIZE/i.test(document.body.innerText), undefined, { polling: 100 });
     await new Promise((resolve) => setTimeout(resolve, LOOKED_AT_MS));
     expect(wrong).to.deep.equal([]);
     expect(
@@ -137,13 +137,8 @@ describe('the page of a node that nobody has set up', function () {
 
   it('a link that is opened in the first second goes where it says; without one it opens at the set-up', async () => {
     const page = await openPage(browser);
-    await page.setRequestInterception(true);
     const held: (() => void)[] = [];
-    page.on('request', (request) => {
-      const go = (): void => void request.continue();
-      if (request.url().endsWith('/api/setup/status')) held.push(go);
-      else go();
-    });
+    await page.route('**/api/setup/status', (route) => held.push(() => void route.continue()));
     await page.goto(`${node.url}/`);
     await page.locator('nav a.to-plan').click();
     await page.waitForSelector('main[data-page=plan]');
@@ -151,9 +146,11 @@ describe('the page of a node that nobody has set up', function () {
     const answered = page.waitForResponse((response) => response.url().endsWith('/api/setup/status'));
     for (const go of held.splice(0)) go();
     await answered;
-    await page.waitForFunction(() => document.querySelector('main .first') === null, { polling: 100 });
+    await page.waitForFunction(() => document.querySelector('main .first') === null, undefined, {
+      polling: 100,
+    });
     expect(new URL(page.url()).hash).to.equal('#/plan');
-    await page.setRequestInterception(false);
+    await page.unrouteAll();
     const other = await openPage(browser);
     await other.goto(`${node.url}/`);
     await other.waitForSelector('main[data-page=setup]');
@@ -163,11 +160,10 @@ describe('the page of a node that nobody has set up', function () {
     const page = await openPage(browser);
     await page.goto(`${node.url}/#/setup/pairing`);
     await page.locator('input[name=user]').fill('alice');
-    await page.locator('::-p-aria(Pair)').click();
-    await page.waitForSelector('input[aria-label="Pairing key"]');
-    const key = await page.$eval('input[aria-label="Pairing key"]', (field) => field.value);
+    await page.getByRole('button', { name: 'Pair', exact: true }).click();
+    const key = await page.inputValue('input[aria-label="Pairing key"]');
     expect(key).to.match(/^svc_/);
-    await page.waitForFunction(() => sessionStorage.length > 0, { polling: 50 });
+    await page.waitForFunction(() => sessionStorage.length > 0, undefined, { polling: 50 });
     expect(await kept(page)).to.not.include(key);
     page.on('dialog', (dialog) => void dialog.accept());
     await page.reload();

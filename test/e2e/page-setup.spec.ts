@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { expect } from 'chai';
-import type { Browser, Page } from 'puppeteer-core';
-import { checkAxe, noBrowser, openBrowser, PHONE, type Watch, watch } from '../support/browser.ts';
+import type { Browser, Page } from 'playwright-core';
+import { checkAxe, noBrowser, openBrowser, openPage, PHONE, type Watch, watch } from '../support/browser.ts';
 import { TestNode } from '../support/node.ts';
 
 describe('the page of the set-up', function () {
@@ -16,9 +16,8 @@ describe('the page of the set-up', function () {
       openBrowser(),
       TestNode.start({ config: 'video:\n  source: none\n' }),
     ]);
-    page = await browser.newPage();
+    page = await openPage(browser, PHONE);
     page.setDefaultTimeout(15_000);
-    await page.setViewport(PHONE);
     seen = watch(page, node.url);
     await page.goto(`${node.url}/`);
   });
@@ -26,9 +25,9 @@ describe('the page of the set-up', function () {
     await Promise.all([browser?.close(), node?.stop()]);
   });
 
-  const button = (name: string) => page.locator(`::-p-aria(${name}[role="button"])`);
+  const button = (name: string) => page.getByRole('button', { name, exact: true });
   const title = async (text: string): Promise<void> => {
-    await page.waitForSelector(`::-p-aria(${text}[role="heading"])`);
+    await page.getByRole('heading', { name: text, exact: true }).waitFor();
   };
   const stateOf = async (id: string, key: string | null = null): Promise<string | undefined> => {
     const answer = await node.fetch(
@@ -42,7 +41,7 @@ describe('the page of the set-up', function () {
   it('opens by itself on a node that nobody set up; a name and a profile are set, and a step is skipped', async () => {
     await title('Name this node');
     await checkAxe(page);
-    await page.locator('::-p-aria(Name[role="textbox"])').fill('heron');
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('heron');
     await button('Set and continue').click();
     await title('Drone or ground station?');
     const config = (await (await node.fetch('/api/config')).json()) as { agent: { name: string } };
@@ -55,7 +54,7 @@ describe('the page of the set-up', function () {
     expect(await stateOf('pin')).to.equal('skipped');
     await button('Back').click();
     await button('Do it now').click();
-    await page.waitForSelector('::-p-aria(Set a PIN[role="heading"])');
+    await page.getByRole('heading', { name: 'Set a PIN', exact: true }).waitFor();
     await page.waitForFunction(
       () => document.querySelector('.setup__one-step .badge')?.textContent === 'to do',
     );
@@ -70,7 +69,7 @@ describe('the page of the set-up', function () {
     await button('Set and continue').click();
     await page.waitForFunction(() => document.querySelector('.menu .card button') !== null);
     await page.locator('.menu summary').click();
-    await button('Sign out').wait();
+    await button('Sign out').waitFor();
     await page.locator('.menu summary').click();
     expect(await stateOf('pin')).to.equal('complete');
     seen.check();
@@ -83,18 +82,17 @@ describe('the page of the set-up', function () {
     await title('Pair this node');
     await page.locator('input[name=user]').fill('Ada');
     await button('Pair').click();
-    const shown = await page.waitForSelector('.copyable input');
-    const key = await shown?.evaluate((input) => input.value);
+    const key = await page.inputValue('.copyable input');
     expect(key).to.match(/^svc_[A-Za-z0-9_-]{43}$/);
     await page.evaluate(() => {
       location.hash = '#/setup/name';
     });
     await page.waitForSelector('.copyable input');
     await checkAxe(page);
-    await page.locator('::-p-aria(I have saved it[role="checkbox"])').click();
+    await page.getByRole('checkbox', { name: 'I have saved it', exact: true }).click();
     await page.locator('.setup__one-step .button.primary').click();
     await page.waitForFunction(() => document.querySelector('.copyable') === null);
-    expect(await stateOf('pairing', key ?? '')).to.equal('complete');
+    expect(await stateOf('pairing', key)).to.equal('complete');
     seen.check();
 
     await page.evaluate(() => {
@@ -102,6 +100,6 @@ describe('the page of the set-up', function () {
     });
     await button('Finish set-up').click();
     await page.waitForFunction(() => location.hash === '#/fly');
-    expect(await stateOf('finish', key ?? '')).to.equal('complete');
+    expect(await stateOf('finish', key)).to.equal('complete');
   });
 });

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { expect } from 'chai';
-import type { Browser, Page } from 'puppeteer-core';
-import { checkAxe, DESKTOP, noBrowser, openBrowser, PHONE, visit, watch } from '../support/browser.ts';
+import type { Browser, Page } from 'playwright-core';
+import { checkAxe, noBrowser, openBrowser, openPage, PHONE, visit, watch } from '../support/browser.ts';
 import { armable, telemetry } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
 
@@ -39,24 +39,23 @@ describe('flying by hand, on the page', function () {
     await node?.stop();
   });
   beforeEach(async () => {
-    page = await browser.newPage();
-    await page.evaluateOnNewDocument(GAMEPAD);
-    await page.setViewport(DESKTOP);
+    page = await openPage(browser);
+    await page.addInitScript(GAMEPAD);
     await page.goto(`${node.url}/#/fly`);
   });
   afterEach(async () => page?.close());
 
   const says = async (text: string): Promise<void> => {
-    await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), { polling: 50 }, text);
+    await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), text, { polling: 50 });
   };
   const choosePad = async (): Promise<void> => {
     const source = await page.waitForSelector('select:has(option[value="0"])');
-    await source?.select('0');
+    await source?.selectOption('0');
   };
   const take = async (): Promise<void> => {
-    await page.locator('::-p-aria([name="Take the sticks"][role="button"])').hover();
+    await page.getByRole('button', { name: 'Take the sticks', exact: true }).hover();
     await page.mouse.down();
-    await page.waitForSelector('::-p-aria([name="Let go of the sticks"][role="button"])');
+    await page.getByRole('button', { name: 'Let go of the sticks', exact: true }).waitFor();
     await page.mouse.up();
   };
   const speed = async (fits: (speed: number) => boolean): Promise<void> => {
@@ -79,7 +78,7 @@ describe('flying by hand, on the page', function () {
     await speed((now) => now > 2);
     await page.mouse.up();
     await speed((now) => now < 0.3);
-    await page.locator('::-p-aria([name="Let go of the sticks"][role="button"])').click();
+    await page.getByRole('button', { name: 'Let go of the sticks', exact: true }).click();
     await says('Nothing is sent.');
     seen.check();
   });
@@ -102,9 +101,9 @@ describe('flying by hand, on the page', function () {
 
   it('one that has a button for a mode gives it once', async () => {
     await choosePad();
-    await page.locator('::-p-text(Sticks and buttons …)').click();
-    const button = await page.waitForSelector('::-p-aria([name="Button 2"])');
-    await button?.select('ALT_HOLD');
+    await page.getByText('Sticks and buttons …').click();
+    const button = page.getByLabel('Button 2', { exact: true });
+    await button.selectOption('ALT_HOLD');
     await take();
     await says('Your sticks fly the vehicle.');
     const orders: string[] = [];
@@ -130,9 +129,9 @@ describe('flying by hand, on the page', function () {
   });
 
   it('can be used by everybody, on a phone too', async () => {
-    await page.setViewport(PHONE);
+    await page.setViewportSize(PHONE);
     await take();
-    await page.locator('::-p-text(Sticks and buttons …)').click();
+    await page.getByText('Sticks and buttons …').click();
     await checkAxe(page);
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).to.be.at.most(0);
   });

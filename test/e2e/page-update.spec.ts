@@ -2,10 +2,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Browser, Page } from 'puppeteer-core';
+import type { Browser, Page } from 'playwright-core';
 import { RpcServer } from '../../shared/rpc/rpc.ts';
 import type { UpdateStatus } from '../../shared/schemas/update.ts';
-import { checkAxe, noBrowser, openBrowser, signIn, visit, watch } from '../support/browser.ts';
+import { checkAxe, noBrowser, openBrowser, openPage, signIn, visit, watch } from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
 
@@ -45,7 +45,7 @@ describe('the page updates the node', function () {
       }),
       openBrowser(),
     ]);
-    page = await browser.newPage();
+    page = await openPage(browser);
   });
   after(async () => {
     await browser?.close();
@@ -53,7 +53,7 @@ describe('the page updates the node', function () {
     await helper?.stop();
   });
   const shows = async (words: string): Promise<unknown> =>
-    page.waitForFunction((text: string) => document.body.innerText.includes(text), { polling: 100 }, words);
+    page.waitForFunction((text: string) => document.body.innerText.includes(text), words, { polling: 100 });
 
   it('a chosen file goes to the node; its steps are shown, how it ends, and in words why', async () => {
     const seen = watch(page, node.url);
@@ -62,8 +62,7 @@ describe('the page updates the node', function () {
     await shows('Running version 1.0.0');
     const file = join(node.base, 'next.svcup');
     await writeFile(file, 'the bundle');
-    const input = await page.waitForSelector('input[type=file]');
-    await (input as unknown as { uploadFile: (path: string) => Promise<void> }).uploadFile(file);
+    await page.locator('input[type=file]').setInputFiles(file);
     await shows('Unpacking');
     expect(await readFile(node.paths.updateUpload, 'utf8')).to.equal('the bundle');
     expect(started).to.deep.equal([{ force: false }]);

@@ -2,10 +2,19 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Browser, ElementHandle, Page } from 'puppeteer-core';
+import type { Browser, Page } from 'playwright-core';
 import type { Paths } from '../../shared/paths.ts';
 import { askAgain } from '../support/ask-again.ts';
-import { checkAxe, noBrowser, openBrowser, PHONE, signIn, visit, watch } from '../support/browser.ts';
+import {
+  checkAxe,
+  noBrowser,
+  openBrowser,
+  openPage,
+  PHONE,
+  signIn,
+  visit,
+  watch,
+} from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
 import { armable } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
@@ -46,17 +55,15 @@ describe('the page of the vehicle', function () {
     await node?.stop();
   });
   beforeEach(async () => {
-    const context = await browser.createBrowserContext();
-    page = await context.newPage();
+    page = await openPage(browser, PHONE);
     seen = watch(page, node.url);
-    await page.setViewport(PHONE);
     await signIn(page, node.url, KEY);
     await visit(page, 'vehicle');
     await page.waitForSelector('.vehicle__params tbody tr');
   });
   afterEach(async () => {
     seen.check();
-    await page.browserContext().close();
+    await page.context().close();
   });
 
   const value = async (name: string): Promise<number> => {
@@ -64,19 +71,19 @@ describe('the page of the vehicle', function () {
     return ((await response.json()) as { value: number }).value;
   };
   const press = async (name: string): Promise<void> =>
-    page.locator(`::-p-aria([name="${name}"][role="button"])`).click();
+    page.getByRole('button', { name, exact: true }).click();
   const says = async (text: string): Promise<void> => {
-    await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), { polling: 100 }, text);
+    await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), text, { polling: 100 });
   };
 
   it('finds a parameter by its description, writes it, and shows what the vehicle holds then', async () => {
-    await page.locator('::-p-aria([role="searchbox"])').fill('between waypoints');
+    await page.getByRole('searchbox').fill('between waypoints');
     await says('1 of ');
     await press('WPNAV_SPEED');
-    const field = '::-p-aria([name="New value of WPNAV_SPEED"][role="textbox"])';
-    await page.locator(field).fill('3000');
+    const field = page.getByRole('textbox', { name: 'New value of WPNAV_SPEED', exact: true });
+    await field.fill('3000');
     await says('Outside the documented range.');
-    await page.locator(field).fill('650');
+    await field.fill('650');
     expect(await value('WPNAV_SPEED')).to.not.equal(650);
     await checkAxe(page);
     await press('Write to the vehicle');
@@ -91,7 +98,7 @@ describe('the page of the vehicle', function () {
     await visit(page, 'vehicle/logs');
     await says(TLOG);
     await says('2.0 MB');
-    await page.waitForSelector(`::-p-aria([name="Download ${TLOG}"][role="button"])`);
+    await page.getByRole('button', { name: `Download ${TLOG}`, exact: true }).waitFor();
     await checkAxe(page);
   });
 
@@ -109,7 +116,7 @@ describe('the page of the vehicle', function () {
     await command('disarm');
     await visit(page, 'vehicle/logs');
     await says('Telemetry log 2');
-    await (await page.waitForSelector('::-p-text(events)'))?.click();
+    await page.getByText('events').first().click();
     await says('flight_file tlog');
     await says('disarmed');
     await checkAxe(page);
@@ -122,11 +129,11 @@ describe('the page of the vehicle', function () {
     await says('Ground station lost for 5 s: it does nothing. FS_GCS_ENABLE');
     await checkAxe(page);
     await says('Take the propellers off, then tick the box.');
-    await page.locator('::-p-aria([name="All propellers are off"][role="checkbox"])').click();
-    const motor = await page.waitForSelector('::-p-aria([name="Motor"][role="combobox"])');
-    await motor?.select('3');
-    const run = '::-p-aria([name="Run it for 2 s"][role="button"])';
-    await page.locator(run).hover();
+    await page.getByRole('checkbox', { name: 'All propellers are off', exact: true }).click();
+    const motor = page.getByRole('combobox', { name: 'Motor', exact: true });
+    await motor.selectOption('3');
+    const run = page.getByRole('button', { name: 'Run it for 2 s', exact: true });
+    await run.hover();
     await page.mouse.down();
     await says('Motor 3 runs for 2 s.');
     await page.mouse.up();
@@ -144,11 +151,11 @@ describe('the page of the vehicle', function () {
     const [alt, down] = [await value('RTL_ALT'), await value('WPNAV_SPEED_DN')];
     const path = join(node.base, 'mine.param');
     await writeFile(path, `# mine\n${names[0]},${alt + 500}\n${names[1]},${down + 10}\n${names[2]},1\n`);
-    const picker = (await page.$('input[type=file]')) as ElementHandle<HTMLInputElement>;
-    await picker.uploadFile(path);
+    const picker = page.locator('input[type=file]');
+    await picker.setInputFiles(path);
     await says('2 of 3 values differ.');
     await says('1 not on the vehicle: NO_SUCH.');
-    await page.locator('::-p-aria([name="WPNAV_SPEED_DN"][role="checkbox"])').click();
+    await page.getByRole('checkbox', { name: 'WPNAV_SPEED_DN', exact: true }).click();
     await press('Take over 1');
     await press('Write to the vehicle');
     await says('Written and read back:');

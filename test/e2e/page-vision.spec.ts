@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Browser, Page } from 'puppeteer-core';
+import type { Browser, Page } from 'playwright-core';
 import { askAgain } from '../support/ask-again.ts';
 import {
   checkAxe,
@@ -67,11 +67,10 @@ describe('what is seen, on the page', function () {
   }
   const untilText = async (selector: string, text: string): Promise<void> => {
     await page.waitForFunction(
-      (where, wanted) =>
+      ([where, wanted]) =>
         [...document.querySelectorAll(where)].some((each) => each.textContent.includes(wanted)),
+      [selector, text] as const,
       { polling: 100 },
-      selector,
-      text,
     );
   };
 
@@ -105,7 +104,7 @@ describe('what is seen, on the page', function () {
       { width: 1280, height: 500 },
       { width: 1000, height: 1200 },
     ]) {
-      await page.setViewport(viewport);
+      await page.setViewportSize(viewport);
       const { box, picture } = await page.$eval(
         `${BOX}[data-track="7"]`,
         (element, video) => {
@@ -131,19 +130,21 @@ describe('what is seen, on the page', function () {
       const wanted = [left + width / 4, top + height / 4, width / 2, height / 2];
       for (const [at, value] of box.entries()) expect(value).to.be.closeTo(wanted[at] ?? Number.NaN, 2);
     }
-    await page.setViewport({ width: 1280, height: 800 });
+    await page.setViewportSize({ width: 1280, height: 800 });
     await plugins.done('POST', `/api/plugins/${SEER}/disable`, {});
-    await page.waitForFunction(() => document.querySelector('.fly__box') === null, { polling: 100 });
+    await page.waitForFunction(() => document.querySelector('.fly__box') === null, undefined, {
+      polling: 100,
+    });
     seen.check();
   });
 
   it('the detector is chosen on the page of the node', async () => {
     const seen = watch(page, plugins.node.url);
     await visit(page, 'node/video');
-    await page.locator('::-p-aria(Use Marker of the test picture)').click();
+    await page.getByRole('button', { name: 'Use Marker of the test picture', exact: true }).click();
     await untilText('body', 'Marker of the test picture is now the detector.');
     await untilText('.badge', 'in use');
-    await page.waitForFunction(() => /Detection rate\s*[0-9]/.test(document.body.innerText), {
+    await page.waitForFunction(() => /Detection rate\s*[0-9]/.test(document.body.innerText), undefined, {
       polling: 100,
     });
     seen.check();
@@ -185,6 +186,7 @@ describe('what is seen, on the page', function () {
     await designated((value) => value === null);
     await page.waitForFunction(
       () => document.querySelector('.fly__box.locked, .fly__picture-target') === null,
+      undefined,
       {
         polling: 100,
       },
@@ -193,12 +195,12 @@ describe('what is seen, on the page', function () {
   });
 
   it('can be used by everybody: in the dark, and on a phone', async () => {
-    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'dark' }]);
+    await page.emulateMedia({ colorScheme: 'dark' });
     for (const viewport of [
       { width: 1280, height: 800 },
       { width: PHONE.width, height: PHONE.height },
     ]) {
-      await page.setViewport(viewport);
+      await page.setViewportSize(viewport);
       for (const where of ['fly', 'node/video']) {
         await visit(page, where);
         await untilText(where === 'fly' ? BOX : 'main', where === 'fly' ? 'marker' : 'Add a model');
@@ -207,28 +209,25 @@ describe('what is seen, on the page', function () {
         expect(wider, where).to.be.at.most(0);
       }
     }
-    await page.setViewport({ width: 1280, height: 800 });
-    await page.emulateMediaFeatures([]);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.emulateMedia({ colorScheme: null });
   });
 
   it('a model is uploaded with what it is, refused with the node’s words, and deleted', async () => {
     const seen = watch(page, plugins.node.url);
     await visit(page, 'node/video');
-    const file = await page.waitForSelector('input[type=file]');
-    await (file as unknown as { uploadFile: (path: string) => Promise<void> }).uploadFile(
-      join(ROOT, 'residual/vision/builtin/marker.onnx'),
-    );
+    await page.locator('input[type=file]').setInputFiles(join(ROOT, 'residual/vision/builtin/marker.onnx'));
     const fill = async (name: string, text: string): Promise<void> =>
       page.locator(`[name=${name}]`).fill(text);
     await fill('id', 'own-marker');
     await fill('width', '640');
     await fill('height', '320');
     await fill('classes', 'stripe');
-    await page.locator('::-p-aria(Upload)').click();
+    await page.getByRole('button', { name: 'Upload', exact: true }).click();
     await page.waitForSelector('form .note.bad');
     expect((await plugins.done('GET', '/api/vision/models'))['custom']).to.deep.equal([]);
     await fill('width', '320');
-    await page.locator('::-p-aria(Upload)').click();
+    await page.getByRole('button', { name: 'Upload', exact: true }).click();
     await untilText('main', 'own-marker · ');
     expect((await plugins.done('GET', '/api/vision/models'))['custom']).to.deep.equal(['own-marker']);
     const remove = await page.waitForSelector('button[aria-label="Delete (hold): own-marker"]');
@@ -244,17 +243,21 @@ describe('what is seen, on the page', function () {
     const { token } = await plugins.done('POST', '/api/mcp/tokens', { scopes: ['read'] });
     const reader = await openPage(browser);
     await signIn(reader, plugins.node.url, String(token), 'node/video');
-    await reader.waitForFunction(() => /Marker of the test picture/.test(document.body.innerText), {
-      polling: 100,
-    });
+    await reader.waitForFunction(
+      () => /Marker of the test picture/.test(document.body.innerText),
+      undefined,
+      {
+        polling: 100,
+      },
+    );
     for (const name of ['Stop detecting', 'Upload', 'Use Marker of the test picture'])
-      expect(await reader.$(`::-p-aria(${name})`), name).to.equal(null);
+      expect(await reader.getByRole('button', { name, exact: true }).count(), name).to.equal(0);
     await reader.close();
   });
 
   it('stopped, nothing is drawn any more', async () => {
     await visit(page, 'node/video');
-    await page.locator('::-p-aria(Stop detecting)').click();
+    await page.getByRole('button', { name: 'Stop detecting', exact: true }).click();
     await untilText('body', 'Detection is off.');
     await visit(page, 'fly');
     await untilText('#video-state', 'live');
@@ -279,9 +282,13 @@ describe('the page of a node without vision', function () {
       const asked: string[] = [];
       page.on('request', (request) => asked.push(new URL(request.url()).pathname));
       await page.goto(`${node.url}/#/fly`);
-      await page.waitForFunction(() => document.querySelector('#video-state')?.textContent === 'live', {
-        polling: 100,
-      });
+      await page.waitForFunction(
+        () => document.querySelector('#video-state')?.textContent === 'live',
+        undefined,
+        {
+          polling: 100,
+        },
+      );
       await visit(page, 'node/video');
       await page.waitForSelector('.stats');
       expect(await page.$eval('main', (main) => main.innerText)).to.not.include('Vision');

@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { pythonWith } from '../clients/side-by-side.ts';
 import { rtcm } from '../link/rtcm-samples.ts';
 import { askAgain } from '../support/ask-again.ts';
-import { checkAxe, noBrowser, openBrowser, signIn, visit, watch } from '../support/browser.ts';
+import { checkAxe, noBrowser, openBrowser, openPage, signIn, visit, watch } from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
 import { svc } from '../support/svc.ts';
@@ -213,13 +213,13 @@ rtk:
     expect((await svc(node.paths, 'rtk')).stdout).to.match(/^ {2}BASE\b.*\nSet one: svc config set/m);
     const browser = await openBrowser();
     try {
-      const page = await browser.newPage();
+      const page = await openPage(browser);
       const seen = watch(page, node.url);
       await signIn(page, node.url, KEY);
       await visit(page, 'vehicle/link');
-      await page.locator('::-p-aria([name="Use this one"][role="button"])').click();
-      await page.locator('::-p-aria([name="Restart svc-link"][role="button"])').click();
-      await page.waitForSelector('::-p-text(coming)');
+      await page.getByRole('button', { name: 'Use this one', exact: true }).click();
+      await page.getByRole('button', { name: 'Restart svc-link', exact: true }).click();
+      await page.getByText('coming').waitFor();
       await checkAxe(page);
       seen.check();
     } finally {

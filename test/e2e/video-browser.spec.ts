@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
-import { ageOf, noChromium, openChromium, playerModule, readClocks, signInto } from '../support/chromium.ts';
+import { ageOf, noBrowser, openBrowser, playerModule, readClocks, signIn } from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
 import { folderHas } from '../support/events.ts';
 import type { TestNode } from '../support/node.ts';
@@ -25,7 +25,7 @@ describe('video in a browser', function () {
   let node: TestNode;
   let browser: Browser;
   before(async function () {
-    const why = noChromium();
+    const why = noBrowser();
     if (why !== null) {
       this.test?.parent?.suites.forEach((suite) => (suite.pending = true));
       this.skip();
@@ -34,7 +34,7 @@ describe('video in a browser', function () {
       config: `${TEST_CAMERA}  cameras: [{id: tail, name: Tail, source: test}, {id: away, name: Away, source: 'v4l2:/dev/video97'}]\n`,
     });
     await node.post('/api/dashboard/pin/set', { pin: PIN }, KEYED);
-    browser = await openChromium();
+    browser = await openBrowser();
   });
   afterEach(async () => {
     for (const context of browser?.contexts() ?? []) await context.close(); // of a test that failed, too
@@ -47,7 +47,7 @@ describe('video in a browser', function () {
   /** Opens the page and signs in with the PIN, as a person does. */
   async function watch(): Promise<Page> {
     const page = await browser.newPage();
-    await signInto(page, node.url, PIN);
+    await signIn(page, node.url, PIN);
     await page.waitForFunction(() => (document.querySelector('video')?.videoWidth ?? 0) > 0);
     return page;
   }
@@ -125,7 +125,7 @@ describe('video in a browser', function () {
     const over = (request: { url: () => string }): void => void (isLook(request.url()) && atOnce--);
     page.on('requestfinished', over);
     page.on('requestfailed', over);
-    await signInto(page, node.url, PIN);
+    await signIn(page, node.url, PIN);
     const strip = page.locator('details', { hasText: 'Other cameras' });
     await strip.locator('summary').waitFor();
     await page.waitForFunction(() => document.getElementById('video-state')?.textContent === 'live');
@@ -178,7 +178,7 @@ describe('video in a browser', function () {
 
   it('ten viewers of one encode', async () => {
     const page = await browser.newPage();
-    await signInto(page, node.url, KEY, 'access'); // without a player of its own
+    await signIn(page, node.url, KEY, 'access'); // without a player of its own
     await page.evaluate(
       async ([count, player]) => {
         const { play } = (await import(player)) as {
@@ -242,10 +242,10 @@ describe('video in a browser', function () {
   });
 
   it('a browser that vanishes without a word is dropped within 10 s', async () => {
-    const other = await openChromium();
+    const other = await openBrowser();
     try {
       const page = await other.newPage();
-      await signInto(page, node.url, PIN);
+      await signIn(page, node.url, PIN);
       await untilViewers(node, 1);
       await page.waitForFunction(() => (document.querySelector('video')?.videoWidth ?? 0) > 0);
       const since = Date.now();

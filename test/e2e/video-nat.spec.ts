@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { turnCredentials } from '../../shared/video/turn-credentials.ts';
-import { ageOf, noChromium, openChromium, readClocks, signInto, writeLauncher } from '../support/chromium.ts';
+import { ageOf, noBrowser, openBrowser, readClocks, signIn, writeLauncher } from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
 import { askInside, startNatNode } from '../support/nat-node.ts';
 import {
@@ -29,7 +29,7 @@ describe('the picture through NAT', function () {
   let folder: string;
 
   before(function () {
-    if ((noNamespaces() ?? noChromium() ?? noCoturn()) !== null) this.skip();
+    if ((noNamespaces() ?? noBrowser() ?? noCoturn()) !== null) this.skip();
   });
 
   async function begin(
@@ -41,7 +41,9 @@ describe('the picture through NAT', function () {
     const port = await freePort();
     world = await NatWorld.create(port, ...nats);
     node = await startNatNode(world, port, servers, await options(world));
-    browser = await openChromium(await writeLauncher(join(folder, 'chromium'), world.on('viewer')));
+    browser = await openBrowser('chromium', {
+      launcher: await writeLauncher(join(folder, 'chromium'), world.on('viewer')),
+    });
   }
 
   afterEach(async () => {
@@ -54,7 +56,7 @@ describe('the picture through NAT', function () {
   /** Signs in and waits for a film that moves. */
   async function watch(): Promise<Page> {
     const page = await browser.newPage();
-    await signInto(page, `http://${NODE_PUBLIC}:443`, KEY);
+    await signIn(page, `http://${NODE_PUBLIC}:443`, KEY);
     await moves(page);
     return page;
   }
@@ -113,7 +115,7 @@ describe('the picture through NAT', function () {
     await begin(['tcp443', 'port-restricted'], [TURN_AT[0]], async () => ({ ways }));
     await world.turn(TURN_AT[0]);
     const page = await browser.newPage();
-    await signInto(page, `http://${NODE_PUBLIC}:443`, KEY);
+    await signIn(page, `http://${NODE_PUBLIC}:443`, KEY);
     const { stderr } = node.supervisor;
     if (stderr === null) throw new Error('the node has no stderr');
     while (!/turns:203\.0\.113\.1:443: it cannot be reached: .*certificate/.test(node.stderr))
@@ -155,7 +157,7 @@ describe('the picture through NAT', function () {
     const page = await browser.newPage();
     const [opened] = await Promise.all([
       page.waitForResponse((answer) => answer.url().endsWith('/whep'), { timeout: 90_000 }),
-      signInto(page, `http://${NODE_PUBLIC}:443`, KEY),
+      signIn(page, `http://${NODE_PUBLIC}:443`, KEY),
     ]);
     const [, username = '', credential = ''] =
       /<turn:203\.0\.113\.1:3478>; rel="ice-server"; username="(\d+:[0-9a-f]{12})"; credential="([^"]+)"/.exec(
@@ -185,7 +187,7 @@ describe('the picture through NAT', function () {
     const page = await browser.newPage();
     const [opened] = await Promise.all([
       page.waitForResponse((answer) => answer.url().endsWith('/whep'), { timeout: 90_000 }),
-      signInto(page, `http://${NODE_PUBLIC}:443`, KEY),
+      signIn(page, `http://${NODE_PUBLIC}:443`, KEY),
     ]);
     expect([opened.status(), opened.headers()['link']]).to.deep.equal([201, undefined]);
     expect(await Promise.all(asked.map(async (count) => count()))).to.deep.equal([0, 0]);

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { readFile, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { ageOf, noChromium, openChromium, readClocks, signInto, writeLauncher } from '../support/chromium.ts';
+import { ageOf, noBrowser, openBrowser, readClocks, signIn, writeLauncher } from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
 import { noNamespaces, RemoteHost } from '../support/netns.ts';
 import { TestNode } from '../support/node.ts';
@@ -16,7 +16,7 @@ const PIN = '314159';
 describe('a drone’s picture on the ground', function () {
   this.timeout(120_000);
   before(function () {
-    if ((noNamespaces() ?? noChromium()) !== null) this.skip();
+    if ((noNamespaces() ?? noBrowser()) !== null) this.skip();
   });
 
   it('goes by RTP from one host to the ground station on another, and by WHEP to a browser on a third', async () => {
@@ -33,12 +33,14 @@ describe('a drone’s picture on the ground', function () {
       simulated: false,
       config: 'agent:\n  profile: ground-station\nvideo:\n  source: auto\n',
     });
-    const browser = await openChromium(await writeLauncher(join(folder, 'chromium'), desk.prefix));
+    const browser = await openBrowser('chromium', {
+      launcher: await writeLauncher(join(folder, 'chromium'), desk.prefix),
+    });
     try {
       await pictures(ground);
       await ground.post('/api/dashboard/pin/set', { pin: PIN }, KEYED);
       const page = await browser.newPage();
-      await signInto(page, `http://10.78.2.1:${ground.port}`, PIN);
+      await signIn(page, `http://10.78.2.1:${ground.port}`, PIN);
       await page.waitForFunction(() => document.querySelector('video')?.videoWidth === 1280);
       const reads = await readClocks(page, 30);
       expect(reads.at(-1)?.clock).to.be.above(reads[0]?.clock ?? 0);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { noChromium, openChromium, readClocks, signInto, writeLauncher } from '../support/chromium.ts';
+import { noBrowser, openBrowser, readClocks, signIn, writeLauncher } from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
 import { engineStatus } from '../support/events.ts';
 import { noNamespaces, RemoteHost } from '../support/netns.ts';
@@ -25,12 +25,12 @@ interface Watched {
 describe('video over a thin cable', function () {
   this.timeout(240_000);
   before(function () {
-    if ((noNamespaces() ?? noChromium()) !== null) this.skip();
+    if ((noNamespaces() ?? noBrowser()) !== null) this.skip();
   });
 
   async function watch(page: Page, node: TestNode): Promise<void> {
     await node.post('/api/dashboard/pin/set', { pin: PIN }, KEYED);
-    await signInto(page, `http://10.79.2.1:${node.port}`, PIN);
+    await signIn(page, `http://10.79.2.1:${node.port}`, PIN);
   }
 
   /** The one viewer gets that encode, and the small one is made only where it is that one. */
@@ -49,7 +49,9 @@ describe('video over a thin cable', function () {
     const host = await RemoteHost.create('10.79.2.1/24', '10.79.2.2/24');
     const folder = await tempDir();
     const node = await startVideoNode();
-    const browser = await openChromium(await writeLauncher(join(folder, 'chromium'), host.prefix));
+    const browser = await openBrowser('chromium', {
+      launcher: await writeLauncher(join(folder, 'chromium'), host.prefix),
+    });
     try {
       const page = await browser.newPage();
       await page.goto(`http://10.79.2.1:${node.port}/`);
@@ -90,7 +92,9 @@ describe('video over a thin cable', function () {
       simulated: false,
       config: `agent:\n  profile: ground-station\nvideo:\n  source: 'rtp:127.0.0.1:${port}'\n`,
     });
-    const browser = await openChromium(await writeLauncher(join(folder, 'chromium'), host.prefix));
+    const browser = await openBrowser('chromium', {
+      launcher: await writeLauncher(join(folder, 'chromium'), host.prefix),
+    });
     try {
       await pictures(ground);
       const page = await browser.newPage();

@@ -8,7 +8,7 @@ import type { Browser, Page } from 'playwright-core';
 import type { Batch } from '../../shared/schemas/vision.ts';
 import { markerBox } from '../../shared/video/test-marker.ts';
 import { askAgain } from '../support/ask-again.ts';
-import { noChromium, openChromium, signInto } from '../support/chromium.ts';
+import { noBrowser, openBrowser, signIn } from '../support/browser.ts';
 import { callTool, connectStdio } from '../support/connector.ts';
 import { KEY } from '../support/edge.ts';
 import { ROOT, type TestNode } from '../support/node.ts';
@@ -97,8 +97,8 @@ describe('vision, from the camera to whoever uses it', function () {
   describe('on the page', () => {
     let browser: Browser;
     before(async function () {
-      if (noChromium() !== null) this.skip();
-      browser = await openChromium();
+      if (noBrowser() !== null) this.skip();
+      browser = await openBrowser();
     });
     after(async () => browser?.close());
 
@@ -135,7 +135,7 @@ describe('vision, from the camera to whoever uses it', function () {
         const page = await browser.newPage();
         if (way === 'film')
           await page.addInitScript(() => Reflect.deleteProperty(globalThis, 'RTCPeerConnection'));
-        await signInto(page, node.url, KEY);
+        await signIn(page, node.url, KEY);
         await page
           .getByText(/marker \d+ %/)
           .first()

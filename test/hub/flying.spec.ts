@@ -1,10 +1,10 @@
 /// <reference lib="dom" />
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
-import type { Browser, ElementHandle, Page } from 'puppeteer-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { readEvents } from '../../shared/http/event-reader.ts';
 import { askAgain, worksAtLast } from '../support/ask-again.ts';
-import { checkAxe, noBrowser, openBrowser, openPage, PHONE, watch } from '../support/browser.ts';
+import { checkAxe, inputsOf, noBrowser, openBrowser, openPage, PHONE, watch } from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
 import { TestHub } from '../support/hub.ts';
 import { noMosquitto } from '../support/mosquitto.ts';
@@ -70,16 +70,16 @@ describe("flying a node from the hub's page", function () {
   }
 
   async function says(text: string, where = page): Promise<void> {
-    await where.waitForFunction((wanted) => document.body.innerText.includes(wanted), { polling: 100 }, text);
+    await where.waitForFunction((wanted) => document.body.innerText.includes(wanted), text, { polling: 100 });
   }
 
-  async function button(name: string, where = page): Promise<ElementHandle> {
-    return where.locator(`::-p-aria([name="${name}"][role="button"])`).setTimeout(10_000).waitHandle();
+  function button(name: string, where = page): Locator {
+    return where.getByRole('button', { name, exact: true });
   }
 
   /** Begins to hold a button, in the middle of it. */
   async function press(name: string, where = page): Promise<void> {
-    await (await button(name, where)).hover();
+    await button(name, where).hover();
     await where.mouse.down();
   }
 
@@ -117,11 +117,11 @@ describe("flying a node from the hub's page", function () {
   it('says why nobody flies yet: no key here, the key not listed, the fleet not allowed', async () => {
     const seen = watch(page, hub.url);
     await says('This browser has no operator key yet.');
-    await (await button('Make the key')).click();
+    await button('Make the key').click();
     await says('Somebody at the node lists it there');
     await says('does not list the key of this browser');
     await says('its fleet.scopes lacks flight');
-    const key = await page.$$eval('.copyable input', (inputs) => inputs.map(({ value }) => value));
+    const key = await inputsOf(page, '.copyable input');
     const [, x = ''] =
       key.map((text) => /^([A-Za-z0-9_-]{43})$/.exec(text)).find((each) => each !== null) ?? [];
     // What the browser gives is the public half alone: no script gets the other.
@@ -148,7 +148,7 @@ describe("flying a node from the hub's page", function () {
     await askAgain(
       'the node lists the key',
       async () => {
-        await (await button('Ask the node again')).click();
+        await button('Ask the node again').click();
         return page.evaluate(() => document.body.innerText.includes('You sign here as ada.'));
       },
       (listed) => listed,
@@ -156,7 +156,7 @@ describe("flying a node from the hub's page", function () {
     await checkAxe(page);
     // Another kind of screen loads the page anew: the keys are still there.
     for (const screen of [PHONE, { width: 1280, height: 1000 }]) {
-      await page.setViewport(screen);
+      await page.setViewportSize(screen);
       await signIn(page);
       await says('You sign here as ada.');
       await checkAxe(page);
@@ -182,6 +182,7 @@ describe("flying a node from the hub's page", function () {
   it('plays the picture of the camera, for which only signed calls go over the hub', async () => {
     await page.waitForFunction(
       () => (document.querySelector('video')?.getVideoPlaybackQuality().totalVideoFrames ?? 0) > 30,
+      undefined,
       { polling: 100 },
     );
     const { body } = await hub.call('GET', '/v1/audit?limit=1000');
@@ -191,12 +192,13 @@ describe("flying a node from the hub's page", function () {
   it('shows small pictures on the wall, again and again', async () => {
     const wall = await openPage(browser);
     await signIn(wall, 'wall', 'Pictures');
-    const picture = await wall.waitForSelector('.hub__wall img');
+    const picture = wall.locator('.hub__wall img').first();
     // Another one comes, again and again; each is as small as agreed.
     const sources = new Set<string>();
     const source = async (): Promise<number> => {
-      const [src = '', width = 0] =
-        (await picture?.evaluate((image) => [image.src, image.naturalWidth] as const)) ?? [];
+      const [src, width] = await picture.evaluate(
+        (image: HTMLImageElement) => [image.src, image.naturalWidth] as const,
+      );
       expect(width).to.be.oneOf([0, 320]);
       return sources.add(src).size;
     };
@@ -214,8 +216,8 @@ describe("flying a node from the hub's page", function () {
         [...document.querySelectorAll('button')].some(
           (each) => each.textContent === wanted && each.getAttribute('aria-disabled') === 'false',
         ),
-      { polling: 100 },
       name,
+      { polling: 100 },
     );
     const before = await carried();
     // Let go too early: by the pointer, by a key, by leaving the button.
@@ -224,7 +226,7 @@ describe("flying a node from the hub's page", function () {
     await press(name);
     await page.mouse.move(0, 0);
     await page.mouse.up();
-    await (await button(name)).focus();
+    await button(name).focus();
     await page.keyboard.down('Space');
     await page.keyboard.up('Space');
     // A tab that is closed, and a network that is gone, while it is held.
@@ -233,10 +235,10 @@ describe("flying a node from the hub's page", function () {
     await other.close();
     await page.bringToFront();
     await press(name);
-    await page.setOfflineMode(true);
+    await page.context().setOffline(true);
     await says('The hub does not answer.');
     await page.mouse.up();
-    await page.setOfflineMode(false);
+    await page.context().setOffline(false);
     await askAgain(
       'the page is back',
       async () => page.evaluate(() => !document.body.innerText.includes('No answer from the hub')),
@@ -257,8 +259,8 @@ describe("flying a node from the hub's page", function () {
     await page.evaluate(() => {
       for (const details of document.querySelectorAll('details')) details.open = true;
     });
-    await (await page.waitForSelector('aria/Latitude, °'))?.type((lat + 0.0005).toFixed(7));
-    await (await page.waitForSelector('aria/Longitude, °'))?.type(lon.toFixed(7));
+    await page.getByLabel('Latitude, °', { exact: true }).fill((lat + 0.0005).toFixed(7));
+    await page.getByLabel('Longitude, °', { exact: true }).fill(lon.toFixed(7));
     await hold('Go');
     await until('on its way', (body) => Number((body['position'] as Body)['lat']) > lat + 0.0001);
     await hold('Hold position');

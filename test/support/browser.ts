@@ -1,10 +1,21 @@
 /// <reference lib="dom" />
-import { existsSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import axe, { type AxeResults } from 'axe-core';
 import { expect } from 'chai';
-import puppeteer, { type Browser, type Page } from 'puppeteer-core';
+import {
+  type Browser,
+  type BrowserContextOptions,
+  chromium,
+  type Frame,
+  firefox,
+  type Page,
+} from 'playwright-core';
+import { askAgain } from './ask-again.ts';
+import { ROOT } from './node.ts';
 
-/** The two browsers of Debian, driven by their standard protocol. */
+/** The two browsers of Debian, driven by Playwright: Chromium by its own protocol, Firefox by WebDriver BiDi. */
 
 const EXECUTABLES = { chromium: '/usr/bin/chromium', firefox: '/usr/bin/firefox-esr' } as const;
 export type BrowserName = keyof typeof EXECUTABLES;
@@ -17,30 +28,77 @@ export function noBrowser(name: BrowserName = 'chromium'): string | null {
     : `needs ${path} (Debian: apt-get install ${path.slice('/usr/bin/'.length)})`;
 }
 
-/** @param extra further arguments of Chromium */
+/**
+ * @param extra further arguments of Chromium
+ * @param launcher a script that runs Chromium with its arguments elsewhere, for example in a network namespace
+ */
 export async function openBrowser(
   name: BrowserName = 'chromium',
-  extra: readonly string[] = [],
+  { extra = [], launcher = EXECUTABLES[name] }: { extra?: readonly string[]; launcher?: string } = {},
 ): Promise<Browser> {
-  const executablePath = EXECUTABLES[name];
-  return name === 'firefox'
-    ? puppeteer.launch({ browser: 'firefox', executablePath })
-    : puppeteer.launch({
-        executablePath,
-        args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', ...extra],
-      });
+  if (name === 'chromium')
+    return chromium.launch({
+      executablePath: launcher,
+      args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', ...extra],
+    });
+  const browser = await firefox.launch({ executablePath: launcher, channel: 'moz-firefox' });
+  doWithoutColourScheme(browser);
+  return browser;
 }
 
-/** A window of its own, which shares nothing with others. */
-export async function openPage(browser: Browser): Promise<Page> {
-  const context = await browser.createBrowserContext();
-  const page = await context.newPage();
-  await page.setViewport(DESKTOP);
-  return page;
+/** What Playwright sends to a browser. */
+interface BidiSession {
+  send: (method: string, params: unknown) => Promise<unknown>;
 }
 
-export const PHONE = { width: 390, height: 844, isMobile: true, hasTouch: true } as const;
-export const DESKTOP = { width: 1280, height: 800 } as const;
+/**
+ * Playwright 1.65 sets the colour scheme of every window that it opens, by a command of WebDriver BiDi that Firefox does not have
+ * yet (153 ESR: `emulation.setMediaFeaturesOverride`, unknown command), and opens none when it is refused. No option leaves it
+ * out: so this one command, and no other, is forgiven. To be removed with the first ESR that has it.
+ * @throws TypeError when another version of Playwright is built otherwise inside
+ */
+function doWithoutColourScheme(browser: Browser): void {
+  const { _connection: connection } = browser as unknown as {
+    _connection: { toImpl: (of: Browser) => { _browserSession: BidiSession } };
+  };
+  const { _browserSession: session } = connection.toImpl(browser);
+  const send = session.send.bind(session);
+  session.send = async (method, params) =>
+    send(method, params).catch((error: unknown) => {
+      if (method === 'emulation.setMediaFeaturesOverride' && /unknown command/.test(String(error))) return {};
+      throw error;
+    });
+}
+
+/** Writes a launcher. @param prefix program and arguments before Chromium's path */
+export async function writeLauncher(path: string, prefix: readonly string[]): Promise<string> {
+  const line = [...prefix, EXECUTABLES.chromium].join(' ');
+  await writeFile(path, `#!/bin/sh\nexec ${line} "$@"\n`, { mode: 0o755 });
+  return path;
+}
+
+/** What a page is looked at on, CSS pixels. */
+export interface Screen {
+  readonly width: number;
+  readonly height: number;
+  readonly isMobile?: boolean;
+  readonly hasTouch?: boolean;
+}
+export const PHONE: Screen = { width: 390, height: 844, isMobile: true, hasTouch: true };
+export const DESKTOP: Screen = { width: 1280, height: 800 };
+
+/**
+ * A window of its own, which shares nothing with others. It is of one kind to its end: `setViewportSize` changes its size, and
+ * makes no phone of a desktop.
+ */
+export async function openPage(
+  browser: Browser,
+  { width, height, ...kind }: Screen = DESKTOP,
+  options: BrowserContextOptions = {},
+): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width, height }, ...kind, ...options });
+  return context.newPage();
+}
 
 /** Everything that a page must never do; `check` at the end of a test. */
 export interface Watch {
@@ -51,28 +109,28 @@ export interface Watch {
 /** Listens to a page from its start. @param origin the node's, as `http://127.0.0.1:8080` */
 export function watch(page: Page, origin: string): Watch {
   const wrong: string[] = [];
-  page.on('pageerror', (error) =>
-    wrong.push(`error: ${error instanceof Error ? error.message : String(error)}`),
-  );
+  const asked = (address: string): void => {
+    const url = new URL(address);
+    if (/^(?:http|ws)s?:$/.test(url.protocol) && url.host !== new URL(origin).host)
+      wrong.push(`asked ${url.href}`);
+  };
+  page.on('pageerror', ({ message }) => wrong.push(`error: ${message}`));
   page.on('console', (message) => {
     const text = message.text();
     // What the node refuses, and that it is away, is told by the page; a browser tells it in the console, too.
     if (message.type() === 'error' && !/Failed to load resource|WebSocket connection|ERR_/.test(text))
       wrong.push(`console: ${text}`);
   });
-  page.on('request', (request) => {
-    const url = new URL(request.url());
-    if (/^(?:http|ws)s?:$/.test(url.protocol) && url.host !== new URL(origin).host)
-      wrong.push(`asked ${url.href}`);
-  });
+  page.on('request', (request) => asked(request.url()));
+  page.on('websocket', (socket) => asked(socket.url()));
   return { check: () => expect(wrong).to.deep.equal([]) };
 }
 
-/** Opens the page and signs in with a PIN or a key. @param where a page of the application; the picture is on `fly` */
+/** Opens the page and signs in with a PIN or a key, as a person does. @param where a page of the application; the picture is on `fly` */
 export async function signIn(page: Page, origin: string, secret: string, where = 'fly'): Promise<void> {
   await page.goto(`${origin}/#/${where}`);
-  await page.locator('input[name=secret]').fill(secret);
-  await page.locator('form button[type=submit]').click();
+  await page.fill('input[name=secret]', secret);
+  await page.click('form button[type=submit]');
   await page.waitForSelector('nav');
 }
 
@@ -82,17 +140,41 @@ export async function visit(page: Page, where: string): Promise<void> {
     location.hash = hash;
   }, `#/${where}`);
   const id = where.split('/', 1)[0] ?? '';
-  await page.waitForSelector(`main[data-page=${id}] > h1 + :not(.first)`);
-  await page.waitForFunction(() => document.querySelector('main .first') === null, { polling: 100 });
+  await page.waitForSelector(`main[data-page=${id}] > h1 + :not(.first)`, { state: 'attached' });
+  await page.waitForFunction(() => document.querySelector('main .first') === null, undefined, {
+    polling: 100,
+  });
 }
+
+/** What is in the fields of a page at this moment, in their order. */
+export async function inputsOf(page: Page, selector: string): Promise<readonly string[]> {
+  return page.$$eval(selector, (inputs: HTMLInputElement[]) => inputs.map(({ value }) => value));
+}
+
+/** The page inside the page whose address ends so, once there is one. */
+export async function frameAt(page: Page, ending: string): Promise<Frame> {
+  const found = await askAgain(
+    `a frame of ${ending}`,
+    async () => page.frames().find((each) => each.url().endsWith(ending)),
+    (frame) => frame !== undefined,
+    20_000,
+  );
+  return found ?? expect.fail(ending);
+}
+
+/** Whether axe's two rules beyond WCAG are failures, too: what scrolls can be reached by the keyboard, landmarks have names of their own. */
+const STRICT_AXE = true;
 
 /** WCAG 2.2 A and AA by axe. @throws AssertionError with each violation and where it is */
 export async function checkAxe(page: Page): Promise<void> {
   await page.evaluate(axe.source);
-  const { violations } = await page.evaluate(async () =>
-    (window as unknown as { axe: { run: (options: unknown) => Promise<AxeResults> } }).axe.run({
-      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'],
-    }),
+  const { violations } = await page.evaluate(
+    async (enabled) =>
+      (window as unknown as { axe: { run: (options: unknown) => Promise<AxeResults> } }).axe.run({
+        runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'],
+        rules: { 'scrollable-region-focusable': { enabled }, 'landmark-unique': { enabled } },
+      }),
+    STRICT_AXE,
   );
   expect(
     violations.map(
@@ -100,4 +182,70 @@ export async function checkAxe(page: Page): Promise<void> {
         `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary ?? ''}`).join(' | ')}`,
     ),
   ).to.deep.equal([]);
+}
+
+/** The address of the page's own WHEP player; it has the credential that the page was signed into with. */
+export function playerModule(): string {
+  const [file] = globSync('whep-player-*.js', { cwd: join(ROOT, 'residual/web/dist/assets') });
+  if (file === undefined) throw new Error('the page was not built (npm run build:web)');
+  return `/assets/${file}`;
+}
+
+export interface ClockRead {
+  /** Unix ms, modulo 2^32, from the pixels. */
+  readonly clock: number;
+  /** The browser's clock when the picture was handed over, modulo 2^32. */
+  readonly now: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/**
+ * Reads the burnt-in clock of the next `count` different pictures of the page's first video from decoded pixels. Times are modulo 2^32 ms.
+ * The strip's format: residual/video/sources/clock-strip.ts.
+ */
+export async function readClocks(page: Page, count: number, index = 0): Promise<readonly ClockRead[]> {
+  return page.evaluate(
+    async ([wanted, which]) => {
+      const video = document.querySelectorAll('video')[which];
+      const canvas = document.createElement('canvas');
+      const pen = canvas.getContext('2d', { willReadFrequently: true });
+      if (video === undefined || pen === null) throw new Error('no video');
+      const reads: ClockRead[] = [];
+      while (reads.length < wanted) {
+        await new Promise<void>((resolve, reject) => {
+          const late = setTimeout(
+            () => reject(new Error(`no picture for 10 s after ${reads.length}`)),
+            10_000,
+          );
+          video.requestVideoFrameCallback(() => {
+            clearTimeout(late);
+            resolve();
+          });
+        });
+        const now = Date.now() % 2 ** 32;
+        const { videoWidth: width, videoHeight: height } = video;
+        canvas.width = width;
+        canvas.height = Math.max(8, Math.round(height / 18));
+        pen.drawImage(video, 0, 0);
+        const { data } = pen.getImageData(0, canvas.height >> 1, width, 1);
+        let bits = '';
+        for (let cell = 0; cell < 40; cell++) {
+          const at = Math.floor(((cell + 0.5) * width) / 40) * 4;
+          bits += (data[at + 1] ?? 0) > 128 ? '1' : '0';
+        }
+        const clock = parseInt(bits.slice(4, 36), 2);
+        // A callback that comes late draws the next picture already, whose own callback draws it once more.
+        if (bits.startsWith('1010') && clock !== reads.at(-1)?.clock)
+          reads.push({ clock, now, width, height });
+      }
+      return reads;
+    },
+    [count, index] as const,
+  );
+}
+
+/** Milliseconds from capture to the hand-over of the decoded picture. */
+export function ageOf({ clock, now }: ClockRead): number {
+  return ((now - clock + 2 ** 31) % 2 ** 32) - 2 ** 31;
 }

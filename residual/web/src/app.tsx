@@ -3,12 +3,14 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { call, Refused } from './api/client.ts';
 import { credential } from './api/credential.ts';
 import { arrive } from './api/handover.ts';
-import { enter, entry, info, isGround } from './api/node.ts';
+import { enter, entry, info } from './api/node.ts';
 import { awayFrom, awaySeconds } from './api/presence.ts';
 import { relayed } from './api/relay.ts';
 import { newer } from './app/kept-page.ts';
 import { Menu } from './app/menu.tsx';
-import { go, hrefOf, PAGES, type PageId, place } from './app/route.ts';
+import { MenuButton } from './app/menu-button.tsx';
+import { Rail } from './app/rail.tsx';
+import { go, type PageId, place } from './app/route.ts';
 import { VehicleBar } from './app/vehicle-bar.tsx';
 import { clock } from './parts/format.ts';
 import { Button, Note } from './parts/parts.tsx';
@@ -100,13 +102,8 @@ function Inside(): JSX.Element {
   const { page } = place.value;
   return (
     <div class="inside">
-      <nav aria-label={t.app.pages}>
-        {PAGES.filter((id) => id !== 'setup' && (id !== 'ground' || isGround.value)).map((id) => (
-          <a key={id} href={hrefOf(id)} aria-current={id === page ? 'page' : undefined} class={`to-${id}`}>
-            {t.app.page[id]}
-          </a>
-        ))}
-      </nav>
+      {/* The set-up asks one thing after the other; there is nowhere else to go. */}
+      {page === 'setup' ? null : <Rail />}
       <main id="content" tabIndex={-1} data-page={page}>
         {/* Another vehicle is another page: nothing of the last one may stay. */}
         <Page key={`${page} ${relayed.value?.deviceId ?? ''} ${credential.value?.value ?? ''}`} id={page} />
@@ -167,7 +164,10 @@ function TopBar(): JSX.Element {
       )}
       {entry.value.state === 'in' ? <VehicleBar /> : null}
       <span class="spring" />
-      <Menu />
+      {/* Anew wherever one goes, and closed. */}
+      <MenuButton key={`${place.value.page} ${entry.value.state}`} title={info.value?.name ?? t.app.menu}>
+        <Menu pages={['setup']} />
+      </MenuButton>
     </header>
   );
 }

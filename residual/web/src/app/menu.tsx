@@ -1,38 +1,30 @@
 import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
 import { credential, lose } from '../api/credential.ts';
 import { entry } from '../api/node.ts';
 import { relayed } from '../api/relay.ts';
 import { endSession } from '../api/sign-in.ts';
-import { Button } from '../parts/parts.tsx';
+import { Button, Icon } from '../parts/parts.tsx';
 import { t } from '../strings.ts';
-import { hrefOf, place } from './route.ts';
+import { LanguageChoice } from './language-choice.tsx';
+import { PAGE_ICONS } from './page-icons.ts';
+import { hrefOf, type PageId } from './route.ts';
 import { ThemeChoice } from './theme-choice.tsx';
 
-/** What is seldom needed: how the page looks, the set-up, signing out. */
-export function Menu(): JSX.Element {
-  const menu = useRef<HTMLDetailsElement>(null);
-  useEffect(() => {
-    if (menu.current !== null) menu.current.open = false;
-  }, [place.value, credential.value]);
-  const onKey = (event: KeyboardEvent): void => {
-    if (event.key !== 'Escape' || menu.current?.open !== true) return;
-    menu.current.open = false;
-    menu.current.querySelector('summary')?.focus();
-  };
+/** What is seldom needed. @param pages those that the bar has no room for */
+export function Menu({ pages }: { readonly pages: readonly PageId[] }): JSX.Element {
   return (
-    <details ref={menu} class="menu" onKeyDown={onKey}>
-      <summary class="button plain">{t.app.menu}</summary>
-      <div class="card">
-        <ThemeChoice />
-        {entry.value.state === 'in' ? (
-          <a class="button plain" href={hrefOf('setup')}>
-            {t.app.page.setup}
-          </a>
-        ) : null}
-        {credential.value === null ? null : <Button onClick={() => void signOut()}>{t.app.signOut}</Button>}
-      </div>
-    </details>
+    <>
+      {entry.value.state === 'in'
+        ? pages.map((id) => (
+            <a key={id} class="button quiet" href={hrefOf(id)}>
+              <Icon of={PAGE_ICONS[id]} /> {t.app.page[id]}
+            </a>
+          ))
+        : null}
+      <ThemeChoice />
+      <LanguageChoice />
+      {credential.value === null ? null : <Button onClick={() => void signOut()}>{t.app.signOut}</Button>}
+    </>
   );
 }
 

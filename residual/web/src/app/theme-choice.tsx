@@ -1,12 +1,10 @@
 import type { JSX } from 'preact';
-import { type Theme, theme } from '../parts/theme.ts';
+import { THEMES, theme } from '../parts/theme.ts';
 import { t } from '../strings.ts';
-
-const THEMES = ['auto', 'light', 'dark'] as const satisfies readonly Theme[];
 
 export function ThemeChoice(): JSX.Element {
   return (
-    <label>
+    <label class="field">
       {t.app.theme.label}
       <select
         value={theme.value}

@@ -1,20 +1,73 @@
+import { BatteryFull, BatteryLow, BatteryMedium, BatteryWarning, type IconNode, Satellite } from 'lucide';
 import type { JSX } from 'preact';
 import { armed, fresh } from '../api/telemetry.ts';
-import { Badge } from '../parts/parts.tsx';
+import { Icon } from '../parts/parts.tsx';
 import { t } from '../strings.ts';
+
+// Percent below which a pilot should think of landing, and must.
+const LOW = 30;
+const EMPTY = 15;
+const MIN_SATELLITES = 6;
 
 /** The vehicle in a line, on every page: whether it is armed is nothing to look for. */
 export function VehicleBar(): JSX.Element {
   const state = armed.value;
-  if (state === null) return <Badge>{t.app.vehicle.none}</Badge>;
-  if (state === 'unknown') return <Badge tone="bad">{t.app.vehicle.silent}</Badge>;
+  if (state === null) return <State tone="no-vehicle">{t.app.vehicle.none}</State>;
+  if (state === 'unknown') return <State tone="bad">{t.app.vehicle.silent}</State>;
   const mode = fresh('heartbeat', (body) => body.mode);
-  const battery = fresh('battery', (body) => body.battery.remaining);
+  const isFlying = state && fresh('landed_state', (body) => body.landed_state) === 'in_air';
   return (
-    <span class="row">
-      <Badge tone={state ? 'warn' : 'good'}>{state ? t.app.vehicle.armed : t.app.vehicle.disarmed}</Badge>
-      {mode === null ? null : <span>{mode}</span>}
-      {battery === null ? null : <span>{t.app.vehicle.battery(battery)}</span>}
+    <div class="vehicle-bar" role="group" aria-label={t.app.vehicle.label}>
+      <strong class={`state ${state ? 'warn' : 'good'}`}>
+        {isFlying ? t.app.vehicle.flying : state ? t.app.vehicle.armed : t.app.vehicle.disarmed}
+      </strong>
+      {mode === null ? null : (
+        <span class="mode" title={t.app.vehicle.mode}>
+          {mode}
+        </span>
+      )}
+      <Battery />
+      <Satellites />
+    </div>
+  );
+}
+
+function State({ tone, children }: { readonly tone: string; readonly children: string }): JSX.Element {
+  return (
+    <div class="vehicle-bar" role="group" aria-label={t.app.vehicle.label}>
+      <strong class={`state ${tone}`}>{children}</strong>
+    </div>
+  );
+}
+
+function Battery(): JSX.Element | null {
+  const percent = fresh('battery', (body) => body.battery.remaining);
+  if (percent === null) return null;
+  const [icon, tone]: readonly [IconNode, string] =
+    percent < EMPTY
+      ? [BatteryWarning, 'bad']
+      : percent < LOW
+        ? [BatteryLow, 'warn']
+        : percent < 70
+          ? [BatteryMedium, '']
+          : [BatteryFull, ''];
+  return (
+    <span class={`pill ${tone}`} title={t.app.vehicle.batteryLabel}>
+      <Icon of={icon} />
+      <span class="visually-hidden">{t.app.vehicle.batteryLabel}</span>
+      {t.app.vehicle.battery(percent)}
+    </span>
+  );
+}
+
+function Satellites(): JSX.Element | null {
+  const count = fresh('gps', (body) => body.gps.satellites);
+  if (count === null) return null;
+  return (
+    <span class={`pill wide-only ${count < MIN_SATELLITES ? 'warn' : ''}`} title={t.app.vehicle.satellites}>
+      <Icon of={Satellite} />
+      <span class="visually-hidden">{t.app.vehicle.satellites}</span>
+      {count}
     </span>
   );
 }

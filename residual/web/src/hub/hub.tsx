@@ -2,9 +2,11 @@ import type { ComponentType, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Refused } from '../api/client.ts';
 import { awaySeconds } from '../api/presence.ts';
+import { LanguageChoice } from '../app/language-choice.tsx';
+import { MenuButton } from '../app/menu-button.tsx';
 import { ThemeChoice } from '../app/theme-choice.tsx';
 import { textIn } from '../parts/form-text.ts';
-import { Button, Card, ErrorNote, Field, Note } from '../parts/parts.tsx';
+import { Button, Card, ErrorNote, Field, Icon, Note } from '../parts/parts.tsx';
 import { Toasts } from '../parts/toast.tsx';
 import { useAct } from '../parts/use-ask.ts';
 import { t } from '../strings.ts';
@@ -14,6 +16,7 @@ import { Audit } from './audit.tsx';
 import { credential, ended, me, signIn, signOut } from './client.ts';
 import { Enrol } from './enrol.tsx';
 import { FleetPage } from './fleet-page.tsx';
+import { PAGE_ICONS } from './page-icons.ts';
 import { hrefOf, PAGES, place } from './route.ts';
 import { useHub } from './use-hub.ts';
 import { Wall } from './wall.tsx';
@@ -37,13 +40,11 @@ export function Hub(): JSX.Element {
       <header class="top">
         <strong>{me.value?.fleet_name ?? hub.title}</strong>
         <span class="spring" />
-        <details class="menu">
-          <summary class="button plain">{t.app.menu}</summary>
-          <div class="card">
-            <ThemeChoice />
-            {inside ? <Button onClick={() => signOut(null)}>{t.app.signOut}</Button> : null}
-          </div>
-        </details>
+        <MenuButton title={t.app.menu}>
+          <ThemeChoice />
+          <LanguageChoice />
+          {inside ? <Button onClick={() => signOut(null)}>{t.app.signOut}</Button> : null}
+        </MenuButton>
       </header>
       {inside && awaySeconds.value !== null && awaySeconds.value >= 3 ? (
         <Note tone="warn">{hub.away(awaySeconds.value)}</Note>
@@ -65,11 +66,12 @@ function Inside(): JSX.Element {
   }, [page, node, me.value]);
   return (
     <div class="inside">
-      <nav aria-label={t.app.pages}>
+      <nav class="rail" aria-label={t.app.pages}>
         {PAGES.filter(
           (id) => id === 'fleet' || id === 'wall' || me.value?.scopes.includes('admin') === true,
         ).map((id) => (
           <a key={id} href={hrefOf(id)} aria-current={id === page ? 'page' : undefined} class={`to-${id}`}>
+            <Icon of={PAGE_ICONS[id]} />
             {hub.page[id]}
           </a>
         ))}

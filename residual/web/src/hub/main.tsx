@@ -1,8 +1,10 @@
 import { render } from 'preact';
+import { language } from '../language/language.ts';
 import { Hub } from './hub.tsx';
 import '../styles/page.css';
 
 const root = document.getElementById('app');
 if (root === null) throw new Error('hub.html has no #app');
+document.documentElement.lang = language;
 root.replaceChildren();
 render(<Hub />, root);

@@ -1,11 +1,18 @@
+import { language } from '../language/language.ts';
 import { t } from '../strings.ts';
 
 /** Numbers and times as people read them. What was not measured is a dash. */
 
+// One clock on every page, of 24 hours. The region is the browser's, where it speaks the page's language.
+const region = globalThis.navigator?.languages?.find((tag) => tag.startsWith(language)) ?? language;
+const CLOCK = new Intl.DateTimeFormat(region, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+const MOMENT = new Intl.DateTimeFormat(region, { dateStyle: 'short', timeStyle: 'medium', hourCycle: 'h23' });
+
 export function number(value: number | null | undefined, digits = 0): string {
   return value === null || value === undefined || !Number.isFinite(value)
     ? t.app.none
-    : value.toFixed(digits);
+    : // Not "-0.0".
+      value.toFixed(digits).replace(/^-(0(?:\.0+)?)$/, '$1');
 }
 
 export function bytes(value: number | null | undefined): string {
@@ -28,12 +35,12 @@ export function span(seconds: number | null | undefined): string {
 /** Date and time of this browser's zone. @param at RFC 3339, or ms since 1970 */
 export function moment(at: string | number | null | undefined): string {
   if (at === null || at === undefined || isoTime(at) === undefined) return t.app.none;
-  return new Date(at).toLocaleString(undefined, { dateStyle: 'short', timeStyle: 'medium' });
+  return MOMENT.format(new Date(at));
 }
 
 /** Hours and minutes of this browser's zone. @param at ms since 1970 */
 export function clock(at: number): string {
-  return new Date(at).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
+  return CLOCK.format(at);
 }
 
 /** For `<time dateTime>`; undefined for what is no time of a calendar, which a clock of another may say. */

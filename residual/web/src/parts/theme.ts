@@ -1,8 +1,8 @@
 import { effect, signal } from '@preact/signals';
 
 const STORED = 'svc-theme';
-const THEMES = ['auto', 'light', 'dark'] as const;
-export type Theme = (typeof THEMES)[number];
+export const THEMES = ['auto', 'light', 'dark', 'sun'] as const;
+type Theme = (typeof THEMES)[number];
 
 export const theme = signal<Theme>(THEMES.find((name) => name === localStorage.getItem(STORED)) ?? 'auto');
 

@@ -279,8 +279,9 @@ async function styleOf(id: string, script: string): Promise<string> {
 }
 
 function shownTheme(): 'light' | 'dark' {
-  if (theme.value !== 'auto') return theme.value;
-  return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+  const isDark =
+    theme.value === 'auto' ? matchMedia('(prefers-color-scheme: dark)').matches : theme.value === 'dark';
+  return isDark ? 'dark' : 'light';
 }
 
 /** By the names of the other host: this page's colours, as they are now. */

@@ -1,0 +1,27 @@
+/** The language of the page: what was chosen here, else the browser's first one that there is. */
+
+export const LANGUAGES = ['en', 'de'] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+const STORED = 'svc-language';
+
+/** What was chosen in this browser; null: as the browser has it. */
+export const chosenLanguage: Language | null = known(globalThis.localStorage?.getItem(STORED) ?? '');
+
+export const language: Language =
+  chosenLanguage ?? (globalThis.navigator?.languages ?? []).map(known).find((each) => each !== null) ?? 'en';
+
+/** Each in its own language, so that whoever is lost finds the way back. */
+export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = { en: 'English', de: 'Deutsch' };
+
+/** The page is loaded anew in that language. */
+export function chooseLanguage(next: Language | null): void {
+  if (next === null) localStorage.removeItem(STORED);
+  else localStorage.setItem(STORED, next);
+  location.reload();
+}
+
+function known(tag: string): Language | null {
+  const [base] = tag.toLowerCase().split('-');
+  return LANGUAGES.find((each) => each === base) ?? null;
+}

@@ -1,0 +1,22 @@
+import type { IconNode } from 'lucide';
+import type { ComponentChildren, JSX } from 'preact';
+import { Icon } from './icon.tsx';
+
+/** What a place says that has nothing to show: what it is for, and what one can do (`children`). */
+export function EmptyState({
+  icon,
+  text,
+  children,
+}: {
+  readonly icon: IconNode;
+  readonly text: string;
+  readonly children?: ComponentChildren;
+}): JSX.Element {
+  return (
+    <div class="empty">
+      <Icon of={icon} />
+      <p>{text}</p>
+      {children}
+    </div>
+  );
+}
