@@ -50,6 +50,8 @@ export const ERRORS = {
   E_BUSY: [409, 'Another operation is running. Try again when it has finished.'],
   E_CALIBRATION: [409, 'The vehicle refuses this now. GET /api/calibration says why.'],
   E_MODEL_EXISTS: [409, 'A model of this name already exists. Delete it first, or choose another name.'],
+  E_MAP_EXISTS: [409, 'A map of this name already exists. Delete it first, or choose another name.'],
+  E_STOPPED: [409, 'It was stopped before it was done.'],
   E_MODEL_IN_USE: [409, 'This model is the detector. Choose another one, or none, first.'],
   E_MISSION_REJECTED: [409, 'The vehicle rejected the list. `held` is what it holds now.'],
   E_INCOMPATIBLE: [409, 'The extension does not fit this node.'],

@@ -20,8 +20,7 @@ import { pageHandlers } from './dashboard/page.ts';
 import { tlogFiles } from './kept-logs.ts';
 import { LinkConnection } from './link-connection.ts';
 import { openLogService } from './logs/log-service.ts';
-import { mapHandlers } from './maps/handlers.ts';
-import { Maps } from './maps/maps.ts';
+import { openMaps } from './maps/open-maps.ts';
 import { openPeripherals } from './peripherals/open-peripherals.ts';
 import { openPlugins } from './plugins/plugins.ts';
 import { reportHandlers } from './reports/handlers.ts';
@@ -86,6 +85,7 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     publish: plugins.publish,
   });
   const uploads = openUploads(base, { recording: () => video.recording.files() });
+  const maps = openMaps(base);
   const handlers: ResidualHandlers = {
     ...configHandlers(store),
     ...logs.handlers,
@@ -93,7 +93,7 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     ...plugins.handlers,
     ...vision.handlers,
     ...peripherals.handlers,
-    ...mapHandlers(new Maps(paths.maps)),
+    ...maps.handlers,
     ...tlogHandlers(base),
     ...reportHandlers(base),
     ...uploads.handlers,
@@ -119,6 +119,7 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     named('vision', vision),
     named('peripherals', peripherals),
     named('uploads', uploads),
+    named('maps', maps),
     {
       name: 'server',
       start: async () => listenUnix(server, paths.residualSocket),

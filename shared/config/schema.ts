@@ -11,6 +11,7 @@ import { featuresConfig } from './features.ts';
 import { fleetConfig } from './fleet.ts';
 import { flightConfig } from './flight.ts';
 import { loggingConfig } from './logging.ts';
+import { mapsConfig } from './maps.ts';
 import { mavlinkConfig } from './mavlink.ts';
 import { mcpConfig } from './mcp.ts';
 import { networkConfig } from './network.ts';
@@ -36,6 +37,7 @@ export const configSchema = {
     flight: flightConfig,
     discovery: discoveryConfig,
     logging: loggingConfig,
+    maps: mapsConfig,
     mavlink: mavlinkConfig,
     mcp: mcpConfig,
     network: networkConfig,

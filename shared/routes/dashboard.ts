@@ -29,6 +29,43 @@ export const dashboardRows = [
   row('maps.get', 'GET /api/maps', 'key read ok -', 'offline map files', {
     responses: json('the usable maps, by name', maps.mapList),
   }),
+  row('maps.tiles.get', 'GET /api/maps/tiles/{source}/{z}/{x}/{y}', 'key read ok -', 'one map tile, cached', {
+    params: {
+      source: {
+        pattern: '[a-z0-9][a-z0-9_-]{0,31}',
+        description: 'id of a source in maps.sources',
+        example: 'aerial',
+      },
+      z: { pattern: '[0-9]{1,2}', description: 'zoom', example: '15' },
+      x: { pattern: '[0-9]{1,8}', description: 'column, from the west', example: '29957' },
+      y: { pattern: '[0-9]{1,8}', description: 'row, from the north', example: '19775' },
+    },
+    limits: LIMITS.tile,
+    fails: ['E_NOT_FOUND', 'E_INVALID_VALUE', 'E_BUSY', 'E_UPSTREAM', 'E_TIMEOUT'],
+    responses: media('a picture', 'image/png'),
+  }),
+  row(
+    'maps.download.post',
+    'POST /api/maps/download',
+    'key admin ok - config',
+    'make an offline map of an area',
+    {
+      limits: LIMITS.area,
+      long: true,
+      body: maps.areaRequest,
+      fails: [
+        'E_NOT_FOUND',
+        'E_INVALID_VALUE',
+        'E_MAP_EXISTS',
+        'E_BUSY',
+        'E_STOPPED',
+        'E_DISK_FULL',
+        'E_STORE',
+        'E_UPSTREAM',
+      ],
+      responses: json('the map, or with dry_run what it would be', maps.areaAnswer),
+    },
+  ),
   row('maps.name.get', 'GET /api/maps/{name}', 'key read ok -', 'a map file, by range', {
     readTicket: 'query',
     limits: LIMITS.stream,

@@ -36,6 +36,10 @@ export const LIMITS = {
   bundle: { bodyBytes: 200 * MIB, bodyMs: 2 * UPLOAD_MS, timeoutMs: 120_000 },
   /** The map of a country; over Wi-Fi of 10 Mbit/s it takes two hours. */
   map: { bodyBytes: 8 * GIB, bodyMs: 10 * UPLOAD_MS, timeoutMs: 120_000 },
+  /** A tile that may be fetched elsewhere, after others. */
+  tile: { bodyBytes: 0, bodyMs: BODY_MS, timeoutMs: 30_000 },
+  /** The tiles of an area, at 20 a second at most. */
+  area: { bodyBytes: 64 * KIB, bodyMs: BODY_MS, timeoutMs: 12 * 3_600_000 },
   /** A list of the vehicle, read: two transfers, of 4 minutes at most. */
   missionRead: { bodyBytes: 0, bodyMs: BODY_MS, timeoutMs: 500_000 },
   /** A plan file, written and read back. A survey of 700 items has 400 KiB. */

@@ -210,6 +210,19 @@ function isWebOrigin(text: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && url.origin === text.toLowerCase();
 }
 
+/** An address of tiles: its host is fixed, its path or query has each of {z}, {x} and {y}, and no login. */
+function isTileUrl(text: string): boolean {
+  const url = parseUrl(text.replaceAll(/\{[zxy]\}/g, '0'));
+  if (url === null || !/^https?:$/.test(url.protocol) || /[{}]/.test(decodeURI(url.host))) return false;
+  const [, rest = ''] = /^https?:\/\/[^/?#{}]+([/?].*)$/i.exec(text) ?? [];
+  return (
+    ['{z}', '{x}', '{y}'].every((place) => rest.includes(place)) &&
+    !rest.includes('#') &&
+    url.username === '' &&
+    url.password === ''
+  );
+}
+
 /** The formats of our schemas: the forms, for the error sentence, and whether a text is one. */
 export const FORMATS = {
   'mavlink-source': {
@@ -270,6 +283,10 @@ export const FORMATS = {
   'shown-name': {
     forms: SHOWN_FORM,
     fits: (text: string) => text.isWellFormed() && SHOWN.test(text),
+  },
+  'tile-url': {
+    forms: 'http(s)://host/… with {z}, {x} and {y} behind the host, and without a login',
+    fits: isTileUrl,
   },
   'web-origin': { forms: 'http(s)://host or http(s)://host:port', fits: isWebOrigin },
   'web-origin-or-empty': {

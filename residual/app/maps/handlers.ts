@@ -1,21 +1,53 @@
 import type { dashboardRows } from '../../../shared/routes/dashboard.ts';
-import { FileReply, type HandlersOf } from '../../../shared/routes/handler.ts';
+import { FileReply, type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
+import type { AreaDownload } from './area-download.ts';
 import type { Maps } from './maps.ts';
+import type { ServedTile, Tiles } from './tiles.ts';
 
-type MapRows = 'maps.get' | 'maps.name.get' | 'maps.name.put' | 'maps.name.delete';
+export type MapRows =
+  | 'maps.get'
+  | 'maps.tiles.get'
+  | 'maps.download.post'
+  | 'maps.name.get'
+  | 'maps.name.put'
+  | 'maps.name.delete';
 
-export function mapHandlers(maps: Maps): Pick<HandlersOf<typeof dashboardRows, 'residual'>, MapRows> {
+/** For work whose client cannot be seen to leave. */
+const NEVER = new AbortController().signal;
+
+export function mapHandlers(
+  maps: Maps,
+  tiles: Tiles,
+  downloads: AreaDownload,
+): Pick<HandlersOf<typeof dashboardRows, 'residual'>, MapRows> {
   return {
-    'maps.get': async () => maps.list(),
+    'maps.get': async () => ({
+      ...(await maps.list()),
+      sources: tiles.sources,
+      cache: tiles.cache,
+      downloads: downloads.running,
+    }),
+    'maps.tiles.get': async ({ params: { source, z, x, y }, headers, gone = NEVER }) =>
+      replyOf(
+        await tiles.get(source, { z: Number(z), x: Number(x), y: Number(y) }, gone),
+        headers['if-none-match'],
+      ),
+    'maps.download.post': async ({ body, progress }) => downloads.make(body, progress),
     'maps.name.get': async ({ params }) =>
       new FileReply(await maps.open(params.name), 'application/vnd.pmtiles'),
     'maps.name.put': async ({ params, body, headers }) => {
       const length = headers['content-length'];
       return maps.store(params.name, body, length === undefined ? null : Number(length));
     },
-    'maps.name.delete': async ({ params }) => {
-      await maps.remove(params.name);
-      return { name: params.name, deleted: true };
+    'maps.name.delete': async ({ params: { name } }) => {
+      if (!(await downloads.cancel(name))) await maps.remove(name);
+      return { name, deleted: true };
     },
   };
+}
+
+function replyOf({ bytes, type, etag, maxAgeS }: ServedTile, known: string | undefined): Reply {
+  const headers = { etag, 'cache-control': `private, max-age=${maxAgeS}` };
+  const isKnown = known?.split(',').some((each) => each.trim().replace(/^W\//, '') === etag) === true;
+  return isKnown ? new Reply(304, '', type, headers) : new Reply(200, bytes, type, headers);
 }

@@ -2,6 +2,8 @@ import type { FileHandle } from 'node:fs/promises';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { bytesToHeader, Compression, type Header, TileType } from 'pmtiles';
 import { messageOf } from '../../../shared/errors.ts';
+import { memberOf, parseJson } from '../../../shared/member.ts';
+import { plainText } from '../../../shared/plain-text.ts';
 
 /** What a PMTiles file of version 3 says about itself (https://github.com/protomaps/PMTiles/blob/main/spec/v3/spec.md). */
 
@@ -36,16 +38,53 @@ export function checkWhole(header: Header, size: number): void {
   if (!(end <= size)) throw new Error(`it has ${size} bytes of ${end}`);
 }
 
-/** The name in the metadata; null where there is none, or it cannot be read: the map can be used all the same. */
-export async function nameOfMap(file: FileHandle, header: Header): Promise<string | null> {
+/** What a map says of itself in words; null where it says nothing, or it cannot be read: the map can be used all the same. */
+export interface MapAbout {
+  readonly name: string | null;
+  readonly attribution: string | null;
+  /** The source in `maps.sources` that the node made it from. */
+  readonly source: string | null;
+  readonly isTerrain: boolean;
+}
+
+/** As `aboutMap`, of a file. @throws Error for what is no PMTiles file */
+export async function readMapAbout(file: FileHandle): Promise<MapAbout> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0);
+  return aboutMap(file, mapHeader(buffer.subarray(0, bytesRead)));
+}
+
+export async function aboutMap(file: FileHandle, header: Header): Promise<MapAbout> {
+  const metadata = await metadataOf(file, header);
+  const text = (name: string): string | null => {
+    const value = memberOf(metadata, name);
+    return typeof value === 'string' ? plainText(value).slice(0, MAX_NAME_CHARS) : null;
+  };
+  return {
+    name: text('name'),
+    attribution: withoutTags(memberOf(metadata, 'attribution')),
+    source: text('svc_source'),
+    isTerrain: text('encoding') === 'terrarium',
+  };
+}
+
+/** An attribution is often a link; only its words are shown. */
+function withoutTags(html: unknown): string | null {
+  if (typeof html !== 'string') return null;
+  const words = html
+    .slice(0, 2000)
+    .replaceAll(/<[^<>]*>/g, '')
+    .replaceAll('&copy;', '©')
+    .replaceAll('&amp;', '&');
+  return plainText(words).trim().slice(0, MAX_NAME_CHARS);
+}
+
+async function metadataOf(file: FileHandle, header: Header): Promise<unknown> {
   const { jsonMetadataOffset: at, jsonMetadataLength: length, internalCompression } = header;
   if (length === 0 || length > MAX_METADATA_BYTES) return null;
   const packed = Buffer.alloc(length);
   const { bytesRead } = await file.read(packed, 0, length, at);
   try {
-    const metadata: unknown = JSON.parse(unpack(packed.subarray(0, bytesRead), internalCompression));
-    if (typeof metadata !== 'object' || metadata === null || !('name' in metadata)) return null;
-    return typeof metadata.name === 'string' ? metadata.name.slice(0, MAX_NAME_CHARS) : null;
+    return parseJson(unpack(packed.subarray(0, bytesRead), internalCompression));
   } catch (error) {
     process.emitWarning(`the metadata of a map: ${messageOf(error)}`);
     return null;

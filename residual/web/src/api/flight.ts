@@ -8,9 +8,13 @@ import { age, fresh, newest } from './telemetry.ts';
 interface TrackPoint {
   readonly lat: number;
   readonly lon: number;
+  /** Over ground, m/s; null: not known. */
+  readonly speed: number | null;
+  /** Above home, m; null: not known. */
+  readonly height: number | null;
 }
 
-const MAX_POINTS = 4000;
+const MAX_POINTS = 5000;
 // About a metre and a half; closer points would only fill the memory.
 const STEP_DEG = 0.000_015;
 
@@ -43,7 +47,11 @@ export function rememberFlight(): void {
         // A track that is full becomes coarser rather than shorter.
         track.value = [
           ...(points.length < MAX_POINTS ? points : points.filter((_, at) => at % 2 === 0)),
-          place,
+          {
+            ...place,
+            speed: fresh('velocity', ({ velocity }) => velocity.groundspeed),
+            height: fresh('position', ({ position }) => position.alt_rel),
+          },
         ];
     }
     const state = fresh('landed_state', ({ landed_state: now }) => now);

@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { useProjection } from '../map/context.ts';
 import { Marker, Vehicle } from '../map/layers.tsx';
-import { Map as FieldMap, useProjection } from '../map/map.tsx';
+import { Map as FieldMap } from '../map/map.tsx';
 import { type View, viewOf, ZOOM } from '../map/projection.ts';
 import { Button } from '../parts/parts.tsx';
 import { t } from '../strings.ts';

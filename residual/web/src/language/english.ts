@@ -1,3 +1,4 @@
+import { mapWords } from '../map/words.ts';
 import { accessWords } from '../pages/access/words.ts';
 import { extensionsWords } from '../pages/extensions/words.ts';
 import { flyWords } from '../pages/fly/words.ts';
@@ -108,13 +109,7 @@ export const english = {
   access: accessWords,
   ground: groundWords,
   setup: setupWords,
-  map: {
-    zoomIn: 'Zoom in',
-    zoomOut: 'Zoom out',
-    file: 'Map file',
-    grid: 'Grid',
-    source: (text: string) => `Map: ${text}`,
-  },
+  map: mapWords,
   form: {
     search: 'Search settings',
     noHit: 'No matching settings.',

@@ -1,117 +1,192 @@
+import { signal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { theme } from '../parts/theme.ts';
 import { useAsk } from '../parts/use-ask.ts';
 import { t } from '../strings.ts';
-import { useProjection } from './map.tsx';
-import type { Drawn } from './map-file.ts';
-import type { MapFile } from './map-style.ts';
+import { choices, choose } from './choices.ts';
+import { useFrames } from './context.ts';
+import type { Drawn, Ground } from './drawn-map.ts';
+import { Outline } from './outline.tsx';
 import type { View } from './projection.ts';
+import { useTheme } from './use-theme.ts';
 
-/** The ground under the layers: a map file of the node, where there is one and the browser can draw it; else the grid. */
+/** The ground under the layers: a map file or a source of tiles of the node, where the browser can draw it; else the outline of the world. */
 
-const STORED = 'svc-map';
-const GRID = '';
+export const OUTLINE = 'outline';
 
-interface Base {
-  /** For `<Map base>`; undefined: the grid. */
-  readonly base: ComponentChildren | undefined;
+export interface BaseOption {
+  readonly id: string;
+  readonly name: string;
+  /** Null: the outline. */
+  readonly ground: Ground | null;
+}
+
+export interface Base {
+  /** For `<Map base>`. */
+  readonly base: ComponentChildren;
   /** To choose another, where there is more than one thing to choose. */
   readonly choice: JSX.Element | null;
   /** The middle of the map, for while nothing else is known. */
   readonly start: View | null;
+  /** What can be chosen, the outline last. */
+  readonly options: readonly BaseOption[];
+  readonly chosen: BaseOption;
+}
+
+/** What could not be drawn, until something is chosen anew. */
+const broken = signal<ReadonlySet<string>>(new Set());
+
+export function chooseBase(id: string): void {
+  broken.value = new Set();
+  choose({ base: id });
 }
 
 export function useBase(): Base {
   // Of the node itself: the map of a drone behind the radio is too large for it.
   const { data } = useAsk('maps.get', { here: true });
-  const [chosen, setChosen] = useState(() => localStorage.getItem(STORED));
-  const [broken, setBroken] = useState<string | null>(null);
-  const files = data?.maps ?? [];
-  if (files.length === 0 || !canDraw()) return { base: undefined, choice: null, start: null };
-  const file = chosen === GRID ? undefined : (files.find(({ name }) => name === chosen) ?? files[0]);
-  const choose = (name: string): void => {
-    localStorage.setItem(STORED, name);
-    setChosen(name);
-    setBroken(null);
-  };
+  const outline: BaseOption = { id: OUTLINE, name: t.map.outline, ground: null };
+  const options: readonly BaseOption[] = canDraw()
+    ? [
+        ...(data?.maps ?? [])
+          .filter(({ tile }) => tile !== 'terrain')
+          .map((file) => ({
+            id: `file:${file.name}`,
+            name: file.name_of_map ?? file.name,
+            ground: { kind: 'file', file } as const,
+          })),
+        ...(data?.sources ?? [])
+          .filter(({ tile }) => tile !== 'terrain')
+          .map((source) => ({
+            id: `source:${source.id}`,
+            name: source.name,
+            ground: { kind: 'source', source } as const,
+          })),
+        outline,
+      ]
+    : [outline];
+  const usable = options.filter(({ id }) => !broken.value.has(id));
+  const chosen = usable.find(({ id }) => id === choices.value.base) ?? usable[0] ?? outline;
+  const file = chosen.ground?.kind === 'file' ? chosen.ground.file : null;
   const [lon = 0, lat = 0, zoom = 2] = file?.center ?? [];
+  const { ground, id } = chosen;
   return {
-    base:
-      file === undefined || file.name === broken ? undefined : (
-        <MapBase key={file.name} file={file} onBroken={() => setBroken(file.name)} />
-      ),
-    choice: (
-      <label class="map-choice">
-        <span class="visually-hidden">{t.map.file}</span>
-        <select value={file?.name ?? GRID} onChange={(event) => choose(event.currentTarget.value)}>
-          {files.map(({ name, name_of_map: title }) => (
-            <option key={name} value={name}>
-              {title ?? name}
-            </option>
-          ))}
-          <option value={GRID}>{t.map.grid}</option>
-        </select>
-      </label>
+    base: (
+      <>
+        <Outline />
+        {ground === null ? (
+          <Attribution text={t.map.naturalEarth} />
+        ) : (
+          <MapBase
+            key={id}
+            ground={ground}
+            onBroken={() => (broken.value = new Set([...broken.peek(), id]))}
+          />
+        )}
+      </>
     ),
-    start: file === undefined ? null : { lat, lon, zoom: Math.max(1, zoom) },
+    choice: options.length < 2 ? null : <BaseChoice options={options} chosen={chosen} />,
+    start: file === null ? null : { lat, lon, zoom: Math.max(1, zoom) },
+    options,
+    chosen,
   };
 }
 
+function BaseChoice({
+  options,
+  chosen,
+}: {
+  readonly options: readonly BaseOption[];
+  readonly chosen: BaseOption;
+}): JSX.Element {
+  return (
+    <label class="map-choice">
+      <span class="visually-hidden">{t.map.base}</span>
+      <select value={chosen.id} onChange={(event) => chooseBase(event.currentTarget.value)}>
+        {options.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
 /** Follows the view of the map that it lies in; it takes no input itself. */
-function MapBase({ file, onBroken }: { readonly file: MapFile; readonly onBroken: () => void }): JSX.Element {
-  const { view } = useProjection();
+function MapBase({
+  ground,
+  onBroken,
+}: {
+  readonly ground: Ground;
+  readonly onBroken: () => void;
+}): JSX.Element {
+  const frames = useFrames();
   const box = useRef<HTMLDivElement>(null);
   const drawn = useRef<Drawn | null>(null);
-  const [source, setSource] = useState('');
-  const dark = useDark();
-  const latest = useRef({ view, dark });
-  latest.current = { view, dark };
+  const [attribution, setAttribution] = useState('');
+  const [missing, setMissing] = useState(false);
+  const dark = useTheme() === 'dark';
+  const latest = useRef(dark);
+  latest.current = dark;
   useEffect(() => {
     let shown = true;
+    let end = (): void => undefined;
+    const fail = (): void => {
+      if (shown) onBroken();
+    };
     const begin = async (): Promise<void> => {
-      const { drawFile } = await import('./map-file.ts');
+      const { drawGround } = await import('./drawn-map.ts');
       if (!shown || box.current === null) return;
-      const begun = await drawFile(box.current, file, latest.current, () => shown && onBroken());
+      const begun = await drawGround(
+        box.current,
+        ground,
+        { view: frames.view, dark: latest.current },
+        { onBroken: fail, onMissing: (now) => shown && setMissing(now) },
+      );
       if (!shown) {
         begun.remove();
         return;
       }
       drawn.current = begun;
-      begun.look(latest.current.view);
-      setSource(begun.source);
+      begun.paint(latest.current);
+      setAttribution(begun.attribution);
+      end = frames.add((live) => {
+        begun.look(live);
+        return false;
+      });
     };
-    begin().catch(() => shown && onBroken());
+    begin().catch(fail);
     return () => {
       shown = false;
+      end();
       drawn.current?.remove();
       drawn.current = null;
     };
-  }, [file.name]);
-  useEffect(() => drawn.current?.look(view), [view]);
+  }, []);
   useEffect(() => drawn.current?.paint(dark), [dark]);
   return (
     <>
       <div class="base" ref={box} aria-hidden="true" />
-      {source === '' ? null : <small class="map-source">{t.map.source(source)}</small>}
+      <Attribution text={attribution} missing={missing} />
     </>
   );
 }
 
-function useDark(): boolean {
-  const query = matchMedia('(prefers-color-scheme: dark)');
-  const [system, setSystem] = useState(query.matches);
-  useEffect(() => {
-    const change = (): void => setSystem(query.matches);
-    query.addEventListener('change', change);
-    return () => query.removeEventListener('change', change);
-  }, []);
-  return theme.value === 'auto' ? system : theme.value === 'dark';
+/** Whom the map is from. */
+function Attribution({
+  text,
+  missing = false,
+}: {
+  readonly text: string;
+  readonly missing?: boolean;
+}): JSX.Element | null {
+  const words = [text, missing ? t.map.missing : ''].filter((part) => part !== '').join(' · ');
+  return words === '' ? null : <small class="map-source">{words}</small>;
 }
 
 let webGl: boolean | null = null;
 
-function canDraw(): boolean {
+export function canDraw(): boolean {
   webGl ??= document.createElement('canvas').getContext('webgl2') !== null;
   return webGl;
 }

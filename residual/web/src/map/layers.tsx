@@ -1,6 +1,6 @@
 import type { JSX, TargetedPointerEvent } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import { useProjection } from './map.tsx';
+import { useFrames, useProjection } from './context.ts';
 import type { Place } from './projection.ts';
 
 /** What can be drawn on the map. */
@@ -54,9 +54,11 @@ export function Vehicle({
   heading: number | null;
   old?: boolean;
 }): JSX.Element {
-  const { x, y } = useProjection().toScreen(at);
+  const projection = useProjection();
+  const { x, y } = projection.toScreen(at);
+  const turned = heading === null ? 0 : heading - projection.bearing;
   return (
-    <g class={old ? 'vehicle old' : 'vehicle'} transform={`translate(${x} ${y}) rotate(${heading ?? 0})`}>
+    <g class={old ? 'vehicle old' : 'vehicle'} transform={`translate(${x} ${y}) rotate(${turned})`}>
       {heading === null ? <circle r={9} /> : <path d="M0 -16L11 12L0 6L-11 12Z" />}
     </g>
   );
@@ -79,12 +81,16 @@ export function Marker({
   onChoose?: () => void;
 }): JSX.Element {
   const projection = useProjection();
+  const frames = useFrames();
   const [dragged, setDragged] = useState<Place | null>(null);
   const held = useRef(false);
   const { x, y } = projection.toScreen(dragged ?? at);
   const under = (event: TargetedPointerEvent<Element>): Place => {
     const box = event.currentTarget.closest('.map')?.getBoundingClientRect();
-    return projection.toPlace({ x: event.clientX - (box?.left ?? 0), y: event.clientY - (box?.top ?? 0) });
+    return frames.projection.toPlace({
+      x: event.clientX - (box?.left ?? 0),
+      y: event.clientY - (box?.top ?? 0),
+    });
   };
   return (
     <g

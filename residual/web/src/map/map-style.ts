@@ -4,6 +4,7 @@ import type { Answer } from '../api/rows.ts';
 /** How map files look: quiet, so that what is ours stands out. Without letters: they would need fonts of the map's own. */
 
 export type MapFile = Answer<'maps.get'>['maps'][number];
+export type MapSource = Answer<'maps.get'>['sources'][number];
 
 const COLOURS = {
   light: {
@@ -28,7 +29,8 @@ const COLOURS = {
   },
 } as const;
 
-const SOURCE = 'file';
+/** What every style calls its tiles. */
+export const FIRST_SOURCE = 'ground';
 
 /** Whatever schema the file has (Protomaps, OpenMapTiles, Shortbread): its layers are told by their names. @param url of the source */
 export function vectorStyle(url: string, names: readonly string[], isDark: boolean): StyleSpecification {
@@ -43,7 +45,7 @@ export function vectorStyle(url: string, names: readonly string[], isDark: boole
       layers.push({
         id: `fill ${name} ${fillColour}`,
         type: 'fill',
-        source: SOURCE,
+        source: FIRST_SOURCE,
         'source-layer': name,
         minzoom,
         filter: polygon,
@@ -60,7 +62,7 @@ export function vectorStyle(url: string, names: readonly string[], isDark: boole
       layers.push({
         id: `line ${name} ${lineColour}`,
         type: 'line',
-        source: SOURCE,
+        source: FIRST_SOURCE,
         'source-layer': name,
         layout: { 'line-cap': 'round', 'line-join': 'round' },
         paint: {
@@ -79,24 +81,26 @@ export function vectorStyle(url: string, names: readonly string[], isDark: boole
   line(/road|street|transport|transit|rail|ferr|bridge/i, colour.edge, [0.6, 14]);
   line(/road|street|transportation$|bridge/i, colour.road, [0.3, 10]);
   line(/boundar|admin/i, colour.border, [0.6, 2], true);
-  return { version: 8, sources: { [SOURCE]: { type: 'vector', url } }, layers };
+  return { version: 8, sources: { [FIRST_SOURCE]: { type: 'vector', url } }, layers };
 }
 
+/** @param tiles their address, with `{z}/{x}/{y}` */
 export function rasterStyle(
-  url: string,
-  { min_zoom: minzoom, max_zoom: maxzoom }: MapFile,
+  { tiles, min, max }: { readonly tiles: string; readonly min: number; readonly max: number },
   isDark: boolean,
 ): StyleSpecification {
   return {
     version: 8,
-    sources: { [SOURCE]: { type: 'raster', tiles: [`${url}/{z}/{x}/{y}`], tileSize: 256, minzoom, maxzoom } },
+    sources: {
+      [FIRST_SOURCE]: { type: 'raster', tiles: [tiles], tileSize: 256, minzoom: min, maxzoom: max },
+    },
     layers: [
       {
         id: 'ground',
         type: 'background',
         paint: { 'background-color': COLOURS[isDark ? 'dark' : 'light'].ground },
       },
-      { id: 'picture', type: 'raster', source: SOURCE, paint: { 'raster-fade-duration': 0 } },
+      { id: 'picture', type: 'raster', source: FIRST_SOURCE, paint: { 'raster-fade-duration': 0 } },
     ],
   };
 }

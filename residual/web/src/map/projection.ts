@@ -8,6 +8,8 @@ export interface Place {
 
 export interface View extends Place {
   readonly zoom: number;
+  /** What is up, degrees from north, clockwise; not given: north. */
+  readonly bearing?: number;
 }
 
 export interface Point {
@@ -26,47 +28,94 @@ const RADIAN = Math.PI / 180;
 
 export class Projection {
   readonly view: View;
-  readonly #width: number;
-  readonly #height: number;
-  readonly #worldPx: number;
+  readonly width: number;
+  readonly height: number;
+  /** Of the whole world. */
+  readonly worldPx: number;
   readonly #centre: Point;
+  readonly #cos: number;
+  readonly #sin: number;
 
   constructor(view: View, width: number, height: number) {
     this.view = view;
-    this.#width = width;
-    this.#height = height;
-    this.#worldPx = TILE_PX * 2 ** view.zoom;
-    this.#centre = this.#world(view);
+    this.width = width;
+    this.height = height;
+    this.worldPx = TILE_PX * 2 ** view.zoom;
+    this.#centre = worldOf(view);
+    this.#cos = Math.cos(this.bearing * RADIAN);
+    this.#sin = Math.sin(this.bearing * RADIAN);
   }
 
+  /** Degrees from north, clockwise, of what is up. */
+  get bearing(): number {
+    return this.view.bearing ?? 0;
+  }
+
+  /** Of the copies of the world that lie side by side, the one nearest to the middle of the map. */
   toScreen(place: Place): Point {
-    const { x, y } = this.#world(place);
-    return { x: x - this.#centre.x + this.#width / 2, y: y - this.#centre.y + this.#height / 2 };
+    const { x, y } = worldOf(place);
+    const dx = x - this.#centre.x;
+    return this.worldToScreen(dx - Math.round(dx) + this.#centre.x, y);
   }
 
-  toPlace({ x, y }: Point): Place {
-    const wx = (this.#centre.x + x - this.#width / 2) / this.#worldPx;
-    const wy = (this.#centre.y + y - this.#height / 2) / this.#worldPx;
-    return { lat: Math.atan(Math.sinh(Math.PI * (1 - 2 * wy))) / RADIAN, lon: wx * 360 - 180 };
+  /** @param x 0 at 180° west to 1 at 180° east, beyond it: the copies beside the world. @param y 0 at the north to 1 at the south */
+  worldToScreen(x: number, y: number): Point {
+    const east = (x - this.#centre.x) * this.worldPx;
+    const south = (y - this.#centre.y) * this.worldPx;
+    return {
+      x: east * this.#cos + south * this.#sin + this.width / 2,
+      y: south * this.#cos - east * this.#sin + this.height / 2,
+    };
+  }
+
+  toPlace(point: Point): Place {
+    const right = point.x - this.width / 2;
+    const down = point.y - this.height / 2;
+    const x = this.#centre.x + (right * this.#cos - down * this.#sin) / this.worldPx;
+    const y = this.#centre.y + (down * this.#cos + right * this.#sin) / this.worldPx;
+    const lat = Math.atan(Math.sinh(Math.PI * (1 - 2 * y))) / RADIAN;
+    return { lat: Math.max(-MAX_LAT, Math.min(MAX_LAT, lat)), lon: (x - Math.floor(x)) * 360 - 180 };
   }
 
   /** Whether a point is in the picture. */
   holds({ x, y }: Point): boolean {
-    return x >= 0 && y >= 0 && x <= this.#width && y <= this.#height;
+    return x >= 0 && y >= 0 && x <= this.width && y <= this.height;
   }
 
   /** Length of a pixel at the middle of the map, m. */
   get metresPerPixel(): number {
-    return (EQUATOR_M * Math.cos(this.view.lat * RADIAN)) / this.#worldPx;
+    return (EQUATOR_M * Math.cos(this.view.lat * RADIAN)) / this.worldPx;
   }
 
-  #world({ lat, lon }: Place): Point {
-    const phi = Math.max(-MAX_LAT, Math.min(MAX_LAT, lat)) * RADIAN;
-    return {
-      x: ((lon + 180) / 360) * this.#worldPx,
-      y: ((1 - Math.asinh(Math.tan(phi)) / Math.PI) / 2) * this.#worldPx,
-    };
+  /** The view with this place at that point of the picture. */
+  viewWith(place: Place, { x, y }: Point): View {
+    const at = this.toScreen(place);
+    const centre = this.toPlace({ x: this.width / 2 + at.x - x, y: this.height / 2 + at.y - y });
+    return { ...this.view, ...centre };
   }
+}
+
+/** Where a place is in the world, 0 to 1 from west to east and from north to south. */
+export function worldOf({ lat, lon }: Place): Point {
+  const phi = Math.max(-MAX_LAT, Math.min(MAX_LAT, lat)) * RADIAN;
+  return { x: (lon + 180) / 360, y: (1 - Math.asinh(Math.tan(phi)) / Math.PI) / 2 };
+}
+
+/** The CSS transform that lays what was drawn by one projection where it belongs in another. Both turn about their middles. */
+export function carry(drawn: Projection, live: Projection): string {
+  const { x, y } = live.toScreen(drawn.view);
+  const dx = x - live.width / 2;
+  const dy = y - live.height / 2;
+  return `translate(${dx.toFixed(2)}px,${dy.toFixed(2)}px) rotate(${turn(live.bearing, drawn.bearing).toFixed(3)}deg) scale(${(live.worldPx / drawn.worldPx).toFixed(5)})`;
+}
+
+/** The shorter way from one direction to another, -180 to 180 degrees. */
+export function turn(from: number, to: number): number {
+  return ((((to - from + 180) % 360) + 360) % 360) - 180;
+}
+
+export function isSameView(a: View, b: View): boolean {
+  return a.lat === b.lat && a.lon === b.lon && a.zoom === b.zoom && (a.bearing ?? 0) === (b.bearing ?? 0);
 }
 
 /** Along the great circle, m. */
@@ -88,14 +137,16 @@ export function bearing(a: Place, b: Place): number {
   return (Math.atan2(y, x) / RADIAN + 360) % 360;
 }
 
-/** A view with all these places in it; null for none. */
+/** A view with all these places in it, north up; null for none. */
 export function viewOf(places: readonly Place[], width: number, height: number): View | null {
+  const [first] = places;
+  if (first === undefined) return null;
   const lats = places.map(({ lat }) => lat);
-  const lons = places.map(({ lon }) => lon);
-  if (places.length === 0) return null;
+  // Beside the first, so that what lies on both sides of 180° is near each other.
+  const lons = places.map(({ lon }) => first.lon + turn(first.lon, lon));
   const centre = {
     lat: (Math.min(...lats) + Math.max(...lats)) / 2,
-    lon: (Math.min(...lons) + Math.max(...lons)) / 2,
+    lon: turn(0, (Math.min(...lons) + Math.max(...lons)) / 2),
   };
   for (let zoom = 18; zoom > ZOOM.min; zoom -= 0.5) {
     const projection = new Projection({ ...centre, zoom }, width, height);

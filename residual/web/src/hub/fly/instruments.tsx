@@ -66,7 +66,7 @@ export function MapAndHorizon({ entry }: { readonly entry: NodeEntry }): JSX.Ele
       </div>
       <p class="row">
         <Button aria-pressed={following} onClick={() => setFollowing(!following)}>
-          {t.fly.follow}
+          {t.map.follow}
         </Button>
         <span class="hint">{place === null ? hub.fly.noPlace : hub.fly.tap}</span>
       </p>

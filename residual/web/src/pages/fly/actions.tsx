@@ -9,7 +9,7 @@ import { Button, Card, Field, HoldButton, Note } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
 import { ALWAYS, type Commands, type Order, readiness, useCommands, useOtherPilot } from './commands.ts';
 import css from './fly.module.css';
-import { target } from './fly-map.tsx';
+import { target } from './map/state.ts';
 import { family, flies, lastPlace } from './vehicle-state.ts';
 
 const TAKEOFF_M = 10;

@@ -1,0 +1,85 @@
+import { effect, signal } from '@preact/signals';
+import { relayed } from '../../../api/relay.ts';
+import { newest } from '../../../api/telemetry.ts';
+import { choices, choose } from '../../../map/choices.ts';
+import { Glide } from '../../../map/glide.ts';
+import { type Place, Projection, type View } from '../../../map/projection.ts';
+import { lastPlace } from '../vehicle-state.ts';
+
+/** What the map of the page shows, kept when another page is shown in between. */
+
+/** Where the vehicle is to go, as it was tapped or typed; null: nowhere yet. */
+export const target = signal<{ readonly lat: string; readonly lon: string } | null>(null);
+/** What is measured; null: nothing. */
+export const ruler = signal<readonly Place[] | null>(null);
+/** Null: nothing was looked at yet. */
+export const view = signal<View | null>(null);
+export const following = signal(true);
+
+/** Of the map that something covers at its edges, px. */
+export interface Insets {
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+  readonly left: number;
+}
+
+export const glide = new Glide();
+
+/** How far down a vehicle is whose way ahead is up. */
+const LOWER = 0.68;
+
+// As it is on the screen, which `view` is told of a little later.
+let live: View | null = null;
+
+// Another vehicle is somewhere else.
+effect(() => {
+  void relayed.value;
+  target.value = null;
+  ruler.value = null;
+  view.value = null;
+  live = null;
+  following.value = true;
+});
+
+effect(() => {
+  const place = lastPlace.value;
+  const heading = newest.value?.position.heading ?? null;
+  glide.tell(place === null ? null : { place, heading }, performance.now());
+});
+
+/** The view that follows the vehicle; null: it is not to be followed, or nowhere. */
+export function followed(shown: Projection, now: number, insets: Insets): View | null {
+  const pose = following.peek() ? glide.at(now) : null;
+  if (pose === null) {
+    live = shown.view;
+    return null;
+  }
+  const { headingUp } = choices.peek();
+  const bearing = headingUp ? (pose.heading ?? shown.bearing) : 0;
+  const turned = new Projection({ ...shown.view, ...pose.place, bearing }, shown.width, shown.height);
+  const across = shown.width - insets.left - insets.right;
+  const along = shown.height - insets.top - insets.bottom;
+  live = turned.viewWith(pose.place, {
+    x: insets.left + across / 2,
+    y: insets.top + along * (headingUp ? LOWER : 0.5),
+  });
+  return live;
+}
+
+/** Begins or ends to follow; the map stays where it is. */
+export function follow(on: boolean): void {
+  if (!on && live !== null) view.value = live;
+  following.value = on;
+}
+
+/** The vehicle's way ahead is up, or north again. */
+export function turnWithVehicle(on: boolean): void {
+  choose({ headingUp: on });
+  if (!on && live !== null) view.value = { ...live, bearing: 0 };
+}
+
+/** A place as text, about a centimetre near. */
+export function aimAt({ lat, lon }: Place): void {
+  target.value = { lat: lat.toFixed(7), lon: lon.toFixed(7) };
+}

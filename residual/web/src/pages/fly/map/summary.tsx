@@ -1,0 +1,42 @@
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { fresh } from '../../../api/telemetry.ts';
+import { bearing, distance } from '../../../map/projection.ts';
+import { number } from '../../../parts/format.ts';
+import { t } from '../../../strings.ts';
+import { home, lastPlace } from '../vehicle-state.ts';
+import { lengthText } from './lengths.ts';
+
+const EVERY_MS = 3000;
+const AT_HOME_M = 3;
+
+/** Where the vehicle is, for whoever does not see the map. It is read when they come to the map, not as it changes. */
+export function Summary({ id }: { readonly id: string }): JSX.Element {
+  const [text, setText] = useState(summary);
+  useEffect(() => {
+    const timer = setInterval(() => setText(summary()), EVERY_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <p id={id} class="visually-hidden">
+      {text}
+    </p>
+  );
+}
+
+function summary(): string {
+  const words = t.map.away;
+  const place = lastPlace.peek();
+  const start = home.peek();
+  if (place === null) return words.unknown;
+  const old = fresh('position', ({ position }) => position.lat) === null ? words.old : '';
+  if (start === null) return old + words.noHome;
+  const above = fresh('position', ({ position }) => position.alt_rel);
+  const rounded = above === null ? 0 : Math.round(above);
+  const height =
+    rounded === 0 ? '' : rounded > 0 ? words.above(number(rounded)) : words.below(number(-rounded));
+  const metres = distance(start, place);
+  if (metres < AT_HOME_M) return old + words.atHome(height);
+  const direction = t.map.directions[Math.round(bearing(start, place) / 45) % 8] ?? '';
+  return old + words.from(lengthText(metres), direction, height);
+}
