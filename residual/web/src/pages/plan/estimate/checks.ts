@@ -12,7 +12,12 @@ export type Check =
   | { readonly kind: 'noTakeoff' | 'noEnd' | 'noTerrain'; readonly at: number }
   /** The way to this item, or the item itself. */
   | { readonly kind: 'fence'; readonly at: number; readonly count: number }
-  | { readonly kind: 'height' | 'far' | 'fenceFar'; readonly at: number; readonly metres: number; readonly most: number }
+  | {
+      readonly kind: 'height' | 'far' | 'fenceFar';
+      readonly at: number;
+      readonly metres: number;
+      readonly most: number;
+    }
   | { readonly kind: 'low'; readonly at: number; readonly metres: number }
   | { readonly kind: 'terrain'; readonly at: number; readonly metres: number }
   | { readonly kind: 'battery'; readonly at: number; readonly minutes: number; readonly most: number }
@@ -79,9 +84,7 @@ function heights({ totals: { legs }, figures: { fenceHeight } }: Looked): readon
     ...(high !== null && fenceHeight !== null && high.height > fenceHeight
       ? [{ kind: 'height', at: high.at, metres: high.height, most: fenceHeight } as const]
       : []),
-    ...(low !== null && low.height < LOW_M
-      ? [{ kind: 'low', at: low.at, metres: low.height } as const]
-      : []),
+    ...(low !== null && low.height < LOW_M ? [{ kind: 'low', at: low.at, metres: low.height } as const] : []),
   ];
 }
 

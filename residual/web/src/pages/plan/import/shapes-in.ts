@@ -1,7 +1,7 @@
 import { isRecord, listOf } from '../../../../../../shared/member.ts';
-import { plainText } from '../../../../../../shared/plain-text.ts';
 import { type LatLon, Plane } from '../../../../../../shared/mission/patterns/plane.ts';
 import { MAX_CORNERS } from '../../../../../../shared/mission/patterns/settings.ts';
+import { plainText } from '../../../../../../shared/plain-text.ts';
 
 /** Shapes of a GeoJSON document (RFC 7946), or of what was made one. */
 
@@ -31,7 +31,13 @@ export function shapesIn(document: unknown): Found {
     const [places, ...holes] = rings.map((ring) => placesIn(ring, kind === 'polygon'));
     const least = { polygon: 3, line: 2, point: 1 }[kind];
     if (places === undefined || places.length < least || shapes.length >= MAX_SHAPES) dropped++;
-    else shapes.push({ kind, name, places, holes: holes.filter((hole) => hole.length >= 3).slice(0, MAX_SHAPES) });
+    else
+      shapes.push({
+        kind,
+        name,
+        places,
+        holes: holes.filter((hole) => hole.length >= 3).slice(0, MAX_SHAPES),
+      });
   };
   const look = (value: unknown, name: string, depth: number): void => {
     if (!isRecord(value) || depth > MAX_DEPTH) return;
