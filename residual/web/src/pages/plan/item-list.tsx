@@ -91,7 +91,7 @@ function Row({
   const button = useRef<HTMLButtonElement>(null);
   // Chosen on the map: its row comes into sight.
   useEffect(() => {
-    if (chosen) button.current?.scrollIntoView({ block: 'nearest' });
+    if (chosen) button.current?.scrollIntoView({ block: entry.kind === 'pattern' ? 'start' : 'nearest' });
   }, [chosen]);
   const icon =
     entry.kind === 'pattern'
