@@ -190,7 +190,8 @@ describe('the page of the plan', function () {
     expect(await page.$eval('li.fault [role=alert]', (each) => each.textContent)).to.include(
       'Item 2: x is the latitude in degrees, -90 to 90, and is 95.',
     );
-    await press('Upload Fix the marked item first.');
+    const upload = page.getByRole('button', { name: 'Upload Fix the marked item first.', exact: true });
+    await upload.click({ force: true }); // it can be pressed, and does nothing
     expect(await held('mission')).to.deep.equal(before);
     await press('Undo');
     await says('Same as on the vehicle.');
@@ -221,16 +222,16 @@ describe('the page of the plan', function () {
     await says('Same as on the vehicle.');
     await press('Survey');
     await press('Square');
-    await page.getByRole('button', { name: /Survey.*new/ }).waitFor();
+    await page.locator('.plan__item', { hasText: 'Survey' }).waitFor();
     await countSays('Photos', /^[1-9]\d*$/);
     const photos = await page.locator('.plan__totals').innerText();
     await enter('Height (m)', '20');
     expect(await page.locator('.plan__totals').innerText()).to.not.equal(photos);
-    await page.keyboard.press('Control+z'); // within a field it is the field's
-    await page.locator('.plan__items').first().focus();
-    await press('Undo');
+    await page.getByRole('application').focus();
+    await page.keyboard.press('Control+z');
     expect(await page.locator('.plan__totals').innerText()).to.equal(photos);
-    await press('Redo');
+    await page.keyboard.press('Control+Shift+z');
+    expect(await page.locator('.plan__totals').innerText()).to.not.equal(photos);
     await enter('Side overlap (%)', '120');
     await says('Side overlap (%): this value is out of range.');
     await press('Undo');
@@ -259,7 +260,7 @@ describe('the page of the plan', function () {
     await press('Survey');
     for (let zoom = 0; zoom < 1; zoom++) await press('Zoom in');
     await press('Square');
-    await page.getByRole('button', { name: /Survey.*new/ }).waitFor();
+    await page.locator('.plan__item', { hasText: 'Survey' }).waitFor();
     await enter('Height (m)', '25');
     await enter('Turnaround (m)', '0');
     await add('20');
@@ -288,5 +289,38 @@ describe('the page of the plan', function () {
       (body) => Number(recordOf(recordOf(body)['mission'])['current']) > last,
       180_000,
     );
+  });
+
+  it('shapes of a KML file become a survey and waypoints, by a hostile name; a document type and a broken file are refused', async () => {
+    await says('Same as on the vehicle.');
+    const picker = page.locator('input[type=file]');
+    const open = async (name: string, text: string): Promise<void> => {
+      const path = join(node.base, name);
+      await writeFile(path, text);
+      await picker.setInputFiles(path);
+    };
+    await open('bomb.kml', '<!DOCTYPE a [<!ENTITY b "c">]><kml>&b;</kml>');
+    await says('This file declares a document type');
+    await open('broken.kml', '<kml><Document>');
+    await says('This is no KML file');
+    const at = (lat: number, lon: number): string => `${149.16 + lon},${-35.36 + lat},0`;
+    await open(
+      'field.kml',
+      `<kml xmlns="http://www.opengis.net/kml/2.2"><Document>
+        <Placemark><name>&lt;img src=x onerror=alert(1)&gt;</name><Polygon><outerBoundaryIs><LinearRing><coordinates>
+          ${at(0, 0)} ${at(0, 0.002)} ${at(0.002, 0.002)} ${at(0, 0)}
+        </coordinates></LinearRing></outerBoundaryIs></Polygon></Placemark>
+        <Placemark><Point><coordinates>${at(0.001, 0.003)}</coordinates></Point></Placemark>
+      </Document></kml>`,
+    );
+    await page.getByLabel('Use <img src=x onerror=alert(1)> as').waitFor();
+    await checkAxe(page);
+    await press('Add to the plan');
+    await page.locator('.plan__item', { hasText: 'Survey' }).waitFor();
+    await page.locator('.plan__item', { hasText: 'Survey' }).click();
+    await page.locator('.handle.corner').first().waitFor();
+    expect(await page.locator('.handle.corner').count()).to.equal(3);
+    await inFiles('Discard changes');
+    await says('Same as on the vehicle.');
   });
 });

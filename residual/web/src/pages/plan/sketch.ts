@@ -180,7 +180,10 @@ export class Sketch {
     const after = this.#history.state.value.lists;
     const changed = MISSION_PARTS.filter((part) => after[part] !== this.held.value[part]);
     this.#changed(changed, true);
-    this.#choose(null);
+    this.trial.value = null;
+    this.corner.value = null;
+    // What is open stays open while there is something there.
+    if ((this.chosen.value ?? 0) >= this.items.value.length) this.#choose(null);
   }
 
   #changed(parts: readonly Part[], isEdited: boolean): void {

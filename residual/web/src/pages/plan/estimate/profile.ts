@@ -67,7 +67,8 @@ export function profileOf(
     const [leg, before] = [legs[index], legs[index - 1]];
     const end = leg === undefined ? null : seaHeight(leg, leg.to, ground, zero);
     const length = leg === undefined || leg.from === null ? 0 : distance(leg.from, leg.to);
-    const start = before === undefined ? zero : seaHeight(before, before.to, ground, zero);
+    const first = zero === null ? null : zero + (leg?.risen ?? 0);
+    const start = before === undefined ? first : seaHeight(before, before.to, ground, zero);
     const part = leg === undefined || length === 0 ? 1 : 1 - (leg.done - along) / length;
     // The vehicle follows the ground in between, too, where its height is above the terrain.
     const flown =
@@ -81,7 +82,8 @@ export function profileOf(
     return { along, at, place, ground: under, flown };
   });
   let lowest: Profile['lowest'] = null;
-  const first = legs[0]?.done ?? 0;
+  // Without a take-off the first leg climbs from the ground.
+  const first = (legs[0]?.risen ?? 0) > 0 ? 0 : (legs[0]?.done ?? 0);
   const last = legs.at(-1)?.done ?? 0;
   for (const { along, at, ground: under, flown } of points) {
     if (under === null || flown === null || along < first + APART_M || along > last - APART_M) continue;

@@ -25,6 +25,8 @@ export interface Leg {
   readonly isSea: boolean;
   /** The height is above the terrain. */
   readonly isTerrain: boolean;
+  /** m above home where it begins, of a first leg behind a take-off; else 0. */
+  readonly risen: number;
   /** m over ground so far. */
   readonly done: number;
   /** s so far; null: no speed is known. */
@@ -72,6 +74,7 @@ export function totalsOf(items: Items, home: Place | null, figures: VehicleFigur
     metres += leg ?? 0;
     const takes = durationOf(leg ?? 0, height, next, speed, figures);
     seconds = seconds === null || takes === null ? null : seconds + takes;
+    const risen = legs.length === 0 && leg !== null ? (height ?? 0) : 0;
     height = next;
     if (goal === null) return null;
     if (!isReturn) {
@@ -79,7 +82,7 @@ export function totalsOf(items: Items, home: Place | null, figures: VehicleFigur
       const level = LANDINGS.has(command) ? legs.at(-1) : undefined;
       const { height: flown, ...above } = level ?? { height: z, isSea, isTerrain };
       const kept = { isSea: above.isSea, isTerrain: above.isTerrain };
-      legs.push({ at, from: here, to: goal, height: flown, ...kept, done: metres, seconds, speed });
+      legs.push({ at, from: here, to: goal, height: flown, ...kept, risen, done: metres, seconds, speed });
     }
     here = goal;
     return leg;
