@@ -42,7 +42,8 @@ export function App(): JSX.Element {
       <a class="skip" href="#content" onClick={skip}>
         {t.app.skip}
       </a>
-      <TopBar />
+      {/* The set-up fills the window: it has a bar of its own. */}
+      {state === 'in' && place.value.page === 'setup' ? null : <TopBar />}
       {state === 'checking' || awaySeconds.value === null || awaySeconds.value < 3 ? null : (
         <Note tone="warn">{t.app.away(awaySeconds.value)}</Note>
       )}

@@ -6,6 +6,13 @@ import { t } from '../strings.ts';
 // One clock on every page, of 24 hours. The region is the browser's, where it speaks the page's language.
 const region = globalThis.navigator?.languages?.find((tag) => tag.startsWith(language)) ?? language;
 const CLOCK = new Intl.DateTimeFormat(region, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+const SECONDS = new Intl.DateTimeFormat(region, {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+});
+const DAY = new Intl.DateTimeFormat(region, { weekday: 'short', day: 'numeric', month: 'short' });
 const MOMENT = new Intl.DateTimeFormat(region, { dateStyle: 'short', timeStyle: 'medium', hourCycle: 'h23' });
 
 export function number(value: number | null | undefined, digits = 0): string {
@@ -38,9 +45,15 @@ export function moment(at: string | number | null | undefined): string {
   return MOMENT.format(new Date(at));
 }
 
-/** Hours and minutes of this browser's zone. @param at ms since 1970 */
-export function clock(at: number): string {
-  return CLOCK.format(at);
+/** Hours and minutes of this browser's zone. @param at ms since 1970; no time of a calendar is a dash */
+export function clock(at: number, seconds = false): string {
+  if (isoTime(at) === undefined) return t.app.none;
+  return (seconds ? SECONDS : CLOCK).format(at);
+}
+
+/** Weekday, day and month of this browser's zone. @param at RFC 3339, or ms since 1970 */
+export function day(at: string | number): string {
+  return isoTime(at) === undefined ? t.app.none : DAY.format(new Date(at));
 }
 
 /** For `<time dateTime>`; undefined for what is no time of a calendar, which a clock of another may say. */

@@ -1,3 +1,4 @@
+import { CardSim } from 'lucide';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
@@ -54,7 +55,7 @@ function ModemCard({ modem, onChange }: { modem: Modem; onChange: () => void }):
   };
   const on = modem.enabled === true;
   return (
-    <Card title={text.title(modem.model ?? modem.id)}>
+    <Card title={text.title(modem.model ?? modem.id)} icon={CardSim}>
       <p>
         <Badge tone={modem.state === 'connected' ? 'good' : 'info'}>{modem.state}</Badge>{' '}
         <strong>{modem.operator}</strong> {modem.roaming === true ? text.roaming : ''}

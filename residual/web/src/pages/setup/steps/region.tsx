@@ -1,10 +1,11 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { Button, ErrorNote, Field } from '../../../parts/parts.tsx';
+import { ErrorNote, Field } from '../../../parts/parts.tsx';
 import { useAct } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
 import type { StepProps } from '../status.ts';
 import { setConfig, useConfig } from '../use-config.ts';
+import { Primary } from './primary.tsx';
 
 /** ISO 3166-1 alpha-2, as far as there are regulatory rules for it in Linux (wireless-regdb). */
 const CODES =
@@ -35,11 +36,9 @@ export function RegionStep({ complete }: StepProps): JSX.Element {
         )}
       </Field>
       <ErrorNote error={error} />
-      <Button
-        kind="primary"
+      <Primary
         busy={busy}
         row="config.put"
-        explain
         onClick={() =>
           void run(async () => {
             if (now !== stored) await setConfig('radio.region', now);
@@ -47,8 +46,8 @@ export function RegionStep({ complete }: StepProps): JSX.Element {
           })
         }
       >
-        {t.setup.setAndNext}
-      </Button>
+        {t.setup.next}
+      </Primary>
     </>
   );
 }
