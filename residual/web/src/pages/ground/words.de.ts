@@ -1,0 +1,68 @@
+import type { groundWords } from './words.ts';
+
+/** The German words of words.ts. */
+export const groundWordsDe: typeof groundWords = {
+  notHere: 'Dieser Knoten ist keine Bodenstation.',
+  drones: {
+    title: 'Drohnen',
+    none: 'Noch keine gebundenen Drohnen. Unten unter „Gebundene Gegenstellen“ eine binden.',
+    active: 'aktiv',
+    unknown: 'Verbindung unbekannt',
+    item: (id, slot, seen) => `${id}, Platz ${slot}, zuletzt gesehen ${seen}`,
+    choose: 'Auswählen',
+    chooseOne: (name) => `Auswählen: ${name}`,
+    open: 'Ihre Seite öffnen',
+    openOne: (name) => `Ihre Seite öffnen: ${name}`,
+  },
+  pilot: {
+    title: 'Verantwortlicher Pilot',
+    nobody: 'Kein verantwortlicher Pilot. Jeder mit Flugrechten kann Befehle senden.',
+    you: 'Diese Seite',
+    by: { key: 'mit dem Schlüssel', session: 'angemeldet', token: 'ein Programm mit Token' },
+    since: (time) => `seit ${time}`,
+    claim: 'Führung übernehmen',
+    takeOver: 'Führung an sich nehmen (halten)',
+    release: 'Abgeben',
+    lost: (why) => `Die Führung ist weg. ${why}`,
+    hint: (id) =>
+      `Gilt, solange diese Seite offen ist. Andere können nur landen, zurückkehren lassen und entschärfen. Diese Seite ist ${id}.`,
+  },
+  network: {
+    title: 'Netzwerk',
+    uplink: 'Internet über',
+    wifi: 'WLAN',
+    wired: 'Kabel',
+    modem: 'Mobilfunk',
+    shares: 'Gäste des Hotspots erreichen das Internet über diese Bodenstation.',
+    share: 'Internet teilen',
+    stopSharing: 'Nicht mehr teilen',
+    later: 'Gilt, sobald der Hotspot startet.',
+    priority: 'Reihenfolge',
+    upOne: (name) => `${name} nach oben`,
+  },
+  recording: {
+    title: 'Aufnahme',
+    on: 'Nimmt auf',
+    off: 'Nimmt nicht auf',
+    start: 'Aufnehmen',
+    stop: 'Aufnahme beenden',
+    all: 'Alle Aufnahmen',
+  },
+  role: {
+    title: 'Rolle',
+    is: (role) => `Diese Bodenstation ist ${role}.`,
+    missing: (what) => `Für ein Mesh fehlt: ${what}.`,
+    configured: (role) => `Eingestellt: ${role}; gilt in einem Mesh.`,
+    roles: { direct: 'eigenständig', relay: 'ein Relais', receiver: 'ein Empfänger' },
+  },
+  reset: {
+    title: 'Auf Werkszustand zurücksetzen',
+    hint: 'Löscht Kopplung, PIN, Token, gebundene Drohnen und Einstellungen.',
+    type: (id) => `Die Geräte-ID eingeben: ${id}`,
+    typeFirst: 'Zuerst die Geräte-ID eingeben.',
+    reset: 'Alles zurücksetzen (halten)',
+    done: 'Erledigt. Der Knoten startet ungekoppelt neu.',
+    kept: (what) => `Behalten: ${what}.`,
+    reload: 'Seite neu laden',
+  },
+};
