@@ -74,7 +74,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['routing.ts'],
   ],
   'residual/video': [
-    ['drawing'],
+    ['drawing', 'landscape'],
     ['engine'],
     ['frames', 'live', 'outputs', 'recorder', 'sources', 'viewers'],
   ],

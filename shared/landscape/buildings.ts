@@ -1,5 +1,5 @@
 import type { Random } from '../random.ts';
-import type { House, Pond, Way } from './landscape.ts';
+import type { House, Pond, Way } from './parts.ts';
 import { between, type Point, type Polygon, rectangle } from './polygon.ts';
 
 /** The farm in front of the pad. */

@@ -1,5 +1,5 @@
 import type { Random } from '../random.ts';
-import { CROPS, EXTENT_M, type Field, type Way } from './landscape.ts';
+import { CROPS, EXTENT_M, type Field, type Way } from './parts.ts';
 import { areaOf, between, centreOf, corner, inset, leftOf, type Point, type Polygon } from './polygon.ts';
 
 interface Land {

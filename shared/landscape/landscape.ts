@@ -2,6 +2,7 @@ import { type Random, seededRandom } from '../random.ts';
 import { farm, village } from './buildings.ts';
 import { subdivide } from './fields.ts';
 import { Obstacles } from './obstacles.ts';
+import { EXTENT_M, type Field, type House, PAD, type Pond, type Tree, type Way } from './parts.ts';
 import { isInside, type Point, type Polygon } from './polygon.ts';
 import { plant } from './trees.ts';
 
@@ -24,58 +25,8 @@ export interface Landscape {
   readonly yard: Polygon;
 }
 
-export const CROPS = ['wheat', 'rape', 'pasture', 'barley', 'ploughed', 'hay', 'maize', 'clover'] as const;
-
-export interface Field {
-  readonly shape: Polygon;
-  readonly crop: (typeof CROPS)[number];
-  /** Of its rows. */
-  readonly angle: number;
-  /** 0 to 1: no two are quite the same. */
-  readonly shade: number;
-}
-
-export interface Way {
-  readonly kind: 'road' | 'lane' | 'track' | 'stream';
-  readonly width: number;
-  readonly line: readonly Point[];
-}
-
-export interface Pond {
-  readonly at: Point;
-  readonly length: number;
-  readonly width: number;
-  readonly angle: number;
-}
-
-export interface House {
-  readonly kind: 'house' | 'barn' | 'church' | 'tower';
-  readonly at: Point;
-  /** Of its ridge. */
-  readonly angle: number;
-  readonly length: number;
-  readonly width: number;
-  /** Heights above the ground. */
-  readonly eaves: number;
-  readonly ridge: number;
-  /** 0 to 1, of the roof and of the walls. */
-  readonly shade: number;
-}
-
-export interface Tree {
-  readonly kind: 'broad' | 'conifer' | 'bush';
-  readonly at: Point;
-  readonly height: number;
-  readonly radius: number;
-  readonly shade: number;
-}
-
 /** That of the demo. */
 export const DEMO_SEED = 22;
-/** Half of its side: beyond there is nothing but ground. */
-export const EXTENT_M = 2400;
-/** The landing pad. The vehicle stands on its edge and looks across it: so the first picture shows it. */
-export const PAD = { at: [-0.4, 3.6], radius: 6 } as const;
 /** Nothing stands so near to the pad. */
 const CLEAR_M = 38;
 

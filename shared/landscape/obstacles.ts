@@ -1,7 +1,7 @@
 import { distanceTo, type Point } from './polygon.ts';
 
 /** Nothing may stand within so many metres of this line. */
-export interface Obstacle {
+interface Obstacle {
   readonly line: readonly Point[];
   readonly metres: number;
 }

@@ -1,6 +1,6 @@
 import type { Random } from '../random.ts';
 import type { Farm } from './buildings.ts';
-import type { Tree, Way } from './landscape.ts';
+import type { Tree, Way } from './parts.ts';
 import { between, isInside, type Point, type Polygon } from './polygon.ts';
 
 interface Planting {

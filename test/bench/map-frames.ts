@@ -58,11 +58,11 @@ async function framesOf(browser: Browser, origin: string, headingUp: boolean): P
     { name: `${name}: pictures a second`, value: rate, unit: '/s', goal: 55, higher: true, note },
     { name: `${name}: longest time between two`, value: longest, unit: 'ms', note },
     {
-      name: `${name}: main thread, for each picture`,
+      name: `${name}: script, style and layout for each picture`,
       value: ((after - before) * 1000) / ((rate * WATCHED_MS) / 1000),
       unit: 'ms',
-      goal: 12,
-      note: 'of 16.7 ms; without what the compositor does',
+      goal: 8,
+      note: 'of 16.7 ms',
     },
   ];
 }
@@ -96,10 +96,12 @@ function flyRound(route: WebSocketRoute): void {
   });
 }
 
-/** Seconds that the main thread has worked. */
+const OURS: ReadonlySet<string> = new Set(['ScriptDuration', 'LayoutDuration', 'RecalcStyleDuration']);
+
+/** Seconds that script, style and layout have taken. */
 async function busy(client: CDPSession): Promise<number> {
   const { metrics } = await client.send('Performance.getMetrics');
-  return metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN;
+  return metrics.filter(({ name }) => OURS.has(name)).reduce((sum, { value }) => sum + value, 0);
 }
 
 async function watchFrames(page: Page): Promise<{ readonly rate: number; readonly longest: number }> {

@@ -446,7 +446,7 @@ describe('each config key is in force once what the answer names was restarted',
     await apply('video.password', 'wrong');
     await video(({ state }) => state === 'lost');
     await apply('video.source', 'test');
-    await video(({ state, source }) => state === 'running' && source === 'test');
+    await video(({ state, source }) => state === 'running' && source === 'bars');
   });
 
   it('video.encoder', async () => {

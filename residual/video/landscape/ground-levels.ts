@@ -6,8 +6,6 @@ import { GroundPainter } from './paint-ground.ts';
 /** From 1/32 m to 8 m to a texel, each twice as coarse as the one before. */
 export const LEVELS = 9;
 export const FINEST_M = 1 / 32;
-/** The last level's reach from the pad, m. */
-export const REACH_M = (FINEST_M * 2 ** (LEVELS - 1) * SIDE) / 2;
 
 /** The ground from above, at ever coarser levels, each a square around the pad with the same number of texels. */
 export interface GroundLevels {

@@ -1,6 +1,6 @@
 import { SIDE } from './canvas.ts';
 import { GROUND, yuv } from './colours.ts';
-import { FINEST_M, type GroundLevels, LEVELS, REACH_M } from './ground-levels.ts';
+import { FINEST_M, type GroundLevels, LEVELS } from './ground-levels.ts';
 import { type HazeTables, STEPS, stepOf } from './haze.ts';
 import type { Planes } from './planes.ts';
 import { Sky } from './sky.ts';
@@ -16,6 +16,8 @@ const PER_SLOPE = 1024;
 const HALF = SIDE / 2;
 /** Two texels less: what is drawn between texels reads the next ones. */
 const FINEST_HALF = FINEST_M * (HALF - 2);
+/** Beyond this the ground has one colour. */
+const REACH_M = FINEST_HALF * 2 ** (LEVELS - 1);
 /** A texel may be so many pixels wide before it is drawn smoothly. */
 const BLUR_FROM = 1.4;
 
@@ -125,7 +127,7 @@ export class Ground {
       const away = Math.max(Math.abs(e), Math.abs(e2), Math.abs(n), Math.abs(n2));
       let at = row + x;
       const end = at + count;
-      if (away >= REACH_M - 8) {
+      if (away >= REACH_M) {
         out.fill(this.#beyond.y[fade >> 8] ?? 0, at, end);
       } else {
         const level = Math.max(this.#level[slope] ?? 0, 32 - Math.clz32(away / FINEST_HALF));
@@ -199,7 +201,7 @@ export class Ground {
       const fade = this.#fade[slope] ?? 0;
       const away = Math.max(Math.abs(e), Math.abs(e2), Math.abs(n), Math.abs(n2));
       let at = x;
-      if (away >= REACH_M - 8) {
+      if (away >= REACH_M) {
         outU.fill(this.#beyond.u[fade >> 8] ?? 0, rowU + at, rowU + next);
         outV.fill(this.#beyond.v[fade >> 8] ?? 0, rowV + at, rowV + next);
       } else {

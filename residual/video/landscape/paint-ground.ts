@@ -1,5 +1,6 @@
-import type { Field, House, Landscape, Tree } from '../../../shared/landscape/landscape.ts';
-import { EXTENT_M, PAD } from '../../../shared/landscape/landscape.ts';
+import type { Landscape } from '../../../shared/landscape/landscape.ts';
+import type { Field, House, Tree } from '../../../shared/landscape/parts.ts';
+import { EXTENT_M, PAD } from '../../../shared/landscape/parts.ts';
 import { corner, type Point, type Polygon, rectangle } from '../../../shared/landscape/polygon.ts';
 import { seededRandom } from '../../../shared/random.ts';
 import { type Canvas, SIDE } from './canvas.ts';

@@ -11,6 +11,8 @@ export interface Pose {
 
 /** The camera is mounted so far below the nose, rad: in level flight the horizon is in the upper part of the picture. */
 const TILT = (25 * Math.PI) / 180;
+/** Its gimbal takes out most of the pitch, so that what lies ahead stays in sight while the vehicle speeds up and brakes. */
+const PITCH_SHARE = 0.4;
 /** Half of what it sees from left to right, as a tangent: 96 degrees. */
 const SIDE_TANGENT = Math.tan((48 * Math.PI) / 180);
 /** The camera's height above the ground while the vehicle stands. */
@@ -19,7 +21,7 @@ const HIGHEST_M = 30_000;
 const FURTHEST_M = 100_000;
 
 /** A vector: east, north, down. */
-export interface Vector {
+interface Vector {
   e: number;
   n: number;
   d: number;
@@ -53,7 +55,7 @@ export class View {
     this.n = bounded(pose.n, -FURTHEST_M, FURTHEST_M);
     this.up = STANDING_M + bounded(pose.up, 0, HIGHEST_M);
     const [cr, sr] = turn(pose.roll);
-    const [cp, sp] = turn(pose.pitch);
+    const [cp, sp] = turn(pose.pitch * PITCH_SHARE);
     const [cy, sy] = turn(pose.yaw);
     const { ahead, right, down } = this;
     // The axes of the vehicle (yaw, then pitch, then roll).

@@ -10,7 +10,7 @@ import { atRate } from './at-rate.ts';
 import type { SourceSink, VideoSource } from './source.ts';
 
 /** Pixels that are drawn for a picture; a larger one is scaled up, which costs a fraction of drawing it. */
-const DRAWN_PX = 640 * 360;
+const DRAWN_PX = 800 * 450;
 
 /** Made once, when it is first shown: it takes a second, and all cameras and attempts see the same. */
 let made: Promise<{ readonly land: Landscape; readonly levels: GroundLevels }> | null = null;

@@ -6,7 +6,7 @@ import { TestPicture } from './test-picture.ts';
 
 /** The moving test picture with its clock, at a steady rate, instead of a camera. */
 export class TestSource implements VideoSource {
-  readonly name = 'test';
+  readonly name = 'bars';
   readonly #clock: VideoClock;
   readonly #size: { readonly width: number; readonly height: number; readonly fps: number };
 

@@ -1,6 +1,7 @@
 import { mapWordsDe } from '../map/words.de.ts';
 import { accessWordsDe } from '../pages/access/words.de.ts';
 import { extensionsWordsDe } from '../pages/extensions/words.de.ts';
+import { flyWordsDe } from '../pages/fly/words.de.ts';
 import { groundWordsDe } from '../pages/ground/words.de.ts';
 import { nodeWordsDe } from '../pages/node/words.de.ts';
 import { setupWordsDe } from '../pages/setup/words.de.ts';
@@ -17,7 +18,9 @@ export const german: typeof english = {
     away: (seconds) => `Seit ${seconds} s keine Antwort vom Knoten. Diese Seite kann veraltet sein.`,
     checking: 'Der Knoten wird gefragt …',
     unreachable: (since) => `Knoten nicht erreichbar seit ${since}.`,
-    newer: 'Eine neue Version ist da.',
+    unreachableToDo:
+      'Prüfen, ob er Strom hat und dieses Gerät in seinem Netz ist. Diese Seite macht von selbst weiter.',
+    newer: 'Der Knoten hat eine neue Version dieser Seite.',
     reload: 'Neu laden',
     noAnswer: 'Der Knoten antwortet noch nicht. Neuer Versuch …',
     page: {
@@ -82,14 +85,28 @@ export const german: typeof english = {
   },
   signIn: {
     title: 'Anmelden',
-    secret: 'PIN, Kopplungsschlüssel oder Token',
+    toDrone: 'An dieser Drohne anmelden',
+    toGround: 'An dieser Bodenstation anmelden',
+    with: 'Anmelden mit',
+    pin: 'PIN',
+    other: 'Schlüssel oder Token',
+    key: 'Kopplungsschlüssel',
+    token: 'Token',
+    secret: 'Kopplungsschlüssel oder Token',
+    help: 'Womit anmelden?',
+    kinds: {
+      pin: '4 bis 12 Ziffern, bei der Einrichtung gesetzt. Für Personen im Netz des Knotens.',
+      key: 'Beginnt mit svc_. Bei der Kopplung des Knotens einmal gezeigt. Öffnet alles.',
+      token: 'Unter Zugang für ein Programm oder ein KI-Programm erstellt. Öffnet, wofür er erstellt wurde.',
+    },
     keep: 'In diesem Browser angemeldet bleiben',
     keepHint:
       'Ohne Haken gilt die Anmeldung, bis dieser Tab geschlossen wird; mit Haken bis zu 24 Stunden. Schlüssel und Token werden nie gespeichert.',
     button: 'Anmelden',
     ended: 'Die Anmeldung ist abgelaufen, oder PIN oder Schlüssel haben sich geändert. Neu anmelden.',
     unknown: 'Weder PIN (4 bis 12 Ziffern) noch Kopplungsschlüssel noch Token.',
-    wrong: 'PIN, Schlüssel oder Token falsch.',
+    wrong:
+      'PIN, Schlüssel oder Token falsch. Vergessen? Über Hotspot oder USB-Kabel des Knotens eine neue PIN setzen.',
     noPin:
       'Noch keine PIN gesetzt. Den Kopplungsschlüssel benutzen oder über Hotspot oder USB-Kabel des Knotens eine PIN setzen.',
     refused: 'Der Knoten weist diesen Browser ab',
@@ -101,7 +118,7 @@ export const german: typeof english = {
     hours: (n) => `${n} h`,
     days: (n) => (n === 1 ? '1 Tag' : `${n} Tage`),
   },
-  fly: english.fly,
+  fly: flyWordsDe,
   plan: english.plan,
   vehicle: vehicleWordsDe,
   node: nodeWordsDe,

@@ -14,14 +14,16 @@ import { FactoryReset, Role } from './role.tsx';
 export default function Ground(): JSX.Element {
   if (!isGround.value) return <Note>{t.ground.notHere}</Note>;
   return (
-    <div class={`page ${nodeCss['node-page']}`}>
-      <Drones />
+    <div class={nodeCss['node-page']}>
       <Pilot />
-      <RadioCards />
-      <GroundNetwork />
-      <GroundRecording />
-      <Role />
-      <FactoryReset />
+      <Drones />
+      <div class="columns">
+        <RadioCards />
+        <GroundNetwork />
+        <GroundRecording />
+        <Role />
+        <FactoryReset />
+      </div>
     </div>
   );
 }

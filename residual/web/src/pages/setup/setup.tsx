@@ -151,14 +151,14 @@ function Question({
         <p>{t.setup.step[id].why}</p>
       </div>
       <Restarts />
-      {SEEN.has(id) && state === 'needs_action' ? <Note>{detail}</Note> : null}
+      {TOLD.has(id) && state === 'needs_action' ? <Note>{detail}</Note> : null}
       <Body step={step} reload={reload} complete={complete} />
       <ErrorNote error={error} />
       {id === 'finish' || held ? null : (
         <div class={css['onward']}>
           {SEEN.has(id) && state === 'complete' ? (
             <Button kind="primary" onClick={next}>
-              {t.setup.next}
+              {id === 'fc' ? t.setup.use : t.setup.next}
             </Button>
           ) : null}
           {state === 'complete' ? null : (
@@ -174,3 +174,6 @@ function Question({
 
 /** Of these the node sees by itself whether they are done, and there is nothing to send. */
 const SEEN: ReadonlySet<StepId> = new Set(['fc', 'camera', 'radio', 'network', 'pairing']);
+
+/** Of these it says what it sees, as the question alone would not. */
+const TOLD: ReadonlySet<StepId> = new Set(['camera', 'radio', 'network']);

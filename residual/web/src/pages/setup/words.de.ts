@@ -16,6 +16,7 @@ export const setupWordsDe: typeof setupWords = {
   back: 'Zurück',
   skip: 'Vorerst überspringen',
   next: 'Weiter',
+  use: 'Benutzen',
   other: 'Andere …',
   step: {
     name: {
@@ -88,7 +89,6 @@ export const setupWordsDe: typeof setupWords = {
     label: 'PIN',
     another: 'Neue PIN',
     hint: '4 bis 12 Ziffern.',
-    done: 'PIN gesetzt.',
     change: 'PIN ändern',
   },
   fc: {
@@ -100,6 +100,7 @@ export const setupWordsDe: typeof setupWords = {
       heartbeat_lost: 'Verstummt',
     },
     found: 'Gefunden',
+    firmware: { ardupilot: 'ArduPilot', px4: 'PX4' },
     plug: 'Stromversorgung und Kabel prüfen.',
     choose: 'Selbst auswählen',
     simulated: 'simuliert',

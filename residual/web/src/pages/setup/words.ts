@@ -1,3 +1,5 @@
+const FIRMWARE: Readonly<Record<string, string>> = { ardupilot: 'ArduPilot', px4: 'PX4' };
+
 /** Words of the page setup. */
 export const setupWords = {
   steps: 'Set-up',
@@ -14,6 +16,7 @@ export const setupWords = {
   back: 'Back',
   skip: 'Skip for now',
   next: 'Continue',
+  use: 'Use it',
   other: 'Other …',
   step: {
     name: {
@@ -86,7 +89,6 @@ export const setupWords = {
     label: 'PIN',
     another: 'New PIN',
     hint: '4 to 12 digits.',
-    done: 'PIN set.',
     change: 'Change the PIN',
   },
   fc: {
@@ -98,6 +100,7 @@ export const setupWords = {
       heartbeat_lost: 'It has gone silent',
     },
     found: 'Found',
+    firmware: FIRMWARE,
     plug: 'Check its power and its cable.',
     choose: 'Choose it yourself',
     simulated: 'simulated',

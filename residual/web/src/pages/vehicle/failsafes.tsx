@@ -67,8 +67,11 @@ export function Failsafes({
   );
 }
 
-/** @param param the one that says what is done */
-function failsafeSentence({ failure, value, off, after }: Failsafe, param: Param | undefined): string {
+/** @param param what says what is done, with its description */
+export function failsafeSentence(
+  { failure, value, off, after }: Failsafe,
+  param: Pick<Param, 'details'> | undefined,
+): string {
   const done = off
     ? t.vehicle.setup.nothing
     : (meaning(value, param?.details ?? null) ?? t.vehicle.setup.setTo(value));

@@ -1,3 +1,4 @@
+import { Link2 } from 'lucide';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../../../api/client.ts';
@@ -33,7 +34,7 @@ export function Pairs(): JSX.Element {
   const act = useGuarded();
   const text = t.node.radio.pairs;
   return (
-    <Card title={text.title}>
+    <Card title={text.title} icon={Link2}>
       <ErrorNote error={error} onRetry={reload} />
       {data?.pairs.length === 0 ? <p>{text.none}</p> : null}
       <ul class={css['items']}>

@@ -1,3 +1,4 @@
+import { RadioTower } from 'lucide';
 import type { JSX } from 'preact';
 import type { RadioQuality } from '../../../../../../shared/radio/quality.ts';
 import type { Answer } from '../../../api/rows.ts';
@@ -25,18 +26,23 @@ export function RadioState({ radio: { data, error, reload } }: { radio: Asked<Ra
   const figure = (value: number | null | undefined, digits = 0): string | null =>
     value === null || value === undefined ? null : number(value, digits);
   return (
-    <Card title={text.title}>
+    <Card
+      title={text.title}
+      icon={RadioTower}
+      actions={
+        data === null ? null : (
+          <Badge tone={radioTone(data)}>
+            {text.states[data.state]}
+            {data.state === 'active' && radioTone(data) !== 'good'
+              ? `, ${text.loses(number(data.loss_percent, 1))}`
+              : ''}
+          </Badge>
+        )
+      }
+    >
       <ErrorNote error={error} onRetry={reload} />
       {data === null ? null : (
         <>
-          <p>
-            <Badge tone={radioTone(data)}>
-              {text.states[data.state]}
-              {data.state === 'active' && radioTone(data) !== 'good'
-                ? `, ${text.loses(number(data.loss_percent, 1))}`
-                : ''}
-            </Badge>
-          </p>
           <p>{text.sentence[data.state]}</p>
           {data.diagnosis === null ? null : <Note tone="warn">{data.diagnosis.sentence}</Note>}
           {data.problem === null ? null : <Note tone="bad">{data.problem}</Note>}

@@ -34,7 +34,9 @@ export function FcStep({ reload }: StepProps): JSX.Element {
           <Icon of={connected ? CircleCheckBig : LoaderCircle} />
           <div>
             <strong>
-              {connected ? (data.fc_firmware ?? text.found) : text.hint[data.fc_link_hint ?? 'no_heartbeat']}
+              {connected
+                ? (text.firmware[data.fc_firmware ?? ''] ?? data.fc_firmware ?? text.found)
+                : text.hint[data.fc_link_hint ?? 'no_heartbeat']}
             </strong>
             <span class="hint">
               {connected

@@ -3,7 +3,6 @@ import { call } from '../../../api/client.ts';
 import { holdSession } from '../../../api/sign-in.ts';
 import { textIn } from '../../../parts/form-text.ts';
 import { ErrorNote, Field } from '../../../parts/parts.tsx';
-import { say } from '../../../parts/toast.tsx';
 import { useAct } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
 import css from '../setup.module.css';
@@ -16,7 +15,6 @@ export function PinStep({ step, complete }: StepProps): JSX.Element {
   const isSet = step.state === 'complete';
   const set = async (pin: string): Promise<void> => {
     const opened = await call('dashboard.pin.set.post', { body: { pin } });
-    say(t.setup.pin.done, 'good');
     await complete();
     holdSession(opened);
   };
