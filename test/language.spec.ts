@@ -12,9 +12,9 @@ import { viewerWords } from '../residual/web/src/pages/vehicle/viewer/words.ts';
 const SAME = new Set(
   [
     'Android, Claude Code, Codex, Firefox, Linux, Natural Earth, VS Code, Windows, YOLOv5, iPhone, macOS',
-    'ArduPilot, EKF, FEC (k/n), GPIO, GPS, HDOP, HTTPS, I2C, ID, PIN, PX4, Remote ID, SNR, SSD, USB, YOLO11, iPad, YOLOv8',
+    'ArduPilot, DGPS, Debug, Info, PPP, Radius, live, ArduPilot, EKF, FEC (k/n), GPIO, GPS, HDOP, HTTPS, I2C, ID, PIN, PX4, Remote ID, SNR, SSD, USB, YOLO11, iPad, YOLOv8',
     'Alarm, Barometer, Bitrate, Bits, Encoder, Failsafe, Failsafes, Fix, Frames, Gateway, Gateway (optional), Hotspot, Hub',
-    'Internet, Log, Logs, Maximum, Minimum, Mission, Modulation, Motor, Mountpoint, Name, Name (SSID), Offline, Online, Pilot',
+    'Downloads, Internet, Log, Logs, Maximum, Minimum, Mission, Modulation, Motor, Mountpoint, Name, Name (SSID), Offline, Online, Pilot',
     'Position, Rate, Region, Rover, Signal, Support, Token, Update, Uplink, Uplinks, Version, Vibration, Video',
   ].flatMap((line) => line.split(', ')),
 );
