@@ -102,7 +102,7 @@ describe('an offline area', function () {
     const events = [];
     if (answer.body === null) throw new Error('no body');
     for await (const event of readEvents(answer.body as unknown as AsyncIterable<Buffer>)) events.push(event);
-    const { status, body } = events.at(-1)?.data as { status: number; body: Json };
+    const { status, body } = (events.at(-1)?.data ?? {}) as { status: number; body: Json };
     expect([status, events[0]?.event], JSON.stringify(body)).to.deep.equal([200, 'progress']);
     expect(body['map']).to.deep.include({
       name: 'field.pmtiles',

@@ -252,7 +252,10 @@ describe('the map of the page', function () {
       const seen = watch(page, own.url);
       // A file of Zürich is no ground for a vehicle in Canberra.
       const far = tinyMap('Zürich', plainPng(256, [30, 30, 200]), 0);
-      const { status } = await fetch(`${own.url}/api/maps/far.pmtiles`, { method: 'PUT', body: far });
+      const { status } = await fetch(`${own.url}/api/maps/far.pmtiles`, {
+        method: 'PUT',
+        body: new Uint8Array(far),
+      });
       expect(status).to.be.oneOf([200, 201]);
       await page.goto(`${own.url}/#/fly`);
       await page.waitForSelector('.live-vehicle');
@@ -323,6 +326,42 @@ describe('the map of the page', function () {
       (px) => px < 4,
     );
     await page.reload();
+    await page.context().close();
+  });
+
+  it('on a turned map, the ground stays under one finger that moves and between two that part', async () => {
+    const page = await flyMap(undefined, PHONE);
+    const client = await page.context().newCDPSession(page);
+    const touch = async (
+      type: 'touchStart' | 'touchMove' | 'touchEnd',
+      ...points: readonly [number, number][]
+    ) => client.send('Input.dispatchTouchEvent', { type, touchPoints: points.map(([x, y]) => ({ x, y })) });
+    await page.getByRole('button', { name: 'Heading up' }).click();
+    const box = await page.locator('.map').boundingBox();
+    const [x, y] = [(box?.x ?? 0) + 150, (box?.y ?? 0) + 120];
+    const before = await placeOf(page, '.marker.home');
+    await touch('touchStart', [x, y]);
+    for (let n = 1; n <= 6; n++) await touch('touchMove', [x - 10 * n, y - 10 * n]);
+    await touch('touchEnd');
+    await askAgain(
+      'home has moved as the finger has',
+      async () => placeOf(page, '.marker.home'),
+      (now) => Math.hypot(now.x - before.x + 60, now.y - before.y + 60) < 3,
+    );
+    const follow = page.getByRole('button', { name: 'Follow', exact: true });
+    expect(await follow.getAttribute('aria-pressed')).to.equal('false');
+    // Two fingers on both sides of home, which is not moved; twice as far apart is twice as large.
+    const home = await placeOf(page, '.marker.home');
+    const [hx, hy] = [home.x + (box?.x ?? 0), home.y + (box?.y ?? 0)];
+    const perPixel = async (): Promise<number> =>
+      page.locator('.scale').evaluate((bar) => Number.parseFloat(bar.textContent ?? '') / bar.clientWidth);
+    const scale = await perPixel();
+    await touch('touchStart', [hx - 40, hy], [hx + 40, hy]);
+    for (let n = 1; n <= 4; n++) await touch('touchMove', [hx - 40 - 10 * n, hy], [hx + 40 + 10 * n, hy]);
+    await touch('touchEnd');
+    await askAgain('twice as large', perPixel, (now) => Math.abs(scale / now - 2) < 0.1);
+    const after = await placeOf(page, '.marker.home');
+    expect(Math.hypot(after.x - home.x, after.y - home.y)).to.be.below(4);
     await page.context().close();
   });
 

@@ -209,7 +209,7 @@ describe('the page that a browser keeps', function () {
     expect(former).to.match(/^[\w-]{8}$/);
     changed.text = (text) => text.replaceAll(former ?? '', `${former ?? ''}x`);
     await page.evaluate(async () => (await navigator.serviceWorker.ready).update());
-    await says(page, 'A new version is there.');
+    await says(page, 'The node has a new version of this page.');
     const loaded = page.waitForEvent('load');
     await page.getByRole('button', { name: 'Reload', exact: true }).click();
     await loaded;
@@ -221,7 +221,7 @@ describe('the page that a browser keeps', function () {
       (names) => names === `svc-page-${former ?? ''}x`,
     );
     await kept(page);
-    expect(await page.getByText('A new version is there.').count()).to.equal(0);
+    expect(await page.getByText('The node has a new version of this page.').count()).to.equal(0);
     await page.context().close();
     await changed.stop();
   });
@@ -232,7 +232,7 @@ describe('the page that a browser keeps', function () {
       path === '/api/version' ? text.replace(/"agent_version":"[^"]*"/, '"agent_version":"99.0.0"') : text;
     const page = await openPage(browser);
     await page.goto(`${changed.url}/`);
-    await says(page, 'A new version is there.');
+    await says(page, 'The node has a new version of this page.');
     expect(await page.$('input[name=secret]')).to.equal(null);
     changed.text = (text) => text;
     await page.getByRole('button', { name: 'Reload', exact: true }).click();

@@ -1,34 +1,16 @@
 import { computed, effect, signal } from '@preact/signals';
 import { relayed } from '../../api/relay.ts';
 import { fresh } from '../../api/telemetry.ts';
+import { type Drained, minutesLeft } from './battery-drain.ts';
 import { phase } from './vehicle-state.ts';
 
 /** How long the battery lasts at the drain of the last minutes; no vehicle tells the node, so it is worked out here. */
 
 const WINDOW_MS = 180_000;
-/** Before that a step of one percent says too little. */
-const LEAST_MS = 45_000;
-const LEAST_PERCENT = 2;
-
-interface Drained {
-  /** ms of `performance.now()` */
-  readonly at: number;
-  readonly percent: number;
-}
-
 const steps = signal<readonly Drained[]>([]);
 
 /** Minutes; null: not known, or it does not fly. */
 export const batteryLeft = computed<number | null>(() => minutesLeft(steps.value));
-
-/** @param drained when each percentage was first seen, the oldest first */
-export function minutesLeft(drained: readonly Drained[]): number | null {
-  const [first, last] = [drained[0], drained.at(-1)];
-  if (first === undefined || last === undefined) return null;
-  const [ms, percent] = [last.at - first.at, first.percent - last.percent];
-  if (ms < LEAST_MS || percent < LEAST_PERCENT) return null;
-  return ((last.percent / percent) * ms) / 60_000;
-}
 
 /** Watches the battery while the page is shown. @returns ends it */
 export function followBattery(): () => void {

@@ -15,7 +15,7 @@ const TRIES = 5;
 /** ms of `performance.now()` when the flight under way began; null: not known. */
 const began = signal<number | null>(null);
 
-export interface FlightTime {
+interface FlightTime {
   readonly seconds: number;
   /** Only as long as this page has seen it fly: the node did not tell. */
   readonly isSeen: boolean;

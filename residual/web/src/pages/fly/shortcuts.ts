@@ -5,7 +5,7 @@ import { t } from '../../strings.ts';
 /** Keys of the page to fly by. No press of a key does anything to the vehicle: those that do are held as long as their buttons. */
 
 type Held = 'land' | 'rtl' | 'stop';
-export const HELD_KEYS: Readonly<Record<string, { readonly cmd: Held; readonly ms: number }>> = {
+const HELD_KEYS: Readonly<Record<string, { readonly cmd: Held; readonly ms: number }>> = {
   l: { cmd: 'land', ms: 1000 },
   r: { cmd: 'rtl', ms: 1000 },
   h: { cmd: 'stop', ms: STOP_HOLD_MS },

@@ -96,6 +96,7 @@ function Chip({
   says,
   children,
   always = false,
+  quiet = false,
 }: {
   readonly icon: IconNode;
   readonly tone?: Tone;
@@ -103,11 +104,13 @@ function Chip({
   readonly children: ComponentChildren;
   /** Its words stand there on a phone, too. */
   readonly always?: boolean;
+  /** All is well: the icon says it. */
+  readonly quiet?: boolean;
 }): JSX.Element {
   return (
     <button
       type="button"
-      class={`${css['chip']} chip ${tone} ${always ? 'always' : ''}`}
+      class={`${css['chip']} chip ${tone} ${always ? 'always' : ''} ${quiet ? 'quiet' : ''}`}
       title={says}
       onClick={() => say(says, tone === '' || tone === 'good' ? 'info' : tone)}
     >
@@ -145,6 +148,7 @@ function VehicleChips(): JSX.Element | null {
         tone={heard.tone}
         says={words}
         always={heard.tone === 'bad'}
+        quiet={heard.tone === ''}
       >
         {heard.tone === '' ? t.fly.linkGood : words}
       </Chip>

@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Watching } from '../../video/watching.ts';
 
@@ -11,6 +11,8 @@ export type PictureState = 'waiting' | 'shown' | 'none';
 const FIRST_MS = 5000;
 /** One that broke off may come back at once: what is under a finger does not change for less. */
 const GONE_MS = 8000;
+/** A camera may take so long to start; after that the pilot looks at the map. */
+const START_MS = 20_000;
 
 type Large = 'picture' | 'map';
 // What the pilot looked at stays large when the page is opened again.
@@ -33,7 +35,7 @@ export function usePicture(): PictureView {
     if (video.current === null) return;
     const begun = new Watching(video.current);
     setWatching(begun);
-    const stop = follow(begun.way, begun.status, (next) => {
+    const stop = follow(begun, (next) => {
       setState((before) => {
         // It comes back as a small one: nobody is taken the map from under the finger.
         if (next === 'none') wanted.value = before === 'shown' ? 'map' : wanted.value;
@@ -56,21 +58,21 @@ export function usePicture(): PictureView {
   };
 }
 
-function follow(
-  way: Watching['way'],
-  status: Watching['status'],
-  onState: (state: PictureState) => void,
-): () => void {
+function follow({ way, live, status }: Watching, onState: (state: PictureState) => void): () => void {
+  // One that stands still is none after a while, either; single pictures are never called live.
+  const isThere = computed(() => live.value || way.value === 'stills');
   let timer: ReturnType<typeof setTimeout> | undefined = setTimeout(() => onState('none'), FIRST_MS);
+  const began = performance.now();
   let seen = false;
   const clear = (): void => {
     clearTimeout(timer);
     timer = undefined;
   };
   const stops = [
-    way.subscribe((now) => {
-      if (now !== null) {
+    isThere.subscribe((now) => {
+      if (now) {
         clear();
+        if (!seen && performance.now() - began > START_MS) wanted.value = 'map';
         seen = true;
         onState('shown');
       } else if (seen && timer === undefined) {

@@ -5,6 +5,7 @@ import { t } from '../../strings.ts';
 import nodeCss from '../node/node.module.css';
 import { RadioCards } from '../node/radio/radio-tab.tsx';
 import { Drones } from './drones.tsx';
+import css from './ground.module.css';
 import { GroundNetwork } from './ground-network.tsx';
 import { Pilot } from './pilot.tsx';
 import { GroundRecording } from './recording.tsx';
@@ -16,7 +17,9 @@ export default function Ground(): JSX.Element {
   return (
     <div class={nodeCss['node-page']}>
       <Pilot />
-      <Drones />
+      <div class={css['heard']}>
+        <Drones />
+      </div>
       <div class="columns">
         <RadioCards />
         <GroundNetwork />

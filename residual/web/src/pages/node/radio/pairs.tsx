@@ -1,4 +1,4 @@
-import { Link2 } from 'lucide';
+import { Link2, Plus } from 'lucide';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../../../api/client.ts';
@@ -17,6 +17,7 @@ import {
   Field,
   HoldButton,
   Note,
+  Unfold,
 } from '../../../parts/parts.tsx';
 import { Qr } from '../../../parts/qr.tsx';
 import { useAsk } from '../../../parts/use-ask.ts';
@@ -89,8 +90,7 @@ function Bind({ onDone }: { onDone: () => void }): JSX.Element | null {
   const text = t.node.radio.pairs;
   if (!may('wfb.pair.post')) return <p class="hint">{text.notHere}</p>;
   return (
-    <details>
-      <summary>{text.bind}</summary>
+    <Unfold title={text.bind} icon={Plus}>
       <p class="hint">{text.bindHint}</p>
       <form
         onSubmit={(event) => {
@@ -134,6 +134,6 @@ function Bind({ onDone }: { onDone: () => void }): JSX.Element | null {
           )}
         </Note>
       )}
-    </details>
+    </Unfold>
   );
 }

@@ -31,9 +31,10 @@ export function Sensors(): JSX.Element {
             <Icon of={icon} />
             <span>
               {text.sensorNames[id]}
-              <small>{text.sensorStates[state]}</small>
+              <small>
+                <Icon of={MARKS[state]} /> {text.sensorStates[state]}
+              </small>
             </span>
-            <Icon of={MARKS[state]} />
           </li>
         ))}
       </ul>
