@@ -207,7 +207,7 @@ function PictureChip({
   readonly picture: PictureState;
 }): JSX.Element {
   const { words, way, live, delay, size, still } = watching;
-  const late = delay.value !== null && delay.value >= WORTH_MS ? (delay.value / 1000).toFixed(1) : null;
+  const late = delay.value !== null && delay.value >= WORTH_MS ? number(delay.value / 1000, 1) : null;
   // `small` is what the second encode does; its picture is the one of that width.
   const small = watching.status.value?.small ?? null;
   const isSmall = way.value === 'whep' && small !== null && memberOf(small, 'width') === size.value?.width;

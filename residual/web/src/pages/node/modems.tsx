@@ -5,6 +5,7 @@ import { call } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
 import type { Answer } from '../../api/rows.ts';
 import { textIn } from '../../parts/form-text.ts';
+import { number } from '../../parts/format.ts';
 import { Badge, Button, Card, ErrorNote, Field, Note, Stat } from '../../parts/parts.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
@@ -164,9 +165,9 @@ function ModemForm({
 }
 
 function unit(value: number | null, name: string): string | null {
-  return value === null ? null : `${value} ${name}`;
+  return value === null ? null : `${number(value, Number.isInteger(value) ? 0 : 1)} ${name}`;
 }
 
 function megabytes(bytes: number | null): string | null {
-  return bytes === null ? null : `${(bytes / 1e6).toFixed(1)} MB`;
+  return bytes === null ? null : `${number(bytes / 1e6, 1)} MB`;
 }

@@ -12,7 +12,7 @@ export const videoWords = {
       lost: 'failed, retrying',
     },
     encoder: 'Encoder',
-    passed: (codec: string | null) => (codec === 'h265' ? 'passthrough (H.265)' : 'passthrough'),
+    passed: (codec: string | null): string => (codec === 'h265' ? 'passthrough (H.265)' : 'passthrough'),
     fps: 'Frame rate',
     bitrate: 'Bitrate',
     dropped: 'Dropped frames',

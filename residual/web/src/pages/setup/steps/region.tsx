@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { language } from '../../../language/language.ts';
 import { ErrorNote, Field } from '../../../parts/parts.tsx';
 import { useAct } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
@@ -17,10 +18,10 @@ export function RegionStep({ complete }: StepProps): JSX.Element {
   const stored = useConfig('radio', 'region');
   const [draft, setDraft] = useState<string | null>(null);
   const { busy, error, run } = useAct();
-  const names = new Intl.DisplayNames(undefined, { type: 'region' });
+  const names = new Intl.DisplayNames(language, { type: 'region' });
   const now = draft ?? (typeof stored === 'string' ? stored : '00');
   const sorted = CODES.map((code) => ({ code, name: names.of(code) ?? code })).toSorted((a, b) =>
-    a.name.localeCompare(b.name),
+    a.name.localeCompare(b.name, language),
   );
   return (
     <>

@@ -75,7 +75,7 @@ export function PositionCard(): JSX.Element {
               <Meter
                 key={name}
                 label={text.variances[name] ?? name}
-                text={value.toFixed(2)}
+                text={number(value, 2)}
                 part={value}
                 tone={toneOf(value, VARIANCE)}
               />,

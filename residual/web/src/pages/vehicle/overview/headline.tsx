@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { readinessOf } from '../../../../../../shared/flight/readiness.ts';
 import { memberOf } from '../../../../../../shared/member.ts';
 import { age, armed, fresh, newest } from '../../../api/telemetry.ts';
-import { number, span } from '../../../parts/format.ts';
+import { span } from '../../../parts/format.ts';
 import { Badge, Icon } from '../../../parts/parts.tsx';
 import { useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
@@ -91,7 +91,7 @@ function Board(): JSX.Element | null {
 /** ATTITUDE.time_boot_ms. */
 function Uptime(): JSX.Element | null {
   const ms = useField('ATTITUDE', 'time_boot_ms', SLOW_MS);
-  return ms === null ? null : <span>{text.uptime(span(Number(number(ms / 1000))))}</span>;
+  return ms === null ? null : <span>{text.uptime(span(ms / 1000))}</span>;
 }
 
 function useField(name: string, field: string, everyMs: number): number | null {

@@ -1,5 +1,7 @@
-/** Words of the log viewer. */
-export const viewerWords = {
+import { language } from '../../../language/language.ts';
+
+/** English words of the log viewer. */
+const english = {
   title: 'Log viewer',
   back: 'Back to the logs',
   drop: 'Drop a log here, or choose one: .bin (ArduPilot), .ulg (PX4), .tlog',
@@ -68,3 +70,9 @@ export const viewerWords = {
     failsafeOff: 'Failsafe over',
   },
 };
+
+export type ViewerWords = typeof english;
+
+/** The words of the log viewer, which is loaded on its own, and of its worker. */
+export const viewerWords: ViewerWords =
+  language === 'de' ? (await import('./words.de.ts')).viewerWordsDe : english;
