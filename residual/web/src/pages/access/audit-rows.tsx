@@ -10,7 +10,7 @@ import css from './access.module.css';
 /** Records that are read at once. */
 export const AUDIT_PAGE = 500;
 
-export interface AuditEntry {
+interface AuditEntry {
   readonly seq: number;
   readonly timestamp: string;
   readonly who: string;
