@@ -39,7 +39,7 @@ export function useFleet(): {
   readonly reload: () => void;
 } {
   const { data, error, reload } = useAsk('fleet.get', {}, EVERY_MS);
-  return { told: data as FleetDocument | null, error, reload };
+  return { told: data, error, reload };
 }
 
 /** The fleet that this node belongs to: whether its hub hears it, and how to join and leave one. */
