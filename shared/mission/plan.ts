@@ -1,10 +1,12 @@
 import { ApiError } from '../errors.ts';
-import { isRecord, type JsonObject } from '../member.ts';
+import { isRecord, type JsonObject, listOf, memberOf } from '../member.ts';
 import { faultOf } from '../schemas/fault.ts';
 import type { MissionItem, MissionPart } from '../schemas/mission-item.ts';
 import { itemError } from './check.ts';
 import { CMD, isPlace } from './commands.ts';
 import { numberedFrom } from './numbered.ts';
+import { MAX_PATTERNS, type Pattern, type Placed, patternOf, placedIn } from './patterns/placed.ts';
+import { simpleItem as planItem, readComplex, readOrbit, writeComplex, writeOrbit } from './patterns/qgc.ts';
 import type { Home } from './wpl.ts';
 
 /**
@@ -71,11 +73,56 @@ function expanded(item: JsonObject, index: number): readonly JsonObject[] {
   const transect = item['TransectStyleComplexItem'];
   const items = isRecord(transect) ? transect['Items'] : item['Items'];
   if (Array.isArray(items) && items.every(isRecord)) return items;
+  // QGroundControl writes no items of a structure scan; of others they were left out.
+  const made = readMade(item);
+  if (made !== null) return made.items.map(planItem);
   const kind = typeof item['complexItemType'] === 'string' ? item['complexItemType'] : 'complex item';
   throw itemError(
     index,
     `the file does not say which items its ${kind} stands for; replace it by single items`,
   );
+}
+
+function readMade(item: JsonObject): Pattern | null {
+  const settings = readComplex(item);
+  return settings === null ? null : patternOf(settings, item);
+}
+
+/**
+ * The patterns of a plan with their settings, in the mission that was read from it. One whose settings are not understood is none: its
+ * items stand alone.
+ * @param mission as `readPlan` and `checkItems` give it
+ */
+export function patternsIn(plan: Plan, mission: readonly MissionItem[]): readonly Placed[] {
+  const patterns: Pattern[] = [];
+  let at = 0;
+  for (const value of listOf(memberOf(plan['mission'], 'items'))) {
+    if (!isRecord(value)) return [];
+    if (value['type'] !== 'ComplexItem') {
+      at++;
+      continue;
+    }
+    const count = expanded(value, at).length;
+    const settings = readComplex(value);
+    if (settings !== null) {
+      const photos = memberOf(value['TransectStyleComplexItem'], 'CameraShots');
+      const items = mission.slice(at, at + count);
+      const made = patternOf(settings, value);
+      patterns.push({
+        settings,
+        items,
+        photos: typeof photos === 'number' && photos > 0 ? photos : (made?.photos ?? 0),
+        source: value,
+      });
+    }
+    at += count;
+  }
+  for (const value of listOf(memberOf(plan['svc'], 'orbits')).slice(0, MAX_PATTERNS)) {
+    const orbit = readOrbit(value);
+    const pattern = orbit === null ? null : patternOf(orbit, null);
+    if (pattern !== null) patterns.push(pattern);
+  }
+  return placedIn(mission, patterns);
 }
 
 function simpleItem(item: JsonObject, index: number, byJumpId: ReadonlyMap<unknown, number>): unknown {
@@ -168,6 +215,8 @@ function invalid(path: string, message: string): ApiError {
 }
 
 interface PlanSource {
+  /** Where they stand in the mission; without them a plan has single items only. */
+  readonly patterns?: readonly Placed[];
   readonly mission: readonly MissionItem[];
   readonly fence: readonly MissionItem[];
   readonly rally: readonly MissionItem[];
@@ -176,7 +225,10 @@ interface PlanSource {
 }
 
 /** A plain plan that QGroundControl opens. */
-export function makePlan({ mission, fence, rally, home, firmware }: PlanSource): Plan {
+export function makePlan({ mission, fence, rally, home, firmware, patterns = [] }: PlanSource): Plan {
+  const orbits = patterns.flatMap(({ settings }) =>
+    settings.kind === 'orbit' ? [writeOrbit(settings)] : [],
+  );
   const { lat, lon, alt } = home ?? { lat: mission[0]?.x ?? 0, lon: mission[0]?.y ?? 0, alt: 0 };
   return {
     fileType: 'Plan',
@@ -190,18 +242,30 @@ export function makePlan({ mission, fence, rally, home, firmware }: PlanSource):
       hoverSpeed: 5,
       globalPlanAltitudeMode: 1,
       plannedHomePosition: [lat, lon, alt],
-      items: numberedFrom(mission, 1).map((item) => ({
-        type: 'SimpleItem',
-        autoContinue: item.autocontinue === 1,
-        command: item.command,
-        doJumpId: item.seq,
-        frame: item.frame,
-        params: [item.param1, item.param2, item.param3, item.param4, item.x, item.y, item.z],
-      })),
+      items: planItems(numberedFrom(mission, 1), patterns),
     },
     geoFence: geoFence(fence),
     rallyPoints: { version: 2, points: rally.map(({ x, y, z }) => [x, y, z]) },
+    ...(orbits.length === 0 ? {} : { svc: { version: 1, orbits } }),
   };
+}
+
+function planItems(mission: readonly MissionItem[], patterns: readonly Placed[]): readonly JsonObject[] {
+  const complex = new Map(patterns.map((pattern) => [pattern.from, pattern]));
+  const written: JsonObject[] = [];
+  for (let at = 0; at < mission.length; ) {
+    const { settings, items = [], photos = 0, source = null } = complex.get(at) ?? {};
+    const item = mission[at];
+    if (settings !== undefined && settings.kind !== 'orbit' && items.length > 0) {
+      const own = mission.slice(at, at + items.length);
+      written.push(writeComplex({ settings, items: own, photos, source }));
+      at += items.length;
+    } else {
+      if (item !== undefined) written.push(planItem(item));
+      at++;
+    }
+  }
+  return written;
 }
 
 function geoFence(items: readonly MissionItem[]): JsonObject {

@@ -158,8 +158,8 @@ describe('flying from the page', function () {
   it('a waypoint has one number: on the map of Fly, in the plan and on the command line; home is H', async () => {
     await page.waitForSelector('.marker.waypoint');
     const texts = async (kind: string): Promise<string[]> =>
-      page.$$eval(`.marker.${kind}`, (all) => all.map((each) => each.textContent?.trim() ?? ''));
-    const onFly = await texts('waypoint');
+      page.$$eval(`.${kind}`, (all) => all.map((each) => each.textContent?.trim() ?? ''));
+    const onFly = await texts('marker.waypoint');
     const { stdout } = await svc(node.paths, 'mission', 'get');
     const rows = stdout
       .split('\n')
@@ -167,17 +167,14 @@ describe('flying from the page', function () {
     const placed = rows.flatMap((text, at) => (at % 2 === 0 && Number(rows[at + 1]) !== 0 ? [text] : []));
     expect(placed).to.not.deep.equal([]);
     expect(onFly).to.deep.equal(placed);
-    expect(await texts('home')).to.deep.equal(['H']);
+    expect(await texts('marker.home')).to.deep.equal(['H']);
     expect(rows[0], 'ArduPilot: 0 is home').to.equal('1');
     await page.goto(`${node.url}/#/plan`);
-    await page.getByRole('button', { name: 'Read from the vehicle' }).click();
-    await page.waitForSelector('.marker.mission');
-    expect(await texts('mission')).to.deep.equal(placed);
-    const listed = await page.$$eval('.plan__items td.number:first-child', (all) =>
-      all.map((each) => each.textContent),
-    );
+    await page.waitForSelector('.handle.mission');
+    expect(await texts('handle.mission')).to.deep.equal(placed);
+    const listed = await page.$$eval('.plan__items .plan__seq', (all) => all.map((each) => each.textContent));
     expect(listed).to.deep.equal(rows.filter((_, at) => at % 2 === 0));
-    expect(await texts('home')).to.deep.equal(['H']);
+    expect(await texts('handle.home')).to.deep.equal(['H']);
   });
 
   it('a radio that loses the picture is not green, and its loss says of what it is, on the chip and on the card', async () => {

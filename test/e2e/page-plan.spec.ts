@@ -1,9 +1,11 @@
 /// <reference lib="dom" />
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
+import { recordOf } from '../../shared/member.ts';
 import type { MissionItem } from '../../shared/schemas/mission-item.ts';
+import { askAgain } from '../support/ask-again.ts';
 import { checkAxe, noBrowser, openBrowser, openPage, signIn, visit, watch } from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
@@ -86,12 +88,16 @@ describe('the page of the plan', function () {
   };
   const press = async (name: string): Promise<void> =>
     page.getByRole('button', { name, exact: true }).click();
-  /** Opens a row of the table by its number. */
-  const openRow = async (seq: number): Promise<void> => {
-    const rows = await page.$$(
-      '.plan__items tbody tr:not(.plan__editor, .fault, .plan__shape-head) .plan__link',
-    );
-    await rows[seq]?.click();
+  /** Opens a row of the list. @param at from 0 */
+  const openRow = async (at: number): Promise<void> => page.locator('.plan__item').nth(at).click();
+  const inFiles = async (name: string): Promise<void> => {
+    await press('Files');
+    await press(name);
+  };
+  const add = async (option: string): Promise<void> => {
+    if (!(await page.locator('.plan__add').isVisible())) await page.getByText('Other item').click();
+    await page.selectOption('.plan__add select', option);
+    await press('Add');
   };
   const enter = async (field: string, value: string): Promise<void> => {
     await page.getByRole('spinbutton', { name: field, exact: true }).fill(value);
@@ -131,7 +137,7 @@ describe('the page of the plan', function () {
   });
 
   it('opens waypoints with a gap and the points of a fence, and says what the vehicle holds otherwise', async () => {
-    await says('Read from the vehicle');
+    await says('Same as on the vehicle.');
     const picker = page.locator('input[type=file]');
     const fence = join(node.base, 'fence.txt');
     await writeFile(fence, '-35.363 149.165\n-35.37 149.15\n-35.37 149.18\n-35.35 149.18\n-35.37 149.15\n');
@@ -160,8 +166,7 @@ describe('the page of the plan', function () {
     const before = await held('mission');
     await openRow(1);
     await enter('Height (m)', '33');
-    await page.selectOption('.plan__add select', '93');
-    await press('Add');
+    await add('93');
     await page.waitForFunction(
       () =>
         [...document.querySelectorAll('.plan__items .badge')].map((each) => each.textContent).join() ===
@@ -171,7 +176,7 @@ describe('the page of the plan', function () {
     await visit(page, 'plan');
     await says('Different from the vehicle: Mission.');
     expect(await held('mission')).to.deep.equal(before);
-    await press('Discard changes');
+    await inFiles('Discard changes');
     await says('Same as on the vehicle.');
     expect(await page.$$('.plan__items .badge')).to.have.lengthOf(0);
   });
@@ -181,14 +186,141 @@ describe('the page of the plan', function () {
     const before = await held('mission');
     await openRow(1);
     await enter('Latitude (°)', '95');
-    await page.waitForSelector('tr.fault [role=alert]');
-    expect(await page.$eval('tr.fault [role=alert]', (each) => each.textContent)).to.include(
+    await page.waitForSelector('li.fault [role=alert]');
+    expect(await page.$eval('li.fault [role=alert]', (each) => each.textContent)).to.include(
       'Item 2: x is the latitude in degrees, -90 to 90, and is 95.',
     );
     const upload = page.getByRole('button', { name: 'Upload Fix the marked item first.', exact: true });
-    await upload.click({ force: true });
+    await upload.click({ force: true }); // it can be pressed, and does nothing
     expect(await held('mission')).to.deep.equal(before);
     await press('Undo');
+    await says('Same as on the vehicle.');
+  });
+
+  const countSays = async (label: string, wanted: RegExp): Promise<void> => {
+    await page.waitForFunction(
+      ([name, pattern]) =>
+        [...document.querySelectorAll('.plan__totals .stat')].some(
+          (stat) =>
+            stat.querySelector('dt')?.textContent === name &&
+            new RegExp(pattern).test(stat.querySelector('dd')?.textContent ?? ''),
+        ),
+      [label, wanted.source] as const,
+      { polling: 100 },
+    );
+  };
+  const download = async (name: string): Promise<string> => {
+    await press('Files');
+    const [file] = await Promise.all([page.waitForEvent('download'), press(name)]);
+    const path = join(node.base, file.suggestedFilename());
+    await file.saveAs(path);
+    await page.keyboard.press('Escape');
+    return path;
+  };
+
+  it('a survey is drawn, changed with live figures, undone and redone, kept in a file and opened again as the same', async () => {
+    await says('Same as on the vehicle.');
+    await press('Survey');
+    await press('Square');
+    await page.locator('.plan__item', { hasText: 'Survey' }).waitFor();
+    await countSays('Photos', /^[1-9]\d*$/);
+    const photos = await page.locator('.plan__totals').innerText();
+    await enter('Height (m)', '20');
+    expect(await page.locator('.plan__totals').innerText()).to.not.equal(photos);
+    await page.getByRole('application').focus();
+    await page.keyboard.press('Control+z');
+    expect(await page.locator('.plan__totals').innerText()).to.equal(photos);
+    await page.keyboard.press('Control+Shift+z');
+    expect(await page.locator('.plan__totals').innerText()).to.not.equal(photos);
+    await enter('Side overlap (%)', '120');
+    await says('Side overlap (%): this value is out of range.');
+    await press('Undo');
+    await press('Redo');
+    const path = await download('Save as .plan');
+    const written = await readFile(path, 'utf8');
+    const { mission } = JSON.parse(written) as { mission: { items: Record<string, unknown>[] } };
+    const survey = mission.items.find(({ complexItemType }) => complexItemType === 'survey');
+    expect(survey).to.include({ type: 'ComplexItem', version: 5 });
+    await press('Undo');
+    await page.locator('input[type=file]').setInputFiles(path);
+    await says('mission.plan: Mission');
+    const again = await download('Save as .plan');
+    expect(JSON.parse(await readFile(again, 'utf8'))).to.deep.equal(JSON.parse(written));
+    await checkAxe(page);
+    await inFiles('Discard changes');
+  });
+
+  it('a survey planned in the page is flown to its end, and keeps its settings after a reload', async function () {
+    this.timeout(240_000);
+    await says('Same as on the vehicle.');
+    while ((await page.locator('.plan__item').count()) > 1) {
+      await page.locator('.plan__item').nth(1).click();
+      await press('Delete');
+    }
+    await press('Survey');
+    for (let zoom = 0; zoom < 1; zoom++) await press('Zoom in');
+    await press('Square');
+    await page.locator('.plan__item', { hasText: 'Survey' }).waitFor();
+    await enter('Height (m)', '25');
+    await enter('Turnaround (m)', '0');
+    await add('20');
+    await press('Upload');
+    await says('Same as on the vehicle.');
+    const mission = await held('mission');
+    expect(mission.filter(({ command }) => command === 206).length).to.be.at.least(4);
+    await page.reload();
+    await visit(page, 'plan');
+    await page.getByRole('button', { name: /^2–\d+ *Survey/ }).click();
+    expect(await page.getByRole('spinbutton', { name: 'Height (m)', exact: true }).inputValue()).to.equal(
+      '25',
+    );
+    const command = async (body: object): Promise<void> => {
+      const { status, body: answer } = await node.post('/api/command', body, { 'x-svc-key': KEY });
+      expect(status, JSON.stringify(answer)).to.equal(200);
+    };
+    await command({ cmd: 'mode', args: ['GUIDED'] });
+    await command({ cmd: 'arm' });
+    await command({ cmd: 'missionStart' });
+    await page.waitForSelector('.handle.current, .pattern', { timeout: 30_000 });
+    const last = mission.findLast(({ command: each }) => each === 16)?.seq ?? 0;
+    await askAgain(
+      'the mission is at its end',
+      async () => (await node.json('/api/telemetry', { headers: { 'x-svc-key': KEY } })).body,
+      (body) => Number(recordOf(recordOf(body)['mission'])['current']) > last,
+      180_000,
+    );
+  });
+
+  it('shapes of a KML file become a survey and waypoints, by a hostile name; a document type and a broken file are refused', async () => {
+    await says('Same as on the vehicle.');
+    const picker = page.locator('input[type=file]');
+    const open = async (name: string, text: string): Promise<void> => {
+      const path = join(node.base, name);
+      await writeFile(path, text);
+      await picker.setInputFiles(path);
+    };
+    await open('bomb.kml', '<!DOCTYPE a [<!ENTITY b "c">]><kml>&b;</kml>');
+    await says('This file declares a document type');
+    await open('broken.kml', '<kml><Document>');
+    await says('This is no KML file');
+    const at = (lat: number, lon: number): string => `${149.16 + lon},${-35.36 + lat},0`;
+    await open(
+      'field.kml',
+      `<kml xmlns="http://www.opengis.net/kml/2.2"><Document>
+        <Placemark><name>&lt;img src=x onerror=alert(1)&gt;</name><Polygon><outerBoundaryIs><LinearRing><coordinates>
+          ${at(0, 0)} ${at(0, 0.002)} ${at(0.002, 0.002)} ${at(0, 0)}
+        </coordinates></LinearRing></outerBoundaryIs></Polygon></Placemark>
+        <Placemark><Point><coordinates>${at(0.001, 0.003)}</coordinates></Point></Placemark>
+      </Document></kml>`,
+    );
+    await page.getByLabel('Use <img src=x onerror=alert(1)> as').waitFor();
+    await checkAxe(page);
+    await press('Add to the plan');
+    await page.locator('.plan__item', { hasText: 'Survey' }).waitFor();
+    await page.locator('.plan__item', { hasText: 'Survey' }).click();
+    await page.locator('.handle.corner').first().waitFor();
+    expect(await page.locator('.handle.corner').count()).to.equal(3);
+    await inFiles('Discard changes');
     await says('Same as on the vehicle.');
   });
 });

@@ -1,11 +1,14 @@
 import { mapWordsDe } from '../map/words.de.ts';
+
 import { accessWordsDe } from '../pages/access/words.de.ts';
 import { extensionsWordsDe } from '../pages/extensions/words.de.ts';
 import { flyWordsDe } from '../pages/fly/words.de.ts';
 import { groundWordsDe } from '../pages/ground/words.de.ts';
 import { nodeWordsDe } from '../pages/node/words.de.ts';
+import { planWordsDe } from '../pages/plan/words.de.ts';
 import { setupWordsDe } from '../pages/setup/words.de.ts';
 import { vehicleWordsDe } from '../pages/vehicle/words.de.ts';
+
 import { english } from './english.ts';
 
 /** Every German word of the page: it says what the English words say. */
@@ -28,7 +31,7 @@ export const german: typeof english = {
       plan: 'Planen',
       vehicle: 'Fluggerät',
       node: 'Knoten',
-      extensions: 'Erweiterungen',
+      extensions: 'Erweite\u00ADrungen',
       access: 'Zugang',
       ground: 'Bodenstation',
       setup: 'Einrichtung',
@@ -119,7 +122,7 @@ export const german: typeof english = {
     days: (n) => (n === 1 ? '1 Tag' : `${n} Tage`),
   },
   fly: flyWordsDe,
-  plan: english.plan,
+  plan: planWordsDe,
   vehicle: vehicleWordsDe,
   node: nodeWordsDe,
   extensions: extensionsWordsDe,

@@ -1,6 +1,7 @@
 import { messageOf } from '../../../../../shared/errors.ts';
 import { itemsIn, partOfText } from '../../../../../shared/mission/document.ts';
-import { isOldPlan, isPlan, makePlan } from '../../../../../shared/mission/plan.ts';
+import type { Pattern } from '../../../../../shared/mission/patterns/placed.ts';
+import { isOldPlan, isPlan, makePlan, patternsIn } from '../../../../../shared/mission/plan.ts';
 import { type Home, writeWpl } from '../../../../../shared/mission/wpl.ts';
 import { MISSION_PARTS } from '../../../../../shared/schemas/mission-item.ts';
 import { Refused } from '../../api/client.ts';
@@ -14,12 +15,14 @@ import type { Sketch } from './sketch.ts';
 const MAX_BYTES = 8 * 1024 * 1024;
 
 interface FileLists {
+  /** Those of the mission whose settings the file has. */
+  readonly patterns: readonly Pattern[];
   readonly lists: Partial<Record<Part, Items>>;
   readonly warnings: readonly string[];
 }
 
 /**
- * The lists in a file of QGroundControl (`.plan`), or the one in a text. A plan's survey gives the items that the file expands it to.
+ * The lists in a file of QGroundControl (`.plan`), or the one in a text. A plan's survey gives the items that the file expands it to, and keeps its settings.
  * @throws Refused with what is wrong in it
  */
 export async function listsIn(file: File): Promise<FileLists> {
@@ -35,7 +38,9 @@ export async function listsIn(file: File): Promise<FileLists> {
       const reading = itemsIn(document, part, firstItem.value);
       return reading === undefined ? [] : [{ part, ...reading }];
     });
+    const mission = readings.find(({ part }) => part === 'mission')?.items;
     return {
+      patterns: isPlan(document) && mission !== undefined ? patternsIn(document, mission) : [],
       lists: Object.fromEntries(readings.map(({ part, items }) => [part, items])),
       warnings: readings.flatMap(({ warnings }) => warnings),
     };
@@ -46,8 +51,9 @@ export async function listsIn(file: File): Promise<FileLists> {
 }
 
 /** @param firmware `px4`, `ardupilot`; null: not known */
-export function planText({ lists }: Sketch, home: Home | null, firmware: string | null): string {
-  return `${JSON.stringify(makePlan({ ...lists.value, home, firmware }), null, 2)}\n`;
+export function planText({ lists, placed }: Sketch, home: Home | null, firmware: string | null): string {
+  const plan = makePlan({ ...lists.value, home, firmware, patterns: placed.value });
+  return `${JSON.stringify(plan, null, 2)}\n`;
 }
 
 export function waypointText({ lists }: Sketch, home: Home | null): string {

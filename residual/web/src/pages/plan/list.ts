@@ -65,6 +65,11 @@ export function removed(items: Items, at: number, count = 1): Items {
   return renumbered(items, items.toSpliced(at, count));
 }
 
+/** Others in place of `count` items; a jump to one that stays among them goes on to it. */
+export function replaced(items: Items, at: number, count: number, others: Items): Items {
+  return renumbered(items, items.toSpliced(at, count, ...others));
+}
+
 export function moved(items: Items, from: number, to: number): Items {
   const item = items[from];
   if (item === undefined || to < 0 || to >= items.length) return items;

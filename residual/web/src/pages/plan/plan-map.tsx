@@ -1,52 +1,39 @@
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { CMD } from '../../../../../shared/mission/commands.ts';
 import { fresh } from '../../api/telemetry.ts';
 import { useBase } from '../../map/base.tsx';
-import { Circle, Line, Marker, Vehicle } from '../../map/layers.tsx';
+import { Circle, Line, Vehicle } from '../../map/layers.tsx';
 import { Map } from '../../map/map.tsx';
 import type { Place, View } from '../../map/projection.ts';
 import { t } from '../../strings.ts';
-import { placeToAdd } from './item-table.tsx';
+import { type Drawing, radiusHandle, radiusTo } from './drawing.ts';
+import { isLook } from './estimate/totals.ts';
+import { Handle } from './handle.tsx';
 import { edited, type Items, inserted, isSomewhere, newItem, type Part, placeOf, round } from './list.ts';
-import { shapeAt, shapesOf, withCorner } from './shapes.ts';
-import type { Sketch } from './sketch.ts';
-import { isLook } from './totals.ts';
+import { PatternLayer } from './pattern-layer.tsx';
+import { shapesOf, withCorner } from './shapes.ts';
+import { patternAt, type Sketch } from './sketch.ts';
 
 const WORLD: View = { lat: 20, lon: 0, zoom: 1.5 };
 
-/** The plan on the map: points are dragged, `+` between two makes a third, a click adds. */
+/** The plan on the map: points are dragged, `+` between two makes a third, a tap does what the tool does. */
 export function PlanMap({
   sketch,
+  drawing,
   home,
-  adds,
+  tools,
 }: {
-  sketch: Sketch;
-  home: Place | null;
-  /** A click adds an item. */
-  adds: boolean;
+  readonly sketch: Sketch;
+  readonly drawing: Drawing;
+  readonly home: Place | null;
+  readonly tools: ComponentChildren;
 }): JSX.Element {
   const { base, choice, start } = useBase();
-  const part = sketch.part.value;
-  const items = sketch.items.value;
   const at = fresh('position', ({ position: { lat, lon } }) =>
     typeof lat === 'number' && typeof lon === 'number' ? { lat, lon } : null,
   );
   const heading = fresh('position', ({ position }) => position.heading);
-  const pick = (place: Place): void => {
-    if (!adds) return;
-    const chosen = sketch.chosen.value;
-    const shape = part === 'fence' && chosen !== null ? shapeAt(items, chosen) : undefined;
-    if (shape?.kind === 'polygon' && chosen !== null) {
-      sketch.change(withCorner(items, shape, chosen + 1, place));
-      sketch.show(part, chosen + 1);
-    } else if (part !== 'fence') {
-      const to = placeToAdd(sketch);
-      const command = part === 'rally' ? CMD.rallyPoint : CMD.waypoint;
-      sketch.change(inserted(items, to, newItem(items, to, command, place)));
-      // What follows goes behind it, until another one is chosen.
-      if (sketch.chosen.value !== null) sketch.chosen.value = to;
-    }
-  };
+  const corners = drawing.corners.value;
   return (
     <>
       <Map
@@ -54,12 +41,33 @@ export function PlanMap({
         base={base}
         view={sketch.view.value ?? start ?? WORLD}
         onView={(view) => (sketch.view.value = view)}
-        onPick={pick}
+        onPick={(place) => drawing.pick(place)}
+        tools={tools}
       >
         <Fence sketch={sketch} />
         <Route sketch={sketch} home={home} />
         <Points sketch={sketch} part="rally" />
-        {home === null ? null : <Marker at={home} text="H" kind="home" />}
+        {home === null ? null : (
+          <Handle at={home} kind="home">
+            <text dy="0.35em">H</text>
+          </Handle>
+        )}
+        <Line
+          places={corners}
+          kind="draft"
+          closed={drawing.tool.value !== 'corridor' && corners.length > 2}
+        />
+        {corners.map((corner, index) => (
+          <Handle
+            key={index}
+            at={corner}
+            kind="corner"
+            radius={10}
+            onMove={({ lat, lon }) =>
+              (drawing.corners.value = corners.with(index, { lat: round(lat), lon: round(lon) }))
+            }
+          />
+        ))}
         {at === null ? null : <Vehicle at={at} heading={heading} />}
       </Map>
       {choice}
@@ -67,22 +75,42 @@ export function PlanMap({
   );
 }
 
+/** The item of the mission that is flown at this moment; null: none is. */
+function useFlown(): number | null {
+  const mission = fresh('mission', (body) => body.mission);
+  return mission?.state === 'active' || mission?.state === 'paused' ? (mission.current ?? null) : null;
+}
+
 function Route({ sketch, home }: { sketch: Sketch; home: Place | null }): JSX.Element {
   const items = sketch.lists.value.mission;
+  const placed = sketch.placed.value;
   const flown = items.flatMap((item, at) =>
     isSomewhere(item) && !isLook(item.command) ? [{ at, place: placeOf(item) }] : [],
   );
   const active = sketch.part.value === 'mission';
+  const current = useFlown();
+  const next = current === null ? undefined : flown.find(({ at }) => (items[at]?.seq ?? 0) >= current);
   return (
     <>
       <Line
         places={[...(home === null ? [] : [home]), ...flown.map(({ place }) => place)]}
         kind={active ? 'route' : 'route dim'}
       />
+      {placed.map((each) => (
+        <PatternLayer
+          key={each.from}
+          sketch={sketch}
+          placed={each}
+          number={String(items[each.from]?.seq ?? '')}
+        />
+      ))}
       {active
         ? flown.map(({ at, place }, index) => {
             const before = flown[index - 1];
-            return before === undefined ? null : (
+            // Within a pattern there is nothing to insert.
+            const inside = patternAt(placed, at);
+            if (before === undefined || (inside !== null && at > inside.from)) return null;
+            return (
               <Between
                 key={`between ${at}`}
                 a={before.place}
@@ -95,7 +123,7 @@ function Route({ sketch, home }: { sketch: Sketch; home: Place | null }): JSX.El
             );
           })
         : null}
-      <Points sketch={sketch} part="mission" />
+      <Points sketch={sketch} part="mission" current={next?.at ?? null} />
     </>
   );
 }
@@ -111,8 +139,21 @@ function Fence({ sketch }: { sketch: Sketch }): JSX.Element {
         const [first] = corners;
         if (first === undefined || kind === 'return') return null;
         const look = inside ? 'inside' : 'outside';
+        const radius = items[from]?.param1 ?? 0;
         if (kind === 'circle')
-          return <Circle key={from} centre={first} radius={items[from]?.param1 ?? 0} kind={look} />;
+          return (
+            <g key={from}>
+              <Circle centre={first} radius={radius} kind={look} />
+              {active ? (
+                <Handle
+                  at={radiusHandle(first, radius)}
+                  kind="radius"
+                  radius={9}
+                  onMove={(to) => sketch.change(edited(items, from, { param1: radiusTo(first, to) }))}
+                />
+              ) : null}
+            </g>
+          );
         return (
           <g key={from}>
             <Line places={corners} kind={look} closed />
@@ -140,35 +181,47 @@ function Fence({ sketch }: { sketch: Sketch }): JSX.Element {
 function Between({ a, b, onInsert }: { a: Place; b: Place; onInsert: (at: Place) => void }): JSX.Element {
   const middle = { lat: (a.lat + b.lat) / 2, lon: (a.lon + b.lon) / 2 };
   return (
-    <Marker
+    <Handle
       at={middle}
-      text="+"
       kind="between"
+      radius={9}
       onMove={({ lat, lon }) => onInsert({ lat: round(lat), lon: round(lon) })}
-    />
+    >
+      <text dy="0.35em">+</text>
+    </Handle>
   );
 }
 
-function Points({ sketch, part }: { sketch: Sketch; part: Part }): JSX.Element {
+function Points({
+  sketch,
+  part,
+  current = null,
+}: {
+  sketch: Sketch;
+  part: Part;
+  current?: number | null;
+}): JSX.Element {
   const items: Items = sketch.lists.value[part];
   const active = sketch.part.value === part;
   const fault = sketch.faults.value.find((each) => each.part === part)?.index;
+  const placed = part === 'mission' ? sketch.placed.value : [];
   if (part === 'fence' && !active) return <></>;
   return (
     <>
       {items.map((item, at) =>
-        isSomewhere(item) ? (
-          <Marker
+        isSomewhere(item) && patternAt(placed, at) === null ? (
+          <Handle
             key={`${part} ${at}`}
             at={placeOf(item)}
-            text={part === 'rally' ? `R${item.seq}` : String(item.seq)}
-            kind={`${part}${active ? '' : ' dim'}${fault === at ? ' fault' : ''}${isLook(item.command) ? ' look' : ''}`}
+            kind={`${part}${active ? '' : ' dim'}${fault === at ? ' fault' : ''}${isLook(item.command) ? ' look' : ''}${current === at ? ' current' : ''}`}
             chosen={active && sketch.chosen.value === at}
             onChoose={() => sketch.show(part, at)}
             onMove={({ lat, lon }) =>
               sketch.change(edited(sketch.lists.value[part], at, { x: round(lat), y: round(lon) }), part)
             }
-          />
+          >
+            <text dy="0.35em">{part === 'rally' ? `R${item.seq}` : String(item.seq)}</text>
+          </Handle>
         ) : null,
       )}
     </>

@@ -1,34 +1,47 @@
+import { ChevronDown, ChevronUp, Maximize, Mountain, Redo2, Undo2 } from 'lucide';
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { recordOf } from '../../../../../shared/member.ts';
 import { MISSION_PARTS } from '../../../../../shared/schemas/mission-item.ts';
 import { Refused } from '../../api/client.ts';
 import { fresh, newest } from '../../api/telemetry.ts';
 import { viewOf } from '../../map/projection.ts';
-import { number, span } from '../../parts/format.ts';
-import { Button, Card, Note, Stat, Tabs } from '../../parts/parts.tsx';
+import { Button, Note, Segmented, Unfold } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
-import { AddItem, ItemTable } from './item-table.tsx';
-import { isEnd, isSomewhere, type Part, placeOf } from './list.ts';
-import { NumberInput } from './number-input.tsx';
+import { AddItem } from './add-item.tsx';
+import { Drawing } from './drawing.ts';
+import { useEstimate } from './estimate/use-estimate.ts';
+import { FilesSheet } from './files-sheet.tsx';
+import type { Found } from './import/shapes-in.ts';
+import { ImportDialog } from './import-dialog.tsx';
+import { ItemList } from './item-list.tsx';
+import { isSomewhere, type Part, placeOf } from './list.ts';
 import css from './plan.module.css';
 import { PlanMap } from './plan-map.tsx';
+import { ProfileChart } from './profile-chart.tsx';
 import { read, type Sketch, sketchOf } from './sketch.ts';
-import { totalsOf } from './totals.ts';
-import { Transfer } from './transfer.tsx';
+import { DrawingBar, ToolBar } from './tool-bar.tsx';
+import { ChecksButton, TotalsBar } from './totals-bar.tsx';
+import { UploadButton, UploadState } from './upload-bar.tsx';
+import { useTransfer } from './use-transfer.ts';
 
-const TAKEOFFS: readonly number[] = [22, 84];
-// About the map's size; what it is exactly does not matter.
-const FIT = { width: 420, height: 320 };
+// About what of the map is free; what it is exactly does not matter.
+const FIT = { width: 340, height: 300 };
+const MIDDLE = { lat: 0, lon: 0 };
 
 /** Mission, fence and rally points: drawn, checked, sent, kept in files. */
 export default function Plan(): JSX.Element {
   const sketch = sketchOf();
+  const drawing = useMemo(() => new Drawing(sketch), [sketch]);
   const home = useHome();
-  const [adds, setAdds] = useState(true);
   const problem = useFirstRead(sketch);
+  const estimate = useEstimate(sketch, home);
+  const [files, setFiles] = useState(false);
+  const [panel, setPanel] = useState(true);
+  const [profile, setProfile] = useState(false);
+  const [shapes, setShapes] = useState<{ readonly name: string; readonly found: Found } | null>(null);
+  const transfer = useTransfer(sketch, (name, found) => setShapes({ name, found }));
   const part = sketch.part.value;
-  const totals = totalsOf(sketch.lists.value.mission, home, sketch.speed.value);
   const fit = (): void => {
     const places = MISSION_PARTS.flatMap((each) => sketch.lists.value[each].filter(isSomewhere).map(placeOf));
     const { lat, lon } = newest.value?.position ?? {};
@@ -40,96 +53,126 @@ export default function Plan(): JSX.Element {
   useEffect(() => {
     if (sketch.view.value === null && isPlaced) fit();
   }, [sketch.view.value === null, isPlaced]);
-  const legs = part === 'mission' ? totals : { ...totals, legs: [] };
+  // What is chosen on the map is seen in the list.
+  useEffect(() => {
+    if (sketch.chosen.value !== null) setPanel(true);
+  }, [sketch.chosen.value]);
+  useKeys(sketch, drawing);
+  const numberOf = (at: number): number => sketch.lists.value.mission[at]?.seq ?? at;
   return (
-    <div class={`page ${css['plan']}`}>
-      <section class={css['plan-map']} aria-label={t.app.page.plan}>
-        <PlanMap sketch={sketch} home={home} adds={adds} />
-        <div class={`row ${css['under-map']}`}>
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={adds}
-              onChange={(event) => setAdds(event.currentTarget.checked)}
-            />{' '}
-            {t.plan.onMap}
-          </label>
-          <Button onClick={fit}>{t.plan.showAll}</Button>
-        </div>
+    <div
+      class={`${css['plan']}${panel ? ` ${css['with-panel']}` : ''}${profile ? ` ${css['with-profile']}` : ''}`}
+    >
+      <section class={css['stage']} aria-label={t.app.page.plan}>
+        <PlanMap
+          sketch={sketch}
+          drawing={drawing}
+          home={home}
+          tools={
+            <>
+              <Button icon={Maximize} aria-label={t.plan.showAll} onClick={fit} />
+              <Button
+                icon={Undo2}
+                aria-label={t.plan.undo}
+                onClick={() => sketch.undo()}
+                why={sketch.canUndo.value ? null : ''}
+              />
+              <Button
+                icon={Redo2}
+                aria-label={t.plan.redo}
+                onClick={() => sketch.redo()}
+                why={sketch.canRedo.value ? null : ''}
+              />
+              <Button
+                icon={Mountain}
+                aria-label={t.plan.profile.show}
+                aria-pressed={profile}
+                onClick={() => setProfile(!profile)}
+              />
+            </>
+          }
+        />
+        <ToolBar drawing={drawing} onFiles={() => setFiles(true)} />
+        <DrawingBar drawing={drawing} middle={sketch.view.value ?? home ?? MIDDLE} />
+        {profile ? (
+          <ProfileChart profile={estimate.profile} hasSource={estimate.hasTerrain} numberOf={numberOf} />
+        ) : null}
       </section>
-      <div class={css['plan-side']}>
-        <section class="card">
-          <Tabs<Part>
-            label={t.plan.partsLabel}
-            chosen={part}
-            onChoose={(next) => sketch.show(next)}
-            tabs={MISSION_PARTS.map((id) => {
-              const count = sketch.lists.value[id].length;
-              const star = sketch.pending.value.includes(id) ? ' •' : '';
-              return { id, name: `${t.plan.parts[id]}${count === 0 ? '' : ` ${count}`}${star}` };
-            })}
+      <section class={css['panel']} aria-label={t.plan.list(t.plan.parts[part])}>
+        <TotalsBar estimate={estimate} />
+        <div class={css['acts']}>
+          <ChecksButton sketch={sketch} estimate={estimate} />
+          <Button
+            kind="quiet"
+            icon={panel ? ChevronDown : ChevronUp}
+            aria-label={panel ? t.plan.panel.hide : t.plan.panel.show}
+            aria-expanded={panel}
+            onClick={() => setPanel(!panel)}
           />
-          <ItemTable sketch={sketch} totals={legs} />
-          <AddItem sketch={sketch} />
-        </section>
-        {problem === null ? null : <Note tone="warn">{problem}</Note>}
-        <Transfer sketch={sketch} home={home} firmware={firmware()} />
-        <Card title={t.plan.figuresCard}>
-          <Figures sketch={sketch} totals={totals} />
-        </Card>
-      </div>
+          <UploadButton sketch={sketch} transfer={transfer} />
+        </div>
+        <UploadState sketch={sketch} transfer={transfer} />
+        {panel ? (
+          <div class={css['lists']}>
+            <Segmented<Part>
+              label={t.plan.partsLabel}
+              chosen={part}
+              onChoose={(next) => sketch.show(next)}
+              options={MISSION_PARTS.map((id) => ({ id, name: tabName(sketch, id) }))}
+            />
+            {problem === null ? null : <Note tone="warn">{problem}</Note>}
+            <ItemList sketch={sketch} totals={estimate.totals} />
+            <Unfold title={t.plan.addOther}>
+              <AddItem sketch={sketch} />
+            </Unfold>
+          </div>
+        ) : null}
+      </section>
+      <FilesSheet
+        sketch={sketch}
+        transfer={transfer}
+        home={home}
+        firmware={firmware()}
+        open={files}
+        onClose={() => setFiles(false)}
+      />
+      {shapes === null ? null : (
+        <ImportDialog
+          sketch={sketch}
+          {...shapes}
+          onClose={() => {
+            setShapes(null);
+            sketch.view.value = null;
+          }}
+        />
+      )}
     </div>
   );
 }
 
-function Figures({ sketch, totals }: { sketch: Sketch; totals: ReturnType<typeof totalsOf> }): JSX.Element {
-  const { mission } = sketch.lists.value;
-  const { distance, seconds, highest, highestAboveSea } = totals;
-  const [first] = mission.filter(isSomewhereOrTakeoff);
-  const last = mission.at(-1);
-  const notes = [
-    ...(first !== undefined && !TAKEOFFS.includes(first.command) ? [t.plan.noTakeoff] : []),
-    ...(last !== undefined && !isEnd(last) ? [t.plan.noEnd] : []),
-    ...sketch.warnings.value,
-  ];
-  return (
-    <>
-      <dl class="stats">
-        <Stat
-          label={t.plan.figures.distance}
-          value={distance >= 10_000 ? number(distance / 1000, 1) : number(distance)}
-          unit={distance >= 10_000 ? 'km' : 'm'}
-        />
-        <Stat label={t.plan.figures.time} value={span(seconds)} />
-        <Stat label={t.plan.figures.highest} value={highest === null ? null : number(highest)} unit="m" />
-        {highestAboveSea === null ? null : (
-          <Stat label={t.plan.figures.highestSea} value={number(highestAboveSea)} unit="m" />
-        )}
-      </dl>
-      <NumberInput
-        label={t.plan.speed}
-        value={sketch.speed.value}
-        hint={t.plan.estimate}
-        onChange={(speed) => {
-          if (speed > 0) sketch.speed.value = speed;
-        }}
-      />
-      {notes.length === 0 ? null : (
-        <Note tone="warn">
-          <h3>{t.plan.checks}</h3>
-          <ul>
-            {notes.map((note) => (
-              <li key={note}>{note}</li>
-            ))}
-          </ul>
-        </Note>
-      )}
-    </>
-  );
+function tabName(sketch: Sketch, part: Part): string {
+  const count = sketch.lists.value[part].length;
+  const star = sketch.pending.value.includes(part) ? ' •' : '';
+  return `${t.plan.parts[part]}${count === 0 ? '' : ` ${count}`}${star}`;
 }
 
-function isSomewhereOrTakeoff(item: Parameters<typeof isSomewhere>[0]): boolean {
-  return isSomewhere(item) || TAKEOFFS.includes(item.command);
+/** Ctrl+Z and Ctrl+Shift+Z (or Ctrl+Y), where no text is written; Escape puts the tool away. */
+function useKeys(sketch: Sketch, drawing: Drawing): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const { target, key } = event;
+      if (key === 'Escape' && drawing.tool.value !== null) drawing.end();
+      if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
+      if (target instanceof HTMLInputElement && target.type !== 'checkbox' && target.type !== 'radio') return;
+      const letter = key.toLowerCase();
+      if (letter === 'y' || (letter === 'z' && event.shiftKey)) sketch.redo();
+      else if (letter === 'z') sketch.undo();
+      else return;
+      event.preventDefault();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, [sketch, drawing]);
 }
 
 /** Where the vehicle says that its home is; it does not move, so its age does not matter. */

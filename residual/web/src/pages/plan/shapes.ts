@@ -1,4 +1,5 @@
 import { CMD } from '../../../../../shared/mission/commands.ts';
+import { square } from '../../../../../shared/mission/patterns/templates.ts';
 import type { Place } from '../../map/projection.ts';
 import { edited, type Item, type Items, inserted, newItem, removed } from './list.ts';
 
@@ -62,18 +63,21 @@ export function withShape(
     const command = inside ? CMD.circleInclusion : CMD.circleExclusion;
     return inserted(items, items.length, made(command, middle, Math.max(1, Math.round(size))));
   }
-  const dLat = size / 111_320;
-  const dLon = dLat / Math.max(0.01, Math.cos((middle.lat * Math.PI) / 180));
+  return withPolygon(items, inside, square(middle, 2 * size));
+}
+
+/** A polygon with these corners behind the others. */
+export function withPolygon(items: Items, inside: boolean, corners: readonly Place[]): Items {
   const command = inside ? CMD.polygonInclusion : CMD.polygonExclusion;
-  const corners = [
-    [1, -1],
-    [1, 1],
-    [-1, 1],
-    [-1, -1],
-  ].map(([north = 0, east = 0]) =>
-    made(command, { lat: middle.lat + north * dLat, lon: middle.lon + east * dLon }, 4),
+  const made = corners.map(
+    (corner): Item => ({
+      ...newItem([], items.length, command, corner),
+      frame: FENCE_FRAME,
+      param1: corners.length,
+      z: 0,
+    }),
   );
-  return inserted(items, items.length, ...corners);
+  return inserted(items, items.length, ...made);
 }
 
 /** @param at where in the list the corner stands then */

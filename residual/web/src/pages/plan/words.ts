@@ -1,3 +1,5 @@
+import { patternWords } from './pattern-words.ts';
+
 const FRAMES: Record<number, string> = { 3: 'home', 10: 'the terrain', 0: 'the sea' };
 
 const SHORT_FRAMES: Record<number, string> = { 0: 'sea', 5: 'sea', 10: 'terrain', 11: 'terrain' };
@@ -12,14 +14,15 @@ const SHAPE_KINDS: Record<string, string> = {
 
 /** Words of the page plan. */
 export const planWords = {
+  ...patternWords,
   parts: { mission: 'Mission', fence: 'Fence', rally: 'Rally points' },
   partsLabel: 'Plan sections',
   map: 'Map of the plan. The table lists everything on it.',
   list: (part: string) => `${part}: items`,
   noItems: {
-    mission: 'No mission yet. Click on the map, add an item below, or open a file.',
-    fence: 'No fence. Add a polygon or circle to stay inside or outside.',
-    rally: 'No rally points. Click on the map to add places to return to instead of home.',
+    mission: 'No mission yet. Take a tool and tap the map, or open a file.',
+    fence: 'No fence. Draw a polygon or circle to stay inside or outside of.',
+    rally: 'No rally points. Add places to return to instead of home.',
   },
   number: 'No.',
   item: 'Item',
@@ -41,7 +44,6 @@ export const planWords = {
   addCorner: 'Add a corner',
   undo: 'Undo',
   showAll: 'Fit all',
-  onMap: 'Click on the map to add an item',
   command: 'Command',
   latitude: 'Latitude (°)',
   longitude: 'Longitude (°)',
@@ -68,21 +70,16 @@ export const planWords = {
   outside: 'outside',
   radius: 'Radius (m)',
   rallyPoint: 'Rally point',
-  figuresCard: 'Flight',
   figures: {
     distance: 'Distance',
-    time: 'Estimated time',
+    time: 'Time',
     highest: 'Highest',
     highestSea: 'Highest, above sea level',
     items: 'Items',
   },
-  speed: 'Speed for the estimate (m/s)',
-  estimate: 'Straight lines and waits only: no climbs, turns or jumps.',
-  checks: 'Check before you fly',
   noTakeoff: 'The mission does not start with a takeoff.',
   noEnd: 'The mission does not end with a landing or return.',
   show: 'Show',
-  vehicleCard: 'Vehicle and files',
   reading: 'Reading from the vehicle',
   readAgain: 'Read from the vehicle',
   discard: 'Discard changes',
@@ -92,7 +89,6 @@ export const planWords = {
   sameAsVehicle: 'Same as on the vehicle.',
   differs: (parts: string) => `Different from the vehicle: ${parts}.`,
   notReadYet: 'Not read from the vehicle yet. This plan is a draft until you upload it.',
-  nothingToSend: 'Nothing to upload: same as on the vehicle.',
   correctFirst: 'Fix the marked item first.',
   uploaded: (part: string, count: number) => `${part}: ${count} items uploaded and read back.`,
   uploadedWith: 'Uploaded, with warnings',
@@ -102,7 +98,6 @@ export const planWords = {
   clear: (part: string) => `Clear the vehicle’s ${part.toLowerCase()}`,
   cleared: (part: string) => `${part}: cleared on the vehicle.`,
   open: 'Open file',
-  openHint: 'QGroundControl .plan, QGC WPL 110 waypoints, or fence or rally points',
   opened: (name: string, what: string) => `${name}: ${what}.`,
   savePlan: 'Save as .plan',
   saveWaypoints: 'Save as .waypoints',

@@ -1,0 +1,119 @@
+import { CircleCheck, TriangleAlert } from 'lucide';
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { number, span } from '../../parts/format.ts';
+import { Button, Dialog, Stat } from '../../parts/parts.tsx';
+import { t } from '../../strings.ts';
+import type { Check } from './estimate/checks.ts';
+import type { Estimate } from './estimate/use-estimate.ts';
+import css from './plan.module.css';
+import type { Sketch } from './sketch.ts';
+
+/** Distance, time, battery and photos of the plan. */
+export function TotalsBar({ estimate: { totals, battery, photos } }: { estimate: Estimate }): JSX.Element {
+  const { distance, seconds, highest, highestAboveSea } = totals;
+  const isLong = distance >= 10_000;
+  return (
+    <>
+      <dl class={css['totals']}>
+        <Stat
+          label={t.plan.figures.distance}
+          value={isLong ? number(distance / 1000, 1) : number(distance)}
+          unit={isLong ? 'km' : 'm'}
+        />
+        <Stat label={t.plan.figures.time} value={seconds === null ? null : span(seconds)} />
+        <Stat
+          label={t.plan.battery.label}
+          value={battery.part === null ? null : t.plan.battery.percent(number(battery.part * 100))}
+          tone={battery.part !== null && battery.part > 0.8 ? 'warn' : undefined}
+        />
+        {photos === 0 ? (
+          <Stat
+            label={
+              highest === null && highestAboveSea !== null
+                ? t.plan.figures.highestSea
+                : t.plan.figures.highest
+            }
+            value={highest === null && highestAboveSea === null ? null : number(highest ?? highestAboveSea)}
+            unit="m"
+          />
+        ) : (
+          <Stat label={t.plan.photos} value={String(photos)} />
+        )}
+      </dl>
+    </>
+  );
+}
+
+/** What is worth a look, behind its count. */
+export function ChecksButton({ sketch, estimate }: { sketch: Sketch; estimate: Estimate }): JSX.Element {
+  const [open, setOpen] = useState(false);
+  const { checks, figures, battery } = estimate;
+  const notes = [...checks.map((check) => checkText(sketch, check)), ...sketch.warnings.value];
+  return (
+    <>
+      <Button
+        kind="quiet"
+        icon={notes.length === 0 ? CircleCheck : TriangleAlert}
+        aria-haspopup="dialog"
+        onClick={() => setOpen(true)}
+      >
+        {t.plan.checksTitle(notes.length)}
+      </Button>
+      <Dialog sheet title={t.plan.checksTitle(notes.length)} open={open} onClose={() => setOpen(false)}>
+        {notes.length === 0 ? <p>{t.plan.checksNone}</p> : null}
+        <ul class={css['checks']}>
+          {checks.map((check) => (
+            <li key={`${check.kind} ${check.at}`}>
+              <p>{checkText(sketch, check)}</p>
+              <Button
+                onClick={() => {
+                  setOpen(false);
+                  sketch.show('mission', check.at);
+                }}
+              >
+                {t.plan.goTo}
+              </Button>
+            </li>
+          ))}
+          {sketch.warnings.value.map((warning) => (
+            <li key={warning}>{warning}</li>
+          ))}
+        </ul>
+        <p class="hint">
+          {figures.speed === null ? t.plan.noSpeed : t.plan.speedFrom(number(figures.speed, 1))}{' '}
+          {battery.words}
+        </p>
+      </Dialog>
+    </>
+  );
+}
+
+function checkText(sketch: Sketch, check: Check): string {
+  const item = sketch.lists.value.mission[check.at]?.seq ?? check.at;
+  const words = t.plan.check;
+  switch (check.kind) {
+    case 'noTakeoff':
+      return t.plan.noTakeoff;
+    case 'noEnd':
+      return t.plan.noEnd;
+    case 'noTerrain':
+      return words.noTerrain(item);
+    case 'fence':
+      return words.fence(item, check.count);
+    case 'height':
+      return words.height(item, number(check.metres), number(check.most));
+    case 'far':
+      return words.far(item, number(check.metres));
+    case 'fenceFar':
+      return words.fenceFar(item, number(check.metres), number(check.most));
+    case 'low':
+      return words.low(item, number(check.metres, 1));
+    case 'terrain':
+      return words.terrain(item, number(check.metres, 1));
+    case 'battery':
+      return words.battery(item, number(check.minutes, 1), number(check.most, 1));
+    case 'shutter':
+      return words.shutter(item, number(check.seconds, 1), number(check.least, 1));
+  }
+}

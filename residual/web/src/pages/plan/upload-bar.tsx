@@ -1,0 +1,65 @@
+import { Upload } from 'lucide';
+import type { JSX } from 'preact';
+import { Button, Dialog, ErrorNote, Note, Progress } from '../../parts/parts.tsx';
+import { t } from '../../strings.ts';
+import css from './plan.module.css';
+import { PUT, type Sketch } from './sketch.ts';
+import type { Transfer } from './use-transfer.ts';
+
+export function UploadButton({ sketch, transfer }: { sketch: Sketch; transfer: Transfer }): JSX.Element {
+  return (
+    <Button
+      kind="primary"
+      icon={Upload}
+      row={PUT[sketch.part.value]}
+      explain
+      busy={transfer.busy}
+      why={transfer.why}
+      onClick={transfer.upload}
+    >
+      {t.plan.upload}
+    </Button>
+  );
+}
+
+/** Whether the vehicle has the plan, how far an upload is, what it was warned of. */
+export function UploadState({ sketch, transfer }: { sketch: Sketch; transfer: Transfer }): JSX.Element {
+  const pending = sketch.pending.value;
+  const { known, underway, error, otherwise, question } = transfer;
+  return (
+    <>
+      <p role="status" class={`${css['state']}${pending.length > 0 ? ' warn' : ''}`}>
+        {!known
+          ? t.plan.notReadYet
+          : pending.length === 0
+            ? t.plan.sameAsVehicle
+            : t.plan.differs(pending.map((each) => t.plan.parts[each]).join(', '))}
+      </p>
+      {underway === null ? null : <Progress {...underway} />}
+      <ErrorNote error={error} />
+      {otherwise.length === 0 ? null : (
+        <Note tone="warn">
+          <h3>{t.plan.uploadedWith}</h3>
+          <ul>
+            {otherwise.map((warning) => (
+              <li key={warning}>{warning}</li>
+            ))}
+          </ul>
+        </Note>
+      )}
+      <Dialog title={t.plan.question} open={question !== null} onClose={() => transfer.answer(false)}>
+        <ul>
+          {question?.map((warning) => (
+            <li key={warning}>{warning}</li>
+          ))}
+        </ul>
+        <div class="row">
+          <Button kind="primary" onClick={() => transfer.answer(true)}>
+            {t.plan.uploadAnyway}
+          </Button>
+          <Button onClick={() => transfer.answer(false)}>{t.app.cancel}</Button>
+        </div>
+      </Dialog>
+    </>
+  );
+}

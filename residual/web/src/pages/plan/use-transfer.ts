@@ -1,0 +1,171 @@
+import { useState } from 'preact/hooks';
+import { MAX_PATTERNS } from '../../../../../shared/mission/patterns/placed.ts';
+import { warningText } from '../../../../../shared/mission/warning.ts';
+import { MISSION_PARTS } from '../../../../../shared/schemas/mission-item.ts';
+import { call, Refused } from '../../api/client.ts';
+import { armed } from '../../api/telemetry.ts';
+import { say } from '../../parts/toast.tsx';
+import { useAct } from '../../parts/use-ask.ts';
+import { t } from '../../strings.ts';
+import { listsIn } from './files.ts';
+import { isGeoFile, shapesOf } from './import/geo-file.ts';
+import type { Found } from './import/shapes-in.ts';
+import type { Part } from './list.ts';
+import { DELETE, faultOf, PUT, read, type Sketch } from './sketch.ts';
+
+interface Underway {
+  readonly label: string;
+  readonly value: number | null;
+}
+
+export interface Transfer {
+  readonly busy: boolean;
+  readonly error: Refused | null;
+  readonly underway: Underway | null;
+  /** What must be answered before the upload. */
+  readonly question: readonly string[] | null;
+  /** What the newest upload was warned of. */
+  readonly otherwise: readonly string[];
+  /** Why nothing can be uploaded now. */
+  readonly why: string | null;
+  readonly known: boolean;
+  readonly upload: () => void;
+  readonly answer: (yes: boolean) => void;
+  readonly readAgain: () => void;
+  readonly discard: () => void;
+  readonly clear: () => void;
+  readonly open: (file: File) => void;
+}
+
+/** The plan between this page, the vehicle and files. @param onShapes a file of shapes was opened */
+export function useTransfer(sketch: Sketch, onShapes: (name: string, found: Found) => void): Transfer {
+  const { busy, error, run, clear } = useAct();
+  const [underway, setUnderway] = useState<Underway | null>(null);
+  const [question, setQuestion] = useState<{ parts: readonly Part[]; warnings: readonly string[] } | null>(
+    null,
+  );
+  const [otherwise, setOtherwise] = useState<readonly string[]>([]);
+  const part = sketch.part.value;
+  const pending = sketch.pending.value;
+  const known = MISSION_PARTS.some((each) => sketch.held.value[each] !== null);
+  const progress =
+    (label: string) =>
+    ({ done, total }: { done: number; total: number | null }): void =>
+      setUnderway({ label, value: total === null || total === 0 ? null : done / total });
+  const act = async (work: () => Promise<unknown>): Promise<void> => {
+    await run(work);
+    setUnderway(null);
+  };
+
+  /** @throws Refused at the first part that is not taken; those before it are written. */
+  const write = async (parts: readonly Part[]): Promise<void> => {
+    setOtherwise([]);
+    for (const each of parts) {
+      const name = t.plan.parts[each];
+      const label = t.plan.uploading(name);
+      setUnderway({ label, value: null });
+      const body = { items: [...sketch.lists.value[each]] };
+      const { items, count, warnings } = await refusing(sketch, each, async () =>
+        call(PUT[each], { body, onProgress: progress(label) }),
+      );
+      sketch.heldIs(each, items, true);
+      setOtherwise((before) => [...before, ...warnings.map(warningText)]);
+      say(t.plan.uploaded(name, count), 'good');
+    }
+  };
+  const send = async (parts: readonly Part[]): Promise<void> => {
+    setQuestion(null);
+    await act(async () => write(parts));
+  };
+  /** The node checks first, without sending anything; only what may be meant otherwise is asked about. */
+  const upload = async (): Promise<void> =>
+    act(async () => {
+      const parts = pending;
+      const warnings = parts.flatMap((each) =>
+        sketch.lists.value[each].length === 0 ? [t.plan.emptyPart(t.plan.parts[each])] : [],
+      );
+      if (armed.value === true || armed.value === 'unknown') warnings.push(t.plan.armed);
+      for (const each of parts) {
+        const checked = await refusing(sketch, each, async () =>
+          call(PUT[each], { query: { dry_run: '1' }, body: { items: [...sketch.lists.value[each]] } }),
+        );
+        warnings.push(...checked.warnings.map(warningText));
+      }
+      if (warnings.length > 0) setQuestion({ parts, warnings });
+      else await write(parts);
+    });
+  const open = async (file: File): Promise<void> =>
+    act(async () => {
+      if (isGeoFile(file.name)) {
+        onShapes(file.name, await shapesOf(file));
+        return;
+      }
+      const { lists, patterns, warnings } = await listsIn(file);
+      sketch.changeAll(lists, [...sketch.patterns, ...patterns].slice(-MAX_PATTERNS));
+      sketch.show(sketch.part.value);
+      sketch.view.value = null;
+      const counts = MISSION_PARTS.flatMap((each) =>
+        lists[each] === undefined ? [] : [t.plan.count(t.plan.parts[each], lists[each].length)],
+      );
+      say(
+        [t.plan.opened(file.name, counts.join(', ')), ...warnings].join(' '),
+        warnings.length > 0 ? 'warn' : 'good',
+      );
+    });
+
+  const why =
+    sketch.faults.value.some(({ index }) => index !== null) && sketch.refused.value === null
+      ? t.plan.correctFirst
+      : pending.length === 0
+        ? '' // the line beside it says that the vehicle has it
+        : null;
+  return {
+    busy,
+    error,
+    underway,
+    question: question?.warnings ?? null,
+    otherwise,
+    why,
+    known,
+    upload: () => void upload(),
+    answer: (yes) => {
+      if (yes) void send(question?.parts ?? []);
+      else setQuestion(null);
+    },
+    readAgain: () =>
+      void act(async () => {
+        const problem = await read(sketch, true, progress(t.plan.reading));
+        if (problem !== null) say(problem, 'warn');
+      }),
+    discard: () => {
+      clear();
+      sketch.discard();
+    },
+    clear: () =>
+      void act(async () => {
+        await call(DELETE[part], { onProgress: progress(t.plan.uploading(t.plan.parts[part])) });
+        sketch.heldIs(part, [], true);
+        say(t.plan.cleared(t.plan.parts[part]), 'good');
+      }),
+    open: (file) => void open(file),
+  };
+}
+
+/** What is refused is marked at its item. @throws Refused */
+async function refusing<T>(sketch: Sketch, part: Part, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    const fault = faultOf(part, error);
+    if (fault.index !== null) {
+      sketch.refused.value = fault;
+      sketch.show(part, fault.index);
+    }
+    // After a refusal in the middle the vehicle may hold something else than before.
+    const held = error.extras['held'];
+    if (typeof held === 'object' && held !== null && 'items' in held && Array.isArray(held.items))
+      sketch.heldIs(part, held.items);
+    throw error;
+  }
+}
