@@ -76,7 +76,7 @@ describe('the log viewer of the page', function () {
     const path = join(node.base, 'flight.bin');
     await writeFile(path, bytes);
     await visit(page, 'vehicle/logs');
-    await press('Open a log file');
+    await page.getByRole('link', { name: 'Open a log file', exact: true }).click();
     const picker = page.locator('.drop input[type=file]');
     await picker.setInputFiles(path);
     await says('ArduPilot: ');
@@ -104,13 +104,17 @@ describe('the log viewer of the page', function () {
 
   it('opens a telemetry log of the node on a phone, with its track, and zooms', async () => {
     await page.setViewportSize(PHONE);
-    await visit(page, 'vehicle/logs');
-    await press(`Open ${TLOG}`);
+    await visit(page, 'vehicle/logs/node');
+    await page.getByRole('link', { name: `Plot ${TLOG}`, exact: true }).click();
     await says('telemetry log: ');
     await says('QLOITER');
     await page.waitForSelector('.viewer__map polyline');
     await choose('vfr_hud 1/1.cl', 'climb');
     await says('VFR_HUD 1/1.climb: ');
+    await press('Battery');
+    await says('SYS_STATUS 1/1.voltage_battery: ');
+    await press('Attitude');
+    await says('ATTITUDE 1/1.roll: ');
     await press('Zoom in');
     await press('Later');
     await press('Whole log');

@@ -42,13 +42,9 @@ async function colour(page: Page): Promise<Colour> {
   }, picture);
 }
 
-/** Makes the map the large one, unless it is. */
+/** Without a picture the map is the large one, as soon as the page knows that there is none. */
 async function largeMap(page: Page): Promise<void> {
-  const small = page.getByRole('button', { name: 'Enlarge map' });
-  const layers = page.getByRole('button', { name: 'Layers' });
-  await small.or(layers).first().waitFor();
-  if (await small.isVisible()) await small.click();
-  await layers.waitFor();
+  await page.getByRole('button', { name: 'Layers' }).waitFor();
 }
 
 /** Where a part of the map is drawn, px from the map's corner. */
@@ -217,7 +213,7 @@ describe('the map of the page', function () {
       const asked = headers.length;
       // Another place: tiles that are not there yet.
       await page.locator('.map').focus();
-      for (let n = 0; n < 12; n++) await page.keyboard.press('ArrowRight');
+      for (let n = 0; n < 30; n++) await page.keyboard.press('ArrowRight');
       await askAgain(
         `${name}: asked`,
         async () => headers.length,
@@ -274,10 +270,23 @@ describe('the map of the page', function () {
 
   it('follows the vehicle until it is moved away, and again by one button; with the way ahead up the vehicle is lower', async () => {
     const page = await flyMap();
-    const { width, height } = (await page.locator('.map').boundingBox()) ?? { width: 0, height: 0 };
-    const off = async (x: number, y: number): Promise<number> => {
+    /** px from that part of what nothing lies over, across and down. */
+    const off = async (across: number, down: number): Promise<number> => {
       const at = await placeOf(page, '.live-vehicle');
-      return Math.hypot(at.x - width * x, at.y - height * y);
+      const middle = await page.locator('.map').evaluate(
+        (map, [x, y]) => {
+          const style = getComputedStyle(map);
+          const [top, right, bottom, left] = ['top', 'right', 'bottom', 'left'].map((edge) =>
+            Number.parseFloat(style.getPropertyValue(`--map-${edge}`)),
+          );
+          return {
+            x: (left ?? 0) + (map.clientWidth - (left ?? 0) - (right ?? 0)) * x,
+            y: (top ?? 0) + (map.clientHeight - (top ?? 0) - (bottom ?? 0)) * y,
+          };
+        },
+        [across, down] as const,
+      );
+      return Math.hypot(at.x - middle.x, at.y - middle.y);
     };
     const press = async (name: string): Promise<void> =>
       page.getByRole('button', { name, exact: true }).click();
@@ -386,19 +395,20 @@ describe('the map of the page', function () {
     await page.getByRole('button', { name: 'Stop measuring' }).click();
     expect(await page.$('.marker.ruler')).to.equal(null);
 
-    await map.click({ position: { x: 250, y: 250 } });
+    // Where nothing lies over it once it is tapped.
+    await map.click({ position: { x: 850, y: 350 } });
     await page.waitForSelector('.marker.target');
     const before = await placeOf(page, '.marker.target');
-    expect(Math.hypot(before.x - 250, before.y - 250)).to.be.below(4);
+    expect(Math.hypot(before.x - 850, before.y - 350)).to.be.below(4);
     const box = await map.boundingBox();
-    await page.mouse.move((box?.x ?? 0) + 250, (box?.y ?? 0) + 250);
+    await page.mouse.move((box?.x ?? 0) + 850, (box?.y ?? 0) + 350);
     await page.mouse.down();
-    await page.mouse.move((box?.x ?? 0) + 330, (box?.y ?? 0) + 300, { steps: 4 });
+    await page.mouse.move((box?.x ?? 0) + 930, (box?.y ?? 0) + 400, { steps: 4 });
     await page.mouse.up();
     await askAgain(
       'dragged',
       async () => placeOf(page, '.marker.target'),
-      ({ x, y }) => Math.hypot(x - 330, y - 300) < 6,
+      ({ x, y }) => Math.hypot(x - 930, y - 400) < 6,
     );
     const label = await page.locator('.map-label').allTextContents();
     expect(label.some((text) => /^[\d.]+ k?m · \d{3}°$/.test(text))).to.equal(true);

@@ -99,7 +99,7 @@ describe('the landscape', () => {
       return Buffer.from(planes.y).toString('base64');
     });
     expect(new Set(seen).size).to.equal(seen.length);
-    // Right wing down: more sky on the right, where the horizon rises in the picture's left.
+    // Right wing down: the horizon falls to the left, so there is sky on that side.
     draw({ up: 30, roll: 0.5 });
     const isSky = (across: number): boolean => (colour(across, 0.12)[1] ?? 0) > 126;
     expect([isSky(0.06), isSky(0.94)]).to.deep.equal([true, false]);

@@ -13,7 +13,7 @@ export function HeldOrder({
   holdMs,
   why = null,
   icon,
-  then,
+  onGiven,
 }: {
   readonly commands: Commands;
   readonly name: string;
@@ -25,7 +25,7 @@ export function HeldOrder({
   readonly why?: string | null;
   readonly icon?: IconNode;
   /** Called when it was given. */
-  readonly then?: () => void;
+  readonly onGiven?: () => void;
 }): JSX.Element | null {
   if (!offers(order.cmd)) return null;
   return (
@@ -39,7 +39,7 @@ export function HeldOrder({
       {...(ready === undefined ? {} : { onBegin: ready })}
       onConfirm={() => {
         give(name, ...before, order);
-        then?.();
+        onGiven?.();
       }}
     >
       {name}

@@ -15,11 +15,11 @@ const MOST_M = 500;
 export function TakeOff({
   commands: { give, whyNot, running, ready, row },
   arms,
-  then,
+  onGiven,
 }: {
   readonly commands: Commands;
   readonly arms: boolean;
-  readonly then?: () => void;
+  readonly onGiven?: () => void;
 }): JSX.Element {
   const [text, setText] = useState(String(USUAL_M));
   const height = Number(text);
@@ -56,7 +56,7 @@ export function TakeOff({
         {...(row === undefined ? {} : { row })}
         onConfirm={() => {
           give(name, ...(arms ? [{ cmd: 'arm' as const }] : []), { cmd: 'takeoff', args: [height] });
-          then?.();
+          onGiven?.();
         }}
       >
         {name}
@@ -73,10 +73,10 @@ function stepOf(height: number): number {
 /** The motors, without leaving the ground. */
 export function ArmSlide({
   commands: { give, whyNot, running, ready, row },
-  then,
+  onGiven,
 }: {
   readonly commands: Commands;
-  readonly then?: () => void;
+  readonly onGiven?: () => void;
 }): JSX.Element {
   return (
     <SlideConfirm
@@ -87,7 +87,7 @@ export function ArmSlide({
       {...(row === undefined ? {} : { row })}
       onConfirm={() => {
         give(t.fly.arm, { cmd: 'arm' });
-        then?.();
+        onGiven?.();
       }}
     >
       {t.fly.arm}

@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { go, place } from '../../app/route.ts';
 import { Tabs } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
+import css from './access.module.css';
 import { Audit } from './audit.tsx';
 import { Fleet } from './fleet.tsx';
 import { Overview } from './overview.tsx';
@@ -26,7 +27,7 @@ const ICONS: Readonly<Record<(typeof TABS)[number], IconNode>> = {
 export default function Access(): JSX.Element {
   const chosen = TABS.find((id) => id === place.value.rest[0]) ?? 'overview';
   return (
-    <>
+    <div class={css['access']}>
       <Tabs
         label={t.access.tabs}
         tabs={TABS.map((id) => ({ id, name: t.access.view.tab[id], icon: ICONS[id] }))}
@@ -51,6 +52,6 @@ export default function Access(): JSX.Element {
         {chosen === 'fleet' ? <Fleet /> : null}
         {chosen === 'audit' ? <Audit /> : null}
       </div>
-    </>
+    </div>
   );
 }

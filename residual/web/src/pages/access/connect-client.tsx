@@ -1,6 +1,7 @@
+import { signal } from '@preact/signals';
 import { Bot } from 'lucide';
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { SCOPES, type Scope } from '../../../../../shared/auth/scopes.ts';
 import { keysOf } from '../../../../../shared/member.ts';
 import { call } from '../../api/client.ts';
@@ -28,19 +29,28 @@ type Preset = keyof typeof PRESETS;
 const DAYS = [1, 7, 30, 90, 365] as const;
 const DAY_MS = 86_400_000;
 
+/** Where it was opened. Not of the component: with the key that is asked for the page is another caller, and is built anew. */
+const openedAt = signal<string | null>(null);
+
 /** A button that gives a program its own access: what it may, then what to paste there. Reading alone is chosen at first. */
 export function ConnectClient({ onMinted }: { readonly onMinted: () => void }): JSX.Element {
-  const [isOpen, setOpen] = useState(false);
+  const isOpen = openedAt.value === location.hash;
+  useEffect(
+    () => () => {
+      if (openedAt.peek() !== location.hash) openedAt.value = null;
+    },
+    [],
+  );
   const [token, setToken] = useState<Token | null>(null);
   const text = t.access.tokens;
   const closed = denied('mcp.tokens.post');
   const close = (): void => {
-    setOpen(false);
+    openedAt.value = null;
     setToken(null);
   };
   return (
     <>
-      <Button kind="primary" icon={Bot} onClick={() => setOpen(true)}>
+      <Button kind="primary" icon={Bot} onClick={() => (openedAt.value = location.hash)}>
         {t.access.view.ai.connect}
       </Button>
       <Dialog

@@ -139,7 +139,7 @@ function Lately(): JSX.Element {
 
 function More({ to, name }: { readonly to: string; readonly name: ComponentChildren }): JSX.Element {
   return (
-    <a class="button quiet" href={hrefOf('access', to)}>
+    <a class={css['more']} href={hrefOf('access', to)}>
       {name} <Icon of={ArrowRight} />
     </a>
   );

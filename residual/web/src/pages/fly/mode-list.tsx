@@ -46,10 +46,10 @@ const current = steady(() => fresh('heartbeat', (body) => body.mode));
 /** Every mode of the vehicle, the usual ones first; one that is held is switched to. */
 export function ModeList({
   commands: { give, whyNot, running, row },
-  then,
+  onGiven,
 }: {
   readonly commands: Commands;
-  readonly then: () => void;
+  readonly onGiven: () => void;
 }): JSX.Element {
   const kind = family.value;
   const now = current.value;
@@ -81,7 +81,7 @@ export function ModeList({
                   {...(row === undefined ? {} : { row })}
                   onConfirm={() => {
                     give(t.fly.switchTo(name), { cmd: 'mode', args: [name] });
-                    then();
+                    onGiven();
                   }}
                 >
                   {name}

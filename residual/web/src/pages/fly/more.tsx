@@ -41,7 +41,7 @@ export function More({
 }): JSX.Element {
   const noMission = hasMission.value ? null : t.fly.why.noMission;
   const now = phase.value;
-  const each = { commands, then: onClose } as const;
+  const each = { commands, onGiven: onClose } as const;
   return (
     <>
       <div class={css['grid']}>
@@ -89,7 +89,7 @@ export function More({
           order={{ cmd: 'resumeMission' }}
           why={noMission}
         />
-        <NextItem commands={commands} why={noMission} then={onClose} />
+        <NextItem commands={commands} why={noMission} onGiven={onClose} />
       </div>
       <Unfold title={t.fly.fine.title} icon={Crosshair}>
         <FineControl commands={commands} />
@@ -141,17 +141,17 @@ const next = steady(() => {
 function NextItem({
   commands,
   why,
-  then,
+  onGiven,
 }: {
   readonly commands: Commands;
   readonly why: string | null;
-  readonly then: () => void;
+  readonly onGiven: () => void;
 }): JSX.Element {
   const seq = next.value;
   return (
     <HeldOrder
       commands={commands}
-      then={then}
+      onGiven={onGiven}
       icon={SkipForward}
       name={t.fly.skipItem}
       order={{ cmd: 'missionSetCurrent', args: [seq ?? 0] }}

@@ -35,17 +35,17 @@ export function Sheets({
         {...{ shown, commands, onClose }}
       >
         {flies.value && commands.offers('takeoff') ? (
-          <TakeOff commands={commands} arms={phase.value === 'disarmed'} then={onClose} />
+          <TakeOff commands={commands} arms={phase.value === 'disarmed'} onGiven={onClose} />
         ) : null}
         {phase.value !== 'disarmed' ? null : (
           <div class={css['only-arm']}>
             <p class="hint">{t.fly.armHint}</p>
-            <ArmSlide commands={commands} then={onClose} />
+            <ArmSlide commands={commands} onGiven={onClose} />
           </div>
         )}
       </FlightSheet>
       <FlightSheet title={t.fly.mode} name="mode" {...{ shown, commands, onClose }}>
-        <ModeList commands={commands} then={onClose} />
+        <ModeList commands={commands} onGiven={onClose} />
       </FlightSheet>
       <FlightSheet title={t.fly.actions} name="more" {...{ shown, commands, onClose }}>
         <More commands={commands} onOpen={onOpen} onClose={onClose} />

@@ -6,21 +6,21 @@ import {
   LocateOff,
   MonitorOff,
   Settings2,
-  SignalZero,
+  WifiOff,
 } from 'lucide';
 import type { JSX } from 'preact';
 import { type Failsafe, failsafesOf } from '../../../../../shared/flight/failsafes.ts';
 import type { Family } from '../../../../../shared/flight/modes.ts';
 import { hrefOf } from '../../app/route.ts';
 import { number } from '../../parts/format.ts';
-import { Badge, Card, EmptyState, Icon } from '../../parts/parts.tsx';
+import { Card, EmptyState, Icon } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
 import type { Param } from './param.ts';
 import { meaning } from './param.ts';
 import css from './vehicle.module.css';
 
 const ICONS: Readonly<Record<Failsafe['failure'], IconNode>> = {
-  radio: SignalZero,
+  radio: WifiOff,
   station: MonitorOff,
   low: BatteryLow,
   critical: BatteryWarning,
@@ -46,13 +46,9 @@ export function Failsafes({
       )}
       <ul class={css['tiles']}>
         {found.map((each) => (
-          <li key={each.failure}>
+          <li key={each.failure} class={each.off ? css['off'] : ''}>
             <Icon of={ICONS[each.failure]} />
-            <strong>{t.vehicle.view.setup.failureNames[each.failure]}</strong>
-            <p>
-              {failsafeSentence(each, params.get(each.param))}{' '}
-              {each.off ? <Badge tone="warn">{t.vehicle.setup.nothing}</Badge> : null}
-            </p>
+            <p>{failsafeSentence(each, params.get(each.param))}</p>
             <a
               class="button plain"
               href={hrefOf('vehicle', 'parameters', each.param)}

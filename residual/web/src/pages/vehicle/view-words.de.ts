@@ -177,14 +177,6 @@ export const vehicleViewWordsDe: typeof vehicleViewWords = {
   },
   setup: {
     failsafesHint: 'Was das Fluggerät von selbst tut. Ändern lässt es sich mit dem Parameter daneben.',
-    failureNames: {
-      radio: 'Fernsteuerung verloren',
-      station: 'Bodenstation verloren',
-      low: 'Akku schwach',
-      critical: 'Akku kritisch',
-      estimator: 'Positionsschätzung schlecht',
-      fence: 'Zaun verletzt',
-    },
     noModes: 'Dieses Fluggerät hat keinen Schalter für Flugmodi.',
     change: (param) => `${param} ändern`,
   },

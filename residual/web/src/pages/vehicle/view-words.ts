@@ -168,14 +168,6 @@ export const vehicleViewWords = {
   },
   setup: {
     failsafesHint: 'What the vehicle does by itself. Change it with the parameter beside it.',
-    failureNames: {
-      radio: 'Radio lost',
-      station: 'Ground station lost',
-      low: 'Battery low',
-      critical: 'Battery critical',
-      estimator: 'Position estimate bad',
-      fence: 'Fence breached',
-    },
     noModes: 'This vehicle has no flight-mode switch.',
     change: (param: string) => `Change ${param}`,
   },

@@ -41,7 +41,11 @@ export function Tlogs(): JSX.Element {
             </div>
             <div class={css['acts']}>
               {may('tlogs.name.get') ? (
-                <a class="button plain" href={viewHref('node', name)} aria-label={text.openOne(name)}>
+                <a
+                  class="button plain"
+                  href={viewHref('node', name)}
+                  aria-label={t.vehicle.view.logs.openOne(name)}
+                >
                   <Icon of={ChartLine} /> {t.vehicle.view.logs.open}
                 </a>
               ) : null}

@@ -66,7 +66,7 @@ export function VehicleLogs(): JSX.Element {
                     <a
                       class="button plain"
                       href={viewHref('vehicle', String(id))}
-                      aria-label={t.vehicle.logs.openOf(id)}
+                      aria-label={t.vehicle.view.logs.openOne(t.vehicle.flights.vehicleLog(id))}
                     >
                       <Icon of={ChartLine} /> {t.vehicle.view.logs.open}
                     </a>

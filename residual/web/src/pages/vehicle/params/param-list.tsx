@@ -85,19 +85,20 @@ function Row({
             onClick={() => keepFavourite(name, !isStarred)}
           />
         </span>
-        <button
-          type="button"
-          class={css['open']}
-          aria-expanded={isOpen}
-          aria-labelledby={id}
-          aria-describedby={`${id}-about ${id}-value`}
-          onClick={onOpen}
-        >
-          <span>
-            <strong id={id}>{name}</strong>
+        <div class={css['cells']}>
+          <div>
+            <button
+              type="button"
+              class={css['open']}
+              aria-expanded={isOpen}
+              aria-describedby={`${id}-about ${id}-value`}
+              onClick={onOpen}
+            >
+              {name}
+            </button>
             <small id={`${id}-about`}>{label}</small>
-          </span>
-          <span id={`${id}-value`}>
+          </div>
+          <div id={`${id}-value`}>
             <span class={css['value']}>
               {next === undefined ? (
                 shownFloat(value)
@@ -108,8 +109,8 @@ function Row({
               )}
             </span>
             <small>{words}</small>
-          </span>
-          <span class={css['marks']}>
+          </div>
+          <div class={css['marks']}>
             {isChanged(param) === true && initial !== null ? (
               <Badge>{text.was(shownFloat(initial))}</Badge>
             ) : null}
@@ -118,8 +119,8 @@ function Row({
                 <Icon of={RotateCw} /> {text.rebootMark}
               </small>
             ) : null}
-          </span>
-        </button>
+          </div>
+        </div>
       </div>
       {isOpen ? <Editor param={param} /> : null}
     </li>

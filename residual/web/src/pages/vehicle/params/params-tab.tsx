@@ -97,7 +97,7 @@ export function ParamsTab(): JSX.Element {
               </EmptyState>
             ) : null}
             <ParamList
-              key={JSON.stringify(choice)}
+              key={`${JSON.stringify(choice)} ${params.length === 0}`}
               params={found}
               first={found.some(({ name }) => name === named) ? named : null}
             />
