@@ -1,7 +1,7 @@
-import type { HubWords } from './words.ts';
+import type { english } from './english.ts';
 
-/** The German words of words.ts. */
-export const hubDe: HubWords = {
+/** The German words of english.ts. */
+export const hubDe: typeof english = {
   title: 'Flotte',
   away: (seconds) => `Seit ${seconds} s keine Antwort vom Hub. Diese Seite kann veraltet sein.`,
   notLoaded: 'Dieser Teil der Seite ließ sich nicht laden. Die Seite neu laden.',

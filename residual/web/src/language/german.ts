@@ -1,12 +1,14 @@
 import { mapWordsDe } from '../map/words.de.ts';
+
 import { accessWordsDe } from '../pages/access/words.de.ts';
 import { extensionsWordsDe } from '../pages/extensions/words.de.ts';
 import { flyWordsDe } from '../pages/fly/words.de.ts';
 import { groundWordsDe } from '../pages/ground/words.de.ts';
 import { nodeWordsDe } from '../pages/node/words.de.ts';
-import { patternWordsDe } from '../pages/plan/pattern-words.de.ts';
+import { planWordsDe } from '../pages/plan/words.de.ts';
 import { setupWordsDe } from '../pages/setup/words.de.ts';
 import { vehicleWordsDe } from '../pages/vehicle/words.de.ts';
+
 import { english } from './english.ts';
 
 /** Every German word of the page: it says what the English words say. */
@@ -26,10 +28,10 @@ export const german: typeof english = {
     noAnswer: 'Der Knoten antwortet noch nicht. Neuer Versuch …',
     page: {
       fly: 'Fliegen',
-      plan: { ...english.plan, ...patternWordsDe },
+      plan: 'Planen',
       vehicle: 'Fluggerät',
       node: 'Knoten',
-      extensions: 'Erweiterungen',
+      extensions: 'Erweite\u00ADrungen',
       access: 'Zugang',
       ground: 'Bodenstation',
       setup: 'Einrichtung',
@@ -120,7 +122,7 @@ export const german: typeof english = {
     days: (n) => (n === 1 ? '1 Tag' : `${n} Tage`),
   },
   fly: flyWordsDe,
-  plan: { ...english.plan, ...patternWordsDe },
+  plan: planWordsDe,
   vehicle: vehicleWordsDe,
   node: nodeWordsDe,
   extensions: extensionsWordsDe,

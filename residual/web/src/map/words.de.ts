@@ -18,8 +18,8 @@ export const mapWordsDe: typeof mapWords = {
   layer: {
     track: 'Flugweg',
     mission: 'Mission',
-    fence: 'Geofence',
-    rally: 'Sammelpunkte',
+    fence: 'Zaun',
+    rally: 'Rally-Punkte',
     traffic: 'Andere Luftfahrzeuge',
     operator: 'Pilot',
   },

@@ -1,3 +1,4 @@
+import { accessViewWordsDe } from './view-words.de.ts';
 import type { accessWords } from './words.ts';
 
 /** The German words of words.ts. */
@@ -22,7 +23,7 @@ export const accessWordsDe: typeof accessWords = {
     enrol: 'Der Flotte beitreten',
   },
   tabs: 'Bereiche des Zugangs',
-  tab: { people: 'Personen', programs: 'Programme', audit: 'Protokoll' },
+  view: accessViewWordsDe,
   pin: {
     title: 'PIN',
     isSet: 'gesetzt',

@@ -1,7 +1,9 @@
+import { extensionsViewWordsDe } from './view-words.de.ts';
 import type { extensionsWords } from './words.ts';
 
 /** The German words of words.ts. */
 export const extensionsWordsDe: typeof extensionsWords = {
+  view: extensionsViewWordsDe,
   installed: 'Installierte Erweiterungen',
   none: 'Keine Erweiterungen installiert.',
   all: 'Alle Erweiterungen',

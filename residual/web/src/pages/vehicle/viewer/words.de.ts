@@ -1,7 +1,7 @@
-import type { ViewerWords } from './words.ts';
+import type { english } from './english.ts';
 
-/** The German words of words.ts. */
-export const viewerWordsDe: ViewerWords = {
+/** The German words of english.ts. */
+export const viewerWordsDe: typeof english = {
   title: 'Log-Betrachter',
   back: 'Zurück zu den Logs',
   drop: 'Ein Log hier ablegen oder auswählen: .bin (ArduPilot), .ulg (PX4), .tlog',
@@ -25,6 +25,11 @@ export const viewerWordsDe: ViewerWords = {
   rows: (count) => `${count} Zeilen`,
   textField: 'Text',
   more: (count) => `Mehr zeigen (${count})`,
+  presets: 'Fertige Diagramme',
+  preset: { battery: 'Akku', vibration: 'Vibration', attitude: 'Lage', gps: 'GPS' },
+  noPreset: 'Das Log hat keine solchen Nachrichten.',
+  lowest: (name, value, at) => `${name}, niedrigster Wert: ${value} bei ${at}`,
+  range: 'Ausschnitt des Logs',
   plots: 'Kurven',
   plot: (number) => `Diagramm ${number}`,
   addPlot: 'Noch ein Diagramm',
