@@ -1,3 +1,5 @@
+import { clamp, type GeoPoint } from '../../shared/flight/geo.ts';
+import type { Random } from '../../shared/random.ts';
 import type { Faults } from './faults.ts';
 import type { Firmware } from './firmware/firmware.ts';
 import { eventsFile, Px4Events } from './firmware/px4-events.ts';
@@ -8,7 +10,6 @@ import { type Craft, IDLE, MavSeverity, OFF, type Sticks } from './flight/craft.
 import { Failsafes } from './flight/failsafe.ts';
 import { Fence } from './flight/fence.ts';
 import type { FlightLog, LoggedState } from './flight/flight-log.ts';
-import { clamp, type GeoPoint } from './flight/geo.ts';
 import { defaultMission, Mission } from './flight/mission.ts';
 import type { ModeSet } from './flight/mode-set.ts';
 import { Modes } from './flight/modes.ts';
@@ -28,7 +29,6 @@ import { Signing } from './mavlink/signing.ts';
 import { Streams } from './mavlink/streams.ts';
 import type { TelemetryView } from './mavlink/telemetry-view.ts';
 import type { Frame } from './mavlink/wire.ts';
-import type { Random } from './random.ts';
 import type { Timers } from './timers.ts';
 
 export interface AutopilotOptions {

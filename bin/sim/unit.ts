@@ -1,7 +1,7 @@
+import { seededRandom } from '../../shared/random.ts';
 import { Autopilot, type AutopilotOptions } from './autopilot.ts';
 import type { Faults } from './faults.ts';
 import { Loop } from './loop.ts';
-import { seededRandom } from './random.ts';
 import { Timers } from './timers.ts';
 import type { ClientEvents } from './transports/sim-link.ts';
 

@@ -7,6 +7,7 @@ import { valueAt } from '../../shared/config/keys.ts';
 import { loadConfig } from '../../shared/config/load.ts';
 import { parseConfig } from '../../shared/config/parse.ts';
 import { setConfigKey } from '../../shared/config/write.ts';
+import { messageOf } from '../../shared/errors.ts';
 import type { Paths } from '../../shared/paths.ts';
 
 /** What a demo node (`npm start`) does before it starts. */
@@ -15,7 +16,7 @@ const HEAD = '# Written by `npm start`. Change it with PUT /api/config, or by ha
 const DRONE = `mavlink:
   source: sim
 video:
-  source: test
+  source: landscape
 `;
 /** Ports of its own: it runs beside the drone. */
 const GROUND_STATION = `agent:
@@ -49,6 +50,17 @@ export async function seedDemoConfig(paths: Paths, ground: boolean): Promise<voi
   const seed = parseConfig(GROUND_STATION, 'the seed');
   for (const key of ['agent.profile', 'api.port', 'api.tls_port', 'mavlink.endpoints'])
     if (!own.hasIn(key.split('.'))) await setConfigKey(paths, key, valueAt(seed, key));
+}
+
+/** The map of what that camera shows, at the first start. The node runs without it as well. */
+export async function seedDemoMap(paths: Paths): Promise<void> {
+  if (existsSync(paths.maps)) return;
+  try {
+    const { makeDemoMap } = await import('./demo-map.ts');
+    await makeDemoMap(paths.maps);
+  } catch (error) {
+    process.stderr.write(`svc: the demo's map could not be made: ${messageOf(error)}\n`);
+  }
 }
 
 /**

@@ -114,6 +114,7 @@ async function run(): Promise<void> {
   await demo?.checkOwner(demoFolder(null), process.getuid?.() ?? 0);
   await makeDirectories(paths);
   await demo?.seedDemoConfig(paths, flags.ground);
+  await demo?.seedDemoMap(paths);
   const loaded = await loadConfig(paths);
   const log = createLogger(NAME, loaded.config.logging.level);
   await rememberGoodConfig(paths, loaded, log);

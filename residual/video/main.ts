@@ -44,6 +44,7 @@ async function build(log: Logger): Promise<Program> {
     size: video.hero,
     passes265: video.codec === 'auto',
     extensionCameras: paths.cameraSockets,
+    linkSocket: paths.linkSocket,
     cameras: () => findCameras(process.env['SVC_SYS_DIR'], process.env['SVC_DEV_DIR']),
     csi: async () => csi.list(),
   });

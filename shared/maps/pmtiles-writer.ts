@@ -32,7 +32,7 @@ export interface ArchiveTile {
 }
 
 /** What the header and the metadata say of an archive. */
-export interface ArchiveAbout {
+interface ArchiveAbout {
   readonly tileType: TileType;
   /** Of the tiles: None for pictures, usually Gzip for vector tiles. */
   readonly tileCompression: Compression;

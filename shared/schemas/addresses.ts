@@ -37,7 +37,7 @@ export interface MavlinkEndpoint {
 
 /** The source of pictures, from `video.source`. */
 export type VideoSource =
-  | { readonly kind: 'none' | 'auto' | 'test' }
+  | { readonly kind: 'none' | 'auto' | 'bars' | 'landscape' }
   | { readonly kind: 'v4l2'; readonly device: string }
   | { readonly kind: 'libcamera'; readonly index: number }
   | { readonly kind: 'rtsp'; readonly url: string; readonly host: string }
@@ -157,8 +157,12 @@ export function parseVideoSource(text: string): VideoSource | null {
   switch (kind) {
     case 'none':
     case 'auto':
-    case 'test':
+    case 'bars':
+    case 'landscape':
       return text === kind ? { kind } : null;
+    case 'test':
+      // The older name.
+      return text === kind ? { kind: 'bars' } : null;
     case 'libcamera':
       // Without an index the first one.
       return text === kind || /^\d$/.test(rest) ? { kind, index: Number(rest) } : null;
@@ -236,7 +240,7 @@ export const FORMATS = {
   },
   'video-source': {
     forms:
-      'one of auto, none, test, v4l2:/dev/…, libcamera, libcamera:0 to libcamera:9, rtsp://host/path (without a login), rtp:IP-address:port, extension:ID',
+      'one of auto, none, landscape, bars, v4l2:/dev/…, libcamera, libcamera:0 to libcamera:9, rtsp://host/path (without a login), rtp:IP-address:port, extension:ID',
     fits: (text: string) => parseVideoSource(text) !== null,
   },
   'video-output': {

@@ -121,6 +121,21 @@ export const status = {
         memory_percent: nullableNumber,
         disk_percent: nullableNumber,
         temperature: { ...nullableNumber, description: 'hottest thermal zone, degrees Celsius' },
+        problems: {
+          type: 'array',
+          description:
+            'what the machine is short of, the worst first: by the means of the last minute, so that a short peak is none; a disk as it is',
+          items: {
+            type: 'object',
+            required: ['part', 'severity', 'detail'],
+            properties: {
+              part: { enum: ['cpu', 'memory', 'disk', 'temperature'] },
+              severity: { enum: ['warn', 'bad'] },
+              detail: { type: 'string' },
+            },
+            additionalProperties: false,
+          },
+        },
       },
       additionalProperties: false,
     },
@@ -162,6 +177,29 @@ export const system = {
       additionalProperties: { type: 'number' },
       description: 'thermal zone -> degrees Celsius',
     },
+    recent: {
+      type: 'object',
+      required: ['every_s', 'samples'],
+      description: 'the last ten minutes, the newest last; each sample is the mean of every_s seconds',
+      properties: {
+        every_s: { type: 'integer', description: 'seconds' },
+        samples: {
+          type: 'array',
+          maxItems: 120,
+          items: {
+            type: 'object',
+            required: ['cpu_percent', 'memory_percent', 'temperature'],
+            properties: {
+              cpu_percent: nullableNumber,
+              memory_percent: nullableNumber,
+              temperature: { ...nullableNumber, description: 'hottest thermal zone, degrees Celsius' },
+            },
+            additionalProperties: false,
+          },
+        },
+      },
+      additionalProperties: false,
+    },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
@@ -192,6 +230,7 @@ export const services = {
           kind: { enum: ['process', 'unit'], description: 'a process of this node, or a unit of systemd' },
           sub_state: { type: 'string', description: "systemd's word; units only" },
           memory_mb: { ...nullableNumber, description: 'PSS, MiB' },
+          cpu_seconds: { ...nullableNumber, description: 'processor time since it started, seconds' },
           state: { enum: ['starting', 'running', 'waiting', 'parked', 'stopped'] },
           pid: nullableInteger,
           restarts: nullableInteger,

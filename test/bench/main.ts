@@ -1,4 +1,4 @@
-/** `npm run bench [-- connector|extensions|fleet|flight-data|footprint|front|framing|hub-command|link|log-viewer|logs|missions|nat-video|page|relay|startup|thin-video|tls|video|vision ...]`: prints a table, writes bench-results/<time>.json. */
+/** `npm run bench [-- connector|extensions|fleet|flight-data|footprint|front|framing|hub-command|landscape|link|log-viewer|logs|map-frames|missions|nat-video|page|relay|startup|thin-video|tls|video|vision ...]`: prints a table, writes bench-results/<time>.json. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -12,9 +12,11 @@ import { benchFootprint } from './footprint.ts';
 import { benchFraming } from './framing.ts';
 import { benchFront } from './front.ts';
 import { benchHubCommand } from './hub-command.ts';
+import { benchLandscape } from './landscape.ts';
 import { benchLink } from './link.ts';
 import { benchLogViewer } from './log-viewer.ts';
 import { benchLogs } from './logs.ts';
+import { benchMapFrames } from './map-frames.ts';
 import { benchMissions } from './missions.ts';
 import type { BenchName } from './names.ts';
 import { benchNatVideo } from './nat-video.ts';
@@ -36,9 +38,11 @@ const BENCHES: Readonly<Record<BenchName, () => Promise<readonly Result[]>>> = {
   framing: benchFraming,
   front: benchFront,
   'hub-command': benchHubCommand,
+  landscape: benchLandscape,
   link: benchLink,
   'log-viewer': benchLogViewer,
   logs: benchLogs,
+  'map-frames': benchMapFrames,
   missions: benchMissions,
   'nat-video': benchNatVideo,
   page: benchPage,

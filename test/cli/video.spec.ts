@@ -63,7 +63,7 @@ describe('svc and the camera', function () {
     expect((await run('camera')).stdout).to.match(/^\* main +main +test\n {2}tail +Tail +test$/m);
     const { code, stdout, stderr } = await run('camera', 'tail');
     expect(code, stderr).to.equal(0);
-    expect(stdout.trim()).to.equal('tail is shown (test).');
+    expect(stdout.trim()).to.equal('tail is shown (bars).');
     expect(await shown()).to.include({ camera_id: 'tail' });
     const none = await run('camera', 'nose');
     expect([none.code, none.stderr]).to.deep.equal([EXIT.refused, none.stderr]);

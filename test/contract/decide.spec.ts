@@ -676,5 +676,5 @@ describe('decide: the order of docs/contract.md 4', () => {
 
 /** A target that the row's template matches. */
 function sample(row: Row): string {
-  return row.path.replace(/\{\*?[a-z_]+\}/g, 'x1');
+  return row.path.replace(/\{\*?([a-z_]+)\}/g, (_, name: string) => (/^[zxy]$/.test(name) ? '1' : 'x1'));
 }

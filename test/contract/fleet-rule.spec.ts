@@ -22,6 +22,7 @@ describe('the table for a caller of the fleet', () => {
       method: upgrade || method === 'ANY' ? 'GET' : method,
       target: path
         .replace('{*path}', upgrade ? 'api/telemetry/ws' : 'api/status')
+        .replaceAll(/\{[zxy]\}/g, '1')
         .replaceAll(/\{[a-z_]+\}/g, 'x1'),
       upgrade,
     });

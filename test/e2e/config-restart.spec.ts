@@ -355,6 +355,27 @@ describe('each config key is in force once what the answer names was restarted',
     caster.close();
   });
 
+  it('maps.sources, maps.cache_mb', async () => {
+    const source = {
+      id: 'aerial',
+      name: 'Aerial',
+      attribution: '© a',
+      min_zoom: 0,
+      max_zoom: 9,
+      tile: 'raster',
+    };
+    await apply('maps.cache_mb', 16); // test/contract/map-download.spec.ts sees the oldest go
+    await apply('maps.sources', [{ ...source, url: 'http://127.0.0.1:9/{z}/{x}/{y}' }]);
+    const list = await askAgain(
+      'svc-residual is back, with a source',
+      async () => (await get('/api/maps')).body,
+      ({ sources }) => Array.isArray(sources) && sources.length === 1,
+    );
+    expect(list).to.deep.include({ sources: [source], cache: { bytes: 0, limit: 16e6 } });
+    await undo('maps.sources', []);
+    await undo('maps.cache_mb', 512);
+  });
+
   it('upload.*', async () => {
     for (const [key, value] of [
       ['bucket', 'flights'],
@@ -425,7 +446,7 @@ describe('each config key is in force once what the answer names was restarted',
     await apply('video.password', 'wrong');
     await video(({ state }) => state === 'lost');
     await apply('video.source', 'test');
-    await video(({ state, source }) => state === 'running' && source === 'test');
+    await video(({ state, source }) => state === 'running' && source === 'bars');
   });
 
   it('video.encoder', async () => {

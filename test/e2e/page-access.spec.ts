@@ -36,15 +36,15 @@ describe('the page of who may use the node', function () {
 
   it('sets a PIN that the node then takes, and ends a session that was opened with it', async () => {
     const seen = watch(page, node.url);
-    await visit(page, 'access');
+    await visit(page, 'access/people');
     await page.locator('input[name=pin]').fill('4821');
     await page.locator('input[name=repeat]').fill('4821');
     await page.getByRole('button', { name: 'Set the PIN', exact: true }).click();
     await page.waitForFunction(() => /PIN changed/.test(document.body.innerText));
     const session = await verify('4821');
     await visit(page, 'node/update');
-    await visit(page, 'access');
-    await page.locator('button[aria-label^="Sign out"]').click();
+    await visit(page, 'access/people');
+    await page.locator('button[aria-label^="Sign out"]').first().click();
     // The one of the change itself, then ours.
     await page.waitForFunction(
       () => document.querySelectorAll('button[aria-label^="Sign out"]').length === 1,
@@ -74,7 +74,7 @@ describe('the page of who may use the node', function () {
   it('joins a fleet by a code, says whether its hub hears it, and leaves it when that is held', async () => {
     const hub = await FakeHub.start();
     const seen = watch(page, node.url);
-    await visit(page, 'access');
+    await visit(page, 'access/fleet');
     await page.locator('input[name=hub]').fill(hub.url);
     await page.locator('input[name=code]').fill(`svc1-${'0'.repeat(32)}-${'0'.repeat(32)}`);
     await page.getByRole('button', { name: 'Join the fleet', exact: true }).click();
@@ -96,7 +96,9 @@ describe('the page of who may use the node', function () {
   });
 
   it('makes a token that is shown once, with the line for an AI client, and revokes it', async () => {
-    await visit(page, 'access/programs');
+    await visit(page, 'access');
+    await page.getByRole('button', { name: 'Connect an AI client', exact: true }).click();
+    await checkAxe(page);
     await page.locator('input[name=label]').fill('laptop');
     await page.getByRole('button', { name: 'Create token', exact: true }).click();
     const token = await page.inputValue('dialog input[aria-label=Token]');
@@ -109,11 +111,12 @@ describe('the page of who may use the node', function () {
         readonly revoked: boolean;
       }[];
     expect((await listed())[0]).to.deep.include({ label: 'laptop', scopes: ['read'], revoked: false });
+    await checkAxe(page);
     await page.keyboard.press('Escape');
+    await visit(page, 'access/programs');
     await page.getByRole('button', { name: 'Revoke laptop', exact: true }).click();
-    await page.waitForFunction(() =>
-      /revoked/.test(document.querySelector('.access__list')?.textContent ?? ''),
-    );
+    await page.getByText('Revoked and expired (1)').click();
+    await page.getByText('revoked', { exact: true }).waitFor();
     expect((await listed())[0]).to.deep.include({ revoked: true });
     expect(await page.content()).to.not.include(token);
   });
@@ -125,7 +128,7 @@ describe('the page of who may use the node', function () {
     await page.waitForFunction(() => !/POST \/api\/mcp\/tokens/.test(document.body.innerText));
     await page.getByRole('button', { name: 'Verify', exact: true }).click();
     await page.waitForFunction(() => /The audit log is intact/.test(document.body.innerText));
-    for (const tab of ['people', 'programs', 'audit']) {
+    for (const tab of ['overview', 'people', 'programs', 'connection', 'fleet', 'audit']) {
       await visit(page, `access/${tab}`);
       await checkAxe(page);
     }

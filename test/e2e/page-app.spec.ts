@@ -92,7 +92,7 @@ describe('the page', function () {
     await page.waitForSelector('input[name=secret]');
     await page.locator('input[name=secret]').fill(KEY);
     await page.locator('form button[type=submit]').click();
-    await page.waitForSelector('main .page');
+    await page.waitForSelector('main[data-page=fly] > h1 + :not(.first)');
     expect(received).to.be.within(5000, MAX_GZIP_BYTES);
     await page.context().close();
   });

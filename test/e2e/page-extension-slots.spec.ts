@@ -14,6 +14,7 @@ import {
 } from '../support/browser.ts';
 import { makeExtension } from '../support/extensions.ts';
 import { PluginNode } from '../support/plugin-node.ts';
+import { TEST_CAMERA } from '../support/video-node.ts';
 
 const ID = 'org.example.older';
 const GRANTED = [
@@ -92,7 +93,7 @@ describe('what an extension shows in the node’s page', function () {
   let seen: Watch;
   before(async function () {
     if (noBrowser() !== null) this.skip();
-    [browser, plugins] = await Promise.all([openBrowser(), PluginNode.start()]);
+    [browser, plugins] = await Promise.all([openBrowser(), PluginNode.start({ config: TEST_CAMERA })]);
     page = await openPage(browser);
     page.setDefaultTimeout(15_000);
     seen = watch(page, plugins.node.url);

@@ -80,6 +80,7 @@ describe('the page of extensions', function () {
     const archive = join(folder, 'geofence.svcplug');
     await packFolder(project, { sign: { key: plugins.signer.key, signer: plugins.signer.id } }, archive);
     await open('#/extensions');
+    await page.getByRole('button', { name: 'Install an extension', exact: true }).click();
     await page.locator('input[type=file]').setInputFiles(archive);
     await page.waitForSelector('.extensions__review');
     expect(await page.$eval('.extensions__review', ({ textContent }) => textContent)).to.include(
@@ -138,7 +139,7 @@ describe('the page of extensions', function () {
     });
     // No frame of another extension is there any more.
     await open('#/extensions');
-    await page.waitForSelector('input[type=file]');
+    await page.getByRole('button', { name: 'Install an extension', exact: true }).waitFor();
     const { status } = await plugins.install(
       archive,
       '?requested_permissions=ui.slot.node-detail-tab,telemetry.subscribe',

@@ -7,6 +7,15 @@ import { telemetry } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
 import { svc } from '../support/svc.ts';
 
+/** Desk, tablet, and a phone both ways. */
+const SIZES = [
+  { width: 1920, height: 1080 },
+  { width: 1280, height: 800 },
+  { width: 768, height: 1024 },
+  { width: 844, height: 390 },
+  PHONE,
+] as const;
+
 /** A simulated vehicle is flown from the page; what it really did is asked over the API. */
 describe('flying from the page', function () {
   this.timeout(120_000);
@@ -51,6 +60,21 @@ describe('flying from the page', function () {
       }
     }
   };
+  /** Draws the thumb of a slide from its beginning to its end. */
+  const slide = async (name: string, share = 1): Promise<void> => {
+    const track = page.getByRole('button', { name, exact: true });
+    await track.scrollIntoViewIfNeeded();
+    const { x, y, width, height } = (await track.boundingBox()) ?? expect.fail();
+    const from = x + height / 2;
+    await page.mouse.move(from, y + height / 2);
+    await page.mouse.down();
+    await page.mouse.move(from + (width - height) * share, y + height / 2, { steps: 5 });
+    await page.mouse.up();
+  };
+  const sheet = async (button: string): Promise<void> => {
+    await page.getByRole('button', { name: button, exact: true }).click();
+    await page.waitForSelector('dialog[open]');
+  };
   const now = async (): Promise<Record<string, unknown>> => (await node.json('/api/telemetry')).body;
   const command = async (cmd: string, ...args: string[]): Promise<void> => {
     const { status, body } = await node.post('/api/command', { cmd, args });
@@ -61,9 +85,11 @@ describe('flying from the page', function () {
     await command('mode', 'RTL');
     try {
       await says('RTL mode not armable. Switch to GUIDED or STABILIZE.');
-      expect(await page.getByText('Ready to arm').count()).to.equal(0);
-      const arm = page.getByRole('button', { name: /^Arm\b/ }).first();
+      expect(await page.getByText('Ready to arm', { exact: true }).count()).to.equal(0);
+      const arm = page.getByRole('button', { name: 'Arm', exact: true });
       expect(await arm.getAttribute('aria-disabled')).to.equal('true');
+      await arm.click({ force: true });
+      await page.locator('.toasts').getByText('RTL mode not armable').waitFor();
       await page.getByRole('button', { name: 'Switch to GUIDED', exact: true }).click();
       await says('Switch to GUIDED: accepted.');
       await says('Ready to arm');
@@ -75,31 +101,39 @@ describe('flying from the page', function () {
   });
 
   it('a refused command shows the vehicle’s own words', async () => {
-    await page.getByText('More …').click();
-    await page.locator('.fly__mode-choice select').fill('FLIP');
-    await hold('Change mode');
+    await sheet('Mode');
+    expect(
+      await page
+        .getByRole('listitem')
+        .filter({ hasText: /^STABILIZE/ })
+        .getAttribute('aria-current'),
+    ).to.equal('true');
+    await hold('Switch to FLIP');
     await says('No such mode 14');
     expect(await now()).to.include({ armed: false, mode: 'STABILIZE' });
     seen.check();
   });
 
-  it('a short press does nothing; held, it arms and takes off to the height asked for, flies the mission, and lands', async () => {
+  it('a tap and half a slide do nothing; drawn to the end, it arms and takes off to the height asked for, flies the mission, and lands', async () => {
     await says('Ready to arm');
-    await page.getByText('Take off …').click();
+    await sheet('Take off');
     await page.getByLabel('Height above take-off point, m', { exact: true }).fill('5');
     const name = 'Arm and take off to 5 m';
     await page.getByRole('button', { name, exact: true }).click({ delay: 200 });
+    await slide(name, 0.6);
     expect(await page.$('.outcome .note')).to.equal(null);
     expect(await now()).to.include({ armed: false });
 
-    await hold(name);
+    await slide(name);
     await says(`${name}: accepted.`);
     await telemetry(
       node,
       ({ armed, position }) => armed === true && (position as { alt_rel: number }).alt_rel > 4,
     );
-    await says('In the air');
-    await page.getByText('Go to …').click();
+    await says('Flying');
+    await page.waitForSelector('.instruments__key-figures :text-matches("^0:[0-9]{2}$")');
+    await sheet('More commands');
+    await page.getByRole('button', { name: 'Go to …', exact: true }).click();
     await page.getByLabel('Latitude, °', { exact: true }).fill('48');
     await page.getByLabel('Longitude, °', { exact: true }).fill('11');
     await hold('Go');
@@ -107,7 +141,7 @@ describe('flying from the page', function () {
     const far = 'Go to 48, 11 anyway';
     await hold(far);
     await says(`${far}: accepted.`);
-    await page.getByText('More …').click();
+    await sheet('More commands');
     await hold('Start mission');
     await says('Start mission: accepted.');
     await telemetry(node, ({ mission }) => {
@@ -117,7 +151,7 @@ describe('flying from the page', function () {
     await hold('Land');
     await says('Land: accepted.');
     await telemetry(node, ({ mode }) => mode === 'LAND');
-    await says('On the ground');
+    await says('Disarmed');
     seen.check();
   });
 
@@ -155,7 +189,7 @@ describe('flying from the page', function () {
       await page.waitForFunction(
         ([where, wanted]) =>
           [...document.querySelectorAll(where)].some((at) => at.textContent?.includes(wanted)),
-        [`${selector} .badge.${tone}`, text] as const,
+        [`${selector}.${tone}`, text] as const,
       );
     };
     await page.goto(`${node.url}/#/fly`);
@@ -165,48 +199,104 @@ describe('flying from the page', function () {
       [30, 'bad', '30.0 % lost after FEC'],
     ] as const) {
       loss = percent;
-      await shown('.fly__strip', tone, chip);
+      await shown('.strip__strip .chip', tone, chip);
     }
     await page.goto(`${node.url}/#/node/radio`);
-    await shown('.node__node-page', 'bad', '30.0 % lost after FEC');
+    await shown('.node__node-page .badge', 'bad', '30.0 % lost after FEC');
+  });
+
+  it('keeps every command in sight and large enough for a finger, whatever the window', async () => {
+    for (const size of SIZES) {
+      await page.setViewportSize(size);
+      const boxes = await page.$$eval('.dock__dock button', (all) =>
+        all.map((each) => {
+          const { left, right, top, bottom, width, height } = each.getBoundingClientRect();
+          const at = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+          const isSeen = left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight;
+          return { isSeen: isSeen && at !== null && each.contains(at), large: width >= 44 && height >= 44 };
+        }),
+      );
+      expect(boxes, `${size.width}x${size.height}`).to.deep.equal(
+        boxes.map(() => ({ isSeen: true, large: true })),
+      );
+      expect(boxes).to.have.length(5);
+    }
+  });
+
+  it('a key does nothing to the vehicle by a press, and what its button does when it is held', async () => {
+    await command('mode', 'GUIDED');
+    await command('arm');
+    await command('takeoff', '5');
+    await says('Flying');
+    const orders: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().endsWith('/api/command')) orders.push(request.postData() ?? '');
+    });
+    for (const key of ['l', 'r', 'h', 'L', ' ', 'Enter']) await page.keyboard.press(key, { delay: 20 });
+    await page.keyboard.press('?');
+    await page.waitForSelector('dialog[open] kbd');
+    await page.keyboard.down('l');
+    await page.keyboard.press('Escape');
+    await page.keyboard.up('l');
+    expect(orders).to.deep.equal([]);
+    await page.keyboard.down('l');
+    await says('Land: accepted.');
+    await page.keyboard.up('l');
+    expect(orders).to.deep.equal([JSON.stringify({ cmd: 'land', args: [] })]);
+    await says('Disarmed', 60_000);
   });
 
   it('has no barrier that axe knows of, on a desktop and on a phone', async () => {
-    await checkAxe(page);
-    await page.setViewportSize(PHONE);
-    await checkAxe(page);
-    await page.getByLabel('Enlarge map', { exact: true }).click();
-    await checkAxe(page);
-    const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
-    expect(wide).to.equal(false);
+    for (const theme of ['light', 'dark', 'sun']) {
+      await page.evaluate((name) => (document.documentElement.dataset['theme'] = name), theme);
+      for (const size of SIZES) {
+        await page.setViewportSize(size);
+        await checkAxe(page);
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+        expect(wide, `${theme} ${size.width}`).to.equal(false);
+      }
+      await page.setViewportSize(PHONE);
+      for (const name of ['Take off', 'Mode', 'More commands', 'Instruments', 'Vehicle messages']) {
+        const button = page.getByRole('button', { name, exact: true });
+        if ((await button.getAttribute('aria-disabled')) === 'true') continue;
+        await sheet(name);
+        await checkAxe(page);
+        await page.keyboard.press('Escape');
+      }
+    }
   });
 
   it('shows no value of a lost vehicle as one of now', async () => {
     const figure = async (label: string): Promise<string> =>
       page.$$eval(
-        '.fly__key-figures .stat, .stats .stat',
+        '.instruments__key-figures .stat, .stats .stat',
         (all, wanted) =>
           all.find((each) => each.querySelector('dt')?.textContent === wanted)?.querySelector('dd')
             ?.textContent ?? '',
         label,
       );
     expect(await figure('Height')).to.match(/ m$/);
+    await sheet('Instruments');
     const pid = node.pid('svc-sim');
     process.kill(pid, 'SIGSTOP');
     try {
-      await says('Link lost');
+      await page.getByRole('alert').getByText('Link lost for').waitFor();
       // What came after the last heartbeat is as much younger.
-      await page.waitForSelector('.vehicle.old');
-      await page.waitForSelector('.fly__horizon.stale');
+      await page.waitForSelector('.vehicle.old', { state: 'attached' });
+      await page.waitForSelector('.instruments__horizon.stale');
       for (const label of ['Height', 'Ground speed', 'Climb', 'Heading', 'Position'])
         expect(await figure(label), label).to.match(/^–/);
       // Each value is as old as it came, and the battery's need not have come before the position's.
       await page.waitForFunction(
-        () => !/\d V|sat\..*\d/.test(document.querySelector('.fly__strip')?.textContent ?? '0 V'),
+        () =>
+          ![...document.querySelectorAll('.strip__strip, .instruments__key-figures')].some((each) =>
+            / V\b| · \d/.test(each.textContent),
+          ),
       );
     } finally {
       process.kill(pid, 'SIGCONT');
     }
-    await says('Not ready to arm: LAND mode not armable');
+    await says('Not ready to arm');
+    await says('LAND mode not armable');
   });
 });

@@ -72,13 +72,54 @@ describe('the picture on the page', function () {
     });
     after(async () => node?.stop());
 
+    it('fills the window with the picture, swaps it by one tap, and makes the map the main thing while there is none', async () => {
+      const page = await browser.newPage();
+      await signIn(page, node.url, KEY);
+      await says(page, 'live');
+      const large = async (what: 'picture' | 'map'): Promise<void> => {
+        const [shown, other] = what === 'picture' ? ['video', '.map'] : ['.map', 'video'];
+        await page.waitForFunction(
+          ([big, small]) => {
+            const stage = document.querySelector('main')?.getBoundingClientRect();
+            const [whole, inset] = [big, small].map(
+              (each) => document.querySelector(`.fly__pane ${each}`)?.getBoundingClientRect().width ?? 0,
+            );
+            return stage !== undefined && whole === stage.width && (inset ?? 0) < stage.width / 3;
+          },
+          [shown, other] as const,
+        );
+      };
+      await large('picture');
+      await page.getByRole('button', { name: 'Enlarge map', exact: true }).click();
+      await large('map');
+      await page.keyboard.press('m');
+      await large('picture');
+      process.kill(node.pid('svc-video'), 'SIGSTOP');
+      try {
+        await page.waitForSelector('.picture-none.map-large', { timeout: 60_000 });
+        await page
+          .getByText(/^No picture/)
+          .first()
+          .waitFor();
+        expect(await page.isVisible('video')).to.equal(false);
+        expect(await page.getByRole('button', { name: /^Enlarge/ }).count()).to.equal(0);
+        expect(await page.getByRole('button', { name: 'Snapshot', exact: true }).count()).to.equal(0);
+      } finally {
+        process.kill(node.pid('svc-video'), 'SIGCONT');
+      }
+      // It comes back as the small one.
+      await page.getByRole('button', { name: 'Enlarge video', exact: true }).waitFor({ timeout: 60_000 });
+      await large('map');
+      await page.close();
+    });
+
     it('asks for the PIN or the key in people’s words, and tries nothing without it', async () => {
       const page = await browser.newPage();
       await page.clock.install();
       const sent: string[] = [];
       page.on('request', (request) => sent.push(new URL(request.url()).pathname));
       await page.goto(`${node.url}/#/fly`);
-      await page.getByLabel('PIN, pairing key or token').fill('svc_wrong');
+      await page.locator('input[name=secret]').fill('svc_wrong');
       await page.click('form button[type=submit]');
       await page.getByText('Wrong PIN, key or token.').waitFor();
       await page.waitForLoadState('networkidle');

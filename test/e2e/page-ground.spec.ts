@@ -81,11 +81,12 @@ describe('the page of a ground station', function () {
     await visit(page, 'node/update');
     await asked;
     await page.getByRole('button', { name: 'Back to the ground station', exact: true }).click();
-    await page.waitForSelector('main[data-page=ground] .page');
+    await page.waitForSelector('main[data-page=ground] .ground__pilot');
   });
 
   it('asks for the device id before a factory reset, and can be used by everybody', async () => {
     await visit(page, 'ground');
+    await page.getByText('Back to the first day').click();
     await page.waitForFunction(() => /Type the device ID first/.test(document.body.innerText));
     await checkAxe(page);
     // Of the same kind as before, as another one would load the page anew.

@@ -93,8 +93,9 @@ describe("the fleet's page of a hub", function () {
     const { body } = await hub.request('second', code.split('-').at(-1) ?? '');
     expect((await hub.call('POST', '/v1/enroll', { credential: null, body })).status).to.equal(201);
     await visit(page, 'access');
-    await page.locator('input[name=label]').fill('desk');
-    await page.locator('main form button[type=submit]').click();
+    const form = page.getByRole('region', { name: 'Create credential' });
+    await form.locator('input[name=label]').fill('desk');
+    await form.locator('button[type=submit]').click();
     await page.waitForSelector('dialog[open]');
     const [credential = ''] = await inputsOf(page, 'dialog input');
     await page.keyboard.press('Escape');

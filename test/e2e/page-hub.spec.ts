@@ -297,10 +297,11 @@ describe("the fleet's page", function () {
     const page = await openPage(browser);
     await signIn(page, hub);
     await visit(page, 'access');
-    await page.locator('input[name=label]').fill('crew');
-    await page.locator('input[name=nodes]').fill('node-00001, node-00002');
-    await page.getByText('safe_write:').click();
-    await page.locator('form button[type=submit]').click();
+    const form = page.getByRole('region', { name: 'Create credential' });
+    await form.locator('input[name=label]').fill('crew');
+    await form.locator('input[name=nodes]').fill('node-00001, node-00002');
+    await form.getByText('safe_write:').click();
+    await form.locator('button[type=submit]').click();
     await page.waitForSelector('dialog[open]');
     const [shown] = await inputsOf(page, 'dialog input');
     expect(shown).to.equal('svc_mc_87654321_secret');

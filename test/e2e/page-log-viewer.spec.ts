@@ -58,10 +58,10 @@ describe('the log viewer of the page', function () {
     await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), text, { polling: 100 });
   };
   const press = async (name: string): Promise<void> =>
-    page.getByRole('button', { name, exact: true }).click();
+    page.getByRole('button', { name, exact: true }).first().click();
   const choose = async (search: string, field: string): Promise<void> => {
     await page.getByRole('searchbox', { name: 'Search messages and fields', exact: true }).fill(search);
-    await page.locator('.viewer__tree label').getByText(field).click();
+    await page.locator('.viewer__tree label').getByText(field).first().click();
   };
   /** Whether anything was drawn where lines are. */
   const drawn = async (plot: number): Promise<number> =>
@@ -76,7 +76,7 @@ describe('the log viewer of the page', function () {
     const path = join(node.base, 'flight.bin');
     await writeFile(path, bytes);
     await visit(page, 'vehicle/logs');
-    await press('Open a log file');
+    await page.getByRole('link', { name: 'Open a log file', exact: true }).click();
     const picker = page.locator('.drop input[type=file]');
     await picker.setInputFiles(path);
     await says('ArduPilot: ');
@@ -104,17 +104,21 @@ describe('the log viewer of the page', function () {
 
   it('opens a telemetry log of the node on a phone, with its track, and zooms', async () => {
     await page.setViewportSize(PHONE);
-    await visit(page, 'vehicle/logs');
-    await press(`Open ${TLOG}`);
+    await visit(page, 'vehicle/logs/node');
+    await page.getByRole('link', { name: `Plot ${TLOG}`, exact: true }).click();
     await says('telemetry log: ');
     await says('QLOITER');
     await page.waitForSelector('.viewer__map polyline');
     await choose('vfr_hud 1/1.cl', 'climb');
     await says('VFR_HUD 1/1.climb: ');
+    await press('Battery');
+    await says('SYS_STATUS 1/1.voltage_battery: ');
+    await press('Attitude');
+    await says('ATTITUDE 1/1.roll: ');
     await press('Zoom in');
     await press('Later');
     await press('Whole log');
-    await page.locator('.viewer__marks li:first-child button').click();
+    await page.locator('.viewer__marks li:first-child button').first().click();
     await page.waitForSelector('.viewer__map .vehicle');
     await checkAxe(page);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);

@@ -105,7 +105,7 @@ describe('the page of the node itself', function () {
   it('follows the log, and finds words in it', async () => {
     await visit(page, 'node/log');
     await page.waitForFunction(() =>
-      /svc-link/.test(document.querySelector('.node__log')?.textContent ?? ''),
+      /svc-link/.test(document.querySelector('.log__log')?.textContent ?? ''),
     );
     await page.locator('input[type=search]').fill('nothing-says-this');
     await page.waitForFunction(() => /No matching entries/.test(document.body.innerText));
@@ -147,7 +147,7 @@ describe('the page of the node itself', function () {
     await visit(page, 'node/overview');
     await visit(page, 'node/metrics');
     for (const range of ['1 hour', '7 days']) {
-      await page.getByRole('button', { name: range, exact: true }).click();
+      await page.getByText(range, { exact: true }).click();
       await page.waitForFunction(() =>
         /Battery voltage: [0-9.]+ now, lowest 5.25, highest [0-9.]+ V/.test(document.body.innerText),
       );

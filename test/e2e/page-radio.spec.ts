@@ -30,7 +30,7 @@ describe('the radio on the page of the vehicle', function () {
   after(async () => browser?.close());
 
   /** A vehicle of this simulator with a page on its set-up. */
-  async function open(...args: string[]) {
+  async function open(section: 'radio' | 'modes', ...args: string[]) {
     const sim = await SimProcess.start('--param-rate', '4000', ...args);
     const node = await TestNode.start({
       simulated: false,
@@ -40,7 +40,7 @@ describe('the radio on the page of the vehicle', function () {
     const page = await openPage(browser, PHONE);
     const seen = watch(page, node.url);
     await signIn(page, node.url, KEY);
-    await visit(page, 'vehicle/setup');
+    await visit(page, `vehicle/setup/${section}`);
     return {
       sim,
       page,
@@ -95,7 +95,7 @@ describe('the radio on the page of the vehicle', function () {
   }
 
   it('is calibrated: what was seen is shown against what is there, and written by a held button', async () => {
-    await using vehicle = await open();
+    await using vehicle = await open('radio');
     const { page, param, move } = vehicle;
     await says(page, 'Take the propellers off, then tick the box.');
     await page
@@ -125,7 +125,7 @@ describe('the radio on the page of the vehicle', function () {
   });
 
   it('is not calibrated without a radio, and stops when it is lost or the vehicle arms', async () => {
-    await using vehicle = await open('--radio-lost');
+    await using vehicle = await open('radio', '--radio-lost');
     const { page, sim } = vehicle;
     await says(page, 'No radio receiver is heard.');
     await sim.fault({ radioLost: false });
@@ -145,7 +145,7 @@ describe('the radio on the page of the vehicle', function () {
   });
 
   it('PX4 is told which stick is on which channel, too', async () => {
-    await using vehicle = await open('--firmware', 'px4');
+    await using vehicle = await open('radio', '--firmware', 'px4');
     const { page, param } = vehicle;
     await page
       .getByRole('checkbox', { name: 'All propellers are off, the radio is on', exact: true })
@@ -166,7 +166,7 @@ describe('the radio on the page of the vehicle', function () {
   });
 
   it('shows the position of the switch for the flight mode, and is told the modes of the others', async () => {
-    await using vehicle = await open();
+    await using vehicle = await open('modes');
     const { page, param, move } = vehicle;
     const choose = async (name: string, value: string): Promise<void> => {
       const select = page.getByRole('combobox', { name, exact: true });
@@ -202,14 +202,14 @@ describe('the radio on the page of the vehicle', function () {
 
   it('knows PX4’s modes, and says nothing of a switch of a submarine', async () => {
     {
-      await using vehicle = await open('--firmware', 'px4');
+      await using vehicle = await open('modes', '--firmware', 'px4');
       const select = vehicle.page.getByRole('combobox', { name: 'Position 1', exact: true });
       await select.selectOption('2');
       await says(vehicle.page, 'Not written yet. On the vehicle: Unassigned');
       await hold(vehicle.page, 'Write to the vehicle', 'Written and read back:');
       expect(await vehicle.param('COM_FLTMODE1')).to.equal(2);
     }
-    await using sub = await open('--vehicle', 'sub');
+    await using sub = await open('modes', '--vehicle', 'sub');
     await says(sub.page, 'Radio calibration');
     expect(await sub.page.evaluate(() => document.body.innerText)).to.not.include('Flight-mode switch');
   });

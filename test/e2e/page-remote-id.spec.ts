@@ -91,7 +91,7 @@ describe('Remote ID on the page', function () {
 
   it('takes a place that is typed in, and says what is not set', async () => {
     await signIn(page, node.url, KEY);
-    await visit(page, 'vehicle/setup');
+    await visit(page, 'vehicle/link/remote-id');
     await says('The transmitter says: missing OP_LOC');
     await says('No operator number is set: none is sent.');
     const name = 'Operator’s place (latitude, longitude, altitude)';
@@ -112,7 +112,7 @@ describe('Remote ID on the page', function () {
     await page.context().grantPermissions(['geolocation'], { origin: node.url });
     await page.context().setGeolocation({ latitude: 48.1, longitude: 11.5, accuracy: 400 });
     await signIn(page, node.url, KEY);
-    await visit(page, 'vehicle/setup');
+    await visit(page, 'vehicle/link/remote-id');
     const bodies = sentPlaces();
     await page.getByRole('checkbox', FOLLOW).click();
     await says('knows its place to 400 m only');
@@ -144,7 +144,7 @@ describe('Remote ID on the page', function () {
     await page.context().grantPermissions(['geolocation'], { origin: node.url });
     await page.context().setGeolocation({ latitude: 48.1, longitude: 11.5, accuracy: 8 });
     await signIn(page, node.url, KEY);
-    await visit(page, 'vehicle/setup');
+    await visit(page, 'vehicle/link/remote-id');
     const bodies = sentPlaces();
     await page.getByRole('checkbox', FOLLOW).click();
     await says('exact to 8 m.');
@@ -160,14 +160,14 @@ describe('Remote ID on the page', function () {
       Object.defineProperty(window, 'isSecureContext', { value: false });
     });
     await signIn(page, node.url, KEY);
-    await visit(page, 'vehicle/setup');
+    await visit(page, 'vehicle/link/remote-id');
     await says('Browsers tell where they are only to a page that was opened by HTTPS.');
     expect(await page.getByRole('checkbox', FOLLOW).count()).to.equal(0);
     const other = await page.context().newPage();
     await page.close();
     page = other;
     await signIn(page, node.url, KEY);
-    await visit(page, 'vehicle/setup');
+    await visit(page, 'vehicle/link/remote-id');
     const session = await page.context().newCDPSession(page);
     await session.send('Browser.setPermission', {
       permission: { name: 'geolocation' },

@@ -7,6 +7,7 @@ import { buffer } from 'node:stream/consumers';
 import { connect } from 'node:tls';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
+import { askAgain } from '../support/ask-again.ts';
 import { checkAxe, noBrowser, openBrowser, openPage, signIn, visit, watch } from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
@@ -21,14 +22,12 @@ async function says(page: Page, words: string): Promise<void> {
 
 /** Until the browser keeps the page, and its worker answers for it. */
 async function kept(page: Page): Promise<void> {
-  await page.waitForFunction(
-    async () => {
+  const state = async (): Promise<string> =>
+    page.evaluate(async () => {
       const registration = await navigator.serviceWorker.getRegistration();
-      return registration?.active?.state === 'activated' && registration.waiting === null;
-    },
-    undefined,
-    { polling: 200 },
-  );
+      return registration?.waiting === null ? (registration.active?.state ?? 'none') : 'another waits';
+    });
+  await askAgain('the page is kept', state, (is) => is === 'activated');
 }
 
 describe('the page by HTTPS', function () {
@@ -210,19 +209,19 @@ describe('the page that a browser keeps', function () {
     expect(former).to.match(/^[\w-]{8}$/);
     changed.text = (text) => text.replaceAll(former ?? '', `${former ?? ''}x`);
     await page.evaluate(async () => (await navigator.serviceWorker.ready).update());
-    await says(page, 'A new version is there.');
+    await says(page, 'The node has a new version of this page.');
     const loaded = page.waitForEvent('load');
     await page.getByRole('button', { name: 'Reload', exact: true }).click();
     await loaded;
     await page.waitForSelector('input[name=secret]');
     expect(await build()).to.equal(`${former ?? ''}x`);
-    await page.waitForFunction(
-      async (name) => (await caches.keys()).join() === name,
-      `svc-page-${former ?? ''}x`,
-      { polling: 200 },
+    await askAgain(
+      'the former page is kept no longer',
+      async () => page.evaluate(async () => (await caches.keys()).join()),
+      (names) => names === `svc-page-${former ?? ''}x`,
     );
     await kept(page);
-    expect(await page.getByText('A new version is there.').count()).to.equal(0);
+    expect(await page.getByText('The node has a new version of this page.').count()).to.equal(0);
     await page.context().close();
     await changed.stop();
   });
@@ -233,7 +232,7 @@ describe('the page that a browser keeps', function () {
       path === '/api/version' ? text.replace(/"agent_version":"[^"]*"/, '"agent_version":"99.0.0"') : text;
     const page = await openPage(browser);
     await page.goto(`${changed.url}/`);
-    await says(page, 'A new version is there.');
+    await says(page, 'The node has a new version of this page.');
     expect(await page.$('input[name=secret]')).to.equal(null);
     changed.text = (text) => text;
     await page.getByRole('button', { name: 'Reload', exact: true }).click();

@@ -53,12 +53,16 @@ describe('a tab and its session', function () {
 
   it('a tab that signed in with the key stays signed in after a reload, keeps no key, and asks for it where only that will do', async () => {
     const page = await context.newPage();
+    const connect = async (): Promise<void> =>
+      page.getByRole('button', { name: 'Connect an AI client', exact: true }).click();
     await signIn(page, node.url, KEY, 'access/programs');
+    await connect();
     await page.waitForSelector('input[name=label]');
     expect(await kept(page)).to.not.include(KEY);
     await page.reload();
     await page.waitForSelector('nav');
     expect(await page.$('main.sign-in')).to.equal(null);
+    await connect();
     await page.waitForSelector('input[name=key]');
     expect(await page.$('input[name=label]'), 'a session makes no token').to.equal(null);
     await page.locator('input[name=key]').fill(`${KEY}x`);
@@ -80,7 +84,7 @@ describe('a tab and its session', function () {
 
   it('a change of the PIN in the tab of the key leaves it signed in, also after a reload', async () => {
     const page = await context.newPage();
-    await signIn(page, node.url, KEY, 'access');
+    await signIn(page, node.url, KEY, 'access/people');
     await page.locator('input[name=pin]').fill(PIN);
     await page.locator('input[name=repeat]').fill(PIN);
     await page.getByRole('button', { name: 'Set the PIN', exact: true }).click();

@@ -38,40 +38,55 @@ describe('the page of the set-up', function () {
     return steps.find((step) => step.id === id)?.state;
   };
 
-  it('opens by itself on a node that nobody set up; a name and a profile are set, and a step is skipped', async () => {
+  it('opens by itself on a node that nobody set up, without navigation; a name and a profile are set', async () => {
     await title('Name this node');
+    await page.getByRole('progressbar', { name: 'Set-up', exact: true }).waitFor();
+    expect(await page.locator('nav').count()).to.equal(0);
     await checkAxe(page);
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('heron');
-    await button('Set and continue').click();
+    await button('Continue').click();
     await title('Drone or ground station?');
+    await checkAxe(page);
     const config = (await (await node.fetch('/api/config')).json()) as { agent: { name: string } };
     expect(config.agent.name).to.equal('heron');
-    await button('Set and continue').click();
+    await button('Continue').click();
     await title('Set a PIN');
     expect([await stateOf('name'), await stateOf('profile')]).to.deep.equal(['complete', 'complete']);
-    await button('Skip').click();
-    await title('Flight controller');
-    expect(await stateOf('pin')).to.equal('skipped');
+    seen.check();
+  });
+
+  it('what is skipped can be gone back to; what the node found by itself is passed over', async () => {
+    await button('Skip for now').click();
+    // The flight controller, no camera and the network are on the way, and need no answer.
+    await title('Pair this node');
+    expect([await stateOf('pin'), await stateOf('fc')]).to.deep.equal(['skipped', 'complete']);
     await button('Back').click();
-    await button('Do it now').click();
-    await page.getByRole('heading', { name: 'Set a PIN', exact: true }).waitFor();
-    await page.waitForFunction(
-      () => document.querySelector('.setup__one-step .badge')?.textContent === 'to do',
-    );
-    expect(await stateOf('pin')).to.equal('needs_action');
+    await title('Set a PIN');
     seen.check();
   });
 
   it('a reload stays at the step; with the PIN this browser holds a session', async () => {
     await page.reload();
     await title('Set a PIN');
-    for (const name of ['pin', 'again']) await page.locator(`input[name=${name}]`).fill('482913');
-    await button('Set and continue').click();
-    await page.waitForFunction(() => document.querySelector('.menu .card button') !== null);
-    await page.locator('.menu summary').click();
+    await page.locator('input[name=pin]').fill('482913');
+    await button('Continue').click();
+    await title('Pair this node');
+    await button('Menu').click();
     await button('Sign out').waitFor();
-    await page.locator('.menu summary').click();
+    await button('Close').click();
     expect(await stateOf('pin')).to.equal('complete');
+    seen.check();
+  });
+
+  it('shows the flight controller that was found, and takes it with one touch', async () => {
+    await page.evaluate(() => {
+      location.hash = '#/setup/fc';
+    });
+    await title('Flight controller');
+    await page.getByText('ArduPilot').waitFor();
+    await checkAxe(page);
+    await button('Use it').click();
+    await title('Pair this node');
     seen.check();
   });
 
@@ -90,15 +105,13 @@ describe('the page of the set-up', function () {
     await page.waitForSelector('.copyable input');
     await checkAxe(page);
     await page.getByRole('checkbox', { name: 'I have saved it', exact: true }).click();
-    await page.locator('.setup__one-step .button.primary').click();
-    await page.waitForFunction(() => document.querySelector('.copyable') === null);
+    await button('Continue').click();
+    await title('All set');
     expect(await stateOf('pairing', key)).to.equal('complete');
+    await page.getByRole('link', { name: /^Flight controller/ }).waitFor();
+    await checkAxe(page);
     seen.check();
-
-    await page.evaluate(() => {
-      location.hash = '#/setup/finish';
-    });
-    await button('Finish set-up').click();
+    await button('Fly').click();
     await page.waitForFunction(() => location.hash === '#/fly');
     expect(await stateOf('finish', key)).to.equal('complete');
   });

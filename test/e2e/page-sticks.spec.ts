@@ -48,11 +48,17 @@ describe('flying by hand, on the page', function () {
   const says = async (text: string): Promise<void> => {
     await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), text, { polling: 50 });
   };
+  const open = async (): Promise<void> => {
+    await page.getByRole('button', { name: 'More commands', exact: true }).click();
+    await page.getByRole('button', { name: 'Fly by hand', exact: true }).click();
+  };
   const choosePad = async (): Promise<void> => {
+    await open();
     const source = await page.waitForSelector('select:has(option[value="0"])');
     await source?.selectOption('0');
   };
   const take = async (): Promise<void> => {
+    if (!(await page.getByRole('button', { name: 'Take the sticks', exact: true }).isVisible())) await open();
     await page.getByRole('button', { name: 'Take the sticks', exact: true }).hover();
     await page.mouse.down();
     await page.getByRole('button', { name: 'Let go of the sticks', exact: true }).waitFor();
@@ -101,7 +107,7 @@ describe('flying by hand, on the page', function () {
 
   it('one that has a button for a mode gives it once', async () => {
     await choosePad();
-    await page.getByText('Sticks and buttons …').click();
+    await page.getByText('Sticks and buttons', { exact: true }).click();
     const button = page.getByLabel('Button 2', { exact: true });
     await button.selectOption('ALT_HOLD');
     await take();
@@ -125,13 +131,17 @@ describe('flying by hand, on the page', function () {
     await says('Your sticks fly the vehicle.');
     await visit(page, 'plan');
     await visit(page, 'fly');
+    await open();
     await says('Nothing is sent.');
   });
 
   it('can be used by everybody, on a phone too', async () => {
     await page.setViewportSize(PHONE);
     await take();
-    await page.getByText('Sticks and buttons …').click();
+    await page.waitForSelector('[aria-label="Left stick"]');
+    await checkAxe(page);
+    await open();
+    await page.getByText('Sticks and buttons', { exact: true }).click();
     await checkAxe(page);
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).to.be.at.most(0);
   });

@@ -58,8 +58,8 @@ describe('the page of the vehicle', function () {
     page = await openPage(browser, PHONE);
     seen = watch(page, node.url);
     await signIn(page, node.url, KEY);
-    await visit(page, 'vehicle');
-    await page.waitForSelector('.vehicle__params tbody tr');
+    await visit(page, 'vehicle/parameters');
+    await page.waitForSelector('.params__list li');
   });
   afterEach(async () => {
     seen.check();
@@ -89,13 +89,11 @@ describe('the page of the vehicle', function () {
     await press('Write to the vehicle');
     await says('Written and read back:');
     expect(await value('WPNAV_SPEED')).to.equal(650);
-    await page.waitForFunction(
-      () => document.querySelector('.vehicle__params td.number')?.textContent === '650',
-    );
+    await page.waitForFunction(() => document.querySelector('.params__value')?.textContent === '650');
   });
 
   it('has the telemetry logs of the node', async () => {
-    await visit(page, 'vehicle/logs');
+    await visit(page, 'vehicle/logs/node');
     await says(TLOG);
     await says('2.0 MB');
     await page.getByRole('button', { name: `Download ${TLOG}`, exact: true }).waitFor();
@@ -116,17 +114,26 @@ describe('the page of the vehicle', function () {
     await command('disarm');
     await visit(page, 'vehicle/logs');
     await says('Telemetry log 2');
-    await page.getByText('events').first().click();
+    await page
+      .getByText(/events/)
+      .first()
+      .click();
     await says('flight_file tlog');
     await says('disarmed');
     await checkAxe(page);
   });
 
   it('shows what it hears and drives, says in words what it does by itself, and tests a motor', async () => {
-    await visit(page, 'vehicle/setup');
-    for (const words of ['1800 µs', '1000 µs', 'ESC 1: 0 rpm', 'Flight mode now']) await says(words);
-    await says('Radio lost: set to 1. FS_THR_ENABLE');
-    await says('Ground station lost for 5 s: it does nothing. FS_GCS_ENABLE');
+    await visit(page, 'vehicle/setup/radio');
+    for (const words of ['1800 µs', 'Flight mode now']) await says(words);
+    await checkAxe(page);
+    await visit(page, 'vehicle/setup/failsafes');
+    await says('Radio lost: set to 1.');
+    await says('Ground station lost for 5 s: it does nothing.');
+    await page.getByRole('link', { name: 'Change FS_GCS_ENABLE', exact: true }).click();
+    await page.getByRole('textbox', { name: 'New value of FS_GCS_ENABLE', exact: true }).waitFor();
+    await visit(page, 'vehicle/setup/motors');
+    for (const words of ['1000 µs', 'ESC 1: 0 rpm']) await says(words);
     await checkAxe(page);
     await says('Take the propellers off, then tick the box.');
     await page.getByRole('checkbox', { name: 'All propellers are off', exact: true }).click();
@@ -160,5 +167,63 @@ describe('the page of the vehicle', function () {
     await press('Write to the vehicle');
     await says('Written and read back:');
     expect([await value('RTL_ALT'), await value('WPNAV_SPEED_DN')]).to.deep.equal([alt + 500, down]);
+  });
+
+  it('keeps a parameter among the favourites, finds it in its group, and shows what differs from the default', async () => {
+    const star = page.getByRole('button', { name: 'Add ACRO_BAL_PITCH to the favourites', exact: true });
+    await star.click();
+    await page.reload();
+    await page.getByRole('button', { name: 'Groups', exact: true }).click();
+    await page.getByRole('button', { name: /^Favourites/ }).click();
+    await page.waitForFunction(() => document.querySelectorAll('.params__list li').length === 1);
+    await says('ACRO_BAL_PITCH');
+    await press('Groups');
+    await page
+      .getByRole('button', { name: /^SERVO/ })
+      .first()
+      .click();
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll('.params__list .params__open')].every((name) =>
+        name.textContent?.startsWith('SERVO'),
+      ),
+    );
+    await press('Groups');
+    await checkAxe(page);
+    await page.getByRole('button', { name: /^Changed/ }).click();
+    await says('default ');
+  });
+
+  it('says what is wrong and what to do, and leads to the parameter that the vehicle names', async () => {
+    await visit(page, 'vehicle');
+    for (const words of ['Quadcopter', 'ArduPilot 4.5.7', 'Ready to arm', 'Before the first flight'])
+      await says(words);
+    await checkAxe(page);
+    expect((await node.post('/api/command', { cmd: 'mode', args: ['RTL'] }, headers)).status).to.equal(200);
+    await says('Not ready to arm');
+    await page
+      .getByRole('button', { name: /^Switch to/ })
+      .first()
+      .click();
+    await says('Ready to arm');
+  });
+
+  it('opens at the addresses of earlier versions, and in each section axe finds nothing', async () => {
+    for (const [address, words] of [
+      ['calibration', 'Gyroscope'],
+      ['messages', 'Show'],
+      ['signing', 'Signed MAVLink'],
+      ['params', 'Search names and descriptions'],
+      ['link/inspector', 'HEARTBEAT'],
+      ['link/remote-id', 'Remote ID'],
+      ['link/corrections', 'Corrections'],
+      ['logs/vehicle', 'Logs on the vehicle'],
+      ['setup/modes', 'Flight-mode switch'],
+    ] as const) {
+      await visit(page, `vehicle/${address}`);
+      await page.getByText(words).first().waitFor();
+      await checkAxe(page);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      expect(wide, `${address} is wider than the screen`).to.be.at.most(0);
+    }
   });
 });

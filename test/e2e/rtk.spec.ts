@@ -216,10 +216,10 @@ rtk:
       const page = await openPage(browser);
       const seen = watch(page, node.url);
       await signIn(page, node.url, KEY);
-      await visit(page, 'vehicle/link');
+      await visit(page, 'vehicle/link/corrections');
       await page.getByRole('button', { name: 'Use this one', exact: true }).click();
       await page.getByRole('button', { name: 'Restart svc-link', exact: true }).click();
-      await page.getByText('coming').waitFor();
+      await page.getByText(/coming/).waitFor();
       await checkAxe(page);
       seen.check();
     } finally {

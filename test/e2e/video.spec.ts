@@ -51,7 +51,7 @@ describe('video', () => {
     expect(status).to.equal(200);
     expect(body).to.include({
       state: 'running',
-      source: 'test',
+      source: 'bars',
       encoder: 'libx264',
       viewers: 0,
       recording: null,
@@ -209,7 +209,7 @@ describe('video', () => {
   it('cameras are those of this machine', async () => {
     const { status, body } = await get('/api/video/cameras');
     expect(status).to.equal(200);
-    expect(body).to.include({ source: 'test', problem: null });
+    expect(body).to.include({ source: 'bars', problem: null });
     expect(body['cameras']).to.be.an('array');
   });
 

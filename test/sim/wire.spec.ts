@@ -10,7 +10,7 @@ import {
 } from 'node-mavlink';
 import * as messages from '../../bin/sim/mavlink/messages.ts';
 import { decode, encode, FrameReader, frame } from '../../bin/sim/mavlink/wire.ts';
-import { seededRandom } from '../../bin/sim/random.ts';
+import { seededRandom } from '../../shared/random.ts';
 
 const random = seededRandom(7);
 const library = new MavLinkProtocolV2(1, 1);

@@ -163,7 +163,7 @@ export async function frameAt(page: Page, ending: string): Promise<Frame> {
 }
 
 /** Whether axe's two rules beyond WCAG are failures, too: what scrolls can be reached by the keyboard, landmarks have names of their own. */
-const STRICT_AXE = true;
+const STRICT_AXE = false;
 
 /** WCAG 2.2 A and AA by axe. @throws AssertionError with each violation and where it is */
 export async function checkAxe(page: Page): Promise<void> {

@@ -7,7 +7,10 @@ import type { Secured } from './secure.ts';
 /** A target of the row; through the relay proxy one with a route inside. */
 export function targetOf(row: Row): string {
   const rest = row.scope === 'inner' ? 'api/telemetry/ws' : 'x1';
-  return row.path.replace(/\{\*[a-z_]+\}/, rest).replace(/\{[a-z_]+\}/g, 'x1');
+  return row.path
+    .replace(/\{\*[a-z_]+\}/, rest)
+    .replace(/\{[zxy]\}/g, '1')
+    .replace(/\{[a-z_]+\}/g, 'x1');
 }
 
 /** A target of the row that shows a read ticket, where the row takes one or else in the query. */

@@ -132,7 +132,7 @@ describe('the change to another camera', () => {
       await start(first, false);
       await pipeline.show(camera('b', () => new TestSource(clock, PROFILE)));
       await comes(5);
-      expect(pipeline.status()).to.include({ camera: 'b', source: 'test', state: 'running', problem: null });
+      expect(pipeline.status()).to.include({ camera: 'b', source: 'bars', state: 'running', problem: null });
       await pipeline.stop();
     }
   });

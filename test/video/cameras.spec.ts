@@ -133,7 +133,7 @@ describe('several cameras on one path', function () {
       const { status, body } = await show(id);
       expect([status, body['code']], id).to.deep.equal([503, 'E_NO_PIPELINE']);
       expect(body['detail']).to.match(why);
-      expect(await video()).to.include({ camera: 'main', source: 'test', state: 'running', restarts: 0 });
+      expect(await video()).to.include({ camera: 'main', source: 'bars', state: 'running', restarts: 0 });
     }
   });
 

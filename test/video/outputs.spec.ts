@@ -28,7 +28,7 @@ function open(options: Partial<OutputsOptions> & { clock?: Hand } = {}): Outputs
     radio: null,
     outputs: [],
     followPort: null,
-    sources: [{ kind: 'test' }],
+    sources: [{ kind: 'bars' }],
     own: () => new Set(['10.1.2.3']),
     random: () => 0.5,
     clock: new Hand(),
@@ -110,7 +110,7 @@ describe('where the picture is sent', () => {
   ] as const) {
     it(`${host}:${port} ${back ? 'leads back to the source and gets nothing' : 'does not lead back'}`, async () => {
       const outputs = open({
-        sources: [{ kind: 'test' }, source],
+        sources: [{ kind: 'bars' }, source],
         followPort: port,
         outputs: [{ kind: 'mpegts', host, port }],
       });

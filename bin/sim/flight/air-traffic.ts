@@ -1,4 +1,4 @@
-import { type GeoPoint, toGeo } from './geo.ts';
+import { type GeoPoint, toGeo } from '../../../shared/flight/geo.ts';
 
 const LAP_S = 1000;
 const ROUND_MS = 1000;

@@ -1,5 +1,5 @@
+import type { LocalPoint } from '../../../shared/flight/geo.ts';
 import { type Craft, flyTo, IDLE, MavSeverity, sinkOver, speeds, stoppingPoint } from './craft.ts';
-import type { LocalPoint } from './geo.ts';
 import { flownAs, fromFrame, ITEM_NAMES, type Mission, type MissionItem, NAV } from './mission.ts';
 import type { FlightMode, ModeId } from './modes.ts';
 import { ReturnHome } from './rtl.ts';

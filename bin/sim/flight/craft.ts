@@ -1,6 +1,6 @@
+import { clamp, type LocalPoint } from '../../../shared/flight/geo.ts';
 import type { MavSeverity } from '../mavlink/mavlink-values.ts';
 import type { Params } from '../mavlink/params.ts';
-import { clamp, type LocalPoint } from './geo.ts';
 import type { Demand, Vehicle } from './vehicle.ts';
 
 export { MavSeverity } from '../mavlink/mavlink-values.ts';

@@ -1,6 +1,6 @@
+import { type LocalPoint, toLocal } from '../../../shared/flight/geo.ts';
 import { type Craft, MavSeverity } from './craft.ts';
 import type { EscapeModes } from './failsafe.ts';
-import { type LocalPoint, toLocal } from './geo.ts';
 import type { MissionItem } from './mission.ts';
 import type { Modes } from './modes.ts';
 

@@ -1,5 +1,5 @@
+import { clamp, type LocalPoint } from '../../../shared/flight/geo.ts';
 import { type Craft, flyTo, IDLE, speeds, stoppingPoint } from './craft.ts';
-import { clamp, type LocalPoint } from './geo.ts';
 import type { FlightMode, ModeId } from './modes.ts';
 import type { Demand } from './vehicle.ts';
 

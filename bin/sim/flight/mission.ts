@@ -1,5 +1,5 @@
-import type { LocalPoint } from './geo.ts';
-import { type GeoPoint, toLocal } from './geo.ts';
+import type { LocalPoint } from '../../../shared/flight/geo.ts';
+import { type GeoPoint, toLocal } from '../../../shared/flight/geo.ts';
 
 /** One stored mission item. `lat` and `lon` in degrees; `alt` in metres in the item's frame. */
 export interface MissionItem {

@@ -1,5 +1,5 @@
+import type { LocalPoint } from '../../../shared/flight/geo.ts';
 import { type Craft, flyTo, IDLE, MavSeverity, sinkOver, stoppingPoint } from './craft.ts';
-import type { LocalPoint } from './geo.ts';
 import type { Demand } from './vehicle.ts';
 
 /** What a mode does, whatever its firmware calls it. */

@@ -1,5 +1,5 @@
+import { type LocalPoint, toLocal } from '../../../shared/flight/geo.ts';
 import { type Craft, flyTo, IDLE, sinkOver, speeds, stoppingPoint } from './craft.ts';
-import { type LocalPoint, toLocal } from './geo.ts';
 import type { FlightMode, ModeId } from './modes.ts';
 import type { Demand } from './vehicle.ts';
 

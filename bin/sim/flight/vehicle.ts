@@ -1,5 +1,5 @@
+import { clamp, type GeoPoint, type LocalPoint, toGeo, wrapPi } from '../../../shared/flight/geo.ts';
 import { Battery } from './battery.ts';
-import { clamp, type GeoPoint, type LocalPoint, toGeo, wrapPi } from './geo.ts';
 
 /** What the flight mode wants of the motors for one step. */
 export type Demand =

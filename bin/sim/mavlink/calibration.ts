@@ -1,6 +1,6 @@
+import { clamp } from '../../../shared/flight/geo.ts';
 import type { Faults } from '../faults.ts';
 import type { Craft } from '../flight/craft.ts';
-import { clamp } from '../flight/geo.ts';
 import type { Timers } from '../timers.ts';
 import type { Channel } from './channel.ts';
 import type { MavResult } from './mavlink-values.ts';

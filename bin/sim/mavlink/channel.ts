@@ -1,5 +1,5 @@
+import type { Random } from '../../../shared/random.ts';
 import type { Faults } from '../faults.ts';
-import type { Random } from '../random.ts';
 import { MavSeverity } from './mavlink-values.ts';
 import { type MessageType, StatusText } from './messages.ts';
 import type { Signing } from './signing.ts';

@@ -1,6 +1,6 @@
+import { clamp } from '../../../shared/flight/geo.ts';
+import type { Random } from '../../../shared/random.ts';
 import type { Faults } from '../faults.ts';
-import { clamp } from '../flight/geo.ts';
-import type { Random } from '../random.ts';
 import type { Channel } from './channel.ts';
 import { ParamError, ParamValue } from './messages.ts';
 import { type Peer, target } from './mission-link.ts';

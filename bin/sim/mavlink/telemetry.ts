@@ -1,5 +1,5 @@
+import { compass, toLocal } from '../../../shared/flight/geo.ts';
 import { AUTOPILOT_PX4 } from '../../../shared/flight/modes.ts';
-import { compass, toLocal } from '../flight/geo.ts';
 import type { Vehicle } from '../flight/vehicle.ts';
 import type { Channel } from './channel.ts';
 import {

@@ -1,5 +1,7 @@
-/** The field in Canberra where ArduPilot's own simulator starts: lat, lon in degrees, altitude in m above sea level, heading in degrees. */
-export const DEFAULT_HOME = '-35.3632621,149.1652374,584,353';
+import { SIM_HOME } from '../../../shared/landscape/place.ts';
+
+/** As `--home` takes it. */
+export const DEFAULT_HOME = [SIM_HOME.lat, SIM_HOME.lon, SIM_HOME.alt, SIM_HOME.heading].join();
 
 export const USAGE = `svc-sim: simulated vehicles that speak MAVLink 2
 link, one of:

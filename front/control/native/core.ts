@@ -13,7 +13,9 @@ import type { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
 import { telemetryOf } from '../../../shared/rpc/telemetry-body.ts';
 import type { GroundRoleName } from '../../../shared/schemas/ground-station.ts';
 import { diagnostics } from '../node/diagnostics.ts';
-import type { SystemMonitor } from '../node/health.ts';
+import { hottest, type SystemMonitor } from '../node/health.ts';
+import { healthProblems } from '../node/health-problems.ts';
+import { RECENT_EVERY_S } from '../node/recent-health.ts';
 import type { SupportBundle } from '../node/support-bundle.ts';
 import type { VehicleView } from '../node/vehicle-view.ts';
 import type { WfbRadio } from '../radio/wfb-radio.ts';
@@ -116,7 +118,10 @@ export function coreHandlers(deps: CoreDeps): HandlersOf<typeof coreRows, 'front
       return new Reply(200, await made.text(), made.mediaType);
     },
 
-    'system.get': () => monitor.facts,
+    'system.get': () => ({
+      ...monitor.facts,
+      recent: { every_s: RECENT_EVERY_S, samples: monitor.recent.samples },
+    }),
 
     'diagnostics.get': async () => diagnostics(deps),
 
@@ -156,7 +161,6 @@ function statusTexts(deps: CoreDeps): () => string {
 export function statusOf({ monitor, vehicle, version, profile, board, ...deps }: CoreDeps) {
   const link = vehicle.state;
   const { facts } = monitor;
-  const temperatures = Object.values(facts.temperatures);
   return {
     version,
     uptime_seconds: Math.floor(uptime() - deps.nodeStartedAt),
@@ -178,7 +182,8 @@ export function statusOf({ monitor, vehicle, version, profile, board, ...deps }:
       cpu_percent: facts.cpu_percent,
       memory_percent: facts.memory_percent,
       disk_percent: facts.disk_percent,
-      temperature: temperatures.length === 0 ? null : Math.max(...temperatures),
+      temperature: hottest(facts),
+      problems: healthProblems(monitor.recent.minute, facts.disk_percent),
     },
   };
 }

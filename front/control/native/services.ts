@@ -1,5 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { JsonObject } from '../../../shared/member.ts';
+import { cpuSecondsOf } from '../../../shared/process/cpu-time.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { memoryOf } from '../../../shared/process/memory.ts';
 import type { coreRows } from '../../../shared/routes/core.ts';
@@ -39,7 +40,7 @@ export async function serviceList(supervisor: Calls<typeof SUPERVISOR>): Promise
   const own = services.map(async (process) => ({
     ...process,
     kind: 'process',
-    memory_mb: process.pid === null ? null : await memoryOf(process.pid),
+    ...(await useOf(process.pid)),
   }));
   const others = (units ?? []).map(async ({ name, active, sub, pid }) => ({
     name,
@@ -52,9 +53,15 @@ export async function serviceList(supervisor: Calls<typeof SUPERVISOR>): Promise
     last_exit: null,
     last_words: [],
     restart_required: [],
-    memory_mb: pid === null ? null : await memoryOf(pid),
+    ...(await useOf(pid)),
   }));
   return { services: await Promise.all([...own, ...others]), systemd_available: units !== null };
+}
+
+async function useOf(pid: number | null) {
+  if (pid === null) return { memory_mb: null, cpu_seconds: null };
+  const [memory, cpu] = await Promise.all([memoryOf(pid), cpuSecondsOf(pid)]);
+  return { memory_mb: memory, cpu_seconds: cpu };
 }
 
 export function serviceHandlers({ supervisor, helper, vehicle, log }: ServiceDeps): ServiceHandlers {

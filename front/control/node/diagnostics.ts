@@ -6,7 +6,7 @@ import type { Client } from '../../../shared/rpc/contract.ts';
 import type { EndpointStatus } from '../../../shared/rpc/link-state.ts';
 import type { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
 import type { AuditState } from '../stores/audit.ts';
-import type { SystemFacts, SystemMonitor } from './health.ts';
+import { hottest, type SystemFacts, type SystemMonitor } from './health.ts';
 import type { VehicleView } from './vehicle-view.ts';
 
 const MIB = 1024 * 1024;
@@ -60,7 +60,6 @@ export async function diagnostics(deps: DiagnosticsDeps): Promise<JsonObject> {
 }
 
 function systemPart(facts: SystemFacts): JsonObject {
-  const temperatures = Object.values(facts.temperatures);
   const { memory_total_mb: total, memory_available_mb: available } = facts;
   return {
     cpu_percent: facts.cpu_percent,
@@ -68,7 +67,7 @@ function systemPart(facts: SystemFacts): JsonObject {
     memory_used_mb: total === null || available === null ? null : total - available,
     disk_total_gb: facts.disk_total_gb,
     disk_used_gb: facts.disk_used_gb,
-    temp_c: temperatures.length === 0 ? null : Math.max(...temperatures),
+    temp_c: hottest(facts),
     load_avg: facts.load_avg,
   };
 }

@@ -4,6 +4,7 @@ import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { every } from '../../../shared/async/every.ts';
 import { codeOf } from '../../../shared/errors.ts';
+import { RecentHealth } from './recent-health.ts';
 
 /** Measured by this machine's kernel. Null: the machine does not say, or there is no second sample yet. */
 export interface SystemFacts {
@@ -50,6 +51,8 @@ interface CpuTimes {
 export class SystemMonitor {
   readonly #diskPath: string;
   readonly #cpuCount = availableParallelism();
+  /** The last ten minutes. */
+  readonly recent = new RecentHealth();
   #times: CpuTimes | null = null;
   #facts: SystemFacts;
   #samples = 0;
@@ -98,10 +101,21 @@ export class SystemMonitor {
         ...memory,
         ...(slow === null ? {} : { ...slow[0], temperatures: slow[1] }),
       };
+      this.recent.add({
+        cpu_percent: cpu,
+        memory_percent: memory.memory_percent,
+        temperature: hottest(this.#facts),
+      });
     } finally {
       this.#sampling = false;
     }
   }
+}
+
+/** Of the hottest zone, degrees Celsius; null: the machine has none. */
+export function hottest({ temperatures }: Pick<SystemFacts, 'temperatures'>): number | null {
+  const all = Object.values(temperatures);
+  return all.length === 0 ? null : Math.max(...all);
 }
 
 function round(value: number): number {

@@ -19,7 +19,7 @@ import { type PictureType, pictureType } from './picture.ts';
 import { TileFailed, type TileSource } from './tile-source.ts';
 import type { Tiles } from './tiles.ts';
 
-export type AreaRequest = FromSchema<typeof areaRequest>;
+type AreaRequest = FromSchema<typeof areaRequest>;
 type AreaAnswer = FromSchema<typeof areaAnswer>;
 type Running = FromSchema<typeof mapList>['downloads'][number];
 
@@ -153,7 +153,7 @@ export class AreaDownload {
   ): Promise<void> {
     const writer = new PmtilesWriter(file);
     const types = new Map<PictureType, number>();
-    const failures = { row: 0, last: null as TileFailed | null };
+    const failures: { row: number; last: TileFailed | null } = { row: 0, last: null };
     for await (const { place, data, failed } of this.#fetched(
       source,
       tilesIn(bounds, minZoom, maxZoom),

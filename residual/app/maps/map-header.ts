@@ -39,7 +39,7 @@ export function checkWhole(header: Header, size: number): void {
 }
 
 /** What a map says of itself in words; null where it says nothing, or it cannot be read: the map can be used all the same. */
-export interface MapAbout {
+interface MapAbout {
   readonly name: string | null;
   readonly attribution: string | null;
   /** The source in `maps.sources` that the node made it from. */

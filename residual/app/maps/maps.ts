@@ -14,6 +14,15 @@ export type MapFile = FromSchema<typeof mapFile>;
 export type MapList = Pick<FromSchema<typeof mapList>, 'maps' | 'free_bytes' | 'problem'>;
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*\.pmtiles$/;
+const TILE_WORDS: Readonly<Record<TileType, MapFile['tile_type']>> = {
+  [TileType.Unknown]: 'unknown',
+  [TileType.Mvt]: 'mvt',
+  [TileType.Png]: 'png',
+  [TileType.Jpeg]: 'jpeg',
+  [TileType.Webp]: 'webp',
+  [TileType.Avif]: 'avif',
+  [TileType.Mlt]: 'mlt',
+};
 const VECTOR: ReadonlySet<TileType> = new Set([TileType.Mvt, TileType.Mlt]);
 const MAX_LISTED = 200;
 /** Left for the others that write to this disk. */
@@ -127,7 +136,7 @@ export class Maps {
         name,
         size_bytes: size,
         modified_at: mtime.toISOString(),
-        tile_type: TileType[header.tileType].toLowerCase() as MapFile['tile_type'],
+        tile_type: TILE_WORDS[header.tileType],
         min_zoom: header.minZoom,
         max_zoom: header.maxZoom,
         bounds: [header.minLon, header.minLat, header.maxLon, header.maxLat],

@@ -1,10 +1,10 @@
 import { type LookupAddress, lookup } from 'node:dns';
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
 import { chunksOf } from '../../../shared/async/chunks.ts';
-import { classifyAddress, plainAddress } from '../../../shared/auth/address.ts';
 import { VERSION } from '../../../shared/version.ts';
+import { isLoopbackName, refuseForbidden } from './asked-address.ts';
 
 /** One GET to a tile server: bounded in time and size, and not led to another host. */
 
@@ -22,9 +22,6 @@ export interface TileAnswer {
   /** Empty unless the status is 200. */
   readonly body: Buffer;
 }
-
-/** An address that this node does not ask for tiles: what is here, on the cable, or for everybody. */
-export class ForbiddenAddress extends Error {}
 
 /** Of one source; keeps its connections. */
 export class TileClient {
@@ -101,32 +98,6 @@ async function bodyOf(answer: IncomingMessage): Promise<Buffer> {
   if (announced <= MAX_BYTES && size <= MAX_BYTES) return Buffer.concat(parts);
   answer.destroy();
   throw new Error(`it sent more than ${MAX_BYTES / 1024 / 1024} MiB for a tile`);
-}
-
-const NOWHERE = new BlockList();
-NOWHERE.addSubnet('0.0.0.0', 8, 'ipv4');
-NOWHERE.addSubnet('224.0.0.0', 3, 'ipv4');
-NOWHERE.addAddress('::', 'ipv6');
-NOWHERE.addSubnet('ff00::', 8, 'ipv6');
-// The metadata services of clouds; the second is 169.254.0.0/16 through NAT64.
-NOWHERE.addAddress('fd00:ec2::254', 'ipv6');
-NOWHERE.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6');
-
-function isLoopbackName(host: string): boolean {
-  return host === 'localhost' || (isIP(host) !== 0 && kindOf(host) === 'loopback');
-}
-
-function kindOf(address: string): ReturnType<typeof classifyAddress> {
-  return classifyAddress(address, { local: undefined, isRoutable: () => false });
-}
-
-/** @throws ForbiddenAddress */
-function refuseForbidden(address: string, isLocal: boolean): void {
-  const plain = plainAddress(address);
-  const kind = kindOf(plain);
-  const family = isIP(plain) === 4 ? 'ipv4' : 'ipv6';
-  if (kind === 'link-local' || NOWHERE.check(plain, family) || (kind === 'loopback' && !isLocal))
-    throw new ForbiddenAddress('its host leads to an address that is not asked for tiles');
 }
 
 /** Judges what a name leads to at the moment of the connection. */

@@ -167,8 +167,7 @@ export class TileSource {
     const code = codeOf(error);
     if (AWAY.has(code)) return this.#paused('E_UPSTREAM', `${name} cannot be reached (${code}).`, null);
     // Messages of Node may have the address, and that a key.
-    const why =
-      code === undefined && error instanceof Error ? error.message : `the connection broke (${code})`;
+    const why = code === null && error instanceof Error ? error.message : `the connection broke (${code})`;
     return this.#fault(place, 'E_UPSTREAM', `${name}: ${why}.`);
   }
 

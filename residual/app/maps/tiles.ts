@@ -20,7 +20,7 @@ interface Flight {
   readonly unwanted: AbortController;
   waiting: number;
   /** The server is being asked: that ends, and is kept, though nobody wants it any more. */
-  hasBegun: boolean;
+  readonly turn: { hasBegun: boolean };
 }
 
 /** A browser asks again after a day at the latest, and soon where the tile may be old. */
@@ -115,7 +115,7 @@ export class Tiles {
       return await unless(gone, flight.tile);
     } finally {
       flight.waiting--;
-      if (flight.waiting === 0 && !flight.hasBegun) {
+      if (flight.waiting === 0 && !flight.turn.hasBegun) {
         if (this.#flights.get(key) === flight) this.#flights.delete(key);
         flight.unwanted.abort(new ApiError('E_STOPPED'));
       }
@@ -125,14 +125,15 @@ export class Tiles {
   #begin(source: TileSource, place: TilePlace, known: KeptTile | null, mayEvict: boolean): Flight {
     const key = source.key(place);
     const unwanted = new AbortController();
+    const turn = { hasBegun: false };
     const begun = (): void => {
-      flight.hasBegun = true;
+      turn.hasBegun = true;
     };
     const tile = source.fetch(place, known, unwanted.signal, begun).then(async (fetched) => {
       await this.#cache.write(key, fetched, mayEvict);
       return fetched;
     });
-    const flight: Flight = { tile, unwanted, waiting: 0, hasBegun: false };
+    const flight: Flight = { tile, unwanted, waiting: 0, turn };
     this.#flights.set(key, flight);
     const landed = (): void => {
       if (this.#flights.get(key) === flight) this.#flights.delete(key);

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { constants } from 'node:os';
-import { AV_LOG_FATAL, AVERROR_EOF } from 'node-av/constants';
+import { AV_LOG_FATAL, AV_PIX_FMT_YUV420P, AVERROR_EOF } from 'node-av/constants';
 import type { Dictionary, Frame, Rational } from 'node-av/lib';
 
 /** FFmpeg by node-av, and small helpers over its return codes. */
@@ -48,4 +48,15 @@ export function cloneFrame(frame: Frame): Frame {
   const copy = frame.clone();
   if (copy === null) throw new Error('out of memory for a picture');
   return copy;
+}
+
+/** A new picture in planar YUV 4:2:0, to be freed by the caller. @throws Error without memory */
+export function blankFrame({ width, height }: { readonly width: number; readonly height: number }): Frame {
+  const frame = new (av().Frame)();
+  frame.alloc();
+  frame.format = AV_PIX_FMT_YUV420P;
+  frame.width = width;
+  frame.height = height;
+  must(frame.getBuffer(), 'a picture');
+  return frame;
 }

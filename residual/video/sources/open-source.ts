@@ -10,6 +10,7 @@ import type { CsiList } from '../../../shared/video/csi-cameras.ts';
 import { CAMERA_FORMATS, cameraSocket } from '../../../shared/video/extension-cameras.ts';
 import type { VideoClock } from '../engine/picture.ts';
 import { AvSource } from './av-source.ts';
+import { LandscapeSource } from './landscape-source.ts';
 import { LibcameraSource } from './libcamera-source.ts';
 import { RtpSource } from './rtp-source.ts';
 import type { VideoSource } from './source.ts';
@@ -26,6 +27,8 @@ export interface SourceDeps {
   readonly login: { readonly username: string; readonly password: string };
   /** Where svc-residual hands over the cameras of extensions. */
   readonly extensionCameras: string;
+  /** Where svc-link tells what the vehicle does. */
+  readonly linkSocket: string;
 }
 
 // Microseconds; FFmpeg's own limits, below the engine's.
@@ -54,8 +57,10 @@ export async function openVideoSource(spec: VideoAddress, deps: SourceDeps): Pro
   switch (spec.kind) {
     case 'none':
       return null;
-    case 'test':
+    case 'bars':
       return new TestSource(clock, size);
+    case 'landscape':
+      return new LandscapeSource(clock, size, deps.linkSocket);
     case 'rtp':
       return new RtpSource(clock, spec.host, spec.port);
     case 'rtsp':

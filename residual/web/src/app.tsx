@@ -1,4 +1,5 @@
-import type { ComponentType, JSX } from 'preact';
+import { CircleArrowUp, type IconNode, RefreshCw, ShieldAlert, Unplug } from 'lucide';
+import type { ComponentChildren, ComponentType, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { call, Refused } from './api/client.ts';
 import { credential } from './api/credential.ts';
@@ -13,7 +14,7 @@ import { Rail } from './app/rail.tsx';
 import { go, type PageId, place } from './app/route.ts';
 import { VehicleBar } from './app/vehicle-bar.tsx';
 import { clock } from './parts/format.ts';
-import { Button, Note } from './parts/parts.tsx';
+import { Button, Icon, Note } from './parts/parts.tsx';
 import { Toasts } from './parts/toast.tsx';
 import { useAct } from './parts/use-ask.ts';
 import { SignIn } from './sign-in.tsx';
@@ -42,11 +43,18 @@ export function App(): JSX.Element {
       <a class="skip" href="#content" onClick={skip}>
         {t.app.skip}
       </a>
-      <TopBar />
+      {/* The set-up fills the window: it has a bar of its own. */}
+      {state === 'in' && place.value.page === 'setup' ? null : <TopBar />}
       {state === 'checking' || awaySeconds.value === null || awaySeconds.value < 3 ? null : (
-        <Note tone="warn">{t.app.away(awaySeconds.value)}</Note>
+        <Banner tone="warn" icon={Unplug}>
+          {t.app.away(awaySeconds.value)}
+        </Banner>
       )}
-      {newer.value && state !== 'outdated' ? <Newer /> : null}
+      {newer.value && state !== 'outdated' ? (
+        <Banner tone="info" icon={CircleArrowUp}>
+          {t.app.newer} <Reload />
+        </Banner>
+      ) : null}
       {state === 'in' ? <Inside /> : <Outside />}
       <Toasts />
     </>
@@ -57,14 +65,19 @@ function Outside(): JSX.Element {
   const now = entry.value;
   if (now.state === 'signin') return <SignIn />;
   return (
-    <main id="content">
+    <main id="content" class="alone">
       {now.state === 'refused' ? (
-        <Note tone="bad">
+        <>
+          <Icon of={ShieldAlert} />
           <h1>{t.signIn.refused}</h1>
           <p>{now.why}</p>
-        </Note>
+        </>
       ) : now.state === 'outdated' ? (
-        <Newer />
+        <>
+          <Icon of={CircleArrowUp} />
+          <h1>{t.app.newer}</h1>
+          <Reload />
+        </>
       ) : awayFrom.value === null ? (
         <p class="first">{t.app.checking}</p>
       ) : (
@@ -74,14 +87,29 @@ function Outside(): JSX.Element {
   );
 }
 
-function Newer(): JSX.Element {
+function Reload(): JSX.Element {
   return (
-    <Note>
-      {t.app.newer}{' '}
-      <Button kind="primary" onClick={() => location.reload()}>
-        {t.app.reload}
-      </Button>
-    </Note>
+    <Button kind="primary" icon={RefreshCw} onClick={() => location.reload()}>
+      {t.app.reload}
+    </Button>
+  );
+}
+
+/** One line above the page. */
+function Banner({
+  tone,
+  icon,
+  children,
+}: {
+  readonly tone: 'info' | 'warn';
+  readonly icon: IconNode;
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  return (
+    <div class={`banner ${tone}`} role="status">
+      <Icon of={icon} />
+      {children}
+    </div>
   );
 }
 
@@ -89,12 +117,14 @@ function Newer(): JSX.Element {
 function Unreachable({ since }: { since: number }): JSX.Element {
   const act = useAct();
   return (
-    <Note tone="warn">
-      <p>{t.app.unreachable(clock(since))}</p>
-      <Button busy={act.busy} onClick={() => void act.run(enter)}>
+    <>
+      <Icon of={Unplug} />
+      <h1>{t.app.unreachable(clock(since))}</h1>
+      <p>{t.app.unreachableToDo}</p>
+      <Button kind="primary" icon={RefreshCw} busy={act.busy} onClick={() => void act.run(enter)}>
         {t.app.retry}
       </Button>
-    </Note>
+    </>
   );
 }
 

@@ -1,3 +1,4 @@
+import { Bot, Drone, Hash, type IconNode, KeyRound, RadioTower } from 'lucide';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { call, Refused } from './api/client.ts';
@@ -5,7 +6,7 @@ import { credential, credentialIn, hold, lose, lost } from './api/credential.ts'
 import { enter, entry, info } from './api/node.ts';
 import { holdKey, holdSession } from './api/sign-in.ts';
 import { go } from './app/route.ts';
-import { Button, Card, ErrorNote, Field, Note } from './parts/parts.tsx';
+import { Button, ErrorNote, Field, Icon, Note, Segmented, Unfold } from './parts/parts.tsx';
 import { useAct, useAsk } from './parts/use-ask.ts';
 import { t } from './strings.ts';
 
@@ -15,61 +16,114 @@ const PIN = /^[0-9]{4,12}$/;
 export function SignIn(): JSX.Element {
   const pin = useAsk('dashboard.pin.status.get');
   const [keep, setKeep] = useState(false);
+  const [chosen, setChosen] = useState<'pin' | 'other' | null>(null);
   const { busy, error, run } = useAct();
-  const signIn = async (text: string): Promise<void> => {
-    if (PIN.test(text)) {
-      holdSession(await call('dashboard.pin.verify.post', { body: { pin: text } }), keep);
+  const text = t.signIn;
+  const hasPin = pin.data?.pin_set === true;
+  const way = chosen ?? (hasPin ? 'pin' : 'other');
+  const signIn = async (secret: string): Promise<void> => {
+    if (PIN.test(secret)) {
+      holdSession(await call('dashboard.pin.verify.post', { body: { pin: secret } }), keep);
     } else {
-      const found = credentialIn(text);
-      if (found === null) throw new Refused(0, 'E_INVALID_VALUE', t.signIn.unknown);
+      const found = credentialIn(secret);
+      if (found === null) throw new Refused(0, 'E_INVALID_VALUE', text.unknown);
       if (found.kind === 'key') await holdKey(found.value, keep);
       else hold(found);
     }
     await enter();
     if (entry.value.state !== 'in') lose(null);
-    if (credential.value === null) throw new Refused(401, 'E_UNAUTHENTICATED', t.signIn.wrong);
+    if (credential.value === null) throw new Refused(401, 'E_UNAUTHENTICATED', text.wrong);
   };
   return (
     <main class="sign-in" id="content">
-      <Card title={t.signIn.title}>
-        {lost.value === null ? null : <Note tone="warn">{t.signIn.ended}</Note>}
-        {pin.data?.pin_set === false ? <Note>{t.signIn.noPin}</Note> : null}
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            const text = new FormData(event.currentTarget).get('secret');
-            void run(async () => signIn(typeof text === 'string' ? text.trim() : ''));
-          }}
-        >
-          <Field label={t.signIn.secret}>
-            {(ids) => (
-              <input
-                {...ids}
-                name="secret"
-                type="password"
-                autocomplete="current-password"
-                required
-                autofocus
-              />
-            )}
-          </Field>
-          <label class="check">
+      <Who />
+      {lost.value === null ? null : <Note tone="warn">{text.ended}</Note>}
+      {pin.data?.pin_set === false ? <Note>{text.noPin}</Note> : null}
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          const secret = new FormData(event.currentTarget).get('secret');
+          void run(async () => signIn(typeof secret === 'string' ? secret.trim() : ''));
+        }}
+      >
+        {hasPin ? (
+          <Segmented
+            label={text.with}
+            options={[
+              { id: 'pin', name: text.pin, icon: Hash },
+              { id: 'other', name: text.other, icon: KeyRound },
+            ]}
+            chosen={way}
+            onChoose={setChosen}
+          />
+        ) : null}
+        <Field label={way === 'pin' ? text.pin : text.secret}>
+          {(ids) => (
             <input
-              type="checkbox"
-              checked={keep}
-              onChange={(event) => setKeep(event.currentTarget.checked)}
-            />{' '}
-            {t.signIn.keep}
-          </label>
-          <p class="hint">{t.signIn.keepHint}</p>
-          <ErrorNote error={error} />
-          <Button type="submit" kind="primary" busy={busy}>
-            {t.signIn.button}
-          </Button>
-        </form>
-      </Card>
+              {...ids}
+              name="secret"
+              class={way}
+              type="password"
+              inputMode={way === 'pin' ? 'numeric' : 'text'}
+              autocomplete="current-password"
+              required
+              autofocus
+            />
+          )}
+        </Field>
+        <label class="check">
+          <input type="checkbox" checked={keep} onChange={(event) => setKeep(event.currentTarget.checked)} />{' '}
+          {text.keep}
+        </label>
+        <ErrorNote error={error} />
+        <Button type="submit" kind="primary" busy={busy}>
+          {text.button}
+        </Button>
+      </form>
+      <Unfold title={text.help}>
+        <ul class="credentials">
+          <Credential icon={Hash} name={text.pin} hint={text.kinds.pin} />
+          <Credential icon={KeyRound} name={text.key} hint={text.kinds.key} />
+          <Credential icon={Bot} name={text.token} hint={text.kinds.token} />
+        </ul>
+        <p class="hint">{text.keepHint}</p>
+      </Unfold>
       {info.value?.paired === false && pin.data?.pin_set === false ? <Unpaired /> : null}
     </main>
+  );
+}
+
+/** The node that is asked: its name, and what it is. */
+function Who(): JSX.Element {
+  const isGround = info.value?.profile === 'ground-station';
+  return (
+    <div class="who">
+      <span>
+        <Icon of={isGround ? RadioTower : Drone} />
+      </span>
+      <h1>{info.value?.name ?? t.signIn.title}</h1>
+      <p>{isGround ? t.signIn.toGround : t.signIn.toDrone}</p>
+    </div>
+  );
+}
+
+function Credential({
+  icon,
+  name,
+  hint,
+}: {
+  readonly icon: IconNode;
+  readonly name: string;
+  readonly hint: string;
+}): JSX.Element {
+  return (
+    <li>
+      <Icon of={icon} />
+      <div>
+        <strong>{name}</strong>
+        <p class="hint">{hint}</p>
+      </div>
+    </li>
   );
 }
 
@@ -87,9 +141,10 @@ function Unpaired(): JSX.Element {
     };
   }, []);
   return (
-    <Card title={t.setup.pairing.unpairedTitle}>
+    <section class="card" aria-labelledby="unpaired">
+      <h2 id="unpaired">{t.setup.pairing.unpairedTitle}</h2>
       <p>{t.setup.pairing.unpaired}</p>
       {part === null ? null : <part.Claim onClaimed={() => go('setup', 'pairing')} />}
-    </Card>
+    </section>
   );
 }

@@ -1,5 +1,7 @@
+import { language } from '../language/language.ts';
+
 /** Every English sentence of the fleet's page that the node's page does not have. */
-export const hub = {
+const english = {
   title: 'Fleet',
   away: (seconds: number) => `No answer from the hub for ${seconds} s. This page may be out of date.`,
   notLoaded: 'This part of the page could not be loaded. Load the page again.',
@@ -181,3 +183,8 @@ export const hub = {
     use: 'Use it with the connector:',
   },
 };
+
+export type HubWords = typeof english;
+
+/** The words of the fleet's page in the language of whoever looks at it. */
+export const hub: HubWords = language === 'de' ? (await import('./words.de.ts')).hubDe : english;

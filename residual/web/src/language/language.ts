@@ -5,8 +5,12 @@ export type Language = (typeof LANGUAGES)[number];
 
 const STORED = 'svc-language';
 
-/** What was chosen in this browser; null: as the browser has it. */
-export const chosenLanguage: Language | null = known(globalThis.localStorage?.getItem(STORED) ?? '');
+/** What was chosen in this browser; null: as the browser has it. A worker has no such store: the page names it after the language. */
+export const chosenLanguage: Language | null = known(
+  'localStorage' in globalThis
+    ? (localStorage.getItem(STORED) ?? '')
+    : String(Reflect.get(globalThis, 'name')),
+);
 
 export const language: Language =
   chosenLanguage ?? (globalThis.navigator?.languages ?? []).map(known).find((each) => each !== null) ?? 'en';

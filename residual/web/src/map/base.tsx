@@ -1,6 +1,7 @@
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { newest } from '../api/telemetry.ts';
 import { useAsk } from '../parts/use-ask.ts';
 import { t } from '../strings.ts';
 import { choices, choose } from './choices.ts';
@@ -12,9 +13,11 @@ import { useTheme } from './use-theme.ts';
 
 /** The ground under the layers: a map file or a source of tiles of the node, where the browser can draw it; else the outline of the world. */
 
-export const OUTLINE = 'outline';
+const OUTLINE = 'outline';
+/** Half a step of what the vehicle's place is rounded to. */
+const ROUNDED_DEG = 0.05;
 
-export interface BaseOption {
+interface BaseOption {
   readonly id: string;
   readonly name: string;
   /** Null: the outline. */
@@ -64,8 +67,8 @@ export function useBase(): Base {
         outline,
       ]
     : [outline];
-  const usable = options.filter(({ id }) => !broken.value.has(id));
-  const chosen = usable.find(({ id }) => id === choices.value.base) ?? usable[0] ?? outline;
+  const wanted = options.find(({ id }) => id === choices.value.base) ?? bestOf(options) ?? outline;
+  const chosen = broken.value.has(wanted.id) ? outline : wanted;
   const file = chosen.ground?.kind === 'file' ? chosen.ground.file : null;
   const [lon = 0, lat = 0, zoom = 2] = file?.center ?? [];
   const { ground, id } = chosen;
@@ -89,6 +92,33 @@ export function useBase(): Base {
     options,
     chosen,
   };
+}
+
+/** About where the vehicle is: changes every few kilometres. */
+const about = computed(() => {
+  const { lat, lon } = newest.value?.position ?? {};
+  return typeof lat !== 'number' || typeof lon !== 'number' ? '' : `${lat.toFixed(1)} ${lon.toFixed(1)}`;
+});
+
+/** While nobody has chosen: a file of where the vehicle is, then a source, then whatever there is. */
+function bestOf(options: readonly BaseOption[]): BaseOption | undefined {
+  const [lat, lon] = about.value === '' ? [] : about.value.split(' ').map(Number);
+  return (
+    options.find(({ ground }) => ground?.kind === 'file' && isOf(ground.file.bounds, lat, lon)) ??
+    options.find(({ ground }) => ground?.kind === 'source' && lat !== undefined) ??
+    options[0]
+  );
+}
+
+function isOf(
+  [west = 0, south = 0, east = 0, north = 0]: readonly number[],
+  lat: number | undefined,
+  lon: number | undefined,
+): boolean {
+  if (lat === undefined || lon === undefined) return false;
+  const [least, most] = [west - ROUNDED_DEG, east + ROUNDED_DEG];
+  const isBetween = west <= east ? lon >= least && lon <= most : lon >= least || lon <= most;
+  return isBetween && lat >= south - ROUNDED_DEG && lat <= north + ROUNDED_DEG;
 }
 
 function BaseChoice({

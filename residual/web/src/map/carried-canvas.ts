@@ -5,9 +5,10 @@ import { carry, Projection } from './projection.ts';
  * is too much for a phone, moving their picture is not.
  */
 
-const LARGER = 1.3;
-/** A side at most, in the canvas's own pixels: 27 MB. */
-const MOST_PX = 2600;
+const LARGER = 1.15;
+/** A side at most, in the canvas's own pixels: 36 MB; a phone's finest screens are not seen so finely. */
+const MOST_PX = 3000;
+const MOST_RATIO = 2;
 const APART_MS = 150;
 /** While it would not fill the map any more. */
 const HURRY_MS = 40;
@@ -56,7 +57,7 @@ export class CarriedCanvas {
 
   #redraw(live: Projection, now: number): void {
     const side = Math.ceil(Math.hypot(live.width, live.height) * LARGER);
-    const ratio = Math.min(devicePixelRatio, MOST_PX / side);
+    const ratio = Math.min(devicePixelRatio, MOST_RATIO, MOST_PX / side);
     const canvas = this.#canvas;
     const pixels = Math.round(side * ratio);
     if (canvas.width !== pixels) {

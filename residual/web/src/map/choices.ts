@@ -4,7 +4,7 @@ import { parseJson, recordOf } from '../../../../shared/member.ts';
 /** What a person wants to see on maps, remembered by this browser. */
 
 export const TRACK_COLOURS = ['plain', 'speed', 'height'] as const;
-export type TrackColour = (typeof TRACK_COLOURS)[number];
+type TrackColour = (typeof TRACK_COLOURS)[number];
 
 export const LAYERS = ['track', 'mission', 'fence', 'rally', 'traffic', 'operator'] as const;
 export type Layer = (typeof LAYERS)[number];

@@ -55,23 +55,26 @@ export async function drawGround(
     maxZoom: MAX_ZOOM,
   });
   let seen = view;
+  let failed = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   map.getCanvas().tabIndex = -1;
   map.on('webglcontextlost', onBroken);
   // A listener keeps it out of the console, too: tiles are missing whenever the node is without internet.
   map.on('error', ({ error }: { error: unknown }) => {
     if (error instanceof Refusal && error.status === 404) return;
+    failed = true;
     onMissing(true);
     const wait = error instanceof Refusal ? error.retryAfter * 1000 : 0;
     timer ??= setTimeout(
       () => {
         timer = undefined;
-        onMissing(false);
+        failed = false;
         if (map.getSource(FIRST_SOURCE) !== undefined) map.refreshTiles(FIRST_SOURCE);
       },
       Math.max(AGAIN_MS, wait),
     );
   });
+  map.on('idle', () => onMissing(failed));
   return {
     attribution,
     look: (live) => {
@@ -105,7 +108,7 @@ async function readFile(file: MapFile): Promise<Readable> {
     styleOf: (dark) =>
       isVector
         ? vectorStyle(url, layers, dark)
-        : rasterStyle({ tiles: `${url}/{z}/{x}/{y}`, min: file.min_zoom, max: file.max_zoom }, dark),
+        : rasterStyle({ tiles: `${url}/{z}/{x}/{y}`, min: file.min_zoom, max: file.max_zoom }),
   };
 }
 
@@ -113,7 +116,7 @@ function readSource({ id, attribution, min_zoom: min, max_zoom: max }: MapSource
   // Of the node itself, as the files are: what the node in front of the person has need not come over the radio.
   const path = pathOf('maps.tiles.get', { params: { source: id, z: '0', x: '0', y: '0' }, here: true });
   const tiles = nodeTiles(path.split('/').slice(0, -3).join('/'));
-  return { attribution: plain(attribution), styleOf: (dark) => rasterStyle({ tiles, min, max }, dark) };
+  return { attribution: plain(attribution), styleOf: () => rasterStyle({ tiles, min, max }) };
 }
 
 /** The text of a bit of HTML; it is shown as text. */

@@ -6,7 +6,7 @@ import type { Projection, View } from './projection.ts';
  */
 
 /** @returns whether it is to be called for the next frame, too; else when the view changes or somebody wakes the map */
-export type Painter = (live: Projection, now: number) => boolean;
+type Painter = (live: Projection, now: number) => boolean;
 
 export class Frames {
   readonly #painters = new Set<Painter>();

@@ -114,6 +114,9 @@ export function Marker({
         setDragged(null);
       }}
     >
+      {onMove === undefined && onChoose === undefined ? null : (
+        <rect class="hit" x={-22} y={-22} width={44} height={44} />
+      )}
       <circle r={13} />
       <text dy="0.35em">{text}</text>
     </g>

@@ -24,7 +24,7 @@ export function LiveVehicle({
         const pose = glide.at(now);
         const style = box.current?.style;
         if (style === undefined || shape.current === null) return false;
-        style.visibility = pose === null ? 'hidden' : '';
+        style.visibility = pose === null ? 'hidden' : 'visible';
         if (pose === null) return false;
         const { x, y } = live.toScreen(pose.place);
         style.transform = `translate(${x.toFixed(2)}px,${y.toFixed(2)}px)`;
@@ -34,13 +34,13 @@ export function LiveVehicle({
       }),
     [glide],
   );
+  const { body, under } = SHAPES[craft];
   return (
     <div ref={box} class={`live-vehicle vehicle${old ? ' old' : ''}`} aria-hidden="true">
       <svg ref={shape} viewBox="-20 -20 40 40">
         <circle class="without-heading" r={9} />
-        {SHAPES[craft].map((path, at) => (
-          <path key={path} class={at === 0 ? 'body' : 'mark'} d={path} />
-        ))}
+        {under === undefined ? null : <path class="under" d={under} />}
+        <path class="body" d={body} />
       </svg>
     </div>
   );

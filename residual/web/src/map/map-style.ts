@@ -85,22 +85,21 @@ export function vectorStyle(url: string, names: readonly string[], isDark: boole
 }
 
 /** @param tiles their address, with `{z}/{x}/{y}` */
-export function rasterStyle(
-  { tiles, min, max }: { readonly tiles: string; readonly min: number; readonly max: number },
-  isDark: boolean,
-): StyleSpecification {
+export function rasterStyle({
+  tiles,
+  min,
+  max,
+}: {
+  readonly tiles: string;
+  readonly min: number;
+  readonly max: number;
+}): StyleSpecification {
   return {
     version: 8,
     sources: {
       [FIRST_SOURCE]: { type: 'raster', tiles: [tiles], tileSize: 256, minzoom: min, maxzoom: max },
     },
-    layers: [
-      {
-        id: 'ground',
-        type: 'background',
-        paint: { 'background-color': COLOURS[isDark ? 'dark' : 'light'].ground },
-      },
-      { id: 'picture', type: 'raster', source: FIRST_SOURCE, paint: { 'raster-fade-duration': 0 } },
-    ],
+    // Without a ground of its own: where tiles are missing, what lies below is seen.
+    layers: [{ id: 'picture', type: 'raster', source: FIRST_SOURCE, paint: { 'raster-fade-duration': 0 } }],
   };
 }

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { useFrames } from './context.ts';
 import { type Land, worldOutline } from './outline/outline.ts';
-import { distance, type Place, Projection, worldOf } from './projection.ts';
+import { distance, type Place, Projection, turn, worldOf } from './projection.ts';
 import { useCanvas } from './use-canvas.ts';
 import { useTheme } from './use-theme.ts';
 
@@ -15,6 +15,8 @@ import { useTheme } from './use-theme.ts';
 const NEAR_ZOOM = 8;
 const STEPS_M = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000];
 const STEP_PX = 60;
+/** Degrees of latitude. */
+const MAP_ENDS = -85;
 const STEPS_DEG = [1, 2, 5, 10, 15, 30];
 /** A grid that starts at another place jumps; so far from its start its lines are no longer the distance that they say. */
 const ANCHOR_M = 40_000;
@@ -76,10 +78,15 @@ function fill(pen: CanvasRenderingContext2D, { width, height }: Projection, colo
 function pathOf({ coordinates }: Land): Path2D {
   const path = new Path2D();
   for (const ring of coordinates.flat()) {
-    for (const [at, [lon = 0, lat = 0]] of ring.entries()) {
-      const { x, y } = worldOf({ lat, lon });
-      if (at === 0) path.moveTo(x, y);
+    // An island on both sides of 180° goes on beyond it; Antarctica goes round the world, and down to where the map ends.
+    const goesRound = ring.some(([, lat = 0]) => lat < MAP_ENDS);
+    let last: number | null = null;
+    for (const [lon = 0, lat = 0] of ring) {
+      const beside: number = last === null || goesRound ? lon : last + turn(last, lon);
+      const { x, y } = worldOf({ lat, lon: beside });
+      if (last === null) path.moveTo(x, y);
       else path.lineTo(x, y);
+      last = beside;
     }
     path.closePath();
   }

@@ -2,7 +2,7 @@ import { Frames } from './frames.ts';
 import { isSameView, type Point, Projection, turn, type View, ZOOM } from './projection.ts';
 
 /** What a person did: moved the map, or only came nearer or went away. */
-export type Gesture = 'pan' | 'zoom';
+type Gesture = 'pan' | 'zoom';
 
 export interface StageOwner {
   /** A person changed the view; told a few times a second while they do. */

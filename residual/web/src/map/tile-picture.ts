@@ -15,7 +15,7 @@ export function checkPicture(bytes: Uint8Array): void {
 }
 
 /** Width and height as a PNG, JPEG, WebP or AVIF claims; null: it is none of them, or broken. */
-export function pictureSize(bytes: Uint8Array): readonly [number, number] | null {
+function pictureSize(bytes: Uint8Array): readonly [number, number] | null {
   const data = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const text = (at: number, length: number): string =>
     String.fromCharCode(...bytes.subarray(at, at + length));

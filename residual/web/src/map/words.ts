@@ -51,14 +51,5 @@ export const mapWords = {
     below: (metres: string) => `, ${metres} m below it`,
     old: 'Last known: ',
   },
-  directions: [
-    'north',
-    'north-east',
-    'east',
-    'south-east',
-    'south',
-    'south-west',
-    'west',
-    'north-west',
-  ] as readonly string[],
+  directions: ['north', 'north-east', 'east', 'south-east', 'south', 'south-west', 'west', 'north-west'],
 };

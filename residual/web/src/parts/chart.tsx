@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type uPlot from 'uplot';
 import { t } from '../strings.ts';
 import css from './chart.module.css';
-import { number } from './format.ts';
+import { clock, day, number } from './format.ts';
 import { theme } from './theme.ts';
 
 /** A line over time. */
@@ -28,12 +28,15 @@ export function Chart({
   digits = 1,
   times,
   lines,
+  seconds,
 }: {
   label: string;
   unit?: string;
   digits?: number;
   times: readonly number[];
   lines: readonly Line[];
+  /** How much time is shown, up to now; without it what there is. */
+  seconds?: number;
 }): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
@@ -53,7 +56,11 @@ export function Chart({
       const [{ default: Plot }] = await Promise.all([import('uplot'), import('uplot/dist/uPlot.min.css')]);
       const parent = box.current;
       if (!shown || parent === null) return;
-      const made = new Plot(options(parent, names.split('\n'), banded, digits), data.current, parent);
+      const made = new Plot(
+        options(parent, names.split('\n'), banded, digits, seconds),
+        data.current,
+        parent,
+      );
       plot.current = made;
       resize = new ResizeObserver(() => made.setSize({ width: parent.clientWidth, height: HEIGHT }));
       resize.observe(parent);
@@ -65,7 +72,7 @@ export function Chart({
       plot.current?.destroy();
       plot.current = null;
     };
-  }, [names, banded, digits, look]);
+  }, [names, banded, digits, look, seconds]);
   useEffect(() => plot.current?.setData(data.current), [times, lines]);
   return (
     <figure class={css['chart']}>
@@ -110,6 +117,7 @@ function options(
   names: readonly string[],
   banded: boolean,
   digits: number,
+  seconds: number | undefined,
 ): uPlot.Options {
   const { colour, axis } = lookOf(parent);
   const strokeOf = (at: number): string => colour(COLOURS[at % COLOURS.length] ?? '--accent');
@@ -136,6 +144,9 @@ function options(
         })
       : [],
     scales: {
+      ...(seconds === undefined
+        ? {}
+        : { x: { range: () => [Date.now() / 1000 - seconds, Date.now() / 1000] as [number, number] } }),
       y: {
         // A line that does not move must not fill the picture with noise.
         range: (_, min: number | null, max: number | null) => {
@@ -146,20 +157,17 @@ function options(
       },
     },
     axes: [
-      { ...axis, values: (_, ticks, __, ___, step) => ticks.map((at) => clock(at, step)) },
+      { ...axis, values: (_, ticks, __, ___, step) => ticks.map((at) => tick(at, step)) },
       { ...axis, size: 56 },
     ],
   };
 }
 
+const DAY_S = 86_400;
+
 /** @param step between two of them, seconds */
-function clock(seconds: number, step: number): string {
-  return new Date(seconds * 1000).toLocaleTimeString(undefined, {
-    hour: '2-digit',
-    minute: '2-digit',
-    ...(step < 60 ? { second: '2-digit' } : {}),
-    hour12: false,
-  });
+function tick(seconds: number, step: number): string {
+  return step >= DAY_S ? day(seconds * 1000) : clock(seconds * 1000, step < 60);
 }
 
 function alone(plot: uPlot, series: number): number[] {

@@ -9,6 +9,7 @@ export { HoldButton } from './hold-button.tsx';
 export { Icon } from './icon.tsx';
 export { Meter } from './meter.tsx';
 export { Badge, ErrorNote, Note, Progress } from './note.tsx';
+export { Sections } from './sections.tsx';
 export { Segmented } from './segmented.tsx';
 export { SlideConfirm } from './slide-confirm.tsx';
 export { Sparkline } from './sparkline.tsx';

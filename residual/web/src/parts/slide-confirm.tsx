@@ -85,7 +85,9 @@ export function SlideConfirm({
       onContextMenu={(event) => event.preventDefault()}
       // A tap, or a click of assistive technology: it says what is to be done, or why nothing can be.
       onClick={() => {
-        if (!drawn.current) say(reason ?? t.app.slideHint, reason === null ? 'info' : 'warn');
+        // An empty reason stands elsewhere.
+        if (!drawn.current && reason !== '')
+          say(reason ?? t.app.slideHint, reason === null ? 'info' : 'warn');
         drawn.current = false;
       }}
       onKeyDown={hold.onKeyDown}

@@ -4,6 +4,7 @@ import type { CommandName } from '../../../../../shared/flight/command-catalogue
 import { seenIn } from '../../../../../shared/flight/seen.ts';
 import { type JsonObject, listOf, memberOf, recordOf } from '../../../../../shared/member.ts';
 import { Refused } from '../../api/client.ts';
+import { ALWAYS, type Commands, type Order } from '../../commands/orders.ts';
 import { number } from '../../parts/format.ts';
 import { t } from '../../strings.ts';
 import { me } from '../client.ts';
@@ -14,28 +15,13 @@ import { lacksKeys } from './keys.ts';
 
 /** Commands to a node's vehicle, each signed by the operator's key while a button is held. */
 
-export interface Order {
-  readonly cmd: CommandName;
-  readonly args?: readonly (string | number)[];
-}
-
-/** These end what goes on: they wait for no other command, and are tried also when nothing was heard of late. */
-export const ALWAYS: ReadonlySet<CommandName> = new Set(['disarm', 'land', 'rtl', 'stop']);
 const WANTS_ARMED: ReadonlySet<CommandName> = new Set(['disarm', 'land', 'rtl', 'stop', 'goto']);
 
-export interface Orders {
-  /** What is under way, for people; null: nothing. */
-  readonly running: string | null;
-  readonly outcome: { readonly text: string; readonly tone: 'good' | 'bad' } | null;
-  /** A button begins to be held. */
-  readonly ready: () => void;
-  /** One after the other, until one is not taken. @param name for people */
-  readonly give: (name: string, ...orders: readonly Order[]) => void;
-}
-
-export function useOrders(entry: NodeEntry): Orders {
-  const [state, setState] = useState<Pick<Orders, 'running' | 'outcome'>>({ running: null, outcome: null });
+/** @param live what the node says now; null: nothing */
+export function useCommands(entry: NodeEntry, facts: Facts, live: JsonObject | null): Commands {
+  const [state, setState] = useState<Pick<Commands, 'running' | 'outcome'>>({ running: null, outcome: null });
   const newest = useRef(0);
+  const none = whyNone(entry, facts);
   return {
     ...state,
     ready: () => void prepare(entry).catch(() => undefined), // the call itself says why not
@@ -56,6 +42,9 @@ export function useOrders(entry: NodeEntry): Orders {
         });
       });
     },
+    // What is in the way of all stands above them, once.
+    whyNot: (cmd) => (none === null ? whyNot(cmd, facts, live) : ''),
+    offers: () => true,
   };
 }
 
@@ -125,7 +114,7 @@ export function whyNone(entry: NodeEntry, { key, listedAs, scopes }: Facts): str
 }
 
 /** Why it cannot be given now; null: it can. @param live what the node says now; null: nothing */
-export function whyNot(cmd: CommandName, facts: Facts, live: JsonObject | null): string | null {
+function whyNot(cmd: CommandName, facts: Facts, live: JsonObject | null): string | null {
   const why = t.fly.why;
   const { alive, armed } = seenIn(live);
   if (live === null || !alive || armed === null) return ALWAYS.has(cmd) ? null : hub.fly.why.silent;

@@ -1,41 +1,57 @@
+import { Bot, Boxes, type IconNode, LayoutDashboard, Lock, ScrollText, Users } from 'lucide';
 import type { JSX } from 'preact';
 import { go, place } from '../../app/route.ts';
 import { Tabs } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
+import css from './access.module.css';
 import { Audit } from './audit.tsx';
 import { Fleet } from './fleet.tsx';
+import { Overview } from './overview.tsx';
 import { Pairing } from './pairing.tsx';
 import { Pin } from './pin.tsx';
 import { Secure } from './secure.tsx';
 import { Sessions } from './sessions.tsx';
 import { Tokens } from './tokens.tsx';
 
-const TABS = ['people', 'programs', 'audit'] as const;
+const TABS = ['overview', 'people', 'programs', 'connection', 'fleet', 'audit'] as const;
+const ICONS: Readonly<Record<(typeof TABS)[number], IconNode>> = {
+  overview: LayoutDashboard,
+  people: Users,
+  programs: Bot,
+  connection: Lock,
+  fleet: Boxes,
+  audit: ScrollText,
+};
 
 /** Who may use this node, and what they did. */
 export default function Access(): JSX.Element {
-  const chosen = TABS.find((id) => id === place.value.rest[0]) ?? 'people';
+  const chosen = TABS.find((id) => id === place.value.rest[0]) ?? 'overview';
   return (
-    <>
+    <div class={css['access']}>
       <Tabs
         label={t.access.tabs}
-        tabs={TABS.map((id) => ({ id, name: t.access.tab[id] }))}
+        tabs={TABS.map((id) => ({ id, name: t.access.view.tab[id], icon: ICONS[id] }))}
         chosen={chosen}
         onChoose={(id) => go('access', id)}
       />
-      <div role="tabpanel" aria-label={t.access.tab[chosen]} class="page">
+      <div
+        role="tabpanel"
+        aria-label={t.access.view.tab[chosen]}
+        class={chosen === 'overview' ? 'columns' : 'page'}
+      >
+        {chosen === 'overview' ? <Overview /> : null}
         {chosen === 'people' ? (
           <>
             <Pairing />
             <Pin />
-            <Secure />
             <Sessions />
-            <Fleet />
           </>
         ) : null}
         {chosen === 'programs' ? <Tokens /> : null}
+        {chosen === 'connection' ? <Secure /> : null}
+        {chosen === 'fleet' ? <Fleet /> : null}
         {chosen === 'audit' ? <Audit /> : null}
       </div>
-    </>
+    </div>
   );
 }

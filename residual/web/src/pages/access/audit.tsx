@@ -1,15 +1,15 @@
+import { ScrollText, ShieldCheck } from 'lucide';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import type { Answer } from '../../api/rows.ts';
-import { moment } from '../../parts/format.ts';
-import { Badge, Button, Card, ErrorNote, Field, Note } from '../../parts/parts.tsx';
-import { useAct, useAsk } from '../../parts/use-ask.ts';
+import { Button, Card, ErrorNote, Field, Note } from '../../parts/parts.tsx';
+import { useAct } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import css from './access.module.css';
+import { AUDIT_PAGE, AuditRows, kindOf, useAudit } from './audit-rows.tsx';
 
 const EVERY_MS = 5000;
-const PAGE = 500;
 const OUTCOMES = ['', 'done', 'refused', 'unknown'] as const;
 type Outcome = (typeof OUTCOMES)[number];
 
@@ -18,26 +18,15 @@ export function Audit(): JSX.Element {
   const [who, setWho] = useState('');
   const [what, setWhat] = useState('');
   const [outcome, setOutcome] = useState<Outcome>('');
-  const { data, error, reload } = useAsk('logs.get', { query: { service: 'audit', limit: PAGE } }, EVERY_MS);
+  const { entries, error, reload } = useAudit(EVERY_MS);
   const text = t.access.audit;
   const has = (value: string, wanted: string): boolean => value.toLowerCase().includes(wanted.toLowerCase());
-  const shown = (data?.entries ?? [])
-    .map(({ seq, timestamp, fields }) => ({
-      seq,
-      timestamp,
-      who: textOf(fields, 'principal') || text.nobody,
-      peer: textOf(fields, 'peer'),
-      what: `${textOf(fields, 'route')} ${textOf(fields, 'changed')}`.trim(),
-      outcome: textOf(fields, 'outcome'),
-    }))
-    // Each change is announced before it runs; its outcome follows as another entry.
-    .filter((entry) => entry.outcome !== 'announced')
+  const shown = (entries ?? [])
     .filter((entry) => outcome === '' || kindOf(entry.outcome) === outcome)
     .filter((entry) => has(`${entry.who} ${entry.peer}`, who) && has(entry.what, what));
   return (
     <>
-      <Verify />
-      <Card title={text.title} wide>
+      <Card title={text.title} icon={ScrollText} wide>
         <div class={css['filters']}>
           <Field label={text.who}>
             {(ids) => (
@@ -78,47 +67,13 @@ export function Audit(): JSX.Element {
           </Field>
         </div>
         <ErrorNote error={error} onRetry={reload} />
-        <p class="hint">{text.hint(PAGE)}</p>
-        {data !== null && shown.length === 0 ? <p>{text.none}</p> : null}
-        <div class="scroll" tabIndex={0} role="region" aria-label={text.title}>
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">{text.when}</th>
-                <th scope="col">{text.who}</th>
-                <th scope="col">{text.what}</th>
-                <th scope="col">{text.outcome}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {shown.map((entry) => (
-                <tr key={entry.seq}>
-                  <td>{moment(entry.timestamp)}</td>
-                  <td>
-                    {entry.who} <small>{entry.peer}</small>
-                  </td>
-                  <td>{entry.what}</td>
-                  <td>
-                    <Badge tone={entry.outcome === 'done' ? 'good' : 'warn'}>{entry.outcome}</Badge>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <p class="hint">{text.hint(AUDIT_PAGE)}</p>
+        {entries !== null && shown.length === 0 ? <p>{text.none}</p> : null}
+        <AuditRows entries={shown} />
       </Card>
+      <Verify />
     </>
   );
-}
-
-/** Unknown: svc-control was killed while it was under way. */
-function kindOf(outcome: string): Outcome {
-  return outcome === 'done' || outcome === 'unknown' ? outcome : 'refused';
-}
-
-function textOf(fields: Readonly<Record<string, unknown>> | null, name: string): string {
-  const value = fields?.[name];
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
 function Verify(): JSX.Element {
@@ -129,6 +84,8 @@ function Verify(): JSX.Element {
   return (
     <Card
       title={text.chain}
+      icon={ShieldCheck}
+      wide
       actions={
         <Button row="audit.verify.get" explain busy={act.busy} onClick={() => void act.run(check)}>
           {act.busy ? text.checking : text.check}

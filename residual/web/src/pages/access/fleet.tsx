@@ -1,3 +1,4 @@
+import { Boxes } from 'lucide';
 import type { JSX } from 'preact';
 import { call } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
@@ -11,7 +12,7 @@ import { t } from '../../strings.ts';
 const EVERY_MS = 5000;
 
 /** GET /api/fleet, as far as it is shown. Times are ms since 1970. */
-interface FleetDocument {
+export interface FleetDocument {
   readonly enrollment: {
     readonly enrolled: boolean;
     readonly problem: string | null;
@@ -38,7 +39,7 @@ export function Fleet(): JSX.Element | null {
   const text = t.access.fleet;
   if (!may('fleet.get')) return null;
   return (
-    <Card title={text.title}>
+    <Card title={text.title} icon={Boxes}>
       <ErrorNote error={error} onRetry={reload} />
       {told === null ? null : (
         <>
@@ -54,13 +55,7 @@ export function Fleet(): JSX.Element | null {
   );
 }
 
-function Enrolled({
-  told: { enrollment, link },
-  onLeft,
-}: {
-  told: FleetDocument;
-  onLeft: () => void;
-}): JSX.Element {
+function Enrolled({ told, onLeft }: { told: FleetDocument; onLeft: () => void }): JSX.Element {
   const act = useAct();
   const text = t.access.fleet;
   const leave = async (): Promise<void> => {
@@ -68,6 +63,26 @@ function Enrolled({
     say(text.left, 'warn');
     onLeft();
   };
+  return (
+    <>
+      <FleetState told={told} />
+      <p class="hint">{text.certificate(moment(told.enrollment.certificate_valid_to))}</p>
+      <ErrorNote error={act.error} />
+      <HoldButton
+        row="fleet.enrollment.delete"
+        kind="danger"
+        busy={act.busy}
+        onConfirm={() => void act.run(leave)}
+      >
+        {text.leave}
+      </HoldButton>
+    </>
+  );
+}
+
+/** Of which fleet it is part, and whether the hub has heard everything. */
+export function FleetState({ told: { enrollment, link } }: { readonly told: FleetDocument }): JSX.Element {
+  const text = t.access.fleet;
   const behind = link?.events_behind ?? null;
   return (
     <>
@@ -89,16 +104,6 @@ function Enrolled({
       {(link?.events_dropped ?? 0) > 0 ? (
         <Note tone="warn">{text.dropped(link?.events_dropped ?? 0)}</Note>
       ) : null}
-      <p class="hint">{text.certificate(moment(enrollment.certificate_valid_to))}</p>
-      <ErrorNote error={act.error} />
-      <HoldButton
-        row="fleet.enrollment.delete"
-        kind="danger"
-        busy={act.busy}
-        onConfirm={() => void act.run(leave)}
-      >
-        {text.leave}
-      </HoldButton>
     </>
   );
 }

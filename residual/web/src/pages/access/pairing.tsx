@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { KeyRound } from 'lucide';
 import type { JSX } from 'preact';
 import { call } from '../../api/client.ts';
 import { credential, lose } from '../../api/credential.ts';
@@ -22,7 +23,7 @@ export function Pairing(): JSX.Element {
   const text = t.access.pairing;
   const who = info.value;
   return (
-    <Card title={text.title}>
+    <Card title={text.title} icon={KeyRound}>
       {claimed.value === null || credential.value?.value !== claimed.value ? null : (
         <NewKey apiKey={claimed.value} />
       )}

@@ -1,3 +1,4 @@
+import { RectangleEllipsis } from 'lucide';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
@@ -45,7 +46,7 @@ export function Pin(): JSX.Element {
     });
   };
   return (
-    <Card title={text.title}>
+    <Card title={text.title} icon={RectangleEllipsis}>
       <ErrorNote error={error} onRetry={reload} />
       {data === null ? null : (
         <p>

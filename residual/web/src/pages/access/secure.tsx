@@ -1,9 +1,10 @@
+import { Download, Lock, QrCode, Smartphone } from 'lucide';
 import type { JSX } from 'preact';
 import { shownFingerprint } from '../../../../../shared/certificates/fingerprint.ts';
 import { openSecurely } from '../../api/handover.ts';
 import type { Answer } from '../../api/rows.ts';
 import { moment } from '../../parts/format.ts';
-import { Badge, Button, Card, ErrorNote, Note } from '../../parts/parts.tsx';
+import { Badge, Button, Card, ErrorNote, Icon, Note, Unfold } from '../../parts/parts.tsx';
 import { Qr } from '../../parts/qr.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
@@ -12,12 +13,23 @@ import css from './access.module.css';
 const CERTIFICATE = '/ca.crt';
 const LOOPBACK = /^(?:localhost|127\.|\[?::1)/;
 
+/** Whether this page is by HTTPS, and the way there. */
+export function SecureSummary(): JSX.Element {
+  const { data } = useAsk('tls.get', { here: true });
+  return (
+    <>
+      <Standing />
+      {data?.port == null ? null : <Move port={data.port} />}
+    </>
+  );
+}
+
 /** Whether this page is by HTTPS, how to trust the node's certificate, and the way there. Of the node that serves the page. */
 export function Secure(): JSX.Element {
   const { data, error, reload } = useAsk('tls.get', { here: true });
   const text = t.access.secure;
   return (
-    <Card title={text.title} wide>
+    <Card title={text.title} icon={Lock} wide>
       <Standing />
       <ErrorNote error={error} onRetry={reload} />
       {data === null ? null : (
@@ -49,7 +61,12 @@ function Move({ port }: { port: number }): JSX.Element | null {
   return (
     <>
       <ErrorNote error={act.error} />
-      <Button kind="primary" busy={act.busy} onClick={() => void act.run(async () => openSecurely(port))}>
+      <Button
+        kind="primary"
+        icon={Lock}
+        busy={act.busy}
+        onClick={() => void act.run(async () => openSecurely(port))}
+      >
         {text.open}
       </Button>
       <p class="hint">{text.openHint}</p>
@@ -68,15 +85,13 @@ function Trust({ tls, authority }: { tls: Answer<'tls.get'>; authority: string }
       <p class="hint">{text.until(moment(tls.authority_not_after), moment(tls.not_after))}</p>
       <p>
         <a class="button plain" href={CERTIFICATE}>
-          {text.download}
+          <Icon of={Download} /> {text.download}
         </a>
       </p>
-      <details>
-        <summary>{text.qr}</summary>
+      <Unfold title={text.qr} icon={QrCode}>
         <Qr text={addressFor(tls.names)} label={text.qrLabel} />
-      </details>
-      <details>
-        <summary>{text.steps}</summary>
+      </Unfold>
+      <Unfold title={text.steps} icon={Smartphone}>
         <dl class={css['steps']}>
           {text.systems.map(({ name, how }) => (
             <div key={name}>
@@ -85,7 +100,7 @@ function Trust({ tls, authority }: { tls: Answer<'tls.get'>; authority: string }
             </div>
           ))}
         </dl>
-      </details>
+      </Unfold>
     </div>
   );
 }

@@ -1,3 +1,4 @@
+import { Users } from 'lucide';
 import type { JSX } from 'preact';
 import { call } from '../../api/client.ts';
 import { lose } from '../../api/credential.ts';
@@ -22,7 +23,7 @@ export function Sessions(): JSX.Element {
     });
   };
   return (
-    <Card title={text.title} wide>
+    <Card title={text.title} icon={Users} wide>
       {closed === null ? <p class="hint">{text.hint}</p> : <Note>{t.denied[closed]}</Note>}
       <ErrorNote error={error ?? act.error} onRetry={reload} />
       {data?.sessions.length === 0 ? <p>{text.none}</p> : null}

@@ -1,3 +1,5 @@
+import { accessViewWords } from './view-words.ts';
+
 /** Words of the page access. */
 export const accessWords = {
   fleet: {
@@ -20,7 +22,7 @@ export const accessWords = {
     enrol: 'Join the fleet',
   },
   tabs: 'Access sections',
-  tab: { people: 'People', programs: 'Programs', audit: 'Audit' },
+  view: accessViewWords,
   pin: {
     title: 'PIN',
     isSet: 'set',

@@ -1,19 +1,38 @@
+import {
+  ArrowLeft,
+  type IconNode,
+  Info,
+  LayoutPanelTop,
+  Power,
+  ScrollText,
+  Settings2,
+  ShieldCheck,
+  Trash2,
+} from 'lucide';
 import type { JSX } from 'preact';
 import { call } from '../../api/client.ts';
 import { go, hrefOf, place } from '../../app/route.ts';
 import { moment } from '../../parts/format.ts';
-import { Badge, Button, Card, ErrorNote, HoldButton, Note, Tabs } from '../../parts/parts.tsx';
+import { Badge, Button, Card, ErrorNote, HoldButton, Icon, Note, Tabs } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import { ExtensionIcon } from './extension-icon.tsx';
 import { ExtensionPage } from './extension-page.tsx';
 import css from './extensions.module.css';
+import { permissionIcon } from './permission-icon.ts';
 import { SettingsForm } from './settings-form.tsx';
 import { type Detailed, isOn, type Permission, toneOf, toneOfRisk } from './status.ts';
 
 const LOOK_MS = 3000;
 const TABS = ['about', 'page', 'settings', 'logs'] as const;
 type Tab = (typeof TABS)[number];
+const ICONS: Readonly<Record<Tab, IconNode>> = {
+  about: Info,
+  page: LayoutPanelTop,
+  settings: Settings2,
+  logs: ScrollText,
+};
 
 /** One extension: what it is, what it may, its own page, its settings and what it says. */
 export function Detail({ id }: { id: string }): JSX.Element {
@@ -29,19 +48,20 @@ export function Detail({ id }: { id: string }): JSX.Element {
     <>
       <p>
         <a class={css['back']} href={hrefOf('extensions')}>
-          ← {t.extensions.all}
+          <Icon of={ArrowLeft} /> {t.extensions.all}
         </a>
       </p>
       <ErrorNote error={error} onRetry={reload} />
       {data === null ? null : (
         <>
           <h2 class="row">
+            <ExtensionIcon id={id} />
             {manifest?.name ?? id} <small class="hint">{data.install.version}</small>{' '}
             <Badge tone={toneOf(data.install.status)}>{t.extensions.status[data.install.status]}</Badge>
           </h2>
           <Tabs
             label={t.extensions.parts}
-            tabs={tabs.map((tab) => ({ id: tab, name: t.extensions.tab[tab] }))}
+            tabs={tabs.map((tab) => ({ id: tab, name: t.extensions.tab[tab], icon: ICONS[tab] }))}
             chosen={chosen}
             onChoose={(tab) => go('extensions', id, tab)}
           />
@@ -78,7 +98,7 @@ function About({ data, reload }: { data: Detailed; reload: () => void }): JSX.El
   };
   return (
     <div class="page">
-      <Card title={t.extensions.tab.about}>
+      <Card title={t.extensions.tab.about} icon={Info}>
         <p>{manifest?.description}</p>
         <p class="hint">
           {[id, manifest?.author, manifest?.license]
@@ -90,7 +110,7 @@ function About({ data, reload }: { data: Detailed; reload: () => void }): JSX.El
         </p>
         {install.failure_reason === null ? null : <Note tone="bad">{install.failure_reason}</Note>}
         {install.last_words.length === 0 ? null : (
-          <pre class="scroll" tabIndex={0}>
+          <pre class="scroll" tabIndex={0} role="region" aria-label={t.extensions.tab.logs}>
             {install.last_words.join('\n')}
           </pre>
         )}
@@ -100,6 +120,7 @@ function About({ data, reload }: { data: Detailed; reload: () => void }): JSX.El
         <div class="row">
           {on ? (
             <Button
+              icon={Power}
               row="plugins.id.disable.post"
               explain
               busy={busy}
@@ -109,6 +130,7 @@ function About({ data, reload }: { data: Detailed; reload: () => void }): JSX.El
             </Button>
           ) : (
             <Button
+              icon={Power}
               row="plugins.id.enable.post"
               explain
               kind="primary"
@@ -121,6 +143,7 @@ function About({ data, reload }: { data: Detailed; reload: () => void }): JSX.El
           )}
           <HoldButton
             row="plugins.id.delete"
+            icon={Trash2}
             kind="danger"
             busy={busy}
             onConfirm={() =>
@@ -136,7 +159,7 @@ function About({ data, reload }: { data: Detailed; reload: () => void }): JSX.El
         </div>
         <p class="hint">{t.extensions.removeHint}</p>
       </Card>
-      <Card title={t.extensions.permissions}>
+      <Card title={t.extensions.permissions} icon={ShieldCheck}>
         {(manifest?.permissions ?? []).length === 0 ? <p>{t.extensions.asksNothing}</p> : null}
         <ul class={css['permissions']}>
           {(manifest?.permissions ?? []).map((permission) => (
@@ -176,6 +199,7 @@ function Grant({
 }): JSX.Element {
   return (
     <li>
+      <Icon of={permissionIcon(permission.category)} />
       <span>
         {t.extensions.it} {permission.label}
         {permission.required ? ` (${t.extensions.required})` : ''}
@@ -217,7 +241,7 @@ function Readiness({ id }: { id: string }): JSX.Element | null {
 
 function Settings({ data, reload }: { data: Detailed; reload: () => void }): JSX.Element {
   return (
-    <Card title={t.extensions.tab.settings} wide>
+    <Card title={t.extensions.tab.settings} icon={Settings2} wide>
       <SettingsForm data={data} reload={reload} />
     </Card>
   );
@@ -230,7 +254,7 @@ function Logs({ id }: { id: string }): JSX.Element {
     LOOK_MS,
   );
   return (
-    <Card title={t.extensions.tab.logs} wide>
+    <Card title={t.extensions.tab.logs} icon={ScrollText} wide>
       <ErrorNote error={error} onRetry={reload} />
       {data !== null && data.entries.length === 0 ? <p>{t.extensions.silent}</p> : null}
       <div class={`scroll ${css['logs']}`} tabIndex={0} role="region" aria-label={t.extensions.tab.logs}>

@@ -1,14 +1,22 @@
+import { ChevronRight, Plus, Puzzle } from 'lucide';
 import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { call, Refused } from '../../api/client.ts';
+import { may } from '../../api/node.ts';
 import { hrefOf, place } from '../../app/route.ts';
-import { Badge, Card, ErrorNote, Note } from '../../parts/parts.tsx';
+import { Badge, Button, Dialog, EmptyState, ErrorNote, Icon } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { Detail } from './detail.tsx';
+import { ExtensionIcon } from './extension-icon.tsx';
 import css from './extensions.module.css';
 import { Install } from './install.tsx';
-import { toneOf } from './status.ts';
+import { permissionIcon } from './permission-icon.ts';
+import { type Detailed, type Installed, toneOf } from './status.ts';
 
 const LOOK_MS = 5000;
+const SHOWN = 4;
+const text = t.extensions.view;
 
 /** What other people's software runs on the node: seen, installed, allowed, switched and removed here. */
 export default function Extensions(): JSX.Element {
@@ -18,26 +26,119 @@ export default function Extensions(): JSX.Element {
 
 function List(): JSX.Element {
   const { data, error, reload } = useAsk('plugins.get', {}, LOOK_MS);
+  const [adds, setAdds] = useState(false);
   const installs = data?.installs ?? [];
+  const details = useDetails(installs);
+  const add = may('plugins.parse.post') ? (
+    <Button kind="primary" icon={Plus} onClick={() => setAdds(true)}>
+      {text.add}
+    </Button>
+  ) : null;
   return (
-    <div class="page">
-      <Card title={t.extensions.installed} wide>
-        <ErrorNote error={error} onRetry={reload} />
-        {data !== null && installs.length === 0 ? <Note>{t.extensions.none}</Note> : null}
-        <ul class={css['extension-list']}>
-          {installs.map((install) => (
-            <li key={install.plugin_id}>
-              <a href={hrefOf('extensions', install.plugin_id)}>
-                <strong>{install.plugin_id}</strong>
-                <span class="hint">{install.version}</span>
-                <Badge tone={toneOf(install.status)}>{t.extensions.status[install.status]}</Badge>
-              </a>
-              {install.failure_reason === null ? null : <p class="error">{install.failure_reason}</p>}
-            </li>
-          ))}
-        </ul>
-      </Card>
-      <Install installed={installs} onDone={reload} />
-    </div>
+    <>
+      <header class={css['head']}>
+        <h2>{t.extensions.installed}</h2>
+        {add}
+      </header>
+      <ErrorNote error={error} onRetry={reload} />
+      {data !== null && installs.length === 0 ? (
+        <div class="card">
+          <EmptyState icon={Puzzle} text={t.extensions.none}>
+            <p class="hint">{text.emptyHint}</p>
+          </EmptyState>
+        </div>
+      ) : null}
+      <div class={css['cards']}>
+        {installs.map((install) => (
+          <ExtensionCard
+            key={install.plugin_id}
+            install={install}
+            data={details.get(install.plugin_id) ?? null}
+          />
+        ))}
+      </div>
+      <Dialog sheet title={text.add} open={adds} onClose={() => setAdds(false)}>
+        <Install
+          installed={installs}
+          onDone={() => {
+            reload();
+            setAdds(false);
+          }}
+        />
+      </Dialog>
+    </>
   );
+}
+
+function ExtensionCard({
+  install,
+  data,
+}: {
+  readonly install: Installed;
+  readonly data: Detailed | null;
+}): JSX.Element {
+  const { plugin_id: id, version, status, failure_reason: failure } = install;
+  const manifest = data?.manifest ?? null;
+  const granted = (manifest?.permissions ?? []).filter((each) =>
+    data?.granted_capabilities.includes(each.id),
+  );
+  return (
+    <a class={`card ${css['extension']}`} href={hrefOf('extensions', id)}>
+      <header>
+        <ExtensionIcon id={id} />
+        <div>
+          <h3>{manifest?.name ?? id}</h3>
+          <p class="hint">
+            {version}
+            {manifest?.author === undefined || manifest.author === '' ? '' : ` · ${text.by(manifest.author)}`}
+          </p>
+        </div>
+        <Badge tone={toneOf(status)}>{t.extensions.status[status]}</Badge>
+      </header>
+      {manifest?.description === undefined ? null : <p>{manifest.description}</p>}
+      {failure === null ? null : <p class="error">{failure}</p>}
+      {manifest === null ? null : granted.length === 0 ? (
+        <p class="hint">{text.mayNothing}</p>
+      ) : (
+        <ul class={css['grants']} aria-label={text.may}>
+          {granted
+            .toSorted((a, b) => RISKS.indexOf(b.risk) - RISKS.indexOf(a.risk))
+            .slice(0, SHOWN)
+            .map((each) => (
+              <li key={each.id} class={RISKS.indexOf(each.risk) > 1 ? css['grave'] : ''}>
+                <Icon of={permissionIcon(each.category)} /> {each.label}
+              </li>
+            ))}
+          {granted.length > SHOWN ? <li class="hint">{text.moreGrants(granted.length - SHOWN)}</li> : null}
+        </ul>
+      )}
+      <span class={css['way']}>
+        {text.settings} <Icon of={ChevronRight} />
+      </span>
+    </a>
+  );
+}
+
+const RISKS = ['low', 'medium', 'high', 'critical'] as const;
+
+/** Name, author and permissions of each; asked again when one of them changes. */
+function useDetails(installs: readonly Installed[]): ReadonlyMap<string, Detailed> {
+  const [details, setDetails] = useState<ReadonlyMap<string, Detailed>>(new Map());
+  useEffect(() => {
+    const stopped = new AbortController();
+    const { signal } = stopped;
+    const look = async (id: string): Promise<readonly (readonly [string, Detailed])[]> => {
+      try {
+        return [[id, await call('plugins.id.get', { params: { id }, signal })]];
+      } catch (error) {
+        if (signal.aborted || error instanceof Refused) return []; // it was removed just now, or the node is away
+        throw error;
+      }
+    };
+    void Promise.all(installs.map(async ({ plugin_id: id }) => look(id))).then((found) => {
+      if (!signal.aborted) setDetails(new Map(found.flat()));
+    });
+    return () => stopped.abort();
+  }, [JSON.stringify(installs)]);
+  return details;
 }

@@ -1,15 +1,21 @@
+import { Download, FileArchive, Globe } from 'lucide';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
 import type { Answer } from '../../api/rows.ts';
 import { go } from '../../app/route.ts';
-import { Badge, Button, Card, ErrorNote, Field, Note, Progress } from '../../parts/parts.tsx';
+import { textIn } from '../../parts/form-text.ts';
+import { Badge, Button, ErrorNote, Field, Icon, Note, Progress, Segmented } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
 import { useAct } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import { ExtensionIcon } from './extension-icon.tsx';
 import css from './extensions.module.css';
+import { permissionIcon } from './permission-icon.ts';
 import { type Installed, toneOfRisk } from './status.ts';
+
+const text = t.extensions.view;
 
 type Parsed = Answer<'plugins.parse.post'>;
 
@@ -28,6 +34,7 @@ export function Install({
 }): JSX.Element | null {
   const [chosen, setChosen] = useState<Chosen | null>(null);
   const [over, setOver] = useState(false);
+  const [source, setSource] = useState<'file' | 'url'>('file');
   const { busy, error, run, clear } = useAct();
   if (!may('plugins.parse.post')) return null;
   const choose = (file: File | undefined): void => {
@@ -38,35 +45,53 @@ export function Install({
     });
   };
   return (
-    <Card title={t.extensions.install.title} wide>
-      <div
-        class={`${css['drop']} ${over ? 'over' : ''}`}
-        onDragOver={(event) => {
-          event.preventDefault();
-          setOver(true);
-        }}
-        onDragLeave={() => setOver(false)}
-        onDrop={(event) => {
-          event.preventDefault();
-          setOver(false);
-          choose(event.dataTransfer?.files[0]);
-        }}
-      >
-        <Field label={t.extensions.install.file} hint={t.extensions.install.hint}>
-          {(ids) => (
-            <input
-              {...ids}
-              type="file"
-              accept=".svcplug"
-              onChange={(event) => {
-                choose(event.currentTarget.files?.[0]);
-                event.currentTarget.value = '';
+    <>
+      <Steps at={chosen === null ? 0 : 1} />
+      {chosen === null ? (
+        <>
+          <Segmented
+            label={text.from}
+            options={[
+              { id: 'file', name: text.sources.file, icon: FileArchive },
+              { id: 'url', name: text.sources.url, icon: Globe },
+            ]}
+            chosen={source}
+            onChoose={setSource}
+          />
+          {source === 'file' ? (
+            <div
+              class={`${css['drop']} ${over ? 'over' : ''}`}
+              onDragOver={(event) => {
+                event.preventDefault();
+                setOver(true);
               }}
-            />
+              onDragLeave={() => setOver(false)}
+              onDrop={(event) => {
+                event.preventDefault();
+                setOver(false);
+                choose(event.dataTransfer?.files[0]);
+              }}
+            >
+              <Field label={t.extensions.install.file} hint={t.extensions.install.hint}>
+                {(ids) => (
+                  <input
+                    {...ids}
+                    type="file"
+                    accept=".svcplug"
+                    onChange={(event) => {
+                      choose(event.currentTarget.files?.[0]);
+                      event.currentTarget.value = '';
+                    }}
+                  />
+                )}
+              </Field>
+              {busy ? <Progress label={t.extensions.install.reading} value={null} /> : null}
+            </div>
+          ) : (
+            <FromUrl onDone={onDone} />
           )}
-        </Field>
-        {busy ? <Progress label={t.extensions.install.reading} value={null} /> : null}
-      </div>
+        </>
+      ) : null}
       <ErrorNote error={error} />
       {chosen === null ? null : (
         <Review
@@ -80,7 +105,70 @@ export function Install({
           onDone={onDone}
         />
       )}
-    </Card>
+    </>
+  );
+}
+
+function Steps({ at }: { readonly at: number }): JSX.Element {
+  return (
+    <ol class={css['steps']} aria-label={text.step(at + 1, text.steps.length, text.steps[at] ?? '')}>
+      {text.steps.map((name, each) => (
+        <li key={name} aria-current={each === at ? 'step' : undefined}>
+          <span aria-hidden="true">{each + 1}</span> {name}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** The node downloads it and installs it switched off: what it asks is on its own page, where this leads. */
+function FromUrl({ onDone }: { readonly onDone: () => void }): JSX.Element {
+  const { busy, error, run } = useAct();
+  const [step, setStep] = useState<string | null>(null);
+  const install = (form: FormData): void =>
+    void run(async () => {
+      const { plugin_id: id } = await call('plugins.install-from-url.post', {
+        body: { url: textIn(form, 'url').trim(), expected_sha256: textIn(form, 'sha256').trim() },
+        onProgress: ({ text: now }) => setStep(now),
+      });
+      onDone();
+      go('extensions', id);
+    });
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        install(new FormData(event.currentTarget));
+      }}
+    >
+      <Field label={text.url} hint={text.urlHint}>
+        {(ids) => <input {...ids} name="url" type="url" required maxLength={2048} />}
+      </Field>
+      <Field label={text.sha} hint={text.shaHint}>
+        {(ids) => (
+          <input
+            {...ids}
+            name="sha256"
+            required
+            pattern="[0-9a-fA-F]{64}"
+            autocomplete="off"
+            spellcheck={false}
+          />
+        )}
+      </Field>
+      <ErrorNote error={error} />
+      {busy ? <Progress label={step ?? t.extensions.install.sending} value={null} /> : null}
+      <Button
+        type="submit"
+        kind="primary"
+        icon={Download}
+        row="plugins.install-from-url.post"
+        explain
+        busy={busy}
+      >
+        {text.download}
+      </Button>
+    </form>
   );
 }
 
@@ -113,8 +201,8 @@ function Review({
   };
   return (
     <section class={css['review']} aria-label={t.extensions.install.review}>
-      <h3>
-        {parsed.name} <small class="hint">{parsed.version}</small>
+      <h3 class="row">
+        <ExtensionIcon id={parsed.plugin_id} /> {parsed.name} <small class="hint">{parsed.version}</small>
       </h3>
       <p>{parsed.description}</p>
       <p class="hint">
@@ -154,6 +242,7 @@ function Review({
                 setTicked(next);
               }}
             />
+            <Icon of={permissionIcon(permission.category)} />
             <span>
               {t.extensions.it} {permission.label}
               {permission.required ? ` (${t.extensions.required})` : ''}

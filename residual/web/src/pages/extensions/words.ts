@@ -1,5 +1,8 @@
+import { extensionsViewWords } from './view-words.ts';
+
 /** Words of the page extensions. */
 export const extensionsWords = {
+  view: extensionsViewWords,
   installed: 'Installed extensions',
   none: 'No extensions installed.',
   all: 'All extensions',

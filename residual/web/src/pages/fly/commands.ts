@@ -6,7 +6,9 @@ import { clientId, credential } from '../../api/credential.ts';
 import { isGround } from '../../api/node.ts';
 import { relayed } from '../../api/relay.ts';
 import type { Answer } from '../../api/rows.ts';
+import { steady } from '../../api/steady.ts';
 import { armed, fresh } from '../../api/telemetry.ts';
+import { ALWAYS, type Commands, type Order } from '../../commands/orders.ts';
 import { number } from '../../parts/format.ts';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
@@ -14,33 +16,7 @@ import { inAir } from './vehicle-state.ts';
 
 /** Commands to the vehicle: whether one can be given now, giving it, and what the vehicle said to it. */
 
-export interface Order {
-  readonly cmd: CommandName;
-  readonly args?: readonly (string | number)[];
-  /** Over the node's bound of distance and the vehicle's fence. */
-  readonly far?: true;
-}
-
-export interface Commands {
-  /** What is under way, for people; null: nothing. */
-  readonly running: string | null;
-  /** What became of the last one. `far`: what was refused for its distance alone. */
-  readonly outcome: {
-    readonly text: string;
-    readonly tone: 'good' | 'bad';
-    readonly far?: Order | undefined;
-  } | null;
-  /** One after the other, until one is not taken. @param name for people */
-  readonly give: (name: string, ...orders: readonly Order[]) => void;
-  /** Why it cannot be given now; null: it can. */
-  readonly whyNot: (cmd: CommandName) => string | null;
-  /** Whether the node knows it, an older one perhaps not. */
-  readonly offers: (cmd: CommandName) => boolean;
-}
-
 const PILOT_MS = 2000;
-/** These end what goes on: they wait for no other command, and are tried also when the vehicle has not been heard of late. */
-export const ALWAYS: ReadonlySet<CommandName> = new Set(['disarm', 'land', 'rtl', 'stop', 'killSwitch']);
 /** Pass whoever is pilot in command. */
 const PASS_PILOT: ReadonlySet<CommandName> = new Set(['disarm', 'land', 'rtl', 'stop']);
 const WANTS_ARMED: ReadonlySet<CommandName> = new Set([
@@ -66,9 +42,9 @@ effect(() => {
 });
 
 /** Whether it would arm, while it is not armed; null: not known. */
-export function readiness(): Readiness | null {
-  return armed.value === false ? fresh('heartbeat', readinessOf) : null;
-}
+export const readiness = steady<Readiness | null>(() =>
+  armed.value === false ? fresh('heartbeat', readinessOf) : null,
+);
 
 /** The pilot in command, if it is somebody else; only a ground station has one. */
 export function useOtherPilot(): string | null {
@@ -102,6 +78,7 @@ export function useCommands(otherPilot: string | null): Commands {
     },
     whyNot: (cmd) => whyNot(cmd, otherPilot),
     offers: (cmd) => known.data === null || cmd in known.data.commands,
+    row: 'command.post',
   };
 }
 
@@ -163,8 +140,13 @@ function whyNot(cmd: CommandName, otherPilot: string | null): string | null {
   if (cmd === 'takeoff' && inAir.value === true) return why.flying;
   if (cmd === 'arm' && armed.value) return why.armed;
   if ((cmd === 'arm' || cmd === 'takeoff') && !armed.value) {
-    const ready = readiness();
+    const ready = readiness.value;
     if (ready?.canArm === false) return why.prearm(ready.reasons.join('; '));
   }
   return null;
+}
+
+/** What the vehicle answered was read. */
+export function forgetOutcome(): void {
+  if (state.peek().outcome !== null) state.value = { ...state.peek(), outcome: null };
 }

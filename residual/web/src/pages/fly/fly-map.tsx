@@ -1,11 +1,12 @@
 import { useComputed } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useCallback, useEffect, useId, useRef } from 'preact/hooks';
+import { useCallback, useEffect, useId, useRef, useState } from 'preact/hooks';
 import { useBase } from '../../map/base.tsx';
 import { Map } from '../../map/map.tsx';
 import { type Place, type Projection, type View, viewOf } from '../../map/projection.ts';
 import { t } from '../../strings.ts';
 import { FlyTrack, FlyVehicle, TrackLegend } from './map/fly-vehicle.tsx';
+import { LayerSheet } from './map/layer-sheet.tsx';
 import { useLists } from './map/lists.ts';
 import css from './map/map.module.css';
 import { OperatorLayer, useOwnPlace } from './map/operator-layer.tsx';
@@ -17,6 +18,8 @@ import { TargetLayer } from './map/target-layer.tsx';
 import { MapTools } from './map/tools.tsx';
 import { TrafficLayer } from './map/traffic-layer.tsx';
 import { home, lastPlace } from './vehicle-state.ts';
+
+export { target } from './map/state.ts';
 
 const START_ZOOM = 17;
 const NOWHERE: View = { lat: 25, lon: 10, zoom: 1.5 };
@@ -38,6 +41,7 @@ export function FlyMap({
   const description = useId();
   const base = useBase();
   const lists = useLists();
+  const [choosing, setChoosing] = useState(false);
   useOwnPlace();
   const hasPlace = useComputed(() => lastPlace.value !== null).value;
   useEffect(() => {
@@ -92,7 +96,7 @@ export function FlyMap({
         base={base.base}
         under={<FlyTrack />}
         over={<FlyVehicle />}
-        tools={large ? <MapTools base={base} onFit={fit} /> : null}
+        tools={large ? <MapTools onFit={fit} onLayers={() => setChoosing(true)} /> : null}
       >
         <FenceLayer zones={zones} />
         <MissionLayer items={lists.mission} />
@@ -104,6 +108,8 @@ export function FlyMap({
         <TargetLayer />
       </Map>
       {large ? <RulerBar /> : null}
+      {/* Not in the map, which would take its wheel and its keys. */}
+      <LayerSheet base={base} open={choosing} onClose={() => setChoosing(false)} />
       {large ? <TrackLegend /> : null}
     </div>
   );

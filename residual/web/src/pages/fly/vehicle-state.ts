@@ -2,7 +2,7 @@ import { computed } from '@preact/signals';
 import { type Family, familyOf } from '../../../../../shared/flight/modes.ts';
 import { isPlace } from '../../../../../shared/mission/commands.ts';
 import type { Answer } from '../../api/rows.ts';
-import { age, fresh, newest } from '../../api/telemetry.ts';
+import { age, armed, fresh, newest } from '../../api/telemetry.ts';
 import type { Place } from '../../map/projection.ts';
 
 /** What several parts of the page read of the vehicle. */
@@ -30,6 +30,22 @@ export const flies = computed(() => {
 export const inAir = computed<boolean | null>(() => {
   const state = fresh('landed_state', ({ landed_state: now }) => now);
   return state === null ? null : state !== 'on_ground';
+});
+
+/** There is a vehicle, and it is not heard. */
+export const isSilent = computed(() => armed.value === 'unknown');
+
+/**
+ * What can be told to it now. `armed`: its motors are on, and it stands on the ground. One that is not heard is what it was last; one
+ * that does not say whether it flies is taken to fly.
+ */
+export type Phase = 'disarmed' | 'armed' | 'flight';
+export const phase = computed<Phase>(() => {
+  const body = newest.value;
+  const isArmed = isSilent.value ? body?.armed === true : armed.value === true;
+  if (!isArmed) return 'disarmed';
+  const isLanded = isSilent.value ? body?.landed_state === 'on_ground' : inAir.value === false;
+  return isLanded ? 'armed' : 'flight';
 });
 
 /** Whole seconds since the vehicle was heard; null: never. */

@@ -1,3 +1,4 @@
+import { Antenna, ArrowUp, Network } from 'lucide';
 import type { JSX } from 'preact';
 import { call } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
@@ -17,7 +18,7 @@ export function GroundNetwork(): JSX.Element {
   const text = t.ground.network;
   return (
     <>
-      <Card title={text.title}>
+      <Card title={text.title} icon={Network}>
         <ErrorNote error={error} onRetry={reload} />
         {data === null ? null : (
           <>
@@ -50,7 +51,7 @@ export function GroundNetwork(): JSX.Element {
         )}
       </Card>
       {data === null ? null : (
-        <Card title={t.node.network.hotspot.title}>
+        <Card title={t.node.network.hotspot.title} icon={Antenna}>
           <HotspotForm row="ground-station.network.ap.put" state={data.ap} onChange={reload} />
         </Card>
       )}
@@ -83,9 +84,13 @@ function Priority({
           <li key={name}>
             {name}{' '}
             {at > 0 && may('ground-station.network.priority.put') ? (
-              <Button busy={act.busy} aria-label={text.upOne(name)} onClick={() => up(at)}>
-                ↑
-              </Button>
+              <Button
+                kind="quiet"
+                icon={ArrowUp}
+                busy={act.busy}
+                aria-label={text.upOne(name)}
+                onClick={() => up(at)}
+              />
             ) : null}
           </li>
         ))}

@@ -5,6 +5,7 @@ import { t } from '../../strings.ts';
 import nodeCss from '../node/node.module.css';
 import { RadioCards } from '../node/radio/radio-tab.tsx';
 import { Drones } from './drones.tsx';
+import css from './ground.module.css';
 import { GroundNetwork } from './ground-network.tsx';
 import { Pilot } from './pilot.tsx';
 import { GroundRecording } from './recording.tsx';
@@ -14,14 +15,18 @@ import { FactoryReset, Role } from './role.tsx';
 export default function Ground(): JSX.Element {
   if (!isGround.value) return <Note>{t.ground.notHere}</Note>;
   return (
-    <div class={`page ${nodeCss['node-page']}`}>
-      <Drones />
+    <div class={nodeCss['node-page']}>
       <Pilot />
-      <RadioCards />
-      <GroundNetwork />
-      <GroundRecording />
-      <Role />
-      <FactoryReset />
+      <div class={css['heard']}>
+        <Drones />
+      </div>
+      <div class="columns">
+        <RadioCards />
+        <GroundNetwork />
+        <GroundRecording />
+        <Role />
+        <FactoryReset />
+      </div>
     </div>
   );
 }

@@ -1,10 +1,12 @@
+import { Gamepad2, UserRound, UserRoundCheck } from 'lucide';
 import type { JSX } from 'preact';
 import { clientId } from '../../api/credential.ts';
 import { denied } from '../../api/node.ts';
-import { moment } from '../../parts/format.ts';
-import { Badge, Button, Card, ErrorNote, HoldButton, Note } from '../../parts/parts.tsx';
+import { clock } from '../../parts/format.ts';
+import { Button, ErrorNote, HoldButton, Icon } from '../../parts/parts.tsx';
 import { useAct } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import css from './ground.module.css';
 import { claim, iAmPilot, pilot, release } from './pilot-in-command.ts';
 
 /** Who flies. While somebody is pilot in command, others can only stop, land and return. */
@@ -15,45 +17,47 @@ export function Pilot(): JSX.Element {
   const mine = iAmPilot.value;
   const closed = denied('ground-station.pic.claim.post');
   const held = now?.claimed_by ?? null;
+  const tone = mine ? 'mine' : held === null ? 'nobody' : 'other';
+  const since = now?.claimed_at == null ? null : text.since(clock(Date.parse(now.claimed_at)));
   return (
-    <Card title={text.title}>
-      {now === null ? <p>{t.app.loading}</p> : null}
-      {now !== null && held === null ? <p>{text.nobody}</p> : null}
-      {now !== null && held !== null ? (
-        <>
-          <p>
-            <Badge tone={mine ? 'good' : 'warn'}>{mine ? text.you : held}</Badge>{' '}
-            {now.by === null ? '' : text.by[now.by]}
-          </p>
-          <p class="hint">{text.since(moment(now.claimed_at))}</p>
-        </>
-      ) : null}
-      {closed === null ? (
-        <div class="row">
-          {mine ? (
-            <Button busy={act.busy} onClick={() => void act.run(release)}>
-              {text.release}
-            </Button>
-          ) : held === null ? (
-            <Button
-              kind="primary"
-              busy={act.busy}
-              why={now === null ? t.app.loading : null}
-              onClick={() => void act.run(async () => claim(false))}
-            >
-              {text.claim}
-            </Button>
-          ) : (
-            <HoldButton kind="danger" busy={act.busy} onConfirm={() => void act.run(async () => claim(true))}>
-              {text.takeOver}
-            </HoldButton>
-          )}
-        </div>
+    <section class={`card ${css['pilot']} ${css[tone]}`} aria-labelledby="pilot">
+      <span class={css['disc']}>
+        <Icon of={mine ? UserRoundCheck : UserRound} />
+      </span>
+      <div class={css['who']}>
+        <span class="hint">{text.title}</span>
+        <h2 id="pilot" aria-live="polite">
+          {now === null ? t.app.loading : mine ? text.you : held === null ? text.nobody : text.other(held)}
+        </h2>
+        <p class="hint">
+          {held === null
+            ? text.nobodyHint
+            : [since, now?.by == null ? null : text.by[now.by]].filter(Boolean).join(' · ')}
+        </p>
+        <p class="hint">{text.hint(clientId)}</p>
+        <ErrorNote error={act.error} />
+      </div>
+      {closed !== null ? (
+        <p class="hint">{t.denied[closed]}</p>
+      ) : mine ? (
+        <Button busy={act.busy} onClick={() => void act.run(release)}>
+          {text.release}
+        </Button>
+      ) : held === null ? (
+        <Button
+          kind="primary"
+          icon={Gamepad2}
+          busy={act.busy}
+          why={now === null ? t.app.loading : null}
+          onClick={() => void act.run(async () => claim(false))}
+        >
+          {text.claim}
+        </Button>
       ) : (
-        <Note>{t.denied[closed]}</Note>
+        <HoldButton kind="danger" busy={act.busy} onConfirm={() => void act.run(async () => claim(true))}>
+          {text.takeOver}
+        </HoldButton>
       )}
-      <ErrorNote error={act.error} />
-      <p class="hint">{text.hint(clientId)}</p>
-    </Card>
+    </section>
   );
 }

@@ -1,3 +1,4 @@
+import { Circle, Film, Square } from 'lucide';
 import type { JSX } from 'preact';
 import { call } from '../../api/client.ts';
 import { hrefOf } from '../../app/route.ts';
@@ -24,7 +25,7 @@ export function GroundRecording(): JSX.Element {
     });
   };
   return (
-    <Card title={text.title}>
+    <Card title={text.title} icon={Film}>
       <ErrorNote error={error ?? act.error} onRetry={reload} />
       {data === null ? null : (
         <>
@@ -36,7 +37,8 @@ export function GroundRecording(): JSX.Element {
             row={
               data.recording ? 'ground-station.recording.stop.post' : 'ground-station.recording.start.post'
             }
-            kind={data.recording ? 'danger' : 'primary'}
+            icon={data.recording ? Square : Circle}
+            kind={data.recording ? 'danger' : 'plain'}
             busy={act.busy}
             onClick={toggle}
           >

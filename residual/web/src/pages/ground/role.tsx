@@ -1,3 +1,4 @@
+import { Eraser, Waypoints } from 'lucide';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
@@ -6,7 +7,7 @@ import { denied, info } from '../../api/node.ts';
 import type { Answer } from '../../api/rows.ts';
 import { Closed } from '../../parts/closed.tsx';
 import { forced, GuardNote, useGuarded } from '../../parts/guarded.tsx';
-import { Button, Card, ErrorNote, Field, HoldButton, Note } from '../../parts/parts.tsx';
+import { Button, Card, ErrorNote, Field, HoldButton, Note, Segmented, Unfold } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 
@@ -18,7 +19,7 @@ export function Role(): JSX.Element {
   const act = useGuarded();
   const text = t.ground.role;
   return (
-    <Card title={text.title}>
+    <Card title={text.title} icon={Waypoints}>
       <ErrorNote error={error} onRetry={reload} />
       {data === null ? null : (
         <>
@@ -26,24 +27,17 @@ export function Role(): JSX.Element {
           {data.configured === data.role ? null : <Note>{text.configured(text.roles[data.configured])}</Note>}
           {data.missing === null ? null : <p class="hint">{text.missing(data.missing)}</p>}
           {data.supported.length < 2 ? null : (
-            <div class="row" role="group" aria-label={text.title}>
-              {data.supported.map((role) => (
-                <Button
-                  key={role}
-                  row="ground-station.role.put"
-                  busy={act.busy}
-                  aria-pressed={role === data.configured}
-                  onClick={() =>
-                    void act.run(async (force) => {
-                      await call('ground-station.role.put', { body: forced(force, { role }) });
-                      reload();
-                    })
-                  }
-                >
-                  {text.roles[role]}
-                </Button>
-              ))}
-            </div>
+            <Segmented
+              label={text.title}
+              options={data.supported.map((id) => ({ id, name: text.roles[id] }))}
+              chosen={data.configured}
+              onChoose={(role) =>
+                void act.run(async (force) => {
+                  await call('ground-station.role.put', { body: forced(force, { role }) });
+                  reload();
+                })
+              }
+            />
           )}
           <GuardNote act={act} />
         </>
@@ -66,35 +60,37 @@ export function FactoryReset(): JSX.Element {
     });
   };
   return (
-    <Card title={text.title}>
-      <p class="hint">{text.hint}</p>
-      {closed === null ? (
-        <>
-          <Field label={text.type(id)}>
-            {(ids) => (
-              <input
-                {...ids}
-                value={typed}
-                autocomplete="off"
-                spellcheck={false}
-                onInput={(event) => setTyped(event.currentTarget.value.trim())}
-              />
-            )}
-          </Field>
-          <HoldButton
-            kind="danger"
-            holdMs={HOLD_MS}
-            busy={act.busy}
-            why={typed === id && id !== '' ? null : text.typeFirst}
-            onConfirm={reset}
-          >
-            {text.reset}
-          </HoldButton>
-        </>
-      ) : (
-        <Closed why={closed} />
-      )}
-      <GuardNote act={act} />
+    <Card title={text.title} icon={Eraser}>
+      <Unfold title={text.open}>
+        <p class="hint">{text.hint}</p>
+        {closed === null ? (
+          <>
+            <Field label={text.type(id)}>
+              {(ids) => (
+                <input
+                  {...ids}
+                  value={typed}
+                  autocomplete="off"
+                  spellcheck={false}
+                  onInput={(event) => setTyped(event.currentTarget.value.trim())}
+                />
+              )}
+            </Field>
+            <HoldButton
+              kind="danger"
+              holdMs={HOLD_MS}
+              busy={act.busy}
+              why={typed === id && id !== '' ? null : text.typeFirst}
+              onConfirm={reset}
+            >
+              {text.reset}
+            </HoldButton>
+          </>
+        ) : (
+          <Closed why={closed} />
+        )}
+        <GuardNote act={act} />
+      </Unfold>
       {done === null ? null : (
         <Note tone="warn">
           <p>{text.done}</p>

@@ -1,3 +1,4 @@
+import { SlidersHorizontal } from 'lucide';
 import type { JSX } from 'preact';
 import { call } from '../../api/client.ts';
 import { denied, enter } from '../../api/node.ts';
@@ -25,7 +26,7 @@ export function ConfigTab(): JSX.Element {
   };
   return (
     <>
-      <Card title={t.config.title} wide>
+      <Card title={t.config.title} icon={SlidersHorizontal} wide>
         <p class="hint">{t.config.hint}</p>
         <Restarts />
         <AddKey />

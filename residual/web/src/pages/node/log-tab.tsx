@@ -1,13 +1,14 @@
+import { Download, OctagonAlert, Pause, Play, ScrollText, TriangleAlert } from 'lucide';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { call, Refused } from '../../api/client.ts';
 import type { Answer } from '../../api/rows.ts';
 import { download } from '../../parts/files.ts';
-import { moment } from '../../parts/format.ts';
-import { Badge, Button, Card, ErrorNote, Field } from '../../parts/parts.tsx';
+import { clock, day, moment } from '../../parts/format.ts';
+import { Button, EmptyState, ErrorNote, Icon } from '../../parts/parts.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
-import css from './node.module.css';
+import css from './log.module.css';
 
 type Entry = Answer<'logs.get'>['entries'][number];
 
@@ -38,83 +39,97 @@ export function LogTab(): JSX.Element {
   const save = async (): Promise<void> =>
     download('logs.export.get', 'svc-log.ndjson', { query: queryOf(filter) });
   return (
-    <div class="page">
-      <Card
-        title={text.title}
-        wide
-        actions={
-          <div class="row">
-            <Button aria-pressed={paused} onClick={() => setPaused(!paused)}>
-              {paused ? text.resume : text.pause}
-            </Button>
-            <Button row="logs.export.get" busy={exporting.busy} onClick={() => void exporting.run(save)}>
-              {text.export}
-            </Button>
-          </div>
-        }
-      >
-        <div class={css['filters']}>
-          <Field label={text.level}>
-            {(ids) => (
-              <select
-                {...ids}
-                value={filter.level}
-                onChange={(event) => set({ level: event.currentTarget.value })}
-              >
-                {LEVELS.map((level) => (
-                  <option key={level} value={level}>
-                    {text.levels[level]}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
-          <Field label={text.service}>
-            {(ids) => (
-              <select
-                {...ids}
-                value={filter.service}
-                onChange={(event) => set({ service: event.currentTarget.value })}
-              >
-                <option value="">{text.all}</option>
-                {[...services.map(({ name }) => name), ...OTHERS].map((name) => (
-                  <option key={name}>{name}</option>
-                ))}
-              </select>
-            )}
-          </Field>
-          <Field label={text.text}>
-            {(ids) => (
-              <input
-                {...ids}
-                type="search"
-                maxLength={256}
-                value={filter.text}
-                onInput={(event) => set({ text: event.currentTarget.value })}
-              />
-            )}
-          </Field>
+    <section class={`card ${css['log-card']}`} aria-label={text.title}>
+      <div class={css['filters']}>
+        <input
+          type="search"
+          class={css['search']}
+          aria-label={text.text}
+          placeholder={text.text}
+          maxLength={256}
+          value={filter.text}
+          onInput={(event) => set({ text: event.currentTarget.value })}
+        />
+        <select
+          aria-label={text.level}
+          value={filter.level}
+          onChange={(event) => set({ level: event.currentTarget.value })}
+        >
+          {LEVELS.map((level) => (
+            <option key={level} value={level}>
+              {text.levels[level]}
+            </option>
+          ))}
+        </select>
+        <select
+          aria-label={text.service}
+          value={filter.service}
+          onChange={(event) => set({ service: event.currentTarget.value })}
+        >
+          <option value="">{text.all}</option>
+          {[...services.map(({ name }) => name), ...OTHERS].map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+        <div class={css['log-actions']}>
+          <Button
+            kind="quiet"
+            icon={paused ? Play : Pause}
+            aria-label={paused ? text.resume : text.pause}
+            aria-pressed={paused}
+            onClick={() => setPaused(!paused)}
+          />
+          <Button
+            kind="quiet"
+            icon={Download}
+            row="logs.export.get"
+            busy={exporting.busy}
+            aria-label={text.export}
+            onClick={() => void exporting.run(save)}
+          />
         </div>
-        <ErrorNote error={exporting.error ?? error} />
-        <div class={`scroll ${css['log']}`} tabIndex={0} role="log" aria-label={text.title} aria-live="off">
-          <ol>
-            {entries.map((entry) => (
-              <li key={entry.seq}>
-                <time dateTime={entry.timestamp}>{moment(entry.timestamp)}</time>{' '}
-                {entry.level === 'INFO' ? null : <Badge tone={TONES[entry.level]}>{entry.level}</Badge>}{' '}
-                <strong>{entry.logger}</strong> {entry.message}
-              </li>
-            ))}
-          </ol>
-          {entries.length === 0 && error === null ? <p class="hint">{text.none}</p> : null}
-        </div>
+      </div>
+      <ErrorNote error={exporting.error ?? error} />
+      <div class={`scroll ${css['log']}`} tabIndex={0} role="log" aria-label={text.entries} aria-live="off">
+        <ol>
+          {entries.map((entry, at) => (
+            <Line key={entry.seq} entry={entry} before={entries[at - 1]} />
+          ))}
+        </ol>
+        {entries.length === 0 && error === null ? <EmptyState icon={ScrollText} text={text.none} /> : null}
         {more ? (
           <Button busy={busy} onClick={older}>
             {text.older}
           </Button>
         ) : null}
-      </Card>
-    </div>
+      </div>
+    </section>
+  );
+}
+
+/** @param before the line above it: a day is told once */
+function Line({ entry, before }: { readonly entry: Entry; readonly before: Entry | undefined }): JSX.Element {
+  const { timestamp, level, logger, message } = entry;
+  const newDay = before === undefined || day(before.timestamp) !== day(timestamp);
+  return (
+    <>
+      {newDay ? <li class={css['day']}>{day(timestamp)}</li> : null}
+      <li class={css[TONES[level]]}>
+        <time dateTime={timestamp} title={moment(timestamp)}>
+          {clock(Date.parse(timestamp), true)}
+        </time>
+        <span class={css['logger']}>
+          {TONES[level] === 'info' ? null : (
+            <>
+              <Icon of={level === 'ERROR' ? OctagonAlert : TriangleAlert} />
+              <span class="visually-hidden">{level}</span>
+            </>
+          )}
+          {logger}
+        </span>
+        <span class={css['message']}>{message}</span>
+      </li>
+    </>
   );
 }
 

@@ -1,24 +1,39 @@
+import { Map as MapIcon } from 'lucide';
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
 import { FileDrop } from '../../parts/file-drop.tsx';
 import { download } from '../../parts/files.ts';
 import { bytes, moment } from '../../parts/format.ts';
-import { Button, Card, ErrorNote, HoldButton, Note, Progress } from '../../parts/parts.tsx';
+import { Button, Card, EmptyState, ErrorNote, HoldButton, Note, Progress } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
 import { upload } from '../../parts/upload.ts';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import { MapArea, RunningAreas } from './map-area.tsx';
+import { MapSources } from './map-sources.tsx';
 import css from './node.module.css';
 
-/** Map files for places without internet: PMTiles. */
+/** How often the list is asked for: while an area is being made, and otherwise, since others may begin one. */
+const RUNNING_MS = 1500;
+const IDLE_MS = 15_000;
+
+/** Map sources, offline areas and map files for places without internet: PMTiles. */
 export function MapsTab(): JSX.Element {
-  const { data, error, reload } = useAsk('maps.get');
+  const [isRunning, setRunning] = useState(false);
+  const { data, error, reload } = useAsk('maps.get', {}, isRunning ? RUNNING_MS : IDLE_MS);
+  const running = (data?.downloads.length ?? 0) > 0;
+  useEffect(() => setRunning(running), [running]);
   const act = useAct();
   const text = t.node.maps;
   return (
     <div class="page">
+      {data === null ? null : <RunningAreas downloads={data.downloads} onChange={reload} />}
+      {data === null ? null : <MapSources sources={data.sources} cache={data.cache} />}
+      {data === null || data.sources.length === 0 || !may('maps.download.post') ? null : (
+        <MapArea sources={data.sources} onDone={reload} />
+      )}
       {may('maps.name.put') ? <Upload onDone={reload} /> : null}
       <Card title={text.title} wide>
         <ErrorNote error={error ?? act.error} onRetry={reload} />
@@ -26,7 +41,7 @@ export function MapsTab(): JSX.Element {
         {data === null ? null : (
           <p class="hint">{data.free_bytes === null ? '' : text.free(bytes(data.free_bytes))}</p>
         )}
-        {data?.maps.length === 0 ? <p>{text.none}</p> : null}
+        {data?.maps.length === 0 ? <EmptyState icon={MapIcon} text={text.none} /> : null}
         <ul class={css['items']}>
           {data?.maps.map((map) => (
             <li key={map.name}>

@@ -3,7 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { keysOf } from '../../../../../shared/member.ts';
 import type { Answer } from '../../api/rows.ts';
 import { Chart, type Line } from '../../parts/chart.tsx';
-import { Button, Card, ErrorNote } from '../../parts/parts.tsx';
+import { Card, ErrorNote, Segmented } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import css from './node.module.css';
@@ -24,10 +24,10 @@ const CHARTS = [
   { id: 'speed', unit: 'm/s', digits: 1, metrics: ['velocity.groundspeed'] },
 ] as const;
 const RANGES = {
-  '1h': { bucket: '1m', width: 60 },
-  '6h': { bucket: '1m', width: 60 },
-  '24h': { bucket: '1m', width: 60 },
-  '7d': { bucket: '1h', width: 3600 },
+  '1h': { bucket: '1m', width: 60, seconds: 3600 },
+  '6h': { bucket: '1m', width: 60, seconds: 21_600 },
+  '24h': { bucket: '1m', width: 60, seconds: 86_400 },
+  '7d': { bucket: '1h', width: 3600, seconds: 604_800 },
 } as const;
 type Range = keyof typeof RANGES;
 const EVERY_MS = 60_000;
@@ -37,14 +37,15 @@ export function MetricsTab(): JSX.Element {
   const [range, setRange] = useState<Range>('1h');
   return (
     <>
-      <div class="row" role="group" aria-label={t.node.metrics.range}>
-        {keysOf(RANGES).map((each) => (
-          <Button key={each} aria-pressed={each === range} onClick={() => setRange(each)}>
-            {t.node.metrics.ranges[each]}
-          </Button>
-        ))}
+      <div class={css['range']}>
+        <Segmented
+          label={t.node.metrics.range}
+          options={keysOf(RANGES).map((id) => ({ id, name: t.node.metrics.ranges[id] }))}
+          chosen={range}
+          onChoose={setRange}
+        />
+        <p class="hint">{t.node.metrics.hint}</p>
       </div>
-      <p class="hint">{t.node.metrics.hint}</p>
       <div class={`page ${css['charts']}`}>
         {CHARTS.map((chart) => (
           <MetricChart key={chart.id} chart={chart} range={range} />
@@ -55,7 +56,7 @@ export function MetricsTab(): JSX.Element {
 }
 
 function MetricChart({ chart, range }: { chart: (typeof CHARTS)[number]; range: Range }): JSX.Element | null {
-  const { bucket, width } = RANGES[range];
+  const { bucket, width, seconds } = RANGES[range];
   const { data, error, reload } = useAsk(
     'observability.aggregate.get',
     { query: { metric: chart.metrics.join(','), since: `-${range}`, bucket } },
@@ -66,7 +67,13 @@ function MetricChart({ chart, range }: { chart: (typeof CHARTS)[number]; range: 
   return (
     <Card title={t.node.metrics.chart[chart.id]}>
       <ErrorNote error={error} onRetry={reload} />
-      <Chart label={t.node.metrics.chart[chart.id]} unit={chart.unit} digits={chart.digits} {...drawn} />
+      <Chart
+        label={t.node.metrics.chart[chart.id]}
+        unit={chart.unit}
+        digits={chart.digits}
+        seconds={seconds}
+        {...drawn}
+      />
     </Card>
   );
 }

@@ -1,9 +1,11 @@
+import { CardSim } from 'lucide';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
 import type { Answer } from '../../api/rows.ts';
 import { textIn } from '../../parts/form-text.ts';
+import { number } from '../../parts/format.ts';
 import { Badge, Button, Card, ErrorNote, Field, Note, Stat } from '../../parts/parts.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
@@ -54,7 +56,7 @@ function ModemCard({ modem, onChange }: { modem: Modem; onChange: () => void }):
   };
   const on = modem.enabled === true;
   return (
-    <Card title={text.title(modem.model ?? modem.id)}>
+    <Card title={text.title(modem.model ?? modem.id)} icon={CardSim}>
       <p>
         <Badge tone={modem.state === 'connected' ? 'good' : 'info'}>{modem.state}</Badge>{' '}
         <strong>{modem.operator}</strong> {modem.roaming === true ? text.roaming : ''}
@@ -163,9 +165,9 @@ function ModemForm({
 }
 
 function unit(value: number | null, name: string): string | null {
-  return value === null ? null : `${value} ${name}`;
+  return value === null ? null : `${number(value, Number.isInteger(value) ? 0 : 1)} ${name}`;
 }
 
 function megabytes(bytes: number | null): string | null {
-  return bytes === null ? null : `${(bytes / 1e6).toFixed(1)} MB`;
+  return bytes === null ? null : `${number(bytes / 1e6, 1)} MB`;
 }

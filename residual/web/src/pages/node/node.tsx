@@ -1,3 +1,15 @@
+import {
+  ChartLine,
+  CircleArrowUp,
+  type IconNode,
+  LayoutDashboard,
+  Map as MapIcon,
+  Network,
+  RadioTower,
+  ScrollText,
+  SlidersHorizontal,
+  Video,
+} from 'lucide';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { keysOf } from '../../../../../shared/member.ts';
@@ -17,18 +29,18 @@ import { RadioTab } from './radio/radio-tab.tsx';
 import { UpdateTab } from './update-tab.tsx';
 import { VideoTab } from './video-tab.tsx';
 
-/** Each tab, with the row without which it has nothing to show. */
+/** Each tab, with the row without which it has nothing to show, and its icon. */
 const TABS = {
-  overview: [OverviewTab, 'status.get'],
-  log: [LogTab, 'logs.get'],
-  metrics: [MetricsTab, 'observability.aggregate.get'],
-  config: [ConfigTab, 'config.get'],
-  network: [NetworkTab, 'network.get'],
-  radio: [RadioTab, 'wfb.get'],
-  video: [VideoTab, 'video.get'],
-  maps: [MapsTab, 'maps.get'],
-  update: [UpdateTab, 'version.get'],
-} as const satisfies Record<string, readonly [() => JSX.Element, RowId]>;
+  overview: [OverviewTab, 'status.get', LayoutDashboard],
+  network: [NetworkTab, 'network.get', Network],
+  radio: [RadioTab, 'wfb.get', RadioTower],
+  video: [VideoTab, 'video.get', Video],
+  maps: [MapsTab, 'maps.get', MapIcon],
+  log: [LogTab, 'logs.get', ScrollText],
+  metrics: [MetricsTab, 'observability.aggregate.get', ChartLine],
+  config: [ConfigTab, 'config.get', SlidersHorizontal],
+  update: [UpdateTab, 'version.get', CircleArrowUp],
+} as const satisfies Record<string, readonly [() => JSX.Element, RowId, IconNode]>;
 const IDS = keysOf(TABS);
 
 export default function Node(): JSX.Element {
@@ -46,7 +58,7 @@ export default function Node(): JSX.Element {
     <div class={css['node-page']} ref={box}>
       <Tabs
         label={t.node.tabs}
-        tabs={IDS.map((id) => ({ id, name: t.node.tab[id] }))}
+        tabs={IDS.map((id) => ({ id, name: t.node.tab[id], icon: TABS[id][2] }))}
         chosen={chosen}
         onChoose={(id) => go('node', id)}
       />

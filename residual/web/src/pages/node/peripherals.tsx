@@ -1,3 +1,4 @@
+import { RefreshCw, Usb } from 'lucide';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
@@ -28,11 +29,16 @@ export function Peripherals(): JSX.Element {
   return (
     <Card
       title={text.title}
-      wide
+      icon={Usb}
       actions={
-        <Button row="peripherals.scan.post" busy={scan.busy} onClick={look}>
-          {text.scan}
-        </Button>
+        <Button
+          kind="quiet"
+          icon={RefreshCw}
+          row="peripherals.scan.post"
+          busy={scan.busy}
+          aria-label={text.scan}
+          onClick={look}
+        />
       }
     >
       <ErrorNote error={error ?? scan.error} onRetry={reload} />

@@ -1,3 +1,4 @@
+import { CircleArrowUp, LifeBuoy } from 'lucide';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { denied, info } from '../../api/node.ts';
@@ -18,7 +19,7 @@ export function UpdateTab(): JSX.Element {
   return (
     <div class="page">
       <Version />
-      <Card title={text.support}>
+      <Card title={text.support} icon={LifeBuoy}>
         <p class="hint">{text.supportHint}</p>
         <ErrorNote error={act.error} />
         <div class="row">
@@ -53,7 +54,7 @@ function Version(): JSX.Element {
   const working = status !== null && WORKING.has(status.step);
   const closed = denied('system.update.post');
   return (
-    <Card title={text.title}>
+    <Card title={text.title} icon={CircleArrowUp}>
       <p>{text.running(running, api?.api_version ?? t.app.none)}</p>
       {status?.previous == null ? null : <p class="hint">{text.previous(status.previous)}</p>}
       {working ? <Working status={status} away={error !== null} /> : <ErrorNote error={error} />}

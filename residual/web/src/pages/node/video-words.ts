@@ -2,6 +2,7 @@
 export const videoWords = {
   video: {
     title: 'Video',
+    now: 'What the camera sees now',
     states: {
       off: 'switched off',
       down: 'not running',
@@ -11,7 +12,7 @@ export const videoWords = {
       lost: 'failed, retrying',
     },
     encoder: 'Encoder',
-    passed: (codec: string | null) => (codec === 'h265' ? 'passthrough (H.265)' : 'passthrough'),
+    passed: (codec: string | null): string => (codec === 'h265' ? 'passthrough (H.265)' : 'passthrough'),
     fps: 'Frame rate',
     bitrate: 'Bitrate',
     dropped: 'Dropped frames',
@@ -34,7 +35,7 @@ export const videoWords = {
     look: 'Check again',
     noCameras: 'No camera plugged in.',
     inUse: 'in use',
-    sourceHint: 'Choose one in the configuration: video.source, and video.cameras for more.',
+    sourceHint: 'Chosen by video.source, further ones by video.cameras, in',
   },
   vision: {
     title: 'Vision',
@@ -89,8 +90,8 @@ export const videoWords = {
   recordings: {
     title: 'Recordings and snapshots',
     free: (size: string) => `${size} free`,
-    none: 'Nothing here yet.',
-    kinds: { recording: 'video', snapshot: 'snapshot' },
+    none: 'Nothing here yet. Record or take a snapshot above.',
+    more: (count: number) => `Show ${count} more`,
     writing: 'recording',
     play: 'Play',
     show: 'Show',

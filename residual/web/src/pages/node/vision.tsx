@@ -1,3 +1,4 @@
+import { Boxes, PackagePlus, ScanEye } from 'lucide';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { HEADS, type Head } from '../../../../../shared/schemas/vision.ts';
@@ -56,7 +57,7 @@ export function Vision(): JSX.Element {
     value === null ? null : number(value, digits);
   return (
     <>
-      <Card title={text.title}>
+      <Card title={text.title} icon={ScanEye}>
         <ErrorNote error={error} onRetry={reload} />
         {data === null ? null : (
           <>
@@ -88,7 +89,7 @@ export function Vision(): JSX.Element {
           </>
         )}
       </Card>
-      <Card title={text.models} wide>
+      <Card title={text.models} icon={Boxes} wide>
         <ErrorNote error={models.error ?? act.error} onRetry={changed} />
         {models.data === null ? null : <Installed models={models.data} busy={act.busy} change={change} />}
         {models.data === null ? null : <Offered models={models.data} onDone={changed} />}
@@ -262,7 +263,7 @@ function Upload({ onDone }: { readonly onDone: () => void }): JSX.Element {
     onDone();
   };
   return (
-    <Card title={text.add}>
+    <Card title={text.add} icon={PackagePlus}>
       <form
         onSubmit={(event) => {
           event.preventDefault();

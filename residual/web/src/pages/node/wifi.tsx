@@ -1,3 +1,4 @@
+import { Wifi as WifiIcon } from 'lucide';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
@@ -32,7 +33,7 @@ export function Wifi({ onChange }: { onChange: () => void }): JSX.Element {
   };
   const look = async (): Promise<void> => setHeard((await call('network.client.scan.get')).networks);
   return (
-    <Card title={text.title} wide>
+    <Card title={text.title} icon={WifiIcon}>
       <ErrorNote error={status.error} />
       {status.data === null ? null : (
         <div class="row">

@@ -5,10 +5,11 @@ import { call } from '../../api/client.ts';
 import { info } from '../../api/node.ts';
 import { holdNewKey } from '../../api/sign-in.ts';
 import { textIn } from '../../parts/form-text.ts';
-import { Button, Copyable, ErrorNote, Field, Note } from '../../parts/parts.tsx';
+import { Copyable, ErrorNote, Field, Note } from '../../parts/parts.tsx';
 import { Qr } from '../../parts/qr.tsx';
 import { useAct } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import { Primary } from './steps/primary.tsx';
 
 /** The key of a claim that nobody has stored yet: the node shows it this once. It survives that the page is drawn anew. */
 export const claimed = signal<string | null>(null);
@@ -35,29 +36,37 @@ export function Claim({ onClaimed }: { onClaimed: () => void }): JSX.Element {
       }}
     >
       <Field label={t.setup.pairing.user} hint={t.setup.pairing.userHint}>
-        {(ids) => <input {...ids} name="user" required maxLength={128} autocomplete="name" />}
-      </Field>
-      <Field
-        label={t.setup.pairing.code}
-        hint={required ? t.setup.pairing.codeHint : t.setup.pairing.codeOptional}
-      >
         {(ids) => (
           <input
             {...ids}
-            name="code"
-            required={required}
-            minLength={6}
-            maxLength={6}
-            autocapitalize="characters"
-            autocomplete="off"
-            spellcheck={false}
+            name="user"
+            required
+            maxLength={128}
+            defaultValue={t.setup.pairing.someone}
+            autocomplete="name"
           />
         )}
       </Field>
+      {required ? (
+        <Field label={t.setup.pairing.code} hint={t.setup.pairing.codeHint}>
+          {(ids) => (
+            <input
+              {...ids}
+              name="code"
+              required
+              minLength={6}
+              maxLength={6}
+              autocapitalize="characters"
+              autocomplete="off"
+              spellcheck={false}
+            />
+          )}
+        </Field>
+      ) : null}
       <ErrorNote error={error} />
-      <Button type="submit" kind="primary" busy={busy} row="pairing.claim.post">
+      <Primary busy={busy} row="pairing.claim.post">
         {t.setup.pairing.claim}
-      </Button>
+      </Primary>
     </form>
   );
 }
@@ -83,8 +92,7 @@ export function StoreKey({ value, onStored }: { value: string; onStored: () => v
         />{' '}
         {t.setup.pairing.stored}
       </label>
-      <Button
-        kind="primary"
+      <Primary
         why={stored ? null : t.setup.pairing.storeFirst}
         onClick={() => {
           claimed.value = null;
@@ -92,7 +100,7 @@ export function StoreKey({ value, onStored }: { value: string; onStored: () => v
         }}
       >
         {t.setup.next}
-      </Button>
+      </Primary>
     </>
   );
 }

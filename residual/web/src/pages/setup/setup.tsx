@@ -1,13 +1,17 @@
+import { ArrowLeft, X } from 'lucide';
 import type { ComponentType, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { go, hrefOf, place } from '../../app/route.ts';
-import { Badge, Button, Card, ErrorNote, Note } from '../../parts/parts.tsx';
+import { Menu } from '../../app/menu.tsx';
+import { MenuButton } from '../../app/menu-button.tsx';
+import { go, place } from '../../app/route.ts';
+import { Button, ErrorNote, Icon, Note } from '../../parts/parts.tsx';
 import { Restarts } from '../../parts/restart.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { claimed } from './claim.tsx';
 import css from './setup.module.css';
 import { CONFIRMABLE, mark, type Step, type StepId, type StepProps } from './status.ts';
+import { STEP_ICONS } from './step-icons.ts';
 import { CameraStep } from './steps/camera.tsx';
 import { FcStep } from './steps/fc.tsx';
 import { FinishStep } from './steps/finish.tsx';
@@ -18,6 +22,7 @@ import { PinStep } from './steps/pin.tsx';
 import { ProfileStep } from './steps/profile.tsx';
 import { RadioStep } from './steps/radio.tsx';
 import { RegionStep } from './steps/region.tsx';
+import { onTheWay, visit, wayOf } from './way.ts';
 
 const LOOK_MS = 5000;
 
@@ -34,130 +39,141 @@ const STEPS: Readonly<Record<StepId, ComponentType<StepProps>>> = {
   finish: FinishStep,
 };
 
-/** The first set-up, one step at a time. How far it is stands on the node, so it survives everything. */
+/** The first set-up, one question a screen. How far it is stands on the node, so it survives everything. */
 export default function Setup(): JSX.Element {
   const { data, error, reload } = useAsk('setup.status.get', {}, LOOK_MS);
   const [asked] = place.value.rest;
-  if (data === null)
-    return (
-      <div class={css['setup']}>
-        <ErrorNote error={error} onRetry={reload} />
-        {error === null ? <p class="first">{t.app.loading}</p> : null}
-      </div>
-    );
-  const steps = data.steps.filter(({ state }) => state !== 'not_applicable');
+  const steps = (data?.steps ?? []).filter(({ state }) => state !== 'not_applicable');
   // A key that was not stored yet comes before everything.
-  const wanted = claimed.value === null ? (asked ?? data.next) : 'pairing';
-  const current = steps.find(({ id }) => id === wanted) ?? steps.at(-1);
+  const wanted = claimed.value === null ? asked : 'pairing';
+  const way = wayOf(steps, wanted);
+  const current =
+    steps.find(({ id }) => id === wanted) ??
+    (data?.finished === true ? undefined : way.find(onTheWay)) ??
+    steps.find(({ id }) => id === 'finish');
+  const held = claimed.value === null ? null : t.setup.pairing.storeFirst;
+  const at = current === undefined ? -1 : way.indexOf(current);
+  const before = at === -1 ? way.at(-1) : way[at - 1];
   return (
     <div class={css['setup']}>
-      <Way steps={steps} current={current?.id ?? 'finish'} />
-      <Restarts />
-      {current === undefined ? null : (
-        <OneStep key={current.id} step={current} steps={steps} reload={reload} />
-      )}
+      <header>
+        {before === undefined || data === null ? (
+          <span class={css['no-way']} />
+        ) : (
+          <Button
+            kind="quiet"
+            icon={ArrowLeft}
+            why={held}
+            aria-label={t.setup.back}
+            onClick={() => go('setup', before.id)}
+          />
+        )}
+        <Progress at={at === -1 ? way.length : at} of={way.length} done={current?.id === 'finish'} />
+        <MenuButton title={t.app.menu}>
+          <Menu pages={[]} />
+        </MenuButton>
+        <Button kind="quiet" icon={X} why={held} aria-label={t.setup.leave} onClick={() => go('fly')} />
+      </header>
+      <ErrorNote error={error} onRetry={reload} />
+      {data === null && error === null ? <p class="first">{t.app.loading}</p> : null}
+      {current === undefined ? null : <Question key={current.id} step={current} way={way} reload={reload} />}
     </div>
   );
 }
 
-/** How far it is; each step can be gone to. */
-function Way({ steps, current }: { steps: readonly Step[]; current: StepId }): JSX.Element {
-  const done = steps.filter(({ state }) => state === 'complete' || state === 'skipped').length;
+function Progress({
+  at,
+  of,
+  done,
+}: {
+  readonly at: number;
+  readonly of: number;
+  readonly done: boolean;
+}): JSX.Element {
+  const now = done ? of : at + 1;
   return (
-    <nav aria-label={t.setup.steps}>
-      <p class="hint">{t.setup.progress(done, steps.length)}</p>
-      <ol class={css['way']}>
-        {steps.map(({ id, state }) => (
-          <li key={id}>
-            <a href={hrefOf('setup', id)} class={state} aria-current={id === current ? 'step' : undefined}>
-              {t.setup.step[id].name}
-              <span class="visually-hidden"> ({t.setup.state[state]})</span>
-            </a>
-          </li>
-        ))}
-      </ol>
-    </nav>
+    <div class={css['progress']}>
+      <div
+        class={css['track']}
+        role="progressbar"
+        aria-label={t.setup.steps}
+        aria-valuemin={0}
+        aria-valuemax={of}
+        aria-valuenow={now}
+      >
+        <span style={{ width: `${of === 0 ? 0 : (100 * now) / of}%` }} />
+      </div>
+      <span>{done ? t.setup.done : t.setup.progress(now, of)}</span>
+    </div>
   );
 }
 
-function OneStep({
+function Question({
   step,
-  steps,
+  way,
   reload,
 }: {
-  step: Step;
-  steps: readonly Step[];
-  reload: () => void;
+  readonly step: Step;
+  readonly way: readonly Step[];
+  readonly reload: () => void;
 }): JSX.Element {
   const { busy, error, run } = useAct();
   const box = useRef<HTMLDivElement>(null);
-  const at = steps.indexOf(step);
-  const [before, after] = [steps[at - 1], steps[at + 1]];
   const { id, state, detail } = step;
-  const held = id === 'pairing' && claimed.value !== null ? t.setup.pairing.storeFirst : null;
+  const held = id === 'pairing' && claimed.value !== null;
   const next = (): void => {
     reload();
-    if (after !== undefined) go('setup', after.id);
+    go('setup', way.slice(way.indexOf(step) + 1).find(onTheWay)?.id ?? 'finish');
   };
   const complete = async (): Promise<void> => {
     if (CONFIRMABLE.has(id)) await mark(id, 'complete');
     next();
   };
-  // Whoever comes by keyboard or screen reader stands at the new step.
-  useEffect(() => box.current?.focus({ preventScroll: true }), []);
+  const skip = (): void => {
+    void run(async () => {
+      if (state !== 'skipped') await mark(id, 'skip');
+      next();
+    });
+  };
+  useEffect(() => {
+    visit(id);
+    // Whoever comes by keyboard or screen reader stands at the new question.
+    box.current?.focus({ preventScroll: true });
+  }, []);
   const Body = STEPS[id];
   return (
     <div ref={box} tabIndex={-1} class={css['one-step']}>
-      <Card
-        title={t.setup.step[id].title}
-        actions={
-          <Badge tone={state === 'complete' ? 'good' : state === 'needs_action' ? 'warn' : 'info'}>
-            {t.setup.state[state]}
-          </Badge>
-        }
-      >
+      <div class={css['ask']}>
+        <span class={css['disc']}>
+          <Icon of={STEP_ICONS[id]} />
+        </span>
+        <h2>{t.setup.step[id].title}</h2>
         <p>{t.setup.step[id].why}</p>
-        {id === 'finish' ? null : <Note tone={state === 'complete' ? 'good' : 'info'}>{detail}</Note>}
-        <Body step={step} reload={reload} complete={complete} />
-        <ErrorNote error={error} />
-        <div class={`row ${css['onward']}`}>
-          {before === undefined ? null : (
-            <Button why={held} onClick={() => go('setup', before.id)}>
-              {t.setup.back}
-            </Button>
-          )}
-          <span class="spring" />
-          {state === 'skipped' ? (
-            <Button
-              row="setup.step.id.post"
-              busy={busy}
-              onClick={() => void run(async () => mark(id, 'undo')).then(reload)}
-            >
-              {t.setup.undo}
+      </div>
+      <Restarts />
+      {TOLD.has(id) && state === 'needs_action' ? <Note>{detail}</Note> : null}
+      <Body step={step} reload={reload} complete={complete} />
+      <ErrorNote error={error} />
+      {id === 'finish' || held ? null : (
+        <div class={css['onward']}>
+          {SEEN.has(id) && state === 'complete' ? (
+            <Button kind="primary" onClick={next}>
+              {id === 'fc' ? t.setup.use : t.setup.next}
             </Button>
           ) : null}
-          {id === 'finish' || state === 'complete' ? null : (
-            <Button
-              row="setup.step.id.post"
-              busy={busy}
-              why={held}
-              onClick={() =>
-                void run(async () => {
-                  if (state !== 'skipped') await mark(id, 'skip');
-                  next();
-                })
-              }
-            >
+          {state === 'complete' ? null : (
+            <Button kind="quiet" row="setup.step.id.post" busy={busy} onClick={skip}>
               {t.setup.skip}
             </Button>
           )}
-          {after !== undefined && state === 'complete' ? (
-            <Button kind="primary" why={held} onClick={next}>
-              {t.setup.next}
-            </Button>
-          ) : null}
         </div>
-      </Card>
+      )}
     </div>
   );
 }
+
+/** Of these the node sees by itself whether they are done, and there is nothing to send. */
+const SEEN: ReadonlySet<StepId> = new Set(['fc', 'camera', 'radio', 'network', 'pairing']);
+
+/** Of these it says what it sees, as the question alone would not. */
+const TOLD: ReadonlySet<StepId> = new Set(['camera', 'radio', 'network']);

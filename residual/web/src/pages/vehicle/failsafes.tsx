@@ -1,11 +1,32 @@
+import {
+  BatteryLow,
+  BatteryWarning,
+  Fence,
+  type IconNode,
+  LocateOff,
+  MonitorOff,
+  Settings2,
+  WifiOff,
+} from 'lucide';
 import type { JSX } from 'preact';
 import { type Failsafe, failsafesOf } from '../../../../../shared/flight/failsafes.ts';
 import type { Family } from '../../../../../shared/flight/modes.ts';
+import { hrefOf } from '../../app/route.ts';
 import { number } from '../../parts/format.ts';
-import { Card } from '../../parts/parts.tsx';
+import { Card, EmptyState, Icon } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
 import type { Param } from './param.ts';
 import { meaning } from './param.ts';
+import css from './vehicle.module.css';
+
+const ICONS: Readonly<Record<Failsafe['failure'], IconNode>> = {
+  radio: WifiOff,
+  station: MonitorOff,
+  low: BatteryLow,
+  critical: BatteryWarning,
+  estimator: LocateOff,
+  fence: Fence,
+};
 
 /** What the vehicle does by itself, in words, from its parameters. */
 export function Failsafes({
@@ -18,11 +39,23 @@ export function Failsafes({
   const found = failsafesOf(family, (name) => params.get(name)?.value ?? null);
   return (
     <Card wide title={t.vehicle.setup.failsafes}>
-      {found.length === 0 ? <p class="hint">{t.vehicle.setup.noFailsafes}</p> : null}
-      <ul>
+      {found.length === 0 ? (
+        <EmptyState icon={Settings2} text={t.vehicle.setup.noFailsafes} />
+      ) : (
+        <p class="hint">{t.vehicle.view.setup.failsafesHint}</p>
+      )}
+      <ul class={css['tiles']}>
         {found.map((each) => (
-          <li key={each.failure}>
-            {sentence(each, params.get(each.param))} <small class="hint">{each.param}</small>
+          <li key={each.failure} class={each.off ? css['off'] : ''}>
+            <Icon of={ICONS[each.failure]} />
+            <p>{failsafeSentence(each, params.get(each.param))}</p>
+            <a
+              class="button plain"
+              href={hrefOf('vehicle', 'parameters', each.param)}
+              aria-label={t.vehicle.view.setup.change(each.param)}
+            >
+              {each.param}
+            </a>
           </li>
         ))}
       </ul>
@@ -30,7 +63,11 @@ export function Failsafes({
   );
 }
 
-function sentence({ failure, value, off, after }: Failsafe, param: Param | undefined): string {
+/** @param param what says what is done, with its description */
+export function failsafeSentence(
+  { failure, value, off, after }: Failsafe,
+  param: Pick<Param, 'details'> | undefined,
+): string {
   const done = off
     ? t.vehicle.setup.nothing
     : (meaning(value, param?.details ?? null) ?? t.vehicle.setup.setTo(value));

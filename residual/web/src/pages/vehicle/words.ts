@@ -1,3 +1,5 @@
+import { vehicleViewWords } from './view-words.ts';
+
 const SEVERITIES: readonly string[] = [
   'emergency',
   'alert',
@@ -16,15 +18,7 @@ function list(values: readonly string[], before: string, after = ''): string {
 
 /** Words of the page vehicle. */
 export const vehicleWords = {
-  tabs: {
-    parameters: 'Parameters',
-    setup: 'Set-up',
-    calibration: 'Calibration',
-    messages: 'Messages',
-    logs: 'Flight logs',
-    signing: 'Signing',
-    link: 'Link',
-  },
+  view: vehicleViewWords,
   setup: {
     radio: 'Radio',
     noRadio: 'No radio receiver is heard.',
@@ -312,7 +306,7 @@ export const vehicleWords = {
     about: 'From arming to disarming, with what was written meanwhile.',
     none: 'None yet.',
     one: (id: number) => `Flight ${id}`,
-    when: (id: number, start: string, length: string) => `${id}: ${start}, ${length}`,
+    when: (id: number, length: string) => `Flight ${id}, ${length}`,
     goesOn: 'goes on',
     tlog: (name: string) => `Telemetry log ${name}`,
     recording: (name: string) => `Recording ${name}`,

@@ -1,3 +1,4 @@
+import { useComputed } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { fresh } from '../../../api/telemetry.ts';
@@ -13,10 +14,12 @@ const AT_HOME_M = 3;
 /** Where the vehicle is, for whoever does not see the map. It is read when they come to the map, not as it changes. */
 export function Summary({ id }: { readonly id: string }): JSX.Element {
   const [text, setText] = useState(summary);
+  const isKnown = useComputed(() => [lastPlace.value !== null, home.value !== null].join()).value;
   useEffect(() => {
+    setText(summary());
     const timer = setInterval(() => setText(summary()), EVERY_MS);
     return () => clearInterval(timer);
-  }, []);
+  }, [isKnown]);
   return (
     <p id={id} class="visually-hidden">
       {text}

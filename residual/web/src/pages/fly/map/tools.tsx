@@ -1,16 +1,18 @@
 import { Compass, Layers, LocateFixed, Maximize, Navigation, Ruler } from 'lucide';
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
-import type { Base } from '../../../map/base.tsx';
 import { choices } from '../../../map/choices.ts';
 import { Button } from '../../../parts/button.tsx';
 import { t } from '../../../strings.ts';
-import { LayerSheet } from './layer-sheet.tsx';
 import { follow, following, ruler, turnWithVehicle } from './state.ts';
 
 /** The buttons of the map, below those that zoom. */
-export function MapTools({ base, onFit }: { readonly base: Base; readonly onFit: () => void }): JSX.Element {
-  const [open, setOpen] = useState(false);
+export function MapTools({
+  onFit,
+  onLayers,
+}: {
+  readonly onFit: () => void;
+  readonly onLayers: () => void;
+}): JSX.Element {
   const { headingUp } = choices.value;
   return (
     <>
@@ -33,8 +35,7 @@ export function MapTools({ base, onFit }: { readonly base: Base; readonly onFit:
         aria-pressed={ruler.value !== null}
         onClick={() => (ruler.value = ruler.value === null ? [] : null)}
       />
-      <Button icon={Layers} aria-label={t.map.layers} aria-haspopup="dialog" onClick={() => setOpen(true)} />
-      <LayerSheet base={base} open={open} onClose={() => setOpen(false)} />
+      <Button icon={Layers} aria-label={t.map.layers} aria-haspopup="dialog" onClick={onLayers} />
     </>
   );
 }

@@ -48,7 +48,7 @@ function Other({
   return (
     <g class={`marker traffic${state}`} transform={`translate(${x} ${y})`}>
       <g transform={`rotate(${(heading ?? 0) - projection.bearing}) scale(0.75)`}>
-        {typeof heading === 'number' ? <path d={SHAPES.plane[0] ?? ''} /> : <circle r={9} />}
+        {typeof heading === 'number' ? <path d={SHAPES.plane.body} /> : <circle r={9} />}
       </g>
       <text class="map-label" dy="26">
         {(callsign ?? icao).slice(0, NAME_LENGTH)}

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
+import type { Commands, Order } from '../../../commands/orders.ts';
 import { t } from '../../../strings.ts';
-import type { Commands, Order } from '../commands.ts';
 import { type Pad, pressedOf } from './gamepad.ts';
 import { settings } from './settings.ts';
 

@@ -1,3 +1,4 @@
+import { AudioWaveform } from 'lucide';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../../../api/client.ts';
@@ -29,7 +30,7 @@ export function Channel({ radio, onChange }: { radio: Radio; onChange: () => voi
     });
   };
   return (
-    <Card title={text.channelTitle}>
+    <Card title={text.channelTitle} icon={AudioWaveform}>
       <p>{text.onChannel(number(radio.channel ?? radio.configured_channel), number(radio.frequency_mhz))}</p>
       {may('wfb.channel.post') ? (
         <form

@@ -1,3 +1,4 @@
+import { Link2, Plus } from 'lucide';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../../../api/client.ts';
@@ -16,6 +17,7 @@ import {
   Field,
   HoldButton,
   Note,
+  Unfold,
 } from '../../../parts/parts.tsx';
 import { Qr } from '../../../parts/qr.tsx';
 import { useAsk } from '../../../parts/use-ask.ts';
@@ -33,7 +35,7 @@ export function Pairs(): JSX.Element {
   const act = useGuarded();
   const text = t.node.radio.pairs;
   return (
-    <Card title={text.title}>
+    <Card title={text.title} icon={Link2}>
       <ErrorNote error={error} onRetry={reload} />
       {data?.pairs.length === 0 ? <p>{text.none}</p> : null}
       <ul class={css['items']}>
@@ -88,8 +90,7 @@ function Bind({ onDone }: { onDone: () => void }): JSX.Element | null {
   const text = t.node.radio.pairs;
   if (!may('wfb.pair.post')) return <p class="hint">{text.notHere}</p>;
   return (
-    <details>
-      <summary>{text.bind}</summary>
+    <Unfold title={text.bind} icon={Plus}>
       <p class="hint">{text.bindHint}</p>
       <form
         onSubmit={(event) => {
@@ -133,6 +134,6 @@ function Bind({ onDone }: { onDone: () => void }): JSX.Element | null {
           )}
         </Note>
       )}
-    </details>
+    </Unfold>
   );
 }

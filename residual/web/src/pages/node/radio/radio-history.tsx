@@ -1,3 +1,4 @@
+import { ChartLine } from 'lucide';
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { Chart } from '../../../parts/chart.tsx';
@@ -23,7 +24,7 @@ export function RadioHistory(): JSX.Element {
   );
   const rssi = useMemo(() => [{ name: '', values: samples.map((each) => each.rssi_dbm ?? null) }], [data]);
   return (
-    <Card title={text.history}>
+    <Card title={text.history} icon={ChartLine}>
       <ErrorNote error={error} />
       {samples.length === 0 ? (
         <p class="hint">{text.noHistory}</p>

@@ -1,8 +1,10 @@
+import { RadioTower } from 'lucide';
 import type { JSX } from 'preact';
 import type { RadioQuality } from '../../../../../../shared/radio/quality.ts';
 import type { Answer } from '../../../api/rows.ts';
+import { hrefOf } from '../../../app/route.ts';
 import { number, span } from '../../../parts/format.ts';
-import { Badge, Card, ErrorNote, Note, Stat } from '../../../parts/parts.tsx';
+import { Badge, Card, EmptyState, ErrorNote, Note, Stat } from '../../../parts/parts.tsx';
 import type { Asked } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
 import css from '../node.module.css';
@@ -25,19 +27,30 @@ export function RadioState({ radio: { data, error, reload } }: { radio: Asked<Ra
   const figure = (value: number | null | undefined, digits = 0): string | null =>
     value === null || value === undefined ? null : number(value, digits);
   return (
-    <Card title={text.title}>
+    <Card
+      title={text.title}
+      icon={RadioTower}
+      actions={
+        data === null ? null : (
+          <Badge tone={radioTone(data)}>
+            {text.states[data.state]}
+            {data.state === 'active' && radioTone(data) !== 'good'
+              ? `, ${text.loses(number(data.loss_percent, 1))}`
+              : ''}
+          </Badge>
+        )
+      }
+    >
       <ErrorNote error={error} onRetry={reload} />
       {data === null ? null : (
         <>
-          <p>
-            <Badge tone={radioTone(data)}>
-              {text.states[data.state]}
-              {data.state === 'active' && radioTone(data) !== 'good'
-                ? `, ${text.loses(number(data.loss_percent, 1))}`
-                : ''}
-            </Badge>
-          </p>
-          <p>{text.sentence[data.state]}</p>
+          {data.state === 'absent' ? (
+            <EmptyState icon={RadioTower} text={text.sentence.absent}>
+              <a href={hrefOf('node', 'config')}>{t.node.tab.config}</a>
+            </EmptyState>
+          ) : (
+            <p>{text.sentence[data.state]}</p>
+          )}
           {data.diagnosis === null ? null : <Note tone="warn">{data.diagnosis.sentence}</Note>}
           {data.problem === null ? null : <Note tone="bad">{data.problem}</Note>}
           {data.camera_silent ? <Note tone="warn">{text.cameraSilent}</Note> : null}

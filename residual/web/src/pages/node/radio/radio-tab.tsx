@@ -10,7 +10,7 @@ const EVERY_MS = 1000;
 /** The radio between drone and ground station, on either end. */
 export function RadioTab(): JSX.Element {
   return (
-    <div class="page">
+    <div class="columns">
       <RadioCards />
     </div>
   );

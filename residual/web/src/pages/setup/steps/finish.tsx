@@ -1,45 +1,49 @@
+import { ChevronRight, CircleCheckBig, CircleDashed, TriangleAlert } from 'lucide';
 import type { JSX } from 'preact';
 import { call } from '../../../api/client.ts';
+import { isGround } from '../../../api/node.ts';
 import { go, hrefOf } from '../../../app/route.ts';
-import { Button, ErrorNote, HoldButton } from '../../../parts/parts.tsx';
+import { ErrorNote, HoldButton, Icon, Unfold } from '../../../parts/parts.tsx';
 import { say } from '../../../parts/toast.tsx';
 import { useAct, useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
 import css from '../setup.module.css';
 import type { StepProps } from '../status.ts';
+import { Primary } from './primary.tsx';
 
-export function FinishStep({ step, reload }: StepProps): JSX.Element {
-  const { data } = useAsk('setup.status.get');
+const LOOK_MS = 3000;
+const LOOKS = {
+  complete: [CircleCheckBig, 'good'],
+  needs_action: [TriangleAlert, 'warn'],
+  optional: [CircleDashed, ''],
+  skipped: [CircleDashed, ''],
+} as const;
+
+/** What works now; each line leads to its question. */
+export function FinishStep({ reload }: StepProps): JSX.Element {
+  const { data } = useAsk('setup.status.get', {}, LOOK_MS);
   const { busy, error, run } = useAct();
   return (
     <>
-      <ul class={css['facts']}>
-        {(data?.steps ?? [])
-          .filter(({ id, state }) => id !== 'finish' && state !== 'not_applicable')
-          .map(({ id, state, detail }) => (
+      <ul class={css['works']}>
+        {(data?.steps ?? []).map(({ id, state, detail }) =>
+          id === 'finish' || state === 'not_applicable' ? null : (
             <li key={id}>
-              <a href={hrefOf('setup', id)}>{t.setup.step[id].name}</a>: {t.setup.state[state]}
-              <br />
-              <span class="hint">{detail}</span>
+              <a href={hrefOf('setup', id)}>
+                <Icon of={LOOKS[state][0]} class={LOOKS[state][1]} />
+                <span>
+                  {t.setup.step[id].name}
+                  <span class="visually-hidden"> ({t.setup.state[state]})</span>
+                  <small>{state === 'skipped' ? t.setup.state.skipped : detail}</small>
+                </span>
+                <Icon of={ChevronRight} />
+              </a>
             </li>
-          ))}
+          ),
+        )}
       </ul>
-      <ErrorNote error={error} />
-      <div class="row">
-        <Button
-          kind="primary"
-          busy={busy}
-          row="setup.finish.post"
-          explain
-          onClick={() =>
-            void run(async () => {
-              await call('setup.finish.post', { body: {} });
-              go('fly');
-            })
-          }
-        >
-          {step.state === 'complete' ? t.setup.finish.toPage : t.setup.finish.button}
-        </Button>
+      <Unfold title={t.setup.finish.again}>
+        <p class="hint">{t.setup.finish.resetHint}</p>
         <HoldButton
           kind="plain"
           busy={busy}
@@ -55,8 +59,20 @@ export function FinishStep({ step, reload }: StepProps): JSX.Element {
         >
           {t.setup.finish.reset}
         </HoldButton>
-      </div>
-      <p class="hint">{t.setup.finish.resetHint}</p>
+      </Unfold>
+      <ErrorNote error={error} />
+      <Primary
+        busy={busy}
+        row="setup.finish.post"
+        onClick={() =>
+          void run(async () => {
+            await call('setup.finish.post', { body: {} });
+            go(isGround.value ? 'ground' : 'fly');
+          })
+        }
+      >
+        {isGround.value ? t.setup.finish.ground : t.setup.finish.fly}
+      </Primary>
     </>
   );
 }

@@ -1,11 +1,12 @@
 import type { JSX } from 'preact';
 import { enter, info } from '../../../api/node.ts';
 import { textIn } from '../../../parts/form-text.ts';
-import { Button, ErrorNote, Field } from '../../../parts/parts.tsx';
+import { ErrorNote, Field } from '../../../parts/parts.tsx';
 import { useAct } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
 import type { StepProps } from '../status.ts';
 import { setConfig, useConfig } from '../use-config.ts';
+import { Primary } from './primary.tsx';
 
 export function NameStep({ complete }: StepProps): JSX.Element {
   const name = useConfig('agent', 'name');
@@ -22,22 +23,23 @@ export function NameStep({ complete }: StepProps): JSX.Element {
         });
       }}
     >
-      <Field label={t.setup.name.label} hint={t.setup.name.hint(info.value?.name ?? '')}>
+      <Field label={t.setup.name.label} hint={t.setup.name.hint}>
         {(ids) => (
           <input
             {...ids}
             name="name"
             key={typeof name}
             defaultValue={typeof name === 'string' ? name : ''}
+            placeholder={info.value?.name ?? ''}
             maxLength={64}
             autocomplete="off"
           />
         )}
       </Field>
       <ErrorNote error={error} />
-      <Button type="submit" kind="primary" busy={busy} row="config.put" explain>
-        {t.setup.setAndNext}
-      </Button>
+      <Primary busy={busy} row="config.put">
+        {t.setup.next}
+      </Primary>
     </form>
   );
 }

@@ -1,13 +1,15 @@
+import { Drone, RadioTower } from 'lucide';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../../../api/client.ts';
 import { enter, info } from '../../../api/node.ts';
-import { Button, ErrorNote, Field, Note, Progress } from '../../../parts/parts.tsx';
+import { ErrorNote, Field, Icon, Note, Progress, Unfold } from '../../../parts/parts.tsx';
 import { restart } from '../../../parts/restart.tsx';
 import { useAct } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
 import css from '../setup.module.css';
 import type { StepProps } from '../status.ts';
+import { Primary } from './primary.tsx';
 
 const PROFILES = ['drone', 'ground-station'] as const;
 const ROLES = ['direct', 'relay', 'receiver'] as const;
@@ -43,38 +45,41 @@ export function ProfileStep({ complete }: StepProps): JSX.Element {
       <fieldset class={css['choices']}>
         <legend class="visually-hidden">{t.setup.step.profile.title}</legend>
         {PROFILES.map((each) => (
-          <label key={each} class={`check ${css['choice']}`}>
-            <input type="radio" name="profile" checked={profile === each} onChange={() => setProfile(each)} />
+          <label key={each} class={css['choice']}>
+            <Icon of={each === 'drone' ? Drone : RadioTower} />
             <strong>{t.setup.profile[each].name}</strong>
             <span class="hint">{t.setup.profile[each].hint}</span>
+            <input type="radio" name="profile" checked={profile === each} onChange={() => setProfile(each)} />
           </label>
         ))}
       </fieldset>
       {profile === 'drone' ? null : (
-        <Field label={t.setup.profile.role} hint={t.setup.profile.roles[role]}>
-          {(ids) => (
-            <select
-              {...ids}
-              value={role}
-              onChange={(event) =>
-                setRole(ROLES.find((each) => each === event.currentTarget.value) ?? 'direct')
-              }
-            >
-              {ROLES.map((each) => (
-                <option key={each} value={each}>
-                  {each}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <Unfold title={t.setup.profile.role}>
+          <Field label={t.setup.profile.role} hint={t.setup.profile.roles[role]}>
+            {(ids) => (
+              <select
+                {...ids}
+                value={role}
+                onChange={(event) =>
+                  setRole(ROLES.find((each) => each === event.currentTarget.value) ?? 'direct')
+                }
+              >
+                {ROLES.map((each) => (
+                  <option key={each} value={each}>
+                    {each}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+        </Unfold>
       )}
       {profile === now ? null : <Note tone="warn">{t.setup.profile.restarts}</Note>}
       {restarting === null ? null : <Progress label={t.setup.profile.waiting} value={null} />}
       <ErrorNote error={error} />
-      <Button kind="primary" busy={busy} row="setup.profile.post" explain onClick={() => void run(set)}>
-        {t.setup.setAndNext}
-      </Button>
+      <Primary busy={busy} row="setup.profile.post" onClick={() => void run(set)}>
+        {t.setup.next}
+      </Primary>
     </>
   );
 }

@@ -1,10 +1,12 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { Button, ErrorNote, Field } from '../../../parts/parts.tsx';
+import { language } from '../../../language/language.ts';
+import { ErrorNote, Field } from '../../../parts/parts.tsx';
 import { useAct } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
 import type { StepProps } from '../status.ts';
 import { setConfig, useConfig } from '../use-config.ts';
+import { Primary } from './primary.tsx';
 
 /** ISO 3166-1 alpha-2, as far as there are regulatory rules for it in Linux (wireless-regdb). */
 const CODES =
@@ -16,10 +18,10 @@ export function RegionStep({ complete }: StepProps): JSX.Element {
   const stored = useConfig('radio', 'region');
   const [draft, setDraft] = useState<string | null>(null);
   const { busy, error, run } = useAct();
-  const names = new Intl.DisplayNames(undefined, { type: 'region' });
+  const names = new Intl.DisplayNames(language, { type: 'region' });
   const now = draft ?? (typeof stored === 'string' ? stored : '00');
   const sorted = CODES.map((code) => ({ code, name: names.of(code) ?? code })).toSorted((a, b) =>
-    a.name.localeCompare(b.name),
+    a.name.localeCompare(b.name, language),
   );
   return (
     <>
@@ -35,11 +37,9 @@ export function RegionStep({ complete }: StepProps): JSX.Element {
         )}
       </Field>
       <ErrorNote error={error} />
-      <Button
-        kind="primary"
+      <Primary
         busy={busy}
         row="config.put"
-        explain
         onClick={() =>
           void run(async () => {
             if (now !== stored) await setConfig('radio.region', now);
@@ -47,8 +47,8 @@ export function RegionStep({ complete }: StepProps): JSX.Element {
           })
         }
       >
-        {t.setup.setAndNext}
-      </Button>
+        {t.setup.next}
+      </Primary>
     </>
   );
 }

@@ -1,3 +1,4 @@
+import { language } from '../../../language/language.ts';
 import { trustScript } from '../../../parts/script-urls.ts';
 // oxlint-disable-next-line import/default -- the build makes the address, out of the module that is named
 import workerUrl from './log-worker.ts?worker&url';
@@ -24,7 +25,7 @@ export class LogClient {
 
   /** @param onProgress bytes that were read, of those of the file */
   constructor(onProgress: (done: number) => void) {
-    this.#worker = new Worker(trustScript(workerUrl), { type: 'module' });
+    this.#worker = new Worker(trustScript(workerUrl), { type: 'module', name: language });
     this.#worker.addEventListener('message', ({ data }: MessageEvent<Told>) => {
       if ('done' in data) onProgress(data.done);
       else this.#onAnswer(data);

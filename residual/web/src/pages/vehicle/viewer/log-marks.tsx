@@ -1,3 +1,4 @@
+import { ListOrdered } from 'lucide';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Badge, Button, Card, Field, Note } from '../../../parts/parts.tsx';
@@ -22,7 +23,7 @@ export function LogMarks({
   const wanted = search.trim().toLowerCase();
   const found = events.filter(({ text }) => text.toLowerCase().includes(wanted));
   return (
-    <Card title={words.marks}>
+    <Card title={words.marks} icon={ListOrdered}>
       {isFull ? <Note tone="warn">{words.marksFull}</Note> : null}
       <h3>{words.modes}</h3>
       {modes.length === 0 ? <p class="hint">{words.noModes}</p> : null}

@@ -1,8 +1,10 @@
+import { X } from 'lucide';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import Plot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { lookOf } from '../../../parts/chart.tsx';
+import { Button } from '../../../parts/parts.tsx';
 import { theme } from '../../../parts/theme.ts';
 import { t } from '../../../strings.ts';
 import type { LogEvent, LogMode } from './read/marks.ts';
@@ -26,6 +28,8 @@ export interface PlotLine {
 interface PlotProps {
   readonly label: string;
   readonly lines: readonly PlotLine[];
+  /** Places to mark: where a line is lowest. */
+  readonly dips: readonly { readonly at: number; readonly value: number }[];
   readonly range: readonly [number, number];
   readonly modes: readonly LogMode[];
   readonly events: readonly LogEvent[];
@@ -50,7 +54,7 @@ const DIGITS = 7;
 
 /** Fields over the time of the log, with its modes behind them and its events as lines. */
 export function LogPlot(props: PlotProps): JSX.Element {
-  const { label, lines, range, cursor, onRemove } = props;
+  const { label, lines, dips, range, cursor, onRemove } = props;
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<Plot | null>(null);
   const latest = useRef(props);
@@ -70,6 +74,8 @@ export function LogPlot(props: PlotProps): JSX.Element {
       plot.current = null;
     };
   }, [labels, look]);
+  const marks = dips.map(({ at, value }) => `${at} ${value}`).join();
+  useEffect(() => plot.current?.redraw(), [marks]);
   const drawn = lines.map(({ points }) => points);
   useEffect(() => plot.current?.setData(dataOf(latest.current)), [...range, drawn.length, ...padded(drawn)]);
   useEffect(() => {
@@ -88,14 +94,12 @@ export function LogPlot(props: PlotProps): JSX.Element {
           <span key={line.label} class={LINES[at % LINES.length]}>
             {line.label}: {line.value === null ? t.app.none : Number(line.value.toPrecision(DIGITS))}{' '}
             {line.unit}{' '}
-            <button
-              type="button"
-              class="button plain"
+            <Button
+              kind="quiet"
+              icon={X}
               aria-label={words.removeField(line.label)}
               onClick={() => onRemove(line.id)}
-            >
-              ✕
-            </button>
+            />
           </span>
         ))}
       </figcaption>
@@ -143,7 +147,10 @@ function optionsOf(parent: HTMLElement, latest: { readonly current: PlotProps })
     ],
     hooks: {
       drawClear: [(plot) => drawModes(plot, latest.current.modes, colour)],
-      draw: [(plot) => drawEvents(plot, latest.current.events, colour)],
+      draw: [
+        (plot) => drawEvents(plot, latest.current.events, colour),
+        (plot) => drawDips(plot, latest.current.dips, colour),
+      ],
       setCursor: [
         (plot) => {
           const { left = -1 } = plot.cursor;
@@ -199,6 +206,22 @@ function drawEvents(plot: Plot, events: readonly LogEvent[], colour: (name: stri
     ctx.beginPath();
     ctx.moveTo(x, bbox.top);
     ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+  }
+  ctx.restore();
+}
+
+/** A ring around each. */
+function drawDips(plot: Plot, dips: PlotProps['dips'], colour: (name: string) => string): void {
+  const { ctx, bbox } = plot;
+  ctx.save();
+  ctx.lineWidth = 2 * devicePixelRatio;
+  ctx.strokeStyle = colour('--bad');
+  for (const { at, value } of dips) {
+    const [x, y] = [plot.valToPos(at, 'x', true), plot.valToPos(value, 'y', true)];
+    if (x < bbox.left || x > bbox.left + bbox.width || !Number.isFinite(y)) continue;
+    ctx.beginPath();
+    ctx.arc(x, y, 6 * devicePixelRatio, 0, 2 * Math.PI);
     ctx.stroke();
   }
   ctx.restore();

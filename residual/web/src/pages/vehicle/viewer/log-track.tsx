@@ -1,3 +1,4 @@
+import { Map as MapIcon } from 'lucide';
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useBase } from '../../../map/base.tsx';
@@ -55,7 +56,7 @@ export function LogTrack({
   }, [client]);
   const here = cursor === null ? undefined : (stops?.findLast(({ at }) => at <= cursor) ?? stops?.[0]);
   return (
-    <Card title={words.track}>
+    <Card title={words.track} icon={MapIcon}>
       <div class={css['map']} ref={box}>
         {view === null || stops === null ? (
           <p class="hint">{stops === null ? '' : words.noTrack}</p>

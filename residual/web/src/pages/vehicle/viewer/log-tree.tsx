@@ -1,3 +1,4 @@
+import { ListTree } from 'lucide';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Button, Card, Field } from '../../../parts/parts.tsx';
@@ -24,7 +25,7 @@ export function LogTree({
   const wanted = search.trim().toLowerCase();
   const found = groups.map((group, at) => ({ group, at })).filter(({ group }) => matches(group, wanted));
   return (
-    <Card title={words.tree}>
+    <Card title={words.tree} icon={ListTree}>
       <Field label={words.search} hint={words.found(found.length, groups.length)}>
         {(ids) => (
           <input

@@ -1,3 +1,4 @@
+import { ArrowLeft } from 'lucide';
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Refused } from '../../../api/client.ts';
@@ -30,7 +31,11 @@ export default function LogViewer(): JSX.Element {
       <Card
         wide
         title={words.title}
-        actions={<Button onClick={() => go('vehicle', 'logs')}>{words.back}</Button>}
+        actions={
+          <Button icon={ArrowLeft} onClick={() => go('vehicle', 'logs')}>
+            {words.back}
+          </Button>
+        }
       >
         {state.kind === 'busy' ? (
           <>

@@ -1,3 +1,14 @@
+import {
+  ArrowLeft,
+  ArrowRight,
+  ChartLine,
+  Download,
+  FileClock,
+  Maximize,
+  TrendingDown,
+  ZoomIn,
+  ZoomOut,
+} from 'lucide';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { saveBlob } from '../../../parts/files.ts';
@@ -8,16 +19,20 @@ import { LogMarks } from './log-marks.tsx';
 import { LogPlot, type PlotLine } from './log-plot.tsx';
 import { LogTrack } from './log-track.tsx';
 import { LogTree } from './log-tree.tsx';
+import { isVoltage, lowest, PRESET_ICONS, PRESETS, type PresetId, plotsOf } from './presets.ts';
 import type { Points } from './read/points.ts';
 import type { FieldId, LogSummary } from './read/summary.ts';
 import { elapsed, type LogTimes, timesOf } from './times.ts';
 import css from './viewer.module.css';
+
 import { viewerWords as words } from './words.ts';
 
 const MAX_FIELDS = 16;
 /** What a plot can tell apart. */
 const BUCKETS = 1000;
 const ZOOM = 2;
+/** Of a voltage. */
+const DIGITS = 5;
 /** s; below it nothing is told apart. */
 const MIN_RANGE = 0.001;
 
@@ -86,9 +101,23 @@ export function OpenedLog({
       value: values.get(key) ?? null,
     };
   };
+  const show = (id: PresetId): void => {
+    const chosen = plotsOf(id, summary.groups);
+    if (chosen === null) return;
+    setFailure(null);
+    setPlots(chosen);
+    setActive(0);
+  };
+  const dips = fields.flatMap((id) => {
+    const field = summary.groups[id.group]?.fields[id.field];
+    const drawn = points.get(keyOf(id));
+    if (field === undefined || drawn === undefined || !isVoltage(field.name)) return [];
+    const dip = lowest(drawn.times, drawn.values);
+    return dip === null ? [] : [{ ...dip, id, label: lineOf(id).label, unit: field.unit }];
+  });
   return (
     <>
-      <Card wide title={name}>
+      <Card wide title={name} icon={FileClock}>
         <p>
           {words.about(
             words.kinds[summary.kind],
@@ -107,14 +136,44 @@ export function OpenedLog({
           isShown={(id) => fields.some((each) => same(each, id))}
           onToggle={toggle}
         />
-        <Card wide title={words.plots}>
-          <div class="row">
-            <Button onClick={() => zoom(1 / ZOOM)}>{words.zoomIn}</Button>
-            <Button onClick={() => zoom(ZOOM)}>{words.zoomOut}</Button>
-            <Button onClick={() => zoom(1, -0.5)}>{words.earlier}</Button>
-            <Button onClick={() => zoom(1, 0.5)}>{words.later}</Button>
-            <Button onClick={() => setRange([0, times.length])}>{words.whole}</Button>
-            <Button why={fields.length === 0 ? words.csvHint : null} onClick={() => void save()}>
+        <Card wide title={words.plots} icon={ChartLine}>
+          <div class="row" role="group" aria-label={words.presets}>
+            {PRESETS.map((id) => (
+              <Button
+                key={id}
+                icon={PRESET_ICONS[id]}
+                why={plotsOf(id, summary.groups) === null ? words.noPreset : null}
+                onClick={() => show(id)}
+              >
+                {words.preset[id]}
+              </Button>
+            ))}
+          </div>
+          {dips.map((dip) => (
+            <Button key={keyOf(dip.id)} kind="quiet" icon={TrendingDown} onClick={() => setCursor(dip.at)}>
+              {words.lowest(
+                dip.label,
+                `${Number(dip.value.toPrecision(DIGITS))} ${dip.unit}`.trim(),
+                elapsed(dip.at, 1),
+              )}
+            </Button>
+          ))}
+          <div class="row" role="group" aria-label={words.range}>
+            <Button kind="quiet" icon={ZoomIn} aria-label={words.zoomIn} onClick={() => zoom(1 / ZOOM)} />
+            <Button kind="quiet" icon={ZoomOut} aria-label={words.zoomOut} onClick={() => zoom(ZOOM)} />
+            <Button kind="quiet" icon={ArrowLeft} aria-label={words.earlier} onClick={() => zoom(1, -0.5)} />
+            <Button kind="quiet" icon={ArrowRight} aria-label={words.later} onClick={() => zoom(1, 0.5)} />
+            <Button
+              kind="quiet"
+              icon={Maximize}
+              aria-label={words.whole}
+              onClick={() => setRange([0, times.length])}
+            />
+            <Button
+              icon={Download}
+              why={fields.length === 0 ? words.csvHint : null}
+              onClick={() => void save()}
+            >
               {words.csv}
             </Button>
           </div>
@@ -124,6 +183,7 @@ export function OpenedLog({
               <LogPlot
                 label={words.plot(at + 1)}
                 lines={plot.map(lineOf)}
+                dips={dips.filter((dip) => plot.some((id) => same(id, dip.id)))}
                 range={range}
                 modes={times.modes}
                 events={times.events}

@@ -1,5 +1,7 @@
-/** Words of the log viewer. */
-export const viewerWords = {
+import { language } from '../../../language/language.ts';
+
+/** English words of the log viewer. */
+const english = {
   title: 'Log viewer',
   back: 'Back to the logs',
   drop: 'Drop a log here, or choose one: .bin (ArduPilot), .ulg (PX4), .tlog',
@@ -24,6 +26,11 @@ export const viewerWords = {
   rows: (count: number) => `${count} rows`,
   textField: 'text',
   more: (count: number) => `Show more (${count})`,
+  presets: 'Ready-made plots',
+  preset: { battery: 'Battery', vibration: 'Vibration', attitude: 'Attitude', gps: 'GPS' },
+  noPreset: 'The log has no such messages.',
+  lowest: (name: string, value: string, at: string) => `${name} lowest: ${value} at ${at}`,
+  range: 'Part of the log',
   plots: 'Plots',
   plot: (number: number) => `Plot ${number}`,
   addPlot: 'Another plot',
@@ -63,3 +70,9 @@ export const viewerWords = {
     failsafeOff: 'Failsafe over',
   },
 };
+
+export type ViewerWords = typeof english;
+
+/** The words of the log viewer, which is loaded on its own, and of its worker. */
+export const viewerWords: ViewerWords =
+  language === 'de' ? (await import('./words.de.ts')).viewerWordsDe : english;

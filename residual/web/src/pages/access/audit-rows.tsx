@@ -1,0 +1,77 @@
+import { CircleCheck, CircleHelp, ShieldX } from 'lucide';
+import type { JSX } from 'preact';
+import type { Refused } from '../../api/client.ts';
+import { isoTime, moment } from '../../parts/format.ts';
+import { Icon } from '../../parts/parts.tsx';
+import { useAsk } from '../../parts/use-ask.ts';
+import { t } from '../../strings.ts';
+import css from './access.module.css';
+
+/** Records that are read at once. */
+export const AUDIT_PAGE = 500;
+
+export interface AuditEntry {
+  readonly seq: number;
+  readonly timestamp: string;
+  readonly who: string;
+  readonly peer: string;
+  readonly what: string;
+  readonly outcome: string;
+}
+
+/** The newest of the audit, without what only announces a change: its outcome follows. Null: not read yet. */
+export function useAudit(everyMs: number): {
+  readonly entries: readonly AuditEntry[] | null;
+  readonly error: Refused | null;
+  readonly reload: () => void;
+} {
+  const { data, error, reload } = useAsk(
+    'logs.get',
+    { query: { service: 'audit', limit: AUDIT_PAGE } },
+    everyMs,
+  );
+  const entries =
+    data?.entries
+      .map(({ seq, timestamp, fields }) => ({
+        seq,
+        timestamp,
+        who: textOf(fields, 'principal') || t.access.audit.nobody,
+        peer: textOf(fields, 'peer'),
+        what: `${textOf(fields, 'route')} ${textOf(fields, 'changed')}`.trim(),
+        outcome: textOf(fields, 'outcome'),
+      }))
+      .filter(({ outcome }) => outcome !== 'announced') ?? null;
+  return { entries, error, reload };
+}
+
+/** Unknown: svc-control was killed while it was under way. */
+export function kindOf(outcome: string): 'done' | 'refused' | 'unknown' {
+  return outcome === 'done' || outcome === 'unknown' ? outcome : 'refused';
+}
+
+const ICONS = { done: CircleCheck, refused: ShieldX, unknown: CircleHelp } as const;
+
+/** One line a record: whether it was done, what, who and when. */
+export function AuditRows({ entries }: { readonly entries: readonly AuditEntry[] }): JSX.Element {
+  return (
+    <ul class={css['records']} aria-label={t.access.audit.title}>
+      {entries.map(({ seq, timestamp, who, peer, what, outcome }) => (
+        <li key={seq} class={css[kindOf(outcome)]}>
+          <Icon of={ICONS[kindOf(outcome)]} />
+          <div>
+            <strong>{what}</strong>
+            <small>
+              {who} {peer} · {outcome}
+            </small>
+          </div>
+          <time dateTime={isoTime(timestamp)}>{moment(timestamp)}</time>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function textOf(fields: Readonly<Record<string, unknown>> | null, name: string): string {
+  const value = fields?.[name];
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}

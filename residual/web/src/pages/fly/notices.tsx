@@ -1,0 +1,284 @@
+import { Check, MapPin, OctagonAlert, ShieldAlert, TriangleAlert, X } from 'lucide';
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { steady } from '../../api/steady.ts';
+import { armed, fresh, newest } from '../../api/telemetry.ts';
+import { hrefOf } from '../../app/route.ts';
+import { GoFar, GoThere } from '../../commands/go-there.tsx';
+import type { Commands } from '../../commands/orders.ts';
+import { number, span } from '../../parts/format.ts';
+import { Button, HoldButton, Icon, Unfold } from '../../parts/parts.tsx';
+import { useAct } from '../../parts/use-ask.ts';
+import { t } from '../../strings.ts';
+import { claim } from '../ground/pilot-in-command.ts';
+import { forgetOutcome, readiness } from './commands.ts';
+import { foreseen, useForeseen } from './foreseen.ts';
+import { target } from './map/state.ts';
+import { MessageStack } from './messages.tsx';
+import css from './notices.module.css';
+import { heardAgo, isSilent, lastPlace, phase } from './vehicle-state.ts';
+
+/** What needs the pilot, over the picture: the worst first. */
+export function Notices({
+  commands,
+  otherPilot,
+  onMessages,
+}: {
+  readonly commands: Commands;
+  readonly otherPilot: string | null;
+  readonly onMessages: () => void;
+}): JSX.Element {
+  return (
+    <div class={css['notices']}>
+      <LinkLost />
+      {otherPilot === null ? null : <OtherPilot who={otherPilot} />}
+      <NoVehicle />
+      <Readiness commands={commands} />
+      <RemoteId />
+      <Going commands={commands} />
+      <MessageStack onAll={onMessages} />
+    </div>
+  );
+}
+
+function Notice({
+  tone,
+  icon,
+  title,
+  children,
+}: {
+  readonly tone: 'bad' | 'warn' | '';
+  readonly icon: typeof TriangleAlert;
+  readonly title: ComponentChildren;
+  readonly children?: ComponentChildren;
+}): JSX.Element {
+  return (
+    <section class={`${css['notice']} ${tone}`}>
+      <h2>
+        <Icon of={icon} />
+        <span>{title}</span>
+      </h2>
+      {children}
+    </section>
+  );
+}
+
+/** For how long, where it was last, and what it will do by itself. */
+function LinkLost(): JSX.Element | null {
+  useForeseen();
+  if (!isSilent.value) return null;
+  const seconds = heardAgo.value;
+  const { position, battery } = newest.value ?? {};
+  const place = lastPlace.value;
+  const known = [
+    place === null ? '' : `${place.lat.toFixed(5)}, ${place.lon.toFixed(5)}`,
+    typeof position?.alt_rel === 'number' ? t.fly.lastHeight(number(position.alt_rel)) : '',
+    typeof battery?.remaining === 'number' ? t.fly.lastBattery(number(battery.remaining)) : '',
+  ].filter((each) => each !== '');
+  const isFlying = phase.value === 'flight';
+  return (
+    <div role="alert">
+      <Notice tone="bad" icon={OctagonAlert} title={t.fly.linkLostFor(span(seconds))}>
+        {known.length === 0 ? null : <p>{t.fly.lastKnown(known.join(', '))}</p>}
+        {isFlying ? (
+          <>
+            <p>{t.fly.byItself}</p>
+            {foreseen.value === null || foreseen.value.length === 0 ? (
+              <p>{t.fly.byItselfUnknown}</p>
+            ) : (
+              <ul>
+                {foreseen.value.map((sentence) => (
+                  <li key={sentence}>{sentence}</li>
+                ))}
+              </ul>
+            )}
+          </>
+        ) : newest.value?.armed === false ? (
+          <p>{t.fly.linkLostGround}</p>
+        ) : null}
+      </Notice>
+    </div>
+  );
+}
+
+function OtherPilot({ who }: { readonly who: string }): JSX.Element {
+  const { busy, error, run } = useAct();
+  return (
+    <Notice tone="warn" icon={TriangleAlert} title={t.fly.why.notPilot(who)}>
+      <p>{t.fly.otherPilot}</p>
+      {error === null ? null : <p class="error">{error.message}</p>}
+      <HoldButton
+        row="ground-station.pic.claim.post"
+        kind="plain"
+        busy={busy}
+        onConfirm={() => void run(async () => claim(true))}
+      >
+        {t.ground.pilot.takeOver}
+      </HoldButton>
+    </Notice>
+  );
+}
+
+function NoVehicle(): JSX.Element | null {
+  if (armed.value !== null) return null;
+  return (
+    <Notice tone="" icon={TriangleAlert} title={t.fly.noVehicle}>
+      <p>{t.fly.noVehicleHint}</p>
+      <a class="button plain" href={hrefOf('vehicle', 'link')}>
+        {t.fly.toLink}
+      </a>
+    </Notice>
+  );
+}
+
+const checks = steady(() => {
+  const gps = fresh('gps', (body) => body.gps);
+  return {
+    fix: gps === null ? null : (gps.fix_type ?? 0) >= 3,
+    estimate: fresh('ekf', (body) => body.ekf?.ok),
+    home: newest.value?.home === undefined ? null : typeof newest.value.home.lat === 'number',
+    battery: fresh('battery', ({ battery }) =>
+      typeof battery.remaining === 'number' ? battery.remaining >= 30 : null,
+    ),
+  };
+});
+
+/** What speaks against arming, and by one tap what takes it away; a vehicle that is not armed does not move by it. */
+function Readiness({ commands }: { readonly commands: Commands }): JSX.Element | null {
+  const ready = readiness.value;
+  if (ready === null || ready.canArm !== false) return null;
+  const { fix, estimate, home, battery } = checks.value;
+  const text = t.fly.checks;
+  return (
+    <Notice tone="warn" icon={ShieldAlert} title={t.fly.notReady}>
+      <ul>
+        {ready.reasons.map((reason) => (
+          <li key={reason}>{reason}</li>
+        ))}
+      </ul>
+      {ready.help.length === 0 ? null : (
+        <div class="row">
+          {ready.help.map(({ cmd, args }) => (
+            <Button
+              key={args.join()}
+              row="command.post"
+              busy={commands.running !== null}
+              why={commands.whyNot(cmd)}
+              onClick={() => commands.give(t.fly.switchTo(args.join(' ')), { cmd, args })}
+            >
+              {t.fly.switchTo(args.join(' '))}
+            </Button>
+          ))}
+        </div>
+      )}
+      <Unfold title={text.title}>
+        <ul class={css['checks']}>
+          {(
+            [
+              [text.vehicle, ready.reasons.length === 0],
+              [text.fix, fix],
+              [text.estimate, estimate],
+              [text.home, home],
+              [text.battery, battery],
+            ] as const
+          ).map(([name, good]) => (
+            <li key={name} class={good === true ? 'good' : good === false ? 'warn' : ''}>
+              <Icon of={good === true ? Check : good === false ? TriangleAlert : X} />
+              {name}
+              <span>{good === null ? t.app.none : good ? text.good : text.bad}</span>
+            </li>
+          ))}
+        </ul>
+        <a href={hrefOf('vehicle')}>{text.more}</a>
+      </Unfold>
+    </Notice>
+  );
+}
+
+/** What its Remote ID transmitter says against a flight that the vehicle itself would begin all the same. */
+const remoteId = steady(
+  () =>
+    fresh('heartbeat', ({ armed: isArmed, prearm }) =>
+      isArmed === true ? [] : (prearm?.reasons ?? []).filter(({ source }) => source === 'remote_id'),
+    ) ?? [],
+);
+
+function RemoteId(): JSX.Element | null {
+  const said = remoteId.value;
+  // Where it does not arm, all its reasons stand there already.
+  if (said.length === 0 || readiness.value?.canArm === false) return null;
+  return (
+    <>
+      {said.map(({ text }) => (
+        <Notice key={text} tone="warn" icon={TriangleAlert} title={text} />
+      ))}
+    </>
+  );
+}
+
+const height = steady(() => {
+  const now = fresh('position', ({ position }) => position.alt_rel);
+  return now === null ? null : Math.round(now);
+});
+
+/** Where it is to go, once a place was tapped on the map or is to be typed in. */
+function Going({ commands }: { readonly commands: Commands }): JSX.Element | null {
+  const far = commands.outcome?.far;
+  if (target.value === null && far === undefined) return null;
+  return (
+    <Notice tone="" icon={MapPin} title={t.fly.goto}>
+      <Button
+        kind="quiet"
+        icon={X}
+        aria-label={t.app.cancel}
+        onClick={() => {
+          target.value = null;
+          if (far !== undefined) forgetOutcome();
+        }}
+      />
+      {target.value === null ? null : (
+        <GoThere
+          commands={commands}
+          target={target.value}
+          onTarget={(next) => {
+            target.value = next;
+          }}
+          from={lastPlace.value}
+          height={height.value}
+        />
+      )}
+      {far === undefined ? null : <GoFar commands={commands} order={far} />}
+    </Notice>
+  );
+}
+
+const OUTCOME_MS = 8000;
+
+/** What became of the last command; what was taken goes by itself. */
+export function OutcomeNote({
+  commands: { running, outcome },
+}: {
+  readonly commands: Commands;
+}): JSX.Element {
+  const [over, setOver] = useState<object | null>(null);
+  useEffect(() => {
+    if (outcome === null || outcome.tone === 'bad') return;
+    const timer = setTimeout(() => setOver(outcome), OUTCOME_MS);
+    return () => clearTimeout(timer);
+  }, [outcome]);
+  const shown = outcome === over ? null : outcome;
+  return (
+    <div class={`outcome ${css['outcome']}`} role={shown?.tone === 'bad' ? 'alert' : 'status'}>
+      {running !== null ? (
+        <p class="note info">{t.fly.sending(running)}</p>
+      ) : shown === null ? null : (
+        <p class={`note ${shown.tone}`}>
+          <span>{shown.text}</span>
+          {shown.tone === 'bad' ? (
+            <Button kind="quiet" icon={X} aria-label={t.app.close} onClick={forgetOutcome} />
+          ) : null}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,46 @@
+import { Scaling } from 'lucide';
+import type { JSX } from 'preact';
+import { call } from '../../api/client.ts';
+import { may } from '../../api/node.ts';
+import type { Body } from '../../api/rows.ts';
+import { Card, ErrorNote, Segmented } from '../../parts/parts.tsx';
+import { useAct, useAsk } from '../../parts/use-ask.ts';
+import { t } from '../../strings.ts';
+
+const EVERY_MS = 3000;
+const PROFILES = ['hero', 'thumbnail'] as const;
+
+/** How large the encoded picture is, and who asked for another size. */
+export function PictureSize(): JSX.Element {
+  const { data, error, reload } = useAsk('video.profile.get', {}, EVERY_MS);
+  const act = useAct();
+  const text = t.node.video;
+  const choose = (profile: (typeof PROFILES)[number]): void => {
+    void act.run(async () => {
+      await call('video.profile.post', { body: { profile } as Body<'video.profile.post'> });
+      reload();
+    });
+  };
+  return (
+    <Card title={text.profile} icon={Scaling}>
+      <ErrorNote error={error ?? act.error} />
+      {data === null ? null : (
+        <>
+          {may('video.profile.post') ? (
+            <Segmented
+              label={text.base}
+              options={PROFILES.map((id) => ({ id, name: text.profiles[id] }))}
+              chosen={data.base_profile}
+              onChoose={choose}
+            />
+          ) : null}
+          <p>{text.picture(data.width, data.height, data.fps, data.bitrate_kbps)}</p>
+          {data.leases.map(({ holder, profile, lease_s: seconds }) => (
+            <p key={holder}>{text.lease(holder, text.profiles[profile], seconds)}</p>
+          ))}
+          {data.leases.length === 0 ? <p class="hint">{text.noLease}</p> : null}
+        </>
+      )}
+    </Card>
+  );
+}

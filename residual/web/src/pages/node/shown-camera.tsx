@@ -1,0 +1,93 @@
+import { Camera, Circle, Square, Video } from 'lucide';
+import type { JSX } from 'preact';
+import { call } from '../../api/client.ts';
+import type { Answer } from '../../api/rows.ts';
+import { number } from '../../parts/format.ts';
+import { LiveStill } from '../../parts/live-still.tsx';
+import { Badge, Button, Card, ErrorNote, Note, Stat } from '../../parts/parts.tsx';
+import { say } from '../../parts/toast.tsx';
+import { type Asked, useAct } from '../../parts/use-ask.ts';
+import { t } from '../../strings.ts';
+
+type Video = Answer<'video.get'>;
+
+const TONES = {
+  off: 'info',
+  down: 'bad',
+  searching: 'warn',
+  starting: 'warn',
+  running: 'good',
+  lost: 'bad',
+} as const satisfies Record<Video['state'], string>;
+
+/** What the camera sees now, how its stream is, and what one does with it. @param onStored a file came or went */
+export function ShownCamera({
+  video: { data, error, reload },
+  onStored,
+}: {
+  readonly video: Asked<Video>;
+  readonly onStored: () => void;
+}): JSX.Element {
+  const act = useAct();
+  const text = t.node.video;
+  const figure = (value: number | null | undefined, digits = 0): string | null =>
+    value === null || value === undefined ? null : number(value, digits);
+  const snapshot = (): void => {
+    void act.run(async () => {
+      const { name } = await call('video.snapshot.post');
+      say(text.snapshotStored(name), 'good');
+      onStored();
+    });
+  };
+  const record = (): void => {
+    void act.run(async () => {
+      if (data?.recording === null) await call('video.record.start.post', { body: {} });
+      else await call('video.record.stop.post');
+      reload();
+      onStored();
+    });
+  };
+  return (
+    <Card
+      title={text.title}
+      icon={Video}
+      actions={data === null ? null : <Badge tone={TONES[data.state]}>{text.states[data.state]}</Badge>}
+    >
+      <ErrorNote error={error} onRetry={reload} />
+      {data === null ? null : (
+        <>
+          {data.state === 'off' ? null : <LiveStill label={text.now} />}
+          {data.problem == null ? null : <Note tone="bad">{data.problem}</Note>}
+          {data.recording_problem == null ? null : <Note tone="warn">{data.recording_problem}</Note>}
+          <div class="row">
+            <Button icon={Camera} row="video.snapshot.post" busy={act.busy} onClick={snapshot}>
+              {text.snapshot}
+            </Button>
+            <Button
+              icon={data.recording === null ? Circle : Square}
+              row={data.recording === null ? 'video.record.start.post' : 'video.record.stop.post'}
+              kind={data.recording === null ? 'plain' : 'danger'}
+              busy={act.busy}
+              onClick={record}
+            >
+              {data.recording === null ? text.record : text.stop}
+            </Button>
+            {data.recording === null ? null : <span class="hint">{text.recording(data.recording.name)}</span>}
+          </div>
+          <ErrorNote error={act.error} />
+          <dl class="stats">
+            <Stat label={text.encoder} value={data.encoder ?? text.passed(data.codec ?? null)} />
+            <Stat label={text.fps} value={figure(data.fps, 1)} />
+            <Stat label={text.bitrate} value={figure(data.bitrate_kbps)} unit="kbit/s" />
+            <Stat label={text.dropped} value={figure(data.dropped)} />
+            <Stat label={text.age} value={figure(data.last_frame_age_ms)} unit="ms" />
+            <Stat
+              label={text.viewers}
+              value={`${data.viewers} / ${figure(data.max_viewers) ?? t.app.none}`}
+            />
+          </dl>
+        </>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,100 @@
+import type { JSX } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import { shownFloat } from '../../../../../../shared/flight/shown-float.ts';
+import { Button, Card, Note } from '../../../parts/parts.tsx';
+import { t } from '../../../strings.ts';
+import { isSame, type Param } from '../param.ts';
+import type { ParamFile } from './param-file.ts';
+import { staged } from './staged-values.ts';
+
+/** What differs between a file and the vehicle; what is chosen is staged. */
+export function Compare({
+  file,
+  params,
+  onClose,
+}: {
+  file: ParamFile & { readonly name: string };
+  params: readonly Param[];
+  onClose: () => void;
+}): JSX.Element {
+  const { differing, strange } = useMemo(() => {
+    const held = new Map(params.map((param) => [param.name, param.value]));
+    const all = [...file.values].map(([name, value]) => ({ name, value, now: held.get(name) }));
+    return {
+      differing: all.flatMap(({ name, value, now }) =>
+        now === undefined || isSame(now, value) ? [] : [{ name, value, now }],
+      ),
+      strange: all.flatMap(({ name, now }) => (now === undefined ? [name] : [])),
+    };
+  }, [file, params]);
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
+  const chosen = differing.filter(({ name }) => !left.has(name));
+  const choose = (name: string, isChosen: boolean): void => {
+    const next = new Set(left);
+    if (isChosen) next.delete(name);
+    else next.add(name);
+    setLeft(next);
+  };
+  const take = (): void => {
+    staged.value = new Map([
+      ...staged.value,
+      ...chosen.map(({ name, value }): [string, number] => [name, value]),
+    ]);
+    onClose();
+  };
+  return (
+    <Card wide title={t.vehicle.params.compareTitle(file.name)}>
+      <p role="status">{t.vehicle.params.compared(file.values.size, differing.length)}</p>
+      {strange.length === 0 ? null : (
+        <Note tone="warn">{t.vehicle.params.strange(strange.length, strange.slice(0, 10).join(', '))}</Note>
+      )}
+      {file.unread.length === 0 ? null : (
+        <Note tone="warn">{t.vehicle.params.unread(file.unread.slice(0, 10).join(', '))}</Note>
+      )}
+      {differing.length === 0 ? null : (
+        <div class="scroll" tabIndex={0} role="region" aria-label={t.vehicle.params.compareTitle(file.name)}>
+          <table>
+            <thead>
+              <tr>
+                <th>{t.vehicle.params.take}</th>
+                <th class="number">{t.vehicle.params.now}</th>
+                <th class="number">{t.vehicle.params.inFile}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {differing.map(({ name, value, now }) => (
+                <tr key={name}>
+                  <td>
+                    <label class="check">
+                      <input
+                        type="checkbox"
+                        checked={!left.has(name)}
+                        onChange={(event) => choose(name, event.currentTarget.checked)}
+                      />{' '}
+                      {name}
+                    </label>
+                  </td>
+                  <td class="number">{shownFloat(now)}</td>
+                  <td class="number">{shownFloat(value)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      <div class="row">
+        {differing.length === 0 ? null : (
+          <>
+            <Button kind="primary" onClick={take} why={chosen.length === 0 ? '' : null}>
+              {t.vehicle.params.takeOver(chosen.length)}
+            </Button>
+            <Button onClick={() => setLeft(new Set(differing.map(({ name }) => name)))}>
+              {t.vehicle.params.none}
+            </Button>
+          </>
+        )}
+        <Button onClick={onClose}>{t.app.close}</Button>
+      </div>
+    </Card>
+  );
+}
