@@ -171,7 +171,7 @@ describe('files of shapes', () => {
     expect(xmlBounds('<a>'.repeat(65))).to.equal('depth');
     expect(xmlBounds('<a/>'.repeat(60_001))).to.equal('nodes');
     expect(xmlBounds(' '.repeat(8 * 1024 * 1024 + 1))).to.equal('size');
-    expect(xmlBounds('<a b="')).to.equal(null);
+    expect(xmlBounds('<a b="')).to.equal('unclosed');
     expect(jsonBounds('{"a":"[[[[{{{{,,,,\\""}')).to.equal(null);
     expect(jsonBounds('['.repeat(65))).to.equal('depth');
     expect(jsonBounds(`[${'1,'.repeat(600_001)}1]`)).to.equal('nodes');

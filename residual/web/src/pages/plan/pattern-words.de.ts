@@ -188,6 +188,7 @@ export const patternWordsDe: typeof patternWords = {
       size: 'Diese Datei ist zu groß: höchstens 8 MB, auch entpackt.',
       depth: 'Diese Datei ist zu tief verschachtelt, um sie sicher zu lesen.',
       nodes: 'Diese Datei hat zu viele Elemente, um sie sicher zu lesen.',
+      unclosed: 'Das ist keine KML-Datei: Ein Element ist nicht geschlossen.',
       doctype: 'Diese Datei erklärt einen Dokumenttyp, der nicht gelesen wird: Er könnte endlos wachsen.',
     },
   },

@@ -193,6 +193,7 @@ export const patternWords = {
       size: 'This file is too large: 8 MB at most, also when unpacked.',
       depth: 'This file nests too deeply to be read safely.',
       nodes: 'This file has too many elements to be read safely.',
+      unclosed: 'This is no KML file: an element in it is not closed.',
       doctype: 'This file declares a document type, which is not read: it could grow without end.',
     },
   },

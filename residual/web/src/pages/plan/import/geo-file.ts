@@ -1,4 +1,5 @@
 import { Refused } from '../../../api/client.ts';
+import { parseXml } from '../../../parts/script-urls.ts';
 import { t } from '../../../strings.ts';
 import { type Found, shapesIn } from './shapes-in.ts';
 import { jsonBounds, MAX_FILE_BYTES, type TooMuch, xmlBounds } from './text-bounds.ts';
@@ -47,8 +48,7 @@ function fromJson(text: string): Found {
 async function fromKml(text: string): Promise<Found> {
   within(xmlBounds(text));
   const { kml } = await import('@tmcw/togeojson');
-  // A document of its own: nothing in it runs, loads or is shown.
-  const document = new DOMParser().parseFromString(text, 'text/xml');
+  const document = parseXml(text);
   if (document.querySelector('parsererror') !== null) throw refusal(t.plan.import.noKml);
   return shapesIn(kml(document));
 }

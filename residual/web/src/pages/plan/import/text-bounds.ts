@@ -1,6 +1,6 @@
 /** What a file of shapes may be, counted before a parser builds anything of it. */
 
-export type TooMuch = 'size' | 'depth' | 'nodes' | 'doctype';
+export type TooMuch = 'size' | 'depth' | 'nodes' | 'doctype' | 'unclosed';
 
 export const MAX_FILE_BYTES = 8 * 1024 * 1024;
 /** Of the text, in a KMZ file when unpacked. */
@@ -26,7 +26,7 @@ export function xmlBounds(text: string): TooMuch | null {
     }
     at = text.indexOf('<', end);
   }
-  return null;
+  return depth === 0 ? null : 'unclosed';
 }
 
 /** Where the markup that begins there ends: its `>`, or the end of the text. */
