@@ -163,7 +163,7 @@ describe("flying a node from the hub's page", function () {
       'the node lists the key',
       async () => {
         await button('Ask the node again').click();
-        return page.evaluate(() => document.body.innerText.includes('You sign here as ada.'));
+        return page.evaluate(() => document.body.innerText.includes('Commands from here are signed as ada.'));
       },
       (listed) => listed,
     );
@@ -173,7 +173,7 @@ describe("flying a node from the hub's page", function () {
       await page.setViewportSize(screen);
       await page.reload();
       await signIn(page);
-      await says('You sign here as ada.');
+      await says('Commands from here are signed as ada.');
       await checkAxe(page);
     }
     seen.check();
