@@ -132,7 +132,7 @@ describe("flying a node from the hub's page", function () {
     const seen = watch(page, hub.url);
     await says('This browser has no operator key yet.');
     await button('Make the key').click();
-    await says('Somebody at the node lists it there');
+    await says('Someone at the node adds it there');
     await says('does not list the key of this browser');
     await says('its fleet.scopes lacks flight');
     const key = await inputsOf(page, '.copyable input');
