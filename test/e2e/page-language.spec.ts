@@ -87,7 +87,7 @@ describe('the language of the page', function () {
       .first()
       .waitFor();
     const path = join(node.base, 'none.bin');
-    await writeFile(path, 'no log at all');
+    await writeFile(path, Buffer.alloc(100_000, 7));
     await visit(page, 'vehicle/logs');
     await page.getByRole('link', { name: 'Logdatei öffnen', exact: true }).click();
     await page.locator('.drop input[type=file]').setInputFiles(path);

@@ -136,7 +136,7 @@ describe('the log viewer of the page', function () {
       await picker.setInputFiles(path);
     };
     await open(none);
-    await says('This file is no log');
+    await says('This file is not a log');
     await open(cut);
     await says('cut.bin');
     await says('IMU[0]');

@@ -56,7 +56,7 @@ describe('an offline area on the page', function () {
     const seen = watch(page, node.url);
     await page.getByText('Aerial pictures').first().waitFor();
     await page.locator('button:not([aria-disabled=true])', { hasText: 'Where the vehicle is' }).click();
-    await page.getByLabel('Distance around it').fill('0.5');
+    await page.getByLabel('Radius, km').fill('0.5');
     await page.getByLabel('Name').fill('field');
     await page.getByText(/^\d+ tiles, about/).waitFor();
     expect(server.asked).to.deep.equal([]);
@@ -73,7 +73,7 @@ describe('an offline area on the page', function () {
   it('one that is being made is seen by whoever comes later, who can stop it', async () => {
     server.behaviours.set('aerial', () => undefined);
     const page = await tab();
-    await page.getByLabel('Middle').fill('10, 20');
+    await page.getByLabel('Centre').fill('10, 20');
     await page.getByLabel('Name').fill('far');
     await page.locator('button:not([aria-disabled=true])', { hasText: 'Download area' }).click();
     const other = await tab();
@@ -87,12 +87,12 @@ describe('an offline area on the page', function () {
 
   it('what is no place, no name or too large is said before anything begins', async () => {
     const page = await tab();
-    await page.getByLabel('Middle').fill('north of here');
+    await page.getByLabel('Centre').fill('north of here');
     await page.getByText('Give latitude and longitude').waitFor();
     await page.getByLabel('Name').fill('../x');
     await page.getByText('Use letters, digits').waitFor();
-    await page.getByLabel('Middle').fill('47, 8');
-    await page.getByLabel('Distance around it').fill('200');
+    await page.getByLabel('Centre').fill('47, 8');
+    await page.getByLabel('Radius, km').fill('200');
     await page.getByText(/and 200000 are the most/).waitFor();
   });
 });

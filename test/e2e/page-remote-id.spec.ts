@@ -102,7 +102,7 @@ describe('Remote ID on the page', function () {
     await checkAxe(page);
     const bodies = sentPlaces();
     await press('Send this place');
-    await says('The place that was told here is sent as the operator’s.');
+    await says('The position given here is sent as the operator’s.');
     expect(bodies).to.deep.equal([{ lat: 48.137, lon: -11.575, alt: 520 }]);
     wanting = '';
     await says('transmitter ready');
@@ -118,7 +118,7 @@ describe('Remote ID on the page', function () {
     await says('knows its place to 400 m only');
     expect(bodies).to.deep.equal([]);
     await page.context().setGeolocation({ latitude: 48.1, longitude: 11.5, accuracy: 8 });
-    await says('exact to 8 m.');
+    await says('accurate to 8 m.');
     expect(bodies).to.deep.equal([{ lat: 48.1, lon: 11.5, accuracy_m: 8 }]);
     await says('This device’s place is being sent.');
     await checkAxe(page);
@@ -147,7 +147,7 @@ describe('Remote ID on the page', function () {
     await visit(page, 'vehicle/link/remote-id');
     const bodies = sentPlaces();
     await page.getByRole('checkbox', FOLLOW).click();
-    await says('exact to 8 m.');
+    await says('accurate to 8 m.');
     const again = page.waitForResponse((answer) => answer.url().endsWith('/api/remote-id/operator-place'));
     expect(bodies).to.have.length(1);
     await page.evaluate(() => Object.assign(window, { skipped: 60_000 }));
@@ -161,7 +161,7 @@ describe('Remote ID on the page', function () {
     });
     await signIn(page, node.url, KEY);
     await visit(page, 'vehicle/link/remote-id');
-    await says('Browsers tell where they are only to a page that was opened by HTTPS.');
+    await says('Browsers share their position only with a page opened over HTTPS.');
     expect(await page.getByRole('checkbox', FOLLOW).count()).to.equal(0);
     const other = await page.context().newPage();
     await page.close();

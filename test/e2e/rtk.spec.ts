@@ -219,7 +219,7 @@ rtk:
       await visit(page, 'vehicle/link/corrections');
       await page.getByRole('button', { name: 'Use this one', exact: true }).click();
       await page.getByRole('button', { name: 'Restart svc-link', exact: true }).click();
-      await page.getByText(/coming/).waitFor();
+      await page.getByText(/arriving/).waitFor();
       await checkAxe(page);
       seen.check();
     } finally {

@@ -132,7 +132,7 @@ describe("flying a node from the hub's page", function () {
     const seen = watch(page, hub.url);
     await says('This browser has no operator key yet.');
     await button('Make the key').click();
-    await says('Somebody at the node lists it there');
+    await says('Someone at the node adds it there');
     await says('does not list the key of this browser');
     await says('its fleet.scopes lacks flight');
     const key = await inputsOf(page, '.copyable input');
@@ -163,7 +163,7 @@ describe("flying a node from the hub's page", function () {
       'the node lists the key',
       async () => {
         await button('Ask the node again').click();
-        return page.evaluate(() => document.body.innerText.includes('You sign here as ada.'));
+        return page.evaluate(() => document.body.innerText.includes('Commands from here are signed as ada.'));
       },
       (listed) => listed,
     );
@@ -173,7 +173,7 @@ describe("flying a node from the hub's page", function () {
       await page.setViewportSize(screen);
       await page.reload();
       await signIn(page);
-      await says('You sign here as ada.');
+      await says('Commands from here are signed as ada.');
       await checkAxe(page);
     }
     seen.check();

@@ -62,7 +62,7 @@ export const english = {
     old: (age: string) => `${age} old`,
     holdHint: 'Press and hold to confirm.',
     slideHint: 'Slide to the end to confirm.',
-    failed: 'Something went wrong.',
+    failed: 'Something went wrong. Try again.',
     force: 'Do it while armed (hold)',
   },
   camera: {
@@ -144,7 +144,7 @@ export const english = {
     clearOf: (name: string) => `Clear ${name}`,
     saveOf: (name: string) => `Save ${name}`,
     rootOnly: 'Only root on the node can change this.',
-    reason: (text: string) => `It ${text}.`,
+    reason: (text: string) => `This setting ${text}.`,
     noJson: 'Not valid JSON.',
   },
   config: {

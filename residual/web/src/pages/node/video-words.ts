@@ -35,7 +35,7 @@ export const videoWords = {
     look: 'Check again',
     noCameras: 'No camera plugged in.',
     inUse: 'in use',
-    sourceHint: 'Chosen by video.source, further ones by video.cameras, in',
+    sourceHint: 'Choose the camera (video.source) or add more (video.cameras) in',
   },
   vision: {
     title: 'Vision',

@@ -186,9 +186,9 @@ export const patternWords = {
       count === 1 ? 'One shape without a place was left out.' : `${count} shapes were left out.`,
     failed: (name: string) => `${name} could not be used: its sides cross, or it is too large.`,
     none: 'There is no point, line or polygon in this file.',
-    noKml: 'This is no KML file: its XML is broken.',
-    noKmz: 'This is no KMZ archive, or it has no KML document in it.',
-    noGeoJson: 'This is no GeoJSON file: its JSON is broken.',
+    noKml: 'This is not a KML file: its XML is broken.',
+    noKmz: 'This is not a KMZ archive, or it holds no KML document.',
+    noGeoJson: 'This is not a GeoJSON file: its JSON is broken.',
     bounds: {
       size: 'This file is too large: 8 MB at most, also when unpacked.',
       depth: 'This file nests too deeply to be read safely.',

@@ -68,7 +68,7 @@ export const setupWords = {
   },
   name: {
     label: 'Name',
-    hint: 'Leave it empty to keep the name that it has.',
+    hint: 'Leave empty to keep the current name.',
   },
   profile: {
     drone: { name: 'Drone', hint: 'Flies: flight controller, camera and radio.' },
