@@ -84,6 +84,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['api'],
     ['parts', 'video'],
     ['app', 'map'],
+    ['commands'],
     ['pages'],
     ['hub'],
   ],

@@ -97,7 +97,7 @@ async function onPhone(browser: Browser, origin: string): Promise<readonly Resul
 async function touchTimes(page: Page): Promise<readonly number[]> {
   await page.evaluate(() => {
     const seen: number[] = [];
-    Object.assign(window, { touchTimes: seen });
+    Object.assign(window, { seenTouches: seen });
     new PerformanceObserver((list) => {
       for (const entry of list.getEntries()) if (entry.name === 'click') seen.push(entry.duration);
     }).observe({ type: 'event', durationThreshold: 16 } as PerformanceObserverInit);
@@ -109,8 +109,8 @@ async function touchTimes(page: Page): Promise<readonly number[]> {
   }
   await pause(500);
   return page.evaluate(() => {
-    const { touchTimes } = window as unknown as { touchTimes: number[] };
-    return touchTimes.toSorted((a, b) => a - b);
+    const { seenTouches } = window as unknown as { seenTouches: number[] };
+    return seenTouches.toSorted((a, b) => a - b);
   });
 }
 

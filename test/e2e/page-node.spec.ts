@@ -104,9 +104,7 @@ describe('the page of the node itself', function () {
 
   it('follows the log, and finds words in it', async () => {
     await visit(page, 'node/log');
-    await page.waitForFunction(() =>
-      /svc-link/.test(document.querySelector('.log__log')?.textContent ?? ''),
-    );
+    await page.waitForFunction(() => /svc-link/.test(document.querySelector('.log__log')?.textContent ?? ''));
     await page.locator('input[type=search]').fill('nothing-says-this');
     await page.waitForFunction(() => /No matching entries/.test(document.body.innerText));
   });

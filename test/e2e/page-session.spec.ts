@@ -74,6 +74,8 @@ describe('a tab and its session', function () {
     await page.waitForSelector('input[name=label]');
     expect(await kept(page)).to.not.include(KEY);
     expect(await sessions()).to.have.length(1);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Connect an AI client', exact: true }).waitFor();
     await page.locator('summary').click();
     await page.getByRole('button', { name: 'Sign out', exact: true }).click();
     await page.waitForSelector('input[name=secret]');

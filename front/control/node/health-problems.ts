@@ -1,7 +1,7 @@
 import type { HealthSample } from './recent-health.ts';
 
 /** What the machine is short of. One judgement for every surface: figures are coloured and problems are listed by it. */
-export interface HealthProblem {
+interface HealthProblem {
   readonly part: 'cpu' | 'memory' | 'disk' | 'temperature';
   /** `bad`: something stops working soon, or does already. */
   readonly severity: 'warn' | 'bad';

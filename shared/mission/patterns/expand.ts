@@ -45,7 +45,7 @@ export interface Unexpanded {
   readonly figure?: string;
 }
 
-export type Expanded = Expansion | Unexpanded;
+type Expanded = Expansion | Unexpanded;
 
 export function expand(given: PatternSettings): Expanded {
   const figure = wrongFigure(given);

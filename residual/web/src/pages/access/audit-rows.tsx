@@ -10,7 +10,7 @@ import css from './access.module.css';
 /** Records that are read at once. */
 export const AUDIT_PAGE = 500;
 
-export interface AuditEntry {
+interface AuditEntry {
   readonly seq: number;
   readonly timestamp: string;
   readonly who: string;
@@ -49,6 +49,7 @@ export function kindOf(outcome: string): 'done' | 'refused' | 'unknown' {
   return outcome === 'done' || outcome === 'unknown' ? outcome : 'refused';
 }
 
+const CLASSES = { done: css['done'], refused: css['refused'], unknown: css['unknown'] } as const;
 const ICONS = { done: CircleCheck, refused: ShieldX, unknown: CircleHelp } as const;
 
 /** One line a record: whether it was done, what, who and when. */
@@ -56,7 +57,7 @@ export function AuditRows({ entries }: { readonly entries: readonly AuditEntry[]
   return (
     <ul class={css['records']} aria-label={t.access.audit.title}>
       {entries.map(({ seq, timestamp, who, peer, what, outcome }) => (
-        <li key={seq} class={css[kindOf(outcome)]}>
+        <li key={seq} class={CLASSES[kindOf(outcome)]}>
           <Icon of={ICONS[kindOf(outcome)]} />
           <div>
             <strong>{what}</strong>

@@ -1,6 +1,6 @@
 import { Boxes } from 'lucide';
 import type { JSX } from 'preact';
-import { call } from '../../api/client.ts';
+import { call, type Refused } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
 import { textIn } from '../../parts/form-text.ts';
 import { moment } from '../../parts/format.ts';
@@ -12,7 +12,7 @@ import { t } from '../../strings.ts';
 const EVERY_MS = 5000;
 
 /** GET /api/fleet, as far as it is shown. Times are ms since 1970. */
-export interface FleetDocument {
+interface FleetDocument {
   readonly enrollment: {
     readonly enrolled: boolean;
     readonly problem: string | null;
@@ -32,10 +32,19 @@ export interface FleetDocument {
   } | null;
 }
 
+/** The document of the fleet, as far as this page reads it. */
+export function useFleet(): {
+  readonly told: FleetDocument | null;
+  readonly error: Refused | null;
+  readonly reload: () => void;
+} {
+  const { data, error, reload } = useAsk('fleet.get', {}, EVERY_MS);
+  return { told: data, error, reload };
+}
+
 /** The fleet that this node belongs to: whether its hub hears it, and how to join and leave one. */
 export function Fleet(): JSX.Element | null {
-  const { data, error, reload } = useAsk('fleet.get', {}, EVERY_MS);
-  const told = data as FleetDocument | null;
+  const { told, error, reload } = useFleet();
   const text = t.access.fleet;
   if (!may('fleet.get')) return null;
   return (

@@ -9,7 +9,7 @@ import { t } from '../../strings.ts';
 import css from './access.module.css';
 import { AuditRows, useAudit } from './audit-rows.tsx';
 import { ConnectClient } from './connect-client.tsx';
-import { type FleetDocument, FleetState } from './fleet.tsx';
+import { FleetState, useFleet } from './fleet.tsx';
 import { ScopeChips } from './scope-chips.tsx';
 import { SecureSummary } from './secure.tsx';
 
@@ -106,8 +106,7 @@ function Paired(): JSX.Element | null {
 }
 
 function OwnFleet(): JSX.Element | null {
-  const { data } = useAsk('fleet.get', {}, LOOK_MS);
-  const told = data as FleetDocument | null;
+  const { told } = useFleet();
   if (!may('fleet.get')) return null;
   return (
     <Card title={t.access.fleet.title} icon={Boxes} actions={<More to="fleet" name={text.fleet.open} />}>

@@ -77,7 +77,7 @@ function Move({ port }: { port: number }): JSX.Element | null {
 function Trust({ tls, authority }: { tls: Answer<'tls.get'>; authority: string }): JSX.Element {
   const text = t.access.secure;
   return (
-    <div class={css['trust']}>
+    <div>
       <p>{text.trust}</p>
       <p>
         {text.fingerprint} <code>{shownFingerprint(authority)}</code>

@@ -190,7 +190,7 @@ function Review({
     const { plugin_id: id } = await call('plugins.install.post', {
       raw: await multipart(file),
       query: { requested_permissions: ticked.size === 0 ? undefined : [...ticked].join(',') },
-      onProgress: ({ text }) => setStep(text),
+      onProgress: (progress) => setStep(progress.text),
     });
     onDone();
     const complete = parsed.permissions.every(({ id: each, required }) => !required || ticked.has(each));
@@ -207,7 +207,7 @@ function Review({
       <p>{parsed.description}</p>
       <p class="hint">
         {[parsed.plugin_id, parsed.author, parsed.license]
-          .filter((text) => text !== undefined && text !== '')
+          .filter((each) => each !== undefined && each !== '')
           .join(' · ')}
       </p>
       {before === undefined ? null : (

@@ -14,7 +14,7 @@ import { type Commands, STOP_HOLD_MS } from '../../commands/orders.ts';
 import { t } from '../../strings.ts';
 import css from './dock.module.css';
 import { DockButton, DockHold } from './dock-button.tsx';
-import type { SheetName } from './sheets.tsx';
+import type { SheetName } from './sheet-name.ts';
 import { useHeldKey } from './shortcuts.ts';
 import { flies, type Phase, phase } from './vehicle-state.ts';
 

@@ -24,7 +24,7 @@ import { t } from '../../strings.ts';
 import css from './dock.module.css';
 import { FineControl } from './fine-control.tsx';
 import { target } from './map/state.ts';
-import type { SheetName } from './sheets.tsx';
+import type { SheetName } from './sheet-name.ts';
 import { flies, phase } from './vehicle-state.ts';
 
 const hasMission = steady(() => (newest.value?.mission?.total ?? 0) > 0);

@@ -10,10 +10,8 @@ import { KeysSheet } from './keys-sheet.tsx';
 import { MessageList } from './messages.tsx';
 import { ModeList } from './mode-list.tsx';
 import { More } from './more.tsx';
+import type { SheetName } from './sheet-name.ts';
 import { flies, phase } from './vehicle-state.ts';
-
-/** What opens over the page to fly by. */
-export type SheetName = 'takeoff' | 'mode' | 'more' | 'figures' | 'messages' | 'sticks' | 'keys';
 
 /** One of them at a time. `sticks` is its own (sticks/sticks.tsx), since it goes on when it is shut. */
 export function Sheets({

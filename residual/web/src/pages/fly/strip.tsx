@@ -31,7 +31,7 @@ import type { Watching } from '../../video/watching.ts';
 import { radioTone } from '../node/radio/radio-state.tsx';
 import { readiness } from './commands.ts';
 import { warnings } from './messages.tsx';
-import type { SheetName } from './sheets.tsx';
+import type { SheetName } from './sheet-name.ts';
 import css from './strip.module.css';
 import type { PictureState } from './use-picture.ts';
 import { inAir } from './vehicle-state.ts';

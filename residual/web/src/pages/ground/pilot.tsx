@@ -20,7 +20,7 @@ export function Pilot(): JSX.Element {
   const tone = mine ? 'mine' : held === null ? 'nobody' : 'other';
   const since = now?.claimed_at == null ? null : text.since(clock(Date.parse(now.claimed_at)));
   return (
-    <section class={`card ${css['pilot']} ${css[tone]}`} aria-labelledby="pilot">
+    <section class={`card ${css['pilot']} ${tone}`} aria-labelledby="pilot">
       <span class={css['disc']}>
         <Icon of={mine ? UserRoundCheck : UserRound} />
       </span>

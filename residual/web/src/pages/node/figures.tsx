@@ -98,7 +98,7 @@ function Figure({
   const known = recent?.filter((each) => each !== null).length ?? 0;
   const part = value === null ? 0 : Math.min(1, Math.max(0, (value - low) / (high - low)));
   return (
-    <section class={`card ${css['figure']} ${tone === undefined ? '' : css[tone]}`} aria-label={label}>
+    <section class={`card ${css['figure']} ${tone ?? ''}`} aria-label={label}>
       <h3>
         <Icon of={icon} />
         {label}

@@ -30,7 +30,7 @@ export function Headline({ status }: { readonly status: Asked<Status> }): JSX.El
   };
   return (
     <section
-      class={`card ${css['headline']} ${known ? css[tone] : ''}`}
+      class={`card ${css['headline']} ${known ? tone : ''}`}
       aria-labelledby="health"
       aria-live="polite"
     >
@@ -43,7 +43,7 @@ export function Headline({ status }: { readonly status: Asked<Status> }): JSX.El
       {others.length === 0 ? null : (
         <ul class={css['problems']}>
           {others.map((problem) => (
-            <li key={problem.what} class={css[problem.tone]}>
+            <li key={problem.what} class={problem.tone}>
               <Icon of={ICONS[problem.tone]} />
               <div>
                 <strong>{problem.what}</strong>

@@ -114,7 +114,7 @@ function Line({ entry, before }: { readonly entry: Entry; readonly before: Entry
   return (
     <>
       {newDay ? <li class={css['day']}>{day(timestamp)}</li> : null}
-      <li class={css[TONES[level]]}>
+      <li class={TONES[level]}>
         <time dateTime={timestamp} title={moment(timestamp)}>
           {clock(Date.parse(timestamp), true)}
         </time>

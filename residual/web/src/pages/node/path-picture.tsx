@@ -85,7 +85,7 @@ export function PathPicture({ network }: { readonly network: Answer<'network.get
         )}
       </ol>
       {weak.map((link) => (
-        <p key={link.id} class={`${css['weak']} ${css[link.tone]}`} role="status">
+        <p key={link.id} class={`${css['weak']} ${link.tone}`} role="status">
           <Icon of={TriangleAlert} />
           <span>
             <strong>{text.weakLink(link.name)}</strong> {link.weak}
@@ -126,7 +126,7 @@ function Place({
 
 function Line({ link }: { readonly link: PathLink }): JSX.Element {
   return (
-    <li class={`${css['line']} ${css[link.tone]}`}>
+    <li class={`${css['line']} ${link.tone}`}>
       <a href={hrefOf(...link.at)}>
         <span class={css['name']}>
           <Icon of={ICONS[link.kind]} />

@@ -161,16 +161,13 @@ function Row({
   return (
     <tr>
       <th scope="row">
-        <div>
-          <span class={`${css['dot']} ${TONES[state]}`} aria-hidden="true" />
-          <span>
-            {text.names[name] ?? name}
-            <small>
-              {name} · <span class={TONES[state] === 'bad' ? 'error' : ''}>{text.states[state]}</span>
-            </small>
-            {keys.length === 0 ? null : <small class="error">{text.waiting(keys.join(', '))}</small>}
-            <LastWords service={service} />
-          </span>
+        <div class={`${css['service']} ${TONES[state]}`}>
+          {text.names[name] ?? name}
+          <small>
+            {name} · <span class={TONES[state] === 'bad' ? 'error' : ''}>{text.states[state]}</span>
+          </small>
+          {keys.length === 0 ? null : <small class="error">{text.waiting(keys.join(', '))}</small>}
+          <LastWords service={service} />
         </div>
       </th>
       <td class="number" data-name={text.cpu}>

@@ -237,7 +237,7 @@ function CornerRow({
 }
 
 /** What is wrong with settings, in words. */
-export function wrongText({ problem, figure = '' }: Unexpanded): string {
+function wrongText({ problem, figure = '' }: Unexpanded): string {
   if (problem !== 'figures') return t.plan.wrong[problem];
   const name = Object.entries(t.plan.settings).find(([member]) => member === figure)?.[1] ?? figure;
   return t.plan.wrong.figures(name);

@@ -98,11 +98,11 @@ export class Sketch {
   );
   readonly warnings = computed(() => warningsOf(this.lists.value.mission).map(warningText));
 
-  /** @param remembered patterns that the vehicle's list may have */
-  constructor(remembered: readonly Pattern[]) {
+  /** @param patterns that the vehicle's list may have */
+  constructor(patterns: readonly Pattern[]) {
     this.#history = new History<Drawn>({
       lists: { mission: [], fence: [], rally: [] },
-      patterns: remembered,
+      patterns,
     });
   }
 

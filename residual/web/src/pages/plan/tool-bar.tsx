@@ -49,7 +49,7 @@ export function ToolBar({
     event.preventDefault();
   };
   return (
-    <div class={css['tools']} role="toolbar" aria-label={t.plan.tools.label} onKeyDown={move}>
+    <div class={css['tools']} role="toolbar" tabIndex={-1} aria-label={t.plan.tools.label} onKeyDown={move}>
       {TOOLS.map((tool) => (
         <Button
           key={tool}

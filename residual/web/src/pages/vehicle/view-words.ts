@@ -1,3 +1,8 @@
+/** Words for what may have a name that is not among them. */
+function open(words: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return words;
+}
+
 /** Words of the vehicle's tabs and of its overview, its parameters' tree, its logs and its inspector. */
 export const vehicleViewWords = {
   tabs: { overview: 'Overview', parameters: 'Parameters', setup: 'Set-up', logs: 'Logs', link: 'Link' },
@@ -20,7 +25,7 @@ export const vehicleViewWords = {
   },
   overview: {
     title: 'The vehicle',
-    kinds: {
+    kinds: open({
       1: 'Aeroplane',
       2: 'Quadcopter',
       3: 'Coaxial helicopter',
@@ -39,7 +44,7 @@ export const vehicleViewWords = {
       24: 'VTOL aeroplane',
       25: 'VTOL aeroplane',
       29: 'Dodecacopter',
-    } as Readonly<Record<number, string>>,
+    }),
     otherKind: (type: number) => `Vehicle of type ${type}`,
     none: 'No vehicle',
     heard: 'connected',
@@ -65,7 +70,7 @@ export const vehicleViewWords = {
     switched: (mode: string) => `Flight mode ${mode}.`,
     refused: 'The vehicle refused.',
     look: 'Look there',
-    fix: {
+    fix: open({
       sensors: 'Calibrate',
       radio: 'Radio',
       modes: 'Flight modes',
@@ -73,7 +78,7 @@ export const vehicleViewWords = {
       failsafes: 'Failsafes',
       'remote-id': 'Remote ID',
       vehicle: 'Logs',
-    } as Readonly<Record<string, string>>,
+    }),
     advice: {
       compass: 'Move away from metal and cars. If it stays, calibrate the compass.',
       accelerometer: 'Keep the vehicle still. If it stays, calibrate the accelerometer, then reboot.',
@@ -107,14 +112,14 @@ export const vehicleViewWords = {
     hdop: 'HDOP',
     estimate: 'Estimate (EKF variances)',
     noEstimate: 'The vehicle reports no estimate.',
-    variances: {
+    variances: open({
       velocity: 'Velocity',
       pos_horiz: 'Position',
       pos_vert: 'Height',
       compass: 'Compass',
       terrain: 'Terrain',
       airspeed: 'Airspeed',
-    } as Readonly<Record<string, string>>,
+    }),
     vibration: 'Vibration',
     axis: (name: string) => `Axis ${name}`,
     clipped: (counts: string) =>

@@ -5,7 +5,7 @@ import { may } from '../../../api/node.ts';
 import type { Commands } from '../../../commands/orders.ts';
 import { Button, Field, HoldButton, Note, Unfold } from '../../../parts/parts.tsx';
 import { t } from '../../../strings.ts';
-import { FlightSheet, type SheetName } from '../sheets.tsx';
+import { FlightSheet, type SheetName } from '../sheet-name.ts';
 import { useButtons } from './buttons.ts';
 import { axesOf, followPads, pads } from './gamepad.ts';
 import { holdState, StickHold } from './hold.ts';

@@ -3,7 +3,7 @@ import type { Leg } from './totals.ts';
 
 /** The flight seen from the side: its height over the ground, along its way. */
 
-export interface ProfilePoint {
+interface ProfilePoint {
   /** m along the way. */
   readonly along: number;
   /** The item that is flown to. */

@@ -12,6 +12,7 @@ import css from './logs.module.css';
 type Report = Answer<'tlogs.name.report.get'>;
 
 const text = t.vehicle.view.logs;
+const CLASSES = { info: '', warning: css['warning'], critical: css['critical'] } as const;
 const MARKS = { info: CircleCheck, warning: TriangleAlert, critical: OctagonAlert } as const;
 
 /** What happened in a flight, worked out by the node when somebody wants to know: it reads the whole log for it. */
@@ -78,7 +79,7 @@ function Findings({ findings }: { readonly findings: Report['findings'] }): JSX.
   return (
     <ul class={css['findings']}>
       {findings.map((finding) => (
-        <li key={`${finding.at_s ?? ''} ${finding.text}`} class={css[finding.severity]}>
+        <li key={`${finding.at_s ?? ''} ${finding.text}`} class={CLASSES[finding.severity]}>
           <Icon of={MARKS[finding.severity]} />
           <span>{finding.text}</span>
         </li>

@@ -6,7 +6,7 @@ import { Card, Icon } from '../../../parts/parts.tsx';
 import { t } from '../../../strings.ts';
 import { family } from '../../fly/vehicle-state.ts';
 import { sectionHref } from '../section.ts';
-import css from './overview.module.css';
+import css from './condition.module.css';
 import { STEPS, stepsOf } from './steps.ts';
 
 const text = t.vehicle.view.overview;

@@ -4,8 +4,8 @@ import { fresh } from '../../../api/telemetry.ts';
 import { number } from '../../../parts/format.ts';
 import { Card, Meter, Sparkline, Stat } from '../../../parts/parts.tsx';
 import { t } from '../../../strings.ts';
+import css from './condition.module.css';
 import { useCourse } from './course.ts';
-import css from './overview.module.css';
 
 const text = t.vehicle.view.overview;
 /** m/s²: https://ardupilot.org/copter/docs/common-measuring-vibration.html */

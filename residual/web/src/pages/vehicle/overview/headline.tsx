@@ -8,10 +8,11 @@ import { Badge, Icon } from '../../../parts/parts.tsx';
 import { useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
 import { sectionHref } from '../section.ts';
-import css from './overview.module.css';
+import css from './condition.module.css';
 import { VehicleDrawing } from './vehicle-drawing.tsx';
 
 const SLOW_MS = 10_000;
+const TONES = { good: css['good'], warn: css['warn'], '': '' } as const;
 const text = t.vehicle.view.overview;
 
 /** What it is, and whether it would fly. */
@@ -71,7 +72,7 @@ function Verdict(): JSX.Element {
           ? (['warn', TriangleAlert, t.fly.notReady, text.notReadyHint(ready.reasons.length)] as const)
           : (['', CircleHelp, text.unknown, text.unknownHint] as const);
   return (
-    <div class={`${css['verdict']} ${tone === '' ? '' : (css[tone] ?? '')}`} role="status">
+    <div class={`${css['verdict']} ${TONES[tone]}`} role="status">
       <Icon of={icon} />
       <div>
         <strong>{title}</strong>

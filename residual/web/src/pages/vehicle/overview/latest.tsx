@@ -5,7 +5,7 @@ import { Card, Icon } from '../../../parts/parts.tsx';
 import { t } from '../../../strings.ts';
 import { messages } from '../logs/messages.ts';
 import { sectionHref } from '../section.ts';
-import css from './overview.module.css';
+import css from './condition.module.css';
 
 const SHOWN = 5;
 const WARNING = 4;

@@ -9,7 +9,7 @@ import { useAct } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
 import { sectionHref } from '../section.ts';
 import { adviceFor } from './advice.ts';
-import css from './overview.module.css';
+import css from './condition.module.css';
 
 const text = t.vehicle.view.overview;
 

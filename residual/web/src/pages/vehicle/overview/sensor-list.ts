@@ -14,6 +14,7 @@ import {
   Shield,
   Wind,
 } from 'lucide';
+import { keysOf } from '../../../../../../shared/member.ts';
 
 /** MAV_SYS_STATUS_SENSOR (mavlink.io, common.xml), as far as a person knows the part; two of one kind are one here. */
 const SENSORS = {
@@ -32,7 +33,7 @@ const SENSORS = {
   proximity: { bits: [26], icon: Shield },
 } as const satisfies Record<string, { readonly bits: readonly number[]; readonly icon: IconNode }>;
 
-export type SensorId = keyof typeof SENSORS;
+type SensorId = keyof typeof SENSORS;
 
 export interface Sensor {
   readonly id: SensorId;
@@ -43,9 +44,9 @@ export interface Sensor {
 
 /** What the vehicle has, by the newest SYS_STATUS: what it does not have is not in the list. */
 export function sensorsOf(present: number, enabled: number, healthy: number): readonly Sensor[] {
-  const ids = Object.entries(SENSORS).map(([id, sensor]) => ({ id: id as SensorId, ...sensor }));
+  const ids = keysOf(SENSORS).map((id) => ({ id, ...SENSORS[id] }));
   return ids.flatMap(({ id, bits, icon }) => {
-    const there = bits.filter((bit) => has(present, bit));
+    const there = bits.filter((bit: number) => has(present, bit));
     if (there.length === 0) return [];
     const used = there.filter((bit) => has(enabled, bit));
     const state = used.length === 0 ? 'off' : used.every((bit) => has(healthy, bit)) ? 'good' : 'bad';

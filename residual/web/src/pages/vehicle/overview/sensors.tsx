@@ -4,11 +4,12 @@ import { memberOf } from '../../../../../../shared/member.ts';
 import { Card, Icon } from '../../../parts/parts.tsx';
 import { useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
-import css from './overview.module.css';
+import css from './condition.module.css';
 import { sensorsOf } from './sensor-list.ts';
 
 const EVERY_MS = 3000;
 const MARKS = { good: Check, bad: OctagonAlert, off: CircleOff } as const;
+const CLASSES = { good: css['good'], bad: css['bad'], off: css['off'] } as const;
 const text = t.vehicle.view.overview;
 
 /** What the vehicle has, and whether it is healthy; the sick first. */
@@ -27,7 +28,7 @@ export function Sensors(): JSX.Element {
       {sensors.length === 0 ? <p class="hint">{text.noSensors}</p> : null}
       <ul class={css['sensors']} aria-label={text.sensors}>
         {sensors.map(({ id, icon, state }) => (
-          <li key={id} class={css[state]}>
+          <li key={id} class={CLASSES[state]}>
             <Icon of={icon} />
             <span>
               {text.sensorNames[id]}

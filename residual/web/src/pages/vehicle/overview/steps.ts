@@ -7,7 +7,7 @@ export const STEPS = ['sensors', 'radio', 'modes', 'failsafes'] as const;
 export type StepId = (typeof STEPS)[number];
 
 /** Null: the parameters that tell it are not there. */
-export type StepState = boolean | null;
+type StepState = boolean | null;
 
 type Value = (name: string) => number | null;
 

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import css from './overview.module.css';
+import css from './condition.module.css';
 
 /** MAV_TYPE by what it looks like from above. */
 const SHAPES: Readonly<Record<number, Shape>> = {
