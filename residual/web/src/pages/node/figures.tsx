@@ -5,7 +5,7 @@ import { Icon, Sparkline } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import css from './overview.module.css';
-import type { Status } from './overview-tab.tsx';
+import type { Status } from './problems.ts';
 
 const EVERY_MS = 5000;
 // Degrees Celsius between which a board is drawn.

@@ -5,7 +5,7 @@ import { Button, ErrorNote, Icon } from '../../parts/parts.tsx';
 import { type Asked, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import css from './overview.module.css';
-import type { Status } from './overview-tab.tsx';
+import type { Status } from './problems.ts';
 import { type Problem, problemsOf } from './problems.ts';
 
 const ICONS = { good: CircleCheck, warn: TriangleAlert, bad: OctagonAlert } as const satisfies Record<

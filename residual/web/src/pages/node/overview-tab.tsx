@@ -1,7 +1,6 @@
 import { Info } from 'lucide';
 import type { JSX } from 'preact';
 import { info, may } from '../../api/node.ts';
-import type { Answer } from '../../api/rows.ts';
 import { span } from '../../parts/format.ts';
 import { Card } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
@@ -11,11 +10,10 @@ import { Headline } from './headline.tsx';
 import css from './overview.module.css';
 import { Peripherals } from './peripherals.tsx';
 import { Power } from './power.tsx';
+import type { Status } from './problems.ts';
 import { Services } from './services.tsx';
 
 const EVERY_MS = 5000;
-
-export type Status = Answer<'status.get'>;
 
 /** How the node is: first in a sentence, then in figures, then what it is made of. */
 export function OverviewTab(): JSX.Element {

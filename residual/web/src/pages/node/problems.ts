@@ -1,7 +1,8 @@
 import type { Answer } from '../../api/rows.ts';
 import type { PageId } from '../../app/route.ts';
 import { t } from '../../strings.ts';
-import type { Status } from './overview-tab.tsx';
+
+export type Status = Answer<'status.get'>;
 
 /** Something that is wrong with the node, and what to do about it. */
 export interface Problem {
