@@ -27,6 +27,9 @@ const LOOKUP_AGAIN_MS = 300_000;
 const OWN_METRIC = 5;
 const MAX_CHANGES = 50;
 
+/** What can go wrong by itself. */
+type Part = 'devices' | 'ping' | 'hub' | 'change';
+
 const KINDS: Readonly<Record<string, UplinkKind>> = {
   ethernet: 'wired',
   wifi: 'wifi',
@@ -93,7 +96,8 @@ export class Uplinks {
   /** How often NetworkManager was asked about these routes. */
   #looks = 0;
   #hub: { readonly host: string; readonly address: string | null; readonly at: number } | null = null;
-  #problem = '';
+  /** What was said of each part, until it is over. */
+  readonly #problems = new Map<Part, string>();
   #pings = true;
 
   constructor(deps: UplinksDeps) {
@@ -177,12 +181,18 @@ export class Uplinks {
     if (this.#looks === 0 || monotonic() - this.#devicesAt > pause) {
       this.#looks++;
       this.#devicesAt = monotonic();
-      this.#devices = await nmcli.devices().catch((error: unknown) => {
-        if (!(error instanceof ApiError)) throw error;
-        // Many machines have no NetworkManager, and nothing is wrong with them.
-        this.#tell(error.message, error.code === 'E_NOT_IMPLEMENTED' ? 'info' : 'warn');
-        return [];
-      });
+      this.#devices = await nmcli.devices().then(
+        (devices) => {
+          this.#problems.delete('devices');
+          return devices;
+        },
+        (error: unknown) => {
+          if (!(error instanceof ApiError)) throw error;
+          // Many machines have no NetworkManager, and nothing is wrong with them.
+          this.#tell('devices', error.message, error.code === 'E_NOT_IMPLEMENTED' ? 'info' : 'warn');
+          return [];
+        },
+      );
       this.#devicesOf = of;
     }
     const found = new Map<string, Uplink>();
@@ -237,7 +247,7 @@ export class Uplinks {
     } catch (error) {
       if (error instanceof ApiError && error.code === 'E_NOT_IMPLEMENTED') {
         this.#pings = false;
-        this.#tell('ping is missing, so no uplink is measured. Install iputils-ping.');
+        this.#tell('ping', 'ping is missing, so no uplink is measured. Install iputils-ping.');
       }
       return null;
     }
@@ -253,8 +263,9 @@ export class Uplinks {
       const late = (): Error => new Error(`the name of the hub (${host}) is not found in time`);
       const { address } = await within(lookup(host, 4), LOOKUP_MS, late);
       this.#hub = { host, address, at: now };
+      this.#problems.delete('hub');
     } catch (error) {
-      this.#tell(messageOf(error));
+      this.#tell('hub', messageOf(error));
       this.#hub = { host, address: known?.address ?? null, at: now - LOOKUP_AGAIN_MS + SLOW_MS };
     }
     return this.#hub.address;
@@ -270,10 +281,10 @@ export class Uplinks {
       } else if (own?.device !== wanted.device || own.gateway !== wanted.gateway)
         await helper.uplink_prefer({ interface: wanted.device, gateway: wanted.gateway });
     } catch (error) {
-      this.#tell(`the uplink does not change: ${messageOf(error)}`);
+      this.#tell('change', `the uplink does not change: ${messageOf(error)}`);
       return;
     }
-    this.#problem = '';
+    this.#problems.delete('change');
     this.#used = best ?? first;
   }
 
@@ -309,10 +320,10 @@ export class Uplinks {
     return this.#choice.reachable(before.device) === false ? 'unreachable' : 'preferred';
   }
 
-  /** Once, until it is over. */
-  #tell(problem: string, level: 'info' | 'warn' = 'warn'): void {
-    if (problem !== this.#problem) this.#deps.log[level](`uplinks: ${problem}`);
-    this.#problem = problem;
+  /** Once, until it is over or another. */
+  #tell(part: Part, problem: string, level: 'info' | 'warn' = 'warn'): void {
+    if (problem !== this.#problems.get(part)) this.#deps.log[level](`uplinks: ${problem}`);
+    this.#problems.set(part, problem);
   }
 }
 
