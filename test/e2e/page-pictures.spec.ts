@@ -1,58 +1,105 @@
 /// <reference lib="dom" />
 import type { Browser, Page } from 'playwright-core';
-import { DESKTOP, noBrowser, openBrowser, PHONE } from '../support/browser.ts';
+import { DESKTOP, noBrowser, openBrowser, PHONE, type Screen, signIn, visit } from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
 import { checkPicture, openStill, type Theme } from '../support/pictures-kept.ts';
 
-const SIZES = { desktop: DESKTOP, phone: PHONE } as const;
+/** Views of the page in their states, sizes and themes, compared with the pictures that somebody has looked at and kept. */
+
+const SIZES = {
+  desktop: DESKTOP,
+  wide: { width: 1920, height: 1080 },
+  phone: PHONE,
+  sideways: { width: 844, height: 390, isMobile: true, hasTouch: true },
+} as const satisfies Readonly<Record<string, Screen>>;
+
+/** `alone`: nothing is connected; `vehicle`: a simulated one on the ground; `ground`: a ground station. */
+const NODES = {
+  alone: { simulated: false, config: 'agent:\n  name: kite\nvideo:\n  source: none\n' },
+  vehicle: { simulated: true, config: 'agent:\n  name: kite\nvideo:\n  source: none\n' },
+  ground: {
+    simulated: false,
+    config: 'agent:\n  name: base\n  profile: ground-station\nvideo:\n  source: none\n',
+  },
+} as const;
+
+type Look = readonly [keyof typeof SIZES, Theme];
+const BOTH: readonly Look[] = [
+  ['phone', 'light'],
+  ['desktop', 'dark'],
+];
+const ALL: readonly Look[] = [...BOTH, ['sideways', 'light'], ['wide', 'light'], ['phone', 'sun']];
 
 interface Shown {
-  readonly view: string;
+  readonly node: keyof typeof NODES;
+  /** Where in the application; null: before one is in it. */
+  readonly where: string | null;
   readonly state: string;
-  readonly sizes: readonly (keyof typeof SIZES)[];
-  readonly themes: readonly Theme[];
+  readonly looks: readonly Look[];
   /** Selectors of what changes by itself. */
   readonly live?: readonly string[];
-  readonly open: (page: Page, origin: string) => Promise<unknown>;
+  /** What is opened first. */
+  readonly then?: (page: Page) => Promise<unknown>;
 }
 
+const CLOCKS = ['time', 'td.number', '.stat dd', '.spark', '.meter'];
 const TABLE: readonly Shown[] = [
+  { node: 'alone', where: null, state: 'sign-in', looks: ALL },
+  { node: 'alone', where: 'setup/name', state: 'first question', looks: ALL },
+  { node: 'alone', where: 'fly', state: 'no vehicle', looks: ALL },
+  { node: 'alone', where: 'plan', state: 'empty', looks: BOTH },
+  { node: 'alone', where: 'vehicle', state: 'no vehicle', looks: BOTH },
+  { node: 'alone', where: 'extensions', state: 'none', looks: BOTH },
+  { node: 'alone', where: 'access/programs', state: 'none', looks: BOTH, live: ['time'] },
+  { node: 'vehicle', where: 'fly', state: 'ready', looks: ALL, live: ['.fly__instruments', '.fly__strip'] },
   {
-    view: 'sign-in',
-    state: 'empty',
-    sizes: ['phone'],
-    themes: ['light'],
-    open: async (page, origin) => {
-      await page.goto(`${origin}/`);
-      await page.waitForSelector('input[name=secret]');
-    },
+    node: 'vehicle',
+    where: 'fly',
+    state: 'modes',
+    looks: BOTH,
+    live: ['.fly__instruments', '.fly__strip'],
+    then: async (page) => page.getByRole('button', { name: 'Mode', exact: true }).click(),
   },
+  { node: 'vehicle', where: 'plan', state: 'mission', looks: ALL },
+  { node: 'vehicle', where: 'vehicle/parameters', state: 'all', looks: BOTH },
+  { node: 'vehicle', where: 'vehicle/setup', state: 'sensors', looks: BOTH },
+  { node: 'vehicle', where: 'vehicle/logs', state: 'no flight', looks: BOTH },
+  { node: 'ground', where: 'ground', state: 'no drone', looks: BOTH, live: CLOCKS },
 ];
 
 describe('the page looks as it was kept', function () {
   this.timeout(120_000);
-  let node: TestNode;
+  let nodes: Readonly<Record<keyof typeof NODES, TestNode>>;
   let browser: Browser;
   before(async function () {
     if (noBrowser() !== null) return this.skip();
-    [node, browser] = await Promise.all([
-      TestNode.start({ pairing: { key: KEY }, simulated: false, config: 'agent:\n  name: kite\n' }),
-      openBrowser(),
-    ]);
+    const begun = async (kind: keyof typeof NODES): Promise<TestNode> =>
+      TestNode.start({ pairing: { key: KEY }, ...NODES[kind] });
+    const [alone, vehicle, ground] = await Promise.all([begun('alone'), begun('vehicle'), begun('ground')]);
+    nodes = { alone, vehicle, ground };
+    browser = await openBrowser();
   });
   after(async () => {
     await browser?.close();
-    await node?.stop();
+    await Promise.all(Object.values(nodes ?? {}).map(async (node) => node.stop()));
   });
 
-  for (const { view, state, sizes, themes, live = [], open } of TABLE)
-    for (const size of sizes)
-      for (const theme of themes)
-        it(`${view}, ${state}: ${size}, ${theme}`, async () => {
-          const page = await openStill(browser, SIZES[size], theme);
-          await open(page, node.url);
-          await checkPicture(page, `${view}-${state}-${size}-${theme}`, { live });
-          await page.context().close();
-        });
+  for (const { node, where, state, looks, live = [], then } of TABLE)
+    for (const [size, theme] of looks)
+      it(`${where ?? 'at the door'}, ${state}: ${size}, ${theme}`, async () => {
+        const page = await openStill(browser, SIZES[size], theme);
+        const { url } = nodes[node];
+        if (where === null) {
+          await page.goto(`${url}/`);
+          await page.waitForSelector('input[name=secret]');
+        } else {
+          await signIn(page, url, KEY);
+          await visit(page, where);
+          await then?.(page);
+        }
+        const name = [where ?? 'door', state, size, theme].join('-').replaceAll(/[ /]/g, '-');
+        await checkPicture(page, name, { live });
+        await page.context().close();
+      });
 });
