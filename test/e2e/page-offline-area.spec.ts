@@ -88,9 +88,9 @@ describe('an offline area on the page', function () {
   it('what is no place, no name or too large is said before anything begins', async () => {
     const page = await tab();
     await page.getByLabel('Centre').fill('north of here');
-    await page.getByText('Give latitude and longitude').waitFor();
+    await page.getByText('Enter latitude and longitude').waitFor();
     await page.getByLabel('Name').fill('../x');
-    await page.getByText('Use letters, digits').waitFor();
+    await page.getByText('Use only letters, digits').waitFor();
     await page.getByLabel('Centre').fill('47, 8');
     await page.getByLabel('Radius, km').fill('200');
     await page.getByText(/and 200000 are the most/).waitFor();

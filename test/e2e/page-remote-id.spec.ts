@@ -115,7 +115,7 @@ describe('Remote ID on the page', function () {
     await visit(page, 'vehicle/link/remote-id');
     const bodies = sentPlaces();
     await page.getByRole('checkbox', FOLLOW).click();
-    await says('knows its place to 400 m only');
+    await says('knows its position only to 400 m');
     expect(bodies).to.deep.equal([]);
     await page.context().setGeolocation({ latitude: 48.1, longitude: 11.5, accuracy: 8 });
     await says('accurate to 8 m.');
@@ -175,7 +175,7 @@ describe('Remote ID on the page', function () {
       origin: node.url,
     });
     await page.getByRole('checkbox', FOLLOW).click();
-    await says('The browser does not let this page know where this device is.');
+    await says('The browser does not share this device’s position with this page.');
     expect(await page.$eval('input[type=checkbox]:checked', () => true).catch(() => false)).to.equal(false);
   });
 });
