@@ -355,8 +355,14 @@ describe('an offline area', function () {
     it('a client that goes while its tile waits for a turn is not waited for; one that others want is', async () => {
       const { tiles } = parts(0, 1e6);
       const { promise, resolve } = Promise.withResolvers<void>();
-      server.behaviours.set('own', (_, res, tile) => void promise.then(() => res.end(tile)));
+      const busy = Promise.withResolvers<void>();
+      let asked = 0;
+      server.behaviours.set('own', (_, res, tile) => {
+        if (++asked === 4) busy.resolve();
+        void promise.then(() => res.end(tile));
+      });
       const begun = Array.from({ length: 4 }, async (_, x) => tiles.get('own', { z: 5, x, y: 0 }, here));
+      await busy.promise;
       const gone = new AbortController();
       const left = tiles.get('own', { z: 5, x: 9, y: 0 }, gone.signal);
       const shared = [gone.signal, here].map(async (signal) =>

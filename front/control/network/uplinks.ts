@@ -188,8 +188,9 @@ export class Uplinks {
         },
         (error: unknown) => {
           if (!(error instanceof ApiError)) throw error;
-          // Many machines have no NetworkManager, and nothing is wrong with them.
-          this.#tell('devices', error.message, error.code === 'E_NOT_IMPLEMENTED' ? 'info' : 'warn');
+          // Many machines have no NetworkManager, or another program for the network, and nothing is wrong with them.
+          const isAbsent = error.code === 'E_NOT_IMPLEMENTED' || error.code === 'E_UPSTREAM_DOWN';
+          this.#tell('devices', error.message, isAbsent ? 'info' : 'warn');
           return [];
         },
       );
