@@ -26,7 +26,10 @@ const HEAD_ONLY: ReadonlySet<string> = new Set([
 /** A target of the row, which names what no node has. */
 export function targetOf(row: Row): string {
   const rest = row.scope === 'inner' ? 'api/telemetry' : 'x1';
-  return row.path.replace(/\{\*[a-z_]+\}/, rest).replace(/\{[a-z_]+\}/g, 'x1');
+  return row.path
+    .replace(/\{\*[a-z_]+\}/, rest)
+    .replace(/\{[zxy]\}/g, '1') // a map tile's place is of numbers
+    .replace(/\{[a-z_]+\}/g, 'x1');
 }
 
 export function isWrite({ method }: Row): boolean {
