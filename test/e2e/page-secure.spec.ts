@@ -63,13 +63,13 @@ describe('the page by HTTPS', function () {
 
   it('the card shows whom to trust, and “Open securely” keeps the person signed in, without a trace in the address', async () => {
     const page = await openPage(browser);
-    await signIn(page, node.url, PIN, 'access');
+    await signIn(page, node.url, PIN, 'access/connection');
     const tickets: string[] = [];
     page.on('request', (asked) => {
       if (!asked.url().endsWith('/api/dashboard/handover')) return;
       tickets.push((JSON.parse(asked.postData() ?? '{}') as { ticket: string }).ticket);
     });
-    await says(page, 'Secure connection');
+    await says(page, 'Open securely');
     const { body: tls } = await node.json('/api/tls');
     const shown = /(?:[0-9a-f]{4} ){7}[0-9a-f]{4}/.exec(await page.$eval('body', (all) => all.innerText));
     expect(shown?.[0].replaceAll(' ', '')).to.equal(String(tls['authority_sha256']).slice(0, 32));
@@ -84,7 +84,7 @@ describe('the page by HTTPS', function () {
       { polling: 100 },
     );
     const seen = watch(page, secure);
-    expect(page.url()).to.equal(`${secure}/#/access`);
+    expect(page.url()).to.equal(`${secure}/#/access/connection`);
     expect(await page.$('main.sign-in')).to.equal(null);
     await says(page, 'Nobody on the network can read or change what you send.');
     const after = await page.evaluate(() => sessionStorage.getItem('svc-dashboard-session'));

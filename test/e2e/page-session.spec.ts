@@ -76,7 +76,7 @@ describe('a tab and its session', function () {
     expect(await sessions()).to.have.length(1);
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Connect an AI client', exact: true }).waitFor();
-    await page.locator('summary').click();
+    await page.getByRole('button', { name: 'Menu', exact: true }).click();
     await page.getByRole('button', { name: 'Sign out', exact: true }).click();
     await page.waitForSelector('input[name=secret]');
     expect(await sessions()).to.have.length(0);
@@ -173,7 +173,7 @@ describe('the page of a node that nobody has set up', function () {
     expect(await kept(page)).to.not.include(key);
     page.on('dialog', (dialog) => void dialog.accept());
     await page.reload();
-    await page.waitForSelector('nav');
+    await page.waitForSelector('main[data-page=setup]');
     expect(await page.$('main.sign-in')).to.equal(null);
     expect((await node.fetch('/api/status')).status, 'paired').to.equal(401);
   });

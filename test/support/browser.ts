@@ -167,6 +167,10 @@ const STRICT_AXE = false;
 
 /** WCAG 2.2 A and AA by axe. @throws AssertionError with each violation and where it is */
 export async function checkAxe(page: Page): Promise<void> {
+  // What comes in by moving is half see-through until it is there.
+  await page.evaluate(async () =>
+    Promise.allSettled(document.getAnimations().map(async ({ finished }) => finished)),
+  );
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate(
     async (enabled) =>
