@@ -90,7 +90,7 @@ describe('a ground station on the link', () => {
     command(512, 259);
     const { flags, modelName } = read(await information, common.CameraInformation);
     expect(flags & common.CameraCapFlags.HAS_VIDEO_STREAM).to.not.equal(0);
-    expect(Buffer.from(modelName).toString()).to.match(/^test\0+$/);
+    expect(Buffer.from(modelName).toString()).to.match(/^bars\0+$/);
     const stream = next(269);
     command(512, 269);
     expect(read(await stream, common.VideoStreamInformation)).to.include({

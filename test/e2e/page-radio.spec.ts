@@ -197,7 +197,7 @@ describe('the radio on the page of the vehicle', function () {
     await hold(page, 'Write 2 to the vehicle', '2 written and read back:');
     expect([await param('FLTMODE_CH'), await param('FLTMODE3')]).to.deep.equal([6, 16]);
     await move([1500, 1500, 1000, 1500, 1300, 1400]);
-    await says(page, 'Flight mode now\nPOSHOLD');
+    await page.locator('.vehicle-bar .mode', { hasText: 'POSHOLD' }).waitFor();
   });
 
   it('knows PX4’s modes, and says nothing of a switch of a submarine', async () => {
@@ -210,7 +210,7 @@ describe('the radio on the page of the vehicle', function () {
       expect(await vehicle.param('COM_FLTMODE1')).to.equal(2);
     }
     await using sub = await open('modes', '--vehicle', 'sub');
-    await says(sub.page, 'Radio calibration');
+    await says(sub.page, 'This vehicle has no flight-mode switch');
     expect(await sub.page.evaluate(() => document.body.innerText)).to.not.include('Flight-mode switch');
   });
 });

@@ -158,8 +158,10 @@ describe('what is seen, on the page', function () {
     // pointed at again.
     let pressed: string | null = null;
     while (pressed === null) {
-      const box = await page.waitForSelector(`button${BOX.slice(BOX.lastIndexOf('.'))}`);
-      await box?.click();
+      await page
+        .locator(`button${BOX.slice(BOX.lastIndexOf('.'))}`)
+        .first()
+        .click();
       const target = await designated((value) => value !== null, 5000).catch(() => null);
       if (target === null) continue;
       const { track_id: track } = target as Target;
