@@ -61,7 +61,7 @@ describe('the set-up', () => {
       });
       expect(status).to.include({ finished: false, next: 'name' });
       expect(detail(status, 'fc')).to.match(/^ardupilot .*simulated\.$/);
-      expect(detail(status, 'camera')).to.equal('Pictures come from test.');
+      expect(detail(status, 'camera')).to.equal('Pictures come from bars.');
     });
 
     it('a PIN that is set by its own route completes its step, a mark does not', async () => {
