@@ -95,7 +95,7 @@ describe('the page by HTTPS', function () {
     const devtools = await page.context().newCDPSession(page);
     const { entries } = await devtools.send('Page.getNavigationHistory');
     const visited = entries.map(({ url }) => url);
-    expect(visited.at(-1)).to.equal(`${secure}/#/access`);
+    expect(visited.at(-1)).to.equal(`${secure}/#/access/connection`);
     expect(visited.join(' ')).to.not.include(ticket);
     expect(
       await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }])),
