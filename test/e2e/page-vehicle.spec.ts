@@ -128,7 +128,7 @@ describe('the page of the vehicle', function () {
     for (const words of ['1800 µs', 'Flight mode now']) await says(words);
     await checkAxe(page);
     await visit(page, 'vehicle/setup/failsafes');
-    await says('Radio lost: set to 1.');
+    await says('Radio lost for 1 s: set to 1.');
     await says('Ground station lost for 5 s: it does nothing.');
     await page.getByRole('link', { name: 'Change FS_GCS_ENABLE', exact: true }).click();
     await page.getByRole('textbox', { name: 'New value of FS_GCS_ENABLE', exact: true }).waitFor();
