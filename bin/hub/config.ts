@@ -26,14 +26,38 @@ const listenOrNot = {
   additionalProperties: false,
 } as const;
 
+/** `sqlite`, or the address of a PostgreSQL without a password. */
+export const DATABASE =
+  /^(sqlite|postgres(ql)?:\/\/([A-Za-z0-9._~%-]+@)?[A-Za-z0-9.:_\[\]%-]*(:[0-9]{1,5})?\/[A-Za-z0-9._~-]+(\?[A-Za-z0-9._~%=&\/-]*)?)$/;
+
 /** `hub.yaml`. */
 const CONFIG = {
   type: 'object',
-  required: ['fleet', 'name', 'names', 'broker', 'http', 'https', 'listen_ws', 'token_ttl', 'events'],
+  required: [
+    'fleet',
+    'name',
+    'names',
+    'database',
+    'database_password_file',
+    'broker',
+    'http',
+    'https',
+    'listen_ws',
+    'token_ttl',
+    'events',
+  ],
   properties: {
     fleet: { type: 'string', pattern: FLEET_ID.source },
     name: { type: 'string', minLength: 1, maxLength: 128 },
     names: { type: 'array', items: host, minItems: 1, maxItems: 32, uniqueItems: true },
+    database: {
+      type: 'string',
+      default: 'sqlite',
+      maxLength: 500,
+      // Without a password: that is in a file, or in the environment.
+      pattern: DATABASE.source,
+    },
+    database_password_file: { type: ['string', 'null'], default: null, maxLength: 500 },
     broker: {
       type: 'object',
       required: ['url', 'ws_url', 'acl', 'pid_file'],
@@ -112,6 +136,9 @@ export interface FirstConfig {
   /** Where HTTPS listens: a hub that only this machine's nodes reach has no business on the network. */
   readonly httpsHost: string;
   readonly httpsPort: number;
+  /** As in the configuration. */
+  readonly database: string;
+  readonly database_password_file: string | null;
 }
 
 /** Whether a name of the hub, or the host of its broker's address, is this machine and nobody else's. */
@@ -150,6 +177,8 @@ export function firstConfig({
   httpPort,
   httpsHost,
   httpsPort,
+  database,
+  database_password_file,
 }: FirstConfig): string {
   const ws = wsPort === null ? 'null' : `{ host: ${httpsHost}, port: ${wsPort} }`;
   return `# Read by svc-hub at its start.
@@ -157,6 +186,10 @@ fleet: ${fleet}
 name: ${JSON.stringify(name)}
 # Where hub and broker are reached; their certificates have these names.
 names: ${JSON.stringify(names)}
+# sqlite: hub.db beside this file. Or a PostgreSQL, 15 or later: postgres://user@host/database, its password in the file named below
+# (readable by the hub's user only) or in the environment (PGPASSWORD), never here.
+database: ${database}
+database_password_file: ${JSON.stringify(database_password_file)}
 broker:
   # Told to nodes and connectors.
   url: mqtts://${reached(names)}:${brokerPort}

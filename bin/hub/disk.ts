@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
+import type { Queries } from './database/tables.ts';
+import { writeMeta } from './stores/meta.ts';
 
 /** So long is the newest answer good, ms: anybody may ask. */
 const GOOD_MS = 2000;
@@ -13,6 +14,37 @@ const SQLITE = { readOnly: 8, io: 10, full: 13, cannotOpen: 14 } as const;
 const FULL = "The hub's disk is full. Make room; nodes keep their events until then.";
 const READ_ONLY = "The hub's disk cannot be written: it is read-only.";
 const BROKEN = "The hub's disk fails to read or write.";
+const AWAY = "The hub's database is away.";
+const SLOW = "The hub's database is too slow, or was told to stop.";
+const PASSWORD = "The hub's database refuses its user or password.";
+
+/** SQLSTATE (https://www.postgresql.org/docs/15/errcodes-appendix.html), and what the network says. */
+const POSTGRES: Readonly<Record<string, string>> = {
+  '53100': "The disk of the hub's database is full. Make room; nodes keep their events until then.",
+  '53200': "The hub's database is out of memory.",
+  '53300': "The hub's database has too many connections.",
+  '25006': "The hub's database cannot be written: it is read-only.",
+  '28000': PASSWORD,
+  '28P01': PASSWORD,
+  '57014': SLOW,
+  '57P01': AWAY,
+  '57P02': AWAY,
+  '57P03': AWAY,
+  '08000': AWAY,
+  '08003': AWAY,
+  '08006': AWAY,
+  '58030': BROKEN,
+  ECONNREFUSED: AWAY,
+  ECONNRESET: AWAY,
+  EHOSTUNREACH: AWAY,
+  ENETUNREACH: AWAY,
+  ENOTFOUND: AWAY,
+  EAI_AGAIN: AWAY,
+  ETIMEDOUT: AWAY,
+};
+/** Errors of `pg` that have no code. */
+const LOST =
+  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout)/;
 
 /** What is wrong with the disk, in words; null for an error that says nothing about it. */
 export function diskProblem(error: unknown): string | null {
@@ -31,18 +63,20 @@ export function diskProblem(error: unknown): string | null {
       case SQLITE.cannotOpen:
         return BROKEN;
     }
+  if (typeof code === 'string' && code in POSTGRES) return POSTGRES[code] ?? null;
+  if (LOST.test(error.message)) return /^Query read/.test(error.message) ? SLOW : AWAY;
   return diskProblem(cause);
 }
 
 /** Whether the disk takes what the hub has to store: found out by writing to it. */
 export class DiskProbe {
-  readonly #db: DatabaseSync;
+  readonly #db: Queries;
   readonly #file: string;
   readonly #monotonic: () => number;
   #newest: { readonly at: number; readonly problem: Promise<string | null> } | null = null;
 
   /** @param folder of the hub. @param monotonic ms */
-  constructor(db: DatabaseSync, folder: string, monotonic: () => number) {
+  constructor(db: Queries, folder: string, monotonic: () => number) {
     this.#db = db;
     this.#file = join(folder, 'health');
     this.#monotonic = monotonic;
@@ -59,9 +93,7 @@ export class DiskProbe {
   /** Both: a full disk may still take a small write to a file that has its space already. */
   async #write(at: number): Promise<string | null> {
     try {
-      this.#db
-        .prepare('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)')
-        .run('health', Math.floor(at));
+      await writeMeta(this.#db, 'health', Math.floor(at));
       await writeAtomic(this.#file, ' '.repeat(ROOM_BYTES));
       return null;
     } catch (error) {

@@ -1,5 +1,4 @@
 import { X509Certificate } from 'node:crypto';
-import type { DatabaseSync } from 'node:sqlite';
 import type { RequestHandler } from 'express';
 import { every } from '../../shared/async/every.ts';
 import { messageOf } from '../../shared/errors.ts';
@@ -23,6 +22,8 @@ import { Turn } from './authority/turn.ts';
 import { BrokerProcess } from './broker/broker-process.ts';
 import { BrokerRules } from './broker/broker-rules.ts';
 import { brokerUrls, type HubConfig } from './config.ts';
+import { checkIdentity, identityOf } from './database/identity.ts';
+import type { HubDatabase } from './database/tables.ts';
 import { DiskProbe } from './disk.ts';
 import { Events } from './fleet/events.ts';
 import { Fleet } from './fleet/fleet.ts';
@@ -46,7 +47,7 @@ const CERTIFICATES_MS = 24 * 3600 * 1000;
 interface HubOptions {
   readonly places: HubPlaces;
   readonly config: HubConfig;
-  readonly db: DatabaseSync;
+  readonly database: HubDatabase;
   /** Where a Mosquitto of the hub's own listens; null: the broker is somebody else's. */
   readonly ownBroker: { readonly host: string; readonly port: number } | null;
   readonly page: RequestHandler | null;
@@ -66,17 +67,19 @@ export interface Hub {
 
 /** Puts a hub together; nothing of it runs yet. */
 export async function buildHub(options: HubOptions): Promise<Hub> {
-  const { places, config, db, ownBroker, page, now, monotonic, random, log } = options;
+  const { places, config, database, ownBroker, page, now, monotonic, random, log } = options;
   const authority = await readAuthority(places);
   const certificates = new OwnCertificates(places, config.names, authority, now);
   await certificates.renew();
   const signer = await Signer.open(places.signingKeys);
+  const { queries: db, name } = database;
+  await checkIdentity(db, identityOf(config.fleet, authority, signer), name);
   const operators = new Operators(db, now);
   const credentials = new Credentials(db, now);
   const codes = new Codes(db, now);
   const denied = new Denied(db, now);
-  const fleet = new Fleet(db, now);
-  const events = new Events(db, now, monotonic, config.events);
+  const fleet = await Fleet.open(db, now);
+  const events = await Events.open({ db, now, monotonic, retention: config.events });
   const quota = new NodeQuota(monotonic);
   const policy = new PolicyMaker(db, config.fleet, signer, denied, now);
   const audit = new HubAudit(places, now, log);
@@ -120,12 +123,13 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     random,
     log,
   });
-  const authenticate = (credential: string): Caller | null => {
+  const authenticate = async (credential: string): Promise<Caller | null> => {
     const claimed = claimedId(credential);
     if (claimed === null) return null;
     return (claimed.kind === 'op' ? operators : credentials).verify(claimed.id, credential);
   };
-  const isValid = ({ id }: Caller): boolean => (operators.find(id) ?? credentials.find(id)) !== null;
+  const isValid = async ({ id }: Caller): Promise<boolean> =>
+    ((await operators.find(id)) ?? (await credentials.find(id))) !== null;
   const streams = new NodeStreams(fleet, isValid);
   const calls = new PersonCalls({ link, fleetId: config.fleet, keyOf: (node) => fleet.keyOf(node), log });
   const live = new LiveStreams({ fleetId: config.fleet, fleet, signer, link, isValid, now, monotonic, log });

@@ -5,9 +5,11 @@ import { SCOPES } from '../../shared/auth/scopes.ts';
 import { newAuthority } from '../../shared/certificates/authority.ts';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
 import { OwnCertificates } from './authority/certificates.ts';
-import { addSigningKey } from './authority/signer.ts';
+import { addSigningKey, Signer } from './authority/signer.ts';
 import { type FirstConfig, firstConfig } from './config.ts';
-import { makeHubDatabase } from './database.ts';
+import { claim, forgetAttempt, identityOf } from './database/identity.ts';
+import { makeDatabase } from './database/open.ts';
+import { checkEmpty, migrate } from './database/schema.ts';
 import type { HubPlaces } from './places.ts';
 import { Operators } from './stores/operators.ts';
 
@@ -21,6 +23,7 @@ export function isHub({ config }: HubPlaces): boolean {
 /**
  * Makes the files of a new hub. What is left of an attempt that was cut off is made anew.
  * @returns the credential of the first operator, who may do everything; it is stored nowhere
+ * @throws Error where there is a hub already, in the folder or in the database
  */
 export async function initHub(places: HubPlaces, options: InitOptions, now: () => number): Promise<string> {
   if (isHub(places)) throw new Error(`there is a hub in ${places.folder} already`);
@@ -31,12 +34,20 @@ export async function initHub(places: HubPlaces, options: InitOptions, now: () =
   await writeAtomic(places.ca, authority.certificate, 0o644);
   await new OwnCertificates(places, options.names, authority, now).renew();
   if (!existsSync(places.signingKeys)) await addSigningKey(places.signingKeys);
-  const db = makeHubDatabase(places.database);
+  const identity = identityOf(fleet, authority, await Signer.open(places.signingKeys));
+  const database = makeDatabase(places, options);
   try {
-    const { text } = new Operators(db, now).add('first operator', { scopes: SCOPES, nodes: null });
+    await checkEmpty(database);
+    await migrate(database);
+    const { text } = await database.queries.transaction().execute(async (on) => {
+      // Its folder is this one: nobody else has claimed it.
+      if (database.engine === 'sqlite') await forgetAttempt(on);
+      await claim(on, identity, database.name);
+      return new Operators(on, now).add('first operator', { scopes: SCOPES, nodes: null });
+    });
     await writeAtomic(places.config, firstConfig({ ...options, fleet }));
     return text;
   } finally {
-    db.close();
+    await database.close();
   }
 }

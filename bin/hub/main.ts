@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { backup } from 'node:sqlite';
+import { backup, DatabaseSync } from 'node:sqlite';
 import { parseArgs } from 'node:util';
 import { SCOPES } from '../../shared/auth/scopes.ts';
 import { messageOf } from '../../shared/errors.ts';
@@ -19,8 +19,11 @@ import { hubPage } from './api/page.ts';
 import { verifyHubAudit } from './audit.ts';
 import { addSigningKey, retireSigningKey } from './authority/signer.ts';
 import { mosquittoConfig } from './broker/mosquitto-files.ts';
-import { isLoopbackName, listenHost, readHubConfig } from './config.ts';
-import { openHubDatabase } from './database.ts';
+import { DATABASE, isLoopbackName, listenHost, readHubConfig } from './config.ts';
+import { noteSigningKey } from './database/identity.ts';
+import { openAnyDatabase, openDatabase } from './database/open.ts';
+import { migrate } from './database/schema.ts';
+import { openSqlite } from './database/sqlite.ts';
 import { buildHub } from './hub.ts';
 import { type InitOptions, initHub, isHub } from './init.ts';
 import { type HubPlaces, placesIn } from './places.ts';
@@ -33,6 +36,7 @@ const USAGE = `svc-hub: a fleet of nodes in one place.
   svc-hub serve           runs it; with --own-broker also a Mosquitto
   svc-hub code            a new enrolment code of the hub that runs; credential of an operator in SVC_HUB_CREDENTIAL
   svc-hub operator NAME   adds an operator who may do everything; prints the credential, once
+  svc-hub migrate         makes a database of an older version one of this; two at once do it once
   svc-hub backup FILE     a copy of the database, also while the hub runs; it has no key in it
   svc-hub mosquitto       prints a configuration for a Mosquitto that others run
   svc-hub key add|retire  adds a key that will sign; retires the oldest. Restart the hub after each
@@ -44,6 +48,8 @@ const USAGE = `svc-hub: a fleet of nodes in one place.
                           (default: 127.0.0.1, so that only this machine reaches hub and broker)
   --name NAME             what the fleet is called
   --port 8190, --https-port 8193, --broker-port 8883
+  --database postgres://user@host/database   instead of SQLite; the password in PGPASSWORD, or in
+  --database-password-file FILE
   --ws-port 443           the broker also takes WebSockets there (default: not)
 `;
 
@@ -71,6 +77,8 @@ function parse(argv: readonly string[]) {
         name: { type: 'string' },
         host: { type: 'string', multiple: true },
         port: { type: 'string' },
+        database: { type: 'string' },
+        'database-password-file': { type: 'string' },
         'https-port': { type: 'string' },
         'broker-port': { type: 'string' },
         'ws-port': { type: 'string' },
@@ -105,6 +113,8 @@ async function run(argv: readonly string[], env: Env): Promise<number> {
       return operator(places, needed(argument, 'operator NAME'));
     case 'backup':
       return copyDatabase(places, needed(argument, 'backup FILE'));
+    case 'migrate':
+      return migrateDatabase(places);
     case 'mosquitto':
       return mosquitto(places);
     case 'key':
@@ -136,8 +146,15 @@ function initOptions({ name, host, port, ...ports }: Flags): InitOptions {
     httpsHost: (host ?? []).every(isLoopbackName) ? '127.0.0.1' : '0.0.0.0',
     httpsPort: portOf(ports['https-port'], 8193),
     brokerPort: portOf(ports['broker-port'], 8883),
+    database: databaseOf(ports.database),
+    database_password_file: ports['database-password-file'] ?? null,
     wsPort: ports['ws-port'] === undefined ? null : portOf(ports['ws-port'], 443),
   };
+}
+
+function databaseOf(text = 'sqlite'): string {
+  if (DATABASE.test(text)) return text;
+  throw new UsageError('--database is sqlite, or postgres://user@host/database without a password');
 }
 
 function portOf(text: string | undefined, otherwise: number): number {
@@ -193,12 +210,14 @@ async function serve(
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => asked.abort());
   try {
     await sweepTemporary([places.folder], wall(), (problem) => log.warn(problem));
-    const db = openHubDatabase(places.database);
+    const database = await openDatabase(places, config, (problem) =>
+      log.warn(`the database: ${messageOf(problem)}`),
+    );
     const { hostname: host, port } = new URL(config.broker.url);
     const hub = await buildHub({
       places,
       config,
-      db,
+      database,
       ownBroker: ownBroker ? { host: listenHost(host), port: Number(port) } : null,
       page: builtPage(log),
       now: wall,
@@ -211,10 +230,10 @@ async function serve(
         `serving on ${config.http.host}:${config.http.port} and ${config.https.host}:${config.https.port}`,
       );
       const by = { id: 'demo', nodes: null };
-      const answer = ownBroker ? newCode(hub, by).code : '';
-      onReady(answer).catch((error: unknown) => log.error(messageOf(error)));
+      const told = async (): Promise<void> => onReady(ownBroker ? (await newCode(hub, by)).code : '');
+      told().catch((error: unknown) => log.error(messageOf(error)));
     };
-    const services = [named('database', { stop: () => db.close() }), ...hub.services];
+    const services = [named('database', { stop: async () => database.close() }), ...hub.services];
     const ok = await runServices(services, asked.signal, ready, (problem) => log.error(problem));
     return ok ? 0 : 1;
   } finally {
@@ -239,19 +258,23 @@ async function printCode(places: HubPlaces, env: Env): Promise<number> {
 }
 
 async function operator(places: HubPlaces, name: string): Promise<number> {
-  await readHubConfig(places.config); // a hub must be there
-  const db = openHubDatabase(places.database);
+  const database = await openDatabase(places, await readHubConfig(places.config), warn);
   try {
-    return say(new Operators(db, wall).add(name, EVERYTHING).text);
+    return say((await new Operators(database.queries, wall).add(name, EVERYTHING)).text);
   } finally {
-    db.close();
+    await database.close();
   }
 }
 
 async function copyDatabase(places: HubPlaces, file: string): Promise<number> {
   if (existsSync(file)) throw new Error(`${file} exists`);
-  await readHubConfig(places.config);
-  const db = openHubDatabase(places.database);
+  const { database } = await readHubConfig(places.config);
+  if (database !== 'sqlite')
+    throw new Error(
+      'this hub is in PostgreSQL: pg_dump makes a backup of it (docs/fleet.md, "Backup and restore")',
+    );
+  await openSqlite(places.database).close();
+  const db = new DatabaseSync(places.database, { readOnly: true });
   const part = `${file}.part`;
   try {
     const pages = await backup(db, part, { rate: ALL_PAGES });
@@ -260,6 +283,21 @@ async function copyDatabase(places: HubPlaces, file: string): Promise<number> {
   } finally {
     db.close();
   }
+}
+
+/** A database of an older version becomes one of this: while no hub of the older version needs it, or with one that goes on. */
+async function migrateDatabase(places: HubPlaces): Promise<number> {
+  const database = openAnyDatabase(places, await readHubConfig(places.config), warn);
+  try {
+    const applied = await migrate(database);
+    return say(applied === 0 ? 'nothing to do' : `${applied} applied to ${database.name}`);
+  } finally {
+    await database.close();
+  }
+}
+
+function warn(problem: Error): void {
+  process.stderr.write(`svc-hub: the database: ${messageOf(problem)}\n`);
 }
 
 async function mosquitto(places: HubPlaces): Promise<number> {
@@ -281,8 +319,16 @@ async function mosquitto(places: HubPlaces): Promise<number> {
 
 async function changeKeys(places: HubPlaces, verb: string): Promise<number> {
   if (verb !== 'add' && verb !== 'retire') throw new UsageError('svc-hub key add|retire');
-  const change = verb === 'add' ? addSigningKey : retireSigningKey;
-  return say(`${await change(places.signingKeys)} keys; restart the hub`);
+  if (verb === 'add') return say(`${await addSigningKey(places.signingKeys)} keys; restart the hub`);
+  const database = await openDatabase(places, await readHubConfig(places.config), warn);
+  try {
+    const keys = await retireSigningKey(places.signingKeys, async (kid) =>
+      noteSigningKey(database.queries, kid),
+    );
+    return say(`${keys} keys; restart the hub`);
+  } finally {
+    await database.close();
+  }
 }
 
 async function verifyAudit(places: HubPlaces): Promise<number> {

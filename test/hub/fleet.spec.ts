@@ -1,5 +1,3 @@
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import type { MqttClient } from 'mqtt';
 import { verifyStatement } from '../../shared/fleet/signed.ts';
@@ -7,9 +5,10 @@ import type { Presence } from '../../shared/fleet/told.ts';
 import { type NodeTopic, topics } from '../../shared/fleet/topics.ts';
 import type { PublicJwk } from '../../shared/schemas/fleet-statements.ts';
 import { type EnrolledNode, heard, TestHub } from '../support/hub.ts';
+import { Databases, ENGINES } from '../support/hub-database.ts';
 import { noMosquitto } from '../support/mosquitto.ts';
 
-const missing = noMosquitto();
+const noBroker = noMosquitto();
 
 function say(client: MqttClient, { enrolled, id }: EnrolledNode, what: NodeTopic, body: unknown) {
   const retain = what === 'presence' || what === 'status';
@@ -39,293 +38,308 @@ function hubKey({ enrolled }: EnrolledNode): PublicJwk {
   return keys[0];
 }
 
-describe(`the fleet at the hub${missing === null ? '' : ` (${missing})`}`, () => {
-  let hub: TestHub;
-  before(async function () {
-    if (missing !== null) this.skip();
-    hub = await TestHub.start();
-  });
-  after(async () => hub?.stop());
-
-  /** Resolves when the hub has acknowledged up to this number, under its signature. */
-  async function acknowledged(client: MqttClient, node: EnrolledNode, seq: number, stream = 's1') {
-    const jws = await heard(client, topics.ack(node.enrolled.fleet, node.id), (text) => {
-      const said = JSON.parse(payloadOf(text)) as object;
-      return 'seq' in said && said.seq === seq;
+for (const { engine, missing } of ENGINES)
+  describe(`the fleet at the hub, ${engine}${noBroker === null ? '' : ` (${noBroker})`}${missing === null ? '' : ` (${missing})`}`, () => {
+    let databases: Databases;
+    let hub: TestHub;
+    before(async function () {
+      if (noBroker !== null || missing !== null) return this.skip();
+      databases = await Databases.of(engine);
+      hub = await TestHub.start(...(await databases.flags()));
     });
-    const { payload } = await verifyStatement('svc-ack', jws, () => hubKey(node));
-    expect(payload).to.deep.equal({ node: node.id, stream, seq });
-  }
+    after(async () => {
+      await hub?.stop();
+      await databases?.end();
+    });
 
-  const stored = async (id: string) =>
-    (await hub.call('GET', `/v1/events?node=${id}&after=0`)).body['events'] as readonly {
-      readonly seq: number;
-    }[];
-
-  it('presence, status and telemetry of a node are in the list, and its will', async () => {
-    const node = await hub.enroll('shown');
-    const client = await hub.connect(node);
-    await say(client, node, 'presence', presence('a'));
-    await say(client, node, 'status', { armed: 'disarmed', mode: 'LOITER', nonce: 'bootboot.1' });
-    await say(client, node, 'telemetry', { position: { lat: 1, lon: 2 } });
-    const entry = await hub.streamed(
-      (name, { id, status }) => name === 'node' && id === 'shown' && status !== null,
-    );
-    expect(entry).to.deep.include({ online: true, name: 'Kestrel', version: '0.2.0', alarm: null });
-    expect(entry).not.to.have.property('telemetry');
-    await say(client, node, 'presence', presence('a', false));
-    const gone = await hub.streamed(
-      (name, { id, online }) => name === 'node' && id === 'shown' && online === false,
-    );
-    expect(gone['status']).to.deep.include({ mode: 'LOITER' });
-    const { body } = await hub.call('GET', '/v1/nodes/shown');
-    expect(body['telemetry']).to.deep.equal({ position: { lat: 1, lon: 2 } });
-    await client.endAsync();
-  });
-
-  it('an event is stored once and acknowledged under the hub’s signature, however often it comes', async () => {
-    const node = await hub.enroll('eventful');
-    const client = await hub.connect(node);
-    for (const seq of [1, 2, 2, 1, 5]) await say(client, node, 'event', event(seq));
-    await acknowledged(client, node, 5);
-    expect((await stored('eventful')).map(({ seq }) => seq)).to.deep.equal([1, 2, 5]);
-    await say(client, node, 'event', event(1, 's2'));
-    await acknowledged(client, node, 1, 's2');
-    expect(await stored('eventful')).to.have.length(4);
-    await client.endAsync();
-  });
-
-  it('a hub that is killed at any moment loses no acknowledged event and stores none twice', async () => {
-    const node = await hub.enroll('surviving');
-    let seq = 0;
-    for (let round = 0; round < 4; round++) {
-      const client = await hub.connect(node);
-      // The last one is under way when the hub dies.
-      for (let n = 0; n < 3; n++) {
-        seq++;
-        const done = acknowledged(client, node, seq);
-        await say(client, node, 'event', event(seq));
-        await done;
-      }
-      await say(client, node, 'event', event(seq + 1));
-      await hub.kill();
-      client.end(true);
-      await hub.serve();
+    /** Resolves when the hub has acknowledged up to this number, under its signature. */
+    async function acknowledged(client: MqttClient, node: EnrolledNode, seq: number, stream = 's1') {
+      const jws = await heard(client, topics.ack(node.enrolled.fleet, node.id), (text) => {
+        const said = JSON.parse(payloadOf(text)) as object;
+        return 'seq' in said && said.seq === seq;
+      });
+      const { payload } = await verifyStatement('svc-ack', jws, () => hubKey(node));
+      expect(payload).to.deep.equal({ node: node.id, stream, seq });
     }
-    const client = await hub.connect(node);
-    seq++;
-    const done = acknowledged(client, node, seq);
-    await say(client, node, 'event', event(seq));
-    await done;
-    const all = (await stored('surviving')).map(({ seq: each }) => each);
-    expect(all).to.deep.equal(Array.from({ length: seq }, (_, at) => at + 1));
-    await client.endAsync();
-  });
 
-  it('a node that is heard in two sessions or two boots that take turns has an alarm, and the audit says so', async () => {
-    for (const [id, what, names] of [
-      ['twin-a', 'presence', ['a', 'b', 'b', 'a']],
-      ['twin-b', 'status', ['boot-a', 'boot-b', 'boot-a']],
-      ['single', 'presence', ['a', 'b', 'c', 'd']],
-    ] as const) {
-      const node = await hub.enroll(id);
+    const stored = async (id: string) =>
+      (await hub.call('GET', `/v1/events?node=${id}&after=0`)).body['events'] as readonly {
+        readonly seq: number;
+      }[];
+
+    it('presence, status and telemetry of a node are in the list, and its will', async () => {
+      const node = await hub.enroll('shown');
       const client = await hub.connect(node);
-      for (const name of names)
-        await say(client, node, what, what === 'presence' ? presence(name) : { nonce: `${name}.1` });
+      await say(client, node, 'presence', presence('a'));
+      await say(client, node, 'status', { armed: 'disarmed', mode: 'LOITER', nonce: 'bootboot.1' });
+      await say(client, node, 'telemetry', { position: { lat: 1, lon: 2 } });
+      const entry = await hub.streamed(
+        (name, { id, status }) => name === 'node' && id === 'shown' && status !== null,
+      );
+      expect(entry).to.deep.include({ online: true, name: 'Kestrel', version: '0.2.0', alarm: null });
+      expect(entry).not.to.have.property('telemetry');
+      await say(client, node, 'presence', presence('a', false));
+      const gone = await hub.streamed(
+        (name, { id, online }) => name === 'node' && id === 'shown' && online === false,
+      );
+      expect(gone['status']).to.deep.include({ mode: 'LOITER' });
+      const { body } = await hub.call('GET', '/v1/nodes/shown');
+      expect(body['telemetry']).to.deep.equal({ position: { lat: 1, lon: 2 } });
+      await client.endAsync();
+    });
+
+    it('an event is stored once and acknowledged under the hub’s signature, however often it comes', async () => {
+      const node = await hub.enroll('eventful');
+      const client = await hub.connect(node);
+      for (const seq of [1, 2, 2, 1, 5]) await say(client, node, 'event', event(seq));
+      await acknowledged(client, node, 5);
+      expect((await stored('eventful')).map(({ seq }) => seq)).to.deep.equal([1, 2, 5]);
+      await say(client, node, 'event', event(1, 's2'));
+      await acknowledged(client, node, 1, 's2');
+      expect(await stored('eventful')).to.have.length(4);
+      await client.endAsync();
+    });
+
+    it('a hub that is killed at any moment loses no acknowledged event and stores none twice', async () => {
+      const node = await hub.enroll('surviving');
+      let seq = 0;
+      for (let round = 0; round < 4; round++) {
+        const client = await hub.connect(node);
+        // The last one is under way when the hub dies.
+        for (let n = 0; n < 3; n++) {
+          seq++;
+          const done = acknowledged(client, node, seq);
+          await say(client, node, 'event', event(seq));
+          await done;
+        }
+        await say(client, node, 'event', event(seq + 1));
+        await hub.kill();
+        client.end(true);
+        await hub.serve();
+      }
+      const client = await hub.connect(node);
+      seq++;
+      const done = acknowledged(client, node, seq);
+      await say(client, node, 'event', event(seq));
+      await done;
+      const all = (await stored('surviving')).map(({ seq: each }) => each);
+      expect(all).to.deep.equal(Array.from({ length: seq }, (_, at) => at + 1));
+      await client.endAsync();
+    });
+
+    it('a node that is heard in two sessions or two boots that take turns has an alarm, and the audit says so', async () => {
+      for (const [id, what, names] of [
+        ['twin-a', 'presence', ['a', 'b', 'b', 'a']],
+        ['twin-b', 'status', ['boot-a', 'boot-b', 'boot-a']],
+        ['single', 'presence', ['a', 'b', 'c', 'd']],
+      ] as const) {
+        const node = await hub.enroll(id);
+        const client = await hub.connect(node);
+        for (const name of names)
+          await say(client, node, what, what === 'presence' ? presence(name) : { nonce: `${name}.1` });
+        await say(client, node, 'event', event(1));
+        await acknowledged(client, node, 1);
+        await client.endAsync();
+      }
+      const alarms = (await hub.call('GET', '/v1/nodes?alarm=true')).body['nodes'] as readonly {
+        readonly id: string;
+      }[];
+      expect(alarms.map(({ id }) => id)).to.deep.equal(['twin-a', 'twin-b']);
+      const { records } = (await hub.call('GET', '/v1/audit')).body as {
+        readonly records: readonly object[];
+      };
+      expect(records.filter((each) => 'outcome' in each && each.outcome === 'alarm')).to.have.length(2);
+      expect((await hub.call('DELETE', '/v1/nodes/twin-a/alarm')).body).to.include({
+        id: 'twin-a',
+        alarm: null,
+      });
+    });
+
+    it('a node whose audit goes back behind what the hub has heard has an alarm, also after a restart of the hub; a longer one has none', async () => {
+      const head = (seq: number, hash = `h${seq}`) => ({ nonce: 'boot.1', audit_head: { seq, hash } });
+      const told: Readonly<Record<string, readonly [object, object]>> = {
+        'audit-older': [head(9), head(4)],
+        'audit-other': [head(9), head(9, 'another')],
+        'audit-longer': [head(9), head(12)],
+        'audit-silent': [head(9), { nonce: 'boot.1' }],
+      };
+      const nodes = new Map<string, EnrolledNode>();
+      for (const id of Object.keys(told)) nodes.set(id, await hub.enroll(id));
+      for (const half of [0, 1] as const) {
+        for (const [id, node] of nodes) {
+          const client = await hub.connect(node);
+          await say(client, node, 'status', told[id]?.[half] ?? {});
+          await say(client, node, 'event', event(half + 1));
+          await acknowledged(client, node, half + 1);
+          await client.endAsync();
+        }
+        if (half === 1) break;
+        await hub.kill('SIGTERM');
+        await hub.serve();
+      }
+      const { nodes: alarming } = (await hub.call('GET', '/v1/nodes?alarm=true')).body as {
+        readonly nodes: readonly { readonly id: string; readonly alarm: string }[];
+      };
+      const found = alarming.filter(({ id }) => id.startsWith('audit-'));
+      expect(found.map(({ id }) => id)).to.deep.equal(['audit-older', 'audit-other']);
+      expect(found[0]?.alarm).to.include('audit');
+    });
+
+    it('an audit that goes back beside two machines with one key is found as soon as that alarm is cleared', async () => {
+      const node = await hub.enroll('audit-twin');
+      const client = await hub.connect(node);
+      const tell = async (boot: string, seq: number): Promise<void> =>
+        void (await say(client, node, 'status', {
+          nonce: `${boot}.1`,
+          audit_head: { seq, hash: `h${seq}` },
+        }));
+      const alarm = hub.streamed(
+        (name, { id, alarm: text }) => name === 'node' && id === 'audit-twin' && text !== null,
+      );
+      for (const [boot, seq] of [
+        ['a', 9],
+        ['b', 9],
+        ['a', 4],
+      ] as const)
+        await tell(boot, seq);
+      expect((await alarm)['alarm']).to.include('Two machines');
+      await hub.call('DELETE', '/v1/nodes/audit-twin/alarm');
+      const next = hub.streamed(
+        (name, { id, alarm: text }) => name === 'node' && id === 'audit-twin' && text !== null,
+      );
+      await tell('a', 4);
+      expect((await next)['alarm']).to.include('audit');
+      await client.endAsync();
+    });
+
+    it('a node that sends events without end is delayed and named; the events of others are stored meanwhile', async () => {
+      const [loud, quiet] = [await hub.enroll('loud'), await hub.enroll('quiet')];
+      const [flood, other] = [await hub.connect(loud), await hub.connect(quiet)];
+      const all = Array.from({ length: 6000 }, async (_, n) => say(flood, loud, 'event', event(n + 1)));
+      const named = hub.streamed((name, { id, alarm }) => name === 'node' && id === 'loud' && alarm !== null);
+      await Promise.all(all);
+      await say(other, quiet, 'event', event(1));
+      await acknowledged(other, quiet, 1);
+      expect((await named)['alarm']).to.include('more events');
+      const [found] = await hub.sql("SELECT count(*) AS n FROM events WHERE node = 'loud'");
+      expect(Number(found?.['n']), 'a minute of them, and what the time since allows').to.be.within(
+        3000,
+        5500,
+      );
+      const { records } = (await hub.call('GET', '/v1/audit')).body as {
+        readonly records: readonly object[];
+      };
+      const alarms = records.filter(
+        (each) =>
+          'changed' in each && each.changed === 'loud' && 'outcome' in each && each.outcome === 'alarm',
+      );
+      expect(alarms).to.have.length(1);
+      // It hides neither an audit that goes back
+      const back = hub.streamed(
+        (name, { id, alarm }) => name === 'node' && id === 'loud' && String(alarm).includes('audit'),
+      );
+      for (const seq of [9, 4]) await say(flood, loud, 'status', { audit_head: { seq, hash: `h${seq}` } });
+      await back;
+      // nor a second machine with its key.
+      for (const name of ['a', 'b', 'a']) await say(flood, loud, 'presence', presence(name));
+      await hub.streamed(
+        (name, { id, alarm }) => name === 'node' && id === 'loud' && String(alarm).startsWith('Two machines'),
+      );
+      await Promise.all([flood.endAsync(), other.endAsync()]);
+    });
+
+    it('what is malformed, or of a node that is not enrolled, is counted and dropped', async () => {
+      const node = await hub.enroll('babbling');
+      const before = (await hub.call('GET', '/v1/fleet')).body['dropped'] as { readonly malformed: number };
+      const client = await hub.connect(node);
+      await say(client, node, 'presence', 'no JSON');
+      await say(client, node, 'presence', { ...presence('a'), online: 'yes' });
+      await say(client, node, 'event', { ...event(1), seq: -1 });
+      await say(client, node, 'telemetry', '[]');
+      await say(client, node, 'telemetry', { text: 'x'.repeat(70_000) });
+      await say(client, node, 'event', event(1));
+      await acknowledged(client, node, 1);
+      const { dropped } = (await hub.call('GET', '/v1/fleet')).body;
+      expect(dropped).to.deep.equal({ ...before, malformed: before.malformed + 5 });
+      await client.endAsync();
+    });
+
+    it('a removed node is cut off within 5 s: it neither reads nor writes, and its statements are forgotten', async () => {
+      const node = await hub.enroll('leaving');
+      const client = await hub.connect(node);
+      const { fleet } = node.enrolled;
+      await heard(client, topics.policy(fleet));
+      await say(client, node, 'presence', presence('a'));
+      const gone = hub.streamed((name, { id }) => name === 'removed' && id === 'leaving');
+      await hub.streamed((name, { id, online }) => name === 'node' && id === 'leaving' && online === true);
+      const at = performance.now();
+      expect((await hub.call('DELETE', '/v1/nodes/leaving')).status).to.equal(200);
+      await gone;
+      let reason = 0;
+      // Mosquitto answers 135, "not authorized", and takes nothing.
+      while (reason !== 135 && performance.now() - at < 15_000)
+        reason = await new Promise((resolve) => {
+          client.publish(topics.told(fleet, 'leaving', 'status'), '{}', { qos: 1 }, (error) =>
+            resolve(error !== null && error !== undefined && 'code' in error ? error.code : 0),
+          );
+        });
+      expect(reason).to.equal(135);
+      expect(performance.now() - at).to.be.lessThan(15_000);
+      const messages: string[] = [];
+      client.on('message', (topic) => messages.push(topic));
+      const watcher = await hub.connect(await hub.enroll('staying'));
+      const { id } = (await hub.call('POST', '/v1/credentials', { body: { label: 'x', scopes: ['read'] } }))
+        .body;
+      const policy = heard(watcher, topics.policy(fleet), (text) => payloadOf(text).includes(String(id)));
+      await hub.call('DELETE', `/v1/credentials/${String(id)}`);
+      await policy;
+      expect(messages).to.deep.equal([]);
+      await Promise.all([client.endAsync(), watcher.endAsync()]);
+    });
+
+    it('a node that was removed may enrol again, and is heard then', async () => {
+      await hub.enroll('returning');
+      await hub.call('DELETE', '/v1/nodes/returning');
+      const node = await hub.enroll('returning');
+      const client = await hub.connect(node);
       await say(client, node, 'event', event(1));
       await acknowledged(client, node, 1);
       await client.endAsync();
-    }
-    const alarms = (await hub.call('GET', '/v1/nodes?alarm=true')).body['nodes'] as readonly {
-      readonly id: string;
-    }[];
-    expect(alarms.map(({ id }) => id)).to.deep.equal(['twin-a', 'twin-b']);
-    const { records } = (await hub.call('GET', '/v1/audit')).body as { readonly records: readonly object[] };
-    expect(records.filter((each) => 'outcome' in each && each.outcome === 'alarm')).to.have.length(2);
-    expect((await hub.call('DELETE', '/v1/nodes/twin-a/alarm')).body).to.include({
-      id: 'twin-a',
-      alarm: null,
+    });
+
+    it('the policy has a higher number each time, lists what was revoked, and is signed by a key that it lists', async () => {
+      const node = await hub.enroll('listening');
+      const client = await hub.connect(node);
+      const { fleet } = node.enrolled;
+      const first = await heard(client, topics.policy(fleet));
+      const made = await hub.call('POST', '/v1/credentials', { body: { label: 'laptop', scopes: ['read'] } });
+      const next = heard(client, topics.policy(fleet), (text) => text !== first);
+      const { id } = made.body;
+      await hub.call('DELETE', `/v1/credentials/${String(id)}`);
+      const believe = async (jws: string) =>
+        (await verifyStatement('svc-policy', jws, () => hubKey(node))).payload;
+      const [older, newer] = [await believe(first), await believe(await next)];
+      expect(newer.seq).to.be.greaterThan(older.seq);
+      expect(newer.revoked).to.include(id);
+      expect(older.revoked).not.to.include(id);
+      // A hub whose database is that of yesterday goes on above what the nodes have seen.
+      expect(newer.seq).to.be.at.least(Math.floor(Date.now() / 1000) - 60);
+      await client.endAsync();
+    });
+
+    it('finds the broker again when that was killed', async () => {
+      const node = await hub.enroll('patient');
+      const client = await hub.connect(node);
+      const closed = Promise.withResolvers<void>();
+      client.on('close', () => closed.resolve());
+      const before = hub.times('connected to the broker');
+      process.kill(hub.brokerPid, 'SIGKILL');
+      await closed.promise;
+      await hub.logged('connected to the broker', before + 1);
+      expect(hub.stderr).to.match(/the broker is away|broker: /); // by the end of the connection, or by its error
+      const again = await hub.connect(node);
+      await say(again, node, 'event', event(1));
+      await acknowledged(again, node, 1);
+      await again.endAsync();
     });
   });
-
-  it('a node whose audit goes back behind what the hub has heard has an alarm, also after a restart of the hub; a longer one has none', async () => {
-    const head = (seq: number, hash = `h${seq}`) => ({ nonce: 'boot.1', audit_head: { seq, hash } });
-    const told: Readonly<Record<string, readonly [object, object]>> = {
-      'audit-older': [head(9), head(4)],
-      'audit-other': [head(9), head(9, 'another')],
-      'audit-longer': [head(9), head(12)],
-      'audit-silent': [head(9), { nonce: 'boot.1' }],
-    };
-    const nodes = new Map<string, EnrolledNode>();
-    for (const id of Object.keys(told)) nodes.set(id, await hub.enroll(id));
-    for (const half of [0, 1] as const) {
-      for (const [id, node] of nodes) {
-        const client = await hub.connect(node);
-        await say(client, node, 'status', told[id]?.[half] ?? {});
-        await say(client, node, 'event', event(half + 1));
-        await acknowledged(client, node, half + 1);
-        await client.endAsync();
-      }
-      if (half === 1) break;
-      await hub.kill('SIGTERM');
-      await hub.serve();
-    }
-    const { nodes: alarming } = (await hub.call('GET', '/v1/nodes?alarm=true')).body as {
-      readonly nodes: readonly { readonly id: string; readonly alarm: string }[];
-    };
-    const found = alarming.filter(({ id }) => id.startsWith('audit-'));
-    expect(found.map(({ id }) => id)).to.deep.equal(['audit-older', 'audit-other']);
-    expect(found[0]?.alarm).to.include('audit');
-  });
-
-  it('an audit that goes back beside two machines with one key is found as soon as that alarm is cleared', async () => {
-    const node = await hub.enroll('audit-twin');
-    const client = await hub.connect(node);
-    const tell = async (boot: string, seq: number): Promise<void> =>
-      void (await say(client, node, 'status', { nonce: `${boot}.1`, audit_head: { seq, hash: `h${seq}` } }));
-    const alarm = hub.streamed(
-      (name, { id, alarm: text }) => name === 'node' && id === 'audit-twin' && text !== null,
-    );
-    for (const [boot, seq] of [
-      ['a', 9],
-      ['b', 9],
-      ['a', 4],
-    ] as const)
-      await tell(boot, seq);
-    expect((await alarm)['alarm']).to.include('Two machines');
-    await hub.call('DELETE', '/v1/nodes/audit-twin/alarm');
-    const next = hub.streamed(
-      (name, { id, alarm: text }) => name === 'node' && id === 'audit-twin' && text !== null,
-    );
-    await tell('a', 4);
-    expect((await next)['alarm']).to.include('audit');
-    await client.endAsync();
-  });
-
-  it('a node that sends events without end is delayed and named; the events of others are stored meanwhile', async () => {
-    const [loud, quiet] = [await hub.enroll('loud'), await hub.enroll('quiet')];
-    const [flood, other] = [await hub.connect(loud), await hub.connect(quiet)];
-    const all = Array.from({ length: 6000 }, async (_, n) => say(flood, loud, 'event', event(n + 1)));
-    const named = hub.streamed((name, { id, alarm }) => name === 'node' && id === 'loud' && alarm !== null);
-    await Promise.all(all);
-    await say(other, quiet, 'event', event(1));
-    await acknowledged(other, quiet, 1);
-    expect((await named)['alarm']).to.include('more events');
-    const db = new DatabaseSync(join(hub.folder, 'hub.db'), { readOnly: true });
-    const { n } = db.prepare("SELECT count(*) AS n FROM events WHERE node = 'loud'").get() ?? {};
-    db.close();
-    expect(Number(n), 'a minute of them, and what the time since allows').to.be.within(3000, 5500);
-    const { records } = (await hub.call('GET', '/v1/audit')).body as { readonly records: readonly object[] };
-    const alarms = records.filter(
-      (each) => 'changed' in each && each.changed === 'loud' && 'outcome' in each && each.outcome === 'alarm',
-    );
-    expect(alarms).to.have.length(1);
-    // It hides neither an audit that goes back
-    const back = hub.streamed(
-      (name, { id, alarm }) => name === 'node' && id === 'loud' && String(alarm).includes('audit'),
-    );
-    for (const seq of [9, 4]) await say(flood, loud, 'status', { audit_head: { seq, hash: `h${seq}` } });
-    await back;
-    // nor a second machine with its key.
-    for (const name of ['a', 'b', 'a']) await say(flood, loud, 'presence', presence(name));
-    await hub.streamed(
-      (name, { id, alarm }) => name === 'node' && id === 'loud' && String(alarm).startsWith('Two machines'),
-    );
-    await Promise.all([flood.endAsync(), other.endAsync()]);
-  });
-
-  it('what is malformed, or of a node that is not enrolled, is counted and dropped', async () => {
-    const node = await hub.enroll('babbling');
-    const before = (await hub.call('GET', '/v1/fleet')).body['dropped'] as { readonly malformed: number };
-    const client = await hub.connect(node);
-    await say(client, node, 'presence', 'no JSON');
-    await say(client, node, 'presence', { ...presence('a'), online: 'yes' });
-    await say(client, node, 'event', { ...event(1), seq: -1 });
-    await say(client, node, 'telemetry', '[]');
-    await say(client, node, 'telemetry', { text: 'x'.repeat(70_000) });
-    await say(client, node, 'event', event(1));
-    await acknowledged(client, node, 1);
-    const { dropped } = (await hub.call('GET', '/v1/fleet')).body;
-    expect(dropped).to.deep.equal({ ...before, malformed: before.malformed + 5 });
-    await client.endAsync();
-  });
-
-  it('a removed node is cut off within 5 s: it neither reads nor writes, and its statements are forgotten', async () => {
-    const node = await hub.enroll('leaving');
-    const client = await hub.connect(node);
-    const { fleet } = node.enrolled;
-    await heard(client, topics.policy(fleet));
-    await say(client, node, 'presence', presence('a'));
-    const gone = hub.streamed((name, { id }) => name === 'removed' && id === 'leaving');
-    await hub.streamed((name, { id, online }) => name === 'node' && id === 'leaving' && online === true);
-    const at = performance.now();
-    expect((await hub.call('DELETE', '/v1/nodes/leaving')).status).to.equal(200);
-    await gone;
-    let reason = 0;
-    // Mosquitto answers 135, "not authorized", and takes nothing.
-    while (reason !== 135 && performance.now() - at < 15_000)
-      reason = await new Promise((resolve) => {
-        client.publish(topics.told(fleet, 'leaving', 'status'), '{}', { qos: 1 }, (error) =>
-          resolve(error !== null && error !== undefined && 'code' in error ? error.code : 0),
-        );
-      });
-    expect(reason).to.equal(135);
-    expect(performance.now() - at).to.be.lessThan(15_000);
-    const messages: string[] = [];
-    client.on('message', (topic) => messages.push(topic));
-    const watcher = await hub.connect(await hub.enroll('staying'));
-    const { id } = (await hub.call('POST', '/v1/credentials', { body: { label: 'x', scopes: ['read'] } }))
-      .body;
-    const policy = heard(watcher, topics.policy(fleet), (text) => payloadOf(text).includes(String(id)));
-    await hub.call('DELETE', `/v1/credentials/${String(id)}`);
-    await policy;
-    expect(messages).to.deep.equal([]);
-    await Promise.all([client.endAsync(), watcher.endAsync()]);
-  });
-
-  it('a node that was removed may enrol again, and is heard then', async () => {
-    await hub.enroll('returning');
-    await hub.call('DELETE', '/v1/nodes/returning');
-    const node = await hub.enroll('returning');
-    const client = await hub.connect(node);
-    await say(client, node, 'event', event(1));
-    await acknowledged(client, node, 1);
-    await client.endAsync();
-  });
-
-  it('the policy has a higher number each time, lists what was revoked, and is signed by a key that it lists', async () => {
-    const node = await hub.enroll('listening');
-    const client = await hub.connect(node);
-    const { fleet } = node.enrolled;
-    const first = await heard(client, topics.policy(fleet));
-    const made = await hub.call('POST', '/v1/credentials', { body: { label: 'laptop', scopes: ['read'] } });
-    const next = heard(client, topics.policy(fleet), (text) => text !== first);
-    const { id } = made.body;
-    await hub.call('DELETE', `/v1/credentials/${String(id)}`);
-    const believe = async (jws: string) =>
-      (await verifyStatement('svc-policy', jws, () => hubKey(node))).payload;
-    const [older, newer] = [await believe(first), await believe(await next)];
-    expect(newer.seq).to.be.greaterThan(older.seq);
-    expect(newer.revoked).to.include(id);
-    expect(older.revoked).not.to.include(id);
-    // A hub whose database is that of yesterday goes on above what the nodes have seen.
-    expect(newer.seq).to.be.at.least(Math.floor(Date.now() / 1000) - 60);
-    await client.endAsync();
-  });
-
-  it('finds the broker again when that was killed', async () => {
-    const node = await hub.enroll('patient');
-    const client = await hub.connect(node);
-    const closed = Promise.withResolvers<void>();
-    client.on('close', () => closed.resolve());
-    const before = hub.times('connected to the broker');
-    process.kill(hub.brokerPid, 'SIGKILL');
-    await closed.promise;
-    await hub.logged('connected to the broker', before + 1);
-    expect(hub.stderr).to.match(/the broker is away|broker: /); // by the end of the connection, or by its error
-    const again = await hub.connect(node);
-    await say(again, node, 'event', event(1));
-    await acknowledged(again, node, 1);
-    await again.endAsync();
-  });
-});

@@ -5,7 +5,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
+import { sql } from 'kysely';
 import { connectAsync, type IClientOptions, type MqttClient } from 'mqtt';
+import { readHubConfig } from '../../bin/hub/config.ts';
+import { openAnyDatabase } from '../../bin/hub/database/open.ts';
+import { placesIn } from '../../bin/hub/places.ts';
 import { certificateRequest, newCertificateKey } from '../../shared/certificates/request.ts';
 import { parseCode } from '../../shared/fleet/code.ts';
 import {
@@ -62,8 +66,9 @@ export class TestHub {
     this.operator = operator;
   }
 
-  static async start(): Promise<TestHub> {
-    const hub = await TestHub.init();
+  /** @param more as of `init` */
+  static async start(...more: readonly string[]): Promise<TestHub> {
+    const hub = await TestHub.init(...more);
     await hub.serve();
     return hub;
   }
@@ -138,6 +143,17 @@ export class TestHub {
   async stop(): Promise<void> {
     await this.kill('SIGTERM');
     await removeDir(join(this.folder, '..'));
+  }
+
+  /** What its database answers, asked beside it. */
+  async sql(text: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    const places = placesIn(this.folder);
+    const database = openAnyDatabase(places, await readHubConfig(places.config), () => undefined);
+    try {
+      return (await sql.raw<Record<string, unknown>>(text).execute(database.queries)).rows;
+    } finally {
+      await database.close();
+    }
   }
 
   /** The `svc-hub` command about this hub. */

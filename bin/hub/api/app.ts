@@ -50,7 +50,7 @@ interface AppOptions {
   /** By row id. */
   readonly handlers: Readonly<Record<string, HubHandler<HubRow>>>;
   /** Null for a credential that does not count. */
-  readonly authenticate: (credential: string) => Caller | null;
+  readonly authenticate: (credential: string) => Promise<Caller | null>;
   readonly budgets: Budgets;
   /** @returns the number of the record @throws ApiError E_AUDIT */
   readonly record: (entry: Entry) => number;
@@ -139,7 +139,7 @@ async function serve(
   };
   try {
     budgets.spend(peer, row.rate, RATES[row.rate]);
-    caller = authorize(options, row, peer, req.headers.authorization);
+    caller = await authorize(options, row, peer, req.headers.authorization);
     const id = idOf(req);
     const query = queryOf(req, validators.query);
     const body = await bodyOf(req, row, validators.body);
@@ -178,15 +178,15 @@ function whoIs(caller: Caller | null): { readonly principal: string; readonly pr
   return { principal: caller?.id ?? 'anonymous', principal_kind: caller?.kind ?? 'anonymous' };
 }
 
-function authorize(
+async function authorize(
   { authenticate, budgets }: AppOptions,
   row: HubRow,
   peer: string,
   header: string | undefined,
-): Caller | null {
+): Promise<Caller | null> {
   if (row.access === 'public') return null;
   const credential = BEARER.exec(header ?? '')?.[1];
-  const caller = credential === undefined ? null : authenticate(credential);
+  const caller = credential === undefined ? null : await authenticate(credential);
   if (caller === null) {
     // Not before: a stranger must not lock out those who come from the same address.
     if (credential !== undefined) budgets.failed(peer);

@@ -98,7 +98,7 @@ export function hubHandlers(parts: HandlerParts): Handlers {
       fleet: config.fleet,
       fleet_name: config.name,
     }),
-    'fleet.get': ({ caller }) => {
+    'fleet.get': async ({ caller }) => {
       const entries = seenBy(fleet, caller);
       return {
         fleet: config.fleet,
@@ -108,7 +108,7 @@ export function hubHandlers(parts: HandlerParts): Handlers {
         nodes: entries.length,
         online: entries.filter(({ online }) => online).length,
         alarms: entries.filter(({ alarm }) => alarm !== null).length,
-        policy_seq: policy.seq,
+        policy_seq: await policy.seq(),
         dropped: link.dropped,
       };
     },
@@ -141,34 +141,34 @@ export function hubHandlers(parts: HandlerParts): Handlers {
       await parts.forget(id);
       return { ended: id };
     },
-    'nodes.id.alarm.delete': ({ id, caller }) => {
+    'nodes.id.alarm.delete': async ({ id, caller }) => {
       entryFor(fleet, caller, id);
-      fleet.clearAlarm(id);
+      await fleet.clearAlarm(id);
       return entryFor(fleet, caller, id);
     },
-    'events.get': ({ query, caller }) => {
-      const found = events.list(query, caller.nodes);
+    'events.get': async ({ query, caller }) => {
+      const found = await events.list(query, caller.nodes);
       return { events: found, last: found.at(-1)?.id ?? query.after ?? 0 };
     },
-    'codes.post': ({ caller }) => newCode(parts, caller),
-    'credentials.post': ({ body, caller, changed }) => {
+    'codes.post': async ({ caller }) => newCode(parts, caller),
+    'credentials.post': async ({ body, caller, changed }) => {
       const { label, scopes, nodes = null } = body;
-      const { id, text } = parts.people.addCredential(caller, label, { scopes, nodes });
+      const { id, text } = await parts.people.addCredential(caller, label, { scopes, nodes });
       changed(id);
       return { id, credential: text };
     },
-    'credentials.get': ({ caller }) => ({ credentials: parts.people.credentials(caller) }),
+    'credentials.get': async ({ caller }) => ({ credentials: await parts.people.credentials(caller) }),
     'credentials.id.delete': async ({ id, caller }) => {
       await parts.people.endCredential(caller, id);
       return { ended: id };
     },
-    'operators.post': ({ body, caller, changed }) => {
+    'operators.post': async ({ body, caller, changed }) => {
       const { name, scopes, nodes = null } = body;
-      const { id, text } = parts.people.addOperator(caller, name, { scopes, nodes });
+      const { id, text } = await parts.people.addOperator(caller, name, { scopes, nodes });
       changed(id);
       return { id, credential: text };
     },
-    'operators.get': ({ caller }) => ({ operators: parts.people.operators(caller) }),
+    'operators.get': async ({ caller }) => ({ operators: await parts.people.operators(caller) }),
     'operators.id.delete': async ({ id, caller }) => {
       await parts.people.removeOperator(caller, id);
       return { ended: id };
@@ -200,12 +200,12 @@ function recordCall(
 }
 
 /** A code for one node, of those that its maker has. */
-export function newCode(
+export async function newCode(
   { codes, caHash }: Pick<HandlerParts, 'codes' | 'caHash'>,
   by: Pick<Caller, 'id' | 'nodes'>,
-): { readonly code: string; readonly expires_at: number } {
+): Promise<{ readonly code: string; readonly expires_at: number }> {
   const secret = newCodeSecret();
-  return { expires_at: codes.add(secret, by), code: formatCode({ caHash, secret }) };
+  return { expires_at: await codes.add(secret, by), code: formatCode({ caHash, secret }) };
 }
 
 function seenBy(fleet: Fleet, caller: Caller): readonly NodeEntry[] {

@@ -1,7 +1,5 @@
-import type { DatabaseSync } from 'node:sqlite';
 import { type Authority, issueCertificate } from '../../../shared/certificates/authority.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
-import { inTransaction } from '../../../shared/files/transaction.ts';
 import type { Enrolled, EnrollRequest } from '../../../shared/fleet/hub-api.ts';
 import { NotBelieved, verifyStatement } from '../../../shared/fleet/signed.ts';
 import { isNodeId } from '../../../shared/fleet/topics.ts';
@@ -9,10 +7,12 @@ import type { Renew } from '../../../shared/schemas/fleet-statements.ts';
 import { sees } from '../api/caller.ts';
 import type { BrokerRules } from '../broker/broker-rules.ts';
 import type { BrokerUrls } from '../config.ts';
+import type { Queries } from '../database/tables.ts';
 import type { Events } from '../fleet/events.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Codes } from '../stores/codes.ts';
 import type { Denied } from '../stores/denied.ts';
+import { useStatement } from '../stores/renewals.ts';
 import type { PolicyMaker } from './policy.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -20,7 +20,7 @@ const DAY_MS = 24 * 3600 * 1000;
 const NO_NODES: ReadonlySet<string> = new Set(['stream']);
 
 export interface EnrolmentOptions {
-  readonly db: DatabaseSync;
+  readonly db: Queries;
   readonly authority: Authority;
   readonly fleetId: string;
   readonly brokers: BrokerUrls;
@@ -50,18 +50,18 @@ export class Enrolment {
   async enroll(request: EnrollRequest): Promise<Enrolled> {
     const { db, codes, fleet, denied, events, rules } = this.#options;
     const { secret, device_id: id, csr } = request;
-    const code = codes.find(secret);
+    const code = await codes.find(secret);
     if (code === null) throw noCode();
     if (!isNodeId(id) || NO_NODES.has(id)) throw invalid('/device_id', `${id} cannot be the id of a node`);
     if (!sees(code, id)) throw new ApiError('E_CODE', `This code does not enrol ${id}.`);
     const certificate = await this.#certify(id, csr);
-    inTransaction(db, () => {
-      if (!codes.use(secret)) throw noCode();
-      fleet.store(request);
-      events.forget(id);
-      denied.remove(id);
+    await db.transaction().execute(async (on) => {
+      if (!(await codes.use(secret, on))) throw noCode();
+      await fleet.store(request, on);
+      await events.forget(id, on);
+      await denied.remove(id, on);
     });
-    fleet.reload(id);
+    await fleet.reload(id);
     await rules.apply();
     return this.#answer(id, certificate);
   }
@@ -76,19 +76,19 @@ export class Enrolment {
     const certificate = await this.#certify(node, csr);
     // Again with the node's present key: it may have been removed meanwhile.
     if (!fleet.has(node)) throw unknownKey();
-    useUp(db, node, jti, now());
+    await useUp(db, node, jti, now());
     return { node, answer: await this.#answer(node, certificate) };
   }
 
   /** @throws the database's error; or that of the rules, and then the node is gone, but not cut off before the next start */
   async remove(id: string): Promise<void> {
     const { db, fleet, denied, events, rules } = this.#options;
-    inTransaction(db, () => {
-      fleet.erase(id);
-      denied.add(id);
-      events.forget(id);
+    await db.transaction().execute(async (on) => {
+      await fleet.erase(id, on);
+      await denied.add([id], on);
+      await events.forget(id, on);
     });
-    fleet.reload(id);
+    await fleet.reload(id);
     await rules.apply();
   }
 
@@ -133,12 +133,9 @@ export function checkClock(at: number, now: number): void {
 }
 
 /** A statement of a node counts once. @throws ApiError E_INVALID_VALUE */
-export function useUp(db: DatabaseSync, node: string, jti: string, now: number): void {
-  db.prepare('DELETE FROM renewals WHERE at < ?').run(now - 2 * DAY_MS);
-  const { changes } = db
-    .prepare('INSERT OR IGNORE INTO renewals (node, jti, at) VALUES (?, ?, ?)')
-    .run(node, jti, now);
-  if (changes !== 1) throw invalid('/statement', 'it was used already; sign a new one');
+export async function useUp(db: Queries, node: string, jti: string, now: number): Promise<void> {
+  if (!(await useStatement(db, { node, jti, at: now }, now - 2 * DAY_MS)))
+    throw invalid('/statement', 'it was used already; sign a new one');
 }
 
 /** Who a statement says that it is by, before that is verified. */

@@ -1,14 +1,15 @@
-import type { DatabaseSync } from 'node:sqlite';
+import { sql } from 'kysely';
 import { Serial } from '../../../shared/async/serial.ts';
+import type { Queries } from '../database/tables.ts';
 import type { Denied } from '../stores/denied.ts';
-import { number } from '../stores/grant-columns.ts';
+import { readMeta } from '../stores/meta.ts';
 import type { Signer } from './signer.ts';
 
 const SEQ = 'policy_seq';
 
 /** The hub's policy: its keys and the credentials that it has ended. Nodes keep the one with the highest number. */
 export class PolicyMaker {
-  readonly #db: DatabaseSync;
+  readonly #db: Queries;
   readonly #fleet: string;
   readonly #signer: Signer;
   readonly #denied: Denied;
@@ -16,7 +17,7 @@ export class PolicyMaker {
   readonly #turn = new Serial();
   #current: string | null = null;
 
-  constructor(db: DatabaseSync, fleet: string, signer: Signer, denied: Denied, now: () => number) {
+  constructor(db: Queries, fleet: string, signer: Signer, denied: Denied, now: () => number) {
     this.#db = db;
     this.#fleet = fleet;
     this.#signer = signer;
@@ -25,9 +26,8 @@ export class PolicyMaker {
   }
 
   /** 0 before the first. */
-  get seq(): number {
-    const row = this.#db.prepare('SELECT value FROM meta WHERE key = ?').get(SEQ);
-    return row === undefined ? 0 : number(row, 'value');
+  async seq(): Promise<number> {
+    return (await readMeta(this.#db, SEQ)) ?? 0;
   }
 
   /** The newest. */
@@ -42,12 +42,26 @@ export class PolicyMaker {
   async renew(): Promise<string> {
     return this.#turn.run(async () => {
       const iat = Math.floor(this.#now() / 1000);
-      const seq = Math.max(this.seq + 1, iat);
-      this.#db.prepare('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)').run(SEQ, seq);
+      const seq = await this.#next(iat);
       const keys = [...this.#signer.publicKeys];
-      const revoked = [...this.#denied.revoked()];
+      const revoked = [...(await this.#denied.revoked())];
       this.#current = await this.#signer.sign('svc-policy', { fleet: this.#fleet, seq, iat, keys, revoked });
       return this.#current;
     });
+  }
+
+  /** In one statement: no two hubs get the same. @param least it is at least that */
+  async #next(least: number): Promise<number> {
+    const { value } = await this.#db
+      .insertInto('meta')
+      .values({ key: SEQ, value: least })
+      .onConflict((conflict) =>
+        conflict.column('key').doUpdateSet({
+          value: sql<number>`CASE WHEN meta.value < ${sql.val(least)} THEN ${sql.val(least)} ELSE meta.value + 1 END`,
+        }),
+      )
+      .returning('value')
+      .executeTakeFirstOrThrow();
+    return value;
   }
 }

@@ -16,6 +16,11 @@ export class Signer {
   readonly #kid: string;
   readonly publicKeys: readonly PublicJwk[];
 
+  /** RFC 7638 thumbprint of the key that signs. */
+  get kid(): string {
+    return this.#kid;
+  }
+
   private constructor(key: KeyObject, kid: string, publicKeys: readonly PublicJwk[]) {
     this.#key = key;
     this.#kid = kid;
@@ -43,10 +48,18 @@ export async function addSigningKey(file: string): Promise<number> {
   return keys.length + 1;
 }
 
-/** Removes the oldest key: nodes that have not heard of the next one must enrol again. @returns how many there are now */
-export async function retireSigningKey(file: string): Promise<number> {
+/**
+ * Removes the oldest key: nodes that have not heard of the next one must enrol again.
+ * @param before is told the thumbprint of the key that will sign, while the file is as it was @returns how many there are now
+ */
+export async function retireSigningKey(
+  file: string,
+  before: (kid: string) => Promise<void>,
+): Promise<number> {
   const keys = await keysIn(file);
-  if (keys.length < 2) throw new Error(`${file} has only one key; add the next one first`);
+  const [, next] = keys;
+  if (next === undefined) throw new Error(`${file} has only one key; add the next one first`);
+  await before(await thumbprint(publicJwk(createPrivateKey(next))));
   await writeAtomic(file, keys.slice(1).join(''));
   return keys.length - 1;
 }

@@ -1,8 +1,8 @@
-import type { DatabaseSync } from 'node:sqlite';
 import type { TurnGrant } from '../../../shared/fleet/hub-api.ts';
 import { NotBelieved, verifyStatement } from '../../../shared/fleet/signed.ts';
 import { turnCredentials } from '../../../shared/video/turn-credentials.ts';
 import type { HubConfig } from '../config.ts';
+import type { Queries } from '../database/tables.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { checkClock, claimedNode, unknownKey, useUp } from './enrolment.ts';
 
@@ -10,7 +10,7 @@ import { checkClock, claimedNode, unknownKey, useUp } from './enrolment.ts';
 const NONE_S = 3600;
 
 interface TurnOptions {
-  readonly db: DatabaseSync;
+  readonly db: Queries;
   readonly fleet: Pick<Fleet, 'keyOf'>;
   readonly turn: HubConfig['turn'];
   /** Wall clock, ms. */
@@ -39,7 +39,7 @@ export class Turn {
     );
     const { node, at, jti } = payload;
     checkClock(at, now());
-    useUp(db, node, jti, now());
+    await useUp(db, node, jti, now());
     if (turn === undefined) return { node, answer: { ice_servers: [], ttl_s: NONE_S } };
     const { urls, secret, ttl_s: ttl } = turn;
     const credentials = turnCredentials(secret, node, now() / 1000 + ttl);

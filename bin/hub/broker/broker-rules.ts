@@ -31,7 +31,7 @@ export class BrokerRules {
   async apply(): Promise<void> {
     await this.#turn.run(async () => {
       const { fleet, file, denied } = this.#options;
-      const text = mosquittoAcl(fleet, denied.list());
+      const text = mosquittoAcl(fleet, await denied.list());
       if (text === this.#written) return;
       await writeAtomic(file, text, 0o644);
       this.#written = text;

@@ -1,11 +1,11 @@
-import type { DatabaseSync } from 'node:sqlite';
 import type { FromSchema } from 'json-schema-to-ts';
-import { inTransaction } from '../../../shared/files/transaction.ts';
+import { type Selectable, type SelectQueryBuilder, sql } from 'kysely';
 import type { FleetEvent } from '../../../shared/fleet/told.ts';
 import { parseJson, recordOf } from '../../../shared/member.ts';
 import type { Ack } from '../../../shared/schemas/fleet-statements.ts';
 import type { EventsQuery, eventList } from '../api/schemas.ts';
-import { type DbRow, number, text } from '../stores/grant-columns.ts';
+import type { Queries, Tables } from '../database/tables.ts';
+import { readMeta, writeMeta } from '../stores/meta.ts';
 
 type StoredEvent = FromSchema<typeof eventList>['events'][number];
 
@@ -17,6 +17,9 @@ const MAX_STREAMS = 8;
 const PRUNE = 5000;
 const HOUR_MS = 3600 * 1000;
 const DAY_MS = 24 * HOUR_MS;
+/** Rows of one statement. */
+const ROWS = 500;
+const BYTES = sql<number>`octet_length(detail)`;
 /** Of the table meta: up to when events were deleted for their age. */
 const UNTIL = 'events_until';
 
@@ -49,111 +52,110 @@ interface Used {
   bytes: number;
 }
 
+interface EventsOptions {
+  readonly db: Queries;
+  /** Wall clock, and monotonic, ms. */
+  readonly now: () => number;
+  readonly monotonic: () => number;
+  readonly retention: Retention;
+}
+
 /**
  * Events of nodes, each stored once and in order. A node sends the next one when the one before is acknowledged, so a gap in the
  * numbers is what its full queue has dropped.
  */
 export class Events {
-  readonly #db: DatabaseSync;
+  readonly #db: Queries;
   readonly #now: () => number;
   readonly #monotonic: () => number;
   readonly #retention: Retention;
   /** By node, its streams by name, newest last. */
   readonly #streams = new Map<string, Map<string, Stream>>();
   #waiting: Waiting[] = [];
-  readonly #due = new Set<Stream>();
   /** By node, of those that said something since the start. */
   readonly #used = new Map<string, Used>();
   /** Up to when events were deleted for their age (wall clock, ms), and when that was (monotonic, ms). */
   #aged: { readonly until: number | null; readonly at: number };
   #storedUntil: number;
 
-  /** @param now wall clock, ms. @param monotonic ms */
-  constructor(db: DatabaseSync, now: () => number, monotonic: () => number, retention: Retention) {
+  private constructor({ db, now, monotonic, retention }: EventsOptions, until: number | null) {
     this.#db = db;
     this.#now = now;
     this.#monotonic = monotonic;
-    const row = db.prepare('SELECT value FROM meta WHERE key = ?').get(UNTIL);
-    const until = row === undefined ? null : number(row, 'value');
     this.#aged = { until, at: monotonic() };
     this.#storedUntil = until ?? 0;
     this.#retention = retention;
   }
 
+  static async open(options: EventsOptions): Promise<Events> {
+    return new Events(options, await readMeta(options.db, UNTIL));
+  }
+
   take(node: string, event: FleetEvent): void {
-    const stream = this.#streamOf(node, event.stream);
-    if (event.seq <= stream.seq) {
-      this.#due.add(stream); // a repeat: the acknowledgement was lost, or is under way
-      return;
-    }
-    if (this.#waiting.length >= MAX_WAITING) return;
-    this.#waiting.push({ node, event, at: this.#now() });
-    stream.seq = event.seq;
-    this.#due.add(stream);
+    if (this.#waiting.length < MAX_WAITING) this.#waiting.push({ node, event, at: this.#now() });
   }
 
   /**
    * Stores what has come.
    * @returns what may be acknowledged now
-   * @throws SQLite's error: nothing of it is stored, and the nodes send it again
+   * @throws the database's error: nothing of it is stored, and the nodes send it again
    */
-  commit(): readonly Ack[] {
+  async commit(): Promise<readonly Ack[]> {
     const waiting = this.#waiting;
-    const due = [...this.#due];
     this.#waiting = [];
-    this.#due.clear();
-    if (waiting.length > 0) {
-      try {
-        inTransaction(this.#db, () => this.#insert(waiting, due));
-      } catch (error) {
-        this.#streams.clear(); // read again: what is stored counts
-        this.#used.clear();
-        throw error;
+    if (waiting.length === 0) return [];
+    try {
+      const due = new Set<Stream>();
+      const fresh: Waiting[] = [];
+      for (const each of waiting) {
+        const stream = await this.#streamOf(each.node, each.event.stream);
+        due.add(stream); // a repeat too: the acknowledgement was lost, or is under way
+        if (each.event.seq <= stream.seq) continue;
+        stream.seq = each.event.seq;
+        fresh.push(each);
       }
+      if (fresh.length > 0) await this.#insert(fresh, [...due]);
+      return [...due].map(({ node, stream, seq }) => ({ node, stream, seq }));
+    } catch (error) {
+      this.#streams.clear(); // read again: what is stored counts
+      this.#used.clear();
+      throw error;
     }
-    return due.map(({ node, stream, seq }) => ({ node, stream, seq }));
   }
 
-  list({ node, after, limit }: EventsQuery, nodes: readonly string[] | null): readonly StoredEvent[] {
-    const where: string[] = [];
-    const values: (string | number)[] = [];
-    if (node !== undefined) {
-      where.push('node = ?');
-      values.push(node);
-    }
-    if (nodes !== null) {
-      where.push('node IN (SELECT value FROM json_each(?))');
-      values.push(JSON.stringify(nodes));
-    }
-    if (after !== undefined) {
-      where.push('id > ?');
-      values.push(after);
-    }
-    const filter = where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`;
-    const order = after === undefined ? 'DESC' : 'ASC';
-    const rows = this.#db
-      .prepare(`SELECT * FROM events ${filter} ORDER BY id ${order} LIMIT ?`)
-      .all(...values, limit)
-      .map(stored);
-    return after === undefined ? rows.toReversed() : rows;
+  async list(
+    { node, after, limit }: EventsQuery,
+    nodes: readonly string[] | null,
+  ): Promise<readonly StoredEvent[]> {
+    let query = this.#db.selectFrom('events').selectAll().limit(limit);
+    if (node !== undefined) query = query.where('node', '=', node);
+    if (nodes !== null) query = query.where('node', 'in', nodes.length === 0 ? [''] : nodes);
+    if (after !== undefined) query = query.where('id', '>', after);
+    const rows = await query.orderBy('id', after === undefined ? 'desc' : 'asc').execute();
+    const found = rows.map(stored);
+    return after === undefined ? found.toReversed() : found;
   }
 
   /** A part of what is too old or too many. @returns whether there may be more */
-  prune(): boolean {
+  async prune(): Promise<boolean> {
     const { max } = this.#retention;
-    const deleted = this.#delete(
-      `SELECT id FROM events WHERE id <= (SELECT max(id) FROM events) - ?
-       OR (received_at < ? AND id < (SELECT min(id) FROM events) + ?) ORDER BY id LIMIT ?`,
-      max,
-      this.#tooOld(),
-      PRUNE,
-      PRUNE,
+    const tooOld = await this.#tooOld();
+    const ends = await this.#db
+      .selectFrom('events')
+      .select(({ fn }) => [fn.min('id').as('first'), fn.max('id').as('last')])
+      .executeTakeFirst();
+    const first = Number(ends?.first ?? 0);
+    const last = Number(ends?.last ?? 0);
+    const deleted = await this.#delete(
+      this.#ids(PRUNE).where(({ eb, or, and }) =>
+        or([eb('id', '<=', last - max), and([eb('received_at', '<', tooOld), eb('id', '<', first + PRUNE)])]),
+      ),
     );
     return deleted >= PRUNE;
   }
 
   /** Deletes the oldest of nodes that have more than their share. @returns these nodes */
-  pruneShares(): readonly string[] {
+  async pruneShares(): Promise<readonly string[]> {
     const most = Math.max(SHARE_MIN, Math.floor(this.#retention.max * SHARE));
     const over = [...this.#used].filter(([, { events, bytes }]) => events > most || bytes > SHARE_BYTES);
     for (const [node, used] of over) {
@@ -161,40 +163,42 @@ export class Events {
         used.events - most,
         Math.ceil((used.events * (used.bytes - SHARE_BYTES)) / used.bytes),
       );
-      this.#delete(
-        'SELECT id FROM events WHERE node = ? ORDER BY id LIMIT ?',
-        node,
-        Math.min(tooMany, PRUNE),
-      );
+      await this.#delete(this.#ids(Math.min(tooMany, PRUNE)).where('node', '=', node));
     }
     return over.map(([node]) => node);
   }
 
-  /** @param ids a query. @returns how many */
-  #delete(ids: string, ...values: readonly (string | number)[]): number {
-    const rows = this.#db
-      .prepare(`DELETE FROM events WHERE id IN (${ids}) RETURNING node, octet_length(detail) AS bytes`)
-      .all(...values);
-    for (const row of rows) {
-      const used = this.#used.get(text(row, 'node'));
+  /** The oldest. */
+  #ids(limit: number): SelectQueryBuilder<Tables, 'events', { id: number }> {
+    return this.#db.selectFrom('events').select('id').orderBy('id').limit(limit);
+  }
+
+  /** @returns how many */
+  async #delete(ids: SelectQueryBuilder<Tables, 'events', { id: number }>): Promise<number> {
+    const rows = await this.#db
+      .deleteFrom('events')
+      .where('id', 'in', ids)
+      .returning(['node', BYTES.as('bytes')])
+      .execute();
+    for (const { node, bytes } of rows) {
+      const used = this.#used.get(node);
       if (used === undefined) continue;
       used.events--;
-      used.bytes -= number(row, 'bytes');
+      used.bytes -= bytes;
     }
     return rows.length;
   }
 
   /** Counted once, when a node says something for the first time since the start. */
-  #usedBy(node: string): Used {
+  async #usedBy(node: string): Promise<Used> {
     const known = this.#used.get(node);
     if (known !== undefined) return known;
-    const row = this.#db
-      .prepare('SELECT count(*) AS events, total(octet_length(detail)) AS bytes FROM events WHERE node = ?')
-      .get(node);
-    const used =
-      row === undefined
-        ? { events: 0, bytes: 0 }
-        : { events: number(row, 'events'), bytes: number(row, 'bytes') };
+    const row = await this.#db
+      .selectFrom('events')
+      .select(({ fn }) => [fn.countAll<number>().as('events'), fn.sum<number | null>(BYTES).as('bytes')])
+      .where('node', '=', node)
+      .executeTakeFirst();
+    const used = { events: Number(row?.events ?? 0), bytes: Number(row?.bytes ?? 0) };
     this.#used.set(node, used);
     return used;
   }
@@ -204,74 +208,92 @@ export class Events {
    * jumped ahead deletes no more in a day than the events of a day. After a time in which the hub was off, events stay for longer by
    * as much, up to the most that it keeps.
    */
-  #tooOld(): number {
-    const oldest = this.#db.prepare('SELECT received_at FROM events ORDER BY id LIMIT 1').get();
+  async #tooOld(): Promise<number> {
+    const oldest = await this.#db
+      .selectFrom('events')
+      .select('received_at')
+      .orderBy('id')
+      .limit(1)
+      .executeTakeFirst();
     const at = this.#monotonic();
     const wanted = this.#now() - this.#retention.days * DAY_MS;
-    const from = this.#aged.until ?? (oldest === undefined ? wanted : number(oldest, 'received_at'));
+    const from = this.#aged.until ?? oldest?.received_at ?? wanted;
     const until = oldest === undefined ? wanted : Math.min(wanted, from + (at - this.#aged.at));
     this.#aged = { until, at };
-    if (Math.abs(until - this.#storedUntil) > HOUR_MS) this.#storeUntil(until);
+    if (Math.abs(until - this.#storedUntil) > HOUR_MS) await this.#storeUntil(until);
     return until;
   }
 
-  #storeUntil(until: number): void {
-    this.#db.prepare('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)').run(UNTIL, Math.floor(until));
+  async #storeUntil(until: number): Promise<void> {
+    await writeMeta(this.#db, UNTIL, Math.floor(until));
     this.#storedUntil = until;
   }
 
-  /** Its events stay for those who look into them; enrolled again, it may begin anew. */
-  forget(node: string): void {
+  /** Its events stay for those who look into them; enrolled again, it may begin anew. @param on a transaction */
+  async forget(node: string, on: Queries): Promise<void> {
     this.#streams.delete(node);
     this.#used.delete(node);
-    this.#db.prepare('DELETE FROM streams WHERE node = ?').run(node);
+    await on.deleteFrom('streams').where('node', '=', node).execute();
   }
 
-  #insert(waiting: readonly Waiting[], due: readonly Stream[]): void {
-    const insert = this.#db.prepare(
-      'INSERT OR IGNORE INTO events (node, stream, seq, at, received_at, kind, detail) VALUES (?, ?, ?, ?, ?, ?, ?)',
-    );
-    for (const { node, event, at } of waiting) {
-      const used = this.#usedBy(node);
-      const detail = JSON.stringify(event.detail);
-      const { changes } = insert.run(node, event.stream, event.seq, event.at, at, event.kind, detail);
-      if (changes === 0) continue;
-      used.events++;
-      used.bytes += Buffer.byteLength(detail);
-    }
-    const raise = this.#db.prepare(
-      'INSERT INTO streams (node, stream, seq) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET seq = excluded.seq',
-    );
-    for (const { node, stream, seq } of due) raise.run(node, stream, seq);
-  }
-
-  #streamOf(node: string, name: string): Stream {
-    const streams = this.#streams.get(node) ?? new Map<string, Stream>();
-    this.#streams.set(node, streams);
-    let stream = streams.get(name);
-    if (stream === undefined) {
-      const row = this.#db.prepare('SELECT seq FROM streams WHERE node = ? AND stream = ?').get(node, name);
-      stream = { node, stream: name, seq: row === undefined ? 0 : number(row, 'seq') };
-      streams.set(name, stream);
-      const [oldest] = streams.keys();
-      if (streams.size > MAX_STREAMS && oldest !== undefined) {
-        streams.delete(oldest);
-        this.#db.prepare('DELETE FROM streams WHERE node = ? AND stream = ?').run(node, oldest);
+  async #insert(fresh: readonly Waiting[], due: readonly Stream[]): Promise<void> {
+    for (const { node } of fresh) await this.#usedBy(node);
+    const rows = fresh.map(({ node, event: { stream, seq, at, kind, detail }, at: received_at }) => ({
+      node,
+      stream,
+      seq,
+      at,
+      received_at,
+      kind,
+      detail: JSON.stringify(detail),
+    }));
+    await this.#db.transaction().execute(async (on) => {
+      for (let from = 0; from < rows.length; from += ROWS) {
+        const stored = await on
+          .insertInto('events')
+          .values(rows.slice(from, from + ROWS))
+          .onConflict((conflict) => conflict.columns(['node', 'stream', 'seq']).doNothing())
+          .returning(['node', BYTES.as('bytes')])
+          .execute();
+        for (const { node, bytes } of stored) {
+          const used = this.#used.get(node);
+          if (used === undefined) continue;
+          used.events++;
+          used.bytes += bytes;
+        }
       }
+      for (let from = 0; from < due.length; from += ROWS)
+        await on
+          .insertInto('streams')
+          .values(due.slice(from, from + ROWS).map(({ node, stream, seq }) => ({ node, stream, seq })))
+          .onConflict((conflict) =>
+            conflict.columns(['node', 'stream']).doUpdateSet(({ ref }) => ({ seq: ref('excluded.seq') })),
+          )
+          .execute();
+    });
+  }
+
+  async #streamOf(node: string, name: string): Promise<Stream> {
+    const known = this.#streams.get(node)?.get(name);
+    if (known !== undefined) return known;
+    const row = await this.#db
+      .selectFrom('streams')
+      .select('seq')
+      .where('node', '=', node)
+      .where('stream', '=', name)
+      .executeTakeFirst();
+    const stream = { node, stream: name, seq: row?.seq ?? 0 };
+    const streams = this.#streams.get(node) ?? new Map<string, Stream>();
+    this.#streams.set(node, streams.set(name, stream));
+    const [oldest] = streams.keys();
+    if (streams.size > MAX_STREAMS && oldest !== undefined) {
+      streams.delete(oldest);
+      await this.#db.deleteFrom('streams').where('node', '=', node).where('stream', '=', oldest).execute();
     }
     return stream;
   }
 }
 
-function stored(row: DbRow): StoredEvent {
-  return {
-    id: number(row, 'id'),
-    node: text(row, 'node'),
-    stream: text(row, 'stream'),
-    seq: number(row, 'seq'),
-    at: number(row, 'at'),
-    received_at: number(row, 'received_at'),
-    kind: text(row, 'kind'),
-    detail: { ...recordOf(parseJson(text(row, 'detail'))) },
-  };
+function stored({ detail, ...event }: Selectable<Tables['events']>): StoredEvent {
+  return { ...event, detail: { ...recordOf(parseJson(detail)) } };
 }

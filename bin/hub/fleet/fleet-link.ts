@@ -107,10 +107,10 @@ export class FleetLink {
   async start(): Promise<void> {
     const { events, fleet, log } = this.#options;
     this.#timers = [
-      every(SAVE_MS, 'nodes', () => fleet.save()),
-      every(PRUNE_MS, 'retention', () => {
-        events.prune();
-        for (const node of events.pruneShares()) this.#floods(node);
+      every(SAVE_MS, 'nodes', async () => fleet.save()),
+      every(PRUNE_MS, 'retention', async () => {
+        await events.prune();
+        for (const node of await events.pruneShares()) this.#floods(node);
       }),
     ];
     this.#retry.start();
@@ -126,7 +126,7 @@ export class FleetLink {
   async stop(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     await this.#commit();
-    this.#options.fleet.save();
+    await this.#options.fleet.save();
     await this.#close();
   }
 
@@ -360,7 +360,7 @@ export class FleetLink {
       if (this.#commitTimer !== null) clearTimeout(this.#commitTimer);
       this.#commitTimer = null;
       // Where the broker is away, the node sends it again, and is acknowledged then.
-      const due = events.commit().filter(({ node }) => this.connected && fleet.has(node));
+      const due = (await events.commit()).filter(({ node }) => this.connected && fleet.has(node));
       await Promise.all(due.map(async (ack) => this.#acknowledge(ack)));
     });
   }

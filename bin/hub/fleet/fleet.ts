@@ -1,10 +1,10 @@
-import type { DatabaseSync } from 'node:sqlite';
-import { inTransaction } from '../../../shared/files/transaction.ts';
+import type { Selectable } from 'kysely';
+import { contained } from '../../../shared/async/every.ts';
 import type { EnrollRequest, NodeEntry } from '../../../shared/fleet/hub-api.ts';
 import type { NodeStatus, Presence } from '../../../shared/fleet/told.ts';
 import { type JsonObject, parseJson, recordOf } from '../../../shared/member.ts';
 import type { PublicJwk } from '../../../shared/schemas/fleet-statements.ts';
-import { type DbRow, number, numberOrNull, text, textOrNull } from '../stores/grant-columns.ts';
+import type { Queries, Tables } from '../database/tables.ts';
 
 const TWIN =
   'Two machines are connected with the key of this node, in turns. One is a copy: enrol the right one again, and look for the other.';
@@ -14,6 +14,9 @@ const AUDIT_BACK =
 
 const FLOOD =
   'This node sends more events than the hub takes of one node, or has more in its store than its share: it is delayed, and its oldest events go first. Look what it reports.';
+
+/** Nodes that are written in one transaction. */
+const BATCH = 500;
 
 interface Known {
   name: string;
@@ -55,20 +58,30 @@ type FleetListener = (id: string) => void;
 
 /** Every enrolled node and the newest of what it said: in memory, and in the database what outlives the hub. */
 export class Fleet {
-  readonly #db: DatabaseSync;
+  readonly #db: Queries;
   readonly #now: () => number;
   readonly #nodes = new Map<string, Known>();
   /** By id, for pages of the list; null: to be made again. */
   #order: readonly string[] | null = null;
   readonly #unsaved = new Set<string>();
+  /** Of nodes whose alarm has changed. */
+  readonly #alarms = new Set<string>();
   readonly #listeners = new Set<FleetListener>();
   readonly #telemetryListeners = new Set<TelemetryListener>();
+  /** A database that fails is asked again with the next `save`. */
+  readonly #writeAlarms = contained('alarms', async () => this.saveAlarms());
 
-  /** @param now wall clock, ms */
-  constructor(db: DatabaseSync, now: () => number) {
+  private constructor(db: Queries, now: () => number) {
     this.#db = db;
     this.#now = now;
-    for (const row of db.prepare('SELECT * FROM nodes').all()) this.#nodes.set(text(row, 'id'), known(row));
+  }
+
+  /** @param now wall clock, ms */
+  static async open(db: Queries, now: () => number): Promise<Fleet> {
+    const fleet = new Fleet(db, now);
+    for (const row of await db.selectFrom('nodes').selectAll().execute())
+      fleet.#nodes.set(row.id, known(row));
+    return fleet;
   }
 
   get size(): number {
@@ -116,23 +129,23 @@ export class Fleet {
     return { telemetry, telemetry_at };
   }
 
-  /** Adds it to the database, or replaces its key: an earlier one counts no longer. `reload` follows the transaction. */
-  store({ device_id: id, name, profile, version, signing_key: key }: EnrollRequest): void {
-    this.#db
-      .prepare(
-        'INSERT OR REPLACE INTO nodes (id, name, profile, version, enrolled_at, key) VALUES (?, ?, ?, ?, ?, ?)',
-      )
-      .run(id, name, profile, version, this.#now(), key.x);
+  /** Adds it to the database, or replaces its key: an earlier one counts no longer. @param on a transaction; `reload` follows it */
+  async store(request: EnrollRequest, on: Queries): Promise<void> {
+    const { device_id: id, name, profile, version, signing_key: key } = request;
+    const anew = { seen_at: null, status: null, alarm: null };
+    const row = { id, name, profile, version, enrolled_at: this.#now(), key: key.x, ...anew };
+    await this.erase(id, on);
+    await on.insertInto('nodes').values(row).execute();
   }
 
-  /** Deletes it from the database. `reload` follows the transaction. */
-  erase(id: string): void {
-    this.#db.prepare('DELETE FROM nodes WHERE id = ?').run(id);
+  /** Deletes it from the database. @param on a transaction; `reload` follows it */
+  async erase(id: string, on: Queries): Promise<void> {
+    await on.deleteFrom('nodes').where('id', '=', id).execute();
   }
 
   /** What the database has of it now. */
-  reload(id: string): void {
-    const row = this.#db.prepare('SELECT * FROM nodes WHERE id = ?').get(id);
+  async reload(id: string): Promise<void> {
+    const row = await this.#db.selectFrom('nodes').selectAll().where('id', '=', id).executeTakeFirst();
     if (row === undefined) this.#nodes.delete(id);
     else this.#nodes.set(id, known(row));
     this.#unsaved.delete(id);
@@ -208,11 +221,14 @@ export class Fleet {
     return true;
   }
 
-  clearAlarm(id: string): void {
+  /** @throws the database's error; then it is tried again with the next `save` */
+  async clearAlarm(id: string): Promise<void> {
     const node = this.#nodes.get(id);
     if (node === undefined) return;
-    this.#alarm(id, node, null);
+    node.alarm = null;
+    this.#alarms.add(id);
     this.#changed(id);
+    await this.saveAlarms();
   }
 
   /** Nobody is known to be there: the broker says anew who is, when the hub subscribes. */
@@ -224,21 +240,40 @@ export class Fleet {
     }
   }
 
-  /** Writes what has changed since the last time. @throws SQLite's error; then it is tried again */
-  save(): void {
-    if (this.#unsaved.size === 0) return;
-    const update = this.#db.prepare(
-      'UPDATE nodes SET name = ?, profile = ?, version = ?, seen_at = ?, status = ? WHERE id = ?',
-    );
-    inTransaction(this.#db, () => {
-      for (const id of this.#unsaved) {
-        const node = this.#nodes.get(id);
-        if (node === undefined) continue;
-        const status = node.status === null ? null : JSON.stringify(node.status);
-        update.run(node.name, node.profile, node.version, node.seen_at, status, id);
-      }
-    });
+  /** Writes what has changed since the last time. @throws the database's error; then it is tried again */
+  async save(): Promise<void> {
+    await this.saveAlarms();
+    const ids = [...this.#unsaved];
     this.#unsaved.clear();
+    try {
+      for (let at = 0; at < ids.length; at += BATCH) await this.#write(ids.slice(at, at + BATCH));
+    } catch (error) {
+      for (const id of ids) this.#unsaved.add(id);
+      throw error;
+    }
+  }
+
+  /** @throws the database's error; then it is tried again */
+  async saveAlarms(): Promise<void> {
+    for (const id of this.#alarms) {
+      const alarm = this.#nodes.get(id)?.alarm ?? null;
+      await this.#db.updateTable('nodes').set({ alarm }).where('id', '=', id).execute();
+      if ((this.#nodes.get(id)?.alarm ?? null) === alarm) this.#alarms.delete(id);
+    }
+  }
+
+  async #write(ids: readonly string[]): Promise<void> {
+    const rows = ids.flatMap((id) => {
+      const node = this.#nodes.get(id);
+      if (node === undefined) return [];
+      const { name, profile, version, seen_at } = node;
+      const status = node.status === null ? null : JSON.stringify(node.status);
+      return [{ id, set: { name, profile, version, seen_at, status } }];
+    });
+    if (rows.length === 0) return;
+    await this.#db.transaction().execute(async (on) => {
+      for (const { id, set } of rows) await on.updateTable('nodes').set(set).where('id', '=', id).execute();
+    });
   }
 
   #twin(id: string, node: Known): boolean {
@@ -247,10 +282,11 @@ export class Fleet {
     return true;
   }
 
-  /** At once: it must not be forgotten. */
-  #alarm(id: string, node: Known, alarm: string | null): void {
-    this.#db.prepare('UPDATE nodes SET alarm = ? WHERE id = ?').run(alarm, id);
+  /** Written at once: it must not be forgotten. */
+  #alarm(id: string, node: Known, alarm: string): void {
     node.alarm = alarm;
+    this.#alarms.add(id);
+    this.#writeAlarms();
   }
 
   #changed(id: string): void {
@@ -270,22 +306,22 @@ function isBehind(now: AuditHead | null, before: AuditHead | null): boolean {
   return now.seq < before.seq || (now.seq === before.seq && now.hash !== before.hash);
 }
 
-function known(row: DbRow): Known {
-  const status = textOrNull(row, 'status');
+function known(row: Selectable<Tables['nodes']>): Known {
+  const { status } = row;
   return {
-    name: text(row, 'name'),
-    profile: text(row, 'profile') === 'drone' ? 'drone' : 'ground-station',
-    version: text(row, 'version'),
-    enrolled_at: number(row, 'enrolled_at'),
-    signing_key: { kty: 'OKP', crv: 'Ed25519', x: text(row, 'key') },
+    name: row.name,
+    profile: row.profile === 'drone' ? 'drone' : 'ground-station',
+    version: row.version,
+    enrolled_at: row.enrolled_at,
+    signing_key: { kty: 'OKP', crv: 'Ed25519', x: row.key },
     online: false,
-    seen_at: numberOrNull(row, 'seen_at'),
+    seen_at: row.seen_at,
     status: status === null ? null : recordOf(parseJson(status)),
     // When it came is not stored: what is retained at the broker comes again.
     status_at: null,
     telemetry: null,
     telemetry_at: null,
-    alarm: textOrNull(row, 'alarm'),
+    alarm: row.alarm,
     sessions: new Alternation(),
     boots: new Alternation(),
   };

@@ -48,7 +48,7 @@ interface LiveStreamsOptions {
   readonly signer: Signer;
   readonly link: Pick<FleetLink, 'sendOnce'>;
   /** Whether a credential still counts. */
-  readonly isValid: (caller: Caller) => boolean;
+  readonly isValid: (caller: Caller) => Promise<boolean>;
   /** Wall clock, and monotonic, ms. */
   readonly now: () => number;
   readonly monotonic: () => number;
@@ -76,7 +76,7 @@ export class LiveStreams {
     this.#unlisten = this.#options.fleet.onTelemetry((id) => this.#came('telemetry', id));
     this.#timers = [
       every(TELL_MS, 'live', async () => this.#tell(this.#wanted())),
-      every(CHECK_MS, 'live', () => this.#check()),
+      every(CHECK_MS, 'live', async () => this.#check()),
     ];
   }
 
@@ -195,12 +195,12 @@ export class LiveStreams {
     }
   }
 
-  #check(): void {
+  async #check(): Promise<void> {
     const { fleet, isValid, monotonic } = this.#options;
-    for (const { caller, res, nodes, stuckSince, until } of this.#lookers) {
+    for (const { caller, res, nodes, stuckSince, until } of [...this.#lookers]) {
       const gone = [...nodes].some((id) => !fleet.has(id));
       if (stuckSince !== null && monotonic() - stuckSince > STUCK_MS) res.destroy();
-      else if (gone || !isValid(caller) || monotonic() > until) res.end();
+      else if (gone || monotonic() > until || !(await isValid(caller))) res.end();
       else if (!res.writableNeedDrain) res.write(': still here\n\n');
     }
   }

@@ -25,13 +25,13 @@ interface Listener {
  */
 export class NodeStreams {
   readonly #fleet: Fleet;
-  readonly #isValid: (caller: Caller) => boolean;
+  readonly #isValid: (caller: Caller) => Promise<boolean>;
   readonly #listeners = new Set<Listener>();
   #timers: readonly NodeJS.Timeout[] = [];
   #unlisten: () => void = () => undefined;
 
   /** @param isValid whether a credential still counts */
-  constructor(fleet: Fleet, isValid: (caller: Caller) => boolean) {
+  constructor(fleet: Fleet, isValid: (caller: Caller) => Promise<boolean>) {
     this.#fleet = fleet;
     this.#isValid = isValid;
   }
@@ -49,7 +49,7 @@ export class NodeStreams {
       every(FLUSH_MS, 'streams', () => {
         for (const listener of this.#listeners) this.#flush(listener);
       }),
-      every(COMMENT_MS, 'streams', () => this.#check()),
+      every(COMMENT_MS, 'streams', async () => this.#check()),
     ];
   }
 
@@ -79,9 +79,9 @@ export class NodeStreams {
     for (const { caller, res } of this.#listeners) if (caller.id === id) res.end();
   }
 
-  #check(): void {
-    for (const { caller, res } of this.#listeners) {
-      if (!this.#isValid(caller)) res.end();
+  async #check(): Promise<void> {
+    for (const { caller, res } of [...this.#listeners]) {
+      if (!(await this.#isValid(caller))) res.end();
       else if (!res.writableNeedDrain) res.write(': still here\n\n');
     }
   }

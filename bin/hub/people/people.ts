@@ -1,8 +1,7 @@
-import type { DatabaseSync } from 'node:sqlite';
 import { ApiError } from '../../../shared/errors.ts';
-import { inTransaction } from '../../../shared/files/transaction.ts';
 import { type Caller, type Grant, isWithin } from '../api/caller.ts';
 import type { BrokerRules } from '../broker/broker-rules.ts';
+import type { Queries } from '../database/tables.ts';
 import type { Codes } from '../stores/codes.ts';
 import type { Credentials, ListedCredential } from '../stores/credentials.ts';
 import type { Denied } from '../stores/denied.ts';
@@ -10,7 +9,7 @@ import type { ListedOperator, Operators } from '../stores/operators.ts';
 import type { NewCredential } from './secret.ts';
 
 interface PeopleOptions {
-  readonly db: DatabaseSync;
+  readonly db: Queries;
   readonly operators: Operators;
   readonly credentials: Credentials;
   readonly codes: Codes;
@@ -28,59 +27,64 @@ export class People {
     this.#options = options;
   }
 
-  credentials(caller: Caller): readonly ListedCredential[] {
-    return this.#options.credentials.list().filter((each) => isWithin(each, caller));
+  async credentials(caller: Caller): Promise<readonly ListedCredential[]> {
+    return (await this.#options.credentials.list()).filter((each) => isWithin(each, caller));
   }
 
-  operators(caller: Caller): readonly ListedOperator[] {
-    return this.#options.operators.list().filter((each) => isWithin(each, caller));
+  async operators(caller: Caller): Promise<readonly ListedOperator[]> {
+    return (await this.#options.operators.list()).filter((each) => isWithin(each, caller));
   }
 
   /** @throws ApiError E_SCOPE */
-  addCredential(caller: Caller, label: string, grant: Grant): NewCredential {
+  async addCredential(caller: Caller, label: string, grant: Grant): Promise<NewCredential> {
     checkWithin(grant, caller);
     return this.#options.credentials.add(label, grant, caller.id);
   }
 
   /** @throws ApiError E_SCOPE */
-  addOperator(caller: Caller, name: string, grant: Grant): NewCredential {
+  async addOperator(caller: Caller, name: string, grant: Grant): Promise<NewCredential> {
     checkWithin(grant, caller);
     return this.#options.operators.add(name, grant);
   }
 
   /** @throws ApiError E_NOT_FOUND, also for one that is wider than the caller */
   async endCredential(caller: Caller, id: string): Promise<void> {
-    const found = this.#options.credentials.find(id);
+    const found = await this.#options.credentials.find(id);
     if (found === null || !isWithin(found, caller)) throw new ApiError('E_NOT_FOUND');
-    await this.#end([id], () => undefined);
+    await this.#end([id], async () => undefined);
   }
 
   /** @throws ApiError E_NOT_FOUND; E_INVALID_VALUE for the last one who may do everything */
   async removeOperator(caller: Caller, id: string): Promise<void> {
     const { operators, credentials, codes } = this.#options;
-    const found = operators.find(id);
+    const found = await operators.find(id);
     if (found === null || !isWithin(found, caller)) throw new ApiError('E_NOT_FOUND');
-    const others = operators.list().filter((each) => each.id !== id);
+    const others = (await operators.list()).filter((each) => each.id !== id);
     if (!others.some((each) => isWithin(found, each)))
       throw new ApiError(
         'E_INVALID_VALUE',
         'Nobody else may do what this operator may. Add another one first.',
       );
-    await this.#end(credentials.madeBy(id), () => {
-      codes.removeBy(id);
-      operators.remove(id);
-    }, [id]);
+    await this.#end(
+      await credentials.madeBy(id),
+      async (on) => {
+        await codes.removeBy(id, on);
+        await operators.remove(id, on);
+      },
+      [id],
+    );
   }
 
-  async #end(ids: readonly string[], also: () => void, others: readonly string[] = []): Promise<void> {
+  async #end(
+    ids: readonly string[],
+    also: (on: Queries) => Promise<void>,
+    others: readonly string[] = [],
+  ): Promise<void> {
     const { db, credentials, denied, rules, onEnded } = this.#options;
-    inTransaction(db, () => {
-      for (const id of ids) {
-        credentials.remove(id);
-        denied.add(id);
-      }
-      for (const id of others) denied.add(id); // a person calls nodes too
-      also();
+    await db.transaction().execute(async (on) => {
+      for (const id of ids) await credentials.remove(id, on);
+      await denied.add([...ids, ...others], on); // a person calls nodes too
+      await also(on);
     });
     // The nodes hear of it even if the broker's rules cannot be written.
     const [ruled, told] = await Promise.allSettled([rules.apply(), onEnded([...ids, ...others])]);

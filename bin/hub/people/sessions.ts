@@ -52,7 +52,7 @@ export class Sessions {
         throw new ApiError('E_INVALID_VALUE', `${CALLER_CSR_HEADER}: ${messageOf(error)}.`);
       },
     );
-    if (!credentials.bind(id, jwk))
+    if (!(await credentials.bind(id, jwk)))
       throw new ApiError('E_SCOPE', 'This credential belongs to another key: the first one that used it.');
     return {
       operator,

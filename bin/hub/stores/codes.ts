@@ -1,5 +1,5 @@
-import type { DatabaseSync } from 'node:sqlite';
 import type { Grant } from '../api/caller.ts';
+import type { Queries } from '../database/tables.ts';
 import { sha256 } from '../people/secret.ts';
 import { nodesOf, nodesText } from './grant-columns.ts';
 
@@ -7,43 +7,51 @@ const DAY_MS = 24 * 3600 * 1000;
 
 /** The one-time secrets of enrolment codes, hashed. A code of an operator with some nodes enrols one of those. */
 export class Codes {
-  readonly #db: DatabaseSync;
+  readonly #db: Queries;
   readonly #now: () => number;
 
-  constructor(db: DatabaseSync, now: () => number) {
+  constructor(db: Queries, now: () => number) {
     this.#db = db;
     this.#now = now;
   }
 
   /** @returns until when it is good, ms since 1970 */
-  add(secret: string, by: Pick<Grant, 'nodes'> & { readonly id: string }): number {
+  async add(secret: string, by: Pick<Grant, 'nodes'> & { readonly id: string }): Promise<number> {
     const now = this.#now();
-    this.#db.prepare('DELETE FROM codes WHERE expires_at < ?').run(now);
-    this.#db
-      .prepare('INSERT INTO codes (hash, nodes, made_by, expires_at) VALUES (?, ?, ?, ?)')
-      .run(sha256(secret), nodesText(by), by.id, now + DAY_MS);
-    return now + DAY_MS;
+    await this.#db.deleteFrom('codes').where('expires_at', '<', now).execute();
+    const expires_at = now + DAY_MS;
+    const code = { hash: sha256(secret), nodes: nodesText(by), made_by: by.id, expires_at, used_at: null };
+    await this.#db.insertInto('codes').values(code).execute();
+    return expires_at;
   }
 
   /** Whose nodes it is good for; null for a secret that is unknown, used or expired. */
-  find(secret: string): Pick<Grant, 'nodes'> | null {
-    const row = this.#db
-      .prepare('SELECT nodes FROM codes WHERE hash = ? AND used_at IS NULL AND expires_at >= ?')
-      .get(sha256(secret), this.#now());
+  async find(secret: string): Promise<Pick<Grant, 'nodes'> | null> {
+    const row = await this.#db
+      .selectFrom('codes')
+      .select('nodes')
+      .where('hash', '=', sha256(secret))
+      .where('used_at', 'is', null)
+      .where('expires_at', '>=', this.#now())
+      .executeTakeFirst();
     return row === undefined ? null : { nodes: nodesOf(row) };
   }
 
-  /** Uses it up. @returns false if another one was faster */
-  use(secret: string): boolean {
+  /** Uses it up. @param on a transaction @returns false if another one was faster */
+  async use(secret: string, on: Queries): Promise<boolean> {
     const now = this.#now();
-    const { changes } = this.#db
-      .prepare('UPDATE codes SET used_at = ? WHERE hash = ? AND used_at IS NULL AND expires_at >= ?')
-      .run(now, sha256(secret), now);
-    return changes === 1;
+    const { numUpdatedRows } = await on
+      .updateTable('codes')
+      .set({ used_at: now })
+      .where('hash', '=', sha256(secret))
+      .where('used_at', 'is', null)
+      .where('expires_at', '>=', now)
+      .executeTakeFirstOrThrow();
+    return numUpdatedRows === 1n;
   }
 
-  /** An operator who is removed has no codes left. */
-  removeBy(operator: string): void {
-    this.#db.prepare('DELETE FROM codes WHERE made_by = ?').run(operator);
+  /** An operator who is removed has no codes left. @param on a transaction */
+  async removeBy(operator: string, on: Queries): Promise<void> {
+    await on.deleteFrom('codes').where('made_by', '=', operator).execute();
   }
 }

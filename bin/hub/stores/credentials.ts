@@ -1,8 +1,9 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { Selectable } from 'kysely';
 import type { PublicJwk } from '../../../shared/schemas/fleet-statements.ts';
 import type { Caller, Grant } from '../api/caller.ts';
+import type { Queries, Tables } from '../database/tables.ts';
 import { isSecret, type NewCredential, newCredential } from '../people/secret.ts';
-import { bytes, type DbRow, grantOf, grantTexts, number, numberOrNull, text } from './grant-columns.ts';
+import { grantOf, grantTexts } from './grant-columns.ts';
 
 export interface ListedCredential extends Grant {
   readonly id: string;
@@ -16,78 +17,80 @@ export interface ListedCredential extends Grant {
   readonly bound: boolean;
 }
 
-const WITH_OPERATOR = `SELECT credentials.*, operators.name AS operator_name FROM credentials
-  JOIN operators ON operators.id = credentials.operator`;
-
 /** Credentials of machines. Each is bound to the first key that uses it, and ends with the operator who made it. */
 export class Credentials {
-  readonly #db: DatabaseSync;
+  readonly #db: Queries;
   readonly #now: () => number;
 
-  constructor(db: DatabaseSync, now: () => number) {
+  constructor(db: Queries, now: () => number) {
     this.#db = db;
     this.#now = now;
   }
 
   /** @param operator id of who makes it */
-  add(label: string, grant: Grant, operator: string): NewCredential {
+  async add(label: string, grant: Grant, operator: string): Promise<NewCredential> {
     const made = newCredential('mc');
-    this.#db
-      .prepare(
-        'INSERT INTO credentials (id, label, hash, operator, scopes, nodes, made_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
-      )
-      .run(made.id, label, made.hash, operator, ...grantTexts(grant), this.#now());
+    const { id, hash } = made;
+    const row = { id, label, hash, operator, ...grantTexts(grant), made_at: this.#now() };
+    await this.#db.insertInto('credentials').values(row).execute();
     return made;
   }
 
   /** @param id that the credential claims */
-  verify(id: string, credential: string): Caller | null {
-    const row = this.#db.prepare(`${WITH_OPERATOR} WHERE credentials.id = ?`).get(id);
-    if (!isSecret(credential, row === undefined ? undefined : bytes(row, 'hash')) || row === undefined)
-      return null;
-    const operator = text(row, 'operator_name');
-    return { kind: 'machine', id, name: text(row, 'label'), operator, ...grantOf(row) };
+  async verify(id: string, credential: string): Promise<Caller | null> {
+    const row = await this.#db
+      .selectFrom('credentials')
+      .innerJoin('operators', 'operators.id', 'credentials.operator')
+      .selectAll('credentials')
+      .select('operators.name as operator_name')
+      .where('credentials.id', '=', id)
+      .executeTakeFirst();
+    if (!isSecret(credential, row?.hash) || row === undefined) return null;
+    return { kind: 'machine', id, name: row.label, operator: row.operator_name, ...grantOf(row) };
   }
 
   /** Whether this key is the one of the credential; the first that asks becomes it. */
-  bind(id: string, key: PublicJwk): boolean {
-    const { changes } = this.#db
-      .prepare(
-        'UPDATE credentials SET key = coalesce(key, ?), used_at = ? WHERE id = ? AND coalesce(key, ?) = ?',
-      )
-      .run(key.x, this.#now(), id, key.x, key.x);
-    return changes === 1;
+  async bind(id: string, key: PublicJwk): Promise<boolean> {
+    const { numUpdatedRows } = await this.#db
+      .updateTable('credentials')
+      .set(({ fn, val }) => ({ key: fn.coalesce('key', val(key.x)), used_at: this.#now() }))
+      .where('id', '=', id)
+      .where(({ or, eb }) => or([eb('key', 'is', null), eb('key', '=', key.x)]))
+      .executeTakeFirstOrThrow();
+    return numUpdatedRows === 1n;
   }
 
-  find(id: string): ListedCredential | null {
-    const row = this.#db.prepare('SELECT * FROM credentials WHERE id = ?').get(id);
+  async find(id: string): Promise<ListedCredential | null> {
+    const row = await this.#db.selectFrom('credentials').selectAll().where('id', '=', id).executeTakeFirst();
     return row === undefined ? null : listed(row);
   }
 
-  list(): readonly ListedCredential[] {
-    return this.#db.prepare('SELECT * FROM credentials ORDER BY made_at, id').all().map(listed);
+  async list(): Promise<readonly ListedCredential[]> {
+    const rows = await this.#db
+      .selectFrom('credentials')
+      .selectAll()
+      .orderBy('made_at')
+      .orderBy('id')
+      .execute();
+    return rows.map(listed);
   }
 
-  madeBy(operator: string): readonly string[] {
-    return this.#db
-      .prepare('SELECT id FROM credentials WHERE operator = ?')
-      .all(operator)
-      .map((row) => text(row, 'id'));
+  async madeBy(operator: string): Promise<readonly string[]> {
+    const rows = await this.#db
+      .selectFrom('credentials')
+      .select('id')
+      .where('operator', '=', operator)
+      .execute();
+    return rows.map(({ id }) => id);
   }
 
-  remove(id: string): void {
-    this.#db.prepare('DELETE FROM credentials WHERE id = ?').run(id);
+  /** @param on a transaction */
+  async remove(id: string, on: Queries): Promise<void> {
+    await on.deleteFrom('credentials').where('id', '=', id).execute();
   }
 }
 
-function listed(row: DbRow): ListedCredential {
-  return {
-    id: text(row, 'id'),
-    label: text(row, 'label'),
-    operator: text(row, 'operator'),
-    made_at: number(row, 'made_at'),
-    used_at: numberOrNull(row, 'used_at'),
-    bound: row['key'] !== null,
-    ...grantOf(row),
-  };
+function listed(row: Selectable<Tables['credentials']>): ListedCredential {
+  const { id, label, operator, made_at, used_at, key } = row;
+  return { id, label, operator, made_at, used_at, bound: key !== null, ...grantOf(row) };
 }

@@ -1,39 +1,47 @@
-import type { DatabaseSync } from 'node:sqlite';
 import { CALLER_ID } from '../../../shared/fleet/topics.ts';
-import { text } from './grant-columns.ts';
+import type { Queries } from '../database/tables.ts';
 
 /** The most that a policy has; the oldest of more are denied by the broker alone. */
 const MAX_REVOKED = 10_000;
 
 /** Ids whose certificates no longer count: of ended credentials, and of nodes that were removed and not enrolled again. */
 export class Denied {
-  readonly #db: DatabaseSync;
+  readonly #db: Queries;
   readonly #now: () => number;
 
-  constructor(db: DatabaseSync, now: () => number) {
+  constructor(db: Queries, now: () => number) {
     this.#db = db;
     this.#now = now;
   }
 
-  add(id: string): void {
-    this.#db.prepare('INSERT OR IGNORE INTO denied (id, at) VALUES (?, ?)').run(id, this.#now());
+  /** @param on a transaction */
+  async add(ids: readonly string[], on: Queries): Promise<void> {
+    if (ids.length === 0) return;
+    const at = this.#now();
+    await on
+      .insertInto('denied')
+      .values(ids.map((id) => ({ id, at })))
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
   }
 
-  remove(id: string): boolean {
-    return this.#db.prepare('DELETE FROM denied WHERE id = ?').run(id).changes === 1;
+  /** @param on a transaction */
+  async remove(id: string, on: Queries): Promise<void> {
+    await on.deleteFrom('denied').where('id', '=', id).execute();
   }
 
-  list(): readonly string[] {
-    return this.#db
-      .prepare('SELECT id FROM denied ORDER BY at DESC, id')
-      .all()
-      .map((row) => text(row, 'id'));
+  async list(): Promise<readonly string[]> {
+    const rows = await this.#db
+      .selectFrom('denied')
+      .select('id')
+      .orderBy('at', 'desc')
+      .orderBy('id')
+      .execute();
+    return rows.map(({ id }) => id);
   }
 
   /** For the policy: the credentials among them, newest first. */
-  revoked(): readonly string[] {
-    return this.list()
-      .filter((id) => CALLER_ID.test(id))
-      .slice(0, MAX_REVOKED);
+  async revoked(): Promise<readonly string[]> {
+    return (await this.list()).filter((id) => CALLER_ID.test(id)).slice(0, MAX_REVOKED);
   }
 }

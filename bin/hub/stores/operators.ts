@@ -1,7 +1,8 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { Selectable } from 'kysely';
 import type { Caller, Grant } from '../api/caller.ts';
+import type { Queries, Tables } from '../database/tables.ts';
 import { isSecret, type NewCredential, newCredential } from '../people/secret.ts';
-import { bytes, type DbRow, grantOf, grantTexts, number, text } from './grant-columns.ts';
+import { grantOf, grantTexts } from './grant-columns.ts';
 
 export interface ListedOperator extends Grant {
   readonly id: string;
@@ -12,45 +13,55 @@ export interface ListedOperator extends Grant {
 
 /** People with a credential of their own. Their grant never changes: another one is another credential. */
 export class Operators {
-  readonly #db: DatabaseSync;
+  readonly #db: Queries;
   readonly #now: () => number;
 
-  constructor(db: DatabaseSync, now: () => number) {
+  constructor(db: Queries, now: () => number) {
     this.#db = db;
     this.#now = now;
   }
 
-  add(name: string, grant: Grant): NewCredential {
+  async add(name: string, grant: Grant): Promise<NewCredential> {
     const made = newCredential('op');
-    this.#db
-      .prepare('INSERT INTO operators (id, name, hash, scopes, nodes, made_at) VALUES (?, ?, ?, ?, ?, ?)')
-      .run(made.id, name, made.hash, ...grantTexts(grant), this.#now());
+    const { id, hash } = made;
+    const row = { id, name, hash, ...grantTexts(grant), made_at: this.#now() };
+    await this.#db.insertInto('operators').values(row).execute();
     return made;
   }
 
   /** The operator of a credential. @param id that it claims */
-  verify(id: string, credential: string): Caller | null {
-    const row = this.#db.prepare('SELECT * FROM operators WHERE id = ?').get(id);
-    if (!isSecret(credential, row === undefined ? undefined : bytes(row, 'hash')) || row === undefined)
-      return null;
-    const name = text(row, 'name');
-    return { kind: 'operator', id, name, operator: name, ...grantOf(row) };
+  async verify(id: string, credential: string): Promise<Caller | null> {
+    const row = await this.#row(id);
+    if (!isSecret(credential, row?.hash) || row === undefined) return null;
+    return { kind: 'operator', id, name: row.name, operator: row.name, ...grantOf(row) };
   }
 
-  find(id: string): ListedOperator | null {
-    const row = this.#db.prepare('SELECT * FROM operators WHERE id = ?').get(id);
+  async find(id: string): Promise<ListedOperator | null> {
+    const row = await this.#row(id);
     return row === undefined ? null : listed(row);
   }
 
-  list(): readonly ListedOperator[] {
-    return this.#db.prepare('SELECT * FROM operators ORDER BY made_at, id').all().map(listed);
+  async list(): Promise<readonly ListedOperator[]> {
+    const rows = await this.#db
+      .selectFrom('operators')
+      .selectAll()
+      .orderBy('made_at')
+      .orderBy('id')
+      .execute();
+    return rows.map(listed);
   }
 
-  remove(id: string): void {
-    this.#db.prepare('DELETE FROM operators WHERE id = ?').run(id);
+  /** @param on a transaction */
+  async remove(id: string, on: Queries): Promise<void> {
+    await on.deleteFrom('operators').where('id', '=', id).execute();
+  }
+
+  async #row(id: string): Promise<Selectable<Tables['operators']> | undefined> {
+    return this.#db.selectFrom('operators').selectAll().where('id', '=', id).executeTakeFirst();
   }
 }
 
-function listed(row: DbRow): ListedOperator {
-  return { id: text(row, 'id'), name: text(row, 'name'), made_at: number(row, 'made_at'), ...grantOf(row) };
+function listed(row: Selectable<Tables['operators']>): ListedOperator {
+  const { id, name, made_at } = row;
+  return { id, name, made_at, ...grantOf(row) };
 }

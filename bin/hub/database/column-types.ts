@@ -1,0 +1,23 @@
+import { type ColumnDefinitionBuilder, type Kysely, SqliteAdapter } from 'kysely';
+
+/** How the two engines call the same columns. */
+export function columnTypes(db: Kysely<unknown>) {
+  return isSqlite(db)
+    ? ({
+        int: 'integer',
+        bytes: 'blob',
+        rowId: { type: 'integer', column: (c: ColumnDefinitionBuilder) => c.primaryKey() },
+      } as const)
+    : ({
+        int: 'bigint',
+        bytes: 'bytea',
+        rowId: {
+          type: 'bigint',
+          column: (c: ColumnDefinitionBuilder) => c.primaryKey().generatedAlwaysAsIdentity(),
+        },
+      } as const);
+}
+
+function isSqlite(db: Kysely<unknown>): boolean {
+  return db.getExecutor().adapter instanceof SqliteAdapter;
+}

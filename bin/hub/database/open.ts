@@ -1,0 +1,46 @@
+import { resolve } from 'node:path';
+import type { HubConfig } from '../config.ts';
+import type { HubPlaces } from '../places.ts';
+import { openPostgres } from './postgres.ts';
+import { checkSchema } from './schema.ts';
+import { makeSqlite, openSqlite } from './sqlite.ts';
+import type { HubDatabase } from './tables.ts';
+
+type Wanted = Pick<HubConfig, 'database' | 'database_password_file'>;
+type OnProblem = (problem: Error) => void;
+
+/** For `init` alone: where there is no file yet, it is made. */
+export function makeDatabase(places: HubPlaces, wanted: Wanted): HubDatabase {
+  return wanted.database === 'sqlite'
+    ? makeSqlite(places.database)
+    : postgres(places, wanted, () => undefined);
+}
+
+/** The database of a hub that is there, whatever its version. @throws Error where it is missing, empty or away */
+export function openAnyDatabase(places: HubPlaces, wanted: Wanted, onProblem: OnProblem): HubDatabase {
+  return wanted.database === 'sqlite' ? openSqlite(places.database) : postgres(places, wanted, onProblem);
+}
+
+/** As above. @throws Error also for one of another version */
+export async function openDatabase(
+  places: HubPlaces,
+  wanted: Wanted,
+  onProblem: OnProblem,
+): Promise<HubDatabase> {
+  const database = openAnyDatabase(places, wanted, onProblem);
+  try {
+    await checkSchema(database);
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+function postgres(
+  { folder }: HubPlaces,
+  { database: url, database_password_file: file }: Wanted,
+  onProblem: OnProblem,
+): HubDatabase {
+  return openPostgres({ url, passwordFile: file === null ? null : resolve(folder, file), onProblem });
+}

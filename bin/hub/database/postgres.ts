@@ -1,0 +1,50 @@
+import { Kysely, PostgresDialect } from 'kysely';
+import { Pool, types } from 'pg';
+import { readPrivate } from '../../../shared/files/private-file.ts';
+import type { HubDatabase, Tables } from './tables.ts';
+
+/** Connections of one replica. */
+const CONNECTIONS = 10;
+const CONNECT_MS = 5000;
+/** The server ends what takes longer, and the client what the server does not end. */
+const STATEMENT_MS = 15_000;
+const QUERY_MS = 20_000;
+/** int8: ids, numbers and times are all below 2^53. */
+const INT8 = 20;
+
+interface PostgresOptions {
+  /** `postgres://user@host:port/database`, without a password. */
+  readonly url: string;
+  /** A file (0600) with the password; null: the environment has it (PGPASSWORD), or none is needed. */
+  readonly passwordFile: string | null;
+  /** A connection that nobody used was lost. */
+  readonly onProblem: (problem: Error) => void;
+}
+
+/** A pool of connections; the first is made when something is asked. */
+export function openPostgres({ url, passwordFile, onProblem }: PostgresOptions): HubDatabase {
+  const pool = new Pool({
+    connectionString: url,
+    ...(passwordFile === null ? {} : { password: async () => passwordIn(passwordFile) }),
+    application_name: 'svc-hub',
+    max: CONNECTIONS,
+    connectionTimeoutMillis: CONNECT_MS,
+    statement_timeout: STATEMENT_MS,
+    query_timeout: QUERY_MS,
+    idle_in_transaction_session_timeout: QUERY_MS,
+    keepAlive: true,
+    types: {
+      getTypeParser: (id, format) => (id === INT8 ? Number : types.getTypeParser(id, format)),
+    },
+  });
+  pool.on('error', onProblem);
+  const queries = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  return { engine: 'postgres', queries, name: url, close: async () => pool.end() };
+}
+
+/** @throws Error if others may read it */
+async function passwordIn(file: string): Promise<string> {
+  const text = await readPrivate(file);
+  if (text === null) throw new Error(`${file}, with the database's password, is missing`);
+  return text.trim();
+}

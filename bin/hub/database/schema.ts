@@ -1,0 +1,73 @@
+import { Migrator } from 'kysely/migration';
+import * as hub from './migrations/0001-hub.ts';
+import * as identity from './migrations/0002-identity.ts';
+import type { HubDatabase } from './tables.ts';
+
+/** In their order. One that was released is never changed: the next one changes what it made. */
+const MIGRATIONS = { '0001-hub': hub, '0002-identity': identity } as const;
+const APPLIED = 'kysely_migration';
+
+/** @returns how many were applied now: two that do this at once apply each once @throws Error, and then nothing was changed */
+export async function migrate({ queries, name }: HubDatabase): Promise<number> {
+  const migrator = new Migrator({ db: queries, provider: { getMigrations: async () => MIGRATIONS } });
+  const { error, results = [] } = await migrator.migrateToLatest();
+  if (error !== undefined) throw new Error(`${name} could not be migrated`, { cause: error });
+  return results.length;
+}
+
+/** @throws Error for a database of another version of the hub, or of another application */
+export async function checkSchema(database: HubDatabase): Promise<void> {
+  const { name } = database;
+  const applied = await appliedIn(database);
+  const known = Object.keys(MIGRATIONS);
+  const strange = applied.filter((each) => !known.includes(each));
+  if (strange.length > 0)
+    throw new Error(`${name} belongs to a newer hub (it has ${strange.join(', ')}). Install that one here.`);
+  const missing = known.filter((each) => !applied.includes(each));
+  if (missing.length > 0)
+    throw new Error(
+      `${name} belongs to an older hub (it lacks ${missing.join(', ')}). Make a backup, then: svc-hub migrate`,
+    );
+}
+
+/** @throws Error for one in which something else lives: a hub is made in an empty one */
+export async function checkEmpty({ queries, name }: HubDatabase): Promise<void> {
+  const tables = await queries.introspection.getTables({ withInternalKyselyTables: true });
+  const strange = tables.filter((table) => table.name !== 'sqlite_sequence' && !isOurs(table.name));
+  const [first] = strange;
+  if (first !== undefined)
+    throw new Error(
+      `${name} belongs to another application (it has a table ${first.name}). Make an empty one.`,
+    );
+}
+
+const TABLES: ReadonlySet<string> = new Set([
+  APPLIED,
+  'kysely_migration_lock',
+  'meta',
+  'identity',
+  'operators',
+  'credentials',
+  'codes',
+  'nodes',
+  'denied',
+  'renewals',
+  'events',
+  'streams',
+]);
+
+function isOurs(table: string): boolean {
+  return TABLES.has(table);
+}
+
+async function appliedIn({ queries }: HubDatabase): Promise<readonly string[]> {
+  const tables = await queries.introspection.getTables({ withInternalKyselyTables: true });
+  if (!tables.some(({ name }) => name === APPLIED)) return [];
+  const rows = await queries
+    .withTables<{ [APPLIED]: { name: string } }>()
+    .selectFrom(APPLIED)
+    .select('name')
+    .orderBy('name')
+    .execute();
+  return rows.map(({ name }) => name);
+}

@@ -1,0 +1,76 @@
+import type { Generated, Kysely } from 'kysely';
+
+/** What runs a hub's database: SQLite in its folder, or a PostgreSQL of others. */
+export type Engine = 'sqlite' | 'postgres';
+
+/** Times are ms since 1970, `nodes` and `scopes` JSON lists (null: all nodes), `status` and `detail` JSON objects. */
+export interface Tables {
+  /** Numbers that outlive the process. */
+  readonly meta: { key: string; value: number };
+  /** What every replica of a hub has to have in common: fleet, authority, keys. */
+  readonly identity: { key: string; value: string };
+  readonly operators: {
+    id: string;
+    name: string;
+    hash: Uint8Array;
+    scopes: string;
+    nodes: string | null;
+    made_at: number;
+  };
+  readonly credentials: {
+    id: string;
+    label: string;
+    hash: Uint8Array;
+    operator: string;
+    scopes: string;
+    nodes: string | null;
+    /** Of the first key that used it. */
+    key: string | null;
+    made_at: number;
+    used_at: number | null;
+  };
+  readonly codes: {
+    hash: Uint8Array;
+    nodes: string | null;
+    made_by: string;
+    expires_at: number;
+    used_at: number | null;
+  };
+  readonly nodes: {
+    id: string;
+    name: string;
+    profile: string;
+    version: string;
+    enrolled_at: number;
+    key: string;
+    seen_at: number | null;
+    status: string | null;
+    alarm: string | null;
+  };
+  readonly denied: { id: string; at: number };
+  readonly renewals: { node: string; jti: string; at: number };
+  readonly events: {
+    id: Generated<number>;
+    node: string;
+    stream: string;
+    seq: number;
+    at: number;
+    received_at: number;
+    kind: string;
+    detail: string;
+  };
+  /** Up to where the events of a stream are stored. */
+  readonly streams: { node: string; stream: string; seq: number };
+}
+
+/** The database, or a transaction in it. */
+export type Queries = Kysely<Tables>;
+
+/** An open database of a hub. Whoever opened it closes it. */
+export interface HubDatabase {
+  readonly engine: Engine;
+  readonly queries: Queries;
+  /** For messages: the path of the file, or the address without a password. */
+  readonly name: string;
+  close(): Promise<void>;
+}

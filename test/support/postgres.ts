@@ -1,0 +1,140 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
+import { chown } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { worksAtLast } from './ask-again.ts';
+import { freePort, removeDir, tempDir } from './temp.ts';
+
+const run = promisify(execFile);
+const VERSIONS = '/usr/lib/postgresql';
+const START_MS = 60_000;
+
+/** Where Debian has the programs; null: not installed. */
+function programs(): string | null {
+  if (!existsSync(VERSIONS)) return null;
+  const newest = readdirSync(VERSIONS).toSorted((a, b) => Number(b) - Number(a))[0];
+  const folder = join(VERSIONS, newest ?? '', 'bin');
+  return existsSync(join(folder, 'initdb')) ? folder : null;
+}
+
+/** Why these tests cannot run here; null where they can. */
+export function noPostgres(): string | null {
+  return programs() === null ? 'postgresql is not installed' : null;
+}
+
+/** PostgreSQL refuses to run as root. */
+function asItsUser(command: string, args: readonly string[]): readonly [string, readonly string[]] {
+  return userInfo().uid === 0
+    ? ['setpriv', ['--reuid=postgres', '--regid=postgres', '--clear-groups', '--', command, ...args]]
+    : [command, args];
+}
+
+/** A cluster of its own in a temporary folder, on a free port of loopback; its user `hub` has a password. */
+export class Postgres {
+  readonly port: number;
+  readonly password = 'of-this-test-only';
+  readonly #folder: string;
+  readonly #programs: string;
+  #process: ChildProcess | null = null;
+  #databases = 0;
+
+  private constructor(folder: string, port: number, programsFolder: string) {
+    this.#folder = folder;
+    this.port = port;
+    this.#programs = programsFolder;
+  }
+
+  static async start(): Promise<Postgres> {
+    const folder = programs();
+    if (folder === null) throw new Error('postgresql is not installed');
+    const base = await tempDir();
+    if (userInfo().uid === 0) {
+      const { stdout } = await run('id', ['-u', 'postgres']);
+      await chown(base, Number(stdout), -1);
+    }
+    const postgres = new Postgres(base, await freePort(), folder);
+    const data = join(base, 'data');
+    await postgres.#run('initdb', [
+      '-D',
+      data,
+      '-A',
+      'trust',
+      '-U',
+      'admin',
+      '--no-sync',
+      '-E',
+      'UTF8',
+      '--no-locale',
+    ]);
+    await postgres.serve();
+    await postgres.psql(`CREATE ROLE hub LOGIN PASSWORD '${postgres.password}'`);
+    return postgres;
+  }
+
+  /** Starts it, again after `stop`. @param settings as in postgresql.conf */
+  async serve(settings: Readonly<Record<string, string>> = {}): Promise<void> {
+    const given = {
+      port: String(this.port),
+      listen_addresses: '127.0.0.1',
+      unix_socket_directories: '',
+      ...settings,
+    };
+    const options = Object.entries(given).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const [command, args] = asItsUser(join(this.#programs, 'postgres'), [
+      '-D',
+      join(this.#folder, 'data'),
+      ...options,
+    ]);
+    this.#process = spawn(command, args, { stdio: 'ignore' });
+    await worksAtLast('PostgreSQL takes connections', async () => this.psql('SELECT 1'), START_MS);
+  }
+
+  /** A new empty database. @returns its address, without the password */
+  async database(): Promise<string> {
+    const name = `hub_${++this.#databases}`;
+    await this.psql(`CREATE DATABASE ${name} OWNER hub`);
+    return `postgres://hub@127.0.0.1:${this.port}/${name}`;
+  }
+
+  async psql(sql: string, database = 'postgres'): Promise<string> {
+    const at = ['-h', '127.0.0.1', '-p', String(this.port), '-U', 'admin', '-d', database];
+    const { stdout } = await run(join(this.#programs, 'psql'), [
+      ...at,
+      '-v',
+      'ON_ERROR_STOP=1',
+      '-qAtc',
+      sql,
+    ]);
+    return stdout.trim();
+  }
+
+  /** All that is in all databases, as text. */
+  async dump(): Promise<string> {
+    const at = ['-h', '127.0.0.1', '-p', String(this.port), '-U', 'admin'];
+    const { stdout } = await run(join(this.#programs, 'pg_dumpall'), at, { maxBuffer: 64 * 1024 * 1024 });
+    return stdout;
+  }
+
+  /** SIGINT: at once, but in order. SIGKILL: as in a power cut. */
+  async stop(signal: NodeJS.Signals = 'SIGINT'): Promise<void> {
+    const child = this.#process;
+    this.#process = null;
+    if (child === null || child.exitCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill(signal);
+    await ended;
+  }
+
+  async remove(): Promise<void> {
+    await this.stop();
+    await removeDir(this.#folder);
+  }
+
+  async #run(program: string, args: readonly string[]): Promise<void> {
+    const [command, all] = asItsUser(join(this.#programs, program), args);
+    await run(command, [...all], { cwd: this.#folder });
+  }
+}
