@@ -1,14 +1,15 @@
 /** svc-hub: the command line and the composition root. The only file of it that reads env and argv. */
 
 import { existsSync } from 'node:fs';
-import { rename } from 'node:fs/promises';
+import { readFile, rename } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { parseArgs } from 'node:util';
+import { parseDocument } from 'yaml';
 import { SCOPES } from '../../shared/auth/scopes.ts';
 import { messageOf } from '../../shared/errors.ts';
-import { sweepTemporary } from '../../shared/files/atomic-write.ts';
+import { sweepTemporary, writeAtomic } from '../../shared/files/atomic-write.ts';
 import { takePidLock } from '../../shared/files/pid-lock.ts';
 import { recordOf } from '../../shared/member.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
@@ -21,7 +22,8 @@ import { addSigningKey, retireSigningKey } from './authority/signer.ts';
 import { mosquittoConfig } from './broker/mosquitto-files.ts';
 import { DATABASE, isLoopbackName, listenHost, readHubConfig } from './config.ts';
 import { noteSigningKey } from './database/identity.ts';
-import { openAnyDatabase, openDatabase } from './database/open.ts';
+import { moveDatabase } from './database/move.ts';
+import { makeDatabase, openAnyDatabase, openDatabase } from './database/open.ts';
 import { migrate } from './database/schema.ts';
 import { openSqlite } from './database/sqlite.ts';
 import { buildHub } from './hub.ts';
@@ -37,6 +39,8 @@ const USAGE = `svc-hub: a fleet of nodes in one place.
   svc-hub code            a new enrolment code of the hub that runs; credential of an operator in SVC_HUB_CREDENTIAL
   svc-hub operator NAME   adds an operator who may do everything; prints the credential, once
   svc-hub migrate         makes a database of an older version one of this; two at once do it once
+  svc-hub move --to postgres://user@host/database
+                          copies a stopped hub's SQLite there, compares, and uses it from then on; the file stays
   svc-hub backup FILE     a copy of the database, also while the hub runs; it has no key in it
   svc-hub mosquitto       prints a configuration for a Mosquitto that others run
   svc-hub key add|retire  adds a key that will sign; retires the oldest. Restart the hub after each
@@ -77,6 +81,7 @@ function parse(argv: readonly string[]) {
         name: { type: 'string' },
         host: { type: 'string', multiple: true },
         port: { type: 'string' },
+        to: { type: 'string' },
         database: { type: 'string' },
         'database-password-file': { type: 'string' },
         'https-port': { type: 'string' },
@@ -115,6 +120,8 @@ async function run(argv: readonly string[], env: Env): Promise<number> {
       return copyDatabase(places, needed(argument, 'backup FILE'));
     case 'migrate':
       return migrateDatabase(places);
+    case 'move':
+      return move(places, databaseOf(needed(values.to, 'move --to postgres://user@host/database')), values);
     case 'mosquitto':
       return mosquitto(places);
     case 'key':
@@ -293,6 +300,29 @@ async function migrateDatabase(places: HubPlaces): Promise<number> {
     return say(applied === 0 ? 'nothing to do' : `${applied} applied to ${database.name}`);
   } finally {
     await database.close();
+  }
+}
+
+/** From SQLite to PostgreSQL, while no hub runs. The file stays as it was. */
+async function move(places: HubPlaces, url: string, flags: Flags): Promise<number> {
+  const config = await readHubConfig(places.config);
+  if (config.database !== 'sqlite') throw new Error(`this hub is in ${config.database} already`);
+  if (url === 'sqlite') throw new UsageError('move goes from SQLite to PostgreSQL');
+  const release = takePidLock(join(places.folder, 'hub.lock'));
+  if (release === null) throw new Error(`a hub runs in ${places.folder}; stop it first`);
+  const wanted = { database: url, database_password_file: flags['database-password-file'] ?? null };
+  const from = await openDatabase(places, config, warn);
+  const to = makeDatabase(places, wanted);
+  try {
+    const counts = await moveDatabase(from, to);
+    const document = parseDocument(await readFile(places.config, 'utf8'));
+    for (const [key, value] of Object.entries(wanted)) document.set(key, value);
+    await writeAtomic(places.config, document.toString());
+    for (const [table, rows] of counts) say(`${String(rows).padStart(9)}  ${table}`);
+    return say(`all alike; ${places.config} names ${url} now, and ${from.name} stays as it was`);
+  } finally {
+    await Promise.all([from.close(), to.close()]);
+    release();
   }
 }
 

@@ -13,7 +13,7 @@ export function columnTypes(db: Kysely<unknown>) {
         bytes: 'bytea',
         rowId: {
           type: 'bigint',
-          column: (c: ColumnDefinitionBuilder) => c.primaryKey().generatedAlwaysAsIdentity(),
+          column: (c: ColumnDefinitionBuilder) => c.primaryKey().generatedByDefaultAsIdentity(),
         },
       } as const);
 }

@@ -1,11 +1,25 @@
 import { Migrator } from 'kysely/migration';
 import * as hub from './migrations/0001-hub.ts';
 import * as identity from './migrations/0002-identity.ts';
-import type { HubDatabase } from './tables.ts';
+import type { HubDatabase, Tables } from './tables.ts';
 
 /** In their order. One that was released is never changed: the next one changes what it made. */
 const MIGRATIONS = { '0001-hub': hub, '0002-identity': identity } as const;
 const APPLIED = 'kysely_migration';
+
+/** All tables with their keys, in an order in which they can be filled. */
+export const TABLES = [
+  { name: 'meta', key: ['key'] },
+  { name: 'operators', key: ['id'] },
+  { name: 'credentials', key: ['id'] },
+  { name: 'codes', key: ['hash'] },
+  { name: 'nodes', key: ['id'] },
+  { name: 'denied', key: ['id'] },
+  { name: 'renewals', key: ['node', 'jti'] },
+  { name: 'events', key: ['id'] },
+  { name: 'streams', key: ['node', 'stream'] },
+  { name: 'identity', key: ['key'] },
+] as const satisfies readonly { readonly name: keyof Tables; readonly key: readonly string[] }[];
 
 /** @returns how many were applied now: two that do this at once apply each once @throws Error, and then nothing was changed */
 export async function migrate({ queries, name }: HubDatabase): Promise<number> {
@@ -41,23 +55,8 @@ export async function checkEmpty({ queries, name }: HubDatabase): Promise<void> 
     );
 }
 
-const TABLES: ReadonlySet<string> = new Set([
-  APPLIED,
-  'kysely_migration_lock',
-  'meta',
-  'identity',
-  'operators',
-  'credentials',
-  'codes',
-  'nodes',
-  'denied',
-  'renewals',
-  'events',
-  'streams',
-]);
-
 function isOurs(table: string): boolean {
-  return TABLES.has(table);
+  return table === APPLIED || table === `${APPLIED}_lock` || TABLES.some(({ name }) => name === table);
 }
 
 async function appliedIn({ queries }: HubDatabase): Promise<readonly string[]> {

@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import { type Kysely, sql } from 'kysely';
+import { checkEmpty, checkSchema, migrate, TABLES } from './schema.ts';
+import type { HubDatabase, Queries } from './tables.ts';
+
+/** Rows that are read and written at once. */
+const ROWS = 500;
+/** A sum of hashes has so many bits: the order of rows does not count, which the two engines have each of their own. */
+const BITS = 256n;
+
+type Table = (typeof TABLES)[number]['name'];
+type Row = Readonly<Record<string, string | number | Uint8Array | null>>;
+
+/** What a table has: two of the same are alike. */
+interface Content {
+  readonly rows: number;
+  readonly hash: string;
+}
+
+/**
+ * Copies a stopped hub's database into an empty one, and compares them. A copy that is there already is compared alone.
+ * @returns how many rows each table has
+ * @throws Error if the other one has anything else, or is not alike; then nothing of the copy stays
+ */
+export async function moveDatabase(from: HubDatabase, to: HubDatabase): Promise<ReadonlyMap<Table, number>> {
+  await checkSchema(from);
+  await checkEmpty(to);
+  await migrate(to);
+  const counts = new Map<Table, number>();
+  await to.queries.transaction().execute(async (on) => {
+    const isCopied = (await contentOf(on, 'identity')).rows > 0;
+    for (const { name, key } of TABLES) {
+      if (!isCopied) await copy(from.queries, on, name, key);
+      const [source, target] = [await contentOf(from.queries, name, key), await contentOf(on, name, key)];
+      if (source.hash !== target.hash)
+        throw new Error(
+          `${name} in ${to.name} has ${target.rows} rows that are not the ${source.rows} of ${from.name}. Nothing was changed.`,
+        );
+      counts.set(name, source.rows);
+    }
+    if (to.engine === 'postgres') await goOnAfter(on);
+  });
+  return counts;
+}
+
+async function copy(from: Queries, on: Queries, table: Table, key: readonly string[]): Promise<void> {
+  for await (const rows of pages(from, table, key))
+    await generic(on).insertInto(table).values(rows).execute();
+}
+
+async function contentOf(db: Queries, table: Table, key: readonly string[] = []): Promise<Content> {
+  let rows = 0;
+  let sum = 0n;
+  for await (const page of pages(db, table, key))
+    for (const row of page) {
+      rows++;
+      sum = (sum + BigInt(`0x${hashOf(row)}`)) % (1n << BITS);
+    }
+  return { rows, hash: `${rows} ${sum.toString(16)}` };
+}
+
+/** In the order of the key, so that a page begins where the one before has ended. */
+async function* pages(db: Queries, table: Table, key: readonly string[]): AsyncGenerator<Row[]> {
+  for (let offset = 0; ; offset += ROWS) {
+    let query = generic(db).selectFrom(table).selectAll().limit(ROWS).offset(offset);
+    for (const column of key) query = query.orderBy(column);
+    const rows = await query.execute();
+    if (rows.length > 0) yield rows;
+    if (rows.length < ROWS) return;
+  }
+}
+
+function hashOf(row: Row): string {
+  const columns = Object.keys(row)
+    .toSorted()
+    .map((name) => {
+      const value = row[name] ?? null;
+      return [name, value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value];
+    });
+  return createHash('sha256').update(JSON.stringify(columns)).digest('hex');
+}
+
+/** Any table with its rows as they are. */
+function generic(db: Queries): Kysely<Record<Table, Row>> {
+  return db as unknown as Kysely<Record<Table, Row>>;
+}
+
+/** The next event gets a number after those that were copied. */
+async function goOnAfter(on: Queries): Promise<void> {
+  await sql`SELECT setval(pg_get_serial_sequence('events', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM events), false)`.execute(
+    on,
+  );
+}
