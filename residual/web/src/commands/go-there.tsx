@@ -39,7 +39,7 @@ export function GoThere({
   const isValid = isPlace && shown.trim() !== '' && Number.isFinite(up);
   return (
     <>
-      <div class={css['pair']}>
+      <div class={css['place']}>
         <Field label={t.fly.lat}>
           {(ids) => (
             <input
@@ -71,20 +71,18 @@ export function GoThere({
             />
           )}
         </Field>
+        <HeldOrder
+          commands={commands}
+          kind="primary"
+          icon={Navigation}
+          name={t.fly.gotoNow}
+          order={{ cmd: 'goto', args: [place.lat, place.lon, up] }}
+          why={isValid ? null : t.fly.why.number}
+        />
       </div>
-      {isPlace && from !== null ? (
-        <p class="hint">{t.fly.gotoFar(number(distance(from, place)))}</p>
-      ) : (
-        <p class="hint">{t.fly.gotoHint}</p>
-      )}
-      <HeldOrder
-        commands={commands}
-        kind="primary"
-        icon={Navigation}
-        name={t.fly.gotoNow}
-        order={{ cmd: 'goto', args: [place.lat, place.lon, up] }}
-        why={isValid ? null : t.fly.why.number}
-      />
+      <p class="hint">
+        {isPlace && from !== null ? t.fly.gotoFar(number(distance(from, place))) : t.fly.gotoHint}
+      </p>
     </>
   );
 }
