@@ -266,16 +266,18 @@ function useBeside(card: { readonly current: HTMLElement | null }): boolean {
   const { lat, lon } = target.value ?? {};
   useEffect(() => {
     const over = card.current?.getBoundingClientRect();
+    const list = card.current?.parentElement?.getBoundingClientRect();
     const column = card.current?.parentElement?.parentElement?.getBoundingClientRect();
     const mark = document.querySelector('.marker.target')?.getBoundingClientRect();
     // Who types sees the place come, and would lose the field.
-    if (!over || !column || !mark || card.current?.contains(document.activeElement) === true) return;
-    const isUnder =
-      mark.right + ROUND_TARGET > over.left &&
-      mark.left - ROUND_TARGET < over.right &&
-      mark.bottom + ROUND_TARGET > over.top &&
-      mark.top - ROUND_TARGET < over.bottom;
-    if (isUnder) setLow(mark.top + mark.height / 2 < (column.top + column.bottom) / 2);
+    if (!over || !list || !column || !mark || card.current?.contains(document.activeElement) === true) return;
+    if (mark.right + ROUND_TARGET < over.left || mark.left - ROUND_TARGET > over.right) return;
+    const middle = mark.top + mark.height / 2;
+    const below = middle - (list.top + over.height);
+    const above = column.bottom - over.height - middle;
+    // Where it stands is well enough.
+    if ((isLow ? above : below) > ROUND_TARGET) return;
+    setLow(above > below);
   }, [lat, lon]);
   return isLow;
 }
