@@ -184,8 +184,6 @@ export class HeldVehicle implements AsyncDisposable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #protocol = new MavLinkProtocolV2(1, 1);
-  /** Message ids that do not come any more. */
-  mute: readonly number[] = [];
   #pose: Pose = ON_THE_GROUND;
   #silent = false;
   #seq = 0;
@@ -249,7 +247,7 @@ export class HeldVehicle implements AsyncDisposable {
       .pipe(new MavLinkPacketSplitter())
       .pipe(new MavLinkPacketParser())
       .on('data', (packet: MavLinkPacket) => {
-        if (this.#silent || this.mute.includes(packet.header.msgid)) return;
+        if (this.#silent) return;
         const held = HELD.get(packet.header.msgid);
         node.write(
           held === undefined

@@ -49,7 +49,7 @@ function Notice({
   box = null,
 }: {
   /** `low`: at the lower end of the column. */
-  readonly tone: 'bad' | 'warn' | 'low' | '';
+  readonly tone: 'bad' | 'warn' | 'going' | 'going low' | '';
   readonly icon: typeof TriangleAlert;
   readonly title: ComponentChildren;
   readonly children?: ComponentChildren;
@@ -231,7 +231,7 @@ function Going({ commands }: { readonly commands: Commands }): JSX.Element | nul
   const isLow = useBeside(card);
   if (target.value === null && far === undefined) return null;
   return (
-    <Notice tone={isLow ? 'low' : ''} icon={MapPin} title={t.fly.goto} box={card}>
+    <Notice tone={isLow ? 'going low' : 'going'} icon={MapPin} title={t.fly.goto} box={card}>
       <Button
         kind="quiet"
         icon={X}
