@@ -206,7 +206,13 @@ describe('the page looks as it was kept', function () {
           if (where === 'fly') await page.waitForSelector('.picture-none');
           if (vehicle.pose !== undefined) await isShown(page, vehicle.pose);
           for (const text of vehicle.texts ?? []) held.say(text);
-          if (vehicle.isLost === true) held.silence();
+          if (vehicle.isLost === true) {
+            held.silence();
+            // Each figure is as old as it came.
+            await page.waitForFunction(
+              () => document.querySelectorAll('.instruments__key-figures .stale').length === 5,
+            );
+          }
           await opened?.(page);
           if (says !== undefined) await page.getByText(says).first().waitFor();
         }
