@@ -7,7 +7,7 @@ const MAX_SEGMENTS = 64;
 /** Of an AVIF, that is looked through for its size. */
 const AVIF_HEAD_BYTES = 4096;
 
-export interface PictureHead {
+interface PictureHead {
   readonly type: 'image/png' | 'image/jpeg' | 'image/webp' | 'image/avif';
   /** As it claims; null: it ends before, or is of an unknown kind. */
   readonly size: readonly [width: number, height: number] | null;
