@@ -210,7 +210,9 @@ describe('the page looks as it was kept', function () {
             held.silence();
             // Each figure is as old as it came.
             await page.waitForFunction(
-              () => document.querySelectorAll('.instruments__key-figures .stale').length === 5,
+              () =>
+                document.querySelectorAll('.instruments__key-figures .stale').length === 5 &&
+                document.querySelector('.instruments__horizon.stale') !== null,
             );
           }
           await opened?.(page);
