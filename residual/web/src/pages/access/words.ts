@@ -1,7 +1,65 @@
-import { accessViewWords } from './view-words.ts';
-
 /** Words of the page access. */
 export const accessWords = {
+  tabs: 'Access sections',
+  tab: {
+    overview: 'Overview',
+    people: 'People',
+    programs: 'Programs',
+    connection: 'Connection',
+    fleet: 'Fleet',
+    audit: 'Audit log',
+  },
+  overview: {
+    people: {
+      title: 'People',
+      count: (signedIn: number) => (signedIn === 1 ? '1 person signed in' : `${signedIn} people signed in`),
+      pin: 'A PIN is set.',
+      noPin: 'No PIN is set: people sign in with the pairing key.',
+      open: 'PIN and sessions',
+    },
+    pairing: {
+      paired: 'Only the holder of the pairing key has every right.',
+      unpaired: 'Anyone on the hotspot, USB or this machine can use it.',
+      open: 'Pairing',
+    },
+    secure: {
+      title: 'Connection',
+      open: 'Certificate and HTTPS',
+    },
+    fleet: { open: 'Fleet' },
+    audit: {
+      title: 'Lately',
+      open: 'Whole audit log',
+      none: 'Nothing was changed or refused lately.',
+      outcomes: { done: 'done', refused: 'refused', unknown: 'unknown' },
+    },
+  },
+  ai: {
+    title: 'AI clients',
+    none: 'No program has access.',
+    count: (live: number) => (live === 1 ? '1 program has access' : `${live} programs have access`),
+    off: 'Tokens are switched off on this node.',
+    flies: (count: number) =>
+      count === 1 ? 'One of them may fly the vehicle.' : `${count} of them may fly the vehicle.`,
+    connect: 'Connect an AI client',
+    open: 'All programs',
+    until: (when: string) => `until ${when}`,
+    gone: 'Revoked and expired',
+    qr: 'The token as a QR code',
+    defaultName: 'AI client',
+    more: 'More choices',
+    snippets: 'Set up the client',
+    otherClients: 'Other clients',
+    ends: 'valid until',
+  },
+  rights: {
+    read: 'View',
+    safe_write: 'Record',
+    admin: 'Configure',
+    flight: 'Fly',
+    destructive: 'Delete',
+    secret_read: 'Read secrets',
+  },
   fleet: {
     title: 'Fleet',
     none: 'Not part of a fleet.',
@@ -21,8 +79,6 @@ export const accessWords = {
     codeHint: 'svc1-…, from the hub, for one node',
     enrol: 'Join the fleet',
   },
-  tabs: 'Access sections',
-  view: accessViewWords,
   pin: {
     title: 'PIN',
     isSet: 'set',

@@ -12,7 +12,7 @@ interface Advice {
   readonly param: string | null;
 }
 
-type Topic = keyof typeof t.vehicle.view.overview.advice;
+type Topic = keyof typeof t.vehicle.overview.advice;
 
 /** The first that fits. */
 const TOPICS: readonly (readonly [words: RegExp, topic: Topic, section: Section | null])[] = [
@@ -42,5 +42,5 @@ export function adviceFor(said: string, source: string): Advice {
   const [, topic, section] = (source === 'remote_id'
     ? TOPICS[0]
     : TOPICS.find(([words]) => words.test(said))) ?? [null, 'other' as const, null];
-  return { words: t.vehicle.view.overview.advice[topic], section, param: PARAMETER.exec(said)?.[0] ?? null };
+  return { words: t.vehicle.overview.advice[topic], section, param: PARAMETER.exec(said)?.[0] ?? null };
 }
