@@ -7,6 +7,7 @@ import { nodeWords } from '../pages/node/words.ts';
 import { planWords } from '../pages/plan/words.ts';
 import { setupWords } from '../pages/setup/words.ts';
 import { vehicleWords } from '../pages/vehicle/words.ts';
+import { refusals, unanswered } from './refusals.ts';
 
 /** Every English word of the page: each page brings its own, what several of them say stands here. */
 export const english = {
@@ -115,6 +116,8 @@ export const english = {
     hours: (n: number) => `${n} h`,
     days: (n: number) => `${n} d`,
   },
+  refusals,
+  unanswered,
   fly: flyWords,
   plan: planWords,
   vehicle: vehicleWords,

@@ -9,7 +9,8 @@ import { planWordsDe } from '../pages/plan/words.de.ts';
 import { setupWordsDe } from '../pages/setup/words.de.ts';
 import { vehicleWordsDe } from '../pages/vehicle/words.de.ts';
 
-import { english } from './english.ts';
+import type { english } from './english.ts';
+import { refusalsDe, unansweredDe } from './refusals.de.ts';
 
 /** Every German word of the page: it says what the English words say. */
 export const german: typeof english = {
@@ -121,6 +122,8 @@ export const german: typeof english = {
     hours: (n) => `${n} h`,
     days: (n) => (n === 1 ? '1 Tag' : `${n} Tage`),
   },
+  refusals: refusalsDe,
+  unanswered: unansweredDe,
   fly: flyWordsDe,
   plan: planWordsDe,
   vehicle: vehicleWordsDe,
