@@ -20,7 +20,7 @@ export const accessWordsDe: typeof accessWords = {
       open: 'PIN und Sitzungen',
     },
     pairing: {
-      paired: 'Alle Rechte hat nur, wer den Kopplungsschlüssel besitzt.',
+      paired: 'Nur der Kopplungsschlüssel gibt alle Rechte.',
       unpaired: 'Jeder am Hotspot, an USB oder an diesem Rechner kann ihn benutzen.',
       open: 'Kopplung',
     },
@@ -30,8 +30,8 @@ export const accessWordsDe: typeof accessWords = {
     },
     fleet: { open: 'Flotte' },
     audit: {
-      title: 'Zuletzt',
-      open: 'Ganzes Protokoll',
+      title: 'Letzte Ereignisse',
+      open: 'Vollständiges Protokoll',
       none: 'Zuletzt wurde nichts geändert oder abgelehnt.',
       outcomes: { done: 'erledigt', refused: 'abgelehnt', unknown: 'unbekannt' },
     },
@@ -122,7 +122,7 @@ export const accessWordsDe: typeof accessWords = {
     unpair: 'Entkoppeln (halten)',
     unpairHint:
       'Widerruft Schlüssel, alle Token, Sitzungen und die PIN. Danach kann ihn jeder in der Nähe koppeln.',
-    cannotUnpair: 'Entkoppeln ist hier nicht erlaubt.',
+    cannotUnpair: 'Mit dieser Anmeldung ist Entkoppeln nicht erlaubt.',
   },
   secure: {
     title: 'Sichere Verbindung',
@@ -195,7 +195,7 @@ export const accessWordsDe: typeof accessWords = {
       safe_write: 'aufnehmen, Fotos machen, Bildgröße wählen',
       admin: 'Einstellungen ändern, Dienste neu starten',
       flight: 'dem Fluggerät befehlen',
-      destructive: 'löschen, neu starten, den Schutz des scharfen Fluggeräts übergehen',
+      destructive: 'löschen, neu starten, auch bei scharfem Fluggerät handeln',
       secret_read: 'Geheimnisse lesen (mit read)',
     },
     life: 'Gültig für',

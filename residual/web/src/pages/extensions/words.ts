@@ -82,9 +82,9 @@ export const extensionsWords = {
   from: 'From',
   sources: { file: 'File', url: 'Web address' },
   url: 'Address of the archive',
-  urlHint: 'The node itself downloads it. It is installed switched off; you allow what it may do next.',
+  urlHint: 'The node downloads it and installs it switched off. Then you choose what it may do.',
   sha: 'SHA-256 of the archive',
-  shaHint: '64 hexadecimal digits, from who publishes it.',
+  shaHint: '64 hexadecimal digits, from its publisher.',
   download: 'Download and install',
   open: 'Open',
 };

@@ -17,7 +17,7 @@ export const vehicleWordsDe: typeof vehicleWords = {
   sectionsOf: (tab) => `Abschnitte von ${tab}`,
   sections: {
     sensors: 'Sensoren',
-    radio: 'Funkfernsteuerung',
+    radio: 'Fernsteuerung',
     modes: 'Flugmodi',
     motors: 'Motoren',
     failsafes: 'Failsafes',

@@ -77,10 +77,10 @@ export const linkWords = {
       fixed: 'The position in the settings is sent as the operator’s.',
       none: 'No operator’s position is sent.',
     },
-    follow: 'Send this device’s place as the operator’s',
-    followHint: 'Sent again each minute, and when it moved, while this page is open in the browser.',
-    followed: 'This device’s place is being sent.',
-    waiting: 'Asking this device where it is …',
+    follow: 'Send this device’s position as the operator’s',
+    followHint: 'Every minute, and whenever it has moved, while this page is open.',
+    followed: 'This device’s position is being sent.',
+    waiting: 'Asking this device for its position …',
     told: (age: string, accuracy: string) =>
       `Sent: this device’s position of ${age} ago, accurate to ${accuracy} m.`,
     vague: (accuracy: number) =>
@@ -88,16 +88,16 @@ export const linkWords = {
     denied:
       'The browser does not share this device’s position with this page. Allow it in the browser’s settings.',
     unknown: 'Not sent: this device does not know its position right now.',
-    noGeolocation: 'This browser does not offer its position.',
+    noGeolocation: 'This browser does not share its position.',
     insecure: 'Browsers share their position only with a page opened over HTTPS.',
     toAccess: 'Open it securely',
-    typed: 'Operator’s place (latitude, longitude, altitude)',
+    typed: 'Operator’s position (latitude, longitude, altitude)',
     typedHint:
-      'Degrees, such as 48.137, 11.575; the altitude in m above the ellipsoid may be left out. Counts for 5 min.',
-    typedWrong: 'Not a place: latitude, longitude and perhaps altitude, with commas between them.',
-    typeFirst: 'Type a place first.',
-    send: 'Send this place',
-    sent: 'The operator’s place is sent for 5 min.',
+      'Degrees, for example 48.137, 11.575. The altitude, in m above the ellipsoid, is optional. Valid for 5 min.',
+    typedWrong: 'Not a position. Enter latitude, longitude and, if known, altitude, separated by commas.',
+    typeFirst: 'Enter a position first.',
+    send: 'Send this position',
+    sent: 'The operator’s position is sent for 5 min.',
   },
   signing: {
     title: 'Signed MAVLink',
@@ -140,7 +140,7 @@ export const linkWords = {
   },
   inspector: {
     title: 'Messages on the link',
-    hint: 'What each component of the vehicle sends, decoded. The rate is of the last 5 seconds.',
+    hint: 'What each component of the vehicle sends, decoded. Rates cover the last 5 seconds.',
     search: 'Search messages',
     rate: (hz: string) => `${hz} Hz`,
     from: (system: number, component: number) => `${system}/${component}`,

@@ -55,7 +55,7 @@ export const logsWordsDe: typeof logsWords = {
     reportOf: (flight) => `Bericht von ${flight}`,
     reading: 'Log wird gelesen …',
     stats: {
-      duration: 'Im Log',
+      duration: 'Dauer',
       distance: 'Strecke',
       height: 'Höchste Höhe',
       speed: 'Höchste Geschwindigkeit',
@@ -68,7 +68,7 @@ export const logsWordsDe: typeof logsWords = {
     noFindings: 'Nichts überschreitet eine dokumentierte Grenze.',
     modesFlown: 'Modi',
     onNode: 'Knoten',
-    noFlights: 'Noch kein Flug. Er wird vom Scharfschalten bis zum Entschärfen geschrieben.',
+    noFlights: 'Noch kein Flug. Ein Flug dauert vom Scharfschalten bis zum Entschärfen.',
     openFile: 'Logdatei öffnen',
   },
   tlogs: {
@@ -94,7 +94,7 @@ export const logsWordsDe: typeof logsWords = {
     running: 'Wird hochgeladen',
     waits: {
       disarmed: 'Wartet, bis das Fluggerät entschärft ist',
-      unmetered: 'Wartet auf einen Uplink, der nicht nach Volumen bezahlt wird',
+      unmetered: 'Wartet auf einen Uplink ohne Volumenabrechnung',
       store: 'Wartet auf den Speicherdienst',
     },
     store: 'Speicherdienst',

@@ -83,7 +83,7 @@ export const paramsWordsDe: typeof paramsWords = {
     unstar: (name) => `${name} aus den Favoriten entfernen`,
     noFavourites: 'Den Stern neben einem Parameter antippen, um ihn hier zu behalten.',
     noChanged: 'Nichts weicht vom Standard ab.',
-    noHit: 'Kein Parameter hat diese Wörter. Weniger Wörter oder eine andere Gruppe versuchen.',
+    noHit: 'Kein Parameter passt dazu. Weniger Wörter oder eine andere Gruppe versuchen.',
     was: (value) => `Standard ${value}`,
     rebootMark: 'Neustart',
     less: (name) => `Weniger: ${name}`,

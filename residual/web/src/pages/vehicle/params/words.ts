@@ -20,7 +20,7 @@ export const paramsWords = {
     actions: 'Actions',
     notDefault: 'not default',
     more: (count: number) => `Show more (${count})`,
-    undescribed: 'No description. See the manual for how to add a description file.',
+    undescribed: 'No description. The manual says how to add a description file.',
     choose: (name: string) => `${name} by its meaning`,
     newValue: (name: string) => `New value of ${name}`,
     range: (min: string | null, max: string | null, units: string) =>
@@ -78,7 +78,7 @@ export const paramsWords = {
     unstar: (name: string) => `Remove ${name} from the favourites`,
     noFavourites: 'Tap the star beside a parameter to keep it here.',
     noChanged: 'Nothing differs from its default.',
-    noHit: 'No parameter has these words. Try fewer, or another group.',
+    noHit: 'No parameter matches. Try fewer words, or another group.',
     was: (value: string) => `default ${value}`,
     rebootMark: 'reboot',
     less: (name: string) => `Less: ${name}`,

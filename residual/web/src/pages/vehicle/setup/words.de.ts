@@ -33,7 +33,7 @@ export const setupWordsDe: typeof setupWords = {
     clips: 'Beschleunigungssensor am Anschlag',
     variance: (name) => `Varianz, ${name}`,
     varianceHint: 'Ab einer Varianz von 1 vertraut das Fluggerät diesem Sensor nicht mehr.',
-    failsafes: 'Was es von selbst tut',
+    failsafes: 'Was es selbsttätig tut',
     noFailsafes: 'Die Parameter dazu wurden noch nicht gelesen.',
     nothing: 'keine Reaktion',
     setTo: (value) => `Wert ${value}`,
@@ -43,9 +43,9 @@ export const setupWordsDe: typeof setupWords = {
       low: (done, when) => `Akku schwach${list(when, ' (unter ', ')')}: ${done}.`,
       critical: (done, when) => `Akku kritisch${list(when, ' (unter ', ')')}: ${done}.`,
       estimator: (done) => `Positionsschätzung schlecht: ${done}.`,
-      fence: (done, when) => `Zaun verletzt${list(when, ' (', ')')}: ${done}.`,
+      fence: (done, when) => `Geofence verletzt${list(when, ' (', ')')}: ${done}.`,
     },
-    failsafesHint: 'Was das Fluggerät von selbst tut. Ändern lässt es sich mit dem Parameter daneben.',
+    failsafesHint: 'Was das Fluggerät selbsttätig tut. Ändern lässt es sich mit dem Parameter daneben.',
     noModes: 'Dieses Fluggerät hat keinen Schalter für Flugmodi.',
     change: (param) => `${param} ändern`,
   },
@@ -59,7 +59,7 @@ export const setupWordsDe: typeof setupWords = {
     lost: 'Kein Empfänger der Fernsteuerung zu hören.',
     unread: 'Die Parameter der Fernsteuerung wurden noch nicht gelesen.',
     stopped: (why) => `Kalibrierung abgebrochen. ${why}`,
-    moveAll: 'Jeden Knüppel und jeden Schalter an alle Anschläge bewegen und dort eine Sekunde halten.',
+    moveAll: 'Alle Knüppel und Schalter bis an die Anschläge bewegen und dort eine Sekunde halten.',
     soFar: (low, high) => `bisher ${low} bis ${high} µs`,
     thenLow: 'Dann die Knüppel in die Mitte lassen und das Gas ganz nach unten ziehen.',
     thenCentre: 'Dann alle Knüppel in die Mitte lassen, auch das Gas.',
@@ -67,7 +67,7 @@ export const setupWordsDe: typeof setupWords = {
     keepStill: 'Die Knüppel nicht berühren …',
     sticks: { roll: 'Rollen', pitch: 'Nicken', throttle: 'Gas', yaw: 'Gieren' },
     stickOn: (stick, channel) => `${stick} (Kanal ${channel})`,
-    table: 'Das würde geschrieben',
+    table: 'Das wird geschrieben',
     channel: 'Kanal',
     min: 'Minimum',
     max: 'Maximum',
@@ -79,7 +79,8 @@ export const setupWordsDe: typeof setupWords = {
     left: {
       still: 'Weniger als 300 µs bewegt: bleibt unverändert.',
       unsteady: 'Kommt nicht zur Ruhe: bleibt unverändert.',
-      beyond: 'Die Endpunkte liegen nicht beiderseits von 1500 µs zwischen 800 und 2200: bleibt unverändert.',
+      beyond:
+        'Die Endpunkte müssen beiderseits von 1500 µs liegen, zwischen 800 und 2200: bleibt unverändert.',
       'off-centre': 'Nicht in der Mitte: bleibt unverändert.',
       'throttle-up': 'Nicht unten: bleibt unverändert.',
     },
@@ -88,7 +89,7 @@ export const setupWordsDe: typeof setupWords = {
       unsteady: (name) =>
         `${name}: kommt losgelassen nicht zur Ruhe. Die Fernsteuerung prüfen, dann erneut versuchen.`,
       beyond: (name) =>
-        `${name}: unmögliche Endpunkte. Sie liegen beiderseits von 1500 µs, zwischen 800 und 2200 µs.`,
+        `${name}: unmögliche Endpunkte. Sie müssen beiderseits von 1500 µs liegen, zwischen 800 und 2200 µs.`,
       'off-centre': (name) => `${name}: nicht in der Mitte, oder nur zu einer Seite bewegt.`,
       'throttle-up': (name) =>
         `${name}: nicht ganz unten. Ist unten der obere Endpunkt, zuerst den Kanal umkehren.`,
