@@ -115,7 +115,7 @@ const TABLE: readonly Shown[] = [
     live: [...RUNNING, '[role=alert] h2 span', '.strip__chip.bad span'],
     pose: IN_THE_AIR,
     isLost: true,
-    says: 'What the vehicle does by itself:',
+    says: 'What the vehicle does on its own:',
   },
   {
     node: 'held',
