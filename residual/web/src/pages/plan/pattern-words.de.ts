@@ -120,7 +120,7 @@ export const patternWordsDe: typeof patternWords = {
     label: 'Akku',
     percent: (percent) => `${percent} %`,
     noCapacity: 'Das Fluggerät nennt keine Akkukapazität.',
-    noDraw: 'Unbekannt, bis ein Flug aufgezeichnet ist.',
+    noDraw: 'Der Akkuverbrauch ist unbekannt, bis ein Flug aufgezeichnet ist.',
     from: (amperes, flights) =>
       flights === 1
         ? `Bei ${amperes} A wie im letzten Flug`
@@ -129,8 +129,9 @@ export const patternWordsDe: typeof patternWords = {
   noSpeed: 'Die Parameter des Fluggeräts sind nicht geladen, sein Tempo ist unbekannt.',
   speedFrom: (speed) => `Bei ${speed} m/s, dem Tempo des Fluggeräts; ohne Kurven und Sprünge.`,
   checksTitle: (count) =>
-    count === 0 ? 'Keine Einwände' : count === 1 ? 'Ein Punkt zu prüfen' : `${count} Punkte zu prüfen`,
-  checksNone: 'Nichts spricht gegen diesen Plan, soweit die Seite es weiß.',
+    count === 0 ? 'Keine Probleme' : count === 1 ? 'Ein Punkt zu prüfen' : `${count} Punkte zu prüfen`,
+  checksNone:
+    'Geprüft: Start und Landung, Zaun, Höhe, Entfernung, Gelände, Akku und Fotoabstände, soweit bekannt.',
   goTo: 'Zum Punkt',
   check: {
     fence: (item, count) =>

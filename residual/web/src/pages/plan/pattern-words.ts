@@ -124,7 +124,7 @@ export const patternWords = {
     label: 'Battery',
     percent: (percent: string) => `${percent} %`,
     noCapacity: 'The vehicle does not say its battery capacity.',
-    noDraw: 'Unknown until a flight has been logged.',
+    noDraw: 'Battery use is unknown until a flight has been logged.',
     from: (amperes: string, flights: number) =>
       flights === 1
         ? `At ${amperes} A, as in the last flight`
@@ -133,8 +133,9 @@ export const patternWords = {
   noSpeed: 'The vehicle’s parameters are not loaded, so its speed is unknown.',
   speedFrom: (speed: string) => `At ${speed} m/s, the vehicle’s own speed; turns and jumps are not counted.`,
   checksTitle: (count: number) =>
-    count === 0 ? 'No objections' : count === 1 ? 'One thing to check' : `${count} things to check`,
-  checksNone: 'Nothing speaks against this plan, as far as the page can tell.',
+    count === 0 ? 'No problems found' : count === 1 ? 'One thing to check' : `${count} things to check`,
+  checksNone:
+    'Checked: take-off and landing, fence, height, distance, terrain, battery and photo intervals, as far as they are known.',
   goTo: 'Go to item',
   check: {
     fence: (item: number, count: number) =>
