@@ -142,7 +142,7 @@ describe('the trial: a stranger', function () {
     expect(photos.length).to.be.at.least(2);
     await telemetry(
       node,
-      ({ mission }) => Number((mission as { current: number }).current) > Math.max(...photos),
+      ({ mission }) => (mission as { current: number }).current > Math.max(...photos),
       headers,
     );
     await stranger.sees('Disarmed', 120_000);
@@ -165,7 +165,7 @@ describe('the trial: a stranger', function () {
     const volts = async (fits: (now: number) => boolean): Promise<void> => {
       await telemetry(
         node ?? expect.fail(),
-        ({ battery }) => fits(Number((battery as { voltage: number }).voltage)),
+        ({ battery }) => fits((battery as { voltage: number }).voltage),
         headers,
       );
     };
@@ -202,9 +202,10 @@ describe('the trial: a stranger', function () {
       .locator('canvas')
       .evaluate((canvas: HTMLCanvasElement) => {
         const { data } = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height) ?? {};
+        const bytes = data ?? new Uint8ClampedArray();
         let red = 0;
-        for (let at = 0; data !== undefined && at < data.length; at += 4)
-          if ((data[at] ?? 0) > 140 && (data[at + 1] ?? 0) < 60 && (data[at + 2] ?? 0) < 60) red++;
+        for (let at = 0; at < bytes.length; at += 4)
+          if ((bytes[at] ?? 0) > 140 && (bytes[at + 1] ?? 0) < 60 && (bytes[at + 2] ?? 0) < 60) red++;
         return red;
       });
     expect(marked, 'pixels of the ring').to.be.above(20);
