@@ -15,6 +15,7 @@ import { t } from '../../strings.ts';
 import css from './access.module.css';
 import { Minted } from './minted.tsx';
 import { PRESET_ICONS } from './scope-chips.tsx';
+import { TokensOff } from './tokens-off.tsx';
 
 type Token = Answer<'mcp.tokens.post'>;
 
@@ -33,7 +34,14 @@ const DAY_MS = 86_400_000;
 const openedAt = signal<string | null>(null);
 
 /** A button that gives a program its own access: what it may, then what to paste there. Reading alone is chosen at first. */
-export function ConnectClient({ onMinted }: { readonly onMinted: () => void }): JSX.Element {
+export function ConnectClient({
+  off,
+  onMinted,
+}: {
+  /** The node takes no token. */
+  readonly off: boolean;
+  readonly onMinted: () => void;
+}): JSX.Element {
   const isOpen = openedAt.value === location.hash;
   useEffect(
     () => () => {
@@ -54,6 +62,7 @@ export function ConnectClient({ onMinted }: { readonly onMinted: () => void }): 
         {t.access.ai.connect}
       </Button>
       <Dialog sheet title={token === null ? t.access.ai.connect : text.minted} open={isOpen} onClose={close}>
+        {off ? <TokensOff /> : null}
         {token !== null ? (
           <Minted minted={token} />
         ) : closed === null ? (

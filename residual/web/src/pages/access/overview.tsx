@@ -58,7 +58,7 @@ function AiClients(): JSX.Element {
           </li>
         ))}
       </ul>
-      <ConnectClient onMinted={reload} />
+      <ConnectClient off={data?.accept_enabled === false} onMinted={reload} />
     </Card>
   );
 }

@@ -8,7 +8,6 @@ import {
   Badge,
   Button,
   Card,
-  Copyable,
   EmptyState,
   ErrorNote,
   HoldButton,
@@ -21,27 +20,22 @@ import { t } from '../../strings.ts';
 import css from './access.module.css';
 import { ConnectClient } from './connect-client.tsx';
 import { ScopeChips } from './scope-chips.tsx';
+import { TokensOff } from './tokens-off.tsx';
 
 type Token = Answer<'mcp.status.get'>['tokens'][number];
 
 /** Tokens of programs: AI clients above all. */
 export function Tokens(): JSX.Element {
   const { data, error, reload } = useAsk('mcp.status.get');
-  const text = t.access.tokens;
   return (
     <>
       <ErrorNote error={error} onRetry={reload} />
       {data?.problem == null ? null : <Note tone="bad">{data.problem}</Note>}
-      {data?.accept_enabled === false ? (
-        <Note tone="warn">
-          <p>{text.off}</p>
-          <Copyable label={text.offCommand} text="sudo svc mcp enable" />
-        </Note>
-      ) : null}
+      {data?.accept_enabled === false ? <TokensOff /> : null}
       <TokenList
         tokens={data?.tokens ?? null}
         onChange={reload}
-        actions={<ConnectClient onMinted={reload} />}
+        actions={<ConnectClient off={data?.accept_enabled === false} onMinted={reload} />}
       />
     </>
   );

@@ -1,8 +1,8 @@
-import { Check, MapPin, OctagonAlert, ShieldAlert, TriangleAlert, X } from 'lucide';
+import { ArrowRight, Check, MapPin, OctagonAlert, ShieldAlert, TriangleAlert, X } from 'lucide';
 import type { ComponentChildren, JSX, Ref } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { steady } from '../../api/steady.ts';
-import { armed, fresh, lastArmed, newest } from '../../api/telemetry.ts';
+import { armed, fresh, lastArmed, newest, type Telemetry } from '../../api/telemetry.ts';
 import { hrefOf } from '../../app/route.ts';
 import { GoFar, GoThere } from '../../commands/go-there.tsx';
 import type { Commands } from '../../commands/orders.ts';
@@ -11,6 +11,8 @@ import { Button, HoldButton, Icon, Unfold } from '../../parts/parts.tsx';
 import { useAct } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { claim } from '../ground/pilot-in-command.ts';
+import { adviceFor } from '../vehicle/overview/advice.ts';
+import { sectionHref } from '../vehicle/section.ts';
 import { forgetOutcome, readiness } from './commands.ts';
 import { foreseen, useForeseen } from './foreseen.ts';
 import { target } from './map/state.ts';
@@ -146,19 +148,35 @@ const checks = steady(() => {
   };
 });
 
+const reasons = steady(() =>
+  armed.value === false ? fresh('heartbeat', ({ prearm }) => prearm?.reasons) : null,
+);
+
 /** What speaks against arming, and by one tap what takes it away; a vehicle that is not armed does not move by it. */
 function Readiness({ commands }: { readonly commands: Commands }): JSX.Element | null {
   const ready = readiness.value;
   if (ready === null || ready.canArm !== false) return null;
   const { fix, estimate, home, battery } = checks.value;
   const text = t.fly.checks;
+  const said = reasons.value ?? [];
   return (
     <Notice tone="warn" icon={ShieldAlert} title={t.fly.notReady}>
       <ul>
-        {ready.reasons.map((reason) => (
-          <li key={reason}>{reason}</li>
+        {said.map((reason) => (
+          <Reason key={reason.text} {...reason} />
         ))}
       </ul>
+      {said.every(({ source }) => source === 'sys_status') && commands.offers('runPrearmChecks') ? (
+        // Of itself it tells its reasons only now and then.
+        <Button
+          row="command.post"
+          busy={commands.running !== null}
+          why={commands.whyNot('runPrearmChecks')}
+          onClick={() => commands.give(t.fly.askWhy, { cmd: 'runPrearmChecks' })}
+        >
+          {t.fly.askWhy}
+        </Button>
+      ) : null}
       {ready.help.length === 0 ? null : (
         <div class="row">
           {ready.help.map(({ cmd, args }) => (
@@ -195,6 +213,30 @@ function Readiness({ commands }: { readonly commands: Commands }): JSX.Element |
         <a href={hrefOf('vehicle')}>{text.more}</a>
       </Unfold>
     </Notice>
+  );
+}
+
+/** In the vehicle’s words, what to do about it, and the way to where that is done. */
+function Reason({ text, source, help }: NonNullable<Telemetry['prearm']>['reasons'][number]): JSX.Element {
+  if (help !== null && help !== undefined) return <li>{`${text}. ${help.text}`}</li>;
+  const { words, section, param } = adviceFor(text, source);
+  const { fix, look } = t.vehicle.overview;
+  const way =
+    param !== null
+      ? { href: hrefOf('vehicle', 'parameters', param), name: param }
+      : section !== null
+        ? { href: sectionHref(...section), name: fix[section[1]] ?? look }
+        : null;
+  return (
+    <li>
+      <strong>{text}</strong>
+      <p>{words}</p>
+      {way === null ? null : (
+        <a class="button plain" href={way.href}>
+          {way.name} <Icon of={ArrowRight} />
+        </a>
+      )}
+    </li>
   );
 }
 

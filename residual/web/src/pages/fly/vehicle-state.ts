@@ -32,6 +32,8 @@ export const inAir = computed<boolean | null>(() => {
   return state === null ? null : state !== 'on_ground';
 });
 
+export const hasMission = computed<boolean>(() => (newest.value?.mission?.total ?? 0) > 0);
+
 /** There is a vehicle, and it is not heard. */
 export const isSilent = computed(() => armed.value === 'unknown');
 

@@ -120,7 +120,7 @@ export const patternWordsDe: typeof patternWords = {
     label: 'Akku',
     percent: (percent) => `${percent} %`,
     noCapacity: 'Das Fluggerät nennt keine Akkukapazität.',
-    noDraw: 'Unbekannt, bis ein Flug aufgezeichnet ist.',
+    noDraw: 'Der Akkuverbrauch ist unbekannt, bis ein Flug aufgezeichnet ist.',
     from: (amperes, flights) =>
       flights === 1
         ? `Bei ${amperes} A wie im letzten Flug`
@@ -134,7 +134,8 @@ export const patternWordsDe: typeof patternWords = {
       : count === 1
         ? 'Ein Punkt zu prüfen'
         : `${count} Punkte zu prüfen`,
-  checksNone: 'Die Seite hat an diesem Plan nichts auszusetzen.',
+  checksNone:
+    'Geprüft: Start und Landung, Zaun, Höhe, Entfernung, Gelände, Akku und Fotoabstände, soweit bekannt.',
   goTo: 'Zum Punkt',
   check: {
     fence: (item, count) =>

@@ -124,7 +124,7 @@ export const patternWords = {
     label: 'Battery',
     percent: (percent: string) => `${percent} %`,
     noCapacity: 'The vehicle does not say its battery capacity.',
-    noDraw: 'Unknown until a flight has been logged.',
+    noDraw: 'Battery use is unknown until a flight has been logged.',
     from: (amperes: string, flights: number) =>
       flights === 1
         ? `At ${amperes} A, as in the last flight`
@@ -134,7 +134,8 @@ export const patternWords = {
   speedFrom: (speed: string) => `At ${speed} m/s, the vehicle’s own speed; turns and jumps are not counted.`,
   checksTitle: (count: number) =>
     count === 0 ? 'No problems found' : count === 1 ? 'One thing to check' : `${count} things to check`,
-  checksNone: 'The page found no problem with this plan.',
+  checksNone:
+    'Checked: take-off and landing, fence, height, distance, terrain, battery and photo intervals, as far as they are known.',
   goTo: 'Go to item',
   check: {
     fence: (item: number, count: number) =>

@@ -78,6 +78,7 @@ export const planWordsDe: typeof planWords = {
   readAgain: 'Vom Fluggerät lesen',
   discard: 'Änderungen verwerfen',
   upload: 'Hochladen',
+  fly: 'Fliegen',
   uploadAnyway: 'Hochladen',
   uploading: (part) => `Wird gesendet: ${part}`,
   sameAsVehicle: 'Wie auf dem Fluggerät.',

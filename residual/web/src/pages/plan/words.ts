@@ -84,6 +84,7 @@ export const planWords = {
   readAgain: 'Read from the vehicle',
   discard: 'Discard changes',
   upload: 'Upload',
+  fly: 'Fly it',
   uploadAnyway: 'Upload',
   uploading: (part: string) => `Sending: ${part}`,
   sameAsVehicle: 'Same as on the vehicle.',

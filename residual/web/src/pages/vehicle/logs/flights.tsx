@@ -82,7 +82,11 @@ function FlightCard({
           <p class="hint">{text.when(flight.id, lengthOf(flight))}</p>
         </div>
         {tlog === undefined || !may('tlogs.name.get') ? null : (
-          <a class="button primary" href={viewHref('node', tlog)} aria-label={t.vehicle.plots.openOne(name)}>
+          <a
+            class="button primary"
+            href={viewHref('node', tlog, ...partOf(flight))}
+            aria-label={t.vehicle.plots.openOne(name)}
+          >
             <Icon of={ChartLine} /> {t.vehicle.plots.open}
           </a>
         )}
@@ -162,6 +166,11 @@ function Thing({
       )}
     </li>
   );
+}
+
+/** Of its telemetry log, in which other flights may be. */
+function partOf({ started_us: start, span_us: us }: Flight): readonly string[] {
+  return us === null ? [] : [`${Math.floor(start / 1000)}-${Math.ceil((start + us) / 1000)}`];
 }
 
 function lengthOf({ span_us: us }: Flight): string {

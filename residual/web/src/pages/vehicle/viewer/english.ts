@@ -4,6 +4,7 @@ export const english = {
   back: 'Back to the logs',
   drop: 'Drop a log here, or choose one: .bin (ArduPilot), .ulg (PX4), .tlog',
   hint: 'The file stays in this browser.',
+  another: 'Open another log',
   fetching: (name: string) => `Fetching ${name}`,
   reading: (name: string) => `Reading ${name}`,
   brokeOff: 'The node’s answer broke off. Open the log again.',
@@ -27,7 +28,8 @@ export const english = {
   presets: 'Ready-made plots',
   preset: { battery: 'Battery', vibration: 'Vibration', attitude: 'Attitude', gps: 'GPS' },
   noPreset: 'The log has no such messages.',
-  lowest: (name: string, value: string, at: string) => `${name} lowest: ${value} at ${at}`,
+  lowest: (volts: string, at: string, field: string | null) =>
+    `Lowest voltage: ${volts} V at ${at}${field === null ? '' : ` (${field})`}`,
   range: 'Part of the log',
   plots: 'Plots',
   plot: (number: number) => `Plot ${number}`,

@@ -74,15 +74,23 @@ export function plotsOf(id: PresetId, groups: LogSummary['groups']): readonly (r
 /** SYS_STATUS.voltage_battery that is not measured. */
 const UNKNOWN_MV = 65_535;
 
-/** Where a voltage was lowest. Zero and "not measured" are no voltages. */
+/** Where a voltage was lowest between two times. Zero and "not measured" are no voltages. */
 export function lowest(
   times: ArrayLike<number>,
   values: ArrayLike<number>,
+  [from, to]: readonly [number, number],
 ): { readonly at: number; readonly value: number } | null {
   let found: { at: number; value: number } | null = null;
   for (let row = 0; row < values.length; row++) {
     const [at, value] = [times[row] ?? 0, values[row] ?? 0];
-    if (value > 0 && value !== UNKNOWN_MV && (found === null || value < found.value)) found = { at, value };
+    if (
+      at >= from &&
+      at <= to &&
+      value > 0 &&
+      value !== UNKNOWN_MV &&
+      (found === null || value < found.value)
+    )
+      found = { at, value };
   }
   return found;
 }
