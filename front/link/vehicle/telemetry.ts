@@ -1,4 +1,5 @@
 import { batteryState } from '../../../shared/flight/battery-state.ts';
+import { compass } from '../../../shared/flight/geo.ts';
 import { AUTOPILOT_PX4 } from '../../../shared/flight/modes.ts';
 import type { Place } from '../../../shared/flight/seen.ts';
 import { TELEMETRY_GROUPS, type TelemetryGroup } from '../../../shared/flight/telemetry-groups.ts';
@@ -26,7 +27,11 @@ import {
   decodeLandedState,
   decodeMissionCurrent,
   decodeMissionItemReached,
+  decodeWind,
+  decodeWindCov,
   type MissionCurrent,
+  type Wind,
+  type WindCov,
 } from '../../../shared/mavlink/decode-flight.ts';
 import {
   decodeEscInfo,
@@ -104,6 +109,7 @@ function emptyTelemetry(): Telemetry {
     servo_outputs: null,
     esc: null,
     vibration: null,
+    wind: null,
     throttle: null,
     ekf: {
       source: null,
@@ -136,6 +142,7 @@ function emptyTelemetry(): Telemetry {
       servo_outputs: null,
       esc: null,
       vibration: null,
+      wind: null,
       ekf: null,
       mission: null,
       landed_state: null,
@@ -170,6 +177,7 @@ export class TelemetryModel {
     servo_outputs: NEVER,
     esc: NEVER,
     vibration: NEVER,
+    wind: NEVER,
     ekf: NEVER,
     mission: NEVER,
     landed_state: NEVER,
@@ -252,6 +260,10 @@ export class TelemetryModel {
         return this.#stamp('servo_outputs');
       case MSG.VIBRATION:
         return this.#vibration(decodeVibration(payload));
+      case MSG.WIND:
+        return this.#windFrom(decodeWind(payload));
+      case MSG.WIND_COV:
+        return this.#windTo(decodeWindCov(payload));
       case MSG.ESC_TELEMETRY_1_TO_4:
       case MSG.ESC_TELEMETRY_5_TO_8:
       case MSG.ESC_TELEMETRY_9_TO_12: {
@@ -437,6 +449,20 @@ export class TelemetryModel {
     const axes = this.#isPx4 ? { x: null, y: null } : { x: finite(x), y: finite(y) };
     this.#values.vibration = { ...axes, z: finite(z), clips: [...clips] };
     return this.#stamp('vibration');
+  }
+
+  /** ArduPilot says 0 while it estimates none: a copter without drag coefficients (EK3_DRAG_…), a plane that has not flown yet. */
+  #windFrom({ speed, direction }: Wind): number {
+    const known = Number.isFinite(speed) && Number.isFinite(direction) && speed > 0;
+    this.#values.wind = known ? { speed, direction: (direction + 360) % 360 } : null;
+    return this.#stamp('wind');
+  }
+
+  #windTo({ north, east }: WindCov): number {
+    const speed = Math.hypot(north, east);
+    const known = Number.isFinite(speed) && speed > 0;
+    this.#values.wind = known ? { speed, direction: compass(Math.atan2(-east, -north)) } : null;
+    return this.#stamp('wind');
   }
 
   #esc(escs: Esc[] | null): number {

@@ -111,6 +111,8 @@ export const flyWordsDe: typeof flyWords = {
   heightSea: 'Über dem Meer',
   ground: 'Über Grund',
   air: 'Fahrt',
+  wind: 'Wind',
+  windFrom: (speed, degrees, compass) => `${speed} m/s aus ${degrees}° ${compass}`,
   climb: 'Steigen',
   heading: 'Kurs',
   home: 'Startplatz',

@@ -123,6 +123,8 @@ export const flyWords = {
   heightSea: 'Above sea level',
   ground: 'Ground speed',
   air: 'Airspeed',
+  wind: 'Wind',
+  windFrom: (speed: string, degrees: string, compass: string) => `${speed} m/s from ${degrees}° ${compass}`,
   climb: 'Climb',
   heading: 'Heading',
   home: 'Home',
