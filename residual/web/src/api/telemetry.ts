@@ -19,6 +19,9 @@ export const STALE_S = 3;
 
 const received = signal<{ readonly body: Telemetry; readonly at: number } | null>(null);
 
+/** What the vehicle said last of being armed, however long ago; null: not since the page is open. A silent one is armed `null` for the node. */
+export const lastArmed = signal<boolean | null>(null);
+
 /** The newest snapshot, whatever its age; for values use `fresh`. */
 export const newest = computed(() => received.value?.body ?? null);
 
@@ -63,8 +66,11 @@ effect(() => {
   stream?.stop();
   stream = null;
   received.value = null;
+  lastArmed.value = null;
   if (!wanted) return;
   stream = new Stream('telemetry.ws.ws', (text) => {
-    received.value = { body: JSON.parse(text) as Telemetry, at: performance.now() };
+    const body = JSON.parse(text) as Telemetry;
+    received.value = { body, at: performance.now() };
+    if (body.armed !== null) lastArmed.value = body.armed;
   });
 });

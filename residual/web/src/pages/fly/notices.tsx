@@ -2,7 +2,7 @@ import { Check, MapPin, OctagonAlert, ShieldAlert, TriangleAlert, X } from 'luci
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { steady } from '../../api/steady.ts';
-import { armed, fresh, newest } from '../../api/telemetry.ts';
+import { armed, fresh, lastArmed, newest } from '../../api/telemetry.ts';
 import { hrefOf } from '../../app/route.ts';
 import { GoFar, GoThere } from '../../commands/go-there.tsx';
 import type { Commands } from '../../commands/orders.ts';
@@ -93,7 +93,7 @@ function LinkLost(): JSX.Element | null {
               </ul>
             )}
           </>
-        ) : newest.value?.armed === false ? (
+        ) : lastArmed.value === false ? (
           <p>{t.fly.linkLostGround}</p>
         ) : null}
       </Notice>

@@ -2,7 +2,7 @@ import { computed } from '@preact/signals';
 import { type Family, familyOf } from '../../../../../shared/flight/modes.ts';
 import { isPlace } from '../../../../../shared/mission/commands.ts';
 import type { Answer } from '../../api/rows.ts';
-import { age, armed, fresh, newest } from '../../api/telemetry.ts';
+import { age, armed, fresh, lastArmed, newest } from '../../api/telemetry.ts';
 import type { Place } from '../../map/projection.ts';
 
 /** What several parts of the page read of the vehicle. */
@@ -42,9 +42,13 @@ export const isSilent = computed(() => armed.value === 'unknown');
 export type Phase = 'disarmed' | 'armed' | 'flight';
 export const phase = computed<Phase>(() => {
   const body = newest.value;
-  const isArmed = isSilent.value ? body?.armed === true : armed.value === true;
+  const landed = body?.landed_state ?? null;
+  // One that has been silent since before the page was opened is armed where it last said that it flies.
+  const isArmed = isSilent.value
+    ? (lastArmed.value ?? (landed !== null && landed !== 'on_ground'))
+    : armed.value === true;
   if (!isArmed) return 'disarmed';
-  const isLanded = isSilent.value ? body?.landed_state === 'on_ground' : inAir.value === false;
+  const isLanded = isSilent.value ? landed === 'on_ground' : inAir.value === false;
   return isLanded ? 'armed' : 'flight';
 });
 

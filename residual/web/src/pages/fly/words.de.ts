@@ -119,7 +119,7 @@ export const flyWordsDe: typeof flyWords = {
   homeWay: (bearing) => `in Richtung ${bearing}°`,
   flight: 'Flugzeit',
   sinceOpened: 'seit dem Öffnen',
-  batteryLeft: (minutes) => `≈ ${minutes} min übrig`,
+  batteryLeft: (minutes) => `≈ ${minutes} min`,
   current: 'Strom',
   place: 'Position',
   mission: 'Missionspunkt',

@@ -131,7 +131,7 @@ export const flyWords = {
   homeWay: (bearing: string) => `towards ${bearing}°`,
   flight: 'Flight time',
   sinceOpened: 'since opened',
-  batteryLeft: (minutes: number) => `≈ ${minutes} min left`,
+  batteryLeft: (minutes: number) => `≈ ${minutes} min`,
   missionTitle: 'Mission',
   missionProgress: (at: number, of: number, paused: boolean) =>
     `Waypoint ${at} of ${of}${paused ? ', paused' : ''}`,
