@@ -95,6 +95,8 @@ describe('telemetry', () => {
     rig.say(globalPosition(100, 0, 0)); // ArduPilot before its filter has settled
     rig.say(gpsRaw({ fixType: 1, lat: 0, lon: 0, alt: 0 }));
     expect(rig.state().telemetry.sources.position).to.equal(null);
+    rig.say(globalPosition(150, 0.000_04, -0.000_02)); // ArduPlane, which reckons on from there
+    expect(rig.state().telemetry.position).to.include({ lat: null, lon: null, alt_msl: null });
     rig.say(gpsRaw({ fixType: 3, lat: 481_000_000, lon: 115_000_000, alt: 510_000 }));
     const raw = rig.state().telemetry;
     expect(raw.position).to.include({ lat: 48.1, lon: 11.5, alt_msl: 510, alt_rel: 12, heading: 90 });

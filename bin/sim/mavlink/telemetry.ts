@@ -154,10 +154,12 @@ function globalPosition(channel: Channel, view: TelemetryView): void {
   const { vehicle } = view;
   const place = vehicle.location;
   const known = view.positionOk();
+  // Without GPS an ArduPlane reckons on from 0,0 (AP_AHRS_DCM); a copter has no estimate then.
+  const reckoned = view.firmware.type === MavType.FIXED_WING ? vehicle.time : 0;
   channel.send(GlobalPositionInt, {
     timeBootMs: bootMs(view),
-    lat: known ? place.lat * 1e7 : 0,
-    lon: known ? place.lon * 1e7 : 0,
+    lat: known ? place.lat * 1e7 : reckoned * 60,
+    lon: known ? place.lon * 1e7 : reckoned * -25,
     alt: known ? place.alt * 1000 : 0,
     relativeAlt: known ? vehicle.height * 1000 : 0,
     vx: vehicle.vn * 100,

@@ -75,6 +75,8 @@ const FIX_3D = 3;
 const THREAT_MS = 5000;
 /** Where the vehicle was this long ago tells nothing about its distance to others. */
 const OWN_PLACE_MS = 10_000;
+/** degE7 around 0,0 that are no place. */
+const NOWHERE_E7 = 100_000;
 const NEVER = Number.NEGATIVE_INFINITY;
 
 /** By MAV_LANDED_STATE; 0 is "undefined". */
@@ -153,6 +155,14 @@ function emptyTelemetry(): Telemetry {
     last_heartbeat: null,
     last_update: null,
   };
+}
+
+/**
+ * Until it knows where it is, ArduPilot sends 0,0; an ArduPlane reckons on from there without GPS, some metres a minute
+ * (AP_AHRS_DCM). Within a kilometre of it there is only water.
+ */
+function isSomewhere({ lat, lon }: { readonly lat: number; readonly lon: number }): boolean {
+  return Math.abs(lat) > NOWHERE_E7 || Math.abs(lon) > NOWHERE_E7;
 }
 
 /**
@@ -302,8 +312,7 @@ export class TelemetryModel {
   #position(message: GlobalPosition): number {
     const { position, velocity } = this.#values;
     this.#estimateAt = this.#now;
-    // ArduPilot sends 0,0 until it knows where it is.
-    if (message.lat !== 0 || message.lon !== 0) {
+    if (isSomewhere(message)) {
       this.#placeAt = this.#now;
       this.#place('GLOBAL_POSITION_INT', message);
     } else if (this.#values.sources.position === 'GLOBAL_POSITION_INT') {
@@ -344,7 +353,7 @@ export class TelemetryModel {
     gps.epv = scaled(message.epv, U16_UNKNOWN, 100);
     this.#stamp('gps');
     if (this.#now - this.#placeAt <= FRESH_MS) return -1;
-    if (message.fixType >= FIX_3D && (message.lat !== 0 || message.lon !== 0)) {
+    if (message.fixType >= FIX_3D && isSomewhere(message)) {
       this.#place('GPS_RAW_INT', message);
       if (this.#now - this.#estimateAt > FRESH_MS) {
         position.alt_rel = null; // it belonged to the old estimate, not to this position

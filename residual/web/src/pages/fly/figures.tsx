@@ -182,17 +182,24 @@ const progress = steady(() => {
   const { current, total, state } = fresh('mission', (body) => body.mission) ?? {};
   if (typeof current !== 'number' || !total || (state !== 'active' && state !== 'paused')) return null;
   const first = firstItem.value ?? 0;
-  return { at: Math.max(0, current - first), of: total - 1, state } as const;
+  // By the vehicle's own numbers, as on the map, in its messages and in the plan.
+  return {
+    at: current,
+    last: first + total - 1,
+    flown: Math.max(0, current - first),
+    of: total,
+    state,
+  } as const;
 });
 
 /** How far the mission has come; nothing while none is flown. */
 export function MissionProgress(): JSX.Element | null {
   const now = progress.value;
-  if (now === null || now.of < 1) return null;
+  if (now === null || now.of < 2) return null;
   return (
     <div class={css['mission']}>
-      <span>{t.fly.missionProgress(now.at, now.of, now.state === 'paused')}</span>
-      <progress max={now.of} value={Math.min(now.of, now.at)} aria-label={t.fly.missionTitle} />
+      <span>{t.fly.missionProgress(now.at, now.last, now.state === 'paused')}</span>
+      <progress max={now.of} value={Math.min(now.of, now.flown)} aria-label={t.fly.missionTitle} />
     </div>
   );
 }

@@ -86,7 +86,13 @@ export const flyWordsDe: typeof flyWords = {
   gps: (fix, satellites) => `GPS ${fix}, ${satellites} Sat.`,
   gpsShort: (fix, satellites) => `${fix} · ${satellites}`,
   fix: ['keiner', 'keiner', '2D', '3D', 'DGPS', 'RTK Float', 'RTK Fixed', 'statisch', 'PPP'],
-  ekf: { good: 'EKF gut', bad: 'EKF schlecht' },
+  ekf: {
+    good: 'EKF gut',
+    bad: 'EKF schlecht',
+    waits: 'Noch keine Position',
+    waitsHint:
+      'Das Fahrzeug kennt seine Position noch nicht. Mit GPS dauert das nach dem Einschalten bis zu einer Minute.',
+  },
   radio: (words) => `Funk ${words}`,
   radioState: {
     active: 'aktiv',

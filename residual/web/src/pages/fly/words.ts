@@ -98,7 +98,13 @@ export const flyWords = {
   gpsShort: (fix: string, satellites: string) => `${fix} · ${satellites}`,
   gps: (fix: string, satellites: string) => `GPS ${fix}, ${satellites} sat.`,
   fix: ['none', 'none', '2D', '3D', 'DGPS', 'RTK float', 'RTK fixed', 'static', 'PPP'],
-  ekf: { good: 'EKF good', bad: 'EKF bad' },
+  ekf: {
+    good: 'EKF good',
+    bad: 'EKF bad',
+    waits: 'No position yet',
+    waitsHint:
+      'The vehicle does not know its position yet. With GPS this takes up to a minute after switching on.',
+  },
   radio: (words: string) => `Radio ${words}`,
   radioState: {
     active: 'active',

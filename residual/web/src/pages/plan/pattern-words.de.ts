@@ -120,7 +120,7 @@ export const patternWordsDe: typeof patternWords = {
     label: 'Akku',
     percent: (percent) => `${percent} %`,
     noCapacity: 'Das Fluggerät nennt keine Akkukapazität.',
-    noDraw: 'Unbekannt, bis ein Flug aufgezeichnet ist.',
+    noDraw: 'Akku: nicht bekannt, bis ein Flug aufgezeichnet ist.',
     from: (amperes, flights) =>
       flights === 1
         ? `Bei ${amperes} A wie im letzten Flug`

@@ -124,7 +124,7 @@ export const patternWords = {
     label: 'Battery',
     percent: (percent: string) => `${percent} %`,
     noCapacity: 'The vehicle does not say its battery capacity.',
-    noDraw: 'Unknown until a flight has been logged.',
+    noDraw: 'Battery: not known until a flight has been logged.',
     from: (amperes: string, flights: number) =>
       flights === 1
         ? `At ${amperes} A, as in the last flight`
