@@ -141,6 +141,23 @@ describe('flying from the page', function () {
     const far = 'Go to 48, 11 anyway';
     await hold(far);
     await says(`${far}: accepted.`);
+    // Silent in flight, it is still one that flies: the node says of a silent one that nobody knows whether it is armed.
+    const pid = node.pid('svc-sim');
+    process.kill(pid, 'SIGSTOP');
+    try {
+      await page.getByRole('alert').getByText('Link lost for').waitFor();
+      await telemetry(node, ({ mavlink_alive: alive, armed }) => alive === false && armed === null);
+      await page.getByRole('alert').getByText('What the vehicle does by itself:').waitFor();
+      for (const name of ['Land', 'Return'])
+        await page
+          .getByRole('group', { name: 'Commands', exact: true })
+          .first()
+          .getByRole('button', { name, exact: true })
+          .waitFor();
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    await page.getByRole('alert').getByText('Link lost for').waitFor({ state: 'detached' });
     await sheet('More commands');
     await hold('Start mission');
     await says('Start mission: accepted.');

@@ -54,11 +54,11 @@ const read = {
       fresh('velocity', ({ velocity }) => velocity.airspeed),
       1,
     ),
-  wind: () => {
-    const wind = fresh('wind', (body) => body.wind);
-    if (typeof wind?.speed !== 'number' || typeof wind.direction !== 'number') return null;
-    return t.fly.windFrom(number(wind.speed, 1), number(wind.direction), compass(wind.direction));
-  },
+  wind: () =>
+    shown(
+      fresh('wind', ({ wind }) => wind?.speed),
+      1,
+    ),
   sea: () => shown(fresh('position', ({ position }) => position.alt_msl)),
   current: () =>
     shown(
@@ -209,15 +209,25 @@ const wayHome = steady(() => {
   return place === null || home.value === null ? null : number(bearing(place, home.value));
 });
 
+const windFrom = steady(() => {
+  const from = fresh('wind', ({ wind }) => wind?.direction);
+  return from === null ? null : number(from);
+});
+
 /** Everything else, on demand. */
 export function AllFigures(): JSX.Element {
   const way = wayHome.value;
+  const from = windFrom.value;
   return (
     <dl class="stats">
       <Detail label={t.fly.heading} read={read.heading} group="position" />
       <Detail label={t.fly.home} read={read.home} unit={way === null ? 'm' : `m ${t.fly.homeWay(way)}`} />
       <Detail label={t.fly.air} read={read.air} unit="m/s" />
-      <Detail label={t.fly.wind} read={read.wind} />
+      <Detail
+        label={t.fly.wind}
+        read={read.wind}
+        unit={from === null ? 'm/s' : `m/s ${t.fly.windFrom(from)}`}
+      />
       <Detail label={t.fly.heightSea} read={read.sea} unit="m" />
       <Detail label={t.fly.current} read={read.current} unit="A" />
       <Detail label={t.fly.mission} read={read.mission} />

@@ -118,7 +118,7 @@ export const flyWordsDe: typeof flyWords = {
   ground: 'Über Grund',
   air: 'Fahrt',
   wind: 'Wind',
-  windFrom: (speed, degrees, compass) => `${speed} m/s aus ${degrees}° ${compass}`,
+  windFrom: (degrees) => `aus ${degrees}°`,
   climb: 'Steigen',
   heading: 'Kurs',
   home: 'Startplatz',

@@ -130,7 +130,7 @@ export const flyWords = {
   ground: 'Ground speed',
   air: 'Airspeed',
   wind: 'Wind',
-  windFrom: (speed: string, degrees: string, compass: string) => `${speed} m/s from ${degrees}° ${compass}`,
+  windFrom: (degrees: string) => `from ${degrees}°`,
   climb: 'Climb',
   heading: 'Heading',
   home: 'Home',
