@@ -100,6 +100,22 @@ describe('flying from the page', function () {
     seen.check();
   });
 
+  it('a vehicle on the ground that does not know its position is told so, and its estimator is not called bad', async () => {
+    const disable = async (value: number): Promise<void> => {
+      const { status } = await node.post('/api/params/SIM_GPS_DISABLE', { value });
+      expect(status).to.equal(200);
+    };
+    await disable(1);
+    try {
+      await says('No position yet');
+      expect(await page.getByText('EKF bad', { exact: true }).count()).to.equal(0);
+    } finally {
+      await disable(0);
+    }
+    await page.getByText('No position yet', { exact: true }).waitFor({ state: 'detached' });
+    seen.check();
+  });
+
   it('a refused command shows the vehicle’s own words', async () => {
     await sheet('Mode');
     expect(
