@@ -181,6 +181,12 @@ describe('flying from the page', function () {
       const { state, current } = mission as { state: string; current: number };
       return state === 'active' && current >= 2;
     });
+    // The vehicle's own numbers, as on the map: ArduPilot's last is as many as there are items.
+    const { mission } = await now();
+    await page.waitForFunction(
+      (last) => new RegExp(`Waypoint [2-9][0-9]* of ${last}\\b`).test(document.body.innerText),
+      (mission as { total: number }).total,
+    );
     await hold('Land');
     await says('Land: accepted.');
     await telemetry(node, ({ mode }) => mode === 'LAND');
