@@ -164,11 +164,11 @@ describe('flying from the page', function () {
       await page.getByRole('alert').getByText('Link lost for').waitFor();
       await telemetry(node, ({ mavlink_alive: alive, armed }) => alive === false && armed === null);
       await page.getByRole('alert').getByText('What the vehicle does by itself:').waitFor();
-      for (const name of ['Land', 'Return'])
+      for (const way of ['Land', 'Return'])
         await page
           .getByRole('group', { name: 'Commands', exact: true })
           .first()
-          .getByRole('button', { name, exact: true })
+          .getByRole('button', { name: way, exact: true })
           .waitFor();
     } finally {
       process.kill(pid, 'SIGCONT');
