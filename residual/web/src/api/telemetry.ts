@@ -19,9 +19,6 @@ export const STALE_S = 3;
 
 const received = signal<{ readonly body: Telemetry; readonly at: number } | null>(null);
 
-/** What the vehicle said last of being armed, however long ago; null: not since the page is open. A silent one is armed `null` for the node. */
-export const lastArmed = signal<boolean | null>(null);
-
 /** The newest snapshot, whatever its age; for values use `fresh`. */
 export const newest = computed(() => received.value?.body ?? null);
 
@@ -56,6 +53,9 @@ export const armed = computed<boolean | 'unknown' | null>(() => {
   return seconds === null || seconds > STALE_S ? 'unknown' : held.body.armed;
 });
 
+/** What it last said of its motors, however long ago; null: nothing since the page was opened. */
+export const lastArmed = signal<boolean | null>(null);
+
 let stream: Stream | null = null;
 
 // Anew whenever it is another caller or another vehicle.
@@ -71,6 +71,7 @@ effect(() => {
   stream = new Stream('telemetry.ws.ws', (text) => {
     const body = JSON.parse(text) as Telemetry;
     received.value = { body, at: performance.now() };
+    // Null while it is not heard: the node does not know it then.
     if (body.armed !== null) lastArmed.value = body.armed;
   });
 });

@@ -1,10 +1,10 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { shownTheme } from '../parts/theme.ts';
 import type { Draw } from './carried-canvas.ts';
 import { coloursOf } from './outline.tsx';
 import type { Place, Projection } from './projection.ts';
 import { useCanvas } from './use-canvas.ts';
-import { useTheme } from './use-theme.ts';
 
 /** A way flown, of thousands of points: on a canvas, and what is added to it is drawn alone. */
 
@@ -30,7 +30,7 @@ interface Coloured {
 }
 
 export function TrackLayer({ points, values = null, scale = null }: Coloured): JSX.Element {
-  const theme = useTheme();
+  const theme = shownTheme.value;
   const latest = useRef<Coloured>({ points, values, scale });
   latest.current = { points, values, scale };
   const drawn = useRef<readonly Place[]>([]);

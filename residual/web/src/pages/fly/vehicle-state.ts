@@ -36,19 +36,17 @@ export const inAir = computed<boolean | null>(() => {
 export const isSilent = computed(() => armed.value === 'unknown');
 
 /**
- * What can be told to it now. `armed`: its motors are on, and it stands on the ground. One that is not heard is what it was last; one
- * that does not say whether it flies is taken to fly.
+ * What can be told to it now. `armed`: its motors are on, and it stands on the ground. One that is not heard is what it was last, and
+ * one that was silent when the page was opened flies if it flew; one that does not say whether it flies is taken to fly.
  */
 export type Phase = 'disarmed' | 'armed' | 'flight';
 export const phase = computed<Phase>(() => {
-  const body = newest.value;
-  const landed = body?.landed_state ?? null;
-  // One that has been silent since before the page was opened is armed where it last said that it flies.
+  const last = newest.value?.landed_state ?? null;
   const isArmed = isSilent.value
-    ? (lastArmed.value ?? (landed !== null && landed !== 'on_ground'))
+    ? (lastArmed.value ?? (last !== null && last !== 'on_ground'))
     : armed.value === true;
   if (!isArmed) return 'disarmed';
-  const isLanded = isSilent.value ? landed === 'on_ground' : inAir.value === false;
+  const isLanded = isSilent.value ? last === 'on_ground' : inAir.value === false;
   return isLanded ? 'armed' : 'flight';
 });
 
