@@ -105,7 +105,7 @@ const TABLE: readonly Shown[] = [
     looks: BOTH,
     live: RUNNING,
     pose: { ...IN_THE_AIR, mode: AUTO, item: 2 },
-    says: 'Waypoint 1 of 3',
+    says: 'Waypoint 2 of 4',
   },
   {
     node: 'held',

@@ -99,7 +99,13 @@ export const flyWords = {
   gpsShort: (fix: string, satellites: string) => `${fix} · ${satellites}`,
   gps: (fix: string, satellites: string) => `GPS ${fix}, ${satellites} sat.`,
   fix: ['none', 'none', '2D', '3D', 'DGPS', 'RTK float', 'RTK fixed', 'static', 'PPP'],
-  ekf: { good: 'EKF good', bad: 'EKF bad' },
+  ekf: {
+    good: 'EKF good',
+    bad: 'EKF bad',
+    waits: 'No position yet',
+    waitsHint:
+      'The vehicle does not know its position yet. With GPS this takes up to a minute after switching on.',
+  },
   radio: (words: string) => `Radio ${words}`,
   radioState: {
     active: 'active',
@@ -124,13 +130,15 @@ export const flyWords = {
   heightSea: 'Above sea level',
   ground: 'Ground speed',
   air: 'Airspeed',
+  wind: 'Wind',
+  windFrom: (degrees: string) => `from ${degrees}°`,
   climb: 'Climb',
   heading: 'Heading',
   home: 'Home',
   homeWay: (bearing: string) => `towards ${bearing}°`,
   flight: 'Flight time',
   sinceOpened: 'since opened',
-  batteryLeft: (minutes: number) => `≈ ${minutes} min left`,
+  batteryLeft: (minutes: number) => `≈ ${minutes} min`,
   missionTitle: 'Mission',
   missionProgress: (at: number, of: number, paused: boolean) =>
     `Waypoint ${at} of ${of}${paused ? ', paused' : ''}`,
