@@ -1,103 +1,117 @@
+import { Drone, UserPlus } from 'lucide';
 import type { JSX } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
-import accessCss from '../pages/access/access.module.css';
-import { Card, Field, Note, Stat } from '../parts/parts.tsx';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { now as clock } from '../api/presence.ts';
+import { Button, EmptyState, Icon, Segmented } from '../parts/parts.tsx';
 import { t } from '../strings.ts';
-import { type FleetNode, nodes } from './fleet.ts';
+import { me } from './client.ts';
+import { Filters } from './filters.tsx';
+import { ageText, type FleetNode, nodes, secondsSince } from './fleet.ts';
+import { FleetCard } from './fleet-card.tsx';
 import { FleetList } from './fleet-list.tsx';
 import { FleetMap } from './fleet-map.tsx';
-import { countOf, ORDERS, type Selection, STATES, selected } from './selection.ts';
+import css from './hub-fleet.module.css';
+import { hrefOf } from './route.ts';
+import { chosen, inOrder, selected, selection } from './selection.ts';
+import { countsOf } from './state.ts';
 import { hub } from './words.ts';
 
-/** All nodes: how many, where, and one by one. */
+const NONE = { search: '', state: 'all' } as const;
+
+/** All nodes: in a sentence, one by one, and on the map. On a phone list and map are two views. */
 export function FleetPage(): JSX.Element {
-  const [selection, setSelection] = useState<Selection>({ search: '', state: 'all', order: 'name' });
+  const [view, setView] = useState<'list' | 'map'>('list');
   const all = nodes.value;
-  const shown = useMemo(() => (all === null ? [] : selected(all, selection)), [all, selection]);
+  const wanted = selection.value;
+  const hits = useMemo(() => (all === null ? [] : selected(all, wanted)), [all, wanted]);
+  const pane = useRef<HTMLDivElement>(null);
+  const shown = useStill(pane, hits, wanted);
   if (all === null) return <p class="first">{t.app.loading}</p>;
+  if (all.length === 0) return <NoNodes />;
+  const text = hub.fleet;
   return (
-    <div class="page">
-      <Counts all={all} />
-      <Card title={hub.fleet.map} wide>
-        <FleetMap nodes={shown} />
-      </Card>
-      <Card title={hub.fleet.list} wide>
-        <Choice selection={selection} onChange={setSelection} />
-        {all.length === 0 ? <Note>{hub.fleet.empty}</Note> : null}
-        {all.length > 0 && shown.length === 0 ? <p>{hub.fleet.noHit}</p> : null}
-        {shown.length === 0 ? null : <FleetList nodes={shown} />}
-      </Card>
-    </div>
-  );
-}
-
-function Counts({ all }: { all: readonly FleetNode[] }): JSX.Element {
-  const [online, armed, alarm] = (['online', 'armed', 'alarm'] as const).map((state) => countOf(all, state));
-  return (
-    <Card title={hub.page.fleet} wide>
-      <dl class="stats">
-        <Stat label={hub.fleet.nodes} value={String(all.length)} />
-        <Stat label={hub.fleet.states.online} value={String(online)} />
-        <Stat label={hub.fleet.states.armed} value={String(armed)} tone={armed === 0 ? undefined : 'warn'} />
-        <Stat label={hub.fleet.states.alarm} value={String(alarm)} tone={alarm === 0 ? undefined : 'bad'} />
-      </dl>
-    </Card>
-  );
-}
-
-function Choice({
-  selection,
-  onChange,
-}: {
-  selection: Selection;
-  onChange: (selection: Selection) => void;
-}): JSX.Element {
-  return (
-    <div class={accessCss['filters']}>
-      <Field label={hub.fleet.search}>
-        {(ids) => (
-          <input
-            {...ids}
-            type="search"
-            value={selection.search}
-            onInput={(event) => onChange({ ...selection, search: event.currentTarget.value })}
+    <div class={`${css['fleet']} ${view === 'map' ? css['map-first'] : ''}`}>
+      <div class={css['pane']} ref={pane}>
+        <div class={css['head']}>
+          <Summary all={all} />
+          <Filters all={all} />
+          <div class={css['views']}>
+            <Segmented
+              label={text.view}
+              options={(['list', 'map'] as const).map((id) => ({ id, name: text.views[id] }))}
+              chosen={view}
+              onChoose={setView}
+            />
+          </div>
+        </div>
+        {shown.length === 0 ? (
+          <EmptyState icon={Drone} text={text.noHit}>
+            <Button onClick={() => (selection.value = { ...wanted, ...NONE })}>{text.showAll}</Button>
+          </EmptyState>
+        ) : (
+          <FleetList
+            nodes={shown}
+            onChoose={(id) => {
+              chosen.value = id;
+              setView('map');
+            }}
           />
         )}
-      </Field>
-      <Field label={hub.fleet.state}>
-        {(ids) => (
-          <select
-            {...ids}
-            value={selection.state}
-            onChange={({ currentTarget: { value } }) =>
-              onChange({ ...selection, state: STATES.find((each) => each === value) ?? selection.state })
-            }
-          >
-            {STATES.map((each) => (
-              <option key={each} value={each}>
-                {hub.fleet.states[each]}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
-      <Field label={hub.fleet.order}>
-        {(ids) => (
-          <select
-            {...ids}
-            value={selection.order}
-            onChange={({ currentTarget: { value } }) =>
-              onChange({ ...selection, order: ORDERS.find((each) => each === value) ?? selection.order })
-            }
-          >
-            {ORDERS.map((each) => (
-              <option key={each} value={each}>
-                {hub.fleet.orders[each]}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      </div>
+      <div class={css['place']}>
+        <FleetMap nodes={hits} />
+        <FleetCard />
+      </div>
     </div>
   );
+}
+
+/** The state of the fleet in a sentence. */
+function Summary({ all }: { readonly all: readonly FleetNode[] }): JSX.Element {
+  void clock.value;
+  const counts = countsOf(all);
+  const since = counts.awaySince === null ? null : ageText(secondsSince(counts.awaySince));
+  return <p class={css['summary']}>{hub.fleet.summary(counts, since)}</p>;
+}
+
+function NoNodes(): JSX.Element {
+  const text = hub.fleet;
+  const mayEnrol = me.value?.scopes.includes('admin') === true;
+  return (
+    <div class={css['nothing']}>
+      <EmptyState icon={Drone} text={text.empty}>
+        <p>{mayEnrol ? text.emptyHint : text.emptyOther}</p>
+        {mayEnrol ? (
+          <a class="button primary" href={hrefOf('enrol')}>
+            <Icon of={UserPlus} />
+            {hub.enrol.title}
+          </a>
+        ) : null}
+      </EmptyState>
+    </div>
+  );
+}
+
+/** Nothing moves under a finger: while the list is touched or looked through, the rows keep their order. */
+function useStill(
+  pane: { readonly current: HTMLElement | null },
+  hits: readonly FleetNode[],
+  wanted: unknown,
+): readonly FleetNode[] {
+  const [touched, setTouched] = useState(false);
+  const order = useRef<{ readonly wanted: unknown; readonly ids: readonly string[] }>({ wanted, ids: [] });
+  const element = pane.current;
+  useEffect(() => {
+    if (element === null) return;
+    const begin = (): void => setTouched(true);
+    const end = (): void => setTouched(false);
+    const stop = new AbortController();
+    const options = { signal: stop.signal };
+    for (const name of ['pointerenter', 'focusin']) element.addEventListener(name, begin, options);
+    for (const name of ['pointerleave', 'focusout']) element.addEventListener(name, end, options);
+    return () => stop.abort();
+  }, [element]);
+  const shown = touched && order.current.wanted === wanted ? inOrder(hits, order.current.ids) : hits;
+  order.current = { wanted, ids: shown.map(({ entry }) => entry.id) };
+  return shown;
 }

@@ -5,9 +5,9 @@ import { Button, Card, Copyable, ErrorNote, HoldButton, Note } from '../../parts
 import { Qr } from '../../parts/qr.tsx';
 import { useAct } from '../../parts/use-ask.ts';
 import { me } from '../client.ts';
+import type { Facts } from '../fly/facts.ts';
+import { ensureKey, forgetKey, lacksKeys } from '../fly/keys.ts';
 import { hub } from '../words.ts';
-import type { Facts } from './facts.ts';
-import { ensureKey, forgetKey, lacksKeys } from './keys.ts';
 
 /** What a name in `fleet.operators` may be. */
 const NOT_A_NAME = /[^A-Za-z0-9._-]+/g;
