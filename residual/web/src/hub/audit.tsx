@@ -84,7 +84,7 @@ export function Audit(): JSX.Element {
 /** In words where there are some, with what was changed. */
 function whatOf({ route, changed }: Record): string {
   const words = memberOf(hub.audit.what, route ?? '');
-  return `${typeof words === 'string' ? words : (route ?? '')} ${changed ?? ''}`.trim();
+  return [typeof words === 'string' ? words : route, changed].filter((part) => part != null).join(': ');
 }
 
 function Line({
@@ -106,7 +106,7 @@ function Line({
       <li class={accessCss[isDone ? 'done' : 'refused']}>
         <Icon of={isDone ? CircleCheck : ShieldX} />
         <div>
-          <strong>{whatOf(record)}</strong>
+          <strong>{isDone ? whatOf(record) : `${hub.audit.refused}: ${whatOf(record)}`}</strong>
           <small>
             {principal || t.access.audit.nobody} {peer} · {route} · {outcome}
           </small>

@@ -79,8 +79,8 @@ export const english = {
       alarm: 'Alarm',
       silent: 'Online, no status',
       wasArmed: 'Was armed when last heard',
-      armedUnknown: 'Armed or not: unknown',
-      lowBattery: 'Low battery in use',
+      armedUnknown: 'May be armed: vehicle not heard',
+      lowBattery: 'Low battery',
     },
   },
   node: {
@@ -208,19 +208,20 @@ export const english = {
     waitingHint: 'Usually a few seconds after the code was entered. This page notices by itself.',
     joined: (name: string) => `${name} has joined`,
     open: 'Open it',
+    there: 'On its own page under Access, Fleet, or in a shell.',
     notYet: 'Appears here as soon as it has joined.',
   },
   access: {
     credentials: {
       title: 'Programs',
-      mint: 'Create credential',
+      mint: 'Add a program',
       hint: 'For a program, such as an AI client’s connector. Bound to the first key that uses it.',
       minted: 'Credential',
       none: 'No program has access yet.',
     },
     operators: {
       title: 'People',
-      mint: 'Add an operator',
+      mint: 'Add a person',
       hint: 'For a person: this page and the hub’s commands. Only “admin” can create others, with no more rights than its own.',
       minted: 'Operator credential',
       none: 'No other person has access yet.',

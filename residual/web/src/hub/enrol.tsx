@@ -50,7 +50,11 @@ export function Enrol(): JSX.Element {
           </Button>
         </Step>
         <Step number={2} at={at} isDone={joined !== undefined}>
-          {made === null || joined !== undefined ? null : <AtTheDrone code={made.code} />}
+          {made === null ? (
+            <p class="hint">{text.there}</p>
+          ) : joined === undefined ? (
+            <AtTheDrone code={made.code} />
+          ) : null}
         </Step>
         <Step number={3} at={at} isDone={joined !== undefined}>
           <div role="status">

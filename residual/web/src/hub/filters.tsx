@@ -1,14 +1,25 @@
-import { Search } from 'lucide';
+import { ArrowUpDown, List, Map as MapIcon, Search } from 'lucide';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { Icon } from '../parts/parts.tsx';
+import { Icon, Segmented } from '../parts/parts.tsx';
 import type { FleetNode } from './fleet.ts';
 import css from './hub-fleet.module.css';
 import { countOf, ORDERS, STATES, selection } from './selection.ts';
 import { hub } from './words.ts';
 
+export type View = 'list' | 'map';
+
 /** Which of them: by words, by what they do, and in which order. `/` goes to the words, the arrow down from there to the list. */
-export function Filters({ all }: { readonly all: readonly FleetNode[] }): JSX.Element {
+export function Filters({
+  all,
+  view,
+  onView,
+}: {
+  readonly all: readonly FleetNode[];
+  /** Of a phone, where there is room for one. */
+  readonly view: View;
+  readonly onView: (view: View) => void;
+}): JSX.Element {
   const field = useRef<HTMLInputElement>(null);
   const text = hub.fleet;
   const { search, state, order } = selection.value;
@@ -46,7 +57,8 @@ export function Filters({ all }: { readonly all: readonly FleetNode[] }): JSX.El
             }}
           />
         </label>
-        <label>
+        <label class={css['order']} title={text.order}>
+          <Icon of={ArrowUpDown} />
           <span class="visually-hidden">{text.order}</span>
           <select
             value={order}
@@ -64,6 +76,17 @@ export function Filters({ all }: { readonly all: readonly FleetNode[] }): JSX.El
             ))}
           </select>
         </label>
+        <div class={css['views']}>
+          <Segmented
+            label={text.view}
+            options={[
+              { id: 'list', name: text.views.list, icon: List },
+              { id: 'map', name: text.views.map, icon: MapIcon },
+            ]}
+            chosen={view}
+            onChoose={onView}
+          />
+        </div>
       </div>
       <div class={css['chips']} role="group" aria-label={text.state}>
         {STATES.map((each) => {

@@ -11,7 +11,7 @@ import { LIVE_STALE_S, liveOf, shown, useLive } from './fly/live.ts';
 import css from './hub-fleet.module.css';
 import { hrefOf } from './route.ts';
 import { chosen, following } from './selection.ts';
-import { attentionWords, State } from './state-badge.tsx';
+import { attentionWords, isGrave, State } from './state-badge.tsx';
 import { hub } from './words.ts';
 
 const TELEMETRY_HZ = 2;
@@ -46,7 +46,9 @@ function Chosen({ entry }: { readonly entry: FleetNode['entry'] }): JSX.Element 
         <State entry={entry} />
         <small>{hub.fleet.ago(ageText(age ?? secondsSince(entry.seen_at)))}</small>
       </p>
-      {attention === null ? null : <p class={css['matter']}>{attention}</p>}
+      {attention === null ? null : (
+        <p class={`${css['matter']} ${isGrave(entry) ? css['grave'] : ''}`}>{attention}</p>
+      )}
       <CardPicture id={entry.id} name={title} />
       <dl class="stats">
         <Stat label={hub.node.mode} value={fresh ? mode : null} age={old} />

@@ -9,7 +9,8 @@ import { ageText, type FleetNode, figuresOf, secondsSince, titleOf } from './fle
 import css from './hub-fleet.module.css';
 import { hrefOf } from './route.ts';
 import { chosen } from './selection.ts';
-import { attentionWords, phaseWord, StateIcon } from './state-badge.tsx';
+import { phaseOf } from './state.ts';
+import { attentionWords, isGrave, phaseWord, StateIcon } from './state-badge.tsx';
 import { hub } from './words.ts';
 
 /** As in hub-fleet.module.css: every row is as high, so that which of them are seen is a division. */
@@ -83,7 +84,9 @@ function Row({
   const { fresh, age, mode, battery, height, place } = figuresOf(entry);
   const title = titleOf(entry);
   const attention = attentionWords(entry);
-  const figures = [mode, height === null ? null : hub.fleet.height(number(height))];
+  const phase = phaseOf(entry);
+  const isUp = phase === 'flying' || phase === 'armed';
+  const figures = [mode, height === null || !isUp ? null : hub.fleet.height(number(height))];
   const isOld = !fresh && entry.status !== null;
   return (
     <li
@@ -98,13 +101,13 @@ function Row({
           {title}
         </a>
         <p>
-          {phaseWord(entry)}
+          {attention === null || isUp ? phaseWord(entry) : null}
           {attention === null ? (
             figures.map((each) => (each === null ? null : ` · ${each}`))
           ) : (
             <>
-              {' · '}
-              <strong class={css['matter']}>{attention}</strong>
+              {isUp ? ' · ' : null}
+              <strong class={`${css['matter']} ${isGrave(entry) ? css['grave'] : ''}`}>{attention}</strong>
             </>
           )}
         </p>

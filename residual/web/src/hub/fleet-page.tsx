@@ -2,10 +2,10 @@ import { Drone, UserPlus } from 'lucide';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { now as clock } from '../api/presence.ts';
-import { Button, EmptyState, Icon, Segmented } from '../parts/parts.tsx';
+import { Button, EmptyState, Icon } from '../parts/parts.tsx';
 import { t } from '../strings.ts';
 import { me } from './client.ts';
-import { Filters } from './filters.tsx';
+import { Filters, type View } from './filters.tsx';
 import { ageText, type FleetNode, nodes, secondsSince } from './fleet.ts';
 import { FleetCard } from './fleet-card.tsx';
 import { FleetList } from './fleet-list.tsx';
@@ -20,7 +20,7 @@ const NONE = { search: '', state: 'all' } as const;
 
 /** All nodes: in a sentence, one by one, and on the map. On a phone list and map are two views. */
 export function FleetPage(): JSX.Element {
-  const [view, setView] = useState<'list' | 'map'>('list');
+  const [view, setView] = useState<View>('list');
   const all = nodes.value;
   const wanted = selection.value;
   const hits = useMemo(() => (all === null ? [] : selected(all, wanted)), [all, wanted]);
@@ -34,15 +34,7 @@ export function FleetPage(): JSX.Element {
       <div class={css['pane']} ref={pane}>
         <div class={css['head']}>
           <Summary all={all} />
-          <Filters all={all} />
-          <div class={css['views']}>
-            <Segmented
-              label={text.view}
-              options={(['list', 'map'] as const).map((id) => ({ id, name: text.views[id] }))}
-              chosen={view}
-              onChoose={setView}
-            />
-          </div>
+          <Filters all={all} view={view} onView={setView} />
         </div>
         {shown.length === 0 ? (
           <EmptyState icon={Drone} text={text.noHit}>

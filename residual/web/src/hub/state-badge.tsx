@@ -70,6 +70,11 @@ export function attentionWords(entry: FleetNode['entry']): string | null {
   return attention === 'alarm' ? (entry.alarm ?? hub.fleet.word.alarm) : hub.fleet.word[attention];
 }
 
+/** Whether it is to be read before anything else. */
+export function isGrave(entry: FleetNode['entry']): boolean {
+  return toneOf(entry) === 'bad';
+}
+
 /** Icon and word, for where there is a line and no more. */
 export function State({ entry }: { readonly entry: FleetNode['entry'] }): JSX.Element {
   const attention = attentionOf(entry);

@@ -77,8 +77,8 @@ export const hubDe: typeof english = {
       alarm: 'Alarm',
       silent: 'Online, ohne Zustand',
       wasArmed: 'War scharf, als sie zuletzt gehört wurde',
-      armedUnknown: 'Scharf oder nicht: unbekannt',
-      lowBattery: 'Akku schwach im Betrieb',
+      armedUnknown: 'Vielleicht scharf: Fluggerät nicht zu hören',
+      lowBattery: 'Akku schwach',
     },
   },
   node: {
@@ -207,19 +207,20 @@ export const hubDe: typeof english = {
     waitingHint: 'Meist einige Sekunden nach der Eingabe. Diese Seite bemerkt es von selbst.',
     joined: (name) => `${name} ist beigetreten`,
     open: 'Öffnen',
+    there: 'Auf ihrer eigenen Seite unter „Zugang“, „Flotte“, oder in einer Shell.',
     notYet: 'Erscheint hier, sobald sie beigetreten ist.',
   },
   access: {
     credentials: {
       title: 'Programme',
-      mint: 'Zugang erstellen',
+      mint: 'Programm hinzufügen',
       hint: 'Für ein Programm, etwa den Konnektor eines KI-Programms. Gebunden an den ersten Schlüssel, der ihn benutzt.',
       minted: 'Zugang',
       none: 'Noch hat kein Programm Zugang.',
     },
     operators: {
       title: 'Personen',
-      mint: 'Bediener hinzufügen',
+      mint: 'Person hinzufügen',
       hint: 'Für eine Person: diese Seite und die Befehle des Hubs. Nur „admin“ kann weitere anlegen, mit höchstens den eigenen Rechten.',
       minted: 'Zugangsschlüssel',
       none: 'Noch hat keine weitere Person Zugang.',

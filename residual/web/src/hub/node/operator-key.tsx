@@ -1,3 +1,4 @@
+import { KeyRound } from 'lucide';
 import type { JSX } from 'preact';
 import type { NodeEntry } from '../../../../../shared/fleet/hub-api.ts';
 import { Refused } from '../../api/client.ts';
@@ -40,7 +41,7 @@ export function OperatorKey({
     .replace(/^[^A-Za-z0-9]+/, '')
     .slice(0, 32);
   return (
-    <Card title={text.title}>
+    <Card title={text.title} icon={KeyRound}>
       <p>{text.hint}</p>
       <ErrorNote error={act.error} />
       {lack === null ? null : <Note tone="warn">{text.lacks[lack]}</Note>}

@@ -20,7 +20,7 @@ import { useVideo } from './use-video.ts';
 
 /** The picture or the map to the edges, swapped by a tap; over it who it is and what is read while it flies. */
 export function Stage({ entry }: { readonly entry: NodeEntry }): JSX.Element {
-  const { video, isLive, onPlaying, problem } = useVideo(entry);
+  const { video, isLive, problem } = useVideo(entry);
   // Until somebody chooses: the picture where there is one.
   const [chosen, setChosen] = useState<'map' | 'picture' | null>(null);
   const isMap = !isLive || chosen === 'map';
@@ -30,7 +30,7 @@ export function Stage({ entry }: { readonly entry: NodeEntry }): JSX.Element {
       <div
         class={`${css['pane']} ${css['camera']} ${isMap ? css['small'] : ''} ${isLive ? '' : css['dark']}`}
       >
-        <video ref={video} aria-label={t.fly.video.label} autoPlay muted playsInline onPlaying={onPlaying} />
+        <video ref={video} aria-label={t.fly.video.label} autoPlay muted playsInline />
       </div>
       <div class={`${css['pane']} ${isMap ? '' : css['small']}`}>
         <NodeMap entry={entry} />
@@ -70,8 +70,11 @@ function Who({ entry }: { readonly entry: NodeEntry }): JSX.Element {
       </a>
       <h2 title={entry.id}>{titleOf(entry)}</h2>
       <State entry={entry} />
-      {fresh && mode !== null ? <span>{mode}</span> : null}
-      {fresh ? <BatteryFigure percent={battery} /> : null}
+      {fresh ? (
+        <span class={css['now']}>
+          {mode} <BatteryFigure percent={battery} />
+        </span>
+      ) : null}
     </div>
   );
 }

@@ -13,7 +13,6 @@ export interface Video {
   readonly video: RefObject<HTMLVideoElement | null>;
   /** A picture of now is shown. */
   readonly isLive: boolean;
-  readonly onPlaying: () => void;
   /** Why there is none; null: none was refused yet. */
   readonly problem: Refused | null;
 }
@@ -43,6 +42,8 @@ export function useVideo(entry: NodeEntry): Video {
           if (over) playing.stop();
           setProblem(null);
           pause = FIRST_PAUSE_MS;
+          const now = playing;
+          element.requestVideoFrameCallback(() => setLive(playing === now));
           await playing.ended;
         } catch (error) {
           if (!(error instanceof Refused) && !(error instanceof DOMException)) throw error;
@@ -66,5 +67,5 @@ export function useVideo(entry: NodeEntry): Video {
       playing?.stop();
     };
   }, [id, online]);
-  return { video, isLive, onPlaying: () => setLive(true), problem };
+  return { video, isLive, problem };
 }
