@@ -1,4 +1,4 @@
-import type { Counts } from './state.ts';
+import type { Counts } from './counts.ts';
 
 /** Every English sentence of the fleet's page that the node's page does not have. */
 export const english = {

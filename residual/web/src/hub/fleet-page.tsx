@@ -1,20 +1,27 @@
+import { signal } from '@preact/signals';
 import { Drone, UserPlus } from 'lucide';
-import type { JSX } from 'preact';
+import type { ComponentType, JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { now as clock } from '../api/presence.ts';
-import { Button, EmptyState, Icon } from '../parts/parts.tsx';
+import { Button, EmptyState, Icon, Note } from '../parts/parts.tsx';
 import { t } from '../strings.ts';
 import { me } from './client.ts';
 import { Filters, type View } from './filters.tsx';
 import { ageText, type FleetNode, nodes, secondsSince } from './fleet.ts';
-import { FleetCard } from './fleet-card.tsx';
 import { FleetList } from './fleet-list.tsx';
-import { FleetMap } from './fleet-map.tsx';
 import css from './hub-fleet.module.css';
 import { hrefOf } from './route.ts';
 import { chosen, inOrder, selected, selection } from './selection.ts';
 import { countsOf } from './state.ts';
+import { useLoaded } from './use-loaded.ts';
 import { hub } from './words.ts';
+
+/** There is room for list and map beside each other; as in hub-fleet.module.css. */
+const WIDE = matchMedia('(min-width: 761px)');
+const isWide = signal(WIDE.matches);
+WIDE.addEventListener('change', () => {
+  isWide.value = WIDE.matches;
+});
 
 const NONE = { search: '', state: 'all' } as const;
 
@@ -50,12 +57,33 @@ export function FleetPage(): JSX.Element {
           />
         )}
       </div>
-      <div class={css['place']}>
-        <FleetMap nodes={hits} />
-        <FleetCard />
-      </div>
+      <Place nodes={hits} isWanted={view === 'map' || isWide.value} />
     </div>
   );
+}
+
+/** Map and card, which the list does not wait for. */
+function Place({
+  nodes: placed,
+  isWanted,
+}: {
+  readonly nodes: readonly FleetNode[];
+  readonly isWanted: boolean;
+}): JSX.Element {
+  const Shown = useLoaded(isWanted ? loadPlace : null);
+  return (
+    <div class={css['place']}>
+      {Shown === 'failed' ? (
+        <Note tone="bad">{hub.notLoaded}</Note>
+      ) : Shown === null ? null : (
+        <Shown nodes={placed} />
+      )}
+    </div>
+  );
+}
+
+async function loadPlace(): Promise<ComponentType<{ readonly nodes: readonly FleetNode[] }>> {
+  return (await import('./fleet-place.tsx')).FleetPlace;
 }
 
 /** The state of the fleet in a sentence. */

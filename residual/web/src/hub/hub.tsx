@@ -1,6 +1,6 @@
 import { CloudOff } from 'lucide';
 import type { ComponentType, JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { awaySeconds } from '../api/presence.ts';
 import { LanguageChoice } from '../app/language-choice.tsx';
 import { MenuButton } from '../app/menu-button.tsx';
@@ -8,11 +8,8 @@ import { ThemeChoice } from '../app/theme-choice.tsx';
 import { Button, Icon, Note } from '../parts/parts.tsx';
 import { Toasts } from '../parts/toast.tsx';
 import { t } from '../strings.ts';
-import { Access } from './access.tsx';
 import type { Me } from './answers.ts';
-import { Audit } from './audit.tsx';
 import { credential, me, signOut } from './client.ts';
-import { Enrol } from './enrol.tsx';
 import { FleetPage } from './fleet-page.tsx';
 import css from './hub.module.css';
 import { PAGE_ICONS } from './page-icons.ts';
@@ -20,7 +17,7 @@ import { hrefOf, PAGES, type PageId, place } from './route.ts';
 import { SignIn } from './sign-in.tsx';
 import { TopCounts } from './top-counts.tsx';
 import { useHub } from './use-hub.ts';
-import { Wall } from './wall.tsx';
+import { useLoaded } from './use-loaded.ts';
 import { hub } from './words.ts';
 
 /** The frame of the fleet's page. */
@@ -90,26 +87,30 @@ function Inside(): JSX.Element {
       </nav>
       <main id="content" tabIndex={-1} data-page={page}>
         <h1 class="visually-hidden">{node ?? hub.page[page]}</h1>
-        {page === 'fleet' ? node === null ? <FleetPage /> : <OneNode key={node} id={node} /> : null}
-        {page === 'wall' ? <Wall /> : null}
-        {page === 'enrol' ? <Enrol /> : null}
-        {page === 'access' ? <Access /> : null}
-        {page === 'audit' ? <Audit /> : null}
+        {page !== 'fleet' ? (
+          <Loaded key={page} of={page} />
+        ) : node === null ? (
+          <FleetPage />
+        ) : (
+          <Loaded key={`node ${node}`} of="node" id={node} />
+        )}
       </main>
     </div>
   );
 }
 
-/** Loaded when it is first opened, with all that signs and draws. */
-function OneNode({ id }: { readonly id: string }): JSX.Element {
-  const [Page, setPage] = useState<ComponentType<{ readonly id: string }> | null>(null);
-  const [failed, setFailed] = useState(false);
-  useEffect(() => {
-    import('./node/node-page.tsx').then(
-      ({ NodePage }) => setPage(() => NodePage),
-      () => setFailed(true),
-    );
-  }, []);
-  if (failed) return <Note tone="bad">{hub.notLoaded}</Note>;
+/** What is loaded when it is first opened. */
+const LOADERS = {
+  node: async () => (await import('./node/node-page.tsx')).NodePage,
+  wall: async () => (await import('./wall.tsx')).Wall,
+  enrol: async () => (await import('./enrol.tsx')).Enrol,
+  access: async () => (await import('./access.tsx')).Access,
+  audit: async () => (await import('./audit.tsx')).Audit,
+} as const satisfies Record<string, () => Promise<ComponentType<{ readonly id: string }>>>;
+
+/** @param id of the node, where it is about one */
+function Loaded({ of, id = '' }: { readonly of: keyof typeof LOADERS; readonly id?: string }): JSX.Element {
+  const Page = useLoaded<{ readonly id: string }>(LOADERS[of]);
+  if (Page === 'failed') return <Note tone="bad">{hub.notLoaded}</Note>;
   return Page === null ? <p class="first">{t.app.loading}</p> : <Page id={id} />;
 }

@@ -12,9 +12,10 @@ import {
 } from 'lucide';
 import type { JSX } from 'preact';
 import { Icon } from '../parts/parts.tsx';
+import type { Phase } from './counts.ts';
 import type { FleetNode } from './fleet.ts';
 import css from './hub.module.css';
-import { type Attention, attentionOf, type Phase, phaseOf } from './state.ts';
+import { type Attention, attentionOf, phaseOf } from './state.ts';
 import { hub } from './words.ts';
 
 const PHASE_ICONS: Readonly<Record<Phase, IconNode>> = {

@@ -1,9 +1,8 @@
+import type { Counts, Phase } from './counts.ts';
 import { type FleetNode, figuresOf } from './fleet.ts';
 
 /** What a node does now, and what of it a person must look at. */
 
-/** `unknown`: it is online, and does not say. `away`: the hub does not hear it. */
-export type Phase = 'flying' | 'armed' | 'ground' | 'unknown' | 'away';
 export type Attention = 'alarm' | 'wasArmed' | 'armedUnknown' | 'lowBattery' | 'silent';
 
 /** A status does not say whether it has left the ground: armed and so high above home, m, counts as flying. */
@@ -27,16 +26,6 @@ export function attentionOf(entry: FleetNode['entry']): Attention | null {
   if (armed === 'unknown') return 'armedUnknown';
   if (fresh && armed === true && battery !== null && battery < LOW) return 'lowBattery';
   return entry.online && !present ? 'silent' : null;
-}
-
-/** How many are in each phase, how many need somebody, and of those that are away the last one heard. */
-export interface Counts {
-  readonly all: number;
-  readonly drones: number;
-  readonly phases: Readonly<Record<Phase, number>>;
-  readonly attention: number;
-  /** ms since 1970; null: none is away, or none was ever heard. */
-  readonly awaySince: number | null;
 }
 
 export function countsOf(nodes: readonly FleetNode[]): Counts {
