@@ -52,16 +52,21 @@ describe("the fleet's page", function () {
   this.timeout(120_000);
   let hub: StubHub;
   let browser: Browser;
-  before(async function () {
-    if (noBrowser() !== null) return this.skip();
-    const nodes = Array.from({ length: 20 }, (_, number) => entryOf(number));
-    [hub, browser] = await Promise.all([StubHub.start(nodes), openBrowser()]);
+  /** All nodes anew, as what they have told is soon no longer of now: one not heard, one in the air, one with an alarm. */
+  const tellStates = (): void => {
+    hub.tell(...Array.from({ length: 20 }, (_, number) => entryOf(number)));
     const flying = { ...entryOf(5).status, armed: true, battery_percent: 80 };
     hub.tell(
       entryOf(3, { online: false, seen_at: Date.now() - 600_000, status_at: Date.now() - 660_000 }),
       entryOf(5, { status: flying }),
       entryOf(7, { alarm: 'Its key is on two machines.' }),
     );
+  };
+  before(async function () {
+    if (noBrowser() !== null) return this.skip();
+    const nodes = Array.from({ length: 20 }, (_, number) => entryOf(number));
+    [hub, browser] = await Promise.all([StubHub.start(nodes), openBrowser()]);
+    tellStates();
     const made = Date.now();
     for (const [what, answer] of Object.entries({
       'GET /v1/events': {
@@ -177,6 +182,7 @@ describe("the fleet's page", function () {
     await search(page, '00012');
     await only(['Kite 12']);
     await search(page, '');
+    tellStates();
     const state = async (name: RegExp): Promise<void> => page.getByRole('button', { name }).click();
     await state(/^Not heard/);
     await only(['Kite 3']);
