@@ -11,7 +11,14 @@ const LOOKS = [
   ['desktop', DESKTOP, 'dark'],
 ] as const satisfies readonly (readonly [string, Screen, Theme])[];
 /** Ages and times, which go on. */
-const LIVE = ['time', '.hub-fleet__figures small', '.hub-node__chip', '.hub-node__timeline h3', '.stat dd'];
+const LIVE = [
+  'time',
+  '.hub-fleet__figures small',
+  '.hub-fleet__card-state small',
+  '.hub-node__chip',
+  '.hub-node__timeline h3',
+  '.stat dd',
+];
 
 interface Shown {
   readonly state: string;

@@ -87,10 +87,9 @@ function Row({
   const phase = phaseOf(entry);
   const isUp = phase === 'flying' || phase === 'armed';
   const figures = [mode, height === null || !isUp ? null : hub.fleet.height(number(height))];
-  const isOld = !fresh && entry.status !== null;
   return (
     <li
-      class={`${css['row']} ${isOld ? 'old' : ''} ${chosen.value === entry.id ? css['chosen'] : ''}`}
+      class={`${css['row']} ${fresh ? '' : 'old'} ${chosen.value === entry.id ? css['chosen'] : ''}`}
       aria-posinset={at + 1}
       aria-setsize={of}
       style={{ transform: `translateY(${at * ROW_PX}px)` }}
