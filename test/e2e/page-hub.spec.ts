@@ -258,6 +258,44 @@ describe("the fleet's page", function () {
     expect(hub.changes).to.include('DELETE /v1/nodes/node-00007/alarm');
     events.push(event(3, 'vehicle.disarmed', {}));
     await says(page, 'Disarmed');
+    // What the node did not say is left out; what it kept while the hub was away is one line.
+    events.push(
+      event(4, 'vehicle.mode', { mode: 'STABILIZE', from: null }),
+      event(5, 'telemetry', { height: 1 }),
+      event(6, 'telemetry', { height: 2 }),
+    );
+    await says(page, 'Mode STABILIZE');
+    await says(page, '(2 samples)');
+    expect(await page.locator('[role=log]').innerText()).not.to.include('null');
+    await page.context().close();
+  });
+
+  it('can be searched and gone through by keyboard, and shows one on the map with a way to it', async () => {
+    const page = await openPage(browser);
+    tellStates();
+    await signIn(page, hub);
+    await page.waitForSelector('.hub-fleet__row');
+    await page.keyboard.press('/');
+    await page.keyboard.type('kite 1');
+    await page.waitForFunction(() => document.querySelectorAll('.hub-fleet__row').length === 11);
+    const focused = async (): Promise<string | undefined> =>
+      page.evaluate(() => document.activeElement?.textContent);
+    await page.keyboard.press('ArrowDown');
+    expect(await focused()).to.equal('Kite 1');
+    await page.keyboard.press('ArrowDown');
+    expect(await focused()).to.equal('Kite 10');
+    await page.keyboard.press('ArrowUp');
+    // While one is at it the rows stay where they are; afterwards what needs somebody is first.
+    hub.tell(entryOf(12, { name: 'Kite 12', alarm: '<img src=x onerror="document.title=1">' }));
+    await says(page, 'onerror');
+    expect((await listed(page))[0]).to.equal('Kite 1');
+    await page.getByRole('button', { name: 'Show Kite 12 on the map', exact: true }).click();
+    const card = page.getByRole('region', { name: 'Kite 12', exact: true });
+    await card.getByRole('button', { name: 'Follow', exact: true }).click();
+    await card.getByRole('link', { name: 'Open', exact: true }).click();
+    await page.waitForFunction(() => document.querySelector('main h2')?.textContent === 'Kite 12');
+    expect(await page.title()).to.include('node-00012');
+    hub.tell(entryOf(12));
     await page.context().close();
   });
 

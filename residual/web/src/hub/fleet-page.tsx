@@ -31,14 +31,14 @@ export function FleetPage(): JSX.Element {
   const all = nodes.value;
   const wanted = selection.value;
   const hits = useMemo(() => (all === null ? [] : selected(all, wanted)), [all, wanted]);
-  const pane = useRef<HTMLDivElement>(null);
+  const [pane, setPane] = useState<HTMLDivElement | null>(null);
   const shown = useStill(pane, hits, wanted);
   if (all === null) return <p class="first">{t.app.loading}</p>;
   if (all.length === 0) return <NoNodes />;
   const text = hub.fleet;
   return (
     <div class={`${css['fleet']} ${view === 'map' ? css['map-first'] : ''}`}>
-      <div class={css['pane']} ref={pane}>
+      <div class={css['pane']} ref={setPane}>
         <div class={css['head']}>
           <Summary all={all} />
           <Filters all={all} view={view} onView={setView} />
@@ -114,13 +114,12 @@ function NoNodes(): JSX.Element {
 
 /** Nothing moves under a finger: while the list is touched or looked through, the rows keep their order. */
 function useStill(
-  pane: { readonly current: HTMLElement | null },
+  element: HTMLElement | null,
   hits: readonly FleetNode[],
   wanted: unknown,
 ): readonly FleetNode[] {
   const [touched, setTouched] = useState(false);
   const order = useRef<{ readonly wanted: unknown; readonly ids: readonly string[] }>({ wanted, ids: [] });
-  const element = pane.current;
   useEffect(() => {
     if (element === null) return;
     const begin = (): void => setTouched(true);
