@@ -23,6 +23,9 @@ WIDE.addEventListener('change', () => {
   isWide.value = WIDE.matches;
 });
 
+/** A finger leaves before its tap arrives. */
+const AFTER_MS = 600;
+
 const NONE = { search: '', state: 'all' } as const;
 
 /** All nodes: in a sentence, one by one, and on the map. On a phone list and map are two views. */
@@ -122,13 +125,36 @@ function useStill(
   const order = useRef<{ readonly wanted: unknown; readonly ids: readonly string[] }>({ wanted, ids: [] });
   useEffect(() => {
     if (element === null) return;
-    const begin = (): void => setTouched(true);
-    const end = (): void => setTouched(false);
+    // Focus goes from one thing in it to the next, and a press takes it away: neither is an end.
+    let end: ReturnType<typeof setTimeout> | undefined;
+    let isUnder = false;
+    let isFocused = false;
     const stop = new AbortController();
-    const options = { signal: stop.signal };
-    for (const name of ['pointerenter', 'focusin']) element.addEventListener(name, begin, options);
-    for (const name of ['pointerleave', 'focusout']) element.addEventListener(name, end, options);
-    return () => stop.abort();
+    const on = (
+      name: 'pointerenter' | 'pointerleave' | 'focusin' | 'focusout',
+      set: (event: Event) => void,
+    ): void =>
+      element.addEventListener(
+        name,
+        (event) => {
+          set(event);
+          clearTimeout(end);
+          if (isUnder || isFocused) setTouched(true);
+          else end = setTimeout(() => setTouched(false), AFTER_MS);
+        },
+        { signal: stop.signal },
+      );
+    on('pointerenter', () => (isUnder = true));
+    on('pointerleave', () => (isUnder = false));
+    on('focusin', () => (isFocused = true));
+    on('focusout', (event) => {
+      const next = event instanceof FocusEvent ? event.relatedTarget : null;
+      isFocused = next instanceof Node && element.contains(next);
+    });
+    return () => {
+      clearTimeout(end);
+      stop.abort();
+    };
   }, [element]);
   const shown = touched && order.current.wanted === wanted ? inOrder(hits, order.current.ids) : hits;
   order.current = { wanted, ids: shown.map(({ entry }) => entry.id) };
