@@ -64,10 +64,10 @@ const TABLE: readonly Shown[] = [
     live: FIGURES,
     opened: async (page) => page.getByRole('button', { name: 'Mode', exact: true }).click(),
   },
-  { node: 'vehicle', where: 'plan', state: 'mission', says: 'Return to launch', looks: ALL },
+  { node: 'vehicle', where: 'plan', state: 'mission', says: 'Return', looks: ALL },
   { node: 'vehicle', where: 'vehicle/parameters', state: 'all', says: 'ACRO_BAL_PITCH', looks: BOTH },
   { node: 'vehicle', where: 'vehicle/setup', state: 'sensors', looks: BOTH },
-  { node: 'vehicle', where: 'vehicle/logs', state: 'no flight', says: 'No flight yet', looks: BOTH },
+  { node: 'vehicle', where: 'vehicle/logs', state: 'no flight', says: 'No flights yet', looks: BOTH },
   {
     node: 'ground',
     where: 'ground',
