@@ -61,7 +61,7 @@ export function Mint({
               }
             />
             <span>
-              {t.access.view.scopes[scope]}
+              {t.access.rights[scope]}
               <small>
                 {scope}: {t.access.tokens.scopes[scope]}
               </small>
