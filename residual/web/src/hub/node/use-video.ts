@@ -1,22 +1,26 @@
-import type { JSX } from 'preact';
+import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { NodeEntry } from '../../../../../shared/fleet/hub-api.ts';
 import { Refused } from '../../api/client.ts';
-import { Card, Note } from '../../parts/parts.tsx';
-import { t } from '../../strings.ts';
 import type { Playback } from '../../video/playback.ts';
 import { whepByCalls } from '../../video/whep-calls.ts';
-import css from '../hub.module.css';
-import { hub } from '../words.ts';
-import { answerOf, refusedBy } from './calls.ts';
+import { answerOf, refusedBy } from '../fly/calls.ts';
 
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 15_000;
 
+export interface Video {
+  readonly video: RefObject<HTMLVideoElement | null>;
+  /** A picture of now is shown. */
+  readonly isLive: boolean;
+  /** Why there is none; null: none was refused yet. */
+  readonly problem: Refused | null;
+}
+
 /** What the node's camera sees now, while the page is looked at. */
-export function Picture({ entry }: { readonly entry: NodeEntry }): JSX.Element {
+export function useVideo(entry: NodeEntry): Video {
   const video = useRef<HTMLVideoElement>(null);
-  const [state, setState] = useState<'waiting' | 'live'>('waiting');
+  const [isLive, setLive] = useState(false);
   const [problem, setProblem] = useState<Refused | null>(null);
   const latest = useRef(entry);
   latest.current = entry;
@@ -38,13 +42,15 @@ export function Picture({ entry }: { readonly entry: NodeEntry }): JSX.Element {
           if (over) playing.stop();
           setProblem(null);
           pause = FIRST_PAUSE_MS;
+          const now = playing;
+          element.requestVideoFrameCallback(() => setLive(playing === now));
           await playing.ended;
         } catch (error) {
           if (!(error instanceof Refused) && !(error instanceof DOMException)) throw error;
           if (error instanceof Refused) setProblem(error);
           pause = Math.min(LONGEST_PAUSE_MS, pause * 2);
         }
-        setState('waiting');
+        setLive(false);
         playing = null;
       }
       if (!over) timer = setTimeout(() => void begin(), pause);
@@ -61,21 +67,5 @@ export function Picture({ entry }: { readonly entry: NodeEntry }): JSX.Element {
       playing?.stop();
     };
   }, [id, online]);
-  return (
-    <Card title={hub.fly.picture} wide>
-      <video
-        ref={video}
-        class={`${css['video']} ${state === 'live' ? '' : css['old-picture']}`}
-        aria-label={t.fly.video.label}
-        autoPlay
-        muted
-        playsInline
-        onPlaying={() => setState('live')}
-      />
-      {problem === null ? null : <Note tone="warn">{problem.message}</Note>}
-      <p class="hint">
-        {state === 'live' ? t.fly.video.live : online ? t.fly.video.waiting : hub.fly.why.offline}
-      </p>
-    </Card>
-  );
+  return { video, isLive, problem };
 }

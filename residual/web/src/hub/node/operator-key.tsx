@@ -1,3 +1,4 @@
+import { KeyRound } from 'lucide';
 import type { JSX } from 'preact';
 import type { NodeEntry } from '../../../../../shared/fleet/hub-api.ts';
 import { Refused } from '../../api/client.ts';
@@ -5,9 +6,9 @@ import { Button, Card, Copyable, ErrorNote, HoldButton, Note } from '../../parts
 import { Qr } from '../../parts/qr.tsx';
 import { useAct } from '../../parts/use-ask.ts';
 import { me } from '../client.ts';
+import type { Facts } from '../fly/facts.ts';
+import { ensureKey, forgetKey, lacksKeys } from '../fly/keys.ts';
 import { hub } from '../words.ts';
-import type { Facts } from './facts.ts';
-import { ensureKey, forgetKey, lacksKeys } from './keys.ts';
 
 /** What a name in `fleet.operators` may be. */
 const NOT_A_NAME = /[^A-Za-z0-9._-]+/g;
@@ -40,7 +41,7 @@ export function OperatorKey({
     .replace(/^[^A-Za-z0-9]+/, '')
     .slice(0, 32);
   return (
-    <Card title={text.title}>
+    <Card title={text.title} icon={KeyRound}>
       <p>{text.hint}</p>
       <ErrorNote error={act.error} />
       {lack === null ? null : <Note tone="warn">{text.lacks[lack]}</Note>}
