@@ -11,7 +11,7 @@ import { type Scale, TrackLayer } from '../../../map/track-layer.tsx';
 import { number } from '../../../parts/format.ts';
 import { t } from '../../../strings.ts';
 import css from './map.module.css';
-import { glide } from './state.ts';
+import { glide, told } from './state.ts';
 
 /** The vehicle, and the way that it came. */
 
@@ -20,7 +20,7 @@ export function FlyVehicle(): JSX.Element {
   // Of a telemetry that comes ten times a second nothing is rendered but what has changed.
   const craft = useComputed(() => craftOf(newest.value?.mav_type)).value;
   const isOld = useComputed(() => fresh('position', ({ position }) => position.lat) === null).value;
-  useEffect(() => newest.subscribe(() => frames.wake()), []);
+  useEffect(() => told.subscribe(() => frames.wake()), []);
   return <LiveVehicle glide={glide} craft={craft} old={isOld} />;
 }
 
