@@ -45,7 +45,8 @@ export function Dialog({
         <>
           <header>
             <h2 id={id}>{title}</h2>
-            <Button kind="quiet" icon={X} onClick={onClose} aria-label={t.app.close} />
+            {/* Shut first, which says `close`: what it showed is taken away when nothing of it is drawn any more. */}
+            <Button kind="quiet" icon={X} onClick={() => ref.current?.close()} aria-label={t.app.close} />
           </header>
           {children}
         </>
