@@ -53,7 +53,7 @@ export async function benchPage(): Promise<readonly Result[]> {
         value: (after - before) / 1e6,
         unit: 'MB',
         goal: 1,
-        figures: heaps.map((bytes) => bytes / 1e6),
+        figures: heaps.map((used) => used / 1e6),
       },
     ];
   } finally {
