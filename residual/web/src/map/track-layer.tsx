@@ -1,11 +1,11 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { TrackPoint } from '../api/flight.ts';
+import { shownTheme } from '../parts/theme.ts';
 import type { Draw } from './carried-canvas.ts';
 import { coloursOf } from './outline.tsx';
 import type { Projection } from './projection.ts';
 import { useCanvas } from './use-canvas.ts';
-import { useTheme } from './use-theme.ts';
 
 /** A way flown, of thousands of points: on a canvas, and what is added to it is drawn alone. */
 
@@ -31,7 +31,7 @@ interface Coloured {
 }
 
 export function TrackLayer({ points, by, scale }: Coloured): JSX.Element {
-  const theme = useTheme();
+  const theme = shownTheme.value;
   const latest = useRef<Coloured>({ points, by, scale });
   latest.current = { points, by, scale };
   const drawn = useRef<readonly TrackPoint[]>([]);

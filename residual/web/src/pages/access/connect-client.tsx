@@ -51,14 +51,9 @@ export function ConnectClient({ onMinted }: { readonly onMinted: () => void }): 
   return (
     <>
       <Button kind="primary" icon={Bot} onClick={() => (openedAt.value = location.hash)}>
-        {t.access.view.ai.connect}
+        {t.access.ai.connect}
       </Button>
-      <Dialog
-        sheet
-        title={token === null ? t.access.view.ai.connect : text.minted}
-        open={isOpen}
-        onClose={close}
-      >
+      <Dialog sheet title={token === null ? t.access.ai.connect : text.minted} open={isOpen} onClose={close}>
         {token !== null ? (
           <Minted minted={token} />
         ) : closed === null ? (
@@ -107,7 +102,7 @@ function Mint({ onMinted }: { onMinted: (answer: Token) => void }): JSX.Element 
       }}
     >
       <Field label={text.label} hint={text.labelHint}>
-        {(ids) => <input {...ids} name="label" maxLength={64} defaultValue={t.access.view.ai.defaultName} />}
+        {(ids) => <input {...ids} name="label" maxLength={64} defaultValue={t.access.ai.defaultName} />}
       </Field>
       <fieldset class={css['choices']}>
         <legend>{text.may}</legend>
@@ -152,7 +147,7 @@ function Mint({ onMinted }: { onMinted: (answer: Token) => void }): JSX.Element 
           </select>
         )}
       </Field>
-      <Unfold title={t.access.view.ai.more}>
+      <Unfold title={t.access.ai.more}>
         <Field label={text.nodes} hint={text.nodesHint}>
           {(ids) => <input {...ids} name="nodes" />}
         </Field>

@@ -71,9 +71,7 @@ function TokenList({
     <Card title={text.list} icon={Bot} wide actions={actions}>
       <p class="hint">{text.hint}</p>
       <ErrorNote error={act.error} />
-      {live.length === 0 && tokens !== null ? (
-        <EmptyState icon={BotOff} text={t.access.view.ai.none} />
-      ) : null}
+      {live.length === 0 && tokens !== null ? <EmptyState icon={BotOff} text={t.access.ai.none} /> : null}
       <ul class={css['list']}>
         {live.map((token) => (
           <li key={token.token_id}>
@@ -98,7 +96,7 @@ function TokenList({
         ))}
       </ul>
       {gone.length === 0 ? null : (
-        <Unfold title={`${t.access.view.ai.gone} (${gone.length})`} icon={BotOff}>
+        <Unfold title={`${t.access.ai.gone} (${gone.length})`} icon={BotOff}>
           <ul class={css['list']}>
             {gone.map((token) => (
               <li key={token.token_id}>

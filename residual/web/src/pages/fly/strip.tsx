@@ -5,6 +5,7 @@ import {
   Gauge,
   type IconNode,
   MessageSquare,
+  OctagonAlert,
   Plane,
   PlaneLanding,
   PlaneTakeoff,
@@ -13,7 +14,6 @@ import {
   ShieldAlert,
   Signal,
   SignalLow,
-  SignalZero,
   Video,
   VideoOff,
 } from 'lucide';
@@ -144,7 +144,7 @@ function VehicleChips(): JSX.Element | null {
   return (
     <>
       <Chip
-        icon={heard.tone === 'bad' ? SignalZero : heard.tone === 'warn' ? SignalLow : Signal}
+        icon={heard.tone === 'bad' ? OctagonAlert : heard.tone === 'warn' ? SignalLow : Signal}
         tone={heard.tone}
         says={words}
         always={heard.tone === 'bad'}

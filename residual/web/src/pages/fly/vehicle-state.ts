@@ -3,7 +3,7 @@ import { type Family, familyOf } from '../../../../../shared/flight/modes.ts';
 import { isPlace } from '../../../../../shared/mission/commands.ts';
 import type { Answer } from '../../api/rows.ts';
 import { steady } from '../../api/steady.ts';
-import { age, armed, fresh, newest } from '../../api/telemetry.ts';
+import { age, armed, fresh, lastArmed, newest } from '../../api/telemetry.ts';
 import type { Place } from '../../map/projection.ts';
 
 /** What several parts of the page read of the vehicle. */
@@ -37,15 +37,17 @@ export const inAir = computed<boolean | null>(() => {
 export const isSilent = computed(() => armed.value === 'unknown');
 
 /**
- * What can be told to it now. `armed`: its motors are on, and it stands on the ground. One that is not heard is what it was last; one
- * that does not say whether it flies is taken to fly.
+ * What can be told to it now. `armed`: its motors are on, and it stands on the ground. One that is not heard is what it was last, and
+ * one that was silent when the page was opened flies if it flew; one that does not say whether it flies is taken to fly.
  */
 export type Phase = 'disarmed' | 'armed' | 'flight';
 export const phase = computed<Phase>(() => {
-  const body = newest.value;
-  const isArmed = isSilent.value ? body?.armed === true : armed.value === true;
+  const last = newest.value?.landed_state ?? null;
+  const isArmed = isSilent.value
+    ? (lastArmed.value ?? (last !== null && last !== 'on_ground'))
+    : armed.value === true;
   if (!isArmed) return 'disarmed';
-  const isLanded = isSilent.value ? body?.landed_state === 'on_ground' : inAir.value === false;
+  const isLanded = isSilent.value ? last === 'on_ground' : inAir.value === false;
   return isLanded ? 'armed' : 'flight';
 });
 

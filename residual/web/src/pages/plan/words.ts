@@ -20,9 +20,9 @@ export const planWords = {
   map: 'Map of the plan. The table lists everything on it.',
   list: (part: string) => `${part}: items`,
   noItems: {
-    mission: 'No mission yet. Take a tool and tap the map, or open a file.',
-    fence: 'No fence. Draw a polygon or circle to stay inside or outside of.',
-    rally: 'No rally points. Add places to return to instead of home.',
+    mission: 'No mission yet. Pick a tool and tap the map, or open a file.',
+    fence: 'No fence. Draw a polygon or a circle to stay inside or outside.',
+    rally: 'No rally points. Add points to return to instead of home.',
   },
   number: 'No.',
   item: 'Item',
@@ -57,9 +57,9 @@ export const planWords = {
   commandNumber: (command: number) => `Command ${command}`,
   shapes: {
     polygon: (inside: boolean, corners: number) =>
-      `${inside ? 'Stay inside' : 'Stay outside of'} a polygon of ${corners} corners`,
+      `${inside ? 'Stay inside' : 'Stay outside'} a polygon of ${corners} corners`,
     circle: (inside: boolean, radius: string) =>
-      `${inside ? 'Stay inside' : 'Stay outside of'} a circle of ${radius} m`,
+      `${inside ? 'Stay inside' : 'Stay outside'} a circle of ${radius} m`,
     return: 'Return point',
   },
   corner: (n: number) => `Corner ${n}`,
@@ -77,7 +77,7 @@ export const planWords = {
     highestSea: 'Highest, above sea level',
     items: 'Items',
   },
-  noTakeoff: 'The mission does not start with a takeoff.',
+  noTakeoff: 'The mission does not start with a take-off.',
   noEnd: 'The mission does not end with a landing or return.',
   show: 'Show',
   reading: 'Reading from the vehicle',
@@ -110,7 +110,7 @@ export const planWords = {
     17: { name: 'Loiter (unlimited)', params: [null, null, 'Radius (m)', 'Yaw (°)'] },
     18: { name: 'Loiter turns', params: ['Turns', null, 'Radius (m)', null] },
     19: { name: 'Loiter for time', params: ['Time (s)', null, 'Radius (m)', null] },
-    20: { name: 'Return to launch', params: [] },
+    20: { name: 'Return', params: [] },
     21: { name: 'Land', params: [null, null, null, 'Yaw (°)'] },
     22: { name: 'Take off', params: ['Pitch, planes (°)', null, null, 'Yaw (°)'] },
     82: { name: 'Spline waypoint', params: ['Wait (s)'] },

@@ -11,7 +11,7 @@ import css from './logs.module.css';
 
 type Report = Answer<'tlogs.name.report.get'>;
 
-const text = t.vehicle.view.logs;
+const text = t.vehicle.plots;
 const CLASSES = { info: '', warning: css['warning'], critical: css['critical'] } as const;
 const MARKS = { info: CircleCheck, warning: TriangleAlert, critical: OctagonAlert } as const;
 

@@ -39,7 +39,7 @@ export function Flights(): JSX.Element {
     <Card title={text.title} icon={PlaneTakeoff} wide>
       <ErrorNote error={error ?? act.error} onRetry={reload} />
       {data !== null && flights.length === 0 ? (
-        <EmptyState icon={PlaneTakeoff} text={t.vehicle.view.logs.noFlights} />
+        <EmptyState icon={PlaneTakeoff} text={t.vehicle.plots.noFlights} />
       ) : null}
       <div class={css['flights']}>
         {flights.map((flight, at) => (
@@ -82,12 +82,8 @@ function FlightCard({
           <p class="hint">{text.when(flight.id, lengthOf(flight))}</p>
         </div>
         {tlog === undefined || !may('tlogs.name.get') ? null : (
-          <a
-            class="button primary"
-            href={viewHref('node', tlog)}
-            aria-label={t.vehicle.view.logs.openOne(name)}
-          >
-            <Icon of={ChartLine} /> {t.vehicle.view.logs.open}
+          <a class="button primary" href={viewHref('node', tlog)} aria-label={t.vehicle.plots.openOne(name)}>
+            <Icon of={ChartLine} /> {t.vehicle.plots.open}
           </a>
         )}
       </header>
@@ -150,8 +146,8 @@ function Thing({
         <a
           class="button quiet only-icon"
           href={view}
-          aria-label={t.vehicle.view.logs.openOne(words)}
-          title={t.vehicle.view.logs.openOne(words)}
+          aria-label={t.vehicle.plots.openOne(words)}
+          title={t.vehicle.plots.openOne(words)}
         >
           <Icon of={ChartLine} />
         </a>

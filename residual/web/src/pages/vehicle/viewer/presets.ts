@@ -19,7 +19,10 @@ interface Source {
   readonly plots: readonly (readonly string[])[];
 }
 
-/** Of ArduPilot's dataflash (its LogStructure.h), PX4's ULog topics and MAVLink's messages: the first that the log has. */
+/**
+ * Of ArduPilot's dataflash (LogStructure.h of AP_BattMonitor, AP_InertialSensor, AP_AHRS and AP_GPS; CURR until 3.6), PX4's ULog topics
+ * (msg/BatteryStatus.msg, VehicleImuStatus.msg, VehicleAttitude.msg, SensorGps.msg) and MAVLink's messages: the first that the log has.
+ */
 const SOURCES: Readonly<Record<PresetId, readonly Source[]>> = {
   battery: [
     { group: /^BAT(?:\[0\])?$/, plots: [['Volt'], ['Curr']] },
