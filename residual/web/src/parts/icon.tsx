@@ -1,5 +1,5 @@
 import type { IconNode } from 'lucide';
-import type { JSX, VNode } from 'preact';
+import type { JSX } from 'preact';
 import { h } from 'preact';
 
 /**
@@ -20,15 +20,15 @@ export function Icon({
   );
 }
 
-const drawings = new WeakMap<IconNode, readonly VNode[]>();
+const drawings = new WeakMap<IconNode, readonly JSX.Element[]>();
 
 /** Made once, of one path: a page has dozens of icons, and each of their elements is styled anew whenever a sheet opens. */
-function drawingOf(icon: IconNode): readonly VNode[] {
+function drawingOf(icon: IconNode): readonly JSX.Element[] {
   const known = drawings.get(icon);
   if (known !== undefined) return known;
   const paths = icon.map(([tag, attributes]) => pathOf(tag, attributes));
   const drawing = paths.every((path) => path !== null)
-    ? [h('path', { d: paths.join('') })]
+    ? [<path key="d" d={paths.join('')} />]
     : icon.map(([tag, attributes]) => h(tag, attributes));
   drawings.set(icon, drawing);
   return drawing;
