@@ -2,6 +2,7 @@ import { computed } from '@preact/signals';
 import { type Family, familyOf } from '../../../../../shared/flight/modes.ts';
 import { isPlace } from '../../../../../shared/mission/commands.ts';
 import type { Answer } from '../../api/rows.ts';
+import { steady } from '../../api/steady.ts';
 import { age, armed, fresh, lastArmed, newest } from '../../api/telemetry.ts';
 import type { Place } from '../../map/projection.ts';
 
@@ -12,8 +13,8 @@ export function placeOf({ lat, lon }: { lat?: number | null; lon?: number | null
 }
 
 /** Where it was last, however long ago. */
-export const lastPlace = computed(() => placeOf(newest.value?.position));
-export const home = computed(() => placeOf(newest.value?.home));
+export const lastPlace = steady(() => placeOf(newest.value?.position));
+export const home = steady(() => placeOf(newest.value?.home));
 
 /** Null: not known, or without a mode table. */
 export const family = computed<Family | null>(() => {
