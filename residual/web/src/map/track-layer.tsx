@@ -21,20 +21,27 @@ const EDGE_PX = 2;
 /** Points nearer to each other than this are one on the screen. */
 const NEAR_PX = 1.5;
 
+/** Where nobody asks how fast or how high, only where. */
+type Point = Pick<TrackPoint, 'lat' | 'lon'> & Partial<TrackPoint>;
+
 interface Coloured {
   /** Grows at its end; a list that is otherwise another one is drawn anew. */
-  readonly points: readonly TrackPoint[];
+  readonly points: readonly Point[];
   /** What it is coloured by; null: by nothing. */
   readonly by: 'speed' | 'height' | null;
   /** What the first and the last colour mean. */
   readonly scale: Scale | null;
 }
 
-export function TrackLayer({ points, by, scale }: Coloured): JSX.Element {
+export function TrackLayer({
+  points,
+  by = null,
+  scale = null,
+}: Pick<Coloured, 'points'> & Partial<Coloured>): JSX.Element {
   const theme = shownTheme.value;
   const latest = useRef<Coloured>({ points, by, scale });
   latest.current = { points, by, scale };
-  const drawn = useRef<readonly TrackPoint[]>([]);
+  const drawn = useRef<readonly Point[]>([]);
   const all: Draw = (pen, projection) => {
     const now = latest.current;
     drawn.current = now.points;
@@ -73,7 +80,7 @@ function drawTrack(
     if (place === undefined) break;
     const next = projection.toScreen(place);
     if (at !== end && Math.hypot(next.x - last.x, next.y - last.y) < NEAR_PX) continue;
-    const step = by === null ? null : stepOf(place[by], scale);
+    const step = by === null ? null : stepOf(place[by] ?? null, scale);
     let path = paths.get(step);
     if (path === undefined) {
       path = new Path2D();
