@@ -50,7 +50,7 @@ export function StateIcon({ entry }: { readonly entry: FleetNode['entry'] }): JS
   const phase = phaseOf(entry);
   const still = entry.profile === 'ground-station' && phase === 'ground' ? RadioTower : PHASE_ICONS[phase];
   return (
-    <span class={`${css['state-icon']} ${css[toneOf(entry)]}`}>
+    <span class={`${css['state-icon']} ${toneOf(entry)}`}>
       <Icon of={attention === null ? still : ATTENTION_ICONS[attention]} />
     </span>
   );
@@ -81,7 +81,7 @@ export function State({ entry }: { readonly entry: FleetNode['entry'] }): JSX.El
   const attention = attentionOf(entry);
   const isShown = attention !== null && attention !== 'lowBattery';
   return (
-    <span class={`${css['state']} ${css[toneOf(entry)]}`}>
+    <span class={`${css['state']} ${toneOf(entry)}`}>
       <Icon of={attention === null ? PHASE_ICONS[phaseOf(entry)] : ATTENTION_ICONS[attention]} />
       {isShown ? hub.fleet.word[attention] : phaseWord(entry)}
     </span>

@@ -27,7 +27,7 @@ export function Timeline({ id }: { readonly id: string }): JSX.Element {
             const { icon, tone, text: said } = eventWords(event);
             const before = shown[at - 1];
             return (
-              <li key={event.id} class={css[tone]}>
+              <li key={event.id} class={tone}>
                 {before !== undefined && day(before.at) === today ? null : <h3>{today}</h3>}
                 <Icon of={icon} />
                 <span>{said}</span>
