@@ -163,7 +163,7 @@ describe('flying from the page', function () {
     try {
       await page.getByRole('alert').getByText('Link lost for').waitFor();
       await telemetry(node, ({ mavlink_alive: alive, armed }) => alive === false && armed === null);
-      await page.getByRole('alert').getByText('What the vehicle does by itself:').waitFor();
+      await page.getByRole('alert').getByText('What the vehicle does on its own:').waitFor();
       for (const way of ['Land', 'Return'])
         await page
           .getByRole('group', { name: 'Commands', exact: true })

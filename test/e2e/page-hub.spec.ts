@@ -294,7 +294,7 @@ describe("the fleet's page", function () {
     await card.getByRole('button', { name: 'Follow', exact: true }).click();
     await card.getByRole('link', { name: 'Open', exact: true }).click();
     await page.waitForFunction(() => document.querySelector('main h2')?.textContent === 'Kite 12');
-    expect(await page.title()).to.include('node-00012');
+    await page.waitForFunction(() => document.title.includes('node-00012'));
     hub.tell(entryOf(12));
     await page.context().close();
   });
