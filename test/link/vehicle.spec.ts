@@ -239,13 +239,13 @@ describe('the vehicle', () => {
     rig.sent.length = 0;
     rig.beat();
     await rig.clock.advance(10);
-    expect(rig.commands(511).length).to.equal(18);
+    expect(rig.commands(511).length).to.equal(19);
     rig.attitude(5);
     rig.sent.length = 0;
     await rig.live(4500);
     expect(rig.commands(511).length).to.equal(0);
     await rig.live(1000);
-    expect(rig.commands(511).length).to.equal(18);
+    expect(rig.commands(511).length).to.equal(19);
     await rig.link.stop();
   });
 
