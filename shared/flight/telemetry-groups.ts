@@ -10,6 +10,7 @@ export const TELEMETRY_GROUPS = [
   'servo_outputs',
   'esc',
   'vibration',
+  'wind',
   'ekf',
   'mission',
   'landed_state',

@@ -94,3 +94,25 @@ export function decodeEventSequence(payload: Payload): number {
 export function decodeMetadataUri(payload: Payload): string {
   return payload.text(8, 100);
 }
+
+/** WIND (ardupilotmega). */
+export interface Wind {
+  /** Degrees that it comes from, -180..180. */
+  readonly direction: number;
+  /** m/s */
+  readonly speed: number;
+}
+
+export function decodeWind(payload: Payload): Wind {
+  return { direction: payload.f32(0), speed: payload.f32(4) };
+}
+
+/** WIND_COV (common): where the air moves to, m/s north and east; NaN: not known. */
+export interface WindCov {
+  readonly north: number;
+  readonly east: number;
+}
+
+export function decodeWindCov(payload: Payload): WindCov {
+  return { north: payload.f32(8), east: payload.f32(12) };
+}

@@ -41,6 +41,8 @@ export interface Telemetry {
   esc: Esc[] | null;
   /** Of the accelerometers, m/s²; `clips`: how often each was beyond its range since boot. */
   vibration: { x: number | null; y: number | null; z: number | null; clips: number[] } | null;
+  /** m/s, and degrees 0..360 that it comes from, as the vehicle estimates it; null: it has no estimate. */
+  wind: { speed: number; direction: number } | null;
   throttle: number | null;
   /** The estimator of position and attitude; variances as in MAVLink (`ok` is explained in front/link/vehicle/ekf.ts). */
   ekf: {

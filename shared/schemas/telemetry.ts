@@ -143,6 +143,16 @@ export const telemetry = {
       },
       additionalProperties: false,
     },
+    wind: {
+      type: ['object', 'null'],
+      description: 'as the vehicle estimates it; null: it has no estimate',
+      required: ['speed', 'direction'],
+      properties: {
+        speed: { type: 'number', description: 'm/s' },
+        direction: { type: 'number', description: 'degrees that it comes from' },
+      },
+      additionalProperties: false,
+    },
     throttle: number,
     ekf: {
       type: 'object',

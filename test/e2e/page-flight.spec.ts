@@ -100,6 +100,22 @@ describe('flying from the page', function () {
     seen.check();
   });
 
+  it('a vehicle on the ground that does not know its position is told so, and its estimator is not called bad', async () => {
+    const disable = async (value: number): Promise<void> => {
+      const { status } = await node.post('/api/params/SIM_GPS_DISABLE', { value });
+      expect(status).to.equal(200);
+    };
+    await disable(1);
+    try {
+      await says('No position yet');
+      expect(await page.getByText('EKF bad', { exact: true }).count()).to.equal(0);
+    } finally {
+      await disable(0);
+    }
+    await page.getByText('No position yet', { exact: true }).waitFor({ state: 'detached' });
+    seen.check();
+  });
+
   it('a refused command shows the vehicle’s own words', async () => {
     await sheet('Mode');
     expect(
@@ -141,6 +157,23 @@ describe('flying from the page', function () {
     const far = 'Go to 48, 11 anyway';
     await hold(far);
     await says(`${far}: accepted.`);
+    // Silent in flight, it is still one that flies: the node says of a silent one that nobody knows whether it is armed.
+    const pid = node.pid('svc-sim');
+    process.kill(pid, 'SIGSTOP');
+    try {
+      await page.getByRole('alert').getByText('Link lost for').waitFor();
+      await telemetry(node, ({ mavlink_alive: alive, armed }) => alive === false && armed === null);
+      await page.getByRole('alert').getByText('What the vehicle does on its own:').waitFor();
+      for (const way of ['Land', 'Return'])
+        await page
+          .getByRole('group', { name: 'Commands', exact: true })
+          .first()
+          .getByRole('button', { name: way, exact: true })
+          .waitFor();
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    await page.getByRole('alert').getByText('Link lost for').waitFor({ state: 'detached' });
     await sheet('More commands');
     await hold('Start mission');
     await says('Start mission: accepted.');
@@ -148,6 +181,12 @@ describe('flying from the page', function () {
       const { state, current } = mission as { state: string; current: number };
       return state === 'active' && current >= 2;
     });
+    // The vehicle's own numbers, as on the map: ArduPilot's last is as many as there are items.
+    const { mission } = await now();
+    await page.waitForFunction(
+      (last) => new RegExp(`Waypoint [2-9][0-9]* of ${last}\\b`).test(document.body.innerText),
+      (mission as { total: number }).total,
+    );
     await hold('Land');
     await says('Land: accepted.');
     await telemetry(node, ({ mode }) => mode === 'LAND');

@@ -86,7 +86,7 @@ describe('the page of a ground station', function () {
 
   it('asks for the device id before a factory reset, and can be used by everybody', async () => {
     await visit(page, 'ground');
-    await page.getByText('Start again from scratch').click();
+    await page.getByText('Start from scratch').click();
     await page.waitForFunction(() => /Type the device ID first/.test(document.body.innerText));
     await checkAxe(page);
     // Of the same kind as before, as another one would load the page anew.

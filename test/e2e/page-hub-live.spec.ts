@@ -69,7 +69,9 @@ describe("the fleet's page of a hub", function () {
     await says(page, 'Kestrel');
     await say(client, node, 'status', status);
     await says(page, 'LOITER');
-    await page.waitForFunction(() => document.querySelector('.hub__fleet-list tbody tr')?.className === '');
+    await page.waitForFunction(
+      () => document.querySelector('.hub-fleet__row')?.classList.contains('old') === false,
+    );
     await visit(page, 'fleet/kestrel');
     await say(client, node, 'telemetry', { velocity: { groundspeed: 7.25 } });
     await says(page, '7.3 m/s');
@@ -80,23 +82,23 @@ describe("the fleet's page of a hub", function () {
       kind: 'vehicle.armed',
       detail: {},
     });
-    await says(page, 'vehicle.armed');
+    await says(page, 'Armed');
     seen.check();
   });
 
   it('makes codes and credentials that the hub takes, ends one, and finds it all in a whole audit', async () => {
     await visit(page, 'enrol');
     await page.locator('main .button.primary').click();
-    await page.waitForSelector('dialog[open] svg.qr');
-    const [code = ''] = await inputsOf(page, 'dialog input');
-    await page.keyboard.press('Escape');
+    await page.waitForSelector('main svg.qr');
+    const [code = ''] = await inputsOf(page, 'main .copyable input');
     const { body } = await hub.request('second', code.split('-').at(-1) ?? '');
     expect((await hub.call('POST', '/v1/enroll', { credential: null, body })).status).to.equal(201);
     await visit(page, 'access');
-    const form = page.getByRole('region', { name: 'Create credential' });
+    await page.getByRole('button', { name: 'Add a program', exact: true }).click();
+    const form = page.getByRole('dialog', { name: 'Add a program' });
     await form.locator('input[name=label]').fill('desk');
     await form.locator('button[type=submit]').click();
-    await page.waitForSelector('dialog[open]');
+    await page.waitForSelector('dialog[open] .copyable');
     const [credential = ''] = await inputsOf(page, 'dialog input');
     await page.keyboard.press('Escape');
     expect((await hub.call('GET', '/v1/nodes', { credential })).status).to.equal(200);
@@ -125,9 +127,7 @@ describe("the fleet's page of a hub", function () {
     );
     await says(page, 'Kestrel');
     await page.waitForFunction(() =>
-      [...document.querySelectorAll('.hub__fleet-list tbody tr')].every(
-        ({ className }) => className === 'old',
-      ),
+      [...document.querySelectorAll('.hub-fleet__row')].every(({ classList }) => classList.contains('old')),
     );
   });
 });

@@ -13,7 +13,7 @@ import {
 } from '../support/browser.ts';
 import { entryOf, OPERATOR, StubHub } from '../support/stub-hub.ts';
 
-const PAGES = ['fleet', 'fleet/node-00007', 'enrol', 'access', 'audit'] as const;
+const PAGES = ['fleet', 'fleet/node-00007', 'wall', 'enrol', 'access', 'audit'] as const;
 // Of the first load.
 const MAX_GZIP_BYTES = 100_000;
 
@@ -28,7 +28,7 @@ async function visit(page: Page, where: string): Promise<void> {
   await page.evaluate((hash) => {
     location.hash = hash;
   }, `#/${where}`);
-  await page.waitForSelector(`main[data-page=${where.split('/', 1)[0] ?? ''}] .card`);
+  await page.waitForSelector(`main[data-page=${where.split('/', 1)[0] ?? ''}] > h1 + :not(.first)`);
   if (where.includes('/'))
     await page.waitForFunction(() => document.querySelector('main h2')?.textContent?.startsWith('Kite'));
 }
@@ -45,24 +45,28 @@ async function search(page: Page, text: string): Promise<void> {
 
 /** The names in the list as far as they are drawn. */
 async function listed(page: Page): Promise<readonly string[]> {
-  return page.$$eval('.hub__fleet-list tbody a', (links) =>
-    links.map(({ textContent }) => textContent ?? ''),
-  );
+  return page.$$eval('.hub-fleet__row a', (links) => links.map(({ textContent }) => textContent ?? ''));
 }
 
 describe("the fleet's page", function () {
   this.timeout(120_000);
   let hub: StubHub;
   let browser: Browser;
+  /** All nodes anew, as what they have told is soon no longer of now: one not heard, one in the air, one with an alarm. */
+  const tellStates = (): void => {
+    hub.tell(...Array.from({ length: 20 }, (_, number) => entryOf(number)));
+    const flying = { ...entryOf(5).status, armed: true, battery_percent: 80 };
+    hub.tell(
+      entryOf(3, { online: false, seen_at: Date.now() - 600_000, status_at: Date.now() - 660_000 }),
+      entryOf(5, { status: flying }),
+      entryOf(7, { alarm: 'Its key is on two machines.' }),
+    );
+  };
   before(async function () {
     if (noBrowser() !== null) return this.skip();
     const nodes = Array.from({ length: 20 }, (_, number) => entryOf(number));
     [hub, browser] = await Promise.all([StubHub.start(nodes), openBrowser()]);
-    hub.tell(
-      entryOf(3, { online: false, seen_at: Date.now() - 600_000, status_at: Date.now() - 660_000 }),
-      entryOf(5, { status: { ...entryOf(5).status, armed: true } }),
-      entryOf(7, { alarm: 'Its key is on two machines.' }),
-    );
+    tellStates();
     const made = Date.now();
     for (const [what, answer] of Object.entries({
       'GET /v1/events': {
@@ -162,12 +166,12 @@ describe("the fleet's page", function () {
   it('finds nodes by name, id and state, and orders them', async () => {
     const page = await openPage(browser);
     await signIn(page, hub);
-    await page.waitForSelector('.hub__fleet-list');
+    await page.waitForSelector('.hub-fleet__list');
     const only = async (names: readonly string[]): Promise<void> => {
       await page.waitForFunction(
         (wanted) =>
           JSON.stringify(
-            [...document.querySelectorAll('.hub__fleet-list tbody a')].map((each) => each.textContent),
+            [...document.querySelectorAll('.hub-fleet__row a')].map((each) => each.textContent),
           ) === wanted,
         JSON.stringify(names),
         { polling: 100 },
@@ -178,16 +182,21 @@ describe("the fleet's page", function () {
     await search(page, '00012');
     await only(['Kite 12']);
     await search(page, '');
-    await page.selectOption('.access__filters .field:nth-child(2) select', 'offline');
+    tellStates();
+    const state = async (name: RegExp): Promise<void> => page.getByRole('button', { name }).click();
+    await state(/^Not heard/);
     await only(['Kite 3']);
-    await page.selectOption('.access__filters .field:nth-child(2) select', 'armed');
+    await state(/^Armed/);
     await only(['Kite 5']);
-    await page.selectOption('.access__filters .field:nth-child(2) select', 'alarm');
+    await state(/^Attention/);
     await only(['Kite 7']);
-    await page.selectOption('.access__filters .field:nth-child(2) select', 'all');
-    await page.selectOption('.access__filters .field:nth-child(3) select', 'oldest');
+    await state(/^All/);
+    await page.getByLabel('Order').selectOption('oldest');
     await page.waitForFunction(
-      () => document.querySelector('.hub__fleet-list tbody a')?.textContent === 'Kite 3',
+      () =>
+        [...document.querySelectorAll<HTMLElement>('.hub-fleet__row')]
+          .find(({ ariaPosInSet }) => ariaPosInSet === '1')
+          ?.querySelector('a')?.textContent === 'Kite 3',
     );
     await page.context().close();
   });
@@ -195,28 +204,28 @@ describe("the fleet's page", function () {
   it('says of every row how old it is, never less than it is, and greys what is not the present', async () => {
     const page = await openPage(browser);
     await signIn(page, hub);
-    await page.waitForSelector('.hub__fleet-list');
+    await page.waitForSelector('.hub-fleet__list');
     await search(page, 'node-00003');
-    await page.waitForFunction(() => document.querySelectorAll('.hub__fleet-list tbody a').length === 1);
-    const old = await page.$eval('.hub__fleet-list tbody tr:has(a)', (row) => [
-      row.className,
-      row.lastElementChild?.textContent,
+    await page.waitForFunction(() => document.querySelectorAll('.hub-fleet__row a').length === 1);
+    const old = await page.$eval('.hub-fleet__row', (row) => [
+      row.classList.contains('old'),
+      row.querySelector('small')?.textContent,
     ]);
-    expect(old).to.deep.equal(['old', '12 min']);
+    expect(old).to.deep.equal([true, '12 min']);
     // A node that is there, whose vehicle has gone silent.
     hub.tell(entryOf(4, { status: { ...entryOf(4).status, armed: 'unknown', fc_heartbeat_age_s: 300 } }));
     await search(page, 'node-00004');
-    await page.waitForFunction(() => document.querySelectorAll('.hub__fleet-list tbody a').length === 1);
-    await page.waitForFunction(() => document.querySelector('.hub__fleet-list tbody tr.old') !== null);
-    expect(
-      await page.$eval('.hub__fleet-list tbody tr:has(a)', (row) => row.lastElementChild?.textContent),
-    ).to.equal('6 min');
+    await page.waitForFunction(() => document.querySelectorAll('.hub-fleet__row a').length === 1);
+    await page.waitForFunction(() => document.querySelector('.hub-fleet__row.old') !== null);
+    expect(await page.$eval('.hub-fleet__row', (row) => row.querySelector('small')?.textContent)).to.equal(
+      '6 min',
+    );
     // A node whose words come but whose status does not.
     hub.tell(entryOf(4, { status_at: Date.now() - 45_000 }));
     await search(page, 'node-00004');
     await says(page, 'Online, no status');
     hub.tell(entryOf(4));
-    await page.waitForFunction(() => document.querySelector('.hub__fleet-list tr.old') === null, undefined, {
+    await page.waitForFunction(() => document.querySelector('.hub-fleet__row.old') === null, undefined, {
       polling: 100,
     });
     await page.context().close();
@@ -248,7 +257,45 @@ describe("the fleet's page", function () {
     const { events } = hub.answers.get('GET /v1/events') as { events: unknown[] };
     expect(hub.changes).to.include('DELETE /v1/nodes/node-00007/alarm');
     events.push(event(3, 'vehicle.disarmed', {}));
-    await says(page, 'vehicle.disarmed');
+    await says(page, 'Disarmed');
+    // What the node did not say is left out; what it kept while the hub was away is one line.
+    events.push(
+      event(4, 'vehicle.mode', { mode: 'STABILIZE', from: null }),
+      event(5, 'telemetry', { height: 1 }),
+      event(6, 'telemetry', { height: 2 }),
+    );
+    await says(page, 'Mode STABILIZE');
+    await says(page, '(2 samples)');
+    expect(await page.locator('[role=log]').innerText()).not.to.include('null');
+    await page.context().close();
+  });
+
+  it('can be searched and gone through by keyboard, and shows one on the map with a way to it', async () => {
+    const page = await openPage(browser);
+    tellStates();
+    await signIn(page, hub);
+    await page.waitForSelector('.hub-fleet__row');
+    await page.keyboard.press('/');
+    await page.keyboard.type('kite 1');
+    await page.waitForFunction(() => document.querySelectorAll('.hub-fleet__row').length === 11);
+    const focused = async (): Promise<string | undefined> =>
+      page.evaluate(() => document.activeElement?.textContent);
+    await page.keyboard.press('ArrowDown');
+    expect(await focused()).to.equal('Kite 1');
+    await page.keyboard.press('ArrowDown');
+    expect(await focused()).to.equal('Kite 10');
+    await page.keyboard.press('ArrowUp');
+    // While one is at it the rows stay where they are; afterwards what needs somebody is first.
+    hub.tell(entryOf(12, { name: 'Kite 12', alarm: '<img src=x onerror="document.title=1">' }));
+    await says(page, 'onerror');
+    expect((await listed(page))[0]).to.equal('Kite 1');
+    await page.getByRole('button', { name: 'Show Kite 12 on the map', exact: true }).click();
+    const card = page.getByRole('region', { name: 'Kite 12', exact: true });
+    await card.getByRole('button', { name: 'Follow', exact: true }).click();
+    await card.getByRole('link', { name: 'Open', exact: true }).click();
+    await page.waitForFunction(() => document.querySelector('main h2')?.textContent === 'Kite 12');
+    await page.waitForFunction(() => document.title.includes('node-00012'));
+    hub.tell(entryOf(12));
     await page.context().close();
   });
 
@@ -270,10 +317,10 @@ describe("the fleet's page", function () {
     const page = await openPage(browser);
     const own = await StubHub.start([entryOf(1), entryOf(2)]);
     await signIn(page, own);
-    await page.waitForSelector('.hub__fleet-list');
+    await page.waitForSelector('.hub-fleet__list');
     expect(await listed(page)).to.deep.equal(['Kite 1', 'Kite 2']);
     own.remove('node-00001');
-    await page.waitForFunction(() => document.querySelectorAll('.hub__fleet-list tbody a').length === 1);
+    await page.waitForFunction(() => document.querySelectorAll('.hub-fleet__row a').length === 1);
     await own.stop();
     await says(page, 'No answer from the hub for');
     await page.context().close();
@@ -284,12 +331,21 @@ describe("the fleet's page", function () {
     await signIn(page, hub);
     await visit(page, 'enrol');
     await page.locator('main .button.primary').click();
-    await page.waitForSelector('dialog[open] svg.qr');
-    const values = await inputsOf(page, 'dialog input');
-    expect(values[0]).to.match(/^svc1-a{32}-b{32}$/);
-    expect(values[1]).to.equal(`svc fleet enroll ${hub.url} ${values[0] ?? ''}`);
-    await page.keyboard.press('Escape');
+    await page.waitForSelector('main svg.qr');
+    const [code = '', address, command] = await inputsOf(page, 'main .copyable input');
+    expect(code).to.match(/^svc1-a{32}-b{32}$/);
+    expect(address).to.equal(hub.url);
+    expect(command).to.equal(`svc fleet enroll ${hub.url} ${code}`);
+    // Whoever has joined since then is told of; the code has done its work, and is gone.
+    hub.tell(entryOf(20, { name: '<b>New</b>', enrolled_at: Date.now() + 1000 }));
+    await says(page, '<b>New</b> has joined');
     await page.waitForFunction(() => !document.body.innerHTML.includes('svc1-'));
+    hub.remove('node-00020');
+    // Another one is as little kept: whoever leaves the page does not find it there again.
+    await says(page, 'Waiting for the drone');
+    await visit(page, 'audit');
+    await visit(page, 'enrol');
+    expect(await page.evaluate(() => document.body.innerHTML)).not.to.include('svc1-');
     await page.context().close();
   });
 
@@ -297,12 +353,13 @@ describe("the fleet's page", function () {
     const page = await openPage(browser);
     await signIn(page, hub);
     await visit(page, 'access');
-    const form = page.getByRole('region', { name: 'Create credential' });
+    await page.getByRole('button', { name: 'Add a program', exact: true }).click();
+    const form = page.getByRole('dialog', { name: 'Add a program' });
     await form.locator('input[name=label]').fill('crew');
     await form.locator('input[name=nodes]').fill('node-00001, node-00002');
     await form.getByText('safe_write:').click();
     await form.locator('button[type=submit]').click();
-    await page.waitForSelector('dialog[open]');
+    await page.waitForSelector('dialog[open] .copyable');
     const [shown] = await inputsOf(page, 'dialog input');
     expect(shown).to.equal('svc_mc_87654321_secret');
     await page.keyboard.press('Escape');
@@ -317,10 +374,11 @@ describe("the fleet's page", function () {
     await page.context().close();
   });
 
-  for (const theme of ['light', 'dark'] as const)
+  for (const theme of ['light', 'dark', 'sun'] as const)
     for (const [size, viewport] of Object.entries({ desktop: DESKTOP, phone: PHONE }))
       it(`can be used by everybody: axe finds nothing, ${theme}, ${size}`, async () => {
-        const page = await openPage(browser, viewport, { colorScheme: theme });
+        const page = await openPage(browser, viewport, { colorScheme: theme === 'dark' ? 'dark' : 'light' });
+        await page.addInitScript((name) => localStorage.setItem('svc-theme', name), theme);
         await page.goto(`${hub.url}/`);
         await page.waitForSelector('input[name=secret]');
         await checkAxe(page);
@@ -348,18 +406,18 @@ describe("the fleet's page with many nodes", function () {
     const hub = await StubHub.start(Array.from({ length: 10_000 }, (_, number) => entryOf(number)));
     const page = await openPage(browser);
     await signIn(page, hub);
-    await page.waitForSelector('.hub__fleet-list');
-    const drawn = await page.$eval('.hub__fleet-list', (box) => {
+    await page.waitForSelector('.hub-fleet__list');
+    const drawn = await page.$eval('.hub-fleet__list', (box) => {
       box.scrollTop = box.scrollHeight;
       return box.scrollHeight;
     });
-    expect(drawn).to.be.above(10_000 * 44);
+    expect(drawn).to.be.above(10_000 * 60);
     await page.waitForFunction(() =>
-      [...document.querySelectorAll('.hub__fleet-list tbody a')].at(-1)?.textContent?.startsWith('Kite 9999'),
+      [...document.querySelectorAll('.hub-fleet__row a')].at(-1)?.textContent?.startsWith('Kite 9999'),
     );
     expect((await listed(page)).length).to.be.below(60);
     await search(page, 'node-04321');
-    await page.waitForFunction(() => document.querySelectorAll('.hub__fleet-list tbody a').length === 1);
+    await page.waitForFunction(() => document.querySelectorAll('.hub-fleet__row a').length === 1);
     expect(await listed(page)).to.deep.equal(['Kite 4321']);
     await page.context().close();
     await hub.stop();
@@ -369,7 +427,7 @@ describe("the fleet's page with many nodes", function () {
     const hub = await StubHub.start(Array.from({ length: 1000 }, (_, number) => entryOf(number)));
     const page = await openPage(browser);
     await signIn(page, hub);
-    await page.waitForSelector('.hub__fleet-list');
+    await page.waitForSelector('.hub-fleet__list');
     let next = 0;
     const telling = setInterval(() => {
       hub.tell(
@@ -386,7 +444,7 @@ describe("the fleet's page with many nodes", function () {
           let drawn = 0;
           const gaps: number[] = [];
           const watching = new MutationObserver(() => drawn++);
-          watching.observe(document.querySelector('.hub__fleet-map svg.layers') ?? document.body, {
+          watching.observe(document.querySelector('.hub-fleet__map svg.layers') ?? document.body, {
             subtree: true,
             childList: true,
             attributes: true,

@@ -55,7 +55,7 @@ describe('an offline area on the page', function () {
     const page = await tab();
     const seen = watch(page, node.url);
     await page.getByText('Aerial pictures').first().waitFor();
-    await page.locator('button:not([aria-disabled=true])', { hasText: 'Where the vehicle is' }).click();
+    await page.locator('button:not([aria-disabled=true])', { hasText: 'At the vehicle' }).click();
     await page.getByLabel('Radius, km').fill('0.5');
     await page.getByLabel('Name').fill('field');
     await page.getByText(/^\d+ tiles, about/).waitFor();

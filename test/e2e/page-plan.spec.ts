@@ -302,7 +302,7 @@ describe('the page of the plan', function () {
     await open('bomb.kml', '<!DOCTYPE a [<!ENTITY b "c">]><kml>&b;</kml>');
     await says('This file declares a document type');
     await open('broken.kml', '<kml><Document>');
-    await says('This is no KML file');
+    await says('This is not a KML file');
     const at = (lat: number, lon: number): string => `${149.16 + lon},${-35.36 + lat},0`;
     await open(
       'field.kml',

@@ -83,7 +83,7 @@ describe('the radio on the page of the vehicle', function () {
 
   /** Starts, moves all to both ends, and lets go. */
   async function calibrate({ page, move }: Awaited<ReturnType<typeof open>>, rest = REST): Promise<void> {
-    await says(page, 'Move every stick and every switch');
+    await says(page, 'Move every stick and switch');
     await move(LOW);
     await says(page, '1010 µs');
     await move(HIGH);
@@ -113,7 +113,7 @@ describe('the radio on the page of the vehicle', function () {
       '2000 → 1990',
       '1500 → 1504',
       '1500 → 985',
-      'Moved less than 300 µs: left as it is.',
+      'Moved less than 300 µs: unchanged.',
     );
     await checkAxe(page);
     expect(await param('RC1_MIN')).to.equal(1000);
@@ -134,12 +134,12 @@ describe('the radio on the page of the vehicle', function () {
       .click();
     const begin = page.getByRole('button', { name: 'Calibrate the radio', exact: true });
     await begin.click();
-    await says(page, 'Move every stick and every switch');
+    await says(page, 'Move every stick and switch');
     await sim.fault({ radioLost: true });
     await says(page, 'Calibration stopped. No radio receiver is heard.');
     await sim.fault({ radioLost: false });
     await begin.click();
-    await says(page, 'Move every stick and every switch');
+    await says(page, 'Move every stick and switch');
     await vehicle.arm();
     await says(page, 'Calibration stopped. Only while the vehicle is disarmed.');
   });

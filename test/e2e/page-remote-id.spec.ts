@@ -21,7 +21,7 @@ import { TestNode } from '../support/node.ts';
 const SYSTEM = 5;
 /** MAV_COMP_ID_ODID_TXRX_1 */
 const TRANSMITTER = 236;
-const FOLLOW = { name: 'Send this device’s place as the operator’s', exact: true };
+const FOLLOW = { name: 'Send this device’s position as the operator’s', exact: true };
 
 describe('Remote ID on the page', function () {
   this.timeout(120_000);
@@ -94,14 +94,14 @@ describe('Remote ID on the page', function () {
     await visit(page, 'vehicle/link/remote-id');
     await says('The transmitter says: missing OP_LOC');
     await says('No operator number is set: none is sent.');
-    const name = 'Operator’s place (latitude, longitude, altitude)';
+    const name = 'Operator’s position (latitude, longitude, altitude)';
     const field = page.getByRole('textbox', { name, exact: true });
     await field.fill('91, 11');
-    await says('Not a place: latitude, longitude');
+    await says('Not a position. Enter latitude, longitude');
     await field.fill('48.137, -11.575, 520');
     await checkAxe(page);
     const bodies = sentPlaces();
-    await press('Send this place');
+    await press('Send this position');
     await says('The position given here is sent as the operator’s.');
     expect(bodies).to.deep.equal([{ lat: 48.137, lon: -11.575, alt: 520 }]);
     wanting = '';
@@ -120,7 +120,7 @@ describe('Remote ID on the page', function () {
     await page.context().setGeolocation({ latitude: 48.1, longitude: 11.5, accuracy: 8 });
     await says('accurate to 8 m.');
     expect(bodies).to.deep.equal([{ lat: 48.1, lon: 11.5, accuracy_m: 8 }]);
-    await says('This device’s place is being sent.');
+    await says('This device’s position is being sent.');
     await checkAxe(page);
     await visit(page, 'fly');
     const moved = page.waitForResponse((answer) => answer.url().endsWith('/api/remote-id/operator-place'));

@@ -93,7 +93,7 @@ describe('flying by hand, on the page', function () {
     await choosePad();
     await move(0, 0, 1, 0);
     await take();
-    await says('Let the sticks rest in the middle');
+    await says('Centre the sticks to take control');
     await move(0.02, 0, -0.03, 0.01); // it jitters
     await says('Your sticks fly the vehicle.');
     await move(0, 0, 1, 0);

@@ -207,7 +207,7 @@ describe("flying a node from the hub's page", function () {
   it('shows small pictures on the wall, again and again', async () => {
     const wall = await openPage(browser);
     await signIn(wall, 'wall', 'Pictures');
-    const picture = wall.locator('.hub__wall img').first();
+    const picture = wall.locator('.hub-wall__wall img').first();
     // Another one comes, again and again; each is as small as agreed.
     const sources = new Set<string>();
     const source = async (): Promise<number> => {
@@ -282,7 +282,7 @@ describe("flying a node from the hub's page", function () {
     await hold('Hold position');
     await hold('Land');
     await until('on the ground', (body) => body['armed'] === false);
-    await says('disarmed');
+    await says('Disarmed');
     // In the mode in which it landed it does not arm: the page says what would help.
     await hold('Switch to GUIDED');
     await until('another mode', ({ mode }) => mode === 'GUIDED');

@@ -76,6 +76,7 @@ describe('telemetry', () => {
       servo_outputs: null,
       esc: null,
       vibration: null,
+      wind: null,
       ekf: null,
       mission: null,
       landed_state: null,
@@ -94,6 +95,8 @@ describe('telemetry', () => {
     rig.say(globalPosition(100, 0, 0)); // ArduPilot before its filter has settled
     rig.say(gpsRaw({ fixType: 1, lat: 0, lon: 0, alt: 0 }));
     expect(rig.state().telemetry.sources.position).to.equal(null);
+    rig.say(globalPosition(150, 0.000_04, -0.000_02)); // ArduPlane, which reckons on from there
+    expect(rig.state().telemetry.position).to.include({ lat: null, lon: null, alt_msl: null });
     rig.say(gpsRaw({ fixType: 3, lat: 481_000_000, lon: 115_000_000, alt: 510_000 }));
     const raw = rig.state().telemetry;
     expect(raw.position).to.include({ lat: 48.1, lon: 11.5, alt_msl: 510, alt_rel: 12, heading: 90 });
@@ -119,6 +122,30 @@ describe('telemetry', () => {
     rig.say(gpsRaw({ fixType: 0, lat: 0, lon: 0, alt: 0 }));
     expect(rig.state().telemetry.position.lat).to.equal(null);
     expect(rig.state().telemetry.sources.position).to.equal(null);
+    await rig.link.stop();
+  });
+
+  it('says the wind as the vehicle estimates it, and none where a vehicle says 0 without an estimate', async () => {
+    const rig = await met();
+    const wind = (direction: number, speed: number): MavLinkData =>
+      make(ardupilotmega.Wind, { direction, speed, speedZ: 0 });
+    const cov = (windX: number, windY: number): MavLinkData =>
+      make(common.WindCov, { timeUsec: 1n, windX, windY });
+    const cases: readonly (readonly [MavLinkData, { speed: number; direction: number } | null])[] = [
+      [wind(-90, 4), { speed: 4, direction: 270 }],
+      [wind(-180, 0), null], // ArduCopter without drag coefficients
+      [wind(12.5, 7.5), { speed: 7.5, direction: 12.5 }],
+      [wind(NaN, 3), null],
+      [cov(0, 3), { speed: 3, direction: 270 }],
+      [cov(NaN, NaN), null],
+      [cov(-2, 0), { speed: 2, direction: 0 }],
+    ];
+    for (const [message, expected] of cases) {
+      rig.say(message);
+      const { wind: told, ages } = rig.state().telemetry;
+      expect(told).to.deep.equal(expected);
+      expect(ages.wind).to.equal(0);
+    }
     await rig.link.stop();
   });
 

@@ -168,7 +168,7 @@ describe('the vehicle', () => {
     rig.sent.length = 0;
     rig.attitude(200);
     await rig.clock.advance(10);
-    expect(rig.commands(511).length).to.equal(18);
+    expect(rig.commands(511).length).to.equal(19);
     expect(rig.sent.filter(({ id }) => id === 21).length).to.equal(1);
     expect(rig.state().telemetry.position.lat).to.equal(null);
     expect(rig.state().telemetry.attitude.roll).to.not.equal(null);
@@ -226,7 +226,7 @@ describe('the vehicle', () => {
     const rig = new Rig();
     await rig.meet();
     expect(rig.commands(511).map(({ fields }) => fields['_param1'])).to.deep.equal([
-      30, 33, 74, 24, 1, 65, 36, 241, 147, 245, 42, 0, 242, 246, 193, 162, 164, 11_030,
+      30, 33, 74, 24, 1, 65, 36, 241, 147, 245, 42, 0, 242, 246, 193, 162, 164, 168, 11_030,
     ]);
     expect(rig.commands(511)[0]?.fields).to.include({
       _param2: 100_000,
@@ -239,13 +239,13 @@ describe('the vehicle', () => {
     rig.sent.length = 0;
     rig.beat();
     await rig.clock.advance(10);
-    expect(rig.commands(511).length).to.equal(18);
+    expect(rig.commands(511).length).to.equal(19);
     rig.attitude(5);
     rig.sent.length = 0;
     await rig.live(4500);
     expect(rig.commands(511).length).to.equal(0);
     await rig.live(1000);
-    expect(rig.commands(511).length).to.equal(18);
+    expect(rig.commands(511).length).to.equal(19);
     await rig.link.stop();
   });
 
@@ -312,7 +312,7 @@ describe('the vehicle', () => {
     rig.transport.deliver(Buffer.concat([Buffer.from('garbage'), bad]));
     rig.transport.deliver(encodeAs(attitude(1), 'v2', 10));
     const { counters } = rig.state();
-    expect(counters).to.include({ rx_bad_crc: 1, rx_frames: 20, rx_lost: 0 });
+    expect(counters).to.include({ rx_bad_crc: 1, rx_frames: 21, rx_lost: 0 });
     expect(counters.rx_garbage_bytes).to.equal(7 + bad.length);
     rig.transport.deliver(encodeAs(attitude(2), 'v2', 14));
     expect(rig.state().counters.rx_lost).to.equal(3);

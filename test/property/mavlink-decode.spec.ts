@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { common, type MavLinkData, MavLinkProtocolV2, minimal, standard } from 'node-mavlink';
+import { ardupilotmega, common, type MavLinkData, MavLinkProtocolV2, minimal, standard } from 'node-mavlink';
 import {
   decodeAttitude,
   decodeAutopilotVersion,
@@ -17,6 +17,7 @@ import {
   decodeSystemTimeBootMs,
   decodeVfrHud,
 } from '../../shared/mavlink/decode.ts';
+import { decodeWind, decodeWindCov } from '../../shared/mavlink/decode-flight.ts';
 import { decodeLogData, decodeLogEntry } from '../../shared/mavlink/decode-logs.ts';
 import {
   decodeAdsbVehicle,
@@ -173,6 +174,16 @@ const CASES: Readonly<Record<string, Case>> = {
       status: breachStatus,
       type: breachType,
     }),
+  },
+  WIND: {
+    clazz: ardupilotmega.Wind,
+    ours: decodeWind,
+    theirs: ({ direction, speed }) => ({ direction, speed }),
+  },
+  WIND_COV: {
+    clazz: common.WindCov,
+    ours: decodeWindCov,
+    theirs: ({ windX: north, windY: east }) => ({ north, east }),
   },
   BATTERY_STATUS: {
     clazz: common.BatteryStatus,

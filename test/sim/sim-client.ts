@@ -176,7 +176,7 @@ export class SimClient {
   async fastTelemetry(): Promise<void> {
     this.order(511, minimal.Heartbeat.MSG_ID, 50_000);
     this.order(511, common.GlobalPositionInt.MSG_ID, 20_000);
-    await this.next(common.GlobalPositionInt, ({ lat }) => lat !== 0);
+    await this.next(common.GlobalPositionInt, ({ lat }) => Math.abs(lat) > 100_000); // a plane reckons on from 0,0
   }
 
   async armed(armed: boolean, ms?: number): Promise<minimal.Heartbeat> {

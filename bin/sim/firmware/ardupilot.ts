@@ -124,7 +124,7 @@ const STREAMS: StreamPlan = {
     { stream: 6, param: 'SR0_POSITION', messages: [33, 32] },
     { stream: 10, param: 'SR0_EXTRA1', messages: [30, 164] },
     { stream: 11, param: 'SR0_EXTRA2', messages: [74] },
-    { stream: 12, param: 'SR0_EXTRA3', messages: [2, 147, 192, 191, 193, 241, 11_030] },
+    { stream: 12, param: 'SR0_EXTRA3', messages: [2, 147, 168, 192, 191, 193, 241, 11_030] },
   ],
   hz: new Map(),
   fixed: new Set(),

@@ -30,8 +30,8 @@ const AMSL = 0;
 /** MAV_FRAME_GLOBAL_INT: since February 2026 PX4 refuses every COMMAND_INT in another frame. */
 const GLOBAL_INT = 5;
 const BATTERY_STATUS = 147;
-/** FENCE_STATUS, SIMSTATE, MAG_CAL_PROGRESS, MAG_CAL_REPORT, EKF_STATUS_REPORT, ESC_TELEMETRY_1_TO_4 */
-const ARDUPILOT_ONLY: ReadonlySet<number> = new Set([162, 164, 191, 192, 193, 11_030]);
+/** FENCE_STATUS, SIMSTATE, WIND, MAG_CAL_PROGRESS, MAG_CAL_REPORT, EKF_STATUS_REPORT, ESC_TELEMETRY_1_TO_4 */
+const ARDUPILOT_ONLY: ReadonlySet<number> = new Set([162, 164, 168, 191, 192, 193, 11_030]);
 
 // The "normal" stream set of a telemetry link, as far as the simulation has the messages. REQUEST_DATA_STREAM is unknown.
 const STREAMS: StreamPlan = {

@@ -216,6 +216,7 @@ export const SimState = message<ardupilotmega.SimState>(
   'SIMSTATE 164 154',
   'roll:f32 pitch:f32 yaw:f32 xacc:f32 yacc:f32 zacc:f32 xgyro:f32 ygyro:f32 zgyro:f32 lat:i32 lng:i32',
 );
+export const Wind = message<ardupilotmega.Wind>('WIND 168 1', 'direction:f32 speed:f32 speedZ:f32');
 export const MagCalProgress = message<ardupilotmega.MagCalProgress>(
   'MAG_CAL_PROGRESS 191 92',
   'directionX:f32 directionY:f32 directionZ:f32 compassId:u8 calMask:u8 calStatus:u8 attempt:u8 ' +

@@ -2,6 +2,7 @@ import { compass, toLocal } from '../../../shared/flight/geo.ts';
 import { AUTOPILOT_PX4 } from '../../../shared/flight/modes.ts';
 import type { Vehicle } from '../flight/vehicle.ts';
 import type { Channel } from './channel.ts';
+import { MavType } from './mavlink-values.ts';
 import {
   AdsbVehicle,
   Altitude,
@@ -30,6 +31,7 @@ import {
   SystemTime,
   VfrHud,
   Vibration,
+  Wind,
 } from './messages.ts';
 import { packBattery } from './telemetry-battery.ts';
 import { magCalProgress, magCalReports } from './telemetry-compass.ts';
@@ -83,6 +85,7 @@ export const SENDERS: ReadonlyMap<number, Sender> = new Map<number, Sender>([
   [BatteryStatus.MSG_ID, packBattery],
   [AutopilotVersion.MSG_ID, autopilotVersion],
   [SimState.MSG_ID, simState],
+  [Wind.MSG_ID, wind],
   [MagCalReport.MSG_ID, magCalReports],
   [MagCalProgress.MSG_ID, magCalProgress],
   [EkfStatusReport.MSG_ID, ekfStatus],
@@ -151,10 +154,12 @@ function globalPosition(channel: Channel, view: TelemetryView): void {
   const { vehicle } = view;
   const place = vehicle.location;
   const known = view.positionOk();
+  // Without GPS an ArduPlane reckons on from 0,0 (AP_AHRS_DCM); a copter has no estimate then.
+  const reckoned = view.firmware.type === MavType.FIXED_WING ? vehicle.time : 0;
   channel.send(GlobalPositionInt, {
     timeBootMs: bootMs(view),
-    lat: known ? place.lat * 1e7 : 0,
-    lon: known ? place.lon * 1e7 : 0,
+    lat: known ? place.lat * 1e7 : reckoned * 60,
+    lon: known ? place.lon * 1e7 : reckoned * -25,
     alt: known ? place.alt * 1000 : 0,
     relativeAlt: known ? vehicle.height * 1000 : 0,
     vx: vehicle.vn * 100,
@@ -276,6 +281,17 @@ function simState(channel: Channel, view: TelemetryView): void {
     zgyro: vehicle.yawRate,
     lat: place.lat * 1e7,
     lng: place.lon * 1e7,
+  });
+}
+
+/** A plane finds it in flight; a copter without drag coefficients says 0 from -180 degrees (GCS_MAVLink_Copter.cpp, send_wind). */
+function wind(channel: Channel, view: TelemetryView): void {
+  const { n, e } = view.vehicle.wind;
+  const known = view.firmware.type === MavType.FIXED_WING && !view.vehicle.landed;
+  channel.send(Wind, {
+    direction: known ? (Math.atan2(-e, -n) * 180) / Math.PI : -180,
+    speed: known ? Math.hypot(n, e) : 0,
+    speedZ: 0,
   });
 }
 

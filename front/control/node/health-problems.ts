@@ -10,7 +10,8 @@ interface HealthProblem {
 
 /**
  * Percent, and degrees Celsius, from which on it is worth a word. A full processor only makes everything slower, so it is never `bad`.
- * Boards like the Raspberry Pi slow down from 80 degrees on and stop at 85 (Raspberry Pi documentation, "Frequency management").
+ * A Raspberry Pi throttles its cores step by step from 80 degrees on, and its graphics too at 85 (raspberrypi/documentation:
+ * computers/raspberry-pi/frequency-management.adoc).
  */
 const LIMITS = {
   cpu: { warn: 90, bad: Number.POSITIVE_INFINITY },

@@ -45,17 +45,20 @@ const SPARSE: ReadonlySet<number> = new Set<number>([
   MSG.ESC_TELEMETRY_1_TO_4,
   MSG.ESC_STATUS,
   MSG.ESC_INFO,
+  MSG.WIND_COV, // once there is an estimate
 ]);
 const ARDUPILOT: Wanted = [
   [MSG.EKF_STATUS_REPORT, 1],
   [MSG.FENCE_STATUS, 1],
   [MSG.SIMSTATE, 1], // evidence that the vehicle is a simulated one
+  [MSG.WIND, 1],
   [MSG.ESC_TELEMETRY_1_TO_4, 1], // further ones come by themselves where there are more motors
 ];
 const PX4: Wanted = [
   [MSG.ESTIMATOR_STATUS, 1],
   [MSG.ESC_STATUS, 1],
   [MSG.ESC_INFO, 1],
+  [MSG.WIND_COV, 1],
 ];
 
 /** The same in MAV_DATA_STREAM groups, for a vehicle without SET_MESSAGE_INTERVAL. */
@@ -65,7 +68,7 @@ const GROUPS: readonly (readonly [stream: number, hz: number])[] = [
   [11, 2], // EXTRA2: VFR_HUD
   [2, 2], // EXTENDED_STATUS: SYS_STATUS, GPS_RAW_INT, MISSION_CURRENT
   [3, 2], // RC_CHANNELS
-  [12, 1], // EXTRA3: BATTERY_STATUS, EKF_STATUS_REPORT, SIMSTATE
+  [12, 1], // EXTRA3: BATTERY_STATUS, EKF_STATUS_REPORT, SIMSTATE, WIND
 ];
 
 /** Messages that a vehicle sends only on request. */

@@ -1,4 +1,5 @@
 import { batteryState } from '../../../shared/flight/battery-state.ts';
+import { compass } from '../../../shared/flight/geo.ts';
 import { AUTOPILOT_PX4 } from '../../../shared/flight/modes.ts';
 import type { Place } from '../../../shared/flight/seen.ts';
 import { TELEMETRY_GROUPS, type TelemetryGroup } from '../../../shared/flight/telemetry-groups.ts';
@@ -26,7 +27,11 @@ import {
   decodeLandedState,
   decodeMissionCurrent,
   decodeMissionItemReached,
+  decodeWind,
+  decodeWindCov,
   type MissionCurrent,
+  type Wind,
+  type WindCov,
 } from '../../../shared/mavlink/decode-flight.ts';
 import {
   decodeEscInfo,
@@ -70,6 +75,8 @@ const FIX_3D = 3;
 const THREAT_MS = 5000;
 /** Where the vehicle was this long ago tells nothing about its distance to others. */
 const OWN_PLACE_MS = 10_000;
+/** degE7 around 0,0 that are no place. */
+const NOWHERE_E7 = 100_000;
 const NEVER = Number.NEGATIVE_INFINITY;
 
 /** By MAV_LANDED_STATE; 0 is "undefined". */
@@ -104,6 +111,7 @@ function emptyTelemetry(): Telemetry {
     servo_outputs: null,
     esc: null,
     vibration: null,
+    wind: null,
     throttle: null,
     ekf: {
       source: null,
@@ -136,6 +144,7 @@ function emptyTelemetry(): Telemetry {
       servo_outputs: null,
       esc: null,
       vibration: null,
+      wind: null,
       ekf: null,
       mission: null,
       landed_state: null,
@@ -146,6 +155,14 @@ function emptyTelemetry(): Telemetry {
     last_heartbeat: null,
     last_update: null,
   };
+}
+
+/**
+ * Until it knows where it is, ArduPilot sends 0,0; an ArduPlane reckons on from there without GPS, some metres a minute
+ * (AP_AHRS_DCM). Within a kilometre of it there is only water.
+ */
+function isSomewhere({ lat, lon }: { readonly lat: number; readonly lon: number }): boolean {
+  return Math.abs(lat) > NOWHERE_E7 || Math.abs(lon) > NOWHERE_E7;
 }
 
 /**
@@ -170,6 +187,7 @@ export class TelemetryModel {
     servo_outputs: NEVER,
     esc: NEVER,
     vibration: NEVER,
+    wind: NEVER,
     ekf: NEVER,
     mission: NEVER,
     landed_state: NEVER,
@@ -252,6 +270,10 @@ export class TelemetryModel {
         return this.#stamp('servo_outputs');
       case MSG.VIBRATION:
         return this.#vibration(decodeVibration(payload));
+      case MSG.WIND:
+        return this.#windFrom(decodeWind(payload));
+      case MSG.WIND_COV:
+        return this.#windTo(decodeWindCov(payload));
       case MSG.ESC_TELEMETRY_1_TO_4:
       case MSG.ESC_TELEMETRY_5_TO_8:
       case MSG.ESC_TELEMETRY_9_TO_12: {
@@ -290,8 +312,7 @@ export class TelemetryModel {
   #position(message: GlobalPosition): number {
     const { position, velocity } = this.#values;
     this.#estimateAt = this.#now;
-    // ArduPilot sends 0,0 until it knows where it is.
-    if (message.lat !== 0 || message.lon !== 0) {
+    if (isSomewhere(message)) {
       this.#placeAt = this.#now;
       this.#place('GLOBAL_POSITION_INT', message);
     } else if (this.#values.sources.position === 'GLOBAL_POSITION_INT') {
@@ -332,7 +353,7 @@ export class TelemetryModel {
     gps.epv = scaled(message.epv, U16_UNKNOWN, 100);
     this.#stamp('gps');
     if (this.#now - this.#placeAt <= FRESH_MS) return -1;
-    if (message.fixType >= FIX_3D && (message.lat !== 0 || message.lon !== 0)) {
+    if (message.fixType >= FIX_3D && isSomewhere(message)) {
       this.#place('GPS_RAW_INT', message);
       if (this.#now - this.#estimateAt > FRESH_MS) {
         position.alt_rel = null; // it belonged to the old estimate, not to this position
@@ -437,6 +458,20 @@ export class TelemetryModel {
     const axes = this.#isPx4 ? { x: null, y: null } : { x: finite(x), y: finite(y) };
     this.#values.vibration = { ...axes, z: finite(z), clips: [...clips] };
     return this.#stamp('vibration');
+  }
+
+  /** ArduPilot says 0 while it estimates none: a copter without drag coefficients (EK3_DRAG_…), a plane that has not flown yet. */
+  #windFrom({ speed, direction }: Wind): number {
+    const known = Number.isFinite(speed) && Number.isFinite(direction) && speed > 0;
+    this.#values.wind = known ? { speed, direction: (direction + 360) % 360 } : null;
+    return this.#stamp('wind');
+  }
+
+  #windTo({ north, east }: WindCov): number {
+    const speed = Math.hypot(north, east);
+    const known = Number.isFinite(speed) && speed > 0;
+    this.#values.wind = known ? { speed, direction: compass(Math.atan2(-east, -north)) } : null;
+    return this.#stamp('wind');
   }
 
   #esc(escs: Esc[] | null): number {

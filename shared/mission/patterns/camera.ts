@@ -19,7 +19,11 @@ interface Preset extends Camera {
   readonly name: string;
 }
 
-/** Name, sensor (mm), focal length (mm), picture (pixels), shortest interval (s), as their makers say. */
+/**
+ * Name, sensor (mm), focal length (mm), picture (pixels), shortest interval (s). The Raspberry Pi's are of its documentation
+ * (accessories/camera/camera_hardware.adoc), the Zenmuse P1's of DJI's specification, MicaSense's interval of its own; all others as
+ * QGroundControl 4.3 has them (src/FirmwarePlugin/FirmwarePlugin.cc), so that a plan means the same camera in both.
+ */
 const TABLE: readonly (readonly [string, number, number, number, number, number, number])[] = [
   ['Raspberry Pi Camera Module 3', 6.45, 3.63, 4.74, 4608, 2592, 0],
   ['Raspberry Pi HQ, 6 mm', 6.287, 4.712, 6, 4056, 3040, 0],
@@ -27,8 +31,8 @@ const TABLE: readonly (readonly [string, number, number, number, number, number,
   ['DJI Zenmuse P1, 35 mm', 35.9, 24, 35, 8192, 5460, 0.7],
   ['MicaSense RedEdge', 4.8, 3.6, 5.5, 1280, 960, 1],
   ['Parrot Sequoia, RGB', 6.17, 4.63, 4.9, 4608, 3456, 1],
-  ['Sony α6000, 16 mm', 23.5, 15.6, 16, 6000, 4000, 0],
-  ['Sony RX1R II, 35 mm', 35.9, 24, 35, 7952, 5304, 0],
+  ['Sony α6000, 16 mm', 23.5, 15.6, 16, 6000, 4000, 1],
+  ['Sony RX1R II, 35 mm', 35.9, 24, 35, 7952, 5304, 1],
 ];
 
 export const PRESETS: readonly Preset[] = TABLE.map(

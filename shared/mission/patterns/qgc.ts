@@ -22,13 +22,14 @@ import {
 /**
  * Patterns as QGroundControl keeps them in a plan: survey version 5 (4 is read), CorridorScan 2, StructureScan 3, with
  * TransectStyleComplexItem 2 and CameraCalc 2 (1 is read) inside, of QGroundControl 4.3 and 5
- * (https://docs.qgroundcontrol.com/master/en/qgc-dev-guide/file_formats/plan.html and its source of them).
+ * (https://docs.qgroundcontrol.com/master/en/qgc-dev-guide/file_formats/plan.html; each member that the `load` of its
+ * src/MissionManager/{Survey,CorridorScan,StructureScan,TransectStyle}ComplexItem.cc, CameraCalc.cc and CameraSpec.cc asks for is written).
  */
 
 const CUSTOM = 'Custom Camera';
 const MANUAL = 'Manual (no camera specs)';
 
-/** QGroundControl's AltMode; 3 has the heights of the terrain in its items. */
+/** QGroundControl's AltMode (QGroundControlQmlGlobal.h); 3 has the heights of the terrain in its items. */
 const ABOVE: Readonly<Record<number, HeightAbove>> = { 1: 'home', 2: 'sea', 3: 'terrain', 4: 'terrain' };
 const DISTANCE_MODE: Readonly<Record<HeightAbove, number>> = { home: 1, sea: 2, terrain: 4 };
 

@@ -2,8 +2,10 @@ import { type ErrorCode, errorWord } from '../../../../shared/errors.ts';
 import { parseJson, recordOf } from '../../../../shared/member.ts';
 import type { RowId } from '../../../../shared/routes/table.ts';
 import { filledPath, type Query, queryText } from '../../../../shared/routes/target.ts';
+import { t } from '../strings.ts';
 import { type Credential, credential, credentialHeaders, lose } from './credential.ts';
 import { heard, missed } from './presence.ts';
+import { sentenceFor } from './refusal-sentence.ts';
 import { relayed, throughRelay } from './relay.ts';
 import { type Answer, type Body, ROW } from './rows.ts';
 
@@ -33,7 +35,7 @@ export interface Ask<B = unknown> {
   readonly onProgress?: (progress: { done: number; total: number | null; text: string }) => void;
 }
 
-/** The node's refusal, with its own sentence; or that it did not answer (`E_AWAY`). */
+/** The node's refusal, with a sentence for who reads the page; or that it did not answer (`E_AWAY`). */
 export class Refused extends Error {
   /** Of HTTP; 0 where no answer came. */
   readonly status: number;
@@ -93,7 +95,7 @@ export async function send(id: RowId, ask: Ask = {}): Promise<Response> {
   } catch (error) {
     if (signal?.aborted === true) throw error;
     missed(asked);
-    throw new Refused(0, 'E_AWAY', late.aborted ? 'The node took too long.' : 'The node does not answer.');
+    throw new Refused(0, 'E_AWAY', late.aborted ? t.unanswered.late : t.unanswered.silent);
   }
   if (ask.lasting === true) clearTimeout(timer);
   heard();
@@ -112,12 +114,12 @@ export function pathOf(
 
 async function bodyOf(response: Response): Promise<unknown> {
   const text = await response.text().catch(() => {
-    throw new Refused(0, 'E_AWAY', 'The answer of the node broke off.');
+    throw new Refused(0, 'E_AWAY', t.unanswered.broke);
   });
   try {
     return text === '' ? {} : JSON.parse(text);
   } catch {
-    throw new Refused(response.status, 'E_AWAY', 'What answered is not the node: it sent no JSON.');
+    throw new Refused(response.status, 'E_AWAY', t.unanswered.strange);
   }
 }
 
@@ -125,12 +127,9 @@ async function bodyOf(response: Response): Promise<unknown> {
 export async function refusalOf(response: Response, held = true): Promise<Refused> {
   const body = recordOf(await bodyOf(response).catch(() => ({})));
   const { detail, code: _code, error: _error, ...extras } = body;
-  const refusal = new Refused(
-    response.status,
-    (errorWord(body) ?? 'E_AWAY') as ErrorCode,
-    typeof detail === 'string' ? detail : `The node answered ${response.status}.`,
-    extras,
-  );
+  const code = (errorWord(body) ?? 'E_AWAY') as ErrorCode | 'E_AWAY';
+  const words = typeof detail === 'string' ? sentenceFor(code, detail) : t.unanswered.status(response.status);
+  const refusal = new Refused(response.status, code, words, extras);
   // Of a drone behind the relay it is the drone that refuses, not the credential.
   if (response.status === 401 && held && credential.value !== null && relayed.value === null) lose('ended');
   return refusal;
@@ -143,8 +142,7 @@ async function followed(response: Response, onProgress: NonNullable<Ask['onProgr
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   for (;;) {
     const chunk = await reader?.read().catch(() => undefined);
-    if (chunk === undefined || chunk.done)
-      throw new Refused(0, 'E_AWAY', 'The answer of the node broke off; how it ended is not known.');
+    if (chunk === undefined || chunk.done) throw new Refused(0, 'E_AWAY', t.unanswered.brokeLong);
     rest += chunk.value;
     for (let end = rest.indexOf('\n\n'); end !== -1; end = rest.indexOf('\n\n')) {
       const lines = rest.slice(0, end).split('\n');

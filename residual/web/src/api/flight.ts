@@ -5,7 +5,7 @@ import { age, fresh, newest } from './telemetry.ts';
 
 /** What is remembered of the flight while the page is open, whatever page is shown: the way flown, and since when it flies. */
 
-interface TrackPoint {
+export interface TrackPoint {
   readonly lat: number;
   readonly lon: number;
   /** Over ground, m/s; null: not known. */

@@ -53,6 +53,9 @@ export const armed = computed<boolean | 'unknown' | null>(() => {
   return seconds === null || seconds > STALE_S ? 'unknown' : held.body.armed;
 });
 
+/** What it last said of its motors, however long ago; null: nothing since the page was opened. */
+export const lastArmed = signal<boolean | null>(null);
+
 let stream: Stream | null = null;
 
 // Anew whenever it is another caller or another vehicle.
@@ -63,8 +66,12 @@ effect(() => {
   stream?.stop();
   stream = null;
   received.value = null;
+  lastArmed.value = null;
   if (!wanted) return;
   stream = new Stream('telemetry.ws.ws', (text) => {
-    received.value = { body: JSON.parse(text) as Telemetry, at: performance.now() };
+    const body = JSON.parse(text) as Telemetry;
+    received.value = { body, at: performance.now() };
+    // Null while it is not heard: the node does not know it then.
+    if (body.armed !== null) lastArmed.value = body.armed;
   });
 });

@@ -1,5 +1,6 @@
 import { BatteryFull, BatteryLow, BatteryMedium, BatteryWarning, type IconNode, Satellite } from 'lucide';
 import type { JSX } from 'preact';
+import { steady } from '../api/steady.ts';
 import { armed, fresh } from '../api/telemetry.ts';
 import { Icon } from '../parts/parts.tsx';
 import { t } from '../strings.ts';
@@ -9,21 +10,26 @@ const LOW = 30;
 const EMPTY = 15;
 const MIN_SATELLITES = 6;
 
+// What is rendered is what has changed: the vehicle tells ten times a second.
+const mode = steady(() => fresh('heartbeat', (body) => body.mode));
+const landed = steady(() => fresh('landed_state', (body) => body.landed_state));
+const charge = steady(() => fresh('battery', (body) => body.battery.remaining));
+const satellites = steady(() => fresh('gps', (body) => body.gps.satellites));
+
 /** The vehicle in a line, on every page: whether it is armed is nothing to look for. */
 export function VehicleBar(): JSX.Element {
   const state = armed.value;
   if (state === null) return <State tone="no-vehicle">{t.app.vehicle.none}</State>;
   if (state === 'unknown') return <State tone="bad">{t.app.vehicle.silent}</State>;
-  const mode = fresh('heartbeat', (body) => body.mode);
-  const isFlying = state && fresh('landed_state', (body) => body.landed_state) === 'in_air';
+  const isFlying = state && landed.value === 'in_air';
   return (
     <div class="vehicle-bar" role="group" aria-label={t.app.vehicle.label}>
       <strong class={`state ${state ? 'warn' : 'good'}`}>
         {isFlying ? t.app.vehicle.flying : state ? t.app.vehicle.armed : t.app.vehicle.disarmed}
       </strong>
-      {mode === null ? null : (
+      {mode.value === null ? null : (
         <span class="mode" title={t.app.vehicle.mode}>
-          {mode}
+          {mode.value}
         </span>
       )}
       <Battery />
@@ -41,7 +47,7 @@ function State({ tone, children }: { readonly tone: string; readonly children: s
 }
 
 function Battery(): JSX.Element | null {
-  const percent = fresh('battery', (body) => body.battery.remaining);
+  const percent = charge.value;
   if (percent === null) return null;
   const [icon, tone]: readonly [IconNode, string] =
     percent < EMPTY
@@ -61,7 +67,7 @@ function Battery(): JSX.Element | null {
 }
 
 function Satellites(): JSX.Element | null {
-  const count = fresh('gps', (body) => body.gps.satellites);
+  const count = satellites.value;
   if (count === null) return null;
   return (
     <span class={`pill wide-only ${count < MIN_SATELLITES ? 'warn' : ''}`} title={t.app.vehicle.satellites}>

@@ -38,45 +38,38 @@ export function GoThere({
     [lat, lon].every((each) => each.trim() !== '') && Math.abs(place.lat) <= 90 && Math.abs(place.lon) <= 180;
   const isValid = isPlace && shown.trim() !== '' && Number.isFinite(up);
   return (
-    <>
-      <div class={css['pair']}>
-        <Field label={t.fly.lat}>
-          {(ids) => (
-            <input
-              {...ids}
-              inputMode="decimal"
-              value={lat}
-              onInput={(event) => onTarget({ lat: event.currentTarget.value, lon })}
-            />
-          )}
-        </Field>
-        <Field label={t.fly.lon}>
-          {(ids) => (
-            <input
-              {...ids}
-              inputMode="decimal"
-              value={lon}
-              onInput={(event) => onTarget({ lat, lon: event.currentTarget.value })}
-            />
-          )}
-        </Field>
-        <Field label={t.fly.gotoHeight}>
-          {(ids) => (
-            <input
-              {...ids}
-              type="number"
-              inputMode="decimal"
-              value={shown}
-              onInput={(event) => setText(event.currentTarget.value)}
-            />
-          )}
-        </Field>
-      </div>
-      {isPlace && from !== null ? (
-        <p class="hint">{t.fly.gotoFar(number(distance(from, place)))}</p>
-      ) : (
-        <p class="hint">{t.fly.gotoHint}</p>
-      )}
+    <div class={css['place']}>
+      <Field label={t.fly.lat}>
+        {(ids) => (
+          <input
+            {...ids}
+            inputMode="decimal"
+            value={lat}
+            onInput={(event) => onTarget({ lat: event.currentTarget.value, lon })}
+          />
+        )}
+      </Field>
+      <Field label={t.fly.lon}>
+        {(ids) => (
+          <input
+            {...ids}
+            inputMode="decimal"
+            value={lon}
+            onInput={(event) => onTarget({ lat, lon: event.currentTarget.value })}
+          />
+        )}
+      </Field>
+      <Field label={t.fly.gotoHeight}>
+        {(ids) => (
+          <input
+            {...ids}
+            type="number"
+            inputMode="decimal"
+            value={shown}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
+        )}
+      </Field>
       <HeldOrder
         commands={commands}
         kind="primary"
@@ -85,7 +78,10 @@ export function GoThere({
         order={{ cmd: 'goto', args: [place.lat, place.lon, up] }}
         why={isValid ? null : t.fly.why.number}
       />
-    </>
+      <p class="hint">
+        {isPlace && from !== null ? t.fly.gotoFar(number(distance(from, place))) : t.fly.gotoHint}
+      </p>
+    </div>
   );
 }
 

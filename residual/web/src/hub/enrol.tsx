@@ -1,40 +1,137 @@
-import type { JSX } from 'preact';
+import { CircleCheck, LoaderCircle, UserPlus } from 'lucide';
+import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { moment } from '../parts/format.ts';
-import { Button, Card, Copyable, Dialog, ErrorNote, Note } from '../parts/parts.tsx';
+import { Button, Copyable, ErrorNote, Icon, Note } from '../parts/parts.tsx';
 import { Qr } from '../parts/qr.tsx';
 import { useAct } from '../parts/use-ask.ts';
 import type { Code } from './answers.ts';
-import { ask } from './client.ts';
+import { ask, hubNow } from './client.ts';
+import { nodes, titleOf } from './fleet.ts';
+import css from './hub-office.module.css';
+import { hrefOf } from './route.ts';
 import { hub } from './words.ts';
 
-/** A code with which one node joins the fleet; shown once. */
+interface Made {
+  readonly code: Code;
+  /** By the hub's clock, ms since 1970; rather late than early by a second, which the hub's answer took. */
+  readonly at: number;
+}
+/** The hub's clock is known to a second. */
+const CLOCK_MS = 2000;
+
+/** How a drone joins, in three steps: a code that is shown once, what to do with it there, and that it has come. */
 export function Enrol(): JSX.Element {
-  const [made, setMade] = useState<Code | null>(null);
+  const [made, setMade] = useState<Made | null>(null);
   const act = useAct();
   const text = hub.enrol;
-  const make = async (): Promise<void> => setMade(await ask<Code>('/v1/codes', { method: 'POST', body: {} }));
+  const make = async (): Promise<void> => {
+    const at = hubNow() - CLOCK_MS;
+    setMade({ code: await ask<Code>('/v1/codes', { method: 'POST', body: {} }), at });
+  };
+  const joined =
+    made === null
+      ? undefined
+      : nodes.value?.find(({ entry }) => entry.enrolled_at >= made.at && entry.online)?.entry;
+  const at = made === null ? 0 : joined === undefined ? 1 : 2;
   return (
-    <div class="page">
-      <Card title={text.title}>
-        <p>{text.hint}</p>
-        <ErrorNote error={act.error} />
-        <Button kind="primary" busy={act.busy} onClick={() => void act.run(make)}>
-          {text.make}
-        </Button>
-      </Card>
-      <Dialog title={text.made} open={made !== null} onClose={() => setMade(null)}>
-        {made === null ? null : (
-          <>
-            <Note tone="warn">{text.once(moment(made.expires_at))}</Note>
-            <Copyable label={text.code} text={made.code} />
-            <Qr text={made.code} label={text.qr} />
-            <p>{text.command}</p>
-            {location.protocol === 'https:' ? null : <p class="hint">{text.local}</p>}
-            <Copyable label={text.command} text={`svc fleet enroll ${location.origin} ${made.code}`} />
-          </>
-        )}
-      </Dialog>
+    <div class={css['guide']}>
+      <ol>
+        <Step number={1} at={at} isDone={made !== null}>
+          <p class="hint">{text.hint}</p>
+          <ErrorNote error={act.error} />
+          <Button
+            kind={made === null ? 'primary' : 'plain'}
+            icon={UserPlus}
+            busy={act.busy}
+            onClick={() => void act.run(make)}
+          >
+            {made === null ? text.make : text.another}
+          </Button>
+        </Step>
+        <Step number={2} at={at} isDone={joined !== undefined}>
+          {made === null ? (
+            <p class="hint">{text.there}</p>
+          ) : joined === undefined ? (
+            <AtTheDrone code={made.code} />
+          ) : null}
+        </Step>
+        <Step number={3} at={at} isDone={joined !== undefined}>
+          <div role="status">
+            {joined !== undefined ? (
+              <p class={css['joined']}>
+                <Icon of={CircleCheck} />
+                <strong>{text.joined(titleOf(joined))}</strong>
+                <a class="button primary" href={hrefOf('fleet', joined.id)}>
+                  {text.open}
+                </a>
+              </p>
+            ) : made === null ? (
+              <p class="hint">{text.notYet}</p>
+            ) : (
+              <p class={css['waiting']}>
+                <Icon of={LoaderCircle} />
+                <span>
+                  {text.waiting}
+                  <small>{text.waitingHint}</small>
+                </span>
+              </p>
+            )}
+          </div>
+        </Step>
+      </ol>
     </div>
+  );
+}
+
+function Step({
+  number,
+  at,
+  isDone,
+  children,
+}: {
+  readonly number: 1 | 2 | 3;
+  /** From 0: the one that is to be done now. */
+  readonly at: number;
+  readonly isDone: boolean;
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  const isNow = at === number - 1;
+  return (
+    <li
+      class={`${isNow ? css['now'] : ''} ${isDone ? css['done'] : ''}`}
+      aria-current={isNow ? 'step' : undefined}
+    >
+      <span class={css['number']} aria-hidden="true">
+        {isDone ? <Icon of={CircleCheck} /> : number}
+      </span>
+      <div>
+        <h2>{hub.enrol.steps[number - 1]}</h2>
+        {children}
+      </div>
+    </li>
+  );
+}
+
+function AtTheDrone({ code: { code, expires_at: until } }: { readonly code: Code }): JSX.Element {
+  const text = hub.enrol;
+  return (
+    <>
+      <Note tone="warn">{text.once(moment(until))}</Note>
+      {location.protocol === 'https:' ? null : <Note>{text.local}</Note>}
+      <div class={css['ways']}>
+        <div>
+          <h3>{text.onPage}</h3>
+          <p class="hint">{text.onPageHint}</p>
+          <p class={css['label']}>{text.code}</p>
+          <Copyable label={text.code} text={code} />
+          <p class={css['label']}>{text.hub}</p>
+          <Copyable label={text.hub} text={location.origin} />
+          <h3>{text.onShell}</h3>
+          <Copyable label={text.command} text={`svc fleet enroll ${location.origin} ${code}`} />
+        </div>
+        <Qr text={code} label={text.qr} />
+      </div>
+    </>
   );
 }

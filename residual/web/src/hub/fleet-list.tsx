@@ -1,21 +1,31 @@
-import type { JSX } from 'preact';
+import { MapPin } from 'lucide';
+import type { JSX, TargetedKeyboardEvent } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { now } from '../api/presence.ts';
 import { number } from '../parts/format.ts';
-import { Badge } from '../parts/parts.tsx';
-import { t } from '../strings.ts';
+import { Button } from '../parts/parts.tsx';
+import { BatteryFigure } from './battery.tsx';
 import { ageText, type FleetNode, figuresOf, secondsSince, titleOf } from './fleet.ts';
-import css from './hub.module.css';
+import css from './hub-fleet.module.css';
 import { hrefOf } from './route.ts';
+import { chosen } from './selection.ts';
+import { phaseOf } from './state.ts';
+import { attentionWords, isGrave, phaseWord, StateIcon } from './state-badge.tsx';
 import { hub } from './words.ts';
 
-/** As in hub.css: every row is as high, so that which of them are seen is a division. */
-const ROW_PX = 44;
+/** As in hub-fleet.module.css: every row is as high, so that which of them are seen is a division. */
+const ROW_PX = 64;
 /** Drawn above and below what is seen, so that a scroll shows no gap. */
 const BEYOND = 8;
 
-/** A table of any length of which only what is seen is drawn. */
-export function FleetList({ nodes }: { readonly nodes: readonly FleetNode[] }): JSX.Element {
+/** A list of any length of which only what is seen is drawn. @param onChoose to show one on the map */
+export function FleetList({
+  nodes,
+  onChoose,
+}: {
+  readonly nodes: readonly FleetNode[];
+  readonly onChoose: (id: string) => void;
+}): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const [seen, setSeen] = useState({ first: 0, count: 20 });
   const look = (): void => {
@@ -32,88 +42,86 @@ export function FleetList({ nodes }: { readonly nodes: readonly FleetNode[] }): 
   // The list may have become shorter than where it was scrolled to.
   const first = Math.min(seen.first, Math.max(0, nodes.length - seen.count));
   const drawn = nodes.slice(first, first + seen.count);
-  const text = hub.fleet.columns;
   return (
-    <div
-      ref={box}
-      class={`scroll ${css['fleet-list']}`}
-      tabIndex={0}
-      role="region"
-      aria-label={hub.fleet.list}
-      onScroll={look}
-    >
-      <table aria-rowcount={nodes.length + 1}>
-        <thead>
-          <tr aria-rowindex={1}>
-            <th scope="col">{text.name}</th>
-            <th scope="col">{text.state}</th>
-            <th scope="col" class={css['spare']}>
-              {text.mode}
-            </th>
-            <th scope="col" class={`${css['spare']} number`}>
-              {text.battery}
-            </th>
-            <th scope="col" class={`${css['spare']} number`}>
-              {text.height}
-            </th>
-            <th scope="col" class="number">
-              {text.age}
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          <Space rows={first} />
-          {drawn.map((node, at) => (
-            <Row key={node.entry.id} node={node} index={first + at + 2} />
-          ))}
-          <Space rows={nodes.length - first - drawn.length} />
-        </tbody>
-      </table>
+    <div ref={box} class={css['list']} onScroll={look}>
+      <ul aria-label={hub.fleet.list} style={{ height: `${nodes.length * ROW_PX}px` }} onKeyDown={step}>
+        {drawn.map((node, at) => (
+          <Row
+            key={node.entry.id}
+            node={node}
+            at={first + at}
+            of={nodes.length}
+            onMap={() => onChoose(node.entry.id)}
+          />
+        ))}
+      </ul>
     </div>
   );
 }
 
-/** In the place of rows that are not drawn. */
-function Space({ rows }: { rows: number }): JSX.Element | null {
-  return rows <= 0 ? null : (
-    <tr class={css['space']} aria-hidden="true">
-      <td style={{ height: `${rows * ROW_PX}px` }}>{t.app.none}</td>
-    </tr>
-  );
+/** The arrows go from row to row. */
+function step(event: TargetedKeyboardEvent<HTMLUListElement>): void {
+  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  const row = event.target instanceof Element ? event.target.closest('li') : null;
+  if (by === undefined || row === null) return;
+  event.preventDefault();
+  const next = Number(row.ariaPosInSet) + by;
+  event.currentTarget.querySelector<HTMLElement>(`li[aria-posinset="${next}"] a`)?.focus();
 }
 
-function Row({ node: { entry }, index }: { node: FleetNode; index: number }): JSX.Element {
+function Row({
+  node: { entry },
+  at,
+  of,
+  onMap,
+}: {
+  readonly node: FleetNode;
+  readonly at: number;
+  readonly of: number;
+  readonly onMap: () => void;
+}): JSX.Element {
   void now.value; // an age grows also while nothing is heard
-  const { fresh, age, mode, battery, height } = figuresOf(entry);
+  const { fresh, age, mode, battery, height, place } = figuresOf(entry);
+  const title = titleOf(entry);
+  const attention = attentionWords(entry);
+  const phase = phaseOf(entry);
+  const isUp = phase === 'flying' || phase === 'armed';
+  const figures = [mode, height === null || !isUp ? null : hub.fleet.height(number(height))];
   return (
-    <tr class={fresh ? '' : 'old'} aria-rowindex={index}>
-      <th scope="row">
-        <a href={hrefOf('fleet', entry.id)}>{titleOf(entry)}</a> <small>{entry.id}</small>
-      </th>
-      <td>
-        <State entry={entry} />
-      </td>
-      <td class={css['spare']}>{mode ?? t.app.none}</td>
-      <td class={`${css['spare']} number`}>{battery === null ? t.app.none : `${number(battery)} %`}</td>
-      <td class={`${css['spare']} number`}>{height === null ? t.app.none : `${number(height)} m`}</td>
-      <td class="number">{ageText(age ?? secondsSince(entry.seen_at))}</td>
-    </tr>
-  );
-}
-
-/** What matters most, in one word or two. */
-export function State({ entry }: { entry: FleetNode['entry'] }): JSX.Element {
-  const { armed, present } = figuresOf(entry);
-  const word = hub.fleet.word;
-  return (
-    <>
-      {entry.alarm === null ? null : <Badge tone="bad">{word.alarm}</Badge>}{' '}
-      {entry.online ? null : <Badge tone="warn">{word.offline}</Badge>}{' '}
-      {armed === true ? <Badge tone="warn">{present ? word.armed : word.wasArmed}</Badge> : null}
-      {armed === 'unknown' ? <Badge tone="warn">{word.armedUnknown}</Badge> : null}
-      {entry.online && armed !== true && armed !== 'unknown' ? (
-        <Badge tone={present ? 'good' : 'info'}>{present ? word.online : word.silent}</Badge>
-      ) : null}
-    </>
+    <li
+      class={`${css['row']} ${fresh ? '' : 'old'} ${chosen.value === entry.id ? css['chosen'] : ''}`}
+      aria-posinset={at + 1}
+      aria-setsize={of}
+      style={{ transform: `translateY(${at * ROW_PX}px)` }}
+    >
+      <StateIcon entry={entry} />
+      <div class={css['who']}>
+        <a href={hrefOf('fleet', entry.id)} title={entry.id}>
+          {title}
+        </a>
+        <p>
+          {attention === null || isUp ? phaseWord(entry) : null}
+          {attention === null ? (
+            figures.map((each) => (each === null ? null : ` · ${each}`))
+          ) : (
+            <>
+              {isUp ? ' · ' : null}
+              <strong class={`${css['matter']} ${isGrave(entry) ? css['grave'] : ''}`}>{attention}</strong>
+            </>
+          )}
+        </p>
+      </div>
+      <div class={css['figures']}>
+        <BatteryFigure percent={battery} />
+        <small>{ageText(age ?? secondsSince(entry.seen_at))}</small>
+      </div>
+      <Button
+        kind="quiet"
+        icon={MapPin}
+        aria-label={hub.fleet.onMap(title)}
+        why={place === null ? hub.fleet.onMapNone : null}
+        onClick={onMap}
+      />
+    </li>
   );
 }

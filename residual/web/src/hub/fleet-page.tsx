@@ -1,103 +1,162 @@
-import type { JSX } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
-import accessCss from '../pages/access/access.module.css';
-import { Card, Field, Note, Stat } from '../parts/parts.tsx';
+import { signal } from '@preact/signals';
+import { Drone, UserPlus } from 'lucide';
+import type { ComponentType, JSX } from 'preact';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { now as clock } from '../api/presence.ts';
+import { Button, EmptyState, Icon, Note } from '../parts/parts.tsx';
 import { t } from '../strings.ts';
-import { type FleetNode, nodes } from './fleet.ts';
+import { me } from './client.ts';
+import { Filters, type View } from './filters.tsx';
+import { ageText, type FleetNode, nodes, secondsSince } from './fleet.ts';
 import { FleetList } from './fleet-list.tsx';
-import { FleetMap } from './fleet-map.tsx';
-import { countOf, ORDERS, type Selection, STATES, selected } from './selection.ts';
+import css from './hub-fleet.module.css';
+import { hrefOf } from './route.ts';
+import { chosen, inOrder, selected, selection } from './selection.ts';
+import { countsOf } from './state.ts';
+import { useLoaded } from './use-loaded.ts';
 import { hub } from './words.ts';
 
-/** All nodes: how many, where, and one by one. */
+/** There is room for list and map beside each other; as in hub-fleet.module.css. */
+const WIDE = matchMedia('(min-width: 761px)');
+const isWide = signal(WIDE.matches);
+WIDE.addEventListener('change', () => {
+  isWide.value = WIDE.matches;
+});
+
+/** A finger leaves before its tap arrives. */
+const AFTER_MS = 600;
+
+const NONE = { search: '', state: 'all' } as const;
+
+/** All nodes: in a sentence, one by one, and on the map. On a phone list and map are two views. */
 export function FleetPage(): JSX.Element {
-  const [selection, setSelection] = useState<Selection>({ search: '', state: 'all', order: 'name' });
+  const [view, setView] = useState<View>('list');
   const all = nodes.value;
-  const shown = useMemo(() => (all === null ? [] : selected(all, selection)), [all, selection]);
+  const wanted = selection.value;
+  const hits = useMemo(() => (all === null ? [] : selected(all, wanted)), [all, wanted]);
+  const [pane, setPane] = useState<HTMLDivElement | null>(null);
+  const shown = useStill(pane, hits, wanted);
   if (all === null) return <p class="first">{t.app.loading}</p>;
+  if (all.length === 0) return <NoNodes />;
+  const text = hub.fleet;
   return (
-    <div class="page">
-      <Counts all={all} />
-      <Card title={hub.fleet.map} wide>
-        <FleetMap nodes={shown} />
-      </Card>
-      <Card title={hub.fleet.list} wide>
-        <Choice selection={selection} onChange={setSelection} />
-        {all.length === 0 ? <Note>{hub.fleet.empty}</Note> : null}
-        {all.length > 0 && shown.length === 0 ? <p>{hub.fleet.noHit}</p> : null}
-        {shown.length === 0 ? null : <FleetList nodes={shown} />}
-      </Card>
-    </div>
-  );
-}
-
-function Counts({ all }: { all: readonly FleetNode[] }): JSX.Element {
-  const [online, armed, alarm] = (['online', 'armed', 'alarm'] as const).map((state) => countOf(all, state));
-  return (
-    <Card title={hub.page.fleet} wide>
-      <dl class="stats">
-        <Stat label={hub.fleet.nodes} value={String(all.length)} />
-        <Stat label={hub.fleet.states.online} value={String(online)} />
-        <Stat label={hub.fleet.states.armed} value={String(armed)} tone={armed === 0 ? undefined : 'warn'} />
-        <Stat label={hub.fleet.states.alarm} value={String(alarm)} tone={alarm === 0 ? undefined : 'bad'} />
-      </dl>
-    </Card>
-  );
-}
-
-function Choice({
-  selection,
-  onChange,
-}: {
-  selection: Selection;
-  onChange: (selection: Selection) => void;
-}): JSX.Element {
-  return (
-    <div class={accessCss['filters']}>
-      <Field label={hub.fleet.search}>
-        {(ids) => (
-          <input
-            {...ids}
-            type="search"
-            value={selection.search}
-            onInput={(event) => onChange({ ...selection, search: event.currentTarget.value })}
+    <div class={`${css['fleet']} ${view === 'map' ? css['map-first'] : ''}`}>
+      <div class={css['pane']} ref={setPane}>
+        <div class={css['head']}>
+          <Summary all={all} />
+          <Filters all={all} view={view} onView={setView} />
+        </div>
+        {shown.length === 0 ? (
+          <EmptyState icon={Drone} text={text.noHit}>
+            <Button onClick={() => (selection.value = { ...wanted, ...NONE })}>{text.showAll}</Button>
+          </EmptyState>
+        ) : (
+          <FleetList
+            nodes={shown}
+            onChoose={(id) => {
+              chosen.value = id;
+              setView('map');
+            }}
           />
         )}
-      </Field>
-      <Field label={hub.fleet.state}>
-        {(ids) => (
-          <select
-            {...ids}
-            value={selection.state}
-            onChange={({ currentTarget: { value } }) =>
-              onChange({ ...selection, state: STATES.find((each) => each === value) ?? selection.state })
-            }
-          >
-            {STATES.map((each) => (
-              <option key={each} value={each}>
-                {hub.fleet.states[each]}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
-      <Field label={hub.fleet.order}>
-        {(ids) => (
-          <select
-            {...ids}
-            value={selection.order}
-            onChange={({ currentTarget: { value } }) =>
-              onChange({ ...selection, order: ORDERS.find((each) => each === value) ?? selection.order })
-            }
-          >
-            {ORDERS.map((each) => (
-              <option key={each} value={each}>
-                {hub.fleet.orders[each]}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      </div>
+      <Place nodes={hits} isWanted={view === 'map' || isWide.value} />
     </div>
   );
+}
+
+/** Map and card, which the list does not wait for. */
+function Place({
+  nodes: placed,
+  isWanted,
+}: {
+  readonly nodes: readonly FleetNode[];
+  readonly isWanted: boolean;
+}): JSX.Element {
+  const Shown = useLoaded(isWanted ? loadPlace : null);
+  return (
+    <div class={css['place']}>
+      {Shown === 'failed' ? (
+        <Note tone="bad">{hub.notLoaded}</Note>
+      ) : Shown === null ? null : (
+        <Shown nodes={placed} />
+      )}
+    </div>
+  );
+}
+
+async function loadPlace(): Promise<ComponentType<{ readonly nodes: readonly FleetNode[] }>> {
+  return (await import('./fleet-place.tsx')).FleetPlace;
+}
+
+/** The state of the fleet in a sentence. */
+function Summary({ all }: { readonly all: readonly FleetNode[] }): JSX.Element {
+  void clock.value;
+  const counts = countsOf(all);
+  const since = counts.awaySince === null ? null : ageText(secondsSince(counts.awaySince));
+  return <p class={css['summary']}>{hub.fleet.summary(counts, since)}</p>;
+}
+
+function NoNodes(): JSX.Element {
+  const text = hub.fleet;
+  const mayEnrol = me.value?.scopes.includes('admin') === true;
+  return (
+    <div class={css['nothing']}>
+      <EmptyState icon={Drone} text={text.empty}>
+        <p>{mayEnrol ? text.emptyHint : text.emptyOther}</p>
+        {mayEnrol ? (
+          <a class="button primary" href={hrefOf('enrol')}>
+            <Icon of={UserPlus} />
+            {hub.enrol.title}
+          </a>
+        ) : null}
+      </EmptyState>
+    </div>
+  );
+}
+
+/** Nothing moves under a finger: while the list is touched or looked through, the rows keep their order. */
+function useStill(
+  element: HTMLElement | null,
+  hits: readonly FleetNode[],
+  wanted: unknown,
+): readonly FleetNode[] {
+  const [touched, setTouched] = useState(false);
+  const order = useRef<{ readonly wanted: unknown; readonly ids: readonly string[] }>({ wanted, ids: [] });
+  useEffect(() => {
+    if (element === null) return;
+    // Focus goes from one thing in it to the next, and a press takes it away: neither is an end.
+    let end: ReturnType<typeof setTimeout> | undefined;
+    let isUnder = false;
+    let isFocused = false;
+    const stop = new AbortController();
+    const on = (
+      name: 'pointerenter' | 'pointerleave' | 'focusin' | 'focusout',
+      set: (event: Event) => void,
+    ): void =>
+      element.addEventListener(
+        name,
+        (event) => {
+          set(event);
+          clearTimeout(end);
+          if (isUnder || isFocused) setTouched(true);
+          else end = setTimeout(() => setTouched(false), AFTER_MS);
+        },
+        { signal: stop.signal },
+      );
+    on('pointerenter', () => (isUnder = true));
+    on('pointerleave', () => (isUnder = false));
+    on('focusin', () => (isFocused = true));
+    on('focusout', (event) => {
+      const next = event instanceof FocusEvent ? event.relatedTarget : null;
+      isFocused = next instanceof Node && element.contains(next);
+    });
+    return () => {
+      clearTimeout(end);
+      stop.abort();
+    };
+  }, [element]);
+  const shown = touched && order.current.wanted === wanted ? inOrder(hits, order.current.ids) : hits;
+  order.current = { wanted, ids: shown.map(({ entry }) => entry.id) };
+  return shown;
 }

@@ -1,25 +1,33 @@
+import { ChevronLeft, ChevronRight, Search, VideoOff } from 'lucide';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { now as clock } from '../api/presence.ts';
-import { Card, Field } from '../parts/parts.tsx';
+import { Button, EmptyState, Icon } from '../parts/parts.tsx';
 import { t } from '../strings.ts';
-import { ageText, type FleetNode, nodes, secondsSince, titleOf } from './fleet.ts';
-import { State } from './fleet-list.tsx';
+import { ageText, type FleetNode, figuresOf, nodes, secondsSince, titleOf } from './fleet.ts';
 import { LIVE_STALE_S, shown, useLive } from './fly/live.ts';
-import css from './hub.module.css';
+import css from './hub-wall.module.css';
 import { hrefOf } from './route.ts';
+import { StateIcon } from './state-badge.tsx';
 import { hub } from './words.ts';
 
+/** Of one request to the hub. */
 const MAX_SHOWN = 16;
 const PICTURES_HZ = 5;
 
-/** What the cameras of up to 16 nodes see, small and five times a second. */
+/** What the cameras see, small and five times a second, up to 16 at once. */
 export function Wall(): JSX.Element {
   const [search, setSearch] = useState('');
+  const [first, setFirst] = useState(0);
   const all = nodes.value;
   const words = search.trim().toLowerCase();
-  const online = (all ?? []).filter((node) => node.entry.online && node.words.includes(words));
-  const held = online.toSorted((a, b) => a.words.localeCompare(b.words)).slice(0, MAX_SHOWN);
+  const online = (all ?? []).filter(({ entry }) => entry.online);
+  const hits = online
+    .filter((node) => node.words.includes(words))
+    .toSorted((a, b) => a.words.localeCompare(b.words));
+  // There may be fewer than where one has leafed to.
+  const from = first < hits.length ? first : 0;
+  const held = hits.slice(from, from + MAX_SHOWN);
   useLive(
     held.map(({ entry: { id } }) => id),
     1,
@@ -28,21 +36,38 @@ export function Wall(): JSX.Element {
   if (all === null) return <p class="first">{t.app.loading}</p>;
   const text = hub.wall;
   return (
-    <div class="page">
-      <Card title={text.title} wide>
-        <Field label={text.search}>
-          {(ids) => (
-            <input
-              {...ids}
-              type="search"
-              value={search}
-              onInput={(event) => setSearch(event.currentTarget.value)}
+    <>
+      <div class={css['head']}>
+        <label class={css['search']}>
+          <Icon of={Search} />
+          <span class="visually-hidden">{text.search}</span>
+          <input
+            type="search"
+            placeholder={text.search}
+            value={search}
+            onInput={(event) => {
+              setSearch(event.currentTarget.value);
+              setFirst(0);
+            }}
+          />
+        </label>
+        {held.length === 0 ? null : (
+          <p class={css['count']}>{text.few(from + 1, from + held.length, hits.length)}</p>
+        )}
+        {hits.length <= MAX_SHOWN ? null : (
+          <>
+            <Button
+              icon={ChevronLeft}
+              aria-label={text.before}
+              onClick={() => setFirst(from === 0 ? lastStart(hits.length) : from - MAX_SHOWN)}
             />
-          )}
-        </Field>
-        <p class="hint">
-          {online.length === 0 ? text.none : text.few(held.length, online.length)} {text.hint}
-        </p>
+            <Button icon={ChevronRight} aria-label={text.after} onClick={() => setFirst(from + MAX_SHOWN)} />
+          </>
+        )}
+      </div>
+      {held.length === 0 ? (
+        <EmptyState icon={VideoOff} text={online.length === 0 ? text.none : text.noHit} />
+      ) : (
         <ul class={css['wall']}>
           {held.map((node) => (
             <li key={node.entry.id}>
@@ -50,9 +75,14 @@ export function Wall(): JSX.Element {
             </li>
           ))}
         </ul>
-      </Card>
-    </div>
+      )}
+      <p class="hint">{text.hint}</p>
+    </>
   );
+}
+
+function lastStart(count: number): number {
+  return Math.floor((count - 1) / MAX_SHOWN) * MAX_SHOWN;
 }
 
 /** The newest picture of a node; one that is old is not shown as the present. */
@@ -63,15 +93,21 @@ function Thumbnail({ node: { entry } }: { readonly node: FleetNode }): JSX.Eleme
   const picture = shown.value.get(id);
   const age = secondsSince(picture?.at);
   const isNew = age !== null && age <= LIVE_STALE_S;
+  const { mode, fresh } = figuresOf(entry);
   return (
     <a href={hrefOf('fleet', id)}>
       {picture === undefined ? (
-        <span class={css['no-picture']}>{hub.wall.noPicture}</span>
+        <span class={css['no-picture']}>
+          <Icon of={VideoOff} />
+          {hub.wall.noPicture}
+        </span>
       ) : (
         <img src={picture.url} alt={hub.wall.picture(name)} class={isNew ? '' : css['old-picture']} />
       )}
-      <span>
-        {name} <State entry={entry} /> {isNew || age === null ? null : ageText(age)}
+      <span class={css['name']}>
+        <StateIcon entry={entry} />
+        <strong>{name}</strong>
+        <small>{isNew || age === null ? (fresh ? mode : null) : hub.fleet.ago(ageText(age))}</small>
       </span>
     </a>
   );

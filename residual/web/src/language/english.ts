@@ -7,6 +7,7 @@ import { nodeWords } from '../pages/node/words.ts';
 import { planWords } from '../pages/plan/words.ts';
 import { setupWords } from '../pages/setup/words.ts';
 import { vehicleWords } from '../pages/vehicle/words.ts';
+import { refusals, unanswered } from './refusals.ts';
 
 /** Every English word of the page: each page brings its own, what several of them say stands here. */
 export const english = {
@@ -62,7 +63,7 @@ export const english = {
     old: (age: string) => `${age} old`,
     holdHint: 'Press and hold to confirm.',
     slideHint: 'Slide to the end to confirm.',
-    failed: 'Something went wrong. Try again.',
+    failed: 'That did not work. Try again.',
     force: 'Do it while armed (hold)',
   },
   camera: {
@@ -79,7 +80,7 @@ export const english = {
   },
   addKey: {
     label: 'Pairing key',
-    hint: 'For actions that a session cannot do. Forgotten when you reload the page.',
+    hint: 'Some actions need the key itself. The page forgets it when you reload.',
     button: 'Use key',
   },
   signIn: {
@@ -115,6 +116,8 @@ export const english = {
     hours: (n: number) => `${n} h`,
     days: (n: number) => `${n} d`,
   },
+  refusals,
+  unanswered,
   fly: flyWords,
   plan: planWords,
   vehicle: vehicleWords,
@@ -149,7 +152,7 @@ export const english = {
   },
   config: {
     title: 'Configuration',
-    hint: 'Each value is saved to config.yaml on its own. It takes effect when its service restarts.',
+    hint: 'Each value is saved to config.yaml on its own. It takes effect once its service has restarted.',
     saved: (key: string) => `${key} saved.`,
     cleared: (keys: string) => `Cleared, so they are not sent to a different host: ${keys}.`,
     restart: 'Saved. Restart to apply:',

@@ -9,7 +9,8 @@ import { planWordsDe } from '../pages/plan/words.de.ts';
 import { setupWordsDe } from '../pages/setup/words.de.ts';
 import { vehicleWordsDe } from '../pages/vehicle/words.de.ts';
 
-import { english } from './english.ts';
+import type { english } from './english.ts';
+import { refusalsDe, unansweredDe } from './refusals.de.ts';
 
 /** Every German word of the page: it says what the English words say. */
 export const german: typeof english = {
@@ -66,7 +67,7 @@ export const german: typeof english = {
     old: (age) => `${age} alt`,
     holdHint: 'Zum Bestätigen gedrückt halten.',
     slideHint: 'Zum Bestätigen bis ans Ende schieben.',
-    failed: 'Etwas ist schiefgegangen. Erneut versuchen.',
+    failed: 'Das hat nicht geklappt. Erneut versuchen.',
     force: 'Trotz scharfer Motoren (halten)',
   },
   camera: {
@@ -83,7 +84,7 @@ export const german: typeof english = {
   },
   addKey: {
     label: 'Kopplungsschlüssel',
-    hint: 'Für Aktionen, die eine Anmeldung allein nicht darf. Beim Neuladen der Seite vergessen.',
+    hint: 'Manches verlangt den Schlüssel selbst. Beim Neuladen vergisst ihn die Seite.',
     button: 'Schlüssel benutzen',
   },
   signIn: {
@@ -100,7 +101,7 @@ export const german: typeof english = {
     kinds: {
       pin: '4 bis 12 Ziffern, bei der Einrichtung gesetzt. Für Personen im Netz des Knotens.',
       key: 'Beginnt mit svc_. Bei der Kopplung des Knotens einmal gezeigt. Öffnet alles.',
-      token: 'Unter Zugang für ein Programm oder ein KI-Programm erstellt. Öffnet, wofür er erstellt wurde.',
+      token: 'Unter Zugang für ein Programm erstellt, etwa ein KI-Programm. Öffnet, wofür er erstellt wurde.',
     },
     keep: 'In diesem Browser angemeldet bleiben',
     keepHint:
@@ -121,6 +122,8 @@ export const german: typeof english = {
     hours: (n) => `${n} h`,
     days: (n) => (n === 1 ? '1 Tag' : `${n} Tage`),
   },
+  refusals: refusalsDe,
+  unanswered: unansweredDe,
   fly: flyWordsDe,
   plan: planWordsDe,
   vehicle: vehicleWordsDe,
@@ -155,7 +158,7 @@ export const german: typeof english = {
   },
   config: {
     title: 'Konfiguration',
-    hint: 'Jeder Wert wird einzeln in config.yaml gespeichert. Er gilt, sobald sein Dienst neu startet.',
+    hint: 'Jeder Wert wird einzeln in config.yaml gespeichert. Er gilt, sobald sein Dienst neu gestartet ist.',
     saved: (key) => `${key} gespeichert.`,
     cleared: (keys) => `Geleert, damit es nicht an einen anderen Host geht: ${keys}.`,
     restart: 'Gespeichert. Zum Anwenden neu starten:',

@@ -2,6 +2,7 @@ import { computed, signal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { newest } from '../api/telemetry.ts';
+import { shownTheme } from '../parts/theme.ts';
 import { useAsk } from '../parts/use-ask.ts';
 import { t } from '../strings.ts';
 import { choices, choose } from './choices.ts';
@@ -9,7 +10,6 @@ import { useFrames } from './context.ts';
 import type { Drawn, Ground } from './drawn-map.ts';
 import { Outline } from './outline.tsx';
 import type { View } from './projection.ts';
-import { useTheme } from './use-theme.ts';
 
 /** The ground under the layers: a map file or a source of tiles of the node, where the browser can draw it; else the outline of the world. */
 
@@ -155,7 +155,7 @@ function MapBase({
   const drawn = useRef<Drawn | null>(null);
   const [attribution, setAttribution] = useState('');
   const [missing, setMissing] = useState(false);
-  const dark = useTheme() === 'dark';
+  const dark = shownTheme.value === 'dark';
   const latest = useRef(dark);
   latest.current = dark;
   useEffect(() => {

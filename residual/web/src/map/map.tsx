@@ -111,7 +111,7 @@ export function Map({
 
 const LENGTHS_M = [
   1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000,
-  1e6,
+  1e6, 2e6, 5e6, 1e7,
 ];
 const lengthName = (metres: number): string => (metres < 1000 ? `${metres} m` : `${metres / 1000} km`);
 

@@ -1,10 +1,10 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { shownTheme } from '../parts/theme.ts';
 import { useFrames } from './context.ts';
 import { type Land, worldOutline } from './outline/outline.ts';
 import { distance, type Place, Projection, turn, worldOf } from './projection.ts';
 import { useCanvas } from './use-canvas.ts';
-import { useTheme } from './use-theme.ts';
 
 /**
  * The base without any map: the outline of the world from afar; from near, where that outline would be wrong by kilometres,
@@ -26,7 +26,7 @@ let land: Path2D | null = null;
 
 export function Outline(): JSX.Element {
   const frames = useFrames();
-  const theme = useTheme();
+  const theme = shownTheme.value;
   const anchor = useRef<Place>({ lat: 0, lon: 0 });
   const { ref, touch } = useCanvas((pen, projection) => {
     const colour = coloursOf(pen.canvas);

@@ -1,10 +1,11 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import type { TrackPoint } from '../api/flight.ts';
+import { shownTheme } from '../parts/theme.ts';
 import type { Draw } from './carried-canvas.ts';
 import { coloursOf } from './outline.tsx';
-import type { Place, Projection } from './projection.ts';
+import type { Projection } from './projection.ts';
 import { useCanvas } from './use-canvas.ts';
-import { useTheme } from './use-theme.ts';
 
 /** A way flown, of thousands of points: on a canvas, and what is added to it is drawn alone. */
 
@@ -20,20 +21,27 @@ const EDGE_PX = 2;
 /** Points nearer to each other than this are one on the screen. */
 const NEAR_PX = 1.5;
 
+/** Where nobody asks how fast or how high, only where. */
+type Point = Pick<TrackPoint, 'lat' | 'lon'> & Partial<TrackPoint>;
+
 interface Coloured {
   /** Grows at its end; a list that is otherwise another one is drawn anew. */
-  readonly points: readonly Place[];
-  /** One for each point, where it is coloured by something; null: not known there. */
-  readonly values?: readonly (number | null)[] | null;
+  readonly points: readonly Point[];
+  /** What it is coloured by; null: by nothing. */
+  readonly by: 'speed' | 'height' | null;
   /** What the first and the last colour mean. */
-  readonly scale?: Scale | null;
+  readonly scale: Scale | null;
 }
 
-export function TrackLayer({ points, values = null, scale = null }: Coloured): JSX.Element {
-  const theme = useTheme();
-  const latest = useRef<Coloured>({ points, values, scale });
-  latest.current = { points, values, scale };
-  const drawn = useRef<readonly Place[]>([]);
+export function TrackLayer({
+  points,
+  by = null,
+  scale = null,
+}: Pick<Coloured, 'points'> & Partial<Coloured>): JSX.Element {
+  const theme = shownTheme.value;
+  const latest = useRef<Coloured>({ points, by, scale });
+  latest.current = { points, by, scale };
+  const drawn = useRef<readonly Point[]>([]);
   const all: Draw = (pen, projection) => {
     const now = latest.current;
     drawn.current = now.points;
@@ -47,9 +55,9 @@ export function TrackLayer({ points, values = null, scale = null }: Coloured): J
     const isLonger = last >= 0 && points.length > before.length && points[last] === before[last];
     if (!isLonger) return touch();
     drawn.current = points;
-    extend((pen, projection) => drawTrack(pen, projection, { points, values, scale }, last));
+    extend((pen, projection) => drawTrack(pen, projection, { points, by, scale }, last));
   }, [points]);
-  useEffect(touch, [theme, values === null, scale?.least, scale?.most]);
+  useEffect(touch, [theme, by, scale?.least, scale?.most]);
   return <canvas ref={ref} class="carried track" aria-hidden="true" />;
 }
 
@@ -57,7 +65,7 @@ export function TrackLayer({ points, values = null, scale = null }: Coloured): J
 function drawTrack(
   pen: CanvasRenderingContext2D,
   projection: Projection,
-  { points, values = null, scale = null }: Coloured,
+  { points, by, scale }: Coloured,
   from: number,
 ): void {
   const first = points[from];
@@ -72,7 +80,7 @@ function drawTrack(
     if (place === undefined) break;
     const next = projection.toScreen(place);
     if (at !== end && Math.hypot(next.x - last.x, next.y - last.y) < NEAR_PX) continue;
-    const step = values === null ? null : stepOf(values[at] ?? null, scale);
+    const step = by === null ? null : stepOf(place[by] ?? null, scale);
     let path = paths.get(step);
     if (path === undefined) {
       path = new Path2D();

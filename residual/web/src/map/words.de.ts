@@ -18,7 +18,7 @@ export const mapWordsDe: typeof mapWords = {
   layer: {
     track: 'Flugweg',
     mission: 'Mission',
-    fence: 'Zaun',
+    fence: 'Geofence',
     rally: 'Rally-Punkte',
     traffic: 'Andere Luftfahrzeuge',
     operator: 'Pilot',
@@ -44,8 +44,8 @@ export const mapWordsDe: typeof mapWords = {
   speed: 'Tempo, m/s',
   height: 'Höhe, m',
   away: {
-    unknown: 'Der Ort des Fluggeräts ist nicht bekannt.',
-    noHome: 'Der Ort des Fluggeräts ist bekannt, der Startplatz nicht.',
+    unknown: 'Die Position des Fluggeräts ist nicht bekannt.',
+    noHome: 'Die Position des Fluggeräts ist bekannt, der Startplatz nicht.',
     atHome: (height) => `Das Fluggerät ist am Startplatz${height}.`,
     from: (distance, direction, height) =>
       `Das Fluggerät ist ${distance} ${direction} vom Startplatz${height}.`,

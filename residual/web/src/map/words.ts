@@ -26,8 +26,8 @@ export const mapWords = {
   clearTrack: 'Clear track',
   ownPlace: 'Show where I am',
   ownPlaceHint: 'Uses the location of this device. It stays in this browser.',
-  ownPlaceInsecure: 'Browsers tell their location only to pages opened by HTTPS (see Access).',
-  ownPlaceDenied: 'This browser does not tell its location. Allow it in the browser’s settings.',
+  ownPlaceInsecure: 'Browsers share their location only with pages opened over HTTPS (see Access).',
+  ownPlaceDenied: 'This browser does not share its location. Allow it in the browser’s settings.',
   ruler: 'Measure',
   rulerHint: 'Tap points on the map.',
   rulerLeg: (distance: string, degrees: string) => `${distance} · ${degrees}°`,
@@ -42,8 +42,8 @@ export const mapWords = {
   speed: 'Speed, m/s',
   height: 'Height, m',
   away: {
-    unknown: 'The vehicle’s place is not known.',
-    noHome: 'The vehicle’s place is known; home is not.',
+    unknown: 'The vehicle’s position is not known.',
+    noHome: 'The vehicle’s position is known, home is not.',
     atHome: (height: string) => `The vehicle is at home${height}.`,
     from: (distance: string, direction: string, height: string) =>
       `The vehicle is ${distance} ${direction} of home${height}.`,

@@ -1,6 +1,6 @@
 import { X } from 'lucide';
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { t } from '../strings.ts';
 import { Button } from './button.tsx';
 
@@ -21,7 +21,8 @@ export function Dialog({
 }): JSX.Element {
   const ref = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  // With what it shows, in the same picture: who touched waits for one.
+  useLayoutEffect(() => {
     const dialog = ref.current;
     if (dialog === null || dialog.open === open) return;
     if (open) dialog.showModal();
@@ -44,7 +45,8 @@ export function Dialog({
         <>
           <header>
             <h2 id={id}>{title}</h2>
-            <Button kind="quiet" icon={X} onClick={onClose} aria-label={t.app.close} />
+            {/* Shut first, which says `close`: what it showed is taken away when nothing of it is drawn any more. */}
+            <Button kind="quiet" icon={X} onClick={() => ref.current?.close()} aria-label={t.app.close} />
           </header>
           {children}
         </>

@@ -14,8 +14,11 @@ export function Sparkline({
   readonly high?: number;
 }): JSX.Element {
   const known = values.filter((value) => value !== null);
-  const least = low ?? Math.min(...known);
-  const room = (high ?? Math.max(...known)) - least || 1;
+  const [lowest, highest] = [low ?? Math.min(...known), high ?? Math.max(...known)];
+  // What does not change runs through the middle.
+  const isFlat = lowest === highest;
+  const least = isFlat ? lowest - 0.5 : lowest;
+  const room = isFlat ? 1 : highest - lowest;
   let pen = 'M';
   const path = values.map((value, at) => {
     if (value === null) {

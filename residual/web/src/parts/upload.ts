@@ -2,6 +2,7 @@ import type { RowId } from '../../../../shared/routes/table.ts';
 import { type Ask, pathOf, Refused, refusalOf } from '../api/client.ts';
 import { credentialHeaders } from '../api/credential.ts';
 import { type Answer, ROW } from '../api/rows.ts';
+import { t } from '../strings.ts';
 
 /**
  * Sends a file to a row; only XMLHttpRequest says how far it is. It may take as long as it moves.
@@ -25,10 +26,8 @@ export async function upload<Id extends RowId>(
   );
   const text = await new Promise<string>((resolve, reject) => {
     request.addEventListener('load', () => resolve(request.responseText));
-    request.addEventListener('error', () =>
-      reject(new Refused(0, 'E_AWAY', 'The node broke the upload off.')),
-    );
-    request.addEventListener('abort', () => reject(new Refused(0, 'E_AWAY', 'The upload was stopped.')));
+    request.addEventListener('error', () => reject(new Refused(0, 'E_AWAY', t.unanswered.uploadBroke)));
+    request.addEventListener('abort', () => reject(new Refused(0, 'E_AWAY', t.unanswered.uploadStopped)));
     ask.signal?.addEventListener('abort', () => request.abort());
     request.send(file);
   });

@@ -18,6 +18,8 @@ const JOIN_MS = 8000;
 const RESTART_MS = 4000;
 const LOOK_MS = 250;
 const BELIEVED_MS = 10_000;
+// Whoever asked for a picture's time asks again within this.
+const ASKED_MS = 1000;
 // Candidates that come together travel together.
 const GATHER_MS = 30;
 
@@ -181,7 +183,7 @@ export async function play(
     }
   });
   addEventListener('pagehide', finish);
-  return { ended, stop: finish, delayMs: () => null, takenAt: captureTimes(video, ended), peer };
+  return { ended, stop: finish, delayMs: () => null, takenAt: captureTimes(video), peer };
 }
 
 /** Bytes that came on any path so far. */
@@ -193,27 +195,36 @@ async function received(peer: RTCPeerConnection): Promise<number> {
   return sum;
 }
 
-/** When the picture that is shown was taken, as the sender's reports tell it to the browser; not every browser says it. */
-function captureTimes(video: HTMLVideoElement, ended: Promise<void>): () => number | null {
+/**
+ * When the picture that is shown was taken, as the sender's reports tell it to the browser; not every browser says it. Only looked at
+ * while somebody asks: the browser does a whole frame's work for each picture that it tells of.
+ */
+function captureTimes(video: HTMLVideoElement): () => number | null {
   let takenAt: number | null = null;
-  let over = false;
-  const next = (): void => {
-    if (over || !('requestVideoFrameCallback' in video)) return;
+  let waiting = false;
+  let askedAt = Number.NEGATIVE_INFINITY;
+  const follow = (): void => {
+    if (waiting || !('requestVideoFrameCallback' in video)) return;
+    waiting = true;
     video.requestVideoFrameCallback((_now, { captureTime }) => {
+      waiting = false;
+      const now = performance.now();
       // Before the first report of the sender it is no time at all.
-      const age = performance.now() - (captureTime ?? Number.NaN);
       takenAt =
-        captureTime !== undefined && Math.abs(age) < BELIEVED_MS
+        captureTime !== undefined && Math.abs(now - captureTime) < BELIEVED_MS
           ? performance.timeOrigin + captureTime
           : null;
-      next();
+      if (now - askedAt < ASKED_MS) follow();
     });
   };
-  next();
-  void ended.then(() => {
-    over = true;
-  });
-  return () => takenAt;
+  return () => {
+    const now = performance.now();
+    // What was known when somebody asked last is of another picture.
+    if (now - askedAt > ASKED_MS) takenAt = null;
+    askedAt = now;
+    follow();
+    return takenAt;
+  };
 }
 
 /** Tells the node our candidates as they are found. */

@@ -30,13 +30,13 @@ export default function Access(): JSX.Element {
     <div class={css['access']}>
       <Tabs
         label={t.access.tabs}
-        tabs={TABS.map((id) => ({ id, name: t.access.view.tab[id], icon: ICONS[id] }))}
+        tabs={TABS.map((id) => ({ id, name: t.access.tab[id], icon: ICONS[id] }))}
         chosen={chosen}
         onChoose={(id) => go('access', id)}
       />
       <div
         role="tabpanel"
-        aria-label={t.access.view.tab[chosen]}
+        aria-label={t.access.tab[chosen]}
         class={chosen === 'overview' ? 'columns' : 'page'}
       >
         {chosen === 'overview' ? <Overview /> : null}

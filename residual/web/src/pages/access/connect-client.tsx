@@ -15,6 +15,7 @@ import { t } from '../../strings.ts';
 import css from './access.module.css';
 import { Minted } from './minted.tsx';
 import { PRESET_ICONS } from './scope-chips.tsx';
+import { TokensOff } from './tokens-off.tsx';
 
 type Token = Answer<'mcp.tokens.post'>;
 
@@ -33,7 +34,14 @@ const DAY_MS = 86_400_000;
 const openedAt = signal<string | null>(null);
 
 /** A button that gives a program its own access: what it may, then what to paste there. Reading alone is chosen at first. */
-export function ConnectClient({ onMinted }: { readonly onMinted: () => void }): JSX.Element {
+export function ConnectClient({
+  off,
+  onMinted,
+}: {
+  /** The node takes no token. */
+  readonly off: boolean;
+  readonly onMinted: () => void;
+}): JSX.Element {
   const isOpen = openedAt.value === location.hash;
   useEffect(
     () => () => {
@@ -51,14 +59,10 @@ export function ConnectClient({ onMinted }: { readonly onMinted: () => void }): 
   return (
     <>
       <Button kind="primary" icon={Bot} onClick={() => (openedAt.value = location.hash)}>
-        {t.access.view.ai.connect}
+        {t.access.ai.connect}
       </Button>
-      <Dialog
-        sheet
-        title={token === null ? t.access.view.ai.connect : text.minted}
-        open={isOpen}
-        onClose={close}
-      >
+      <Dialog sheet title={token === null ? t.access.ai.connect : text.minted} open={isOpen} onClose={close}>
+        {off ? <TokensOff /> : null}
         {token !== null ? (
           <Minted minted={token} />
         ) : closed === null ? (
@@ -107,7 +111,7 @@ function Mint({ onMinted }: { onMinted: (answer: Token) => void }): JSX.Element 
       }}
     >
       <Field label={text.label} hint={text.labelHint}>
-        {(ids) => <input {...ids} name="label" maxLength={64} defaultValue={t.access.view.ai.defaultName} />}
+        {(ids) => <input {...ids} name="label" maxLength={64} defaultValue={t.access.ai.defaultName} />}
       </Field>
       <fieldset class={css['choices']}>
         <legend>{text.may}</legend>
@@ -152,7 +156,7 @@ function Mint({ onMinted }: { onMinted: (answer: Token) => void }): JSX.Element 
           </select>
         )}
       </Field>
-      <Unfold title={t.access.view.ai.more}>
+      <Unfold title={t.access.ai.more}>
         <Field label={text.nodes} hint={text.nodesHint}>
           {(ids) => <input {...ids} name="nodes" />}
         </Field>

@@ -17,16 +17,16 @@ export function Minted({ minted }: { readonly minted: Answer<'mcp.tokens.post'> 
       <Note tone="warn">{text.once}</Note>
       <Copyable label={text.token} text={minted.token} />
       <p class="hint">{text.until(moment(minted.expires_at))}</p>
-      <h3>{t.access.view.ai.snippets}</h3>
+      <h3>{t.access.ai.snippets}</h3>
       <p class="hint">{text.pasteHint}</p>
       {first === undefined ? null : <Line id={first.id} line={first.text} />}
-      <Unfold title={t.access.view.ai.otherClients}>
+      <Unfold title={t.access.ai.otherClients}>
         {others.map(({ id, text: line }) => (
           <Line key={id} id={id} line={line} />
         ))}
       </Unfold>
-      <Unfold title={t.access.view.ai.qr}>
-        <Qr text={minted.token} label={t.access.view.ai.qr} />
+      <Unfold title={t.access.ai.qr}>
+        <Qr text={minted.token} label={t.access.ai.qr} />
       </Unfold>
     </>
   );

@@ -16,7 +16,7 @@ import { SecureSummary } from './secure.tsx';
 const LOOK_MS = 10_000;
 const SHOWN = 6;
 const DONE: readonly string[] = ['done'];
-const text = t.access.view;
+const text = t.access.overview;
 
 /** Who can do what on this node, at one look. */
 export function Overview(): JSX.Element {
@@ -39,12 +39,12 @@ function AiClients(): JSX.Element {
   const live = (data?.tokens ?? []).filter(({ revoked, expired }) => !revoked && !expired);
   const flying = live.filter(({ scopes }) => scopes.includes('flight')).length;
   return (
-    <Card title={text.ai.title} icon={Bot} actions={<More to="programs" name={text.ai.open} />}>
-      <p class={css['figure']}>{live.length === 0 ? text.ai.none : text.ai.count(live.length)}</p>
-      {data?.accept_enabled === false ? <p class="hint">{text.ai.off}</p> : null}
+    <Card title={t.access.ai.title} icon={Bot} actions={<More to="programs" name={t.access.ai.open} />}>
+      <p class={css['figure']}>{live.length === 0 ? t.access.ai.none : t.access.ai.count(live.length)}</p>
+      {data?.accept_enabled === false ? <p class="hint">{t.access.ai.off}</p> : null}
       {flying === 0 ? null : (
         <p>
-          <Badge tone="warn">{text.ai.flies(flying)}</Badge>
+          <Badge tone="warn">{t.access.ai.flies(flying)}</Badge>
         </p>
       )}
       <ul class={css['list']}>
@@ -52,13 +52,13 @@ function AiClients(): JSX.Element {
           <li key={token.token_id}>
             <div>
               <strong>{token.label || token.token_id}</strong>{' '}
-              <small class="hint">{text.ai.until(moment(token.expires_at))}</small>
+              <small class="hint">{t.access.ai.until(moment(token.expires_at))}</small>
               <ScopeChips scopes={token.scopes} />
             </div>
           </li>
         ))}
       </ul>
-      <ConnectClient onMinted={reload} />
+      <ConnectClient off={data?.accept_enabled === false} onMinted={reload} />
     </Card>
   );
 }

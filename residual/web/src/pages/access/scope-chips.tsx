@@ -44,7 +44,7 @@ export function ScopeChips({ scopes }: { readonly scopes: readonly Scope[] }): J
           class={GRAVE.includes(scope) ? css['grave'] : ''}
           title={t.access.tokens.scopes[scope]}
         >
-          <Icon of={ICONS[scope]} /> {t.access.view.scopes[scope]}
+          <Icon of={ICONS[scope]} /> {t.access.rights[scope]}
         </li>
       ))}
     </ul>

@@ -8,7 +8,6 @@ import {
   Badge,
   Button,
   Card,
-  Copyable,
   EmptyState,
   ErrorNote,
   HoldButton,
@@ -21,27 +20,22 @@ import { t } from '../../strings.ts';
 import css from './access.module.css';
 import { ConnectClient } from './connect-client.tsx';
 import { ScopeChips } from './scope-chips.tsx';
+import { TokensOff } from './tokens-off.tsx';
 
 type Token = Answer<'mcp.status.get'>['tokens'][number];
 
 /** Tokens of programs: AI clients above all. */
 export function Tokens(): JSX.Element {
   const { data, error, reload } = useAsk('mcp.status.get');
-  const text = t.access.tokens;
   return (
     <>
       <ErrorNote error={error} onRetry={reload} />
       {data?.problem == null ? null : <Note tone="bad">{data.problem}</Note>}
-      {data?.accept_enabled === false ? (
-        <Note tone="warn">
-          <p>{text.off}</p>
-          <Copyable label={text.offCommand} text="sudo svc mcp enable" />
-        </Note>
-      ) : null}
+      {data?.accept_enabled === false ? <TokensOff /> : null}
       <TokenList
         tokens={data?.tokens ?? null}
         onChange={reload}
-        actions={<ConnectClient onMinted={reload} />}
+        actions={<ConnectClient off={data?.accept_enabled === false} onMinted={reload} />}
       />
     </>
   );
@@ -71,9 +65,7 @@ function TokenList({
     <Card title={text.list} icon={Bot} wide actions={actions}>
       <p class="hint">{text.hint}</p>
       <ErrorNote error={act.error} />
-      {live.length === 0 && tokens !== null ? (
-        <EmptyState icon={BotOff} text={t.access.view.ai.none} />
-      ) : null}
+      {live.length === 0 && tokens !== null ? <EmptyState icon={BotOff} text={t.access.ai.none} /> : null}
       <ul class={css['list']}>
         {live.map((token) => (
           <li key={token.token_id}>
@@ -98,7 +90,7 @@ function TokenList({
         ))}
       </ul>
       {gone.length === 0 ? null : (
-        <Unfold title={`${t.access.view.ai.gone} (${gone.length})`} icon={BotOff}>
+        <Unfold title={`${t.access.ai.gone} (${gone.length})`} icon={BotOff}>
           <ul class={css['list']}>
             {gone.map((token) => (
               <li key={token.token_id}>

@@ -1,8 +1,66 @@
-import { accessViewWordsDe } from './view-words.de.ts';
 import type { accessWords } from './words.ts';
 
 /** The German words of words.ts. */
 export const accessWordsDe: typeof accessWords = {
+  tabs: 'Bereiche des Zugangs',
+  tab: {
+    overview: 'Übersicht',
+    people: 'Personen',
+    programs: 'Programme',
+    connection: 'Verbindung',
+    fleet: 'Flotte',
+    audit: 'Protokoll',
+  },
+  overview: {
+    people: {
+      title: 'Personen',
+      count: (signedIn) => (signedIn === 1 ? '1 Person angemeldet' : `${signedIn} Personen angemeldet`),
+      pin: 'Eine PIN ist gesetzt.',
+      noPin: 'Keine PIN gesetzt: Anmelden geht nur mit dem Kopplungsschlüssel.',
+      open: 'PIN und Sitzungen',
+    },
+    pairing: {
+      paired: 'Nur der Kopplungsschlüssel gibt alle Rechte.',
+      unpaired: 'Jeder am Hotspot, an USB oder an diesem Rechner kann ihn benutzen.',
+      open: 'Kopplung',
+    },
+    secure: {
+      title: 'Verbindung',
+      open: 'Zertifikat und HTTPS',
+    },
+    fleet: { open: 'Flotte' },
+    audit: {
+      title: 'Letzte Ereignisse',
+      open: 'Vollständiges Protokoll',
+      none: 'Zuletzt wurde nichts geändert oder abgelehnt.',
+      outcomes: { done: 'erledigt', refused: 'abgelehnt', unknown: 'unbekannt' },
+    },
+  },
+  ai: {
+    title: 'KI-Programme',
+    none: 'Kein Programm hat Zugang.',
+    count: (live) => (live === 1 ? '1 Programm hat Zugang' : `${live} Programme haben Zugang`),
+    off: 'Token sind auf diesem Knoten abgeschaltet.',
+    flies: (count) => (count === 1 ? 'Eines davon darf fliegen.' : `${count} davon dürfen fliegen.`),
+    connect: 'KI-Programm verbinden',
+    open: 'Alle Programme',
+    until: (when) => `bis ${when}`,
+    gone: 'Widerrufen und abgelaufen',
+    qr: 'Der Token als QR-Code',
+    defaultName: 'KI-Programm',
+    more: 'Weitere Optionen',
+    snippets: 'Programm einrichten',
+    otherClients: 'Andere Programme',
+    ends: 'gültig bis',
+  },
+  rights: {
+    read: 'Ansehen',
+    safe_write: 'Aufnehmen',
+    admin: 'Einstellen',
+    flight: 'Fliegen',
+    destructive: 'Löschen',
+    secret_read: 'Geheimnisse lesen',
+  },
   fleet: {
     title: 'Flotte',
     none: 'Gehört zu keiner Flotte.',
@@ -22,8 +80,6 @@ export const accessWordsDe: typeof accessWords = {
     codeHint: 'svc1-…, vom Hub, für einen Knoten',
     enrol: 'Der Flotte beitreten',
   },
-  tabs: 'Bereiche des Zugangs',
-  view: accessViewWordsDe,
   pin: {
     title: 'PIN',
     isSet: 'gesetzt',
@@ -66,7 +122,7 @@ export const accessWordsDe: typeof accessWords = {
     unpair: 'Entkoppeln (halten)',
     unpairHint:
       'Widerruft Schlüssel, alle Token, Sitzungen und die PIN. Danach kann ihn jeder in der Nähe koppeln.',
-    cannotUnpair: 'Entkoppeln ist hier nicht erlaubt.',
+    cannotUnpair: 'Mit dieser Anmeldung ist Entkoppeln nicht erlaubt.',
   },
   secure: {
     title: 'Sichere Verbindung',
@@ -139,7 +195,7 @@ export const accessWordsDe: typeof accessWords = {
       safe_write: 'aufnehmen, Fotos machen, Bildgröße wählen',
       admin: 'Einstellungen ändern, Dienste neu starten',
       flight: 'dem Fluggerät befehlen',
-      destructive: 'löschen, neu starten, den Schutz des scharfen Fluggeräts übergehen',
+      destructive: 'löschen, neu starten, auch bei scharfem Fluggerät handeln',
       secret_read: 'Geheimnisse lesen (mit read)',
     },
     life: 'Gültig für',

@@ -1,7 +1,65 @@
-import { accessViewWords } from './view-words.ts';
-
 /** Words of the page access. */
 export const accessWords = {
+  tabs: 'Access sections',
+  tab: {
+    overview: 'Overview',
+    people: 'People',
+    programs: 'Programs',
+    connection: 'Connection',
+    fleet: 'Fleet',
+    audit: 'Audit log',
+  },
+  overview: {
+    people: {
+      title: 'People',
+      count: (signedIn: number) => (signedIn === 1 ? '1 person signed in' : `${signedIn} people signed in`),
+      pin: 'A PIN is set.',
+      noPin: 'No PIN is set: people sign in with the pairing key.',
+      open: 'PIN and sessions',
+    },
+    pairing: {
+      paired: 'Only the pairing key gives every right.',
+      unpaired: 'Anyone on the hotspot, USB or this machine can use it.',
+      open: 'Pairing',
+    },
+    secure: {
+      title: 'Connection',
+      open: 'Certificate and HTTPS',
+    },
+    fleet: { open: 'Fleet' },
+    audit: {
+      title: 'Recent activity',
+      open: 'Full audit log',
+      none: 'Nothing was changed or refused recently.',
+      outcomes: { done: 'done', refused: 'refused', unknown: 'unknown' },
+    },
+  },
+  ai: {
+    title: 'AI clients',
+    none: 'No program has access.',
+    count: (live: number) => (live === 1 ? '1 program has access' : `${live} programs have access`),
+    off: 'Tokens are switched off on this node.',
+    flies: (count: number) =>
+      count === 1 ? 'One of them may fly the vehicle.' : `${count} of them may fly the vehicle.`,
+    connect: 'Connect an AI client',
+    open: 'All programs',
+    until: (when: string) => `until ${when}`,
+    gone: 'Revoked and expired',
+    qr: 'The token as a QR code',
+    defaultName: 'AI client',
+    more: 'More options',
+    snippets: 'Set up the client',
+    otherClients: 'Other clients',
+    ends: 'valid until',
+  },
+  rights: {
+    read: 'View',
+    safe_write: 'Record',
+    admin: 'Configure',
+    flight: 'Fly',
+    destructive: 'Delete',
+    secret_read: 'Read secrets',
+  },
   fleet: {
     title: 'Fleet',
     none: 'Not part of a fleet.',
@@ -21,8 +79,6 @@ export const accessWords = {
     codeHint: 'svc1-…, from the hub, for one node',
     enrol: 'Join the fleet',
   },
-  tabs: 'Access sections',
-  view: accessViewWords,
   pin: {
     title: 'PIN',
     isSet: 'set',
@@ -64,7 +120,7 @@ export const accessWords = {
     claim: 'Pair',
     unpair: 'Unpair (hold)',
     unpairHint: 'Revokes the key, all tokens, sessions and the PIN. Anyone nearby can then pair it.',
-    cannotUnpair: 'You cannot unpair it.',
+    cannotUnpair: 'What you signed in with does not allow unpairing.',
   },
   secure: {
     title: 'Secure connection',
@@ -122,7 +178,7 @@ export const accessWords = {
     offCommand: 'Command on the node',
     mint: 'New token',
     label: 'Name',
-    labelHint: 'For you to recognise it, for example “laptop”.',
+    labelHint: 'To recognise it by, for example “laptop”.',
     may: 'Access',
     presets: {
       look: 'View only',
@@ -137,7 +193,7 @@ export const accessWords = {
       safe_write: 'record, take snapshots, set the picture size',
       admin: 'change settings, restart services',
       flight: 'command the vehicle',
-      destructive: 'delete, reboot, override the armed guard',
+      destructive: 'delete, reboot, act despite the armed check',
       secret_read: 'read secrets (with read)',
     },
     life: 'Valid for',

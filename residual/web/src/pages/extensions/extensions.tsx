@@ -16,7 +16,7 @@ import { type Detailed, type Installed, toneOf } from './status.ts';
 
 const LOOK_MS = 5000;
 const SHOWN = 4;
-const text = t.extensions.view;
+const text = t.extensions;
 
 /** What other people's software runs on the node: seen, installed, allowed, switched and removed here. */
 export default function Extensions(): JSX.Element {
@@ -113,7 +113,7 @@ function ExtensionCard({
         </ul>
       )}
       <span class={css['way']}>
-        {text.settings} <Icon of={ChevronRight} />
+        {text.open} <Icon of={ChevronRight} />
       </span>
     </a>
   );

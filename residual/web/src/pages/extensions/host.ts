@@ -3,7 +3,7 @@ import { memberOf, recordOf } from '../../../../../shared/member.ts';
 import { mayReadAny, mayReadPart } from '../../../../../shared/plugins/telemetry-part.ts';
 import { call, Refused, send } from '../../api/client.ts';
 import { newest } from '../../api/telemetry.ts';
-import { theme } from '../../parts/theme.ts';
+import { shownTheme } from '../../parts/theme.ts';
 import { say } from '../../parts/toast.tsx';
 import { t } from '../../strings.ts';
 import { METHODS } from './frame-requests.ts';
@@ -72,7 +72,7 @@ export class Host {
     const about = {
       ...this.#about,
       grants: this.#grants.value,
-      theme: shownTheme(),
+      theme: frameTheme(),
       locale: navigator.language,
     };
     this.#entrypoint = path;
@@ -89,8 +89,7 @@ export class Host {
               this.#tellOlder(`telemetry.${topic}`, value);
       }),
       effect(() => {
-        void theme.value;
-        this.#tell('theme', shownTheme());
+        this.#tell('theme', frameTheme());
         if (this.#isOlder) this.#tellOlder('theme.changed', themeColours());
       }),
     );
@@ -278,10 +277,9 @@ async function styleOf(id: string, script: string): Promise<string> {
   return answer === null ? '' : (await answer.text()).slice(0, MAX_STYLE_CHARS);
 }
 
-function shownTheme(): 'light' | 'dark' {
-  const isDark =
-    theme.value === 'auto' ? matchMedia('(prefers-color-scheme: dark)').matches : theme.value === 'dark';
-  return isDark ? 'dark' : 'light';
+/** Frames know two: in sunlight it is the light one. */
+function frameTheme(): 'light' | 'dark' {
+  return shownTheme.value === 'dark' ? 'dark' : 'light';
 }
 
 /** By the names of the other host: this page's colours, as they are now. */

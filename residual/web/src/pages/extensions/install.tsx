@@ -15,7 +15,7 @@ import css from './extensions.module.css';
 import { permissionIcon } from './permission-icon.ts';
 import { type Installed, toneOfRisk } from './status.ts';
 
-const text = t.extensions.view;
+const text = t.extensions;
 
 type Parsed = Answer<'plugins.parse.post'>;
 

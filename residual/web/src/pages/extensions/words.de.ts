@@ -1,9 +1,7 @@
-import { extensionsViewWordsDe } from './view-words.de.ts';
 import type { extensionsWords } from './words.ts';
 
 /** The German words of words.ts. */
 export const extensionsWordsDe: typeof extensionsWords = {
-  view: extensionsViewWordsDe,
   installed: 'Installierte Erweiterungen',
   none: 'Keine Erweiterungen installiert.',
   all: 'Alle Erweiterungen',
@@ -74,4 +72,21 @@ export const extensionsWordsDe: typeof extensionsWords = {
     invalid: 'Unbekannte Anfrage.',
     tooLarge: 'Die Seite ist zu groß, um gezeigt zu werden.',
   },
+  by: (author) => `von ${author}`,
+  add: 'Erweiterung installieren',
+  emptyHint:
+    'Erweiterungen bringen Seiten, Werkzeuge und Dienste auf diesen Knoten. Jede sagt vorher, was sie darf.',
+  mayNothing: 'Hat keine Rechte.',
+  may: 'Die Erweiterung darf',
+  moreGrants: (count) => (count === 1 ? 'und 1 weiteres' : `und ${count} weitere`),
+  steps: ['Auswählen', 'Rechte', 'Installiert'],
+  step: (at, of, name) => `Schritt ${at} von ${of}: ${name}`,
+  from: 'Woher',
+  sources: { file: 'Datei', url: 'Webadresse' },
+  url: 'Adresse des Archivs',
+  urlHint: 'Der Knoten lädt es herunter und installiert es ausgeschaltet. Danach die Rechte wählen.',
+  sha: 'SHA-256 des Archivs',
+  shaHint: '64 hexadezimale Ziffern, vom Herausgeber.',
+  download: 'Laden und installieren',
+  open: 'Öffnen',
 };

@@ -1,8 +1,5 @@
-import { extensionsViewWords } from './view-words.ts';
-
 /** Words of the page extensions. */
 export const extensionsWords = {
-  view: extensionsViewWords,
   installed: 'Installed extensions',
   none: 'No extensions installed.',
   all: 'All extensions',
@@ -73,4 +70,21 @@ export const extensionsWords = {
     invalid: 'Unknown request.',
     tooLarge: 'Its page is too large to show.',
   },
+  by: (author: string) => `by ${author}`,
+  add: 'Install an extension',
+  emptyHint:
+    'Extensions add pages, tools and services to this node. Each says what it may do before it runs.',
+  mayNothing: 'It has no permissions.',
+  may: 'It may',
+  moreGrants: (count: number) => (count === 1 ? 'and 1 more' : `and ${count} more`),
+  steps: ['Choose', 'What it may do', 'Installed'],
+  step: (at: number, of: number, name: string) => `Step ${at} of ${of}: ${name}`,
+  from: 'From',
+  sources: { file: 'File', url: 'Web address' },
+  url: 'Address of the archive',
+  urlHint: 'The node downloads it and installs it switched off. Then you choose what it may do.',
+  sha: 'SHA-256 of the archive',
+  shaHint: '64 hexadecimal digits, from its publisher.',
+  download: 'Download and install',
+  open: 'Open',
 };

@@ -52,7 +52,7 @@ const HOLD_MS = 1000;
 
 /** One that is held: then the vehicle acts. @param keyed its key of the keyboard is held down */
 export function DockHold({
-  commands: { give, whyNot, running, row },
+  commands: { give, whyNot, running, ready, row },
   icon,
   word,
   name,
@@ -72,10 +72,11 @@ export function DockHold({
   const why = closed === null ? whyNot(order.cmd) : t.denied[closed];
   const off = why !== null || (running !== null && !ALWAYS.has(order.cmd));
   const done = useRef(false);
-  const { held, begin, stop, onKeyDown } = useHold(off, holdMs, () => {
+  const act = (): void => {
     done.current = true;
     give(name, order);
-  });
+  };
+  const { held, begin, stop, onKeyDown } = useHold(off, holdMs, act, ready);
   return (
     <button
       type="button"

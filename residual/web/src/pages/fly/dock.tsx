@@ -37,15 +37,7 @@ export function Dock({
   return (
     <div ref={row} class={css['dock']} role="group" aria-label={t.fly.actions}>
       {!flies.value ? null : isFlying ? (
-        <DockHold
-          key="land"
-          commands={commands}
-          icon={PlaneLanding}
-          word={t.fly.land}
-          name={t.fly.land}
-          order={{ cmd: 'land' }}
-          keyed={key === 'land'}
-        />
+        <Told key="land" what="land" commands={commands} keyed={key === 'land'} />
       ) : (
         <DockButton
           key="up"
@@ -65,34 +57,15 @@ export function Dock({
           onPress={() => onOpen('takeoff')}
         />
       ) : isFlying ? (
-        <DockHold
-          key="rtl"
-          commands={commands}
-          icon={House}
-          word={t.fly.rtl}
-          name={t.fly.rtl}
-          order={{ cmd: 'rtl' }}
-          keyed={key === 'rtl'}
-        />
+        <Told key="rtl" what="rtl" commands={commands} keyed={key === 'rtl'} />
       ) : (
-        <DockHold
-          key="disarm"
-          commands={commands}
-          icon={PowerOff}
-          word={t.fly.disarm}
-          name={t.fly.disarm}
-          order={{ cmd: 'disarm' }}
-        />
+        <Told key="disarm" what="disarm" commands={commands} />
       )}
-      <DockHold
+      <Told
         key="stop"
+        what="stop"
         kind={isFlying ? 'primary' : 'plain'}
         commands={commands}
-        icon={Hand}
-        word={t.fly.stopWord}
-        name={t.fly.stop}
-        order={{ cmd: 'stop' }}
-        holdMs={STOP_HOLD_MS}
         keyed={key === 'stop'}
       />
       <DockButton icon={SlidersHorizontal} word={t.fly.modeWord} onPress={() => onOpen('mode')} />
@@ -133,25 +106,34 @@ export function DockAgain({ commands }: { readonly commands: Commands }): JSX.El
   if (phase.value === 'disarmed') return null;
   return (
     <div class={css['again']} role="group" aria-label={t.fly.actions}>
-      {flies.value ? (
-        <DockHold
-          commands={commands}
-          icon={PlaneLanding}
-          word={t.fly.land}
-          name={t.fly.land}
-          order={{ cmd: 'land' }}
-        />
-      ) : null}
-      <DockHold commands={commands} icon={House} word={t.fly.rtl} name={t.fly.rtl} order={{ cmd: 'rtl' }} />
-      <DockHold
-        kind="primary"
-        commands={commands}
-        icon={Hand}
-        word={t.fly.stopWord}
-        name={t.fly.stop}
-        order={{ cmd: 'stop' }}
-        holdMs={STOP_HOLD_MS}
-      />
+      {flies.value ? <Told what="land" commands={commands} /> : null}
+      <Told what="rtl" commands={commands} />
+      <Told what="stop" kind="primary" commands={commands} />
     </div>
+  );
+}
+
+const ICONS = { land: PlaneLanding, rtl: House, stop: Hand, disarm: PowerOff } as const;
+
+/** One of the commands that are held. */
+function Told({
+  what,
+  ...rest
+}: {
+  readonly what: keyof typeof ICONS;
+  readonly commands: Commands;
+  readonly kind?: 'plain' | 'primary';
+  readonly keyed?: boolean;
+}): JSX.Element {
+  const isStop = what === 'stop';
+  return (
+    <DockHold
+      {...rest}
+      icon={ICONS[what]}
+      word={isStop ? t.fly.stopWord : t.fly[what]}
+      name={t.fly[what]}
+      order={{ cmd: what }}
+      {...(isStop ? { holdMs: STOP_HOLD_MS } : {})}
+    />
   );
 }

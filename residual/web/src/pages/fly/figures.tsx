@@ -54,6 +54,11 @@ const read = {
       fresh('velocity', ({ velocity }) => velocity.airspeed),
       1,
     ),
+  wind: () =>
+    shown(
+      fresh('wind', ({ wind }) => wind?.speed),
+      1,
+    ),
   sea: () => shown(fresh('position', ({ position }) => position.alt_msl)),
   current: () =>
     shown(
@@ -177,17 +182,24 @@ const progress = steady(() => {
   const { current, total, state } = fresh('mission', (body) => body.mission) ?? {};
   if (typeof current !== 'number' || !total || (state !== 'active' && state !== 'paused')) return null;
   const first = firstItem.value ?? 0;
-  return { at: Math.max(0, current - first), of: total - 1, state } as const;
+  // By the vehicle's own numbers, as on the map, in its messages and in the plan.
+  return {
+    at: current,
+    last: first + total - 1,
+    flown: Math.max(0, current - first),
+    of: total,
+    state,
+  } as const;
 });
 
 /** How far the mission has come; nothing while none is flown. */
 export function MissionProgress(): JSX.Element | null {
   const now = progress.value;
-  if (now === null || now.of < 1) return null;
+  if (now === null || now.of < 2) return null;
   return (
     <div class={css['mission']}>
-      <span>{t.fly.missionProgress(now.at, now.of, now.state === 'paused')}</span>
-      <progress max={now.of} value={Math.min(now.of, now.at)} aria-label={t.fly.missionTitle} />
+      <span>{t.fly.missionProgress(now.at, now.last, now.state === 'paused')}</span>
+      <progress max={now.of} value={Math.min(now.of, now.flown)} aria-label={t.fly.missionTitle} />
     </div>
   );
 }
@@ -197,14 +209,25 @@ const wayHome = steady(() => {
   return place === null || home.value === null ? null : number(bearing(place, home.value));
 });
 
+const windFrom = steady(() => {
+  const from = fresh('wind', ({ wind }) => wind?.direction);
+  return from === null ? null : number(from);
+});
+
 /** Everything else, on demand. */
 export function AllFigures(): JSX.Element {
   const way = wayHome.value;
+  const from = windFrom.value;
   return (
     <dl class="stats">
       <Detail label={t.fly.heading} read={read.heading} group="position" />
       <Detail label={t.fly.home} read={read.home} unit={way === null ? 'm' : `m ${t.fly.homeWay(way)}`} />
       <Detail label={t.fly.air} read={read.air} unit="m/s" />
+      <Detail
+        label={t.fly.wind}
+        read={read.wind}
+        unit={from === null ? 'm/s' : `m/s ${t.fly.windFrom(from)}`}
+      />
       <Detail label={t.fly.heightSea} read={read.sea} unit="m" />
       <Detail label={t.fly.current} read={read.current} unit="A" />
       <Detail label={t.fly.mission} read={read.mission} />

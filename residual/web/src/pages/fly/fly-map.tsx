@@ -48,11 +48,10 @@ export function FlyMap({
     const place = lastPlace.peek();
     if (place !== null && view.peek() === null) view.value = { ...place, zoom: START_ZOOM };
   }, [hasPlace, view.value === null]);
-  const edges = useRef(insets);
-  edges.current = insets;
+  // Another one with other insets, which wakes the map.
   const drive = useCallback(
-    (shown: Projection, now: number): View | null => followed(shown, now, edges.current),
-    [],
+    (shown: Projection, now: number): View | null => followed(shown, now, insets),
+    [insets.top, insets.right, insets.bottom, insets.left],
   );
   const zones = zonesOf(lists.fence);
   const fit = (): void => {

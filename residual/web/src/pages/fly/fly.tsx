@@ -15,7 +15,7 @@ import { Notices, OutcomeNote } from './notices.tsx';
 import { OtherCameras } from './other-cameras.tsx';
 import { Picture } from './picture.tsx';
 import { PictureTools, Recording } from './picture-tools.tsx';
-import type { SheetName } from './sheet-name.ts';
+import { type SheetName, takeSheet } from './sheet-name.ts';
 import { Sheets } from './sheets.tsx';
 import { useKeys } from './shortcuts.ts';
 import { Sticks } from './sticks/sticks.tsx';
@@ -40,7 +40,7 @@ export default function Fly(): JSX.Element {
   const commandsAt = useRef<HTMLDivElement>(null);
   const insetAt = useRef<HTMLDivElement>(null);
   const [camera, setCamera] = useState<string | null>(null);
-  const [sheet, setSheet] = useState<SheetName | null>(null);
+  const [sheet, setSheet] = useState<SheetName | null>(takeSheet);
   const otherPilot = useOtherPilot();
   const commands = useCommands(otherPilot);
   const view = usePicture();

@@ -11,15 +11,24 @@ export function compass(heading: number): string {
   return POINTS[Math.round(heading / 45) % 8] ?? '';
 }
 
+/** To a tenth of a degree: less is not seen, and sensors are never quite still. */
+const seen = (degrees: number): number => Math.round(degrees * 10) / 10;
+
+const attitude = steady(() =>
+  fresh('attitude', ({ attitude: { roll, pitch } }) =>
+    typeof roll === 'number' && typeof pitch === 'number'
+      ? { roll: seen(roll * DEGREE), pitch: seen(pitch * DEGREE) }
+      : null,
+  ),
+);
+const turned = steady(() => {
+  const heading = fresh('position', ({ position }) => position.heading);
+  return heading === null ? null : seen(heading);
+});
+
 /** Attitude and heading, as an aircraft's own instrument shows them. */
 export function Horizon(): JSX.Element {
-  const attitude = fresh('attitude', ({ attitude: { roll, pitch } }) =>
-    typeof roll === 'number' && typeof pitch === 'number'
-      ? { roll: roll * DEGREE, pitch: pitch * DEGREE }
-      : null,
-  );
-  const heading = fresh('position', ({ position }) => position.heading);
-  return <HorizonDial class={css['horizon']} attitude={attitude} heading={heading} />;
+  return <HorizonDial class={css['horizon']} attitude={attitude.value} heading={turned.value} />;
 }
 
 /** Degrees that the tape shows, and how wide one is. */

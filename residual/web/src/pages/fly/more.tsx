@@ -25,9 +25,7 @@ import css from './dock.module.css';
 import { FineControl } from './fine-control.tsx';
 import { target } from './map/state.ts';
 import type { SheetName } from './sheet-name.ts';
-import { flies, phase } from './vehicle-state.ts';
-
-const hasMission = steady(() => (newest.value?.mission?.total ?? 0) > 0);
+import { flies, hasMission, phase } from './vehicle-state.ts';
 
 /** What is told less often, or must not lie near a thumb. */
 export function More({
@@ -68,13 +66,20 @@ export function More({
       </div>
       <h3 class={css['heading']}>{t.fly.missionTitle}</h3>
       <div class={css['grid']}>
-        <HeldOrder
-          {...each}
-          icon={Route}
-          name={t.fly.missionStart}
-          order={{ cmd: 'missionStart' }}
-          why={noMission}
-        />
+        {now === 'disarmed' ? (
+          // By itself it would change the mode, and the vehicle would not arm in that.
+          <Button icon={Route} why={noMission} aria-haspopup="dialog" onClick={() => onOpen('mission')}>
+            {t.fly.missionStart}
+          </Button>
+        ) : (
+          <HeldOrder
+            {...each}
+            icon={Route}
+            name={t.fly.missionStart}
+            order={{ cmd: 'missionStart' }}
+            why={noMission}
+          />
+        )}
         <HeldOrder
           {...each}
           icon={Pause}
@@ -155,7 +160,9 @@ function NextItem({
       icon={SkipForward}
       name={t.fly.skipItem}
       order={{ cmd: 'missionSetCurrent', args: [seq ?? 0] }}
-      why={why ?? (seq === null ? t.fly.why.noMission : null)}
+      why={
+        why ?? (seq === null ? (phase.value === 'disarmed' ? t.fly.why.disarmed : t.fly.why.noMission) : null)
+      }
     />
   );
 }

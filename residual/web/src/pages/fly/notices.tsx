@@ -1,8 +1,8 @@
-import { Check, MapPin, OctagonAlert, ShieldAlert, TriangleAlert, X } from 'lucide';
-import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { ArrowRight, Check, MapPin, OctagonAlert, ShieldAlert, TriangleAlert, X } from 'lucide';
+import type { ComponentChildren, JSX, Ref } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { steady } from '../../api/steady.ts';
-import { armed, fresh, newest } from '../../api/telemetry.ts';
+import { armed, fresh, lastArmed, newest, type Telemetry } from '../../api/telemetry.ts';
 import { hrefOf } from '../../app/route.ts';
 import { GoFar, GoThere } from '../../commands/go-there.tsx';
 import type { Commands } from '../../commands/orders.ts';
@@ -11,6 +11,8 @@ import { Button, HoldButton, Icon, Unfold } from '../../parts/parts.tsx';
 import { useAct } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { claim } from '../ground/pilot-in-command.ts';
+import { adviceFor } from '../vehicle/overview/advice.ts';
+import { sectionHref } from '../vehicle/section.ts';
 import { forgetOutcome, readiness } from './commands.ts';
 import { foreseen, useForeseen } from './foreseen.ts';
 import { target } from './map/state.ts';
@@ -46,14 +48,17 @@ function Notice({
   icon,
   title,
   children,
+  box = null,
 }: {
-  readonly tone: 'bad' | 'warn' | '';
+  /** `low`: at the lower end of the column. */
+  readonly tone: 'bad' | 'warn' | 'going' | 'going low' | '';
   readonly icon: typeof TriangleAlert;
   readonly title: ComponentChildren;
   readonly children?: ComponentChildren;
+  readonly box?: Ref<HTMLElement>;
 }): JSX.Element {
   return (
-    <section class={`${css['notice']} ${tone}`}>
+    <section ref={box} class={`${css['notice']} ${tone}`}>
       <h2>
         <Icon of={icon} />
         <span>{title}</span>
@@ -93,7 +98,7 @@ function LinkLost(): JSX.Element | null {
               </ul>
             )}
           </>
-        ) : newest.value?.armed === false ? (
+        ) : lastArmed.value === false ? (
           <p>{t.fly.linkLostGround}</p>
         ) : null}
       </Notice>
@@ -143,19 +148,35 @@ const checks = steady(() => {
   };
 });
 
+const reasons = steady(() =>
+  armed.value === false ? fresh('heartbeat', ({ prearm }) => prearm?.reasons) : null,
+);
+
 /** What speaks against arming, and by one tap what takes it away; a vehicle that is not armed does not move by it. */
 function Readiness({ commands }: { readonly commands: Commands }): JSX.Element | null {
   const ready = readiness.value;
   if (ready === null || ready.canArm !== false) return null;
   const { fix, estimate, home, battery } = checks.value;
   const text = t.fly.checks;
+  const said = reasons.value ?? [];
   return (
     <Notice tone="warn" icon={ShieldAlert} title={t.fly.notReady}>
       <ul>
-        {ready.reasons.map((reason) => (
-          <li key={reason}>{reason}</li>
+        {said.map((reason) => (
+          <Reason key={reason.text} {...reason} />
         ))}
       </ul>
+      {said.every(({ source }) => source === 'sys_status') && commands.offers('runPrearmChecks') ? (
+        // Of itself it tells its reasons only now and then.
+        <Button
+          row="command.post"
+          busy={commands.running !== null}
+          why={commands.whyNot('runPrearmChecks')}
+          onClick={() => commands.give(t.fly.askWhy, { cmd: 'runPrearmChecks' })}
+        >
+          {t.fly.askWhy}
+        </Button>
+      ) : null}
       {ready.help.length === 0 ? null : (
         <div class="row">
           {ready.help.map(({ cmd, args }) => (
@@ -195,6 +216,30 @@ function Readiness({ commands }: { readonly commands: Commands }): JSX.Element |
   );
 }
 
+/** In the vehicle’s words, what to do about it, and the way to where that is done. */
+function Reason({ text, source, help }: NonNullable<Telemetry['prearm']>['reasons'][number]): JSX.Element {
+  if (help !== null && help !== undefined) return <li>{`${text}. ${help.text}`}</li>;
+  const { words, section, param } = adviceFor(text, source);
+  const { fix, look } = t.vehicle.overview;
+  const way =
+    param !== null
+      ? { href: hrefOf('vehicle', 'parameters', param), name: param }
+      : section !== null
+        ? { href: sectionHref(...section), name: fix[section[1]] ?? look }
+        : null;
+  return (
+    <li>
+      <strong>{text}</strong>
+      <p>{words}</p>
+      {way === null ? null : (
+        <a class="button plain" href={way.href}>
+          {way.name} <Icon of={ArrowRight} />
+        </a>
+      )}
+    </li>
+  );
+}
+
 /** What its Remote ID transmitter says against a flight that the vehicle itself would begin all the same. */
 const remoteId = steady(
   () =>
@@ -221,12 +266,14 @@ const height = steady(() => {
   return now === null ? null : Math.round(now);
 });
 
-/** Where it is to go, once a place was tapped on the map or is to be typed in. */
+/** Where it is to go, once a place was tapped on the map or is to be typed in; beside that place, and not over it. */
 function Going({ commands }: { readonly commands: Commands }): JSX.Element | null {
   const far = commands.outcome?.far;
+  const card = useRef<HTMLElement>(null);
+  const isLow = useBeside(card);
   if (target.value === null && far === undefined) return null;
   return (
-    <Notice tone="" icon={MapPin} title={t.fly.goto}>
+    <Notice tone={isLow ? 'going low' : 'going'} icon={MapPin} title={t.fly.goto} box={card}>
       <Button
         kind="quiet"
         icon={X}
@@ -250,6 +297,31 @@ function Going({ commands }: { readonly commands: Commands }): JSX.Element | nul
       {far === undefined ? null : <GoFar commands={commands} order={far} />}
     </Notice>
   );
+}
+
+/** What is drawn round a target, and its words below it, px. */
+const ROUND_TARGET = 40;
+
+/** Whether a card stands at the lower end of its column: it changes ends when another place is chosen that lies under it. */
+function useBeside(card: { readonly current: HTMLElement | null }): boolean {
+  const [isLow, setLow] = useState(false);
+  const { lat, lon } = target.value ?? {};
+  useEffect(() => {
+    const over = card.current?.getBoundingClientRect();
+    const list = card.current?.parentElement?.getBoundingClientRect();
+    const column = card.current?.parentElement?.parentElement?.getBoundingClientRect();
+    const mark = document.querySelector('.marker.target')?.getBoundingClientRect();
+    // Who types sees the place come, and would lose the field.
+    if (!over || !list || !column || !mark || card.current?.contains(document.activeElement) === true) return;
+    if (mark.right + ROUND_TARGET < over.left || mark.left - ROUND_TARGET > over.right) return;
+    const middle = mark.top + mark.height / 2;
+    const below = middle - (list.top + over.height);
+    const above = column.bottom - over.height - middle;
+    // Where it stands is well enough.
+    if ((isLow ? above : below) > ROUND_TARGET) return;
+    setLow(above > below);
+  }, [lat, lon]);
+  return isLow;
 }
 
 const OUTCOME_MS = 8000;

@@ -6,6 +6,7 @@ import { t } from '../../strings.ts';
 import css from './dock.module.css';
 import { DockAgain } from './dock.tsx';
 import { AllFigures, Traffic } from './figures.tsx';
+import { FlyMission } from './fly-mission.tsx';
 import { KeysSheet } from './keys-sheet.tsx';
 import { MessageList } from './messages.tsx';
 import { ModeList } from './mode-list.tsx';
@@ -41,6 +42,9 @@ export function Sheets({
             <ArmSlide commands={commands} onGiven={onClose} />
           </div>
         )}
+      </FlightSheet>
+      <FlightSheet title={t.fly.missionTitle} name="mission" {...{ shown, commands, onClose }}>
+        <FlyMission commands={commands} arms={phase.value === 'disarmed'} onGiven={onClose} />
       </FlightSheet>
       <FlightSheet title={t.fly.mode} name="mode" {...{ shown, commands, onClose }}>
         <ModeList commands={commands} onGiven={onClose} />

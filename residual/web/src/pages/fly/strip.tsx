@@ -5,6 +5,7 @@ import {
   Gauge,
   type IconNode,
   MessageSquare,
+  OctagonAlert,
   Plane,
   PlaneLanding,
   PlaneTakeoff,
@@ -13,7 +14,6 @@ import {
   ShieldAlert,
   Signal,
   SignalLow,
-  SignalZero,
   Video,
   VideoOff,
 } from 'lucide';
@@ -129,7 +129,14 @@ const link = steady(() => {
   } as const;
 });
 const gps = steady(() => fresh('gps', (body) => body.gps));
-const ekf = steady(() => fresh('ekf', (body) => body.ekf?.ok));
+/** Bits 3 and 4 of the flags of either firmware: a horizontal position. */
+const POSITION = 8 | 16;
+/** An estimator that has no position yet is not ill: every vehicle begins so. */
+const ekf = steady(() => {
+  const { ok, flags } = fresh('ekf', (body) => body.ekf) ?? {};
+  if (ok !== false) return null;
+  return inAir.value !== true && typeof flags === 'number' && (flags & POSITION) === 0 ? 'waits' : 'bad';
+});
 const fence = steady(() => fresh('fence', (body) => body.fence?.breached));
 const threat = steady(() => fresh('collision', (body) => body.collision));
 const landed = steady(() => fresh('landed_state', (body) => body.landed_state));
@@ -144,7 +151,7 @@ function VehicleChips(): JSX.Element | null {
   return (
     <>
       <Chip
-        icon={heard.tone === 'bad' ? SignalZero : heard.tone === 'warn' ? SignalLow : Signal}
+        icon={heard.tone === 'bad' ? OctagonAlert : heard.tone === 'warn' ? SignalLow : Signal}
         tone={heard.tone}
         says={words}
         always={heard.tone === 'bad'}
@@ -175,11 +182,16 @@ function VehicleChips(): JSX.Element | null {
           {t.fly.ready}
         </Chip>
       ) : null}
-      {ekf.value === false ? (
-        <Chip icon={Compass} tone="bad" says={t.fly.ekf.bad} always>
-          {t.fly.ekf.bad}
+      {ekf.value === null ? null : (
+        <Chip
+          icon={Compass}
+          tone={ekf.value === 'bad' ? 'bad' : 'warn'}
+          says={ekf.value === 'bad' ? t.fly.ekf.bad : t.fly.ekf.waitsHint}
+          always
+        >
+          {t.fly.ekf[ekf.value]}
         </Chip>
-      ) : null}
+      )}
       {fence.value === true ? (
         <Chip icon={ShieldAlert} tone="bad" says={t.fly.fenceBreached} always>
           {t.fly.fenceBreached}

@@ -21,6 +21,10 @@ export function useInsets(
     const look = (): void => {
       const whole = box.getBoundingClientRect();
       const [top, bottom, side, inset] = parts.map(({ current }) => current?.getBoundingClientRect());
+      const under = Math.round(
+        whole.bottom - Math.min(bottom?.top ?? whole.bottom, isSide ? Infinity : (side?.top ?? Infinity)),
+      );
+      const atRight = isSide && side !== undefined ? Math.round(whole.right - side.left) : 0;
       const next: Insets = {
         // In a wide window the chips are not above what stands at the right.
         top: Math.round(
@@ -30,14 +34,13 @@ export function useInsets(
             hasInset ? (inset?.bottom ?? 0) : 0,
           ) - whole.top,
         ),
-        right: isSide && side !== undefined ? Math.round(whole.right - side.left) : 0,
-        bottom: Math.round(
-          whole.bottom - Math.min(bottom?.top ?? whole.bottom, isSide ? Infinity : (side?.top ?? Infinity)),
-        ),
-        left: 0,
+        right: atRight,
+        // A phone held sideways has room beside the instruments, and none above them.
+        bottom: isSide ? 0 : under,
+        left: isSide ? Math.round((bottom?.right ?? whole.left) - whole.left) : 0,
       };
       setInsets((now) => (JSON.stringify(now) === JSON.stringify(next) ? now : next));
-      document.documentElement.style.setProperty('--fly-dock', `${next.bottom}px`);
+      document.documentElement.style.setProperty('--fly-dock', `${under}px`);
       document.documentElement.style.setProperty('--fly-right', `${next.right}px`);
     };
     const observer = new ResizeObserver(look);

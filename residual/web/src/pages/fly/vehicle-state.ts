@@ -2,7 +2,8 @@ import { computed } from '@preact/signals';
 import { type Family, familyOf } from '../../../../../shared/flight/modes.ts';
 import { isPlace } from '../../../../../shared/mission/commands.ts';
 import type { Answer } from '../../api/rows.ts';
-import { age, armed, fresh, newest } from '../../api/telemetry.ts';
+import { steady } from '../../api/steady.ts';
+import { age, armed, fresh, lastArmed, newest } from '../../api/telemetry.ts';
 import type { Place } from '../../map/projection.ts';
 
 /** What several parts of the page read of the vehicle. */
@@ -12,8 +13,8 @@ export function placeOf({ lat, lon }: { lat?: number | null; lon?: number | null
 }
 
 /** Where it was last, however long ago. */
-export const lastPlace = computed(() => placeOf(newest.value?.position));
-export const home = computed(() => placeOf(newest.value?.home));
+export const lastPlace = steady(() => placeOf(newest.value?.position));
+export const home = steady(() => placeOf(newest.value?.home));
 
 /** Null: not known, or without a mode table. */
 export const family = computed<Family | null>(() => {
@@ -32,19 +33,23 @@ export const inAir = computed<boolean | null>(() => {
   return state === null ? null : state !== 'on_ground';
 });
 
+export const hasMission = computed<boolean>(() => (newest.value?.mission?.total ?? 0) > 0);
+
 /** There is a vehicle, and it is not heard. */
 export const isSilent = computed(() => armed.value === 'unknown');
 
 /**
- * What can be told to it now. `armed`: its motors are on, and it stands on the ground. One that is not heard is what it was last; one
- * that does not say whether it flies is taken to fly.
+ * What can be told to it now. `armed`: its motors are on, and it stands on the ground. One that is not heard is what it was last, and
+ * one that was silent when the page was opened flies if it flew; one that does not say whether it flies is taken to fly.
  */
 export type Phase = 'disarmed' | 'armed' | 'flight';
 export const phase = computed<Phase>(() => {
-  const body = newest.value;
-  const isArmed = isSilent.value ? body?.armed === true : armed.value === true;
+  const last = newest.value?.landed_state ?? null;
+  const isArmed = isSilent.value
+    ? (lastArmed.value ?? (last !== null && last !== 'on_ground'))
+    : armed.value === true;
   if (!isArmed) return 'disarmed';
-  const isLanded = isSilent.value ? body?.landed_state === 'on_ground' : inAir.value === false;
+  const isLanded = isSilent.value ? last === 'on_ground' : inAir.value === false;
   return isLanded ? 'armed' : 'flight';
 });
 

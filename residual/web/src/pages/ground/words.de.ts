@@ -13,8 +13,8 @@ export const groundWordsDe: typeof groundWords = {
     never: 'Noch keine Antwort',
     choose: 'Auswählen',
     chooseOne: (name) => `Auswählen: ${name}`,
-    open: 'Ihre Seite öffnen',
-    openOne: (name) => `Ihre Seite öffnen: ${name}`,
+    open: 'Seite der Drohne öffnen',
+    openOne: (name) => `Seite der Drohne öffnen: ${name}`,
   },
   pilot: {
     title: 'Verantwortlicher Pilot',
@@ -61,7 +61,7 @@ export const groundWordsDe: typeof groundWords = {
   },
   reset: {
     title: 'Auf Werkszustand zurücksetzen',
-    open: 'Zurück zum Anfang',
+    open: 'Ganz von vorn beginnen',
     hint: 'Löscht Kopplung, PIN, Token, gebundene Drohnen und Einstellungen.',
     type: (id) => `Die Geräte-ID eingeben: ${id}`,
     typeFirst: 'Zuerst die Geräte-ID eingeben.',

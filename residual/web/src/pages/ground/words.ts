@@ -59,7 +59,7 @@ export const groundWords = {
   },
   reset: {
     title: 'Factory reset',
-    open: 'Start again from scratch',
+    open: 'Start from scratch',
     hint: 'Erases pairing, PIN, tokens, bound drones and settings.',
     type: (id: string) => `Type the device ID: ${id}`,
     typeFirst: 'Type the device ID first.',

@@ -29,7 +29,7 @@ const FULL: Readonly<Record<string, { readonly what: string; readonly todo: stri
   disk: { what: 'The disk is nearly full.', todo: 'Delete recordings that you no longer need.' },
   temperature: {
     what: 'The board is too hot.',
-    todo: 'Give it air or shade. It slows itself down if it gets hotter.',
+    todo: 'Give it air or shade. It runs slower until it has cooled down.',
   },
 };
 
@@ -226,8 +226,8 @@ export const nodeWords = {
       source: 'Map source',
       place: 'Centre',
       placeHint: 'Latitude, longitude in degrees.',
-      wrong: 'Enter latitude and longitude, such as 47.37690, 8.54170.',
-      here: 'Where the vehicle is',
+      wrong: 'Enter latitude and longitude, for example 47.37690, 8.54170.',
+      here: 'At the vehicle',
       noVehicle: 'The vehicle has no position.',
       radius: 'Radius, km',
       detail: 'Detail',

@@ -4,7 +4,7 @@ const CORNERS: Readonly<Record<string, string>> = {
   survey: 'Die Ecken der Fläche antippen.',
   corridor: 'Die Punkte der Linie antippen.',
   structure: 'Die Ecken des Bauwerks antippen.',
-  fence: 'Die Ecken des Zauns antippen.',
+  fence: 'Die Ecken des Geofence antippen.',
 };
 
 /** The same in German. */
@@ -18,8 +18,8 @@ export const patternWordsDe: typeof patternWords = {
     corridor: 'Korridor',
     orbit: 'Umkreisung',
     structure: 'Bauwerk',
-    fence: 'Zaun: Vieleck',
-    circle: 'Zaun: Kreis',
+    fence: 'Geofence: Vieleck',
+    circle: 'Geofence: Kreis',
     rally: 'Rally-Punkt',
   },
   tapOne: {
@@ -51,7 +51,7 @@ export const patternWordsDe: typeof patternWords = {
     imageWidth: 'Bildbreite (px)',
     imageHeight: 'Bildhöhe (px)',
     minInterval: 'Kürzester Abstand (s)',
-    portrait: 'Kamera um 90° gedreht',
+    portrait: 'Kamera hochkant (um 90° gedreht)',
     height: 'Höhe (m)',
     away: 'Abstand (m)',
     resolution: 'Auflösung (cm/px)',
@@ -69,8 +69,8 @@ export const patternWordsDe: typeof patternWords = {
     aboveSea: 'dem Meer',
     aboveTerrain: 'dem Gelände',
     entry: 'An anderer Ecke beginnen',
-    crosshatch: 'Noch einmal quer fliegen',
-    alternate: 'Erst jede zweite Bahn (weite Kurven)',
+    crosshatch: 'Noch einmal um 90° gedreht fliegen',
+    alternate: 'Erst jede zweite Bahn (weitere Kurven)',
     photosInTurns: 'Auch in Kurven fotografieren',
     hover: 'Für jedes Foto anhalten',
     width: 'Breite (m)',
@@ -120,7 +120,7 @@ export const patternWordsDe: typeof patternWords = {
     label: 'Akku',
     percent: (percent) => `${percent} %`,
     noCapacity: 'Das Fluggerät nennt keine Akkukapazität.',
-    noDraw: 'Unbekannt, bis ein Flug aufgezeichnet ist.',
+    noDraw: 'Der Akkuverbrauch ist unbekannt, bis ein Flug aufgezeichnet ist.',
     from: (amperes, flights) =>
       flights === 1
         ? `Bei ${amperes} A wie im letzten Flug`
@@ -129,25 +129,30 @@ export const patternWordsDe: typeof patternWords = {
   noSpeed: 'Die Parameter des Fluggeräts sind nicht geladen, sein Tempo ist unbekannt.',
   speedFrom: (speed) => `Bei ${speed} m/s, dem Tempo des Fluggeräts; ohne Kurven und Sprünge.`,
   checksTitle: (count) =>
-    count === 0 ? 'Keine Einwände' : count === 1 ? 'Ein Punkt zu prüfen' : `${count} Punkte zu prüfen`,
-  checksNone: 'Nichts spricht gegen diesen Plan, soweit die Seite es weiß.',
+    count === 0
+      ? 'Keine Probleme gefunden'
+      : count === 1
+        ? 'Ein Punkt zu prüfen'
+        : `${count} Punkte zu prüfen`,
+  checksNone:
+    'Geprüft: Start und Landung, Zaun, Höhe, Entfernung, Gelände, Akku und Fotoabstände, soweit bekannt.',
   goTo: 'Zum Punkt',
   check: {
     fence: (item, count) =>
       count === 1
-        ? `Der Weg zu Punkt ${item} verlässt den Zaun.`
-        : `Der Weg zu Punkt ${item} verlässt den Zaun, ${count - 1} weitere ebenso.`,
+        ? `Der Weg zu Punkt ${item} verlässt den Geofence.`
+        : `Der Weg zu Punkt ${item} verlässt den Geofence, ${count - 1} weitere ebenso.`,
     height: (item, metres, most) =>
-      `Punkt ${item} liegt ${metres} m hoch. Der Zaun des Fluggeräts endet bei ${most} m.`,
-    far: (item, metres) => `Der erste Ort, Punkt ${item}, ist ${metres} m vom Startplatz entfernt.`,
+      `Punkt ${item} liegt ${metres} m hoch. Der Geofence des Fluggeräts endet bei ${most} m.`,
+    far: (item, metres) => `Der erste Punkt mit Position, ${item}, ist ${metres} m vom Startplatz entfernt.`,
     fenceFar: (item, metres, most) =>
-      `Punkt ${item} ist ${metres} m vom Startplatz entfernt. Der Zaun des Fluggeräts endet bei ${most} m.`,
+      `Punkt ${item} ist ${metres} m vom Startplatz entfernt. Der Geofence des Fluggeräts endet bei ${most} m.`,
     low: (item, metres) => `Punkt ${item} liegt nur ${metres} m über dem Startplatz.`,
-    terrain: (item, metres) => `Auf dem Weg zu Punkt ${item} bleiben nur ${metres} m bis zum Boden.`,
+    terrain: (item, metres) => `Nur ${metres} m über dem Boden auf dem Weg zu Punkt ${item}.`,
     noTerrain: (item) =>
-      `Punkt ${item} zählt seine Höhe vom Gelände, das dieses Fluggerät nicht kennt (TERRAIN_ENABLE ist 0).`,
+      `Die Höhe von Punkt ${item} gilt über dem Gelände, das dieses Fluggerät nicht kennt (TERRAIN_ENABLE ist 0).`,
     battery: (item, minutes, most) =>
-      `Von Punkt ${item} käme es nach ${minutes} min heim. Der Akku reicht mit 20 % Reserve ${most} min.`,
+      `Von Punkt ${item} wäre es nach ${minutes} min zurück. Der Akku reicht mit 20 % Reserve ${most} min.`,
     shutter: (item, seconds, least) =>
       `Ab Punkt ${item} ist alle ${seconds} s ein Foto fällig. Die Kamera braucht ${least} s.`,
   },
@@ -159,7 +164,7 @@ export const patternWordsDe: typeof patternWords = {
     files: 'Dateien',
   },
   import: {
-    title: (name) => `Inhalt von ${name} verwenden`,
+    title: (name) => `Aus ${name} übernehmen`,
     as: (name) => `${name} verwenden als`,
     unnamed: (n) => `Form ${n}`,
     kinds: { polygon: 'Vieleck', line: 'Linie', point: 'Punkt' },
@@ -167,8 +172,8 @@ export const patternWordsDe: typeof patternWords = {
     uses: {
       survey: 'Vermessung',
       structure: 'Bauwerk',
-      inside: 'Zaun: innen bleiben',
-      outside: 'Zaun: außen bleiben',
+      inside: 'Geofence: innen bleiben',
+      outside: 'Geofence: außen bleiben',
       corridor: 'Korridor',
       waypoints: 'Wegpunkte',
       rally: 'Rally-Punkt',
@@ -176,20 +181,20 @@ export const patternWordsDe: typeof patternWords = {
     },
     add: 'Dem Plan hinzufügen',
     points: (count) => `${count} Punkte als`,
-    holes: 'Löcher werden nur bei Zäunen zu Zäunen, außerhalb derer geblieben wird.',
+    holes: 'Löcher bleiben nur erhalten, wo die Form ein Geofence wird.',
     dropped: (count) =>
-      count === 1 ? 'Eine Form ohne Ort wurde ausgelassen.' : `${count} Formen wurden ausgelassen.`,
+      count === 1 ? 'Eine Form ohne Koordinaten wurde ausgelassen.' : `${count} Formen wurden ausgelassen.`,
     failed: (name) => `${name} ist nicht verwendbar: Die Seiten kreuzen sich, oder die Form ist zu groß.`,
     none: 'In dieser Datei ist kein Punkt, keine Linie und kein Vieleck.',
-    noKml: 'Das ist keine KML-Datei: Ihr XML ist fehlerhaft.',
+    noKml: 'Das ist keine KML-Datei: das XML ist fehlerhaft.',
     noKmz: 'Das ist kein KMZ-Archiv, oder es enthält kein KML-Dokument.',
-    noGeoJson: 'Das ist keine GeoJSON-Datei: Ihr JSON ist fehlerhaft.',
+    noGeoJson: 'Das ist keine GeoJSON-Datei: das JSON ist fehlerhaft.',
     bounds: {
       size: 'Diese Datei ist zu groß: höchstens 8 MB, auch entpackt.',
       depth: 'Diese Datei ist zu tief verschachtelt, um sie sicher zu lesen.',
       nodes: 'Diese Datei hat zu viele Elemente, um sie sicher zu lesen.',
       unclosed: 'Das ist keine KML-Datei: Ein Element ist nicht geschlossen.',
-      doctype: 'Diese Datei erklärt einen Dokumenttyp, der nicht gelesen wird: Er könnte endlos wachsen.',
+      doctype: 'Diese Datei erklärt einen Dokumenttyp und wird nicht gelesen: Sie könnte grenzenlos wachsen.',
     },
   },
 };

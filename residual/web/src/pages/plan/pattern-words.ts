@@ -54,7 +54,7 @@ export const patternWords = {
     imageWidth: 'Image width (px)',
     imageHeight: 'Image height (px)',
     minInterval: 'Shortest interval (s)',
-    portrait: 'Camera turned by 90°',
+    portrait: 'Portrait camera (turned by 90°)',
     height: 'Height (m)',
     away: 'Distance (m)',
     resolution: 'Resolution (cm/px)',
@@ -72,15 +72,15 @@ export const patternWords = {
     aboveSea: 'the sea',
     aboveTerrain: 'the terrain',
     entry: 'Start at another corner',
-    crosshatch: 'Fly it once more, across',
-    alternate: 'Every second line first (wide turns)',
-    photosInTurns: 'Photos in turns, too',
+    crosshatch: 'Fly again at 90°',
+    alternate: 'Every other line first (wider turns)',
+    photosInTurns: 'Photos in turns',
     hover: 'Stop for each photo',
     width: 'Width (m)',
     top: 'Top (m)',
     bottom: 'Lowest photo (m)',
     entrance: 'Height of approach (m)',
-    fromTop: 'Begin at the top',
+    fromTop: 'Start at the top',
     pitch: 'Camera tilt (°)',
     radius: 'Radius (m)',
     lookHeight: 'Look at height (m)',
@@ -98,7 +98,7 @@ export const patternWords = {
   cornerOf: (n: number, all: number) => `Corner ${n} of ${all}`,
   removeCorner: 'Delete corner',
   nextCorner: 'Choose a corner',
-  dissolve: 'Turn into single items',
+  dissolve: 'Split into single items',
   duplicate: 'Duplicate',
   wrong: {
     figures: (name: string) => `${name}: this value is out of range.`,
@@ -124,7 +124,7 @@ export const patternWords = {
     label: 'Battery',
     percent: (percent: string) => `${percent} %`,
     noCapacity: 'The vehicle does not say its battery capacity.',
-    noDraw: 'Unknown until a flight has been logged.',
+    noDraw: 'Battery use is unknown until a flight has been logged.',
     from: (amperes: string, flights: number) =>
       flights === 1
         ? `At ${amperes} A, as in the last flight`
@@ -133,26 +133,27 @@ export const patternWords = {
   noSpeed: 'The vehicle’s parameters are not loaded, so its speed is unknown.',
   speedFrom: (speed: string) => `At ${speed} m/s, the vehicle’s own speed; turns and jumps are not counted.`,
   checksTitle: (count: number) =>
-    count === 0 ? 'No objections' : count === 1 ? 'One thing to check' : `${count} things to check`,
-  checksNone: 'Nothing speaks against this plan, as far as the page can tell.',
+    count === 0 ? 'No problems found' : count === 1 ? 'One thing to check' : `${count} things to check`,
+  checksNone:
+    'Checked: take-off and landing, fence, height, distance, terrain, battery and photo intervals, as far as they are known.',
   goTo: 'Go to item',
   check: {
     fence: (item: number, count: number) =>
       count === 1
-        ? `The way to item ${item} leaves the fence.`
-        : `The way to item ${item} leaves the fence, and ${count - 1} more do.`,
+        ? `The path to item ${item} leaves the fence.`
+        : `The path to item ${item} leaves the fence, and ${count - 1} more do.`,
     height: (item: number, metres: string, most: string) =>
       `Item ${item} is ${metres} m high. The vehicle’s fence ends at ${most} m.`,
-    far: (item: number, metres: string) => `The first place, item ${item}, is ${metres} m from home.`,
+    far: (item: number, metres: string) => `The first point, item ${item}, is ${metres} m from home.`,
     fenceFar: (item: number, metres: string, most: string) =>
       `Item ${item} is ${metres} m from home. The vehicle’s fence ends at ${most} m.`,
     low: (item: number, metres: string) => `Item ${item} is only ${metres} m above home.`,
     terrain: (item: number, metres: string) =>
-      `On the way to item ${item} only ${metres} m are left to the ground.`,
+      `Only ${metres} m above the ground on the way to item ${item}.`,
     noTerrain: (item: number) =>
-      `Item ${item} counts its height from the terrain, which this vehicle does not know (TERRAIN_ENABLE is 0).`,
+      `Item ${item} is set above the terrain, which this vehicle does not know (TERRAIN_ENABLE is 0).`,
     battery: (item: number, minutes: string, most: string) =>
-      `From item ${item} it would come home after ${minutes} min. The battery lasts ${most} min with a reserve of 20 %.`,
+      `From item ${item} it would be home after ${minutes} min. The battery lasts ${most} min with 20 % in reserve.`,
     shutter: (item: number, seconds: string, least: string) =>
       `From item ${item} a photo is due every ${seconds} s. The camera needs ${least} s.`,
   },
@@ -164,7 +165,7 @@ export const patternWords = {
     files: 'Files',
   },
   import: {
-    title: (name: string) => `Use what is in ${name}`,
+    title: (name: string) => `Import from ${name}`,
     as: (name: string) => `Use ${name} as`,
     unnamed: (n: number) => `Shape ${n}`,
     kinds: { polygon: 'polygon', line: 'line', point: 'point' },
@@ -181,9 +182,9 @@ export const patternWords = {
     },
     add: 'Add to the plan',
     points: (count: number) => `${count} points as`,
-    holes: 'Holes become fences to stay outside of only where the shape is a fence.',
+    holes: 'Holes are kept only where the shape becomes a fence.',
     dropped: (count: number) =>
-      count === 1 ? 'One shape without a place was left out.' : `${count} shapes were left out.`,
+      count === 1 ? 'One shape without coordinates was left out.' : `${count} shapes were left out.`,
     failed: (name: string) => `${name} could not be used: its sides cross, or it is too large.`,
     none: 'There is no point, line or polygon in this file.',
     noKml: 'This is not a KML file: its XML is broken.',
@@ -193,8 +194,8 @@ export const patternWords = {
       size: 'This file is too large: 8 MB at most, also when unpacked.',
       depth: 'This file nests too deeply to be read safely.',
       nodes: 'This file has too many elements to be read safely.',
-      unclosed: 'This is no KML file: an element in it is not closed.',
-      doctype: 'This file declares a document type, which is not read: it could grow without end.',
+      unclosed: 'This is not a KML file: one of its elements is not closed.',
+      doctype: 'This file declares a document type and is not read: it could expand without limit.',
     },
   },
 };

@@ -1,12 +1,32 @@
-import { Upload } from 'lucide';
+import { Navigation, Upload } from 'lucide';
 import type { JSX } from 'preact';
+import { may } from '../../api/node.ts';
+import { armed } from '../../api/telemetry.ts';
+import { go } from '../../app/route.ts';
 import { Button, Dialog, ErrorNote, Note, Progress } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
+import { askForSheet } from '../fly/sheet-name.ts';
 import css from './plan.module.css';
 import { PUT, type Sketch } from './sketch.ts';
 import type { Transfer } from './use-transfer.ts';
 
+/** What comes next: to send the plan, or to fly what the vehicle has. */
 export function UploadButton({ sketch, transfer }: { sketch: Sketch; transfer: Transfer }): JSX.Element {
+  const isThere =
+    transfer.known && sketch.pending.value.length === 0 && sketch.lists.value.mission.length > 0;
+  if (isThere && armed.value === false && may('command.post'))
+    return (
+      <Button
+        kind="primary"
+        icon={Navigation}
+        onClick={() => {
+          askForSheet('mission');
+          go('fly');
+        }}
+      >
+        {t.plan.fly}
+      </Button>
+    );
   return (
     <Button
       kind="primary"

@@ -4,14 +4,14 @@ import type { planWords } from './words.ts';
 /** The German words of words.ts. */
 export const planWordsDe: typeof planWords = {
   ...patternWordsDe,
-  parts: { mission: 'Mission', fence: 'Zaun', rally: 'Rally-Punkte' },
+  parts: { mission: 'Mission', fence: 'Geofence', rally: 'Rally-Punkte' },
   partsLabel: 'Bereiche des Plans',
   map: 'Karte des Plans. Die Liste enthält alles darauf.',
   list: (part) => `${part}: Punkte`,
   noItems: {
     mission: 'Noch keine Mission. Ein Werkzeug nehmen und auf die Karte tippen, oder eine Datei öffnen.',
-    fence: 'Kein Zaun. Ein Vieleck oder einen Kreis zeichnen, in dem oder außerhalb dessen geflogen wird.',
-    rally: 'Keine Rally-Punkte. Orte hinzufügen, zu denen statt zum Startplatz zurückgekehrt wird.',
+    fence: 'Kein Geofence. Ein Vieleck oder einen Kreis zeichnen, um innerhalb oder außerhalb zu bleiben.',
+    rally: 'Keine Rally-Punkte. Punkte hinzufügen, zu denen statt zum Startplatz zurückgekehrt wird.',
   },
   number: 'Nr.',
   item: 'Punkt',
@@ -78,6 +78,7 @@ export const planWordsDe: typeof planWords = {
   readAgain: 'Vom Fluggerät lesen',
   discard: 'Änderungen verwerfen',
   upload: 'Hochladen',
+  fly: 'Fliegen',
   uploadAnyway: 'Hochladen',
   uploading: (part) => `Wird gesendet: ${part}`,
   sameAsVehicle: 'Wie auf dem Fluggerät.',

@@ -150,7 +150,7 @@ function Question({
         <h2>{t.setup.step[id].title}</h2>
         <p>{t.setup.step[id].why}</p>
       </div>
-      <Restarts />
+      {RESTARTED.has(id) ? <Restarts /> : null}
       {TOLD.has(id) && state === 'needs_action' ? <Note>{detail}</Note> : null}
       <Body step={step} reload={reload} complete={complete} />
       <ErrorNote error={error} />
@@ -174,6 +174,9 @@ function Question({
 
 /** Of these the node sees by itself whether they are done, and there is nothing to send. */
 const SEEN: ReadonlySet<StepId> = new Set(['fc', 'camera', 'radio', 'network', 'pairing']);
+
+/** Here it counts what must restart: the radio binds only when it runs, and the end has the rest. Between them it would be in the way. */
+const RESTARTED: ReadonlySet<StepId> = new Set(['radio', 'finish']);
 
 /** Of these it says what it sees, as the question alone would not. */
 const TOLD: ReadonlySet<StepId> = new Set(['camera', 'radio', 'network']);

@@ -27,7 +27,7 @@ export const setupWordsDe: typeof setupWords = {
     profile: {
       name: 'Profil',
       title: 'Drohne oder Bodenstation?',
-      why: 'Wozu dieser Rechner gehört.',
+      why: 'Wovon dieser Rechner ein Teil ist.',
     },
     pin: {
       name: 'PIN',
@@ -63,7 +63,7 @@ export const setupWordsDe: typeof setupWords = {
     finish: {
       name: 'Abschluss',
       title: 'Alles bereit',
-      why: 'Das funktioniert jetzt. Eine Zeile antippen, um sie zu ändern.',
+      why: 'Das ist bereit. Zum Ändern eine Zeile antippen.',
     },
   },
   name: {
@@ -133,7 +133,7 @@ export const setupWordsDe: typeof setupWords = {
     secretHint: 'Der Schlüssel wird einmal benutzt und nicht gespeichert.',
     bind: 'Binden',
     bound: (id) => `Mit ${id} gebunden. Die Fingerabdrücke beider Seiten vergleichen.`,
-    droneTitle: 'Die Drohne ist jetzt gekoppelt. Ihren Schlüssel sichern, er wird nur einmal gezeigt.',
+    droneTitle: 'Die Drohne ist jetzt gekoppelt. Den Schlüssel sichern, er wird nur einmal gezeigt.',
     droneKey: 'Kopplungsschlüssel der Drohne',
   },
   network: {
@@ -145,7 +145,7 @@ export const setupWordsDe: typeof setupWords = {
     heard: (percent, security) => `${percent === null ? '' : `${percent} % · `}${security}`,
     joined: 'verbunden',
     passphrase: (ssid) => `Passwort von ${ssid}`,
-    passphraseHint: 'Leer: gespeichertes oder offenes Netz.',
+    passphraseHint: 'Bei gespeichertem oder offenem Netz leer lassen.',
     losesHotspot:
       'Über den Hotspot kann diese Seite dabei verloren gehen: Der Knoten ist dann im neuen Netz zu finden.',
     join: 'Verbinden',
@@ -154,11 +154,11 @@ export const setupWordsDe: typeof setupWords = {
     hotspot: 'Hotspot',
     hotspotOn: (ssid, address) => `An: ${ssid}, Adresse ${address}.`,
     hotspotForSetup: (ssid) =>
-      `${ssid} dient der Einrichtung und endet mit ihr, wenn er offen ist. Ein Passwort behält ihn.`,
+      `${ssid} ist offen und endet deshalb mit der Einrichtung. Mit Passwort bleibt er an.`,
     hotspotOff: 'Aus.',
     ssid: 'Name des Hotspots',
     hotspotPassphrase: 'Passwort',
-    hotspotHint: '8 bis 63 Zeichen. Leer: unverändert.',
+    hotspotHint: '8 bis 63 Zeichen. Leer lassen, um es zu behalten.',
     start: 'Hotspot einschalten',
     stop: 'Hotspot ausschalten',
   },
@@ -171,11 +171,11 @@ export const setupWordsDe: typeof setupWords = {
     is: 'Dieser Knoten ist gekoppelt.',
     user: 'Eigener Name',
     someone: 'Pilot',
-    userHint: 'Wird als der festgehalten, der den Knoten gekoppelt hat.',
+    userHint: 'Wird als der Name dessen gespeichert, der den Knoten gekoppelt hat.',
     code: 'Kopplungscode',
     codeHint: 'Sechs Zeichen; auf dem Knoten zeigen ihn `npm start` und GET /api/pairing/code.',
     claim: 'Koppeln',
-    once: 'Das ist der Kopplungsschlüssel. Er wird nur einmal gezeigt und gibt volle Gewalt über den Knoten.',
+    once: 'Das ist der Kopplungsschlüssel. Er wird nur einmal gezeigt und gibt volle Kontrolle über den Knoten.',
     key: 'Kopplungsschlüssel',
     qr: 'Kopplungsschlüssel als QR-Code',
     stored: 'Schlüssel gesichert',

@@ -42,7 +42,7 @@ export function Failsafes({
       {found.length === 0 ? (
         <EmptyState icon={Settings2} text={t.vehicle.setup.noFailsafes} />
       ) : (
-        <p class="hint">{t.vehicle.view.setup.failsafesHint}</p>
+        <p class="hint">{t.vehicle.setup.failsafesHint}</p>
       )}
       <ul class={css['tiles']}>
         {found.map((each) => (
@@ -52,7 +52,7 @@ export function Failsafes({
             <a
               class="button plain"
               href={hrefOf('vehicle', 'parameters', each.param)}
-              aria-label={t.vehicle.view.setup.change(each.param)}
+              aria-label={t.vehicle.setup.change(each.param)}
             >
               {each.param}
             </a>

@@ -45,7 +45,7 @@ export default function Vehicle(): JSX.Element {
       <Tabs
         label={t.app.page.vehicle}
         tabs={[
-          ...IDS.map((id) => ({ id, name: t.vehicle.view.tabs[id], icon: TABS[id].icon })),
+          ...IDS.map((id) => ({ id, name: t.vehicle.tabs[id], icon: TABS[id].icon })),
           ...panels.map(({ tab, title }) => ({ id: tab, name: title, icon: Puzzle })),
         ]}
         chosen={panel?.tab ?? chosen}

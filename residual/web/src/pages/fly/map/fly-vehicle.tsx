@@ -1,7 +1,8 @@
-import { useComputed } from '@preact/signals';
+import { effect, useComputed } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { track } from '../../../api/flight.ts';
+import { type TrackPoint, track } from '../../../api/flight.ts';
+import { steady } from '../../../api/steady.ts';
 import { fresh, newest } from '../../../api/telemetry.ts';
 import { choices, isShown } from '../../../map/choices.ts';
 import { useFrames } from '../../../map/context.ts';
@@ -11,7 +12,7 @@ import { type Scale, TrackLayer } from '../../../map/track-layer.tsx';
 import { number } from '../../../parts/format.ts';
 import { t } from '../../../strings.ts';
 import css from './map.module.css';
-import { glide } from './state.ts';
+import { following, glide, told } from './state.ts';
 
 /** The vehicle, and the way that it came. */
 
@@ -20,46 +21,65 @@ export function FlyVehicle(): JSX.Element {
   // Of a telemetry that comes ten times a second nothing is rendered but what has changed.
   const craft = useComputed(() => craftOf(newest.value?.mav_type)).value;
   const isOld = useComputed(() => fresh('position', ({ position }) => position.lat) === null).value;
-  useEffect(() => newest.subscribe(() => frames.wake()), []);
+  // What moves the map while the vehicle stands still, too.
+  useEffect(
+    () =>
+      effect(() => {
+        void [told.value, following.value, choices.value];
+        frames.wake();
+      }),
+    [],
+  );
   return <LiveVehicle glide={glide} craft={craft} old={isOld} />;
 }
 
 /** Steps in which the scale grows, so that the track is not drawn anew with each point. */
 const ROUND = { speed: 5, height: 20 } as const;
 
-function scaleOf(values: readonly (number | null)[], round: number): Scale {
-  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const value of values) {
+type Coloured = keyof typeof ROUND;
+
+let looked: {
+  readonly by: Coloured | null;
+  readonly points: readonly TrackPoint[];
+  readonly least: number;
+  readonly most: number;
+} = { by: null, points: [], least: Number.POSITIVE_INFINITY, most: Number.NEGATIVE_INFINITY };
+
+/** Looks at what was added alone: a track has thousands of points, and grows ten times a second. */
+function scaleOf(points: readonly TrackPoint[], by: Coloured): Scale {
+  const last = looked.points.length - 1;
+  const goesOn = looked.by === by && last >= 0 && points[last] === looked.points[last];
+  let { least, most } = goesOn ? looked : { least: Number.POSITIVE_INFINITY, most: Number.NEGATIVE_INFINITY };
+  for (let at = goesOn ? last + 1 : 0; at < points.length; at++) {
+    const value = points[at]?.[by] ?? null;
     if (value === null) continue;
     least = Math.min(least, value);
     most = Math.max(most, value);
   }
+  looked = { by, points, least, most };
+  const round = ROUND[by];
   if (least > most) return { least: 0, most: round };
   const from = Math.floor(least / round) * round;
   return { least: from, most: Math.max(from + round, Math.ceil(most / round) * round) };
 }
 
-export function FlyTrack(): JSX.Element | null {
-  const coloured = coloursOfTrack();
-  if (!isShown('track')) return null;
-  return (
-    <TrackLayer points={track.value} values={coloured?.values ?? null} scale={coloured?.scale ?? null} />
-  );
-}
-
-function coloursOfTrack(): { readonly values: readonly (number | null)[]; readonly scale: Scale } | null {
+const scale = steady(() => {
   const by = choices.value.track;
-  if (by === 'plain') return null;
-  const values = track.value.map((point) => point[by]);
-  return { values, scale: scaleOf(values, ROUND[by]) };
+  return by === 'plain' ? null : scaleOf(track.value, by);
+});
+
+export function FlyTrack(): JSX.Element | null {
+  const by = choices.value.track;
+  if (!isShown('track')) return null;
+  return <TrackLayer points={track.value} by={by === 'plain' ? null : by} scale={scale.value} />;
 }
 
 /** What the colours of the track mean. */
 export function TrackLegend(): JSX.Element | null {
   const by = choices.value.track;
-  const coloured = coloursOfTrack();
-  if (by === 'plain' || coloured === null || !isShown('track') || track.value.length < 2) return null;
-  const { least, most } = coloured.scale;
+  const isThere = useComputed(() => track.value.length >= 2).value;
+  if (by === 'plain' || scale.value === null || !isShown('track') || !isThere) return null;
+  const { least, most } = scale.value;
   return (
     <div class={css['legend']}>
       <span>{t.map[by]}</span>

@@ -1,3 +1,4 @@
+import { useComputed } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import { call, Refused } from '../../../api/client.ts';
 import { may } from '../../../api/node.ts';
@@ -21,7 +22,7 @@ const AGAIN_MS = 2000;
 /** The lists that the vehicle holds, one after the other: it can send but one. Again when it says that it holds another number. */
 export function useLists(): Lists {
   const [lists, setLists] = useState<Lists>({ mission: [], fence: [], rally: [] });
-  const total = newest.value?.mission?.total ?? null;
+  const total = useComputed(() => newest.value?.mission?.total ?? null).value;
   useEffect(() => {
     const stopper = new AbortController();
     const read = async ([id, member]: (typeof ROWS)[number]): Promise<void> => {

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { steady } from '../../../api/steady.ts';
 import { fresh } from '../../../api/telemetry.ts';
 import { isShown } from '../../../map/choices.ts';
 import { Circle, Line, Marker } from '../../../map/layers.tsx';
@@ -15,8 +16,10 @@ export function pointsOf(items: readonly Item[]): readonly { readonly seq: numbe
   });
 }
 
+const progress = steady(() => fresh('mission', (body) => body.mission));
+
 export function MissionLayer({ items }: { readonly items: readonly Item[] }): JSX.Element | null {
-  const mission = fresh('mission', (body) => body.mission);
+  const mission = progress.value;
   if (!isShown('mission')) return null;
   const points = pointsOf(items);
   const active = mission?.state === 'active' || mission?.state === 'paused' || mission?.state === 'complete';

@@ -1,8 +1,9 @@
 import { effect, signal } from '@preact/signals';
 import { relayed } from '../../../api/relay.ts';
+import { steady } from '../../../api/steady.ts';
 import { newest } from '../../../api/telemetry.ts';
 import { choices, choose } from '../../../map/choices.ts';
-import { Glide } from '../../../map/glide.ts';
+import { Glide, type Pose } from '../../../map/glide.ts';
 import { type Place, Projection, type View } from '../../../map/projection.ts';
 import { lastPlace } from '../vehicle-state.ts';
 
@@ -42,11 +43,12 @@ effect(() => {
   following.value = true;
 });
 
-effect(() => {
+/** Where the vehicle was last told to be; as long as that is the same, nothing moves. */
+export const told = steady<Pose | null>(() => {
   const place = lastPlace.value;
-  const heading = newest.value?.position.heading ?? null;
-  glide.tell(place === null ? null : { place, heading }, performance.now());
+  return place === null ? null : { place, heading: newest.value?.position.heading ?? null };
 });
+effect(() => glide.tell(told.value, performance.now()));
 
 /** The view that follows the vehicle; null: it is not to be followed, or nowhere. */
 export function followed(shown: Projection, now: number, insets: Insets): View | null {

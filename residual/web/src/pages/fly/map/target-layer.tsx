@@ -9,8 +9,8 @@ import { aimAt, target } from './state.ts';
 /** Where the vehicle is to go, with the way there; dragged to another place. */
 export function TargetLayer(): JSX.Element | null {
   const aim = aimOf(target.value);
-  const from = lastPlace.value;
   if (aim === null) return null;
+  const from = lastPlace.value;
   return (
     <>
       {from === null ? null : <Line places={[from, aim]} kind="aim" />}

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { steady } from '../../../api/steady.ts';
 import { fresh, type Telemetry } from '../../../api/telemetry.ts';
 import { isShown } from '../../../map/choices.ts';
 import { useProjection } from '../../../map/context.ts';
@@ -14,14 +15,25 @@ const NEAR = { metres: 2000, height: 300 } as const;
 const LEVEL_MS = 1;
 const NAME_LENGTH = 10;
 
+const around = steady(() => fresh('traffic', (body) => body.traffic?.vehicles) ?? []);
+const ownHeight = steady(() => {
+  const height = fresh('position', ({ position }) => position.alt_msl);
+  return height === null ? null : Math.round(height);
+});
+
 /** Other aircraft that the vehicle hears: where they head, how much higher they are. */
 export function TrafficLayer(): JSX.Element | null {
-  const traffic = fresh('traffic', (body) => body.traffic?.vehicles) ?? [];
-  const height = fresh('position', ({ position }) => position.alt_msl);
-  if (!isShown('traffic')) return null;
+  const aircraft = around.value;
+  if (!isShown('traffic') || aircraft.length === 0) return null;
+  return <Others all={aircraft} />;
+}
+
+/** Apart, so that without other aircraft nothing is drawn anew as the vehicle climbs. */
+function Others({ all }: { readonly all: readonly Aircraft[] }): JSX.Element {
+  const height = ownHeight.value;
   return (
     <>
-      {traffic.map((aircraft) => (
+      {all.map((aircraft) => (
         <Other key={aircraft.icao} aircraft={aircraft} height={height} />
       ))}
     </>

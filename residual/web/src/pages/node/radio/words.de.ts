@@ -20,7 +20,7 @@ export const radioWordsDe: typeof radioWords = {
     down: 'wfb-ng antwortet nicht.',
     absent: 'Kein Funk eingestellt (radio.mode).',
   },
-  cameraSilent: 'Die Strecke ist gut, trägt aber kein Video.',
+  cameraSilent: 'Gute Verbindung, aber kein Video.',
   rssi: 'Signal',
   snr: 'SNR',
   loses: (percent) => `${percent} % Verlust nach FEC`,
@@ -72,7 +72,7 @@ export const radioWordsDe: typeof radioWords = {
     unbind: 'Lösen (halten)',
     unbindOne: (name) => `Lösen (halten): ${name}`,
     fromGround: 'Gebunden wird auf der Seite der Bodenstation.',
-    notHere: 'Zum Binden braucht es den Kopplungsschlüssel oder eine Anmeldung.',
+    notHere: 'Zum Binden mit PIN oder Kopplungsschlüssel anmelden.',
     bind: 'Drohne binden',
     bindHint:
       'Beide müssen im selben Netz sein: LAN, Hotspot oder USB. Ausgetauscht werden nur öffentliche Schlüssel.',
@@ -85,7 +85,7 @@ export const radioWordsDe: typeof radioWords = {
     slotHint: '0 für die erste Drohne, bis 7.',
     bindNow: 'Binden',
     bound: (id) => `Mit ${id} gebunden. Diesen Fingerabdruck mit dem der Drohne vergleichen:`,
-    droneKey: 'Die Drohne ist jetzt gekoppelt. Ihren Schlüssel sichern, er wird nur einmal gezeigt:',
+    droneKey: 'Die Drohne ist jetzt gekoppelt. Den Schlüssel sichern, er wird nur einmal gezeigt:',
     droneKeyLabel: 'Kopplungsschlüssel der Drohne',
   },
 };

@@ -12,7 +12,7 @@ type Message = Answer<'mavlink.messages.get'>['messages'][number];
 type Value = NonNullable<Message['last']>[string];
 
 const LOOK_MS = 2000;
-const text = t.vehicle.view.inspector;
+const text = t.vehicle.inspector;
 
 /** The messages on the link: how often each comes, and what is in the newest. */
 export function Inspector(): JSX.Element {

@@ -25,10 +25,10 @@ export function LinkTab(): JSX.Element {
   const { Shown } = SECTIONS[chosen];
   return (
     <Sections
-      label={t.vehicle.view.sectionsOf(t.vehicle.view.tabs.link)}
+      label={t.vehicle.sectionsOf(t.vehicle.tabs.link)}
       sections={IDS.map((id) => ({
         id,
-        name: t.vehicle.view.sections[id],
+        name: t.vehicle.sections[id],
         icon: SECTIONS[id].icon,
         href: sectionHref('link', id),
       }))}

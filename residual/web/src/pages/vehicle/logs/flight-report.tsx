@@ -1,4 +1,4 @@
-import { CircleCheck, ClipboardCheck, OctagonAlert, TriangleAlert } from 'lucide';
+import { CircleCheck, ClipboardCheck, Info, OctagonAlert, TriangleAlert } from 'lucide';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { may } from '../../../api/node.ts';
@@ -11,9 +11,9 @@ import css from './logs.module.css';
 
 type Report = Answer<'tlogs.name.report.get'>;
 
-const text = t.vehicle.view.logs;
+const text = t.vehicle.plots;
 const CLASSES = { info: '', warning: css['warning'], critical: css['critical'] } as const;
-const MARKS = { info: CircleCheck, warning: TriangleAlert, critical: OctagonAlert } as const;
+const MARKS = { info: Info, warning: TriangleAlert, critical: OctagonAlert } as const;
 
 /** What happened in a flight, worked out by the node when somebody wants to know: it reads the whole log for it. */
 export function FlightReport({

@@ -39,7 +39,7 @@ export function Flights(): JSX.Element {
     <Card title={text.title} icon={PlaneTakeoff} wide>
       <ErrorNote error={error ?? act.error} onRetry={reload} />
       {data !== null && flights.length === 0 ? (
-        <EmptyState icon={PlaneTakeoff} text={t.vehicle.view.logs.noFlights} />
+        <EmptyState icon={PlaneTakeoff} text={t.vehicle.plots.noFlights} />
       ) : null}
       <div class={css['flights']}>
         {flights.map((flight, at) => (
@@ -84,10 +84,10 @@ function FlightCard({
         {tlog === undefined || !may('tlogs.name.get') ? null : (
           <a
             class="button primary"
-            href={viewHref('node', tlog)}
-            aria-label={t.vehicle.view.logs.openOne(name)}
+            href={viewHref('node', tlog, ...partOf(flight))}
+            aria-label={t.vehicle.plots.openOne(name)}
           >
-            <Icon of={ChartLine} /> {t.vehicle.view.logs.open}
+            <Icon of={ChartLine} /> {t.vehicle.plots.open}
           </a>
         )}
       </header>
@@ -150,8 +150,8 @@ function Thing({
         <a
           class="button quiet only-icon"
           href={view}
-          aria-label={t.vehicle.view.logs.openOne(words)}
-          title={t.vehicle.view.logs.openOne(words)}
+          aria-label={t.vehicle.plots.openOne(words)}
+          title={t.vehicle.plots.openOne(words)}
         >
           <Icon of={ChartLine} />
         </a>
@@ -166,6 +166,11 @@ function Thing({
       )}
     </li>
   );
+}
+
+/** Of its telemetry log, in which other flights may be. */
+function partOf({ started_us: start, span_us: us }: Flight): readonly string[] {
+  return us === null ? [] : [`${Math.floor(start / 1000)}-${Math.ceil((start + us) / 1000)}`];
 }
 
 function lengthOf({ span_us: us }: Flight): string {

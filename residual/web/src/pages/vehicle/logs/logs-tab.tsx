@@ -54,10 +54,10 @@ function LogLists(): JSX.Element {
   const section = sectionOf(SECTIONS, { messages: 'messages' }, 'flights');
   return (
     <Sections
-      label={t.vehicle.view.sectionsOf(t.vehicle.view.tabs.logs)}
+      label={t.vehicle.sectionsOf(t.vehicle.tabs.logs)}
       sections={SECTIONS.map((id) => ({
         id,
-        name: t.vehicle.view.sections[id],
+        name: t.vehicle.sections[id],
         icon: ICONS[id],
         href: sectionHref('logs', id),
       }))}
@@ -75,7 +75,7 @@ function LogLists(): JSX.Element {
       {section === 'messages' ? null : (
         <p class={css['file']}>
           <a class="button plain" href={viewHref()}>
-            <Icon of={FolderOpen} /> {t.vehicle.view.logs.openFile}
+            <Icon of={FolderOpen} /> {t.vehicle.plots.openFile}
           </a>
         </p>
       )}

@@ -44,9 +44,9 @@ export function Tlogs(): JSX.Element {
                 <a
                   class="button plain"
                   href={viewHref('node', name)}
-                  aria-label={t.vehicle.view.logs.openOne(name)}
+                  aria-label={t.vehicle.plots.openOne(name)}
                 >
-                  <Icon of={ChartLine} /> {t.vehicle.view.logs.open}
+                  <Icon of={ChartLine} /> {t.vehicle.plots.open}
                 </a>
               ) : null}
               <Button

@@ -66,9 +66,9 @@ export function VehicleLogs(): JSX.Element {
                     <a
                       class="button plain"
                       href={viewHref('vehicle', String(id))}
-                      aria-label={t.vehicle.view.logs.openOne(t.vehicle.flights.vehicleLog(id))}
+                      aria-label={t.vehicle.plots.openOne(t.vehicle.flights.vehicleLog(id))}
                     >
-                      <Icon of={ChartLine} /> {t.vehicle.view.logs.open}
+                      <Icon of={ChartLine} /> {t.vehicle.plots.open}
                     </a>
                   ) : null}
                   <Button

@@ -9,7 +9,7 @@ import { sectionHref } from '../section.ts';
 import css from './condition.module.css';
 import { STEPS, stepsOf } from './steps.ts';
 
-const text = t.vehicle.view.overview;
+const text = t.vehicle.overview;
 
 /** What a vehicle needs before its first flight, and whether it has been done. */
 export function Ahead({
@@ -40,7 +40,7 @@ export function Ahead({
                   class={done === true ? (css['done'] ?? '') : ''}
                 />
                 <span>
-                  <strong>{t.vehicle.view.sections[step]}</strong>
+                  <strong>{t.vehicle.sections[step]}</strong>
                   <small>{text.steps[step][done === null ? 'unknown' : done ? 'done' : 'todo']}</small>
                 </span>
                 <Icon of={ChevronRight} />

@@ -7,7 +7,7 @@ import { t } from '../../../strings.ts';
 import css from './condition.module.css';
 import { useCourse } from './course.ts';
 
-const text = t.vehicle.view.overview;
+const text = t.vehicle.overview;
 /** m/s²: https://ardupilot.org/copter/docs/common-measuring-vibration.html */
 const VIBRATION = { warn: 30, bad: 60 } as const;
 /** Of a variance of 1 and above the vehicle no longer trusts that sensor. */

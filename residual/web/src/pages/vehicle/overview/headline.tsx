@@ -13,7 +13,7 @@ import { VehicleDrawing } from './vehicle-drawing.tsx';
 
 const SLOW_MS = 10_000;
 const TONES = { good: css['good'], warn: css['warn'], '': '' } as const;
-const text = t.vehicle.view.overview;
+const text = t.vehicle.overview;
 
 /** What it is, and whether it would fly. */
 export function Headline(): JSX.Element {

@@ -19,7 +19,7 @@ export function Latest(): JSX.Element {
       icon={MessageSquareText}
       actions={
         <a class="button quiet" href={sectionHref('logs', 'messages')}>
-          {t.vehicle.view.overview.allMessages} <Icon of={ArrowRight} />
+          {t.vehicle.overview.allMessages} <Icon of={ArrowRight} />
         </a>
       }
     >

@@ -11,7 +11,7 @@ import { sectionHref } from '../section.ts';
 import { adviceFor } from './advice.ts';
 import css from './condition.module.css';
 
-const text = t.vehicle.view.overview;
+const text = t.vehicle.overview;
 
 /** Why it does not arm: what the vehicle says, what that means, and the way to what takes it away. */
 export function Reasons(): JSX.Element | null {

@@ -10,7 +10,7 @@ import { sensorsOf } from './sensor-list.ts';
 const EVERY_MS = 3000;
 const MARKS = { good: Check, bad: OctagonAlert, off: CircleOff } as const;
 const CLASSES = { good: css['good'], bad: css['bad'], off: css['off'] } as const;
-const text = t.vehicle.view.overview;
+const text = t.vehicle.overview;
 
 /** What the vehicle has, and whether it is healthy; the sick first. */
 export function Sensors(): JSX.Element {

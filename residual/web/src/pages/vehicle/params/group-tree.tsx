@@ -6,7 +6,7 @@ import { t } from '../../../strings.ts';
 import { familyName, type Group, type GroupFamily } from './groups.ts';
 import css from './params.module.css';
 
-const text = t.vehicle.view.tree;
+const text = t.vehicle.tree;
 
 /** What of the parameters is shown: a choice of everything, or a group. */
 export type Choice =

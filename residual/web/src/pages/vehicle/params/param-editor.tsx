@@ -111,7 +111,7 @@ function ValueInput({
           {step === null || step <= 0 ? null : (
             <Button
               icon={Minus}
-              aria-label={t.vehicle.view.tree.less(name)}
+              aria-label={t.vehicle.tree.less(name)}
               onClick={() => onChange(stepped(value, -step))}
             />
           )}
@@ -130,7 +130,7 @@ function ValueInput({
           {step === null || step <= 0 ? null : (
             <Button
               icon={Plus}
-              aria-label={t.vehicle.view.tree.more(name)}
+              aria-label={t.vehicle.tree.more(name)}
               onClick={() => onChange(stepped(value, step))}
             />
           )}

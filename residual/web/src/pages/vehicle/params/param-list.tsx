@@ -11,7 +11,7 @@ import css from './params.module.css';
 import { staged } from './staged-values.ts';
 
 const PAGE = 60;
-const text = t.vehicle.view.tree;
+const text = t.vehicle.tree;
 
 /** Parameters, a page at a time while one scrolls; the chosen one opens with what describes it and the field to change it. */
 export function ParamList({

@@ -21,7 +21,7 @@ import { staged } from './staged-values.ts';
 
 const PRIMING_MS = 1000;
 const NOTHING = {};
-const text = t.vehicle.view.tree;
+const text = t.vehicle.tree;
 
 /** The parameters of the vehicle: found, changed, compared with a file, written and read back. */
 export function ParamsTab(): JSX.Element {

@@ -61,7 +61,7 @@ export function Staged({
       ) : (
         <>
           {isOpen ? (
-            <ul class={css['review']} tabIndex={0} aria-label={t.vehicle.view.tree.staged}>
+            <ul class={css['review']} tabIndex={0} aria-label={t.vehicle.tree.staged}>
               {changes.map(({ name, value, param }) => (
                 <li key={name}>
                   <span>
@@ -106,7 +106,7 @@ export function Staged({
               aria-expanded={isOpen}
               onClick={() => setOpen(!isOpen)}
             >
-              {t.vehicle.view.tree.review}
+              {t.vehicle.tree.review}
             </Button>
             <Button onClick={() => (staged.value = new Map())}>{t.vehicle.params.discard}</Button>
             <Button

@@ -51,10 +51,10 @@ export function SetupTab(): JSX.Element {
   const section = sectionOf(SECTIONS, { calibration: 'sensors' }, 'sensors');
   return (
     <Sections
-      label={t.vehicle.view.sectionsOf(t.vehicle.view.tabs.setup)}
+      label={t.vehicle.sectionsOf(t.vehicle.tabs.setup)}
       sections={SECTIONS.map((id) => ({
         id,
-        name: t.vehicle.view.sections[id],
+        name: t.vehicle.sections[id],
         icon: ICONS[id],
         href: sectionHref('setup', id),
       }))}
@@ -76,7 +76,7 @@ export function SetupTab(): JSX.Element {
           {kind === null ? (
             <NoVehicle />
           ) : modeSwitchOf(kind) === null ? (
-            <EmptyState icon={Shuffle} text={t.vehicle.view.setup.noModes} />
+            <EmptyState icon={Shuffle} text={t.vehicle.setup.noModes} />
           ) : (
             <ModeSwitch family={kind} params={params} onWritten={reload} />
           )}
@@ -100,7 +100,7 @@ export function SetupTab(): JSX.Element {
 }
 
 function NoVehicle(): JSX.Element {
-  return <EmptyState icon={Unplug} text={t.vehicle.view.overview.notHeard} />;
+  return <EmptyState icon={Unplug} text={t.vehicle.overview.notHeard} />;
 }
 
 function Radio(): JSX.Element {

@@ -14,6 +14,18 @@ export function sourceOf([kind, id]: readonly string[]): LogSource | null {
   return kind === 'node' ? { kind, name: id } : null;
 }
 
+/** A part of a log, ms since 1970: a flight in a log that has several. */
+export interface LogPart {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What the address says behind the source, `FROM-TO`; null: the whole log. */
+export function partOf([, , part = '']: readonly string[]): LogPart | null {
+  const [, from = '', to = ''] = /^(\d{1,15})-(\d{1,15})$/.exec(part) ?? [];
+  return from === '' ? null : { from: Number(from), to: Number(to) };
+}
+
 /** What the log is called. */
 export function nameOf(source: LogSource): string {
   return source.kind === 'node' ? source.name : t.vehicle.logs.file(Number(source.id));

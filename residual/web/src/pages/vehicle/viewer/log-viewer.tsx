@@ -4,10 +4,10 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Refused } from '../../../api/client.ts';
 import { go, place } from '../../../app/route.ts';
 import { FileDrop } from '../../../parts/file-drop.tsx';
-import { Button, Card, Note, Progress } from '../../../parts/parts.tsx';
+import { Button, Card, Note, Progress, Unfold } from '../../../parts/parts.tsx';
 import { t } from '../../../strings.ts';
 import { LogClient, LogFailure } from './log-client.ts';
-import { fetchLog, nameOf, sourceOf } from './log-source.ts';
+import { fetchLog, type LogPart, nameOf, partOf, sourceOf } from './log-source.ts';
 import { OpenedLog } from './opened-log.tsx';
 import type { LogSummary } from './read/summary.ts';
 import { viewerWords as words } from './words.ts';
@@ -21,38 +21,46 @@ type State =
       readonly name: string;
       readonly client: LogClient;
       readonly summary: LogSummary;
+      readonly part: LogPart | null;
     };
 
 /** Shows a log: of the vehicle, of the node (in the address), or a file of the person. */
 export default function LogViewer(): JSX.Element {
   const { state, openFile, stop } = useLog();
+  const back = (
+    <Button icon={ArrowLeft} onClick={() => go('vehicle', 'logs')}>
+      {words.back}
+    </Button>
+  );
+  const choice = (
+    <>
+      <FileDrop disabled={false} onFile={(file) => void openFile(file)}>
+        {words.drop}
+      </FileDrop>
+      <p class="hint">{words.hint}</p>
+    </>
+  );
+  if (state.kind === 'open')
+    return (
+      <div class="page">
+        <OpenedLog key={state.name} {...state} actions={back}>
+          <Unfold title={words.another}>{choice}</Unfold>
+        </OpenedLog>
+      </div>
+    );
   return (
     <div class="page">
-      <Card
-        wide
-        title={words.title}
-        actions={
-          <Button icon={ArrowLeft} onClick={() => go('vehicle', 'logs')}>
-            {words.back}
-          </Button>
-        }
-      >
+      <Card wide title={words.title} actions={back}>
         {state.kind === 'busy' ? (
           <>
             <Progress label={state.text} value={state.share} />
             <Button onClick={stop}>{t.app.cancel}</Button>
           </>
         ) : (
-          <FileDrop disabled={false} onFile={(file) => void openFile(file)}>
-            {words.drop}
-          </FileDrop>
+          choice
         )}
-        <p class="hint">{words.hint}</p>
         {state.kind === 'failed' ? <Note tone="bad">{state.text}</Note> : null}
       </Card>
-      {state.kind === 'open' ? (
-        <OpenedLog key={state.name} name={state.name} client={state.client} summary={state.summary} />
-      ) : null}
     </div>
   );
 }
@@ -78,7 +86,11 @@ function useLog(): Opened {
     running.current?.client?.close();
     running.current = null;
   };
-  const open = async (name: string, get: (signal: AbortSignal) => Promise<Blob>): Promise<void> => {
+  const open = async (
+    name: string,
+    get: (signal: AbortSignal) => Promise<Blob>,
+    part: LogPart | null = null,
+  ): Promise<void> => {
     end();
     const own: Running = { stopper: new AbortController(), client: null };
     running.current = own;
@@ -94,7 +106,7 @@ function useLog(): Opened {
       });
       own.client = client;
       const summary = await client.open(file);
-      if (!signal.aborted) setState({ kind: 'open', name, client, summary });
+      if (!signal.aborted) setState({ kind: 'open', name, client, summary, part });
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof Refused) && !(error instanceof LogFailure)) throw error;
@@ -112,10 +124,13 @@ function useLog(): Opened {
     if (source !== null) {
       const text = words.fetching(nameOf(source));
       setState({ kind: 'busy', text, share: null });
-      void open(nameOf(source), async (signal) =>
-        fetchLog(source, signal, (share) => {
-          if (!signal.aborted) setState({ kind: 'busy', text, share });
-        }),
+      void open(
+        nameOf(source),
+        async (signal) =>
+          fetchLog(source, signal, (share) => {
+            if (!signal.aborted) setState({ kind: 'busy', text, share });
+          }),
+        partOf(place.peek().rest.slice(2)),
       );
     }
     return end;

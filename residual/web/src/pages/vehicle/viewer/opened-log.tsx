@@ -9,14 +9,15 @@ import {
   ZoomIn,
   ZoomOut,
 } from 'lucide';
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { saveBlob } from '../../../parts/files.ts';
-import { moment, span as spanText } from '../../../parts/format.ts';
+import { moment, number, span as spanText } from '../../../parts/format.ts';
 import { Button, Card, Field, Note } from '../../../parts/parts.tsx';
 import { type LogClient, LogFailure } from './log-client.ts';
 import { LogMarks } from './log-marks.tsx';
 import { LogPlot, type PlotLine } from './log-plot.tsx';
+import type { LogPart } from './log-source.ts';
 import { LogTrack } from './log-track.tsx';
 import { LogTree } from './log-tree.tsx';
 import { isVoltage, lowest, PRESET_ICONS, PRESETS, type PresetId, plotsOf } from './presets.ts';
@@ -31,25 +32,34 @@ const MAX_FIELDS = 16;
 /** What a plot can tell apart. */
 const BUCKETS = 1000;
 const ZOOM = 2;
-/** Of a voltage. */
-const DIGITS = 5;
 /** s; below it nothing is told apart. */
 const MIN_RANGE = 0.001;
 
-/** A log that was read: its messages, and what was chosen of them. Times are seconds since its beginning. */
+/**
+ * A log that was read: its messages, and what was chosen of them. Times are seconds since its beginning.
+ * @param part what is shown at first, with the battery: a flight
+ */
 export function OpenedLog({
   name,
   client,
   summary,
+  part,
+  actions,
+  children,
 }: {
   name: string;
   client: LogClient;
   summary: LogSummary;
+  part: LogPart | null;
+  actions: ComponentChildren;
+  children: ComponentChildren;
 }): JSX.Element {
   const times = useMemo(() => timesOf(summary), [summary]);
-  const [plots, setPlots] = useState<readonly (readonly FieldId[])[]>([[]]);
+  const [plots, setPlots] = useState<readonly (readonly FieldId[])[]>(
+    () => (part === null ? null : plotsOf('battery', summary.groups)) ?? [[]],
+  );
   const [active, setActive] = useState(0);
-  const [range, setRange] = useState<readonly [number, number]>([0, times.length]);
+  const [range, setRange] = useState(() => rangeOf(times, part));
   const [cursor, setCursor] = useState<number | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
   const fields = plots.flat();
@@ -112,12 +122,14 @@ export function OpenedLog({
     const field = summary.groups[id.group]?.fields[id.field];
     const drawn = points.get(keyOf(id));
     if (field === undefined || drawn === undefined || !isVoltage(field.name)) return [];
-    const dip = lowest(drawn.times, drawn.values);
-    return dip === null ? [] : [{ ...dip, id, label: lineOf(id).label, unit: field.unit }];
+    const dip = lowest(drawn.times, drawn.values, range);
+    return dip === null
+      ? []
+      : [{ ...dip, id, label: lineOf(id).label, volts: voltsOf(dip.value, field.unit) }];
   });
   return (
     <>
-      <Card wide title={name} icon={FileClock}>
+      <Card wide title={name} icon={FileClock} actions={actions}>
         <p>
           {words.about(
             words.kinds[summary.kind],
@@ -129,6 +141,7 @@ export function OpenedLog({
         </p>
         {summary.full ? <Note tone="warn">{words.full(summary.rows)}</Note> : null}
         {failure === null ? null : <Note tone="bad">{failure}</Note>}
+        {children}
       </Card>
       <div class={css['columns']}>
         <LogTree
@@ -151,11 +164,7 @@ export function OpenedLog({
           </div>
           {dips.map((dip) => (
             <Button key={keyOf(dip.id)} kind="quiet" icon={TrendingDown} onClick={() => setCursor(dip.at)}>
-              {words.lowest(
-                dip.label,
-                `${Number(dip.value.toPrecision(DIGITS))} ${dip.unit}`.trim(),
-                elapsed(dip.at, 1),
-              )}
+              {words.lowest(number(dip.volts, 2), elapsed(dip.at, 1), dips.length > 1 ? dip.label : null)}
             </Button>
           ))}
           <div class="row" role="group" aria-label={words.range}>
@@ -240,6 +249,19 @@ export function OpenedLog({
       </div>
     </>
   );
+}
+
+/** The flight that was asked for, where the log says when it was; else all of it. */
+function rangeOf({ length, utcOfStart }: LogTimes, part: LogPart | null): readonly [number, number] {
+  if (part === null || utcOfStart === null) return [0, length];
+  const from = Math.max(0, (part.from - utcOfStart) / 1000);
+  const to = Math.min(length, (part.to - utcOfStart) / 1000);
+  return to - from >= MIN_RANGE ? [from, to] : [0, length];
+}
+
+/** MAVLink has millivolts, the others have volts. */
+function voltsOf(value: number, unit: string): number {
+  return unit === 'mV' ? value / 1000 : value;
 }
 
 function same(a: FieldId, b: FieldId): boolean {

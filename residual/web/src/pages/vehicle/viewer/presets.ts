@@ -19,7 +19,10 @@ interface Source {
   readonly plots: readonly (readonly string[])[];
 }
 
-/** Of ArduPilot's dataflash (its LogStructure.h), PX4's ULog topics and MAVLink's messages: the first that the log has. */
+/**
+ * Of ArduPilot's dataflash (LogStructure.h of AP_BattMonitor, AP_InertialSensor, AP_AHRS and AP_GPS; CURR until 3.6), PX4's ULog topics
+ * (msg/BatteryStatus.msg, VehicleImuStatus.msg, VehicleAttitude.msg, SensorGps.msg) and MAVLink's messages: the first that the log has.
+ */
 const SOURCES: Readonly<Record<PresetId, readonly Source[]>> = {
   battery: [
     { group: /^BAT(?:\[0\])?$/, plots: [['Volt'], ['Curr']] },
@@ -71,15 +74,23 @@ export function plotsOf(id: PresetId, groups: LogSummary['groups']): readonly (r
 /** SYS_STATUS.voltage_battery that is not measured. */
 const UNKNOWN_MV = 65_535;
 
-/** Where a voltage was lowest. Zero and "not measured" are no voltages. */
+/** Where a voltage was lowest between two times. Zero and "not measured" are no voltages. */
 export function lowest(
   times: ArrayLike<number>,
   values: ArrayLike<number>,
+  [from, to]: readonly [number, number],
 ): { readonly at: number; readonly value: number } | null {
   let found: { at: number; value: number } | null = null;
   for (let row = 0; row < values.length; row++) {
     const [at, value] = [times[row] ?? 0, values[row] ?? 0];
-    if (value > 0 && value !== UNKNOWN_MV && (found === null || value < found.value)) found = { at, value };
+    if (
+      at >= from &&
+      at <= to &&
+      value > 0 &&
+      value !== UNKNOWN_MV &&
+      (found === null || value < found.value)
+    )
+      found = { at, value };
   }
   return found;
 }

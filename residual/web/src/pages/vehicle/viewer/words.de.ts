@@ -6,6 +6,7 @@ export const viewerWordsDe: typeof english = {
   back: 'Zurück zu den Logs',
   drop: 'Ein Log hier ablegen oder auswählen: .bin (ArduPilot), .ulg (PX4), .tlog',
   hint: 'Die Datei bleibt in diesem Browser.',
+  another: 'Anderes Log öffnen',
   fetching: (name) => `${name} wird geholt`,
   reading: (name) => `${name} wird gelesen`,
   brokeOff: 'Die Antwort des Knotens brach ab. Erneut öffnen.',
@@ -28,7 +29,8 @@ export const viewerWordsDe: typeof english = {
   presets: 'Fertige Diagramme',
   preset: { battery: 'Akku', vibration: 'Vibration', attitude: 'Lage', gps: 'GPS' },
   noPreset: 'Das Log hat keine solchen Nachrichten.',
-  lowest: (name, value, at) => `${name}, niedrigster Wert: ${value} bei ${at}`,
+  lowest: (volts, at, field) =>
+    `Niedrigste Spannung: ${volts} V bei ${at}${field === null ? '' : ` (${field})`}`,
   range: 'Ausschnitt des Logs',
   plots: 'Kurven',
   plot: (number) => `Diagramm ${number}`,

@@ -1,0 +1,109 @@
+import { ArrowUpDown, List, Map as MapIcon, Search } from 'lucide';
+import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { Icon, Segmented } from '../parts/parts.tsx';
+import type { FleetNode } from './fleet.ts';
+import css from './hub-fleet.module.css';
+import { countOf, ORDERS, STATES, selection } from './selection.ts';
+import { hub } from './words.ts';
+
+export type View = 'list' | 'map';
+
+/** Which of them: by words, by what they do, and in which order. `/` goes to the words, the arrow down from there to the list. */
+export function Filters({
+  all,
+  view,
+  onView,
+}: {
+  readonly all: readonly FleetNode[];
+  /** Of a phone, where there is room for one. */
+  readonly view: View;
+  readonly onView: (view: View) => void;
+}): JSX.Element {
+  const field = useRef<HTMLInputElement>(null);
+  const text = hub.fleet;
+  const { search, state, order } = selection.value;
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const isTyping =
+        event.target instanceof Element && event.target.closest('input, select, textarea') !== null;
+      if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      field.current?.focus();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+  return (
+    <>
+      <div class={css['find']}>
+        <label class={css['search']}>
+          <Icon of={Search} />
+          <span class="visually-hidden">{text.search}</span>
+          <input
+            ref={field}
+            type="search"
+            placeholder={text.search}
+            aria-keyshortcuts="/"
+            value={search}
+            onInput={(event) => (selection.value = { ...selection.value, search: event.currentTarget.value })}
+            onKeyDown={(event) => {
+              if (event.key !== 'ArrowDown') return;
+              event.preventDefault();
+              event.currentTarget
+                .closest(`.${css['pane'] ?? ''}`)
+                ?.querySelector<HTMLElement>('li a')
+                ?.focus();
+            }}
+          />
+        </label>
+        <label class={css['order']} title={text.order}>
+          <Icon of={ArrowUpDown} />
+          <span class="visually-hidden">{text.order}</span>
+          <select
+            value={order}
+            onChange={({ currentTarget: { value } }) =>
+              (selection.value = {
+                ...selection.value,
+                order: ORDERS.find((each) => each === value) ?? order,
+              })
+            }
+          >
+            {ORDERS.map((each) => (
+              <option key={each} value={each}>
+                {text.orders[each]}
+              </option>
+            ))}
+          </select>
+        </label>
+        <div class={css['views']}>
+          <Segmented
+            label={text.view}
+            options={[
+              { id: 'list', name: text.views.list, icon: List },
+              { id: 'map', name: text.views.map, icon: MapIcon },
+            ]}
+            chosen={view}
+            onChoose={onView}
+          />
+        </div>
+      </div>
+      <div class={css['chips']} role="group" aria-label={text.state}>
+        {STATES.map((each) => {
+          const count = countOf(all, each);
+          return (
+            <button
+              key={each}
+              type="button"
+              class={each === 'attention' && count > 0 ? css['some'] : ''}
+              aria-pressed={each === state}
+              onClick={() => (selection.value = { ...selection.value, state: each })}
+            >
+              {text.states[each]} <span>{count}</span>
+            </button>
+          );
+        })}
+      </div>
+    </>
+  );
+}

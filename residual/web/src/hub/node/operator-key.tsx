@@ -1,0 +1,89 @@
+import { KeyRound } from 'lucide';
+import type { JSX } from 'preact';
+import type { NodeEntry } from '../../../../../shared/fleet/hub-api.ts';
+import { Refused } from '../../api/client.ts';
+import { Button, Card, Copyable, ErrorNote, HoldButton, Note } from '../../parts/parts.tsx';
+import { Qr } from '../../parts/qr.tsx';
+import { useAct } from '../../parts/use-ask.ts';
+import { me } from '../client.ts';
+import type { Facts } from '../fly/facts.ts';
+import { ensureKey, forgetKey, lacksKeys } from '../fly/keys.ts';
+import { hub } from '../words.ts';
+
+/** What a name in `fleet.operators` may be. */
+const NOT_A_NAME = /[^A-Za-z0-9._-]+/g;
+
+/** The key of this browser that signs what flies: made here, listed once at the node by a person who is there. */
+export function OperatorKey({
+  entry,
+  facts: { key, listedAs, scopes, reload },
+}: {
+  readonly entry: NodeEntry;
+  readonly facts: Facts;
+}): JSX.Element {
+  const act = useAct();
+  const text = hub.keys;
+  const lack = lacksKeys();
+  const make = async (): Promise<void> => {
+    await ensureKey('operator').catch((error: unknown) => {
+      const words =
+        error instanceof DOMException && error.name !== 'NotSupportedError' ? error.message : null;
+      throw new Refused(0, 'E_NOT_IMPLEMENTED', words ?? text.lacks.ed25519);
+    });
+    reload();
+  };
+  const forget = async (): Promise<void> => {
+    await forgetKey('operator');
+    reload();
+  };
+  const name = (me.value?.name ?? '')
+    .replaceAll(NOT_A_NAME, '-')
+    .replace(/^[^A-Za-z0-9]+/, '')
+    .slice(0, 32);
+  return (
+    <Card title={text.title} icon={KeyRound}>
+      <p>{text.hint}</p>
+      <ErrorNote error={act.error} />
+      {lack === null ? null : <Note tone="warn">{text.lacks[lack]}</Note>}
+      {key === null ? (
+        <Button
+          kind="primary"
+          why={lack === null ? null : text.lacks[lack]}
+          busy={act.busy}
+          onClick={() => void act.run(make)}
+        >
+          {text.make}
+        </Button>
+      ) : (
+        <>
+          {typeof listedAs === 'string' ? (
+            <Note tone="good">{text.listed(listedAs)}</Note>
+          ) : (
+            <>
+              <p>{text.enrol}</p>
+              <Copyable
+                label={text.command}
+                text={`svc fleet operators add ${name === '' ? 'NAME' : name} ${key.jwk.x} && svc services restart svc-control`}
+              />
+              <Qr text={key.jwk.x} label={text.qr} />
+            </>
+          )}
+          {scopes !== null && !scopes.includes('flight') ? (
+            <>
+              <Note tone="warn">{hub.fly.why.noFlight}</Note>
+              <Copyable
+                label={text.scopes}
+                text={`svc config set fleet.scopes ${[...scopes, 'flight'].join()} && svc services restart svc-control`}
+              />
+            </>
+          ) : null}
+          <Copyable label={text.key} text={key.jwk.x} />
+          <HoldButton kind="danger" busy={act.busy} onConfirm={() => void act.run(forget)}>
+            {text.forget}
+          </HoldButton>
+          <p class="hint">{text.forgetHint(entry.id)}</p>
+        </>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,39 @@
+import { Plane, TriangleAlert } from 'lucide';
+import type { JSX } from 'preact';
+import { now as clock } from '../api/presence.ts';
+import { Icon } from '../parts/parts.tsx';
+import { nodes } from './fleet.ts';
+import css from './hub.module.css';
+import { hrefOf } from './route.ts';
+import { type Selection, selection } from './selection.ts';
+import { countsOf } from './state.ts';
+import { hub } from './words.ts';
+
+/** What flies and what needs somebody, on every page; a way to the list of just these. */
+export function TopCounts(): JSX.Element | null {
+  void clock.value;
+  if (nodes.value === null) return null;
+  const {
+    attention,
+    phases: { flying },
+  } = countsOf(nodes.value);
+  const only = (state: Selection['state']): void => {
+    selection.value = { ...selection.value, search: '', state };
+  };
+  return (
+    <div class={css['counts']}>
+      {attention === 0 ? null : (
+        <a class={css['matter']} href={hrefOf('fleet')} onClick={() => only('attention')}>
+          <Icon of={TriangleAlert} />
+          <b>{attention}</b> <span>{hub.fleet.attention(attention)}</span>
+        </a>
+      )}
+      {flying === 0 ? null : (
+        <a href={hrefOf('fleet')} onClick={() => only('armed')}>
+          <Icon of={Plane} />
+          <b>{flying}</b> <span>{hub.fleet.flying}</span>
+        </a>
+      )}
+    </div>
+  );
+}
