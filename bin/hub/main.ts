@@ -294,7 +294,7 @@ async function copyDatabase(places: HubPlaces, file: string): Promise<number> {
 
 /** A database of an older version becomes one of this: while no hub of the older version needs it, or with one that goes on. */
 async function migrateDatabase(places: HubPlaces): Promise<number> {
-  const database = openAnyDatabase(places, await readHubConfig(places.config), warn);
+  const database = await openAnyDatabase(places, await readHubConfig(places.config), warn);
   try {
     const applied = await migrate(database);
     return say(applied === 0 ? 'nothing to do' : `${applied} applied to ${database.name}`);

@@ -2,6 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import type { KeyObject } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
@@ -145,10 +146,15 @@ export class TestHub {
     await removeDir(join(this.folder, '..'));
   }
 
+  /** A file of its folder. */
+  async text(name: string): Promise<string> {
+    return readFile(join(this.folder, name), 'utf8');
+  }
+
   /** What its database answers, asked beside it. */
   async sql(text: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
     const places = placesIn(this.folder);
-    const database = openAnyDatabase(places, await readHubConfig(places.config), () => undefined);
+    const database = await openAnyDatabase(places, await readHubConfig(places.config), () => undefined);
     try {
       return (await sql.raw<Record<string, unknown>>(text).execute(database.queries)).rows;
     } finally {

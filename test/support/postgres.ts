@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
-import { chown } from 'node:fs/promises';
+import { chown, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -109,6 +109,13 @@ export class Postgres {
       sql,
     ]);
     return stdout.trim();
+  }
+
+  /** How the user `hub` is asked for its password: `trust` not at all. The admin of these tests never is. */
+  async authenticate(method: 'trust' | 'scram-sha-256'): Promise<void> {
+    const lines = ['host all admin 127.0.0.1/32 trust', `host all hub 127.0.0.1/32 ${method}`];
+    await writeFile(join(this.#folder, 'data/pg_hba.conf'), `${lines.join('\n')}\n`);
+    await this.psql('SELECT pg_reload_conf()');
   }
 
   /** All that is in all databases, as text. */

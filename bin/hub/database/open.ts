@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { HubConfig } from '../config.ts';
 import type { HubPlaces } from '../places.ts';
 import { openPostgres } from './postgres.ts';
-import { checkSchema } from './schema.ts';
+import { checkHub, checkSchema } from './schema.ts';
 import { makeSqlite, openSqlite } from './sqlite.ts';
 import type { HubDatabase } from './tables.ts';
 
@@ -17,8 +17,14 @@ export function makeDatabase(places: HubPlaces, wanted: Wanted): HubDatabase {
 }
 
 /** The database of a hub that is there, whatever its version. @throws Error where it is missing, empty or away */
-export function openAnyDatabase(places: HubPlaces, wanted: Wanted, onProblem: OnProblem): HubDatabase {
-  return wanted.database === 'sqlite' ? openSqlite(places.database) : postgres(places, wanted, onProblem);
+export async function openAnyDatabase(
+  places: HubPlaces,
+  wanted: Wanted,
+  onProblem: OnProblem,
+): Promise<HubDatabase> {
+  const database =
+    wanted.database === 'sqlite' ? openSqlite(places.database) : postgres(places, wanted, onProblem);
+  return checked(database, checkHub);
 }
 
 /** As above. @throws Error also for one of another version */
@@ -27,9 +33,15 @@ export async function openDatabase(
   wanted: Wanted,
   onProblem: OnProblem,
 ): Promise<HubDatabase> {
-  const database = openAnyDatabase(places, wanted, onProblem);
+  return checked(await openAnyDatabase(places, wanted, onProblem), checkSchema);
+}
+
+async function checked(
+  database: HubDatabase,
+  check: (database: HubDatabase) => Promise<void>,
+): Promise<HubDatabase> {
   try {
-    await checkSchema(database);
+    await check(database);
     return database;
   } catch (error) {
     await database.close();

@@ -1,5 +1,6 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import { Pool, types } from 'pg';
+import { parseIntoClientConfig } from 'pg-connection-string';
 import { readPrivate } from '../../../shared/files/private-file.ts';
 import type { HubDatabase, Tables } from './tables.ts';
 
@@ -24,7 +25,7 @@ interface PostgresOptions {
 /** A pool of connections; the first is made when something is asked. */
 export function openPostgres({ url, passwordFile, onProblem }: PostgresOptions): HubDatabase {
   const pool = new Pool({
-    connectionString: url,
+    ...parseIntoClientConfig(url), // not `connectionString`: that puts no password in place of this one
     ...(passwordFile === null ? {} : { password: async () => passwordIn(passwordFile) }),
     application_name: 'svc-hub',
     max: CONNECTIONS,

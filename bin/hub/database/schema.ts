@@ -1,4 +1,5 @@
 import { Migrator } from 'kysely/migration';
+import { messageOf } from '../../../shared/errors.ts';
 import * as hub from './migrations/0001-hub.ts';
 import * as identity from './migrations/0002-identity.ts';
 import type { HubDatabase, Tables } from './tables.ts';
@@ -25,11 +26,28 @@ export const TABLES = [
 export async function migrate({ queries, name }: HubDatabase): Promise<number> {
   const migrator = new Migrator({ db: queries, provider: { getMigrations: async () => MIGRATIONS } });
   const { error, results = [] } = await migrator.migrateToLatest();
-  if (error !== undefined) throw new Error(`${name} could not be migrated`, { cause: error });
+  if (error !== undefined)
+    throw new Error(`${name} could not be migrated: ${messageOf(error)}`, { cause: error });
   return results.length;
 }
 
-/** @throws Error for a database of another version of the hub, or of another application */
+/**
+ * A hub never makes a database anew beside its configuration: ended credentials would count again.
+ * @throws Error for one in which there is no hub
+ */
+export async function checkHub({ queries, name }: HubDatabase): Promise<void> {
+  const tables = await queries.introspection.getTables();
+  const isThere = tables.some((table) => table.name === ('operators' satisfies keyof Tables));
+  const anybody = isThere
+    ? await queries.selectFrom('operators').select('id').limit(1).executeTakeFirst()
+    : undefined;
+  if (anybody === undefined)
+    throw new Error(
+      `${name} has ${isThere ? 'nobody' : 'no hub'} in it. The hub does not make another: ended credentials would count again. Put a backup in its place (docs/fleet.md, "Backup and restore").`,
+    );
+}
+
+/** @throws Error for a database of another version of the hub */
 export async function checkSchema(database: HubDatabase): Promise<void> {
   const { name } = database;
   const applied = await appliedIn(database);

@@ -31,20 +31,13 @@ export function openSqlite(path: string): HubDatabase {
   const size = statSync(path, { throwIfNoEntry: false })?.size;
   if (size === undefined) throw new Error(`${path} is missing. ${RESTORE}`);
   if (size === 0) throw new Error(`${path} is empty. ${RESTORE}`);
-  const database = opened(path, (db) => {
-    // A hub always has an operator: the first is made with it, and the last cannot be removed.
-    const table = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'operators'").get();
-    if (table === undefined || db.prepare('SELECT 1 FROM operators LIMIT 1').get() === undefined)
-      throw new Error(`${path} has nobody in it. ${RESTORE}`);
-  });
-  return database;
+  return opened(path);
 }
 
 /** FULL: what a node was told is stored, it deletes; a power cut must not take it back. */
-function opened(path: string, check: (db: DatabaseSync) => void = () => undefined): HubDatabase {
+function opened(path: string): HubDatabase {
   const db = new DatabaseSync(path, { timeout: BUSY_MS });
   try {
-    check(db);
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 8388608;');
     db.exec('PRAGMA cache_size = -4096;');
   } catch (error) {
