@@ -24,8 +24,7 @@ import { DATABASE, isLoopbackName, listenHost, readHubConfig } from './config.ts
 import { noteSigningKey } from './database/identity.ts';
 import { moveDatabase } from './database/move.ts';
 import { makeDatabase, openAnyDatabase, openDatabase } from './database/open.ts';
-import { migrate } from './database/schema.ts';
-import { openSqlite } from './database/sqlite.ts';
+import { migrate, pendingIn } from './database/schema.ts';
 import { buildHub } from './hub.ts';
 import { type InitOptions, initHub, isHub } from './init.ts';
 import { type HubPlaces, placesIn } from './places.ts';
@@ -173,6 +172,7 @@ function portOf(text: string | undefined, otherwise: number): number {
 
 async function demo(places: HubPlaces, flags: Flags): Promise<number> {
   const first = isHub(places) ? null : await initHub(places, initOptions(flags), wall);
+  if (first === null) await migrateDatabase(places);
   return serve(places, true, async (newestCode) => {
     const { name, names, http, https } = await readHubConfig(places.config);
     const [host = 'localhost'] = names;
@@ -275,18 +275,23 @@ async function operator(places: HubPlaces, name: string): Promise<number> {
 
 async function copyDatabase(places: HubPlaces, file: string): Promise<number> {
   if (existsSync(file)) throw new Error(`${file} exists`);
-  const { database } = await readHubConfig(places.config);
-  if (database !== 'sqlite')
+  const config = await readHubConfig(places.config);
+  if (config.database !== 'sqlite')
     throw new Error(
       'this hub is in PostgreSQL: pg_dump makes a backup of it (docs/fleet.md, "Backup and restore")',
     );
-  await openSqlite(places.database).close();
+  await (await openAnyDatabase(places, config, warn)).close(); // refuses one that is lost
+  return say(`${await backupTo(places, file)} pages in ${file}`);
+}
+
+/** @returns how many pages the copy of the SQLite file has */
+async function backupTo(places: HubPlaces, file: string): Promise<number> {
   const db = new DatabaseSync(places.database, { readOnly: true });
   const part = `${file}.part`;
   try {
     const pages = await backup(db, part, { rate: ALL_PAGES });
     await rename(part, file);
-    return say(`${pages} pages in ${file}`);
+    return pages;
   } finally {
     db.close();
   }
@@ -296,6 +301,11 @@ async function copyDatabase(places: HubPlaces, file: string): Promise<number> {
 async function migrateDatabase(places: HubPlaces): Promise<number> {
   const database = await openAnyDatabase(places, await readHubConfig(places.config), warn);
   try {
+    const [first] = await pendingIn(database);
+    if (first !== undefined && database.engine === 'sqlite') {
+      const copy = `${places.database}.before-${first}`;
+      if (!existsSync(copy)) say(`${await backupTo(places, copy)} pages in ${copy}`);
+    }
     const applied = await migrate(database);
     return say(applied === 0 ? 'nothing to do' : `${applied} applied to ${database.name}`);
   } finally {

@@ -47,6 +47,12 @@ export async function checkHub({ queries, name }: HubDatabase): Promise<void> {
     );
 }
 
+/** Names of the migrations that this hub knows and the database has not had. */
+export async function pendingIn(database: HubDatabase): Promise<readonly string[]> {
+  const applied = await appliedIn(database);
+  return Object.keys(MIGRATIONS).filter((each) => !applied.includes(each));
+}
+
 /** @throws Error for a database of another version of the hub */
 export async function checkSchema(database: HubDatabase): Promise<void> {
   const { name } = database;
@@ -55,7 +61,7 @@ export async function checkSchema(database: HubDatabase): Promise<void> {
   const strange = applied.filter((each) => !known.includes(each));
   if (strange.length > 0)
     throw new Error(`${name} belongs to a newer hub (it has ${strange.join(', ')}). Install that one here.`);
-  const missing = known.filter((each) => !applied.includes(each));
+  const missing = await pendingIn(database);
   if (missing.length > 0)
     throw new Error(
       `${name} belongs to an older hub (it lacks ${missing.join(', ')}). Make a backup, then: svc-hub migrate`,
