@@ -28,7 +28,7 @@ const listenOrNot = {
 
 /** `sqlite`, or the address of a PostgreSQL without a password. */
 export const DATABASE =
-  /^(sqlite|postgres(ql)?:\/\/([A-Za-z0-9._~%-]+@)?[A-Za-z0-9.:_\[\]%-]*(:[0-9]{1,5})?\/[A-Za-z0-9._~-]+(\?[A-Za-z0-9._~%=&\/-]*)?)$/;
+  /^(sqlite|postgres(ql)?:\/\/([A-Za-z0-9._~%-]+@)?[A-Za-z0-9.:_[\]%-]*(:[0-9]{1,5})?\/[A-Za-z0-9._~-]+(\?[A-Za-z0-9._~%=&/-]*)?)$/;
 
 /** `hub.yaml`. */
 const CONFIG = {

@@ -64,7 +64,7 @@ export function diskProblem(error: unknown): string | null {
         return BROKEN;
     }
   if (typeof code === 'string' && code in POSTGRES) return POSTGRES[code] ?? null;
-  if (LOST.test(error.message)) return /^Query read/.test(error.message) ? SLOW : AWAY;
+  if (LOST.test(error.message)) return error.message.startsWith('Query read') ? SLOW : AWAY;
   return diskProblem(cause);
 }
 

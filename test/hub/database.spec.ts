@@ -64,9 +64,9 @@ describe(`a hub in PostgreSQL${missing === null ? '' : ` (${missing})`}`, functi
     const flags = await databases.flags();
     const both = [await init(flags), await init(flags)];
     const ended = await Promise.allSettled(both.map(async ({ done }) => done));
-    expect(ended.map(({ status }) => status).toSorted()).to.deep.equal(['fulfilled', 'rejected']);
+    expect(ended.map(({ status }) => status)).to.have.members(['fulfilled', 'rejected']);
     const refused = ended.find(({ status }) => status === 'rejected') as PromiseRejectedResult;
-    expect(String((refused.reason as { stderr: string }).stderr)).to.include('has a hub already');
+    expect((refused.reason as { stderr: string }).stderr).to.include('has a hub already');
     for (const { folder } of both) await removeDir(join(folder, '..'));
   });
 
@@ -89,7 +89,7 @@ describe(`a hub in PostgreSQL${missing === null ? '' : ` (${missing})`}`, functi
     await other.sql('ALTER TABLE identity RENAME TO kept');
     expect(await serving(other)).to.match(new RegExp(`older hub \\(it lacks ${NEWEST}\\).*svc-hub migrate`));
     const said = await Promise.all([other.command(['migrate']), other.command(['migrate'])]);
-    expect(said.map(({ stdout }) => stdout.trim().split(' ')[0]).toSorted()).to.deep.equal(['1', 'nothing']);
+    expect(said.map(({ stdout }) => stdout.trim().split(' ')[0])).to.have.members(['1', 'nothing']);
     await other.serve();
     await other.kill('SIGTERM');
     await other.sql("INSERT INTO kysely_migration (name, timestamp) VALUES ('9999-wings', 'now')");

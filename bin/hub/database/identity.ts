@@ -17,11 +17,11 @@ export interface Identity {
 /** SQLSTATE. */
 const UNIQUE_VIOLATION = '23505';
 
-const WORDS: Readonly<Record<keyof Identity, string>> = {
-  fleet: 'another fleet',
-  authority: 'another authority (ca.pem)',
-  signing: 'another signing key (signing.key)',
-};
+const WORDS = [
+  ['fleet', 'another fleet'],
+  ['authority', 'another authority (ca.pem)'],
+  ['signing', 'another signing key (signing.key)'],
+] as const;
 
 /** @param fleet its id */
 export function identityOf(fleet: string, { certificate }: Authority, { kid }: Signer): Identity {
@@ -50,7 +50,7 @@ export async function checkIdentity(db: Queries, identity: Identity, name: strin
   await db.transaction().execute(async (on) => {
     const found = await identityIn(on);
     if (found.size === 0) return record(on, identity); // made by version 1.0, which had no other hub beside it
-    for (const [key, words] of Object.entries(WORDS) as [keyof Identity, string][])
+    for (const [key, words] of WORDS)
       if (found.get(key) !== identity[key])
         throw new Error(
           `${name} is of ${words} than this folder. Every hub of one database needs the same hub.yaml, ca.pem, ca.key and signing.key.`,

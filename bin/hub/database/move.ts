@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { checkEmpty, checkSchema, migrate, TABLES } from './schema.ts';
 import type { HubDatabase, Queries } from './tables.ts';
 
@@ -28,7 +28,7 @@ export async function moveDatabase(from: HubDatabase, to: HubDatabase): Promise<
   await migrate(to);
   const counts = new Map<Table, number>();
   await to.queries.transaction().execute(async (on) => {
-    const isCopied = (await contentOf(on, 'identity')).rows > 0;
+    const isCopied = (await contentOf(on, 'identity', ['key'])).rows > 0;
     for (const { name, key } of TABLES) {
       if (!isCopied) await copy(from.queries, on, name, key);
       const [source, target] = [await contentOf(from.queries, name, key), await contentOf(on, name, key)];
@@ -44,11 +44,15 @@ export async function moveDatabase(from: HubDatabase, to: HubDatabase): Promise<
 }
 
 async function copy(from: Queries, on: Queries, table: Table, key: readonly string[]): Promise<void> {
-  for await (const rows of pages(from, table, key))
-    await generic(on).insertInto(table).values(rows).execute();
+  for await (const rows of pages(from, table, key)) {
+    const columns = Object.keys(rows[0] ?? {});
+    const names = sql.join(columns.map((name) => sql.ref(name)));
+    const values = sql.join(rows.map((row) => sql`(${sql.join(columns.map((name) => row[name] ?? null))})`));
+    await sql`INSERT INTO ${sql.table(table)} (${names}) VALUES ${values}`.execute(on);
+  }
 }
 
-async function contentOf(db: Queries, table: Table, key: readonly string[] = []): Promise<Content> {
+async function contentOf(db: Queries, table: Table, key: readonly string[]): Promise<Content> {
   let rows = 0;
   let sum = 0n;
   for await (const page of pages(db, table, key))
@@ -62,9 +66,11 @@ async function contentOf(db: Queries, table: Table, key: readonly string[] = [])
 /** In the order of the key, so that a page begins where the one before has ended. */
 async function* pages(db: Queries, table: Table, key: readonly string[]): AsyncGenerator<Row[]> {
   for (let offset = 0; ; offset += ROWS) {
-    let query = generic(db).selectFrom(table).selectAll().limit(ROWS).offset(offset);
-    for (const column of key) query = query.orderBy(column);
-    const rows = await query.execute();
+    const order = sql.join(key.map((column) => sql.ref(column)));
+    const { rows } =
+      await sql<Row>`SELECT * FROM ${sql.table(table)} ORDER BY ${order} LIMIT ${ROWS} OFFSET ${offset}`.execute(
+        db,
+      );
     if (rows.length > 0) yield rows;
     if (rows.length < ROWS) return;
   }
@@ -78,11 +84,6 @@ function hashOf(row: Row): string {
       return [name, value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value];
     });
   return createHash('sha256').update(JSON.stringify(columns)).digest('hex');
-}
-
-/** Any table with its rows as they are. */
-function generic(db: Queries): Kysely<Record<Table, Row>> {
-  return db as unknown as Kysely<Record<Table, Row>>;
 }
 
 /** The next event gets a number after those that were copied. */

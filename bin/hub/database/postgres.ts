@@ -10,9 +10,6 @@ const CONNECT_MS = 5000;
 /** The server ends what takes longer, and the client what the server does not end. */
 const STATEMENT_MS = 15_000;
 const QUERY_MS = 20_000;
-/** int8: ids, numbers and times are all below 2^53. */
-const INT8 = 20;
-
 interface PostgresOptions {
   /** `postgres://user@host:port/database`, without a password. */
   readonly url: string;
@@ -35,7 +32,8 @@ export function openPostgres({ url, passwordFile, onProblem }: PostgresOptions):
     idle_in_transaction_session_timeout: QUERY_MS,
     keepAlive: true,
     types: {
-      getTypeParser: (id, format) => (id === INT8 ? Number : types.getTypeParser(id, format)),
+      // Ids, numbers and times are all below 2^53.
+      getTypeParser: (id, format) => (id === types.builtins.INT8 ? Number : types.getTypeParser(id, format)),
     },
   });
   pool.on('error', onProblem);

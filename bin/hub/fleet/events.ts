@@ -144,11 +144,14 @@ export class Events {
       .selectFrom('events')
       .select(({ fn }) => [fn.min('id').as('first'), fn.max('id').as('last')])
       .executeTakeFirst();
-    const first = Number(ends?.first ?? 0);
-    const last = Number(ends?.last ?? 0);
+    const first = ends?.first ?? 0;
+    const last = ends?.last ?? 0;
     const deleted = await this.#delete(
-      this.#ids(PRUNE).where(({ eb, or, and }) =>
-        or([eb('id', '<=', last - max), and([eb('received_at', '<', tooOld), eb('id', '<', first + PRUNE)])]),
+      this.#ids(PRUNE).where((eb) =>
+        eb.or([
+          eb('id', '<=', last - max),
+          eb.and([eb('received_at', '<', tooOld), eb('id', '<', first + PRUNE)]),
+        ]),
       ),
     );
     return deleted >= PRUNE;
@@ -195,10 +198,13 @@ export class Events {
     if (known !== undefined) return known;
     const row = await this.#db
       .selectFrom('events')
-      .select(({ fn }) => [fn.countAll<number>().as('events'), fn.sum<number | null>(BYTES).as('bytes')])
+      .select(({ fn }) => [
+        fn.countAll<number>().as('events'),
+        fn.sum<number | string | null>(BYTES).as('bytes'),
+      ])
       .where('node', '=', node)
       .executeTakeFirst();
-    const used = { events: Number(row?.events ?? 0), bytes: Number(row?.bytes ?? 0) };
+    const used = { events: row?.events ?? 0, bytes: Number(row?.bytes ?? 0) };
     this.#used.set(node, used);
     return used;
   }
@@ -249,13 +255,13 @@ export class Events {
     }));
     await this.#db.transaction().execute(async (on) => {
       for (let from = 0; from < rows.length; from += ROWS) {
-        const stored = await on
+        const inserted = await on
           .insertInto('events')
           .values(rows.slice(from, from + ROWS))
           .onConflict((conflict) => conflict.columns(['node', 'stream', 'seq']).doNothing())
           .returning(['node', BYTES.as('bytes')])
           .execute();
-        for (const { node, bytes } of stored) {
+        for (const { node, bytes } of inserted) {
           const used = this.#used.get(node);
           if (used === undefined) continue;
           used.events++;
@@ -267,7 +273,7 @@ export class Events {
           .insertInto('streams')
           .values(due.slice(from, from + ROWS).map(({ node, stream, seq }) => ({ node, stream, seq })))
           .onConflict((conflict) =>
-            conflict.columns(['node', 'stream']).doUpdateSet(({ ref }) => ({ seq: ref('excluded.seq') })),
+            conflict.columns(['node', 'stream']).doUpdateSet((eb) => ({ seq: eb.ref('excluded.seq') })),
           )
           .execute();
     });

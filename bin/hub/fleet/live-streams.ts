@@ -197,7 +197,7 @@ export class LiveStreams {
 
   async #check(): Promise<void> {
     const { fleet, isValid, monotonic } = this.#options;
-    for (const { caller, res, nodes, stuckSince, until } of [...this.#lookers]) {
+    for (const { caller, res, nodes, stuckSince, until } of this.#lookers) {
       const gone = [...nodes].some((id) => !fleet.has(id));
       if (stuckSince !== null && monotonic() - stuckSince > STUCK_MS) res.destroy();
       else if (gone || monotonic() > until || !(await isValid(caller))) res.end();

@@ -80,7 +80,7 @@ export class NodeStreams {
   }
 
   async #check(): Promise<void> {
-    for (const { caller, res } of [...this.#listeners]) {
+    for (const { caller, res } of this.#listeners) {
       if (!(await this.#isValid(caller))) res.end();
       else if (!res.writableNeedDrain) res.write(': still here\n\n');
     }

@@ -53,9 +53,9 @@ export class Credentials {
   async bind(id: string, key: PublicJwk): Promise<boolean> {
     const { numUpdatedRows } = await this.#db
       .updateTable('credentials')
-      .set(({ fn, val }) => ({ key: fn.coalesce('key', val(key.x)), used_at: this.#now() }))
+      .set((eb) => ({ key: eb.fn.coalesce('key', eb.val(key.x)), used_at: this.#now() }))
       .where('id', '=', id)
-      .where(({ or, eb }) => or([eb('key', 'is', null), eb('key', '=', key.x)]))
+      .where((eb) => eb.or([eb('key', 'is', null), eb('key', '=', key.x)]))
       .executeTakeFirstOrThrow();
     return numUpdatedRows === 1n;
   }
