@@ -12,6 +12,9 @@ import { MAX_CALL_BYTES } from './told.ts';
 export const CALLER_KEY_HEADER = 'x-svc-caller-key';
 export const CALLER_CSR_HEADER = 'x-svc-caller-csr';
 
+/** No control character and no half of a character (PostgreSQL stores no NUL; RFC 9839 says which else to keep out of a text). */
+export const STORED_TEXT = '^[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]*$';
+
 const id = STATEMENTS['svc-renew'].properties.node;
 const pem = { type: 'string', maxLength: 16_384 } as const;
 const text = { type: 'string', maxLength: 128 } as const;
@@ -34,7 +37,7 @@ export const enrollRequest = {
     device_id: id,
     name: { ...text, format: 'shown-name' },
     profile: { enum: ['drone', 'ground-station'] },
-    version: text,
+    version: { ...text, pattern: STORED_TEXT },
     csr: {
       ...pem,
       description: 'PKCS #10 for the client certificate, ECDSA P-256, PEM; its subject is not used',
@@ -236,7 +239,11 @@ export const nodeEntry = {
 export const credentialRequest = {
   type: 'object',
   required: ['label', 'scopes'],
-  properties: { label: text, scopes: { ...scopes, items: { enum: SCOPES } }, nodes },
+  properties: {
+    label: { ...text, pattern: STORED_TEXT },
+    scopes: { ...scopes, items: { enum: SCOPES } },
+    nodes,
+  },
   additionalProperties: false,
 } as const;
 

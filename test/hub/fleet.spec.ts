@@ -264,6 +264,33 @@ for (const { engine, missing } of ENGINES)
       await client.endAsync();
     });
 
+    it('a node that says what a database cannot store, or has more streams than are remembered, holds up nobody', async () => {
+      const [odd, calm] = [await hub.enroll('odd'), await hub.enroll('calm')];
+      const [one, other] = [await hub.connect(odd), await hub.connect(calm)];
+      const presence = { online: true, session: 's', at: 0, version: '1', profile: 'drone', name: 'n\0' };
+      await say(one, odd, 'presence', presence);
+      for (const change of [
+        { kind: 'a\0b' },
+        { stream: '\ud800' },
+        { stream: '\udfff' },
+        { at: 1e300 },
+        { seq: 1e300 },
+        { detail: { text: 'a\0\ud800' } },
+      ])
+        await say(one, odd, 'event', { ...event(1), ...change });
+      for (let round = 0; round < 2; round++)
+        for (let n = 0; n < 12; n++) void say(one, odd, 'event', event(2 + round, `stream-${n}`));
+      await say(other, calm, 'event', event(1));
+      await acknowledged(other, calm, 1);
+      await say(one, odd, 'event', event(9));
+      await acknowledged(one, odd, 9);
+      expect((await hub.call('GET', '/v1/nodes/odd')).body).to.include({ name: 'name of odd' });
+      expect((await hub.call('GET', '/v1/events?after=1e300')).status).to.equal(422);
+      const named = await hub.call('POST', '/v1/credentials', { body: { label: 'a\0', scopes: ['read'] } });
+      expect(named.status).to.equal(422);
+      await Promise.all([one.endAsync(), other.endAsync()]);
+    });
+
     it('a removed node is cut off within 5 s: it neither reads nor writes, and its statements are forgotten', async () => {
       const node = await hub.enroll('leaving');
       const client = await hub.connect(node);

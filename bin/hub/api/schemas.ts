@@ -1,6 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts';
 import { SCOPES } from '../../../shared/auth/scopes.ts';
-import { credentialRequest, nodeEntry } from '../../../shared/fleet/hub-api.ts';
+import { credentialRequest, nodeEntry, STORED_TEXT } from '../../../shared/fleet/hub-api.ts';
 
 /** Bodies and answers of the hub's own API, beside those of shared/fleet/hub-api.ts. Times are ms since 1970. */
 
@@ -15,7 +15,7 @@ const id = nodeEntry.properties.id;
 const time = { type: 'integer', description: 'ms since 1970' } as const;
 const timeOrNull = { ...time, type: ['integer', 'null'] } as const;
 const count = { type: 'integer', minimum: 0 } as const;
-const label = { type: 'string', minLength: 1, maxLength: 128 } as const;
+const label = { type: 'string', minLength: 1, maxLength: 128, pattern: STORED_TEXT } as const;
 const textOrNull = { type: ['string', 'null'] } as const;
 const { scopes, nodes } = credentialRequest.properties;
 const secret = { type: 'string', description: 'shown this once' } as const;
@@ -67,7 +67,12 @@ export const liveQuery = object(
 export const eventsQuery = object(
   {
     node: id,
-    after: { type: 'integer', minimum: 0, description: 'an `id`; without it the newest are answered' },
+    after: {
+      type: 'integer',
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'an `id`; without it the newest are answered',
+    },
     limit: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },
   },
   ['limit'],

@@ -114,8 +114,9 @@ export class Events {
         stream.seq = each.event.seq;
         fresh.push(each);
       }
-      if (fresh.length > 0) await this.#insert(fresh, [...due]);
-      return [...due].map(({ node, stream, seq }) => ({ node, stream, seq }));
+      const newest = newestOf(due);
+      if (fresh.length > 0) await this.#insert(fresh, newest);
+      return newest;
     } catch (error) {
       this.#streams.clear(); // read again: what is stored counts
       this.#used.clear();
@@ -242,7 +243,7 @@ export class Events {
     await on.deleteFrom('streams').where('node', '=', node).execute();
   }
 
-  async #insert(fresh: readonly Waiting[], due: readonly Stream[]): Promise<void> {
+  async #insert(fresh: readonly Waiting[], due: readonly Ack[]): Promise<void> {
     for (const { node } of fresh) await this.#usedBy(node);
     const rows = fresh.map(({ node, event: { stream, seq, at, kind, detail }, at: received_at }) => ({
       node,
@@ -271,7 +272,7 @@ export class Events {
       for (let from = 0; from < due.length; from += ROWS)
         await on
           .insertInto('streams')
-          .values(due.slice(from, from + ROWS).map(({ node, stream, seq }) => ({ node, stream, seq })))
+          .values(due.slice(from, from + ROWS))
           .onConflict((conflict) =>
             conflict.columns(['node', 'stream']).doUpdateSet((eb) => ({ seq: eb.ref('excluded.seq') })),
           )
@@ -298,6 +299,16 @@ export class Events {
     }
     return stream;
   }
+}
+
+/** Each stream once: one that a node's many others have pushed out of memory may be there twice. */
+function newestOf(due: ReadonlySet<Stream>): readonly Ack[] {
+  const found = new Map<string, Ack>();
+  for (const { node, stream, seq } of due) {
+    const name = `${node} ${stream}`;
+    if (seq >= (found.get(name)?.seq ?? 0)) found.set(name, { node, stream, seq });
+  }
+  return [...found.values()];
 }
 
 function stored({ detail, ...event }: Selectable<Tables['events']>): StoredEvent {

@@ -1,3 +1,4 @@
+import { STORED_TEXT } from '../../../shared/fleet/hub-api.ts';
 import type { FleetEvent, Presence } from '../../../shared/fleet/told.ts';
 import type { NodeTopic } from '../../../shared/fleet/topics.ts';
 import type { JsonObject } from '../../../shared/member.ts';
@@ -12,7 +13,9 @@ const MAX_BYTES = 64 * 1024;
 /** A picture is no JSON. */
 type JsonTopic = Exclude<NodeTopic, 'picture'>;
 
-const time = { type: 'integer', minimum: 0 } as const;
+/** No control characters and no halves of a character: not every database stores them. */
+const stored = { type: 'string', pattern: STORED_TEXT } as const;
+const time = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
 const seq = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
 const SCHEMAS = {
   presence: {
@@ -22,9 +25,9 @@ const SCHEMAS = {
       online: { type: 'boolean' },
       session: { type: 'string', minLength: 1, maxLength: 128 },
       at: time,
-      version: { type: 'string', maxLength: 128 },
+      version: { ...stored, maxLength: 128 },
       profile: { enum: ['drone', 'ground-station'] },
-      name: { type: 'string', maxLength: 128 },
+      name: { ...stored, maxLength: 128 },
     },
   },
   status: { type: 'object' },
@@ -33,11 +36,11 @@ const SCHEMAS = {
     type: 'object',
     required: ['stream', 'seq', 'at', 'kind', 'detail'],
     properties: {
-      stream: { type: 'string', minLength: 1, maxLength: 64 },
+      stream: { ...stored, minLength: 1, maxLength: 64 },
       seq: { ...seq, minimum: 1 },
       after: seq,
       at: time,
-      kind: { type: 'string', minLength: 1, maxLength: 128 },
+      kind: { ...stored, minLength: 1, maxLength: 128 },
       detail: { type: 'object' },
     },
   },
