@@ -24,7 +24,6 @@ import { type Caller, sees } from './caller.ts';
 import { hubOpenApi } from './openapi.ts';
 import { hubRows } from './routes.ts';
 import type { HubHandlers } from './row.ts';
-import type { NodesQuery } from './schemas.ts';
 
 export interface HandlerParts {
   readonly config: HubConfig;
@@ -99,20 +98,17 @@ export function hubHandlers(parts: HandlerParts): Handlers {
       fleet_name: config.name,
     }),
     'fleet.get': async ({ caller }) => {
-      const entries = seenBy(fleet, caller);
       return {
         fleet: config.fleet,
         name: config.name,
         version: VERSION,
         broker: { url: config.broker.url, connected: link.connected, problem: link.problem },
-        nodes: entries.length,
-        online: entries.filter(({ online }) => online).length,
-        alarms: entries.filter(({ alarm }) => alarm !== null).length,
+        ...fleet.counts(caller.nodes),
         policy_seq: await policy.seq(),
         dropped: link.dropped,
       };
     },
-    'nodes.get': ({ query, caller }) => nodePage(seenBy(fleet, caller), query),
+    'nodes.get': ({ query, caller }) => fleet.page(query, caller.nodes),
     'nodes.stream.get': ({ caller }) => new OpenAnswer((res, headers) => streams.open(caller, res, headers)),
     'live.get': ({ caller, query }) =>
       new OpenAnswer((res, headers) => live.open(caller, query, res, headers)),
@@ -208,39 +204,9 @@ export async function newCode(
   return { expires_at: await codes.add(secret, by), code: formatCode({ caHash, secret }) };
 }
 
-function seenBy(fleet: Fleet, caller: Caller): readonly NodeEntry[] {
-  const ids = caller.nodes === null ? fleet.ids() : caller.nodes.toSorted();
-  return ids.flatMap((id) => fleet.entry(id) ?? []);
-}
-
 /** @throws ApiError E_NOT_FOUND, also for a node that this caller may not see */
 function entryFor(fleet: Fleet, caller: Caller, id: string): NodeEntry {
   const entry = sees(caller, id) ? fleet.entry(id) : null;
   if (entry === null) throw new ApiError('E_NOT_FOUND', `There is no node ${id}.`);
   return entry;
-}
-
-function nodePage(
-  all: readonly NodeEntry[],
-  { after, limit, q, online, alarm, profile }: NodesQuery,
-): {
-  readonly nodes: readonly NodeEntry[];
-  readonly total: number;
-  readonly next: string | null;
-} {
-  const words = q?.toLowerCase();
-  const fitting = all.filter(
-    (node) =>
-      (words === undefined || `${node.id}\n${node.name}`.toLowerCase().includes(words)) &&
-      (online === undefined || node.online === online) &&
-      (alarm === undefined || (node.alarm !== null) === alarm) &&
-      (profile === undefined || node.profile === profile),
-  );
-  const rest = after === undefined ? fitting : fitting.filter(({ id }) => id > after);
-  const nodes = rest.slice(0, limit);
-  return {
-    nodes,
-    total: fitting.length,
-    next: rest.length > nodes.length ? (nodes.at(-1)?.id ?? null) : null,
-  };
 }

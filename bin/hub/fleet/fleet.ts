@@ -1,9 +1,11 @@
+import type { FromSchema } from 'json-schema-to-ts';
 import type { Selectable } from 'kysely';
 import { contained } from '../../../shared/async/every.ts';
 import type { EnrollRequest, NodeEntry } from '../../../shared/fleet/hub-api.ts';
 import type { NodeStatus, Presence } from '../../../shared/fleet/told.ts';
 import { type JsonObject, parseJson, recordOf } from '../../../shared/member.ts';
 import type { PublicJwk } from '../../../shared/schemas/fleet-statements.ts';
+import type { NodesQuery, nodeList } from '../api/schemas.ts';
 import type { Queries, Tables } from '../database/tables.ts';
 
 const TWIN =
@@ -19,6 +21,7 @@ const FLOOD =
 const BATCH = 500;
 
 interface Known {
+  readonly id: string;
   name: string;
   profile: NodeEntry['profile'];
   version: string;
@@ -31,6 +34,8 @@ interface Known {
   telemetry: JsonObject | null;
   telemetry_at: number | null;
   alarm: string | null;
+  /** Id and name in small letters, for searches. */
+  words: string;
   /** Of its connections. */
   readonly sessions: Alternation;
   /** Of the machine: what is before the dot of its nonces. */
@@ -62,7 +67,7 @@ export class Fleet {
   readonly #now: () => number;
   readonly #nodes = new Map<string, Known>();
   /** By id, for pages of the list; null: to be made again. */
-  #order: readonly string[] | null = null;
+  #order: readonly Known[] | null = null;
   readonly #unsaved = new Set<string>();
   /** Of nodes whose alarm has changed. */
   readonly #alarms = new Set<string>();
@@ -112,16 +117,75 @@ export class Fleet {
 
   /** Sorted. */
   ids(): readonly string[] {
-    this.#order ??= [...this.#nodes.keys()].toSorted();
-    return this.#order;
+    return this.#all().map(({ id }) => id);
   }
 
   /** Null for an unknown one. */
   entry(id: string): NodeEntry | null {
     const node = this.#nodes.get(id);
     if (node === undefined) return null;
-    const { telemetry: _only, telemetry_at: _its, sessions: _own, boots: _too, ...entry } = node;
-    return { id, ...entry };
+    const {
+      telemetry: _only,
+      telemetry_at: _its,
+      sessions: _own,
+      boots: _too,
+      words: _words,
+      ...entry
+    } = node;
+    return entry;
+  }
+
+  /** A page of those that fit, by id; only what is on it is copied. @param nodes whom the caller sees; null: all */
+  page(
+    { after, limit, q, online, alarm, profile }: NodesQuery,
+    nodes: readonly string[] | null,
+  ): FromSchema<typeof nodeList> {
+    const part = q?.toLowerCase();
+    let total = 0;
+    const found: string[] = [];
+    let isMore = false;
+    for (const node of this.#seenBy(nodes)) {
+      if (
+        (part !== undefined && !node.words.includes(part)) ||
+        (online !== undefined && node.online !== online) ||
+        (alarm !== undefined && (node.alarm !== null) !== alarm) ||
+        (profile !== undefined && node.profile !== profile)
+      )
+        continue;
+      total++;
+      if (after !== undefined && node.id <= after) continue;
+      if (found.length < limit) found.push(node.id);
+      else isMore = true;
+    }
+    return {
+      nodes: found.flatMap((id) => this.entry(id) ?? []),
+      total,
+      next: isMore ? (found.at(-1) ?? null) : null,
+    };
+  }
+
+  /** @param nodes whom the caller sees; null: all */
+  counts(nodes: readonly string[] | null): {
+    readonly nodes: number;
+    readonly online: number;
+    readonly alarms: number;
+  } {
+    const counts = { nodes: 0, online: 0, alarms: 0 };
+    for (const node of this.#seenBy(nodes)) {
+      counts.nodes++;
+      if (node.online) counts.online++;
+      if (node.alarm !== null) counts.alarms++;
+    }
+    return counts;
+  }
+
+  #seenBy(nodes: readonly string[] | null): readonly Known[] {
+    return nodes === null ? this.#all() : nodes.toSorted().flatMap((id) => this.#nodes.get(id) ?? []);
+  }
+
+  #all(): readonly Known[] {
+    this.#order ??= [...this.#nodes.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    return this.#order;
   }
 
   telemetryOf(id: string): Pick<NodeEntry, 'telemetry' | 'telemetry_at'> {
@@ -171,6 +235,7 @@ export class Fleet {
     if (said.online && !kept) node.seen_at = this.#now(); // a will is not the node's own word
     node.online = said.online;
     node.name = said.name;
+    node.words = wordsOf(id, said.name);
     node.version = said.version;
     node.profile = said.profile;
     const isTwin = said.online && node.sessions.next(said.session) && this.#twin(id, node);
@@ -294,6 +359,10 @@ export class Fleet {
   }
 }
 
+function wordsOf(id: string, name: string): string {
+  return `${id}\n${name}`.toLowerCase();
+}
+
 type AuditHead = NonNullable<NodeStatus['audit_head']>;
 
 function auditHead(status: JsonObject | null): AuditHead | null {
@@ -309,6 +378,7 @@ function isBehind(now: AuditHead | null, before: AuditHead | null): boolean {
 function known(row: Selectable<Tables['nodes']>): Known {
   const { status } = row;
   return {
+    id: row.id,
     name: row.name,
     profile: row.profile === 'drone' ? 'drone' : 'ground-station',
     version: row.version,
@@ -322,6 +392,7 @@ function known(row: Selectable<Tables['nodes']>): Known {
     telemetry: null,
     telemetry_at: null,
     alarm: row.alarm,
+    words: wordsOf(row.id, row.name),
     sessions: new Alternation(),
     boots: new Alternation(),
   };
