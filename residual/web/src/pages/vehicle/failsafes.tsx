@@ -68,9 +68,9 @@ export function failsafeSentence(
   { failure, value, off, after }: Failsafe,
   param: Pick<Param, 'details'> | undefined,
 ): string {
-  const done = off
-    ? t.vehicle.setup.nothing
-    : (meaning(value, param?.details ?? null) ?? t.vehicle.setup.setTo(value));
+  const { nothing, named, setTo } = t.vehicle.setup;
+  const label = meaning(value, param?.details ?? null);
+  const done = off ? nothing : label === null ? setTo(value) : named(label);
   const when = after.map(
     (each) => `${number(each.value, Number.isInteger(each.value) ? 0 : 1)} ${each.unit}`,
   );

@@ -37,6 +37,7 @@ export const setupWordsDe: typeof setupWords = {
     noFailsafes: 'Die Parameter dazu wurden noch nicht gelesen.',
     nothing: 'keine Reaktion',
     setTo: (value) => `Wert ${value}`,
+    named: (label) => `„${label}“`,
     failsafe: {
       radio: (done, when) => `Fernsteuerung verloren${list(when, ' für ')}: ${done}.`,
       station: (done, when) => `Bodenstation verloren${list(when, ' für ')}: ${done}.`,

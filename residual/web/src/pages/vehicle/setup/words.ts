@@ -35,6 +35,8 @@ export const setupWords = {
     noFailsafes: 'Its parameters have not been read yet.',
     nothing: 'it does nothing',
     setTo: (value: number) => `set to ${value}`,
+    /** As the vehicle’s own documentation calls it. */
+    named: (label: string) => `“${label}”`,
     failsafe: {
       radio: (done: string, when: readonly string[]) => `Radio lost${list(when, ' for ')}: ${done}.`,
       station: (done: string, when: readonly string[]) =>
