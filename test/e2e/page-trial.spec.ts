@@ -101,7 +101,7 @@ describe('the trial: a stranger', function () {
     await ask.or(page.getByText('PreArm: Compass not calibrated')).first().waitFor();
     if (await ask.isVisible()) await stranger.tap('Ask the vehicle why');
     await stranger.sees('PreArm: Compass not calibrated');
-    await stranger.sees('Move away from metal and cars. If it stays, calibrate the compass.');
+    await stranger.sees('Move away from metal and cars. If that does not help, calibrate the compass.');
     await stranger.tap('Calibrate', 'link');
     await stranger.sees('Rotate the vehicle around all axes, away from metal and cars.');
     await page.getByRole('button', { name: 'Start: Compass', exact: true }).waitFor();

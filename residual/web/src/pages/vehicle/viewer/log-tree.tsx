@@ -36,7 +36,7 @@ export function LogTree({
           />
         )}
       </Field>
-      <div class={css['tree']} tabIndex={0} role="region" aria-label={words.tree}>
+      <div class={css['tree']} tabIndex={0} role="group" aria-label={words.tree}>
         {found.slice(0, most).map(({ group, at }) => (
           <GroupFields
             key={at}
