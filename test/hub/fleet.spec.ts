@@ -267,8 +267,8 @@ for (const { engine, missing } of ENGINES)
     it('a node that says what a database cannot store, or has more streams than are remembered, holds up nobody', async () => {
       const [odd, calm] = [await hub.enroll('odd'), await hub.enroll('calm')];
       const [one, other] = [await hub.connect(odd), await hub.connect(calm)];
-      const presence = { online: true, session: 's', at: 0, version: '1', profile: 'drone', name: 'n\0' };
-      await say(one, odd, 'presence', presence);
+      const odious = { online: true, session: 's', at: 0, version: '1', profile: 'drone', name: 'n\0' };
+      await say(one, odd, 'presence', odious);
       for (const change of [
         { kind: 'a\0b' },
         { stream: '\ud800' },
