@@ -215,7 +215,12 @@ describe('the page that a browser keeps', function () {
     await loaded;
     await page.waitForSelector('input[name=secret]');
     expect(await build()).to.equal(`${former ?? ''}x`);
-    // Whether the former page's cache goes at once is not looked at: its worker may stay until the tab is closed (open question of title 22).
+    await askAgain(
+      'the former page is kept no longer',
+      async () => page.evaluate(async () => (await caches.keys()).join()),
+      (names) => names === `svc-page-${former ?? ''}x`,
+    );
+    await kept(page);
     expect(await page.getByText('The node has a new version of this page.').count()).to.equal(0);
     await page.context().close();
     await changed.stop();

@@ -11,6 +11,15 @@ export const newer = signal(false);
 
 const build = document.querySelector('meta[name=svc-build]')?.getAttribute('content') ?? null;
 const AWAY_S = 3;
+/** For what is loaded by the page's own scripts. */
+const SETTLED_MS = 1000;
+
+/** Chromium forgets a worker's wish to begin that comes while the one before it still answers what a page loads. */
+async function loaded(): Promise<void> {
+  if (document.readyState !== 'complete')
+    await new Promise((resolve) => addEventListener('load', resolve, { once: true }));
+  await new Promise((resolve) => setTimeout(resolve, SETTLED_MS));
+}
 
 /** Begins with the page, once. */
 export function keepPage(): void {
@@ -35,13 +44,14 @@ export function keepPage(): void {
   serviceWorker.addEventListener('controllerchange', () => introduce(serviceWorker.controller));
   const register = async (): Promise<void> => {
     registration = await serviceWorker.register(trustScript('/sw.js'), { updateViaCache: 'none' });
-    introduce(registration.waiting);
     registration.addEventListener('updatefound', () => {
       const worker = registration?.installing ?? null;
       worker?.addEventListener('statechange', () => {
         if (worker.state === 'installed') introduce(worker);
       });
     });
+    await loaded();
+    introduce(registration.waiting);
   };
   // A private window keeps nothing, nor does a browser that does not trust the certificate: the page works all the same.
   register().catch(() => undefined);
