@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { askAgain } from '../support/ask-again.ts';
-import { TestHub } from '../support/hub.ts';
+import { failing, TestHub } from '../support/hub.ts';
 import { Databases } from '../support/hub-database.ts';
 import { noMosquitto } from '../support/mosquitto.ts';
 import { ROOT } from '../support/node.ts';
@@ -19,18 +19,6 @@ const run = promisify(execFile);
 const NEWEST = '0002-identity';
 /** What a hub may take to notice that its database is there again, ms. */
 const BACK_MS = 20_000;
-
-/** What a command that fails wrote, and its exit code. */
-async function failing(
-  promise: Promise<unknown>,
-): Promise<{ readonly code: number; readonly stderr: string }> {
-  try {
-    await promise;
-  } catch (error) {
-    return error as { code: number; stderr: string };
-  }
-  throw new Error('it did not fail');
-}
 
 describe(`a hub in PostgreSQL${missing === null ? '' : ` (${missing})`}`, function () {
   this.timeout(120_000);
@@ -200,6 +188,10 @@ describe(`from SQLite to PostgreSQL${missing === null ? '' : ` (${missing})`}`, 
     await hub.kill('SIGTERM');
     await hub.sql(
       `INSERT INTO events (id, node, stream, seq, at, received_at, kind, detail) VALUES (41, 'kite', 's', 1, 1, 2, 'node.started', '{"ü":"…"}')`,
+    );
+    // More than are copied at once.
+    await hub.sql(
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200) INSERT INTO streams (node, stream, seq) SELECT CASE i % 3 WHEN 0 THEN 'kite' ELSE 'Ärger' END, 's-' || i, i FROM n",
     );
     const before = await readFile(join(hub.folder, 'hub.db'));
     const { stdout } = await hub.command(['move', ...to]);

@@ -13,7 +13,7 @@ import {
   verifyStatement,
 } from '../../shared/fleet/signed.ts';
 import { type EnrolledNode, TestHub } from '../support/hub.ts';
-import { Databases, ENGINES } from '../support/hub-database.ts';
+import { ENGINES } from '../support/hub-database.ts';
 import { noMosquitto } from '../support/mosquitto.ts';
 
 const noBroker = noMosquitto();
@@ -29,17 +29,12 @@ async function renewal(node: EnrolledNode, change: { readonly at?: number; reado
 
 for (const { engine, missing } of ENGINES)
   describe(`enrolment at the hub, ${engine}${noBroker === null ? '' : ` (${noBroker})`}${missing === null ? '' : ` (${missing})`}`, () => {
-    let databases: Databases;
     let hub: TestHub;
     before(async function () {
       if (noBroker !== null || missing !== null) return this.skip();
-      databases = await Databases.of(engine);
-      hub = await TestHub.start(...(await databases.flags()));
+      hub = await TestHub.on(engine);
     });
-    after(async () => {
-      await hub?.stop();
-      await databases?.end();
-    });
+    after(async () => hub?.stop());
 
     it('a code names the CA that GET /v1/ca answers, and the hub shows itself with it over HTTPS', async () => {
       const { body } = await hub.call('POST', '/v1/codes');

@@ -5,7 +5,7 @@ import type { Presence } from '../../shared/fleet/told.ts';
 import { type NodeTopic, topics } from '../../shared/fleet/topics.ts';
 import type { PublicJwk } from '../../shared/schemas/fleet-statements.ts';
 import { type EnrolledNode, heard, TestHub } from '../support/hub.ts';
-import { Databases, ENGINES } from '../support/hub-database.ts';
+import { ENGINES } from '../support/hub-database.ts';
 import { noMosquitto } from '../support/mosquitto.ts';
 
 const noBroker = noMosquitto();
@@ -40,17 +40,12 @@ function hubKey({ enrolled }: EnrolledNode): PublicJwk {
 
 for (const { engine, missing } of ENGINES)
   describe(`the fleet at the hub, ${engine}${noBroker === null ? '' : ` (${noBroker})`}${missing === null ? '' : ` (${missing})`}`, () => {
-    let databases: Databases;
     let hub: TestHub;
     before(async function () {
       if (noBroker !== null || missing !== null) return this.skip();
-      databases = await Databases.of(engine);
-      hub = await TestHub.start(...(await databases.flags()));
+      hub = await TestHub.on(engine);
     });
-    after(async () => {
-      await hub?.stop();
-      await databases?.end();
-    });
+    after(async () => hub?.stop());
 
     /** Resolves when the hub has acknowledged up to this number, under its signature. */
     async function acknowledged(client: MqttClient, node: EnrolledNode, seq: number, stream = 's1') {

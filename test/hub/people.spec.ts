@@ -9,25 +9,20 @@ import { newSigningKey, publicJwk, verifyStatement } from '../../shared/fleet/si
 import { CALLER_ID } from '../../shared/fleet/topics.ts';
 import type { PublicJwk } from '../../shared/schemas/fleet-statements.ts';
 import { TestHub } from '../support/hub.ts';
-import { Databases, ENGINES } from '../support/hub-database.ts';
+import { ENGINES } from '../support/hub-database.ts';
 import { noMosquitto } from '../support/mosquitto.ts';
 
 const noBroker = noMosquitto();
 
 for (const { engine, missing } of ENGINES)
   describe(`operators and machines at the hub, ${engine}${noBroker === null ? '' : ` (${noBroker})`}${missing === null ? '' : ` (${missing})`}`, () => {
-    let databases: Databases;
     let hub: TestHub;
     before(async function () {
       if (noBroker !== null || missing !== null) return this.skip();
-      databases = await Databases.of(engine);
-      hub = await TestHub.start(...(await databases.flags()));
+      hub = await TestHub.on(engine);
       for (const id of ['north-1', 'north-2', 'south-1']) await hub.enroll(id);
     });
-    after(async () => {
-      await hub?.stop();
-      await databases?.end();
-    });
+    after(async () => hub?.stop());
 
     const operator = async (scopes: readonly string[], nodes?: readonly string[]) => {
       const body = { name: 'somebody', scopes, ...(nodes === undefined ? {} : { nodes }) };
@@ -160,7 +155,7 @@ for (const { engine, missing } of ENGINES)
       const secret = await hub.secret();
       const files = ['audit/audit.ndjson', ...(engine === 'sqlite' ? ['hub.db', 'hub.db-wal'] : [])];
       const texts = await Promise.all(files.map(async (name) => readFile(join(hub.folder, name), 'latin1')));
-      const { postgres } = databases;
+      const { postgres } = hub;
       if (postgres !== null) texts.push(await postgres.dump());
       for (const text of texts)
         for (const word of [

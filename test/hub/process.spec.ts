@@ -9,7 +9,7 @@ import { connectAsync } from 'mqtt';
 import { readHubConfig } from '../../bin/hub/config.ts';
 import { parseCode } from '../../shared/fleet/code.ts';
 import { gone } from '../support/events.ts';
-import { TestHub } from '../support/hub.ts';
+import { failing, TestHub } from '../support/hub.ts';
 import { noMosquitto } from '../support/mosquitto.ts';
 import { ROOT } from '../support/node.ts';
 import { freePort, removeDir, tempDir } from '../support/temp.ts';
@@ -17,18 +17,6 @@ import { freePort, removeDir, tempDir } from '../support/temp.ts';
 const missing = noMosquitto();
 const ENTRY = join(ROOT, 'bin/svc-hub.js');
 const run = promisify(execFile);
-
-/** What a command that fails wrote, and its exit code. */
-async function failing(
-  promise: Promise<unknown>,
-): Promise<{ readonly code: number; readonly stderr: string }> {
-  try {
-    await promise;
-  } catch (error) {
-    return error as { code: number; stderr: string };
-  }
-  throw new Error('it did not fail');
-}
 
 describe(`svc-hub as a process${missing === null ? '' : ` (${missing})`}`, () => {
   let hub: TestHub;

@@ -10,6 +10,7 @@ import { sql } from 'kysely';
 import { connectAsync, type IClientOptions, type MqttClient } from 'mqtt';
 import { readHubConfig } from '../../bin/hub/config.ts';
 import { openAnyDatabase } from '../../bin/hub/database/open.ts';
+import type { Engine } from '../../bin/hub/database/tables.ts';
 import { placesIn } from '../../bin/hub/places.ts';
 import { certificateRequest, newCertificateKey } from '../../shared/certificates/request.ts';
 import { parseCode } from '../../shared/fleet/code.ts';
@@ -22,7 +23,9 @@ import {
 import { newSigningKey, publicJwk } from '../../shared/fleet/signed.ts';
 import { readEvents } from '../../shared/http/event-reader.ts';
 import { gone } from './events.ts';
+import { Databases } from './hub-database.ts';
 import { ROOT } from './node.ts';
+import type { Postgres } from './postgres.ts';
 import { freePort, removeDir, tempDir } from './temp.ts';
 
 const run = promisify(execFile);
@@ -50,6 +53,18 @@ export interface EnrolledNode {
   readonly enrolled: Enrolled;
 }
 
+/** What a command that fails wrote, and its exit code. @throws Error for one that does not fail */
+export async function failing(
+  promise: Promise<unknown>,
+): Promise<{ readonly code: number; readonly stderr: string }> {
+  try {
+    await promise;
+  } catch (error) {
+    return error as { code: number; stderr: string };
+  }
+  throw new Error('it did not fail');
+}
+
 /** svc-hub as a process with a Mosquitto of its own, in a folder of its own, on free ports. */
 export class TestHub {
   readonly folder: string;
@@ -58,6 +73,7 @@ export class TestHub {
   readonly operator: string;
   stderr = '';
   #process: ChildProcess | null = null;
+  #databases: Databases | null = null;
   readonly #lines = new EventEmitter();
 
   private constructor(folder: string, port: number, httpsPort: number, operator: string) {
@@ -72,6 +88,19 @@ export class TestHub {
     const hub = await TestHub.init(...more);
     await hub.serve();
     return hub;
+  }
+
+  /** With its database in a new one of this engine, which ends with it. */
+  static async on(engine: Engine): Promise<TestHub> {
+    const databases = await Databases.of(engine);
+    const hub = await TestHub.start(...(await databases.flags()));
+    hub.#databases = databases;
+    return hub;
+  }
+
+  /** Where its database is, of one that `on` has started; null: in its folder. */
+  get postgres(): Postgres | null {
+    return this.#databases?.postgres ?? null;
   }
 
   /** @param more of the command line, as in `--ws-port 443` */
@@ -144,6 +173,7 @@ export class TestHub {
   async stop(): Promise<void> {
     await this.kill('SIGTERM');
     await removeDir(join(this.folder, '..'));
+    await this.#databases?.end();
   }
 
   /** A file of its folder. */

@@ -63,16 +63,20 @@ async function contentOf(db: Queries, table: Table, key: readonly string[]): Pro
   return { rows, hash: `${rows} ${sum.toString(16)}` };
 }
 
-/** In the order of the key, so that a page begins where the one before has ended. */
-async function* pages(db: Queries, table: Table, key: readonly string[]): AsyncGenerator<Row[]> {
-  for (let offset = 0; ; offset += ROWS) {
-    const order = sql.join(key.map((column) => sql.ref(column)));
-    const { rows } =
-      await sql<Row>`SELECT * FROM ${sql.table(table)} ORDER BY ${order} LIMIT ${ROWS} OFFSET ${offset}`.execute(
-        db,
-      );
+/** In the order of the key: a page begins behind the last row of the one before, however many there are. */
+async function* pages(db: Queries, table: Table, key: readonly string[]): AsyncGenerator<readonly Row[]> {
+  const columns = sql.join(key.map((column) => sql.ref(column)));
+  for (let last: Row | undefined; ; ) {
+    const from: Row | undefined = last;
+    const rest =
+      from === undefined
+        ? sql``
+        : sql`WHERE (${columns}) > (${sql.join(key.map((column) => from[column] ?? null))})`;
+    const page = sql<Row>`SELECT * FROM ${sql.table(table)} ${rest} ORDER BY ${columns} LIMIT ${ROWS}`;
+    const { rows } = await page.execute(db);
     if (rows.length > 0) yield rows;
     if (rows.length < ROWS) return;
+    last = rows.at(-1);
   }
 }
 

@@ -1,4 +1,4 @@
-import { CircleCheck, ScrollText, Search, ShieldCheck, ShieldX } from 'lucide';
+import { CircleCheck, ScrollText, ShieldCheck, ShieldX } from 'lucide';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { memberOf } from '../../../../shared/member.ts';
@@ -10,6 +10,7 @@ import { t } from '../strings.ts';
 import type { Audited, AuditVerdict } from './answers.ts';
 import { ask } from './client.ts';
 import css from './hub-office.module.css';
+import { SearchBox } from './search-box.tsx';
 import { useHub } from './use-hub.ts';
 import { hub } from './words.ts';
 
@@ -42,16 +43,7 @@ export function Audit(): JSX.Element {
     <div class={css['audit']}>
       <Card title={text.title} icon={ScrollText}>
         <div class={css['filters']}>
-          <label class={css['search']}>
-            <Icon of={Search} />
-            <span class="visually-hidden">{hub.audit.search}</span>
-            <input
-              type="search"
-              placeholder={hub.audit.search}
-              value={search}
-              onInput={(event) => setSearch(event.currentTarget.value)}
-            />
-          </label>
+          <SearchBox name={hub.audit.search} value={search} onSearch={setSearch} />
           <Segmented
             label={text.outcome}
             options={KINDS.map((id) => ({ id, name: names[id] }))}

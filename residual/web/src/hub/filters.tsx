@@ -1,9 +1,10 @@
-import { ArrowUpDown, List, Map as MapIcon, Search } from 'lucide';
+import { ArrowUpDown, List, Map as MapIcon } from 'lucide';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { Icon, Segmented } from '../parts/parts.tsx';
 import type { FleetNode } from './fleet.ts';
 import css from './hub-fleet.module.css';
+import { SearchBox } from './search-box.tsx';
 import { countOf, ORDERS, STATES, selection } from './selection.ts';
 import { hub } from './words.ts';
 
@@ -37,26 +38,19 @@ export function Filters({
   return (
     <>
       <div class={css['find']}>
-        <label class={css['search']}>
-          <Icon of={Search} />
-          <span class="visually-hidden">{text.search}</span>
-          <input
-            ref={field}
-            type="search"
-            placeholder={text.search}
-            aria-keyshortcuts="/"
-            value={search}
-            onInput={(event) => (selection.value = { ...selection.value, search: event.currentTarget.value })}
-            onKeyDown={(event) => {
-              if (event.key !== 'ArrowDown') return;
-              event.preventDefault();
-              event.currentTarget
-                .closest(`.${css['pane'] ?? ''}`)
-                ?.querySelector<HTMLElement>('li a')
-                ?.focus();
-            }}
-          />
-        </label>
+        <SearchBox
+          name={text.search}
+          value={search}
+          onSearch={(words) => (selection.value = { ...selection.value, search: words })}
+          field={field}
+          keys="/"
+          onDown={(input) =>
+            input
+              .closest(`.${css['pane'] ?? ''}`)
+              ?.querySelector<HTMLElement>('li a')
+              ?.focus()
+          }
+        />
         <label class={css['order']} title={text.order}>
           <Icon of={ArrowUpDown} />
           <span class="visually-hidden">{text.order}</span>

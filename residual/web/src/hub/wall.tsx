@@ -1,4 +1,4 @@
-import { ChevronLeft, ChevronRight, Search, VideoOff } from 'lucide';
+import { ChevronLeft, ChevronRight, VideoOff } from 'lucide';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { now as clock } from '../api/presence.ts';
@@ -8,6 +8,7 @@ import { ageText, type FleetNode, figuresOf, nodes, secondsSince, titleOf } from
 import { LIVE_STALE_S, shown, useLive } from './fly/live.ts';
 import css from './hub-wall.module.css';
 import { hrefOf } from './route.ts';
+import { SearchBox } from './search-box.tsx';
 import { StateIcon } from './state-badge.tsx';
 import { hub } from './words.ts';
 
@@ -38,19 +39,14 @@ export function Wall(): JSX.Element {
   return (
     <>
       <div class={css['head']}>
-        <label class={css['search']}>
-          <Icon of={Search} />
-          <span class="visually-hidden">{text.search}</span>
-          <input
-            type="search"
-            placeholder={text.search}
-            value={search}
-            onInput={(event) => {
-              setSearch(event.currentTarget.value);
-              setFirst(0);
-            }}
-          />
-        </label>
+        <SearchBox
+          name={text.search}
+          value={search}
+          onSearch={(part) => {
+            setSearch(part);
+            setFirst(0);
+          }}
+        />
         {held.length === 0 ? null : (
           <p class={css['count']}>{text.few(from + 1, from + held.length, hits.length)}</p>
         )}
