@@ -33,6 +33,8 @@ const HOLDERS: Readonly<Record<string, string>> = {
   '@seydx/node-av-linux-x64': 'seydx',
   'onnxruntime-common': '2018 - present Microsoft Corporation',
   'onnxruntime-node': '2018 - present Microsoft Corporation',
+  'pg-types': '2014 Brian M. Carlson',
+  pgpass: '2013-2016 Hannes Hörl',
   pmtiles: '2021 Protomaps LLC',
   sirv: 'Luke Edwards',
   werift: '2020 shinyoshiaki',

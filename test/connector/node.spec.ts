@@ -2,17 +2,23 @@ import { execFileSync } from 'node:child_process';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { type Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect } from 'chai';
-import { TOOL_RATE } from '../../connector/gate/rate-limit.ts';
 import { rowOf } from '../../connector/rows.ts';
 import { compileCatalogue } from '../../connector/tools/catalogue.ts';
 import { shapeOf } from '../../connector/tools/listing.ts';
 import { classOf, type Tool } from '../../connector/tools/tool.ts';
 import { PROGRAMS_FILE } from '../../shared/paths.ts';
 import { createAjv } from '../../shared/schemas/validator.ts';
-import { callTool, connectStdio, HttpConnector, newClient, runConnector } from '../support/connector.ts';
+import {
+  answerOf,
+  callPatiently,
+  callTool,
+  connectStdio,
+  HttpConnector,
+  newClient,
+  runConnector,
+} from '../support/connector.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
 import { StubNode } from '../support/stub-node.ts';
@@ -136,7 +142,7 @@ describe('the connector and a real node', function () {
       const reads = [...compileCatalogue().values()].filter((tool) => classOf(tool) === 'read');
       expect(reads.length).to.be.above(20);
       for (const tool of reads) {
-        const result = await client.callTool({ name: tool.name, arguments: args[tool.name] ?? {} });
+        const result = await callPatiently(client, tool.name, args[tool.name]);
         const at = `${tool.name}: ${JSON.stringify(result.content).slice(0, 300)}`;
         const reason = notHere[tool.name];
         if (reason !== undefined && (result.isError === true || tool.name !== 'network_status')) {
@@ -152,7 +158,6 @@ describe('the connector and a real node', function () {
           expect(result.structuredContent, at).to.have.property(member);
         expect(camelCaseIn(result.structuredContent), tool.name).to.deep.equal([]);
       }
-      await delay((TOOL_RATE.burst / TOOL_RATE.perSecond) * 1000); // so many calls at once: the next may be made again
     });
 
     it('a picture comes as an image beside its time', async () => {
@@ -222,12 +227,7 @@ describe('the connector and a real node', function () {
     ];
     for (const [what, tool, args, reason] of refused) {
       it(`refuses ${what}: ${reason}`, async () => {
-        let { isError, value } = await callTool(client, tool, args);
-        // These calls come faster than those of people.
-        while (value['reason'] === 'rate_limited') {
-          await delay(Number(value['retryAfterMs']));
-          ({ isError, value } = await callTool(client, tool, args));
-        }
+        const { isError, value } = await callTool(client, tool, args);
         expect([isError, value['reason']], JSON.stringify(value)).to.deep.equal([true, reason]);
       });
     }
@@ -308,11 +308,13 @@ describe('the connector and a real node', function () {
 
     it('too many calls at once: rate_limited, with the time to wait', async () => {
       const results = await Promise.all(
-        Array.from({ length: 45 }, async () => callTool(client, 'audit_query', { limit: 1 })),
+        Array.from({ length: 45 }, async () =>
+          client.callTool({ name: 'audit_query', arguments: { limit: 1 } }),
+        ),
       );
-      const limited = results.filter(({ value }) => value['reason'] === 'rate_limited');
+      const limited = results.map(answerOf).filter(({ reason }) => reason === 'rate_limited');
       expect(limited.length).to.be.within(1, 44);
-      expect(limited[0]?.value['retryAfterMs']).to.be.within(1, 1000);
+      expect(limited[0]?.['retryAfterMs']).to.be.within(1, 1000);
     });
   });
 

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { ROOT } from './node.ts';
@@ -123,17 +124,40 @@ export interface Called {
   readonly kinds: readonly string[];
 }
 
+type CallToolResult = Awaited<ReturnType<Client['callTool']>>;
+
+/** The structured answer of a call, or its refusal, from the text beside it. */
+export function answerOf(result: CallToolResult): Readonly<Record<string, unknown>> {
+  const content = result.content as readonly { readonly type: string; readonly text?: string }[];
+  const text = content.find(({ type }) => type === 'text')?.text ?? '{}';
+  return JSON.parse(text) as Readonly<Record<string, unknown>>;
+}
+
+/** A call that waits as long as it is told to: specs call faster than people. */
+export async function callPatiently(
+  client: Client,
+  name: string,
+  args: Record<string, unknown> = {},
+): Promise<CallToolResult> {
+  for (;;) {
+    const result = await client.callTool({ name, arguments: args });
+    if (result.isError !== true) return result;
+    const { reason, retryAfterMs } = answerOf(result);
+    if (reason !== 'rate_limited' || typeof retryAfterMs !== 'number') return result;
+    await delay(retryAfterMs);
+  }
+}
+
 export async function callTool(
   client: Client,
   name: string,
   args: Record<string, unknown> = {},
 ): Promise<Called> {
-  const result = await client.callTool({ name, arguments: args });
-  const content = result.content as readonly { readonly type: string; readonly text?: string }[];
-  const text = content.find(({ type }) => type === 'text')?.text ?? '{}';
+  const result = await callPatiently(client, name, args);
+  const content = result.content as readonly { readonly type: string }[];
   return {
     isError: result.isError === true,
-    value: JSON.parse(text) as Readonly<Record<string, unknown>>,
+    value: answerOf(result),
     kinds: content.map(({ type }) => type),
   };
 }
