@@ -18,6 +18,8 @@ const PHONE_NETWORK = {
   uploadThroughput: 375_000,
 };
 const TOUCHES = 20;
+/** From one touch to the next, ms: what the former began has ended. */
+const TOUCH_EVERY_MS = 500;
 
 /** What a person waits for, and what the browser has to carry, while telemetry comes ten times a second. */
 export async function benchPage(): Promise<readonly Result[]> {
@@ -107,16 +109,25 @@ async function touchTimes(page: Page): Promise<readonly number[]> {
       for (const entry of list.getEntries()) if (entry.name === 'click') seen.push(entry.duration);
     }).observe({ type: 'event', durationThreshold: 16 } as PerformanceObserverInit);
   });
-  for (let n = 0; n < TOUCHES; n++) {
-    await page.tap('.rail .more');
-    await page.tap('dialog[open] header .button');
-    await page.waitForSelector('dialog[open]', { state: 'detached' });
+  // Bare touches: `tap` looks at the page first and listens to what it hits, which took a third of what was measured.
+  const open = await middleOf(page, '.rail .more');
+  await page.touchscreen.tap(...open);
+  const close = await middleOf(page, 'dialog[open] header .button');
+  for (let n = 1; n < 2 * TOUCHES; n++) {
+    await pause(TOUCH_EVERY_MS);
+    await page.touchscreen.tap(...(n % 2 === 1 ? close : open));
   }
-  await pause(500);
+  await pause(TOUCH_EVERY_MS);
   return page.evaluate(() => {
     const { seenTouches } = window as unknown as { seenTouches: number[] };
     return seenTouches.toSorted((a, b) => a - b);
   });
+}
+
+async function middleOf(page: Page, selector: string): Promise<[number, number]> {
+  const box = await page.locator(selector).boundingBox();
+  if (box === null) throw new Error(`${selector} is not on the page.`);
+  return [box.x + box.width / 2, box.y + box.height / 2];
 }
 
 /** How often the browser could draw. */
