@@ -4,6 +4,7 @@ import { verifyStatement } from '../../shared/fleet/signed.ts';
 import type { Presence } from '../../shared/fleet/told.ts';
 import { type NodeTopic, topics } from '../../shared/fleet/topics.ts';
 import type { PublicJwk } from '../../shared/schemas/fleet-statements.ts';
+import { askAgain } from '../support/ask-again.ts';
 import { type EnrolledNode, heard, TestHub } from '../support/hub.ts';
 import { ENGINES } from '../support/hub-database.ts';
 import { noMosquitto } from '../support/mosquitto.ts';
@@ -57,6 +58,17 @@ for (const { engine, missing } of ENGINES)
       expect(payload).to.deep.equal({ node: node.id, stream, seq });
     }
 
+    /** What the hub shows of it to who looks: its telemetry is heard from the first look on. */
+    const looked = async (client: MqttClient, node: EnrolledNode, said: object): Promise<unknown> =>
+      askAgain(
+        'telemetry',
+        async () => {
+          await say(client, node, 'telemetry', said);
+          return (await hub.call('GET', `/v1/nodes/${node.id}`)).body['telemetry'];
+        },
+        (telemetry) => telemetry !== null,
+      );
+
     const stored = async (id: string) =>
       (await hub.call('GET', `/v1/events?node=${id}&after=0`)).body['events'] as readonly {
         readonly seq: number;
@@ -67,7 +79,6 @@ for (const { engine, missing } of ENGINES)
       const client = await hub.connect(node);
       await say(client, node, 'presence', presence('a'));
       await say(client, node, 'status', { armed: 'disarmed', mode: 'LOITER', nonce: 'bootboot.1' });
-      await say(client, node, 'telemetry', { position: { lat: 1, lon: 2 } });
       const entry = await hub.streamed(
         (name, { id, status }) => name === 'node' && id === 'shown' && status !== null,
       );
@@ -78,8 +89,9 @@ for (const { engine, missing } of ENGINES)
         (name, { id, online }) => name === 'node' && id === 'shown' && online === false,
       );
       expect(gone['status']).to.deep.include({ mode: 'LOITER' });
-      const { body } = await hub.call('GET', '/v1/nodes/shown');
-      expect(body['telemetry']).to.deep.equal({ position: { lat: 1, lon: 2 } });
+      expect(await looked(client, node, { position: { lat: 1, lon: 2 } })).to.deep.equal({
+        position: { lat: 1, lon: 2 },
+      });
       await client.endAsync();
     });
 
@@ -247,6 +259,7 @@ for (const { engine, missing } of ENGINES)
       const node = await hub.enroll('babbling');
       const before = (await hub.call('GET', '/v1/fleet')).body['dropped'] as { readonly malformed: number };
       const client = await hub.connect(node);
+      await looked(client, node, { mode: 'LOITER' });
       await say(client, node, 'presence', 'no JSON');
       await say(client, node, 'presence', { ...presence('a'), online: 'yes' });
       await say(client, node, 'event', { ...event(1), seq: -1 });

@@ -2,10 +2,11 @@ import { Migrator } from 'kysely/migration';
 import { messageOf } from '../../../shared/errors.ts';
 import * as hub from './migrations/0001-hub.ts';
 import * as identity from './migrations/0002-identity.ts';
+import * as replicas from './migrations/0006-replicas.ts';
 import type { HubDatabase, Tables } from './tables.ts';
 
 /** In their order. One that was released is never changed: the next one changes what it made. */
-const MIGRATIONS = { '0001-hub': hub, '0002-identity': identity } as const;
+const MIGRATIONS = { '0001-hub': hub, '0002-identity': identity, '0006-replicas': replicas } as const;
 const APPLIED = 'kysely_migration';
 
 /** All tables with their keys, in an order in which they can be filled. */
@@ -20,6 +21,7 @@ export const TABLES = [
   { name: 'events', key: ['id'] },
   { name: 'streams', key: ['node', 'stream'] },
   { name: 'identity', key: ['key'] },
+  { name: 'leases', key: ['name'] },
 ] as const satisfies readonly { readonly name: keyof Tables; readonly key: readonly string[] }[];
 
 /** @returns how many were applied now: two that do this at once apply each once @throws Error, and then nothing was changed */
