@@ -112,6 +112,11 @@ export class TestHub {
     return new TestHub(folder, port, https, stdout.trim().split(/\s+/).at(-1) ?? '');
   }
 
+  /** A hub whose folder is there already: another replica of one. */
+  static in(folder: string, port: number, httpsPort: number, operator: string): TestHub {
+    return new TestHub(folder, port, httpsPort, operator);
+  }
+
   get url(): string {
     return `http://127.0.0.1:${this.port}`;
   }
@@ -130,11 +135,12 @@ export class TestHub {
     return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')[0]);
   }
 
-  /** Starts it, again after `kill`; it is connected to its broker then. */
-  async serve(ownBroker = true): Promise<void> {
+  /** Starts it, again after `kill`; it is connected to its broker then. @param env beside this process's */
+  async serve(ownBroker = true, env: Readonly<Record<string, string>> = {}): Promise<void> {
     const own = ownBroker ? ['--own-broker'] : [];
     const child = spawn(process.execPath, [ENTRY, 'serve', ...own, '--dir', this.folder], {
       stdio: ['ignore', 'ignore', 'pipe'],
+      env: { ...process.env, ...env },
     });
     this.#process = child;
     this.stderr = '';
