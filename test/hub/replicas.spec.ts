@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { topics } from '../../shared/fleet/topics.ts';
-import { askAgain } from '../support/ask-again.ts';
+import { askAgain, worksAtLast } from '../support/ask-again.ts';
 import type { TestHub } from '../support/hub.ts';
 import { noReplicas, Replicas } from '../support/replicas.ts';
 import { SpeakingNode } from '../support/speaking-node.ts';
@@ -122,7 +122,7 @@ describe(`three replicas of a hub${missing === null ? '' : ` (${missing})`}`, fu
   /** Nothing lost, doubled or out of order; and whoever reads page by page has missed none. */
   async function whole(): Promise<void> {
     const last = await Promise.all(nodes.map(async (node) => node.settle()));
-    await operator.readAll();
+    await worksAtLast('the operator reads', async () => operator.readAll());
     for (const [at, { id }] of nodes.entries()) {
       const seqs = operator.events.filter(({ node }) => node === id).map(({ seq }) => seq);
       expect(seqs, id).to.deep.equal(Array.from({ length: last[at] ?? 0 }, (_, n) => n + 1));
@@ -183,6 +183,14 @@ describe(`three replicas of a hub${missing === null ? '' : ` (${missing})`}`, fu
     await replicas.postgres.stop('SIGKILL');
     await delay(3000); // longer than a look and a turn
     await replicas.postgres.serve();
+    await flowing();
+    await replicas.shared();
+    await whole();
+  });
+
+  it('PostgreSQL is gone for good, and its standby is promoted', async () => {
+    await replicas.postgres.stop('SIGKILL');
+    await replicas.standby.promote();
     await flowing();
     await replicas.shared();
     await whole();
@@ -293,8 +301,8 @@ describe(`three replicas of a hub${missing === null ? '' : ` (${missing})`}`, fu
     let isStopping = true;
     const asking = (async () => {
       while (isStopping) {
-        answers.push((await replicas.call('GET', '/readyz').catch(() => ({ status: 0 }))).status);
-        await delay(50);
+        answers.push((await replicas.call('GET', '/v1/me').catch(() => ({ status: 0 }))).status);
+        await delay(100);
       }
     })();
     await hub.kill('SIGTERM');

@@ -25,34 +25,45 @@ export function noReplicas(): string | null {
 export class Replicas {
   readonly hubs: readonly TestHub[];
   readonly broker: Broker;
+  /** Has what is committed, and takes over once it is promoted. */
+  readonly standby: Postgres;
   readonly #databases: Databases;
   readonly #folder: string;
   readonly #ca: string;
   readonly #port: number;
   #balancer: ChildProcess | null = null;
 
-  private constructor(
-    hubs: readonly TestHub[],
-    broker: Broker,
-    databases: Databases,
-    folder: string,
-    ca: string,
-    port: number,
-  ) {
-    this.hubs = hubs;
-    this.broker = broker;
-    this.#databases = databases;
-    this.#folder = folder;
-    this.#ca = ca;
-    this.#port = port;
+  private constructor(made: {
+    hubs: readonly TestHub[];
+    broker: Broker;
+    databases: Databases;
+    standby: Postgres;
+    folder: string;
+    ca: string;
+    port: number;
+  }) {
+    this.hubs = made.hubs;
+    this.broker = made.broker;
+    this.standby = made.standby;
+    this.#databases = made.databases;
+    this.#folder = made.folder;
+    this.#ca = made.ca;
+    this.#port = made.port;
   }
 
   /** @param environments of the processes, beside this one's */
   static async start(environments: readonly Readonly<Record<string, string>>[] = []): Promise<Replicas> {
     const databases = await Databases.of('postgres');
+    const { postgres } = databases;
+    if (postgres === null) throw new Error('no PostgreSQL');
     const first = await TestHub.init(...(await databases.flags()));
+    const standby = await postgres.standby();
     const folder = await tempDir();
+    const databasePort = await freePort();
     const config = parseDocument(await first.text('hub.yaml'));
+    const database = String(config.get('database'));
+    config.set('database', database.replace(`:${postgres.port}/`, `:${databasePort}/`));
+    await writeFile(join(first.folder, 'hub.yaml'), config.toString());
     const [ca, key] = await Promise.all([first.text('ca.pem'), first.text('ca.key')]);
     const port = Number(new URL(String(config.getIn(['broker', 'url']))).port);
     const fleet = String(config.get('fleet'));
@@ -72,9 +83,14 @@ export class Replicas {
     beside.setIn(['broker', 'acl'], broker.acl);
     beside.setIn(['broker', 'pid_file'], broker.pidFile);
     await writeFile(join(first.folder, 'hub.yaml'), beside.toString());
-    const replicas = new Replicas(hubs, broker, databases, folder, ca, await freePort());
+    const replicas = new Replicas({ hubs, broker, databases, standby, folder, ca, port: await freePort() });
+    await replicas.#balance(databasePort);
     await Promise.all(hubs.map(async (hub, at) => hub.serve(false, environments[at])));
-    await replicas.#balance();
+    await askAgain(
+      'the balancer sends somebody to a hub',
+      async () => replicas.call('GET', '/readyz').catch((error: unknown) => error),
+      (answer) => (answer as { readonly status?: unknown }).status === 200,
+    );
     return replicas;
   }
 
@@ -159,7 +175,7 @@ export class Replicas {
     return { response, status: response.statusCode };
   }
 
-  async #balance(): Promise<void> {
+  async #balance(databasePort: number): Promise<void> {
     const file = join(this.#folder, 'haproxy.cfg');
     const ca = join(this.#folder, 'ca.pem');
     await writeFile(ca, this.#ca);
@@ -173,6 +189,9 @@ export class Replicas {
     const text = example
       .replaceAll(/^ {2}server hub\d .*\n/gm, '')
       .replace('# The replicas.\n', `# The replicas.\n${servers.join('\n')}\n`)
+      .replace('bind 127.0.0.1:5433', `bind 127.0.0.1:${databasePort}`)
+      .replace('10.0.0.21:5432', `127.0.0.1:${this.postgres.port}`)
+      .replace('10.0.0.22:5432', `127.0.0.1:${this.standby.port}`)
       .replace('bind :8193', `bind 127.0.0.1:${this.#port}`)
       .replaceAll('/etc/haproxy/svc-hub-ca.pem', ca);
     await writeFile(file, text);
@@ -183,12 +202,12 @@ export class Replicas {
     });
     this.#balancer = balancer;
     await askAgain(
-      'the balancer sends somebody to a hub',
+      'the balancer brings the hubs to their database',
       async () => {
         if (balancer.exitCode !== null) throw new Error(`haproxy has ended: ${said}`);
-        return this.call('GET', '/readyz').catch((error: unknown) => error);
+        return this.first.sql('SELECT 1').catch((error: unknown) => error);
       },
-      (answer) => (answer as { readonly status?: unknown }).status === 200,
+      (answer) => !(answer instanceof Error),
     );
   }
 
@@ -196,6 +215,7 @@ export class Replicas {
     this.#balancer?.kill('SIGKILL');
     for (const hub of this.hubs) await hub.kill('SIGKILL');
     await this.broker.kill();
+    await this.standby.remove();
     await this.#databases.end();
     await removeDir(this.#folder);
     await rm(join(this.first.folder, '..'), { recursive: true, force: true });
