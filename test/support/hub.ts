@@ -10,7 +10,7 @@ import { sql } from 'kysely';
 import { connectAsync, type IClientOptions, type MqttClient } from 'mqtt';
 import { readHubConfig } from '../../bin/hub/config.ts';
 import { openAnyDatabase } from '../../bin/hub/database/open.ts';
-import type { Engine } from '../../bin/hub/database/tables.ts';
+import type { Engine, HubDatabase } from '../../bin/hub/database/tables.ts';
 import { placesIn } from '../../bin/hub/places.ts';
 import { certificateRequest, newCertificateKey } from '../../shared/certificates/request.ts';
 import { parseCode } from '../../shared/fleet/code.ts';
@@ -189,10 +189,17 @@ export class TestHub {
 
   /** What its database answers, asked beside it. */
   async sql(text: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    return this.inDatabase(
+      async ({ queries }) => (await sql.raw<Record<string, unknown>>(text).execute(queries)).rows,
+    );
+  }
+
+  /** Something with its database, beside it. */
+  async inDatabase<T>(work: (database: HubDatabase) => Promise<T>): Promise<T> {
     const places = placesIn(this.folder);
     const database = await openAnyDatabase(places, await readHubConfig(places.config), () => undefined);
     try {
-      return (await sql.raw<Record<string, unknown>>(text).execute(database.queries)).rows;
+      return await work(database);
     } finally {
       await database.close();
     }

@@ -9,7 +9,10 @@ import type { HubDatabase, Tables } from './tables.ts';
 const MIGRATIONS = { '0001-hub': hub, '0002-identity': identity, '0006-replicas': replicas } as const;
 const APPLIED = 'kysely_migration';
 
-/** All tables with their keys, in an order in which they can be filled. */
+/** Whose rows are there from the beginning, and say nothing about the hub. */
+const LEASES = 'leases' satisfies keyof Tables;
+
+/** All other tables with their keys, in an order in which they can be filled. */
 export const TABLES = [
   { name: 'meta', key: ['key'] },
   { name: 'operators', key: ['id'] },
@@ -21,7 +24,6 @@ export const TABLES = [
   { name: 'events', key: ['id'] },
   { name: 'streams', key: ['node', 'stream'] },
   { name: 'identity', key: ['key'] },
-  { name: 'leases', key: ['name'] },
 ] as const satisfies readonly { readonly name: keyof Tables; readonly key: readonly string[] }[];
 
 /** @returns how many were applied now: two that do this at once apply each once @throws Error, and then nothing was changed */
@@ -82,7 +84,12 @@ export async function checkEmpty({ queries, name }: HubDatabase): Promise<void> 
 }
 
 function isOurs(table: string): boolean {
-  return table === APPLIED || table === `${APPLIED}_lock` || TABLES.some(({ name }) => name === table);
+  return (
+    table === LEASES ||
+    table === APPLIED ||
+    table === `${APPLIED}_lock` ||
+    TABLES.some(({ name }) => name === table)
+  );
 }
 
 async function appliedIn({ queries }: HubDatabase): Promise<readonly string[]> {
