@@ -113,7 +113,7 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     urls: Object.values(brokers),
     fleetId: config.fleet,
     ca: authority.certificate,
-    identity: async (name) => certificates.client(name),
+    identity: async (client) => certificates.client(client),
     share,
     fleet,
     events,

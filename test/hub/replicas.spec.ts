@@ -298,15 +298,15 @@ describe(`three replicas of a hub${missing === null ? '' : ` (${missing})`}`, fu
       ({ status }) => status === 200,
     );
     const answers: number[] = [];
-    let isStopping = true;
+    const stopped = new AbortController();
     const asking = (async () => {
-      while (isStopping) {
+      while (!stopped.signal.aborted) {
         answers.push((await replicas.call('GET', '/v1/me').catch(() => ({ status: 0 }))).status);
         await delay(100);
       }
     })();
     await hub.kill('SIGTERM');
-    isStopping = false;
+    stopped.abort();
     await asking;
     expect(answers.length).to.be.above(10);
     expect(new Set(answers)).to.deep.equal(new Set([200]));
