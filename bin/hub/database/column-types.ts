@@ -1,4 +1,5 @@
-import { type ColumnDefinitionBuilder, type Kysely, SqliteAdapter } from 'kysely';
+import type { ColumnDefinitionBuilder, Kysely } from 'kysely';
+import { isSqlite } from './engine.ts';
 
 /** How the two engines call the same columns. */
 export function columnTypes(db: Kysely<unknown>) {
@@ -16,8 +17,4 @@ export function columnTypes(db: Kysely<unknown>) {
           column: (c: ColumnDefinitionBuilder) => c.primaryKey().generatedByDefaultAsIdentity(),
         },
       } as const);
-}
-
-function isSqlite(db: Kysely<unknown>): boolean {
-  return db.getExecutor().adapter instanceof SqliteAdapter;
 }

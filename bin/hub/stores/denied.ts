@@ -1,8 +1,11 @@
 import { CALLER_ID } from '../../../shared/fleet/topics.ts';
 import type { Queries } from '../database/tables.ts';
+import { nextNumber } from './meta.ts';
 
 /** The most that a policy has; the oldest of more are denied by the broker alone. */
 const MAX_REVOKED = 10_000;
+/** Of the table meta: counts the times that somebody was denied. */
+export const DENIED_REV = 'denied_rev';
 
 /** Ids whose certificates no longer count: of ended credentials, and of nodes that were removed and not enrolled again. */
 export class Denied {
@@ -18,11 +21,24 @@ export class Denied {
   async add(ids: readonly string[], on: Queries): Promise<void> {
     if (ids.length === 0) return;
     const at = this.#now();
+    const rev = await nextNumber(on, DENIED_REV);
     await on
       .insertInto('denied')
-      .values(ids.map((id) => ({ id, at })))
-      .onConflict((conflict) => conflict.doNothing())
+      .values(ids.map((id) => ({ id, at, rev })))
+      .onConflict((conflict) => conflict.column('id').doUpdateSet({ rev }))
       .execute();
+  }
+
+  /** Who was denied after one count and up to another. */
+  async between(rev: number, upTo: number): Promise<readonly string[]> {
+    if (upTo <= rev) return [];
+    const rows = await this.#db
+      .selectFrom('denied')
+      .select('id')
+      .where('rev', '>', rev)
+      .where('rev', '<=', upTo)
+      .execute();
+    return rows.map(({ id }) => id);
   }
 
   /** @param on a transaction */
