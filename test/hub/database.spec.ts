@@ -16,7 +16,12 @@ const missing = noMosquitto() ?? noPostgres();
 const ENTRY = join(ROOT, 'bin/svc-hub.js');
 const run = promisify(execFile);
 /** The newest migration. */
-const NEWEST = '0002-identity';
+const NEWEST = '0004-tags';
+/** What takes it back. */
+const UNDO = [
+  ...['nodes', 'operators', 'credentials', 'codes'].map((table) => `ALTER TABLE ${table} DROP COLUMN tags`),
+  'ALTER TABLE nodes DROP COLUMN group_name',
+];
 /** What a hub may take to notice that its database is there again, ms. */
 const BACK_MS = 20_000;
 
@@ -74,7 +79,7 @@ describe(`a hub in PostgreSQL${missing === null ? '' : ` (${missing})`}`, functi
   it('does not start with an older or a newer database, nor an empty one, and says what to do; two that migrate at once do it once', async () => {
     const other = await TestHub.init(...(await databases.flags()));
     await other.sql(`DELETE FROM kysely_migration WHERE name = '${NEWEST}'`);
-    await other.sql('ALTER TABLE identity RENAME TO kept');
+    for (const undo of UNDO) await other.sql(undo);
     expect(await serving(other)).to.match(new RegExp(`older hub \\(it lacks ${NEWEST}\\).*svc-hub migrate`));
     const said = await Promise.all([other.command(['migrate']), other.command(['migrate'])]);
     expect(said.map(({ stdout }) => stdout.trim().split(' ')[0])).to.have.members(['1', 'nothing']);
@@ -181,8 +186,9 @@ describe(`from SQLite to PostgreSQL${missing === null ? '' : ` (${missing})`}`, 
     const hub = await TestHub.start();
     for (const id of ['kite', 'hawk']) await hub.enroll(id);
     await hub.call('POST', '/v1/credentials', {
-      body: { label: 'laptop', scopes: ['read'], nodes: ['kite'] },
+      body: { label: 'laptop', scopes: ['read'], nodes: ['kite'], tags: ['north'] },
     });
+    await hub.call('POST', '/v1/nodes/kite/tags', { body: { tags: ['north'], group: 'survey' } });
     const to = await flagsOf();
     expect((await failing(hub.command(['move', ...to]))).stderr).to.include('stop it first');
     await hub.kill('SIGTERM');
@@ -206,6 +212,10 @@ describe(`from SQLite to PostgreSQL${missing === null ? '' : ` (${missing})`}`, 
     await hub.serve();
     const { body } = await hub.call('GET', '/v1/nodes');
     expect((body['nodes'] as readonly { id: string }[]).map(({ id }) => id)).to.deep.equal(['hawk', 'kite']);
+    expect((await hub.call('GET', '/v1/nodes/kite')).body).to.deep.include({
+      tags: ['north'],
+      group: 'survey',
+    });
     await hub.sql(
       "INSERT INTO events (node, stream, seq, at, received_at, kind, detail) VALUES ('kite', 's', 2, 1, 2, 'x', '{}')",
     );
@@ -239,9 +249,10 @@ describe(`from SQLite to PostgreSQL${missing === null ? '' : ` (${missing})`}`, 
     db.exec(
       'DROP TABLE kysely_migration; DROP TABLE kysely_migration_lock; DROP TABLE identity; PRAGMA user_version = 1',
     );
+    for (const undo of UNDO) db.exec(undo);
     db.close();
     expect((await failing(hub.command(['serve']))).stderr).to.include('svc-hub migrate');
-    expect((await hub.command(['migrate'])).stdout).to.include('2 applied');
+    expect((await hub.command(['migrate'])).stdout).to.include('3 applied');
     await hub.serve();
     expect((await hub.call('GET', '/v1/me')).status).to.equal(200);
     await hub.stop();

@@ -6,6 +6,7 @@ import {
   enrolled,
   enrollRequest,
   nodeEntry,
+  nodeTags,
   personToken,
   personTokenRequest,
   renewRequest,
@@ -176,6 +177,14 @@ export const hubRows = [
     nodeEntry,
     'a person has looked at it',
     {},
+  ),
+  row(
+    'nodes.id.tags.post',
+    'POST /v1/nodes/{id}/tags',
+    'operator admin',
+    nodeEntry,
+    'what rights and lists find it by: its tags and its group, in place of those before',
+    { body: nodeTags, status: 200, wholeFleet: true },
   ),
   row('events.get', 'GET /v1/events', 'credential read', eventList, 'events of nodes, oldest first', {
     query: eventsQuery,

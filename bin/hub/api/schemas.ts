@@ -1,6 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts';
 import { SCOPES } from '../../../shared/auth/scopes.ts';
-import { credentialRequest, nodeEntry, STORED_TEXT } from '../../../shared/fleet/hub-api.ts';
+import { credentialRequest, grantTags, nodeEntry, STORED_TEXT } from '../../../shared/fleet/hub-api.ts';
 
 /** Bodies and answers of the hub's own API, beside those of shared/fleet/hub-api.ts. Times are ms since 1970. */
 
@@ -97,7 +97,7 @@ export const eventList = object(
 
 export const codeAnswer = object({ code: secret, expires_at: time }, ['code', 'expires_at']);
 
-const held = { id: { type: 'string' }, scopes, nodes, made_at: time } as const;
+const held = { id: { type: 'string' }, scopes, nodes, tags: grantTags, made_at: time } as const;
 const credential = {
   ...held,
   label,
@@ -108,7 +108,17 @@ const credential = {
 export const credentialList = object(
   {
     credentials: list(
-      object(credential, ['id', 'label', 'operator', 'scopes', 'nodes', 'made_at', 'used_at', 'bound']),
+      object(credential, [
+        'id',
+        'label',
+        'operator',
+        'scopes',
+        'nodes',
+        'tags',
+        'made_at',
+        'used_at',
+        'bound',
+      ]),
     ),
   },
   ['credentials'],
@@ -116,11 +126,11 @@ export const credentialList = object(
 export const credentialMade = object({ id: held.id, credential: secret }, ['id', 'credential']);
 
 export const operatorRequest = object(
-  { name: label, scopes: { ...scopes, items: { enum: SCOPES } }, nodes },
+  { name: label, scopes: { ...scopes, items: { enum: SCOPES } }, nodes, tags: grantTags },
   ['name', 'scopes'],
 );
 export const operatorList = object(
-  { operators: list(object({ ...held, name: label }, ['id', 'name', 'scopes', 'nodes', 'made_at'])) },
+  { operators: list(object({ ...held, name: label }, ['id', 'name', 'scopes', 'nodes', 'tags', 'made_at'])) },
   ['operators'],
 );
 export const ended = object({ ended: { type: 'string', description: 'its id' } }, ['ended']);
@@ -132,10 +142,11 @@ export const meAnswer = object(
     name: { type: 'string' },
     scopes,
     nodes,
+    tags: grantTags,
     fleet: id,
     fleet_name: { type: 'string' },
   },
-  ['kind', 'id', 'name', 'scopes', 'nodes', 'fleet', 'fleet_name'],
+  ['kind', 'id', 'name', 'scopes', 'nodes', 'tags', 'fleet', 'fleet_name'],
 );
 
 export const fleetAnswer = object(

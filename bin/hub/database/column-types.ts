@@ -1,4 +1,4 @@
-import { type ColumnDefinitionBuilder, type Kysely, SqliteAdapter } from 'kysely';
+import { type ColumnDefinitionBuilder, type Kysely, type RawBuilder, SqliteAdapter, sql } from 'kysely';
 
 /** How the two engines call the same columns. */
 export function columnTypes(db: Kysely<unknown>) {
@@ -18,6 +18,16 @@ export function columnTypes(db: Kysely<unknown>) {
       } as const);
 }
 
-function isSqlite(db: Kysely<unknown>): boolean {
+/** The right side of `in` for a list of any length: a statement has not as many parameters. */
+export function anyOf(db: Asked, texts: readonly string[]): RawBuilder<string> {
+  const json = JSON.stringify(texts);
+  return isSqlite(db)
+    ? sql<string>`(select value from json_each(${json}))`
+    : sql<string>`(select json_array_elements_text(${json}::json))`;
+}
+
+type Asked = Pick<Kysely<unknown>, 'getExecutor'>;
+
+function isSqlite(db: Asked): boolean {
   return db.getExecutor().adapter instanceof SqliteAdapter;
 }

@@ -2,10 +2,11 @@ import { Migrator } from 'kysely/migration';
 import { messageOf } from '../../../shared/errors.ts';
 import * as hub from './migrations/0001-hub.ts';
 import * as identity from './migrations/0002-identity.ts';
+import * as tags from './migrations/0004-tags.ts';
 import type { HubDatabase, Tables } from './tables.ts';
 
 /** In their order. One that was released is never changed: the next one changes what it made. */
-const MIGRATIONS = { '0001-hub': hub, '0002-identity': identity } as const;
+const MIGRATIONS = { '0001-hub': hub, '0002-identity': identity, '0004-tags': tags } as const;
 const APPLIED = 'kysely_migration';
 
 /** All tables with their keys, in an order in which they can be filled. */

@@ -1,12 +1,13 @@
-import type { FromSchema } from 'json-schema-to-ts';
 import type { Selectable } from 'kysely';
 import { contained } from '../../../shared/async/every.ts';
-import type { EnrollRequest, NodeEntry } from '../../../shared/fleet/hub-api.ts';
+import type { EnrollRequest, NodeEntry, NodeTags } from '../../../shared/fleet/hub-api.ts';
 import type { NodeStatus, Presence } from '../../../shared/fleet/told.ts';
 import { type JsonObject, parseJson, recordOf } from '../../../shared/member.ts';
 import type { PublicJwk } from '../../../shared/schemas/fleet-statements.ts';
-import type { NodesQuery, nodeList } from '../api/schemas.ts';
+import { type Reach, sees } from '../api/caller.ts';
+import type { NodesQuery } from '../api/schemas.ts';
 import type { Queries, Tables } from '../database/tables.ts';
+import { labelsOf, NO_LABELS, tagColumns, tagsIn, tagsOf } from './labels.ts';
 
 const TWIN =
   'Two machines are connected with the key of this node, in turns. One is a copy: enrol the right one again, and look for the other.';
@@ -34,6 +35,10 @@ interface Known {
   telemetry: JsonObject | null;
   telemetry_at: number | null;
   alarm: string | null;
+  tags: readonly string[];
+  group: string | null;
+  /** Its tags, and `group:name`: what rights name. */
+  labels: ReadonlySet<string>;
   /** Id and name in small letters, for searches. */
   words: string;
   /** Of its connections. */
@@ -55,6 +60,12 @@ class Alternation {
     this.present = name;
     return isBack;
   }
+}
+
+interface NodePage {
+  readonly nodes: readonly NodeEntry[];
+  readonly total: number;
+  readonly next: string | null;
 }
 
 /** What a node says more often than a list shows. */
@@ -130,21 +141,19 @@ export class Fleet {
       sessions: _own,
       boots: _too,
       words: _words,
+      labels: _labels,
       ...entry
     } = node;
     return entry;
   }
 
-  /** A page of those that fit, by id; only what is on it is copied. @param nodes whom the caller sees; null: all */
-  page(
-    { after, limit, q, online, alarm, profile }: NodesQuery,
-    nodes: readonly string[] | null,
-  ): FromSchema<typeof nodeList> {
+  /** A page of those that fit, by id; only what is on it is copied. @param reach whom the caller sees */
+  page({ after, limit, q, online, alarm, profile }: NodesQuery, reach: Reach): NodePage {
     const part = q?.toLowerCase();
     let total = 0;
     const found: string[] = [];
     let isMore = false;
-    for (const node of this.#seenBy(nodes)) {
+    for (const node of this.#seenBy(reach)) {
       if (
         (part !== undefined && !node.words.includes(part)) ||
         (online !== undefined && node.online !== online) ||
@@ -164,14 +173,14 @@ export class Fleet {
     };
   }
 
-  /** @param nodes whom the caller sees; null: all */
-  counts(nodes: readonly string[] | null): {
+  /** @param reach whom the caller sees */
+  counts(reach: Reach): {
     readonly nodes: number;
     readonly online: number;
     readonly alarms: number;
   } {
     const counts = { nodes: 0, online: 0, alarms: 0 };
-    for (const node of this.#seenBy(nodes)) {
+    for (const node of this.#seenBy(reach)) {
       counts.nodes++;
       if (node.online) counts.online++;
       if (node.alarm !== null) counts.alarms++;
@@ -179,8 +188,22 @@ export class Fleet {
     return counts;
   }
 
-  #seenBy(nodes: readonly string[] | null): readonly Known[] {
-    return nodes === null ? this.#all() : nodes.toSorted().flatMap((id) => this.#nodes.get(id) ?? []);
+  /** Whether this reach has that node now. */
+  sees(reach: Reach, id: string): boolean {
+    return sees(reach, id, this.#nodes.get(id)?.labels ?? NO_LABELS);
+  }
+
+  /** Ids of those that this reach has now, sorted; null: every node. */
+  seenBy(reach: Reach): readonly string[] | null {
+    return reach.nodes === null ? null : this.#seenBy(reach).map(({ id }) => id);
+  }
+
+  /** By id. */
+  #seenBy({ nodes, tags }: Reach): readonly Known[] {
+    if (nodes === null) return this.#all();
+    if (tags.length === 0) return nodes.toSorted().flatMap((id) => this.#nodes.get(id) ?? []);
+    const listed = new Set(nodes);
+    return this.#all().filter(({ id, labels }) => listed.has(id) || tags.some((tag) => labels.has(tag)));
   }
 
   #all(): readonly Known[] {
@@ -193,11 +216,24 @@ export class Fleet {
     return { telemetry, telemetry_at };
   }
 
-  /** Adds it to the database, or replaces its key: an earlier one counts no longer. @param on a transaction; `reload` follows it */
-  async store(request: EnrollRequest, on: Queries): Promise<void> {
+  /**
+   * Adds it to the database, or replaces its key: an earlier one counts no longer, but tags and group stay.
+   * @param own what it has if it is new @param on a transaction; `reload` follows it
+   */
+  async store(request: EnrollRequest, own: NodeTags, on: Queries): Promise<void> {
     const { device_id: id, name, profile, version, signing_key: key } = request;
     const anew = { seen_at: null, status: null, alarm: null };
-    const row = { id, name, profile, version, enrolled_at: this.#now(), key: key.x, ...anew };
+    const tags = (await tagsIn(on, id)) ?? own;
+    const row = {
+      id,
+      name,
+      profile,
+      version,
+      enrolled_at: this.#now(),
+      key: key.x,
+      ...anew,
+      ...tagColumns(tags),
+    };
     await this.erase(id, on);
     await on.insertInto('nodes').values(row).execute();
   }
@@ -207,13 +243,28 @@ export class Fleet {
     await on.deleteFrom('nodes').where('id', '=', id).execute();
   }
 
-  /** What the database has of it now. */
+  /** @param on a transaction; `reload` follows it @returns false for an unknown one */
+  async tag(id: string, tags: NodeTags, on: Queries): Promise<boolean> {
+    const { numUpdatedRows } = await on
+      .updateTable('nodes')
+      .set(tagColumns(tags))
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    return numUpdatedRows === 1n;
+  }
+
+  /** What the database has of it now. What the same enrolment has told stays. */
   async reload(id: string): Promise<void> {
     const row = await this.#db.selectFrom('nodes').selectAll().where('id', '=', id).executeTakeFirst();
-    if (row === undefined) this.#nodes.delete(id);
-    else this.#nodes.set(id, known(row));
-    this.#unsaved.delete(id);
-    this.#order = null;
+    const before = this.#nodes.get(id);
+    if (before !== undefined && row?.key === before.signing_key.x && row.enrolled_at === before.enrolled_at)
+      Object.assign(before, labelled(tagsOf(row)));
+    else {
+      if (row === undefined) this.#nodes.delete(id);
+      else this.#nodes.set(id, known(row));
+      this.#unsaved.delete(id);
+      this.#order = null;
+    }
     this.#changed(id);
   }
 
@@ -375,6 +426,10 @@ function isBehind(now: AuditHead | null, before: AuditHead | null): boolean {
   return now.seq < before.seq || (now.seq === before.seq && now.hash !== before.hash);
 }
 
+function labelled(tags: NodeTags): Pick<Known, 'tags' | 'group' | 'labels'> {
+  return { ...tags, labels: labelsOf(tags) };
+}
+
 function known(row: Selectable<Tables['nodes']>): Known {
   const { status } = row;
   return {
@@ -392,6 +447,7 @@ function known(row: Selectable<Tables['nodes']>): Known {
     telemetry: null,
     telemetry_at: null,
     alarm: row.alarm,
+    ...labelled(tagsOf(row)),
     words: wordsOf(row.id, row.name),
     sessions: new Alternation(),
     boots: new Alternation(),

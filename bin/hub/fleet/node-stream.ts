@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { every } from '../../../shared/async/every.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { type Caller, sees } from '../api/caller.ts';
+import type { Caller } from '../api/caller.ts';
 import type { Fleet } from './fleet.ts';
 
 /** Changes of one node within this time are one event. */
@@ -15,6 +15,8 @@ interface Listener {
   readonly res: ServerResponse;
   /** Ids of nodes that have changed since they were last sent. */
   readonly changed: Set<string>;
+  /** What it was sent and not told to be gone, where rights may change with a node's tags; null: they do not. */
+  readonly shown: Set<string> | null;
   /** Whether all nodes were sent once. */
   ready: boolean;
 }
@@ -39,10 +41,11 @@ export class NodeStreams {
   start(): void {
     this.#unlisten = this.#fleet.onChange((id) => {
       for (const listener of this.#listeners) {
-        if (!sees(listener.caller, id)) continue;
+        const isSeen = this.#fleet.sees(listener.caller, id);
+        if (!isSeen && listener.shown?.has(id) !== true) continue;
         listener.changed.add(id);
         // At once: who calls nodes must not wait for one that is gone.
-        if (!this.#fleet.has(id)) this.#flush(listener);
+        if (!isSeen || !this.#fleet.has(id)) this.#flush(listener);
       }
     });
     this.#timers = [
@@ -66,8 +69,9 @@ export class NodeStreams {
       throw new ApiError('E_RATE_LIMITED', 'Too many streams are open.', {}, { 'retry-after': '5' });
     res.writeHead(200, { ...headers, 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
     res.flushHeaders();
-    const changed = new Set(this.#fleet.ids().filter((id) => sees(caller, id)));
-    const listener: Listener = { caller, res, changed, ready: false };
+    const changed = new Set(this.#seen(caller));
+    const shown = caller.tags.length === 0 ? null : new Set<string>();
+    const listener: Listener = { caller, res, changed, shown, ready: false };
     this.#listeners.add(listener);
     res.once('close', () => this.#listeners.delete(listener));
     res.on('drain', () => this.#flush(listener));
@@ -77,6 +81,10 @@ export class NodeStreams {
   /** Ends those of a credential that counts no longer. */
   end(id: string): void {
     for (const { caller, res } of this.#listeners) if (caller.id === id) res.end();
+  }
+
+  #seen(caller: Caller): readonly string[] {
+    return this.#fleet.seenBy(caller) ?? this.#fleet.ids();
   }
 
   async #check(): Promise<void> {
@@ -91,12 +99,14 @@ export class NodeStreams {
     for (const id of changed) {
       if (res.writableEnded || res.writableNeedDrain) return;
       changed.delete(id);
-      const entry = this.#fleet.entry(id);
+      const entry = this.#fleet.sees(listener.caller, id) ? this.#fleet.entry(id) : null;
+      if (entry !== null) listener.shown?.add(id);
+      else if (listener.shown?.delete(id) === false) continue; // it never heard of it
       res.write(entry === null ? event('removed', { id }) : event('node', entry));
     }
     if (listener.ready || res.writableEnded) return;
     listener.ready = true;
-    res.write(event('ready', { total: this.#fleet.ids().filter((id) => sees(listener.caller, id)).length }));
+    res.write(event('ready', { total: this.#seen(listener.caller).length }));
   }
 }
 

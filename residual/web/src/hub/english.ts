@@ -254,6 +254,7 @@ export const english = {
       'session.get': 'A program signed in',
       'me.token.post': 'Got a token for calls',
       'nodes.id.calls.post': 'Called a node',
+      'nodes.id.tags.post': 'Changed tags or group',
       'nodes.id.delete': 'Removed a node',
       'nodes.id.alarm.delete': 'Acknowledged an alarm',
       'codes.post': 'Created an enrolment code',

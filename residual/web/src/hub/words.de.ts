@@ -254,6 +254,7 @@ export const hubDe: typeof english = {
       'session.get': 'Ein Programm hat sich angemeldet',
       'me.token.post': 'Token für Aufrufe bekommen',
       'nodes.id.calls.post': 'Einen Knoten aufgerufen',
+      'nodes.id.tags.post': 'Tags oder Gruppe geändert',
       'nodes.id.delete': 'Einen Knoten entfernt',
       'nodes.id.alarm.delete': 'Einen Alarm bestätigt',
       'codes.post': 'Aufnahmecode erstellt',

@@ -1,0 +1,36 @@
+import type { Selectable } from 'kysely';
+import type { NodeTags } from '../../../shared/fleet/hub-api.ts';
+import type { Queries, Tables } from '../database/tables.ts';
+import { textsOf } from '../stores/grant-columns.ts';
+
+/** Tags and group of nodes, in the database and as rights name them. */
+
+type Columns = Pick<Selectable<Tables['nodes']>, 'tags' | 'group_name'>;
+
+/** Before the name of a group, among what rights name. */
+export const GROUP = 'group:';
+export const NO_LABELS: ReadonlySet<string> = new Set();
+
+/** What rights name of a node with these. */
+export function labelsOf({ tags, group }: NodeTags): ReadonlySet<string> {
+  if (tags.length === 0 && group === null) return NO_LABELS; // of most: one is enough
+  return new Set(group === null ? tags : [...tags, `${GROUP}${group}`]);
+}
+
+export function tagsOf({ tags, group_name: group }: Columns): NodeTags {
+  return { tags: textsOf(tags), group };
+}
+
+export function tagColumns({ tags, group }: NodeTags): Columns {
+  return { tags: JSON.stringify(tags), group_name: group };
+}
+
+/** @param on a transaction, where more depends on it @returns null for a node that is not enrolled */
+export async function tagsIn(on: Queries, id: string): Promise<NodeTags | null> {
+  const row = await on
+    .selectFrom('nodes')
+    .select(['tags', 'group_name'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row === undefined ? null : tagsOf(row);
+}
