@@ -110,7 +110,9 @@ export function hubHandlers(parts: HandlerParts): Handlers {
       };
     },
     'nodes.get': ({ query, caller }) => fleet.page(query, caller),
-    'nodes.stream.get': ({ caller }) => new OpenAnswer((res, headers) => streams.open(caller, res, headers)),
+    'nodes.clusters.get': ({ query, caller }) => fleet.clusters(query, caller),
+    'nodes.stream.get': ({ caller, query }) =>
+      new OpenAnswer((res, headers) => streams.open(caller, query, res, headers)),
     'live.get': ({ caller, query }) =>
       new OpenAnswer((res, headers) => live.open(caller, query, res, headers)),
     'nodes.id.calls.post': async ({ id, caller, body, peer }) => {

@@ -17,6 +17,8 @@ import {
   auditAnswer,
   auditQuery,
   auditVerdict,
+  clusterList,
+  clustersQuery,
   codeAnswer,
   credentialList,
   credentialMade,
@@ -31,6 +33,7 @@ import {
   nodesQuery,
   operatorList,
   operatorRequest,
+  streamQuery,
 } from './schemas.ts';
 
 type Special = Partial<Omit<HubRow, 'id' | 'method' | 'path' | 'access' | 'scope' | 'answer' | 'summary'>>;
@@ -130,14 +133,24 @@ export const hubRows = [
     { body: personTokenRequest, rate: 'costly', status: 200 },
   ),
   row('fleet.get', 'GET /v1/fleet', 'credential read', fleetAnswer, 'the fleet in figures', {}),
-  row('nodes.get', 'GET /v1/nodes', 'credential read', nodeList, 'the nodes, by id', { query: nodesQuery }),
+  row('nodes.get', 'GET /v1/nodes', 'credential read', nodeList, 'the nodes, by pages', {
+    query: nodesQuery,
+  }),
+  row(
+    'nodes.clusters.get',
+    'GET /v1/nodes/clusters',
+    'credential read',
+    clusterList,
+    'the nodes of a map, counted by its cells; one that is alone comes as itself',
+    { query: clustersQuery },
+  ),
   row(
     'nodes.stream.get',
     'GET /v1/nodes/stream',
     'credential read',
     null,
     'server-sent events: `node` with an entry, first all of them, then what changes; `ready` {total} after the first; `removed` {id}',
-    { mediaType: 'text/event-stream' },
+    { query: streamQuery, mediaType: 'text/event-stream' },
   ),
   row(
     'live.get',

@@ -1,13 +1,23 @@
 import type { Selectable } from 'kysely';
 import { contained } from '../../../shared/async/every.ts';
 import type { EnrollRequest, NodeEntry, NodeTags } from '../../../shared/fleet/hub-api.ts';
+import { factsOf, type StatusFacts } from '../../../shared/fleet/node-state.ts';
 import type { NodeStatus, Presence } from '../../../shared/fleet/told.ts';
 import { type JsonObject, parseJson, recordOf } from '../../../shared/member.ts';
 import type { PublicJwk } from '../../../shared/schemas/fleet-statements.ts';
 import { type Reach, sees } from '../api/caller.ts';
-import type { NodesQuery } from '../api/schemas.ts';
+import type { ClustersQuery, NodesQuery } from '../api/schemas.ts';
 import type { Queries, Tables } from '../database/tables.ts';
 import { labelsOf, NO_LABELS, tagColumns, tagsIn, tagsOf } from './labels.ts';
+import {
+  clustersOf,
+  countsOf,
+  type Findable,
+  type FleetCounts,
+  type Mercator,
+  mercatorOf,
+  pageOf,
+} from './node-query.ts';
 
 const TWIN =
   'Two machines are connected with the key of this node, in turns. One is a copy: enrol the right one again, and look for the other.';
@@ -21,7 +31,7 @@ const FLOOD =
 /** Nodes that are written in one transaction. */
 const BATCH = 500;
 
-interface Known {
+interface Known extends Findable {
   readonly id: string;
   name: string;
   profile: NodeEntry['profile'];
@@ -41,6 +51,9 @@ interface Known {
   labels: ReadonlySet<string>;
   /** Id and name in small letters, for searches. */
   words: string;
+  /** Of its status. */
+  facts: StatusFacts;
+  at: Mercator | null;
   /** Of its connections. */
   readonly sessions: Alternation;
   /** Of the machine: what is before the dot of its nonces. */
@@ -142,50 +155,27 @@ export class Fleet {
       boots: _too,
       words: _words,
       labels: _labels,
+      facts: _facts,
+      at: _at,
       ...entry
     } = node;
     return entry;
   }
 
-  /** A page of those that fit, by id; only what is on it is copied. @param reach whom the caller sees */
-  page({ after, limit, q, online, alarm, profile }: NodesQuery, reach: Reach): NodePage {
-    const part = q?.toLowerCase();
-    let total = 0;
-    const found: string[] = [];
-    let isMore = false;
-    for (const node of this.#seenBy(reach)) {
-      if (
-        (part !== undefined && !node.words.includes(part)) ||
-        (online !== undefined && node.online !== online) ||
-        (alarm !== undefined && (node.alarm !== null) !== alarm) ||
-        (profile !== undefined && node.profile !== profile)
-      )
-        continue;
-      total++;
-      if (after !== undefined && node.id <= after) continue;
-      if (found.length < limit) found.push(node.id);
-      else isMore = true;
-    }
-    return {
-      nodes: found.flatMap((id) => this.entry(id) ?? []),
-      total,
-      next: isMore ? (found.at(-1) ?? null) : null,
-    };
+  /** A page of those that fit; only what is on it is copied. @param reach whom the caller sees */
+  page(query: NodesQuery, reach: Reach): NodePage {
+    const { nodes, ...page } = pageOf(this.#seenBy(reach), query, this.#now());
+    return { ...page, nodes: nodes.flatMap(({ id }) => this.entry(id) ?? []) };
+  }
+
+  /** By cells of the map. @param reach whom the caller sees */
+  clusters(query: ClustersQuery, reach: Reach): ReturnType<typeof clustersOf> {
+    return clustersOf(this.#seenBy(reach), query, this.#now());
   }
 
   /** @param reach whom the caller sees */
-  counts(reach: Reach): {
-    readonly nodes: number;
-    readonly online: number;
-    readonly alarms: number;
-  } {
-    const counts = { nodes: 0, online: 0, alarms: 0 };
-    for (const node of this.#seenBy(reach)) {
-      counts.nodes++;
-      if (node.online) counts.online++;
-      if (node.alarm !== null) counts.alarms++;
-    }
-    return counts;
+  counts(reach: Reach): FleetCounts {
+    return countsOf(this.#seenBy(reach), this.#now());
   }
 
   /** Whether this reach has that node now. */
@@ -311,6 +301,7 @@ export class Fleet {
     // Of two machines in turns nobody knows whose audit it is: the newer head stays until that is cleared up.
     const hasTwin = node.alarm === TWIN;
     node.status = { ...said, audit_head: isBack && hasTwin ? before : head };
+    Object.assign(node, placed(node.status));
     const wentBack = isBack && !hasTwin && node.alarm !== AUDIT_BACK;
     if (wentBack) this.#alarm(id, node, AUDIT_BACK);
     this.#unsaved.add(id);
@@ -430,8 +421,14 @@ function labelled(tags: NodeTags): Pick<Known, 'tags' | 'group' | 'labels'> {
   return { ...tags, labels: labelsOf(tags) };
 }
 
+/** What lists look for in a status. */
+function placed(status: JsonObject | null): Pick<Known, 'facts' | 'at'> {
+  const facts = factsOf(status);
+  return { facts, at: mercatorOf(facts.place) };
+}
+
 function known(row: Selectable<Tables['nodes']>): Known {
-  const { status } = row;
+  const status = row.status === null ? null : recordOf(parseJson(row.status));
   return {
     id: row.id,
     name: row.name,
@@ -441,12 +438,13 @@ function known(row: Selectable<Tables['nodes']>): Known {
     signing_key: { kty: 'OKP', crv: 'Ed25519', x: row.key },
     online: false,
     seen_at: row.seen_at,
-    status: status === null ? null : recordOf(parseJson(status)),
+    status,
     // When it came is not stored: what is retained at the broker comes again.
     status_at: null,
     telemetry: null,
     telemetry_at: null,
     alarm: row.alarm,
+    ...placed(status),
     ...labelled(tagsOf(row)),
     words: wordsOf(row.id, row.name),
     sessions: new Alternation(),

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { every } from '../../../shared/async/every.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { Caller } from '../api/caller.ts';
+import type { StreamQuery } from '../api/schemas.ts';
 import type { Fleet } from './fleet.ts';
 
 /** Changes of one node within this time are one event. */
@@ -15,6 +16,8 @@ interface Listener {
   readonly res: ServerResponse;
   /** Ids of nodes that have changed since they were last sent. */
   readonly changed: Set<string>;
+  /** Those that it wants; null: all. */
+  readonly only: ReadonlySet<string> | null;
   /** What it was sent and not told to be gone, where rights may change with a node's tags; null: they do not. */
   readonly shown: Set<string> | null;
   /** Whether all nodes were sent once. */
@@ -22,7 +25,7 @@ interface Listener {
 }
 
 /**
- * GET /v1/nodes/stream: server-sent events `node` (an entry), first for all nodes and then for each that changes, `ready` {total}
+ * GET /v1/nodes/stream: server-sent events `node` (an entry), first for all nodes (or those that are asked for) and then for each that changes, `ready` {total}
  * in between, `removed` {id}. A client that reads slowly gets fewer and newer entries, not more memory.
  */
 export class NodeStreams {
@@ -41,6 +44,7 @@ export class NodeStreams {
   start(): void {
     this.#unlisten = this.#fleet.onChange((id) => {
       for (const listener of this.#listeners) {
+        if (listener.only?.has(id) === false) continue;
         const isSeen = this.#fleet.sees(listener.caller, id);
         if (!isSeen && listener.shown?.has(id) !== true) continue;
         listener.changed.add(id);
@@ -63,15 +67,21 @@ export class NodeStreams {
   }
 
   /** @throws ApiError E_RATE_LIMITED */
-  open(caller: Caller, res: ServerResponse, headers: Readonly<Record<string, string>>): void {
+  open(
+    caller: Caller,
+    { nodes }: StreamQuery,
+    res: ServerResponse,
+    headers: Readonly<Record<string, string>>,
+  ): void {
     const own = [...this.#listeners].filter((listener) => listener.caller.id === caller.id);
     if (this.#listeners.size >= MAX_STREAMS || own.length >= MAX_STREAMS_EACH)
       throw new ApiError('E_RATE_LIMITED', 'Too many streams are open.', {}, { 'retry-after': '5' });
     res.writeHead(200, { ...headers, 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
     res.flushHeaders();
-    const changed = new Set(this.#seen(caller));
+    const only = nodes === undefined ? null : new Set(nodes.split(','));
+    const changed = new Set(this.#seen(caller, only));
     const shown = caller.tags.length === 0 ? null : new Set<string>();
-    const listener: Listener = { caller, res, changed, shown, ready: false };
+    const listener: Listener = { caller, res, only, changed, shown, ready: false };
     this.#listeners.add(listener);
     res.once('close', () => this.#listeners.delete(listener));
     res.on('drain', () => this.#flush(listener));
@@ -83,8 +93,10 @@ export class NodeStreams {
     for (const { caller, res } of this.#listeners) if (caller.id === id) res.end();
   }
 
-  #seen(caller: Caller): readonly string[] {
-    return this.#fleet.seenBy(caller) ?? this.#fleet.ids();
+  #seen(caller: Caller, only: ReadonlySet<string> | null): readonly string[] {
+    return only === null
+      ? (this.#fleet.seenBy(caller) ?? this.#fleet.ids())
+      : [...only].filter((id) => this.#fleet.has(id) && this.#fleet.sees(caller, id));
   }
 
   async #check(): Promise<void> {
@@ -106,7 +118,7 @@ export class NodeStreams {
     }
     if (listener.ready || res.writableEnded) return;
     listener.ready = true;
-    res.write(event('ready', { total: this.#seen(listener.caller).length }));
+    res.write(event('ready', { total: this.#seen(listener.caller, listener.only).length }));
   }
 }
 
