@@ -136,5 +136,5 @@ export function isIn(state: NodeState, node: Standing, facts: StatusFacts, now: 
   }
 }
 
-export const NODE_ORDERS = ['id', 'name', 'attention', 'oldest', 'battery'] as const;
+export const NODE_ORDERS = ['id', 'name', 'attention', 'oldest', 'newest', 'battery'] as const;
 export type NodeOrder = (typeof NODE_ORDERS)[number];

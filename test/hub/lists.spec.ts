@@ -73,7 +73,7 @@ describe(`lists and maps of a large fleet at the hub${missing === null ? '' : ` 
   const list = async (query: string, credential?: string) => {
     const body = await get(`/v1/nodes?${query}`, credential);
     const nodes = body['nodes'] as readonly { id: string }[];
-    return { ids: nodes.map(({ id }) => id), total: body['total'], next: body['next'] };
+    return { ids: nodes.map(({ id }) => id), total: body['total'], next: body['next'] as string | null };
   };
   const clusters = async (query: string, credential?: string) =>
     (await get(`/v1/nodes/clusters?${query}`, credential)) as unknown as Clusters;
@@ -92,7 +92,7 @@ describe(`lists and maps of a large fleet at the hub${missing === null ? '' : ` 
         const page = await list(`order=${order}&limit=700${cursor}`);
         expect(page.total).to.equal(COUNT + 3);
         all.push(...page.ids);
-        cursor = page.next === null ? '' : `&cursor=${String(page.next)}`;
+        cursor = page.next === null ? '' : `&cursor=${page.next}`;
       } while (cursor !== '');
       expect(new Set(all).size).to.equal(COUNT + 3);
       expect(all.length).to.equal(COUNT + 3);
@@ -105,6 +105,7 @@ describe(`lists and maps of a large fleet at the hub${missing === null ? '' : ` 
         name: [filledId(2400), filledId(2401)],
         attention: ['live-c', 'live-a'],
         oldest: [filledId(0), filledId(1)],
+        newest: ['live-c', 'live-b'],
         battery: null,
       }[order];
       if (expected !== null) expect(all.slice(0, 2)).to.deep.equal(expected);
@@ -194,12 +195,16 @@ describe(`lists and maps of a large fleet at the hub${missing === null ? '' : ` 
       const credential = await operator(tags);
       expect((await list('limit=1000', credential)).total).to.equal(count);
       expect((await list('limit=1000&q=live', credential)).total).to.equal(0);
+      const counted: Readonly<Record<string, number>> = { north: 240, 'group:survey': 24 };
       const found = await clusters('zoom=0', credential);
       expect([found.total, sum(found.cells, 'count'), sum(found.cells, 'online')]).to.deep.equal([
         count,
         count,
         0,
       ]);
+      expect((await get('/v1/tags', credential))['tags']).to.deep.equal(
+        tags.map((tag) => ({ tag, nodes: counted[tag] })).filter(({ nodes }) => nodes !== undefined),
+      );
       const { nodes, phases, attention } = await get('/v1/fleet', credential);
       expect({ nodes, phases, attention }).to.deep.equal({
         nodes: count,

@@ -155,6 +155,7 @@ export function hubHandlers(parts: HandlerParts): Handlers {
       const found = await events.list(query, fleet.seenBy(caller));
       return { events: found, last: found.at(-1)?.id ?? query.after ?? 0 };
     },
+    'tags.get': ({ caller }) => ({ tags: fleet.tags(caller) }),
     'codes.post': async ({ caller }) => newCode(parts, caller),
     'credentials.post': async ({ body, caller, changed }) => {
       const { label, scopes, nodes = null, tags = [] } = body;

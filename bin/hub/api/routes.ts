@@ -34,6 +34,7 @@ import {
   operatorList,
   operatorRequest,
   streamQuery,
+  tagList,
 } from './schemas.ts';
 
 type Special = Partial<Omit<HubRow, 'id' | 'method' | 'path' | 'access' | 'scope' | 'answer' | 'summary'>>;
@@ -202,6 +203,7 @@ export const hubRows = [
   row('events.get', 'GET /v1/events', 'credential read', eventList, 'events of nodes, oldest first', {
     query: eventsQuery,
   }),
+  row('tags.get', 'GET /v1/tags', 'credential read', tagList, 'the tags and groups of the nodes', {}),
   row('codes.post', 'POST /v1/codes', 'operator admin', codeAnswer, 'a code with which one node enrols', {}),
   row(
     'credentials.post',

@@ -57,7 +57,11 @@ export const nodesQuery = object(
       description: '`next` of the page before, asked for in the same way',
     },
     limit: { type: 'integer', minimum: 1, maximum: 1000, default: 1000 },
-    order: { enum: NODE_ORDERS, default: 'id', description: '`oldest` and `battery`: the least first' },
+    order: {
+      enum: NODE_ORDERS,
+      default: 'id',
+      description: '`oldest`: not heard for the longest; `newest`: enrolled last; `battery`: the lowest',
+    },
     ...filters,
   },
   ['limit', 'order'],
@@ -113,6 +117,15 @@ export const clusterList = object(
     cells: list(cluster),
   },
   ['zoom', 'total', 'placed', 'cells'],
+);
+export const tagList = object(
+  {
+    tags: {
+      ...list(object({ tag: grantTags.items, nodes: count }, ['tag', 'nodes'])),
+      description: 'the most frequent first, at most 500; `group:x`: the group x',
+    },
+  },
+  ['tags'],
 );
 export const streamQuery = object(
   {

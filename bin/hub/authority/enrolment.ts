@@ -1,6 +1,7 @@
 import { type Authority, issueCertificate } from '../../../shared/certificates/authority.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { type Enrolled, type EnrollRequest, MAX_TAGS, type NodeTags } from '../../../shared/fleet/hub-api.ts';
+import { GROUP, labelsOf } from '../../../shared/fleet/node-labels.ts';
 import { NotBelieved, verifyStatement } from '../../../shared/fleet/signed.ts';
 import { isNodeId } from '../../../shared/fleet/topics.ts';
 import type { Renew } from '../../../shared/schemas/fleet-statements.ts';
@@ -10,7 +11,7 @@ import type { BrokerUrls } from '../config.ts';
 import type { Queries } from '../database/tables.ts';
 import type { Events } from '../fleet/events.ts';
 import type { Fleet } from '../fleet/fleet.ts';
-import { GROUP, labelsOf, tagsIn } from '../fleet/labels.ts';
+import { tagsIn } from '../fleet/labels.ts';
 import type { Codes } from '../stores/codes.ts';
 import type { Denied } from '../stores/denied.ts';
 import { useStatement } from '../stores/renewals.ts';

@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
 import { contained } from '../../../shared/async/every.ts';
 import type { EnrollRequest, NodeEntry, NodeTags } from '../../../shared/fleet/hub-api.ts';
+import { labelsOf, NO_LABELS } from '../../../shared/fleet/node-labels.ts';
 import { factsOf, type StatusFacts } from '../../../shared/fleet/node-state.ts';
 import type { NodeStatus, Presence } from '../../../shared/fleet/told.ts';
 import { type JsonObject, parseJson, recordOf } from '../../../shared/member.ts';
@@ -8,7 +9,7 @@ import type { PublicJwk } from '../../../shared/schemas/fleet-statements.ts';
 import { type Reach, sees } from '../api/caller.ts';
 import type { ClustersQuery, NodesQuery } from '../api/schemas.ts';
 import type { Queries, Tables } from '../database/tables.ts';
-import { labelsOf, NO_LABELS, tagColumns, tagsIn, tagsOf } from './labels.ts';
+import { tagColumns, tagsIn, tagsOf } from './labels.ts';
 import {
   clustersOf,
   countsOf,
@@ -17,6 +18,8 @@ import {
   type Mercator,
   mercatorOf,
   pageOf,
+  type Tagged,
+  tagsAmong,
 } from './node-query.ts';
 
 const TWIN =
@@ -166,6 +169,11 @@ export class Fleet {
   page(query: NodesQuery, reach: Reach): NodePage {
     const { nodes, ...page } = pageOf(this.#seenBy(reach), query, this.#now());
     return { ...page, nodes: nodes.flatMap(({ id }) => this.entry(id) ?? []) };
+  }
+
+  /** What they have, the most frequent first. @param reach whom the caller sees */
+  tags(reach: Reach): readonly Tagged[] {
+    return tagsAmong(this.#seenBy(reach));
   }
 
   /** By cells of the map. @param reach whom the caller sees */

@@ -3,19 +3,9 @@ import type { NodeTags } from '../../../shared/fleet/hub-api.ts';
 import type { Queries, Tables } from '../database/tables.ts';
 import { textsOf } from '../stores/grant-columns.ts';
 
-/** Tags and group of nodes, in the database and as rights name them. */
+/** Tags and group of nodes, in the database. */
 
 type Columns = Pick<Selectable<Tables['nodes']>, 'tags' | 'group_name'>;
-
-/** Before the name of a group, among what rights name. */
-export const GROUP = 'group:';
-export const NO_LABELS: ReadonlySet<string> = new Set();
-
-/** What rights name of a node with these. */
-export function labelsOf({ tags, group }: NodeTags): ReadonlySet<string> {
-  if (tags.length === 0 && group === null) return NO_LABELS; // of most: one is enough
-  return new Set(group === null ? tags : [...tags, `${GROUP}${group}`]);
-}
 
 export function tagsOf({ tags, group_name: group }: Columns): NodeTags {
   return { tags: textsOf(tags), group };

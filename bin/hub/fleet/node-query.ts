@@ -1,3 +1,4 @@
+import { GROUP } from '../../../shared/fleet/node-labels.ts';
 import {
   attentionOf,
   isIn,
@@ -10,7 +11,6 @@ import {
   urgencyOf,
 } from '../../../shared/fleet/node-state.ts';
 import type { ClustersQuery, NodesQuery } from '../api/schemas.ts';
-import { GROUP } from './labels.ts';
 
 /** What lists, figures and the map ask of all nodes: in memory, in one pass, so that 100 000 cost milliseconds. */
 
@@ -19,6 +19,7 @@ export interface Findable extends Standing {
   readonly id: string;
   readonly name: string;
   readonly profile: 'drone' | 'ground-station';
+  readonly enrolled_at: number;
   readonly seen_at: number | null;
   /** Tags, and `group:name`. */
   readonly labels: ReadonlySet<string>;
@@ -110,6 +111,8 @@ function positionIn(order: NodesQuery['order'], now: number): (node: Findable) =
       return (node) => named(urgencyOf(node, node.facts, now), node);
     case 'oldest':
       return (node) => named(node.seen_at ?? 0, node);
+    case 'newest':
+      return (node) => named(-node.enrolled_at, node);
     case 'battery':
       return (node) => named(node.facts.battery ?? Number.POSITIVE_INFINITY, node);
   }
@@ -196,6 +199,24 @@ export function countsOf(nodes: Iterable<Findable>, now: number): FleetCounts {
     if (!node.online && node.seen_at !== null) away = Math.max(away ?? 0, node.seen_at);
   }
   return { ...counts, phases, away_since: away };
+}
+
+export interface Tagged {
+  readonly tag: string;
+  readonly nodes: number;
+}
+
+/** Of one answer. */
+const MAX_TAGS_TOLD = 500;
+
+/** Tags and groups (`group:name`) with how many have them, the most frequent first. */
+export function tagsAmong(nodes: Iterable<Findable>): readonly Tagged[] {
+  const counts = new Map<string, number>();
+  for (const { labels } of nodes) for (const tag of labels) counts.set(tag, (counts.get(tag) ?? 0) + 1);
+  return [...counts]
+    .map(([tag, count]) => ({ tag, nodes: count }))
+    .toSorted((a, b) => b.nodes - a.nodes || (a.tag < b.tag ? -1 : 1))
+    .slice(0, MAX_TAGS_TOLD);
 }
 
 /** Nodes of one cell of the map. */

@@ -18,7 +18,7 @@ export const english = {
   },
   fleet: {
     summary: (
-      { all, drones, phases: { flying, armed, ground, unknown, away } }: Counts,
+      { nodes: all, drones, phases: { flying, armed, ground, unknown, away } }: Counts,
       since: string | null,
     ): string => {
       const what = all === drones ? (all === 1 ? 'drone' : 'drones') : all === 1 ? 'node' : 'nodes';
@@ -45,6 +45,8 @@ export const english = {
     emptyHint: 'A drone joins with a code that you make here and enter there. It then appears on this page.',
     emptyOther: 'Ask someone with the right “admin” to enrol one.',
     noHit: 'No matching nodes.',
+    first: (shown: string, all: string) =>
+      `The first ${shown} of ${all}. Search or filter to find the others.`,
     showAll: 'Show all nodes',
     search: 'Name or ID',
     state: 'Show',
@@ -140,6 +142,20 @@ export const english = {
     removeNow: 'Remove (hold)',
     removed: (name: string) => `${name} is no longer part of the fleet.`,
   },
+  tags: {
+    title: 'Tags and group',
+    none: 'No tags and no group.',
+    change: 'Change',
+    tags: 'Tags',
+    tagsHint: 'Separated by blanks, in small letters: north night-crew. At most 32.',
+    group: 'Group',
+    groupHint: 'One name, in small letters. Empty: none.',
+    rights:
+      'Rights may go by them: a tag that is taken away takes the node away from those who have it by that tag.',
+    save: 'Save',
+    inGroup: (name: string) => `Group ${name}`,
+    filter: 'Only with this tag',
+  },
   fly: {
     hold: 'Press and hold. Nothing is sent before the time is up.',
     noPicture: (why: string) => `No picture: ${why}`,
@@ -234,7 +250,10 @@ export const english = {
     label: 'Name',
     may: 'Rights',
     nodes: 'Only these nodes',
-    nodesHint: 'IDs, separated by commas. Empty: every node.',
+    nodesHint: 'IDs, separated by commas. Empty: every node, or those with the tags below.',
+    tags: 'Nodes with one of these tags',
+    tagsHint: 'Also nodes that get one later. group:survey means the group “survey”.',
+    tagged: (tags: string) => `Nodes with ${tags}`,
     flies: 'Flight and destructive calls also need a person’s confirmation each time, checked by each node.',
     made: (when: string, by: string | null) => (by === null ? `made ${when}` : `made ${when} by ${by}`),
     end: 'Revoke (hold)',
