@@ -10,6 +10,7 @@ import {
   type Findable,
   mercatorOf,
   pageOf,
+  sortTextOf,
   tagsAmong,
 } from '../../bin/hub/fleet/node-query.ts';
 import type { NodeEntry } from '../../shared/fleet/hub-api.ts';
@@ -128,7 +129,14 @@ export class StubHub {
       if (found === undefined) {
         const facts = factsOf(node.status);
         const words = `${node.id}\n${node.name}`.toLowerCase();
-        found = { ...node, labels: labelsOf(node), words, facts, at: mercatorOf(facts.place) };
+        found = {
+          ...node,
+          labels: labelsOf(node),
+          words,
+          facts,
+          at: mercatorOf(facts.place),
+          sortText: sortTextOf(node),
+        };
         this.#findable.set(node, found);
       }
       yield found;

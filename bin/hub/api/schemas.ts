@@ -53,7 +53,7 @@ export const nodesQuery = object(
   {
     cursor: {
       type: 'string',
-      pattern: '^[A-Za-z0-9_-]{1,1000}$',
+      pattern: '^[A-Za-z0-9_-]{1,2500}$',
       description: '`next` of the page before, asked for in the same way',
     },
     limit: { type: 'integer', minimum: 1, maximum: 1000, default: 1000 },

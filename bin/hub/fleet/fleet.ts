@@ -18,6 +18,7 @@ import {
   type Mercator,
   mercatorOf,
   pageOf,
+  sortTextOf,
   type Tagged,
   tagsAmong,
 } from './node-query.ts';
@@ -54,6 +55,7 @@ interface Known extends Findable {
   labels: ReadonlySet<string>;
   /** Id and name in small letters, for searches. */
   words: string;
+  sortText: string;
   /** Of its status. */
   facts: StatusFacts;
   at: Mercator | null;
@@ -157,6 +159,7 @@ export class Fleet {
       sessions: _own,
       boots: _too,
       words: _words,
+      sortText: _sortText,
       labels: _labels,
       facts: _facts,
       at: _at,
@@ -284,7 +287,7 @@ export class Fleet {
     if (said.online && !kept) node.seen_at = this.#now(); // a will is not the node's own word
     node.online = said.online;
     node.name = said.name;
-    node.words = wordsOf(id, said.name);
+    Object.assign(node, sought(node));
     node.version = said.version;
     node.profile = said.profile;
     const isTwin = said.online && node.sessions.next(said.session) && this.#twin(id, node);
@@ -409,8 +412,9 @@ export class Fleet {
   }
 }
 
-function wordsOf(id: string, name: string): string {
-  return `${id}\n${name}`.toLowerCase();
+/** What searches and orders look at. */
+function sought(node: Pick<Known, 'id' | 'name'>): Pick<Known, 'words' | 'sortText'> {
+  return { words: `${node.id}\n${node.name}`.toLowerCase(), sortText: sortTextOf(node) };
 }
 
 type AuditHead = NonNullable<NodeStatus['audit_head']>;
@@ -454,7 +458,7 @@ function known(row: Selectable<Tables['nodes']>): Known {
     alarm: row.alarm,
     ...placed(status),
     ...labelled(tagsOf(row)),
-    words: wordsOf(row.id, row.name),
+    ...sought(row),
     sessions: new Alternation(),
     boots: new Alternation(),
   };

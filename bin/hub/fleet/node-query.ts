@@ -25,6 +25,8 @@ export interface Findable extends Standing {
   readonly labels: ReadonlySet<string>;
   /** Id and name in small letters. */
   readonly words: string;
+  /** Of `sortTextOf`. */
+  readonly sortText: string;
   readonly facts: StatusFacts;
   /** Its place in Web Mercator; null: it has none. */
   readonly at: Mercator | null;
@@ -47,6 +49,8 @@ interface Position {
 /** Cells of the map, px at the zoom that was asked for, of a world of 512 px at zoom 0. */
 const CELL_PX = 64;
 const WORLD_PX = 512;
+/** Of a number within a name; a longer one is compared as text. */
+const DIGITS = 9;
 /** Of one answer: more are drawn together until they fit. */
 const MAX_CELLS = 600;
 /** Above every number of a column at the largest zoom. */
@@ -58,6 +62,11 @@ export function mercatorOf(place: StatusFacts['place']): Mercator | null {
   if (place === null) return null;
   const lat = Math.max(-MAX_LAT, Math.min(MAX_LAT, place.lat)) * (Math.PI / 180);
   return { x: place.lon / 360 + 0.5, y: 0.5 - Math.asinh(Math.tan(lat)) / (2 * Math.PI) };
+}
+
+/** By it nodes are in the order of their names, 2 before 10, and each has a place of its own. */
+export function sortTextOf({ id, name }: Pick<Findable, 'id' | 'name'>): string {
+  return `${name.toLowerCase().replace(/\d+/g, (digits) => digits.padStart(DIGITS, '0'))}\n${id}`;
 }
 
 /** A page of those that fit, and how many fit on all pages. `next` is null on the last. */
@@ -98,10 +107,7 @@ export function pageOf<T extends Findable>(
 }
 
 function positionIn(order: NodesQuery['order'], now: number): (node: Findable) => Position {
-  const named = (rank: number, { id, name }: Findable): Position => ({
-    rank,
-    text: `${name.toLowerCase()}\n${id}`,
-  });
+  const named = (rank: number, { sortText: text }: Findable): Position => ({ rank, text });
   switch (order) {
     case 'id':
       return ({ id }) => ({ rank: 0, text: id });

@@ -1,3 +1,4 @@
+import { countText } from '../parts/format.ts';
 import type { Counts } from './counts.ts';
 
 /** Every English sentence of the fleet's page that the node's page does not have. */
@@ -30,8 +31,10 @@ export const english = {
         [unknown, 'without a status'],
         [away, silence],
       ] as const;
-      const said = parts.filter(([count]) => count > 0).map(([count, words]) => `${count} ${words}`);
-      return `${all} ${what}: ${said.join(', ')}.`;
+      const said = parts
+        .filter(([count]) => count > 0)
+        .map(([count, words]) => `${countText(count)} ${words}`);
+      return `${countText(all)} ${what}: ${said.join(', ')}.`;
     },
     attention: (count: number): string => (count === 1 ? 'needs attention' : 'need attention'),
     flying: 'flying',
@@ -39,7 +42,7 @@ export const english = {
     views: { list: 'List', map: 'Map' },
     mapLabel: 'Map of the fleet. The list shows every node on it.',
     noPlace: 'No node has reported a position.',
-    placed: (placed: number, all: number) => `${placed} of ${all} report a position`,
+    placed: (placed: string, all: string) => `${placed} of ${all} report a position`,
     list: 'List of nodes',
     empty: 'No drones yet.',
     emptyHint: 'A drone joins with a code that you make here and enter there. It then appears on this page.',
@@ -153,7 +156,7 @@ export const english = {
     rights:
       'Rights may go by them: a tag that is taken away takes the node away from those who have it by that tag.',
     save: 'Save',
-    inGroup: (name: string) => `Group ${name}`,
+    inGroup: (name: string) => `group ${name}`,
     filter: 'Only with this tag',
   },
   fly: {
@@ -195,7 +198,7 @@ export const english = {
   wall: {
     title: 'Pictures',
     search: 'Name or ID',
-    few: (from: number, to: number, all: number) => `${from}–${to} of ${all} online`,
+    few: (from: number, to: number, all: string) => `${from}–${to} of ${all} online`,
     none: 'No drone is online. Pictures appear as soon as one is.',
     noHit: 'No online node has this name or ID.',
     before: 'Previous pictures',

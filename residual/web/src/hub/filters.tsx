@@ -2,6 +2,7 @@ import { ArrowUpDown, List, Map as MapIcon, Tag, Users } from 'lucide';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { GROUP } from '../../../../shared/fleet/node-labels.ts';
+import { countText } from '../parts/format.ts';
 import { Icon, Segmented } from '../parts/parts.tsx';
 import type { TagList } from './answers.ts';
 import type { Counts } from './counts.ts';
@@ -99,12 +100,12 @@ export function Filters({
               aria-pressed={each === state}
               onClick={() => (selection.value = { ...selection.value, state: each })}
             >
-              {text.states[each]} <span>{count}</span>
+              {text.states[each]} <span>{countText(count)}</span>
             </button>
           );
         })}
-        <Labels />
       </div>
+      <Labels />
     </>
   );
 }
@@ -114,27 +115,27 @@ function countOf({ nodes, attention, armed, phases }: Counts, state: Selection['
 }
 
 /** The tags and groups that most have, each of which is chosen and let go. */
-function Labels(): JSX.Element {
+function Labels(): JSX.Element | null {
   const { data } = useHub<TagList>('/v1/tags', TAGS_MS);
   const { label } = selection.value;
   const most = (data?.tags ?? []).slice(0, MOST_TAGS);
   // One that is chosen can be let go, whoever has it.
   const shown =
     label === null || most.some(({ tag }) => tag === label) ? most : [{ tag: label, nodes: 0 }, ...most];
+  if (shown.length === 0) return null;
   return (
-    <>
+    <div class={css['chips']} role="group" aria-label={hub.tags.filter}>
       {shown.map(({ tag, nodes }) => (
         <button
           key={tag}
           type="button"
-          title={hub.tags.filter}
           aria-pressed={tag === label}
           onClick={() => (selection.value = { ...selection.value, label: tag === label ? null : tag })}
         >
           <Icon of={tag.startsWith(GROUP) ? Users : Tag} />
-          {tag.startsWith(GROUP) ? tag.slice(GROUP.length) : tag} <span>{nodes}</span>
+          {tag.startsWith(GROUP) ? tag.slice(GROUP.length) : tag} <span>{countText(nodes)}</span>
         </button>
       ))}
-    </>
+    </div>
   );
 }

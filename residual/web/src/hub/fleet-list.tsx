@@ -2,7 +2,7 @@ import { MapPin } from 'lucide';
 import type { JSX, TargetedKeyboardEvent } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { now } from '../api/presence.ts';
-import { number } from '../parts/format.ts';
+import { countText, number } from '../parts/format.ts';
 import { Button } from '../parts/parts.tsx';
 import { BatteryFigure } from './battery.tsx';
 import { ageText, type FleetNode, figuresOf, secondsSince, titleOf } from './fleet.ts';
@@ -68,7 +68,7 @@ export function FleetList({
         ))}
       </ul>
       {more === null && total > nodes.length ? (
-        <p class={css['beyond']}>{hub.fleet.first(number(nodes.length), number(total))}</p>
+        <p class={css['beyond']}>{hub.fleet.first(countText(nodes.length), countText(total))}</p>
       ) : null}
     </div>
   );

@@ -5,6 +5,7 @@ import { seenIn } from '../../../../shared/flight/seen.ts';
 import { Map as FieldMap } from '../map/map.tsx';
 import { type Place, type View, viewOf } from '../map/projection.ts';
 import { TrackLayer } from '../map/track-layer.tsx';
+import { countText } from '../parts/format.ts';
 import { Button } from '../parts/parts.tsx';
 import { t } from '../strings.ts';
 import { liveOf } from './fly/live.ts';
@@ -89,7 +90,7 @@ export function FleetMap({
       >
         {children(live, setView)}
       </FieldMap>
-      <p class={css['placed']}>{hub.fleet.placed(placed, total)}</p>
+      <p class={css['placed']}>{hub.fleet.placed(countText(placed), countText(total))}</p>
     </div>
   );
 }

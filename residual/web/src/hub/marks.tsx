@@ -10,6 +10,8 @@ import { attentionOf, phaseOf } from './state.ts';
 /** Nodes on the map: one by one, or as many in one place. */
 
 const MOST_LETTERS = 24;
+/** 1.2K: there is room for four. */
+const compact = new Intl.NumberFormat('en', { notation: 'compact' });
 
 /** A node with a place. */
 export interface Placed {
@@ -90,8 +92,8 @@ export function Many({
   return (
     <Marker
       at={at}
-      text={String(count)}
-      kind={`many ${matters ? css['matters'] : ''}`}
+      text={compact.format(count)}
+      kind={`many ${count > 99 ? css['crowd'] : ''} ${matters ? css['matters'] : ''}`}
       onChoose={() => onView({ lat: at.lat, lon: at.lon, zoom: Math.min(ZOOM.max, zoom + 2) })}
     />
   );

@@ -1,5 +1,6 @@
 import { Plane, TriangleAlert } from 'lucide';
 import type { JSX } from 'preact';
+import { countText } from '../parts/format.ts';
 import { Icon } from '../parts/parts.tsx';
 import css from './hub.module.css';
 import { hrefOf } from './route.ts';
@@ -23,13 +24,13 @@ export function TopCounts(): JSX.Element | null {
       {attention === 0 ? null : (
         <a class={css['matter']} href={hrefOf('fleet')} onClick={() => only('attention')}>
           <Icon of={TriangleAlert} />
-          <b>{attention}</b> <span>{hub.fleet.attention(attention)}</span>
+          <b>{countText(attention)}</b> <span>{hub.fleet.attention(attention)}</span>
         </a>
       )}
       {flying === 0 ? null : (
         <a href={hrefOf('fleet')} onClick={() => only('armed')}>
           <Icon of={Plane} />
-          <b>{flying}</b> <span>{hub.fleet.flying}</span>
+          <b>{countText(flying)}</b> <span>{hub.fleet.flying}</span>
         </a>
       )}
     </div>

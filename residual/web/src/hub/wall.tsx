@@ -2,6 +2,7 @@ import { ChevronLeft, ChevronRight, VideoOff } from 'lucide';
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { now as clock } from '../api/presence.ts';
+import { countText } from '../parts/format.ts';
 import { Button, EmptyState, Icon } from '../parts/parts.tsx';
 import { t } from '../strings.ts';
 import { ageText, type FleetNode, figuresOf, secondsSince, titleOf } from './fleet.ts';
@@ -49,7 +50,7 @@ export function Wall(): JSX.Element {
           }}
         />
         {held.length === 0 ? null : (
-          <p class={css['count']}>{text.few(from + 1, from + held.length, found.total)}</p>
+          <p class={css['count']}>{text.few(from + 1, from + held.length, countText(found.total))}</p>
         )}
         {hits.length <= MAX_SHOWN ? null : (
           <>

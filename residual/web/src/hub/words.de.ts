@@ -1,3 +1,4 @@
+import { countText } from '../parts/format.ts';
 import type { english } from './english.ts';
 
 /** The German words of english.ts. */
@@ -27,8 +28,10 @@ export const hubDe: typeof english = {
         [unknown, 'ohne Zustand'],
         [away, silence],
       ] as const;
-      const said = parts.filter(([count]) => count > 0).map(([count, words]) => `${count} ${words}`);
-      return `${all} ${what}: ${said.join(', ')}.`;
+      const said = parts
+        .filter(([count]) => count > 0)
+        .map(([count, words]) => `${countText(count)} ${words}`);
+      return `${countText(all)} ${what}: ${said.join(', ')}.`;
     },
     attention: (count) => (count === 1 ? 'braucht Aufmerksamkeit' : 'brauchen Aufmerksamkeit'),
     flying: 'in der Luft',
