@@ -56,7 +56,7 @@ export const nodesQuery = object(
       pattern: '^[A-Za-z0-9_-]{1,2500}$',
       description: '`next` of the page before, asked for in the same way',
     },
-    limit: { type: 'integer', minimum: 1, maximum: 1000, default: 1000 },
+    limit: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },
     order: {
       enum: NODE_ORDERS,
       default: 'id',
