@@ -16,7 +16,7 @@ export const CALLER_CSR_HEADER = 'x-svc-caller-csr';
 export const STORED_TEXT = '^[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]*$';
 
 /** A tag, or the name of a group. */
-export const TAG = '[a-z0-9][a-z0-9._-]{0,31}';
+const TAG = '[a-z0-9][a-z0-9._-]{0,31}';
 
 const id = STATEMENTS['svc-renew'].properties.node;
 const pem = { type: 'string', maxLength: 16_384 } as const;

@@ -1,5 +1,4 @@
-import type { JsonObject } from '../member.ts';
-import type { NodeStatus } from './told.ts';
+import { type JsonObject, recordOf } from '../member.ts';
 
 /** What a node does now, and what of it a person must look at: the same for the hub, which counts, and for its page. */
 
@@ -48,20 +47,21 @@ function within(value: unknown, most: number): number | null {
   return found === null || Math.abs(found) > most ? null : found;
 }
 
+/** Of the body of `NodeStatus` (told.ts), of which nothing is believed. */
 export function factsOf(status: JsonObject | null): StatusFacts {
-  const said = (status ?? {}) as Partial<NodeStatus>;
-  const { lat, lon, heading, relative_alt_m: height } = said.position ?? {};
+  const { armed, fc_connected: connected, mode, ...said } = recordOf(status);
+  const { lat, lon, heading, relative_alt_m: height } = recordOf(said['position']);
   const [north, east] = [within(lat, 90), within(lon, 180)];
   return {
-    armed: typeof said.armed === 'boolean' || said.armed === 'unknown' ? said.armed : null,
-    connected: typeof said.fc_connected === 'boolean' ? said.fc_connected : null,
-    mode: typeof said.mode === 'string' ? said.mode : null,
-    battery: numberOr(said.battery_percent, null),
+    armed: typeof armed === 'boolean' || armed === 'unknown' ? armed : null,
+    connected: typeof connected === 'boolean' ? connected : null,
+    mode: typeof mode === 'string' ? mode : null,
+    battery: numberOr(said['battery_percent'], null),
     place:
       north === null || east === null ? null : { lat: north, lon: east, heading: numberOr(heading, null) },
     height: numberOr(height, null),
-    behind: numberOr(said.events_behind, null),
-    silence: numberOr(said.fc_heartbeat_age_s, 0),
+    behind: numberOr(said['events_behind'], null),
+    silence: numberOr(said['fc_heartbeat_age_s'], 0),
   };
 }
 
@@ -137,4 +137,3 @@ export function isIn(state: NodeState, node: Standing, facts: StatusFacts, now: 
 }
 
 export const NODE_ORDERS = ['id', 'name', 'attention', 'oldest', 'newest', 'battery'] as const;
-export type NodeOrder = (typeof NODE_ORDERS)[number];

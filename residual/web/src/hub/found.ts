@@ -63,8 +63,9 @@ export function useFound(wanted: Wanted): Found | null {
 function usePages({ order, ...wanted }: Wanted, isOn: boolean): Found | null {
   const [length, setLength] = useState(PAGE);
   const [found, setFound] = useState<Omit<Found, 'more'> | null>(null);
-  const query = JSON.stringify({ ...queryOf(wanted), order });
-  useEffect(() => setLength(PAGE), [query]);
+  const query = { ...queryOf(wanted), order };
+  const key = JSON.stringify(query);
+  useEffect(() => setLength(PAGE), [key]);
   useEffect(() => {
     if (!isOn) return;
     const stopped = new AbortController();
@@ -72,8 +73,10 @@ function usePages({ order, ...wanted }: Wanted, isOn: boolean): Found | null {
     const look = async (): Promise<void> => {
       if (!document.hidden) {
         try {
-          const asked = { ...(JSON.parse(query) as Query), limit: length };
-          const page = await ask<Page>('/v1/nodes', { query: asked, signal: stopped.signal });
+          const page = await ask<Page>('/v1/nodes', {
+            query: { ...query, limit: length },
+            signal: stopped.signal,
+          });
           if (!stopped.signal.aborted) setFound({ nodes: page.nodes.map(fleetNode), total: page.total });
         } catch (error) {
           if (stopped.signal.aborted) return;
@@ -87,7 +90,7 @@ function usePages({ order, ...wanted }: Wanted, isOn: boolean): Found | null {
       stopped.abort();
       clearTimeout(timer);
     };
-  }, [query, length, isOn]);
+  }, [key, length, isOn]);
   if (found === null) return null;
   const isMore = found.nodes.length >= length && found.total > length && length < MOST;
   return { ...found, more: isMore ? () => setLength(found.nodes.length + PAGE) : null };
