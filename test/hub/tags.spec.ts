@@ -167,7 +167,8 @@ for (const { engine, missing } of ENGINES)
     });
 
     it('events: those of the nodes that one has now', async () => {
-      for (const id of ['n-1', 's-1']) {
+      enrolled.set('gone', await hub.enroll('gone'));
+      for (const id of ['n-1', 's-1', 'gone']) {
         const node = enrolled.get(id);
         if (node === undefined) throw new Error(id);
         const client = await hub.connect(node);
@@ -182,15 +183,33 @@ for (const { engine, missing } of ENGINES)
         return (body['events'] as readonly { node: string }[]).map(({ node }) => node);
       };
       await askAgain(
-        'both are stored',
+        'all are stored',
         async () => events(hub.operator),
-        ({ length }) => length === 2,
+        ({ length }) => length === 3,
       );
       for (const query of ['', '?after=0']) {
         expect(await events(north, query)).to.deep.equal(['n-1']);
         expect(await events(south, query)).to.deep.equal(['s-1']);
       }
       expect(await events(north, '?node=s-1')).to.deep.equal([]);
+      // What happened to a node that was removed is seen by its name; its tag is gone with it.
+      await tag('gone', ['north']);
+      expect(await events(north)).to.have.members(['n-1', 'gone']);
+      await hub.call('DELETE', '/v1/nodes/gone');
+      expect(await events(north)).to.deep.equal(['n-1']);
+      const byName = await operator([], { nodes: ['gone'] });
+      const byBoth = await operator(['group:south'], { nodes: ['gone'] });
+      expect(await events(byName)).to.deep.equal(['gone']);
+      expect(await events(byBoth)).to.have.members(['s-1', 'gone']);
+      expect(await ids(byBoth)).to.deep.equal(['both', 's-1']);
+      const stream = await follow('/v1/nodes/stream', byBoth);
+      await stream.until('ready');
+      expect(stream.told.map(({ event, id }) => `${event} ${String(id)}`)).to.have.members([
+        'node both',
+        'node s-1',
+        'ready undefined',
+      ]);
+      stream.stop();
       await tag('s-1', ['north'], 'south');
       expect(await events(north)).to.have.members(['n-1', 's-1']);
       await tag('n-1', []);

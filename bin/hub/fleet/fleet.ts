@@ -194,9 +194,11 @@ export class Fleet {
     return sees(reach, id, this.#nodes.get(id)?.labels ?? NO_LABELS);
   }
 
-  /** Ids of those that this reach has now, sorted; null: every node. */
+  /** Ids of those that this reach has now: the listed ones, enrolled or not, and those with a tag of it; null: every node. */
   seenBy(reach: Reach): readonly string[] | null {
-    return reach.nodes === null ? null : this.#seenBy(reach).map(({ id }) => id);
+    const { nodes, tags } = reach;
+    if (nodes === null || tags.length === 0) return nodes;
+    return [...new Set([...nodes, ...this.#seenBy(reach).map(({ id }) => id)])].toSorted();
   }
 
   /** By id. */

@@ -94,9 +94,8 @@ export class NodeStreams {
   }
 
   #seen(caller: Caller, only: ReadonlySet<string> | null): readonly string[] {
-    return only === null
-      ? (this.#fleet.seenBy(caller) ?? this.#fleet.ids())
-      : [...only].filter((id) => this.#fleet.has(id) && this.#fleet.sees(caller, id));
+    if (only !== null) return [...only].filter((id) => this.#fleet.has(id) && this.#fleet.sees(caller, id));
+    return this.#fleet.seenBy(caller)?.filter((id) => this.#fleet.has(id)) ?? this.#fleet.ids();
   }
 
   async #check(): Promise<void> {

@@ -8,7 +8,7 @@ import {
 } from '../../../shared/fleet/hub-api.ts';
 import { type PublicJwk, STATEMENTS } from '../../../shared/schemas/fleet-statements.ts';
 import { validatorOf } from '../../../shared/schemas/validator.ts';
-import { type Caller, type Reach } from '../api/caller.ts';
+import type { Caller } from '../api/caller.ts';
 import type { HubCall, HubRow } from '../api/row.ts';
 import type { Signer } from '../authority/signer.ts';
 import type { BrokerUrls } from '../config.ts';
@@ -84,7 +84,7 @@ export class Sessions {
   ): Promise<PersonToken> {
     const { fleetId: fleet, fleet: known, signer, now } = this.#options;
     const { id, scopes } = caller;
-    const nodes = only === null ? nodesOf(caller, known) : only.filter((node) => known.sees(caller, node));
+    const nodes = only === null ? known.seenBy(caller) : only.filter((node) => known.sees(caller, node));
     if (nodes !== null && nodes.length > MAX_NODES)
       throw new ApiError(
         'E_INVALID_VALUE',
@@ -97,11 +97,6 @@ export class Sessions {
     const token = await signer.sign('svc-machine-token', claims);
     return { id, fleet, ...granted, token, expires_at: exp * 1000 };
   }
-}
-
-/** A list is a list, whoever of it is enrolled; a tag is those that have it now. */
-function nodesOf(caller: Reach, fleet: Fleet): readonly string[] | null {
-  return caller.tags.length === 0 ? caller.nodes : fleet.seenBy(caller);
 }
 
 function keyOf(header: string | string[] | undefined): PublicJwk {
