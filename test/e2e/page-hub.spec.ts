@@ -404,6 +404,7 @@ describe("the fleet's page", function () {
         (count) => count > 10,
       );
     }
+    await checkAxe(page);
     await visit(page, 'fleet/node-00004');
     const tags = page.getByRole('list', { name: 'Tags and group' });
     expect(await tags.getByRole('listitem').allTextContents()).to.deep.equal([

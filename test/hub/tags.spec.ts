@@ -150,6 +150,17 @@ for (const { engine, missing } of ENGINES)
         await stream.until('ready');
         expect(stream.told.filter(({ event }) => event === 'node').map(({ id }) => id)).to.have.members(seen);
         stream.stop();
+        const some = await follow(`/v1/nodes/stream?nodes=${[...seen, ...hidden].join(',')}`, credential);
+        await some.until('ready');
+        expect(some.told.filter(({ event }) => event === 'node').map(({ id }) => id)).to.have.members(seen);
+        some.stop();
+        expect((await hub.call('GET', '/v1/nodes/clusters', { credential })).body).to.include({ total: 2 });
+        for (const query of ['q=free', `q=${hidden[0]}`, 'tag=south', 'group=north'])
+          for (const path of ['/v1/nodes', '/v1/nodes/clusters'])
+            expect((await hub.call('GET', `${path}?${query}`, { credential })).body).to.include({ total: 0 });
+        const { body: told } = await hub.call('GET', '/v1/tags', { credential });
+        const tags = (told['tags'] as readonly { tag: string }[]).map(({ tag: name }) => name);
+        expect(tags).not.to.include.oneOf(['south', 'group:north']);
         for (const id of hidden)
           for (const [method, path, body] of [
             ['GET', `/v1/nodes/${id}`],
