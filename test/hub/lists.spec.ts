@@ -1,7 +1,11 @@
 import { expect } from 'chai';
+import type { MqttClient } from 'mqtt';
+import { hubRows } from '../../bin/hub/api/routes.ts';
 import { NODE_ORDERS } from '../../shared/fleet/node-state.ts';
 import { topics } from '../../shared/fleet/topics.ts';
-import { TestHub } from '../support/hub.ts';
+import { validatorOf } from '../../shared/schemas/validator.ts';
+import { askAgain } from '../support/ask-again.ts';
+import { type EnrolledNode, TestHub } from '../support/hub.ts';
 import { filledId, fillHub } from '../support/hub-nodes.ts';
 import { noMosquitto } from '../support/mosquitto.ts';
 
@@ -29,6 +33,8 @@ interface Clusters {
 describe(`lists and maps of a large fleet at the hub${missing === null ? '' : ` (${missing})`}`, function () {
   this.timeout(120_000);
   let hub: TestHub;
+  let last: EnrolledNode;
+  const clients: MqttClient[] = [];
   before(async function () {
     if (missing !== null) return this.skip();
     hub = await TestHub.init();
@@ -51,6 +57,8 @@ describe(`lists and maps of a large fleet at the hub${missing === null ? '' : ` 
     ] as const) {
       const node = await hub.enroll(id);
       const client = await hub.connect(node);
+      clients.push(client);
+      last = node;
       const say = async (what: 'presence' | 'status', body: object) =>
         client.publishAsync(topics.told(node.enrolled.fleet, id, what), JSON.stringify(body), { qos: 1 });
       await say('presence', { online: true, session: 'a', at: 1, version: '1', profile: 'drone', name: id });
@@ -66,10 +74,19 @@ describe(`lists and maps of a large fleet at the hub${missing === null ? '' : ` 
       await hub.streamed((name, { id: told, status }) => name === 'node' && told === id && status !== null);
     }
   });
-  after(async () => hub?.stop());
+  after(async () => {
+    for (const client of clients) await client.endAsync(true);
+    await hub?.stop();
+  });
 
-  const get = async (path: string, credential?: string) =>
-    (await hub.call('GET', path, credential === undefined ? {} : { credential })).body;
+  /** What the hub answers, which is as its table says. */
+  const get = async (path: string, credential?: string) => {
+    const { body } = await hub.call('GET', path, credential === undefined ? {} : { credential });
+    const row = hubRows.find(({ path: each, method }) => method === 'GET' && each === path.split('?')[0]);
+    if (row?.answer !== null && row !== undefined)
+      expect(validatorOf(row.answer)(structuredClone(body)), path).to.equal(null);
+    return body;
+  };
   const list = async (query: string, credential?: string) => {
     const body = await get(`/v1/nodes?${query}`, credential);
     const nodes = body['nodes'] as readonly { id: string }[];
@@ -248,5 +265,32 @@ describe(`lists and maps of a large fleet at the hub${missing === null ? '' : ` 
     const tooMany = Array.from({ length: 201 }, (_, n) => filledId(n)).join(',');
     for (const query of [`nodes=${tooMany}`, 'nodes=', 'nodes=a,,b', 'nodes=..'])
       expect(await first(query), query.slice(0, 20)).to.equal(422);
+  });
+
+  it('what a node says in another form than agreed is no place, no state and no figure, and breaks nothing', async () => {
+    for (const [mark, said] of [
+      { position: { lat: 91, lon: 0 } },
+      { position: { lat: 0, lon: 181 } },
+      { position: { lat: '10', lon: 10 } },
+      { position: { lat: null, lon: null }, battery_percent: 'full', armed: { yes: true }, mode: 7 },
+      { position: [10, 10], fc_heartbeat_age_s: -1e308, battery_percent: -1e308 },
+      { position: 'here', armed: [] },
+      { position: null },
+      {},
+    ].entries()) {
+      const body = JSON.stringify({ ...said, mark });
+      await clients
+        .at(-1)
+        ?.publishAsync(topics.told(last.enrolled.fleet, last.id, 'status'), body, { qos: 1 });
+      await askAgain(
+        'it is there',
+        async () => get(`/v1/nodes/${last.id}`),
+        ({ status }) => (status as { readonly mark?: number }).mark === mark,
+      );
+      expect(await clusters(`zoom=9&q=${last.id}`), body).to.deep.include({ total: 1, placed: 0, cells: [] });
+      for (const order of NODE_ORDERS)
+        expect((await list(`q=${last.id}&order=${order}`)).ids, body).to.deep.equal([last.id]);
+      expect(await get('/v1/fleet')).to.include({ nodes: COUNT + 3, online: 3 });
+    }
   });
 });
