@@ -36,6 +36,10 @@ import { People } from './people/people.ts';
 import { claimedId } from './people/secret.ts';
 import { Sessions } from './people/sessions.ts';
 import type { HubPlaces } from './places.ts';
+import { ALONE } from './replicas/alone.ts';
+import { Others } from './replicas/others.ts';
+import { DRAIN_MS, Readiness } from './replicas/readiness.ts';
+import { Replica } from './replicas/replica.ts';
 import { Codes } from './stores/codes.ts';
 import { Credentials } from './stores/credentials.ts';
 import { Denied } from './stores/denied.ts';
@@ -78,8 +82,18 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
   const credentials = new Credentials(db, now);
   const codes = new Codes(db, now);
   const denied = new Denied(db, now);
-  const fleet = await Fleet.open(db, now);
-  const events = await Events.open({ db, now, monotonic, retention: config.events });
+  const replica =
+    database.engine === 'sqlite'
+      ? null
+      : new Replica({
+          db,
+          monotonic,
+          onChange: async ({ isGained, isRenamed }) => (isRenamed ? link.reconnect() : link.moved(isGained)),
+          log,
+        });
+  const share = replica ?? ALONE;
+  const fleet = await Fleet.open(db, share, now);
+  const events = await Events.open({ db, share, now, monotonic, retention: config.events });
   const quota = new NodeQuota(monotonic);
   const policy = new PolicyMaker(db, config.fleet, signer, denied, now);
   const audit = new HubAudit(places, now, log);
@@ -99,11 +113,13 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     urls: Object.values(brokers),
     fleetId: config.fleet,
     ca: authority.certificate,
-    identity: async () => certificates.read(places.mqtt),
+    identity: async (client) => certificates.client(client),
+    share,
     fleet,
     events,
     signer,
     policy: async () => policy.current(),
+    onPolicy: async (jws) => policy.heard(jws),
     quota,
     onLost: () => calls.lost(),
     onReply: (topic, payload) => calls.replied(topic, payload),
@@ -141,6 +157,13 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
   const tell = async (what: string, work: () => Promise<void>): Promise<void> => {
     await work().catch((error: unknown) => log.warn(`${what}: ${messageOf(error)}`));
   };
+  const endStreams = (ids: readonly string[]): void => {
+    for (const id of ids) {
+      streams.end(id);
+      live.end(id);
+    }
+  };
+  const others = new Others({ fleet, denied, rules, onDenied: endStreams });
   const people = new People({
     db,
     operators,
@@ -149,15 +172,13 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     denied,
     rules,
     onEnded: async (ids) => {
-      for (const id of ids) {
-        streams.end(id);
-        live.end(id);
-      }
+      endStreams(ids);
       await tell('the policy', publishPolicy);
     },
   });
   const common = { authority, fleetId: config.fleet, brokers, now };
   const caHash = caHashOf(new X509Certificate(authority.certificate));
+  const disk = new DiskProbe(db, places.folder, monotonic);
   const parts: HandlerParts = {
     config,
     ca: authority.certificate,
@@ -165,7 +186,7 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     audit,
     calls,
     codes,
-    disk: new DiskProbe(db, places.folder, monotonic),
+    disk,
     enrolment: new Enrolment({ ...common, db, fleet, events, codes, denied, policy, rules }),
     events,
     fleet,
@@ -177,6 +198,7 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     sessions: new Sessions({ ...common, fleet, credentials, signer, tokenTtl: config.token_ttl }),
     streams,
     turn: new Turn({ db, fleet, turn: config.turn, now: common.now }),
+    readiness: new Readiness({ link, share, disk: async () => disk.problem(), monotonic }),
     forget: async (node) => {
       quota.forget(node);
       await tell(`what the broker keeps of ${node}`, async () => link.forget(node));
@@ -205,11 +227,14 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     named('audit', audit),
     named('rules', { start: async () => rules.apply() }),
     ...(broker === null ? [] : [named('broker', broker)]),
+    ...(replica === null ? [] : [named('others', others), named('replica', replica)]),
     named('fleet', link),
     named('upkeep', {
       start: () => {
         timers = [
-          every(POLICY_MS, 'policy', publishPolicy),
+          every(POLICY_MS, 'policy', async () => {
+            if (share.upkeep) await publishPolicy();
+          }),
           every(CERTIFICATES_MS, 'certificates', renewCertificates),
         ];
       },
@@ -219,7 +244,8 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     }),
     named('server', server),
     named('live', live),
-    named('streams', streams), // ended first, so that the server need not wait for them
+    named('streams', streams), // ended before the server, which need not wait for them
+    named('balance', { stop: async () => parts.readiness.drain() }, { stopMs: DRAIN_MS + 2000 }),
   ];
   return { services, codes, caHash };
 }

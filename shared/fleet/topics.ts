@@ -12,10 +12,23 @@ export const FLEET_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 export const CALLER_ID = /^(?:mc|op)_[A-Za-z0-9]{8,32}$/;
 /** The name of the hub at the broker, which no node may have either. */
 export const HUB_ID = 'hub';
-const RESERVED: ReadonlySet<string> = new Set([HUB_ID, 'policy']);
+/** The most replicas of one hub: each has a name of its own at the broker, and the broker's rules name them all. */
+const MAX_REPLICAS = 9;
+const RESERVED = /^(?:hub|hub-\d+|policy)$/;
+
+/** @param number from 1 */
+export function replicaId(number: number): string {
+  return `${HUB_ID}-${number}`;
+}
+
+/** The names that a hub, or its replicas, may have at the broker. */
+export const HUB_IDS: readonly string[] = [
+  HUB_ID,
+  ...Array.from({ length: MAX_REPLICAS }, (_, n) => replicaId(n + 1)),
+];
 
 export function isNodeId(id: string): boolean {
-  return FLEET_ID.test(id) && !CALLER_ID.test(id) && !RESERVED.has(id);
+  return FLEET_ID.test(id) && !CALLER_ID.test(id) && !RESERVED.test(id);
 }
 
 /** What a node tells: presence and status are retained; a picture is a JPEG, and only while somebody looks. */

@@ -1,7 +1,7 @@
 import { parseJson } from '../member.ts';
 
 /** One Server-Sent Event of our own kind: a name and one line of JSON. */
-interface ReadEvent {
+export interface ReadEvent {
   readonly event: string;
   readonly data: unknown;
 }

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { sql } from 'kysely';
 import type { HubDatabase } from '../../bin/hub/database/tables.ts';
 import { Events } from '../../bin/hub/fleet/events.ts';
+import { ALONE } from '../../bin/hub/replicas/alone.ts';
 import { Databases, ENGINES } from '../support/hub-database.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -25,7 +26,13 @@ for (const { engine, missing } of ENGINES)
     afterEach(async () => db.close());
 
     const open = async (max = 1000): Promise<Events> =>
-      Events.open({ db: db.queries, now: () => now, monotonic: () => clock, retention: { days: 30, max } });
+      Events.open({
+        db: db.queries,
+        share: ALONE,
+        now: () => now,
+        monotonic: () => clock,
+        retention: { days: 30, max },
+      });
     const seqs = async (events: Events): Promise<readonly number[]> =>
       (await events.list({ after: 0, limit: 1000 }, null)).map(({ seq }) => seq);
 

@@ -1,5 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Kysely } from 'kysely';
+import * as hub from '../../bin/hub/database/migrations/0001-hub.ts';
 import { openPostgres } from '../../bin/hub/database/postgres.ts';
 import { migrate } from '../../bin/hub/database/schema.ts';
 import { makeSqlite } from '../../bin/hub/database/sqlite.ts';
@@ -12,6 +14,19 @@ export const ENGINES: readonly { readonly engine: Engine; readonly missing: stri
   { engine: 'sqlite', missing: null },
   { engine: 'postgres', missing: noPostgres() },
 ];
+
+/** A hub's database as version 1.0 had it: its tables, its operators, and nothing that says which migrations there were. */
+export async function undoMigrations({ queries }: HubDatabase): Promise<void> {
+  const operators = await queries
+    .selectFrom('operators')
+    .select(['id', 'name', 'hash', 'scopes', 'nodes', 'made_at'])
+    .execute();
+  const tables = await queries.introspection.getTables({ withInternalKyselyTables: true });
+  for (const { name } of tables)
+    if (name !== 'sqlite_sequence') await queries.schema.dropTable(name).execute();
+  await hub.up(queries as Kysely<unknown>);
+  await queries.insertInto('operators').values(operators).execute();
+}
 
 /** Databases of one engine, one after the other, each of its own. */
 export class Databases {

@@ -10,7 +10,7 @@ import { sql } from 'kysely';
 import { connectAsync, type IClientOptions, type MqttClient } from 'mqtt';
 import { readHubConfig } from '../../bin/hub/config.ts';
 import { openAnyDatabase } from '../../bin/hub/database/open.ts';
-import type { Engine } from '../../bin/hub/database/tables.ts';
+import type { Engine, HubDatabase } from '../../bin/hub/database/tables.ts';
 import { placesIn } from '../../bin/hub/places.ts';
 import { certificateRequest, newCertificateKey } from '../../shared/certificates/request.ts';
 import { parseCode } from '../../shared/fleet/code.ts';
@@ -112,6 +112,11 @@ export class TestHub {
     return new TestHub(folder, port, https, stdout.trim().split(/\s+/).at(-1) ?? '');
   }
 
+  /** A hub whose folder is there already: another replica of one. */
+  static in(folder: string, port: number, httpsPort: number, operator: string): TestHub {
+    return new TestHub(folder, port, httpsPort, operator);
+  }
+
   get url(): string {
     return `http://127.0.0.1:${this.port}`;
   }
@@ -130,11 +135,12 @@ export class TestHub {
     return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')[0]);
   }
 
-  /** Starts it, again after `kill`; it is connected to its broker then. */
-  async serve(ownBroker = true): Promise<void> {
+  /** Starts it, again after `kill`; it is connected to its broker then. @param env beside this process's */
+  async serve(ownBroker = true, env: Readonly<Record<string, string>> = {}): Promise<void> {
     const own = ownBroker ? ['--own-broker'] : [];
     const child = spawn(process.execPath, [ENTRY, 'serve', ...own, '--dir', this.folder], {
       stdio: ['ignore', 'ignore', 'pipe'],
+      env: { ...process.env, ...env },
     });
     this.#process = child;
     this.stderr = '';
@@ -183,10 +189,17 @@ export class TestHub {
 
   /** What its database answers, asked beside it. */
   async sql(text: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    return this.inDatabase(
+      async ({ queries }) => (await sql.raw<Record<string, unknown>>(text).execute(queries)).rows,
+    );
+  }
+
+  /** Something with its database, beside it. */
+  async inDatabase<T>(work: (database: HubDatabase) => Promise<T>): Promise<T> {
     const places = placesIn(this.folder);
     const database = await openAnyDatabase(places, await readHubConfig(places.config), () => undefined);
     try {
-      return (await sql.raw<Record<string, unknown>>(text).execute(database.queries)).rows;
+      return await work(database);
     } finally {
       await database.close();
     }

@@ -109,6 +109,15 @@ export class Broker {
     return `mqtts://${this.#address}:${this.port}`;
   }
 
+  /** Its file of rules, and that of its process id. */
+  get acl(): string {
+    return this.#file('acl');
+  }
+
+  get pidFile(): string {
+    return this.#file('pid');
+  }
+
   /** The same by WebSocket. */
   get wsUrl(): string {
     return `wss://127.0.0.1:${this.wsPort}/mqtt`;
@@ -139,8 +148,9 @@ export class Broker {
     this.#process = child;
     for (;;) {
       if (child.exitCode !== null) throw new Error(`mosquitto has ended: ${said}`);
-      if (await isListening(this.#address, this.port)) return;
+      if (await isListening(this.#address, this.port)) break;
     }
+    await writeFile(this.pidFile, String(child.pid));
   }
 
   /** At once, as in a power cut. */

@@ -5,7 +5,7 @@ import { chown, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { worksAtLast } from './ask-again.ts';
+import { askAgain, worksAtLast } from './ask-again.ts';
 import { freePort, removeDir, tempDir } from './temp.ts';
 
 const run = promisify(execFile);
@@ -48,15 +48,8 @@ export class Postgres {
   }
 
   static async start(): Promise<Postgres> {
-    const folder = programs();
-    if (folder === null) throw new Error('postgresql is not installed');
-    const base = await tempDir();
-    if (userInfo().uid === 0) {
-      const { stdout } = await run('id', ['-u', 'postgres']);
-      await chown(base, Number(stdout), -1);
-    }
-    const postgres = new Postgres(base, await freePort(), folder);
-    const data = join(base, 'data');
+    const postgres = await Postgres.#make();
+    const data = join(postgres.#folder, 'data');
     await postgres.#run('initdb', [
       '-D',
       data,
@@ -72,6 +65,39 @@ export class Postgres {
     await postgres.serve();
     await postgres.psql(`CREATE ROLE hub LOGIN PASSWORD '${postgres.password}'`);
     return postgres;
+  }
+
+  static async #make(): Promise<Postgres> {
+    const folder = programs();
+    if (folder === null) throw new Error('postgresql is not installed');
+    const base = await tempDir();
+    if (userInfo().uid === 0) {
+      const { stdout } = await run('id', ['-u', 'postgres']);
+      await chown(base, Number(stdout), -1);
+    }
+    return new Postgres(base, await freePort(), folder);
+  }
+
+  /** Another cluster that has whatever is committed here before that is confirmed, and only reads until `promote`. */
+  async standby(): Promise<Postgres> {
+    const standby = await Postgres.#make();
+    const from = ['-h', '127.0.0.1', '-p', String(this.port), '-U', 'admin'];
+    const to = ['-D', join(standby.#folder, 'data'), '-R', '-X', 'stream', '-c', 'fast', '--no-sync'];
+    await standby.#run('pg_basebackup', [...from, ...to]);
+    await standby.serve();
+    await this.psql("ALTER SYSTEM SET synchronous_standby_names = '*'");
+    await this.psql('SELECT pg_reload_conf()');
+    await askAgain(
+      'the standby has what is committed',
+      async () => this.psql('SELECT sync_state FROM pg_stat_replication'),
+      (state) => state === 'sync',
+    );
+    return standby;
+  }
+
+  /** A standby is the one that is written from now on. */
+  async promote(): Promise<void> {
+    await this.psql('SELECT pg_promote()');
   }
 
   /** Starts it, again after `stop`. @param settings as in postgresql.conf */

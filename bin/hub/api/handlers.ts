@@ -18,6 +18,7 @@ import type { NodeStreams } from '../fleet/node-stream.ts';
 import { claimOf, type PersonCalls } from '../fleet/person-calls.ts';
 import type { People } from '../people/people.ts';
 import type { Sessions } from '../people/sessions.ts';
+import type { Readiness } from '../replicas/readiness.ts';
 import type { Codes } from '../stores/codes.ts';
 import { OpenAnswer } from './app.ts';
 import { type Caller, EVERY_NODE, type Reach, reachOf } from './caller.ts';
@@ -43,6 +44,7 @@ export interface HandlerParts {
   readonly log: Logger;
   readonly people: People;
   readonly policy: PolicyMaker;
+  readonly readiness: Readiness;
   readonly sessions: Sessions;
   readonly streams: NodeStreams;
   readonly turn: Turn;
@@ -71,6 +73,7 @@ export function hubHandlers(parts: HandlerParts): Handlers {
         problem,
       };
     },
+    'ready.get': async () => parts.readiness.check(),
     'openapi.get': () => document,
     'enroll.post': async ({ body, changed }) => {
       changed(body.device_id);
@@ -130,10 +133,11 @@ export function hubHandlers(parts: HandlerParts): Handlers {
         throw error;
       }
     },
-    'nodes.id.get': ({ id, caller }) => ({
-      ...entryFor(fleet, caller, id),
-      ...fleet.telemetryOf(id),
-    }),
+    'nodes.id.get': ({ id, caller }) => {
+      const entry = entryFor(fleet, caller, id);
+      live.glance(id);
+      return { ...entry, ...fleet.telemetryOf(id) };
+    },
     'nodes.id.delete': async ({ id, caller }) => {
       entryFor(fleet, caller, id);
       await enrolment.remove(id);

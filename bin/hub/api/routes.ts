@@ -33,6 +33,7 @@ import {
   nodesQuery,
   operatorList,
   operatorRequest,
+  readyAnswer,
   streamQuery,
   tagList,
 } from './schemas.ts';
@@ -81,6 +82,9 @@ export const hubRows = [
     mediaType: 'application/x-pem-file',
   }),
   row('health.get', 'GET /v1/health', 'public -', healthAnswer, 'whether it works', {}),
+  row('ready.get', 'GET /readyz', 'public -', readyAnswer, 'whether a balancer should send anybody here', {
+    fails: ['E_DRAINING', 'E_UPSTREAM_DOWN'],
+  }),
   row('openapi.get', 'GET /v1/openapi.json', 'public -', { type: 'object' }, 'this document', {}),
   row('enroll.post', 'POST /v1/enroll', 'public -', enrolled, 'a node joins; the code is the credential', {
     body: enrollRequest,

@@ -331,6 +331,12 @@ export const healthAnswer = object(
   ['ok', 'version', 'broker', 'disk', 'problem'],
 );
 
+/** GET /readyz */
+export const readyAnswer = object(
+  { ready: { const: true }, name: { type: 'string', description: 'of this replica, at the broker' } },
+  ['ready', 'name'],
+);
+
 export type NodesQuery = FromSchema<typeof nodesQuery>;
 export type ClustersQuery = FromSchema<typeof clustersQuery>;
 export type StreamQuery = FromSchema<typeof streamQuery>;

@@ -28,6 +28,8 @@ export class OwnCertificates {
   readonly #names: readonly string[];
   readonly #authority: Authority;
   readonly #now: () => number;
+  /** Its name at the broker. */
+  #client = HUB_ID;
 
   /** @param names of hub and broker @param now wall clock, ms */
   constructor(places: HubPlaces, names: readonly string[], authority: Authority, now: () => number) {
@@ -42,10 +44,18 @@ export class OwnCertificates {
     const { server, mqtt, broker } = this.#places;
     const made = [
       await this.#ensure(server, { server: 'svc-hub', names: this.#names }),
-      await this.#ensure(mqtt, { client: HUB_ID }),
+      await this.#ensure(mqtt, { client: this.#client }),
       await this.#ensure(broker, { server: 'broker', names: this.#names }),
     ];
     return made.includes(true);
+  }
+
+  /** Of its client at the broker, which has this name from now on. */
+  async client(name: string): Promise<KeyPair> {
+    const { mqtt } = this.#places;
+    this.#client = name;
+    await this.#ensure(mqtt, { client: name });
+    return this.read(mqtt);
   }
 
   async read(pair: KeyPairFiles): Promise<KeyPair> {
@@ -72,7 +82,7 @@ export class OwnCertificates {
     const certificate = new X509Certificate(text);
     if (!certificate.verify(new X509Certificate(this.#authority.certificate).publicKey)) return false;
     if (certificate.validToDate.getTime() - this.#now() < (DAYS * DAY_MS) / 2) return false;
-    if ('client' in what) return true;
+    if ('client' in what) return certificate.subject === `CN=${what.client}`;
     return what.names.every(
       (name) => certificate.checkHost(name) !== undefined || certificate.checkIP(name) !== undefined,
     );

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { Serial } from '../../../shared/async/serial.ts';
+import { NotBelieved, verifyStatement } from '../../../shared/fleet/signed.ts';
 import type { Queries } from '../database/tables.ts';
 import type { Denied } from '../stores/denied.ts';
 import { readMeta } from '../stores/meta.ts';
@@ -15,7 +16,8 @@ export class PolicyMaker {
   readonly #denied: Denied;
   readonly #now: () => number;
   readonly #turn = new Serial();
-  #current: string | null = null;
+  /** The newest that is known here: its own, or that of another replica. */
+  #newest: { readonly seq: number; readonly jws: string } | null = null;
 
   constructor(db: Queries, fleet: string, signer: Signer, denied: Denied, now: () => number) {
     this.#db = db;
@@ -32,7 +34,7 @@ export class PolicyMaker {
 
   /** The newest. */
   async current(): Promise<string> {
-    return this.#current ?? this.renew();
+    return this.#newest?.jws ?? this.renew();
   }
 
   /**
@@ -45,9 +47,33 @@ export class PolicyMaker {
       const seq = await this.#next(iat);
       const keys = [...this.#signer.publicKeys];
       const revoked = [...(await this.#denied.revoked())];
-      this.#current = await this.#signer.sign('svc-policy', { fleet: this.#fleet, seq, iat, keys, revoked });
-      return this.#current;
+      const jws = await this.#signer.sign('svc-policy', { fleet: this.#fleet, seq, iat, keys, revoked });
+      return this.#keep(seq, jws);
     });
+  }
+
+  /**
+   * A policy that is published now. @returns the one that must be in its place, because it has a higher number: who denies somebody
+   * takes a number after that is stored, so the highest has them all; null: it is the newest, or no policy of this hub
+   */
+  async heard(jws: string): Promise<string | null> {
+    try {
+      const { payload } = await verifyStatement('svc-policy', jws, async (kid) =>
+        this.#signer.publicKey(kid),
+      );
+      if (payload.fleet !== this.#fleet) return null;
+      const newest = this.#keep(payload.seq, jws);
+      return newest === jws || payload.seq === this.#newest?.seq ? null : newest;
+    } catch (error) {
+      if (error instanceof NotBelieved) return null;
+      throw error;
+    }
+  }
+
+  /** @returns the newest */
+  #keep(seq: number, jws: string): string {
+    if (this.#newest === null || seq > this.#newest.seq) this.#newest = { seq, jws };
+    return this.#newest.jws;
   }
 
   /** In one statement: no two hubs get the same. @param least it is at least that */

@@ -34,6 +34,12 @@ export class Signer {
     return new Signer(first, await thumbprint(publicJwk(first)), keys.map(publicJwk));
   }
 
+  /** The one of this thumbprint; null: it has none. */
+  async publicKey(kid: string): Promise<PublicJwk | null> {
+    for (const key of this.publicKeys) if ((await thumbprint(key)) === kid) return key;
+    return null;
+  }
+
   async sign<T extends StatementType>(type: T, payload: Statement<T>): Promise<string> {
     return signStatement(type, payload, this.#key, this.#kid);
   }

@@ -1,4 +1,4 @@
-import { FLEET_ID, HUB_ID, NODE_TOPICS } from '../../../shared/fleet/topics.ts';
+import { FLEET_ID, HUB_IDS, NODE_TOPICS } from '../../../shared/fleet/topics.ts';
 
 /** The configuration of Mosquitto 2 for a fleet (mosquitto.conf(5)): client certificates, and rules by their common names. */
 
@@ -73,9 +73,7 @@ export function mosquittoAcl(fleet: string, denied: readonly string[]): string {
   for (const id of [fleet, ...denied]) if (!FLEET_ID.test(id)) throw new Error(`${id} is no id`);
   const root = `svc/1/${fleet}`;
   return [
-    `user ${HUB_ID}`,
-    `topic readwrite ${root}/#`,
-    '',
+    ...HUB_IDS.flatMap((id) => [`user ${id}`, `topic readwrite ${root}/#`, '']),
     ...denied.flatMap((id) => [`user ${id}`, 'topic deny #', '']),
     ...NODE_TOPICS.map((what) => `pattern write ${root}/%u/${what}`),
     `pattern read ${root}/%u/presence`, // to notice the will of another session

@@ -1,4 +1,5 @@
-import { type ColumnDefinitionBuilder, type Kysely, type RawBuilder, SqliteAdapter, sql } from 'kysely';
+import { type ColumnDefinitionBuilder, type Kysely, type RawBuilder, sql } from 'kysely';
+import { isSqlite } from './engine.ts';
 
 /** How the two engines call the same columns. */
 export function columnTypes(db: Kysely<unknown>) {
@@ -19,15 +20,9 @@ export function columnTypes(db: Kysely<unknown>) {
 }
 
 /** The right side of `in` for a list of any length: a statement has not as many parameters. */
-export function anyOf(db: Asked, texts: readonly string[]): RawBuilder<string> {
+export function anyOf(db: Parameters<typeof isSqlite>[0], texts: readonly string[]): RawBuilder<string> {
   const json = JSON.stringify(texts);
   return isSqlite(db)
     ? sql<string>`(select value from json_each(${json}))`
     : sql<string>`(select json_array_elements_text(${json}::json))`;
-}
-
-type Asked = Pick<Kysely<unknown>, 'getExecutor'>;
-
-function isSqlite(db: Asked): boolean {
-  return db.getExecutor().adapter instanceof SqliteAdapter;
 }

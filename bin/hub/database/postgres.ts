@@ -1,5 +1,5 @@
 import { Kysely, PostgresDialect } from 'kysely';
-import { Pool, types } from 'pg';
+import { Pool, type PoolClient, types } from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
 import { readPrivate } from '../../../shared/files/private-file.ts';
 import type { HubDatabase, Tables } from './tables.ts';
@@ -31,14 +31,26 @@ export function openPostgres({ url, passwordFile, onProblem }: PostgresOptions):
     query_timeout: QUERY_MS,
     idle_in_transaction_session_timeout: QUERY_MS,
     keepAlive: true,
+    verify: (client, done) => {
+      refuseStandby(client).then(() => done(), done);
+    },
     types: {
       // Ids, numbers and times are all below 2^53.
       getTypeParser: (id, format) => (id === types.builtins.INT8 ? Number : types.getTypeParser(id, format)),
     },
   });
   pool.on('error', onProblem);
+  // The pool listens only while nobody uses the connection: one that ends in the middle of a query would end the hub.
+  pool.on('connect', (client) => client.on('error', onProblem));
   const queries = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   return { engine: 'postgres', queries, name: url, close: async () => pool.end() };
+}
+
+/** Behind a balancer or a name there may be a standby for a moment. @throws Error as PostgreSQL has it for a write, and nothing is asked there */
+async function refuseStandby(client: PoolClient): Promise<void> {
+  const { rows } = await client.query<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby');
+  if (rows[0]?.standby === true)
+    throw Object.assign(new Error('this PostgreSQL is a standby, which only reads'), { code: '25006' });
 }
 
 /** @throws Error if others may read it */

@@ -3,13 +3,22 @@ import { messageOf } from '../../../shared/errors.ts';
 import * as hub from './migrations/0001-hub.ts';
 import * as identity from './migrations/0002-identity.ts';
 import * as tags from './migrations/0004-tags.ts';
+import * as replicas from './migrations/0006-replicas.ts';
 import type { HubDatabase, Tables } from './tables.ts';
 
 /** In their order. One that was released is never changed: the next one changes what it made. */
-const MIGRATIONS = { '0001-hub': hub, '0002-identity': identity, '0004-tags': tags } as const;
+const MIGRATIONS = {
+  '0001-hub': hub,
+  '0002-identity': identity,
+  '0004-tags': tags,
+  '0006-replicas': replicas,
+} as const;
 const APPLIED = 'kysely_migration';
 
-/** All tables with their keys, in an order in which they can be filled. */
+/** Whose rows are there from the beginning, and say nothing about the hub. */
+const LEASES = 'leases' satisfies keyof Tables;
+
+/** All other tables with their keys, in an order in which they can be filled. */
 export const TABLES = [
   { name: 'meta', key: ['key'] },
   { name: 'operators', key: ['id'] },
@@ -81,7 +90,12 @@ export async function checkEmpty({ queries, name }: HubDatabase): Promise<void> 
 }
 
 function isOurs(table: string): boolean {
-  return table === APPLIED || table === `${APPLIED}_lock` || TABLES.some(({ name }) => name === table);
+  return (
+    table === LEASES ||
+    table === APPLIED ||
+    table === `${APPLIED}_lock` ||
+    TABLES.some(({ name }) => name === table)
+  );
 }
 
 async function appliedIn({ queries }: HubDatabase): Promise<readonly string[]> {

@@ -51,8 +51,16 @@ export interface Tables {
     alarm: string | null;
     tags: Generated<string>;
     group_name: string | null;
+    /** 1: the broker has it; as the replica that hears it has written. */
+    online: number;
+    /** When the hub heard the status. */
+    status_at: number | null;
+    /** Rises with each transaction that changes nodes; those of one transaction have the same. */
+    rev: number;
   };
-  readonly denied: { id: string; at: number };
+  /** What only one of all replicas may have: until when (the database's clock), and how often it was given. */
+  readonly leases: { name: string; holder: string | null; fence: number; until: number };
+  readonly denied: { id: string; at: number; rev: number };
   readonly renewals: { node: string; jti: string; at: number };
   readonly events: {
     id: Generated<number>;

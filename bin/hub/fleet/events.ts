@@ -5,7 +5,9 @@ import { parseJson, recordOf } from '../../../shared/member.ts';
 import type { Ack } from '../../../shared/schemas/fleet-statements.ts';
 import type { EventsQuery, eventList } from '../api/schemas.ts';
 import { anyOf } from '../database/column-types.ts';
+import { eventsInOrder } from '../database/engine.ts';
 import type { Queries, Tables } from '../database/tables.ts';
+import type { Share } from '../replicas/share.ts';
 import { readMeta, writeMeta } from '../stores/meta.ts';
 
 type StoredEvent = FromSchema<typeof eventList>['events'][number];
@@ -55,6 +57,8 @@ interface Used {
 
 interface EventsOptions {
   readonly db: Queries;
+  /** Whose events it stores. */
+  readonly share: Share;
   /** Wall clock, and monotonic, ms. */
   readonly now: () => number;
   readonly monotonic: () => number;
@@ -67,6 +71,7 @@ interface EventsOptions {
  */
 export class Events {
   readonly #db: Queries;
+  readonly #share: Share;
   readonly #now: () => number;
   readonly #monotonic: () => number;
   readonly #retention: Retention;
@@ -79,8 +84,9 @@ export class Events {
   #aged: { readonly until: number | null; readonly at: number };
   #storedUntil: number;
 
-  private constructor({ db, now, monotonic, retention }: EventsOptions, until: number | null) {
+  private constructor({ db, share, now, monotonic, retention }: EventsOptions, until: number | null) {
     this.#db = db;
+    this.#share = share;
     this.#now = now;
     this.#monotonic = monotonic;
     this.#aged = { until, at: monotonic() };
@@ -102,7 +108,7 @@ export class Events {
    * @throws the database's error: nothing of it is stored, and the nodes send it again
    */
   async commit(): Promise<readonly Ack[]> {
-    const waiting = this.#waiting;
+    const waiting = this.#waiting.filter(({ node }) => this.#share.has(node));
     this.#waiting = [];
     if (waiting.length === 0) return [];
     try {
@@ -119,8 +125,7 @@ export class Events {
       if (fresh.length > 0) await this.#insert(fresh, newest);
       return newest;
     } catch (error) {
-      this.#streams.clear(); // read again: what is stored counts
-      this.#used.clear();
+      this.reread(); // what is stored counts
       throw error;
     }
   }
@@ -238,6 +243,12 @@ export class Events {
     this.#storedUntil = until;
   }
 
+  /** Somebody else may have stored events since: how far each stream is, the database knows. */
+  reread(): void {
+    this.#streams.clear();
+    this.#used.clear();
+  }
+
   /** Its events stay for those who look into them; enrolled again, it may begin anew. @param on a transaction */
   async forget(node: string, on: Queries): Promise<void> {
     this.#streams.delete(node);
@@ -257,6 +268,8 @@ export class Events {
       detail: JSON.stringify(detail),
     }));
     await this.#db.transaction().execute(async (on) => {
+      await this.#share.check(on, new Set(fresh.map(({ node }) => node)));
+      await eventsInOrder(on);
       for (let from = 0; from < rows.length; from += ROWS) {
         const inserted = await on
           .insertInto('events')

@@ -7,18 +7,12 @@ import { Serial } from '../../../shared/async/serial.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import { BrokerWays } from '../../../shared/fleet/broker-ways.ts';
 import { MAX_PICTURE_BYTES } from '../../../shared/fleet/told.ts';
-import {
-  HUB_ID,
-  NODE_TOPICS,
-  type NodeTopic,
-  parseTold,
-  replierOf,
-  topics,
-} from '../../../shared/fleet/topics.ts';
+import { type NodeTopic, parseTold, replierOf, topics } from '../../../shared/fleet/topics.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Ack } from '../../../shared/schemas/fleet-statements.ts';
 import type { KeyPair } from '../authority/certificates.ts';
 import type { Signer } from '../authority/signer.ts';
+import type { Share } from '../replicas/share.ts';
 import type { Events } from './events.ts';
 import type { Fleet } from './fleet.ts';
 import type { NodeQuota } from './node-quota.ts';
@@ -26,8 +20,19 @@ import { parseBody } from './told-bodies.ts';
 
 /** From the first event to the commit of all that came until then. */
 const COMMIT_MS = 25;
-const SAVE_MS = 30_000;
+/** A place in the database is at most so old, and one step of a broker and a hub; alone, nobody else reads it. */
+const SAVE_MS = 5000;
+const SAVE_ALONE_MS = 30_000;
+/** Others see who came and went. */
+const SAVE_URGENT_MS = 1000;
 const PRUNE_MS = 60_000;
+/** So long after it was asked has the broker said what it keeps. */
+const SETTLE_MS = 3000;
+/** Topics of one packet. */
+const TOPICS = 300;
+/** What is heard of each node all the time; the rest only while somebody looks. */
+const ALWAYS = ['presence', 'status', 'event'] as const satisfies readonly NodeTopic[];
+const LOOKED_AT = ['telemetry', 'picture'] as const satisfies readonly NodeTopic[];
 const KEEPALIVE_S = 15;
 const CONNECT_MS = 10_000;
 /** Between two attempts: 1 to 3 s. */
@@ -48,16 +53,20 @@ interface FleetLinkOptions {
   readonly urls: readonly string[];
   readonly fleetId: string;
   readonly ca: string;
-  readonly identity: () => Promise<KeyPair>;
+  /** For the name that it has. */
+  readonly identity: (name: string) => Promise<KeyPair>;
+  readonly share: Share;
   readonly fleet: Fleet;
   readonly events: Events;
   readonly signer: Signer;
   /** What is published whenever the broker is there again. */
   readonly policy: () => Promise<string>;
+  /** The broker has this policy now. @returns what has to be there instead; null: nothing */
+  readonly onPolicy: (jws: string) => Promise<string | null>;
   readonly quota: NodeQuota;
-  /** A node has answered a call that the hub carries for a person. */
   /** The connection has ended. */
   readonly onLost: () => void;
+  /** A node has answered a call that the hub carries for a person. */
   readonly onReply: (topic: string, payload: Buffer) => void;
   /** A picture of this node, as JPEG. */
   readonly onPicture: (node: string, jpeg: Buffer) => void;
@@ -81,6 +90,13 @@ export class FleetLink {
   readonly #commitContained = contained('events', async () => this.#commit());
   /** Callers whose replies the hub hears, for people at its page. */
   readonly #callers = new Set<string>();
+  /** Nodes that somebody looks at. */
+  #looked: ReadonlySet<string> = new Set();
+  /** What the present connection has subscribed to, of nodes; alone it hears all by three wildcards. */
+  #heardTopics = new Set<string>();
+  readonly #subscribing = new Serial();
+  #unlisten: () => void = () => undefined;
+  readonly #syncContained = contained('subscriptions', async () => this.sync());
   /** Calls that the broker has not acknowledged, by its number. */
   readonly #sent = new Map<number, Deferred<boolean>>();
   readonly dropped = { unknown: 0, malformed: 0 };
@@ -105,26 +121,79 @@ export class FleetLink {
   }
 
   async start(): Promise<void> {
-    const { events, fleet, log } = this.#options;
+    const { events, fleet, share, log } = this.#options;
     this.#timers = [
-      every(SAVE_MS, 'nodes', async () => fleet.save()),
+      every(share.alone ? SAVE_ALONE_MS : SAVE_MS, 'nodes', async () => fleet.save()),
+      ...(share.alone ? [] : [every(SAVE_URGENT_MS, 'presence', async () => fleet.saveUrgent())]),
       every(PRUNE_MS, 'retention', async () => {
-        await events.prune();
+        if (share.upkeep) await events.prune();
         for (const node of await events.pruneShares()) this.#floods(node);
       }),
     ];
+    this.#unlisten = fleet.onMembers(() => {
+      if (this.#subscribing.size < 2) this.#syncContained(); // one that waits sees all that has come until then
+    });
     this.#retry.start();
     log.info('connecting to the broker');
   }
 
+  /** From now on the telemetry and the pictures of these, and of no others. */
+  look(nodes: ReadonlySet<string>): void {
+    if (nodes.symmetricDifference(this.#looked).size === 0) return;
+    this.#looked = nodes;
+    this.#syncContained();
+  }
+
+  /** Hears what it should hear now, of whom it should. @throws Error while the broker does not take it; a new connection begins anew */
+  async sync(): Promise<void> {
+    await this.#subscribing.run(async () => {
+      const client = this.#client;
+      if (client === null || !client.connected) return;
+      const { fleet, fleetId, share } = this.#options;
+      const own = share.alone ? [] : fleet.ids().filter((id) => share.has(id));
+      const wanted = new Set([
+        ...(share.alone ? ALWAYS.map((what) => topics.allTold(fleetId, what)) : []),
+        ...own.flatMap((id) => ALWAYS.map((what) => topics.told(fleetId, id, what))),
+        ...[...this.#looked].flatMap((id) => LOOKED_AT.map((what) => topics.told(fleetId, id, what))),
+      ]);
+      const gone = [...this.#heardTopics.difference(wanted)];
+      const fresh = [...wanted.difference(this.#heardTopics)];
+      for (let at = 0; at < gone.length; at += TOPICS)
+        await client.unsubscribeAsync(gone.slice(at, at + TOPICS));
+      for (let at = 0; at < fresh.length; at += TOPICS) {
+        const asked = fresh.slice(at, at + TOPICS);
+        await client.subscribeAsync(Object.fromEntries(asked.map((name) => [name, { qos: qosOf(name) }])));
+        for (const name of asked) this.#heardTopics.add(name);
+      }
+      for (const name of gone) this.#heardTopics.delete(name);
+    });
+  }
+
+  /** It has another share of the nodes. @param isGained whether it hears this one now and did not before */
+  async moved(isGained: (node: string) => boolean): Promise<void> {
+    const { events, fleet } = this.#options;
+    events.reread();
+    await fleet.catchUp();
+    if (!this.connected) return fleet.allOffline();
+    const gained = fleet.ids().filter(isGained);
+    fleet.expect(gained);
+    await this.sync();
+    setTimeout(() => {
+      if (this.connected) fleet.settle(gained);
+    }, SETTLE_MS).unref();
+  }
+
   /** With a new certificate. */
   async reconnect(): Promise<void> {
+    if (this.#timers.length === 0) return; // not started yet, or stopped
     await this.#close();
     this.#retry.start();
   }
 
   async stop(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
+    this.#timers = [];
+    this.#unlisten();
     await this.#commit();
     await this.#options.fleet.save();
     await this.#close();
@@ -208,14 +277,16 @@ export class FleetLink {
   /** @throws Error for a certificate that cannot be read */
   async #open(): Promise<void> {
     const opening = ++this.#opening;
-    const { ca, identity, log } = this.#options;
-    const { certificate, key } = await identity();
+    const { ca, identity, share, log } = this.#options;
+    const { name } = share;
+    if (name === null) throw new Error('it has no name of its own at the moment');
+    const { certificate, key } = await identity(name);
     if (opening !== this.#opening) return; // closed meanwhile
     const options: IClientOptions = {
       ca,
       cert: certificate,
       key,
-      clientId: HUB_ID,
+      clientId: name,
       protocolVersion: 5,
       clean: true,
       keepalive: KEEPALIVE_S,
@@ -228,6 +299,7 @@ export class FleetLink {
     };
     const client = connect(this.#ways.url, options);
     this.#client = client;
+    const policyTopic = topics.policy(this.#options.fleetId);
     let lost = false;
     client.on('connect', () => {
       lost = true;
@@ -264,7 +336,8 @@ export class FleetLink {
     });
     client.on('message', (topic, payload, { retain }) => {
       try {
-        if (replierOf(topic) === null) this.#heard(topic, payload, retain);
+        if (topic === policyTopic) this.#checkPolicy(payload);
+        else if (replierOf(topic) === null) this.#heard(topic, payload, retain);
         else if (!retain) this.#options.onReply(topic, payload);
       } catch (error) {
         log.error(`${topic}: ${messageOf(error)}`); // a full disk, for example; the node says it again
@@ -275,16 +348,27 @@ export class FleetLink {
   async #begin(client: MqttClient): Promise<void> {
     const { fleet, fleetId, policy, log } = this.#options;
     fleet.allOffline();
-    const wanted = NODE_TOPICS.map(
-      (what) =>
-        [topics.allTold(fleetId, what), { qos: what === 'telemetry' || what === 'picture' ? 0 : 1 }] as const,
-    );
-    const replies = [...this.#callers].map(
-      (caller) => [topics.replies(fleetId, caller), { qos: 1 }] as const,
-    );
-    await client.subscribeAsync(Object.fromEntries([...wanted, ...replies]));
+    this.#heardTopics = new Set();
+    const others = [
+      topics.policy(fleetId),
+      ...[...this.#callers].map((caller) => topics.replies(fleetId, caller)),
+    ];
+    await client.subscribeAsync(Object.fromEntries(others.map((name) => [name, { qos: 1 }] as const)));
+    await this.sync();
     log.info('connected to the broker'); // and hears the nodes
     await this.publish(topics.policy(fleetId), await policy());
+  }
+
+  /** Of two replicas that publish at once the older policy may come last. */
+  #checkPolicy(payload: Buffer): void {
+    const { fleetId, onPolicy, log } = this.#options;
+    const check = async (): Promise<void> => {
+      const newer = await onPolicy(payload.toString('utf8'));
+      if (newer === null) return;
+      log.warn('the broker has an older policy than the newest: published again');
+      await this.publish(topics.policy(fleetId), newer);
+    };
+    check().catch((error: unknown) => log.warn(`the policy: ${messageOf(error)}`));
   }
 
   async #close(): Promise<void> {
@@ -306,6 +390,8 @@ export class FleetLink {
       if (this.dropped.unknown === 1) log.warn(`${node} is connected, but not enrolled`);
       return;
     }
+    const { share } = this.#options;
+    if (what === 'telemetry' || what === 'picture' ? !this.#looked.has(node) : !share.has(node)) return;
     if (!this.#take(what, node, payload, kept)) this.dropped.malformed++;
   }
 
@@ -369,4 +455,9 @@ export class FleetLink {
     const { signer, fleetId } = this.#options;
     await this.publish(topics.ack(fleetId, ack.node), await signer.sign('svc-ack', ack));
   }
+}
+
+/** What comes again and again may be lost. */
+function qosOf(topic: string): 0 | 1 {
+  return LOOKED_AT.some((what) => topic.endsWith(`/${what}`)) ? 0 : 1;
 }

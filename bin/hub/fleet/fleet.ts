@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { contained } from '../../../shared/async/every.ts';
 import type { EnrollRequest, NodeEntry, NodeTags } from '../../../shared/fleet/hub-api.ts';
 import { labelsOf, NO_LABELS } from '../../../shared/fleet/node-labels.ts';
@@ -9,6 +9,8 @@ import type { PublicJwk } from '../../../shared/schemas/fleet-statements.ts';
 import { type Reach, sees } from '../api/caller.ts';
 import type { ClustersQuery, NodesQuery } from '../api/schemas.ts';
 import type { Queries, Tables } from '../database/tables.ts';
+import type { Share } from '../replicas/share.ts';
+import { nextNumber, readMeta } from '../stores/meta.ts';
 import { tagColumns, tagsIn, tagsOf } from './labels.ts';
 import {
   clustersOf,
@@ -35,6 +37,11 @@ const FLOOD =
 /** Nodes that are written in one transaction. */
 const BATCH = 500;
 
+/** Of the table meta: counts the transactions that change nodes. */
+const REV = 'nodes_rev';
+/** Rows that are read in one turn. */
+const PAGE = 1000;
+
 interface Known extends Findable {
   readonly id: string;
   name: string;
@@ -53,6 +60,8 @@ interface Known extends Findable {
   group: string | null;
   /** Its tags, and `group:name`: what rights name. */
   labels: ReadonlySet<string>;
+  /** Of its row, as it was read or written last. */
+  rev: number;
   /** Id and name in small letters, for searches. */
   words: string;
   sortText: string;
@@ -97,24 +106,36 @@ export class Fleet {
   readonly #nodes = new Map<string, Known>();
   /** By id, for pages of the list; null: to be made again. */
   #order: readonly Known[] | null = null;
+  readonly #share: Share;
+  /** Up to where the database's rows are known. */
+  #rev = 0;
   readonly #unsaved = new Set<string>();
+  /** Of nodes that came or went: others wait to see it. */
+  readonly #urgent = new Set<string>();
+  /** Of nodes that were heard by somebody else until now, and of which the broker has said nothing yet. */
+  readonly #unheard = new Set<string>();
   /** Of nodes whose alarm has changed. */
   readonly #alarms = new Set<string>();
   readonly #listeners = new Set<FleetListener>();
   readonly #telemetryListeners = new Set<TelemetryListener>();
+  readonly #memberListeners = new Set<() => void>();
   /** A database that fails is asked again with the next `save`. */
   readonly #writeAlarms = contained('alarms', async () => this.saveAlarms());
 
-  private constructor(db: Queries, now: () => number) {
+  private constructor(db: Queries, share: Share, now: () => number) {
     this.#db = db;
+    this.#share = share;
     this.#now = now;
   }
 
-  /** @param now wall clock, ms */
-  static async open(db: Queries, now: () => number): Promise<Fleet> {
-    const fleet = new Fleet(db, now);
+  /** @param share whose nodes' words it writes @param now wall clock, ms */
+  static async open(db: Queries, share: Share, now: () => number): Promise<Fleet> {
+    const fleet = new Fleet(db, share, now);
+    fleet.#rev = (await readMeta(db, REV)) ?? 0; // before the rows: what comes meanwhile is read twice
+    // Who hears nodes alone knows nothing of them now; of others' nodes the database knows.
+    const then = share.alone ? { online: false, status_at: null } : {};
     for (const row of await db.selectFrom('nodes').selectAll().execute())
-      fleet.#nodes.set(row.id, known(row));
+      fleet.#nodes.set(row.id, { ...known(row), ...then });
     return fleet;
   }
 
@@ -132,6 +153,12 @@ export class Fleet {
   onTelemetry(listener: TelemetryListener): () => void {
     this.#telemetryListeners.add(listener);
     return () => this.#telemetryListeners.delete(listener);
+  }
+
+  /** Called when nodes have come or gone. @returns what ends it */
+  onMembers(listener: () => void): () => void {
+    this.#memberListeners.add(listener);
+    return () => this.#memberListeners.delete(listener);
   }
 
   /** Of its newest status, for what is signed for it; null: it has told none. */
@@ -163,6 +190,7 @@ export class Fleet {
       labels: _labels,
       facts: _facts,
       at: _at,
+      rev: _rev,
       ...entry
     } = node;
     return entry;
@@ -225,18 +253,11 @@ export class Fleet {
    */
   async store(request: EnrollRequest, own: NodeTags, on: Queries): Promise<void> {
     const { device_id: id, name, profile, version, signing_key: key } = request;
-    const anew = { seen_at: null, status: null, alarm: null };
+    const anew = { seen_at: null, status: null, status_at: null, alarm: null, online: 0 };
     const tags = (await tagsIn(on, id)) ?? own;
-    const row = {
-      id,
-      name,
-      profile,
-      version,
-      enrolled_at: this.#now(),
-      key: key.x,
-      ...anew,
-      ...tagColumns(tags),
-    };
+    const rev = await nextNumber(on, REV);
+    const enrolled_at = this.#now();
+    const row = { id, name, profile, version, enrolled_at, key: key.x, ...anew, ...tagColumns(tags), rev };
     await this.erase(id, on);
     await on.insertInto('nodes').values(row).execute();
   }
@@ -250,7 +271,7 @@ export class Fleet {
   async tag(id: string, tags: NodeTags, on: Queries): Promise<boolean> {
     const { numUpdatedRows } = await on
       .updateTable('nodes')
-      .set(tagColumns(tags))
+      .set({ ...tagColumns(tags), rev: await nextNumber(on, REV) })
       .where('id', '=', id)
       .executeTakeFirstOrThrow();
     return numUpdatedRows === 1n;
@@ -260,15 +281,71 @@ export class Fleet {
   async reload(id: string): Promise<void> {
     const row = await this.#db.selectFrom('nodes').selectAll().where('id', '=', id).executeTakeFirst();
     const before = this.#nodes.get(id);
-    if (before !== undefined && row?.key === before.signing_key.x && row.enrolled_at === before.enrolled_at)
+    if (row === undefined && before === undefined) return;
+    if (before !== undefined && row?.key === before.signing_key.x && row.enrolled_at === before.enrolled_at) {
       Object.assign(before, labelled(tagsOf(row)));
-    else {
-      if (row === undefined) this.#nodes.delete(id);
-      else this.#nodes.set(id, known(row));
+      this.#changed(id);
+      return;
+    }
+    if (row === undefined) this.#nodes.delete(id);
+    else this.#nodes.set(id, known(row));
+    this.#unsaved.delete(id);
+    this.#urgent.delete(id);
+    this.#order = null;
+    this.#changed(id);
+    this.#membersChanged();
+  }
+
+  /**
+   * What others have written since the last time: of nodes that they hear all of it, of its own what is not said by the node.
+   * @returns whether nodes have come, or have other keys
+   */
+  async catchUp(): Promise<boolean> {
+    const upTo = (await readMeta(this.#db, REV)) ?? 0;
+    let isNew = false;
+    for (let after = { rev: this.#rev, id: '\uffff' }; ; ) {
+      if (upTo <= after.rev) break;
+      const { rev, id } = after;
+      const rows = await this.#db
+        .selectFrom('nodes')
+        .selectAll()
+        .where((eb) => eb.or([eb('rev', '>', rev), eb.and([eb('rev', '=', rev), eb('id', '>', id)])]))
+        .orderBy('rev')
+        .orderBy('id')
+        .limit(PAGE)
+        .execute();
+      for (const row of rows) isNew = this.#adopt(row) || isNew;
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < PAGE) break;
+      after = last;
+    }
+    this.#rev = Math.max(this.#rev, upTo);
+    if (isNew) this.#membersChanged();
+    return isNew;
+  }
+
+  /** @returns whether the node is new, or has another key */
+  #adopt(row: Selectable<Tables['nodes']>): boolean {
+    const { id, rev } = row;
+    const node = this.#nodes.get(id);
+    if (node !== undefined && rev <= node.rev) return false;
+    const isNew =
+      node === undefined || node.signing_key.x !== row.key || node.enrolled_at !== row.enrolled_at;
+    if (isNew) {
+      this.#nodes.set(id, known(row));
       this.#unsaved.delete(id);
       this.#order = null;
+    } else if (this.#share.has(id)) {
+      node.rev = rev;
+      if (!this.#alarms.has(id)) node.alarm = row.alarm; // somebody has cleared it, at another replica
+      Object.assign(node, labelled(tagsOf(row)));
+    } else {
+      const { sessions: _1, boots: _2, telemetry: _3, telemetry_at: _4, ...said } = known(row);
+      if (node.name !== said.name) this.#order = null;
+      Object.assign(node, said);
     }
     this.#changed(id);
+    return isNew;
   }
 
   /** Null for an unknown one. */
@@ -287,7 +364,9 @@ export class Fleet {
     // The will of a session that was replaced comes late, and says nothing about the present one.
     if (!said.online && present !== null && said.session !== present) return false;
     if (said.online && !kept) node.seen_at = this.#now(); // a will is not the node's own word
+    if (node.online !== said.online) this.#urgent.add(id);
     node.online = said.online;
+    this.#unheard.delete(id);
     node.name = said.name;
     Object.assign(node, sought(node));
     node.version = said.version;
@@ -327,8 +406,11 @@ export class Fleet {
     const node = this.#nodes.get(id);
     if (node === undefined) return;
     node.telemetry = said;
-    node.telemetry_at = node.seen_at = this.#now();
-    this.#unsaved.add(id);
+    node.telemetry_at = this.#now();
+    if (this.#share.has(id)) {
+      node.seen_at = node.telemetry_at;
+      this.#unsaved.add(id);
+    }
     for (const listener of this.#telemetryListeners) listener(id);
   }
 
@@ -351,24 +433,54 @@ export class Fleet {
     await this.saveAlarms();
   }
 
-  /** Nobody is known to be there: the broker says anew who is, when the hub subscribes. */
+  /** Nobody that it hears is known to be there: the broker says anew who is, when the hub subscribes. */
   allOffline(): void {
-    for (const [id, node] of this.#nodes) {
-      if (!node.online) continue;
-      node.online = false;
-      this.#changed(id);
-    }
+    for (const id of this.#nodes.keys()) if (this.#share.has(id)) this.#away(id);
+  }
+
+  /** It begins to hear these, which somebody else has heard: they are as that one has written until the broker says how they are. */
+  expect(ids: readonly string[]): void {
+    for (const id of ids) this.#unheard.add(id);
+  }
+
+  /** The broker has said all it had of these: of whom it has nothing, nobody is there. */
+  settle(ids: readonly string[]): void {
+    for (const id of ids) if (this.#unheard.delete(id)) this.#away(id);
+  }
+
+  #away(id: string): void {
+    const node = this.#nodes.get(id);
+    if (node?.online !== true) return;
+    node.online = false;
+    this.#unsaved.add(id);
+    this.#urgent.add(id);
+    this.#changed(id);
   }
 
   /** Writes what has changed since the last time. @throws the database's error; then it is tried again */
   async save(): Promise<void> {
     await this.saveAlarms();
-    const ids = [...this.#unsaved];
-    this.#unsaved.clear();
+    await this.#save([...this.#unsaved]);
+  }
+
+  /** Writes who came and who went. @throws the database's error; then it is tried again */
+  async saveUrgent(): Promise<void> {
+    await this.#save([...this.#urgent]);
+  }
+
+  async #save(ids: readonly string[]): Promise<void> {
+    for (const id of ids) {
+      this.#unsaved.delete(id);
+      this.#urgent.delete(id);
+    }
+    const own = ids.filter((id) => this.#share.has(id)); // who hears the others writes them
     try {
-      for (let at = 0; at < ids.length; at += BATCH) await this.#write(ids.slice(at, at + BATCH));
+      for (let at = 0; at < own.length; at += BATCH) await this.#write(own.slice(at, at + BATCH));
     } catch (error) {
-      for (const id of ids) this.#unsaved.add(id);
+      for (const id of own) {
+        this.#unsaved.add(id);
+        this.#urgent.add(id);
+      }
       throw error;
     }
   }
@@ -377,23 +489,35 @@ export class Fleet {
   async saveAlarms(): Promise<void> {
     for (const id of this.#alarms) {
       const alarm = this.#nodes.get(id)?.alarm ?? null;
-      await this.#db.updateTable('nodes').set({ alarm }).where('id', '=', id).execute();
-      if ((this.#nodes.get(id)?.alarm ?? null) === alarm) this.#alarms.delete(id);
+      const rev = await this.#db.transaction().execute(async (on) => {
+        const next = await nextNumber(on, REV);
+        await on.updateTable('nodes').set({ alarm, rev: next }).where('id', '=', id).execute();
+        return next;
+      });
+      const node = this.#nodes.get(id);
+      if (node !== undefined) node.rev = Math.max(node.rev, rev);
+      if ((node?.alarm ?? null) === alarm) this.#alarms.delete(id);
     }
   }
 
   async #write(ids: readonly string[]): Promise<void> {
-    const rows = ids.flatMap((id) => {
-      const node = this.#nodes.get(id);
-      if (node === undefined) return [];
-      const { name, profile, version, seen_at } = node;
-      const status = node.status === null ? null : JSON.stringify(node.status);
-      return [{ id, set: { name, profile, version, seen_at, status } }];
+    const nodes = ids.flatMap((id) => this.#nodes.get(id) ?? []);
+    if (nodes.length === 0) return;
+    const rows = nodes.map(({ id, name, profile, version, seen_at, status, status_at, online }) => {
+      const text = status === null ? null : JSON.stringify(status);
+      return sql`(${id}, ${name}, ${profile}, ${version}, cast(${seen_at} AS bigint), ${text}, cast(${status_at} AS bigint), cast(${online ? 1 : 0} AS bigint))`;
     });
-    if (rows.length === 0) return;
-    await this.#db.transaction().execute(async (on) => {
-      for (const { id, set } of rows) await on.updateTable('nodes').set(set).where('id', '=', id).execute();
+    const rev = await this.#db.transaction().execute(async (on) => {
+      await this.#share.check(on, ids);
+      const next = await nextNumber(on, REV);
+      // Of nodes that were removed meanwhile nothing is written.
+      await sql`WITH said (id, name, profile, version, seen_at, status, status_at, online) AS (VALUES ${sql.join(rows)})
+        UPDATE nodes SET name = said.name, profile = said.profile, version = said.version, seen_at = said.seen_at,
+          status = said.status, status_at = said.status_at, online = said.online, rev = ${next}
+        FROM said WHERE nodes.id = said.id`.execute(on);
+      return next;
     });
+    for (const node of nodes) node.rev = Math.max(node.rev, rev);
   }
 
   #twin(id: string, node: Known): boolean {
@@ -407,6 +531,10 @@ export class Fleet {
     node.alarm = alarm;
     this.#alarms.add(id);
     this.#writeAlarms();
+  }
+
+  #membersChanged(): void {
+    for (const listener of this.#memberListeners) listener();
   }
 
   #changed(id: string): void {
@@ -450,11 +578,11 @@ function known(row: Selectable<Tables['nodes']>): Known {
     version: row.version,
     enrolled_at: row.enrolled_at,
     signing_key: { kty: 'OKP', crv: 'Ed25519', x: row.key },
-    online: false,
+    online: row.online === 1,
     seen_at: row.seen_at,
     status,
-    // When it came is not stored: what is retained at the broker comes again.
-    status_at: null,
+    status_at: row.status_at,
+    rev: row.rev,
     telemetry: null,
     telemetry_at: null,
     alarm: row.alarm,

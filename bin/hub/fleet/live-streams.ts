@@ -20,6 +20,8 @@ const LIFE_MS = 5 * 60_000;
 /** Who reads nothing for so long is gone. */
 const STUCK_MS = 15_000;
 const CHECK_MS = 5000;
+/** So long after one question is the telemetry of a node heard for the next. */
+const GLANCE_MS = 30_000;
 /** A node that sends more pictures than it was asked for is not passed on. */
 const PICTURE_GAP_MS = 100;
 
@@ -46,7 +48,7 @@ interface LiveStreamsOptions {
   readonly fleetId: string;
   readonly fleet: Fleet;
   readonly signer: Signer;
-  readonly link: Pick<FleetLink, 'sendOnce'>;
+  readonly link: Pick<FleetLink, 'look' | 'sendOnce'>;
   /** Whether a credential still counts. */
   readonly isValid: (caller: Caller) => Promise<boolean>;
   /** Wall clock, and monotonic, ms. */
@@ -63,6 +65,8 @@ interface LiveStreamsOptions {
 export class LiveStreams {
   readonly #options: LiveStreamsOptions;
   readonly #lookers = new Set<Looker>();
+  /** Nodes that somebody asked for once, until when (monotonic, ms). */
+  readonly #glances = new Map<string, number>();
   /** Of nodes whose pictures somebody wants. */
   readonly #pictures = new Map<string, Picture>();
   #timers: readonly NodeJS.Timeout[] = [];
@@ -87,7 +91,10 @@ export class LiveStreams {
     };
     this.#timers = [
       every(TELL_MS, 'live', async () => this.#tell(this.#wanted())),
-      every(CHECK_MS, 'live', async () => this.#check()),
+      every(CHECK_MS, 'live', async () => {
+        this.#hear();
+        await this.#check();
+      }),
     ];
   }
 
@@ -119,8 +126,10 @@ export class LiveStreams {
     const until = monotonic() + LIFE_MS;
     const looker: Looker = { caller, res, nodes: ids, telemetryHz, picturesHz, due, stuckSince: null, until };
     this.#lookers.add(looker);
+    this.#hear();
     res.once('close', () => {
       this.#lookers.delete(looker);
+      this.#hear();
       for (const id of this.#pictures.keys()) if (!this.#wantsPicture(id)) this.#pictures.delete(id);
     });
     res.on('drain', () => {
@@ -129,6 +138,19 @@ export class LiveStreams {
     });
     this.#flush(looker);
     void this.#tell(ids).catch((error: unknown) => this.#options.log.error(`live: ${messageOf(error)}`));
+  }
+
+  /** Somebody has asked for the newest of this node, and may again: its telemetry is heard for a while. */
+  glance(id: string): void {
+    this.#glances.set(id, this.#options.monotonic() + GLANCE_MS);
+    this.#hear();
+  }
+
+  /** Of nodes that nobody looks at no telemetry is heard. */
+  #hear(): void {
+    const now = this.#options.monotonic();
+    for (const [id, until] of this.#glances) if (until < now) this.#glances.delete(id);
+    this.#options.link.look(new Set([...this.#wanted(), ...this.#glances.keys()]));
   }
 
   /** Ends those of a credential that counts no longer. */

@@ -1,8 +1,11 @@
 import { CALLER_ID } from '../../../shared/fleet/topics.ts';
 import type { Queries } from '../database/tables.ts';
+import { nextNumber, readMeta } from './meta.ts';
 
 /** The most that a policy has; the oldest of more are denied by the broker alone. */
 const MAX_REVOKED = 10_000;
+/** Of the table meta: counts the times that somebody was denied. */
+const REV = 'denied_rev';
 
 /** Ids whose certificates no longer count: of ended credentials, and of nodes that were removed and not enrolled again. */
 export class Denied {
@@ -18,11 +21,25 @@ export class Denied {
   async add(ids: readonly string[], on: Queries): Promise<void> {
     if (ids.length === 0) return;
     const at = this.#now();
+    const rev = await nextNumber(on, REV);
     await on
       .insertInto('denied')
-      .values(ids.map((id) => ({ id, at })))
-      .onConflict((conflict) => conflict.doNothing())
+      .values(ids.map((id) => ({ id, at, rev })))
+      .onConflict((conflict) => conflict.column('id').doUpdateSet({ rev }))
       .execute();
+  }
+
+  /** Who was denied since, and up to what that is. @param rev from the last time; null: nobody, only up to what */
+  async since(rev: number | null): Promise<{ readonly ids: readonly string[]; readonly rev: number }> {
+    const upTo = (await readMeta(this.#db, REV)) ?? 0;
+    if (rev === null || upTo <= rev) return { ids: [], rev: rev ?? upTo };
+    const rows = await this.#db
+      .selectFrom('denied')
+      .select('id')
+      .where('rev', '>', rev)
+      .where('rev', '<=', upTo)
+      .execute();
+    return { ids: rows.map(({ id }) => id), rev: upTo };
   }
 
   /** @param on a transaction */

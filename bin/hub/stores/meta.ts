@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Queries } from '../database/tables.ts';
 
 /** A number that outlives the process; null: there is none of this name. */
@@ -12,4 +13,18 @@ export async function writeMeta(db: Queries, key: string, value: number): Promis
     .values({ key, value })
     .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
     .execute();
+}
+
+/**
+ * The next number of a counter. Who takes it in a transaction makes the next one wait for its end: rows with these numbers are seen
+ * in their order. @param on a transaction
+ */
+export async function nextNumber(on: Queries, key: string): Promise<number> {
+  const { value } = await on
+    .insertInto('meta')
+    .values({ key, value: 1 })
+    .onConflict((conflict) => conflict.column('key').doUpdateSet({ value: sql<number>`meta.value + 1` }))
+    .returning('value')
+    .executeTakeFirstOrThrow();
+  return value;
 }

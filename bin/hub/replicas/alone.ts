@@ -1,0 +1,11 @@
+import { HUB_ID } from '../../../shared/fleet/topics.ts';
+import type { Share } from './share.ts';
+
+/** A hub with an SQLite file, which a lock keeps for it: all of it is its own. */
+export const ALONE: Share = {
+  alone: true,
+  name: HUB_ID,
+  upkeep: true,
+  has: () => true,
+  check: async () => undefined,
+};

@@ -1,0 +1,135 @@
+import { expect } from 'chai';
+import { sql } from 'kysely';
+import type { HubDatabase } from '../../bin/hub/database/tables.ts';
+import { Events } from '../../bin/hub/fleet/events.ts';
+import { Fleet } from '../../bin/hub/fleet/fleet.ts';
+import { partitionOf, Replica } from '../../bin/hub/replicas/replica.ts';
+import { createLogger } from '../../shared/process/logger.ts';
+import { Databases } from '../support/hub-database.ts';
+import { noPostgres } from '../support/postgres.ts';
+
+const missing = noPostgres();
+const key = { kty: 'OKP', crv: 'Ed25519', x: 'A'.repeat(43) } as const;
+const event = (seq: number) => ({ stream: 's', seq, at: seq, kind: 'node.started', detail: {} });
+
+describe(`what only one of several hubs may do${missing === null ? '' : ` (${missing})`}`, () => {
+  let databases: Databases;
+  let db: HubDatabase;
+  const running: Replica[] = [];
+  before(async function () {
+    if (missing !== null) return this.skip();
+    databases = await Databases.of('postgres');
+  });
+  after(async () => databases?.end());
+  beforeEach(async () => {
+    db = await databases.open();
+  });
+  afterEach(async () => {
+    for (const each of running.splice(0)) await each.stop();
+    await db.close();
+  });
+
+  const replica = async (): Promise<Replica> => {
+    const made = new Replica({
+      db: db.queries,
+      monotonic: () => performance.now(),
+      onChange: async () => undefined,
+      log: createLogger('svc-hub', 'error'),
+    });
+    running.push(made);
+    await made.start();
+    return made;
+  };
+  /** As if nobody had renewed them for long enough. */
+  const expire = async (): Promise<void> => {
+    await sql`UPDATE leases SET until = 0`.execute(db.queries);
+  };
+  const enrolled = async (fleet: Fleet): Promise<void> => {
+    const secret = '';
+    await fleet.store(
+      { secret, device_id: 'n', name: 'n', profile: 'drone', version: '1', csr: '', signing_key: key },
+      { tags: [], group: null },
+      db.queries,
+    );
+    await fleet.reload('n');
+  };
+
+  it('a name at the broker, the upkeep and each part of the nodes are one hub’s at a time', async () => {
+    const first = await replica();
+    expect([first.name, first.upkeep, first.has('n')]).to.deep.equal(['hub-1', true, true]);
+    const second = await replica();
+    expect([second.name, second.upkeep, second.has('n')]).to.deep.equal(['hub-2', false, false]);
+  });
+
+  it('events that wait when somebody else has the node are not stored, and not acknowledged', async () => {
+    const late = await replica();
+    const events = await Events.open({
+      db: db.queries,
+      share: late,
+      now: () => 1,
+      monotonic: () => 0,
+      retention: { days: 30, max: 1000 },
+    });
+    events.take('n', event(1));
+    await events.commit();
+    events.take('n', event(2));
+    await expire();
+    const next = await replica();
+    expect([late.has('n'), next.has('n')]).to.deep.equal([true, true]); // so the first one believes
+    const failed = await events.commit().catch((error: unknown) => error);
+    expect(failed).to.be.an('error').with.property('message', 'another replica hears these nodes now');
+    expect(await events.list({ after: 0, limit: 10 }, null)).to.have.length(1);
+  });
+
+  it('what a node said is not written over what somebody else has written of it since', async () => {
+    const late = await replica();
+    const fleet = await Fleet.open(db.queries, late, () => 1);
+    await enrolled(fleet);
+    fleet.status('n', { mode: 'OLD' }, false);
+    await expire();
+    const next = await replica();
+    const other = await Fleet.open(db.queries, next, () => 2);
+    other.status('n', { mode: 'NEW' }, false);
+    await other.save();
+    expect(await fleet.save().catch(() => 'refused')).to.equal('refused');
+    await fleet.catchUp();
+    const row = await db.queries.selectFrom('nodes').select('status').executeTakeFirstOrThrow();
+    expect(row.status).to.include('NEW');
+  });
+
+  it('a lease that was lost and taken again is another one: what was known in between counts no more', async () => {
+    const late = await replica();
+    await expire();
+    const next = await replica();
+    await next.stop();
+    const part = partitionOf('n');
+    const { fence } = await db.queries
+      .selectFrom('leases')
+      .select('fence')
+      .where('name', '=', part)
+      .executeTakeFirstOrThrow();
+    expect(fence).to.equal(2);
+    const failed = await db.queries
+      .transaction()
+      .execute(async (on) => late.check(on, ['n']))
+      .catch((error: unknown) => error);
+    expect(failed).to.be.an('error');
+  });
+
+  it('an alarm that is cleared at one replica is cleared at the one that hears the node, and not raised again by it', async () => {
+    const hearing = await replica();
+    const fleet = await Fleet.open(db.queries, hearing, () => 1);
+    await enrolled(fleet);
+    fleet.flood('n');
+    await fleet.save();
+    const other = await Fleet.open(db.queries, await replica(), () => 1);
+    expect(other.entry('n')?.alarm).to.include('more events');
+    await other.clearAlarm('n');
+    await fleet.catchUp();
+    expect(fleet.entry('n')?.alarm).to.equal(null);
+    fleet.status('n', { mode: 'LOITER' }, false);
+    await fleet.save();
+    await other.catchUp();
+    expect(other.entry('n')).to.deep.include({ alarm: null, status: { mode: 'LOITER', audit_head: null } });
+  });
+});

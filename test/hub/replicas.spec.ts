@@ -1,0 +1,337 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { topics } from '../../shared/fleet/topics.ts';
+import { askAgain, worksAtLast } from '../support/ask-again.ts';
+import type { TestHub } from '../support/hub.ts';
+import { noReplicas, Replicas } from '../support/replicas.ts';
+import { SpeakingNode } from '../support/speaking-node.ts';
+
+const NODES = 12;
+/** Longer than a lease lasts. */
+const PAUSED_MS = Number(process.env['SVC_PAUSED_MS'] ?? 10_000);
+const STREAM_MS = 10_000;
+const missing = noReplicas();
+
+/** What an operator's page sees through the balancer: nodes that change, and each event once. */
+class Operator {
+  /** The longest time without a word about a node, ms. */
+  longestSilence = 0;
+  readonly events: { readonly id: number; readonly node: string; readonly seq: number }[] = [];
+  readonly #replicas: Replicas;
+  readonly #ended = new AbortController();
+  #heardAt = performance.now();
+
+  constructor(replicas: Replicas) {
+    this.#replicas = replicas;
+    void this.#watch();
+    void this.#read();
+  }
+
+  end(): void {
+    this.#ended.abort();
+  }
+
+  fresh(): void {
+    this.longestSilence = 0;
+    this.#heardAt = performance.now();
+  }
+
+  /** Reads what is there now. */
+  async readAll(): Promise<void> {
+    await this.#page();
+  }
+
+  async #watch(): Promise<void> {
+    const { signal } = this.#ended;
+    while (!signal.aborted) {
+      try {
+        for await (const { event } of this.#replicas.stream('/v1/nodes/stream', signal)) {
+          if (event !== 'node') continue;
+          this.longestSilence = Math.max(this.longestSilence, performance.now() - this.#heardAt);
+          this.#heardAt = performance.now();
+        }
+      } catch {
+        // As a page does: once more.
+      }
+      if (!signal.aborted) await delay(300);
+    }
+  }
+
+  async #read(): Promise<void> {
+    while (!this.#ended.signal.aborted) {
+      await this.#page().catch(() => undefined);
+      await delay(200);
+    }
+  }
+
+  #reading: Promise<void> = Promise.resolve();
+
+  async #page(): Promise<void> {
+    this.#reading = this.#reading
+      .catch(() => undefined)
+      .then(async () => {
+        const after = this.events.at(-1)?.id ?? 0;
+        const { status, body } = await this.#replicas.call('GET', `/v1/events?after=${after}&limit=1000`);
+        if (status === 200) this.events.push(...(body['events'] as Operator['events']));
+      });
+    return this.#reading;
+  }
+}
+
+describe(`three replicas of a hub${missing === null ? '' : ` (${missing})`}`, function () {
+  this.timeout(180_000);
+  let replicas: Replicas;
+  let nodes: readonly SpeakingNode[];
+  let operator: Operator;
+
+  before(async function () {
+    if (missing !== null) return this.skip();
+    // Their clocks are five minutes apart.
+    const clock = (offset: string) => ({
+      LD_PRELOAD: '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1',
+      FAKETIME: offset,
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+      NO_FAKE_STAT: '1',
+    });
+    replicas = await Replicas.start([{}, clock('+300'), clock('-300')]);
+    const made: SpeakingNode[] = [];
+    for (let n = 0; n < NODES; n++)
+      made.push(new SpeakingNode(await replicas.at(n % 3).enroll(`drone-${n}`)));
+    nodes = made;
+    operator = new Operator(replicas);
+    await replicas.shared();
+    await flowing();
+  });
+  after(async () => {
+    operator?.end();
+    for (const node of nodes ?? []) node.end();
+    await replicas?.end();
+  });
+
+  /** Resolves when each node has had three more events acknowledged. */
+  async function flowing(): Promise<void> {
+    const wanted = nodes.map(({ acknowledged }) => acknowledged + 3);
+    await askAgain(
+      'each node has events acknowledged',
+      async () => nodes.map(({ acknowledged }) => acknowledged),
+      (now) => now.every((seq, at) => seq >= (wanted[at] ?? 0)),
+    );
+  }
+
+  /** Nothing lost, doubled or out of order; and whoever reads page by page has missed none. */
+  async function whole(): Promise<void> {
+    const last = await Promise.all(nodes.map(async (node) => node.settle()));
+    await worksAtLast('the operator reads', async () => operator.readAll());
+    for (const [at, { id }] of nodes.entries()) {
+      const seqs = operator.events.filter(({ node }) => node === id).map(({ seq }) => seq);
+      expect(seqs, id).to.deep.equal(Array.from({ length: last[at] ?? 0 }, (_, n) => n + 1));
+    }
+    const ids = operator.events.map(({ id }) => id);
+    expect(ids).to.deep.equal(ids.toSorted((a, b) => a - b));
+    for (const node of nodes) node.goOn();
+  }
+
+  it('each shows all nodes as they are, whoever hears them', async () => {
+    for (const hub of replicas.hubs) {
+      const listed = await askAgain(
+        'all nodes are there',
+        async () =>
+          (await hub.call('GET', '/v1/nodes?limit=100')).body['nodes'] as readonly {
+            online: boolean;
+            status: unknown;
+          }[],
+        (all) => all.length === NODES && all.every(({ online, status }) => online && status !== null),
+      );
+      expect(listed).to.have.length(NODES);
+    }
+    await whole();
+  });
+
+  const killed: readonly (readonly [string, () => Promise<TestHub>])[] = [
+    ['any of them', async () => replicas.at(2)],
+    ['the one that looks after the fleet', async () => replicas.keeper()],
+  ];
+  for (const [what, which] of killed)
+    it(`kill -9 of ${what}: the others go on with its nodes, and so does the page`, async () => {
+      const hub = await which();
+      operator.fresh();
+      await hub.kill();
+      await flowing();
+      expect(operator.longestSilence).to.be.below(STREAM_MS);
+      await hub.serve(false);
+      await replicas.shared();
+      await whole();
+    });
+
+  it('a replica that stood still comes back and believes that it has its nodes: it writes nothing of them', async () => {
+    const hub = await replicas.keeper();
+    process.kill(hub.pid, 'SIGSTOP');
+    try {
+      await delay(PAUSED_MS); // no event: it stands still
+      await flowing();
+    } finally {
+      process.kill(hub.pid, 'SIGCONT');
+    }
+    await flowing();
+    await replicas.shared();
+    await whole();
+    expect(Math.max(...operator.events.map(({ seq }) => seq))).to.be.above(10);
+  });
+
+  it('PostgreSQL ends as in a power cut, and comes back', async () => {
+    await replicas.postgres.stop('SIGKILL');
+    await delay(3000); // longer than a look and a turn
+    await replicas.postgres.serve();
+    await flowing();
+    await replicas.shared();
+    await whole();
+  });
+
+  it('PostgreSQL is gone for good, and its standby is promoted', async () => {
+    await replicas.postgres.stop('SIGKILL');
+    await replicas.standby.promote();
+    await flowing();
+    await replicas.shared();
+    await whole();
+  });
+
+  it('the broker ends as in a power cut, and comes back', async () => {
+    await replicas.broker.kill();
+    await replicas.broker.run();
+    await flowing();
+    await whole();
+  });
+
+  it('a credential that is ended at one is refused by all within a second, and their streams end', async () => {
+    const { body } = await replicas.at(0).call('POST', '/v1/operators', {
+      body: { name: 'guest', scopes: ['read'] },
+    });
+    const credential = String(body['credential']);
+    const streams = replicas.hubs.map(async (hub) => {
+      const answer = await fetch(`${hub.url}/v1/nodes/stream`, {
+        headers: { authorization: `Bearer ${credential}` },
+      });
+      expect(answer.status).to.equal(200);
+      return answer;
+    });
+    const open = await Promise.all(streams);
+    const ended = open.map(async (answer) => answer.text().then(() => performance.now()));
+    await replicas.at(1).call('DELETE', `/v1/operators/${String(body['id'])}`);
+    const from = performance.now();
+    for (const hub of replicas.hubs)
+      expect((await hub.call('GET', '/v1/me', { credential })).status).to.equal(401);
+    for (const at of await Promise.all(ended)) expect(at - from).to.be.below(1000);
+  });
+
+  it('a tag that is given or taken at one counts at all within two seconds, whoever hears the node', async () => {
+    const { body } = await replicas.at(0).call('POST', '/v1/operators', {
+      body: { name: 'north', scopes: ['read'], tags: ['north'] },
+    });
+    const credential = String(body['credential']);
+    for (const [at, { id }] of nodes.entries())
+      for (const tags of [['north'], []]) {
+        const set = { body: { tags, group: null } };
+        expect((await replicas.at(at % 3).call('POST', `/v1/nodes/${id}/tags`, set)).status).to.equal(200);
+        for (const hub of replicas.hubs)
+          await askAgain(
+            `${id} has ${tags.join()}`,
+            async () => hub.call('GET', `/v1/nodes/${id}`, { credential }),
+            ({ status, body: entry }) =>
+              tags.length === 0 ? status === 404 : status === 200 && entry['online'] === true,
+            2000,
+          );
+      }
+  });
+
+  it('a node that is removed at one is gone at all, and cut off by the rules of the one beside the broker', async () => {
+    const guest = await replicas.at(1).enroll('guest');
+    const client = await replicas.first.connect(guest);
+    const cut = new Promise<void>((resolve) => {
+      client.once('close', () => resolve());
+    });
+    for (const hub of replicas.hubs)
+      await askAgain(
+        'it is there',
+        async () => hub.call('GET', '/v1/nodes/guest'),
+        ({ status }) => status === 200,
+      );
+    await replicas.at(2).call('DELETE', '/v1/nodes/guest');
+    for (const hub of replicas.hubs)
+      await askAgain(
+        'it is gone',
+        async () => hub.call('GET', '/v1/nodes/guest'),
+        ({ status }) => status === 404,
+        2000,
+      );
+    await askAgain(
+      'the rules deny it',
+      async () => readFile(replicas.broker.acl, 'utf8'),
+      (text) => text.includes('user guest'),
+      2000,
+    );
+    client.end(true);
+    await cut;
+  });
+
+  it('an older policy that comes late does not stay: the newest is there again', async () => {
+    const [node] = nodes;
+    if (node === undefined) throw new Error('no node');
+    const { fleet } = await replicas
+      .at(0)
+      .enroll('listening')
+      .then(({ enrolled }) => enrolled);
+    const hub = await replicas.broker.client('hub');
+    const heard: string[] = [];
+    hub.on('message', (_topic, payload) => heard.push(payload.toString()));
+    await hub.subscribeAsync(topics.policy(fleet), { qos: 1 });
+    const older = await askAgain(
+      'a policy',
+      async () => heard.at(-1) ?? '',
+      (text) => text !== '',
+    );
+    const { body } = await replicas
+      .at(0)
+      .call('POST', '/v1/operators', { body: { name: 'x', scopes: ['read'] } });
+    await replicas.at(0).call('DELETE', `/v1/operators/${String(body['id'])}`);
+    const newest = await askAgain(
+      'a newer policy',
+      async () => heard.at(-1) ?? '',
+      (text) => text !== older,
+    );
+    heard.length = 0;
+    await hub.publishAsync(topics.policy(fleet), older, { qos: 1, retain: true });
+    await askAgain(
+      'the newest again',
+      async () => heard.at(-1) ?? '',
+      (text) => text === newest,
+      5000,
+    );
+    await hub.endAsync();
+  });
+
+  it('one that is told to stop is left by the balancer first', async () => {
+    const hub = replicas.at(1);
+    await askAgain(
+      'the balancer knows it',
+      async () => hub.call('GET', '/readyz', { credential: null }),
+      ({ status }) => status === 200,
+    );
+    const answers: number[] = [];
+    const stopped = new AbortController();
+    const asking = (async () => {
+      while (!stopped.signal.aborted) {
+        answers.push((await replicas.call('GET', '/v1/me').catch(() => ({ status: 0 }))).status);
+        await delay(100);
+      }
+    })();
+    await hub.kill('SIGTERM');
+    stopped.abort();
+    await asking;
+    expect(answers.length).to.be.above(10);
+    expect(new Set(answers)).to.deep.equal(new Set([200]));
+    await hub.serve(false);
+    await replicas.shared();
+    await whole();
+  });
+});

@@ -1,0 +1,223 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:https';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { parseDocument } from 'yaml';
+import { type ReadEvent, readEvents } from '../../shared/http/event-reader.ts';
+import { askAgain } from './ask-again.ts';
+import { type HubAnswer, TestHub } from './hub.ts';
+import { Databases } from './hub-database.ts';
+import { Broker, noMosquitto } from './mosquitto.ts';
+import { noPostgres, type Postgres } from './postgres.ts';
+import { freePort, removeDir, tempDir } from './temp.ts';
+
+const HAPROXY = '/usr/sbin/haproxy';
+
+/** Why these tests cannot run here; null where they can. */
+export function noReplicas(): string | null {
+  return noMosquitto() ?? noPostgres() ?? (existsSync(HAPROXY) ? null : 'haproxy is not installed');
+}
+
+/** Three hubs of one fleet behind an HAProxy, with one PostgreSQL and one Mosquitto. */
+export class Replicas {
+  readonly hubs: readonly TestHub[];
+  readonly broker: Broker;
+  /** Has what is committed, and takes over once it is promoted. */
+  readonly standby: Postgres;
+  readonly #databases: Databases;
+  readonly #folder: string;
+  readonly #ca: string;
+  readonly #port: number;
+  #balancer: ChildProcess | null = null;
+
+  private constructor(made: {
+    hubs: readonly TestHub[];
+    broker: Broker;
+    databases: Databases;
+    standby: Postgres;
+    folder: string;
+    ca: string;
+    port: number;
+  }) {
+    this.hubs = made.hubs;
+    this.broker = made.broker;
+    this.standby = made.standby;
+    this.#databases = made.databases;
+    this.#folder = made.folder;
+    this.#ca = made.ca;
+    this.#port = made.port;
+  }
+
+  /** @param environments of the processes, beside this one's */
+  static async start(environments: readonly Readonly<Record<string, string>>[] = []): Promise<Replicas> {
+    const databases = await Databases.of('postgres');
+    const { postgres } = databases;
+    if (postgres === null) throw new Error('no PostgreSQL');
+    const first = await TestHub.init(...(await databases.flags()));
+    const standby = await postgres.standby();
+    const folder = await tempDir();
+    const databasePort = await freePort();
+    const config = parseDocument(await first.text('hub.yaml'));
+    const database = String(config.get('database'));
+    config.set('database', database.replace(`:${postgres.port}/`, `:${databasePort}/`));
+    await writeFile(join(first.folder, 'hub.yaml'), config.toString());
+    const [ca, key] = await Promise.all([first.text('ca.pem'), first.text('ca.key')]);
+    const port = Number(new URL(String(config.getIn(['broker', 'url']))).port);
+    const fleet = String(config.get('fleet'));
+    const broker = await Broker.start(folder, fleet, { certificate: ca, key }, port);
+    const hubs = [first];
+    for (const number of [2, 3]) {
+      const copy = join(folder, `hub-${number}`);
+      await cp(first.folder, copy, { recursive: true });
+      const [http, https] = await Promise.all([freePort(), freePort()]);
+      config.setIn(['http', 'port'], http);
+      config.setIn(['https', 'port'], https);
+      await writeFile(join(copy, 'hub.yaml'), config.toString());
+      hubs.push(TestHub.in(copy, http, https, first.operator));
+    }
+    // The one beside the broker writes its rules.
+    const beside = parseDocument(await first.text('hub.yaml'));
+    beside.setIn(['broker', 'acl'], broker.acl);
+    beside.setIn(['broker', 'pid_file'], broker.pidFile);
+    await writeFile(join(first.folder, 'hub.yaml'), beside.toString());
+    const replicas = new Replicas({ hubs, broker, databases, standby, folder, ca, port: await freePort() });
+    await replicas.#balance(databasePort);
+    await Promise.all(hubs.map(async (hub, at) => hub.serve(false, environments[at])));
+    await askAgain(
+      'the balancer sends somebody to a hub',
+      async () => replicas.call('GET', '/readyz').catch((error: unknown) => error),
+      (answer) => (answer as { readonly status?: unknown }).status === 200,
+    );
+    return replicas;
+  }
+
+  get postgres(): Postgres {
+    const { postgres } = this.#databases;
+    if (postgres === null) throw new Error('no PostgreSQL');
+    return postgres;
+  }
+
+  get first(): TestHub {
+    return this.at(0);
+  }
+
+  at(index: number): TestHub {
+    const hub = this.hubs[index];
+    if (hub === undefined) throw new Error(`there is no replica ${index}`);
+    return hub;
+  }
+
+  /** The one that looks after the whole fleet now. */
+  async keeper(): Promise<TestHub> {
+    return askAgain(
+      'a replica has the upkeep',
+      async () => {
+        const [row] = await this.first.sql("SELECT holder FROM leases WHERE name = 'upkeep'");
+        const names = await this.first.sql(
+          `SELECT name FROM leases WHERE holder = '${String(row?.['holder'])}' AND name LIKE 'replica-%'`,
+        );
+        const name = `hub-${String(names[0]?.['name']).slice('replica-'.length)}`;
+        return this.hubs.find((hub) => hub.stderr.includes(`"msg":"${name}: `)) ?? null;
+      },
+      (hub) => hub !== null,
+    ).then((hub) => hub ?? this.first);
+  }
+
+  /** Resolves when each of the replicas that run hears its share of the nodes. */
+  async shared(running = this.hubs.length): Promise<void> {
+    await askAgain(
+      'the nodes are divided',
+      async () =>
+        this.first.sql(
+          "SELECT count(*) AS parts FROM leases WHERE name LIKE 'part-%' AND holder IS NOT NULL AND until > extract(epoch FROM now()) * 1000 GROUP BY holder",
+        ),
+      (rows) => rows.length === running && rows.reduce((sum, { parts }) => sum + Number(parts), 0) === 64,
+    );
+  }
+
+  /** Through the balancer. */
+  async call(method: string, path: string, credential = this.first.operator): Promise<HubAnswer> {
+    const { response, status } = await this.#request(method, path, credential);
+    const text = (await response.toArray()).map(String).join('');
+    return { status, headers: new Headers(), body: JSON.parse(text) as HubAnswer['body'] };
+  }
+
+  /** A stream of events through the balancer, until it ends for whatever reason. */
+  async *stream(path: string, signal: AbortSignal): AsyncGenerator<ReadEvent> {
+    const { response } = await this.#request('GET', path, this.first.operator, signal);
+    yield* readEvents(Readable.from(response));
+  }
+
+  async #request(
+    method: string,
+    path: string,
+    credential: string,
+    signal?: AbortSignal,
+  ): Promise<{ readonly response: Readable; readonly status: number }> {
+    const sent = request({
+      host: '127.0.0.1',
+      port: this.#port,
+      servername: 'localhost',
+      ca: this.#ca,
+      method,
+      path,
+      agent: false,
+      timeout: 5000,
+      headers: { authorization: `Bearer ${credential}` },
+      ...(signal === undefined ? {} : { signal }),
+    });
+    sent.end();
+    sent.once('timeout', () => sent.destroy(new Error('nobody answers')));
+    const [response] = (await once(sent, 'response')) as [Readable & { readonly statusCode: number }];
+    return { response, status: response.statusCode };
+  }
+
+  async #balance(databasePort: number): Promise<void> {
+    const file = join(this.#folder, 'haproxy.cfg');
+    const ca = join(this.#folder, 'ca.pem');
+    await writeFile(ca, this.#ca);
+    const example = await readFile(
+      join(import.meta.dirname, '../../deploy/hub/examples/haproxy.cfg'),
+      'utf8',
+    );
+    const servers = this.hubs.map(
+      ({ httpsPort }, at) => `  server hub${at + 1} 127.0.0.1:${httpsPort} check`,
+    );
+    const text = example
+      .replaceAll(/^ {2}server hub\d .*\n/gm, '')
+      .replace('# The replicas.\n', `# The replicas.\n${servers.join('\n')}\n`)
+      .replace('bind 127.0.0.1:5433', `bind 127.0.0.1:${databasePort}`)
+      .replace('10.0.0.21:5432', `127.0.0.1:${this.postgres.port}`)
+      .replace('10.0.0.22:5432', `127.0.0.1:${this.standby.port}`)
+      .replace('bind :8193', `bind 127.0.0.1:${this.#port}`)
+      .replaceAll('/etc/haproxy/svc-hub-ca.pem', ca);
+    await writeFile(file, text);
+    const balancer = spawn(HAPROXY, ['-db', '-f', file], { stdio: ['ignore', 'ignore', 'pipe'] });
+    let said = '';
+    balancer.stderr.on('data', (chunk: Buffer) => {
+      said = `${said}${chunk.toString()}`.slice(-2000); // it is shown only where the start fails
+    });
+    this.#balancer = balancer;
+    await askAgain(
+      'the balancer brings the hubs to their database',
+      async () => {
+        if (balancer.exitCode !== null) throw new Error(`haproxy has ended: ${said}`);
+        return this.first.sql('SELECT 1').catch((error: unknown) => error);
+      },
+      (answer) => !(answer instanceof Error),
+    );
+  }
+
+  async end(): Promise<void> {
+    this.#balancer?.kill('SIGKILL');
+    for (const hub of this.hubs) await hub.kill('SIGKILL');
+    await this.broker.kill();
+    await this.standby.remove();
+    await this.#databases.end();
+    await removeDir(this.#folder);
+    await rm(join(this.first.folder, '..'), { recursive: true, force: true });
+  }
+}
