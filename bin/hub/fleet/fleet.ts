@@ -10,13 +10,12 @@ import { type Reach, sees } from '../api/caller.ts';
 import type { ClustersQuery, NodesQuery } from '../api/schemas.ts';
 import type { Queries, Tables } from '../database/tables.ts';
 import { tagColumns, tagsIn, tagsOf } from './labels.ts';
+import { clustersOf, mercatorOf } from './node-clusters.ts';
 import {
-  clustersOf,
   countsOf,
   type Findable,
   type FleetCounts,
   type Mercator,
-  mercatorOf,
   pageOf,
   sortTextOf,
   type Tagged,
