@@ -4,15 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { hubPage } from '../../bin/hub/api/page.ts';
 import { hubRows } from '../../bin/hub/api/routes.ts';
-import {
-  clustersOf,
-  countsOf,
-  type Findable,
-  mercatorOf,
-  pageOf,
-  sortTextOf,
-  tagsAmong,
-} from '../../bin/hub/fleet/node-query.ts';
+import { clustersOf, mercatorOf } from '../../bin/hub/fleet/node-clusters.ts';
+import { countsOf, type Findable, pageOf, sortTextOf, tagsAmong } from '../../bin/hub/fleet/node-query.ts';
 import type { NodeEntry } from '../../shared/fleet/hub-api.ts';
 import { labelsOf } from '../../shared/fleet/node-labels.ts';
 import { factsOf } from '../../shared/fleet/node-state.ts';

@@ -12,13 +12,12 @@ import type { Queries, Tables } from '../database/tables.ts';
 import type { Share } from '../replicas/share.ts';
 import { nextNumber, readMeta } from '../stores/meta.ts';
 import { tagColumns, tagsIn, tagsOf } from './labels.ts';
+import { clustersOf, mercatorOf } from './node-clusters.ts';
 import {
-  clustersOf,
   countsOf,
   type Findable,
   type FleetCounts,
   type Mercator,
-  mercatorOf,
   pageOf,
   sortTextOf,
   type Tagged,
