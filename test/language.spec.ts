@@ -15,7 +15,7 @@ const SAME = new Set(
     'ArduPilot, DGPS, Debug, Info, PPP, Radius, live, ArduPilot, EKF, FEC (k/n), GPIO, GPS, HDOP, HTTPS, I2C, ID, PIN, PX4, Remote ID, SNR, SSD, USB, YOLO11, iPad, YOLOv8',
     'Alarm, Barometer, Bitrate, Bits, Encoder, Failsafe, Failsafes, Fix, Frames, Gateway, Gateway (optional), Hotspot, Hub',
     'Downloads, Logging, Internet, Log, Logs, Maximum, Minimum, Mission, Modulation, Motor, Mountpoint, Name, Name (SSID), Offline, Online, Pilot',
-    'Position, Rate, Region, Rover, Signal, Support, Token, Update, Uplink, Uplinks, Version, Vibration, Video, Wind',
+    'Position, Rate, Region, Rover, Signal, Support, Tags, Token, Update, Uplink, Uplinks, Version, Vibration, Video, Wind',
   ].flatMap((line) => line.split(', ')),
 );
 /** Words of figures and names of files. */

@@ -195,7 +195,7 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     log,
     people,
     policy,
-    sessions: new Sessions({ ...common, credentials, signer, tokenTtl: config.token_ttl }),
+    sessions: new Sessions({ ...common, fleet, credentials, signer, tokenTtl: config.token_ttl }),
     streams,
     turn: new Turn({ db, fleet, turn: config.turn, now: common.now }),
     readiness: new Readiness({ link, share, disk: async () => disk.problem(), monotonic }),

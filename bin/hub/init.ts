@@ -4,6 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { SCOPES } from '../../shared/auth/scopes.ts';
 import { newAuthority } from '../../shared/certificates/authority.ts';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
+import { EVERY_NODE } from './api/caller.ts';
 import { OwnCertificates } from './authority/certificates.ts';
 import { addSigningKey, Signer } from './authority/signer.ts';
 import { type FirstConfig, firstConfig } from './config.ts';
@@ -43,7 +44,7 @@ export async function initHub(places: HubPlaces, options: InitOptions, now: () =
       // Its folder is this one: nobody else has claimed it.
       if (database.engine === 'sqlite') await forgetAttempt(on);
       await claim(on, identity, database.name);
-      return new Operators(on, now).add('first operator', { scopes: SCOPES, nodes: null });
+      return new Operators(on, now).add('first operator', { scopes: SCOPES, ...EVERY_NODE });
     });
     await writeAtomic(places.config, firstConfig({ ...options, fleet }));
     return text;

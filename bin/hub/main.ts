@@ -15,6 +15,7 @@ import { recordOf } from '../../shared/member.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
 import { named, runServices } from '../../shared/process/services.ts';
 import { VERSION } from '../../shared/version.ts';
+import { EVERY_NODE } from './api/caller.ts';
 import { newCode } from './api/handlers.ts';
 import { hubPage } from './api/page.ts';
 import { verifyHubAudit } from './audit.ts';
@@ -61,7 +62,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 type Flags = ReturnType<typeof parse>['values'];
 
 const wall = (): number => Date.now();
-const EVERYTHING = { scopes: SCOPES, nodes: null } as const;
+const EVERYTHING = { scopes: SCOPES, ...EVERY_NODE };
 const REQUEST_MS = 10_000;
 /** As many pages as there are: one step, so that a hub that writes meanwhile does not make it begin again and again. */
 const ALL_PAGES = 2 ** 31 - 1;
@@ -236,7 +237,7 @@ async function serve(
       log.info(
         `serving on ${config.http.host}:${config.http.port} and ${config.https.host}:${config.https.port}`,
       );
-      const by = { id: 'demo', nodes: null };
+      const by = { id: 'demo', ...EVERY_NODE };
       const told = async (): Promise<void> => onReady(ownBroker ? (await newCode(hub, by)).code : '');
       told().catch((error: unknown) => log.error(messageOf(error)));
     };

@@ -15,6 +15,9 @@ export const CALLER_CSR_HEADER = 'x-svc-caller-csr';
 /** No control character and no half of a character (PostgreSQL stores no NUL; RFC 9839 says which else to keep out of a text). */
 export const STORED_TEXT = '^[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]*$';
 
+/** A tag, or the name of a group. */
+const TAG = '[a-z0-9][a-z0-9._-]{0,31}';
+
 const id = STATEMENTS['svc-renew'].properties.node;
 const pem = { type: 'string', maxLength: 16_384 } as const;
 const text = { type: 'string', maxLength: 128 } as const;
@@ -27,6 +30,33 @@ const brokerWs = {
   description: 'wss://host:port/path: the same broker by WebSocket, for networks that let only 443 through',
 } as const;
 const jws = { type: 'string', maxLength: 1_000_000, description: 'compact JWS' } as const;
+
+const tag = { type: 'string', pattern: `^${TAG}$`, examples: ['north'] } as const;
+/** Of one node. */
+export const MAX_TAGS = 32;
+const tags = { type: 'array', items: tag, maxItems: MAX_TAGS, uniqueItems: true } as const;
+const group = {
+  ...tag,
+  type: ['string', 'null'],
+  description: 'the one that it belongs to; null: none',
+} as const;
+
+/** What gives rights on nodes, of a person or a machine; `group:x`: on those of group x. */
+export const grantTags = {
+  type: 'array',
+  items: { type: 'string', pattern: `^(?:group:)?${TAG}$`, examples: ['north', 'group:survey'] },
+  maxItems: 64,
+  uniqueItems: true,
+  description: 'also every node with one of these tags, now and later; `group:x`: of the group x',
+} as const;
+
+/** POST /v1/nodes/{id}/tags: what the node has from now on. */
+export const nodeTags = {
+  type: 'object',
+  required: ['tags', 'group'],
+  properties: { tags, group },
+  additionalProperties: false,
+} as const;
 
 /** POST /v1/enroll; the one-time secret is the credential. */
 export const enrollRequest = {
@@ -139,7 +169,16 @@ export const callerSession = {
 export const personTokenRequest = {
   type: 'object',
   required: ['key'],
-  properties: { key: STATEMENTS['svc-machine-token'].properties.cnf.properties.jwk },
+  properties: {
+    key: STATEMENTS['svc-machine-token'].properties.cnf.properties.jwk,
+    nodes: {
+      type: 'array',
+      items: id,
+      maxItems: 100,
+      uniqueItems: true,
+      description: 'for these alone, as far as the person sees them; without it for all that they see',
+    },
+  },
   additionalProperties: false,
 } as const;
 
@@ -231,6 +270,8 @@ export const nodeEntry = {
       type: ['string', 'null'],
       description: 'what a person must look at: its key is on two machines, …',
     },
+    tags,
+    group,
   },
   additionalProperties: false,
 } as const;
@@ -243,6 +284,7 @@ export const credentialRequest = {
     label: { ...text, pattern: STORED_TEXT },
     scopes: { ...scopes, items: { enum: SCOPES } },
     nodes,
+    tags: grantTags,
   },
   additionalProperties: false,
 } as const;
@@ -253,4 +295,5 @@ export type Enrolled = Frozen<FromSchema<typeof enrolled>>;
 export type TurnGrant = FromSchema<typeof turnGrant>;
 export type CallerSession = Frozen<FromSchema<typeof callerSession>>;
 export type PersonToken = Frozen<FromSchema<typeof personToken>>;
+export type NodeTags = Frozen<FromSchema<typeof nodeTags>>;
 export type NodeEntry = Frozen<FromSchema<typeof nodeEntry>>;

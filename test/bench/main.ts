@@ -1,4 +1,4 @@
-/** `npm run bench [-- connector|extensions|fleet|flight-data|footprint|front|framing|hub-command|landscape|link|log-viewer|logs|map-frames|missions|nat-video|page|relay|replicas|startup|thin-video|tls|video|vision ...]`: prints a table, writes bench-results/<time>.json. */
+/** `npm run bench [-- connector|extensions|fleet|flight-data|footprint|front|framing|hub-command|hub-lists|landscape|link|log-viewer|logs|map-frames|missions|nat-video|page|relay|replicas|startup|thin-video|tls|video|vision ...]`: prints a table, writes bench-results/<time>.json. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +12,7 @@ import { benchFootprint } from './footprint.ts';
 import { benchFraming } from './framing.ts';
 import { benchFront } from './front.ts';
 import { benchHubCommand } from './hub-command.ts';
+import { benchHubLists } from './hub-lists.ts';
 import { benchLandscape } from './landscape.ts';
 import { benchLink } from './link.ts';
 import { benchLogViewer } from './log-viewer.ts';
@@ -39,6 +40,7 @@ const BENCHES: Readonly<Record<BenchName, () => Promise<readonly Result[]>>> = {
   framing: benchFraming,
   front: benchFront,
   'hub-command': benchHubCommand,
+  'hub-lists': benchHubLists,
   landscape: benchLandscape,
   link: benchLink,
   'log-viewer': benchLogViewer,

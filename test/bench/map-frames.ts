@@ -104,7 +104,8 @@ async function busy(client: CDPSession): Promise<number> {
   return metrics.filter(({ name }) => OURS.has(name)).reduce((sum, { value }) => sum + value, 0);
 }
 
-async function watchFrames(page: Page): Promise<{ readonly rate: number; readonly longest: number }> {
+/** Pictures a second, and the longest time between two, ms. */
+export async function watchFrames(page: Page): Promise<{ readonly rate: number; readonly longest: number }> {
   return page.evaluate(
     async (ms) =>
       new Promise<{ rate: number; longest: number }>((resolve) => {

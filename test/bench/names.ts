@@ -8,6 +8,7 @@ export const BENCH_NAMES = [
   'framing',
   'front',
   'hub-command',
+  'hub-lists',
   'landscape',
   'link',
   'log-viewer',

@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
+import { askAgain } from '../support/ask-again.ts';
 import {
   checkAxe,
   DESKTOP,
@@ -374,6 +375,68 @@ describe("the fleet's page", function () {
     await page.context().close();
   });
 
+  it('shows tags and group of a node, changes them, finds nodes by them, and gives rights by them', async () => {
+    const page = await openPage(browser);
+    hub.answers.set('POST /v1/nodes/node-00004/tags', {});
+    hub.answers.set('POST /v1/operators', { id: 'op_2', credential: 'svc_op_2_secret' });
+    hub.tell(
+      entryOf(4, { tags: ['north', '<b>x'], group: 'survey' }),
+      entryOf(6, { tags: ['north'] }),
+      entryOf(8, { group: 'survey' }),
+    );
+    await signIn(page, hub);
+    await page.waitForSelector('.hub-fleet__list');
+    for (const [chip, names] of [
+      [/^north 2$/, ['Kite 4', 'Kite 6']],
+      [/^survey 2$/, ['Kite 4', 'Kite 8']],
+      [/^<b>x 1$/, ['Kite 4']],
+    ] as const) {
+      await page.getByRole('button', { name: chip }).click();
+      await askAgain(
+        String(chip),
+        async () => (await listed(page)).join(),
+        (found) => found === names.join(),
+      );
+      await page.getByRole('button', { name: chip }).click();
+      await askAgain(
+        'all again',
+        async () => (await listed(page)).length,
+        (count) => count > 10,
+      );
+    }
+    await checkAxe(page);
+    await visit(page, 'fleet/node-00004');
+    const tags = page.getByRole('list', { name: 'Tags and group' });
+    expect(await tags.getByRole('listitem').allTextContents()).to.deep.equal([
+      'group survey',
+      'north',
+      '<b>x',
+    ]);
+    await page.getByRole('button', { name: 'Change', exact: true }).click();
+    const form = page.getByRole('dialog', { name: 'Tags and group' });
+    expect(await form.getByLabel('Tags').inputValue()).to.equal('north <b>x');
+    await form.getByLabel('Tags').fill(' north, fast  north ');
+    await form.getByLabel('Group').fill('');
+    await checkAxe(page);
+    await form.getByRole('button', { name: 'Save', exact: true }).click();
+    await form.waitFor({ state: 'hidden' });
+    expect(hub.changes.at(-1)).to.equal(
+      'POST /v1/nodes/node-00004/tags {"tags":["north","fast"],"group":null}',
+    );
+    await visit(page, 'access');
+    await page.getByRole('button', { name: 'Add a person', exact: true }).click();
+    const person = page.getByRole('dialog', { name: 'Add a person' });
+    await person.locator('input[name=label]').fill('Grace');
+    await person.locator('input[name=tags]').fill('north group:survey');
+    await person.locator('button[type=submit]').click();
+    await page.waitForSelector('dialog[open] .copyable');
+    expect(hub.changes.at(-1)).to.equal(
+      'POST /v1/operators {"name":"Grace","scopes":["read"],"nodes":null,"tags":["north","group:survey"]}',
+    );
+    hub.tell(...[4, 6, 8].map((number) => entryOf(number)));
+    await page.context().close();
+  });
+
   for (const theme of ['light', 'dark', 'sun'] as const)
     for (const [size, viewport] of Object.entries({ desktop: DESKTOP, phone: PHONE }))
       it(`can be used by everybody: axe finds nothing, ${theme}, ${size}`, async () => {
@@ -402,23 +465,57 @@ describe("the fleet's page with many nodes", function () {
   });
   after(async () => browser?.close());
 
-  it('scrolls through 10 000 rows, of which it draws a few', async () => {
+  it('of 10 000 it asks for what is seen: pages of the list, cells of the map, a stream of those', async () => {
     const hub = await StubHub.start(Array.from({ length: 10_000 }, (_, number) => entryOf(number)));
     const page = await openPage(browser);
+    const streams: (string | null)[] = [];
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      if (pathname === '/v1/nodes/stream') streams.push(searchParams.get('nodes'));
+    });
     await signIn(page, hub);
     await page.waitForSelector('.hub-fleet__list');
-    const drawn = await page.$eval('.hub-fleet__list', (box) => {
-      box.scrollTop = box.scrollHeight;
-      return box.scrollHeight;
-    });
-    expect(drawn).to.be.above(10_000 * 60);
-    await page.waitForFunction(() =>
-      [...document.querySelectorAll('.hub-fleet__row a')].at(-1)?.textContent?.startsWith('Kite 9999'),
-    );
+    await says(page, '10,000 drones: 10,000 on the ground.');
+    const last = async (): Promise<string | undefined> => (await listed(page)).at(-1);
+    const down = async (): Promise<void> =>
+      page.$eval('.hub-fleet__list', (box) => {
+        box.scrollTop = box.scrollHeight;
+      });
+    for (let loaded = 100; loaded <= 1000; loaded += 100) {
+      await askAgain(
+        `${loaded} rows`,
+        async () => page.$eval('.hub-fleet__list ul', (list) => list.clientHeight / 64),
+        (rows) => rows >= loaded,
+      );
+      await down();
+    }
+    await says(page, 'The first 1000 of 10,000.');
     expect((await listed(page)).length).to.be.below(60);
+    // A row that is seen goes on living. In the order of their names 2 is before 10.
+    await askAgain('the last one is seen', last, (text) => text === 'Kite 999');
+    await askAgain(
+      'it is followed',
+      async () => streams.at(-1) ?? '',
+      (ids) => ids.includes(entryOf(999).id),
+    );
+    hub.tell(entryOf(999, { name: 'Renamed' }));
+    await askAgain('it has its new name', last, (text) => text === 'Renamed');
+    const marks = await page.$$eval('.hub-fleet__map .marker, .hub-fleet__one', (found) => found.length);
+    expect(marks).to.be.within(1, 600);
     await search(page, 'node-04321');
     await page.waitForFunction(() => document.querySelectorAll('.hub-fleet__row a').length === 1);
     expect(await listed(page)).to.deep.equal(['Kite 4321']);
+    await page.getByRole('button', { name: 'Show Kite 4321 on the map', exact: true }).click();
+    await page.getByRole('region', { name: 'Kite 4321', exact: true }).waitFor();
+    await page.getByText('1 of 1 report a position').waitFor();
+    // By its address alone, and one that there is not.
+    await visit(page, 'fleet/node-09999');
+    await says(page, 'Kite 9999');
+    await page.evaluate(() => {
+      location.hash = '#/fleet/node-10001';
+    });
+    await says(page, 'No node node-10001 in this fleet');
+    for (const ids of streams) expect(ids?.split(',').length).to.be.within(1, 200);
     await page.context().close();
     await hub.stop();
   });

@@ -180,8 +180,9 @@ describe(`from SQLite to PostgreSQL${missing === null ? '' : ` (${missing})`}`, 
     const hub = await TestHub.start();
     for (const id of ['kite', 'hawk']) await hub.enroll(id);
     await hub.call('POST', '/v1/credentials', {
-      body: { label: 'laptop', scopes: ['read'], nodes: ['kite'] },
+      body: { label: 'laptop', scopes: ['read'], nodes: ['kite'], tags: ['north'] },
     });
+    await hub.call('POST', '/v1/nodes/kite/tags', { body: { tags: ['north'], group: 'survey' } });
     const to = await flagsOf();
     expect((await failing(hub.command(['move', ...to]))).stderr).to.include('stop it first');
     await hub.kill('SIGTERM');
@@ -205,6 +206,10 @@ describe(`from SQLite to PostgreSQL${missing === null ? '' : ` (${missing})`}`, 
     await hub.serve();
     const { body } = await hub.call('GET', '/v1/nodes');
     expect((body['nodes'] as readonly { id: string }[]).map(({ id }) => id)).to.deep.equal(['hawk', 'kite']);
+    expect((await hub.call('GET', '/v1/nodes/kite')).body).to.deep.include({
+      tags: ['north'],
+      group: 'survey',
+    });
     await hub.sql(
       "INSERT INTO events (node, stream, seq, at, received_at, kind, detail) VALUES ('kite', 's', 2, 1, 2, 'x', '{}')",
     );

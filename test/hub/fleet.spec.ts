@@ -151,7 +151,7 @@ for (const { engine, missing } of ENGINES)
         await acknowledged(client, node, 1);
         await client.endAsync();
       }
-      const alarms = (await hub.call('GET', '/v1/nodes?alarm=true')).body['nodes'] as readonly {
+      const alarms = (await hub.call('GET', '/v1/nodes?state=alarm')).body['nodes'] as readonly {
         readonly id: string;
       }[];
       expect(alarms.map(({ id }) => id)).to.deep.equal(['twin-a', 'twin-b']);
@@ -187,7 +187,7 @@ for (const { engine, missing } of ENGINES)
         await hub.kill('SIGTERM');
         await hub.serve();
       }
-      const { nodes: alarming } = (await hub.call('GET', '/v1/nodes?alarm=true')).body as {
+      const { nodes: alarming } = (await hub.call('GET', '/v1/nodes?state=alarm')).body as {
         readonly nodes: readonly { readonly id: string; readonly alarm: string }[];
       };
       const found = alarming.filter(({ id }) => id.startsWith('audit-'));

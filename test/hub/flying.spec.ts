@@ -62,9 +62,14 @@ describe("flying a node from the hub's page", function () {
     return opened;
   }
 
-  async function signIn(where: Page, at = `fleet/${id}`, text = 'Commands'): Promise<void> {
+  async function signIn(
+    where: Page,
+    at = `fleet/${id}`,
+    text = 'Commands',
+    credential = hub.operator,
+  ): Promise<void> {
     await where.goto(`${hub.url}/#/${at}`);
-    await where.locator('input[name=secret]').fill(hub.operator);
+    await where.locator('input[name=secret]').fill(credential);
     await where.locator('form button[type=submit]').click();
     await says(text, where);
   }
@@ -177,6 +182,28 @@ describe("flying a node from the hub's page", function () {
       await checkAxe(page);
     }
     seen.check();
+  });
+
+  it('lets who has the node by a tag call it, with a token for it alone, until the tag is gone', async () => {
+    const tag = async (...tags: readonly string[]) =>
+      hub.call('POST', `/v1/nodes/${id}/tags`, { body: { tags, group: null } });
+    await tag('yard');
+    const crew = { name: 'crew', scopes: ['read'], tags: ['yard'] };
+    const { body } = await hub.call('POST', '/v1/operators', { body: crew });
+    const theirs = await openPage(browser);
+    const token = theirs.waitForRequest(/\/v1\/me\/token$/);
+    const called = theirs.waitForResponse(async (answer) => {
+      if (!answer.url().endsWith('/calls') || answer.status() !== 200) return false;
+      const { reply } = (await answer.json()) as { readonly reply: string };
+      const said = Buffer.from(reply.split('.')[1] ?? '', 'base64url').toString();
+      return said.includes('"status":200');
+    });
+    await signIn(theirs, `fleet/${id}`, 'Commands', String(body['credential']));
+    expect((await token).postDataJSON()).to.deep.include({ nodes: [id] });
+    await called;
+    await tag();
+    await says(`No node ${id} in this fleet, or you may not see it.`, theirs);
+    await theirs.context().close();
   });
 
   it('tells five times a second while it is looked at', async () => {

@@ -48,6 +48,7 @@ describe(`what only one of several hubs may do${missing === null ? '' : ` (${mis
     const secret = '';
     await fleet.store(
       { secret, device_id: 'n', name: 'n', profile: 'drone', version: '1', csr: '', signing_key: key },
+      { tags: [], group: null },
       db.queries,
     );
     await fleet.reload('n');

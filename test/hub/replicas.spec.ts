@@ -224,6 +224,26 @@ describe(`three replicas of a hub${missing === null ? '' : ` (${missing})`}`, fu
     for (const at of await Promise.all(ended)) expect(at - from).to.be.below(1000);
   });
 
+  it('a tag that is given or taken at one counts at all within two seconds, whoever hears the node', async () => {
+    const { body } = await replicas.at(0).call('POST', '/v1/operators', {
+      body: { name: 'north', scopes: ['read'], tags: ['north'] },
+    });
+    const credential = String(body['credential']);
+    for (const [at, { id }] of nodes.entries())
+      for (const tags of [['north'], []]) {
+        const set = { body: { tags, group: null } };
+        expect((await replicas.at(at % 3).call('POST', `/v1/nodes/${id}/tags`, set)).status).to.equal(200);
+        for (const hub of replicas.hubs)
+          await askAgain(
+            `${id} has ${tags.join()}`,
+            async () => hub.call('GET', `/v1/nodes/${id}`, { credential }),
+            ({ status, body: entry }) =>
+              tags.length === 0 ? status === 404 : status === 200 && entry['online'] === true,
+            2000,
+          );
+      }
+  });
+
   it('a node that is removed at one is gone at all, and cut off by the rules of the one beside the broker', async () => {
     const guest = await replicas.at(1).enroll('guest');
     const client = await replicas.first.connect(guest);

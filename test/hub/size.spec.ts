@@ -110,13 +110,14 @@ describe(`a large fleet at the hub${missing === null ? '' : ` (${missing})`}`, f
     });
   }
 
-  it('10 000 nodes are listed, in one answer or in pages', async () => {
+  it('10 000 nodes are listed in pages', async () => {
     await hub.kill('SIGTERM');
     fill(hub.folder, 1000, 10_000);
     await hub.serve();
-    const { body: all } = await hub.call('GET', '/v1/nodes?limit=10000');
-    expect((all['nodes'] as readonly object[]).length).to.equal(10_000);
-    const { body } = await hub.call('GET', '/v1/nodes?limit=3&q=node-09&after=node-09000');
-    expect(body).to.include({ total: 1000, next: 'node-09003' });
+    const { body: all } = await hub.call('GET', '/v1/nodes');
+    expect((all['nodes'] as readonly object[]).length).to.equal(100);
+    expect(all).to.include({ total: 10_000 });
+    const { body } = await hub.call('GET', '/v1/nodes?limit=3&q=node-09');
+    expect(body).to.include({ total: 1000 });
   });
 });

@@ -3,7 +3,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { hubPage } from '../../bin/hub/api/page.ts';
+import { hubRows } from '../../bin/hub/api/routes.ts';
+import { clustersOf, mercatorOf } from '../../bin/hub/fleet/node-clusters.ts';
+import { countsOf, type Findable, pageOf, sortTextOf, tagsAmong } from '../../bin/hub/fleet/node-query.ts';
 import type { NodeEntry } from '../../shared/fleet/hub-api.ts';
+import { labelsOf } from '../../shared/fleet/node-labels.ts';
+import { factsOf } from '../../shared/fleet/node-state.ts';
+import { validatorOf } from '../../shared/schemas/validator.ts';
 
 const PAGE = join(import.meta.dirname, '../../residual/web/dist');
 
@@ -52,7 +58,10 @@ export class StubHub {
   /** `METHOD /path body` of every request that changes something. */
   readonly changes: string[] = [];
   readonly #page = hubPage(PAGE);
-  readonly #streams = new Set<ServerResponse>();
+  /** Open ones, and of whom each tells; null: of all. */
+  readonly #streams = new Map<ServerResponse, ReadonlySet<string> | null>();
+  /** As the hub looks for them: made when a node is first asked for as it is now. */
+  readonly #findable = new WeakMap<NodeEntry, Findable>();
   readonly #server: Server;
 
   private constructor() {
@@ -72,6 +81,7 @@ export class StubHub {
       name: 'first',
       scopes: ['read', 'safe_write', 'admin'],
       nodes: null,
+      tags: [],
       fleet: 'f-test',
       fleet_name: 'The yard',
     });
@@ -87,12 +97,12 @@ export class StubHub {
   /** To every page that listens. */
   tell(...nodes: readonly NodeEntry[]): void {
     for (const node of nodes) this.nodes.set(node.id, node);
-    this.#send(nodes.map((node) => eventOf('node', node)).join(''));
+    for (const node of nodes) this.#send(node.id, eventOf('node', node));
   }
 
   remove(id: string): void {
     this.nodes.delete(id);
-    this.#send(eventOf('removed', { id }));
+    this.#send(id, eventOf('removed', { id }));
   }
 
   async stop(): Promise<void> {
@@ -102,12 +112,55 @@ export class StubHub {
     await closed;
   }
 
-  #send(text: string): void {
-    for (const stream of this.#streams) stream.write(text);
+  #send(id: string, text: string): void {
+    for (const [stream, only] of this.#streams) if (only?.has(id) !== false) stream.write(text);
+  }
+
+  *#all(): Generator<Findable> {
+    for (const node of this.nodes.values()) {
+      let found = this.#findable.get(node);
+      if (found === undefined) {
+        const facts = factsOf(node.status);
+        const words = `${node.id}\n${node.name}`.toLowerCase();
+        found = {
+          ...node,
+          labels: labelsOf(node),
+          words,
+          facts,
+          at: mercatorOf(facts.place),
+          sortText: sortTextOf(node),
+        };
+        this.#findable.set(node, found);
+      }
+      yield found;
+    }
+  }
+
+  /** What the hub answers of its nodes; undefined: it is asked for something else. */
+  #asked(what: string, url: URL): unknown {
+    const asked = Object.fromEntries(url.searchParams);
+    for (const { query } of hubRows.filter(({ method, path }) => `${method} ${path}` === what))
+      if (query !== null && validatorOf(query, { useDefaults: true, coerce: true })(asked) !== null)
+        throw new Error(`${url.search} is refused`);
+    switch (what) {
+      case 'GET /v1/fleet':
+        return countsOf(this.#all(), Date.now());
+      case 'GET /v1/tags':
+        return { tags: tagsAmong(this.#all()) };
+      case 'GET /v1/nodes': {
+        const page = pageOf(this.#all(), asked as never, Date.now());
+        return { ...page, nodes: page.nodes.map(({ id }) => this.nodes.get(id)) };
+      }
+      case 'GET /v1/nodes/clusters':
+        return clustersOf(this.#all(), asked as never, Date.now());
+      default:
+        return undefined;
+    }
   }
 
   async #answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const { pathname } = new URL(req.url ?? '', 'http://hub');
+    const url = new URL(req.url ?? '', 'http://hub');
+    const { pathname } = url;
     const what = `${req.method} ${pathname}`;
     if (req.headers.authorization !== `Bearer ${OPERATOR}`) {
       sendJson(res, 401, { code: 'E_UNAUTHENTICATED', detail: 'The hub does not know this credential.' });
@@ -117,7 +170,9 @@ export class StubHub {
       const body = (await req.toArray()).join('');
       this.changes.push(`${what} ${body}`.trim());
     }
-    if (what === 'GET /v1/nodes/stream') this.#stream(res);
+    const asked = this.#asked(what, url);
+    if (what === 'GET /v1/nodes/stream') this.#stream(url.searchParams.get('nodes'), res);
+    else if (asked !== undefined) sendJson(res, 200, asked);
     else if (what === 'GET /v1/live') this.#live(req, res);
     else if (this.answers.has(what)) sendJson(res, 200, this.answers.get(what));
     else {
@@ -142,11 +197,13 @@ export class StubHub {
     say();
   }
 
-  #stream(res: ServerResponse): void {
+  #stream(ids: string | null, res: ServerResponse): void {
+    const only = ids === null ? null : new Set(ids.split(','));
+    const told = [...(only ?? this.nodes.keys())].flatMap((id) => this.nodes.get(id) ?? []);
     res.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
-    res.write([...this.nodes.values()].map((node) => eventOf('node', node)).join(''));
-    res.write(eventOf('ready', { total: this.nodes.size }));
-    this.#streams.add(res);
+    res.write(told.map((node) => eventOf('node', node)).join(''));
+    res.write(eventOf('ready', { total: told.length }));
+    this.#streams.set(res, only);
     res.once('close', () => this.#streams.delete(res));
   }
 }

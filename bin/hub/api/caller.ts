@@ -1,9 +1,14 @@
 import type { Scope } from '../../../shared/auth/scopes.ts';
 
-/** What a credential allows: the scopes, on these nodes; null for every node. */
-export interface Grant {
-  readonly scopes: readonly Scope[];
+/** On which nodes: the listed ones and those with one of the labels (`tag`, `group:name`); `nodes` null: on every one. */
+export interface Reach {
   readonly nodes: readonly string[] | null;
+  readonly tags: readonly string[];
+}
+
+/** What a credential allows: the scopes, on these nodes. */
+export interface Grant extends Reach {
+  readonly scopes: readonly Scope[];
 }
 
 /** Who asks, by a credential that was checked. */
@@ -17,15 +22,30 @@ export interface Caller extends Grant {
   readonly operator: string;
 }
 
-export function sees({ nodes }: Pick<Grant, 'nodes'>, node: string): boolean {
-  return nodes === null || nodes.includes(node);
+export const EVERY_NODE: Reach = { nodes: null, tags: [] };
+
+/** Of what was asked for or stored. With labels `nodes` is never null: whoever forgets the labels then sees too little, not all. */
+export function reachOf(nodes: readonly string[] | null, tags: readonly string[]): Reach {
+  return { nodes: nodes === null && tags.length > 0 ? [] : nodes, tags };
 }
 
-/** Whether `inner` allows nothing that `outer` does not. */
+/** @param labels of the node; none for one that is not enrolled */
+export function sees({ nodes, tags }: Reach, node: string, labels: ReadonlySet<string>): boolean {
+  return nodes === null || nodes.includes(node) || tags.some((tag) => labels.has(tag));
+}
+
+/**
+ * Whether `inner` allows nothing that `outer` does not, whatever tags nodes get later: so a node that `outer` sees by a tag is not
+ * within it by its name.
+ */
 export function isWithin(inner: Grant, outer: Grant): boolean {
   const { nodes } = inner;
+  const { nodes: all } = outer;
   return (
     inner.scopes.every((scope) => outer.scopes.includes(scope)) &&
-    (outer.nodes === null || (nodes !== null && nodes.every((node) => sees(outer, node))))
+    (all === null ||
+      (nodes !== null &&
+        nodes.every((node) => all.includes(node)) &&
+        inner.tags.every((tag) => outer.tags.includes(tag))))
   );
 }

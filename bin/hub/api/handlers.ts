@@ -21,7 +21,7 @@ import type { Sessions } from '../people/sessions.ts';
 import type { Readiness } from '../replicas/readiness.ts';
 import type { Codes } from '../stores/codes.ts';
 import { OpenAnswer } from './app.ts';
-import { type Caller, sees } from './caller.ts';
+import { type Caller, EVERY_NODE, type Reach, reachOf } from './caller.ts';
 import { hubOpenApi } from './openapi.ts';
 import { hubRows } from './routes.ts';
 import type { HubHandlers } from './row.ts';
@@ -90,13 +90,14 @@ export function hubHandlers(parts: HandlerParts): Handlers {
       return answer;
     },
     'session.get': async ({ caller, headers }) => sessions.open(caller, headers),
-    'me.token.post': async ({ caller, body }) => sessions.person(caller, body.key),
-    'me.get': ({ caller: { kind, id, name, scopes, nodes } }) => ({
+    'me.token.post': async ({ caller, body: { key, nodes = null } }) => sessions.person(caller, key, nodes),
+    'me.get': ({ caller: { kind, id, name, scopes, nodes, tags } }) => ({
       kind,
       id,
       name,
       scopes,
       nodes,
+      tags,
       fleet: config.fleet,
       fleet_name: config.name,
     }),
@@ -106,13 +107,15 @@ export function hubHandlers(parts: HandlerParts): Handlers {
         name: config.name,
         version: VERSION,
         broker: { url: config.broker.url, connected: link.connected, problem: link.problem },
-        ...fleet.counts(caller.nodes),
+        ...fleet.counts(caller),
         policy_seq: await policy.seq(),
         dropped: link.dropped,
       };
     },
-    'nodes.get': ({ query, caller }) => fleet.page(query, caller.nodes),
-    'nodes.stream.get': ({ caller }) => new OpenAnswer((res, headers) => streams.open(caller, res, headers)),
+    'nodes.get': ({ query, caller }) => fleet.page(query, caller),
+    'nodes.clusters.get': ({ query, caller }) => fleet.clusters(query, caller),
+    'nodes.stream.get': ({ caller, query }) =>
+      new OpenAnswer((res, headers) => streams.open(caller, query, res, headers)),
     'live.get': ({ caller, query }) =>
       new OpenAnswer((res, headers) => live.open(caller, query, res, headers)),
     'nodes.id.calls.post': async ({ id, caller, body, peer }) => {
@@ -146,14 +149,24 @@ export function hubHandlers(parts: HandlerParts): Handlers {
       await fleet.clearAlarm(id);
       return entryFor(fleet, caller, id);
     },
+    'nodes.id.tags.post': async ({ id, body, changed }) => {
+      const { tags, group } = body;
+      await enrolment.tag(id, body);
+      changed(`${id}: ${tags.join(' ')}${group === null ? '' : ` group ${group}`}`);
+      return entryFor(fleet, EVERY_NODE, id);
+    },
     'events.get': async ({ query, caller }) => {
-      const found = await events.list(query, caller.nodes);
+      const found = await events.list(query, fleet.seenBy(caller));
       return { events: found, last: found.at(-1)?.id ?? query.after ?? 0 };
     },
+    'tags.get': ({ caller }) => ({ tags: fleet.tags(caller) }),
     'codes.post': async ({ caller }) => newCode(parts, caller),
     'credentials.post': async ({ body, caller, changed }) => {
-      const { label, scopes, nodes = null } = body;
-      const { id, text } = await parts.people.addCredential(caller, label, { scopes, nodes });
+      const { label, scopes, nodes = null, tags = [] } = body;
+      const { id, text } = await parts.people.addCredential(caller, label, {
+        scopes,
+        ...reachOf(nodes, tags),
+      });
       changed(id);
       return { id, credential: text };
     },
@@ -163,8 +176,8 @@ export function hubHandlers(parts: HandlerParts): Handlers {
       return { ended: id };
     },
     'operators.post': async ({ body, caller, changed }) => {
-      const { name, scopes, nodes = null } = body;
-      const { id, text } = await parts.people.addOperator(caller, name, { scopes, nodes });
+      const { name, scopes, nodes = null, tags = [] } = body;
+      const { id, text } = await parts.people.addOperator(caller, name, { scopes, ...reachOf(nodes, tags) });
       changed(id);
       return { id, credential: text };
     },
@@ -202,15 +215,15 @@ function recordCall(
 /** A code for one node, of those that its maker has. */
 export async function newCode(
   { codes, caHash }: Pick<HandlerParts, 'codes' | 'caHash'>,
-  by: Pick<Caller, 'id' | 'nodes'>,
+  by: Reach & Pick<Caller, 'id'>,
 ): Promise<{ readonly code: string; readonly expires_at: number }> {
   const secret = newCodeSecret();
   return { expires_at: await codes.add(secret, by), code: formatCode({ caHash, secret }) };
 }
 
 /** @throws ApiError E_NOT_FOUND, also for a node that this caller may not see */
-function entryFor(fleet: Fleet, caller: Caller, id: string): NodeEntry {
-  const entry = sees(caller, id) ? fleet.entry(id) : null;
+function entryFor(fleet: Fleet, caller: Reach, id: string): NodeEntry {
+  const entry = fleet.sees(caller, id) ? fleet.entry(id) : null;
   if (entry === null) throw new ApiError('E_NOT_FOUND', `There is no node ${id}.`);
   return entry;
 }

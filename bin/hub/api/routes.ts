@@ -6,6 +6,7 @@ import {
   enrolled,
   enrollRequest,
   nodeEntry,
+  nodeTags,
   personToken,
   personTokenRequest,
   renewRequest,
@@ -16,6 +17,8 @@ import {
   auditAnswer,
   auditQuery,
   auditVerdict,
+  clusterList,
+  clustersQuery,
   codeAnswer,
   credentialList,
   credentialMade,
@@ -31,6 +34,8 @@ import {
   operatorList,
   operatorRequest,
   readyAnswer,
+  streamQuery,
+  tagList,
 } from './schemas.ts';
 
 type Special = Partial<Omit<HubRow, 'id' | 'method' | 'path' | 'access' | 'scope' | 'answer' | 'summary'>>;
@@ -133,14 +138,24 @@ export const hubRows = [
     { body: personTokenRequest, rate: 'costly', status: 200 },
   ),
   row('fleet.get', 'GET /v1/fleet', 'credential read', fleetAnswer, 'the fleet in figures', {}),
-  row('nodes.get', 'GET /v1/nodes', 'credential read', nodeList, 'the nodes, by id', { query: nodesQuery }),
+  row('nodes.get', 'GET /v1/nodes', 'credential read', nodeList, 'the nodes, by pages', {
+    query: nodesQuery,
+  }),
+  row(
+    'nodes.clusters.get',
+    'GET /v1/nodes/clusters',
+    'credential read',
+    clusterList,
+    'the nodes of a map, counted by its cells; one that is alone comes as itself',
+    { query: clustersQuery },
+  ),
   row(
     'nodes.stream.get',
     'GET /v1/nodes/stream',
     'credential read',
     null,
     'server-sent events: `node` with an entry, first all of them, then what changes; `ready` {total} after the first; `removed` {id}',
-    { mediaType: 'text/event-stream' },
+    { query: streamQuery, mediaType: 'text/event-stream' },
   ),
   row(
     'live.get',
@@ -181,9 +196,18 @@ export const hubRows = [
     'a person has looked at it',
     {},
   ),
+  row(
+    'nodes.id.tags.post',
+    'POST /v1/nodes/{id}/tags',
+    'operator admin',
+    nodeEntry,
+    'what rights and lists find it by: its tags and its group, in place of those before',
+    { body: nodeTags, status: 200, wholeFleet: true },
+  ),
   row('events.get', 'GET /v1/events', 'credential read', eventList, 'events of nodes, oldest first', {
     query: eventsQuery,
   }),
+  row('tags.get', 'GET /v1/tags', 'credential read', tagList, 'the tags and groups of the nodes', {}),
   row('codes.post', 'POST /v1/codes', 'operator admin', codeAnswer, 'a code with which one node enrols', {}),
   row(
     'credentials.post',

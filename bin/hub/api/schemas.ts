@@ -1,6 +1,13 @@
 import type { FromSchema } from 'json-schema-to-ts';
 import { SCOPES } from '../../../shared/auth/scopes.ts';
-import { credentialRequest, nodeEntry, STORED_TEXT } from '../../../shared/fleet/hub-api.ts';
+import {
+  credentialRequest,
+  grantTags,
+  nodeEntry,
+  nodeTags,
+  STORED_TEXT,
+} from '../../../shared/fleet/hub-api.ts';
+import { NODE_ORDERS, NODE_STATES } from '../../../shared/fleet/node-state.ts';
 
 /** Bodies and answers of the hub's own API, beside those of shared/fleet/hub-api.ts. Times are ms since 1970. */
 
@@ -20,22 +27,122 @@ const textOrNull = { type: ['string', 'null'] } as const;
 const { scopes, nodes } = credentialRequest.properties;
 const secret = { type: 'string', description: 'shown this once' } as const;
 
+const DEGREES = '-?[0-9]{1,3}(?:\\.[0-9]{1,9})?';
+const bbox = {
+  type: 'string',
+  pattern: `^${DEGREES}(?:,${DEGREES}){3}$`,
+  maxLength: 100,
+  examples: ['170,-50,-170,-30'],
+  description: 'west,south,east,north in degrees; west above east goes across the date line',
+} as const;
+const { tags, group } = nodeTags.properties;
+/** Which nodes. */
+const filters = {
+  q: { type: 'string', maxLength: 128, description: 'a part of the id or the name, in any case' },
+  state: {
+    enum: NODE_STATES,
+    description: '`armed`: or not known; `attention`: an alarm, a low battery, silence, …',
+  },
+  tag: tags.items,
+  group: { type: 'string', pattern: group.pattern },
+  bbox,
+  profile: nodeEntry.properties.profile,
+} as const;
+
 export const nodesQuery = object(
   {
-    after: { ...id, description: 'the id after which the list goes on' },
-    limit: { type: 'integer', minimum: 1, maximum: 10_000, default: 1000 },
-    q: { type: 'string', maxLength: 128, description: 'a part of the id or the name, in any case' },
-    online: { type: 'boolean' },
-    alarm: { type: 'boolean', description: 'only those with one, or without' },
-    profile: nodeEntry.properties.profile,
+    cursor: {
+      type: 'string',
+      pattern: '^[A-Za-z0-9_-]{1,2500}$',
+      description: '`next` of the page before, asked for in the same way',
+    },
+    limit: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },
+    order: {
+      enum: NODE_ORDERS,
+      default: 'id',
+      description: '`oldest`: not heard for the longest; `newest`: enrolled last; `battery`: the lowest',
+    },
+    ...filters,
   },
-  ['limit'],
+  ['limit', 'order'],
+);
+export const clustersQuery = object(
+  {
+    ...filters,
+    zoom: {
+      type: 'number',
+      minimum: 0,
+      maximum: 22,
+      default: 0,
+      description: 'of a map whose world is 512 px wide at 0',
+    },
+  },
+  ['zoom'],
+);
+const degrees = { type: 'number', minimum: -180, maximum: 180 } as const;
+const cluster = object(
+  {
+    count,
+    online: count,
+    alarms: count,
+    attention: { ...count, description: 'that need somebody' },
+    lat: degrees,
+    lon: degrees,
+    bounds: { ...list(degrees), description: 'west, south, east, north of what it has' },
+    node: {
+      anyOf: [
+        { type: 'null' },
+        object(
+          {
+            id,
+            name: { type: 'string' },
+            heading: { type: ['number', 'null'], description: 'degrees from north' },
+            phase: { enum: ['flying', 'armed', 'ground', 'unknown', 'away'] },
+            attention: { enum: ['alarm', 'wasArmed', 'armedUnknown', 'lowBattery', 'silent', null] },
+            fresh: { type: 'boolean', description: 'whether its place is of now' },
+          },
+          ['id', 'name', 'heading', 'phase', 'attention', 'fresh'],
+        ),
+      ],
+      description: 'the only one of its cell; null: there are more',
+    },
+  },
+  ['count', 'online', 'alarms', 'attention', 'lat', 'lon', 'bounds', 'node'],
+);
+export const clusterList = object(
+  {
+    zoom: { ...count, description: 'of the cells: less than asked for where there would be too many' },
+    total: { ...count, description: 'how many fit' },
+    placed: { ...count, description: 'how many of them have told a place' },
+    cells: list(cluster),
+  },
+  ['zoom', 'total', 'placed', 'cells'],
+);
+export const tagList = object(
+  {
+    tags: {
+      ...list(object({ tag: grantTags.items, nodes: count }, ['tag', 'nodes'])),
+      description: 'the most frequent first, at most 500; `group:x`: the group x',
+    },
+  },
+  ['tags'],
+);
+export const streamQuery = object(
+  {
+    nodes: {
+      type: 'string',
+      pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}(?:,[A-Za-z0-9][A-Za-z0-9._-]{0,63}){0,199}$',
+      maxLength: 13_000,
+      description: 'only these, their ids separated by commas, at most 200; without it all',
+    },
+  },
+  [],
 );
 export const nodeList = object(
   {
     nodes: list(nodeEntry),
     total: { ...count, description: 'how many fit, on all pages' },
-    next: { ...textOrNull, description: '`after` of the next page; null on the last' },
+    next: { ...textOrNull, description: '`cursor` of the next page; null on the last' },
   },
   ['nodes', 'total', 'next'],
 );
@@ -97,7 +204,7 @@ export const eventList = object(
 
 export const codeAnswer = object({ code: secret, expires_at: time }, ['code', 'expires_at']);
 
-const held = { id: { type: 'string' }, scopes, nodes, made_at: time } as const;
+const held = { id: { type: 'string' }, scopes, nodes, tags: grantTags, made_at: time } as const;
 const credential = {
   ...held,
   label,
@@ -108,7 +215,17 @@ const credential = {
 export const credentialList = object(
   {
     credentials: list(
-      object(credential, ['id', 'label', 'operator', 'scopes', 'nodes', 'made_at', 'used_at', 'bound']),
+      object(credential, [
+        'id',
+        'label',
+        'operator',
+        'scopes',
+        'nodes',
+        'tags',
+        'made_at',
+        'used_at',
+        'bound',
+      ]),
     ),
   },
   ['credentials'],
@@ -116,11 +233,11 @@ export const credentialList = object(
 export const credentialMade = object({ id: held.id, credential: secret }, ['id', 'credential']);
 
 export const operatorRequest = object(
-  { name: label, scopes: { ...scopes, items: { enum: SCOPES } }, nodes },
+  { name: label, scopes: { ...scopes, items: { enum: SCOPES } }, nodes, tags: grantTags },
   ['name', 'scopes'],
 );
 export const operatorList = object(
-  { operators: list(object({ ...held, name: label }, ['id', 'name', 'scopes', 'nodes', 'made_at'])) },
+  { operators: list(object({ ...held, name: label }, ['id', 'name', 'scopes', 'nodes', 'tags', 'made_at'])) },
   ['operators'],
 );
 export const ended = object({ ended: { type: 'string', description: 'its id' } }, ['ended']);
@@ -132,10 +249,11 @@ export const meAnswer = object(
     name: { type: 'string' },
     scopes,
     nodes,
+    tags: grantTags,
     fleet: id,
     fleet_name: { type: 'string' },
   },
-  ['kind', 'id', 'name', 'scopes', 'nodes', 'fleet', 'fleet_name'],
+  ['kind', 'id', 'name', 'scopes', 'nodes', 'tags', 'fleet', 'fleet_name'],
 );
 
 export const fleetAnswer = object(
@@ -149,8 +267,22 @@ export const fleetAnswer = object(
       'problem',
     ]),
     nodes: count,
+    drones: count,
     online: count,
     alarms: count,
+    armed: { ...count, description: 'or not known' },
+    attention: { ...count, description: 'that need somebody' },
+    phases: object({ flying: count, armed: count, ground: count, unknown: count, away: count }, [
+      'flying',
+      'armed',
+      'ground',
+      'unknown',
+      'away',
+    ]),
+    away_since: {
+      ...timeOrNull,
+      description: 'when the last of those that are away was heard, ms since 1970',
+    },
     policy_seq: count,
     dropped: object(
       {
@@ -160,7 +292,22 @@ export const fleetAnswer = object(
       ['unknown', 'malformed'],
     ),
   },
-  ['fleet', 'name', 'version', 'broker', 'nodes', 'online', 'alarms', 'policy_seq', 'dropped'],
+  [
+    'fleet',
+    'name',
+    'version',
+    'broker',
+    'nodes',
+    'drones',
+    'online',
+    'alarms',
+    'armed',
+    'attention',
+    'phases',
+    'away_since',
+    'policy_seq',
+    'dropped',
+  ],
 );
 
 export const auditQuery = object({ limit: { type: 'integer', minimum: 1, maximum: 1000, default: 200 } }, [
@@ -191,5 +338,7 @@ export const readyAnswer = object(
 );
 
 export type NodesQuery = FromSchema<typeof nodesQuery>;
+export type ClustersQuery = FromSchema<typeof clustersQuery>;
+export type StreamQuery = FromSchema<typeof streamQuery>;
 export type LiveQuery = FromSchema<typeof liveQuery>;
 export type EventsQuery = FromSchema<typeof eventsQuery>;

@@ -1,15 +1,17 @@
 import { type Authority, issueCertificate } from '../../../shared/certificates/authority.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
-import type { Enrolled, EnrollRequest } from '../../../shared/fleet/hub-api.ts';
+import { type Enrolled, type EnrollRequest, MAX_TAGS, type NodeTags } from '../../../shared/fleet/hub-api.ts';
+import { GROUP, labelsOf } from '../../../shared/fleet/node-labels.ts';
 import { NotBelieved, verifyStatement } from '../../../shared/fleet/signed.ts';
 import { isNodeId } from '../../../shared/fleet/topics.ts';
 import type { Renew } from '../../../shared/schemas/fleet-statements.ts';
-import { sees } from '../api/caller.ts';
+import { type Reach, sees } from '../api/caller.ts';
 import type { BrokerRules } from '../broker/broker-rules.ts';
 import type { BrokerUrls } from '../config.ts';
 import type { Queries } from '../database/tables.ts';
 import type { Events } from '../fleet/events.ts';
 import type { Fleet } from '../fleet/fleet.ts';
+import { tagsIn } from '../fleet/labels.ts';
 import type { Codes } from '../stores/codes.ts';
 import type { Denied } from '../stores/denied.ts';
 import { useStatement } from '../stores/renewals.ts';
@@ -17,7 +19,7 @@ import type { PolicyMaker } from './policy.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 /** Paths of the API, which a node's id must not be. */
-const NO_NODES: ReadonlySet<string> = new Set(['stream']);
+const NO_NODES: ReadonlySet<string> = new Set(['stream', 'clusters']);
 
 export interface EnrolmentOptions {
   readonly db: Queries;
@@ -53,11 +55,11 @@ export class Enrolment {
     const code = await codes.find(secret);
     if (code === null) throw noCode();
     if (!isNodeId(id) || NO_NODES.has(id)) throw invalid('/device_id', `${id} cannot be the id of a node`);
-    if (!sees(code, id)) throw new ApiError('E_CODE', `This code does not enrol ${id}.`);
     const certificate = await this.#certify(id, csr);
     await db.transaction().execute(async (on) => {
       if (!(await codes.use(secret, on))) throw noCode();
-      await fleet.store(request, on);
+      await this.#checkReach(code, id, on);
+      await fleet.store(request, tagsBy(code, id), on);
       await events.forget(id, on);
       await denied.remove(id, on);
     });
@@ -80,6 +82,14 @@ export class Enrolment {
     return { node, answer: await this.#answer(node, certificate) };
   }
 
+  /** Replaces what rights go by. @throws ApiError E_NOT_FOUND */
+  async tag(id: string, tags: NodeTags): Promise<void> {
+    const { db, fleet } = this.#options;
+    const isThere = await db.transaction().execute(async (on) => fleet.tag(id, tags, on));
+    if (!isThere) throw new ApiError('E_NOT_FOUND', `There is no node ${id}.`);
+    await fleet.reload(id);
+  }
+
   /** @throws the database's error; or that of the rules, and then the node is gone, but not cut off before the next start */
   async remove(id: string): Promise<void> {
     const { db, fleet, denied, events, rules } = this.#options;
@@ -90,6 +100,19 @@ export class Enrolment {
     });
     await fleet.reload(id);
     await rules.apply();
+  }
+
+  /**
+   * A code by tags enrols a new node, or one that has a tag of it now. One that was removed has events of its own, which a node of
+   * the same name must not bring to others: it comes back by its name or by the whole fleet. @throws ApiError E_CODE
+   */
+  async #checkReach(code: Reach, id: string, on: Queries): Promise<void> {
+    const { denied } = this.#options;
+    if (code.nodes === null || code.nodes.includes(id)) return;
+    const tags = await tagsIn(on, id);
+    const isIn =
+      tags === null ? code.tags.length > 0 && !(await denied.has(id, on)) : sees(code, id, labelsOf(tags));
+    if (!isIn) throw new ApiError('E_CODE', `This code does not enrol ${id}.`);
   }
 
   async #believed(jws: string): Promise<Renew> {
@@ -124,6 +147,13 @@ export class Enrolment {
       policy: await policy.current(),
     };
   }
+}
+
+/** What a new node has: the tags of the code, and the first group. One that the code names has none. */
+function tagsBy({ nodes, tags }: Reach, id: string): NodeTags {
+  if (nodes?.includes(id) === true) return { tags: [], group: null };
+  const group = tags.find((tag) => tag.startsWith(GROUP))?.slice(GROUP.length) ?? null;
+  return { tags: tags.filter((tag) => !tag.startsWith(GROUP)).slice(0, MAX_TAGS), group };
 }
 
 /** @param at of a statement, seconds @throws ApiError E_CLOCK */

@@ -2,11 +2,17 @@ import { Migrator } from 'kysely/migration';
 import { messageOf } from '../../../shared/errors.ts';
 import * as hub from './migrations/0001-hub.ts';
 import * as identity from './migrations/0002-identity.ts';
+import * as tags from './migrations/0004-tags.ts';
 import * as replicas from './migrations/0006-replicas.ts';
 import type { HubDatabase, Tables } from './tables.ts';
 
 /** In their order. One that was released is never changed: the next one changes what it made. */
-const MIGRATIONS = { '0001-hub': hub, '0002-identity': identity, '0006-replicas': replicas } as const;
+const MIGRATIONS = {
+  '0001-hub': hub,
+  '0002-identity': identity,
+  '0004-tags': tags,
+  '0006-replicas': replicas,
+} as const;
 const APPLIED = 'kysely_migration';
 
 /** Whose rows are there from the beginning, and say nothing about the hub. */

@@ -3,7 +3,7 @@ import type { Generated, Kysely } from 'kysely';
 /** What runs a hub's database: SQLite in its folder, or a PostgreSQL of others. */
 export type Engine = 'sqlite' | 'postgres';
 
-/** Times are ms since 1970, `nodes` and `scopes` JSON lists (null: all nodes), `status` and `detail` JSON objects. */
+/** Times are ms since 1970, `nodes`, `scopes` and `tags` JSON lists (nodes null: all nodes), `status` and `detail` JSON objects. */
 export interface Tables {
   /** Numbers that outlive the process. */
   readonly meta: { key: string; value: number };
@@ -15,6 +15,7 @@ export interface Tables {
     hash: Uint8Array;
     scopes: string;
     nodes: string | null;
+    tags: Generated<string>;
     made_at: number;
   };
   readonly credentials: {
@@ -24,6 +25,7 @@ export interface Tables {
     operator: string;
     scopes: string;
     nodes: string | null;
+    tags: Generated<string>;
     /** Of the first key that used it. */
     key: string | null;
     made_at: number;
@@ -32,6 +34,7 @@ export interface Tables {
   readonly codes: {
     hash: Uint8Array;
     nodes: string | null;
+    tags: Generated<string>;
     made_by: string;
     expires_at: number;
     used_at: number | null;
@@ -46,6 +49,8 @@ export interface Tables {
     seen_at: number | null;
     status: string | null;
     alarm: string | null;
+    tags: Generated<string>;
+    group_name: string | null;
     /** 1: the broker has it; as the replica that hears it has written. */
     online: number;
     /** When the hub heard the status. */

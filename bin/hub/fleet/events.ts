@@ -4,6 +4,7 @@ import type { FleetEvent } from '../../../shared/fleet/told.ts';
 import { parseJson, recordOf } from '../../../shared/member.ts';
 import type { Ack } from '../../../shared/schemas/fleet-statements.ts';
 import type { EventsQuery, eventList } from '../api/schemas.ts';
+import { anyOf } from '../database/column-types.ts';
 import { eventsInOrder } from '../database/engine.ts';
 import type { Queries, Tables } from '../database/tables.ts';
 import type { Share } from '../replicas/share.ts';
@@ -129,13 +130,14 @@ export class Events {
     }
   }
 
+  /** @param nodes of whom alone; null: of every node */
   async list(
     { node, after, limit }: EventsQuery,
     nodes: readonly string[] | null,
   ): Promise<readonly StoredEvent[]> {
     let query = this.#db.selectFrom('events').selectAll().limit(limit);
     if (node !== undefined) query = query.where('node', '=', node);
-    if (nodes !== null) query = query.where('node', 'in', nodes.length === 0 ? [''] : nodes);
+    if (nodes !== null) query = query.where('node', 'in', anyOf(this.#db, nodes));
     if (after !== undefined) query = query.where('id', '>', after);
     const rows = await query.orderBy('id', after === undefined ? 'desc' : 'asc').execute();
     const found = rows.map(stored);

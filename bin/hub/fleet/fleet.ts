@@ -1,14 +1,28 @@
-import type { FromSchema } from 'json-schema-to-ts';
 import { type Selectable, sql } from 'kysely';
 import { contained } from '../../../shared/async/every.ts';
-import type { EnrollRequest, NodeEntry } from '../../../shared/fleet/hub-api.ts';
+import type { EnrollRequest, NodeEntry, NodeTags } from '../../../shared/fleet/hub-api.ts';
+import { labelsOf, NO_LABELS } from '../../../shared/fleet/node-labels.ts';
+import { factsOf, type StatusFacts } from '../../../shared/fleet/node-state.ts';
 import type { NodeStatus, Presence } from '../../../shared/fleet/told.ts';
 import { type JsonObject, parseJson, recordOf } from '../../../shared/member.ts';
 import type { PublicJwk } from '../../../shared/schemas/fleet-statements.ts';
-import type { NodesQuery, nodeList } from '../api/schemas.ts';
+import { type Reach, sees } from '../api/caller.ts';
+import type { ClustersQuery, NodesQuery } from '../api/schemas.ts';
 import type { Queries, Tables } from '../database/tables.ts';
 import type { Share } from '../replicas/share.ts';
 import { nextNumber, readMeta } from '../stores/meta.ts';
+import { tagColumns, tagsIn, tagsOf } from './labels.ts';
+import { clustersOf, mercatorOf } from './node-clusters.ts';
+import {
+  countsOf,
+  type Findable,
+  type FleetCounts,
+  type Mercator,
+  pageOf,
+  sortTextOf,
+  type Tagged,
+  tagsAmong,
+} from './node-query.ts';
 
 const TWIN =
   'Two machines are connected with the key of this node, in turns. One is a copy: enrol the right one again, and look for the other.';
@@ -27,7 +41,7 @@ export const NODES_REV = 'nodes_rev';
 /** Rows that are read in one turn. */
 const PAGE = 1000;
 
-interface Known {
+interface Known extends Findable {
   readonly id: string;
   name: string;
   profile: NodeEntry['profile'];
@@ -41,10 +55,18 @@ interface Known {
   telemetry: JsonObject | null;
   telemetry_at: number | null;
   alarm: string | null;
+  tags: readonly string[];
+  group: string | null;
+  /** Its tags, and `group:name`: what rights name. */
+  labels: ReadonlySet<string>;
   /** Of its row, as it was read or written last. */
   rev: number;
   /** Id and name in small letters, for searches. */
   words: string;
+  sortText: string;
+  /** Of its status. */
+  facts: StatusFacts;
+  at: Mercator | null;
   /** Of its connections. */
   readonly sessions: Alternation;
   /** Of the machine: what is before the dot of its nonces. */
@@ -64,6 +86,12 @@ class Alternation {
     this.present = name;
     return isBack;
   }
+}
+
+interface NodePage {
+  readonly nodes: readonly NodeEntry[];
+  readonly total: number;
+  readonly next: string | null;
 }
 
 /** What a node says more often than a list shows. */
@@ -157,58 +185,55 @@ export class Fleet {
       sessions: _own,
       boots: _too,
       words: _words,
+      sortText: _sortText,
+      labels: _labels,
+      facts: _facts,
+      at: _at,
       rev: _rev,
       ...entry
     } = node;
     return entry;
   }
 
-  /** A page of those that fit, by id; only what is on it is copied. @param nodes whom the caller sees; null: all */
-  page(
-    { after, limit, q, online, alarm, profile }: NodesQuery,
-    nodes: readonly string[] | null,
-  ): FromSchema<typeof nodeList> {
-    const part = q?.toLowerCase();
-    let total = 0;
-    const found: string[] = [];
-    let isMore = false;
-    for (const node of this.#seenBy(nodes)) {
-      if (
-        (part !== undefined && !node.words.includes(part)) ||
-        (online !== undefined && node.online !== online) ||
-        (alarm !== undefined && (node.alarm !== null) !== alarm) ||
-        (profile !== undefined && node.profile !== profile)
-      )
-        continue;
-      total++;
-      if (after !== undefined && node.id <= after) continue;
-      if (found.length < limit) found.push(node.id);
-      else isMore = true;
-    }
-    return {
-      nodes: found.flatMap((id) => this.entry(id) ?? []),
-      total,
-      next: isMore ? (found.at(-1) ?? null) : null,
-    };
+  /** A page of those that fit; only what is on it is copied. @param reach whom the caller sees */
+  page(query: NodesQuery, reach: Reach): NodePage {
+    const { nodes, ...page } = pageOf(this.#seenBy(reach), query, this.#now());
+    return { ...page, nodes: nodes.flatMap(({ id }) => this.entry(id) ?? []) };
   }
 
-  /** @param nodes whom the caller sees; null: all */
-  counts(nodes: readonly string[] | null): {
-    readonly nodes: number;
-    readonly online: number;
-    readonly alarms: number;
-  } {
-    const counts = { nodes: 0, online: 0, alarms: 0 };
-    for (const node of this.#seenBy(nodes)) {
-      counts.nodes++;
-      if (node.online) counts.online++;
-      if (node.alarm !== null) counts.alarms++;
-    }
-    return counts;
+  /** What they have, the most frequent first. @param reach whom the caller sees */
+  tags(reach: Reach): readonly Tagged[] {
+    return tagsAmong(this.#seenBy(reach));
   }
 
-  #seenBy(nodes: readonly string[] | null): readonly Known[] {
-    return nodes === null ? this.#all() : nodes.toSorted().flatMap((id) => this.#nodes.get(id) ?? []);
+  /** By cells of the map. @param reach whom the caller sees */
+  clusters(query: ClustersQuery, reach: Reach): ReturnType<typeof clustersOf> {
+    return clustersOf(this.#seenBy(reach), query, this.#now());
+  }
+
+  /** @param reach whom the caller sees */
+  counts(reach: Reach): FleetCounts {
+    return countsOf(this.#seenBy(reach), this.#now());
+  }
+
+  /** Whether this reach has that node now. */
+  sees(reach: Reach, id: string): boolean {
+    return sees(reach, id, this.#nodes.get(id)?.labels ?? NO_LABELS);
+  }
+
+  /** Ids of those that this reach has now: the listed ones, enrolled or not, and those with a tag of it; null: every node. */
+  seenBy(reach: Reach): readonly string[] | null {
+    const { nodes, tags } = reach;
+    if (nodes === null || tags.length === 0) return nodes;
+    return [...new Set([...nodes, ...this.#seenBy(reach).map(({ id }) => id)])].toSorted();
+  }
+
+  /** By id. */
+  #seenBy({ nodes, tags }: Reach): readonly Known[] {
+    if (nodes === null) return this.#all();
+    if (tags.length === 0) return nodes.toSorted().flatMap((id) => this.#nodes.get(id) ?? []);
+    const listed = new Set(nodes);
+    return this.#all().filter(({ id, labels }) => listed.has(id) || tags.some((tag) => labels.has(tag)));
   }
 
   #all(): readonly Known[] {
@@ -221,12 +246,17 @@ export class Fleet {
     return { telemetry, telemetry_at };
   }
 
-  /** Adds it to the database, or replaces its key: an earlier one counts no longer. @param on a transaction; `reload` follows it */
-  async store(request: EnrollRequest, on: Queries): Promise<void> {
+  /**
+   * Adds it to the database, or replaces its key: an earlier one counts no longer, but tags and group stay.
+   * @param own what it has if it is new @param on a transaction; `reload` follows it
+   */
+  async store(request: EnrollRequest, own: NodeTags, on: Queries): Promise<void> {
     const { device_id: id, name, profile, version, signing_key: key } = request;
     const anew = { seen_at: null, status: null, status_at: null, alarm: null, online: 0 };
+    const tags = (await tagsIn(on, id)) ?? own;
     const rev = await nextNumber(on, NODES_REV);
-    const row = { id, name, profile, version, enrolled_at: this.#now(), key: key.x, ...anew, rev };
+    const enrolled_at = this.#now();
+    const row = { id, name, profile, version, enrolled_at, key: key.x, ...anew, ...tagColumns(tags), rev };
     await this.erase(id, on);
     await on.insertInto('nodes').values(row).execute();
   }
@@ -236,10 +266,26 @@ export class Fleet {
     await on.deleteFrom('nodes').where('id', '=', id).execute();
   }
 
-  /** What the database has of it now. */
+  /** @param on a transaction; `reload` follows it @returns false for an unknown one */
+  async tag(id: string, tags: NodeTags, on: Queries): Promise<boolean> {
+    const { numUpdatedRows } = await on
+      .updateTable('nodes')
+      .set({ ...tagColumns(tags), rev: await nextNumber(on, NODES_REV) })
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    return numUpdatedRows === 1n;
+  }
+
+  /** What the database has of it now. What the same enrolment has told stays. */
   async reload(id: string): Promise<void> {
     const row = await this.#db.selectFrom('nodes').selectAll().where('id', '=', id).executeTakeFirst();
-    if (row === undefined && !this.#nodes.has(id)) return;
+    const before = this.#nodes.get(id);
+    if (row === undefined && before === undefined) return;
+    if (before !== undefined && row?.key === before.signing_key.x && row.enrolled_at === before.enrolled_at) {
+      Object.assign(before, labelled(tagsOf(row)));
+      this.#changed(id);
+      return;
+    }
     if (row === undefined) this.#nodes.delete(id);
     else this.#nodes.set(id, known(row));
     this.#unsaved.delete(id);
@@ -291,6 +337,7 @@ export class Fleet {
     } else if (this.#share.has(id)) {
       node.rev = rev;
       if (!this.#alarms.has(id)) node.alarm = row.alarm; // somebody has cleared it, at another replica
+      Object.assign(node, labelled(tagsOf(row)));
     } else {
       const { sessions: _1, boots: _2, telemetry: _3, telemetry_at: _4, ...said } = known(row);
       if (node.name !== said.name) this.#order = null;
@@ -320,7 +367,7 @@ export class Fleet {
     node.online = said.online;
     this.#unheard.delete(id);
     node.name = said.name;
-    node.words = wordsOf(id, said.name);
+    Object.assign(node, sought(node));
     node.version = said.version;
     node.profile = said.profile;
     const isTwin = said.online && node.sessions.next(said.session) && this.#twin(id, node);
@@ -345,6 +392,7 @@ export class Fleet {
     // Of two machines in turns nobody knows whose audit it is: the newer head stays until that is cleared up.
     const hasTwin = node.alarm === TWIN;
     node.status = { ...said, audit_head: isBack && hasTwin ? before : head };
+    Object.assign(node, placed(node.status));
     const wentBack = isBack && !hasTwin && node.alarm !== AUDIT_BACK;
     if (wentBack) this.#alarm(id, node, AUDIT_BACK);
     this.#unsaved.add(id);
@@ -500,8 +548,9 @@ export class Fleet {
   }
 }
 
-function wordsOf(id: string, name: string): string {
-  return `${id}\n${name}`.toLowerCase();
+/** What searches and orders look at. */
+function sought(node: Pick<Known, 'id' | 'name'>): Pick<Known, 'words' | 'sortText'> {
+  return { words: `${node.id}\n${node.name}`.toLowerCase(), sortText: sortTextOf(node) };
 }
 
 type AuditHead = NonNullable<NodeStatus['audit_head']>;
@@ -516,8 +565,18 @@ function isBehind(now: AuditHead | null, before: AuditHead | null): boolean {
   return now.seq < before.seq || (now.seq === before.seq && now.hash !== before.hash);
 }
 
+function labelled(tags: NodeTags): Pick<Known, 'tags' | 'group' | 'labels'> {
+  return { ...tags, labels: labelsOf(tags) };
+}
+
+/** What lists look for in a status. */
+function placed(status: JsonObject | null): Pick<Known, 'facts' | 'at'> {
+  const facts = factsOf(status);
+  return { facts, at: mercatorOf(facts.place) };
+}
+
 function known(row: Selectable<Tables['nodes']>): Known {
-  const { status } = row;
+  const status = row.status === null ? null : recordOf(parseJson(row.status));
   return {
     id: row.id,
     name: row.name,
@@ -527,13 +586,15 @@ function known(row: Selectable<Tables['nodes']>): Known {
     signing_key: { kty: 'OKP', crv: 'Ed25519', x: row.key },
     online: row.online === 1,
     seen_at: row.seen_at,
-    status: status === null ? null : recordOf(parseJson(status)),
+    status,
     status_at: row.status_at,
     rev: row.rev,
     telemetry: null,
     telemetry_at: null,
     alarm: row.alarm,
-    words: wordsOf(row.id, row.name),
+    ...placed(status),
+    ...labelled(tagsOf(row)),
+    ...sought(row),
     sessions: new Alternation(),
     boots: new Alternation(),
   };

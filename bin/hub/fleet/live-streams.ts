@@ -4,7 +4,7 @@ import { every } from '../../../shared/async/every.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { topics } from '../../../shared/fleet/topics.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import { type Caller, sees } from '../api/caller.ts';
+import type { Caller } from '../api/caller.ts';
 import type { LiveQuery } from '../api/schemas.ts';
 import type { Signer } from '../authority/signer.ts';
 import type { Fleet } from './fleet.ts';
@@ -77,7 +77,18 @@ export class LiveStreams {
   }
 
   start(): void {
-    this.#unlisten = this.#options.fleet.onTelemetry((id) => this.#came('telemetry', id));
+    const { fleet } = this.#options;
+    const unlisten = [
+      fleet.onTelemetry((id) => this.#came('telemetry', id)),
+      // Whoever may see it no longer hears nothing more of it.
+      fleet.onChange((id) => {
+        for (const { caller, res, nodes } of this.#lookers)
+          if (nodes.has(id) && !(fleet.has(id) && fleet.sees(caller, id))) res.end();
+      }),
+    ];
+    this.#unlisten = () => {
+      for (const each of unlisten) each();
+    };
     this.#timers = [
       every(TELL_MS, 'live', async () => this.#tell(this.#wanted())),
       every(CHECK_MS, 'live', async () => {
@@ -103,7 +114,8 @@ export class LiveStreams {
     const { fleet, monotonic } = this.#options;
     const ids = new Set(nodes.split(','));
     for (const id of ids)
-      if (!sees(caller, id) || !fleet.has(id)) throw new ApiError('E_NOT_FOUND', `There is no node ${id}.`);
+      if (!fleet.sees(caller, id) || !fleet.has(id))
+        throw new ApiError('E_NOT_FOUND', `There is no node ${id}.`);
     const own = [...this.#lookers].filter((looker) => looker.caller.id === caller.id);
     if (this.#lookers.size >= MAX_STREAMS || own.length >= MAX_STREAMS_EACH)
       throw new ApiError('E_RATE_LIMITED', 'Too many streams are open.', {}, { 'retry-after': '5' });
@@ -218,11 +230,10 @@ export class LiveStreams {
   }
 
   async #check(): Promise<void> {
-    const { fleet, isValid, monotonic } = this.#options;
-    for (const { caller, res, nodes, stuckSince, until } of this.#lookers) {
-      const gone = [...nodes].some((id) => !fleet.has(id));
+    const { isValid, monotonic } = this.#options;
+    for (const { caller, res, stuckSince, until } of this.#lookers) {
       if (stuckSince !== null && monotonic() - stuckSince > STUCK_MS) res.destroy();
-      else if (gone || monotonic() > until || !(await isValid(caller))) res.end();
+      else if (monotonic() > until || !(await isValid(caller))) res.end();
       else if (!res.writableNeedDrain) res.write(': still here\n\n');
     }
   }

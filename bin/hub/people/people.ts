@@ -94,8 +94,9 @@ export class People {
 
 function checkWithin(grant: Grant, caller: Caller): void {
   if (!isWithin(grant, caller))
-    throw new ApiError('E_SCOPE', 'Nobody gives more scopes or nodes than they have themselves.', {
+    throw new ApiError('E_SCOPE', 'Nobody gives more scopes, nodes or tags than they have themselves.', {
       granted: caller.scopes,
       nodes: caller.nodes,
+      tags: caller.tags,
     });
 }

@@ -12,11 +12,16 @@ import type { Caller } from '../api/caller.ts';
 import type { HubCall, HubRow } from '../api/row.ts';
 import type { Signer } from '../authority/signer.ts';
 import type { BrokerUrls } from '../config.ts';
+import type { Fleet } from '../fleet/fleet.ts';
 import type { Credentials } from '../stores/credentials.ts';
 
 const DAY_S = 24 * 3600;
-/** A person's page asks again in time; where the hub is away it cannot carry calls either. */
-const PERSON_TTL_S = 15 * 60;
+/**
+ * Of a person: their page asks again in time, and where the hub is away it cannot carry calls either. Of whoever has nodes by tags: a
+ * node hears nothing of a tag that it has no longer, but of the end of a token.
+ */
+const SHORT_TTL_S = 15 * 60;
+const MAX_NODES = STATEMENTS['svc-machine-token'].properties.nodes.anyOf[1].maxItems;
 const isJwk = validatorOf(STATEMENTS['svc-machine-token'].properties.cnf.properties.jwk);
 
 interface SessionsOptions {
@@ -24,6 +29,7 @@ interface SessionsOptions {
   readonly fleetId: string;
   readonly brokers: BrokerUrls;
   readonly credentials: Credentials;
+  readonly fleet: Fleet;
   readonly signer: Signer;
   /** How long a token is good, seconds. */
   readonly tokenTtl: number;
@@ -42,7 +48,8 @@ export class Sessions {
   /** @throws ApiError E_INVALID_VALUE; E_SCOPE for another key than the credential's */
   async open(caller: Caller, headers: HubCall<HubRow>['headers']): Promise<CallerSession> {
     const { authority, brokers, credentials, tokenTtl, now } = this.#options;
-    const { id, operator } = caller;
+    const { id, operator, tags } = caller;
+    const ttl = tags.length === 0 ? tokenTtl : Math.min(tokenTtl, SHORT_TTL_S);
     const jwk = keyOf(headers[CALLER_KEY_HEADER]);
     // As long as the token, and a day for a clock that is late.
     const days = Math.ceil(tokenTtl / DAY_S) + 1;
@@ -59,17 +66,30 @@ export class Sessions {
       ...brokers,
       ca: authority.certificate,
       certificate,
-      ...(await this.#token(caller, jwk, tokenTtl)),
+      ...(await this.#token(caller, jwk, ttl)),
     };
   }
 
   /** What a person calls nodes with from the page: a token for the key in their browser, never wider than they are. */
-  async person(caller: Caller, key: PublicJwk): Promise<PersonToken> {
-    return this.#token(caller, key, Math.min(this.#options.tokenTtl, PERSON_TTL_S));
+  async person(caller: Caller, key: PublicJwk, only: readonly string[] | null): Promise<PersonToken> {
+    return this.#token(caller, key, Math.min(this.#options.tokenTtl, SHORT_TTL_S), only);
   }
 
-  async #token({ id, scopes, nodes }: Caller, jwk: PublicJwk, ttl: number): Promise<PersonToken> {
-    const { fleetId: fleet, signer, now } = this.#options;
+  /** @param only the nodes that it is for; null: all that the caller sees @throws ApiError E_INVALID_VALUE */
+  async #token(
+    caller: Caller,
+    jwk: PublicJwk,
+    ttl: number,
+    only: readonly string[] | null = null,
+  ): Promise<PersonToken> {
+    const { fleetId: fleet, fleet: known, signer, now } = this.#options;
+    const { id, scopes } = caller;
+    const nodes = only === null ? known.seenBy(caller) : only.filter((node) => known.sees(caller, node));
+    if (nodes !== null && nodes.length > MAX_NODES)
+      throw new ApiError(
+        'E_INVALID_VALUE',
+        `Your tags have ${nodes.length} nodes, and a token names at most ${MAX_NODES}. Use a credential of fewer tags.`,
+      );
     const iat = Math.floor(now() / 1000);
     const exp = iat + ttl;
     const granted = { scopes: [...scopes], nodes: nodes === null ? null : [...nodes] };

@@ -1,11 +1,11 @@
-import type { Grant } from '../api/caller.ts';
+import type { Reach } from '../api/caller.ts';
 import type { Queries } from '../database/tables.ts';
 import { sha256 } from '../people/secret.ts';
-import { nodesOf, nodesText } from './grant-columns.ts';
+import { reachIn, reachTexts } from './grant-columns.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 
-/** The one-time secrets of enrolment codes, hashed. A code of an operator with some nodes enrols one of those. */
+/** The one-time secrets of enrolment codes, hashed. A code reaches no further than the operator who made it. */
 export class Codes {
   readonly #db: Queries;
   readonly #now: () => number;
@@ -16,25 +16,25 @@ export class Codes {
   }
 
   /** @returns until when it is good, ms since 1970 */
-  async add(secret: string, by: Pick<Grant, 'nodes'> & { readonly id: string }): Promise<number> {
+  async add(secret: string, by: Reach & { readonly id: string }): Promise<number> {
     const now = this.#now();
     await this.#db.deleteFrom('codes').where('expires_at', '<', now).execute();
     const expires_at = now + DAY_MS;
-    const code = { hash: sha256(secret), nodes: nodesText(by), made_by: by.id, expires_at, used_at: null };
+    const code = { hash: sha256(secret), ...reachTexts(by), made_by: by.id, expires_at, used_at: null };
     await this.#db.insertInto('codes').values(code).execute();
     return expires_at;
   }
 
   /** Whose nodes it is good for; null for a secret that is unknown, used or expired. */
-  async find(secret: string): Promise<Pick<Grant, 'nodes'> | null> {
+  async find(secret: string): Promise<Reach | null> {
     const row = await this.#db
       .selectFrom('codes')
-      .select('nodes')
+      .select(['nodes', 'tags'])
       .where('hash', '=', sha256(secret))
       .where('used_at', 'is', null)
       .where('expires_at', '>=', this.#now())
       .executeTakeFirst();
-    return row === undefined ? null : { nodes: nodesOf(row) };
+    return row === undefined ? null : reachIn(row);
   }
 
   /** Uses it up. @param on a transaction @returns false if another one was faster */

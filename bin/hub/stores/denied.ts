@@ -46,6 +46,12 @@ export class Denied {
     await on.deleteFrom('denied').where('id', '=', id).execute();
   }
 
+  /** @param on a transaction */
+  async has(id: string, on: Queries): Promise<boolean> {
+    const row = await on.selectFrom('denied').select('id').where('id', '=', id).executeTakeFirst();
+    return row !== undefined;
+  }
+
   async list(): Promise<readonly string[]> {
     const rows = await this.#db
       .selectFrom('denied')

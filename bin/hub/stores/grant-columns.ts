@@ -1,21 +1,31 @@
 import { isScope } from '../../../shared/auth/scopes.ts';
 import { listOf, parseJson } from '../../../shared/member.ts';
-import type { Grant } from '../api/caller.ts';
+import { type Grant, type Reach, reachOf } from '../api/caller.ts';
 
-/** The columns `scopes` and `nodes`, as `grantTexts` writes them. */
-export function grantOf(row: { readonly scopes: string; readonly nodes: string | null }): Grant {
+interface ReachColumns {
+  readonly nodes: string | null;
+  readonly tags: string;
+}
+
+/** The columns `scopes`, `nodes` and `tags`, as `grantTexts` writes them. */
+export function grantOf(row: ReachColumns & { readonly scopes: string }): Grant {
   const scopes = listOf(parseJson(row.scopes)).filter(isScope);
-  return { scopes, nodes: nodesOf(row) };
+  return { scopes, ...reachIn(row) };
 }
 
-export function nodesOf({ nodes }: { readonly nodes: string | null }): readonly string[] | null {
-  return nodes === null ? null : listOf(parseJson(nodes)).map(String);
+export function reachIn({ nodes, tags }: ReachColumns): Reach {
+  return reachOf(nodes === null ? null : textsOf(nodes), textsOf(tags));
 }
 
-export function nodesText({ nodes }: Pick<Grant, 'nodes'>): string | null {
-  return nodes === null ? null : JSON.stringify(nodes);
+export function reachTexts({ nodes, tags }: Reach): ReachColumns {
+  return { nodes: nodes === null ? null : JSON.stringify(nodes), tags: JSON.stringify(tags) };
 }
 
-export function grantTexts(grant: Grant): { readonly scopes: string; readonly nodes: string | null } {
-  return { scopes: JSON.stringify(grant.scopes), nodes: nodesText(grant) };
+export function grantTexts(grant: Grant): ReachColumns & { readonly scopes: string } {
+  return { scopes: JSON.stringify(grant.scopes), ...reachTexts(grant) };
+}
+
+/** A JSON list of texts. */
+export function textsOf(json: string): readonly string[] {
+  return listOf(parseJson(json)).map(String);
 }

@@ -20,6 +20,7 @@ import type { Holder, Minted } from './answers.ts';
 import { ask, me } from './client.ts';
 import css from './hub-office.module.css';
 import { type Kind, Mint } from './mint.tsx';
+import { labelText } from './tags.ts';
 import { useHub } from './use-hub.ts';
 import { hub } from './words.ts';
 
@@ -137,17 +138,29 @@ function One({
           {holder.id === me.value?.id ? <small>{text.you}</small> : null}
         </h3>
         <ScopeChips scopes={holder.scopes} />
-        <p class={css['where']} title={holder.nodes?.join(', ')}>
-          {holder.nodes === null
-            ? text.everyNode
-            : `${text.nodeCount(holder.nodes.length)}: ${holder.nodes.join(', ')}`}
-        </p>
+        <Where holder={holder} />
         <p class="hint">{about.join(' · ')}</p>
       </div>
       <HoldButton kind="plain" busy={isBusy} label={text.endOne(name)} onConfirm={onEnd}>
         {text.end}
       </HoldButton>
     </>
+  );
+}
+
+/** On which nodes: all, those that are listed, those with a tag. */
+function Where({ holder: { nodes, tags = [] } }: { readonly holder: Holder }): JSX.Element {
+  const text = hub.access;
+  const parts = [
+    ...(tags.length === 0 ? [] : [text.tagged(tags.map(labelText).join(', '))]),
+    ...(nodes === null || (nodes.length === 0 && tags.length > 0)
+      ? []
+      : [`${text.nodeCount(nodes.length)}: ${nodes.join(', ')}`]),
+  ];
+  return (
+    <p class={css['where']} title={[...tags, ...(nodes ?? [])].join(', ')}>
+      {nodes === null ? text.everyNode : parts.join(' · ')}
+    </p>
   );
 }
 

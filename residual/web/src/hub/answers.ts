@@ -13,6 +13,13 @@ interface Grant {
   readonly id: string;
   readonly scopes: readonly Scope[];
   readonly nodes: readonly string[] | null;
+  /** Also those with one of these. */
+  readonly tags?: readonly string[];
+}
+
+/** Tags, and groups as `group:name`. */
+export interface TagList {
+  readonly tags: readonly { readonly tag: string; readonly nodes: number }[];
 }
 
 /** Who is signed in, and where. */

@@ -1,3 +1,4 @@
+import { countText } from '../parts/format.ts';
 import type { Counts } from './counts.ts';
 
 /** Every English sentence of the fleet's page that the node's page does not have. */
@@ -18,7 +19,7 @@ export const english = {
   },
   fleet: {
     summary: (
-      { all, drones, phases: { flying, armed, ground, unknown, away } }: Counts,
+      { nodes: all, drones, phases: { flying, armed, ground, unknown, away } }: Counts,
       since: string | null,
     ): string => {
       const what = all === drones ? (all === 1 ? 'drone' : 'drones') : all === 1 ? 'node' : 'nodes';
@@ -30,8 +31,10 @@ export const english = {
         [unknown, 'without a status'],
         [away, silence],
       ] as const;
-      const said = parts.filter(([count]) => count > 0).map(([count, words]) => `${count} ${words}`);
-      return `${all} ${what}: ${said.join(', ')}.`;
+      const said = parts
+        .filter(([count]) => count > 0)
+        .map(([count, words]) => `${countText(count)} ${words}`);
+      return `${countText(all)} ${what}: ${said.join(', ')}.`;
     },
     attention: (count: number): string => (count === 1 ? 'needs attention' : 'need attention'),
     flying: 'flying',
@@ -39,12 +42,14 @@ export const english = {
     views: { list: 'List', map: 'Map' },
     mapLabel: 'Map of the fleet. The list shows every node on it.',
     noPlace: 'No node has reported a position.',
-    placed: (placed: number, all: number) => `${placed} of ${all} report a position`,
+    placed: (placed: string, all: string) => `${placed} of ${all} report a position`,
     list: 'List of nodes',
     empty: 'No drones yet.',
     emptyHint: 'A drone joins with a code that you make here and enter there. It then appears on this page.',
     emptyOther: 'Ask someone with the right “admin” to enrol one.',
     noHit: 'No matching nodes.',
+    first: (shown: string, all: string) =>
+      `The first ${shown} of ${all}. Search or filter to find the others.`,
     showAll: 'Show all nodes',
     search: 'Name or ID',
     state: 'Show',
@@ -140,6 +145,20 @@ export const english = {
     removeNow: 'Remove (hold)',
     removed: (name: string) => `${name} is no longer part of the fleet.`,
   },
+  tags: {
+    title: 'Tags and group',
+    none: 'No tags and no group.',
+    change: 'Change',
+    tags: 'Tags',
+    tagsHint: 'Separated by blanks, in small letters: north night-crew. At most 32.',
+    group: 'Group',
+    groupHint: 'One name, in small letters. Empty: none.',
+    rights:
+      'Rights may go by them: a tag that is taken away takes the node away from those who have it by that tag.',
+    save: 'Save',
+    inGroup: (name: string) => `group ${name}`,
+    filter: 'Only with this tag',
+  },
   fly: {
     hold: 'Press and hold. Nothing is sent before the time is up.',
     noPicture: (why: string) => `No picture: ${why}`,
@@ -179,7 +198,7 @@ export const english = {
   wall: {
     title: 'Pictures',
     search: 'Name or ID',
-    few: (from: number, to: number, all: number) => `${from}–${to} of ${all} online`,
+    few: (from: number, to: number, all: string) => `${from}–${to} of ${all} online`,
     none: 'No drone is online. Pictures appear as soon as one is.',
     noHit: 'No online node has this name or ID.',
     before: 'Previous pictures',
@@ -234,7 +253,10 @@ export const english = {
     label: 'Name',
     may: 'Rights',
     nodes: 'Only these nodes',
-    nodesHint: 'IDs, separated by commas. Empty: every node.',
+    nodesHint: 'IDs, separated by commas. Empty: every node, or those with the tags below.',
+    tags: 'Nodes with one of these tags',
+    tagsHint: 'Also nodes that get one later. group:survey means the group “survey”.',
+    tagged: (tags: string) => `Nodes with ${tags}`,
     flies: 'Flight and destructive calls also need a person’s confirmation each time, checked by each node.',
     made: (when: string, by: string | null) => (by === null ? `made ${when}` : `made ${when} by ${by}`),
     end: 'Revoke (hold)',
@@ -254,6 +276,7 @@ export const english = {
       'session.get': 'A program signed in',
       'me.token.post': 'Got a token for calls',
       'nodes.id.calls.post': 'Called a node',
+      'nodes.id.tags.post': 'Changed tags or group',
       'nodes.id.delete': 'Removed a node',
       'nodes.id.alarm.delete': 'Acknowledged an alarm',
       'codes.post': 'Created an enrolment code',

@@ -1,15 +1,17 @@
 import { CircleCheck, LoaderCircle, UserPlus } from 'lucide';
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import type { NodeEntry } from '../../../../shared/fleet/hub-api.ts';
 import { moment } from '../parts/format.ts';
 import { Button, Copyable, ErrorNote, Icon, Note } from '../parts/parts.tsx';
 import { Qr } from '../parts/qr.tsx';
 import { useAct } from '../parts/use-ask.ts';
 import type { Code } from './answers.ts';
 import { ask, hubNow } from './client.ts';
-import { nodes, titleOf } from './fleet.ts';
+import { titleOf } from './fleet.ts';
 import css from './hub-office.module.css';
 import { hrefOf } from './route.ts';
+import { useHub } from './use-hub.ts';
 import { hub } from './words.ts';
 
 interface Made {
@@ -17,6 +19,8 @@ interface Made {
   /** By the hub's clock, ms since 1970; rather late than early by a second, which the hub's answer took. */
   readonly at: number;
 }
+const NEWEST = '/v1/nodes?order=newest&limit=10';
+const LOOK_MS = 1500;
 /** The hub's clock is known to a second. */
 const CLOCK_MS = 2000;
 
@@ -29,10 +33,11 @@ export function Enrol(): JSX.Element {
     const at = hubNow() - CLOCK_MS;
     setMade({ code: await ask<Code>('/v1/codes', { method: 'POST', body: {} }), at });
   };
+  const { data: newest } = useHub<{ readonly nodes: readonly NodeEntry[] }>(NEWEST, LOOK_MS);
   const joined =
     made === null
       ? undefined
-      : nodes.value?.find(({ entry }) => entry.enrolled_at >= made.at && entry.online)?.entry;
+      : newest?.nodes.find(({ enrolled_at: since, online }) => since >= made.at && online);
   const at = made === null ? 0 : joined === undefined ? 1 : 2;
   return (
     <div class={css['guide']}>

@@ -1,22 +1,29 @@
-import { ArrowUpDown, List, Map as MapIcon } from 'lucide';
+import { ArrowUpDown, List, Map as MapIcon, Tag, Users } from 'lucide';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { GROUP } from '../../../../shared/fleet/node-labels.ts';
+import { countText } from '../parts/format.ts';
 import { Icon, Segmented } from '../parts/parts.tsx';
-import type { FleetNode } from './fleet.ts';
+import type { TagList } from './answers.ts';
+import type { Counts } from './counts.ts';
 import css from './hub-fleet.module.css';
 import { SearchBox } from './search-box.tsx';
-import { countOf, ORDERS, STATES, selection } from './selection.ts';
+import { ORDERS, type Selection, STATES, selection } from './selection.ts';
+import { useHub } from './use-hub.ts';
 import { hub } from './words.ts';
 
 export type View = 'list' | 'map';
 
+const MOST_TAGS = 20;
+const TAGS_MS = 15_000;
+
 /** Which of them: by words, by what they do, and in which order. `/` goes to the words, the arrow down from there to the list. */
 export function Filters({
-  all,
+  counts,
   view,
   onView,
 }: {
-  readonly all: readonly FleetNode[];
+  readonly counts: Counts;
   /** Of a phone, where there is room for one. */
   readonly view: View;
   readonly onView: (view: View) => void;
@@ -84,7 +91,7 @@ export function Filters({
       </div>
       <div class={css['chips']} role="group" aria-label={text.state}>
         {STATES.map((each) => {
-          const count = countOf(all, each);
+          const count = countOf(counts, each);
           return (
             <button
               key={each}
@@ -93,11 +100,42 @@ export function Filters({
               aria-pressed={each === state}
               onClick={() => (selection.value = { ...selection.value, state: each })}
             >
-              {text.states[each]} <span>{count}</span>
+              {text.states[each]} <span>{countText(count)}</span>
             </button>
           );
         })}
       </div>
+      <Labels />
     </>
+  );
+}
+
+function countOf({ nodes, attention, armed, phases }: Counts, state: Selection['state']): number {
+  return { all: nodes, attention, armed, ground: phases.ground, offline: phases.away }[state];
+}
+
+/** The tags and groups that most have, each of which is chosen and let go. */
+function Labels(): JSX.Element | null {
+  const { data } = useHub<TagList>('/v1/tags', TAGS_MS);
+  const { label } = selection.value;
+  const most = (data?.tags ?? []).slice(0, MOST_TAGS);
+  // One that is chosen can be let go, whoever has it.
+  const shown =
+    label === null || most.some(({ tag }) => tag === label) ? most : [{ tag: label, nodes: 0 }, ...most];
+  if (shown.length === 0) return null;
+  return (
+    <div class={css['chips']} role="group" aria-label={hub.tags.filter}>
+      {shown.map(({ tag, nodes }) => (
+        <button
+          key={tag}
+          type="button"
+          aria-pressed={tag === label}
+          onClick={() => (selection.value = { ...selection.value, label: tag === label ? null : tag })}
+        >
+          <Icon of={tag.startsWith(GROUP) ? Users : Tag} />
+          {tag.startsWith(GROUP) ? tag.slice(GROUP.length) : tag} <span>{countText(nodes)}</span>
+        </button>
+      ))}
+    </div>
   );
 }

@@ -12,6 +12,7 @@ import css from './hub-fleet.module.css';
 import { hrefOf } from './route.ts';
 import { chosen, following } from './selection.ts';
 import { attentionWords, isGrave, State } from './state-badge.tsx';
+import { useLooked } from './watch-fleet.ts';
 import { hub } from './words.ts';
 
 const TELEMETRY_HZ = 2;
@@ -20,6 +21,7 @@ const PICTURES_HZ = 2;
 /** More of the node that was chosen on the map: picture, figures of now, and the ways on. */
 export function FleetCard(): JSX.Element | null {
   const id = chosen.value;
+  useLooked(id === null ? [] : [id]);
   const entry = nodes.value?.find((node) => node.entry.id === id)?.entry;
   return entry === undefined ? null : <Chosen key={entry.id} entry={entry} />;
 }

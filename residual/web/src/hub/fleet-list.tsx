@@ -2,7 +2,7 @@ import { MapPin } from 'lucide';
 import type { JSX, TargetedKeyboardEvent } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { now } from '../api/presence.ts';
-import { number } from '../parts/format.ts';
+import { countText, number } from '../parts/format.ts';
 import { Button } from '../parts/parts.tsx';
 import { BatteryFigure } from './battery.tsx';
 import { ageText, type FleetNode, figuresOf, secondsSince, titleOf } from './fleet.ts';
@@ -11,6 +11,7 @@ import { hrefOf } from './route.ts';
 import { chosen } from './selection.ts';
 import { phaseOf } from './state.ts';
 import { attentionWords, isGrave, phaseWord, StateIcon } from './state-badge.tsx';
+import { useLooked } from './watch-fleet.ts';
 import { hub } from './words.ts';
 
 /** As in hub-fleet.module.css: every row is as high, so that which of them are seen is a division. */
@@ -21,9 +22,15 @@ const BEYOND = 8;
 /** A list of any length of which only what is seen is drawn. @param onChoose to show one on the map */
 export function FleetList({
   nodes,
+  total,
+  more,
   onChoose,
 }: {
   readonly nodes: readonly FleetNode[];
+  /** How many there are, of which these are the first. */
+  readonly total: number;
+  /** Asks for the next ones. */
+  readonly more: (() => void) | null;
   readonly onChoose: (id: string) => void;
 }): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
@@ -42,6 +49,11 @@ export function FleetList({
   // The list may have become shorter than where it was scrolled to.
   const first = Math.min(seen.first, Math.max(0, nodes.length - seen.count));
   const drawn = nodes.slice(first, first + seen.count);
+  useLooked(drawn.map(({ entry }) => entry.id));
+  const isAtEnd = first + seen.count >= nodes.length;
+  useEffect(() => {
+    if (isAtEnd) more?.();
+  }, [isAtEnd, nodes.length, more === null]);
   return (
     <div ref={box} class={css['list']} onScroll={look}>
       <ul aria-label={hub.fleet.list} style={{ height: `${nodes.length * ROW_PX}px` }} onKeyDown={step}>
@@ -50,11 +62,14 @@ export function FleetList({
             key={node.entry.id}
             node={node}
             at={first + at}
-            of={nodes.length}
+            of={total}
             onMap={() => onChoose(node.entry.id)}
           />
         ))}
       </ul>
+      {more === null && total > nodes.length ? (
+        <p class={css['beyond']}>{hub.fleet.first(countText(nodes.length), countText(total))}</p>
+      ) : null}
     </div>
   );
 }

@@ -1,19 +1,21 @@
 import { signal } from '@preact/signals';
 import { Drone, UserPlus } from 'lucide';
 import type { ComponentType, JSX } from 'preact';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { now as clock } from '../api/presence.ts';
 import { Button, EmptyState, Icon, Note } from '../parts/parts.tsx';
 import { t } from '../strings.ts';
 import { me } from './client.ts';
+import type { Counts } from './counts.ts';
 import { Filters, type View } from './filters.tsx';
-import { ageText, type FleetNode, nodes, secondsSince } from './fleet.ts';
+import { ageText, type FleetNode, secondsSince } from './fleet.ts';
 import { FleetList } from './fleet-list.tsx';
+import { useFound } from './found.ts';
 import css from './hub-fleet.module.css';
 import { hrefOf } from './route.ts';
-import { chosen, inOrder, selected, selection } from './selection.ts';
-import { countsOf } from './state.ts';
+import { chosen, inOrder, selection } from './selection.ts';
 import { useLoaded } from './use-loaded.ts';
+import { countsNow } from './watch-fleet.ts';
 import { hub } from './words.ts';
 
 /** There is room for list and map beside each other; as in hub-fleet.module.css. */
@@ -26,25 +28,27 @@ WIDE.addEventListener('change', () => {
 /** A finger leaves before its tap arrives. */
 const AFTER_MS = 600;
 
-const NONE = { search: '', state: 'all' } as const;
+const NONE = { search: '', state: 'all', label: null } as const;
+const NO_NODES: readonly FleetNode[] = [];
 
 /** All nodes: in a sentence, one by one, and on the map. On a phone list and map are two views. */
 export function FleetPage(): JSX.Element {
   const [view, setView] = useState<View>('list');
-  const all = nodes.value;
   const wanted = selection.value;
-  const hits = useMemo(() => (all === null ? [] : selected(all, wanted)), [all, wanted]);
+  const found = useFound(wanted);
+  const counts = countsNow();
+  const hits = found?.nodes ?? NO_NODES;
   const [pane, setPane] = useState<HTMLDivElement | null>(null);
   const shown = useStill(pane, hits, wanted);
-  if (all === null) return <p class="first">{t.app.loading}</p>;
-  if (all.length === 0) return <NoNodes />;
+  if (found === null || counts === null) return <p class="first">{t.app.loading}</p>;
+  if (counts.nodes === 0) return <NoNodes />;
   const text = hub.fleet;
   return (
     <div class={`${css['fleet']} ${view === 'map' ? css['map-first'] : ''}`}>
       <div class={css['pane']} ref={setPane}>
         <div class={css['head']}>
-          <Summary all={all} />
-          <Filters all={all} view={view} onView={setView} />
+          <Summary counts={counts} />
+          <Filters counts={counts} view={view} onView={setView} />
         </div>
         {shown.length === 0 ? (
           <EmptyState icon={Drone} text={text.noHit}>
@@ -53,6 +57,8 @@ export function FleetPage(): JSX.Element {
         ) : (
           <FleetList
             nodes={shown}
+            total={found.total}
+            more={found.more}
             onChoose={(id) => {
               chosen.value = id;
               setView('map');
@@ -90,10 +96,10 @@ async function loadPlace(): Promise<ComponentType<{ readonly nodes: readonly Fle
 }
 
 /** The state of the fleet in a sentence. */
-function Summary({ all }: { readonly all: readonly FleetNode[] }): JSX.Element {
+function Summary({ counts }: { readonly counts: Counts }): JSX.Element {
   void clock.value;
-  const counts = countsOf(all);
-  const since = counts.awaySince === null ? null : ageText(secondsSince(counts.awaySince));
+  const { away_since: away } = counts;
+  const since = away === null ? null : ageText(secondsSince(away));
   return <p class={css['summary']}>{hub.fleet.summary(counts, since)}</p>;
 }
 

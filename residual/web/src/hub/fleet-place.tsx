@@ -1,13 +1,14 @@
 import type { JSX } from 'preact';
-import type { FleetNode } from './fleet.ts';
+import { type FleetNode, isLarge } from './fleet.ts';
 import { FleetCard } from './fleet-card.tsx';
-import { FleetMap } from './fleet-map.tsx';
+import { LargeMap } from './large-map.tsx';
+import { SmallMap } from './small-map.tsx';
 
-/** The map of these nodes, with more of the one that was chosen there. */
+/** The map of the nodes that were found, with more of the one that was chosen there. @param nodes of a small fleet */
 export function FleetPlace({ nodes }: { readonly nodes: readonly FleetNode[] }): JSX.Element {
   return (
     <>
-      <FleetMap nodes={nodes} />
+      {isLarge.value === true ? <LargeMap /> : <SmallMap nodes={nodes} />}
       <FleetCard />
     </>
   );

@@ -1,11 +1,10 @@
-import { effect, signal } from '@preact/signals';
+import { signal } from '@preact/signals';
 import type { NodeEntry } from '../../../../shared/fleet/hub-api.ts';
-import type { NodeStatus } from '../../../../shared/fleet/told.ts';
+import { factsOf, isPresent, type StatusFacts, toldSince } from '../../../../shared/fleet/node-state.ts';
 import { span } from '../parts/format.ts';
-import { credential, hubNow } from './client.ts';
-import { follow } from './event-stream.ts';
+import { hubNow } from './client.ts';
 
-/** The nodes as the hub tells of them, by one answer that goes on for as long as the page is open. */
+/** The nodes as the hub tells of them, and how they are read. */
 
 export interface FleetNode {
   readonly entry: NodeEntry;
@@ -13,62 +12,17 @@ export interface FleetNode {
   readonly words: string;
 }
 
-/** Null: not told yet. A new list at most four times a second, whatever comes in. */
+/**
+ * All of a small fleet, of a large one those that are looked at; null: not told yet. A new list at most four times a second, whatever
+ * comes in.
+ */
 export const nodes = signal<readonly FleetNode[] | null>(null);
 
-const DRAW_MS = 250;
-// A node that is online speaks every 10 s, and the hub itself more often.
-const SILENCE_MS = 30_000;
-/** A status comes at least every 10 s; what is older is not the present. */
-export const STALE_S = 30;
+/** Whether the fleet is so large that the page asks the hub for what is seen of it; null: not known yet. */
+export const isLarge = signal<boolean | null>(null);
 
-let stopped: AbortController | null = null;
-
-// Anew for whoever signs in; the last one's nodes are gone.
-effect(() => {
-  stopped?.abort();
-  stopped = null;
-  nodes.value = null;
-  if (credential.value === null) return;
-  stopped = new AbortController();
-  void followNodes(stopped.signal);
-});
-
-async function followNodes(stop: AbortSignal): Promise<void> {
-  await follow({
-    path: '/v1/nodes/stream',
-    stop,
-    silenceMs: SILENCE_MS,
-    begin: () => {
-      // The first events are all nodes: what is not among them is gone.
-      const held = new Map<string, FleetNode>();
-      let complete = false;
-      let drawing: ReturnType<typeof setTimeout> | undefined;
-      const over = new AbortController();
-      const draw = (): void => {
-        drawing = undefined;
-        if (complete && !stop.aborted && !document.hidden) nodes.value = [...held.values()];
-      };
-      document.addEventListener('visibilitychange', draw, { signal: over.signal });
-      return {
-        take: (name, data) => {
-          complete = take(name, data as NodeEntry, held) || complete;
-          drawing ??= setTimeout(draw, DRAW_MS);
-        },
-        end: () => {
-          clearTimeout(drawing);
-          over.abort();
-        },
-      };
-    },
-  });
-}
-
-/** @returns whether all nodes have been told now */
-function take(name: string, data: NodeEntry, held: Map<string, FleetNode>): boolean {
-  if (name === 'node') held.set(data.id, { entry: data, words: `${data.name}\n${data.id}`.toLowerCase() });
-  else if (name === 'removed') held.delete(data.id);
-  return name === 'ready';
+export function fleetNode(entry: NodeEntry): FleetNode {
+  return { entry, words: `${entry.name}\n${entry.id}`.toLowerCase() };
 }
 
 /** What a person calls it. */
@@ -89,7 +43,7 @@ export function ageText(seconds: number | null): string {
 }
 
 /** The newest status as a list shows it, and how old it is. What the node did not say, or not in the form agreed, is null. */
-export interface Figures {
+export interface Figures extends Omit<StatusFacts, 'silence'> {
   /** s since it was told; null: no status, or since when is not known. */
   readonly told: number | null;
   /** Told of lately by a node that is online. */
@@ -97,34 +51,12 @@ export interface Figures {
   /** s since the vehicle was heard, for what is the vehicle's: mode, battery, place, height. */
   readonly age: number | null;
   readonly fresh: boolean;
-  readonly armed: boolean | 'unknown' | null;
-  readonly connected: boolean | null;
-  readonly mode: string | null;
-  readonly battery: number | null;
-  readonly place: { readonly lat: number; readonly lon: number; readonly heading: number | null } | null;
-  readonly height: number | null;
-  readonly behind: number | null;
 }
 
-export function figuresOf({ status, status_at: at, online }: NodeEntry): Figures {
-  const said = (status ?? {}) as Partial<NodeStatus>;
-  const { lat, lon, heading, relative_alt_m: height } = said.position ?? {};
-  const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
-  const told = status === null ? null : secondsSince(at);
-  const { fc_heartbeat_age_s: silence } = said;
-  const age = told === null ? null : told + (isNumber(silence) ? silence : 0);
-  const isPresent = (seconds: number | null): boolean => online && seconds !== null && seconds <= STALE_S;
-  return {
-    told,
-    present: isPresent(told),
-    age,
-    fresh: isPresent(age),
-    armed: typeof said.armed === 'boolean' || said.armed === 'unknown' ? said.armed : null,
-    connected: typeof said.fc_connected === 'boolean' ? said.fc_connected : null,
-    mode: typeof said.mode === 'string' ? said.mode : null,
-    battery: isNumber(said.battery_percent) ? said.battery_percent : null,
-    place: isNumber(lat) && isNumber(lon) ? { lat, lon, heading: isNumber(heading) ? heading : null } : null,
-    height: isNumber(height) ? height : null,
-    behind: isNumber(said.events_behind) ? said.events_behind : null,
-  };
+export function figuresOf(entry: NodeEntry): Figures {
+  const { silence, ...said } = factsOf(entry.status);
+  const { online } = entry;
+  const told = entry.status === null ? null : toldSince(entry, hubNow());
+  const age = told === null ? null : told + silence;
+  return { ...said, told, present: isPresent(online, told), age, fresh: isPresent(online, age) };
 }

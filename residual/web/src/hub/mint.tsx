@@ -8,6 +8,7 @@ import { useAct } from '../parts/use-ask.ts';
 import { t } from '../strings.ts';
 import type { Minted } from './answers.ts';
 import { ask } from './client.ts';
+import { wordsIn } from './tags.ts';
 import { hub } from './words.ts';
 
 /** What a call of the fleet may need; secrets are never read that way. */
@@ -28,13 +29,13 @@ export function Mint({
   const act = useAct();
   const text = hub.access;
   const mint = async (form: FormData): Promise<void> => {
-    const nodes = textIn(form, 'nodes')
-      .split(/[ ,]+/)
-      .filter((each) => each !== '');
+    const nodes = wordsIn(textIn(form, 'nodes'));
+    const tags = wordsIn(textIn(form, 'tags'));
     const body = {
       [kind === 'operators' ? 'name' : 'label']: textIn(form, 'label').trim(),
       scopes,
       nodes: nodes.length === 0 ? null : nodes,
+      ...(tags.length === 0 ? {} : { tags }),
     };
     onMinted(await ask<Minted>(`/v1/${kind}`, { method: 'POST', body }));
   };
@@ -71,6 +72,9 @@ export function Mint({
       </fieldset>
       <Field label={text.nodes} hint={text.nodesHint}>
         {(ids) => <input {...ids} name="nodes" autocomplete="off" />}
+      </Field>
+      <Field label={text.tags} hint={text.tagsHint}>
+        {(ids) => <input {...ids} name="tags" autocomplete="off" autocapitalize="off" spellcheck={false} />}
       </Field>
       {scopes.includes('flight') || scopes.includes('destructive') ? <Note>{text.flies}</Note> : null}
       <ErrorNote error={act.error} />

@@ -11,8 +11,8 @@ import {
   WifiOff,
 } from 'lucide';
 import type { JSX } from 'preact';
+import type { Phase } from '../../../../shared/fleet/node-state.ts';
 import { Icon } from '../parts/parts.tsx';
-import type { Phase } from './counts.ts';
 import type { FleetNode } from './fleet.ts';
 import css from './hub.module.css';
 import { type Attention, attentionOf, phaseOf } from './state.ts';

@@ -1,22 +1,21 @@
 import { Plane, TriangleAlert } from 'lucide';
 import type { JSX } from 'preact';
-import { now as clock } from '../api/presence.ts';
+import { countText } from '../parts/format.ts';
 import { Icon } from '../parts/parts.tsx';
-import { nodes } from './fleet.ts';
 import css from './hub.module.css';
 import { hrefOf } from './route.ts';
 import { type Selection, selection } from './selection.ts';
-import { countsOf } from './state.ts';
+import { countsNow } from './watch-fleet.ts';
 import { hub } from './words.ts';
 
 /** What flies and what needs somebody, on every page; a way to the list of just these. */
 export function TopCounts(): JSX.Element | null {
-  void clock.value;
-  if (nodes.value === null) return null;
+  const counts = countsNow();
+  if (counts === null) return null;
   const {
     attention,
     phases: { flying },
-  } = countsOf(nodes.value);
+  } = counts;
   const only = (state: Selection['state']): void => {
     selection.value = { ...selection.value, search: '', state };
   };
@@ -25,13 +24,13 @@ export function TopCounts(): JSX.Element | null {
       {attention === 0 ? null : (
         <a class={css['matter']} href={hrefOf('fleet')} onClick={() => only('attention')}>
           <Icon of={TriangleAlert} />
-          <b>{attention}</b> <span>{hub.fleet.attention(attention)}</span>
+          <b>{countText(attention)}</b> <span>{hub.fleet.attention(attention)}</span>
         </a>
       )}
       {flying === 0 ? null : (
         <a href={hrefOf('fleet')} onClick={() => only('armed')}>
           <Icon of={Plane} />
-          <b>{flying}</b> <span>{hub.fleet.flying}</span>
+          <b>{countText(flying)}</b> <span>{hub.fleet.flying}</span>
         </a>
       )}
     </div>

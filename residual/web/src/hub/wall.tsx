@@ -1,15 +1,19 @@
 import { ChevronLeft, ChevronRight, VideoOff } from 'lucide';
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { now as clock } from '../api/presence.ts';
+import { countText } from '../parts/format.ts';
 import { Button, EmptyState, Icon } from '../parts/parts.tsx';
 import { t } from '../strings.ts';
-import { ageText, type FleetNode, figuresOf, nodes, secondsSince, titleOf } from './fleet.ts';
+import { ageText, type FleetNode, figuresOf, secondsSince, titleOf } from './fleet.ts';
 import { LIVE_STALE_S, shown, useLive } from './fly/live.ts';
+import { useFound } from './found.ts';
 import css from './hub-wall.module.css';
 import { hrefOf } from './route.ts';
 import { SearchBox } from './search-box.tsx';
+import type { Wanted } from './selection.ts';
 import { StateIcon } from './state-badge.tsx';
+import { useLooked } from './watch-fleet.ts';
 import { hub } from './words.ts';
 
 /** Of one request to the hub. */
@@ -20,12 +24,9 @@ const PICTURES_HZ = 5;
 export function Wall(): JSX.Element {
   const [search, setSearch] = useState('');
   const [first, setFirst] = useState(0);
-  const all = nodes.value;
-  const words = search.trim().toLowerCase();
-  const online = (all ?? []).filter(({ entry }) => entry.online);
-  const hits = online
-    .filter((node) => node.words.includes(words))
-    .toSorted((a, b) => a.words.localeCompare(b.words));
+  const wanted = useMemo<Wanted>(() => ({ search, state: 'online', order: 'name', label: null }), [search]);
+  const found = useFound(wanted);
+  const hits = found?.nodes ?? [];
   // There may be fewer than where one has leafed to.
   const from = first < hits.length ? first : 0;
   const held = hits.slice(from, from + MAX_SHOWN);
@@ -34,7 +35,8 @@ export function Wall(): JSX.Element {
     1,
     PICTURES_HZ,
   );
-  if (all === null) return <p class="first">{t.app.loading}</p>;
+  useLooked(held.map(({ entry: { id } }) => id));
+  if (found === null) return <p class="first">{t.app.loading}</p>;
   const text = hub.wall;
   return (
     <>
@@ -48,7 +50,7 @@ export function Wall(): JSX.Element {
           }}
         />
         {held.length === 0 ? null : (
-          <p class={css['count']}>{text.few(from + 1, from + held.length, hits.length)}</p>
+          <p class={css['count']}>{text.few(from + 1, from + held.length, countText(found.total))}</p>
         )}
         {hits.length <= MAX_SHOWN ? null : (
           <>
@@ -57,12 +59,19 @@ export function Wall(): JSX.Element {
               aria-label={text.before}
               onClick={() => setFirst(from === 0 ? lastStart(hits.length) : from - MAX_SHOWN)}
             />
-            <Button icon={ChevronRight} aria-label={text.after} onClick={() => setFirst(from + MAX_SHOWN)} />
+            <Button
+              icon={ChevronRight}
+              aria-label={text.after}
+              onClick={() => {
+                setFirst(from + MAX_SHOWN);
+                if (from + 3 * MAX_SHOWN > hits.length) found.more?.();
+              }}
+            />
           </>
         )}
       </div>
       {held.length === 0 ? (
-        <EmptyState icon={VideoOff} text={online.length === 0 ? text.none : text.noHit} />
+        <EmptyState icon={VideoOff} text={search.trim() === '' ? text.none : text.noHit} />
       ) : (
         <ul class={css['wall']}>
           {held.map((node) => (

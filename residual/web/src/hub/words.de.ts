@@ -1,3 +1,4 @@
+import { countText } from '../parts/format.ts';
 import type { english } from './english.ts';
 
 /** The German words of english.ts. */
@@ -17,7 +18,7 @@ export const hubDe: typeof english = {
     unknown: 'Kein Zugangsschlüssel: Die beginnen mit svc_op_.',
   },
   fleet: {
-    summary: ({ all, drones, phases: { flying, armed, ground, unknown, away } }, since) => {
+    summary: ({ nodes: all, drones, phases: { flying, armed, ground, unknown, away } }, since) => {
       const what = all === drones ? (all === 1 ? 'Drohne' : 'Drohnen') : 'Knoten';
       const silence = away === 1 && since !== null ? `seit ${since} nicht gehört` : 'nicht gehört';
       const parts = [
@@ -27,8 +28,10 @@ export const hubDe: typeof english = {
         [unknown, 'ohne Zustand'],
         [away, silence],
       ] as const;
-      const said = parts.filter(([count]) => count > 0).map(([count, words]) => `${count} ${words}`);
-      return `${all} ${what}: ${said.join(', ')}.`;
+      const said = parts
+        .filter(([count]) => count > 0)
+        .map(([count, words]) => `${countText(count)} ${words}`);
+      return `${countText(all)} ${what}: ${said.join(', ')}.`;
     },
     attention: (count) => (count === 1 ? 'braucht Aufmerksamkeit' : 'brauchen Aufmerksamkeit'),
     flying: 'in der Luft',
@@ -42,6 +45,7 @@ export const hubDe: typeof english = {
     emptyHint:
       'Eine Drohne tritt mit einem Code bei, der hier erstellt und dort eingegeben wird. Dann erscheint sie auf dieser Seite.',
     emptyOther: 'Jemand mit dem Recht „admin“ kann eine aufnehmen.',
+    first: (shown, all) => `Die ersten ${shown} von ${all}. Suche oder Filter finden die anderen.`,
     noHit: 'Keine passenden Knoten.',
     showAll: 'Alle Knoten zeigen',
     search: 'Name oder ID',
@@ -136,6 +140,19 @@ export const hubDe: typeof english = {
       'Der Broker weist ihn von da an ab. Der Knoten selbst läuft weiter und kann neu aufgenommen werden.',
     removeNow: 'Entfernen (halten)',
     removed: (name) => `${name} gehört nicht mehr zur Flotte.`,
+  },
+  tags: {
+    title: 'Tags und Gruppe',
+    none: 'Keine Tags und keine Gruppe.',
+    change: 'Ändern',
+    tags: 'Tags',
+    tagsHint: 'Durch Leerzeichen getrennt, in Kleinbuchstaben: nord nachtschicht. Höchstens 32.',
+    group: 'Gruppe',
+    groupHint: 'Ein Name, in Kleinbuchstaben. Leer: keine.',
+    rights: 'Rechte können daran hängen: Wer den Knoten durch ein Tag hat, verliert ihn mit diesem Tag.',
+    save: 'Speichern',
+    inGroup: (name) => `Gruppe ${name}`,
+    filter: 'Nur mit diesem Tag',
   },
   fly: {
     hold: 'Gedrückt halten. Vorher wird nichts gesendet.',
@@ -233,7 +250,10 @@ export const hubDe: typeof english = {
     label: 'Name',
     may: 'Rechte',
     nodes: 'Nur diese Knoten',
-    nodesHint: 'IDs, durch Kommas getrennt. Leer: alle Knoten.',
+    nodesHint: 'IDs, durch Kommas getrennt. Leer: alle Knoten, oder die mit den Tags darunter.',
+    tags: 'Knoten mit einem dieser Tags',
+    tagsHint: 'Auch Knoten, die später eins bekommen. group:vermessung meint die Gruppe „vermessung“.',
+    tagged: (tags) => `Knoten mit ${tags}`,
     flies:
       'Flug und Zerstörendes brauchen zusätzlich jedes Mal die Bestätigung einer Person, geprüft von jedem Knoten.',
     made: (when, by) => (by === null ? `erstellt ${when}` : `erstellt ${when} von ${by}`),
@@ -254,6 +274,7 @@ export const hubDe: typeof english = {
       'session.get': 'Ein Programm hat sich angemeldet',
       'me.token.post': 'Token für Aufrufe bekommen',
       'nodes.id.calls.post': 'Einen Knoten aufgerufen',
+      'nodes.id.tags.post': 'Tags oder Gruppe geändert',
       'nodes.id.delete': 'Einen Knoten entfernt',
       'nodes.id.alarm.delete': 'Einen Alarm bestätigt',
       'codes.post': 'Aufnahmecode erstellt',

@@ -24,6 +24,13 @@ export function number(value: number | null | undefined, digits = 0): string {
     : figuresOf(digits).format(value);
 }
 
+const COUNT = new Intl.NumberFormat(region, { useGrouping: 'min2' });
+
+/** How many there are, which may be very many. */
+export function countText(value: number): string {
+  return COUNT.format(value);
+}
+
 /** Kept by the digits: to make one takes longer than to draw a figure. */
 function figuresOf(digits: number): Intl.NumberFormat {
   const kept = figures.get(digits);

@@ -3,7 +3,7 @@ import type { NodeEntry, PersonToken } from '../../../../../shared/fleet/hub-api
 import { memberOf, recordOf } from '../../../../../shared/member.ts';
 import type { CallStatement, Reply } from '../../../../../shared/schemas/fleet-statements.ts';
 import { Refused } from '../../api/client.ts';
-import { ask, credential, hubNow } from '../client.ts';
+import { ask, credential, hubNow, me } from '../client.ts';
 import { hub } from '../words.ts';
 import { type BrowserKey, ensureKey, findKey, lacksKeys } from './keys.ts';
 import { readReply, signCall } from './statements.ts';
@@ -37,20 +37,33 @@ interface Held {
   readonly key: BrowserKey;
   /** Whose it is. */
   readonly credential: string;
+  /** The node that it is for; null: all of theirs. */
+  readonly only: string | null;
 }
 
 let held: Held | null = null;
 const nonces = new Map<string, { readonly nonce: string; readonly at: number }>();
 
 /** @throws Refused where this browser can sign nothing */
-async function session(): Promise<Held> {
+async function session(node: Called): Promise<Held> {
   const who = credential.value;
   if (who === null) throw new Refused(401, 'E_UNAUTHENTICATED', hub.signIn.title);
-  if (held !== null && held.credential === who && held.token.expires_at - hubNow() > EARLY_MS) return held;
+  // Whoever has nodes by tags may have thousands, and each call carries their names.
+  const only = (me.value?.tags ?? []).length === 0 ? null : node.id;
+  if (
+    held !== null &&
+    held.credential === who &&
+    held.only === only &&
+    held.token.expires_at - hubNow() > EARLY_MS
+  )
+    return held;
   const key = await signing(async () => ensureKey('calls'));
   if (key === null) throw new Refused(0, 'E_NOT_IMPLEMENTED', hub.keys.lacks.ed25519);
-  const token = await ask<PersonToken>('/v1/me/token', { method: 'POST', body: { key: key.jwk } });
-  held = { token, key, credential: who };
+  const token = await ask<PersonToken>('/v1/me/token', {
+    method: 'POST',
+    body: { key: key.jwk, ...(only === null ? {} : { nodes: [only] }) },
+  });
+  held = { token, key, credential: who, only };
   return held;
 }
 
@@ -69,7 +82,7 @@ async function signing(work: () => Promise<BrowserKey | null>): Promise<BrowserK
 
 /** Gets ready what a call needs, while a button begins to be held: then the call is one way there and back. */
 export async function prepare(node: Called): Promise<void> {
-  await session();
+  await session(node);
   const known = nonces.get(node.id);
   if (known === undefined || performance.now() - known.at > FRESH_MS)
     await once(node, { method: 'GET', path: '/healthz' }, NO_NONCE);
@@ -113,7 +126,7 @@ async function once(
   { method, path, body, held: isHeld = false }: NodeCall,
   nonce = nonces.get(node.id)?.nonce ?? NO_NONCE,
 ): Promise<NodeAnswer> {
-  const { token, key } = await session();
+  const { token, key } = await session(node);
   const operator = isHeld ? await signing(async () => findKey('operator')) : null;
   if (isHeld && operator === null) throw new Refused(0, 'E_CONFIRM', hub.keys.none);
   const jti = newJti();

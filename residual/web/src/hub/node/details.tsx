@@ -13,6 +13,7 @@ import { liveOf } from '../fly/live.ts';
 import { go } from '../route.ts';
 import { hub } from '../words.ts';
 import { numberIn } from './instruments.tsx';
+import { Tags } from './tags.tsx';
 
 /** What of the telemetry is not read while flying: where in it, with how many digits, and in which unit. */
 const SHOWN = [
@@ -86,6 +87,7 @@ export function Details({ entry }: { readonly entry: NodeEntry }): JSX.Element {
         <Stat label={text.id} value={entry.id} />
       </dl>
       <p class="hint">{told === null ? text.noStatus : text.age(ageText(told))}</p>
+      <Tags entry={entry} />
       {me.value?.scopes.includes('admin') === true ? <Remove entry={entry} /> : null}
     </Card>
   );

@@ -9,6 +9,7 @@ import { useFacts } from '../fly/facts.ts';
 import { liveOf, useLive } from '../fly/live.ts';
 import { useCommands, whyNone } from '../fly/orders.ts';
 import { hrefOf } from '../route.ts';
+import { isTold, useLooked } from '../watch-fleet.ts';
 import { hub } from '../words.ts';
 import { Commands } from './commands.tsx';
 import { Details } from './details.tsx';
@@ -23,9 +24,9 @@ const TELEMETRY_HZ = 5;
 
 /** One node, arranged as the page to fly by; beside it what it can be told, what happened there, and the rest. */
 export function NodePage({ id }: { readonly id: string }): JSX.Element {
-  const all = nodes.value;
-  const entry = all?.find((node) => node.entry.id === id)?.entry;
-  if (all === null) return <p class="first">{t.app.loading}</p>;
+  useLooked([id]);
+  const entry = nodes.value?.find((node) => node.entry.id === id)?.entry;
+  if (entry === undefined && !isTold(id)) return <p class="first">{t.app.loading}</p>;
   return entry === undefined ? (
     <EmptyState icon={Drone} text={hub.node.unknown(id)}>
       <a class="button" href={hrefOf('fleet')}>
