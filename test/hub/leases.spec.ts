@@ -125,6 +125,8 @@ describe(`what only one of several hubs may do${missing === null ? '' : ` (${mis
     const other = await Fleet.open(db.queries, await replica(), () => 1);
     expect(other.entry('n')?.alarm).to.include('more events');
     await other.clearAlarm('n');
+    fleet.status('n', { mode: 'GUIDED' }, false);
+    await fleet.save(); // before it has heard of that
     await fleet.catchUp();
     expect(fleet.entry('n')?.alarm).to.equal(null);
     fleet.status('n', { mode: 'LOITER' }, false);

@@ -493,9 +493,8 @@ export class Fleet {
         await on.updateTable('nodes').set({ alarm, rev: next }).where('id', '=', id).execute();
         return next;
       });
-      this.#written(rev);
       const node = this.#nodes.get(id);
-      if (node !== undefined) node.rev = Math.max(node.rev, rev);
+      this.#written(rev, node === undefined ? [] : [node]);
       if ((node?.alarm ?? null) === alarm) this.#alarms.delete(id);
     }
   }
@@ -517,13 +516,17 @@ export class Fleet {
         FROM said WHERE nodes.id = said.id`.execute(on);
       return next;
     });
-    this.#written(rev);
-    for (const node of nodes) node.rev = Math.max(node.rev, rev);
+    this.#written(rev, nodes);
   }
 
-  /** What it has written itself is not read again, where nobody else has written in between. */
-  #written(rev: number): void {
-    if (rev === this.#rev + 1) this.#rev = rev;
+  /**
+   * What it has written itself is not read again where nobody else has written in between: else the rows have something of theirs
+   * as well, a tag or another key.
+   */
+  #written(rev: number, nodes: readonly Known[]): void {
+    if (rev !== this.#rev + 1) return;
+    this.#rev = rev;
+    for (const node of nodes) node.rev = rev;
   }
 
   #twin(id: string, node: Known): boolean {
