@@ -37,7 +37,7 @@ class Crowd {
  * soon an event is acknowledged, and how they come back after the broker's death.
  */
 export async function benchReplicas(): Promise<readonly Result[]> {
-  execFileSync('prlimit', ['--pid', String(process.pid), `--nofile=${NODES * 4 + 1000}:`]);
+  execFileSync('prlimit', ['--pid', String(process.pid), `--nofile=${NODES + 3000}:`]);
   const replicas = await Replicas.start([], 1);
   const crowds = Array.from({ length: CROWDS }, () => new Crowd());
   const results: Result[] = [];
