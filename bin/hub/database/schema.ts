@@ -2,11 +2,17 @@ import { Migrator } from 'kysely/migration';
 import { messageOf } from '../../../shared/errors.ts';
 import * as hub from './migrations/0001-hub.ts';
 import * as identity from './migrations/0002-identity.ts';
+import * as flights from './migrations/0003-flights.ts';
 import * as replicas from './migrations/0006-replicas.ts';
 import type { HubDatabase, Tables } from './tables.ts';
 
 /** In their order. One that was released is never changed: the next one changes what it made. */
-const MIGRATIONS = { '0001-hub': hub, '0002-identity': identity, '0006-replicas': replicas } as const;
+const MIGRATIONS = {
+  '0001-hub': hub,
+  '0002-identity': identity,
+  '0003-flights': flights,
+  '0006-replicas': replicas,
+} as const;
 const APPLIED = 'kysely_migration';
 
 /** Whose rows are there from the beginning, and say nothing about the hub. */
@@ -24,6 +30,10 @@ export const TABLES = [
   { name: 'events', key: ['id'] },
   { name: 'streams', key: ['node', 'stream'] },
   { name: 'identity', key: ['key'] },
+  { name: 'flights', key: ['id'] },
+  { name: 'flight_tracks', key: ['id'] },
+  { name: 'flight_sums', key: ['node', 'battery'] },
+  { name: 'maintenance', key: ['node', 'battery', 'rule'] },
 ] as const satisfies readonly { readonly name: keyof Tables; readonly key: readonly string[] }[];
 
 /** @returns how many were applied now: two that do this at once apply each once @throws Error, and then nothing was changed */
