@@ -147,14 +147,23 @@ function cursorOf(row: Row | undefined): string | null {
 }
 
 function entryOf(row: Row): FlightEntry {
-  const { id, node, flight, received_at, started_at, ended_at, armed_s, airborne_s, distance_m } = row;
-  const { max_height_m, max_speed_ms, battery, used_mah, start_v, end_v, findings, worst } = row;
   const pilots: FlightEntry['pilots'] = JSON.parse(row.pilots);
   return {
-    ...{ id, node, flight, received_at, started_at, ended_at, armed_s, airborne_s, distance_m },
-    ...{ max_height_m, max_speed_ms, pilots, findings },
-    battery: { id: battery, used_mah, start_v, end_v },
-    worst: isOneOf(SEVERITIES, worst) ? worst : null,
+    id: row.id,
+    node: row.node,
+    flight: row.flight,
+    received_at: row.received_at,
+    started_at: row.started_at,
+    ended_at: row.ended_at,
+    armed_s: row.armed_s,
+    airborne_s: row.airborne_s,
+    distance_m: row.distance_m,
+    max_height_m: row.max_height_m,
+    max_speed_ms: row.max_speed_ms,
+    battery: { id: row.battery, used_mah: row.used_mah, start_v: row.start_v, end_v: row.end_v },
+    pilots,
+    findings: row.findings,
+    worst: isOneOf(SEVERITIES, row.worst) ? row.worst : null,
   };
 }
 
