@@ -10,7 +10,7 @@ import { Flights } from '../../bin/hub/flights/flights.ts';
 import { ALONE } from '../../bin/hub/replicas/alone.ts';
 import { topics } from '../../shared/fleet/topics.ts';
 import { askAgain } from '../support/ask-again.ts';
-import { type EnrolledNode, TestHub } from '../support/hub.ts';
+import { type EnrolledNode, failing, TestHub } from '../support/hub.ts';
 import { Databases, ENGINES } from '../support/hub-database.ts';
 import { noMosquitto } from '../support/mosquitto.ts';
 
@@ -331,6 +331,22 @@ for (const { engine, missing } of ENGINES) {
         .and.to.include(`,"'=HYPERLINK(""http://x""); +1; a,b ""c""",1,warning`);
       const some = await hub.call('GET', `/v1/flights.csv?from=${1000 * DAY_MS}&node=kite`);
       expect(String(some.body['text']).split('\r\n')).to.have.length(4);
+    });
+
+    it('are printed on the command line, the newest or all of them', async () => {
+      const env = { SVC_HUB_CREDENTIAL: hub.operator };
+      const { stdout } = await hub.command(['flights'], env);
+      const lines = stdout.trimEnd().split('\n');
+      expect(lines).to.have.length(101);
+      expect(lines[0]).to.match(/^STARTED \(UTC\) +NODE +MIN +KM +HEIGHT +FINDINGS$/);
+      expect(lines[1]).to.match(/^1975-06-24 00:00 +kite +30\.0 +1\.23 +50 +warning$/);
+      expect(Math.max(...lines.map(({ length }) => length))).to.be.at.most(80);
+      const all = await hub.command(['flights', '--csv', '--node', 'kite'], env);
+      expect(all.stdout.split('\r\n')).to.have.length(1003);
+      expect((await hub.command(['flights', '--node', 'hawk'], env)).stdout).to.equal('no flights\n');
+      const wrong = await failing(hub.command(['flights'], { SVC_HUB_CREDENTIAL: 'svc_op_x_y' }));
+      expect(wrong.stderr).to.include('This credential is wrong');
+      expect((await failing(hub.command(['flights']))).code).to.equal(2);
     });
 
     it('are for those who see the node, and maintenance is noted by those who may', async () => {
