@@ -167,7 +167,7 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
       live.end(id);
     }
   };
-  const others = new Others({ fleet, denied, rules, onDenied: endStreams });
+  const others = new Others({ db, fleet, denied, rules, onDenied: endStreams });
   const people = new People({
     db,
     operators,

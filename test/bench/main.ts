@@ -1,4 +1,4 @@
-/** `npm run bench [-- connector|extensions|fleet|flight-data|footprint|front|framing|hub-command|landscape|link|log-viewer|logs|map-frames|missions|nat-video|page|relay|startup|thin-video|tls|video|vision ...]`: prints a table, writes bench-results/<time>.json. */
+/** `npm run bench [-- connector|extensions|fleet|flight-data|footprint|front|framing|hub-command|landscape|link|log-viewer|logs|map-frames|missions|nat-video|page|relay|replicas|startup|thin-video|tls|video|vision ...]`: prints a table, writes bench-results/<time>.json. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -22,6 +22,7 @@ import type { BenchName } from './names.ts';
 import { benchNatVideo } from './nat-video.ts';
 import { benchPage } from './page.ts';
 import { benchRelay } from './relay.ts';
+import { benchReplicas } from './replicas.ts';
 import type { Result } from './result.ts';
 import { benchStartup } from './startup.ts';
 import { benchThinVideo } from './thin-video.ts';
@@ -47,6 +48,7 @@ const BENCHES: Readonly<Record<BenchName, () => Promise<readonly Result[]>>> = {
   'nat-video': benchNatVideo,
   page: benchPage,
   relay: benchRelay,
+  replicas: benchReplicas,
   startup: benchStartup,
   'thin-video': benchThinVideo,
   tls: benchTls,

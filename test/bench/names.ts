@@ -17,6 +17,7 @@ export const BENCH_NAMES = [
   'nat-video',
   'page',
   'relay',
+  'replicas',
   'startup',
   'thin-video',
   'tls',

@@ -100,6 +100,11 @@ export class Postgres {
     await this.psql('SELECT pg_promote()');
   }
 
+  /** Of the process that runs. */
+  get pid(): number {
+    return this.#process?.pid ?? 0;
+  }
+
   /** Starts it, again after `stop`. @param settings as in postgresql.conf */
   async serve(settings: Readonly<Record<string, string>> = {}): Promise<void> {
     const given = {

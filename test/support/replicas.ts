@@ -51,8 +51,11 @@ export class Replicas {
     this.#port = made.port;
   }
 
-  /** @param environments of the processes, beside this one's */
-  static async start(environments: readonly Readonly<Record<string, string>>[] = []): Promise<Replicas> {
+  /** @param environments of the processes, beside this one's @param count how many of the three are started */
+  static async start(
+    environments: readonly Readonly<Record<string, string>>[] = [],
+    count = 3,
+  ): Promise<Replicas> {
     const databases = await Databases.of('postgres');
     const { postgres } = databases;
     if (postgres === null) throw new Error('no PostgreSQL');
@@ -85,7 +88,7 @@ export class Replicas {
     await writeFile(join(first.folder, 'hub.yaml'), beside.toString());
     const replicas = new Replicas({ hubs, broker, databases, standby, folder, ca, port: await freePort() });
     await replicas.#balance(databasePort);
-    await Promise.all(hubs.map(async (hub, at) => hub.serve(false, environments[at])));
+    await Promise.all(hubs.slice(0, count).map(async (hub, at) => hub.serve(false, environments[at])));
     await askAgain(
       'the balancer sends somebody to a hub',
       async () => replicas.call('GET', '/readyz').catch((error: unknown) => error),

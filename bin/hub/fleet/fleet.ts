@@ -23,7 +23,7 @@ const FLOOD =
 const BATCH = 500;
 
 /** Of the table meta: counts the transactions that change nodes. */
-const REV = 'nodes_rev';
+export const NODES_REV = 'nodes_rev';
 /** Rows that are read in one turn. */
 const PAGE = 1000;
 
@@ -102,7 +102,7 @@ export class Fleet {
   /** @param share whose nodes' words it writes @param now wall clock, ms */
   static async open(db: Queries, share: Share, now: () => number): Promise<Fleet> {
     const fleet = new Fleet(db, share, now);
-    fleet.#rev = (await readMeta(db, REV)) ?? 0; // before the rows: what comes meanwhile is read twice
+    fleet.#rev = (await readMeta(db, NODES_REV)) ?? 0; // before the rows: what comes meanwhile is read twice
     // Who hears nodes alone knows nothing of them now; of others' nodes the database knows.
     const then = share.alone ? { online: false, status_at: null } : {};
     for (const row of await db.selectFrom('nodes').selectAll().execute())
@@ -225,7 +225,7 @@ export class Fleet {
   async store(request: EnrollRequest, on: Queries): Promise<void> {
     const { device_id: id, name, profile, version, signing_key: key } = request;
     const anew = { seen_at: null, status: null, status_at: null, alarm: null, online: 0 };
-    const rev = await nextNumber(on, REV);
+    const rev = await nextNumber(on, NODES_REV);
     const row = { id, name, profile, version, enrolled_at: this.#now(), key: key.x, ...anew, rev };
     await this.erase(id, on);
     await on.insertInto('nodes').values(row).execute();
@@ -251,10 +251,10 @@ export class Fleet {
 
   /**
    * What others have written since the last time: of nodes that they hear all of it, of its own what is not said by the node.
-   * @returns whether nodes have come, or have other keys
+   * @param count of the changes, if it was read just now @returns whether nodes have come, or have other keys
    */
-  async catchUp(): Promise<boolean> {
-    const upTo = (await readMeta(this.#db, REV)) ?? 0;
+  async catchUp(count?: number): Promise<boolean> {
+    const upTo = count ?? (await readMeta(this.#db, NODES_REV)) ?? 0;
     let isNew = false;
     for (let after = { rev: this.#rev, id: '\uffff' }; ; ) {
       if (upTo <= after.rev) break;
@@ -441,10 +441,11 @@ export class Fleet {
     for (const id of this.#alarms) {
       const alarm = this.#nodes.get(id)?.alarm ?? null;
       const rev = await this.#db.transaction().execute(async (on) => {
-        const next = await nextNumber(on, REV);
+        const next = await nextNumber(on, NODES_REV);
         await on.updateTable('nodes').set({ alarm, rev: next }).where('id', '=', id).execute();
         return next;
       });
+      this.#written(rev);
       const node = this.#nodes.get(id);
       if (node !== undefined) node.rev = Math.max(node.rev, rev);
       if ((node?.alarm ?? null) === alarm) this.#alarms.delete(id);
@@ -460,7 +461,7 @@ export class Fleet {
     });
     const rev = await this.#db.transaction().execute(async (on) => {
       await this.#share.check(on, ids);
-      const next = await nextNumber(on, REV);
+      const next = await nextNumber(on, NODES_REV);
       // Of nodes that were removed meanwhile nothing is written.
       await sql`WITH said (id, name, profile, version, seen_at, status, status_at, online) AS (VALUES ${sql.join(rows)})
         UPDATE nodes SET name = said.name, profile = said.profile, version = said.version, seen_at = said.seen_at,
@@ -468,7 +469,13 @@ export class Fleet {
         FROM said WHERE nodes.id = said.id`.execute(on);
       return next;
     });
+    this.#written(rev);
     for (const node of nodes) node.rev = Math.max(node.rev, rev);
+  }
+
+  /** What it has written itself is not read again, where nobody else has written in between. */
+  #written(rev: number): void {
+    if (rev === this.#rev + 1) this.#rev = rev;
   }
 
   #twin(id: string, node: Known): boolean {

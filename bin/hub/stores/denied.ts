@@ -1,11 +1,11 @@
 import { CALLER_ID } from '../../../shared/fleet/topics.ts';
 import type { Queries } from '../database/tables.ts';
-import { nextNumber, readMeta } from './meta.ts';
+import { nextNumber } from './meta.ts';
 
 /** The most that a policy has; the oldest of more are denied by the broker alone. */
 const MAX_REVOKED = 10_000;
 /** Of the table meta: counts the times that somebody was denied. */
-const REV = 'denied_rev';
+export const DENIED_REV = 'denied_rev';
 
 /** Ids whose certificates no longer count: of ended credentials, and of nodes that were removed and not enrolled again. */
 export class Denied {
@@ -21,7 +21,7 @@ export class Denied {
   async add(ids: readonly string[], on: Queries): Promise<void> {
     if (ids.length === 0) return;
     const at = this.#now();
-    const rev = await nextNumber(on, REV);
+    const rev = await nextNumber(on, DENIED_REV);
     await on
       .insertInto('denied')
       .values(ids.map((id) => ({ id, at, rev })))
@@ -29,17 +29,16 @@ export class Denied {
       .execute();
   }
 
-  /** Who was denied since, and up to what that is. @param rev from the last time; null: nobody, only up to what */
-  async since(rev: number | null): Promise<{ readonly ids: readonly string[]; readonly rev: number }> {
-    const upTo = (await readMeta(this.#db, REV)) ?? 0;
-    if (rev === null || upTo <= rev) return { ids: [], rev: rev ?? upTo };
+  /** Who was denied after one count and up to another. */
+  async between(rev: number, upTo: number): Promise<readonly string[]> {
+    if (upTo <= rev) return [];
     const rows = await this.#db
       .selectFrom('denied')
       .select('id')
       .where('rev', '>', rev)
       .where('rev', '<=', upTo)
       .execute();
-    return { ids: rows.map(({ id }) => id), rev: upTo };
+    return rows.map(({ id }) => id);
   }
 
   /** @param on a transaction */

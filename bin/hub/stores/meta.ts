@@ -7,6 +7,16 @@ export async function readMeta(db: Queries, key: string): Promise<number | null>
   return row?.value ?? null;
 }
 
+/** Both at once: who asks again and again asks once. Without one, it is 0. */
+export async function readCounters<const K extends string>(
+  db: Queries,
+  keys: readonly K[],
+): Promise<Readonly<Record<K, number>>> {
+  const rows = await db.selectFrom('meta').selectAll().where('key', 'in', keys).execute();
+  const values = new Map(rows.map(({ key, value }) => [key, value]));
+  return Object.fromEntries(keys.map((key) => [key, values.get(key) ?? 0])) as Record<K, number>;
+}
+
 export async function writeMeta(db: Queries, key: string, value: number): Promise<void> {
   await db
     .insertInto('meta')
