@@ -41,6 +41,10 @@ export interface Paths {
   readonly fleetPolicy: string;
   /** Events that the hub has not acknowledged. */
   readonly fleetQueue: string;
+  /** Flights for the fleet, a file each: svc-residual writes them, svc-fleet takes them. */
+  readonly flights: string;
+  /** Of which telemetry logs flights were told. */
+  readonly flightsTold: string;
   /** Credentials for the hub's TURN servers, from svc-control for svc-video. */
   readonly fleetTurn: string;
   /** svc-control, for svc-fleet. */
@@ -162,6 +166,8 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     fleet: join(etc, 'fleet.json'),
     fleetPolicy: join(state, 'fleet-policy.json'),
     fleetQueue: join(state, 'fleet-queue.db'),
+    flights: join(state, 'flights'),
+    flightsTold: join(state, 'flights-told.json'),
     fleetTurn: join(state, 'fleet-turn.json'),
     fleetSocket: join(run, 'fleet.sock'),
     radioPairs: join(etc, 'radio-pairs.json'),

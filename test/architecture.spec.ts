@@ -93,7 +93,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['base.ts', 'kept-logs.ts'],
     ['config', 'logs', 'whep', 'maps', 'dashboard', 'tlogs', 'uploads'],
     ['video', 'vision', 'peripherals', 'setup', 'reports'],
-    ['plugins'],
+    ['plugins', 'flights'],
   ],
 };
 

@@ -2,7 +2,7 @@ import type { FromSchema } from 'json-schema-to-ts';
 import { parse } from 'yaml';
 import { messageOf } from '../../shared/errors.ts';
 import { readOwn } from '../../shared/files/private-file.ts';
-import { turnUrls } from '../../shared/fleet/hub-api.ts';
+import { STORED_TEXT, turnUrls } from '../../shared/fleet/hub-api.ts';
 import { FLEET_ID } from '../../shared/fleet/topics.ts';
 import { validatorOf } from '../../shared/schemas/validator.ts';
 
@@ -45,6 +45,8 @@ const CONFIG = {
     'listen_ws',
     'token_ttl',
     'events',
+    'flights',
+    'maintenance',
   ],
   properties: {
     fleet: { type: 'string', pattern: FLEET_ID.source },
@@ -97,6 +99,32 @@ const CONFIG = {
         max: { type: 'integer', minimum: 1000, default: 5_000_000 },
       },
       additionalProperties: false,
+    },
+    flights: {
+      type: 'object',
+      required: ['keep_days'],
+      default: {},
+      // Null: for ever.
+      properties: { keep_days: { type: ['integer', 'null'], minimum: 1, maximum: 36_500, default: null } },
+      additionalProperties: false,
+    },
+    maintenance: {
+      type: 'array',
+      maxItems: 32,
+      default: [],
+      items: {
+        type: 'object',
+        required: ['name', 'of'],
+        properties: {
+          name: { type: 'string', minLength: 1, maxLength: 128, pattern: STORED_TEXT },
+          of: { enum: ['airframe', 'battery'], default: 'airframe' },
+          hours: { type: 'number', exclusiveMinimum: 0, maximum: 100_000 },
+          flights: { type: 'integer', minimum: 1, maximum: 1_000_000 },
+          days: { type: 'number', exclusiveMinimum: 0, maximum: 36_500 },
+        },
+        minProperties: 3, // at least one of hours, flights and days
+        additionalProperties: false,
+      },
     },
   },
   additionalProperties: false,
@@ -213,6 +241,13 @@ token_ttl: 3600
 events:
   days: 30
   max: 5000000
+# How long flights are kept; null: for ever. Hours and flights of an airframe are kept anyway.
+flights:
+  keep_days: null
+# What is to be done after so many hours, flights or days (whichever comes first), of each airframe or of each battery.
+# maintenance:
+#   - { name: propellers, hours: 50, days: 365 }
+#   - { name: capacity test, of: battery, flights: 100 }
 # TURN servers (coturn) for nodes without their own; secret: their static-auth-secret. Only the hub's user may read this file then.
 # turn:
 #   urls: ["turn:turn.example.org:3478", "turns:turn.example.org:443"]

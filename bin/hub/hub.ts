@@ -32,6 +32,8 @@ import { LiveStreams } from './fleet/live-streams.ts';
 import { NodeQuota } from './fleet/node-quota.ts';
 import { NodeStreams } from './fleet/node-stream.ts';
 import { PersonCalls } from './fleet/person-calls.ts';
+import { Airframes } from './flights/airframes.ts';
+import { Flights } from './flights/flights.ts';
 import { People } from './people/people.ts';
 import { claimedId } from './people/secret.ts';
 import { Sessions } from './people/sessions.ts';
@@ -46,6 +48,7 @@ import { Denied } from './stores/denied.ts';
 import { Operators } from './stores/operators.ts';
 
 const POLICY_MS = 10 * 60_000;
+const FLIGHTS_MS = 3600 * 1000;
 const CERTIFICATES_MS = 24 * 3600 * 1000;
 
 interface HubOptions {
@@ -94,6 +97,7 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
   const share = replica ?? ALONE;
   const fleet = await Fleet.open(db, share, now);
   const events = await Events.open({ db, share, now, monotonic, retention: config.events });
+  const flights = new Flights({ db, now, monotonic, keepDays: config.flights.keep_days });
   const quota = new NodeQuota(monotonic);
   const policy = new PolicyMaker(db, config.fleet, signer, denied, now);
   const audit = new HubAudit(places, now, log);
@@ -183,6 +187,12 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     config,
     ca: authority.certificate,
     caHash,
+    airframes: new Airframes({
+      db,
+      rules: config.maintenance,
+      nameOf: (node) => fleet.entry(node)?.name ?? null,
+      now,
+    }),
     audit,
     calls,
     codes,
@@ -190,6 +200,7 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     enrolment: new Enrolment({ ...common, db, fleet, events, codes, denied, policy, rules }),
     events,
     fleet,
+    flights,
     link,
     live,
     log,
@@ -234,6 +245,9 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
         timers = [
           every(POLICY_MS, 'policy', async () => {
             if (share.upkeep) await publishPolicy();
+          }),
+          every(FLIGHTS_MS, 'flights', async () => {
+            if (share.upkeep) await flights.prune();
           }),
           every(CERTIFICATES_MS, 'certificates', renewCertificates),
         ];

@@ -26,6 +26,7 @@ import { noteSigningKey } from './database/identity.ts';
 import { moveDatabase } from './database/move.ts';
 import { makeDatabase, openAnyDatabase, openDatabase } from './database/open.ts';
 import { migrate, pendingIn } from './database/schema.ts';
+import { printFlights } from './flights/print-flights.ts';
 import { buildHub } from './hub.ts';
 import { type InitOptions, initHub, isHub } from './init.ts';
 import { type HubPlaces, placesIn } from './places.ts';
@@ -37,6 +38,8 @@ const USAGE = `svc-hub: a fleet of nodes in one place.
   svc-hub init            makes the files of a hub; prints the first operator's credential, once
   svc-hub serve           runs it; with --own-broker also a Mosquitto
   svc-hub code            a new enrolment code of the hub that runs; credential of an operator in SVC_HUB_CREDENTIAL
+  svc-hub flights         the newest flights of the hub that runs, or with --csv all as a table; --node ID for
+                          those of one node; credential as for code
   svc-hub operator NAME   adds an operator who may do everything; prints the credential, once
   svc-hub migrate         makes a database of an older version one of this; two at once do it once
   svc-hub move --to postgres://user@host/database
@@ -77,6 +80,8 @@ function parse(argv: readonly string[]) {
         help: { type: 'boolean' },
         version: { type: 'boolean' },
         'own-broker': { type: 'boolean' },
+        csv: { type: 'boolean' },
+        node: { type: 'string' },
         dir: { type: 'string' },
         name: { type: 'string' },
         host: { type: 'string', multiple: true },
@@ -114,6 +119,8 @@ async function run(argv: readonly string[], env: Env): Promise<number> {
       return serve(places, values['own-broker'] === true, async () => undefined);
     case 'code':
       return printCode(places, env);
+    case 'flights':
+      return flights(places, env, values);
     case 'operator':
       return operator(places, needed(argument, 'operator NAME'));
     case 'backup':
@@ -249,9 +256,22 @@ async function serve(
   }
 }
 
-async function printCode(places: HubPlaces, env: Env): Promise<number> {
+function credentialIn(env: Env): string {
   const credential = env['SVC_HUB_CREDENTIAL'];
   if (credential === undefined) throw new UsageError("put an operator's credential into SVC_HUB_CREDENTIAL");
+  return credential;
+}
+
+async function flights(places: HubPlaces, env: Env, { csv = false, node }: Flags): Promise<number> {
+  const credential = credentialIn(env);
+  const { http } = await readHubConfig(places.config);
+  const url = `http://${http.host}:${http.port}`;
+  await printFlights({ url, credential, csv, node, write: process.stdout });
+  return 0;
+}
+
+async function printCode(places: HubPlaces, env: Env): Promise<number> {
+  const credential = credentialIn(env);
   const { http } = await readHubConfig(places.config);
   const answer = await fetch(`http://${http.host}:${http.port}/v1/codes`, {
     method: 'POST',

@@ -1,11 +1,12 @@
 import type { NodeEntry } from '../../shared/fleet/hub-api.ts';
 import type { OperatorFiles } from '../../shared/operator/operator-files.ts';
 import type { Logger } from '../../shared/process/logger.ts';
+import { Denial } from '../denial.ts';
 import type { Principal } from '../principal.ts';
 import { FleetCaller } from './fleet-caller.ts';
 import { FleetNode } from './fleet-node.ts';
 import { FleetNodes } from './fleet-nodes.ts';
-import type { HubPlace } from './hub.ts';
+import { askHub, HubError, type HubPlace } from './hub.ts';
 import type { HubSession } from './hub-session.ts';
 import { choose, type Plane } from './plane.ts';
 
@@ -91,6 +92,16 @@ export class FleetPlane implements Plane {
     if (typeof wanted === 'string' && this.#directory.get(wanted) !== undefined)
       return this.#clientOf(wanted);
     return choose(this.nodes, wanted, principal);
+  }
+
+  async askHub(path: string): Promise<unknown> {
+    try {
+      return await askHub(this.#options.hub, path);
+    } catch (error) {
+      if (!(error instanceof HubError)) throw error;
+      if (error.status === 401) this.session.doubt();
+      throw new Denial(error.status === 404 ? 'not_found' : 'rest_down', error.message);
+    }
   }
 
   #clientOf(id: string): FleetNode {

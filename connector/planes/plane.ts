@@ -25,6 +25,9 @@ export interface Plane {
    * @throws Denial node_required, node_not_allowed
    */
   resolve(wanted: unknown, principal: Principal): NodeClient;
+
+  /** What the hub answers, for what it keeps itself; absent where there is none. @throws Denial */
+  askHub?(path: string): Promise<unknown>;
 }
 
 /** Nodes at addresses that are known from the start. */

@@ -1,3 +1,4 @@
+import { fleetFlightTools } from './fleet-flights.ts';
 import { flightTools } from './flight.ts';
 import { flightLogTools } from './flight-logs.ts';
 import { watchTools } from './flight-watch.ts';
@@ -28,6 +29,7 @@ export function compileCatalogue(): ReadonlyMap<string, Tool> {
     ...videoTools,
     ...visionTools,
     ...flightLogTools,
+    ...fleetFlightTools,
   ]) {
     if (!NAME.test(tool.name) || tools.has(tool.name))
       throw new Error(`duplicate or invalid tool name: ${tool.name}`);

@@ -127,7 +127,7 @@ function withoutForms(properties: object): object {
 }
 
 function isFar(key: string, value: number): boolean {
-  return (key === 'minimum' && value === 0) || (key === 'maximum' && value >= FAR);
+  return (key === 'minimum' && (value === 0 || value === 1)) || (key === 'maximum' && value >= FAR);
 }
 
 function isGlobe(key: string, value: number): boolean {

@@ -163,8 +163,7 @@ export const statusTools: readonly Tool[] = [
     {
       name: 'telemetry_snapshot',
       title: 'Telemetry',
-      description:
-        'Position, attitude, battery, GPS, mode, newest texts of the vehicle. null was never received.',
+      description: 'Position, attitude, battery, GPS, mode, newest texts. null was never received.',
     },
     'telemetry.get',
   ),
@@ -193,8 +192,7 @@ export const statusTools: readonly Tool[] = [
   {
     name: 'fleet_status',
     title: 'Status of the nodes',
-    description:
-      'Asks every node for its status now. Where one is silent, `from` is "hub": what it told last.',
+    description: 'Asks every node now. Where one is silent, `from` is "hub": what it told last.',
     routes: ['status.get'],
     input: { properties: SOME_NODES },
     output: NODES,

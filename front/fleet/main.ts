@@ -54,6 +54,7 @@ async function build({ nodeStartedAt }: Init, log: Logger): Promise<Program> {
   const membership = new Membership({
     control: control.calls,
     queuePath: paths.fleetQueue,
+    flights: paths.flights,
     config: settings(),
     picture: async () => pictures.newest(),
     run: `${bootTime().boot_id} ${nodeStartedAt}`,

@@ -5,6 +5,7 @@ import type { LinkState } from '../../shared/rpc/link-state.ts';
 import { EventQueue } from './event-queue.ts';
 import { FleetClient, type FleetClientOptions, type FleetLimits } from './fleet-client.ts';
 import type { FleetLog } from './fleet-log.ts';
+import { FlightFiles } from './flight-files.ts';
 import { VehicleEvents } from './vehicle-events.ts';
 
 /** What the queue remembers of the vehicle, for the next process. */
@@ -13,6 +14,8 @@ const VEHICLE_FACT = 'vehicle';
 export interface MembershipOptions {
   readonly control: FleetClientOptions['control'];
   readonly queuePath: string;
+  /** The folder with the flights that are to be told; absent: there are none. */
+  readonly flights?: string;
   readonly config: Pick<Config['fleet'], 'telemetry_hz' | 'telemetry_fields' | 'queue_mb'>;
   readonly picture?: FleetClientOptions['picture'];
   /** Names this start of the node. */
@@ -30,6 +33,7 @@ export class Membership {
     readonly client: FleetClient;
     readonly queue: EventQueue;
     readonly events: VehicleEvents;
+    readonly flights: FlightFiles | null;
   } | null = null;
 
   constructor(options: MembershipOptions) {
@@ -42,6 +46,7 @@ export class Membership {
     const stays = place !== null && (this.#parts?.client.renew(place) ?? false);
     this.#place = place;
     if (stays) return;
+    await this.#parts?.flights?.stop();
     await this.#parts?.client.stop();
     this.#parts?.queue.close();
     this.#parts = null;
@@ -95,8 +100,20 @@ export class Membership {
       wall,
       now,
     });
-    this.#parts = { client, queue, events };
+    const { flights: directory } = this.#options;
+    const flights =
+      directory === undefined
+        ? null
+        : new FlightFiles({
+            directory,
+            queue,
+            isConnected: () => client.connected,
+            append: (event) => client.append([event]),
+            log,
+          });
+    this.#parts = { client, queue, events, flights };
     client.limitTelemetry(this.#telemetryHz);
     client.start();
+    flights?.start();
   }
 }

@@ -172,7 +172,7 @@ export class VehicleEvents {
 /** As this class has written it; null: nothing, or of another version. */
 function parse(kept: string | null): { readonly run: string; readonly told: Told } | null {
   if (kept === null) return null;
-  const { run, told } = JSON.parse(kept) as Partial<{ run: string; told: Told }>;
+  const { run, told }: Partial<{ run: string; told: Told }> = JSON.parse(kept);
   return typeof run === 'string' && typeof told === 'object' ? { run, told } : null;
 }
 

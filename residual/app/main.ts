@@ -17,6 +17,7 @@ import type { Base } from './base.ts';
 import { configHandlers } from './config/handlers.ts';
 import { ConfigStore } from './config/store.ts';
 import { pageHandlers } from './dashboard/page.ts';
+import { openFlights } from './flights/open-flights.ts';
 import { tlogFiles } from './kept-logs.ts';
 import { LinkConnection } from './link-connection.ts';
 import { openLogService } from './logs/log-service.ts';
@@ -24,6 +25,7 @@ import { openMaps } from './maps/open-maps.ts';
 import { openPeripherals } from './peripherals/open-peripherals.ts';
 import { openPlugins } from './plugins/plugins.ts';
 import { reportHandlers } from './reports/handlers.ts';
+import { Reporter } from './reports/reporter.ts';
 import { createResidualServer } from './server.ts';
 import { openSetup } from './setup/open-setup.ts';
 import { tlogHandlers } from './tlogs/handlers.ts';
@@ -85,6 +87,8 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     publish: plugins.publish,
   });
   const uploads = openUploads(base, { recording: () => video.recording.files() });
+  const reporter = new Reporter();
+  const flights = openFlights(base, reporter);
   const maps = openMaps(base);
   const handlers: ResidualHandlers = {
     ...configHandlers(store),
@@ -95,7 +99,7 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     ...peripherals.handlers,
     ...maps.handlers,
     ...tlogHandlers(base),
-    ...reportHandlers(base),
+    ...reportHandlers(base, reporter),
     ...uploads.handlers,
     ...(await openSetup(base, { config: store, video: () => video.known() })),
     ...pageHandlers(join(import.meta.dirname, '../web/dist')),
@@ -119,6 +123,7 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     named('vision', vision),
     named('peripherals', peripherals),
     named('uploads', uploads),
+    named('flights', flights),
     named('maps', maps),
     {
       name: 'server',

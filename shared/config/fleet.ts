@@ -45,6 +45,12 @@ export const fleetConfig = section({
     description: 'the members of telemetry sent to the fleet',
     ...FLEET,
   },
+  flight_tracks: {
+    type: 'boolean',
+    default: true,
+    description: 'whether the flights that this node reports to the fleet have their tracks',
+    'x-restart': ['svc-residual'],
+  },
   queue_mb: {
     type: 'integer',
     minimum: 1,

@@ -85,7 +85,7 @@ describe('the catalogue of tools', () => {
   });
 
   it('asks for the node only where there are several, and there every tool about one node requires it', () => {
-    const everywhere = ['fleet_list_nodes', 'fleet_status', 'audit_search', 'audit_query'];
+    const everywhere = ['fleet_list_nodes', 'fleet_status', 'fleet_flights', 'audit_search', 'audit_query'];
     for (const tool of tools.values()) {
       expect(listed(tool, false).inputSchema['properties'], tool.name).to.not.have.property('node');
       const { properties, required = [] } = listed(tool, true).inputSchema;

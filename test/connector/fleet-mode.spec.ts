@@ -466,6 +466,11 @@ describe('the connector in a fleet', function () {
         'telemetry_snapshot',
         'fleet_status',
       ]);
+      const flown = [{ id: 7, node: 'drone-1', armed_s: 60 }];
+      expect((await callTool(connected, 'fleet_flights')).value).to.deep.equal({ flights: flown });
+      const one = await callTool(connected, 'fleet_flights', { id: 7, drone: 'drone-1' });
+      expect(one.value).to.deep.equal({ flights: [{ id: 7, node: 'drone-1', findings: [] }] });
+      expect((await callTool(connected, 'fleet_flights', { id: 8 })).isError).to.equal(true);
       const status = await callTool(connected, 'status_get', { node: 'Falcon' });
       expect(status.value).to.include({ name: 'Falcon' });
       expect((await callTool(connected, 'video_live_url', { node: 'Falcon' })).value).to.include({

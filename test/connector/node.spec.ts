@@ -135,6 +135,7 @@ describe('the connector and a real node', function () {
       };
       const notHere: Readonly<Record<string, string>> = {
         plugins_info: 'not_found',
+        fleet_flights: 'not_supported',
         flight_report: 'not_found',
         ground_status: 'not_supported',
         network_status: 'rest_down', // where NetworkManager does not run

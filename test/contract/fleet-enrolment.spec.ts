@@ -60,6 +60,7 @@ describe('enrolment with a fleet', () => {
       fleet: join(dir, 'fleet.json'),
       fleetPolicy: join(dir, 'fleet-policy.json'),
       fleetQueue: join(dir, 'fleet-queue.db'),
+      flights: join(dir, 'flights'),
       fleetTurn: join(dir, 'fleet-turn.json'),
     };
     now = Date.now();
@@ -396,7 +397,13 @@ describe('enrolment with a fleet', () => {
   it('leaves while the hub is away: keys, policy and queue are gone, and it is told', async () => {
     await refuses(enrolment.leave(), 'E_NOT_FOUND', /not in a fleet/);
     await enrolment.enrol(hub.url, hub.code());
-    const rest = [paths.fleetPolicy, paths.fleetQueue, `${paths.fleetQueue}-wal`, `${paths.fleetQueue}-shm`];
+    const rest = [
+      paths.fleetPolicy,
+      paths.fleetQueue,
+      `${paths.fleetQueue}-wal`,
+      `${paths.fleetQueue}-shm`,
+      paths.flights,
+    ];
     for (const file of rest) await writeFile(file, 'x');
     hub.before = (res) => {
       res.destroy();

@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import type { Browser, Page } from 'playwright-core';
 import { DESKTOP, noBrowser, openBrowser, PHONE, type Screen } from '../support/browser.ts';
+import { answerFlights } from '../support/flight-answers.ts';
 import { checkPicture, openStill, type Theme } from '../support/pictures-kept.ts';
 import { entryOf, OPERATOR, StubHub } from '../support/stub-hub.ts';
 
@@ -44,6 +45,8 @@ const TABLE: readonly Shown[] = [
     },
   },
   { state: 'node', where: 'fleet/node-00003', says: 'Vehicle connected: ArduCopter 4.6' },
+  { state: 'flights', where: 'flights', says: 'Kite 1' },
+  { state: 'flight', where: 'flights/100', says: 'ArduPilot copter 4.6.2' },
   { state: 'empty', isEmpty: true, where: 'fleet', says: 'No drones yet.' },
   { state: 'enrol', isEmpty: true, where: 'enrol', says: 'Create code' },
 ];
@@ -56,6 +59,7 @@ describe("the fleet's page looks as it was kept", function () {
   before(async function () {
     if (noBrowser() !== null) return this.skip();
     [full, empty, browser] = await Promise.all([StubHub.start(fleet()), StubHub.start([]), openBrowser()]);
+    answerFlights(full);
     full.answers.set('GET /v1/events', { events: happened(), last: 4 });
   });
   after(async () => {

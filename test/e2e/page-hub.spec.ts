@@ -12,9 +12,10 @@ import {
   PHONE,
   watch,
 } from '../support/browser.ts';
+import { answerFlights, HOSTILE } from '../support/flight-answers.ts';
 import { entryOf, OPERATOR, StubHub } from '../support/stub-hub.ts';
 
-const PAGES = ['fleet', 'fleet/node-00007', 'wall', 'enrol', 'access', 'audit'] as const;
+const PAGES = ['fleet', 'fleet/node-00007', 'wall', 'flights', 'enrol', 'access', 'audit'] as const;
 // Of the first load.
 const MAX_GZIP_BYTES = 100_000;
 
@@ -119,6 +120,7 @@ describe("the fleet's page", function () {
       },
     }))
       hub.answers.set(what, answer);
+    answerFlights(hub);
   });
   after(async () => {
     await browser?.close();
@@ -163,6 +165,31 @@ describe("the fleet's page", function () {
       await page.context().close();
       if (used !== browser) await used.close();
     });
+
+  it('shows flights, one with its track and findings, as text whatever they say, and what is due', async () => {
+    const page = await openPage(browser);
+    const seen = watch(page, hub.url);
+    await signIn(page, hub);
+    await visit(page, 'flights');
+    await says(page, '63.1 h in 212 flights');
+    await says(page, HOSTILE);
+    await page.getByRole('button', { name: 'Done: propellers' }).first().click();
+    await says(page, 'Noted: propellers');
+    expect(hub.changes.at(-1)).to.equal('POST /v1/airframes/node-00001/maintenance {"rule":"propellers"}');
+    const list = page.getByRole('list', { name: 'Flights', exact: true });
+    await list.getByRole('link').first().click();
+    await says(page, 'BATT_CRT_VOLT');
+    await page.getByRole('application', { name: 'Track of the flight', exact: true }).waitFor();
+    await checkAxe(page);
+    await list.getByRole('link').nth(1).click();
+    await says(page, 'This flight has no track.');
+    expect(await page.locator('main img').count()).to.equal(0);
+    await list.getByRole('link').first().click();
+    await page.getByRole('button', { name: 'Show older flights', exact: true }).click();
+    await page.waitForFunction(() => document.querySelectorAll('main ol a').length === 18);
+    seen.check();
+    await page.context().close();
+  });
 
   it('finds nodes by name, id and state, and orders them', async () => {
     const page = await openPage(browser);

@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { FleetEvent } from '../../shared/fleet/told.ts';
 import type { ToChild } from '../../shared/process/child.ts';
+import { askAgain } from '../support/ask-again.ts';
 import { noMosquitto } from '../support/mosquitto.ts';
 import { ROOT } from '../support/node.ts';
 import { FakeLink, linkState, NODE, Rig } from './rig.ts';
@@ -75,6 +77,33 @@ describe('svc-fleet', function () {
     expect(new Set(rig.hub.stored.map((each) => each.stream))).to.deep.equal(new Set([stream]));
     await rig.hub.until(() => rig.hub.told('telemetry').length > 0);
     expect(rig.hub.told('telemetry')[0]).to.deep.equal({ mode: 'GUIDED' });
+  });
+
+  it('tells the flights that were written down, one after the other, also those of a time without the hub', async () => {
+    const flights = join(rig.folder, 'flights');
+    await mkdir(flights);
+    const track = Array.from({ length: 1500 }, (_, s) => [s, 47.123456, 8.123456, 100]);
+    for (let n = 10; n < 30; n++)
+      await writeFile(
+        join(flights, `20260101T0000${n}.000Z-1.json`),
+        JSON.stringify({ flight: `20260101T0000${n}.000Z-1`, ended_at: n, track }),
+      );
+    await writeFile(join(flights, '0-torn.json'), '{"flight":');
+    await writeFile(join(flights, '1-large.json'), JSON.stringify({ ended_at: 1, wide: 'x'.repeat(70_000) }));
+    rig.control.place = rig.place;
+    run(); // its queue takes 1 MB, which is less than these flights
+    const told = (): readonly FleetEvent[] => rig.hub.stored.filter(({ kind }) => kind === 'flight');
+    await rig.hub.until(() => told().length >= 5);
+    await kill('SIGKILL');
+    run();
+    await rig.hub.until(() => new Set(told().map(({ detail }) => detail['flight'])).size === 20);
+    await askAgain(
+      'the files are gone',
+      async () => readdir(flights),
+      (names) => names.length === 0,
+    );
+    expect(told().length).to.be.within(20, 21);
+    expect(told()[0]?.at).to.equal(10);
   });
 
   it('loses no event, whenever it is killed', async () => {

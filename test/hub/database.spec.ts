@@ -193,11 +193,22 @@ describe(`from SQLite to PostgreSQL${missing === null ? '' : ` (${missing})`}`, 
     await hub.sql(
       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200) INSERT INTO streams (node, stream, seq) SELECT CASE i % 3 WHEN 0 THEN 'kite' ELSE 'Ärger' END, 's-' || i, i FROM n",
     );
+    await hub.sql(
+      `INSERT INTO flights (id, node, flight, received_at, started_at, ended_at, armed_s, distance_m, pilots, findings, detail) VALUES (7, 'kite', 'f-1', 3, 1, 2, 1800, 0.1, '["Ä"]', 0, '{}')`,
+    );
+    await hub.sql("INSERT INTO flight_tracks (id, track) VALUES (7, '[[0,47.123456,8,null]]')");
+    await hub.sql(
+      "INSERT INTO flight_sums (node, battery, flights, armed_s, airborne_s, distance_m, first_at, last_at) VALUES ('kite', '', 1, 1800.3, 0, 0.1, 3, 3)",
+    );
+    await hub.sql(
+      "INSERT INTO maintenance (node, battery, rule, done_at, done_by, note, flights, armed_s) VALUES ('kite', '', 'propellers', 4, 'ada', '', 1, 1800.3)",
+    );
     const before = await readFile(join(hub.folder, 'hub.db'));
     const { stdout } = await hub.command(['move', ...to]);
     expect(stdout)
       .to.match(/ 2 {2}nodes\n/)
       .and.to.match(/ 1 {2}events\n/)
+      .and.to.match(/ 1 {2}flights\n/)
       .and.to.include('all alike');
     expect((await readFile(join(hub.folder, 'hub.db'))).equals(before), 'the file stays').to.equal(true);
     expect(await hub.text('hub.yaml'))

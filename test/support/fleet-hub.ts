@@ -139,6 +139,10 @@ export class FleetHub implements AsyncDisposable {
     switch (path) {
       case '/v1/me':
         return json(res, 200, { id: credential.id });
+      case '/v1/flights':
+        return json(res, 200, { flights: [{ id: 7, node: 'drone-1', armed_s: 60 }], next: null });
+      case '/v1/flights/7':
+        return json(res, 200, { id: 7, node: 'drone-1', findings: [], track: { type: 'Feature' } });
       case '/v1/nodes/stream':
         return this.#stream(credential, res);
       case '/api/mcp/session':

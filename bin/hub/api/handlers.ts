@@ -16,6 +16,9 @@ import type { FleetLink } from '../fleet/fleet-link.ts';
 import type { LiveStreams } from '../fleet/live-streams.ts';
 import type { NodeStreams } from '../fleet/node-stream.ts';
 import { claimOf, type PersonCalls } from '../fleet/person-calls.ts';
+import type { Airframes } from '../flights/airframes.ts';
+import type { Flights } from '../flights/flights.ts';
+import { sendCsv } from '../flights/flights-csv.ts';
 import type { People } from '../people/people.ts';
 import type { Sessions } from '../people/sessions.ts';
 import type { Readiness } from '../replicas/readiness.ts';
@@ -32,6 +35,7 @@ export interface HandlerParts {
   readonly ca: string;
   /** First 128 bits of the CA's hash, as codes have it. */
   readonly caHash: ReturnType<typeof caHashOf>;
+  readonly airframes: Airframes;
   readonly audit: HubAudit;
   readonly calls: PersonCalls;
   readonly codes: Codes;
@@ -39,6 +43,7 @@ export interface HandlerParts {
   readonly enrolment: Enrolment;
   readonly events: Events;
   readonly fleet: Fleet;
+  readonly flights: Flights;
   readonly link: FleetLink;
   readonly live: LiveStreams;
   readonly log: Logger;
@@ -59,7 +64,7 @@ type Handlers = HubHandlers<typeof hubRows>;
 
 export function hubHandlers(parts: HandlerParts): Handlers {
   const { config, ca, audit, disk, enrolment, events, fleet, link, policy, sessions, streams, turn } = parts;
-  const { calls, live } = parts;
+  const { calls, live, flights, airframes } = parts;
   const document = hubOpenApi(hubRows, VERSION);
   return {
     'ca.get': () => new Reply(200, ca, 'application/x-pem-file'),
@@ -160,6 +165,22 @@ export function hubHandlers(parts: HandlerParts): Handlers {
       return { events: found, last: found.at(-1)?.id ?? query.after ?? 0 };
     },
     'tags.get': ({ caller }) => ({ tags: fleet.tags(caller) }),
+    'flights.get': async ({ query, caller }) => flights.page(query, seenBy(fleet, caller)),
+    'flights.id.get': async ({ id, caller }) => flights.find(id, seenBy(fleet, caller)),
+    'flights.csv.get': async ({ query, caller }) => {
+      const pages = await flights.all(query, seenBy(fleet, caller));
+      return new OpenAnswer((res, headers) => {
+        sendCsv(res, headers, pages).catch((error: unknown) =>
+          parts.log.warn(`flights.csv.get: ${messageOf(error)}`),
+        );
+      });
+    },
+    'airframes.get': async ({ query, caller }) => airframes.page(query, seenBy(fleet, caller)),
+    'airframes.id.maintenance.post': async ({ id, body, caller, changed }) => {
+      entryFor(fleet, caller, id);
+      changed(`${id} ${body.rule}`);
+      return airframes.done(id, caller.name, body);
+    },
     'codes.post': async ({ caller }) => newCode(parts, caller),
     'credentials.post': async ({ body, caller, changed }) => {
       const { label, scopes, nodes = null, tags = [] } = body;
@@ -219,6 +240,11 @@ export async function newCode(
 ): Promise<{ readonly code: string; readonly expires_at: number }> {
   const secret = newCodeSecret();
   return { expires_at: await codes.add(secret, by), code: formatCode({ caHash, secret }) };
+}
+
+/** What was told by nodes that are gone is for those who have the whole fleet: another node may have an id of theirs. */
+function seenBy(fleet: Fleet, caller: Caller): readonly string[] | null {
+  return fleet.seenBy(caller)?.filter((node) => fleet.has(node)) ?? null;
 }
 
 /** @throws ApiError E_NOT_FOUND, also for a node that this caller may not see */

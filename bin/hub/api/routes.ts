@@ -12,6 +12,16 @@ import {
   renewRequest,
   turnGrant,
 } from '../../../shared/fleet/hub-api.ts';
+import {
+  airframe,
+  airframeList,
+  airframesQuery,
+  flightAnswer,
+  flightList,
+  flightsCsvQuery,
+  flightsQuery,
+  maintenanceRequest,
+} from './flight-schemas.ts';
 import type { HubRow } from './row.ts';
 import {
   auditAnswer,
@@ -208,6 +218,41 @@ export const hubRows = [
     query: eventsQuery,
   }),
   row('tags.get', 'GET /v1/tags', 'credential read', tagList, 'the tags and groups of the nodes', {}),
+  row('flights.get', 'GET /v1/flights', 'credential read', flightList, 'flights of nodes, newest first', {
+    query: flightsQuery,
+  }),
+  row(
+    'flights.id.get',
+    'GET /v1/flights/{id}',
+    'credential read',
+    flightAnswer,
+    'one flight, with modes, findings and track',
+    {},
+  ),
+  row(
+    'flights.csv.get',
+    'GET /v1/flights.csv',
+    'credential read',
+    null,
+    'flights as a table, at most 100 000',
+    { query: flightsCsvQuery, mediaType: 'text/csv', rate: 'costly' },
+  ),
+  row(
+    'airframes.get',
+    'GET /v1/airframes',
+    'credential read',
+    airframeList,
+    'what has flown, how long, and what maintenance is due',
+    { query: airframesQuery },
+  ),
+  row(
+    'airframes.id.maintenance.post',
+    'POST /v1/airframes/{id}/maintenance',
+    'operator admin',
+    airframe,
+    'notes that maintenance was done',
+    { body: maintenanceRequest },
+  ),
   row('codes.post', 'POST /v1/codes', 'operator admin', codeAnswer, 'a code with which one node enrols', {}),
   row(
     'credentials.post',

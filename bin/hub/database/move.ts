@@ -90,9 +90,10 @@ function hashOf(row: Row): string {
   return createHash('sha256').update(JSON.stringify(columns)).digest('hex');
 }
 
-/** The next event gets a number after those that were copied. */
+/** The next event, and the next flight, gets a number after those that were copied. */
 async function goOnAfter(on: Queries): Promise<void> {
-  await sql`SELECT setval(pg_get_serial_sequence('events', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM events), false)`.execute(
-    on,
-  );
+  for (const table of ['events', 'flights'] as const)
+    await sql`SELECT setval(pg_get_serial_sequence(${table}, 'id'), (SELECT coalesce(max(id), 0) + 1 FROM ${sql.table(table)}), false)`.execute(
+      on,
+    );
 }

@@ -2,6 +2,7 @@ import { Migrator } from 'kysely/migration';
 import { messageOf } from '../../../shared/errors.ts';
 import * as hub from './migrations/0001-hub.ts';
 import * as identity from './migrations/0002-identity.ts';
+import * as flights from './migrations/0003-flights.ts';
 import * as tags from './migrations/0004-tags.ts';
 import * as replicas from './migrations/0006-replicas.ts';
 import type { HubDatabase, Tables } from './tables.ts';
@@ -10,6 +11,7 @@ import type { HubDatabase, Tables } from './tables.ts';
 const MIGRATIONS = {
   '0001-hub': hub,
   '0002-identity': identity,
+  '0003-flights': flights,
   '0004-tags': tags,
   '0006-replicas': replicas,
 } as const;
@@ -30,6 +32,10 @@ export const TABLES = [
   { name: 'events', key: ['id'] },
   { name: 'streams', key: ['node', 'stream'] },
   { name: 'identity', key: ['key'] },
+  { name: 'flights', key: ['id'] },
+  { name: 'flight_tracks', key: ['id'] },
+  { name: 'flight_sums', key: ['node', 'battery'] },
+  { name: 'maintenance', key: ['node', 'battery', 'rule'] },
 ] as const satisfies readonly { readonly name: keyof Tables; readonly key: readonly string[] }[];
 
 /** @returns how many were applied now: two that do this at once apply each once @throws Error, and then nothing was changed */

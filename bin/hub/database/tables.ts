@@ -72,6 +72,54 @@ export interface Tables {
     kind: string;
     detail: string;
   };
+  /** What nodes have told of their flights; `pilots` a JSON list, `detail` a JSON object. */
+  readonly flights: {
+    id: Generated<number>;
+    node: string;
+    flight: string;
+    received_at: number;
+    started_at: number;
+    ended_at: number;
+    armed_s: number;
+    airborne_s: number | null;
+    distance_m: number | null;
+    max_height_m: number | null;
+    max_speed_ms: number | null;
+    battery: string | null;
+    used_mah: number | null;
+    start_v: number | null;
+    end_v: number | null;
+    pilots: string;
+    /** How many, and the severity of the worst. */
+    findings: number;
+    worst: string | null;
+    detail: string;
+  };
+  /** By the flight's id: a JSON list of points. */
+  readonly flight_tracks: { id: number; track: string };
+  /** Of all flights ever told, also of those that are deleted. `battery` empty: of the airframe. */
+  readonly flight_sums: {
+    node: string;
+    battery: string;
+    flights: number;
+    armed_s: number;
+    airborne_s: number;
+    distance_m: number;
+    /** When the hub heard of the first and of the newest. */
+    first_at: number;
+    last_at: number;
+  };
+  /** What was done last, by whom, and the sums at that time. */
+  readonly maintenance: {
+    node: string;
+    battery: string;
+    rule: string;
+    done_at: number;
+    done_by: string;
+    note: string;
+    flights: number;
+    armed_s: number;
+  };
   /** Up to where the events of a stream are stored. */
   readonly streams: { node: string; stream: string; seq: number };
 }

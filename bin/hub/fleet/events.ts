@@ -1,5 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts';
 import { type Selectable, type SelectQueryBuilder, sql } from 'kysely';
+import { FLIGHT_KIND } from '../../../shared/fleet/flight.ts';
 import type { FleetEvent } from '../../../shared/fleet/told.ts';
 import { parseJson, recordOf } from '../../../shared/member.ts';
 import type { Ack } from '../../../shared/schemas/fleet-statements.ts';
@@ -7,6 +8,7 @@ import type { EventsQuery, eventList } from '../api/schemas.ts';
 import { anyOf } from '../database/column-types.ts';
 import { eventsInOrder } from '../database/engine.ts';
 import type { Queries, Tables } from '../database/tables.ts';
+import { storeFlights } from '../flights/store-flights.ts';
 import type { Share } from '../replicas/share.ts';
 import { readMeta, writeMeta } from '../stores/meta.ts';
 
@@ -265,7 +267,7 @@ export class Events {
       at,
       received_at,
       kind,
-      detail: JSON.stringify(detail),
+      detail: JSON.stringify(kind === FLIGHT_KIND ? { ...detail, track: null } : detail),
     }));
     await this.#db.transaction().execute(async (on) => {
       await this.#share.check(on, new Set(fresh.map(({ node }) => node)));
@@ -284,6 +286,10 @@ export class Events {
           used.bytes += bytes;
         }
       }
+      await storeFlights(
+        on,
+        fresh.filter(({ event: { kind } }) => kind === FLIGHT_KIND),
+      );
       for (let from = 0; from < due.length; from += ROWS)
         await on
           .insertInto('streams')

@@ -26,7 +26,7 @@ interface RenewalTimes {
 const RENEWAL: RenewalTimes = { checkMs: 3_600_000, firstMs: 60_000, capMs: 3_600_000 };
 
 export interface EnrolmentOptions {
-  readonly paths: Pick<Paths, 'fleet' | 'fleetPolicy' | 'fleetQueue' | 'fleetTurn'>;
+  readonly paths: Pick<Paths, 'fleet' | 'fleetPolicy' | 'fleetQueue' | 'fleetTurn' | 'flights'>;
   readonly node: {
     readonly id: string;
     readonly name: string;
@@ -236,12 +236,12 @@ export class Enrolment {
       throw new ApiError('E_ENROLLED', `This node is in the fleet ${this.#record.fleet}. Leave it first.`);
   }
 
-  /** Policy and queue are of one enrolment. @throws ApiError E_STORE */
+  /** Policy, queue and flights that were not told yet are of one enrolment. @throws ApiError E_STORE */
   async #removeRest(): Promise<void> {
-    const { fleetPolicy, fleetQueue, fleetTurn } = this.#options.paths;
-    const files = [fleetPolicy, fleetTurn, fleetQueue, `${fleetQueue}-wal`, `${fleetQueue}-shm`];
+    const { fleetPolicy, fleetQueue, fleetTurn, flights } = this.#options.paths;
+    const files = [fleetPolicy, fleetTurn, fleetQueue, `${fleetQueue}-wal`, `${fleetQueue}-shm`, flights];
     for (const file of files)
-      await rm(file, { force: true }).catch((error: unknown) => {
+      await rm(file, { recursive: true, force: true }).catch((error: unknown) => {
         throw new ApiError('E_STORE', `${file} could not be removed: ${messageOf(error)}.`);
       });
   }

@@ -128,6 +128,7 @@ export class FactoryReset {
           paths.fleetQueue,
           `${paths.fleetQueue}-wal`,
           `${paths.fleetQueue}-shm`,
+          paths.flights,
         ],
       ],
       ['active drone', [paths.activeDrone]],

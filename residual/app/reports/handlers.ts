@@ -4,18 +4,17 @@ import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import type { Base } from '../base.ts';
 import { KeptFiles } from '../kept-files.ts';
 import { tlogFiles } from '../kept-logs.ts';
-import { Reporter } from './reporter.ts';
+import type { Reporter } from './reporter.ts';
 
 /** As svc-link names what it has fetched, whole or not yet. */
 const FETCHED = /^[0-9a-z]+_\d+_\d+_\d+\.(?:log|part)$/;
 const MB = 1e6;
 
 /** Reports of flights, from the telemetry logs of the node and from the logs that it has fetched from the vehicle. */
-export function reportHandlers({
-  paths,
-  link,
-}: Pick<Base, 'paths' | 'link'>): HandlersOf<typeof reportRows, 'residual'> {
-  const reporter = new Reporter();
+export function reportHandlers(
+  { paths, link }: Pick<Base, 'paths' | 'link'>,
+  reporter: Reporter,
+): HandlersOf<typeof reportRows, 'residual'> {
   const fetched = new KeptFiles(paths.flightLogs, (name) => FETCHED.test(name), 'flight log');
   const tlogs = tlogFiles(paths);
   return {

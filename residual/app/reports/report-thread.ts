@@ -4,7 +4,7 @@ import { setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
-import { type ReportAnswer, type ReportWork, reportOf } from './report-work.ts';
+import { flightsOf, type ReportAnswer, type ReportWork, reportOf } from './report-work.ts';
 
 /** Of the kernel's -20 to 19: the past waits for a flight that is under way. */
 const NICENESS = 10;
@@ -24,8 +24,11 @@ function tell(what: ReportAnswer): void {
 }
 
 function answer(): ReportAnswer {
+  const onRead = (done: number): void => tell({ done });
   try {
-    return { report: reportOf(work, (done) => tell({ done })) };
+    return work.isDivided === true
+      ? { flights: flightsOf(work, onRead) }
+      : { report: reportOf(work, onRead) };
   } catch (error) {
     if (error instanceof ApiError) return { failure: { code: error.code, detail: error.message } };
     return { failure: { code: 'E_STORE', detail: `The log cannot be read: ${messageOf(error)}.` } };

@@ -4,7 +4,9 @@ import { LogBytes } from '../../../shared/logs/log-bytes.ts';
 import { isUlog } from '../../../shared/logs/ulog.ts';
 import type { FlightReport } from '../../../shared/schemas/flight-report.ts';
 import { readDataflash } from './dataflash.ts';
+import type { FactSink } from './facts.ts';
 import { Flight } from './flight.ts';
+import { type FlightInLog, FlightsInLog } from './flights-in-log.ts';
 import { readTlog } from './tlog.ts';
 import { readUlog } from './ulog.ts';
 
@@ -15,12 +17,15 @@ export interface ReportWork {
   readonly size: number;
   /** `onboard`: one that the vehicle has written, of whichever kind. */
   readonly kind: 'tlog' | 'onboard';
+  /** Each flight of it by itself, in place of the report of all of it. */
+  readonly isDivided?: boolean;
 }
 
 export type ReportAnswer =
   /** Bytes that were read: more will come. */
   | { readonly done: number }
   | { readonly report: FlightReport }
+  | { readonly flights: readonly FlightInLog[] }
   | { readonly failure: { readonly code: ErrorCode; readonly detail: string } };
 
 /** @param onRead told how many bytes were read. @throws ApiError E_STORE for what is no log */
@@ -29,15 +34,26 @@ export function reportOf(
   onRead: (done: number) => void = () => undefined,
 ): FlightReport {
   const flight = new Flight();
-  const bytes = new LogBytes((into, at) => readSync(file, into, 0, into.length, at), size, onRead);
-  readerOf(kind, bytes)(flight);
+  readInto(flight, { file, size, kind }, onRead);
   if (flight.isEmpty) throw new ApiError('E_STORE', 'This file has nothing that a log has.');
   return flight.report();
 }
 
+/** @param onRead told how many bytes were read. @returns none for what is no log, or has no flight */
+export function flightsOf(work: ReportWork, onRead: (done: number) => void): readonly FlightInLog[] {
+  const flights = new FlightsInLog();
+  readInto(flights, work, onRead);
+  return flights.flights();
+}
+
+function readInto(sink: FactSink, { file, size, kind }: ReportWork, onRead: (done: number) => void): void {
+  const bytes = new LogBytes((into, at) => readSync(file, into, 0, into.length, at), size, onRead);
+  readerOf(kind, bytes)(sink);
+}
+
 /** The vehicle does not say which kind of log it has written; each kind begins in its own way. */
-function readerOf(kind: ReportWork['kind'], log: LogBytes): (flight: Flight) => void {
-  if (kind === 'tlog') return (flight) => readTlog(log, flight);
-  if (isUlog(log)) return (flight) => readUlog(log, flight);
-  return (flight) => readDataflash(log, flight);
+function readerOf(kind: ReportWork['kind'], log: LogBytes): (sink: FactSink) => void {
+  if (kind === 'tlog') return (sink) => readTlog(log, sink);
+  if (isUlog(log)) return (sink) => readUlog(log, sink);
+  return (sink) => readDataflash(log, sink);
 }

@@ -5,6 +5,7 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { Call } from '../../../shared/routes/handler.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import type { FlightReport } from '../../../shared/schemas/flight-report.ts';
+import type { FlightInLog } from './flights-in-log.ts';
 import type { ReportAnswer, ReportWork } from './report-work.ts';
 
 const THREAD = join(import.meta.dirname, `report-thread${extname(import.meta.filename)}`);
@@ -13,6 +14,7 @@ const REPORT_MS = 60_000;
 /** Reading takes the same memory for every log; what needs more ends its thread, not this process. */
 const HEAP = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };
 
+type Made = Exclude<ReportAnswer, { readonly done: number } | { readonly failure: unknown }>;
 type Waiting = Partial<Pick<Call<Row>, 'gone' | 'progress'>>;
 
 /** Makes reports of logs, one at a time, in a thread: the log comes from a vehicle, and may be huge, cut off or made to harm. */
@@ -30,11 +32,27 @@ export class Reporter {
    * @throws ApiError E_BUSY while another one is made; E_STORE for what is no log, or needs too much memory; E_TIMEOUT
    */
   async report(log: FileHandle, kind: ReportWork['kind'], waiting: Waiting = {}): Promise<FlightReport> {
+    const answer = await this.#work(log, { kind }, waiting);
+    if ('report' in answer) return answer.report;
+    throw new ApiError('E_STORE', 'The log cannot be read.');
+  }
+
+  /**
+   * The flights of a telemetry log, each by itself.
+   * @param log is closed at the end
+   * @throws ApiError as `report`
+   */
+  async flights(log: FileHandle, waiting: Waiting = {}): Promise<readonly FlightInLog[]> {
+    const answer = await this.#work(log, { kind: 'tlog', isDivided: true }, waiting);
+    return 'flights' in answer ? answer.flights : [];
+  }
+
+  async #work(log: FileHandle, what: Omit<ReportWork, 'file' | 'size'>, waiting: Waiting): Promise<Made> {
     try {
       if (this.#busy) throw new ApiError('E_BUSY', 'Another report is being made. Ask again shortly.');
       this.#busy = true;
       try {
-        return await this.#inThread({ file: log.fd, size: (await log.stat()).size, kind }, waiting);
+        return await this.#inThread({ file: log.fd, size: (await log.stat()).size, ...what }, waiting);
       } finally {
         this.#busy = false;
       }
@@ -43,8 +61,8 @@ export class Reporter {
     }
   }
 
-  async #inThread(work: ReportWork, { gone, progress }: Waiting): Promise<FlightReport> {
-    const { promise, resolve, reject } = Promise.withResolvers<FlightReport>();
+  async #inThread(work: ReportWork, { gone, progress }: Waiting): Promise<Made> {
+    const { promise, resolve, reject } = Promise.withResolvers<Made>();
     const thread = new Worker(THREAD, { workerData: work, resourceLimits: HEAP });
     const leave = (): void => reject(new ApiError('E_DRAINING', 'Nobody waits for this report.'));
     const late = (): void =>
@@ -54,8 +72,8 @@ export class Reporter {
     if (gone?.aborted === true) leave();
     thread.on('message', (answer: ReportAnswer) => {
       if ('done' in answer) progress?.({ done: answer.done, total: work.size, text: 'reading the log' });
-      else if ('report' in answer) resolve(answer.report);
-      else reject(new ApiError(answer.failure.code, answer.failure.detail));
+      else if ('failure' in answer) reject(new ApiError(answer.failure.code, answer.failure.detail));
+      else resolve(answer);
     });
     thread.once('error', (error) =>
       reject(new ApiError('E_STORE', `The log cannot be read: ${messageOf(error)}.`)),

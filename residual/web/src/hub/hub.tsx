@@ -58,11 +58,11 @@ export function Hub(): JSX.Element {
 }
 
 /** Who watches needs these; the others are for who administers. */
-const WATCHED: ReadonlySet<PageId> = new Set(['fleet', 'wall']);
+const WATCHED: ReadonlySet<PageId> = new Set(['fleet', 'wall', 'flights']);
 const FIRST_OF_OFFICE = PAGES.find((id) => !WATCHED.has(id));
 
 function Inside(): JSX.Element {
-  const { page, node } = place.value;
+  const { page, node, flight } = place.value;
   const { data } = useHub<Me>('/v1/me');
   useEffect(() => {
     if (data !== null) me.value = data;
@@ -88,7 +88,7 @@ function Inside(): JSX.Element {
       <main id="content" tabIndex={-1} data-page={page}>
         <h1 class="visually-hidden">{node ?? hub.page[page]}</h1>
         {page !== 'fleet' ? (
-          <Loaded key={page} of={page} />
+          <Loaded key={page} of={page} id={flight} />
         ) : node === null ? (
           <FleetPage />
         ) : (
@@ -103,12 +103,13 @@ function Inside(): JSX.Element {
 const LOADERS = {
   node: async () => (await import('./node/node-page.tsx')).NodePage,
   wall: async () => (await import('./wall.tsx')).Wall,
+  flights: async () => (await import('./flights/flights-page.tsx')).FlightsPage,
   enrol: async () => (await import('./enrol.tsx')).Enrol,
   access: async () => (await import('./access.tsx')).Access,
   audit: async () => (await import('./audit.tsx')).Audit,
 } as const satisfies Record<string, () => Promise<ComponentType<{ readonly id: string }>>>;
 
-/** @param id of the node, where it is about one */
+/** @param id of the node or the flight, where it is about one */
 function Loaded({ of, id = '' }: { readonly of: keyof typeof LOADERS; readonly id?: string }): JSX.Element {
   const Page = useLoaded<{ readonly id: string }>(LOADERS[of]);
   if (Page === 'failed') return <Note tone="bad">{hub.notLoaded}</Note>;

@@ -1,27 +1,32 @@
 import { signal } from '@preact/signals';
 import { decodedPart } from '../parts/hash.ts';
 
-/** Where the page is: `#/page`, and `#/fleet/<node>` for one node. */
+/** Where the page is: `#/page`, `#/fleet/<node>` for one node, `#/flights/<id>` for one flight. */
 
-export const PAGES = ['fleet', 'wall', 'enrol', 'access', 'audit'] as const;
+export const PAGES = ['fleet', 'wall', 'flights', 'enrol', 'access', 'audit'] as const;
 export type PageId = (typeof PAGES)[number];
 
-export const place = signal<{ readonly page: PageId; readonly node: string | null }>(read());
+export const place = signal<{ readonly page: PageId; readonly node: string | null; readonly flight: string }>(
+  read(),
+);
 
 addEventListener('hashchange', () => {
   place.value = read();
 });
 
-export function hrefOf(page: PageId, node?: string): string {
-  return `#/${page}${node === undefined ? '' : `/${encodeURIComponent(node)}`}`;
+export function hrefOf(page: PageId, of?: string): string {
+  return `#/${page}${of === undefined ? '' : `/${encodeURIComponent(of)}`}`;
 }
 
-export function go(page: PageId, node?: string): void {
-  location.hash = hrefOf(page, node);
+export function go(page: PageId, of?: string): void {
+  location.hash = hrefOf(page, of);
 }
 
-function read(): { page: PageId; node: string | null } {
+function read(): { page: PageId; node: string | null; flight: string } {
   const [page, node] = location.hash.replace(/^#\/?/, '').split('/');
   const id = PAGES.find((each) => each === page) ?? 'fleet';
-  return { page: id, node: node === undefined || node === '' ? null : decodedPart(node) };
+  const what = node === undefined || node === '' ? null : decodedPart(node);
+  return id === 'flights'
+    ? { page: id, node: null, flight: what ?? '' }
+    : { page: id, node: what, flight: '' };
 }

@@ -1,0 +1,188 @@
+import type { Selectable, SelectQueryBuilder } from 'kysely';
+import { ApiError } from '../../../shared/errors.ts';
+import type { FlightDetail } from '../../../shared/fleet/flight.ts';
+import { isOneOf } from '../../../shared/member.ts';
+import type { FlightAnswer, FlightEntry, FlightFilters, FlightsQuery } from '../api/flight-schemas.ts';
+import { anyOf } from '../database/column-types.ts';
+import type { Queries, Tables } from '../database/tables.ts';
+import { readMeta, writeMeta } from '../stores/meta.ts';
+import { SEVERITIES } from './told-flight.ts';
+
+const DAY_MS = 24 * 3600 * 1000;
+/** Of the table meta: up to when flights were deleted for their age. */
+const UNTIL = 'flights_until';
+/** Deleted in one turn, so that nothing waits for it. */
+const PRUNE = 1000;
+/** Rows of a CSV: an authority asks for a year of a fleet. */
+const MOST = 100_000;
+const PAGE = 500;
+
+type Row = Selectable<Tables['flights']>;
+type FlightDetails = Omit<FlightAnswer, Exclude<keyof FlightEntry, 'findings'> | 'track'>;
+type FlightQuery = SelectQueryBuilder<Tables, 'flights', object>;
+/** Ids of nodes; null: all, also those that are not in the fleet any more. */
+type Seen = readonly string[] | null;
+
+interface FlightsOptions {
+  readonly db: Queries;
+  /** Wall clock, and monotonic, ms. */
+  readonly now: () => number;
+  readonly monotonic: () => number;
+  /** Null: for ever. */
+  readonly keepDays: number | null;
+}
+
+/** The flights that nodes have told (`storeFlights` puts them there). */
+export class Flights {
+  readonly #options: FlightsOptions;
+  /** When flights were last deleted (monotonic, ms). */
+  #prunedAt: number;
+
+  constructor(options: FlightsOptions) {
+    this.#options = options;
+    this.#prunedAt = options.monotonic();
+  }
+
+  /** The newest first. */
+  async page(query: FlightsQuery, seen: Seen): Promise<{ flights: FlightEntry[]; next: string | null }> {
+    const rows = await this.#rows(query, seen, query.cursor, query.limit + 1);
+    const page = rows.slice(0, query.limit);
+    return { flights: page.map(entryOf), next: rows.length > page.length ? cursorOf(page.at(-1)) : null };
+  }
+
+  /** @throws ApiError E_NOT_FOUND, also for a flight of a node that this caller may not see */
+  async find(id: string, seen: Seen): Promise<FlightAnswer> {
+    const { db } = this.#options;
+    const number = /^[1-9]\d{0,14}$/.test(id) ? Number(id) : 0;
+    const row = await db.selectFrom('flights').selectAll().where('id', '=', number).executeTakeFirst();
+    if (row === undefined || !(seen?.includes(row.node) ?? true))
+      throw new ApiError('E_NOT_FOUND', `There is no flight ${id}.`);
+    const found = await db
+      .selectFrom('flight_tracks')
+      .select('track')
+      .where('id', '=', number)
+      .executeTakeFirst();
+    return { ...entryOf(row), ...detailOf(row), track: featureOf(found?.track) };
+  }
+
+  /** All of them, a page at a time. @throws ApiError E_INVALID_VALUE for more than a table has rows */
+  async all(filters: FlightFilters, seen: Seen): Promise<AsyncGenerator<readonly FlightEntry[]>> {
+    const tooMany = await this.#filtered(filters, seen).select('id').offset(MOST).limit(1).execute();
+    if (tooMany.length > 0)
+      throw new ApiError(
+        'E_INVALID_VALUE',
+        `These are more than ${MOST} flights. Ask for a shorter time, or for one node.`,
+      );
+    return this.#pages(filters, seen);
+  }
+
+  async *#pages(filters: FlightFilters, seen: Seen): AsyncGenerator<readonly FlightEntry[]> {
+    let sent = 0;
+    for (let cursor: string | undefined; sent < MOST; ) {
+      const rows: readonly Row[] = await this.#rows(filters, seen, cursor, PAGE);
+      yield rows.map(entryOf);
+      sent += rows.length;
+      cursor = cursorOf(rows.at(-1)) ?? undefined;
+      if (rows.length < PAGE) return;
+    }
+  }
+
+  /**
+   * Deletes a part of what is too old. What is too old goes no faster than time does while the hub runs: a clock that jumped ahead
+   * deletes no more than the flights of the time that has passed (as `Events`).
+   */
+  async prune(): Promise<void> {
+    const { db, now, monotonic, keepDays } = this.#options;
+    if (keepDays === null) return;
+    const at = monotonic();
+    const wanted = now() - keepDays * DAY_MS;
+    const before = await readMeta(db, UNTIL);
+    const until = Math.floor(before === null ? wanted : Math.min(wanted, before + (at - this.#prunedAt)));
+    this.#prunedAt = at;
+    await db.transaction().execute(async (on) => {
+      const old = await on
+        .selectFrom('flights')
+        .select('id')
+        .where('received_at', '<', until)
+        .orderBy('id')
+        .limit(PRUNE)
+        .execute();
+      const ids = old.map(({ id }) => id);
+      if (ids.length > 0) {
+        await on.deleteFrom('flight_tracks').where('id', 'in', ids).execute();
+        await on.deleteFrom('flights').where('id', 'in', ids).execute();
+      }
+      await writeMeta(on, UNTIL, until);
+    });
+  }
+
+  #filtered({ node, battery, from, to }: FlightFilters, seen: Seen): FlightQuery {
+    let query: FlightQuery = this.#options.db.selectFrom('flights');
+    if (node !== undefined) query = query.where('node', '=', node);
+    if (battery !== undefined) query = query.where('battery', '=', battery);
+    if (from !== undefined) query = query.where('started_at', '>=', from);
+    if (to !== undefined) query = query.where('started_at', '<', to);
+    if (seen !== null) query = query.where('node', 'in', anyOf(this.#options.db, seen));
+    return query;
+  }
+
+  async #rows(
+    filters: FlightFilters,
+    seen: Seen,
+    cursor: string | undefined,
+    limit: number,
+  ): Promise<readonly Row[]> {
+    let query = this.#filtered(filters, seen).selectAll('flights');
+    if (cursor !== undefined) {
+      const [at = 0, id = 0] = cursor.split('-').map(Number);
+      query = query.where((eb) =>
+        eb.or([eb('started_at', '<', at), eb.and([eb('started_at', '=', at), eb('id', '<', id)])]),
+      );
+    }
+    return query.orderBy('started_at', 'desc').orderBy('id', 'desc').limit(limit).execute();
+  }
+}
+
+function cursorOf(row: Row | undefined): string | null {
+  return row === undefined ? null : `${row.started_at}-${row.id}`;
+}
+
+function entryOf(row: Row): FlightEntry {
+  const pilots: FlightEntry['pilots'] = JSON.parse(row.pilots);
+  return {
+    id: row.id,
+    node: row.node,
+    flight: row.flight,
+    received_at: row.received_at,
+    started_at: row.started_at,
+    ended_at: row.ended_at,
+    armed_s: row.armed_s,
+    airborne_s: row.airborne_s,
+    distance_m: row.distance_m,
+    max_height_m: row.max_height_m,
+    max_speed_ms: row.max_speed_ms,
+    battery: { id: row.battery, used_mah: row.used_mah, start_v: row.start_v, end_v: row.end_v },
+    pilots,
+    findings: row.findings,
+    worst: isOneOf(SEVERITIES, row.worst) ? row.worst : null,
+  };
+}
+
+/** As `storeFlights` has written it. */
+function detailOf({ detail }: Row): FlightDetails {
+  const details: FlightDetails = JSON.parse(detail);
+  return details;
+}
+
+function featureOf(text: string | undefined): FlightAnswer['track'] {
+  if (text === undefined) return null;
+  const points: NonNullable<FlightDetail['track']> = JSON.parse(text);
+  return {
+    type: 'Feature',
+    geometry: {
+      type: 'LineString',
+      coordinates: points.map(([, lat, lon, height]) => (height === null ? [lon, lat] : [lon, lat, height])),
+    },
+    properties: { times_s: points.map(([s]) => s) },
+  };
+}

@@ -1,0 +1,47 @@
+import { enabledFeatures } from '../../../shared/config/features.ts';
+import type { Service } from '../../../shared/process/services.ts';
+import type { Base } from '../base.ts';
+import { tlogFiles } from '../kept-logs.ts';
+import type { Reporter } from '../reports/reporter.ts';
+import { FlightTeller } from './flight-teller.ts';
+
+const MAX_PILOTS = 16;
+
+/** Flights for the fleet; nothing where the node has no fleet. */
+export function openFlights(base: Base, reporter: Reporter): Omit<Service, 'name'> {
+  const { config, paths, link, log } = base;
+  if (!enabledFeatures(config).has('fleet')) return { stop: () => undefined };
+  let isDisarmed = false;
+  let writing: string | null = null;
+  const pilots = new Set<string>();
+  const teller = new FlightTeller({
+    paths,
+    tlogs: tlogFiles(paths),
+    reporter,
+    withTracks: config.fleet.flight_tracks,
+    isDisarmed: () => isDisarmed,
+    writing: () => writing,
+    pilots: () => {
+      const seen = [...pilots].toSorted();
+      pilots.clear();
+      return seen.length === 0 ? null : seen;
+    },
+    log,
+  });
+  const disarmed = (now: boolean): void => {
+    if (now === isDisarmed) return;
+    isDisarmed = now;
+    if (now) teller.look();
+  };
+  link.follow({
+    state: ({ guard, tlog, manual, offboard }) => {
+      writing = tlog.name;
+      if (guard === true)
+        for (const holder of [manual.holder, offboard.holder])
+          if (holder !== null && pilots.size < MAX_PILOTS) pilots.add(holder);
+      disarmed(guard === false);
+    },
+    connection: () => disarmed(false), // until svc-link has said otherwise
+  });
+  return { start: async () => teller.start(), stop: async () => teller.stop() };
+}

@@ -1,0 +1,91 @@
+import { Wrench } from 'lucide';
+import type { JSX } from 'preact';
+import { moment, number } from '../../parts/format.ts';
+import { Badge, Button, Card, ErrorNote } from '../../parts/parts.tsx';
+import { say } from '../../parts/toast.tsx';
+import { useAct } from '../../parts/use-ask.ts';
+import { ask, me } from '../client.ts';
+import { useHub } from '../use-hub.ts';
+import { hub } from '../words.ts';
+import type { Airframes, Due } from './answers.ts';
+import css from './hub-flights.module.css';
+
+type Airframe = Airframes['airframes'][number];
+
+/** What each airframe has flown, and what is due. */
+export function AirframesCard(): JSX.Element {
+  const { data, error, reload } = useHub<Airframes>('/v1/airframes?limit=1000');
+  const text = hub.flights;
+  const isDue = ({ maintenance }: Airframe): boolean => maintenance.some(({ due }) => due);
+  // What is to be done stands first.
+  const shown = (data?.airframes ?? []).toSorted((a, b) => Number(isDue(b)) - Number(isDue(a)));
+  return (
+    <Card title={text.airframes} icon={Wrench}>
+      <ErrorNote error={error} onRetry={reload} />
+      {data?.airframes.length === 0 ? <p class="hint">{text.noAirframes}</p> : null}
+      <ul class={css['airframes']} aria-label={text.airframes}>
+        {shown.map((airframe) => (
+          <li key={airframe.id}>
+            <strong>{airframe.name ?? airframe.id}</strong>
+            <span>{text.flown(number(airframe.hours, 1), airframe.flights)}</span>
+            {airframe.maintenance.map((due) => (
+              <Rule key={`${due.rule} ${due.battery}`} id={airframe.id} due={due} onDone={reload} />
+            ))}
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function Rule({
+  id,
+  due,
+  onDone,
+}: {
+  readonly id: string;
+  readonly due: Due;
+  readonly onDone: () => void;
+}): JSX.Element {
+  const act = useAct();
+  const text = hub.flights;
+  const what = due.battery === null ? due.rule : `${due.rule} (${due.battery})`;
+  const done = async (): Promise<void> => {
+    const battery = due.battery === null ? {} : { battery: due.battery };
+    await ask(`/v1/airframes/${encodeURIComponent(id)}/maintenance`, {
+      method: 'POST',
+      body: { rule: due.rule, ...battery },
+    });
+    say(text.noted(what));
+    onDone();
+  };
+  const left = (
+    [
+      [due.hours_left, 1, text.hours],
+      [due.flights_left, 0, text.flightCount],
+      [due.days_left, 0, text.days],
+    ] as const
+  ).flatMap(([value, digits, words]) => {
+    if (value === null) return [];
+    const amount = words(number(Math.abs(value), digits));
+    return [value < 0 ? text.over(amount) : text.left(amount)];
+  });
+  return (
+    <div class={css['rule']}>
+      <Badge tone={due.due ? 'warn' : 'good'}>{due.due ? text.due : text.notDue}</Badge>
+      <span>
+        {what}
+        <small>
+          {left.join(' · ')}
+          {due.done_at === null ? null : ` · ${text.lastDone(moment(due.done_at), due.done_by ?? '')}`}
+        </small>
+      </span>
+      {me.value?.scopes.includes('admin') === true ? (
+        <Button busy={act.busy} aria-label={text.doneOf(what)} onClick={() => void act.run(done)}>
+          {text.done}
+        </Button>
+      ) : null}
+      <ErrorNote error={act.error} />
+    </div>
+  );
+}

@@ -1,0 +1,386 @@
+import { appendFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { MqttClient } from 'mqtt';
+import type { FlightsQuery } from '../../bin/hub/api/flight-schemas.ts';
+import type { HubDatabase } from '../../bin/hub/database/tables.ts';
+import { Events } from '../../bin/hub/fleet/events.ts';
+import { Airframes } from '../../bin/hub/flights/airframes.ts';
+import { Flights } from '../../bin/hub/flights/flights.ts';
+import { ALONE } from '../../bin/hub/replicas/alone.ts';
+import { topics } from '../../shared/fleet/topics.ts';
+import { askAgain } from '../support/ask-again.ts';
+import { type EnrolledNode, failing, TestHub } from '../support/hub.ts';
+import { Databases, ENGINES } from '../support/hub-database.ts';
+import { noMosquitto } from '../support/mosquitto.ts';
+
+const HOUR_MS = 3600 * 1000;
+const DAY_MS = 24 * HOUR_MS;
+const noBroker = noMosquitto();
+const HOSTILE = '=cmd|"/c calc"!sum\u0000\u001b[2J\ud800<img src=x onerror=alert(1)>';
+const page: FlightsQuery = { limit: 100 };
+
+/** Of half an hour, the nth of a node. */
+const flight = (n: number, more: object = {}) => ({
+  flight: `20260101T000000.${String(n).padStart(3, '0')}Z-1`,
+  started_at: n * DAY_MS,
+  ended_at: n * DAY_MS + HOUR_MS / 2,
+  armed_s: 1800,
+  airborne_s: 1700.5,
+  distance_m: 1234.5,
+  max_height_m: 50,
+  max_speed_ms: 12.25,
+  battery: { used_mah: 2000, start_v: 16.8, end_v: 14.9 },
+  vehicle: 'ArduPilot copter 4.6',
+  modes: [{ name: 'AUTO', from_s: 0, to_s: 1800 }],
+  pilots: ['ada'],
+  findings: [{ severity: 'warning', text: 'The battery was low.', at_s: 1700 }],
+  log: `20260101T000000.${n}Z.tlog`,
+  track: [
+    [0, 47.1, 8.1, 0],
+    [900, 47.2, 8.2, 50.5],
+    [1800, 47.1, 8.1, null],
+  ],
+  ...more,
+});
+
+for (const { engine, missing } of ENGINES) {
+  const name = `${engine}${missing === null ? '' : ` (${missing})`}`;
+
+  describe(`flights that a hub keeps, ${name}`, () => {
+    let databases: Databases;
+    let db: HubDatabase;
+    let events: Events;
+    let now = 0;
+    let clock = 0;
+    let seq = 0;
+    before(async function () {
+      if (missing !== null) return this.skip();
+      databases = await Databases.of(engine);
+    });
+    after(async () => databases?.end());
+    beforeEach(async () => {
+      now = 1000 * DAY_MS;
+      clock = 0;
+      db = await databases.open();
+      events = await Events.open({
+        db: db.queries,
+        share: ALONE,
+        now: () => now,
+        monotonic: () => clock,
+        retention: { days: 30, max: 10_000 },
+      });
+    });
+    afterEach(async () => db.close());
+
+    const flights = (keepDays: number | null = null): Flights =>
+      new Flights({ db: db.queries, now: () => now, monotonic: () => clock, keepDays });
+    const airframes = (): Airframes =>
+      new Airframes({
+        db: db.queries,
+        rules: [
+          { name: 'propellers', of: 'airframe', hours: 1, days: 100 },
+          { name: 'capacity', of: 'battery', flights: 2 },
+        ],
+        nameOf: () => 'kite',
+        now: () => now,
+      });
+    const tell = async (node: string, ...details: readonly object[]): Promise<void> => {
+      for (const detail of details)
+        events.take(node, { stream: 's', seq: ++seq, at: 1, kind: 'flight', detail: { ...detail } });
+      await events.commit();
+    };
+
+    it('are each there once, however often they are told, and the event is kept without the track', async () => {
+      await tell('kite', flight(1), flight(2), flight(1));
+      await tell('kite', flight(2, { armed_s: 9999 }));
+      await tell('hawk', flight(1));
+      const { flights: found, next } = await flights().page(page, null);
+      expect(next).to.equal(null);
+      expect(found.map(({ node, flight: id }) => [node, id.slice(16, 19)])).to.deep.equal([
+        ['kite', '002'],
+        ['hawk', '001'],
+        ['kite', '001'],
+      ]);
+      const [sums] = (await airframes().page({ limit: 10 }, ['kite'])).airframes;
+      expect(sums).to.include({ flights: 2, hours: 1 });
+      const listed = await events.list({ limit: 10 }, null);
+      expect(listed).to.have.length(5);
+      expect(listed[0]?.detail).to.include({ armed_s: 1800, track: null });
+      const one = await flights().find(String(found[0]?.id), null);
+      expect(one.track?.geometry.coordinates).to.deep.equal([
+        [8.1, 47.1, 0],
+        [8.2, 47.2, 50.5],
+        [8.1, 47.1],
+      ]);
+      expect(one.track?.properties.times_s).to.deep.equal([0, 900, 1800]);
+      expect(one).to.deep.include({ pilots: ['ada'], worst: 'warning', log: '20260101T000000.2Z.tlog' });
+    });
+
+    it('that say what cannot be keep what can, and never hold up what else was told', async () => {
+      const wild = [
+        { flight: 7 },
+        { flight: '../../etc' },
+        flight(3, { armed_s: Number.NaN }),
+        flight(4, { started_at: 1e300 }),
+        flight(5, {
+          airborne_s: '1',
+          distance_m: -1,
+          max_height_m: 1e300,
+          max_speed_ms: null,
+          battery: { id: HOSTILE, used_mah: 'much', start_v: {}, end_v: [] },
+          vehicle: HOSTILE,
+          modes: [{ name: HOSTILE, from_s: 0, to_s: 1 }, null, { name: 7 }],
+          pilots: [HOSTILE, 7, null, ...Array.from({ length: 100 }, (_, n) => `pilot ${n}`)],
+          findings: [
+            { severity: 'fatal', text: 'x' },
+            { severity: 'critical', text: HOSTILE, at_s: 'then' },
+            3,
+          ],
+          log: 'x'.repeat(10_000),
+          track: [
+            [0, 1],
+            [0, 91, 0, 0],
+            'x',
+            null,
+            [0, 47, 8, 1e300],
+            ...Array.from({ length: 5000 }, () => 1),
+          ],
+        }),
+        flight(6, { modes: 'all', pilots: 3, findings: {}, battery: null, track: 'x' }),
+        flight(7),
+      ];
+      await tell('kite', ...wild);
+      const { flights: found } = await flights().page(page, null);
+      expect(found.map(({ started_at }) => started_at / DAY_MS)).to.deep.equal([7, 6, 5]);
+      const one = await flights().find(String(found[2]?.id), null);
+      expect(one).to.deep.include({
+        airborne_s: null,
+        distance_m: null,
+        max_height_m: null,
+        worst: 'critical',
+      });
+      expect(one.battery).to.deep.equal({ id: null, used_mah: null, start_v: null, end_v: null });
+      expect(one.pilots).to.have.length(14);
+      expect(one.log).to.have.length(300);
+      expect(JSON.stringify(one)).not.to.match(/\\u0000|\\u001b|\\ud800/);
+      expect(one.track?.geometry.coordinates).to.deep.equal([[8, 47]]);
+      expect(await events.list({ limit: 10 }, null)).to.have.length(wild.length);
+    });
+
+    it('are given in pages, by node, battery and time, to those who may see their nodes', async () => {
+      for (let n = 1; n <= 7; n++)
+        await tell(
+          n % 2 === 0 ? 'hawk' : 'kite',
+          flight(n, { started_at: Math.ceil(n / 2) * DAY_MS, battery: { id: n > 4 ? 'pack-2' : 'pack-1' } }),
+        );
+      const all = (await flights().page(page, null)).flights.map(({ id }) => id);
+      const paged: number[] = [];
+      for (let cursor: string | null | undefined; cursor !== null; ) {
+        const query = { limit: 2, ...(cursor === undefined ? {} : { cursor }) };
+        const { flights: some, next }: Awaited<ReturnType<Flights['page']>> = await flights().page(
+          query,
+          null,
+        );
+        paged.push(...some.map(({ id }) => id));
+        cursor = next;
+      }
+      expect(paged).to.deep.equal(all).and.to.have.length(7);
+      const count = async (query: object, seen: readonly string[] | null = null): Promise<number> =>
+        (await flights().page({ ...page, ...query }, seen)).flights.length;
+      expect(await count({ node: 'hawk' })).to.equal(3);
+      expect(await count({ battery: 'pack-2' })).to.equal(3);
+      expect(await count({ from: 2 * DAY_MS, to: 3 * DAY_MS })).to.equal(2);
+      expect(await count({}, ['kite'])).to.equal(4);
+      expect(await count({ node: 'hawk' }, ['kite'])).to.equal(0);
+      expect(await count({}, [])).to.equal(0);
+      for (const id of ['0', '-1', 'x', '999999', '1e3'])
+        expect(await flights().find(id, null).catch(String), id).to.include('no flight');
+      const [hawk] = (await flights().page({ ...page, node: 'hawk' }, null)).flights;
+      expect(await flights().find(String(hawk?.id), ['kite']).catch(String)).to.include('no flight');
+    });
+
+    it('are deleted after their time, which a clock that jumped does not shorten; the sums stay', async () => {
+      const old = flights(10);
+      await old.prune();
+      await tell('kite', flight(1));
+      now += 400 * DAY_MS; // the clock jumps
+      clock += HOUR_MS;
+      await old.prune();
+      expect((await old.page(page, null)).flights).to.have.length(1);
+      now -= 400 * DAY_MS - 11 * DAY_MS;
+      clock += 11 * DAY_MS;
+      await old.prune();
+      await flights(null).prune();
+      expect((await old.page(page, null)).flights).to.have.length(0);
+      expect(await db.queries.selectFrom('flight_tracks').selectAll().execute()).to.deep.equal([]);
+      expect((await airframes().page({ limit: 1 }, null)).airframes[0]).to.include({ flights: 1 });
+      await tell('kite', flight(2));
+      expect((await airframes().page({ limit: 1 }, null)).airframes[0]).to.include({ flights: 2 });
+    });
+
+    it('make maintenance due by hours, flights and days, until somebody has done it', async () => {
+      const due = async () => {
+        const [airframe] = (await airframes().page({ limit: 1 }, null)).airframes;
+        return airframe?.maintenance.map((each) => [each.rule, each.battery, each.due]);
+      };
+      await tell('kite', flight(1, { battery: { id: 'pack-1' } }));
+      expect(await due()).to.deep.equal([
+        ['propellers', null, false],
+        ['capacity', 'pack-1', false],
+      ]);
+      await tell('kite', flight(2, { battery: { id: 'pack-1' } }));
+      expect(await due()).to.deep.equal([
+        ['propellers', null, true],
+        ['capacity', 'pack-1', true],
+      ]);
+      const done = await airframes().done('kite', 'ada', { rule: 'propellers', note: 'new ones' });
+      expect(done.maintenance[0]).to.deep.include({
+        due: false,
+        hours_left: 1,
+        days_left: 100,
+        done_by: 'ada',
+        note: 'new ones',
+        done_at: now,
+      });
+      await airframes().done('kite', 'ada', { rule: 'capacity', battery: 'pack-1' });
+      expect((await due())?.map((each) => each[2])).to.deep.equal([false, false]);
+      now += 101 * DAY_MS;
+      expect((await due())?.map((each) => each[2])).to.deep.equal([true, false]);
+      for (const [node, request, words] of [
+        ['kite', { rule: 'capacity' }, 'no rule'],
+        ['kite', { rule: 'wings' }, 'no rule'],
+        ['kite', { rule: 'capacity', battery: 'pack-9' }, 'Nothing is known'],
+        ['hawk', { rule: 'propellers' }, 'Nothing is known'],
+      ] as const)
+        expect(await airframes().done(node, 'ada', request).catch(String)).to.include(words);
+    });
+  });
+
+  describe(`flights at the hub, ${name}${noBroker === null ? '' : ` (${noBroker})`}`, function () {
+    this.timeout(120_000);
+    let databases: Databases;
+    let hub: TestHub;
+    let kite: EnrolledNode;
+    let client: MqttClient;
+    before(async function () {
+      if (missing !== null || noBroker !== null) return this.skip();
+      databases = await Databases.of(engine);
+      hub = await TestHub.init(...(await databases.flags()));
+      await appendFile(join(hub.folder, 'hub.yaml'), 'maintenance:\n  - { name: propellers, hours: 100 }\n');
+      await hub.serve();
+      kite = await hub.enroll('kite');
+      await hub.enroll('hawk');
+      client = await hub.connect(kite);
+    });
+    after(async () => {
+      await client?.endAsync();
+      await hub?.stop();
+      await databases?.end();
+    });
+
+    it('are a thousand of one node, told twice, and one of them is read with its track', async () => {
+      const topic = topics.told(kite.enrolled.fleet, 'kite', 'event');
+      let seq = 0;
+      for (let n = 1; n <= 1000; n++)
+        for (const detail of n % 100 === 0 ? [flight(n), flight(n)] : [flight(n)])
+          await client.publishAsync(
+            topic,
+            JSON.stringify({ stream: 's', seq: ++seq, at: 1, kind: 'flight', detail }),
+            { qos: 1 },
+          );
+      const { body } = await askAgain(
+        'all are there',
+        async () => hub.call('GET', '/v1/flights?limit=1000'),
+        (answer) => (answer.body['flights'] as readonly unknown[]).length === 1000,
+      );
+      expect(body['next']).to.equal(null);
+      const [newest] = body['flights'] as readonly { id: number }[];
+      const one = await hub.call('GET', `/v1/flights/${newest?.id}`);
+      expect(one.body).to.deep.include({ node: 'kite', vehicle: 'ArduPilot copter 4.6' });
+      expect(one.body['track']).to.include({ type: 'Feature' });
+      const frames = await hub.call('GET', '/v1/airframes');
+      expect((frames.body['airframes'] as readonly object[])[0]).to.deep.include({
+        id: 'kite',
+        name: 'name of kite',
+        flights: 1000,
+        hours: 500,
+      });
+    });
+
+    it('are a table for an authority, in which no text is a formula', async () => {
+      const topic = topics.told(kite.enrolled.fleet, 'kite', 'event');
+      const detail = flight(2000, { pilots: ['=HYPERLINK("http://x")', '+1', 'a,b "c"'] });
+      await client.publishAsync(
+        topic,
+        JSON.stringify({ stream: 's', seq: 5000, at: 1, kind: 'flight', detail }),
+        { qos: 1 },
+      );
+      const answer = await askAgain(
+        'it is in the table',
+        async () => hub.call('GET', '/v1/flights.csv'),
+        ({ body }) => String(body['text']).includes('HYPERLINK'),
+      );
+      expect(answer.headers.get('content-type')).to.equal('text/csv; charset=utf-8');
+      expect(answer.headers.get('content-disposition')).to.include('flights.csv');
+      const lines = String(answer.body['text']).split('\r\n');
+      expect(lines).to.have.length(1003);
+      expect(lines[0]).to.match(/^id,node,flight,started_at,.*,worst_finding$/);
+      expect(lines[1])
+        .to.match(/^\d+,kite,20260101T000000\.2000Z-1,1975-06-24T00:00:00\.000Z,/)
+        .and.to.include(`,"'=HYPERLINK(""http://x""); +1; a,b ""c""",1,warning`);
+      const some = await hub.call('GET', `/v1/flights.csv?from=${1000 * DAY_MS}&node=kite`);
+      expect(String(some.body['text']).split('\r\n')).to.have.length(4);
+    });
+
+    it('are printed on the command line, the newest or all of them', async () => {
+      const env = { SVC_HUB_CREDENTIAL: hub.operator };
+      const { stdout } = await hub.command(['flights'], env);
+      const lines = stdout.trimEnd().split('\n');
+      expect(lines).to.have.length(101);
+      expect(lines[0]).to.match(/^STARTED \(UTC\) +NODE +MIN +KM +HEIGHT +FINDINGS$/);
+      expect(lines[1]).to.match(/^1975-06-24 00:00 +kite +30\.0 +1\.23 +50 +warning$/);
+      expect(Math.max(...lines.map(({ length }) => length))).to.be.at.most(80);
+      const all = await hub.command(['flights', '--csv', '--node', 'kite'], env);
+      expect(all.stdout.split('\r\n')).to.have.length(1003);
+      expect((await hub.command(['flights', '--node', 'hawk'], env)).stdout).to.equal('no flights\n');
+      const wrong = await failing(hub.command(['flights'], { SVC_HUB_CREDENTIAL: 'svc_op_x_y' }));
+      expect(wrong.stderr).to.include('This credential is wrong');
+      expect((await failing(hub.command(['flights']))).code).to.equal(2);
+    });
+
+    it('are for those who see the node, and maintenance is noted by those who may', async () => {
+      const as = async (scopes: readonly string[], nodes: readonly string[]) =>
+        String(
+          (await hub.call('POST', '/v1/operators', { body: { name: 'eve', scopes, nodes } })).body[
+            'credential'
+          ],
+        );
+      const [hawk, reader] = [await as(['read', 'admin'], ['hawk']), await as(['read'], ['kite'])];
+      const [newest] = (await hub.call('GET', '/v1/flights?limit=1')).body['flights'] as { id: number }[];
+      expect((await hub.call('GET', '/v1/flights', { credential: hawk })).body['flights']).to.deep.equal([]);
+      expect((await hub.call('GET', `/v1/flights/${newest?.id}`, { credential: hawk })).status).to.equal(404);
+      expect((await hub.call('GET', '/v1/airframes', { credential: hawk })).body['airframes']).to.deep.equal(
+        [],
+      );
+      expect(
+        String((await hub.call('GET', '/v1/flights.csv', { credential: hawk })).body['text']).split('\r\n'),
+      ).to.have.length(2);
+      const path = '/v1/airframes/kite/maintenance';
+      const body = { rule: 'propellers' };
+      expect((await hub.call('POST', path, { credential: hawk, body })).status).to.equal(404);
+      expect((await hub.call('POST', path, { credential: reader, body })).status).to.equal(403);
+      expect((await hub.call('POST', path, { body: { rule: 'wings' } })).status).to.equal(422);
+      const done = await hub.call('POST', path, { body });
+      expect(done.status, JSON.stringify(done.body)).to.equal(201);
+      expect((done.body['maintenance'] as readonly object[])[0]).to.include({ due: false, hours_left: 100 });
+      // Gone from the fleet, its flights stay for those who have the whole of it.
+      expect((await hub.call('DELETE', '/v1/nodes/kite')).status).to.equal(200);
+      const list = async (credential: string) =>
+        (await hub.call('GET', '/v1/flights?limit=2', { credential })).body['flights'];
+      expect(await list(reader)).to.deep.equal([]);
+      expect(await list(hub.operator)).to.have.length(2);
+      expect((await hub.call('GET', '/v1/flights?cursor=x')).status).to.equal(422);
+    });
+  });
+}
