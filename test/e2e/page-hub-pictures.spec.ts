@@ -45,8 +45,14 @@ const TABLE: readonly Shown[] = [
     },
   },
   { state: 'node', where: 'fleet/node-00003', says: 'Vehicle connected: ArduCopter 4.6' },
-  { state: 'flights', where: 'flights', says: 'Kite 1' },
-  { state: 'flight', where: 'flights/100', says: 'ArduPilot copter 4.6.2' },
+  // Names come with the fleet, a moment after the flights.
+  { state: 'flights', where: 'flights', says: 'Kite 3' },
+  {
+    state: 'flight',
+    where: 'flights/100',
+    says: 'ArduPilot copter 4.6.2',
+    opened: async (page) => page.getByText('Kite 0').filter({ visible: true }).first().waitFor(),
+  },
   { state: 'empty', isEmpty: true, where: 'fleet', says: 'No drones yet.' },
   { state: 'enrol', isEmpty: true, where: 'enrol', says: 'Create code' },
 ];
