@@ -310,6 +310,19 @@ describe(`three replicas of a hub${missing === null ? '' : ` (${missing})`}`, fu
     await hub.endAsync();
   });
 
+  it('a database that a newer version has migrated: those that run go on, and one of this version does not start again', async () => {
+    const hub = replicas.at(2);
+    await hub.sql("INSERT INTO kysely_migration (name, timestamp) VALUES ('9999-next', 'now')");
+    await hub.kill('SIGTERM');
+    const refused = await hub.serve(false).catch((error: unknown) => error);
+    expect(String(refused)).to.include('belongs to a newer hub (it has 9999-next)');
+    await flowing();
+    await replicas.first.sql("DELETE FROM kysely_migration WHERE name = '9999-next'");
+    await hub.serve(false);
+    await replicas.shared();
+    await whole();
+  });
+
   it('one that is told to stop is left by the balancer first', async () => {
     const hub = replicas.at(1);
     await askAgain(
