@@ -13,7 +13,7 @@ import { createAjv } from '../../shared/schemas/validator.ts';
 import {
   answerOf,
   callPatiently,
-  callTool,
+  callToolPatiently as callTool,
   connectStdio,
   HttpConnector,
   newClient,

@@ -153,7 +153,19 @@ export async function callTool(
   name: string,
   args: Record<string, unknown> = {},
 ): Promise<Called> {
-  const result = await callPatiently(client, name, args);
+  return calledOf(await client.callTool({ name, arguments: args }));
+}
+
+/** As `callTool`, by a client that waits where it is told to. */
+export async function callToolPatiently(
+  client: Client,
+  name: string,
+  args: Record<string, unknown> = {},
+): Promise<Called> {
+  return calledOf(await callPatiently(client, name, args));
+}
+
+function calledOf(result: CallToolResult): Called {
   const content = result.content as readonly { readonly type: string }[];
   return {
     isError: result.isError === true,
