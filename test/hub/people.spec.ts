@@ -150,6 +150,26 @@ for (const { engine, missing } of ENGINES)
       expect((await hub.call('DELETE', `/v1/operators/${String(body['id'])}`)).status).to.equal(422);
     });
 
+    it('of two who remove each other at the same moment one stays', async () => {
+      const other = await TestHub.on(engine);
+      const { body: first } = await other.call('GET', '/v1/me');
+      for (let round = 0; round < 5; round++) {
+        const { body: made } = await other.call('POST', '/v1/operators', {
+          body: { name: 'second', scopes: SCOPES },
+        });
+        const [one, two] = await Promise.all([
+          other.call('DELETE', `/v1/operators/${String(first['id'])}`, {
+            credential: String(made['credential']),
+          }),
+          other.call('DELETE', `/v1/operators/${String(made['id'])}`),
+        ]);
+        expect([one.status, two.status].filter((status) => status === 200)).to.have.length(1);
+        if (one.status === 200) break; // the first one is gone
+      }
+      expect(await other.sql('SELECT id FROM operators')).to.have.length(1);
+      await other.stop();
+    });
+
     it('no secret is in the database, the list or the audit; the audit is whole', async () => {
       const credential = String((await machine(hub.operator, ['read'])).body['credential']);
       const secret = await hub.secret();

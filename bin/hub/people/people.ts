@@ -59,15 +59,16 @@ export class People {
     const { operators, credentials, codes } = this.#options;
     const found = await operators.find(id);
     if (found === null || !isWithin(found, caller)) throw new ApiError('E_NOT_FOUND');
-    const others = (await operators.list()).filter((each) => each.id !== id);
-    if (!others.some((each) => isWithin(found, each)))
-      throw new ApiError(
-        'E_INVALID_VALUE',
-        'Nobody else may do what this operator may. Add another one first.',
-      );
     await this.#end(
       await credentials.madeBy(id),
       async (on) => {
+        // Of two that remove each other at the same moment, at two replicas, the second sees what the first has done.
+        const others = (await operators.list(on)).filter((each) => each.id !== id);
+        if (!others.some((each) => isWithin(found, each)))
+          throw new ApiError(
+            'E_INVALID_VALUE',
+            'Nobody else may do what this operator may. Add another one first.',
+          );
         await codes.removeBy(id, on);
         await operators.remove(id, on);
       },
@@ -83,7 +84,7 @@ export class People {
     const { db, credentials, denied, rules, onEnded } = this.#options;
     await db.transaction().execute(async (on) => {
       for (const id of ids) await credentials.remove(id, on);
-      await denied.add([...ids, ...others], on); // a person calls nodes too
+      await denied.add([...ids, ...others], on); // a person calls nodes too; whoever ends somebody else now waits here
       await also(on);
     });
     // The nodes hear of it even if the broker's rules cannot be written.

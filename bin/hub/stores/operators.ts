@@ -41,13 +41,9 @@ export class Operators {
     return row === undefined ? null : listed(row);
   }
 
-  async list(): Promise<readonly ListedOperator[]> {
-    const rows = await this.#db
-      .selectFrom('operators')
-      .selectAll()
-      .orderBy('made_at')
-      .orderBy('id')
-      .execute();
+  /** @param on a transaction, if it is to see what that one does */
+  async list(on = this.#db): Promise<readonly ListedOperator[]> {
+    const rows = await on.selectFrom('operators').selectAll().orderBy('made_at').orderBy('id').execute();
     return rows.map(listed);
   }
 
