@@ -68,6 +68,8 @@ export class FlightTeller {
   readonly #work = new Serial();
   readonly #ended = new AbortController();
   #told = new Map<string, Told>();
+  /** Logs to which nothing comes any more, and of which all is told. */
+  readonly #finished = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
   #problem = '';
   /** The log that is being written, where it has nothing new until the vehicle is armed again. */
@@ -126,10 +128,13 @@ export class FlightTeller {
     const names = (await tlogs.names()).slice(-MAX_LOGS);
     const there = new Set(names);
     for (const name of this.#told.keys()) if (!there.has(name)) this.#told.delete(name);
+    for (const name of this.#finished) if (!there.has(name)) this.#finished.delete(name);
     for (const name of names) {
+      if (this.#finished.has(name)) continue;
       if (!isDisarmed() || this.#ended.signal.aborted) return;
       const found = await tlogs.look(name);
       const known = this.#told.get(name);
+      if (found !== null && found.size === known?.bytes && name !== writing()) this.#finished.add(name);
       if (found === null || found.size === known?.bytes || name === this.#settled) continue;
       if (!isMember) await this.#note({ name, flights: known?.flights ?? 0, bytes: found.size });
       else if (await this.#hasRoom()) await this.#tell(name, found.size, name === writing());
