@@ -32,7 +32,7 @@ export function FlightsPage({ id }: { readonly id: string }): JSX.Element {
   const next = older === null ? firstNext : older.next;
   const flights = [...(data?.flights ?? []), ...(older?.flights ?? [])];
   const showMore = async (): Promise<void> => {
-    const page = await ask<FlightPage>(FIRST, { query: { cursor: next } });
+    const page = await ask<FlightPage>('/v1/flights', { query: { limit: PAGE, cursor: next } });
     setOlder({ flights: [...(older?.flights ?? []), ...page.flights], next: page.next });
   };
   const save = async (): Promise<void> =>
