@@ -16,6 +16,7 @@ import type { Share } from '../replicas/share.ts';
 import type { Events } from './events.ts';
 import type { Fleet } from './fleet.ts';
 import type { NodeQuota } from './node-quota.ts';
+import { answered, Subscriptions } from './subscriptions.ts';
 import { parseBody } from './told-bodies.ts';
 
 /** From the first event to the commit of all that came until then. */
@@ -28,8 +29,6 @@ const SAVE_URGENT_MS = 1000;
 const PRUNE_MS = 60_000;
 /** So long after it was asked has the broker said what it keeps. */
 const SETTLE_MS = 3000;
-/** Topics of one packet. */
-const TOPICS = 300;
 /** What is heard of each node all the time; the rest only while somebody looks. */
 const ALWAYS = ['presence', 'status', 'event'] as const satisfies readonly NodeTopic[];
 const LOOKED_AT = ['telemetry', 'picture'] as const satisfies readonly NodeTopic[];
@@ -92,8 +91,10 @@ export class FleetLink {
   readonly #callers = new Set<string>();
   /** Nodes that somebody looks at. */
   #looked: ReadonlySet<string> = new Set();
-  /** What the present connection has subscribed to, of nodes; alone it hears all by three wildcards. */
-  #heardTopics = new Set<string>();
+  /** Of the present connection; null while there is none. */
+  #subscriptions: Subscriptions | null = null;
+  /** The nodes that it hears all the time may be others than before. */
+  #isMoved = true;
   readonly #subscribing = new Serial();
   #unlisten: () => void = () => undefined;
   readonly #syncContained = contained('subscriptions', async () => this.sync());
@@ -131,6 +132,7 @@ export class FleetLink {
       }),
     ];
     this.#unlisten = fleet.onMembers(() => {
+      this.#isMoved = true;
       if (this.#subscribing.size < 2) this.#syncContained(); // one that waits sees all that has come until then
     });
     this.#retry.start();
@@ -144,29 +146,37 @@ export class FleetLink {
     this.#syncContained();
   }
 
-  /** Hears what it should hear now, of whom it should. @throws Error while the broker does not take it; a new connection begins anew */
+  /** Hears what it should hear now, of whom it should. @throws Error where the broker does not take it: then a new connection begins anew */
   async sync(): Promise<void> {
     await this.#subscribing.run(async () => {
-      const client = this.#client;
-      if (client === null || !client.connected) return;
-      const { fleet, fleetId, share } = this.#options;
-      const own = share.alone ? [] : fleet.ids().filter((id) => share.has(id));
-      const wanted = new Set([
-        ...(share.alone ? ALWAYS.map((what) => topics.allTold(fleetId, what)) : []),
-        ...own.flatMap((id) => ALWAYS.map((what) => topics.told(fleetId, id, what))),
-        ...[...this.#looked].flatMap((id) => LOOKED_AT.map((what) => topics.told(fleetId, id, what))),
-      ]);
-      const gone = [...this.#heardTopics.difference(wanted)];
-      const fresh = [...wanted.difference(this.#heardTopics)];
-      for (let at = 0; at < gone.length; at += TOPICS)
-        await client.unsubscribeAsync(gone.slice(at, at + TOPICS));
-      for (let at = 0; at < fresh.length; at += TOPICS) {
-        const asked = fresh.slice(at, at + TOPICS);
-        await client.subscribeAsync(Object.fromEntries(asked.map((name) => [name, { qos: qosOf(name) }])));
-        for (const name of asked) this.#heardTopics.add(name);
+      const subscriptions = this.#subscriptions;
+      if (subscriptions === null) return;
+      try {
+        if (this.#isMoved) {
+          this.#isMoved = false;
+          await subscriptions.follow('always', this.#always(), qosOf);
+        }
+        await subscriptions.follow('looked at', this.#lookedAt(), qosOf);
+      } catch (error) {
+        if (subscriptions === this.#subscriptions) this.#client?.stream.destroy();
+        throw error;
       }
-      for (const name of gone) this.#heardTopics.delete(name);
     });
+  }
+
+  /** Alone it hears all nodes by three wildcards. */
+  #always(): ReadonlySet<string> {
+    const { fleet, fleetId, share } = this.#options;
+    if (share.alone) return new Set(ALWAYS.map((what) => topics.allTold(fleetId, what)));
+    const own = fleet.ids().filter((id) => share.has(id));
+    return new Set(own.flatMap((id) => ALWAYS.map((what) => topics.told(fleetId, id, what))));
+  }
+
+  #lookedAt(): ReadonlySet<string> {
+    const { fleetId } = this.#options;
+    return new Set(
+      [...this.#looked].flatMap((id) => LOOKED_AT.map((what) => topics.told(fleetId, id, what))),
+    );
   }
 
   /** It has another share of the nodes. @param isGained whether it hears this one now and did not before */
@@ -175,6 +185,7 @@ export class FleetLink {
     events.reread();
     await fleet.catchUp();
     if (!this.connected) return fleet.allOffline();
+    this.#isMoved = true;
     const gained = fleet.ids().filter(isGained);
     fleet.expect(gained);
     await this.sync();
@@ -318,6 +329,7 @@ export class FleetLink {
         settled.reject(new Error('the connection to the broker was lost'));
       this.#options.onLost();
       if (this.#client !== client) return; // we have closed it
+      this.#subscriptions = null;
       if (this.#problem === null) log.warn('the broker is away');
       this.#problem ??= 'the connection to the broker was lost';
       this.#client = null;
@@ -348,12 +360,16 @@ export class FleetLink {
   async #begin(client: MqttClient): Promise<void> {
     const { fleet, fleetId, policy, log } = this.#options;
     fleet.allOffline();
-    this.#heardTopics = new Set();
+    this.#subscriptions = new Subscriptions(client);
+    this.#isMoved = true;
     const others = [
       topics.policy(fleetId),
       ...[...this.#callers].map((caller) => topics.replies(fleetId, caller)),
     ];
-    await client.subscribeAsync(Object.fromEntries(others.map((name) => [name, { qos: 1 }] as const)));
+    const asked = client.subscribeAsync(
+      Object.fromEntries(others.map((name) => [name, { qos: 1 }] as const)),
+    );
+    await answered(asked);
     await this.sync();
     log.info('connected to the broker'); // and hears the nodes
     await this.publish(topics.policy(fleetId), await policy());
@@ -376,6 +392,7 @@ export class FleetLink {
     this.#opening++;
     const client = this.#client;
     this.#client = null;
+    this.#subscriptions = null;
     // At once: what had to go out was waited for.
     await client?.endAsync(true);
   }

@@ -22,6 +22,7 @@ const STUCK_MS = 15_000;
 const CHECK_MS = 5000;
 /** So long after one question is the telemetry of a node heard for the next. */
 const GLANCE_MS = 30_000;
+const MAX_GLANCES = 500;
 /** A node that sends more pictures than it was asked for is not passed on. */
 const PICTURE_GAP_MS = 100;
 
@@ -142,7 +143,10 @@ export class LiveStreams {
 
   /** Somebody has asked for the newest of this node, and may again: its telemetry is heard for a while. */
   glance(id: string): void {
+    this.#glances.delete(id); // the map keeps the order of use
     this.#glances.set(id, this.#options.monotonic() + GLANCE_MS);
+    const [oldest] = this.#glances.keys();
+    if (this.#glances.size > MAX_GLANCES && oldest !== undefined) this.#glances.delete(oldest);
     this.#hear();
   }
 
