@@ -49,7 +49,11 @@ export function answerFlights(hub: StubHub): void {
   hub.answers.set('GET /v1/flights/100', {
     ...flights[0],
     ...more,
-    track: { type: 'Feature', geometry: { type: 'LineString', coordinates }, properties: { times_s: [] } },
+    track: {
+      type: 'Feature',
+      geometry: { type: 'LineString', coordinates },
+      properties: { times_s: [], heights_m: [] },
+    },
   });
   hub.answers.set('GET /v1/flights/99', {
     ...flights[1],

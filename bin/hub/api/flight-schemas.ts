@@ -100,14 +100,18 @@ const feature = {
         type: { const: 'LineString' },
         coordinates: {
           ...list({ type: 'array', items: { type: 'number' } }),
-          description: 'degrees east, degrees north; m above home where it was measured',
+          description: 'degrees east, degrees north',
         },
       },
       ['type', 'coordinates'],
     ),
-    properties: object({ times_s: { ...list(seconds), description: 'of each point, since arming' } }, [
-      'times_s',
-    ]),
+    properties: object(
+      {
+        times_s: { ...list(seconds), description: 'of each point, since arming' },
+        heights_m: { ...list(measured), description: 'of each point, above home' },
+      },
+      ['times_s', 'heights_m'],
+    ),
   },
   additionalProperties: false,
 } as const;

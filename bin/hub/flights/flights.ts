@@ -96,8 +96,12 @@ export class Flights {
     if (keepDays === null) return;
     const at = monotonic();
     const wanted = now() - keepDays * DAY_MS;
-    const before = await readMeta(db, UNTIL);
-    const until = Math.floor(before === null ? wanted : Math.min(wanted, before + (at - this.#prunedAt)));
+    const oldest = await db
+      .selectFrom('flights')
+      .select(({ fn }) => fn.min('received_at').as('at'))
+      .executeTakeFirst();
+    const from = (await readMeta(db, UNTIL)) ?? oldest?.at ?? wanted;
+    const until = Math.floor(Math.min(wanted, from + (at - this.#prunedAt)));
     this.#prunedAt = at;
     await db.transaction().execute(async (on) => {
       const old = await on
@@ -177,12 +181,14 @@ function detailOf({ detail }: Row): FlightDetails {
 function featureOf(text: string | undefined): FlightAnswer['track'] {
   if (text === undefined) return null;
   const points: NonNullable<FlightDetail['track']> = JSON.parse(text);
+  if (points.length < 2) return null; // no line (RFC 7946, 3.1.4)
   return {
     type: 'Feature',
     geometry: {
       type: 'LineString',
-      coordinates: points.map(([, lat, lon, height]) => (height === null ? [lon, lat] : [lon, lat, height])),
+      coordinates: points.map(([, lat, lon]) => [lon, lat]),
     },
-    properties: { times_s: points.map(([s]) => s) },
+    // Not as a third coordinate: that would be above the ellipsoid (RFC 7946, 3.1.1).
+    properties: { times_s: points.map(([s]) => s), heights_m: points.map(([, , , height]) => height) },
   };
 }

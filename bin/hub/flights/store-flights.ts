@@ -12,7 +12,7 @@ interface Told {
 /** Stores flights that nodes have told, each once, and adds them to the sums. @param on the transaction that stores their events */
 export async function storeFlights(on: Queries, told: readonly Told[]): Promise<void> {
   // Of two transactions at once each takes the rows in the same order, so that none waits for the other for ever.
-  for (const { node, event, at } of told.toSorted((a, b) => (a.node < b.node ? -1 : 1))) {
+  for (const { node, event, at } of told.toSorted((a, b) => a.node.localeCompare(b.node))) {
     const flight = toldFlight(event.detail);
     if (flight !== null) await store(on, node, flight, at);
   }
