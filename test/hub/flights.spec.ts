@@ -169,6 +169,77 @@ for (const { engine, missing } of ENGINES) {
       expect(await events.list({ limit: 10 }, null)).to.have.length(wild.length);
     });
 
+    it('of a node that names ten thousand batteries are summed for those that flew last, and a page has as many airframes as fit', async () => {
+      const batteries = async (node: string) =>
+        db.queries.selectFrom('flight_sums').select('battery').where('node', '=', node).execute();
+      for (let n = 0; n < 10_000; n += 500) {
+        now++;
+        await tell(
+          'hawk',
+          ...Array.from({ length: 500 }, (_, i) =>
+            flight(n + i, { battery: { id: `pack-${n + i}` }, track: null, modes: [], findings: [] }),
+          ),
+        );
+      }
+      await tell('kite', flight(1, { battery: { id: 'pack-1' } }), flight(2, { battery: { id: 'pack-1' } }));
+      expect(await batteries('hawk')).to.have.length(201);
+      const { airframes: found } = await airframes().page({ limit: 1000 }, null);
+      expect(found.map(({ id, flights: count }) => [id, count])).to.deep.equal([
+        ['hawk', 10_000],
+        ['kite', 2],
+      ]);
+      const ids = found[0]?.batteries.map(({ id }) => id);
+      expect(ids).to.have.length(200).and.to.include('pack-9999').and.not.to.include('pack-0');
+      expect(found[1]?.batteries).to.deep.equal([
+        { id: 'pack-1', flights: 2, hours: 1, airborne_hours: 0.945, cycles: 2 },
+      ]);
+      // One that is named again begins anew; with it goes what was noted of the one that it displaces.
+      const [oldest = ''] = ids ?? [];
+      await airframes().done('hawk', 'ada', { rule: 'capacity', battery: oldest });
+      for (let n = 0; n < 200; n++) {
+        now++;
+        await tell('hawk', flight(20_000 + n, { battery: { id: `new-${n}` }, track: null }));
+      }
+      expect(await batteries('hawk')).to.have.length(201);
+      expect(await db.queries.selectFrom('maintenance').selectAll().execute()).to.deep.equal([]);
+      for (let n = 0; n < 60; n++)
+        await db.queries
+          .insertInto('flight_sums')
+          .columns([
+            'node',
+            'battery',
+            'flights',
+            'armed_s',
+            'airborne_s',
+            'distance_m',
+            'first_at',
+            'last_at',
+          ])
+          .expression((eb) =>
+            eb
+              .selectFrom('flight_sums')
+              .select(eb.val(`x-${String(n).padStart(2, '0')}`).as('node'))
+              .select(['battery', 'flights', 'armed_s', 'airborne_s', 'distance_m', 'first_at', 'last_at'])
+              .where('node', '=', 'hawk'),
+          )
+          .execute();
+      const sizes: number[] = [];
+      const seen: string[] = [];
+      for (let after: string | null | undefined; after !== null; ) {
+        const query = { limit: 1000, ...(after === undefined ? {} : { after }) };
+        const { airframes: some, next }: Awaited<ReturnType<Airframes['page']>> = await airframes().page(
+          query,
+          null,
+        );
+        sizes.push(some.length);
+        seen.push(...some.map(({ id }) => id));
+        after = next;
+      }
+      expect(seen).to.have.length(62);
+      expect(new Set(seen).size).to.equal(62);
+      expect(sizes).to.deep.equal([34, 28]);
+    });
+
     it('are given in pages, by node, battery and time, to those who may see their nodes', async () => {
       for (let n = 1; n <= 7; n++)
         await tell(

@@ -1,6 +1,7 @@
 import type { FromSchema } from 'json-schema-to-ts';
 import { nodeEntry, STORED_TEXT } from '../../../shared/fleet/hub-api.ts';
 import { flightReport } from '../../../shared/schemas/flight-report.ts';
+import { MAX_BATTERIES } from '../flights/store-flights.ts';
 import { ID_PATTERN } from './openapi.ts';
 
 /** Bodies and answers about flights. Times are ms since 1970; what was not measured is null. */
@@ -123,7 +124,13 @@ export const flightAnswer = object(
 export const airframesQuery = object(
   {
     after: { ...node, description: 'the id after which the list goes on' },
-    limit: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1000,
+      default: 100,
+      description: 'at most so many; fewer where they have many batteries',
+    },
   },
   ['limit'],
 );
@@ -153,15 +160,19 @@ export const airframe = object(
     ...sums,
     distance_m: { ...seconds, description: 'as far as it was measured' },
     last_at: { ...time, description: 'when the hub heard of the newest flight, ms since 1970' },
-    batteries: list(
-      object({ id: { type: 'string' }, ...sums, cycles: { ...count, description: 'one a flight' } }, [
-        'id',
-        'flights',
-        'hours',
-        'airborne_hours',
-        'cycles',
-      ]),
-    ),
+    batteries: {
+      ...list(
+        object({ id: { type: 'string' }, ...sums, cycles: { ...count, description: 'one a flight' } }, [
+          'id',
+          'flights',
+          'hours',
+          'airborne_hours',
+          'cycles',
+        ]),
+      ),
+      maxItems: MAX_BATTERIES,
+      description: 'those that flew last; the hub forgets the others',
+    },
     maintenance: list(due),
   },
   ['id', 'name', 'flights', 'hours', 'airborne_hours', 'distance_m', 'last_at', 'batteries', 'maintenance'],

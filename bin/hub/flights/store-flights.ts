@@ -2,6 +2,11 @@ import type { FleetEvent } from '../../../shared/fleet/told.ts';
 import type { Queries } from '../database/tables.ts';
 import { type ToldFlight, toldFlight } from './told-flight.ts';
 
+/** Of one node, those that flew last: what it names is its own invention. */
+export const MAX_BATTERIES = 200;
+/** Deleted in one turn, of a node that had more. */
+const BATTERIES_AT_ONCE = 1000;
+
 interface Told {
   readonly node: string;
   readonly event: Pick<FleetEvent, 'detail'>;
@@ -43,17 +48,39 @@ async function store(on: Queries, node: string, flight: ToldFlight, at: number):
       .insertInto('flight_tracks')
       .values({ id: row.id, track: JSON.stringify(track) })
       .execute();
-  for (const part of batteryId === null ? [''] : ['', batteryId]) await add(on, node, part, flight, at);
+  await add(on, node, '', flight, at);
+  if (batteryId === null) return;
+  const isNew = await add(on, node, batteryId, flight, at);
+  if (isNew) await forgetBatteries(on, node, batteryId);
 }
 
+/** Those that have not flown for longest, where this one is one too many; and what was noted of them. */
+async function forgetBatteries(on: Queries, node: string, newest: string): Promise<void> {
+  const over = await on
+    .selectFrom('flight_sums')
+    .select('battery')
+    .where('node', '=', node)
+    .where('battery', 'not in', ['', newest])
+    .orderBy('last_at', 'desc')
+    .orderBy('battery')
+    .offset(MAX_BATTERIES - 1)
+    .limit(BATTERIES_AT_ONCE)
+    .execute();
+  if (over.length === 0) return;
+  const batteries = over.map(({ battery }) => battery);
+  for (const table of ['flight_sums', 'maintenance'] as const)
+    await on.deleteFrom(table).where('node', '=', node).where('battery', 'in', batteries).execute();
+}
+
+/** @returns whether it is the first of this airframe or battery */
 async function add(
   on: Queries,
   node: string,
   battery: string,
   { armed_s, airborne_s, distance_m }: ToldFlight,
   at: number,
-): Promise<void> {
-  await on
+): Promise<boolean> {
+  const { flights } = await on
     .insertInto('flight_sums')
     .values({
       node,
@@ -74,5 +101,7 @@ async function add(
         last_at: eb.ref('excluded.last_at'),
       })),
     )
-    .execute();
+    .returning('flights')
+    .executeTakeFirstOrThrow();
+  return flights === 1;
 }
