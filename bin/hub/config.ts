@@ -102,10 +102,14 @@ const CONFIG = {
     },
     flights: {
       type: 'object',
-      required: ['keep_days'],
+      required: ['keep_days', 'node_mb'],
       default: {},
-      // Null: for ever.
-      properties: { keep_days: { type: ['integer', 'null'], minimum: 1, maximum: 36_500, default: null } },
+      properties: {
+        // Null: for ever.
+        keep_days: { type: ['integer', 'null'], minimum: 1, maximum: 36_500, default: null },
+        // Of tracks, of one node.
+        node_mb: { type: 'integer', minimum: 1, maximum: 100_000, default: 256 },
+      },
       additionalProperties: false,
     },
     maintenance: {
@@ -244,6 +248,8 @@ events:
 # How long flights are kept; null: for ever. Hours and flights of an airframe are kept anyway.
 flights:
   keep_days: null
+  # Of the tracks of one node, MiB; and a quarter of it for all else of its flights. Beyond it the tracks of its oldest flights go.
+  node_mb: 256
 # What is to be done after so many hours, flights or days (whichever comes first), of each airframe or of each battery.
 # maintenance:
 #   - { name: propellers, hours: 50, days: 365 }

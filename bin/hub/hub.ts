@@ -96,7 +96,14 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
         });
   const share = replica ?? ALONE;
   const fleet = await Fleet.open(db, share, now);
-  const events = await Events.open({ db, share, now, monotonic, retention: config.events });
+  const events = await Events.open({
+    db,
+    share,
+    now,
+    monotonic,
+    retention: config.events,
+    flightsMb: config.flights.node_mb,
+  });
   const flights = new Flights({ db, now, monotonic, keepDays: config.flights.keep_days });
   const quota = new NodeQuota(monotonic);
   const policy = new PolicyMaker(db, config.fleet, signer, denied, now);

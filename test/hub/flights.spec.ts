@@ -1,6 +1,7 @@
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { sql } from 'kysely';
 import type { MqttClient } from 'mqtt';
 import type { FlightsQuery } from '../../bin/hub/api/flight-schemas.ts';
 import type { HubDatabase } from '../../bin/hub/database/tables.ts';
@@ -16,6 +17,7 @@ import { noMosquitto } from '../support/mosquitto.ts';
 
 const HOUR_MS = 3600 * 1000;
 const DAY_MS = 24 * HOUR_MS;
+const MIB = 1024 * 1024;
 const noBroker = noMosquitto();
 const HOSTILE = '=cmd|"/c calc"!sum\u0000\u001b[2J\ud800<img src=x onerror=alert(1)>';
 const page: FlightsQuery = { limit: 100 };
@@ -63,15 +65,20 @@ for (const { engine, missing } of ENGINES) {
       now = 1000 * DAY_MS;
       clock = 0;
       db = await databases.open();
+      await start();
+    });
+    afterEach(async () => db.close());
+
+    const start = async (): Promise<void> => {
       events = await Events.open({
         db: db.queries,
         share: ALONE,
         now: () => now,
         monotonic: () => clock,
         retention: { days: 30, max: 10_000 },
+        flightsMb: 8,
       });
-    });
-    afterEach(async () => db.close());
+    };
 
     const flights = (keepDays: number | null = null): Flights =>
       new Flights({ db: db.queries, now: () => now, monotonic: () => clock, keepDays });
@@ -270,6 +277,56 @@ for (const { engine, missing } of ENGINES) {
         expect(await flights().find(id, null).catch(String), id).to.include('no flight');
       const [hawk] = (await flights().page({ ...page, node: 'hawk' }, null)).flights;
       expect(await flights().find(String(hawk?.id), ['kite']).catch(String)).to.include('no flight');
+    });
+
+    it('of a node beyond its share lose the tracks of the oldest, then go themselves; others keep theirs, and the sums stay', async () => {
+      const points = (count: number) =>
+        Array.from({ length: count }, (_, n) => [n, 47.123456, 8.123456, 100.5]);
+      const of = async (node: string) => {
+        const rows = (await flights().page({ ...page, limit: 10_000, node }, null)).flights;
+        const tracks = await db.queries
+          .selectFrom('flight_tracks')
+          .select(['id', sql<number>`octet_length(track)`.as('bytes')])
+          .orderBy('id')
+          .execute();
+        const ids = new Set(rows.map(({ id }) => id));
+        return {
+          flights: rows.map(({ flight: id }) => Number(id.slice(16, -3))).toSorted((a, b) => a - b),
+          tracks: tracks.filter(({ id }) => ids.has(id)),
+          bytes: tracks.reduce((sum, { id, bytes }) => sum + (ids.has(id) ? bytes : 0), 0),
+        };
+      };
+      await tell('quiet', flight(1));
+      for (let n = 0; n < 250; n++) await tell('loud', flight(n, { track: points(1500) }));
+      expect(await events.flights.prune()).to.deep.equal([{ node: 'loud', what: 'tracks' }]);
+      expect(await events.flights.prune()).to.deep.equal([]);
+      const loud = await of('loud');
+      expect(loud.flights).to.have.length(250);
+      expect(loud.bytes).to.be.within(7.5 * MIB, 8 * MIB);
+      expect(loud.tracks[0]?.id).to.be.above(2);
+      const newest = (await flights().page({ limit: 1, node: 'loud' }, null)).flights[0];
+      expect((await flights().find(String(newest?.id), null)).track).not.to.equal(null);
+      // A new process counts what is there.
+      await start();
+      for (let n = 250; n < 270; n++) await tell('loud', flight(n, { track: points(1500) }));
+      expect(await events.flights.prune()).to.deep.equal([{ node: 'loud', what: 'tracks' }]);
+      const wide = {
+        track: points(2),
+        findings: Array.from({ length: 50 }, () => ({ severity: 'info', text: 'x'.repeat(300), at_s: 1 })),
+      };
+      for (let n = 270; n < 400; n++) await tell('loud', flight(n, wide));
+      expect(await events.flights.prune()).to.deep.equal([{ node: 'loud', what: 'flights' }]);
+      expect(await events.flights.prune()).to.deep.equal([]);
+      const less = await of('loud');
+      expect(less.flights.at(0)).to.be.within(260, 300);
+      expect(less.flights.at(-1)).to.equal(399);
+      expect(less.flights).to.have.length(400 - (less.flights[0] ?? 0));
+      expect(less.tracks).to.have.length(less.flights.length);
+      const all = await db.queries.selectFrom('flight_tracks').select('id').execute();
+      expect(all).to.have.length(less.tracks.length + 1);
+      const [, sums] = (await airframes().page({ limit: 10 }, null)).airframes.toReversed();
+      expect(sums).to.include({ id: 'loud', flights: 400 });
+      expect((await of('quiet')).tracks).to.have.length(1);
     });
 
     it('outlive a clock that had jumped before any was deleted', async () => {

@@ -8,6 +8,7 @@ import type { EventsQuery, eventList } from '../api/schemas.ts';
 import { anyOf } from '../database/column-types.ts';
 import { eventsInOrder } from '../database/engine.ts';
 import type { Queries, Tables } from '../database/tables.ts';
+import { FlightShares } from '../flights/flight-shares.ts';
 import { storeFlights } from '../flights/store-flights.ts';
 import type { Share } from '../replicas/share.ts';
 import { readMeta, writeMeta } from '../stores/meta.ts';
@@ -65,6 +66,8 @@ interface EventsOptions {
   readonly now: () => number;
   readonly monotonic: () => number;
   readonly retention: Retention;
+  /** Of tracks that one node may have, MiB. */
+  readonly flightsMb: number;
 }
 
 /**
@@ -85,9 +88,13 @@ export class Events {
   /** Up to when events were deleted for their age (wall clock, ms), and when that was (monotonic, ms). */
   #aged: { readonly until: number | null; readonly at: number };
   #storedUntil: number;
+  /** What the flights take that come as events. */
+  readonly flights: FlightShares;
 
-  private constructor({ db, share, now, monotonic, retention }: EventsOptions, until: number | null) {
+  private constructor(options: EventsOptions, until: number | null) {
+    const { db, share, now, monotonic, retention, flightsMb } = options;
     this.#db = db;
+    this.flights = new FlightShares(db, flightsMb);
     this.#share = share;
     this.#now = now;
     this.#monotonic = monotonic;
@@ -249,12 +256,14 @@ export class Events {
   reread(): void {
     this.#streams.clear();
     this.#used.clear();
+    this.flights.recount();
   }
 
   /** Its events stay for those who look into them; enrolled again, it may begin anew. @param on a transaction */
   async forget(node: string, on: Queries): Promise<void> {
     this.#streams.delete(node);
     this.#used.delete(node);
+    this.flights.forget(node);
     await on.deleteFrom('streams').where('node', '=', node).execute();
   }
 
@@ -289,6 +298,7 @@ export class Events {
       await storeFlights(
         on,
         fresh.filter(({ event: { kind } }) => kind === FLIGHT_KIND),
+        this.flights,
       );
       for (let from = 0; from < due.length; from += ROWS)
         await on

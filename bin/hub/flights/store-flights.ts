@@ -1,5 +1,6 @@
 import type { FleetEvent } from '../../../shared/fleet/told.ts';
 import type { Queries } from '../database/tables.ts';
+import type { FlightShares } from './flight-shares.ts';
 import { type ToldFlight, toldFlight } from './told-flight.ts';
 
 /** Of one node, those that flew last: what it names is its own invention. */
@@ -14,17 +15,34 @@ interface Told {
   readonly at: number;
 }
 
-/** Stores flights that nodes have told, each once, and adds them to the sums. @param on the transaction that stores their events */
-export async function storeFlights(on: Queries, told: readonly Told[]): Promise<void> {
+/**
+ * Stores flights that nodes have told, each once, and adds them to the sums.
+ * @param on the transaction that stores their events. @param shares told what was stored
+ */
+export async function storeFlights(on: Queries, told: readonly Told[], shares: FlightShares): Promise<void> {
   // Of two transactions at once each takes the rows in the same order, so that none waits for the other for ever.
   for (const { node, event, at } of told.toSorted((a, b) => a.node.localeCompare(b.node))) {
     const flight = toldFlight(event.detail);
-    if (flight !== null) await store(on, node, flight, at);
+    if (flight === null) continue;
+    await shares.count(on, node);
+    const texts = await store(on, node, flight, at);
+    if (texts !== null) shares.add(node, texts);
   }
 }
 
-async function store(on: Queries, node: string, flight: ToldFlight, at: number): Promise<void> {
-  const { battery, track, pilots, findings, worst, vehicle, modes, log, ...figures } = flight;
+/** @returns null: it was told before */
+async function store(
+  on: Queries,
+  node: string,
+  flight: ToldFlight,
+  at: number,
+): Promise<Parameters<FlightShares['add']>[1] | null> {
+  const { battery, track: points, pilots, findings, worst, vehicle, modes, log, ...figures } = flight;
+  const texts = {
+    pilots: JSON.stringify(pilots ?? []),
+    detail: JSON.stringify({ vehicle, modes, findings, log }),
+  };
+  const track = points === null ? null : JSON.stringify(points);
   const { id: batteryId, ...charge } = battery;
   const row = await on
     .insertInto('flights')
@@ -34,24 +52,19 @@ async function store(on: Queries, node: string, flight: ToldFlight, at: number):
       ...charge,
       battery: batteryId,
       received_at: at,
-      pilots: JSON.stringify(pilots ?? []),
       findings: findings.length,
       worst,
-      detail: JSON.stringify({ vehicle, modes, findings, log }),
+      ...texts,
     })
     .onConflict((conflict) => conflict.columns(['node', 'flight']).doNothing())
     .returning('id')
     .executeTakeFirst();
-  if (row === undefined) return; // told before
-  if (track !== null)
-    await on
-      .insertInto('flight_tracks')
-      .values({ id: row.id, track: JSON.stringify(track) })
-      .execute();
+  if (row === undefined) return null;
+  if (track !== null) await on.insertInto('flight_tracks').values({ id: row.id, track }).execute();
   await add(on, node, '', flight, at);
-  if (batteryId === null) return;
-  const isNew = await add(on, node, batteryId, flight, at);
+  const isNew = batteryId !== null && (await add(on, node, batteryId, flight, at));
   if (isNew) await forgetBatteries(on, node, batteryId);
+  return { ...texts, track };
 }
 
 /** Those that have not flown for longest, where this one is one too many; and what was noted of them. */
