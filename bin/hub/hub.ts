@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import type { RequestHandler } from 'express';
-import { every } from '../../shared/async/every.ts';
+import { contained, every } from '../../shared/async/every.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { caHashOf } from '../../shared/fleet/code.ts';
 import { topics } from '../../shared/fleet/topics.ts';
@@ -48,7 +48,9 @@ import { Denied } from './stores/denied.ts';
 import { Operators } from './stores/operators.ts';
 
 const POLICY_MS = 10 * 60_000;
-const FLIGHTS_MS = 3600 * 1000;
+const FLIGHTS_MS = 60_000;
+/** Turns of deleting, one after the other. */
+const FLIGHTS_TURNS = 20;
 const CERTIFICATES_MS = 24 * 3600 * 1000;
 
 interface HubOptions {
@@ -240,6 +242,10 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     broker?.renewed();
     await link.reconnect();
   };
+  const keepFlights = async (): Promise<void> => {
+    if (!share.upkeep) flights.leave();
+    for (let turn = 0; turn < FLIGHTS_TURNS && share.upkeep; turn++) if (!(await flights.prune())) return;
+  };
   let timers: readonly NodeJS.Timeout[] = [];
   const services = [
     named('audit', audit),
@@ -249,13 +255,12 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     named('fleet', link),
     named('upkeep', {
       start: () => {
+        contained('flights', keepFlights)();
         timers = [
           every(POLICY_MS, 'policy', async () => {
             if (share.upkeep) await publishPolicy();
           }),
-          every(FLIGHTS_MS, 'flights', async () => {
-            if (share.upkeep) await flights.prune();
-          }),
+          every(FLIGHTS_MS, 'flights', keepFlights),
           every(CERTIFICATES_MS, 'certificates', renewCertificates),
         ];
       },

@@ -1,4 +1,4 @@
-import { appendFile } from 'node:fs/promises';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { sql } from 'kysely';
@@ -356,6 +356,43 @@ for (const { engine, missing } of ENGINES) {
       expect((await airframes().page({ limit: 1 }, null)).airframes[0]).to.include({ flights: 2 });
     });
 
+    it('of a hub that shall keep them for a shorter time go at once, however long the time was, in turns; a clock that jumped adds nothing', async () => {
+      const run = async (keepDays: number | null): Promise<number> => {
+        const kept = flights(keepDays); // a process of its own
+        await kept.prune();
+        clock += HOUR_MS;
+        now += HOUR_MS;
+        while (await kept.prune()) clock += 1;
+        return (await kept.page({ limit: 1000 }, null)).flights.length;
+      };
+      const live = flights(1000);
+      for (let day = 0; day < 100; day++) {
+        await tell('kite', flight(day));
+        now += DAY_MS;
+        clock += DAY_MS;
+        await live.prune();
+      }
+      clock += 100 * DAY_MS; // it runs on
+      now += 100 * DAY_MS;
+      await live.prune();
+      expect(await run(1000)).to.equal(100);
+      expect(await run(195)).to.equal(94);
+      now += 400 * DAY_MS; // the clock jumps while the hub is off
+      expect(await run(150)).to.equal(49);
+      now -= 400 * DAY_MS;
+      expect(await run(null)).to.equal(49);
+      await tell('kite', ...Array.from({ length: 2500 }, (_, n) => flight(1000 + n, { track: null })));
+      const off = flights(1);
+      await off.prune();
+      clock += 3 * DAY_MS;
+      now += 3 * DAY_MS;
+      const turns: boolean[] = [];
+      do turns.push(await off.prune());
+      while (turns.at(-1) === true);
+      expect(turns).to.deep.equal([true, true, false]);
+      expect((await off.page(page, null)).flights).to.have.length(0);
+    });
+
     it('make maintenance due by hours, flights and days, until somebody has done it', async () => {
       const due = async () => {
         const [airframe] = (await airframes().page({ limit: 1 }, null)).airframes;
@@ -484,6 +521,22 @@ for (const { engine, missing } of ENGINES) {
       const wrong = await failing(hub.command(['flights'], { SVC_HUB_CREDENTIAL: 'svc_op_x_y' }));
       expect(wrong.stderr).to.include('This credential is wrong');
       expect((await failing(hub.command(['flights']))).code).to.equal(2);
+    });
+
+    it('go when the hub begins again with a shorter time', async () => {
+      const count = async (): Promise<number> =>
+        ((await hub.call('GET', '/v1/flights?limit=1000')).body['flights'] as readonly unknown[]).length;
+      await hub.sql(
+        `UPDATE flights SET received_at = received_at - ${40 * DAY_MS} WHERE started_at < ${500 * DAY_MS}`,
+      );
+      expect(await count()).to.equal(1000);
+      await hub.kill('SIGTERM');
+      const file = join(hub.folder, 'hub.yaml');
+      const config = await readFile(file, 'utf8');
+      await writeFile(file, config.replace('keep_days: null', 'keep_days: 30'));
+      await hub.serve();
+      await askAgain('the old ones go', count, (left) => left > 0 && left < 600);
+      client = await hub.connect(kite);
     });
 
     it('are for those who see the node, and maintenance is noted by those who may', async () => {

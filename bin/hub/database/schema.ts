@@ -5,6 +5,7 @@ import * as identity from './migrations/0002-identity.ts';
 import * as flights from './migrations/0003-flights.ts';
 import * as tags from './migrations/0004-tags.ts';
 import * as replicas from './migrations/0006-replicas.ts';
+import * as flightsReceived from './migrations/0008-flights-received.ts';
 import type { HubDatabase, Tables } from './tables.ts';
 
 /** In their order. One that was released is never changed: the next one changes what it made. */
@@ -14,6 +15,7 @@ const MIGRATIONS = {
   '0003-flights': flights,
   '0004-tags': tags,
   '0006-replicas': replicas,
+  '0008-flights-received': flightsReceived,
 } as const;
 const APPLIED = 'kysely_migration';
 

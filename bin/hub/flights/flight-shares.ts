@@ -50,7 +50,10 @@ export class FlightShares {
 
   /** Counts the node's bytes, if this is the first time since the start. @param on the transaction that will store a flight of it */
   async count(on: Queries, node: string): Promise<void> {
-    if (this.#used.has(node)) return;
+    if (!this.#used.has(node)) this.#used.set(node, await this.#counted(on, node));
+  }
+
+  async #counted(on: Queries, node: string): Promise<Used> {
     const bytesOf = async (
       query: SelectQueryBuilder<Tables, 'flights', object>,
       bytes: typeof TRACK_BYTES,
@@ -62,10 +65,10 @@ export class FlightShares {
       return Number(row?.bytes ?? 0);
     };
     const tracks = on.selectFrom('flights').innerJoin('flight_tracks', 'flight_tracks.id', 'flights.id');
-    this.#used.set(node, {
+    return {
       tracks: await bytesOf(tracks, TRACK_BYTES),
       rest: await bytesOf(on.selectFrom('flights'), FLIGHT_BYTES),
-    });
+    };
   }
 
   /** What was stored of a node that was counted. */
@@ -79,7 +82,12 @@ export class FlightShares {
   /** A part of what is too much. @returns of which nodes something was deleted */
   async prune(): Promise<readonly Trimmed[]> {
     const trimmed: Trimmed[] = [];
-    for (const [node, used] of this.#used) {
+    const over = [...this.#used].filter(
+      ([, { tracks, rest }]) => tracks > this.#most.tracks || rest > this.#most.rest,
+    );
+    for (const [node] of over) {
+      const used = await this.#counted(this.#db, node); // some may have been deleted for their age
+      this.#used.set(node, used);
       if (used.tracks > this.#most.tracks) {
         await this.#deleteTracks(node, used);
         trimmed.push({ node, what: 'tracks' });
