@@ -14,7 +14,7 @@ export type TrackPoint = readonly [s: number, lat: number, lon: number, height: 
 export interface FlightDetail {
   /** The same for the same flight, however often it is told: of the node's telemetry log, and which flight of it. */
   readonly flight: string;
-  /** ms since 1970, by the node's clock. */
+  /** ms since 1970, by the node's clock; where that was set in flight, as it was then. */
   readonly started_at: number;
   readonly ended_at: number;
   /** By the monotonic clock. */

@@ -8,16 +8,15 @@ import {
 import type { FlightInLog } from '../reports/flights-in-log.ts';
 
 interface Told {
-  /** The telemetry log, and which flight of it, from 0. */
+  /** The telemetry log in which it begins. */
   readonly log: string;
-  readonly index: number;
   readonly pilots: readonly string[] | null;
   readonly withTrack: boolean;
 }
 
 /** What the fleet is told of a flight: its id, its lists and its track are bounded. */
-export function flightDetail(flight: FlightInLog, { log, index, pilots, withTrack }: Told): FlightDetail {
-  const { armedAt, endedAt, airborne, report, track } = flight;
+export function flightDetail(flight: FlightInLog, { log, pilots, withTrack }: Told): FlightDetail {
+  const { index, armedAt, endedAt, airborne, report, track } = flight;
   const seconds = Math.max(0, endedAt - armedAt);
   const startedAt = Math.max(0, Math.round(armedAt * 1000));
   const detail: FlightDetail = {

@@ -6,6 +6,8 @@ import type { Reporter } from '../reports/reporter.ts';
 import { FlightTeller } from './flight-teller.ts';
 
 const MAX_PILOTS = 16;
+/** Logs of a flight or two, however often the clock is set. */
+const MAX_BEFORE = 64;
 
 /** Flights for the fleet; nothing where the node has no fleet. */
 export function openFlights(base: Base, reporter: Reporter): Omit<Service, 'name'> {
@@ -13,6 +15,9 @@ export function openFlights(base: Base, reporter: Reporter): Omit<Service, 'name
   if (!enabledFeatures(config).has('fleet')) return { stop: () => undefined };
   let isDisarmed = false;
   let writing: string | null = null;
+  /** The log that was written last, and which one each was written after: by their names a clock that was set back turns them round. */
+  let newest: string | null = null;
+  const before = new Map<string, string>();
   const pilots = new Set<string>();
   const teller = new FlightTeller({
     paths,
@@ -21,6 +26,7 @@ export function openFlights(base: Base, reporter: Reporter): Omit<Service, 'name
     withTracks: config.fleet.flight_tracks,
     isDisarmed: () => isDisarmed,
     writing: () => writing,
+    before: (name) => before.get(name) ?? null,
     pilots: () => {
       const seen = [...pilots].toSorted();
       pilots.clear();
@@ -28,6 +34,14 @@ export function openFlights(base: Base, reporter: Reporter): Omit<Service, 'name
     },
     log,
   });
+  const wrote = (name: string): void => {
+    if (name === newest) return;
+    for (const [each, last] of before) if (last === name) before.delete(each); // that one was deleted since
+    if (newest !== null) before.set(name, newest);
+    newest = name;
+    const [oldest] = before.keys();
+    if (before.size > MAX_BEFORE && oldest !== undefined) before.delete(oldest);
+  };
   const disarmed = (now: boolean): void => {
     if (now === isDisarmed) return;
     isDisarmed = now;
@@ -36,6 +50,7 @@ export function openFlights(base: Base, reporter: Reporter): Omit<Service, 'name
   link.follow({
     state: ({ guard, tlog, manual, offboard }) => {
       writing = tlog.name;
+      if (writing !== null) wrote(writing);
       if (guard === true)
         for (const holder of [manual.holder, offboard.holder])
           if (holder !== null && pilots.size < MAX_PILOTS) pilots.add(holder);
