@@ -116,17 +116,28 @@ const CONFIG = {
       type: 'array',
       maxItems: 32,
       default: [],
+      'x-unique': 'name', // by which its doing is noted
       items: {
         type: 'object',
         required: ['name', 'of'],
         properties: {
-          name: { type: 'string', minLength: 1, maxLength: 128, pattern: STORED_TEXT },
+          name: {
+            type: 'string',
+            minLength: 1,
+            maxLength: 128,
+            pattern: STORED_TEXT,
+            'x-says': 'must have no control characters',
+          },
           of: { enum: ['airframe', 'battery'], default: 'airframe' },
           hours: { type: 'number', exclusiveMinimum: 0, maximum: 100_000 },
           flights: { type: 'integer', minimum: 1, maximum: 1_000_000 },
           days: { type: 'number', exclusiveMinimum: 0, maximum: 36_500 },
         },
-        minProperties: 3, // at least one of hours, flights and days
+        anyOf: [
+          { required: ['hours'], properties: { hours: true } },
+          { required: ['flights'], properties: { flights: true } },
+          { required: ['days'], properties: { days: true } },
+        ],
         additionalProperties: false,
       },
     },

@@ -393,6 +393,33 @@ for (const { engine, missing } of ENGINES) {
       expect((await off.page(page, null)).flights).to.have.length(0);
     });
 
+    it('make maintenance due so many days after the first was flown, whenever the hub hears of it', async () => {
+      now = Date.UTC(2026, 10, 28);
+      const ago = (days: number, more: object = {}) =>
+        flight(days, { started_at: now - days * DAY_MS, ended_at: now - days * DAY_MS, ...more });
+      const left = async (node: string) =>
+        (await airframes().page({ limit: 10 }, [node])).airframes[0]?.maintenance[0]?.days_left;
+      // It was away: the newest is not the first of which the hub hears.
+      await tell('kite', ago(3));
+      expect(await left('kite')).to.equal(97);
+      await tell('kite', ago(90), ago(99), ago(40));
+      expect(await left('kite')).to.equal(1);
+      now += 2 * DAY_MS;
+      expect(await left('kite')).to.equal(-1);
+      // A clock that was never set, or is ahead, says nothing.
+      await tell('hawk', flight(1, { started_at: Date.UTC(1980, 0, 6) }));
+      await tell('owl', ago(-400));
+      expect([await left('hawk'), await left('owl')]).to.deep.equal([100, 100]);
+      now += 10 * DAY_MS;
+      await tell('hawk', ago(1));
+      expect(await left('hawk')).to.equal(90);
+      expect(
+        (await airframes().done('kite', 'ada', { rule: 'propellers' })).maintenance[0]?.days_left,
+      ).to.equal(100);
+      await tell('kite', ago(300));
+      expect(await left('kite'), 'done since').to.equal(100);
+    });
+
     it('make maintenance due by hours, flights and days, until somebody has done it', async () => {
       const due = async () => {
         const [airframe] = (await airframes().page({ limit: 1 }, null)).airframes;

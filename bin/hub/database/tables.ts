@@ -105,8 +105,9 @@ export interface Tables {
     armed_s: number;
     airborne_s: number;
     distance_m: number;
-    /** When the hub heard of the first and of the newest. */
+    /** When the first was flown, by the node's clock where that can be. */
     first_at: number;
+    /** When the hub heard of the newest. */
     last_at: number;
   };
   /** What was done last, by whom, and the sums at that time. */

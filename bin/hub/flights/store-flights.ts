@@ -5,6 +5,8 @@ import { type ToldFlight, toldFlight } from './told-flight.ts';
 
 /** Of one node, those that flew last: what it names is its own invention. */
 export const MAX_BATTERIES = 200;
+/** No flight of these nodes is older: an earlier date is that of a clock that was never set. */
+const FIRST_DATE = Date.UTC(2020);
 /** Deleted in one turn, of a node that had more. */
 const BATTERIES_AT_ONCE = 1000;
 
@@ -90,9 +92,10 @@ async function add(
   on: Queries,
   node: string,
   battery: string,
-  { armed_s, airborne_s, distance_m }: ToldFlight,
+  { started_at, armed_s, airborne_s, distance_m }: ToldFlight,
   at: number,
 ): Promise<boolean> {
+  const first_at = started_at >= FIRST_DATE && started_at <= at ? started_at : at;
   const { flights } = await on
     .insertInto('flight_sums')
     .values({
@@ -102,7 +105,7 @@ async function add(
       armed_s,
       airborne_s: airborne_s ?? 0,
       distance_m: distance_m ?? 0,
-      first_at: at,
+      first_at,
       last_at: at,
     })
     .onConflict((conflict) =>
@@ -111,6 +114,12 @@ async function add(
         armed_s: eb('flight_sums.armed_s', '+', eb.ref('excluded.armed_s')),
         airborne_s: eb('flight_sums.airborne_s', '+', eb.ref('excluded.airborne_s')),
         distance_m: eb('flight_sums.distance_m', '+', eb.ref('excluded.distance_m')),
+        first_at: eb
+          .case()
+          .when('excluded.first_at', '<', eb.ref('flight_sums.first_at'))
+          .then(eb.ref('excluded.first_at'))
+          .else(eb.ref('flight_sums.first_at'))
+          .end(),
         last_at: eb.ref('excluded.last_at'),
       })),
     )
