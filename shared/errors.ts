@@ -29,6 +29,7 @@ export const ERRORS = {
   E_TLS_REQUIRED: [403, 'This node accepts this only by HTTPS, at the port in tls_port.'],
   E_ORIGIN: [403, 'The Host or Origin of this request is not allowed on this node.'],
   E_CODE: [403, 'The pairing code is wrong or has expired. Read the current one on the node.'],
+  E_SIGN_IN: [403, 'The provider does not vouch for you here. Begin the sign-in again.'],
   E_CAPABILITY: [403, 'The extension was not granted what this needs.'],
   E_EXTENSION_REFUSED: [403, 'This node does not accept or run this extension.'],
   E_NOT_FOUND: [404, 'Nothing at this path.'],

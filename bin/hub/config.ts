@@ -1,8 +1,9 @@
 import type { FromSchema } from 'json-schema-to-ts';
 import { parse } from 'yaml';
+import { SCOPES } from '../../shared/auth/scopes.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { readOwn } from '../../shared/files/private-file.ts';
-import { STORED_TEXT, turnUrls } from '../../shared/fleet/hub-api.ts';
+import { credentialRequest, grantTags, STORED_TEXT, turnUrls } from '../../shared/fleet/hub-api.ts';
 import { FLEET_ID } from '../../shared/fleet/topics.ts';
 import { validatorOf } from '../../shared/schemas/validator.ts';
 
@@ -29,6 +30,70 @@ const listenOrNot = {
 /** `sqlite`, or the address of a PostgreSQL without a password. */
 export const DATABASE =
   /^(sqlite|postgres(ql)?:\/\/([A-Za-z0-9._~%-]+@)?[A-Za-z0-9.:_[\]%-]*(:[0-9]{1,5})?\/[A-Za-z0-9._~-]+(\?[A-Za-z0-9._~%=&/-]*)?)$/;
+
+/** By TLS, or on this machine. */
+const safeUrl = (path: string) =>
+  ({
+    type: 'string',
+    maxLength: 500,
+    pattern: `^(https://[A-Za-z0-9.:_\\[\\]-]+|http://(127\\.0\\.0\\.1|localhost|\\[::1\\])(:[0-9]{1,5})?)${path}$`,
+  }) as const;
+const { scopes, nodes } = credentialRequest.properties;
+const shortText = { type: 'string', minLength: 1, maxLength: 256, pattern: STORED_TEXT } as const;
+
+/** Single sign-on by a provider of OpenID Connect. */
+const OIDC = {
+  type: 'object',
+  required: [
+    'issuer',
+    'name',
+    'page_url',
+    'client_id',
+    'client_secret_file',
+    'client_auth',
+    'scopes',
+    'groups_claim',
+    'groups',
+    'hours',
+  ],
+  properties: {
+    issuer: safeUrl('(/[^\\s?#]*)?'),
+    name: { ...shortText, maxLength: 64 },
+    page_url: safeUrl('/?'),
+    client_id: shortText,
+    client_secret_file: { type: ['string', 'null'], default: null, maxLength: 500 },
+    client_auth: { enum: ['client_secret_basic', 'client_secret_post'], default: 'client_secret_basic' },
+    scopes: {
+      type: 'array',
+      default: ['openid', 'profile'],
+      minItems: 1,
+      maxItems: 16,
+      // RFC 6749 3.3
+      items: { type: 'string', pattern: '^[\\x21\\x23-\\x5b\\x5d-\\x7e]{1,128}$' },
+      contains: { const: 'openid' },
+    },
+    groups_claim: { ...shortText, default: 'groups' },
+    groups: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 200,
+      items: {
+        type: 'object',
+        required: ['group', 'scopes'],
+        properties: {
+          group: shortText,
+          scopes: { ...scopes, items: { enum: SCOPES } },
+          nodes,
+          tags: grantTags,
+        },
+        minProperties: 3, // on which nodes is never left open: nodes: null is all of them
+        additionalProperties: false,
+      },
+    },
+    hours: { type: 'number', exclusiveMinimum: 0, maximum: 24, default: 8 },
+  },
+  additionalProperties: false,
+} as const;
 
 /** `hub.yaml`. */
 const CONFIG = {
@@ -90,6 +155,7 @@ const CONFIG = {
       },
       additionalProperties: false,
     },
+    oidc: OIDC,
     events: {
       type: 'object',
       required: ['days', 'max'],
@@ -147,6 +213,7 @@ const CONFIG = {
 
 type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
 export type HubConfig = Frozen<FromSchema<typeof CONFIG>>;
+export type OidcConfig = NonNullable<HubConfig['oidc']>;
 
 /** @throws Error with what is wrong; also where others than the hub's user may write it */
 export async function readHubConfig(path: string): Promise<HubConfig> {
@@ -269,5 +336,15 @@ flights:
 # turn:
 #   urls: ["turn:turn.example.org:3478", "turns:turn.example.org:443"]
 #   secret: ...
+# Single sign-on by OpenID Connect (docs/fleet.md): the first of the groups that a person has gives the rights, until the hours are over.
+# oidc:
+#   issuer: https://login.example.org/realms/fleet
+#   name: Example login
+#   page_url: https://hub.example.org:8193
+#   client_id: svc-hub
+#   client_secret_file: /etc/svc-hub/oidc.secret
+#   groups:
+#     - { group: fleet-admins, scopes: [read, safe_write, flight, admin], nodes: null }
+#     - { group: north, scopes: [read, flight], tags: [north] }
 `;
 }

@@ -37,6 +37,7 @@ import { Flights } from './flights/flights.ts';
 import { People } from './people/people.ts';
 import { claimedId } from './people/secret.ts';
 import { Sessions } from './people/sessions.ts';
+import { SignIn } from './people/sign-in.ts';
 import type { HubPlaces } from './places.ts';
 import { ALONE } from './replicas/alone.ts';
 import { Others } from './replicas/others.ts';
@@ -46,11 +47,13 @@ import { Codes } from './stores/codes.ts';
 import { Credentials } from './stores/credentials.ts';
 import { Denied } from './stores/denied.ts';
 import { Operators } from './stores/operators.ts';
+import { SignIns } from './stores/sign-ins.ts';
 
 const POLICY_MS = 10 * 60_000;
 const FLIGHTS_MS = 60_000;
 /** Turns of deleting, one after the other. */
 const FLIGHTS_TURNS = 20;
+const FORGET_MS = 3600 * 1000;
 const CERTIFICATES_MS = 24 * 3600 * 1000;
 
 interface HubOptions {
@@ -84,6 +87,7 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
   const { queries: db, name } = database;
   await checkIdentity(db, identityOf(config.fleet, authority, signer), name);
   const operators = new Operators(db, now);
+  const signIns = new SignIns(db, now);
   const credentials = new Credentials(db, now);
   const codes = new Codes(db, now);
   const denied = new Denied(db, now);
@@ -155,10 +159,12 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
   const authenticate = async (credential: string): Promise<Caller | null> => {
     const claimed = claimedId(credential);
     if (claimed === null) return null;
-    return (claimed.kind === 'op' ? operators : credentials).verify(claimed.id, credential);
+    const { id, kind } = claimed;
+    if (kind === 'mc') return credentials.verify(id, credential);
+    return (await operators.verify(id, credential)) ?? (await signIns.verify(id, credential));
   };
   const isValid = async ({ id }: Caller): Promise<boolean> =>
-    ((await operators.find(id)) ?? (await credentials.find(id))) !== null;
+    ((await operators.find(id)) ?? (await credentials.find(id)) ?? (await signIns.find(id))) !== null;
   const streams = new NodeStreams(fleet, isValid);
   const calls = new PersonCalls({ link, fleetId: config.fleet, keyOf: (node) => fleet.keyOf(node), log });
   const live = new LiveStreams({ fleetId: config.fleet, fleet, signer, link, isValid, now, monotonic, log });
@@ -180,6 +186,7 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
   const people = new People({
     db,
     operators,
+    signIns,
     credentials,
     codes,
     denied,
@@ -189,6 +196,17 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
       await tell('the policy', publishPolicy);
     },
   });
+  const signIn =
+    config.oidc === undefined
+      ? null
+      : await SignIn.open({
+          config: config.oidc,
+          signIns,
+          end: async (ids) => people.endSignIns(ids),
+          now,
+          monotonic,
+          log,
+        });
   const common = { authority, fleetId: config.fleet, brokers, now };
   const caHash = caHashOf(new X509Certificate(authority.certificate));
   const disk = new DiskProbe(db, places.folder, monotonic);
@@ -216,6 +234,7 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     people,
     policy,
     sessions: new Sessions({ ...common, fleet, credentials, signer, tokenTtl: config.token_ttl }),
+    signIn,
     streams,
     turn: new Turn({ db, fleet, turn: config.turn, now: common.now }),
     readiness: new Readiness({ link, share, disk: async () => disk.problem(), monotonic }),
@@ -255,12 +274,15 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     named('fleet', link),
     named('upkeep', {
       start: () => {
-        contained('flights', keepFlights)();
+        contained('old flights', keepFlights)();
         timers = [
           every(POLICY_MS, 'policy', async () => {
             if (share.upkeep) await publishPolicy();
           }),
-          every(FLIGHTS_MS, 'flights', keepFlights),
+          every(FLIGHTS_MS, 'old flights', keepFlights),
+          every(FORGET_MS, 'old sign-ins', async () => {
+            if (share.upkeep) await people.forgetSignIns();
+          }),
           every(CERTIFICATES_MS, 'certificates', renewCertificates),
         ];
       },

@@ -196,6 +196,9 @@ describe(`from SQLite to PostgreSQL${missing === null ? '' : ` (${missing})`}`, 
     await hub.sql(
       `INSERT INTO flights (id, node, flight, received_at, started_at, ended_at, armed_s, distance_m, pilots, findings, detail) VALUES (7, 'kite', 'f-1', 3, 1, 2, 1800, 0.1, '["Ä"]', 0, '{}')`,
     );
+    await hub.sql(
+      `INSERT INTO sign_ins (id, hash, state, subject, name, group_name, scopes, tags, made_at, expires_at) VALUES ('op_1', x'01', x'02', 's', 'Ä', 'g', '["read"]', '[]', 1, 2)`,
+    );
     await hub.sql("INSERT INTO flight_tracks (id, track) VALUES (7, '[[0,47.123456,8,null]]')");
     await hub.sql(
       "INSERT INTO flight_sums (node, battery, flights, armed_s, airborne_s, distance_m, first_at, last_at) VALUES ('kite', '', 1, 1800.3, 0, 0.1, 3, 3)",

@@ -30,11 +30,17 @@ describe("the hub's table", () => {
         expect(paths[path]?.[method.toLowerCase()]?.responses).to.include.keys('401', '403', '429');
   });
 
-  it('lets nobody without a credential change anything, except a node that proves itself', () => {
+  it('lets nobody without a credential change anything, except a node that proves itself and a person for whom the provider vouches', () => {
     const open = rows.filter(({ access, method }) => access === 'public' && method !== 'GET');
-    expect(open.map(({ id }) => id)).to.deep.equal(['enroll.post', 'renew.post', 'turn.post']);
+    expect(open.map(({ id }) => id)).to.deep.equal([
+      'enroll.post',
+      'renew.post',
+      'turn.post',
+      'sign-in.post',
+      'sign-in.answer.post',
+    ]);
     const unsure = rows.filter(({ method, audited }) => method !== 'GET' && !audited);
-    // Its handler records it as far as it can: a full disk of the hub must not hold up a stop.
-    expect(unsure.map(({ id }) => id)).to.deep.equal(['nodes.id.calls.post']);
+    // The first sets a cookie and changes nothing. The other's handler records it as far as it can: a full disk must not hold up a stop.
+    expect(unsure.map(({ id }) => id)).to.deep.equal(['sign-in.post', 'nodes.id.calls.post']);
   });
 });

@@ -82,9 +82,11 @@ export class StubHub {
       scopes: ['read', 'safe_write', 'admin'],
       nodes: null,
       tags: [],
+      expires_at: null,
       fleet: 'f-test',
       fleet_name: 'The yard',
     });
+    hub.answers.set('GET /v1/sign-in', { provider: null });
     hub.#server.listen(0, '127.0.0.1');
     await once(hub.#server, 'listening');
     return hub;
@@ -162,7 +164,10 @@ export class StubHub {
     const url = new URL(req.url ?? '', 'http://hub');
     const { pathname } = url;
     const what = `${req.method} ${pathname}`;
-    if (req.headers.authorization !== `Bearer ${OPERATOR}`) {
+    const isPublic = hubRows.some(
+      ({ access, method, path }) => access === 'public' && `${method} ${path}` === what,
+    );
+    if (!isPublic && req.headers.authorization !== `Bearer ${OPERATOR}`) {
       sendJson(res, 401, { code: 'E_UNAUTHENTICATED', detail: 'The hub does not know this credential.' });
       return;
     }

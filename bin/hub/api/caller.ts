@@ -20,6 +20,8 @@ export interface Caller extends Grant {
   readonly name: string;
   /** The operator behind it, by name. */
   readonly operator: string;
+  /** Until when it counts, ms since 1970; null: until somebody ends it. */
+  readonly expires_at: number | null;
 }
 
 export const EVERY_NODE: Reach = { nodes: null, tags: [] };

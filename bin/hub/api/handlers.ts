@@ -21,6 +21,7 @@ import type { Flights } from '../flights/flights.ts';
 import { sendCsv } from '../flights/flights-csv.ts';
 import type { People } from '../people/people.ts';
 import type { Sessions } from '../people/sessions.ts';
+import type { SignIn } from '../people/sign-in.ts';
 import type { Readiness } from '../replicas/readiness.ts';
 import type { Codes } from '../stores/codes.ts';
 import { OpenAnswer } from './app.ts';
@@ -51,6 +52,8 @@ export interface HandlerParts {
   readonly policy: PolicyMaker;
   readonly readiness: Readiness;
   readonly sessions: Sessions;
+  /** Null where there is no provider. */
+  readonly signIn: SignIn | null;
   readonly streams: NodeStreams;
   readonly turn: Turn;
   /** Has the broker forget a node; it may be away. */
@@ -96,13 +99,28 @@ export function hubHandlers(parts: HandlerParts): Handlers {
     },
     'session.get': async ({ caller, headers }) => sessions.open(caller, headers),
     'me.token.post': async ({ caller, body: { key, nodes = null } }) => sessions.person(caller, key, nodes),
-    'me.get': ({ caller: { kind, id, name, scopes, nodes, tags } }) => ({
+    'sign-in.get': () => ({ provider: parts.signIn?.about ?? null }),
+    'sign-in.post': async () => {
+      const { url, cookie } = await provided(parts.signIn).begin();
+      return new Reply(200, { url }, undefined, { 'set-cookie': cookie });
+    },
+    'sign-in.answer.post': async ({ body, headers, changed }) => {
+      const signIn = provided(parts.signIn);
+      const made = await signIn.end(body.answer, headers['cookie']?.toString() ?? '', changed);
+      return new Reply(201, made, undefined, { 'set-cookie': signIn.forgotten });
+    },
+    'sign-in.delete': async ({ caller }) => {
+      await parts.people.signOut(caller);
+      return { ended: caller.id };
+    },
+    'me.get': ({ caller: { kind, id, name, scopes, nodes, tags, expires_at } }) => ({
       kind,
       id,
       name,
       scopes,
       nodes,
       tags,
+      expires_at,
       fleet: config.fleet,
       fleet_name: config.name,
     }),
@@ -210,6 +228,13 @@ export function hubHandlers(parts: HandlerParts): Handlers {
     'audit.get': ({ query }) => ({ records: audit.newest(query.limit) }),
     'audit.verify.get': async () => audit.verify(),
   };
+}
+
+/** @throws ApiError E_NOT_IMPLEMENTED */
+function provided(signIn: SignIn | null): SignIn {
+  if (signIn === null)
+    throw new ApiError('E_NOT_IMPLEMENTED', 'This hub has no provider to sign in at (oidc in hub.yaml).');
+  return signIn;
 }
 
 /** Who called which node, and what became of it; an audit that cannot be written is told in the log. */

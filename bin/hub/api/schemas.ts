@@ -236,10 +236,64 @@ export const operatorRequest = object(
   { name: label, scopes: { ...scopes, items: { enum: SCOPES } }, nodes, tags: grantTags },
   ['name', 'scopes'],
 );
+const untilSignedOut = {
+  group: {
+    ...textOrNull,
+    description: 'of the provider, which gave the rights; null for an operator of the hub',
+  },
+  expires_at: { ...timeOrNull, description: 'when the sign-in ends, ms since 1970; null: it does not' },
+} as const;
 export const operatorList = object(
-  { operators: list(object({ ...held, name: label }, ['id', 'name', 'scopes', 'nodes', 'tags', 'made_at'])) },
+  {
+    operators: list(
+      object({ ...held, name: label, ...untilSignedOut }, [
+        'id',
+        'name',
+        'scopes',
+        'nodes',
+        'tags',
+        'made_at',
+        'group',
+        'expires_at',
+      ]),
+    ),
+  },
   ['operators'],
 );
+export const signInAnswer = object(
+  {
+    provider: {
+      anyOf: [
+        { type: 'null' },
+        object({ name: { type: 'string' }, page_url: { type: 'string' } }, ['name', 'page_url']),
+      ],
+      description: 'what to sign in with, and the address of the page that can; null: there is none',
+    },
+  },
+  ['provider'],
+);
+export const signInBegun = object(
+  { url: { type: 'string', description: 'of the provider; it sends the browser back to the page' } },
+  ['url'],
+);
+export const signInRequest = object(
+  {
+    answer: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 8192,
+      pattern: '^[\\x21-\\x7e]*$',
+      description: 'the query with which the provider sent the browser back, without the question mark',
+    },
+  },
+  ['answer'],
+);
+export const signedIn = object({ id: held.id, credential: secret, ...untilSignedOut }, [
+  'id',
+  'credential',
+  'group',
+  'expires_at',
+]);
 export const ended = object({ ended: { type: 'string', description: 'its id' } }, ['ended']);
 
 export const meAnswer = object(
@@ -250,10 +304,11 @@ export const meAnswer = object(
     scopes,
     nodes,
     tags: grantTags,
+    expires_at: untilSignedOut.expires_at,
     fleet: id,
     fleet_name: { type: 'string' },
   },
-  ['kind', 'id', 'name', 'scopes', 'nodes', 'tags', 'fleet', 'fleet_name'],
+  ['kind', 'id', 'name', 'scopes', 'nodes', 'tags', 'expires_at', 'fleet', 'fleet_name'],
 );
 
 export const fleetAnswer = object(

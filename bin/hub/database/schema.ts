@@ -5,6 +5,7 @@ import * as identity from './migrations/0002-identity.ts';
 import * as flights from './migrations/0003-flights.ts';
 import * as tags from './migrations/0004-tags.ts';
 import * as replicas from './migrations/0006-replicas.ts';
+import * as signIns from './migrations/0007-sign-ins.ts';
 import * as flightsReceived from './migrations/0008-flights-received.ts';
 import type { HubDatabase, Tables } from './tables.ts';
 
@@ -15,6 +16,7 @@ const MIGRATIONS = {
   '0003-flights': flights,
   '0004-tags': tags,
   '0006-replicas': replicas,
+  '0007-sign-ins': signIns,
   '0008-flights-received': flightsReceived,
 } as const;
 const APPLIED = 'kysely_migration';
@@ -27,6 +29,7 @@ export const TABLES = [
   { name: 'meta', key: ['key'] },
   { name: 'operators', key: ['id'] },
   { name: 'credentials', key: ['id'] },
+  { name: 'sign_ins', key: ['id'] },
   { name: 'codes', key: ['hash'] },
   { name: 'nodes', key: ['id'] },
   { name: 'denied', key: ['id'] },

@@ -31,6 +31,22 @@ export interface Tables {
     made_at: number;
     used_at: number | null;
   };
+  /** Of people from a provider. `state`: the hash of what one answer of the provider belongs to. */
+  readonly sign_ins: {
+    id: string;
+    hash: Uint8Array;
+    state: Uint8Array;
+    subject: string;
+    name: string;
+    group_name: string;
+    scopes: string;
+    nodes: string | null;
+    tags: string;
+    made_at: number;
+    expires_at: number;
+    /** Null: not before `expires_at`. */
+    ended_at: number | null;
+  };
   readonly codes: {
     hash: Uint8Array;
     nodes: string | null;

@@ -6,11 +6,13 @@ import type { Codes } from '../stores/codes.ts';
 import type { Credentials, ListedCredential } from '../stores/credentials.ts';
 import type { Denied } from '../stores/denied.ts';
 import type { ListedOperator, Operators } from '../stores/operators.ts';
+import type { SignIns } from '../stores/sign-ins.ts';
 import type { NewCredential } from './secret.ts';
 
 interface PeopleOptions {
   readonly db: Queries;
   readonly operators: Operators;
+  readonly signIns: SignIns;
   readonly credentials: Credentials;
   readonly codes: Codes;
   readonly denied: Denied;
@@ -32,17 +34,20 @@ export class People {
   }
 
   async operators(caller: Caller): Promise<readonly ListedOperator[]> {
-    return (await this.#options.operators.list()).filter((each) => isWithin(each, caller));
+    const { operators, signIns } = this.#options;
+    return [...(await operators.list()), ...(await signIns.list())].filter((each) => isWithin(each, caller));
   }
 
   /** @throws ApiError E_SCOPE */
   async addCredential(caller: Caller, label: string, grant: Grant): Promise<NewCredential> {
+    checkLasting(caller);
     checkWithin(grant, caller);
     return this.#options.credentials.add(label, grant, caller.id);
   }
 
   /** @throws ApiError E_SCOPE */
   async addOperator(caller: Caller, name: string, grant: Grant): Promise<NewCredential> {
+    checkLasting(caller);
     checkWithin(grant, caller);
     return this.#options.operators.add(name, grant);
   }
@@ -56,7 +61,9 @@ export class People {
 
   /** @throws ApiError E_NOT_FOUND; E_INVALID_VALUE for the last one who may do everything */
   async removeOperator(caller: Caller, id: string): Promise<void> {
-    const { operators, credentials, codes } = this.#options;
+    const { operators, signIns, credentials, codes } = this.#options;
+    const signedIn = await signIns.find(id);
+    if (signedIn !== null && isWithin(signedIn, caller)) return this.endSignIns([id]);
     const found = await operators.find(id);
     if (found === null || !isWithin(found, caller)) throw new ApiError('E_NOT_FOUND');
     await this.#end(
@@ -76,6 +83,36 @@ export class People {
     );
   }
 
+  /** @throws ApiError E_INVALID_VALUE for an operator of the hub's own: their credential is shown once, and would be lost */
+  async signOut({ id, expires_at }: Caller): Promise<void> {
+    if (expires_at === null)
+      throw new ApiError('E_INVALID_VALUE', 'This is for those who have signed in at the provider.');
+    await this.endSignIns([id]);
+  }
+
+  async endSignIns(ids: readonly string[]): Promise<void> {
+    const { signIns, codes } = this.#options;
+    if (ids.length === 0) return;
+    await this.#end(
+      [],
+      async (on) => {
+        for (const id of ids) {
+          await signIns.end(id, on);
+          await codes.removeBy(id, on);
+        }
+      },
+      ids,
+    );
+  }
+
+  /** Of sign-ins that ended so long ago that no token of theirs counts, nothing stays, also with the brokers and the nodes. */
+  async forgetSignIns(): Promise<void> {
+    const { db, signIns, denied } = this.#options;
+    await db.transaction().execute(async (on) => {
+      for (const id of await signIns.forget(on)) await denied.remove(id, on);
+    });
+  }
+
   async #end(
     ids: readonly string[],
     also: (on: Queries) => Promise<void>,
@@ -91,6 +128,15 @@ export class People {
     const [ruled, told] = await Promise.allSettled([rules.apply(), onEnded([...ids, ...others])]);
     for (const each of [ruled, told]) if (each.status === 'rejected') throw each.reason;
   }
+}
+
+/** Who is known by a provider is to lose everything with what they have there: they make nothing that stays. */
+function checkLasting({ expires_at }: Caller): void {
+  if (expires_at !== null)
+    throw new ApiError(
+      'E_SCOPE',
+      "Credentials are made by an operator of the hub's own, not by those who sign in at a provider.",
+    );
 }
 
 function checkWithin(grant: Grant, caller: Caller): void {

@@ -83,7 +83,7 @@ export class Sessions {
     only: readonly string[] | null = null,
   ): Promise<PersonToken> {
     const { fleetId: fleet, fleet: known, signer, now } = this.#options;
-    const { id, scopes } = caller;
+    const { id, scopes, expires_at: until } = caller;
     const nodes = only === null ? known.seenBy(caller) : only.filter((node) => known.sees(caller, node));
     if (nodes !== null && nodes.length > MAX_NODES)
       throw new ApiError(
@@ -91,7 +91,7 @@ export class Sessions {
         `Your tags have ${nodes.length} nodes, and a token names at most ${MAX_NODES}. Use a credential of fewer tags.`,
       );
     const iat = Math.floor(now() / 1000);
-    const exp = iat + ttl;
+    const exp = until === null ? iat + ttl : Math.min(iat + ttl, Math.floor(until / 1000));
     const granted = { scopes: [...scopes], nodes: nodes === null ? null : [...nodes] };
     const claims = { sub: id, fleet, ...granted, cnf: { jwk }, iat, exp };
     const token = await signer.sign('svc-machine-token', claims);

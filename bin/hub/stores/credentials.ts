@@ -46,7 +46,8 @@ export class Credentials {
       .where('credentials.id', '=', id)
       .executeTakeFirst();
     if (!isSecret(credential, row?.hash) || row === undefined) return null;
-    return { kind: 'machine', id, name: row.label, operator: row.operator_name, ...grantOf(row) };
+    const { label: name, operator_name: operator } = row;
+    return { kind: 'machine', id, name, operator, expires_at: null, ...grantOf(row) };
   }
 
   /** Whether this key is the one of the credential; the first that asks becomes it. */

@@ -9,6 +9,9 @@ export interface ListedOperator extends Grant {
   readonly name: string;
   /** ms since 1970. */
   readonly made_at: number;
+  /** Of those who have signed in at the provider: what gave the rights, and until when; else null. */
+  readonly group: string | null;
+  readonly expires_at: number | null;
 }
 
 /** People with a credential of their own. Their grant never changes: another one is another credential. */
@@ -33,7 +36,7 @@ export class Operators {
   async verify(id: string, credential: string): Promise<Caller | null> {
     const row = await this.#row(id);
     if (!isSecret(credential, row?.hash) || row === undefined) return null;
-    return { kind: 'operator', id, name: row.name, operator: row.name, ...grantOf(row) };
+    return { kind: 'operator', id, name: row.name, operator: row.name, expires_at: null, ...grantOf(row) };
   }
 
   async find(id: string): Promise<ListedOperator | null> {
@@ -59,5 +62,5 @@ export class Operators {
 
 function listed(row: Selectable<Tables['operators']>): ListedOperator {
   const { id, name, made_at } = row;
-  return { id, name, made_at, ...grantOf(row) };
+  return { id, name, made_at, group: null, expires_at: null, ...grantOf(row) };
 }

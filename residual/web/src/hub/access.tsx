@@ -122,10 +122,12 @@ function One({
   const name = holder.label ?? holder.name ?? holder.id;
   const about = [
     holder.id,
+    ...(holder.group == null ? [] : [text.byGroup(holder.group)]),
     text.made(moment(holder.made_at), holder.operator ?? null),
     ...(holder.used_at === undefined
       ? []
       : [holder.used_at === null ? text.neverUsed : text.used(moment(holder.used_at))]),
+    ...(holder.expires_at == null ? [] : [text.until(moment(holder.expires_at))]),
   ];
   return (
     <>

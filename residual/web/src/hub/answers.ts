@@ -26,6 +26,8 @@ export interface TagList {
 export interface Me extends Grant {
   readonly name: string;
   readonly fleet_name: string;
+  /** When the sign-in ends; null: it does not. */
+  readonly expires_at: number | null;
 }
 
 /** An operator (with a name), or the credential of a machine (with a label). */
@@ -35,6 +37,9 @@ export interface Holder extends Grant {
   readonly operator?: string;
   readonly made_at: number;
   readonly used_at?: number | null;
+  /** Of the provider, which gave the rights. */
+  readonly group?: string | null;
+  readonly expires_at?: number | null;
 }
 
 /** Shown once. */

@@ -13,25 +13,34 @@ const TIMEOUT_MS = 20_000;
 /** Who is signed in; null: not asked yet. */
 export const me = signal<Me | null>(null);
 
-/** In memory; in the browser only where it was asked for. Null: sign in. */
-export const credential = signal<string | null>(localStorage.getItem(STORED));
+/** In memory; in the browser only where it was asked for, in this tab where it ends by itself. Null: sign in. */
+export const credential = signal<string | null>(
+  localStorage.getItem(STORED) ?? sessionStorage.getItem(STORED),
+);
 /** The hub no longer takes what it took before. */
 export const ended = signal(false);
 
-/** Tries the credential. @throws Refused */
-export async function signIn(text: string, keep: boolean): Promise<void> {
+/** Tries the credential. @param where it is kept; null: nowhere @throws Refused */
+export async function signIn(text: string, where: Storage | null): Promise<void> {
   me.value = await ask<Me>('/v1/me', { as: text });
-  if (keep) localStorage.setItem(STORED, text);
+  where?.setItem(STORED, text);
   ended.value = false;
   credential.value = text;
 }
 
 export function signOut(why: 'ended' | null): void {
-  localStorage.removeItem(STORED);
+  for (const store of [localStorage, sessionStorage]) store.removeItem(STORED);
   void import('./fly/keys.ts').then(async ({ forgetKey }) => forgetKey('calls')).catch(() => undefined); // a browser that keeps nothing has none
   ended.value = why === 'ended';
   me.value = null;
   credential.value = null;
+}
+
+/** As asked for by the person: what a provider has vouched for ends at the hub as well. */
+export async function leaveHub(): Promise<void> {
+  if (typeof me.value?.expires_at === 'number')
+    await ask('/v1/sign-in', { method: 'DELETE' }).catch(() => undefined); // then it ends by itself
+  signOut(null);
 }
 
 /** Of the hub's clock, ms: at `performance.now()` 0 it was at most this. Ages are told by the hub's clock, not this machine's. */
@@ -96,7 +105,7 @@ export async function open(
   if (Number.isFinite(at)) hubZero = at + 1000 - performance.now();
   if (response.ok) return response;
   const { detail, code, ...extras } = recordOf(parsed(await response.text().catch(() => '')));
-  if (response.status === 401 && as === undefined) signOut('ended');
+  if (response.status === 401 && as === undefined && bearer !== null) signOut('ended');
   throw new Refused(
     response.status,
     (typeof code === 'string' ? code : 'E_AWAY') as ErrorCode,

@@ -23,6 +23,11 @@ export const english = {
     keepHint: 'Only on your own computer: anyone using this browser will be signed in.',
     ended: 'Your credential is no longer valid. Sign in again.',
     unknown: 'Not an operator credential: those start with svc_op_.',
+    with: (provider: string) => `Sign in with ${provider}`,
+    withAt: (provider: string, host: string) => `Sign in with ${provider} at ${host}`,
+    or: 'Or with an operator credential:',
+    endsSoon: (when: string) =>
+      `Your sign-in ends at ${when}. Sign out and in again before your next flight.`,
   },
   fleet: {
     summary: (
@@ -253,6 +258,8 @@ export const english = {
       none: 'No other person has access yet.',
     },
     you: 'you',
+    byGroup: (group: string) => `signed in, from group ${group}`,
+    until: (when: string) => `until ${when}`,
     used: (when: string) => `last used ${when}`,
     neverUsed: 'never used',
     everyNode: 'Every node',
@@ -326,6 +333,8 @@ export const english = {
       'turn.post': 'A node got relay servers for video',
       'session.get': 'A program signed in',
       'me.token.post': 'Got a token for calls',
+      'sign-in.answer.post': 'Signed in with the provider',
+      'sign-in.delete': 'Signed out',
       'nodes.id.calls.post': 'Called a node',
       'nodes.id.tags.post': 'Changed tags or group',
       'nodes.id.delete': 'Removed a node',

@@ -1,15 +1,16 @@
-import { CloudOff } from 'lucide';
+import { CloudOff, Hourglass } from 'lucide';
 import type { ComponentType, JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { awaySeconds } from '../api/presence.ts';
 import { LanguageChoice } from '../app/language-choice.tsx';
 import { MenuButton } from '../app/menu-button.tsx';
 import { ThemeChoice } from '../app/theme-choice.tsx';
+import { moment } from '../parts/format.ts';
 import { Button, Icon, Note } from '../parts/parts.tsx';
 import { Toasts } from '../parts/toast.tsx';
 import { t } from '../strings.ts';
 import type { Me } from './answers.ts';
-import { credential, me, signOut } from './client.ts';
+import { credential, hubNow, leaveHub, me } from './client.ts';
 import { FleetPage } from './fleet-page.tsx';
 import css from './hub.module.css';
 import { PAGE_ICONS } from './page-icons.ts';
@@ -42,7 +43,7 @@ export function Hub(): JSX.Element {
         <MenuButton title={t.app.menu}>
           <ThemeChoice />
           <LanguageChoice />
-          {inside ? <Button onClick={() => signOut(null)}>{t.app.signOut}</Button> : null}
+          {inside ? <Button onClick={() => void leaveHub()}>{t.app.signOut}</Button> : null}
         </MenuButton>
       </header>
       {inside && awaySeconds.value !== null && awaySeconds.value >= 3 ? (
@@ -51,9 +52,29 @@ export function Hub(): JSX.Element {
           {hub.away(awaySeconds.value)}
         </div>
       ) : null}
+      {inside && typeof me.value?.expires_at === 'number' ? <EndsSoon at={me.value.expires_at} /> : null}
       {inside ? <Inside key={credential.value} /> : <SignIn />}
       <Toasts />
     </>
+  );
+}
+
+/** So early does one learn that one will have to sign in again, ms. */
+const SOON_MS = 15 * 60_000;
+
+/** A sign-in that ends does so in the middle of a flight as well. */
+function EndsSoon({ at }: { readonly at: number }): JSX.Element | null {
+  const [isSoon, setSoon] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setSoon(true), Math.max(0, at - hubNow() - SOON_MS));
+    return () => clearTimeout(timer);
+  }, [at]);
+  if (!isSoon) return null;
+  return (
+    <div class="banner warn" role="status">
+      <Icon of={Hourglass} />
+      {hub.signIn.endsSoon(moment(at))}
+    </div>
   );
 }
 

@@ -1,22 +1,21 @@
 import { Drone } from 'lucide';
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { Refused } from '../api/client.ts';
 import { textIn } from '../parts/form-text.ts';
 import { Button, ErrorNote, Field, Icon, Note } from '../parts/parts.tsx';
 import { useAct } from '../parts/use-ask.ts';
 import { ended, signIn } from './client.ts';
+import css from './hub.module.css';
+import { answer, enter, leave, type Offered } from './provider.ts';
+import { useHub } from './use-hub.ts';
 import { hub } from './words.ts';
 
-/** Asks for an operator's credential, which is tried before the page is shown. */
+/** Asks who somebody is: by the provider, where the hub has one, or by an operator's credential. */
 export function SignIn(): JSX.Element {
-  const [keep, setKeep] = useState(false);
-  const { busy, error, run } = useAct();
   const text = hub.signIn;
-  const enter = async (secret: string): Promise<void> => {
-    if (!secret.startsWith('svc_op_')) throw new Refused(0, 'E_INVALID_VALUE', text.unknown);
-    await signIn(secret, keep);
-  };
+  const { data } = useHub<Offered>('/v1/sign-in');
+  const provider = data?.provider ?? null;
   return (
     <main class="sign-in" id="content" tabIndex={-1}>
       <div class="who">
@@ -27,35 +26,75 @@ export function SignIn(): JSX.Element {
         <p>{text.about}</p>
       </div>
       {ended.value ? <Note tone="warn">{text.ended}</Note> : null}
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          const secret = textIn(event.currentTarget, 'secret').trim();
-          void run(async () => enter(secret));
-        }}
-      >
-        <Field label={text.secret} hint={text.hint}>
-          {(ids) => (
-            <input
-              {...ids}
-              name="secret"
-              type="password"
-              autocomplete="current-password"
-              required
-              autofocus
-            />
-          )}
-        </Field>
-        <label class="check">
-          <input type="checkbox" checked={keep} onChange={(event) => setKeep(event.currentTarget.checked)} />{' '}
-          {text.keep}
-        </label>
-        <p class="hint">{text.keepHint}</p>
-        <ErrorNote error={error} />
-        <Button type="submit" kind="primary" busy={busy}>
-          {text.title}
-        </Button>
-      </form>
+      {provider === null ? null : <AtProvider {...provider} />}
+      <WithCredential isOnlyWay={provider === null} />
     </main>
+  );
+}
+
+/** @param page_url where the provider sends people back to: only there can they begin */
+function AtProvider({ name, page_url }: NonNullable<Offered['provider']>): JSX.Element {
+  const { busy, error, run } = useAct();
+  const text = hub.signIn;
+  const isHere = `${location.origin}/` === page_url;
+  useEffect(() => {
+    if (answer !== null) void run(async () => enter(answer ?? ''));
+  }, []);
+  return (
+    <div class={css['provider']}>
+      <ErrorNote error={error} />
+      {isHere ? (
+        <Button kind="primary" busy={busy} onClick={() => void run(leave)}>
+          {text.with(name)}
+        </Button>
+      ) : (
+        <a class="button primary" href={page_url}>
+          {text.withAt(name, new URL(page_url).host)}
+        </a>
+      )}
+      <p class="hint">{text.or}</p>
+    </div>
+  );
+}
+
+/** The credential is tried before the page is shown. */
+function WithCredential({ isOnlyWay }: { readonly isOnlyWay: boolean }): JSX.Element {
+  const [keep, setKeep] = useState(false);
+  const { busy, error, run } = useAct();
+  const text = hub.signIn;
+  const tried = async (secret: string): Promise<void> => {
+    if (!secret.startsWith('svc_op_')) throw new Refused(0, 'E_INVALID_VALUE', text.unknown);
+    await signIn(secret, keep ? localStorage : null);
+  };
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        const secret = textIn(event.currentTarget, 'secret').trim();
+        void run(async () => tried(secret));
+      }}
+    >
+      <Field label={text.secret} hint={text.hint}>
+        {(ids) => (
+          <input
+            {...ids}
+            name="secret"
+            type="password"
+            autocomplete="current-password"
+            required
+            autofocus={isOnlyWay}
+          />
+        )}
+      </Field>
+      <label class="check">
+        <input type="checkbox" checked={keep} onChange={(event) => setKeep(event.currentTarget.checked)} />{' '}
+        {text.keep}
+      </label>
+      <p class="hint">{text.keepHint}</p>
+      <ErrorNote error={error} />
+      <Button type="submit" kind={isOnlyWay ? 'primary' : 'plain'} busy={busy}>
+        {text.title}
+      </Button>
+    </form>
   );
 }

@@ -23,6 +23,10 @@ export const hubDe: typeof english = {
     keepHint: 'Nur am eigenen Rechner: Wer diesen Browser benutzt, ist angemeldet.',
     ended: 'Der Zugangsschlüssel gilt nicht mehr. Neu anmelden.',
     unknown: 'Kein Zugangsschlüssel: Die beginnen mit svc_op_.',
+    with: (provider) => `Anmelden mit ${provider}`,
+    withAt: (provider, host) => `Anmelden mit ${provider} auf ${host}`,
+    or: 'Oder mit einem Zugangsschlüssel:',
+    endsSoon: (when) => `Die Anmeldung endet um ${when}. Vor dem nächsten Flug ab- und neu anmelden.`,
   },
   fleet: {
     summary: ({ nodes: all, drones, phases: { flying, armed, ground, unknown, away } }, since) => {
@@ -250,6 +254,8 @@ export const hubDe: typeof english = {
       none: 'Noch hat keine weitere Person Zugang.',
     },
     you: 'hier angemeldet',
+    byGroup: (group) => `angemeldet, Gruppe ${group}`,
+    until: (when) => `bis ${when}`,
     used: (when) => `zuletzt benutzt ${when}`,
     neverUsed: 'nie benutzt',
     everyNode: 'Alle Knoten',
@@ -324,6 +330,8 @@ export const hubDe: typeof english = {
       'turn.post': 'Ein Knoten bekam Relay-Server für Video',
       'session.get': 'Ein Programm hat sich angemeldet',
       'me.token.post': 'Token für Aufrufe bekommen',
+      'sign-in.answer.post': 'Beim Anbieter angemeldet',
+      'sign-in.delete': 'Abgemeldet',
       'nodes.id.calls.post': 'Einen Knoten aufgerufen',
       'nodes.id.tags.post': 'Tags oder Gruppe geändert',
       'nodes.id.delete': 'Einen Knoten entfernt',

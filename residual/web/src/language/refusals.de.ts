@@ -9,6 +9,7 @@ export const refusalsDe: typeof refusals = {
   E_UNPAIRED: 'Dieser Knoten ist nicht gekoppelt. Ihn koppeln oder mit der PIN anmelden.',
   E_REMOTE: 'Der Knoten nimmt das nur aus seinem eigenen Netz an: Hotspot, USB-Kabel oder LAN.',
   E_TLS_REQUIRED: 'Der Knoten nimmt das nur über HTTPS an. Die Seite sicher öffnen (siehe Zugang).',
+  E_SIGN_IN: 'Der Anbieter bürgt hier nicht für dich. Die Anmeldung neu beginnen.',
   E_CODE: 'Der Kopplungscode ist falsch oder abgelaufen. Auf dem Knoten steht der aktuelle.',
   E_NOT_FOUND: 'Das gibt es nicht mehr. Die Seite neu laden.',
   E_REQUEST_TIMEOUT: 'Die Anfrage kam zu langsam an. Erneut versuchen.',

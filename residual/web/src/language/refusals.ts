@@ -12,6 +12,7 @@ export const refusals: Readonly<Partial<Record<ErrorCode, string>>> = {
   E_UNPAIRED: 'This node is not paired. Pair it, or sign in with the PIN.',
   E_REMOTE: 'The node accepts this only from its own network: its hotspot, its USB cable or your LAN.',
   E_TLS_REQUIRED: 'The node accepts this only over HTTPS. Open the page securely (see Access).',
+  E_SIGN_IN: 'The provider does not vouch for you here. Begin the sign-in again.',
   E_CODE: 'The pairing code is wrong or has expired. Read the current one on the node.',
   E_NOT_FOUND: 'It is no longer there. Reload the page.',
   E_REQUEST_TIMEOUT: 'The request arrived too slowly. Try again.',

@@ -1,0 +1,110 @@
+import type { Selectable } from 'kysely';
+import type { Caller, Grant } from '../api/caller.ts';
+import type { Queries, Tables } from '../database/tables.ts';
+import { isSecret, type NewCredential, newCredential } from '../people/secret.ts';
+import { grantOf, grantTexts } from './grant-columns.ts';
+import type { ListedOperator } from './operators.ts';
+
+/** Of one subject at a time; the oldest of more end. */
+const MAX_EACH = 10;
+/** The last token of a sign-in has ended at every node by then, with a clock that is late. */
+const REMEMBERED_MS = 3600 * 1000;
+
+interface NewSignIn extends Grant {
+  /** The hash of what one answer of the provider belongs to: it makes one sign-in, and no second. */
+  readonly state: Buffer;
+  /** Of the provider: who it is, for ever. */
+  readonly subject: string;
+  readonly name: string;
+  /** What gave the rights. */
+  readonly group: string;
+  /** ms since 1970. */
+  readonly expires_at: number;
+}
+
+/** People who have signed in at the provider. What they may do is decided then, and ends with the sign-in. */
+export class SignIns {
+  readonly #db: Queries;
+  readonly #now: () => number;
+
+  constructor(db: Queries, now: () => number) {
+    this.#db = db;
+    this.#now = now;
+  }
+
+  /** @returns null where this answer of the provider was used before */
+  async add({ state, subject, name, group, expires_at, ...grant }: NewSignIn): Promise<NewCredential | null> {
+    const made = newCredential('op');
+    const { id, hash } = made;
+    const times = { made_at: this.#now(), expires_at, ended_at: null };
+    const row = { id, hash, state, subject, name, group_name: group, ...grantTexts(grant), ...times };
+    const { numInsertedOrUpdatedRows } = await this.#db
+      .insertInto('sign_ins')
+      .values(row)
+      .onConflict((conflict) => conflict.column('state').doNothing())
+      .executeTakeFirstOrThrow();
+    return numInsertedOrUpdatedRows === 1n ? made : null;
+  }
+
+  /** Who has this credential; null also for one that has ended. @param id that it claims */
+  async verify(id: string, credential: string): Promise<Caller | null> {
+    const row = await this.#row(id);
+    if (!isSecret(credential, row?.hash) || row === undefined) return null;
+    const { name, expires_at } = row;
+    return { kind: 'operator', id, name, operator: name, expires_at, ...grantOf(row) };
+  }
+
+  /** One that has not ended. */
+  async find(id: string): Promise<ListedOperator | null> {
+    const row = await this.#row(id);
+    return row === undefined ? null : listed(row);
+  }
+
+  /** Those that have not ended. */
+  async list(): Promise<readonly ListedOperator[]> {
+    const rows = await this.#open().selectAll().orderBy('made_at').orderBy('id').execute();
+    return rows.map(listed);
+  }
+
+  /** Of this subject, more than one may have; the newest are not among them. */
+  async tooMany(subject: string): Promise<readonly string[]> {
+    const rows = await this.#open()
+      .select('id')
+      .where('subject', '=', subject)
+      .orderBy('made_at', 'desc')
+      .orderBy('id', 'desc')
+      .execute();
+    return rows.slice(MAX_EACH).map(({ id }) => id);
+  }
+
+  /** @param on a transaction */
+  async end(id: string, on: Queries): Promise<void> {
+    await on.updateTable('sign_ins').set({ ended_at: this.#now() }).where('id', '=', id).execute();
+  }
+
+  /** Forgets those that ended long ago. @param on a transaction @returns their ids */
+  async forget(on: Queries): Promise<readonly string[]> {
+    const rows = await on
+      .deleteFrom('sign_ins')
+      .where('expires_at', '<', this.#now() - REMEMBERED_MS)
+      .returning('id')
+      .execute();
+    return rows.map(({ id }) => id);
+  }
+
+  #open() {
+    return this.#db
+      .selectFrom('sign_ins')
+      .where('ended_at', 'is', null)
+      .where('expires_at', '>', this.#now());
+  }
+
+  async #row(id: string): Promise<Selectable<Tables['sign_ins']> | undefined> {
+    return this.#open().selectAll().where('id', '=', id).executeTakeFirst();
+  }
+}
+
+function listed(row: Selectable<Tables['sign_ins']>): ListedOperator {
+  const { id, name, made_at, group_name: group, expires_at } = row;
+  return { id, name, made_at, group, expires_at, ...grantOf(row) };
+}
