@@ -7,6 +7,27 @@ export const MAX_FLIGHT_BYTES = 60 * 1024;
 export const MAX_TRACK_POINTS = 2000;
 export const MAX_LISTED = 50;
 
+/** Of a flight. */
+export const MAX_FLIGHT_FILES = 32;
+/** The kind of the event that a node makes of each file once it is uploaded. */
+export const UPLOAD_KIND = 'upload';
+/** How the names of files begin that svc-fleet tells as such; the others are flights. */
+export const UPLOAD_FILE = 'upload-';
+/** As `upload.kinds`. */
+export const UPLOAD_KINDS = ['tlogs', 'recordings', 'flight-logs'] as const;
+
+export interface UploadDetail {
+  readonly kind: (typeof UPLOAD_KINDS)[number];
+  readonly name: string;
+  /** Where the store has it; whoever reads it there needs the store's permission. */
+  readonly url: string;
+  readonly bytes: number;
+  /** ms since 1970, by the node's clock. */
+  readonly uploaded_at: number;
+  /** When the vehicle wrote its own log last, ms since 1970; null: another file, or it does not know. */
+  readonly logged_at: number | null;
+}
+
 /** s since arming, degrees, m above home (null: not measured). */
 export type TrackPoint = readonly [s: number, lat: number, lon: number, height: number | null];
 
@@ -37,6 +58,8 @@ export interface FlightDetail {
   readonly findings: FlightReport['findings'];
   /** The telemetry log that it was read from, of GET /api/tlogs. */
   readonly log: string;
+  /** What the node has of this flight: its telemetry logs, and the recordings that ran, as far as anybody has seen. */
+  readonly files: readonly Pick<UploadDetail, 'kind' | 'name'>[];
   /** Null: turned off, or no position came. */
   readonly track: readonly TrackPoint[] | null;
 }

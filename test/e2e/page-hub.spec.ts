@@ -180,6 +180,12 @@ describe("the fleet's page", function () {
     await list.getByRole('link').first().click();
     await says(page, 'BATT_CRT_VOLT');
     await page.getByRole('application', { name: 'Track of the flight', exact: true }).waitFor();
+    const files = page.getByRole('list', { name: 'Files', exact: true });
+    expect(
+      await files.getByRole('link').evaluateAll((links) => links.map((each) => each.getAttribute('href'))),
+    ).to.deep.equal(['https://store.example/flights/kite/tlogs/20260517T091200.000Z.tlog']);
+    await says(page, 'On the drone, not uploaded');
+    expect(await files.getByRole('listitem').last().innerText()).to.include(HOSTILE);
     await checkAxe(page);
     await list.getByRole('link').nth(1).click();
     await says(page, 'This flight has no track.');

@@ -12,6 +12,7 @@ import {
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
+import { FleetOutbox } from '../../residual/app/fleet-outbox.ts';
 import { flightDetail } from '../../residual/app/flights/flight-detail.ts';
 import { FlightTeller } from '../../residual/app/flights/flight-teller.ts';
 import { tlogFiles } from '../../residual/app/kept-logs.ts';
@@ -75,7 +76,7 @@ function nameOf(log: Buffer): string {
   return `${begun.toISOString().replaceAll(/[-:]/g, '')}.tlog`;
 }
 
-const told = { log: LOG, pilots: null, withTrack: true };
+const told = { log: LOG, logs: [LOG], recordings: [], pilots: null, withTrack: true };
 
 describe('flights of a telemetry log', () => {
   it('are each from arming to disarming, with what was said before', () => {
@@ -219,13 +220,14 @@ describe('flights that a node writes down for its fleet', () => {
   const open = (withTracks = true): FlightTeller =>
     new FlightTeller({
       paths,
+      outbox: new FleetOutbox(paths),
       tlogs: tlogFiles(paths),
       reporter: new Reporter(),
       withTracks,
       isDisarmed: () => isDisarmed,
       writing: () => writing,
       before: (name) => before.get(name) ?? null,
-      pilots: () => ['ada'],
+      seen: () => ({ pilots: ['ada'], recordings: ['20260101T000000.mp4'] }),
       log: QUIET,
     });
   const files = async (): Promise<readonly string[]> =>
@@ -292,7 +294,7 @@ describe('flights that a node writes down for its fleet', () => {
       records = recordsOf(await readFile(VTOL));
       const [flight] = (await new Reporter().flights([await openFile(VTOL)])).flights;
       if (flight === undefined) throw new Error('no flight');
-      whole = flightDetail(flight, { ...told, pilots: null });
+      whole = flightDetail(flight, told);
     });
     const part = (from: number, to: number, seconds = 0): Buffer =>
       later(records.slice(Math.floor(records.length * from), Math.floor(records.length * to)), seconds);
@@ -322,6 +324,10 @@ describe('flights that a node writes down for its fleet', () => {
         expect(others).to.deep.equal([]);
         expect(flight).to.include({ flight: `${names[0]?.replace('.tlog', '')}-1`, log: names[0] });
         expect(flight?.pilots).to.deep.equal(['ada']);
+        expect(flight?.files).to.deep.equal([
+          ...names.map((name) => ({ kind: 'tlogs', name })),
+          { kind: 'recordings', name: '20260101T000000.mp4' },
+        ]);
         // The radio of this flight delays frames by up to a second; where a clock was set, that counts.
         const exact = 0.2 + seconds.filter((each, index) => index > 0 && each !== seconds[index - 1]).length;
         expect(flight?.armed_s).to.be.closeTo(whole.armed_s, exact);

@@ -329,6 +329,94 @@ for (const { engine, missing } of ENGINES) {
       expect((await of('quiet')).tracks).to.have.length(1);
     });
 
+    it('have links to what was uploaded of them, whichever was told first; nothing else becomes one', async () => {
+      const url = (file: string): string => `https://store.example/b/kite/tlogs/${file}`;
+      const upload = (file: string, more: object = {}) => ({
+        kind: 'tlogs',
+        name: file,
+        url: url(file),
+        bytes: 1234,
+        uploaded_at: 1,
+        logged_at: null,
+        ...more,
+      });
+      const say = async (node: string, ...details: readonly object[]): Promise<void> => {
+        for (const detail of details)
+          events.take(node, { stream: 's', seq: ++seq, at: 1, kind: 'upload', detail: { ...detail } });
+        await events.commit();
+      };
+      const files = [
+        { kind: 'tlogs', name: 'a.tlog' },
+        { kind: 'tlogs', name: 'b.tlog' },
+        { kind: 'recordings', name: 'a.mp4' },
+      ];
+      const log = (days: number, seconds: number, file: string) =>
+        upload(file, { kind: 'flight-logs', logged_at: days * DAY_MS + seconds * 1000 });
+      await say(
+        'kite',
+        upload('a.tlog'),
+        upload('a.mp4', { kind: 'recordings', url: 'http://10.0.0.1:9000/b/a.mp4' }),
+      );
+      await say('hawk', upload('b.tlog'));
+      await tell(
+        'kite',
+        flight(1, { files: [...files, { kind: 'tlogs', name: HOSTILE }, { kind: 'boot', name: 'x' }, 7] }),
+        flight(2, { files: 'all' }),
+      );
+      await say('kite', log(1, 60, 'too-early.log'), log(1, 1810, 'own.log'), log(2, 7200, 'later.log'));
+      const hostile = [
+        upload('b.tlog', { url: 'javascript:alert(1)' }),
+        upload('b.tlog', { url: 'https://user:word@store.example/' }),
+        upload('b.tlog', { url: 'https://store.example/\u202e' }),
+        upload('b.tlog', { url: `https://store.example/${'x'.repeat(2000)}` }),
+        upload('b.tlog', { bytes: -1 }),
+        upload('b.tlog', { kind: 'boot' }),
+        upload(HOSTILE),
+        upload(''),
+        { kind: 'tlogs' },
+      ];
+      await say('kite', ...hostile);
+      const of = async (node: string) => {
+        const { flights: rows } = await flights().page({ ...page, node }, null);
+        return Promise.all(
+          rows.toReversed().map(async ({ id }) => (await flights().find(String(id), null)).files),
+        );
+      };
+      expect(await of('kite')).to.deep.equal([
+        [
+          { kind: 'tlogs', name: 'a.tlog', url: url('a.tlog'), bytes: 1234 },
+          { kind: 'tlogs', name: 'b.tlog', url: null, bytes: null },
+          { kind: 'recordings', name: 'a.mp4', url: 'http://10.0.0.1:9000/b/a.mp4', bytes: 1234 },
+          { kind: 'flight-logs', name: 'own.log', url: url('own.log'), bytes: 1234 },
+        ],
+        [],
+      ]);
+      expect(await db.queries.selectFrom('uploads').select('name').execute()).to.have.length(6);
+      await say('kite', upload('b.tlog', { bytes: 7 }), upload('b.tlog', { bytes: 8 }));
+      expect((await of('kite'))[0]?.[1]).to.deep.equal({
+        kind: 'tlogs',
+        name: 'b.tlog',
+        url: url('b.tlog'),
+        bytes: 8,
+      });
+      // Of a node that never stops, those that came last.
+      now += 1;
+      for (let from = 0; from < 6000; from += 1000) {
+        now += 1;
+        await say('hawk', ...Array.from({ length: 1000 }, (_, n) => upload(`${from + n}.tlog`)));
+      }
+      await events.flights.prune();
+      const left = await db.queries.selectFrom('uploads').select('name').where('node', '=', 'hawk').execute();
+      expect(left.length).to.be.within(4000, 5000);
+      expect(left.map(({ name: each }) => each)).to.include('5999.tlog');
+      const old = flights(1);
+      await old.prune();
+      clock += 3 * DAY_MS;
+      now += 3 * DAY_MS;
+      await old.prune();
+      expect(await db.queries.selectFrom('uploads').selectAll().execute()).to.deep.equal([]);
+    });
+
     it('outlive a clock that had jumped before any was deleted', async () => {
       await tell('kite', flight(1));
       now += 400 * DAY_MS;

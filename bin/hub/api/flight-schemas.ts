@@ -1,8 +1,11 @@
 import type { FromSchema } from 'json-schema-to-ts';
+import { UPLOAD_KINDS } from '../../../shared/fleet/flight.ts';
 import { nodeEntry, STORED_TEXT } from '../../../shared/fleet/hub-api.ts';
 import { flightReport } from '../../../shared/schemas/flight-report.ts';
-import { MAX_BATTERIES } from '../flights/store-flights.ts';
 import { ID_PATTERN } from './openapi.ts';
+
+/** Of one node, those that flew last: what it names is its own invention. */
+export const MAX_BATTERIES = 200;
 
 /** Bodies and answers about flights. Times are ms since 1970; what was not measured is null. */
 
@@ -116,9 +119,22 @@ const feature = {
   },
   additionalProperties: false,
 } as const;
+const file = object(
+  {
+    kind: { enum: UPLOAD_KINDS, description: 'flight-logs: that of the vehicle itself' },
+    name: { type: 'string' },
+    url: {
+      ...textOrNull,
+      description:
+        'where the node has uploaded it: the store says who may read it; null: as far as the hub knows nowhere',
+    },
+    bytes: { type: ['integer', 'null'], minimum: 0 },
+  },
+  ['kind', 'name', 'url', 'bytes'],
+);
 export const flightAnswer = object(
-  { ...flight, vehicle: textOrNull, modes, findings, log: textOrNull, track: feature },
-  [...REQUIRED, 'vehicle', 'modes', 'log', 'track'],
+  { ...flight, vehicle: textOrNull, modes, findings, log: textOrNull, files: list(file), track: feature },
+  [...REQUIRED, 'vehicle', 'modes', 'log', 'files', 'track'],
 );
 
 export const airframesQuery = object(

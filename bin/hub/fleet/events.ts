@@ -1,6 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts';
 import { type Selectable, type SelectQueryBuilder, sql } from 'kysely';
-import { FLIGHT_KIND } from '../../../shared/fleet/flight.ts';
+import { FLIGHT_KIND, UPLOAD_KIND } from '../../../shared/fleet/flight.ts';
 import type { FleetEvent } from '../../../shared/fleet/told.ts';
 import { parseJson, recordOf } from '../../../shared/member.ts';
 import type { Ack } from '../../../shared/schemas/fleet-statements.ts';
@@ -10,6 +10,7 @@ import { eventsInOrder } from '../database/engine.ts';
 import type { Queries, Tables } from '../database/tables.ts';
 import { FlightShares } from '../flights/flight-shares.ts';
 import { storeFlights } from '../flights/store-flights.ts';
+import { storeUploads } from '../flights/uploads.ts';
 import type { Share } from '../replicas/share.ts';
 import { readMeta, writeMeta } from '../stores/meta.ts';
 
@@ -300,6 +301,9 @@ export class Events {
         fresh.filter(({ event: { kind } }) => kind === FLIGHT_KIND),
         this.flights,
       );
+      const uploads = fresh.filter(({ event: { kind } }) => kind === UPLOAD_KIND);
+      await storeUploads(on, uploads);
+      this.flights.uploaded(uploads.map(({ node }) => node));
       for (let from = 0; from < due.length; from += ROWS)
         await on
           .insertInto('streams')

@@ -1,5 +1,6 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
 import type { Queries, Tables } from '../database/tables.ts';
+import { pruneUploads } from './uploads.ts';
 
 const MIB = 1024 * 1024;
 /** Of what a node may have in tracks, it may have this part in all the rest. */
@@ -42,6 +43,9 @@ export class FlightShares {
   /** By node, of those that told a flight since the start. */
   readonly #used = new Map<string, Used>();
 
+  /** Since they were pruned last. */
+  readonly #uploaded = new Set<string>();
+
   /** @param mib of tracks that one node may have */
   constructor(db: Queries, mib: number) {
     this.#db = db;
@@ -79,9 +83,18 @@ export class FlightShares {
     if (track !== null) used.tracks += Buffer.byteLength(track);
   }
 
+  /** These nodes have told of uploads. */
+  uploaded(nodes: readonly string[]): void {
+    for (const node of nodes) this.#uploaded.add(node);
+  }
+
   /** A part of what is too much. @returns of which nodes something was deleted */
   async prune(): Promise<readonly Trimmed[]> {
     const trimmed: Trimmed[] = [];
+    for (const node of this.#uploaded) {
+      this.#uploaded.delete(node);
+      await pruneUploads(this.#db, node);
+    }
     const over = [...this.#used].filter(
       ([, { tracks, rest }]) => tracks > this.#most.tracks || rest > this.#most.rest,
     );

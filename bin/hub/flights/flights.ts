@@ -7,6 +7,7 @@ import { anyOf } from '../database/column-types.ts';
 import type { Queries, Tables } from '../database/tables.ts';
 import { readMeta, writeMeta } from '../stores/meta.ts';
 import { SEVERITIES } from './told-flight.ts';
+import { filesOf } from './uploads.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 /** Of the table meta: what time it was, as far as it is believed, when flights were last deleted for their age. */
@@ -62,7 +63,9 @@ export class Flights {
       .select('track')
       .where('id', '=', number)
       .executeTakeFirst();
-    return { ...entryOf(row), ...detailOf(row), track: featureOf(found?.track) };
+    const details = detailOf(row);
+    const files = await filesOf(db, { ...row, files: details.files });
+    return { ...entryOf(row), ...details, files, track: featureOf(found?.track) };
   }
 
   /** All of them, a page at a time. @throws ApiError E_INVALID_VALUE for more than a table has rows */
@@ -98,10 +101,12 @@ export class Flights {
     return db.transaction().execute(async (on) => {
       await writeMeta(on, CLOCK, time);
       if (keepDays === null) return false;
+      const until = time - keepDays * DAY_MS;
+      await on.deleteFrom('uploads').where('received_at', '<', until).execute();
       const old = await on
         .selectFrom('flights')
         .select('id')
-        .where('received_at', '<', time - keepDays * DAY_MS)
+        .where('received_at', '<', until)
         .orderBy('received_at')
         .limit(PRUNE)
         .execute();
@@ -187,7 +192,7 @@ function entryOf(row: Row): FlightEntry {
 /** As `storeFlights` has written it. */
 function detailOf({ detail }: Row): FlightDetails {
   const details: FlightDetails = JSON.parse(detail);
-  return details;
+  return { ...details, files: details.files ?? [] }; // one of an older version has none
 }
 
 function featureOf(text: string | undefined): FlightAnswer['track'] {

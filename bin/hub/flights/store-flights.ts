@@ -1,10 +1,9 @@
 import type { FleetEvent } from '../../../shared/fleet/told.ts';
+import { MAX_BATTERIES } from '../api/flight-schemas.ts';
 import type { Queries } from '../database/tables.ts';
 import type { FlightShares } from './flight-shares.ts';
 import { type ToldFlight, toldFlight } from './told-flight.ts';
 
-/** Of one node, those that flew last: what it names is its own invention. */
-export const MAX_BATTERIES = 200;
 /** No flight of these nodes is older: an earlier date is that of a clock that was never set. */
 const FIRST_DATE = Date.UTC(2020);
 /** Deleted in one turn, of a node that had more. */
@@ -39,10 +38,10 @@ async function store(
   flight: ToldFlight,
   at: number,
 ): Promise<Parameters<FlightShares['add']>[1] | null> {
-  const { battery, track: points, pilots, findings, worst, vehicle, modes, log, ...figures } = flight;
+  const { battery, track: points, pilots, findings, worst, vehicle, modes, log, files, ...figures } = flight;
   const texts = {
     pilots: JSON.stringify(pilots ?? []),
-    detail: JSON.stringify({ vehicle, modes, findings, log }),
+    detail: JSON.stringify({ vehicle, modes, findings, log, files }),
   };
   const track = points === null ? null : JSON.stringify(points);
   const { id: batteryId, ...charge } = battery;

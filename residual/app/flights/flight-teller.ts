@@ -1,14 +1,13 @@
-import { access, type FileHandle, mkdir, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import type { FileHandle } from 'node:fs/promises';
 import type { FromSchema } from 'json-schema-to-ts';
 import { every } from '../../../shared/async/every.ts';
 import { Serial } from '../../../shared/async/serial.ts';
-import { ApiError, codeOf, messageOf } from '../../../shared/errors.ts';
-import { writeAtomic } from '../../../shared/files/atomic-write.ts';
+import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { JsonFile } from '../../../shared/json-file.ts';
 import type { Paths } from '../../../shared/paths.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { validatorOf } from '../../../shared/schemas/validator.ts';
+import type { FleetOutbox } from '../fleet-outbox.ts';
 import type { KeptFiles } from '../kept-files.ts';
 import type { Reporter } from '../reports/reporter.ts';
 import { flightDetail } from './flight-detail.ts';
@@ -18,8 +17,7 @@ const LOOK_MS = 5000;
 const MAX_LOGS = 20_000;
 /** In which one flight may be. */
 const MAX_CHAIN = 16;
-/** For svc-fleet, while it takes none: then logs wait, as long as the node keeps them. */
-const MAX_WAITING = 256;
+const NOTHING = { pilots: null, recordings: [] } as const;
 
 const told = {
   type: 'object',
@@ -51,7 +49,9 @@ const told = {
 type Told = FromSchema<typeof told>['logs'][number];
 
 interface FlightTellerOptions {
-  readonly paths: Pick<Paths, 'flights' | 'flightsTold' | 'fleet'>;
+  readonly paths: Pick<Paths, 'flightsTold'>;
+  /** Where it has no room, logs wait, as long as the node keeps them. */
+  readonly outbox: FleetOutbox;
   readonly tlogs: KeptFiles;
   readonly reporter: Reporter;
   readonly withTracks: boolean;
@@ -61,8 +61,8 @@ interface FlightTellerOptions {
   readonly writing: () => string | null;
   /** The log that was written until this one was begun, as far as this process has seen; null: none, or nobody knows. */
   readonly before: (name: string) => string | null;
-  /** Who flew, as far as anybody has seen, since it was asked last. */
-  readonly pilots: () => readonly string[] | null;
+  /** Who flew, and which recordings ran, as far as anybody has seen, since it was asked last. */
+  readonly seen: () => { readonly pilots: readonly string[] | null; readonly recordings: readonly string[] };
   readonly log: Logger;
 }
 
@@ -127,18 +127,18 @@ export class FlightTeller {
   }
 
   async #look(): Promise<void> {
-    const { paths, isDisarmed, before } = this.#options;
+    const { outbox, isDisarmed, before } = this.#options;
     if (!isDisarmed()) {
       this.#settled = null;
       return;
     }
-    const isMember = await isThere(paths.fleet);
+    const isMember = await outbox.isMember();
     const unread = await this.#unread();
     for (const [name, bytes] of unread) {
       if (!isDisarmed() || this.#ended.signal.aborted) return;
       if (unread.has(before(name) ?? '')) continue; // the one before tells this one too, or it is its turn after it
       if (!isMember) await this.#note([{ name, flights: this.#flightsOf(name), bytes }]);
-      else if (await this.#hasRoom()) for (const read of await this.#tell(name, unread)) unread.delete(read);
+      else if (await outbox.hasRoom()) for (const read of await this.#tell(name, unread)) unread.delete(read);
     }
   }
 
@@ -163,7 +163,7 @@ export class FlightTeller {
 
   /** @returns the logs that were read: this one, and those in which its last flight goes on */
   async #tell(first: string, unread: ReadonlyMap<string, number>): Promise<readonly string[]> {
-    const { reporter, withTracks, pilots, paths, log, writing } = this.#options;
+    const { reporter, withTracks, outbox, log, writing } = this.#options;
     const names = this.#chainOf(first, unread);
     const written = writing();
     try {
@@ -179,15 +179,15 @@ export class FlightTeller {
         (flight) => flight !== open && flight.index >= this.#flightsOf(names[flight.log] ?? ''),
       );
       // Seen in this process: those of the newest flight.
-      const seen = fresh.length > 0 ? pilots() : null;
-      if (fresh.length > 0) await mkdir(paths.flights, { recursive: true, mode: 0o750 });
+      const seen = fresh.length > 0 ? this.#options.seen() : NOTHING;
       for (const flight of fresh) {
         const detail = flightDetail(flight, {
           log: names[flight.log] ?? first,
-          pilots: isWriting && flight === fresh.at(-1) ? seen : null,
+          logs: names.slice(flight.log, flight.lastLog + 1),
+          ...(isWriting && flight === fresh.at(-1) ? seen : NOTHING),
           withTrack: withTracks,
         });
-        await writeAtomic(join(paths.flights, `${detail.flight}.json`), JSON.stringify(detail), 0o640);
+        await outbox.put(detail.flight, detail);
       }
       await this.#note(
         read.map((name, index) => {
@@ -239,22 +239,4 @@ export class FlightTeller {
     for (const each of read) this.#told.set(each.name, each);
     await this.#file.write({ version: 1, logs: [...this.#told.values()] });
   }
-
-  async #hasRoom(): Promise<boolean> {
-    const names = await readdir(this.#options.paths.flights).catch((error: unknown) => {
-      if (codeOf(error) === 'ENOENT') return []; // nothing was told yet
-      throw error;
-    });
-    return names.length < MAX_WAITING;
-  }
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    (error: unknown) => {
-      if (codeOf(error) === 'ENOENT') return false;
-      throw error;
-    },
-  );
 }

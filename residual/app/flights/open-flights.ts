@@ -1,6 +1,8 @@
 import { enabledFeatures } from '../../../shared/config/features.ts';
+import { MAX_FLIGHT_FILES } from '../../../shared/fleet/flight.ts';
 import type { Service } from '../../../shared/process/services.ts';
 import type { Base } from '../base.ts';
+import { FleetOutbox } from '../fleet-outbox.ts';
 import { tlogFiles } from '../kept-logs.ts';
 import type { Reporter } from '../reports/reporter.ts';
 import { FlightTeller } from './flight-teller.ts';
@@ -9,8 +11,17 @@ const MAX_PILOTS = 16;
 /** Logs of a flight or two, however often the clock is set. */
 const MAX_BEFORE = 64;
 
+interface FlightsOptions {
+  /** The files of the recording that runs. */
+  readonly recording: () => readonly string[];
+}
+
 /** Flights for the fleet; nothing where the node has no fleet. */
-export function openFlights(base: Base, reporter: Reporter): Omit<Service, 'name'> {
+export function openFlights(
+  base: Base,
+  reporter: Reporter,
+  { recording }: FlightsOptions,
+): Omit<Service, 'name'> {
   const { config, paths, link, log } = base;
   if (!enabledFeatures(config).has('fleet')) return { stop: () => undefined };
   let isDisarmed = false;
@@ -19,18 +30,24 @@ export function openFlights(base: Base, reporter: Reporter): Omit<Service, 'name
   let newest: string | null = null;
   const before = new Map<string, string>();
   const pilots = new Set<string>();
+  const recordings = new Set<string>();
   const teller = new FlightTeller({
     paths,
+    outbox: new FleetOutbox(paths),
     tlogs: tlogFiles(paths),
     reporter,
     withTracks: config.fleet.flight_tracks,
     isDisarmed: () => isDisarmed,
     writing: () => writing,
     before: (name) => before.get(name) ?? null,
-    pilots: () => {
-      const seen = [...pilots].toSorted();
+    seen: () => {
+      const seen = {
+        pilots: pilots.size === 0 ? null : [...pilots].toSorted(),
+        recordings: [...recordings].toSorted(),
+      };
       pilots.clear();
-      return seen.length === 0 ? null : seen;
+      recordings.clear();
+      return seen;
     },
     log,
   });
@@ -54,6 +71,8 @@ export function openFlights(base: Base, reporter: Reporter): Omit<Service, 'name
       if (guard === true)
         for (const holder of [manual.holder, offboard.holder])
           if (holder !== null && pilots.size < MAX_PILOTS) pilots.add(holder);
+      if (guard === true)
+        for (const name of recording()) if (recordings.size < MAX_FLIGHT_FILES) recordings.add(name);
       disarmed(guard === false);
     },
     connection: () => disarmed(false), // until svc-link has said otherwise

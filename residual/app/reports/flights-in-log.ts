@@ -23,6 +23,8 @@ export interface FlightInLog {
   /** In which of the logs it begins, from 0, and which of its flights it is, from 0. */
   readonly log: number;
   readonly index: number;
+  /** In which of the logs it ends. */
+  readonly lastLog: number;
   /** s since 1970, by the clock as the log has it in which the flight ends. */
   readonly armedAt: number;
   readonly endedAt: number;
@@ -101,7 +103,8 @@ export class FlightsInLog implements FactSink {
   }
 
   #close(isOver: boolean): void {
-    if (this.#open !== null) this.#flights.push(this.#open.close(isOver, this.#shift));
+    if (this.#open !== null)
+      this.#flights.push(this.#open.close(isOver, this.#shift, this.#counts.length - 1));
     this.#open = null;
   }
 }
@@ -145,12 +148,13 @@ class OpenFlight {
   }
 
   /** @param shift the clock that counts less the one of the first log, s */
-  close(isOver: boolean, shift: number): FlightInLog {
+  close(isOver: boolean, shift: number, lastLog: number): FlightInLog {
     if (this.#aloftSince !== null) this.#onLanded(true);
     const { log, index } = this.#begin;
     return {
       log,
       index,
+      lastLog,
       armedAt: this.#armedAt + shift,
       endedAt: this.#endedAt + shift,
       isOver,
