@@ -173,6 +173,14 @@ describe("the fleet's page", function () {
     await visit(page, 'flights');
     await says(page, '63.1 h in 212 flights');
     await says(page, HOSTILE);
+    const first = hub.answers.get('GET /v1/airframes');
+    const another = { id: 'node-00009', name: 'Kite 9', flights: 7, hours: 2.5, maintenance: [] };
+    hub.answers.set('GET /v1/airframes', { airframes: [another], next: null });
+    await page.getByRole('button', { name: 'Show more airframes', exact: true }).click();
+    await says(page, '2.5 h in 7 flights');
+    await says(page, '63.1 h in 212 flights');
+    expect(await page.getByRole('button', { name: 'Show more airframes', exact: true }).count()).to.equal(0);
+    hub.answers.set('GET /v1/airframes', first ?? {});
     await page.getByRole('button', { name: 'Done: propellers' }).first().click();
     await says(page, 'Noted: propellers');
     expect(hub.changes.at(-1)).to.equal('POST /v1/airframes/node-00001/maintenance {"rule":"propellers"}');

@@ -91,7 +91,7 @@ export function answerFlights(hub: StubHub): void {
       },
       { id: HOSTILE, name: null, flights: 1, hours: 0.2, maintenance: [] },
     ],
-    next: null,
+    next: 'node-00001',
   });
   hub.answers.set('POST /v1/airframes/node-00001/maintenance', {});
 }

@@ -311,6 +311,7 @@ export const english = {
     severity: { info: 'Note', warning: 'Warning', critical: 'Critical' },
     after: (time: string) => `after ${time}`,
     airframes: 'Airframes',
+    moreAirframes: 'Show more airframes',
     noAirframes: 'None has flown yet.',
     flown: (hours: string, flights: number) =>
       `${hours} h in ${flights === 1 ? '1 flight' : `${flights} flights`}`,

@@ -308,6 +308,7 @@ export const hubDe: typeof english = {
     severity: { info: 'Hinweis', warning: 'Warnung', critical: 'Kritisch' },
     after: (time: string) => `nach ${time}`,
     airframes: 'Fluggeräte',
+    moreAirframes: 'Weitere Fluggeräte zeigen',
     noAirframes: 'Noch keines ist geflogen.',
     flown: (hours: string, flights: number) =>
       `${hours} h in ${flights === 1 ? '1 Flug' : `${flights} Flügen`}`,
