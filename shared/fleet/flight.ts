@@ -53,7 +53,7 @@ export interface FlightDetail {
   readonly vehicle: string | null;
   /** As in a flight report; s since arming. */
   readonly modes: FlightReport['modes'];
-  /** Who had the sticks or sent set-points; null: nobody has seen who. */
+  /** Who commanded, had the sticks or sent set-points, as the node's audit names them; null: nobody has seen who. */
   readonly pilots: readonly string[] | null;
   readonly findings: FlightReport['findings'];
   /** The telemetry log that it was read from, of GET /api/tlogs. */

@@ -74,6 +74,7 @@ describe('a flight', function () {
     const [flight] = await flights(1);
     expect(flight?.['armed_s']).to.be.within(5, 120);
     expect(flight?.['max_height_m']).to.be.within(6.5, 9);
+    expect(flight?.['pilots']).to.deep.equal(['pairing-key']);
     const one = (await hub.call('GET', `/v1/flights/${String(flight?.['id'])}`)).body;
     expect((one['modes'] as readonly { name: string }[]).map(({ name }) => name)).to.include.members([
       'GUIDED',

@@ -65,12 +65,10 @@ export function openFlights(
     if (now) teller.look();
   };
   link.follow({
-    state: ({ guard, tlog, manual, offboard }) => {
+    state: ({ guard, tlog, commander }) => {
       writing = tlog.name;
       if (writing !== null) wrote(writing);
-      if (guard === true)
-        for (const holder of [manual.holder, offboard.holder])
-          if (holder !== null && pilots.size < MAX_PILOTS) pilots.add(holder);
+      if (guard === true && commander !== null && pilots.size < MAX_PILOTS) pilots.add(commander);
       if (guard === true)
         for (const name of recording()) if (recordings.size < MAX_FLIGHT_FILES) recordings.add(name);
       disarmed(guard === false);
