@@ -47,6 +47,7 @@ describe(`signing in at a provider, on the hub's page${missing === null ? '' : `
     await page.getByText('Name of ada').waitFor();
     expect(page.url()).to.equal(toHub('#/access'));
     await page.getByText('signed in, from group fleet-admins').waitFor();
+    expect(await page.getByRole('button', { name: 'Add a person' }).count()).to.equal(0);
     await page.reload();
     await page.getByText('Name of ada').waitFor();
     const [{ id } = { id: '' }] = (await hub.sql('SELECT id FROM sign_ins')) as readonly { id: string }[];

@@ -45,6 +45,8 @@ function Holders({ kind }: { readonly kind: Kind }): JSX.Element {
   const act = useAct();
   const text = hub.access[kind];
   const holders = data?.[kind];
+  // Who is known by a provider gives no access that would outlast them.
+  const mayMint = typeof me.value?.expires_at !== 'number';
   const end = async (id: string): Promise<void> => {
     await ask(`/v1/${kind}/${encodeURIComponent(id)}`, { method: 'DELETE' });
     reload();
@@ -58,17 +60,19 @@ function Holders({ kind }: { readonly kind: Kind }): JSX.Element {
       title={text.title}
       icon={ICONS[kind]}
       actions={
-        <Button
-          kind="primary"
-          icon={kind === 'operators' ? UserPlus : Plus}
-          aria-haspopup="dialog"
-          onClick={() => setMaking(true)}
-        >
-          {text.mint}
-        </Button>
+        mayMint ? (
+          <Button
+            kind="primary"
+            icon={kind === 'operators' ? UserPlus : Plus}
+            aria-haspopup="dialog"
+            onClick={() => setMaking(true)}
+          >
+            {text.mint}
+          </Button>
+        ) : null
       }
     >
-      <p class="hint">{text.hint}</p>
+      <p class="hint">{mayMint ? text.hint : hub.access.notYours}</p>
       <ErrorNote error={error ?? act.error} onRetry={reload} />
       {data === null && error === null ? <p class="hint">{t.app.loading}</p> : null}
       {holders?.length === 0 ? <EmptyState icon={ICONS[kind]} text={text.none} /> : null}

@@ -258,6 +258,7 @@ export const english = {
       none: 'No other person has access yet.',
     },
     you: 'you',
+    notYours: 'Only those with an operator credential of this hub can add anyone here.',
     byGroup: (group: string) => `signed in, from group ${group}`,
     until: (when: string) => `until ${when}`,
     used: (when: string) => `last used ${when}`,

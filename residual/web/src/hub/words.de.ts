@@ -254,6 +254,7 @@ export const hubDe: typeof english = {
       none: 'Noch hat keine weitere Person Zugang.',
     },
     you: 'hier angemeldet',
+    notYours: 'Nur wer einen Zugangsschlüssel dieses Hubs hat, kann hier jemanden aufnehmen.',
     byGroup: (group) => `angemeldet, Gruppe ${group}`,
     until: (when) => `bis ${when}`,
     used: (when) => `zuletzt benutzt ${when}`,
