@@ -90,7 +90,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   'residual/app': [
     ['link-connection.ts', 'link-state.ts', 'download.ts', 'form-upload.ts', 'kept-files.ts'],
-    ['base.ts', 'kept-logs.ts'],
+    ['base.ts', 'kept-logs.ts', 'fleet-outbox.ts'],
     ['config', 'logs', 'whep', 'maps', 'dashboard', 'tlogs', 'uploads'],
     ['video', 'vision', 'peripherals', 'setup', 'reports'],
     ['plugins', 'flights'],

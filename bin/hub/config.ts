@@ -168,27 +168,42 @@ const CONFIG = {
     },
     flights: {
       type: 'object',
-      required: ['keep_days'],
+      required: ['keep_days', 'node_mb'],
       default: {},
-      // Null: for ever.
-      properties: { keep_days: { type: ['integer', 'null'], minimum: 1, maximum: 36_500, default: null } },
+      properties: {
+        // Null: for ever.
+        keep_days: { type: ['integer', 'null'], minimum: 1, maximum: 36_500, default: null },
+        // Of tracks, of one node.
+        node_mb: { type: 'integer', minimum: 1, maximum: 100_000, default: 256 },
+      },
       additionalProperties: false,
     },
     maintenance: {
       type: 'array',
       maxItems: 32,
       default: [],
+      'x-unique': 'name', // by which its doing is noted
       items: {
         type: 'object',
         required: ['name', 'of'],
         properties: {
-          name: { type: 'string', minLength: 1, maxLength: 128, pattern: STORED_TEXT },
+          name: {
+            type: 'string',
+            minLength: 1,
+            maxLength: 128,
+            pattern: STORED_TEXT,
+            'x-says': 'must have no control characters',
+          },
           of: { enum: ['airframe', 'battery'], default: 'airframe' },
           hours: { type: 'number', exclusiveMinimum: 0, maximum: 100_000 },
           flights: { type: 'integer', minimum: 1, maximum: 1_000_000 },
           days: { type: 'number', exclusiveMinimum: 0, maximum: 36_500 },
         },
-        minProperties: 3, // at least one of hours, flights and days
+        anyOf: [
+          { required: ['hours'], properties: { hours: true } },
+          { required: ['flights'], properties: { flights: true } },
+          { required: ['days'], properties: { days: true } },
+        ],
         additionalProperties: false,
       },
     },
@@ -311,6 +326,8 @@ events:
 # How long flights are kept; null: for ever. Hours and flights of an airframe are kept anyway.
 flights:
   keep_days: null
+  # Of the tracks of one node, MiB; and a quarter of it for all else of its flights. Beyond it the tracks of its oldest flights go.
+  node_mb: 256
 # What is to be done after so many hours, flights or days (whichever comes first), of each airframe or of each battery.
 # maintenance:
 #   - { name: propellers, hours: 50, days: 365 }

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import type { RequestHandler } from 'express';
-import { every } from '../../shared/async/every.ts';
+import { contained, every } from '../../shared/async/every.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { caHashOf } from '../../shared/fleet/code.ts';
 import { topics } from '../../shared/fleet/topics.ts';
@@ -50,6 +50,9 @@ import { Operators } from './stores/operators.ts';
 import { SignIns } from './stores/sign-ins.ts';
 
 const POLICY_MS = 10 * 60_000;
+const FLIGHTS_MS = 60_000;
+/** Turns of deleting, one after the other. */
+const FLIGHTS_TURNS = 20;
 const FORGET_MS = 3600 * 1000;
 const CERTIFICATES_MS = 24 * 3600 * 1000;
 
@@ -99,7 +102,14 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
         });
   const share = replica ?? ALONE;
   const fleet = await Fleet.open(db, share, now);
-  const events = await Events.open({ db, share, now, monotonic, retention: config.events });
+  const events = await Events.open({
+    db,
+    share,
+    now,
+    monotonic,
+    retention: config.events,
+    flightsMb: config.flights.node_mb,
+  });
   const flights = new Flights({ db, now, monotonic, keepDays: config.flights.keep_days });
   const quota = new NodeQuota(monotonic);
   const policy = new PolicyMaker(db, config.fleet, signer, denied, now);
@@ -251,6 +261,10 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     broker?.renewed();
     await link.reconnect();
   };
+  const keepFlights = async (): Promise<void> => {
+    if (!share.upkeep) flights.leave();
+    for (let turn = 0; turn < FLIGHTS_TURNS && share.upkeep; turn++) if (!(await flights.prune())) return;
+  };
   let timers: readonly NodeJS.Timeout[] = [];
   const services = [
     named('audit', audit),
@@ -260,13 +274,12 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     named('fleet', link),
     named('upkeep', {
       start: () => {
+        contained('old flights', keepFlights)();
         timers = [
           every(POLICY_MS, 'policy', async () => {
             if (share.upkeep) await publishPolicy();
           }),
-          every(FORGET_MS, 'old flights', async () => {
-            if (share.upkeep) await flights.prune();
-          }),
+          every(FLIGHTS_MS, 'old flights', keepFlights),
           every(FORGET_MS, 'old sign-ins', async () => {
             if (share.upkeep) await people.forgetSignIns();
           }),

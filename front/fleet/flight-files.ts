@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { every } from '../../shared/async/every.ts';
 import { codeOf } from '../../shared/errors.ts';
 import { removeDurably } from '../../shared/files/remove-durably.ts';
-import { FLIGHT_KIND, MAX_FLIGHT_BYTES } from '../../shared/fleet/flight.ts';
+import { FLIGHT_KIND, MAX_FLIGHT_BYTES, UPLOAD_FILE, UPLOAD_KIND } from '../../shared/fleet/flight.ts';
 import { memberOf, parseJson, recordOf } from '../../shared/member.ts';
 import type { EventQueue, NewEvent } from './event-queue.ts';
 import type { FleetLog } from './fleet-log.ts';
@@ -21,7 +21,7 @@ interface FlightFilesOptions {
 }
 
 /**
- * Tells the flights that are written down, the oldest first. Each becomes an event while the hub is there, one at a time, and its file
+ * Tells the flights that are written down, the oldest first, then what was uploaded. Each becomes an event while the hub is there, one at a time, and its file
  * goes when the hub has it: so flights flown without a hub take no place of the queue, and none is lost with a queue. After a restart one
  * may be told twice, with the same id.
  */
@@ -72,14 +72,15 @@ export class FlightFiles {
     if (name === undefined) return;
     const path = join(directory, name);
     const detail = (await stat(path)).size > MAX_FLIGHT_BYTES ? null : parsed(await readFile(path, 'utf8'));
-    const at = memberOf(detail, 'ended_at');
+    const isUpload = name.startsWith(UPLOAD_FILE);
+    const at = memberOf(detail, isUpload ? 'uploaded_at' : 'ended_at');
     if (detail === null || typeof at !== 'number') {
-      log.warn(`${path} is no flight, and is removed`);
+      log.warn(`${path} is ${isUpload ? 'no upload' : 'no flight'}, and is removed`);
       await removeDurably(path);
       return;
     }
     const [before, dropped] = [queue.lastSeq, queue.dropped.events];
-    append({ at, kind: FLIGHT_KIND, detail: recordOf(detail) });
+    append({ at, kind: isUpload ? UPLOAD_KIND : FLIGHT_KIND, detail: recordOf(detail) });
     const seq = queue.lastSeq;
     if (seq > before) this.#sent = { path, seq, dropped };
   }

@@ -27,15 +27,28 @@ const NO_CORRECTIONS: RtkState = {
 
 /** The RPC methods of svc-link (shared/rpc/link.ts says what each does), and the part that each calls. */
 export function linkMethods(parts: Parts, endpoints: () => readonly EndpointStatus[]) {
-  const { commands, offboard, manual, params, missions, calibration, signing, camera, pilot } = parts;
+  const { commands, offboard, manual, commander, params, missions, calibration, signing, camera, pilot } =
+    parts;
   return {
-    command: async (request: CommandRequest, signal?: AbortSignal) => commands.execute(request, signal),
-    setpoint: ({ holder, point }) => offboard.take(holder, point),
+    command: async (request: CommandRequest, signal?: AbortSignal) => {
+      const result = await commands.execute(request, signal);
+      if (result.status === 'accepted') commander.tell(request.by);
+      return result;
+    },
+    setpoint: ({ holder, point, by }) => {
+      const state = offboard.take(holder, point);
+      commander.tell(by);
+      return state;
+    },
     setpoint_end: ({ holder }) => {
       offboard.release(holder);
       return offboard.state;
     },
-    manual: ({ holder, sticks }) => manual.take(holder, sticks),
+    manual: ({ holder, sticks, by }) => {
+      const state = manual.take(holder, sticks);
+      commander.tell(by);
+      return state;
+    },
     manual_end: ({ holder }) => {
       manual.release(holder);
       return manual.state;

@@ -6,6 +6,7 @@ import type { MissionList, WorkProgress } from '../../shared/rpc/link-answers.ts
 import type { LinkProblem, LinkState } from '../../shared/rpc/link-state.ts';
 import { Calibration } from './calibration/calibration.ts';
 import type { Clock } from './clock.ts';
+import { Commander } from './commands/commander.ts';
 import { Commands } from './commands/commands.ts';
 import { Manual } from './commands/manual.ts';
 import { Offboard } from './commands/offboard.ts';
@@ -281,7 +282,7 @@ function openOrders(
     killing: () => commands.killing,
     param: (name) => params.valueOf(name),
   });
-  return { commands, offboard, manual };
+  return { commands, offboard, manual, commander: new Commander(speaking.clock) };
 }
 
 function openCorrections(

@@ -30,6 +30,7 @@ export function linkState(parts: Parts): LinkState {
     params: parts.params.progress,
     offboard: parts.offboard.state,
     manual: parts.manual.state,
+    commander: parts.commander.name(vehicle.armed),
     tlog: parts.tlog.state,
     problems: problemsOf(parts),
     counters: countersOf(parts),

@@ -88,7 +88,7 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
   });
   const uploads = openUploads(base, { recording: () => video.recording.files() });
   const reporter = new Reporter();
-  const flights = openFlights(base, reporter);
+  const flights = openFlights(base, reporter, { recording: () => video.recording.files() });
   const maps = openMaps(base);
   const handlers: ResidualHandlers = {
     ...configHandlers(store),

@@ -50,6 +50,8 @@ export interface LinkState {
   params: ParamsProgress;
   offboard: OffboardState;
   manual: ManualState;
+  /** Who has sent the newest command, set-point or stick of this flight, or up to a minute before it; null: nobody that is known. */
+  commander: string | null;
   tlog: TlogState;
   problems: LinkProblem[];
   /** Counted since this process started. */

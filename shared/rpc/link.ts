@@ -34,6 +34,8 @@ const token = { type: 'string', maxLength: 64 } as const;
 const TRANSFER_MS = 250_000;
 
 const NOTHING = { type: 'object', additionalProperties: false } as const;
+/** Who sends it, for `commander` of the state. */
+const by = { type: 'string', minLength: 1, maxLength: 300 } as const;
 /** The armed guard was overridden. */
 const force = { type: 'boolean' } as const;
 
@@ -57,6 +59,7 @@ export const LINK = {
           timeout_ms: { type: 'number', exclusiveMinimum: 0 },
           /** A place may be further away than E_TOO_FAR allows. */
           allow_far: { type: 'boolean' },
+          by,
         },
         additionalProperties: false,
       },
@@ -68,7 +71,7 @@ export const LINK = {
       {
         type: 'object',
         required: ['holder', 'point'],
-        properties: { holder: { type: 'string', minLength: 1, maxLength: 128 }, point: setPoint },
+        properties: { holder: { type: 'string', minLength: 1, maxLength: 128 }, point: setPoint, by },
         additionalProperties: false,
       },
       shape<OffboardState>(),
@@ -90,7 +93,7 @@ export const LINK = {
       {
         type: 'object',
         required: ['holder', 'sticks'],
-        properties: { holder: { type: 'string', minLength: 1, maxLength: 128 }, sticks },
+        properties: { holder: { type: 'string', minLength: 1, maxLength: 128 }, sticks, by },
         additionalProperties: false,
       },
       shape<ManualState>(),

@@ -173,6 +173,14 @@ describe("the fleet's page", function () {
     await visit(page, 'flights');
     await says(page, '63.1 h in 212 flights');
     await says(page, HOSTILE);
+    const first = hub.answers.get('GET /v1/airframes');
+    const another = { id: 'node-00009', name: 'Kite 9', flights: 7, hours: 2.5, maintenance: [] };
+    hub.answers.set('GET /v1/airframes', { airframes: [another], next: null });
+    await page.getByRole('button', { name: 'Show more airframes', exact: true }).click();
+    await says(page, '2.5 h in 7 flights');
+    await says(page, '63.1 h in 212 flights');
+    expect(await page.getByRole('button', { name: 'Show more airframes', exact: true }).count()).to.equal(0);
+    hub.answers.set('GET /v1/airframes', first ?? {});
     await page.getByRole('button', { name: 'Done: propellers' }).first().click();
     await says(page, 'Noted: propellers');
     expect(hub.changes.at(-1)).to.equal('POST /v1/airframes/node-00001/maintenance {"rule":"propellers"}');
@@ -180,6 +188,12 @@ describe("the fleet's page", function () {
     await list.getByRole('link').first().click();
     await says(page, 'BATT_CRT_VOLT');
     await page.getByRole('application', { name: 'Track of the flight', exact: true }).waitFor();
+    const files = page.getByRole('list', { name: 'Files', exact: true });
+    expect(
+      await files.getByRole('link').evaluateAll((links) => links.map((each) => each.getAttribute('href'))),
+    ).to.deep.equal(['https://store.example/flights/kite/tlogs/20260517T091200.000Z.tlog']);
+    await says(page, 'On the drone, not uploaded');
+    expect(await files.getByRole('listitem').last().innerText()).to.include(HOSTILE);
     await checkAxe(page);
     await list.getByRole('link').nth(1).click();
     await says(page, 'This flight has no track.');

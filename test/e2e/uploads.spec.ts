@@ -1,13 +1,25 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { appendFile, mkdir, readdir, rm, truncate, unlink, utimes, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  truncate,
+  unlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { FleetOutbox } from '../../residual/app/fleet-outbox.ts';
 import { KeptFiles } from '../../residual/app/kept-files.ts';
 import { Ledger } from '../../residual/app/uploads/ledger.ts';
 import { S3Store } from '../../residual/app/uploads/s3-store.ts';
+import { UploadTeller } from '../../residual/app/uploads/upload-teller.ts';
 import { Uploader } from '../../residual/app/uploads/uploader.ts';
 import type { Config } from '../../shared/config/schema.ts';
 import { createLogger } from '../../shared/process/logger.ts';
@@ -100,6 +112,9 @@ describe(`uploads${missing === null ? '' : ` (${missing})`}`, () => {
         'flight-logs': source('flight-logs', '.log'),
       },
       ledger: new Ledger(join(folder, 'uploads.json'), log),
+      teller: new UploadTeller(
+        new FleetOutbox({ flights: join(folder, 'flights'), fleet: join(folder, 'fleet.json') }),
+      ),
       isDisarmed: () => world.disarmed,
       isMetered: async () => world.metered,
       wall,
@@ -169,6 +184,55 @@ describe(`uploads${missing === null ? '' : ` (${missing})`}`, () => {
     expect((await server.object(`north/${DEVICE}/recordings/long.mp4`)).equals(content)).to.equal(true);
     expect(await server.answered('s3_CreateMultipartUpload')).to.equal(1);
     expect(await server.answered('s3_UploadPart')).to.equal(4);
+  });
+
+  it('tells the fleet where each file is, once; nobody where the node is in none, and later where it cannot', async () => {
+    const told = async (): Promise<readonly Record<string, unknown>[]> => {
+      const names = await readdir(join(folder, 'flights')).catch(() => []);
+      return Promise.all(
+        names
+          .filter((name) => /^upload-[0-9a-f]{32}\.json$/.test(name))
+          .map(
+            async (name) =>
+              JSON.parse(await readFile(join(folder, 'flights', name), 'utf8')) as Record<string, unknown>,
+          ),
+      );
+    };
+    await write('before.mp4', 1000);
+    const made = await begun();
+    await until(made, 'uploaded', done);
+    await writeFile(join(folder, 'fleet.json'), '{}');
+    await mkdir(join(folder, 'flights'), { recursive: true });
+    for (let n = 0; n < 256; n++) await writeFile(join(folder, 'flights', `${n}.json`), '{}');
+    await write('a ü.mp4', 1000);
+    await write('4d2_7_1000_1700000000.log', 1000, 'flight-logs');
+    await write('4d2_8_1000_0.log', 1000, 'flight-logs');
+    await until(made, 'uploaded', done);
+    expect(await told(), 'there is no room').to.deep.equal([]);
+    for (let n = 0; n < 256; n++) await unlink(join(folder, 'flights', `${n}.json`));
+    const all = await askAgain(
+      'they are told',
+      async () => {
+        made.look();
+        return told();
+      },
+      ({ length }) => length === 3,
+    );
+    const of = (name: string) => all.find((each) => each['name'] === name);
+    expect(of('a ü.mp4')).to.include({
+      kind: 'recordings',
+      bytes: 1000,
+      url: `${server.url}/${BUCKET}/north/${DEVICE}/recordings/a%20%C3%BC.mp4`,
+      logged_at: null,
+    });
+    expect(of('4d2_7_1000_1700000000.log')?.['logged_at']).to.equal(1_700_000_000_000);
+    expect(of('4d2_8_1000_0.log')?.['logged_at']).to.equal(null);
+    await rm(join(folder, 'flights'), { recursive: true });
+    await made.stop();
+    const next = await begun();
+    await write('c.mp4', 1000);
+    await until(next, 'uploaded', done);
+    expect((await told()).map(({ name }) => name)).to.deep.equal(['c.mp4']);
   });
 
   it('comes back to the same store by itself', async () => {

@@ -206,6 +206,9 @@ describe(`from SQLite to PostgreSQL${missing === null ? '' : ` (${missing})`}`, 
     await hub.sql(
       "INSERT INTO maintenance (node, battery, rule, done_at, done_by, note, flights, armed_s) VALUES ('kite', '', 'propellers', 4, 'ada', '', 1, 1800.3)",
     );
+    await hub.sql(
+      "INSERT INTO uploads (node, kind, name, url, bytes, received_at) VALUES ('kite', 'tlogs', 'ü.tlog', 'https://s/ü', 7, 3)",
+    );
     const before = await readFile(join(hub.folder, 'hub.db'));
     const { stdout } = await hub.command(['move', ...to]);
     expect(stdout)

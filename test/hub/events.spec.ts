@@ -32,6 +32,7 @@ for (const { engine, missing } of ENGINES)
         now: () => now,
         monotonic: () => clock,
         retention: { days: 30, max },
+        flightsMb: 1,
       });
     const seqs = async (events: Events): Promise<readonly number[]> =>
       (await events.list({ after: 0, limit: 1000 }, null)).map(({ seq }) => seq);

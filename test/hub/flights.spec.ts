@@ -1,6 +1,7 @@
-import { appendFile } from 'node:fs/promises';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { sql } from 'kysely';
 import type { MqttClient } from 'mqtt';
 import type { FlightsQuery } from '../../bin/hub/api/flight-schemas.ts';
 import type { HubDatabase } from '../../bin/hub/database/tables.ts';
@@ -16,6 +17,7 @@ import { noMosquitto } from '../support/mosquitto.ts';
 
 const HOUR_MS = 3600 * 1000;
 const DAY_MS = 24 * HOUR_MS;
+const MIB = 1024 * 1024;
 const noBroker = noMosquitto();
 const HOSTILE = '=cmd|"/c calc"!sum\u0000\u001b[2J\ud800<img src=x onerror=alert(1)>';
 const page: FlightsQuery = { limit: 100 };
@@ -63,15 +65,20 @@ for (const { engine, missing } of ENGINES) {
       now = 1000 * DAY_MS;
       clock = 0;
       db = await databases.open();
+      await start();
+    });
+    afterEach(async () => db.close());
+
+    const start = async (): Promise<void> => {
       events = await Events.open({
         db: db.queries,
         share: ALONE,
         now: () => now,
         monotonic: () => clock,
         retention: { days: 30, max: 10_000 },
+        flightsMb: 8,
       });
-    });
-    afterEach(async () => db.close());
+    };
 
     const flights = (keepDays: number | null = null): Flights =>
       new Flights({ db: db.queries, now: () => now, monotonic: () => clock, keepDays });
@@ -169,6 +176,77 @@ for (const { engine, missing } of ENGINES) {
       expect(await events.list({ limit: 10 }, null)).to.have.length(wild.length);
     });
 
+    it('of a node that names ten thousand batteries are summed for those that flew last, and a page has as many airframes as fit', async () => {
+      const batteries = async (node: string) =>
+        db.queries.selectFrom('flight_sums').select('battery').where('node', '=', node).execute();
+      for (let n = 0; n < 10_000; n += 500) {
+        now++;
+        await tell(
+          'hawk',
+          ...Array.from({ length: 500 }, (_, i) =>
+            flight(n + i, { battery: { id: `pack-${n + i}` }, track: null, modes: [], findings: [] }),
+          ),
+        );
+      }
+      await tell('kite', flight(1, { battery: { id: 'pack-1' } }), flight(2, { battery: { id: 'pack-1' } }));
+      expect(await batteries('hawk')).to.have.length(201);
+      const { airframes: found } = await airframes().page({ limit: 1000 }, null);
+      expect(found.map(({ id, flights: count }) => [id, count])).to.deep.equal([
+        ['hawk', 10_000],
+        ['kite', 2],
+      ]);
+      const ids = found[0]?.batteries.map(({ id }) => id);
+      expect(ids).to.have.length(200).and.to.include('pack-9999').and.not.to.include('pack-0');
+      expect(found[1]?.batteries).to.deep.equal([
+        { id: 'pack-1', flights: 2, hours: 1, airborne_hours: 0.945, cycles: 2 },
+      ]);
+      // One that is named again begins anew; with it goes what was noted of the one that it displaces.
+      const [oldest = ''] = ids ?? [];
+      await airframes().done('hawk', 'ada', { rule: 'capacity', battery: oldest });
+      for (let n = 0; n < 200; n++) {
+        now++;
+        await tell('hawk', flight(20_000 + n, { battery: { id: `new-${n}` }, track: null }));
+      }
+      expect(await batteries('hawk')).to.have.length(201);
+      expect(await db.queries.selectFrom('maintenance').selectAll().execute()).to.deep.equal([]);
+      for (let n = 0; n < 60; n++)
+        await db.queries
+          .insertInto('flight_sums')
+          .columns([
+            'node',
+            'battery',
+            'flights',
+            'armed_s',
+            'airborne_s',
+            'distance_m',
+            'first_at',
+            'last_at',
+          ])
+          .expression((eb) =>
+            eb
+              .selectFrom('flight_sums')
+              .select(eb.val(`x-${String(n).padStart(2, '0')}`).as('node'))
+              .select(['battery', 'flights', 'armed_s', 'airborne_s', 'distance_m', 'first_at', 'last_at'])
+              .where('node', '=', 'hawk'),
+          )
+          .execute();
+      const sizes: number[] = [];
+      const seen: string[] = [];
+      for (let after: string | null | undefined; after !== null; ) {
+        const query = { limit: 1000, ...(after === undefined ? {} : { after }) };
+        const { airframes: some, next }: Awaited<ReturnType<Airframes['page']>> = await airframes().page(
+          query,
+          null,
+        );
+        sizes.push(some.length);
+        seen.push(...some.map(({ id }) => id));
+        after = next;
+      }
+      expect(seen).to.have.length(62);
+      expect(new Set(seen).size).to.equal(62);
+      expect(sizes).to.deep.equal([34, 28]);
+    });
+
     it('are given in pages, by node, battery and time, to those who may see their nodes', async () => {
       for (let n = 1; n <= 7; n++)
         await tell(
@@ -201,6 +279,144 @@ for (const { engine, missing } of ENGINES) {
       expect(await flights().find(String(hawk?.id), ['kite']).catch(String)).to.include('no flight');
     });
 
+    it('of a node beyond its share lose the tracks of the oldest, then go themselves; others keep theirs, and the sums stay', async () => {
+      const points = (count: number) =>
+        Array.from({ length: count }, (_, n) => [n, 47.123456, 8.123456, 100.5]);
+      const of = async (node: string) => {
+        const rows = (await flights().page({ ...page, limit: 10_000, node }, null)).flights;
+        const tracks = await db.queries
+          .selectFrom('flight_tracks')
+          .select(['id', sql<number>`octet_length(track)`.as('bytes')])
+          .orderBy('id')
+          .execute();
+        const ids = new Set(rows.map(({ id }) => id));
+        return {
+          flights: rows.map(({ flight: id }) => Number(id.slice(16, -3))).toSorted((a, b) => a - b),
+          tracks: tracks.filter(({ id }) => ids.has(id)),
+          bytes: tracks.reduce((sum, { id, bytes }) => sum + (ids.has(id) ? bytes : 0), 0),
+        };
+      };
+      await tell('quiet', flight(1));
+      for (let n = 0; n < 250; n++) await tell('loud', flight(n, { track: points(1500) }));
+      expect(await events.flights.prune()).to.deep.equal([{ node: 'loud', what: 'tracks' }]);
+      expect(await events.flights.prune()).to.deep.equal([]);
+      const loud = await of('loud');
+      expect(loud.flights).to.have.length(250);
+      expect(loud.bytes).to.be.within(7.5 * MIB, 8 * MIB);
+      expect(loud.tracks[0]?.id).to.be.above(2);
+      const newest = (await flights().page({ limit: 1, node: 'loud' }, null)).flights[0];
+      expect((await flights().find(String(newest?.id), null)).track).not.to.equal(null);
+      // A new process counts what is there.
+      await start();
+      for (let n = 250; n < 270; n++) await tell('loud', flight(n, { track: points(1500) }));
+      expect(await events.flights.prune()).to.deep.equal([{ node: 'loud', what: 'tracks' }]);
+      const wide = {
+        track: points(2),
+        findings: Array.from({ length: 50 }, () => ({ severity: 'info', text: 'x'.repeat(300), at_s: 1 })),
+      };
+      for (let n = 270; n < 400; n++) await tell('loud', flight(n, wide));
+      expect(await events.flights.prune()).to.deep.equal([{ node: 'loud', what: 'flights' }]);
+      expect(await events.flights.prune()).to.deep.equal([]);
+      const less = await of('loud');
+      expect(less.flights.at(0)).to.be.within(260, 300);
+      expect(less.flights.at(-1)).to.equal(399);
+      expect(less.flights).to.have.length(400 - (less.flights[0] ?? 0));
+      expect(less.tracks).to.have.length(less.flights.length);
+      const all = await db.queries.selectFrom('flight_tracks').select('id').execute();
+      expect(all).to.have.length(less.tracks.length + 1);
+      const [, sums] = (await airframes().page({ limit: 10 }, null)).airframes.toReversed();
+      expect(sums).to.include({ id: 'loud', flights: 400 });
+      expect((await of('quiet')).tracks).to.have.length(1);
+    });
+
+    it('have links to what was uploaded of them, whichever was told first; nothing else becomes one', async () => {
+      const url = (file: string): string => `https://store.example/b/kite/tlogs/${file}`;
+      const upload = (file: string, more: object = {}) => ({
+        kind: 'tlogs',
+        name: file,
+        url: url(file),
+        bytes: 1234,
+        uploaded_at: 1,
+        logged_at: null,
+        ...more,
+      });
+      const say = async (node: string, ...details: readonly object[]): Promise<void> => {
+        for (const detail of details)
+          events.take(node, { stream: 's', seq: ++seq, at: 1, kind: 'upload', detail: { ...detail } });
+        await events.commit();
+      };
+      const files = [
+        { kind: 'tlogs', name: 'a.tlog' },
+        { kind: 'tlogs', name: 'b.tlog' },
+        { kind: 'recordings', name: 'a.mp4' },
+      ];
+      const log = (days: number, seconds: number, file: string) =>
+        upload(file, { kind: 'flight-logs', logged_at: days * DAY_MS + seconds * 1000 });
+      await say(
+        'kite',
+        upload('a.tlog'),
+        upload('a.mp4', { kind: 'recordings', url: 'http://10.0.0.1:9000/b/a.mp4' }),
+      );
+      await say('hawk', upload('b.tlog'));
+      await tell(
+        'kite',
+        flight(1, { files: [...files, { kind: 'tlogs', name: HOSTILE }, { kind: 'boot', name: 'x' }, 7] }),
+        flight(2, { files: 'all' }),
+      );
+      await say('kite', log(1, 60, 'too-early.log'), log(1, 1810, 'own.log'), log(2, 7200, 'later.log'));
+      const hostile = [
+        upload('b.tlog', { url: 'javascript:alert(1)' }),
+        upload('b.tlog', { url: 'https://user:word@store.example/' }),
+        upload('b.tlog', { url: 'https://store.example/\u202e' }),
+        upload('b.tlog', { url: `https://store.example/${'x'.repeat(2000)}` }),
+        upload('b.tlog', { bytes: -1 }),
+        upload('b.tlog', { kind: 'boot' }),
+        upload(HOSTILE),
+        upload(''),
+        { kind: 'tlogs' },
+      ];
+      await say('kite', ...hostile);
+      const of = async (node: string) => {
+        const { flights: rows } = await flights().page({ ...page, node }, null);
+        return Promise.all(
+          rows.toReversed().map(async ({ id }) => (await flights().find(String(id), null)).files),
+        );
+      };
+      expect(await of('kite')).to.deep.equal([
+        [
+          { kind: 'tlogs', name: 'a.tlog', url: url('a.tlog'), bytes: 1234 },
+          { kind: 'tlogs', name: 'b.tlog', url: null, bytes: null },
+          { kind: 'recordings', name: 'a.mp4', url: 'http://10.0.0.1:9000/b/a.mp4', bytes: 1234 },
+          { kind: 'flight-logs', name: 'own.log', url: url('own.log'), bytes: 1234 },
+        ],
+        [],
+      ]);
+      expect(await db.queries.selectFrom('uploads').select('name').execute()).to.have.length(6);
+      await say('kite', upload('b.tlog', { bytes: 7 }), upload('b.tlog', { bytes: 8 }));
+      expect((await of('kite'))[0]?.[1]).to.deep.equal({
+        kind: 'tlogs',
+        name: 'b.tlog',
+        url: url('b.tlog'),
+        bytes: 8,
+      });
+      // Of a node that never stops, those that came last.
+      now += 1;
+      for (let from = 0; from < 6000; from += 1000) {
+        now += 1;
+        await say('hawk', ...Array.from({ length: 1000 }, (_, n) => upload(`${from + n}.tlog`)));
+      }
+      await events.flights.prune();
+      const left = await db.queries.selectFrom('uploads').select('name').where('node', '=', 'hawk').execute();
+      expect(left.length).to.be.within(4000, 5000);
+      expect(left.map(({ name: each }) => each)).to.include('5999.tlog');
+      const old = flights(1);
+      await old.prune();
+      clock += 3 * DAY_MS;
+      now += 3 * DAY_MS;
+      await old.prune();
+      expect(await db.queries.selectFrom('uploads').selectAll().execute()).to.deep.equal([]);
+    });
+
     it('outlive a clock that had jumped before any was deleted', async () => {
       await tell('kite', flight(1));
       now += 400 * DAY_MS;
@@ -226,6 +442,70 @@ for (const { engine, missing } of ENGINES) {
       expect((await airframes().page({ limit: 1 }, null)).airframes[0]).to.include({ flights: 1 });
       await tell('kite', flight(2));
       expect((await airframes().page({ limit: 1 }, null)).airframes[0]).to.include({ flights: 2 });
+    });
+
+    it('of a hub that shall keep them for a shorter time go at once, however long the time was, in turns; a clock that jumped adds nothing', async () => {
+      const run = async (keepDays: number | null): Promise<number> => {
+        const kept = flights(keepDays); // a process of its own
+        await kept.prune();
+        clock += HOUR_MS;
+        now += HOUR_MS;
+        while (await kept.prune()) clock += 1;
+        return (await kept.page({ limit: 1000 }, null)).flights.length;
+      };
+      const live = flights(1000);
+      for (let day = 0; day < 100; day++) {
+        await tell('kite', flight(day));
+        now += DAY_MS;
+        clock += DAY_MS;
+        await live.prune();
+      }
+      clock += 100 * DAY_MS; // it runs on
+      now += 100 * DAY_MS;
+      await live.prune();
+      expect(await run(1000)).to.equal(100);
+      expect(await run(195)).to.equal(94);
+      now += 400 * DAY_MS; // the clock jumps while the hub is off
+      expect(await run(150)).to.equal(49);
+      now -= 400 * DAY_MS;
+      expect(await run(null)).to.equal(49);
+      await tell('kite', ...Array.from({ length: 2500 }, (_, n) => flight(1000 + n, { track: null })));
+      const off = flights(1);
+      await off.prune();
+      clock += 3 * DAY_MS;
+      now += 3 * DAY_MS;
+      const turns: boolean[] = [];
+      do turns.push(await off.prune());
+      while (turns.at(-1) === true);
+      expect(turns).to.deep.equal([true, true, false]);
+      expect((await off.page(page, null)).flights).to.have.length(0);
+    });
+
+    it('make maintenance due so many days after the first was flown, whenever the hub hears of it', async () => {
+      now = Date.UTC(2026, 10, 28);
+      const ago = (days: number, more: object = {}) =>
+        flight(days, { started_at: now - days * DAY_MS, ended_at: now - days * DAY_MS, ...more });
+      const left = async (node: string) =>
+        (await airframes().page({ limit: 10 }, [node])).airframes[0]?.maintenance[0]?.days_left;
+      // It was away: the newest is not the first of which the hub hears.
+      await tell('kite', ago(3));
+      expect(await left('kite')).to.equal(97);
+      await tell('kite', ago(90), ago(99), ago(40));
+      expect(await left('kite')).to.equal(1);
+      now += 2 * DAY_MS;
+      expect(await left('kite')).to.equal(-1);
+      // A clock that was never set, or is ahead, says nothing.
+      await tell('hawk', flight(1, { started_at: Date.UTC(1980, 0, 6) }));
+      await tell('owl', ago(-400));
+      expect([await left('hawk'), await left('owl')]).to.deep.equal([100, 100]);
+      now += 10 * DAY_MS;
+      await tell('hawk', ago(1));
+      expect(await left('hawk')).to.equal(90);
+      expect(
+        (await airframes().done('kite', 'ada', { rule: 'propellers' })).maintenance[0]?.days_left,
+      ).to.equal(100);
+      await tell('kite', ago(300));
+      expect(await left('kite'), 'done since').to.equal(100);
     });
 
     it('make maintenance due by hours, flights and days, until somebody has done it', async () => {
@@ -356,6 +636,22 @@ for (const { engine, missing } of ENGINES) {
       const wrong = await failing(hub.command(['flights'], { SVC_HUB_CREDENTIAL: 'svc_op_x_y' }));
       expect(wrong.stderr).to.include('This credential is wrong');
       expect((await failing(hub.command(['flights']))).code).to.equal(2);
+    });
+
+    it('go when the hub begins again with a shorter time', async () => {
+      const count = async (): Promise<number> =>
+        ((await hub.call('GET', '/v1/flights?limit=1000')).body['flights'] as readonly unknown[]).length;
+      await hub.sql(
+        `UPDATE flights SET received_at = received_at - ${40 * DAY_MS} WHERE started_at < ${500 * DAY_MS}`,
+      );
+      expect(await count()).to.equal(1000);
+      await hub.kill('SIGTERM');
+      const file = join(hub.folder, 'hub.yaml');
+      const config = await readFile(file, 'utf8');
+      await writeFile(file, config.replace('keep_days: null', 'keep_days: 30'));
+      await hub.serve();
+      await askAgain('the old ones go', count, (left) => left > 0 && left < 600);
+      client = await hub.connect(kite);
     });
 
     it('are for those who see the node, and maintenance is noted by those who may', async () => {

@@ -69,6 +69,7 @@ describe(`what only one of several hubs may do${missing === null ? '' : ` (${mis
       now: () => 1,
       monotonic: () => 0,
       retention: { days: 30, max: 1000 },
+      flightsMb: 1,
     });
     events.take('n', event(1));
     await events.commit();

@@ -45,6 +45,40 @@ describe('commands', () => {
     await rig.link.stop();
   });
 
+  it('say in the state who commands: whose was taken, from a minute before the flight to its end', async () => {
+    const rig = await Rig.met();
+    const commander = (): string | null => rig.state().commander;
+    const command = async (cmd: 'arm' | 'land', by?: string): Promise<void> => {
+      const running = rig.calls.command({ cmd, args: [], ...(by === undefined ? {} : { by }) });
+      await rig.live(3000);
+      await running;
+    };
+    answering(rig, DENIED);
+    await command('arm', 'eve');
+    expect(commander(), 'refused').to.equal(null);
+    answering(rig, ACCEPTED);
+    await command('land', 'ada');
+    expect(commander()).to.equal('ada');
+    await rig.live(61_000);
+    expect(commander(), 'it did not arm').to.equal(null);
+    rig.armed = true;
+    await command('arm', 'ada');
+    await rig.live(120_000);
+    expect(commander()).to.equal('ada');
+    await command('land');
+    expect(commander(), 'nobody says').to.equal('ada');
+    rig.calls.manual({
+      holder: 'some socket',
+      sticks: { type: 'manual', x: 0, y: 0, z: 500, r: 0 },
+      by: 'grace',
+    });
+    expect(commander()).to.equal('grace');
+    rig.armed = false;
+    await rig.live(2000);
+    expect(commander(), 'the flight is over').to.equal(null);
+    await rig.link.stop();
+  });
+
   it('a mode that was accepted is read back before the answer, for 1.5 s at most', async () => {
     const rig = new Rig({ customMode: 0 });
     await rig.meet();

@@ -32,6 +32,16 @@ export function answerFlights(hub: StubHub): void {
   const more = {
     vehicle: 'ArduPilot copter 4.6.2',
     log: '20260517T091200.000Z.tlog',
+    files: [
+      {
+        kind: 'tlogs',
+        name: '20260517T091200.000Z.tlog',
+        url: 'https://store.example/flights/kite/tlogs/20260517T091200.000Z.tlog',
+        bytes: 4_200_000,
+      },
+      { kind: 'recordings', name: '20260517T091203.mp4', url: null, bytes: null },
+      { kind: 'flight-logs', name: HOSTILE, url: 'javascript:alert(1)', bytes: 7 },
+    ],
     modes: [
       { name: 'LOITER', from_s: 0, to_s: 120 },
       { name: 'AUTO', from_s: 120, to_s: 820 },
@@ -81,7 +91,7 @@ export function answerFlights(hub: StubHub): void {
       },
       { id: HOSTILE, name: null, flights: 1, hours: 0.2, maintenance: [] },
     ],
-    next: null,
+    next: 'node-00001',
   });
   hub.answers.set('POST /v1/airframes/node-00001/maintenance', {});
 }

@@ -1,7 +1,11 @@
 import type { FromSchema } from 'json-schema-to-ts';
+import { UPLOAD_KINDS } from '../../../shared/fleet/flight.ts';
 import { nodeEntry, STORED_TEXT } from '../../../shared/fleet/hub-api.ts';
 import { flightReport } from '../../../shared/schemas/flight-report.ts';
 import { ID_PATTERN } from './openapi.ts';
+
+/** Of one node, those that flew last: what it names is its own invention. */
+export const MAX_BATTERIES = 200;
 
 /** Bodies and answers about flights. Times are ms since 1970; what was not measured is null. */
 
@@ -115,15 +119,34 @@ const feature = {
   },
   additionalProperties: false,
 } as const;
+const file = object(
+  {
+    kind: { enum: UPLOAD_KINDS, description: 'flight-logs: that of the vehicle itself' },
+    name: { type: 'string' },
+    url: {
+      ...textOrNull,
+      description:
+        'where the node has uploaded it: the store says who may read it; null: as far as the hub knows nowhere',
+    },
+    bytes: { type: ['integer', 'null'], minimum: 0 },
+  },
+  ['kind', 'name', 'url', 'bytes'],
+);
 export const flightAnswer = object(
-  { ...flight, vehicle: textOrNull, modes, findings, log: textOrNull, track: feature },
-  [...REQUIRED, 'vehicle', 'modes', 'log', 'track'],
+  { ...flight, vehicle: textOrNull, modes, findings, log: textOrNull, files: list(file), track: feature },
+  [...REQUIRED, 'vehicle', 'modes', 'log', 'files', 'track'],
 );
 
 export const airframesQuery = object(
   {
     after: { ...node, description: 'the id after which the list goes on' },
-    limit: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1000,
+      default: 100,
+      description: 'at most so many; fewer where they have many batteries',
+    },
   },
   ['limit'],
 );
@@ -153,15 +176,19 @@ export const airframe = object(
     ...sums,
     distance_m: { ...seconds, description: 'as far as it was measured' },
     last_at: { ...time, description: 'when the hub heard of the newest flight, ms since 1970' },
-    batteries: list(
-      object({ id: { type: 'string' }, ...sums, cycles: { ...count, description: 'one a flight' } }, [
-        'id',
-        'flights',
-        'hours',
-        'airborne_hours',
-        'cycles',
-      ]),
-    ),
+    batteries: {
+      ...list(
+        object({ id: { type: 'string' }, ...sums, cycles: { ...count, description: 'one a flight' } }, [
+          'id',
+          'flights',
+          'hours',
+          'airborne_hours',
+          'cycles',
+        ]),
+      ),
+      maxItems: MAX_BATTERIES,
+      description: 'those that flew last; the hub forgets the others',
+    },
     maintenance: list(due),
   },
   ['id', 'name', 'flights', 'hours', 'airborne_hours', 'distance_m', 'last_at', 'batteries', 'maintenance'],

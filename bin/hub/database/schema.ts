@@ -6,6 +6,7 @@ import * as flights from './migrations/0003-flights.ts';
 import * as tags from './migrations/0004-tags.ts';
 import * as replicas from './migrations/0006-replicas.ts';
 import * as signIns from './migrations/0007-sign-ins.ts';
+import * as flightFiles from './migrations/0008-flight-files.ts';
 import type { HubDatabase, Tables } from './tables.ts';
 
 /** In their order. One that was released is never changed: the next one changes what it made. */
@@ -16,6 +17,7 @@ const MIGRATIONS = {
   '0004-tags': tags,
   '0006-replicas': replicas,
   '0007-sign-ins': signIns,
+  '0008-flight-files': flightFiles,
 } as const;
 const APPLIED = 'kysely_migration';
 
@@ -37,6 +39,7 @@ export const TABLES = [
   { name: 'identity', key: ['key'] },
   { name: 'flights', key: ['id'] },
   { name: 'flight_tracks', key: ['id'] },
+  { name: 'uploads', key: ['node', 'kind', 'name'] },
   { name: 'flight_sums', key: ['node', 'battery'] },
   { name: 'maintenance', key: ['node', 'battery', 'rule'] },
 ] as const satisfies readonly { readonly name: keyof Tables; readonly key: readonly string[] }[];

@@ -113,6 +113,16 @@ export interface Tables {
   };
   /** By the flight's id: a JSON list of points. */
   readonly flight_tracks: { id: number; track: string };
+  /** What nodes have uploaded; `logged_at` of a vehicle's own log: when it ended, by its vehicle. */
+  readonly uploads: {
+    node: string;
+    kind: string;
+    name: string;
+    url: string;
+    bytes: number;
+    logged_at: number | null;
+    received_at: number;
+  };
   /** Of all flights ever told, also of those that are deleted. `battery` empty: of the airframe. */
   readonly flight_sums: {
     node: string;
@@ -121,8 +131,9 @@ export interface Tables {
     armed_s: number;
     airborne_s: number;
     distance_m: number;
-    /** When the hub heard of the first and of the newest. */
+    /** When the first was flown, by the node's clock where that can be. */
     first_at: number;
+    /** When the hub heard of the newest. */
     last_at: number;
   };
   /** What was done last, by whom, and the sums at that time. */

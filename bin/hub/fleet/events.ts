@@ -1,6 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts';
 import { type Selectable, type SelectQueryBuilder, sql } from 'kysely';
-import { FLIGHT_KIND } from '../../../shared/fleet/flight.ts';
+import { FLIGHT_KIND, UPLOAD_KIND } from '../../../shared/fleet/flight.ts';
 import type { FleetEvent } from '../../../shared/fleet/told.ts';
 import { parseJson, recordOf } from '../../../shared/member.ts';
 import type { Ack } from '../../../shared/schemas/fleet-statements.ts';
@@ -8,7 +8,9 @@ import type { EventsQuery, eventList } from '../api/schemas.ts';
 import { anyOf } from '../database/column-types.ts';
 import { eventsInOrder } from '../database/engine.ts';
 import type { Queries, Tables } from '../database/tables.ts';
+import { FlightShares } from '../flights/flight-shares.ts';
 import { storeFlights } from '../flights/store-flights.ts';
+import { storeUploads } from '../flights/uploads.ts';
 import type { Share } from '../replicas/share.ts';
 import { readMeta, writeMeta } from '../stores/meta.ts';
 
@@ -65,6 +67,8 @@ interface EventsOptions {
   readonly now: () => number;
   readonly monotonic: () => number;
   readonly retention: Retention;
+  /** Of tracks that one node may have, MiB. */
+  readonly flightsMb: number;
 }
 
 /**
@@ -85,9 +89,13 @@ export class Events {
   /** Up to when events were deleted for their age (wall clock, ms), and when that was (monotonic, ms). */
   #aged: { readonly until: number | null; readonly at: number };
   #storedUntil: number;
+  /** What the flights take that come as events. */
+  readonly flights: FlightShares;
 
-  private constructor({ db, share, now, monotonic, retention }: EventsOptions, until: number | null) {
+  private constructor(options: EventsOptions, until: number | null) {
+    const { db, share, now, monotonic, retention, flightsMb } = options;
     this.#db = db;
+    this.flights = new FlightShares(db, flightsMb);
     this.#share = share;
     this.#now = now;
     this.#monotonic = monotonic;
@@ -250,12 +258,14 @@ export class Events {
   reread(): void {
     this.#streams.clear();
     this.#used.clear();
+    this.flights.recount();
   }
 
   /** Its events stay for those who look into them; enrolled again, it may begin anew. @param on a transaction */
   async forget(node: string, on: Queries): Promise<void> {
     this.#streams.delete(node);
     this.#used.delete(node);
+    this.flights.forget(node);
     await on.deleteFrom('streams').where('node', '=', node).execute();
   }
 
@@ -290,7 +300,11 @@ export class Events {
       await storeFlights(
         on,
         fresh.filter(({ event: { kind } }) => kind === FLIGHT_KIND),
+        this.flights,
       );
+      const uploads = fresh.filter(({ event: { kind } }) => kind === UPLOAD_KIND);
+      await storeUploads(on, uploads);
+      this.flights.uploaded(uploads.map(({ node }) => node));
       for (let from = 0; from < due.length; from += ROWS)
         await on
           .insertInto('streams')

@@ -45,6 +45,10 @@ const JPEG = 0xffd8;
 const RECEIVE_MAXIMUM = 1000;
 const TWIN = 'two machines with one key';
 const WRONG = { twin: TWIN, audit: 'its audit went back' } as const;
+const TRIMMED = {
+  tracks: 'more tracks than the hub keeps of one node: those of its oldest flights are deleted',
+  flights: 'more flights than the hub keeps of one node: its oldest are deleted',
+} as const;
 const FLOOD = 'more events than the hub takes of one node';
 
 interface FleetLinkOptions {
@@ -100,6 +104,8 @@ export class FleetLink {
   readonly #syncContained = contained('subscriptions', async () => this.sync());
   /** Calls that the broker has not acknowledged, by its number. */
   readonly #sent = new Map<number, Deferred<boolean>>();
+  /** Of which nodes it was said that the hub deletes what of theirs, since the start. */
+  readonly #saidTrims = new Set<string>();
   readonly dropped = { unknown: 0, malformed: 0 };
 
   constructor(options: FleetLinkOptions) {
@@ -129,6 +135,7 @@ export class FleetLink {
       every(PRUNE_MS, 'retention', async () => {
         if (share.upkeep) await events.prune();
         for (const node of await events.pruneShares()) this.#floods(node);
+        for (const { node, what } of await events.flights.prune()) this.#trims(node, TRIMMED[what]);
       }),
     ];
     this.#unlisten = fleet.onMembers(() => {
@@ -454,6 +461,14 @@ export class FleetLink {
   #floods(node: string): void {
     const { fleet, onAlarm } = this.#options;
     if (fleet.flood(node)) onAlarm(node, FLOOD);
+  }
+
+  /** Said once: it will be so for each flight from now on. */
+  #trims(node: string, what: string): void {
+    const said = `${node} ${what}`;
+    if (this.#saidTrims.has(said)) return;
+    this.#saidTrims.add(said);
+    this.#options.onAlarm(node, what);
   }
 
   /** One at a time: an older acknowledgement must not replace a newer one. */

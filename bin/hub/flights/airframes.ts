@@ -7,8 +7,8 @@ import type { Queries, Tables } from '../database/tables.ts';
 
 const HOUR_S = 3600;
 const DAY_MS = 24 * 3600 * 1000;
-/** A node says which battery it has; more than these are none. */
-const MAX_BATTERIES = 200;
+/** Batteries and their rules on one page: what an answer of a few megabytes has. */
+const MOST_LISTED = 20_000;
 
 type Rule = HubConfig['maintenance'][number];
 type Sums = Selectable<Tables['flight_sums']>;
@@ -32,7 +32,10 @@ export class Airframes {
     this.#options = options;
   }
 
-  /** By id. @param seen null: all, also those that are not in the fleet any more */
+  /**
+   * By id. Where nodes have named many batteries, a page has fewer airframes than were asked for.
+   * @param seen null: all, also those that are not in the fleet any more
+   */
   async page(
     { after, limit }: AirframesQuery,
     seen: readonly string[] | null,
@@ -44,7 +47,7 @@ export class Airframes {
       .orderBy('node')
       .limit(limit + 1)
       .execute();
-    const page = found.slice(0, limit).map(({ node }) => node);
+    const page = await this.#fitting(found.slice(0, limit).map(({ node }) => node));
     return {
       airframes: page.length === 0 ? [] : await this.#read(page),
       next: found.length > page.length ? (page.at(-1) ?? null) : null,
@@ -83,6 +86,25 @@ export class Airframes {
     return airframe;
   }
 
+  /** The first of these whose batteries fit into one answer; at least one. */
+  async #fitting(nodes: readonly string[]): Promise<readonly string[]> {
+    const { db, rules } = this.#options;
+    if (nodes.length === 0) return [];
+    const counts = await db
+      .selectFrom('flight_sums')
+      .select(({ fn }) => ['node', fn.countAll<number>().as('sums')])
+      .where('node', 'in', nodes)
+      .groupBy('node')
+      .execute();
+    const sums = new Map(counts.map(({ node, sums: count }) => [node, count]));
+    let room = MOST_LISTED;
+    const end = nodes.findIndex((node) => {
+      room -= (1 + rules.length) * (sums.get(node) ?? 0);
+      return room < 0;
+    });
+    return end === -1 ? nodes : nodes.slice(0, Math.max(1, end));
+  }
+
   async #read(nodes: readonly string[]): Promise<Airframe[]> {
     const { db } = this.#options;
     const sums = await db
@@ -92,17 +114,16 @@ export class Airframes {
       .orderBy('node')
       .orderBy('battery')
       .execute();
-    const done = await db.selectFrom('maintenance').selectAll().where('node', 'in', nodes).execute();
+    const noted = await db.selectFrom('maintenance').selectAll().where('node', 'in', nodes).execute();
+    const done = new Map(noted.map((each) => [keyOf(each), each]));
     const of = Map.groupBy(sums, ({ node }) => node);
     return nodes.flatMap((node) => {
       const [own, ...batteries] = of.get(node) ?? [];
-      return own === undefined || own.battery !== ''
-        ? []
-        : [this.#airframe(own, batteries.slice(0, MAX_BATTERIES), done)];
+      return own === undefined || own.battery !== '' ? [] : [this.#airframe(own, batteries, done)];
     });
   }
 
-  #airframe(own: Sums, batteries: readonly Sums[], done: readonly Done[]): Airframe {
+  #airframe(own: Sums, batteries: readonly Sums[], done: ReadonlyMap<string, Done>): Airframe {
     return {
       id: own.node,
       name: this.#options.nameOf(own.node),
@@ -114,15 +135,13 @@ export class Airframes {
     };
   }
 
-  #dueOf(sums: Sums, all: readonly Done[]): Due[] {
+  #dueOf(sums: Sums, done: ReadonlyMap<string, Done>): Due[] {
     const { rules, now } = this.#options;
     const of = sums.battery === '' ? 'airframe' : 'battery';
     return rules
       .filter((rule) => rule.of === of)
       .map(({ name, hours, flights, days }) => {
-        const last = all.find(
-          ({ node, battery, rule }) => node === sums.node && battery === sums.battery && rule === name,
-        );
+        const last = done.get(keyOf({ ...sums, rule: name }));
         const since = last ?? { armed_s: 0, flights: 0, done_at: sums.first_at };
         const left = {
           hours_left:
@@ -141,6 +160,10 @@ export class Airframes {
         };
       });
   }
+}
+
+function keyOf({ node, battery, rule }: Pick<Done, 'node' | 'battery' | 'rule'>): string {
+  return JSON.stringify([node, battery, rule]);
 }
 
 function hoursOf({

@@ -7,10 +7,11 @@ import { anyOf } from '../database/column-types.ts';
 import type { Queries, Tables } from '../database/tables.ts';
 import { readMeta, writeMeta } from '../stores/meta.ts';
 import { SEVERITIES } from './told-flight.ts';
+import { filesOf } from './uploads.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
-/** Of the table meta: up to when flights were deleted for their age. */
-const UNTIL = 'flights_until';
+/** Of the table meta: what time it was, as far as it is believed, when flights were last deleted for their age. */
+const CLOCK = 'flights_clock';
 /** Deleted in one turn, so that nothing waits for it. */
 const PRUNE = 1000;
 /** Rows of a CSV: an authority asks for a year of a fleet. */
@@ -62,7 +63,9 @@ export class Flights {
       .select('track')
       .where('id', '=', number)
       .executeTakeFirst();
-    return { ...entryOf(row), ...detailOf(row), track: featureOf(found?.track) };
+    const details = detailOf(row);
+    const files = await filesOf(db, { ...row, files: details.files });
+    return { ...entryOf(row), ...details, files, track: featureOf(found?.track) };
   }
 
   /** All of them, a page at a time. @throws ApiError E_INVALID_VALUE for more than a table has rows */
@@ -88,36 +91,50 @@ export class Flights {
   }
 
   /**
-   * Deletes a part of what is too old. What is too old goes no faster than time does while the hub runs: a clock that jumped ahead
-   * deletes no more than the flights of the time that has passed (as `Events`).
+   * Deletes a part of what is too old. Time goes no faster for that than it does while the hub runs: a clock that jumped ahead deletes
+   * no more than the flights of the time that has passed (as `Events`). Another `keepDays` counts at once.
+   * @returns whether there may be more
    */
-  async prune(): Promise<void> {
-    const { db, now, monotonic, keepDays } = this.#options;
-    if (keepDays === null) return;
-    const at = monotonic();
-    const wanted = now() - keepDays * DAY_MS;
-    const oldest = await db
-      .selectFrom('flights')
-      .select(({ fn }) => fn.min('received_at').as('at'))
-      .executeTakeFirst();
-    const from = (await readMeta(db, UNTIL)) ?? oldest?.at ?? wanted;
-    const until = Math.floor(Math.min(wanted, from + (at - this.#prunedAt)));
-    this.#prunedAt = at;
-    await db.transaction().execute(async (on) => {
+  async prune(): Promise<boolean> {
+    const { db, keepDays } = this.#options;
+    const time = await this.#believed();
+    return db.transaction().execute(async (on) => {
+      await writeMeta(on, CLOCK, time);
+      if (keepDays === null) return false;
+      const until = time - keepDays * DAY_MS;
+      await on.deleteFrom('uploads').where('received_at', '<', until).execute();
       const old = await on
         .selectFrom('flights')
         .select('id')
         .where('received_at', '<', until)
-        .orderBy('id')
+        .orderBy('received_at')
         .limit(PRUNE)
         .execute();
       const ids = old.map(({ id }) => id);
-      if (ids.length > 0) {
-        await on.deleteFrom('flight_tracks').where('id', 'in', ids).execute();
-        await on.deleteFrom('flights').where('id', 'in', ids).execute();
-      }
-      await writeMeta(on, UNTIL, until);
+      if (ids.length === 0) return false;
+      await on.deleteFrom('flight_tracks').where('id', 'in', ids).execute();
+      await on.deleteFrom('flights').where('id', 'in', ids).execute();
+      return ids.length === PRUNE;
     });
+  }
+
+  /** Another one prunes: the time until now is counted there. */
+  leave(): void {
+    this.#prunedAt = this.#options.monotonic();
+  }
+
+  /** What time it is, ms since 1970: at most as long after the time that was believed last as has passed since in this process. */
+  async #believed(): Promise<number> {
+    const { db, now, monotonic } = this.#options;
+    const at = monotonic();
+    const passed = at - this.#prunedAt;
+    this.#prunedAt = at;
+    const newest = await db
+      .selectFrom('flights')
+      .select(({ fn }) => fn.max('received_at').as('at'))
+      .executeTakeFirst();
+    const last = (await readMeta(db, CLOCK)) ?? newest?.at ?? now();
+    return Math.floor(Math.min(now(), last + passed));
   }
 
   #filtered({ node, battery, from, to }: FlightFilters, seen: Seen): FlightQuery {
@@ -175,7 +192,7 @@ function entryOf(row: Row): FlightEntry {
 /** As `storeFlights` has written it. */
 function detailOf({ detail }: Row): FlightDetails {
   const details: FlightDetails = JSON.parse(detail);
-  return details;
+  return { ...details, files: details.files ?? [] }; // one of an older version has none
 }
 
 function featureOf(text: string | undefined): FlightAnswer['track'] {

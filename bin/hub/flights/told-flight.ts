@@ -1,11 +1,14 @@
 import {
   type FlightDetail,
+  MAX_FLIGHT_FILES,
   MAX_LISTED,
   MAX_TRACK_POINTS,
   type TrackPoint,
+  UPLOAD_KINDS,
 } from '../../../shared/fleet/flight.ts';
 import { isOneOf, type JsonObject, listOf, memberOf } from '../../../shared/member.ts';
 import { plainText } from '../../../shared/plain-text.ts';
+import { isFileName } from './uploads.ts';
 
 /** As every id of the hub's paths. */
 const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
@@ -74,6 +77,7 @@ export function toldFlight(detail: JsonObject): ToldFlight | null {
     pilots: Array.isArray(pilots) ? textsOf(pilots) : null,
     findings,
     log: textOf(memberOf(detail, 'log'), MAX_TEXT),
+    files: filesOf(memberOf(detail, 'files')),
     track: trackOf(memberOf(detail, 'track')),
     worst: SEVERITIES.findLast((each) => findings.some(({ severity }) => severity === each)) ?? null,
   };
@@ -120,6 +124,15 @@ function findingsOf(value: unknown): FlightDetail['findings'] {
       const text = textOf(memberOf(each, 'text'), MAX_TEXT);
       if (text === null || !isOneOf(SEVERITIES, severity)) return [];
       return [{ severity, text, at_s: numberOf(memberOf(each, 'at_s'), 0, MOST.armed_s) }];
+    });
+}
+
+function filesOf(value: unknown): FlightDetail['files'] {
+  return listOf(value)
+    .slice(0, MAX_FLIGHT_FILES)
+    .flatMap((each) => {
+      const [kind, name] = [memberOf(each, 'kind'), memberOf(each, 'name')];
+      return isOneOf(UPLOAD_KINDS, kind) && isFileName(name) ? [{ kind, name }] : [];
     });
 }
 

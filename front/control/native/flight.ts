@@ -31,7 +31,7 @@ export function flightHandlers(
   const now = (): number => performance.now();
   const flights = new AwaitedFlights(vehicle, now);
   return {
-    'command.post': async ({ body, progress }) => {
+    'command.post': async ({ body, principal, progress }) => {
       const cmd = commandNamed(body.cmd);
       if (cmd === null) {
         const known = Object.keys(COMMANDS);
@@ -44,6 +44,7 @@ export function flightHandlers(
       const request: CommandRequest = {
         cmd,
         args,
+        by: principal.id,
         ...(body.timeout_ms === undefined ? {} : { timeout_ms: body.timeout_ms }),
         ...(body.allow_far === undefined ? {} : { allow_far: body.allow_far }),
       };

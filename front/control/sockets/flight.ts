@@ -17,7 +17,7 @@ export function flightSockets(
   const { link } = vehicle;
   const setPoints: HeldStream<SetPoint> = {
     what: 'set-points',
-    take: async (holder, point) => link.setpoint({ holder, point }),
+    take: async (holder, point, by) => link.setpoint({ holder, point, by }),
     end: async (holder) => link.setpoint_end({ holder }),
     shown: (state) => ({
       holder: state?.offboard.holder ?? null,
@@ -26,7 +26,7 @@ export function flightSockets(
   };
   const manual: HeldStream<Sticks & { readonly type: 'manual' }> = {
     what: 'sticks',
-    take: async (holder, sticks) => link.manual({ holder, sticks }),
+    take: async (holder, sticks, by) => link.manual({ holder, sticks, by }),
     end: async (holder) => link.manual_end({ holder }),
     shown: (state) => ({ holder: state?.manual.holder ?? null }),
   };

@@ -20,7 +20,7 @@ export interface HeldStream<Message> {
   /** What it carries, in the plural. */
   readonly what: string;
   /** Hands one message to svc-link, which checks it and knows the holder. */
-  readonly take: (holder: string, message: Message) => Promise<unknown>;
+  readonly take: (holder: string, message: Message, by: string) => Promise<unknown>;
   /** The client has gone. */
   readonly end: (holder: string) => Promise<unknown>;
   /** Who sends, and what else all clients are told. */
@@ -112,7 +112,7 @@ export function holdStream<Message>(
     if (waiting >= MAX_WAITING) return;
     waiting++;
     sent = true;
-    take(own, message as Message)
+    take(own, message as Message, principal.id)
       .catch(refuse)
       .finally(() => {
         waiting--;

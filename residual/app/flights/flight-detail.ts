@@ -1,6 +1,7 @@
 import {
   type FlightDetail,
   MAX_FLIGHT_BYTES,
+  MAX_FLIGHT_FILES,
   MAX_LISTED,
   MAX_TRACK_POINTS,
   type TrackPoint,
@@ -8,16 +9,21 @@ import {
 import type { FlightInLog } from '../reports/flights-in-log.ts';
 
 interface Told {
-  /** The telemetry log, and which flight of it, from 0. */
+  /** The telemetry log in which it begins, and all of them. */
   readonly log: string;
-  readonly index: number;
+  readonly logs: readonly string[];
+  /** Names of recordings. */
+  readonly recordings: readonly string[];
   readonly pilots: readonly string[] | null;
   readonly withTrack: boolean;
 }
 
 /** What the fleet is told of a flight: its id, its lists and its track are bounded. */
-export function flightDetail(flight: FlightInLog, { log, index, pilots, withTrack }: Told): FlightDetail {
-  const { armedAt, endedAt, airborne, report, track } = flight;
+export function flightDetail(
+  flight: FlightInLog,
+  { log, logs, recordings, pilots, withTrack }: Told,
+): FlightDetail {
+  const { index, armedAt, endedAt, airborne, report, track } = flight;
   const seconds = Math.max(0, endedAt - armedAt);
   const startedAt = Math.max(0, Math.round(armedAt * 1000));
   const detail: FlightDetail = {
@@ -39,6 +45,10 @@ export function flightDetail(flight: FlightInLog, { log, index, pilots, withTrac
     pilots,
     findings: report.findings.slice(0, MAX_LISTED),
     log,
+    files: [
+      ...logs.map((name) => ({ kind: 'tlogs', name }) as const),
+      ...recordings.map((name) => ({ kind: 'recordings', name }) as const),
+    ].slice(0, MAX_FLIGHT_FILES),
     track: withTrack && track.length > 0 ? thinned(track, MAX_TRACK_POINTS) : null,
   };
   return fitted(detail);

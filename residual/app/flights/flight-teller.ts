@@ -1,14 +1,13 @@
-import { access, mkdir, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import type { FileHandle } from 'node:fs/promises';
 import type { FromSchema } from 'json-schema-to-ts';
 import { every } from '../../../shared/async/every.ts';
 import { Serial } from '../../../shared/async/serial.ts';
-import { ApiError, codeOf, messageOf } from '../../../shared/errors.ts';
-import { writeAtomic } from '../../../shared/files/atomic-write.ts';
+import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { JsonFile } from '../../../shared/json-file.ts';
 import type { Paths } from '../../../shared/paths.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { validatorOf } from '../../../shared/schemas/validator.ts';
+import type { FleetOutbox } from '../fleet-outbox.ts';
 import type { KeptFiles } from '../kept-files.ts';
 import type { Reporter } from '../reports/reporter.ts';
 import { flightDetail } from './flight-detail.ts';
@@ -16,8 +15,9 @@ import { flightDetail } from './flight-detail.ts';
 const LOOK_MS = 5000;
 /** Of logs that are kept: as many as anybody has. */
 const MAX_LOGS = 20_000;
-/** For svc-fleet, while it takes none: then logs wait, as long as the node keeps them. */
-const MAX_WAITING = 256;
+/** In which one flight may be. */
+const MAX_CHAIN = 16;
+const NOTHING = { pilots: null, recordings: [] } as const;
 
 const told = {
   type: 'object',
@@ -33,7 +33,11 @@ const told = {
         properties: {
           name: { type: 'string', maxLength: 300 },
           flights: { type: 'integer', minimum: 0, description: 'how many of it were told' },
-          bytes: { type: 'integer', minimum: 0, description: 'its size when it was read' },
+          bytes: {
+            type: 'integer',
+            minimum: 0,
+            description: 'its size when it was read; 0: it has to be read again',
+          },
         },
         additionalProperties: false,
       },
@@ -45,7 +49,9 @@ const told = {
 type Told = FromSchema<typeof told>['logs'][number];
 
 interface FlightTellerOptions {
-  readonly paths: Pick<Paths, 'flights' | 'flightsTold' | 'fleet'>;
+  readonly paths: Pick<Paths, 'flightsTold'>;
+  /** Where it has no room, logs wait, as long as the node keeps them. */
+  readonly outbox: FleetOutbox;
   readonly tlogs: KeptFiles;
   readonly reporter: Reporter;
   readonly withTracks: boolean;
@@ -53,8 +59,10 @@ interface FlightTellerOptions {
   readonly isDisarmed: () => boolean;
   /** The log that is being written; null: none is. */
   readonly writing: () => string | null;
-  /** Who flew, as far as anybody has seen, since it was asked last. */
-  readonly pilots: () => readonly string[] | null;
+  /** The log that was written until this one was begun, as far as this process has seen; null: none, or nobody knows. */
+  readonly before: (name: string) => string | null;
+  /** Who flew, and which recordings ran, as far as anybody has seen, since it was asked last. */
+  readonly seen: () => { readonly pilots: readonly string[] | null; readonly recordings: readonly string[] };
   readonly log: Logger;
 }
 
@@ -119,79 +127,116 @@ export class FlightTeller {
   }
 
   async #look(): Promise<void> {
-    const { tlogs, paths, isDisarmed, writing } = this.#options;
+    const { outbox, isDisarmed, before } = this.#options;
     if (!isDisarmed()) {
       this.#settled = null;
       return;
     }
-    const isMember = await isThere(paths.fleet);
+    const isMember = await outbox.isMember();
+    const unread = await this.#unread();
+    for (const [name, bytes] of unread) {
+      if (!isDisarmed() || this.#ended.signal.aborted) return;
+      if (unread.has(before(name) ?? '')) continue; // the one before tells this one too, or it is its turn after it
+      if (!isMember) await this.#note([{ name, flights: this.#flightsOf(name), bytes }]);
+      else if (await outbox.hasRoom()) for (const read of await this.#tell(name, unread)) unread.delete(read);
+    }
+  }
+
+  /** Logs with something that was not read yet, and their sizes; by their names, which are their times. */
+  async #unread(): Promise<Map<string, number>> {
+    const { tlogs, writing } = this.#options;
     const names = (await tlogs.names()).slice(-MAX_LOGS);
     const there = new Set(names);
     for (const name of this.#told.keys()) if (!there.has(name)) this.#told.delete(name);
     for (const name of this.#finished) if (!there.has(name)) this.#finished.delete(name);
+    const unread = new Map<string, number>();
     for (const name of names) {
       if (this.#finished.has(name)) continue;
-      if (!isDisarmed() || this.#ended.signal.aborted) return;
       const found = await tlogs.look(name);
-      const known = this.#told.get(name);
-      if (found !== null && found.size === known?.bytes && name !== writing()) this.#finished.add(name);
-      if (found === null || found.size === known?.bytes || name === this.#settled) continue;
-      if (!isMember) await this.#note({ name, flights: known?.flights ?? 0, bytes: found.size });
-      else if (await this.#hasRoom()) await this.#tell(name, found.size, name === writing());
+      if (found === null) continue;
+      const isRead = found.size === this.#told.get(name)?.bytes;
+      if (isRead && name !== writing()) this.#finished.add(name);
+      if (!isRead && name !== this.#settled) unread.set(name, found.size);
     }
+    return unread;
   }
 
-  async #tell(name: string, bytes: number, isWriting: boolean): Promise<void> {
-    const { tlogs, reporter, withTracks, pilots, paths, log } = this.#options;
-    const known = this.#told.get(name)?.flights ?? 0;
-    let flights = known;
+  /** @returns the logs that were read: this one, and those in which its last flight goes on */
+  async #tell(first: string, unread: ReadonlyMap<string, number>): Promise<readonly string[]> {
+    const { reporter, withTracks, outbox, log, writing } = this.#options;
+    const names = this.#chainOf(first, unread);
+    const written = writing();
     try {
-      const found = await reporter.flights(await tlogs.open(name), { gone: this.#ended.signal });
-      this.#settled = isWriting && (found.at(-1)?.isOver ?? true) ? name : null;
-      const over = found.filter(({ isOver }) => isOver || !isWriting);
+      const logs = await this.#opened(names);
+      const { flights, counts } = await reporter.flights(logs, { gone: this.#ended.signal });
+      const read = names.slice(0, counts.length);
+      const last = flights.at(-1);
+      const isWriting = read.at(-1) === written;
+      /** A flight that will go on. */
+      const open = isWriting && last?.isOver === false ? last : null;
+      this.#settled = isWriting && open === null ? written : null;
+      const fresh = flights.filter(
+        (flight) => flight !== open && flight.index >= this.#flightsOf(names[flight.log] ?? ''),
+      );
       // Seen in this process: those of the newest flight.
-      const seen = over.length > known ? pilots() : null;
-      for (const [index, flight] of over.entries()) {
-        if (index < known) continue;
-        const isNewest = index === over.length - 1 && isWriting;
+      const seen = fresh.length > 0 ? this.#options.seen() : NOTHING;
+      for (const flight of fresh) {
         const detail = flightDetail(flight, {
-          log: name,
-          index,
-          pilots: isNewest ? seen : null,
+          log: names[flight.log] ?? first,
+          logs: names.slice(flight.log, flight.lastLog + 1),
+          ...(isWriting && flight === fresh.at(-1) ? seen : NOTHING),
           withTrack: withTracks,
         });
-        await mkdir(paths.flights, { recursive: true, mode: 0o750 });
-        await writeAtomic(join(paths.flights, `${detail.flight}.json`), JSON.stringify(detail), 0o640);
-        flights = index + 1;
+        await outbox.put(detail.flight, detail);
       }
+      await this.#note(
+        read.map((name, index) => {
+          const all = Math.max(counts[index] ?? 0, this.#flightsOf(name));
+          if (open === null || index < open.log) return { name, flights: all, bytes: unread.get(name) ?? 0 };
+          return { name, flights: index === open.log ? open.index : 0, bytes: 0 }; // until it is over
+        }),
+      );
+      return read;
     } catch (error) {
       const isFinal = error instanceof ApiError && (error.code === 'E_STORE' || error.code === 'E_TIMEOUT');
       if (!isFinal) throw error;
-      log.warn(`no flights of ${name}: ${messageOf(error)}`);
+      log.warn(`no flights of ${first}: ${messageOf(error)}`);
+      await this.#note([{ name: first, flights: this.#flightsOf(first), bytes: unread.get(first) ?? 0 }]);
+      return [first];
     }
-    await this.#note({ name, flights, bytes });
   }
 
-  async #note(each: Told): Promise<void> {
-    this.#told.set(each.name, each);
+  async #opened(names: readonly string[]): Promise<readonly FileHandle[]> {
+    const logs: FileHandle[] = [];
+    try {
+      for (const name of names) logs.push(await this.#options.tlogs.open(name));
+    } catch (error) {
+      for (const handle of logs) await handle.close();
+      throw error;
+    }
+    return logs;
+  }
+
+  /** It, and the logs in which its last flight may go on: those that were seen to follow, or else those with the next names. */
+  #chainOf(first: string, unread: ReadonlyMap<string, number>): readonly string[] {
+    const names = [...unread.keys()];
+    const chain = [first];
+    for (let at: string | undefined = first; at !== undefined && chain.length < MAX_CHAIN; ) {
+      const last: string = at;
+      const seen = names.find((name) => this.#options.before(name) === last);
+      at = seen ?? names[names.indexOf(last) + 1];
+      if (at !== undefined && chain.includes(at)) return chain;
+      if (at !== undefined) chain.push(at);
+    }
+    return chain;
+  }
+
+  #flightsOf(name: string): number {
+    return this.#told.get(name)?.flights ?? 0;
+  }
+
+  async #note(read: readonly Told[]): Promise<void> {
+    for (const each of read) this.#told.set(each.name, each);
     await this.#file.write({ version: 1, logs: [...this.#told.values()] });
   }
-
-  async #hasRoom(): Promise<boolean> {
-    const names = await readdir(this.#options.paths.flights).catch((error: unknown) => {
-      if (codeOf(error) === 'ENOENT') return []; // nothing was told yet
-      throw error;
-    });
-    return names.length < MAX_WAITING;
-  }
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    (error: unknown) => {
-      if (codeOf(error) === 'ENOENT') return false;
-      throw error;
-    },
-  );
 }

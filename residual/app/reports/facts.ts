@@ -6,6 +6,8 @@ export type Fact =
   | { readonly kind: 'firmware'; readonly firmware: Firmware }
   /** Time of day at this moment, ms since 1970. */
   | { readonly kind: 'clock'; readonly utcMs: number }
+  /** Since the vehicle was switched on, s. */
+  | { readonly kind: 'uptime'; readonly s: number }
   | { readonly kind: 'param'; readonly name: string; readonly value: number }
   | { readonly kind: 'armed'; readonly armed: boolean }
   | { readonly kind: 'landed'; readonly landed: boolean }

@@ -2,6 +2,7 @@ import type { TrackPoint } from '../../../shared/fleet/flight.ts';
 import type { FlightReport } from '../../../shared/schemas/flight-report.ts';
 import type { Fact, FactSink } from './facts.ts';
 import { Flight } from './flight.ts';
+import type { Uptime } from './tlog.ts';
 
 /** A log that was on for a day has this many at most; the thread's memory is for all of them. */
 const MAX_FLIGHTS = 64;
@@ -11,9 +12,20 @@ const MAX_POINTS = 4000;
 const CONTEXT = new Set<Fact['kind']>(['firmware', 'vehicle', 'home', 'mode', 'landed']);
 const MAX_PARAMS = 256;
 
+/** More than that is a clock that was set, s. */
+const STEP_S = 1;
+/** Between two logs of one flight, s: where no clock was set, and where that cannot be told from a vehicle that was switched on anew. */
+const GAP_S = 60;
+const GAP_STEPPED_S = 5;
+
 /** From arming to disarming. */
 export interface FlightInLog {
-  /** By the log's own clock, s. */
+  /** In which of the logs it begins, from 0, and which of its flights it is, from 0. */
+  readonly log: number;
+  readonly index: number;
+  /** In which of the logs it ends. */
+  readonly lastLog: number;
+  /** s since 1970, by the clock as the log has it in which the flight ends. */
   readonly armedAt: number;
   readonly endedAt: number;
   /** The log has its end; otherwise it ends with the log. */
@@ -24,22 +36,53 @@ export interface FlightInLog {
   readonly track: readonly TrackPoint[];
 }
 
-/** Divides a log into its flights. It takes so much memory, however long the log is. */
+/**
+ * Divides logs into their flights. It takes so much memory, however long a log is. A clock that is set in flight begins another log, and
+ * so does a log that is too long: the flight goes on where the vehicle's own clock does. All its times are on the clock of its first log.
+ */
 export class FlightsInLog implements FactSink {
   readonly #flights: FlightInLog[] = [];
   readonly #context = new Map<string, Fact>();
   #open: OpenFlight | null = null;
+  /** The vehicle's clock, last. */
+  #uptime: Uptime | null = null;
+  /** The clock of this log less that of the first, s. */
+  #shift = 0;
+  /** How many flights each log has; one that goes on from the log before is one of both. */
+  readonly #counts = [0];
+  /** Nothing of this log has said yet whether it is armed. */
+  #isCarried = false;
 
-  seen(at: number): void {
-    this.#open?.seen(at);
+  get counts(): readonly number[] {
+    return this.#counts;
   }
 
-  take(at: number, fact: Fact): void {
+  /** Another log follows, which begins then. @returns false: its flights are others, and it may not be read into this one */
+  goesOn(begin: Uptime | null): boolean {
+    const last = this.#uptime;
+    if (this.#open === null || last === null || begin === null || this.#flights.length >= MAX_FLIGHTS)
+      return false;
+    const gap = begin.s - last.s;
+    const shift = begin.at - (last.at + gap);
+    const isStepped = Math.abs(shift - this.#shift) > STEP_S;
+    if (gap < -STEP_S || gap > (isStepped ? GAP_STEPPED_S : GAP_S)) return false;
+    if (isStepped) this.#shift = shift;
+    this.#counts.push(0);
+    this.#isCarried = true;
+    return true;
+  }
+
+  seen(at: number): void {
+    this.#open?.seen(at - this.#shift);
+  }
+
+  take(told: number, fact: Fact): void {
+    const at = told - this.#shift;
+    if (fact.kind === 'uptime') this.#uptime = { at, s: fact.s };
     if (CONTEXT.has(fact.kind)) this.#context.set(fact.kind, fact);
     if (fact.kind === 'param' && this.#context.size < MAX_PARAMS)
       this.#context.set(`param ${fact.name}`, fact);
-    if (fact.kind === 'armed' && fact.armed && this.#open === null && this.#flights.length < MAX_FLIGHTS)
-      this.#open = new OpenFlight(at, this.#context.values());
+    if (fact.kind === 'armed') this.#onArmed(at, fact.armed);
     this.#open?.take(at, fact);
     if (fact.kind === 'armed' && !fact.armed) this.#close(true);
   }
@@ -50,13 +93,30 @@ export class FlightsInLog implements FactSink {
     return this.#flights;
   }
 
+  #onArmed(at: number, armed: boolean): void {
+    const log = this.#counts.length - 1;
+    const index = this.#counts[log] ?? 0;
+    const begins = armed && this.#open === null && this.#flights.length < MAX_FLIGHTS;
+    if (begins) this.#open = new OpenFlight({ at, log, index }, this.#context.values());
+    if (begins || (armed && this.#isCarried)) this.#counts[log] = index + 1;
+    this.#isCarried = false;
+  }
+
   #close(isOver: boolean): void {
-    if (this.#open !== null) this.#flights.push(this.#open.close(isOver));
+    if (this.#open !== null)
+      this.#flights.push(this.#open.close(isOver, this.#shift, this.#counts.length - 1));
     this.#open = null;
   }
 }
 
+interface Begin {
+  readonly at: number;
+  readonly log: number;
+  readonly index: number;
+}
+
 class OpenFlight {
+  readonly #begin: Begin;
   readonly #armedAt: number;
   readonly #flight = new Flight();
   #track: TrackPoint[] = [];
@@ -67,7 +127,9 @@ class OpenFlight {
   #aloftSince: number | null = null;
   #airborne: number | null = null;
 
-  constructor(at: number, context: Iterable<Fact>) {
+  constructor(begin: Begin, context: Iterable<Fact>) {
+    const { at } = begin;
+    this.#begin = begin;
     this.#armedAt = at;
     this.#endedAt = at;
     for (const fact of context) this.take(at, fact);
@@ -85,11 +147,16 @@ class OpenFlight {
     if (fact.kind === 'landed') this.#onLanded(fact.landed);
   }
 
-  close(isOver: boolean): FlightInLog {
+  /** @param shift the clock that counts less the one of the first log, s */
+  close(isOver: boolean, shift: number, lastLog: number): FlightInLog {
     if (this.#aloftSince !== null) this.#onLanded(true);
+    const { log, index } = this.#begin;
     return {
-      armedAt: this.#armedAt,
-      endedAt: this.#endedAt,
+      log,
+      index,
+      lastLog,
+      armedAt: this.#armedAt + shift,
+      endedAt: this.#endedAt + shift,
       isOver,
       airborne: this.#airborne,
       report: this.#flight.report(),

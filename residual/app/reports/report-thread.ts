@@ -27,7 +27,7 @@ function answer(): ReportAnswer {
   const onRead = (done: number): void => tell({ done });
   try {
     return work.isDivided === true
-      ? { flights: flightsOf(work, onRead) }
+      ? { divided: flightsOf(work, onRead) }
       : { report: reportOf(work, onRead) };
   } catch (error) {
     if (error instanceof ApiError) return { failure: { code: error.code, detail: error.message } };

@@ -7,7 +7,7 @@ import { readDataflash } from './dataflash.ts';
 import type { FactSink } from './facts.ts';
 import { Flight } from './flight.ts';
 import { type FlightInLog, FlightsInLog } from './flights-in-log.ts';
-import { readTlog } from './tlog.ts';
+import { readTlog, tlogBegin, tlogReader } from './tlog.ts';
 import { readUlog } from './ulog.ts';
 
 /** What the thread is given. */
@@ -19,13 +19,25 @@ export interface ReportWork {
   readonly kind: 'tlog' | 'onboard';
   /** Each flight of it by itself, in place of the report of all of it. */
   readonly isDivided?: boolean;
+  /** Telemetry logs in which its last flight may go on, in their order. */
+  readonly next?: readonly Pick<ReportWork, 'file' | 'size'>[];
 }
+
+/** What telemetry logs have. */
+export interface DividedLogs {
+  readonly flights: readonly FlightInLog[];
+  /** Of the first log, and of those in which its last flight goes on, how many flights each has. */
+  readonly counts: readonly number[];
+}
+
+/** In which a log has said when it begins. */
+const HEAD_BYTES = 1024 * 1024;
 
 export type ReportAnswer =
   /** Bytes that were read: more will come. */
   | { readonly done: number }
   | { readonly report: FlightReport }
-  | { readonly flights: readonly FlightInLog[] }
+  | { readonly divided: DividedLogs }
   | { readonly failure: { readonly code: ErrorCode; readonly detail: string } };
 
 /** @param onRead told how many bytes were read. @throws ApiError E_STORE for what is no log */
@@ -40,15 +52,27 @@ export function reportOf(
 }
 
 /** @param onRead told how many bytes were read. @returns none for what is no log, or has no flight */
-export function flightsOf(work: ReportWork, onRead: (done: number) => void): readonly FlightInLog[] {
+export function flightsOf(work: ReportWork, onRead: (done: number) => void): DividedLogs {
   const flights = new FlightsInLog();
-  readInto(flights, work, onRead);
-  return flights.flights();
+  const read = tlogReader(flights);
+  read(bytesOf(work, onRead));
+  for (const log of work.next ?? []) {
+    const begin = tlogBegin(bytesOf({ ...log, size: Math.min(log.size, HEAD_BYTES) }, onRead));
+    if (!flights.goesOn(begin)) break;
+    read(bytesOf(log, onRead));
+  }
+  return { flights: flights.flights(), counts: flights.counts };
 }
 
-function readInto(sink: FactSink, { file, size, kind }: ReportWork, onRead: (done: number) => void): void {
-  const bytes = new LogBytes((into, at) => readSync(file, into, 0, into.length, at), size, onRead);
-  readerOf(kind, bytes)(sink);
+function readInto(sink: FactSink, work: ReportWork, onRead: (done: number) => void): void {
+  readerOf(work.kind, bytesOf(work, onRead))(sink);
+}
+
+function bytesOf(
+  { file, size }: Pick<ReportWork, 'file' | 'size'>,
+  onRead: (done: number) => void,
+): LogBytes {
+  return new LogBytes((into, at) => readSync(file, into, 0, into.length, at), size, onRead);
 }
 
 /** The vehicle does not say which kind of log it has written; each kind begins in its own way. */

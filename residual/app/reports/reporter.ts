@@ -5,8 +5,7 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { Call } from '../../../shared/routes/handler.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import type { FlightReport } from '../../../shared/schemas/flight-report.ts';
-import type { FlightInLog } from './flights-in-log.ts';
-import type { ReportAnswer, ReportWork } from './report-work.ts';
+import type { DividedLogs, ReportAnswer, ReportWork } from './report-work.ts';
 
 const THREAD = join(import.meta.dirname, `report-thread${extname(import.meta.filename)}`);
 /** A quarter of a gigabyte on the slowest board; the route has 15 s more. */
@@ -32,32 +31,40 @@ export class Reporter {
    * @throws ApiError E_BUSY while another one is made; E_STORE for what is no log, or needs too much memory; E_TIMEOUT
    */
   async report(log: FileHandle, kind: ReportWork['kind'], waiting: Waiting = {}): Promise<FlightReport> {
-    const answer = await this.#work(log, { kind }, waiting);
+    const answer = await this.#work([log], { kind }, waiting);
     if ('report' in answer) return answer.report;
     throw new ApiError('E_STORE', 'The log cannot be read.');
   }
 
   /**
    * The flights of a telemetry log, each by itself.
-   * @param log is closed at the end
+   * @param logs it, and those in which its last flight may go on; all are closed at the end
    * @throws ApiError as `report`
    */
-  async flights(log: FileHandle, waiting: Waiting = {}): Promise<readonly FlightInLog[]> {
-    const answer = await this.#work(log, { kind: 'tlog', isDivided: true }, waiting);
-    return 'flights' in answer ? answer.flights : [];
+  async flights(logs: readonly FileHandle[], waiting: Waiting = {}): Promise<DividedLogs> {
+    const answer = await this.#work(logs, { kind: 'tlog', isDivided: true }, waiting);
+    if ('divided' in answer) return answer.divided;
+    throw new ApiError('E_STORE', 'The log cannot be read.');
   }
 
-  async #work(log: FileHandle, what: Omit<ReportWork, 'file' | 'size'>, waiting: Waiting): Promise<Made> {
+  async #work(
+    logs: readonly FileHandle[],
+    what: Omit<ReportWork, 'file' | 'size' | 'next'>,
+    waiting: Waiting,
+  ): Promise<Made> {
     try {
       if (this.#busy) throw new ApiError('E_BUSY', 'Another report is being made. Ask again shortly.');
       this.#busy = true;
       try {
-        return await this.#inThread({ file: log.fd, size: (await log.stat()).size, ...what }, waiting);
+        const files = logs.map(async (log) => ({ file: log.fd, size: (await log.stat()).size }));
+        const [first, ...next] = await Promise.all(files);
+        if (first === undefined) throw new ApiError('E_NOT_FOUND', 'There is no log.');
+        return await this.#inThread({ ...first, next, ...what }, waiting);
       } finally {
         this.#busy = false;
       }
     } finally {
-      await log.close();
+      for (const log of logs) await log.close();
     }
   }
 

@@ -3,6 +3,7 @@ import { AUTOPILOT_PX4, type Family, familyOf } from '../../../shared/flight/mod
 import type { LogBytes } from '../../../shared/logs/log-bytes.ts';
 import { STAMP_BYTES, walkTlog } from '../../../shared/logs/tlog.ts';
 import {
+  decodeAttitude,
   decodeAutopilotVersion,
   decodeBatteryStatus,
   decodeGlobalPosition,
@@ -13,6 +14,7 @@ import {
   decodeRawField,
   decodeStatusText,
   decodeSysStatus,
+  decodeSystemTimeBootMs,
 } from '../../../shared/mavlink/decode.ts';
 import {
   decodeEkfStatus,
@@ -46,16 +48,41 @@ const EKF_GLITCH = 0x8000;
 const ESTIMATOR_GLITCH = 0x0400;
 const ESTIMATOR_ACCEL_ERROR = 0x0800;
 
+/** A moment on the log's clock, s since 1970, and on the vehicle's, s since it was switched on. */
+export interface Uptime {
+  readonly at: number;
+  readonly s: number;
+}
+
 /** Reads a telemetry log. */
 export function readTlog(log: LogBytes, sink: FactSink): void {
+  tlogReader(sink)(log);
+}
+
+/** Reads telemetry logs of one vehicle, one after the other: what it was stays known. */
+export function tlogReader(sink: FactSink): (log: LogBytes) => void {
   const vehicle = new TlogVehicle(sink);
+  return (log) => walk(log, vehicle, () => true);
+}
+
+/** When a log begins; null: its vehicle does not say. @param log its first part is enough */
+export function tlogBegin(log: LogBytes): Uptime | null {
+  const found: Uptime[] = [];
+  const take = (at: number, fact: Fact): void => {
+    if (fact.kind === 'uptime') found.push({ at, s: fact.s });
+  };
+  walk(log, new TlogVehicle({ seen: () => undefined, take }), () => found.length === 0);
+  return found[0] ?? null;
+}
+
+function walk(log: LogBytes, vehicle: TlogVehicle, goesOn: () => boolean): void {
   // The same memory as Node reads it.
   const frame = new Frame(Buffer.from(log.view.buffer, 0, log.view.byteLength));
   walkTlog(log, (at, length) => {
     const start = log.start + STAMP_BYTES;
     frame.point(start, start + length, true);
     vehicle.heard(at, frame);
-    return true;
+    return goesOn();
   });
 }
 
@@ -146,9 +173,10 @@ const READERS: Readonly<Record<number, Read>> = {
     return state === LANDED_UNDEFINED ? [] : [{ kind: 'landed', landed: state === LANDED_ON_GROUND }];
   },
   [MSG.GLOBAL_POSITION_INT]: (payload) => {
-    const { lat, lon, alt, relativeAlt, vx, vy } = decodeGlobalPosition(payload);
-    if (lat === 0 && lon === 0) return []; // before the first fix
+    const { lat, lon, alt, relativeAlt, vx, vy, timeBootMs } = decodeGlobalPosition(payload);
+    if (lat === 0 && lon === 0) return [uptime(timeBootMs)]; // before the first fix
     return [
+      uptime(timeBootMs),
       {
         kind: 'position',
         lat: lat / 1e7,
@@ -159,6 +187,8 @@ const READERS: Readonly<Record<number, Read>> = {
       { kind: 'speed', ms: Math.hypot(vx, vy) / 100 },
     ];
   },
+  [MSG.ATTITUDE]: (payload) => [uptime(decodeAttitude(payload).timeBootMs)],
+  [MSG.SYSTEM_TIME]: (payload) => [uptime(decodeSystemTimeBootMs(payload))],
   [MSG.HOME_POSITION]: (payload) => {
     const { lat, lon, alt } = decodeHomePosition(payload);
     return [{ kind: 'home', lat: lat / 1e7, lon: lon / 1e7, alt: alt / 1000 }];
@@ -212,6 +242,10 @@ const READERS: Readonly<Record<number, Read>> = {
     return [{ kind: 'param', name, value: payload.f32(0) }];
   },
 };
+
+function uptime(ms: number): Fact {
+  return { kind: 'uptime', s: ms / 1000 };
+}
 
 function ratiosOf({ compass, velocity, posHoriz: position, posVert: height }: Estimator): Fact {
   return { kind: 'ekf', compass, velocity, position, height };

@@ -25,6 +25,7 @@ const entry = {
       description: 'of the object; null: it is not there yet',
     },
     uploaded_at: { type: ['integer', 'null'], description: 'ms since 1970' },
+    told: { type: 'boolean', description: 'the fleet knows where it is' },
   },
   additionalProperties: false,
 } as const;

@@ -1,13 +1,16 @@
 import { readFile } from 'node:fs/promises';
+import { enabledFeatures } from '../../../shared/config/features.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import type { uploadRows } from '../../../shared/routes/uploads.ts';
 import { recordingsDirectory } from '../../../shared/video/recordings-directory.ts';
 import type { Base } from '../base.ts';
+import { FleetOutbox } from '../fleet-outbox.ts';
 import { KeptFiles } from '../kept-files.ts';
 import { fetchedLogFiles, tlogFiles } from '../kept-logs.ts';
 import { Ledger } from './ledger.ts';
 import { meteredIn } from './metered.ts';
 import { S3Store } from './s3-store.ts';
+import { UploadTeller } from './upload-teller.ts';
 import { Uploader } from './uploader.ts';
 
 interface UploadPart {
@@ -50,6 +53,7 @@ export function openUploads(base: Base, { recording }: UploadPartOptions): Uploa
       'flight-logs': { files: fetchedLogFiles(paths), writing: () => [] },
     },
     ledger: new Ledger(paths.uploads, log),
+    teller: enabledFeatures(config).has('fleet') ? new UploadTeller(new FleetOutbox(paths)) : null,
     isDisarmed: () => isDisarmed,
     isMetered: async () => meteredIn(paths.uplink),
     wall: Date.now,

@@ -69,6 +69,11 @@ export class StoreError extends Error {
   }
 }
 
+/** Where an object is. */
+export function objectUrl(place: Pick<StorePlace, 'endpoint' | 'bucket'>, key: string): string {
+  return `${place.endpoint}/${[place.bucket, ...key.split('/')].map(encodeURIComponent).join('/')}`;
+}
+
 /**
  * One signed request (AWS Signature Version 4). @param date what the store takes for now, ms since 1970
  * @throws StoreError for anything but 2xx and, of HEAD, 404; the signal's reason
@@ -78,11 +83,10 @@ export async function storeRequest(
   { method, key, query, headers, body, signal }: StoreRequest,
   date: number,
 ): Promise<StoreAnswer> {
-  const path = [place.bucket, ...key.split('/')].map(encodeURIComponent).join('/');
   const search = new URLSearchParams(query).toString();
   const signer = new AwsV4Signer({
     method,
-    url: `${place.endpoint}/${path}${search === '' ? '' : `?${search}`}`,
+    url: `${objectUrl(place, key)}${search === '' ? '' : `?${search}`}`,
     headers: { ...headers, 'x-amz-content-sha256': body?.sha256 ?? NOTHING },
     accessKeyId: place.accessKeyId,
     secretAccessKey: place.secretAccessKey,

@@ -2,6 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import {
   ChangedFile,
+  objectUrl,
   type StoreAnswer,
   type StoreBody,
   StoreError,
@@ -62,6 +63,10 @@ export class S3Store {
   constructor(place: StorePlace, wall: () => number) {
     this.#place = place;
     this.#wall = wall;
+  }
+
+  urlOf(key: string): string {
+    return objectUrl(this.#place, key);
   }
 
   /** Null: there is none. @throws StoreError */

@@ -10,6 +10,7 @@ import type { KeptFiles } from '../kept-files.ts';
 import type { Ledger, LedgerEntry } from './ledger.ts';
 import { ChangedFile, StoreError } from './s3-request.ts';
 import type { S3Store, Sending } from './s3-store.ts';
+import type { UploadTeller } from './upload-teller.ts';
 
 const LOOK_MS = 30_000;
 const RETRY = { firstMs: 10_000, capMs: 15 * 60_000 } as const;
@@ -36,6 +37,8 @@ interface UploaderOptions {
   readonly store: S3Store;
   readonly sources: Readonly<Record<Kind, Source>>;
   readonly ledger: Ledger;
+  /** Tells the fleet; null: there is none. */
+  readonly teller: UploadTeller | null;
   /** Whether the vehicle is disarmed, for certain. */
   readonly isDisarmed: () => boolean;
   /** Whether the uplink is paid by volume; null: nobody knows. */
@@ -187,7 +190,17 @@ export class Uploader {
   async #one(file: Found, signal: AbortSignal): Promise<void> {
     const known = this.#known(file);
     if (known?.etag == null) await this.#send(file, known, signal);
-    else await this.#outlived(file, known, signal);
+    await this.#tell(file);
+    if (known?.etag != null) await this.#outlived(file, known, signal);
+  }
+
+  /** Where it is, once. */
+  async #tell({ id, kind, name, bytes, modified }: Found): Promise<void> {
+    const { teller, ledger, store } = this.#options;
+    const known = this.#known({ id, kind, name, bytes, modified });
+    if (teller === null || known?.etag == null || known.told === true) return;
+    const url = store.urlOf(await this.#key(id));
+    if (await teller.tell({ ...known, kind, name, url })) await ledger.note({ ...known, told: true });
   }
 
   async #send(file: Found, known: LedgerEntry | undefined, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,6 @@
 import { Wrench } from 'lucide';
 import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { moment, number } from '../../parts/format.ts';
 import { Badge, Button, Card, ErrorNote } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
@@ -10,15 +11,28 @@ import { hub } from '../words.ts';
 import type { Airframes, Due } from './answers.ts';
 import css from './hub-flights.module.css';
 
+/** As many as the hub gives at once; fewer where they have many batteries. */
+const PAGE = 1000;
+
 type Airframe = Airframes['airframes'][number];
 
 /** What each airframe has flown, and what is due. */
 export function AirframesCard(): JSX.Element {
-  const { data, error, reload } = useHub<Airframes>('/v1/airframes?limit=1000');
+  const { data, error, reload } = useHub<Airframes>(`/v1/airframes?limit=${PAGE}`);
+  const [rest, setRest] = useState<Airframes | null>(null);
+  const more = useAct();
+  useEffect(() => setRest(null), [data]);
+  const next = (rest ?? data)?.next ?? null;
+  const showMore = async (): Promise<void> => {
+    const page = await ask<Airframes>('/v1/airframes', { query: { limit: PAGE, after: next } });
+    setRest({ airframes: [...(rest?.airframes ?? []), ...page.airframes], next: page.next });
+  };
   const text = hub.flights;
   const isDue = ({ maintenance }: Airframe): boolean => maintenance.some(({ due }) => due);
   // What is to be done stands first.
-  const shown = (data?.airframes ?? []).toSorted((a, b) => Number(isDue(b)) - Number(isDue(a)));
+  const shown = [...(data?.airframes ?? []), ...(rest?.airframes ?? [])].toSorted(
+    (a, b) => Number(isDue(b)) - Number(isDue(a)),
+  );
   return (
     <Card title={text.airframes} icon={Wrench}>
       <ErrorNote error={error} onRetry={reload} />
@@ -34,6 +48,12 @@ export function AirframesCard(): JSX.Element {
           </li>
         ))}
       </ul>
+      <ErrorNote error={more.error} />
+      {next === null ? null : (
+        <Button busy={more.busy} onClick={() => void more.run(showMore)}>
+          {text.moreAirframes}
+        </Button>
+      )}
     </Card>
   );
 }

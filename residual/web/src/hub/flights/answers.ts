@@ -35,6 +35,13 @@ export interface FlightDetails extends Omit<Flight, 'findings'> {
     readonly at_s: number | null;
   }[];
   readonly log: string | null;
+  /** `url` null: nowhere but on the drone. */
+  readonly files: readonly {
+    readonly kind: 'tlogs' | 'recordings' | 'flight-logs';
+    readonly name: string;
+    readonly url: string | null;
+    readonly bytes: number | null;
+  }[];
   readonly track: {
     readonly geometry: { readonly coordinates: readonly (readonly number[])[] };
   } | null;

@@ -1,11 +1,11 @@
-import { ArrowLeft, Maximize, Plane, SearchCheck } from 'lucide';
+import { ArrowLeft, FolderOpen, Maximize, Plane, SearchCheck } from 'lucide';
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Marker } from '../../map/layers.tsx';
 import { Map as FieldMap } from '../../map/map.tsx';
 import { type Place, type View, viewOf } from '../../map/projection.ts';
 import { TrackLayer } from '../../map/track-layer.tsx';
-import { moment, number, span } from '../../parts/format.ts';
+import { moment, number, bytes as size, span } from '../../parts/format.ts';
 import { Badge, Button, Card, EmptyState, ErrorNote, Stat } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
 import { go, hrefOf } from '../route.ts';
@@ -18,6 +18,8 @@ import { nodeName } from './node-name.ts';
 /** Closer, a flight in one yard is a few tiles without names. */
 const START_ZOOM = 17.5;
 const NOWHERE: View = { lat: 25, lon: 10, zoom: 1.5 };
+/** A node may say anything. */
+const WEB = /^https?:\/\//;
 const TONES = { info: 'info', warning: 'warn', critical: 'bad' } as const;
 
 /** One flight: where it went, its figures, and what was found in its log. */
@@ -37,6 +39,7 @@ export function FlightView({ id }: { readonly id: string }): JSX.Element {
           <FlightMap flight={data} />
           <Figures flight={data} />
           <Findings flight={data} />
+          <Files flight={data} />
         </>
       )}
     </>
@@ -114,7 +117,35 @@ function Figures({ flight }: { readonly flight: FlightDetails }): JSX.Element {
           </li>
         ))}
       </ol>
-      {flight.log === null ? null : <p class={css['log']}>{text.log(flight.log)}</p>}
+      {flight.log === null || flight.files.length > 0 ? null : (
+        <p class={css['log']}>{text.log(flight.log)}</p>
+      )}
+    </Card>
+  );
+}
+
+/** What the drone has of it, with links to what it has uploaded. */
+function Files({ flight: { files } }: { readonly flight: FlightDetails }): JSX.Element | null {
+  const text = hub.flights;
+  if (files.length === 0) return null;
+  return (
+    <Card title={text.files} icon={FolderOpen}>
+      <ul class={css['files']} aria-label={text.files}>
+        {files.map(({ kind, name, url, bytes }) => (
+          <li key={`${kind} ${name}`}>
+            <Badge tone="info">{text.kinds[kind]}</Badge>
+            {url === null || !WEB.test(url) ? (
+              <span>{name}</span>
+            ) : (
+              <a href={url} target="_blank" rel="noopener noreferrer">
+                {name}
+              </a>
+            )}
+            <small>{url === null || bytes === null ? text.onDrone : size(bytes)}</small>
+          </li>
+        ))}
+      </ul>
+      {files.some(({ url }) => url !== null) ? <p class="hint">{text.filesHint}</p> : null}
     </Card>
   );
 }
