@@ -60,24 +60,25 @@ export function pageOf<T extends Findable>(
 ): { readonly nodes: readonly T[]; readonly total: number; readonly next: string | null } {
   const { limit, cursor } = query;
   const fits = selector(query, now);
-  const positionOf = positionIn(query.order, now);
+  const { rankOf, textOf } = orderOf(query.order, now);
   const after = cursor === undefined ? null : positionFrom(cursor);
   let total = 0;
-  let found: { readonly node: T; readonly position: Position }[] = [];
+  let found: (Position & { readonly node: T })[] = [];
   /** What comes behind it is on no page of this length. */
   let worst: Position | null = null;
   const cut = (): void => {
-    found.sort((a, b) => compare(a.position, b.position));
+    found.sort((a, b) => compare(a.rank, a.text, b));
     found = found.slice(0, limit + 1);
-    if (found.length > limit) worst = found[limit]?.position ?? null;
+    if (found.length > limit) worst = found[limit] ?? null;
   };
   for (const node of nodes) {
     if (!fits(node)) continue;
     total++;
-    const position = positionOf(node);
-    if (after !== null && compare(position, after) <= 0) continue;
-    if (worst !== null && compare(position, worst) > 0) continue;
-    found.push({ node, position });
+    const rank = rankOf(node);
+    const text = textOf(node);
+    if (after !== null && compare(rank, text, after) <= 0) continue;
+    if (worst !== null && compare(rank, text, worst) > 0) continue;
+    found.push({ node, rank, text });
     if (found.length > 2 * limit + 64) cut();
   }
   cut();
@@ -85,31 +86,37 @@ export function pageOf<T extends Findable>(
   return {
     nodes: found.slice(0, limit).map(({ node }) => node),
     total,
-    next: last === undefined ? null : cursorOf(last.position),
+    next: last === undefined ? null : cursorOf(last),
   };
 }
 
-function positionIn(order: NodesQuery['order'], now: number): (node: Findable) => Position {
-  const named = (rank: number, { sortText: text }: Findable): Position => ({ rank, text });
+/** A node's place in an order, in two parts: an object for each of 100 000 would have to be collected after each question. */
+interface Order {
+  readonly rankOf: (node: Findable) => number;
+  readonly textOf: (node: Findable) => string;
+}
+
+function orderOf(order: NodesQuery['order'], now: number): Order {
+  const textOf = ({ sortText }: Findable): string => sortText;
   switch (order) {
     case 'id':
-      return ({ id }) => ({ rank: 0, text: id });
+      return { rankOf: () => 0, textOf: ({ id }) => id };
     case 'name':
-      return (node) => named(0, node);
+      return { rankOf: () => 0, textOf };
     case 'attention':
-      return (node) => named(urgencyOf(node, node.facts, now), node);
+      return { rankOf: (node) => urgencyOf(node, node.facts, now), textOf };
     case 'oldest':
-      return (node) => named(node.seen_at ?? 0, node);
+      return { rankOf: ({ seen_at: at }) => at ?? 0, textOf };
     case 'newest':
-      return (node) => named(-node.enrolled_at, node);
+      return { rankOf: ({ enrolled_at: at }) => -at, textOf };
     case 'battery':
-      return (node) => named(node.facts.battery ?? Number.POSITIVE_INFINITY, node);
+      return { rankOf: ({ facts }) => facts.battery ?? Number.POSITIVE_INFINITY, textOf };
   }
 }
 
-function compare(a: Position, b: Position): number {
-  if (a.rank !== b.rank) return a.rank < b.rank ? -1 : 1;
-  return a.text < b.text ? -1 : Number(a.text > b.text);
+function compare(rank: number, text: string, other: Position): number {
+  if (rank !== other.rank) return rank < other.rank ? -1 : 1;
+  return text < other.text ? -1 : Number(text > other.text);
 }
 
 function cursorOf({ rank, text }: Position): string {
