@@ -87,6 +87,19 @@ for (const { engine, missing } of ENGINES)
       expect(await seqs(next)).to.deep.equal([]);
     });
 
+    it('are looked through with a monotonic clock, which counts fractions of a millisecond', async () => {
+      const events = await open();
+      events.take('n', event(1));
+      await events.commit();
+      await events.prune();
+      now += 400 * DAY_MS; // so that time is told by the other one
+      for (const ms of [0.25, 60_000.4]) {
+        clock += ms;
+        expect(await events.prune()).to.equal(false);
+      }
+      expect(await seqs(events)).to.deep.equal([1]);
+    });
+
     it('of a node beyond its share push out its own oldest, and nobody else’s, also after a restart', async () => {
       const events = await open(50_000);
       events.take('quiet', event(1));

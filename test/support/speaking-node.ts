@@ -36,6 +36,7 @@ export class SpeakingNode {
       clientId: node.id,
       protocolVersion: 5,
       reconnectPeriod: 500,
+      reconnectOnConnackError: true, // a broker that cannot take anybody at the moment
       queueQoSZero: false,
       will: {
         topic: presence,
@@ -46,7 +47,10 @@ export class SpeakingNode {
     });
     this.#client.on('error', () => undefined); // it connects again
     this.#client.on('connect', () => {
-      this.#client.subscribe([topics.ack(fleet, node.id), topics.policy(fleet)], { qos: 1 });
+      const { stream } = this.#client;
+      this.#client.subscribe([topics.ack(fleet, node.id), topics.policy(fleet)], { qos: 1 }, (error) => {
+        if (error !== null && error !== undefined) stream.destroy(); // as a node does: once more
+      });
       this.#client.publish(presence, JSON.stringify({ ...said, online: true }), { qos: 1, retain: true });
       this.#status();
     });

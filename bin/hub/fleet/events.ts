@@ -242,7 +242,8 @@ export class Events {
     const at = this.#monotonic();
     const wanted = this.#now() - this.#retention.days * DAY_MS;
     const from = this.#aged.until ?? oldest?.received_at ?? wanted;
-    const until = oldest === undefined ? wanted : Math.min(wanted, from + (at - this.#aged.at));
+    // Whole ms, which alone PostgreSQL compares with a column of them.
+    const until = Math.floor(oldest === undefined ? wanted : Math.min(wanted, from + (at - this.#aged.at)));
     this.#aged = { until, at };
     if (Math.abs(until - this.#storedUntil) > HOUR_MS) await this.#storeUntil(until);
     return until;
