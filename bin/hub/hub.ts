@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import { setFlagsFromString } from 'node:v8';
 import type { RequestHandler } from 'express';
 import { contained, every } from '../../shared/async/every.ts';
 import { messageOf } from '../../shared/errors.ts';
@@ -49,6 +50,11 @@ import { Denied } from './stores/denied.ts';
 import { Operators } from './stores/operators.ts';
 import { SignIns } from './stores/sign-ins.ts';
 
+/**
+ * From here on memory is worth more than time: with 10 000 nodes a hub has 100 MiB instead of 200, for 2 to 3 % of a core. A small fleet
+ * would pay as much for 12 MiB.
+ */
+const LARGE_FLEET = 3000;
 const POLICY_MS = 10 * 60_000;
 const FLIGHTS_MS = 60_000;
 /** Turns of deleting, one after the other. */
@@ -102,6 +108,7 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
         });
   const share = replica ?? ALONE;
   const fleet = await Fleet.open(db, share, now);
+  if (fleet.size > LARGE_FLEET) setFlagsFromString('--memory-saver-mode');
   const events = await Events.open({
     db,
     share,

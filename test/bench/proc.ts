@@ -10,6 +10,16 @@ export function cpuMicros(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * TICK_US;
 }
 
+/** As `cpuMicros`, with those that it has started, also if they have ended. */
+export function cpuOfTree(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const ended = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  const pids = children === '' ? [] : children.split(' ').map(Number);
+  const past = (Number(ended[13]) + Number(ended[14])) * TICK_US;
+  return pids.reduce((total, child) => total + cpuMicros(child), cpuMicros(pid) + past);
+}
+
 /** Proportional set size in MiB: memory shared with others counts by its share. */
 export function pssMib(pid: number): number {
   const match = /^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'));

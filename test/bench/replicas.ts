@@ -1,11 +1,10 @@
 import { type ChildProcess, execFileSync, fork } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { newSigningKey, publicJwk } from '../../shared/fleet/signed.ts';
 import { Replicas } from '../support/replicas.ts';
 import type { FromCrowd, ToCrowd } from './fleet-crowd.ts';
-import { cpuMicros, pssMib } from './proc.ts';
+import { cpuMicros, cpuOfTree, pssMib } from './proc.ts';
 import { median, type Result } from './result.ts';
 
 const NODES = Number(process.env['SVC_BENCH_NODES'] ?? 3000);
@@ -167,13 +166,6 @@ async function online({ first }: Replicas): Promise<number> {
 
 function sum(crowds: readonly Crowd[]): number {
   return crowds.reduce((total, { connected }) => total + connected, 0);
-}
-
-/** Of a process and those that it has started. */
-function cpuOfTree(pid: number): number {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
-  const pids = children === '' ? [] : children.split(' ').map(Number);
-  return cpuMicros(pid) + pids.reduce((total, child) => total + cpuMicros(child), 0);
 }
 
 async function until(fits: () => boolean | Promise<boolean>): Promise<void> {
