@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { HubDatabase } from '../../bin/hub/database/tables.ts';
 import { Events } from '../../bin/hub/fleet/events.ts';
 import { Fleet } from '../../bin/hub/fleet/fleet.ts';
+import { Leases } from '../../bin/hub/replicas/leases.ts';
 import { partitionOf, Replica } from '../../bin/hub/replicas/replica.ts';
 import { createLogger } from '../../shared/process/logger.ts';
 import { Databases } from '../support/hub-database.ts';
@@ -10,6 +11,7 @@ import { noPostgres } from '../support/postgres.ts';
 
 const missing = noPostgres();
 const key = { kty: 'OKP', crv: 'Ed25519', x: 'A'.repeat(43) } as const;
+const ROUNDS = 300;
 const event = (seq: number) => ({ stream: 's', seq, at: seq, kind: 'node.started', detail: {} });
 
 describe(`what only one of several hubs may do${missing === null ? '' : ` (${missing})`}`, () => {
@@ -59,6 +61,27 @@ describe(`what only one of several hubs may do${missing === null ? '' : ` (${mis
     expect([first.name, first.upkeep, first.has('n')]).to.deep.equal(['hub-1', true, true]);
     const second = await replica();
     expect([second.name, second.upkeep, second.has('n')]).to.deep.equal(['hub-2', false, false]);
+  });
+
+  it('whoever renews and whoever writes wait for each other, and never in a circle', async () => {
+    const leases = new Leases(db.queries, () => performance.now());
+    await leases.take('%', 100);
+    await leases.renew();
+    const names = [...leases.held.keys()];
+    const write = async (): Promise<void> => {
+      await db.queries.transaction().execute(async (on) => leases.check(on, new Set(names)));
+    };
+    const again = async (work: () => Promise<void>): Promise<void> => {
+      for (let round = 0; round < ROUNDS; round++) await work();
+    };
+    // Each renewal puts the rows into another place of the table, and with that into another order.
+    await Promise.all([
+      again(async () => leases.renew()),
+      again(async () => leases.renew()),
+      again(write),
+      again(write),
+      again(write),
+    ]);
   });
 
   it('events that wait when somebody else has the node are not stored, and not acknowledged', async () => {

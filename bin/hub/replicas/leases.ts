@@ -37,7 +37,7 @@ export class Leases {
     const rows = await this.#db
       .updateTable('leases')
       .set({ until: UNTIL })
-      .where('holder', '=', this.#holder)
+      .where('name', 'in', this.#mine())
       .returning(['name', 'fence'])
       .execute();
     this.#held = new Map(rows.map(({ name, fence }) => [name, fence]));
@@ -65,6 +65,16 @@ export class Leases {
     for (const { name, fence } of rows) this.#held.set(name, fence);
   }
 
+  /** Locked in the order of their names, as everywhere: two that have some and want the others' would wait for ever. */
+  #mine() {
+    return this.#db
+      .selectFrom('leases')
+      .select('name')
+      .where('holder', '=', this.#holder)
+      .orderBy('name')
+      .forUpdate();
+  }
+
   /** How many like this somebody has. */
   async count(like: string): Promise<number> {
     const { count } = await this.#db
@@ -84,8 +94,7 @@ export class Leases {
     await this.#db
       .updateTable('leases')
       .set({ holder: null, until: 0 })
-      .where('name', 'in', names)
-      .where('holder', '=', this.#holder)
+      .where('name', 'in', this.#mine().where('name', 'in', names))
       .execute();
   }
 
@@ -104,6 +113,7 @@ export class Leases {
       .select(['name', 'fence'])
       .where('name', 'in', [...names])
       .where('holder', '=', this.#holder)
+      .orderBy('name')
       .forShare()
       .execute();
     const fences = new Map(rows.map(({ name, fence }) => [name, fence]));
