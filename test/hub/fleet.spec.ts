@@ -74,6 +74,21 @@ for (const { engine, missing } of ENGINES)
         readonly seq: number;
       }[];
 
+    it('a node that speaks is there again, whose presence the hub has missed', async () => {
+      const node = await hub.enroll('missed');
+      const client = await hub.connect(node);
+      const isOnline = async () => (await hub.call('GET', '/v1/nodes/missed')).body['online'];
+      await say(client, node, 'presence', presence('a'));
+      await askAgain('it is there', isOnline, (online) => online === true);
+      // What the broker keeps says something else, which the hub has not heard.
+      const gone = JSON.stringify(presence('a', false));
+      await client.publishAsync(topics.told(node.enrolled.fleet, 'missed', 'presence'), gone, { qos: 1 });
+      await askAgain('it is away', isOnline, (online) => online === false);
+      for (let told = 0; told < 2; told++) await say(client, node, 'status', { at: told, nonce: 'a.1' });
+      await askAgain('it is there again', isOnline, (online) => online === true);
+      await client.endAsync();
+    });
+
     it('presence, status and telemetry of a node are in the list, and its will', async () => {
       const node = await hub.enroll('shown');
       const client = await hub.connect(node);

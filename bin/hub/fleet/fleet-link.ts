@@ -104,6 +104,8 @@ export class FleetLink {
   readonly #syncContained = contained('subscriptions', async () => this.sync());
   /** Calls that the broker has not acknowledged, by its number. */
   readonly #sent = new Map<number, Deferred<boolean>>();
+  /** Those that stand as away, and have told one status since. */
+  readonly #doubted = new Set<string>();
   /** Of which nodes it was said that the hub deletes what of theirs, since the start. */
   readonly #saidTrims = new Set<string>();
   readonly dropped = { unknown: 0, malformed: 0 };
@@ -432,6 +434,7 @@ export class FleetLink {
         const body = parseBody(what, payload);
         const wrong = body === null ? null : fleet.status(node, body, kept);
         if (wrong !== null) onAlarm(node, WRONG[wrong]);
+        if (body !== null && !kept) this.#doubt(node);
         return body !== null;
       }
       case 'telemetry': {
@@ -461,6 +464,25 @@ export class FleetLink {
   #floods(node: string): void {
     const { fleet, onAlarm } = this.#options;
     if (fleet.flood(node)) onAlarm(node, FLOOD);
+  }
+
+  /**
+   * A node that speaks now stands as away: in a cluster of brokers what was retained at one can be missed while the hub subscribes at
+   * another. At each second such status the broker is asked again.
+   */
+  #doubt(node: string): void {
+    const { fleet, fleetId, share } = this.#options;
+    if (fleet.isOnline(node)) this.#doubted.delete(node);
+    else if (this.#doubted.delete(node)) {
+      const topic = topics.told(fleetId, node, 'presence');
+      const asked = this.#subscribing.run(async () => {
+        const client = this.#client;
+        if (client === null || !client.connected || !share.has(node)) return;
+        await answered(client.subscribeAsync(topic, { qos: 1 }));
+        if (share.alone) await answered(client.unsubscribeAsync(topic)); // it hears all by wildcards
+      });
+      asked.catch((error: unknown) => this.#options.log.warn(`${node}: ${messageOf(error)}`));
+    } else this.#doubted.add(node);
   }
 
   /** Said once: it will be so for each flight from now on. */

@@ -170,6 +170,10 @@ export class Fleet {
     return this.#nodes.has(id);
   }
 
+  isOnline(id: string): boolean {
+    return this.#nodes.get(id)?.online === true;
+  }
+
   /** Sorted. */
   ids(): readonly string[] {
     return this.#all().map(({ id }) => id);
