@@ -38,7 +38,7 @@ import { Flights } from './flights/flights.ts';
 import { People } from './people/people.ts';
 import { claimedId } from './people/secret.ts';
 import { Sessions } from './people/sessions.ts';
-import { SignIn } from './people/sign-in.ts';
+import { grantIn, SignIn } from './people/sign-in.ts';
 import type { HubPlaces } from './places.ts';
 import { ALONE } from './replicas/alone.ts';
 import { Others } from './replicas/others.ts';
@@ -93,7 +93,7 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
   const { queries: db, name } = database;
   await checkIdentity(db, identityOf(config.fleet, authority, signer), name);
   const operators = new Operators(db, now);
-  const signIns = new SignIns(db, now);
+  const signIns = new SignIns(db, now, (group) => grantIn(config.oidc, group));
   const credentials = new Credentials(db, now);
   const codes = new Codes(db, now);
   const denied = new Denied(db, now);

@@ -124,6 +124,28 @@ for (const { engine, missing } of ENGINES)
       expect((await hub.call('GET', '/v1/me', { credential })).status).to.equal(200);
     });
 
+    it('have lost what they had once the configuration gives their group anything else, or nothing', async () => {
+      const { issuer } = provider;
+      const scopes = ['openid', 'profile', 'groups'];
+      const [ada, bob] = [await credentialOf('ada'), await credentialOf('bob')];
+      const status = async (credential: string) => (await hub.call('GET', '/v1/me', { credential })).status;
+      const [admins, north, watchers] = GROUPS;
+      for (const [groups, ofAda, ofBob] of [
+        [GROUPS, 200, 200],
+        [[admins, { ...north, scopes: ['read'] }, watchers], 200, 401],
+        [[admins, watchers], 200, 401],
+        [[{ ...admins, tags: ['north'] }], 401, 401],
+      ] as const) {
+        await hub.kill('SIGTERM');
+        await useProvider(hub, issuer, { scopes, groups });
+        await hub.serve();
+        expect([await status(ada), await status(bob)]).to.deep.equal([ofAda, ofBob]);
+      }
+      await hub.kill('SIGTERM');
+      await useProvider(hub, issuer, { scopes });
+      await hub.serve();
+    });
+
     it('have at most ten sign-ins at a time: the oldest ends', async () => {
       const first = await credentialOf('ada');
       for (let more = 0; more < 10; more++) expect((await signIn('ada')).status).to.equal(201);
@@ -153,8 +175,12 @@ for (const { engine, missing } of ENGINES)
       const database = await databases.open();
       const { queries } = database;
       let now = 1e12;
-      const signIns = new SignIns(queries, () => now);
       const grant = { scopes: ['read'], nodes: null, tags: [] } as const;
+      const signIns = new SignIns(
+        queries,
+        () => now,
+        () => grant,
+      );
       const one = { subject: 's', name: 'n', group: 'g', expires_at: now + 1000, ...grant };
       const made = await signIns.add({ ...one, state: Buffer.from('1') });
       expect(await signIns.add({ ...one, state: Buffer.from('1') })).to.equal(null);

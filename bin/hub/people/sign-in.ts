@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { ApiError } from '../../../shared/errors.ts';
 import { readOwn } from '../../../shared/files/private-file.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import { reachOf } from '../api/caller.ts';
+import { type Grant, reachOf } from '../api/caller.ts';
 import type { OidcConfig } from '../config.ts';
 import type { SignIns } from '../stores/sign-ins.ts';
 import { type Attempt, type Person, Provider } from './provider.ts';
@@ -115,17 +115,24 @@ export class SignIn {
 
   async #enter({ subject, name, groups }: Person, state: Buffer): Promise<SignedIn> {
     const { config, signIns, end, now } = this.#options;
-    const granted = config.groups.find(({ group }) => groups.has(group));
-    if (granted === undefined)
+    const group = config.groups.find((each) => groups.has(each.group))?.group;
+    const grant = group === undefined ? null : grantIn(config, group);
+    if (group === undefined || grant === null)
       throw new ApiError('E_SIGN_IN', 'None of your groups may do anything at this hub. Ask who runs it.');
-    const { group, scopes, nodes = null, tags = [] } = granted;
     const expires_at = now() + Math.floor(config.hours * HOUR_MS);
-    const grant = { scopes, ...reachOf(nodes, tags) };
     const made = await signIns.add({ state, subject, name, group, expires_at, ...grant });
     if (made === null) throw new ApiError('E_SIGN_IN', 'This answer of the provider was used before.');
     await end(await signIns.tooMany(subject));
     return { id: made.id, credential: made.text, expires_at, group };
   }
+}
+
+/** What a group may do, by the configuration; null: it is not in it. */
+export function grantIn(config: OidcConfig | undefined, group: string): Grant | null {
+  const found = config?.groups.find((each) => each.group === group);
+  if (found === undefined) return null;
+  const { scopes, nodes = null, tags = [] } = found;
+  return { scopes, ...reachOf(nodes, tags) };
 }
 
 function nameOf({ subject, name }: Person): string {

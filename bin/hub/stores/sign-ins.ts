@@ -22,14 +22,22 @@ interface NewSignIn extends Grant {
   readonly expires_at: number;
 }
 
-/** People who have signed in at the provider. What they may do is decided then, and ends with the sign-in. */
+type Row = Selectable<Tables['sign_ins']>;
+
+/**
+ * People who have signed in at the provider. What they may do is decided then, and ends with the sign-in, or when the configuration
+ * gives their group anything else.
+ */
 export class SignIns {
   readonly #db: Queries;
   readonly #now: () => number;
+  readonly #grantNow: (group: string) => Grant | null;
 
-  constructor(db: Queries, now: () => number) {
+  /** @param now wall clock, ms @param grantNow what a group has by the configuration; null: nothing */
+  constructor(db: Queries, now: () => number, grantNow: (group: string) => Grant | null) {
     this.#db = db;
     this.#now = now;
+    this.#grantNow = grantNow;
   }
 
   /** @returns null where this answer of the provider was used before */
@@ -63,7 +71,7 @@ export class SignIns {
   /** Those that have not ended. */
   async list(): Promise<readonly ListedOperator[]> {
     const rows = await this.#open().selectAll().orderBy('made_at').orderBy('id').execute();
-    return rows.map(listed);
+    return rows.filter((row) => this.#isGranted(row)).map(listed);
   }
 
   /** Of this subject, more than one may have; the newest are not among them. */
@@ -99,12 +107,20 @@ export class SignIns {
       .where('expires_at', '>', this.#now());
   }
 
-  async #row(id: string): Promise<Selectable<Tables['sign_ins']> | undefined> {
-    return this.#open().selectAll().where('id', '=', id).executeTakeFirst();
+  async #row(id: string): Promise<Row | undefined> {
+    const row = await this.#open().selectAll().where('id', '=', id).executeTakeFirst();
+    return row !== undefined && this.#isGranted(row) ? row : undefined;
+  }
+
+  #isGranted({ group_name, scopes, nodes, tags }: Row): boolean {
+    const grant = this.#grantNow(group_name);
+    if (grant === null) return false;
+    const now = grantTexts(grant);
+    return now.scopes === scopes && now.nodes === nodes && now.tags === tags;
   }
 }
 
-function listed(row: Selectable<Tables['sign_ins']>): ListedOperator {
+function listed(row: Row): ListedOperator {
   const { id, name, made_at, group_name: group, expires_at } = row;
   return { id, name, made_at, group, expires_at, ...grantOf(row) };
 }
