@@ -232,7 +232,8 @@ describe(`uploads${missing === null ? '' : ` (${missing})`}`, () => {
     const next = await begun();
     await write('c.mp4', 1000);
     await until(next, 'uploaded', done);
-    expect((await told()).map(({ name }) => name)).to.deep.equal(['c.mp4']);
+    const later = await askAgain('it is told', told, ({ length }) => length > 0); // a moment after it is uploaded
+    expect(later.map(({ name }) => name)).to.deep.equal(['c.mp4']);
   });
 
   it('comes back to the same store by itself', async () => {
