@@ -201,6 +201,9 @@ describe(`uploads${missing === null ? '' : ` (${missing})`}`, () => {
     await write('before.mp4', 1000);
     const made = await begun();
     await until(made, 'uploaded', done);
+    const ledger = async (): Promise<string> =>
+      readFile(join(folder, 'uploads.json'), 'utf8').catch(() => '');
+    await askAgain('nobody is to be told', ledger, (text) => text.includes('"told":true'));
     await writeFile(join(folder, 'fleet.json'), '{}');
     await mkdir(join(folder, 'flights'), { recursive: true });
     for (let n = 0; n < 256; n++) await writeFile(join(folder, 'flights', `${n}.json`), '{}');
