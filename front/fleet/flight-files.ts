@@ -21,9 +21,9 @@ interface FlightFilesOptions {
 }
 
 /**
- * Tells the flights that are written down, the oldest first, then what was uploaded. Each becomes an event while the hub is there, one at a time, and its file
- * goes when the hub has it: so flights flown without a hub take no place of the queue, and none is lost with a queue. After a restart one
- * may be told twice, with the same id.
+ * Tells the flights that are written down, the oldest first, then what was uploaded. Each becomes an event while the hub is there, one
+ * at a time, and its file goes when the hub has it: so flights flown without a hub take no place of the queue, and none is lost with a
+ * queue. After a restart one may be told twice, with the same id.
  */
 export class FlightFiles {
   readonly #options: FlightFilesOptions;

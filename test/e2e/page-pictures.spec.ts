@@ -69,7 +69,7 @@ const TABLE: readonly Shown[] = [
   { node: 'alone', where: null, state: 'sign-in', looks: ALL },
   { node: 'alone', where: 'setup/name', state: 'first question', says: 'Name this node', looks: ALL },
   { node: 'alone', where: 'fly', state: 'no vehicle', looks: ALL },
-  { node: 'alone', where: 'plan', state: 'empty', looks: BOTH },
+  { node: 'alone', where: 'plan', state: 'empty', says: 'No flight controller is connected.', looks: BOTH },
   { node: 'alone', where: 'vehicle', state: 'no vehicle', looks: BOTH },
   { node: 'alone', where: 'extensions', state: 'none', says: 'No extension', looks: BOTH },
   { node: 'alone', where: 'access/programs', state: 'none', looks: BOTH, live: ['time'] },

@@ -43,7 +43,7 @@ export function Hub(): JSX.Element {
         <MenuButton title={t.app.menu}>
           <ThemeChoice />
           <LanguageChoice />
-          {inside ? <Button onClick={() => void leaveHub()}>{t.app.signOut}</Button> : null}
+          {inside ? <Button onClick={leaveHub}>{t.app.signOut}</Button> : null}
         </MenuButton>
       </header>
       {inside && awaySeconds.value !== null && awaySeconds.value >= 3 ? (
