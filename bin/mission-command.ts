@@ -95,17 +95,25 @@ export function putCommand(part: MissionPart, isDry: boolean): Command.Class {
   const parts = Flags.string({
     summary: 'parts of a plan file: mission,fence,rally; without it the own one',
   });
+  const far = Flags.boolean({
+    summary: "also further than flight.max_goto_m, outside of the vehicle's fence, or below the ground",
+    default: false,
+  });
   return class PutCommand extends MissionCommand {
     static override summary = isDry
       ? `Check a file as ${NAMES[part]}; nothing is sent to the vehicle.`
       : `Write a file to the vehicle as its ${NAMES[part]}; done when read back.`;
     static override examples = [`<%= config.bin %> ${part} ${verb} survey.plan`];
     static override args = { file };
-    static override flags = { parts };
+    static override flags = { parts, 'allow-far': far };
 
     async run(): Promise<Written> {
       const { args, flags } = await this.parse(PutCommand);
-      const answer = await this.put(part, args.file, { dry_run: isDry, parts: flags.parts });
+      const answer = await this.put(part, args.file, {
+        dry_run: isDry,
+        parts: flags.parts,
+        allow_far: flags['allow-far'],
+      });
       for (const warning of answer.warnings) this.logToStderr(warningText(warning));
       this.log(
         isDry

@@ -52,6 +52,12 @@ export type Asking<R extends Route> =
   object extends Asked<R> ? readonly [ask?: Checked<R>] : readonly [ask: Checked<R>];
 type Checked<R extends Route> = Asked<R> & Omit<Ask, 'params' | 'query' | 'body'>;
 
+/** What of oclif's parser keeps the order. */
+interface Typed {
+  readonly raw: readonly { readonly type: 'arg' | 'flag'; readonly input: string }[];
+  readonly nonExistentFlags: readonly string[];
+}
+
 /**
  * A command about a node: the one on this machine, or with --host another one. Exit codes: exit-codes.ts.
  */
@@ -132,6 +138,19 @@ export abstract class NodeCommand extends Command {
     if (via !== undefined) this.#address = await this.#behind(via, key ?? null);
   }
 
+  /**
+   * The free arguments, as they were typed. `argv` of oclif is sorted by the first place of each text, so that of equal ones the
+   * others move; a test forbids it.
+   */
+  protected typed({ raw, nonExistentFlags }: Typed): readonly string[] {
+    const [stray] = nonExistentFlags;
+    if (stray !== undefined)
+      this.error(`There is no flag ${stray}; an argument that begins with - goes after --`, {
+        exit: EXIT.usage,
+      });
+    return raw.flatMap(({ type, input }) => (type === 'arg' ? [input] : []));
+  }
+
   /** The address of a drone behind its ground station. @throws ApiError as callNode */
   async #behind(via: string, key: string | null): Promise<NodeAddress> {
     const [ground = '', device, ...more] = via.split('/');
@@ -190,9 +209,17 @@ export abstract class NodeCommand extends Command {
     if (!/^y(?:es)?$/i.test(answer.trim())) throw new Untrusted('Then this node is not spoken to.');
   }
 
-  /** The text may come from vehicles, peers and logs: it must not control the terminal. JSON escapes it anyway. */
+  /**
+   * One line. The text may come from vehicles, peers and logs: it must neither control the terminal nor go on in a line of its own, that
+   * looks like one of ours. JSON escapes it anyway.
+   */
   override log(message = '', ...args: string[]): void {
-    super.log(message.split('\n').map(plainText).join('\n'), ...args);
+    super.log(plainText(message), ...args.map(plainText));
+  }
+
+  /** As people read it. Within JSON no text has lines. */
+  protected logPretty(value: unknown): void {
+    for (const line of JSON.stringify(value, null, 2).split('\n')) this.log(line);
   }
 
   override warn(input: Error | string): Error | string {
@@ -247,10 +274,11 @@ const BAR = 24;
 
 /** `sending [#####     ] 21 %`, or with what is known of it. */
 function progressLine({ done, total, text }: Progress): string {
-  if (total === null || total <= 0) return done === 0 ? `${text}…` : `${text} ${Math.round(done)}`;
+  const words = plainText(text);
+  if (total === null || total <= 0) return done === 0 ? `${words}…` : `${words} ${Math.round(done)}`;
   const part = Math.min(1, done / total);
   const bar = '#'.repeat(Math.round(part * BAR)).padEnd(BAR);
-  return `${text} [${bar}] ${Math.round(part * 100)} %`;
+  return `${words} [${bar}] ${Math.round(part * 100)} %`;
 }
 
 function exitCode(error: ApiError): number {

@@ -1,24 +1,4 @@
-/** Parameters by name. */
-export type ParamValues = Readonly<Record<string, number>>;
-
-const LINE = /^([A-Za-z_][A-Za-z0-9_]{0,15})[\s,]+([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*$/;
-
-/**
- * Reads a parameter file as Mission Planner, MAVProxy and ours write it: `NAME value` or `NAME,value` a line, `#` begins a
- * comment.
- * @throws Error that names the line
- */
-export function readParamFile(text: string): ParamValues {
-  const values: Record<string, number> = {};
-  for (const [index, line] of text.split(/\r?\n/).entries()) {
-    const bare = line.replace(/#.*$/, '').trim();
-    if (bare === '') continue;
-    const match = LINE.exec(bare);
-    if (match === null) throw new Error(`line ${index + 1} is not NAME value: ${line.slice(0, 60)}`);
-    values[match[1] ?? ''] = Number(match[2]);
-  }
-  return values;
-}
+import type { ParamValues } from '../shared/flight/param-file.ts';
 
 export function writeParamFile(values: ParamValues, comment: string): string {
   const lines = Object.entries(values)

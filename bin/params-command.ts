@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { ParamValues } from '../shared/flight/param-file.ts';
 import { EXIT } from './exit-codes.ts';
 import { NodeCommand } from './node-command.ts';
-import type { ParamValues } from './param-file.ts';
 
 const POLL_MS = 250;
 const CLEAR_LINE = '\r\u001b[K';

@@ -15,9 +15,9 @@ export abstract class PluginTool extends Command {
     for (const arg of Object.values(this.ctor.args)) arg.ignoreStdin = true;
   }
 
-  /** The text may come from an archive: it must not control the terminal. */
+  /** One line. The text may come from an archive: it must neither control the terminal nor forge a line. */
   override log(message = '', ...args: string[]): void {
-    super.log(message.split('\n').map(plainText).join('\n'), ...args);
+    super.log(plainText(message), ...args.map(plainText));
   }
 
   override warn(input: Error | string): Error | string {

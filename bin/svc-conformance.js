@@ -13,7 +13,7 @@ if (Number(process.versions.node.split('.')[0]) >= WANTED_MAJOR) {
     existsSync(here('./conformance/main.ts')) ? './conformance/main.ts' : '../dist/bin/conformance/main.js'
   );
 } else {
-  const node = here('../node_modules/.bin/node');
+  const node = here(`../node_modules/node-linux-${process.arch}/bin/node`);
   if (!existsSync(node)) {
     process.stderr.write(
       `svc-conformance needs Node ${WANTED_MAJOR}; this is ${process.version}. Run \`npm ci\` first.\n`,

@@ -27,7 +27,7 @@ if (Number(process.versions.node.split('.')[0]) >= WANTED_MAJOR) {
   if (isCheckout) keepCompiled();
   await import(isCheckout ? './hub/main.ts' : '../dist/bin/hub/main.js');
 } else {
-  const node = here('../node_modules/.bin/node');
+  const node = here(`../node_modules/node-linux-${process.arch}/bin/node`);
   if (!existsSync(node)) {
     process.stderr.write(
       `svc-hub needs Node ${WANTED_MAJOR}; this is ${process.version}. Run \`npm ci\` first.\n`,

@@ -27,7 +27,7 @@ if (existsSync(source) && runsTypeScript) {
   await import(source);
 } else if (existsSync(compiled) && !existsSync(source)) await import(compiled);
 else {
-  const node = here('../node_modules/.bin/node');
+  const node = here(`../node_modules/node-linux-${process.arch}/bin/node`);
   if (!existsSync(node)) {
     process.stderr.write('svc-mcp: run `npm ci` first, or `npm run build`.\n');
     process.exit(1);

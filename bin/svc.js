@@ -16,7 +16,7 @@ if (Number(process.versions.node.split('.')[0]) >= WANTED_MAJOR) {
   const { main } = await import(isCheckout ? './cli.ts' : '../dist/bin/cli.js');
   await main();
 } else {
-  const node = here('../node_modules/.bin/node');
+  const node = here(`../node_modules/node-linux-${process.arch}/bin/node`);
   if (!existsSync(node)) {
     // `npm ci` has none for other machines.
     const fits = process.arch === 'x64' || process.arch === 'arm64';

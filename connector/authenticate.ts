@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { Denial } from './denial.ts';
 import type { HubSession } from './planes/hub-session.ts';
 import type { Plane } from './planes/plane.ts';
-import { type Principal, readToken } from './principal.ts';
+import { expiryOf, type Principal, readToken } from './principal.ts';
 import { asRecord } from './rows.ts';
 
 /**
@@ -29,12 +29,14 @@ export interface Authenticator {
 export class BearerAuth implements Authenticator {
   readonly #plane: Plane;
   readonly #now: () => number;
+  readonly #wall: () => number;
   readonly #known = new Map<string, number>();
 
-  /** @param now Unix time, ms */
-  constructor(plane: Plane, now: () => number) {
+  /** @param now monotonic, ms @param wall Unix time, ms */
+  constructor(plane: Plane, now: () => number, wall: () => number) {
     this.#plane = plane;
     this.#now = now;
+    this.#wall = wall;
   }
 
   /** @throws Denial unauthorized, token_invalid, token_expired, token_revoked, rest_down */
@@ -44,11 +46,14 @@ export class BearerAuth implements Authenticator {
 
   /** @throws Denial as `authenticate` */
   async verify(token: string): Promise<Principal> {
-    const principal = readToken(token, this.#now());
+    const principal = readToken(token);
     const until = this.#known.get(token);
     if (until !== undefined && until > this.#now()) return principal;
     this.#known.delete(token);
-    await this.#probe(principal);
+    await this.#probe(principal).catch((error: unknown) => {
+      const isRefused = error instanceof Denial && error.reason === 'token_revoked';
+      throw isRefused && expiryOf(token) <= this.#wall() ? new Denial('token_expired') : error;
+    });
     if (this.#known.size >= MAX_KNOWN) this.#known.clear();
     this.#known.set(token, this.#now() + BELIEVED_MS);
     return principal;
@@ -101,7 +106,10 @@ export class MachineAuth implements Authenticator {
 }
 
 /** @throws Denial unauthorized */
-function bearerOf({ headers }: IncomingMessage, what: string): string {
+function bearerOf({ headers, rawHeaders }: IncomingMessage, what: string): string {
+  // Node keeps the first of several.
+  if (rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'authorization').length > 1)
+    throw new Denial('unauthorized', 'Send one Authorization header.');
   const [, token] = /^Bearer ([A-Za-z0-9._~+/=-]{1,8192})$/i.exec(headers.authorization ?? '') ?? [];
   if (token === undefined) throw new Denial('unauthorized', `Send ${what}: Authorization: Bearer …`);
   return token;

@@ -143,6 +143,7 @@ export class Calls {
     const tool = catalogue.get(request.name) ?? contributed().get(request.name);
     if (tool === undefined)
       throw new Denial('unknown_tool', `There is no tool ${request.name.slice(0, 64)}.`);
+    if (plane.nodes.length === 0) await plane.searching;
     const node = this.#nodeFor(tool, args, principal, plane);
     course.node = tool.fleetWide === true ? '*' : node.target.id;
     const errors = this.#validatorOf(tool)(args);

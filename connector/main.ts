@@ -20,9 +20,10 @@ import { RateLimiter, RESOURCE_RATE, TOOL_RATE } from './gate/rate-limit.ts';
 import { bytesOfText, Pages } from './pages.ts';
 import { Contributions } from './planes/contributions.ts';
 import type { FleetPlane } from './planes/fleet-plane.ts';
+import type { NodeClient } from './planes/node-client.ts';
 import { Offers } from './planes/offers.ts';
 import { openPlane } from './planes/open-plane.ts';
-import type { Plane } from './planes/plane.ts';
+import { LanPlane, type Plane } from './planes/plane.ts';
 import { sideBySide } from './planes/side-by-side.ts';
 import { ownPrincipal, type Principal, readToken, SOCKET, STDIO } from './principal.ts';
 import { contributedPrompts, PROMPTS } from './prompts.ts';
@@ -55,10 +56,6 @@ async function run(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<num
   if (argv[0] === 'audit') return verifyAudit(argv.slice(1), env);
   const settings = readSettings(argv, env);
   const log = createLogger('svc-mcp', settings.logLevel);
-  if (settings.discover && !settings.verify) {
-    const { adopt, browse, ownerId } = await import('./planes/discovery.ts');
-    await adopt(await browse(), settings.place ?? settings.fleetFile, await ownerId(settings.owner), log);
-  }
   const plane = await openPlane(settings, env, log);
   if (settings.verify) return printVerify(plane, settings);
   await serve(settings, env, plane, log);
@@ -80,7 +77,7 @@ async function printVerify(plane: Plane, { token }: Settings): Promise<number> {
   let principal: Principal = fleet?.session.principal ?? STDIO;
   if (token !== null && fleet === null) {
     try {
-      principal = readToken(token, Date.now());
+      principal = readToken(token);
     } catch (error) {
       if (!(error instanceof Denial)) throw error;
       process.stdout.write(`✗ Not connected: ${error.message}\n`);
@@ -99,8 +96,8 @@ async function serve(settings: Settings, env: NodeJS.ProcessEnv, plane: Plane, l
   const { token } = settings;
   const fleet = fleetOf(plane);
   const bearer: Authenticator =
-    fleet === null ? new BearerAuth(plane, Date.now) : new MachineAuth(fleet.session, token ?? '');
-  const launched = fleet?.session.principal ?? (token === null ? null : readToken(token, Date.now()));
+    fleet === null ? new BearerAuth(plane, steady, Date.now) : new MachineAuth(fleet.session, token ?? '');
+  const launched = fleet?.session.principal ?? (token === null ? null : readToken(token));
   const watch = fleet === null ? {} : { watchMs: FLEET_WATCH_MS };
   const watched = (): Plane['nodes'] =>
     fleet === null
@@ -141,7 +138,9 @@ async function serve(settings: Settings, env: NodeJS.ProcessEnv, plane: Plane, l
   });
   // A fleet has nodes of every kind, and a question to each of them before every list is too much.
   const offers =
-    fleet === null ? new Offers({ nodes: plane.nodes, launched, onChange, now: steady, log }) : EVERYTHING;
+    fleet === null
+      ? new Offers({ nodes: () => plane.nodes, launched, onChange, now: steady, log })
+      : EVERYTHING;
   const calls = new Calls({
     catalogue: compileCatalogue(),
     contributed: () => contributed,
@@ -200,6 +199,13 @@ async function serve(settings: Settings, env: NodeJS.ProcessEnv, plane: Plane, l
       ...(advertised ? [advertiserService(settings, plane, log)] : []),
     ];
   };
+  const discovery = async (): Promise<readonly Service[]> => {
+    if (!settings.discover || !(plane instanceof LanPlane)) return [];
+    const { discoveryService } = await import('./planes/discovery.ts');
+    const admits = async (node: NodeClient): Promise<boolean> =>
+      !settings.sim || (await saysSimulated(node, launched, log));
+    return [discoveryService(settings, plane, admits, onNodes, log)];
+  };
   await runServices(
     [
       named('audit', audit),
@@ -208,6 +214,7 @@ async function serve(settings: Settings, env: NodeJS.ProcessEnv, plane: Plane, l
       ...(offers instanceof Offers ? [named('offers', offers)] : []),
       named('extensions', contributions),
       { name: 'flight', start: () => flight.start(watched), stop: () => flight.stop() },
+      ...(await discovery()),
       ...(await open()),
     ],
     asked.signal,
@@ -223,16 +230,17 @@ function fleetOf(plane: Plane): FleetPlane | null {
 /** --sim applies to every target; a target that does not answer counts as no simulator. */
 async function provesSimulated(plane: Plane, launched: Principal | null, log: Logger): Promise<void> {
   await sideBySide(plane.nodes, async (node) => {
-    const simulated = await isSimulated(node, ownPrincipal(node.target.key, launched)).catch(
-      (error: unknown) => {
-        log.error(`${node.target.id}: ${messageOf(error)}`);
-        return false;
-      },
-    );
-    if (!simulated)
+    if (!(await saysSimulated(node, launched, log)))
       throw new UsageError(
         `--sim: ${node.target.id} does not say that its flight controller is a simulator. Start without --sim.`,
       );
+  });
+}
+
+async function saysSimulated(node: NodeClient, launched: Principal | null, log: Logger): Promise<boolean> {
+  return isSimulated(node, ownPrincipal(node.target.key, launched)).catch((error: unknown) => {
+    log.error(`${node.target.id}: ${messageOf(error)}`);
+    return false;
   });
 }
 

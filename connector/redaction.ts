@@ -1,5 +1,5 @@
 import type { JsonObject } from '../shared/member.ts';
-import { redact as redactText } from '../shared/process/logger.ts';
+import { redact as redactText } from '../shared/process/redact.ts';
 
 /** Removes secrets from answers and records: by the name of a member, and by the pattern of a text. */
 

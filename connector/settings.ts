@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { isDeviceId } from '../shared/device-id.ts';
 import { TOOLSETS, type Toolset } from './tools/tool.ts';
 
 /** Flags, environment and defaults of svc-mcp; a flag wins over the environment. */
@@ -39,6 +40,8 @@ export interface Settings {
   readonly sim: boolean;
   readonly flightEnforced: boolean;
   readonly discover: boolean;
+  /** --adopt: ids of nodes that --discover may adopt. */
+  readonly adopt: ReadonlySet<string>;
   readonly mdns: boolean;
   readonly verify: boolean;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
@@ -64,7 +67,9 @@ export const USAGE = `svc-mcp: a drone or its ground station for AI clients, thr
   --toolset mission,payload,…        lists more tools: mission, payload, flight-logs, or all
   --flight-enforced                  flight tools on; checked against the node's config
   --sim                              every target is a simulator; refuses to start otherwise
-  --discover                         local-fleet: adopt unpaired nodes of the LAN
+  --discover                         local-fleet: find the nodes of the LAN; while the fleet file has none, adopt
+                                     the unpaired ones
+  --adopt ID,…                       the nodes that --discover may adopt beside those that the file has already
   --no-mdns                          do not advertise this connector
   --verify                           check each node and credential, print, exit 0 or 1
   --gcs local|prod|URL               fleet: the hub; local is http://127.0.0.1:8190, prod asks for SVC_CLOUD_URL
@@ -91,6 +96,10 @@ export function readSettings(argv: readonly string[], env: Env): Settings {
   const level = oneOf(given('SVC_MCP_LOG_LEVEL') ?? undefined, LEVELS, 'SVC_MCP_LOG_LEVEL') ?? 'info';
   const discover = values.discover === true || env['SVC_MCP_DISCOVER'] === '1';
   if (discover && target !== 'local-fleet') throw new UsageError('--discover is for --target local-fleet');
+  const adopt = new Set((values.adopt ?? []).flatMap((text) => text.split(',')));
+  if (adopt.size > 0 && !discover) throw new UsageError('--adopt is for --discover');
+  const odd = [...adopt].find((id): boolean => !isDeviceId(id));
+  if (odd !== undefined) throw new UsageError(`--adopt ${odd}: a node's id is 12 digits, 0-9 and a-f`);
   return {
     target,
     place: positionals[0] ?? (target === 'agent' ? given('SVC_AGENT_HOST') : null),
@@ -115,6 +124,7 @@ export function readSettings(argv: readonly string[], env: Env): Settings {
     sim: values.sim === true,
     flightEnforced: values['flight-enforced'] === true,
     discover,
+    adopt,
     mdns: values['no-mdns'] !== true,
     verify: values.verify === true,
     logLevel: level,
@@ -142,6 +152,7 @@ function parse(argv: readonly string[]) {
         sim: { type: 'boolean' },
         'flight-enforced': { type: 'boolean' },
         discover: { type: 'boolean' },
+        adopt: { type: 'string', multiple: true },
         'no-mdns': { type: 'boolean' },
         verify: { type: 'boolean' },
       },

@@ -86,7 +86,7 @@ export const ERRORS = {
   E_NO_PIPELINE: [503, 'No video pipeline is running.'],
   E_VIEWERS: [503, 'Too many viewers. Try again later.'],
   E_STORE: [503, 'A file this request needs could not be read or written.'],
-  E_AUDIT: [503, 'The audit log cannot be written, and this request needs it. Free some disk space.'],
+  E_AUDIT: [503, 'The audit log cannot be written, and this request needs it.'],
   E_CLOCK: [503, "The node's clock is not set. Set it (network or GPS), then try again."],
   E_DRAINING: [503, 'The node is stopping. Try again shortly.'],
   E_DISK_FULL: [507, 'Disk full. Delete recordings, or record elsewhere.'],

@@ -28,6 +28,8 @@ export interface Paths {
   /** The node's certificate for HTTPS, with its private key. */
   readonly tlsLeaf: string;
   readonly sessions: string;
+  /** The time that the node has lived, which no clock that is set changes. */
+  readonly livedTime: string;
   /** Tokens and sessions that were once seen expired. */
   readonly ended: string;
   /** Peers with failed credentials, and until when they are locked. */
@@ -65,7 +67,11 @@ export interface Paths {
   readonly modems: string;
   readonly controlSocket: string;
   readonly residualSocket: string;
+  /** Which vehicle was chosen behind the source: svc-link writes and reads it. */
+  readonly chosenVehicle: string;
   readonly linkSocket: string;
+  /** What the armed guard says, for whoever restarts the node from outside (front/link/vehicle/guard-file.ts). */
+  readonly linkGuard: string;
   /** Raw MAVLink for the front's WebSockets. */
   readonly mavlinkSocket: string;
   readonly supervisorSocket: string;
@@ -159,6 +165,7 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     tlsAuthority: join(etc, 'tls-authority.pem'),
     tlsLeaf: join(state, 'tls-leaf.pem'),
     sessions: join(state, 'sessions.json'),
+    livedTime: join(state, 'lived-time.json'),
     ended: join(state, 'ended-credentials'),
     peerLocks: join(state, 'peer-locks.json'),
     mcpToken: join(etc, 'mcp-token.json'),
@@ -179,7 +186,9 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     modems: join(state, 'modems.json'),
     controlSocket: join(run, 'control.sock'),
     residualSocket: join(run, 'api-internal.sock'),
+    chosenVehicle: join(state, 'vehicle.json'),
     linkSocket: join(run, 'link.sock'),
+    linkGuard: join(run, 'link-guard'),
     mavlinkSocket: join(run, 'mavlink.sock'),
     supervisorSocket: join(run, 'supervisor.sock'),
     helperSocket: join(dirname(run), `${basename(run)}-helper.sock`),

@@ -4,7 +4,7 @@ import { parseJson } from './member.ts';
 import { checked } from './schemas/checked.ts';
 import type { JsonSchema } from './schemas/json-schema.ts';
 import { MAX_SLOTS } from './schemas/radio-unit.ts';
-import { validatorOf } from './schemas/validator.ts';
+import { fileValidatorOf } from './schemas/validator.ts';
 
 /** The slots of a ground station with several drones (docs/contract.md 7.2); slot 0 is the single drone. */
 
@@ -28,7 +28,7 @@ const SCHEMA = {
   },
 } as const satisfies JsonSchema;
 
-const validate = validatorOf(SCHEMA);
+const validate = fileValidatorOf(SCHEMA);
 const OTHERS_WRITE = 0o022;
 
 /**

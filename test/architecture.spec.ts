@@ -2,6 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { expect } from 'chai';
 import { parseAst } from 'vite';
+import { STARTED_BY_PATH } from '../deploy/build/bundle-processes.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { memberOf } from '../shared/member.ts';
 
@@ -13,6 +14,8 @@ const everyFile = globSync('{shared,front,residual,connector,bin,deploy}/**/*.{t
 /** Runs in a browser, or builds what does: what it imports is bundled, and is no dependency of a node that runs. */
 const isWeb = (file: string): boolean => file.startsWith('residual/web/');
 const files = everyFile.filter((file) => !isWeb(file));
+
+const OWN_THREAD = 'shared/async/own-thread.ts';
 
 /** What each top folder may import besides itself (docs/architecture.md): nothing walks back up. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -46,7 +49,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ],
     ['auth', 'errors.ts', 'units.ts', 'vision'],
     ['async', 'boot-clock.ts', 'flight'],
-    ['files', 'landscape', 'logs', 'schemas'],
+    ['files', 'landscape', 'logs', 'mdns', 'schemas'],
     ['json-file.ts', 'maps'],
     ['config', 'mission', 'operator', 'plugins', 'radio-slots.ts'],
     ['first-boot', 'process', 'routes', 'update'],
@@ -178,6 +181,17 @@ function assertionsIn(file: string): readonly string[] {
   return found;
 }
 
+/** Files of svc-link that read what the vehicle says of itself (`Vehicle.armed`): none of them allows or refuses by it. */
+const ARMED_READERS: readonly string[] = [
+  'front/link/calibration/calibration.ts',
+  'front/link/commands/commands.ts',
+  'front/link/commands/takeoff.ts',
+  'front/link/events/events.ts',
+  'front/link/session.ts',
+  'front/link/state.ts',
+  'front/link/vehicle/prearm.ts',
+];
+
 describe('architecture', () => {
   it('imports only walk one way: shared <- front, residual, connector <- bin', () => {
     const wrong = imports.filter(({ file, target }) => {
@@ -233,6 +247,14 @@ describe('architecture', () => {
     expect(across).to.deep.equal([]);
   });
 
+  it('a thread is a file of its own in the compiled node, and is begun in one way', () => {
+    const threads = files.filter((file) => file.endsWith('-thread.ts') && file !== OWN_THREAD);
+    expect(threads).to.have.length.greaterThan(3);
+    for (const file of threads) expect(STARTED_BY_PATH).to.include(file.replace(/\.ts$/, ''));
+    const begun = files.filter((file) => /\bnew Worker\(/.test(readFileSync(join(ROOT, file), 'utf8')));
+    expect(begun).to.deep.equal([OWN_THREAD]);
+  });
+
   it('no file imports itself by way of others, types included', () => {
     const next = Map.groupBy(
       imports.filter(({ target }) => target.startsWith('.')),
@@ -274,11 +296,41 @@ describe('architecture', () => {
       /^deploy\/(?:build|package)\//,
       // A program that runs once.
       /^residual\/vision\/check-model\.ts$/,
+      // Hands it on to a thread.
+      /^shared\/async\/own-thread\.ts$/,
     ];
     const readers = files.filter((file) =>
       /process\.(?:env|argv)\b/.test(readFileSync(join(ROOT, file), 'utf8')),
     );
     expect(readers.filter((file) => !roots.some((root) => root.test(file)))).to.deep.equal([]);
+  });
+
+  it('one guard: in svc-link the armed state is read as a permission, and refused by, in vehicle/guard.ts alone', () => {
+    const GUARD = 'front/link/vehicle/guard.ts';
+    /** Who is told of the state or records by it: no permission. */
+    const TOLD = ['front/link/state.ts', 'front/link/parts.ts', 'front/link/vehicle/guard-file.ts'];
+    const found = files
+      .filter((file) => file.startsWith('front/link/') && file !== GUARD)
+      .flatMap((file) => {
+        const code = readFileSync(join(ROOT, file), 'utf8').replaceAll(/\/\*[^]*?\*\/|\/\/.*/g, '');
+        const wrong: string[] = [];
+        if (/'E_ARMED'/.test(code)) wrong.push(`${file} refuses by itself`);
+        if (/\barming\.(?:of|worst)\b/.test(code)) wrong.push(`${file} reads what the guard is made of`);
+        if (/\bguard\.(?:state|worst)\b/.test(code) && !TOLD.includes(file))
+          wrong.push(`${file} reads the state`);
+        if (/\bguard\s*[!=]==/.test(code)) wrong.push(`${file} compares the state`);
+        return wrong;
+      });
+    expect(found).to.deep.equal([]);
+    // What a vehicle says of itself is shown, and decides how a command is sent; each new reader is looked at.
+    const readers = files.filter(
+      (file) =>
+        file.startsWith('front/link/') &&
+        /\bvehicle\.armed\b/.test(
+          readFileSync(join(ROOT, file), 'utf8').replaceAll(/\/\*[^]*?\*\/|\/\/.*/g, ''),
+        ),
+    );
+    expect(readers.toSorted()).to.deep.equal(ARMED_READERS);
   });
 
   it('policy stands in the table: no code compares a path', () => {

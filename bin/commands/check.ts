@@ -52,7 +52,7 @@ export default class CheckCommand extends NodeCommand {
   /** @returns why they were not run, in words; null: they were */
   private async runChecks(before: Telemetry): Promise<string | null> {
     const { alive, armed } = seenIn(before);
-    if (!alive) return 'no heartbeat comes from the flight controller';
+    if (!alive) return 'nothing is heard of the flight controller';
     if (armed === true) return 'the vehicle is armed';
     try {
       const { status, ack } = await this.call('POST /api/command', { body: { cmd: 'runPrearmChecks' } });

@@ -31,15 +31,17 @@ export default class CmdCommand extends NodeCommand {
       default: false,
     }),
     'allow-far': Flags.boolean({
-      summary: "goto, orbit: also further than flight.max_goto_m, or outside of the vehicle's fence",
+      summary:
+        "goto, orbit, missionStart: also further than flight.max_goto_m, or outside of the vehicle's fence",
       default: false,
     }),
     confirm: Flags.string({ summary: 'motorTest: "PROPS OFF", once the propellers are off' }),
   };
 
   async run(): Promise<Answer<'command.post'>> {
-    const { args, argv, flags } = await this.parse(CmdCommand);
-    const given = (await this.given(args.name, argv.slice(1).map(String))).map((text) =>
+    const parsed = await this.parse(CmdCommand);
+    const { args, flags } = parsed;
+    const given = (await this.given(args.name, this.typed(parsed).slice(1))).map((text) =>
       /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text,
     );
     const body = {
@@ -62,9 +64,7 @@ export default class CmdCommand extends NodeCommand {
     else if (status === 'accepted') this.log(`accepted${words}`);
     else {
       process.exitCode = EXIT.refused;
-      this.log(
-        `${status === 'rejected' ? `rejected (${ack.result_name ?? ''})` : 'no acknowledgement'}${words}`,
-      );
+      this.log(`${notAccepted(status, ack.result_name)}${words}`);
       if (ack.hint !== undefined) this.log(ack.hint);
     }
     return verdict;
@@ -84,4 +84,12 @@ export default class CmdCommand extends NodeCommand {
     if (answer === '') this.error('Nothing was sent.', { exit: EXIT.usage });
     return this.given(name, [...typed, answer]);
   }
+}
+
+/** @param result null: no ack */
+function notAccepted(status: Answer<'command.post'>['status'], result: string | null): string {
+  if (status === 'unconfirmed') return 'not confirmed';
+  if (status !== 'rejected') return 'no acknowledgement';
+  // PX4 acknowledges, and then says why not.
+  return result === null || result === 'ACCEPTED' ? 'rejected' : `rejected (${result})`;
 }

@@ -196,6 +196,7 @@ export default class ExplainCommand extends NodeCommand {
       matcher: compileTable(ROWS).matcher,
       pairing: flags.unpaired ? { paired: false, keyHash: null } : { paired: true, keyHash: secretHash(KEY) },
       armed: ARMED[flags.armed] ?? 'unknown',
+      anyArmed: ARMED[flags.armed] ?? 'unknown',
       profile,
       features: enabledFeatures({ ...config, agent: { ...config.agent, profile } }),
       residual: config.features.residual ?? true,

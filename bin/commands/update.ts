@@ -16,8 +16,8 @@ import { startUpdate } from '../helper/update/update-operations.ts';
 import { NodeCommand } from '../node-command.ts';
 
 const POLL_MS = 1000;
-/** Unpacking on a slow card, the restart, the question for its health, and the way back. */
-const WAIT_MS = 20 * 60_000;
+/** Unpacking on a slow card, the restart, the question for its health, the trial, and the way back. */
+const WAIT_MS = 45 * 60_000;
 const OVER: ReadonlySet<UpdateStatus['step']> = new Set<UpdateStatus['step']>([
   'idle',
   'done',
@@ -101,7 +101,7 @@ export default class UpdateCommand extends NodeCommand {
       shown = words;
       await delay(POLL_MS);
     }
-    throw new ApiError('E_TIMEOUT', 'It is not over after 20 min. See: svc update status');
+    throw new ApiError('E_TIMEOUT', 'It is not over after 45 min. See: svc update status');
   }
 }
 

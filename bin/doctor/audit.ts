@@ -1,5 +1,5 @@
 import { access, constants } from 'node:fs/promises';
-import { verifyAudit } from '../../front/control/stores/audit.ts';
+import { verifyAudit } from '../../front/control/stores/audit-files.ts';
 import { codeOf } from '../../shared/errors.ts';
 import type { Paths } from '../../shared/paths.ts';
 import type { Asker } from '../local-client.ts';

@@ -1,4 +1,4 @@
-import { access, constants, readdir } from 'node:fs/promises';
+import { access, constants, readdir, readFile } from 'node:fs/promises';
 import { freemem, totalmem } from 'node:os';
 import { memberOf } from '../../shared/member.ts';
 import { type Check, fail, guarded, ok, skip, warn } from './check.ts';
@@ -16,6 +16,7 @@ export async function checkMachine(): Promise<readonly Check[]> {
     guarded('machine', () => fits(process.arch, glibc())),
     guarded('runtime', runtime),
     guarded('memory', memory),
+    guarded('memory limits', memoryLimits),
     guarded('serial ports', serialPorts),
     guarded('temperature', async () => temperatureCheck(await hottestZone())),
   ]);
@@ -69,6 +70,19 @@ function memory(): Check {
   return free < 0.05
     ? warn('memory', text, 'See which process uses it: `svc top`, then s.')
     : ok('memory', text);
+}
+
+/** Raspberry Pi OS switches the control group of memory off, and then no limit of a unit counts. */
+async function memoryLimits(): Promise<Check> {
+  const controllers = await readFile('/sys/fs/cgroup/cgroup.controllers', 'utf8').catch(() => null);
+  if (controllers === null) return skip('memory limits', 'This system has no unified control groups.');
+  return controllers.split(/\s+/).includes('memory')
+    ? ok('memory limits', 'The kernel keeps them.')
+    : warn(
+        'memory limits',
+        'The kernel keeps none: `MemoryMax` of svc and of extensions does not count.',
+        'On a Raspberry Pi: add `cgroup_enable=memory` to the line in /boot/firmware/cmdline.txt, and reboot.',
+      );
 }
 
 async function serialPorts(): Promise<Check> {

@@ -12,6 +12,7 @@ import { messageOf } from '../../shared/errors.ts';
 import { pathsFrom } from '../../shared/paths.ts';
 import { callNode } from '../local-client.ts';
 import { CODE_ROOT, demoFolder, EXTENSION } from '../places.ts';
+import { onStopSignals } from '../stop-signals.ts';
 import { checkOwner } from '../supervisor/demo.ts';
 import { directoriesOf, ENDS, type End, LOSS_FILE, nameOf, type Ports, portsFrom } from './layout.ts';
 import { printPair } from './screen.ts';
@@ -32,7 +33,7 @@ async function run(): Promise<void> {
     asked.abort();
     for (const node of nodes) node.kill('SIGTERM'); // a second one ends it at once
   };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
+  onStopSignals(stop);
   const ends = nodes.map(async (node) => {
     await once(node, 'exit');
     if (asked.signal.aborted) return;

@@ -2,14 +2,16 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { Backoff } from '../../shared/async/backoff.ts';
 import { every } from '../../shared/async/every.ts';
 import type { KeyValues } from '../../shared/config/in-force.ts';
-import { ApiError } from '../../shared/errors.ts';
+import { ApiError, messageOf } from '../../shared/errors.ts';
 import type { JsonObject } from '../../shared/member.ts';
 import type { FromChild, Init, ReportedConfig, ToChild } from '../../shared/process/child.ts';
-import { redact } from '../../shared/process/logger.ts';
 import { memoryOf } from '../../shared/process/memory.ts';
+import { redact } from '../../shared/process/redact.ts';
 import { LineSplitter } from '../../shared/rpc/lines.ts';
 import type { ChildState, ChildStatus, Restarted } from '../../shared/rpc/supervisor.ts';
 import { ARMED_MS } from './armed-config.ts';
+import { lastWords } from './last-words.ts';
+import { offerToKernel } from './oom-score.ts';
 import { busyness, startLimit } from './start-limit.ts';
 
 /** One process of the node: started, watched, restarted, parked, stopped (docs/contract.md 1). */
@@ -21,6 +23,10 @@ export interface DeclaredChild {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Memory limit, MiB; a process above it has a leak, and is restarted before the kernel kills another process. */
   readonly memoryMiB: number;
+  /** Who goes first when the machine has no memory left: added to the supervisor's own oom_score_adj. */
+  readonly oom?: number;
+  /** It has no network, wherever the kernel lets a process give it up. */
+  readonly offline?: boolean;
 }
 
 /** A process of the plan, from the config. */
@@ -41,17 +47,29 @@ export interface WatchLimits {
   /** From its start to its readiness, on a quiet machine; on a busy one it has longer (start-limit.ts). */
   readonly readyMs: number;
 }
-export const WATCH_LIMITS: WatchLimits = { pingMs: 5000, hungMs: 15_000, memoryMs: 5000, readyMs: 20_000 };
+export const WATCH_LIMITS: WatchLimits = { pingMs: 2000, hungMs: 15_000, memoryMs: 5000, readyMs: 20_000 };
 
 interface ChildHooks {
   readonly onLine: (line: string) => void;
   readonly onState: (state: ChildState) => void;
+  /** Whether it hangs has changed. */
+  readonly onHangs: () => void;
   /** svc-link alone: whether its vehicle is armed, on every change. */
   readonly onArmed: (armed: boolean) => void;
 }
 
 // Small young generations: these processes keep little, and must fit beside a video encoder on a board of 512 MB.
 const NODE_FLAGS = ['--max-semi-space-size=1', '--disable-warning=ExperimentalWarning'];
+/**
+ * A network namespace of its own, with nothing in it (unshare(1) of util-linux), in a user namespace, which needs no right. Where the
+ * kernel or a container forbids that, it starts all the same. It stays one process, whose channel to us is open.
+ */
+const OFFLINE = [
+  'sh',
+  '-c',
+  'set -- unshare --user --map-current-user --net -- "$@"; "$1" "$2" "$3" "$4" true 2>/dev/null || shift 5; exec "$@"',
+  'sh',
+] as const;
 /**
  * V8's own limit, as a part of the ceiling: near it V8 collects more garbage, and then fails with a stack trace before the
  * ceiling is reached.
@@ -69,9 +87,13 @@ const LIMITS = {
   /** From the end of a process to the end of its stderr. */
   silenceMs: 1000,
   lastWords: 20,
+  /** `oom` of a process that was declared without one. */
+  declaredOom: 500,
   lineChars: 64 * 1024,
   /** Samples in a row above the ceiling: a single one may be just before a garbage collection. */
   overCeiling: 3,
+  /** Part of `hungMs` without an answer from which on it is told that it hangs. */
+  silentPart: 1 / 3,
   /** Part of the ceiling at which a warning is logged. */
   nearCeiling: 0.8,
 } as const;
@@ -87,9 +109,15 @@ export class SupervisedChild {
   #info: JsonObject = {};
   #config: ReportedConfig | null = null;
   /** What the process keeps over its own end; null before it said anything. */
-  #kept: { readonly armed: boolean; readonly at: number } | null = null;
+  #kept: {
+    readonly armed: boolean;
+    /** Those that are armed, or were last. */
+    readonly systems: readonly number[];
+    readonly at: number;
+  } | null = null;
   #process: ChildProcess | null = null;
   #startedAt = 0;
+  #hangs = false;
   /** When it was killed because it hangs; null otherwise. */
   #killedAt: number | null = null;
   #restarts = 0;
@@ -139,6 +167,7 @@ export class SupervisedChild {
     return {
       name: this.spec.name,
       state: this.#state,
+      hangs: this.#hangs,
       pid: this.#process?.pid ?? null,
       restarts: this.#restarts,
       uptime_seconds: running ? Math.floor((performance.now() - this.#startedAt) / 1000) : null,
@@ -158,12 +187,19 @@ export class SupervisedChild {
     this.#killedAt = null;
     const { args, env, memoryMiB } = this.spec;
     const heap = `--max-old-space-size=${Math.round(memoryMiB * HEAP_SHARE)}`;
-    const child = spawn(process.execPath, [...NODE_FLAGS, heap, ...args], {
+    const [program, ...before] =
+      this.spec.offline === true ? [...OFFLINE, process.execPath] : [process.execPath];
+    const child = spawn(program, [...before, ...NODE_FLAGS, heap, ...args], {
       env,
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
     this.#process = child;
     this.#become('starting');
+    if (child.pid !== undefined)
+      offerToKernel(child.pid, this.spec.oom ?? LIMITS.declaredOom).catch((error: unknown) => {
+        // It has ended already, or there is no /proc.
+        this.#addLine(`svc-supervisor: ${this.spec.name} keeps its oom_score_adj: ${messageOf(error)}`);
+      });
     const splitter = new LineSplitter(LIMITS.lineChars);
     child.stderr?.on('data', (chunk: Buffer) => {
       try {
@@ -187,7 +223,8 @@ export class SupervisedChild {
       scales.stop();
       this.#ended(signal ?? `code ${code ?? 'unknown'}`);
     });
-    this.#send(child, { type: 'init', ...this.#init, wasArmed: this.#wasArmed });
+    const armedSystems = this.#kept?.systems ?? [];
+    this.#send(child, { type: 'init', ...this.#init, wasArmed: this.#wasArmed, armedSystems });
   }
 
   /** It ended while its vehicle was armed, or within 5 s of that. */
@@ -294,16 +331,20 @@ export class SupervisedChild {
     const ping = every(this.#limits.pingMs, `pings of ${this.spec.name}`, () => {
       // While it loads it cannot answer, on a slow card for longer than `hungMs`; the start has a limit of its own.
       if (!ready) return;
-      if (performance.now() - answeredAt > this.#limits.hungMs)
+      const silentMs = performance.now() - answeredAt;
+      this.#tellHangs(silentMs > this.#limits.hungMs * LIMITS.silentPart);
+      if (silentMs > this.#limits.hungMs)
         this.#hang(child, `no answer to pings for ${this.#limits.hungMs} ms`);
       else this.#send(child, { type: 'ping', seq: ++seq });
     });
     child.on('message', (message: FromChild) => {
       answeredAt = performance.now();
+      this.#tellHangs(false);
       if (message.type === 'keep') {
         // A first word that it is disarmed says nothing of the time before.
         const since = message.armed || this.#kept?.armed === true ? answeredAt : -Infinity;
-        this.#kept = { armed: message.armed, at: since };
+        const systems = message.armed ? message.systems : (this.#kept?.systems ?? []);
+        this.#kept = { armed: message.armed, systems, at: since };
         this.#hooks.onArmed(message.armed);
       }
       if (message.type !== 'ready') return;
@@ -350,6 +391,12 @@ export class SupervisedChild {
     };
   }
 
+  #tellHangs(hangs: boolean): void {
+    if (hangs === this.#hangs) return;
+    this.#hangs = hangs;
+    this.#hooks.onHangs();
+  }
+
   #hang(child: ChildProcess, why: string): void {
     if (this.#killedAt === null) this.#addLine(`svc-supervisor: killing ${this.spec.name}: ${why}`);
     this.#killedAt ??= performance.now();
@@ -372,8 +419,9 @@ export class SupervisedChild {
 
   #ended(exit: string): void {
     this.#process = null;
+    this.#hangs = false;
     this.#lastExit = exit;
-    this.#lastWords = this.#words;
+    this.#lastWords = lastWords(this.#words);
     if (this.#stopping) {
       this.#become('stopped');
       return;

@@ -7,6 +7,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { keepChecked, readChecked } from '../../shared/config/checked-copy.ts';
@@ -21,6 +22,7 @@ import { type Paths, pathsFrom } from '../../shared/paths.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
 import { named, runServices } from '../../shared/process/services.ts';
 import { CODE_ROOT, demoDirectories, demoFolder, EXTENSION, GROUND } from '../places.ts';
+import { onStopSignals } from '../stop-signals.ts';
 import { WATCH_LIMITS } from './child.ts';
 import { openLogFile } from './log-file.ts';
 import { LogShipper } from './log-shipper.ts';
@@ -153,16 +155,13 @@ async function supervise(
     if (!flags.demo) log.info(`stopping: ${reason}`);
     asked.abort();
   };
-  let times = 0;
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
-    process.on(signal, () => {
-      again = false; // a stop during a restart wins
-      askToStop(signal);
-      if (++times < 2) return;
-      supervisor.kill(); // a second one kills at once
-      process.exit(1);
-    });
-  }
+  onStopSignals((signal, atOnce) => {
+    again = false; // a stop during a restart wins
+    askToStop(signal);
+    if (!atOnce) return;
+    supervisor.kill();
+    process.exit(1);
+  });
   const systemd = new SystemdNotify({
     env: process.env,
     pid: process.pid,
@@ -171,6 +170,7 @@ async function supervise(
   });
   const simPort = await anyFreePort();
   const supervisor = new Supervisor({
+    onArmed: (armed) => systemd.armed(armed),
     onRestartSelf: () => {
       again = true;
       askToStop('restart');
@@ -194,6 +194,7 @@ async function supervise(
         drainMs: flags.demo ? 1500 : 5000,
         simPort,
         ceilings: numbersIn(flags.ceilings),
+        memoryMiB: memoryHere(),
       });
     },
     limits: { ...WATCH_LIMITS, ...numbersIn(flags['watch-limits']) },
@@ -235,6 +236,12 @@ function numbersIn(json = '{}'): Readonly<Record<string, number>> {
   return Object.fromEntries(Object.entries(recordOf(parseJson(json))).map(([name, n]) => [name, Number(n)]));
 }
 
+/** What this machine has for the node, or its control group, MiB. */
+function memoryHere(): number {
+  const limit = process.constrainedMemory();
+  return Math.min(totalmem(), limit === 0 ? Number.POSITIVE_INFINITY : limit) / 2 ** 20;
+}
+
 /** Replaces the program and keeps the process id for systemd and the terminal. */
 function beginAnew(): void {
   const args = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
@@ -244,9 +251,7 @@ function beginAnew(): void {
 /** The message for a person at the terminal when a process of the demo node has ended by itself. */
 function complain(supervisor: Supervisor, name: string, state: string): void {
   const status = supervisor.child(name)?.status();
-  const words = status?.last_words ?? [];
-  // A crash of Node itself ends with its version; the line that names the error stands further up.
-  const last = words.find((line) => line.includes('Error:')) ?? words.at(-1) ?? 'no last words';
+  const last = status?.last_words.at(-1) ?? 'no last words';
   process.stderr.write(`${name} ended (${status?.last_exit ?? 'unknown'}) and is ${state}: ${last}\n`);
 }
 

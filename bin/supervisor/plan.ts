@@ -23,24 +23,35 @@ interface PlanInput {
   readonly simPort: number;
   /** Other memory ceilings by name, MiB. */
   readonly ceilings: Readonly<Record<string, number>>;
+  /** What the machine, or its control group, has for all processes together, MiB. */
+  readonly memoryMiB: number;
 }
 
-/**
- * Memory ceiling of each process, MiB: three to five times its use under load. svc-link has the link to a vehicle that may be
- * armed, so only a leak can reach its ceiling.
- */
-const CEILINGS_MIB = {
-  'svc-helper': 160,
-  'svc-sim': 256,
-  'svc-radio-sim': 256,
-  'svc-link': 384,
-  'svc-video': 448,
+interface Memory {
+  /** What it may take where there is little, MiB: more than it needs under load (docs/footprint.md). */
+  readonly least: number;
+  /** What it may take at most, MiB: three to five times its use under load. */
+  readonly most: number;
+  /** Added to the supervisor's own oom_score_adj: who goes first when the machine has no memory left. The link goes last. */
+  readonly oom: number;
+}
+
+/** Only a leak can reach the ceiling of svc-link, which has the link to a vehicle that may be armed. */
+const MEMORY = {
+  'svc-helper': { least: 48, most: 160, oom: 100 },
+  'svc-sim': { least: 64, most: 256, oom: 0 },
+  'svc-radio-sim': { least: 64, most: 256, oom: 400 },
+  'svc-link': { least: 104, most: 384, oom: 0 },
+  'svc-video': { least: 112, most: 448, oom: 700 },
   // And what the model may take.
-  'svc-vision': 256,
-  'svc-residual': 384,
-  'svc-fleet': 128,
-  'svc-control': 320,
-} as const;
+  'svc-vision': { least: 96, most: 256, oom: 900 },
+  'svc-residual': { least: 80, most: 384, oom: 300 },
+  'svc-fleet': { least: 48, most: 128, oom: 400 },
+  'svc-control': { least: 88, most: 320, oom: 100 },
+} as const satisfies Readonly<Record<string, Memory>>;
+
+/** For the supervisor itself, MiB. */
+const SUPERVISOR_MIB = 32;
 
 /**
  * Less compiled code, which saves 6 MiB a process. Not for svc-control: it answers every request, and would need 1.5 times the CPU for
@@ -59,7 +70,7 @@ export const ENTRIES = {
   'svc-residual': 'residual/app/main',
   'svc-fleet': 'front/fleet/main',
   'svc-control': 'front/control/main',
-} as const satisfies Readonly<Record<keyof typeof CEILINGS_MIB, string>>;
+} as const satisfies Readonly<Record<keyof typeof MEMORY, string>>;
 
 /** The processes of a node in start order, as configured. */
 export function planChildren(input: PlanInput): readonly ChildSpec[] {
@@ -77,22 +88,26 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
     SVC_SIM_PORT: String(input.simPort),
     // Each thread that allocates would have a heap of its own, which is never given back.
     MALLOC_ARENA_MAX: '1',
+    // Calls that a disk holds take a thread each; the others go on. A thread that has nothing to do costs some kilobytes.
+    UV_THREADPOOL_SIZE: input.env['UV_THREADPOOL_SIZE'] ?? '16',
     NODE_COMPILE_CACHE: input.env['NODE_COMPILE_CACHE'] ?? join(paths.state, 'compile-cache'),
   };
   const child = (name: keyof typeof ENTRIES, wanted: boolean, ...args: string[]): ChildSpec => ({
     name,
     args: [...(name === 'svc-control' ? [] : [SMALL_CODE]), join(root, ENTRIES[name] + extension), ...args],
     env,
-    memoryMiB: input.ceilings[name] ?? CEILINGS_MIB[name],
+    memoryMiB: MEMORY[name].most,
+    oom: MEMORY[name].oom,
     wanted,
   });
-  return [
+  const children = [
     child('svc-helper', input.withHelper),
     { ...child('svc-sim', simulated, '--port', String(input.simPort)), follows: 'svc-link' },
     child('svc-radio-sim', simulatedRadio),
     child('svc-link', true),
     later(child('svc-video', withVideo)),
-    later(larger(child('svc-vision', withVision), config.vision.memory_mb)),
+    // Models are strangers' work, and the library that runs them has telephoned home.
+    { ...later(larger(child('svc-vision', withVision), config.vision.memory_mb)), offline: true },
     later(child('svc-residual', input.withResidual)),
     later(
       child(
@@ -114,6 +129,29 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
       ...(input.withResidual ? [] : ['--no-residual']),
     ),
   ];
+  return fitted(children, input);
+}
+
+/**
+ * Ceilings that fit together into the machine's memory: what is beyond the least that each wanted process needs shrinks alike. A
+ * machine with less than that is left to the kernel, which ends the picture first and the link last.
+ */
+function fitted(
+  children: readonly ChildSpec[],
+  { ceilings, memoryMiB }: Pick<PlanInput, 'ceilings' | 'memoryMiB'>,
+): readonly ChildSpec[] {
+  const sum = (value: (spec: ChildSpec) => number): number =>
+    children.filter(({ wanted }) => wanted).reduce((total, spec) => total + value(spec), 0);
+  const leasts = new Map(Object.entries(MEMORY).map(([name, { least: mib }]) => [name, mib]));
+  const least = ({ name }: ChildSpec): number => leasts.get(name) ?? 0;
+  const needed = sum(least);
+  const share = (memoryMiB - SUPERVISOR_MIB - needed) / (sum((spec) => spec.memoryMiB) - needed);
+  return children.map((spec) => ({
+    ...spec,
+    memoryMiB:
+      ceilings[spec.name] ??
+      Math.floor(least(spec) + (spec.memoryMiB - least(spec)) * Math.min(1, Math.max(0, share))),
+  }));
 }
 
 /** More memory, MiB. */

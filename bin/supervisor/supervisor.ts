@@ -41,6 +41,8 @@ interface SupervisorOptions {
   readonly planned: () => ConfigInForce | null;
   readonly onLine: (line: string) => void;
   readonly onState: (name: string, state: ChildState) => void;
+  /** svc-link has said whether a vehicle is armed, or may be. */
+  readonly onArmed?: (armed: boolean) => void;
   /** Called when a restart of the whole node is requested. */
   readonly onRestartSelf: () => void;
   readonly limits: WatchLimits;
@@ -177,13 +179,17 @@ export class Supervisor {
     const { onLine, onState, limits } = this.#options;
     const hooks = {
       onLine,
+      onHangs: () => this.#tell(),
       onState: (state: ChildState) => {
         if (state === 'running') this.#runs(spec.name);
         if (state === 'running' && spec.name === FRONT) this.#answers.resolve();
         this.#tell();
         onState(spec.name, state);
       },
-      onArmed: (armed: boolean) => this.#armedConfig.told(armed),
+      onArmed: (armed: boolean) => {
+        this.#armedConfig.told(armed);
+        this.#options.onArmed?.(armed);
+      },
     };
     return new SupervisedChild(spec, this.#init, hooks, limits);
   }
@@ -253,6 +259,7 @@ export class Supervisor {
     const own: ChildStatus = {
       name: OWN_NAME,
       state: 'running',
+      hangs: false,
       pid: process.pid,
       restarts: 0,
       uptime_seconds: Math.floor((performance.now() - this.#startedAt) / 1000),

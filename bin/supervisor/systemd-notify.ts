@@ -19,6 +19,8 @@ interface NotifyOptions {
 }
 
 const TIMEOUT_MS = 5000;
+/** In the air a supervisor that hangs is the smaller evil: svc-link goes on, and a restart would cut the link. */
+const ARMED_USEC = '600000000';
 /** Removed from the children's environment: they must not report for the node. */
 const OWN = ['NOTIFY_SOCKET', 'WATCHDOG_USEC', 'WATCHDOG_PID'] as const;
 
@@ -64,6 +66,12 @@ export class SystemdNotify {
     };
     beat();
     this.#watchdog = every(period, 'watchdog', beat);
+  }
+
+  /** Whether systemd has to wait longer before it restarts the node, as a vehicle is armed (WATCHDOG_USEC of sd_notify(3)). */
+  armed(armed: boolean): void {
+    if (this.#watchdog === null) return;
+    this.#say('WATCHDOG_USEC', armed ? ARMED_USEC : (this.#options.env['WATCHDOG_USEC'] ?? '0'));
   }
 
   /** Reports once that the node is up. */

@@ -4,7 +4,7 @@ import { loadConfig } from '../../shared/config/load.ts';
 import { configSecrets, MASK } from '../../shared/config/mask.ts';
 import { messageOf } from '../../shared/errors.ts';
 import type { Paths } from '../../shared/paths.ts';
-import { redact } from '../../shared/process/logger.ts';
+import { redact } from '../../shared/process/redact.ts';
 
 /** Shorter secrets are not masked, since they would match everywhere. */
 const LEAST_CHARS = 4;

@@ -17,7 +17,7 @@ import type { NodeClient } from '../planes/node-client.ts';
 import { showOperator } from '../planes/operator-signer.ts';
 import type { Principal } from '../principal.ts';
 import { redactArguments } from '../redaction.ts';
-import { type Arguments, classOfCall, reservedIn, scopesOfCall, type Tool } from '../tools/tool.ts';
+import { type Arguments, classOf, classOfCall, reservedIn, scopesOfCall, type Tool } from '../tools/tool.ts';
 import { bind } from './call-hash.ts';
 import type { FlightSafety } from './flight-safety.ts';
 
@@ -83,7 +83,7 @@ export class Gate {
     const missing = granted === null ? [] : [...new Set(needed)].filter((each) => !granted.includes(each));
     if (missing.length > 0)
       throw new Denial('scope_missing', undefined, { required: missing.at(-1), missing, granted });
-    if (affectsFlight(tool, scope)) await this.#options.flight.check(node);
+    if (needed.includes('flight') || affectsFlight(tool, scope)) await this.#options.flight.check(node);
     return scope;
   }
 
@@ -120,6 +120,7 @@ export class Gate {
   async #flight(call: GateCall): Promise<Verdict> {
     if (await this.#options.flight.isWaived(call.node)) return pass('flight', 'simulator');
     if (call.args['confirm_id'] !== undefined) return this.#signed(call, 'flight');
+    if (call.tool.signed?.(call.args) === true) throw await this.#unsigned(call, 'confirm_required');
     if (this.#operatorPresent())
       return pass('flight', 'presence', async () => {
         const { tool, node, args } = call;
@@ -146,8 +147,8 @@ export class Gate {
 
   async #destructive(call: GateCall): Promise<Verdict> {
     const { tool, args } = call;
-    // The words are not repeated here: a client must read them in the description.
-    if (tool.phrase === undefined || args['confirm'] !== tool.phrase)
+    // The words are not repeated here: a client must read them in the description. A tool that its arguments raise has none.
+    if (tool.phrase === undefined ? classOf(tool) === 'destructive' : args['confirm'] !== tool.phrase)
       throw new Denial('confirm_required', 'Put the words from the description of this tool into `confirm`.');
     if (await this.#options.flight.isWaived(call.node)) return pass('destructive', 'simulator');
     if (args['confirm_id'] === undefined) throw await this.#unsigned(call, 'confirm_required');

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { messageOf } from '../../shared/errors.ts';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
-import { readPrivateSync } from '../../shared/files/private-file.ts';
+import { readPrivateSync, TooLarge } from '../../shared/files/private-file.ts';
 import { recordOf } from '../../shared/member.ts';
 import type { HttpTarget } from './http-node.ts';
 import { baseUrlOf } from './node-client.ts';
@@ -16,6 +16,9 @@ export interface LocalFleet {
   /** What was left out, and why, without a key; a bad entry ends nothing but itself. */
   readonly problems: readonly string[];
 }
+
+/** What it holds is no list of nodes, whoever wrote it. */
+export class BrokenFleet extends Error {}
 
 /** A header can carry it. */
 const KEY = /^[\x21-\x7e]{1,512}$/;
@@ -32,7 +35,7 @@ export function fleetEntry(value: unknown): HttpTarget {
   return { id: named, name: typeof name === 'string' ? name : null, baseUrl, host, key: key ?? null };
 }
 
-/** @throws Error naming the problem, never with a key in it, where it is no list at all */
+/** @throws BrokenFleet naming the problem, never with a key in it, where it is no list at all */
 export function parseFleet(text: string, source: string): LocalFleet {
   const nodes = new Map<string, HttpTarget>();
   const problems: string[] = [];
@@ -53,33 +56,44 @@ function entriesOf(text: string, source: string): readonly unknown[] {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new Error(`${source} is not JSON`); // the parser's message would quote the file
+    throw new BrokenFleet(`${source} is not JSON`); // the parser's message would quote the file
   }
   const list: unknown = Array.isArray(value) ? value : recordOf(value)['nodes'];
-  if (!Array.isArray(list)) throw new Error(`${source}: it is {"nodes":[…]}`);
+  if (!Array.isArray(list)) throw new BrokenFleet(`${source}: it is {"nodes":[…]}`);
   return list;
 }
 
 const MAX_BYTES = 1024 * 1024;
 
-/** @returns no nodes if the file does not exist. @throws Error if others can read or write it, or it is broken */
+/** @returns no nodes if the file does not exist. @throws Error if others can read or write it; BrokenFleet */
 export function readFleet(path: string): LocalFleet {
-  const text = readPrivateSync(path, MAX_BYTES);
+  const text = textOf(path);
   return text === null ? { nodes: [], problems: [] } : parseFleet(text, path);
+}
+
+function textOf(path: string): string | null {
+  try {
+    return readPrivateSync(path, MAX_BYTES);
+  } catch (error) {
+    throw error instanceof TooLarge ? new BrokenFleet(error.message) : error;
+  }
 }
 
 /**
  * Adds nodes, all or none; existing entries stay unchanged, also those that are left out. Without nodes it only shows that the file
- * can be written. @throws the file system's error; Error for a node that would not be read again
+ * can be written. @throws the file system's error; Error for a node, or a length, that would not be read again
  */
 export async function addToFleet(path: string, added: readonly HttpTarget[]): Promise<void> {
-  const text = readPrivateSync(path, MAX_BYTES);
+  const text = textOf(path);
   const entries = added.map(({ id, name, baseUrl, key }) => {
     const entry = { id, ...(name === null ? {} : { name }), host: baseUrl, ...(key === null ? {} : { key }) };
     fleetEntry(entry);
     return entry;
   });
   const nodes = [...(text === null ? [] : entriesOf(text, path)), ...entries];
+  const written = `${JSON.stringify({ nodes }, null, 2)}\n`;
+  if (Buffer.byteLength(written) > MAX_BYTES)
+    throw new Error(`${path} would be larger than ${MAX_BYTES} bytes: take nodes out of it`);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  await writeAtomic(path, `${JSON.stringify({ nodes }, null, 2)}\n`, 0o600);
+  await writeAtomic(path, written, 0o600);
 }

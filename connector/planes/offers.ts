@@ -16,7 +16,7 @@ const WATCH_MS = 5000;
 const ASK_MS = 2000;
 
 interface OffersOptions {
-  readonly nodes: readonly NodeClient[];
+  readonly nodes: () => readonly NodeClient[];
   /** The token that the connector was launched with, for nodes whose pairing key it does not have. */
   readonly launched: Principal | null;
   /** A node has said what it runs, so that the list of tools may be another. */
@@ -45,7 +45,7 @@ export class Offers {
   start(): void {
     const { nodes, onChange } = this.#options;
     this.#timer = every(WATCH_MS, 'offers', async () => {
-      const silent = nodes.filter((node) => !this.#known.has(node));
+      const silent = nodes().filter((node) => !this.#known.has(node));
       const answers = await Promise.all(silent.map(async (node) => this.#askAsOurselves(node)));
       if (answers.includes(true)) onChange();
     });
@@ -62,7 +62,7 @@ export class Offers {
    */
   async refresh(caller: Principal): Promise<void> {
     const { nodes, now } = this.#options;
-    const old = nodes.filter((node) => now() - (this.#known.get(node)?.at ?? -Infinity) >= KNOWN_MS);
+    const old = nodes().filter((node) => now() - (this.#known.get(node)?.at ?? -Infinity) >= KNOWN_MS);
     await Promise.all(
       old.map(async (node) => {
         if (!(await this.#askAsOurselves(node)) && caller.token !== null) await this.#ask(node, caller);
@@ -70,10 +70,12 @@ export class Offers {
     );
   }
 
-  /** Whether at least one node serves all routes of the tool, as far as is known. */
+  /** Whether at least one node serves all routes of the tool, as far as is known; also while there is no node yet. */
   has({ routes }: { readonly routes: readonly string[] }): boolean {
     const rows = routes.map(rowOf);
-    return this.#options.nodes.some((node) => {
+    const nodes = this.#options.nodes();
+    if (nodes.length === 0) return true;
+    return nodes.some((node) => {
       const known = this.#known.get(node);
       return known === undefined || rows.every((row) => unserved(row, known.running) === null);
     });

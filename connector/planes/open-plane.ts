@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { codeOf, messageOf } from '../../shared/errors.ts';
 import { pathsFrom } from '../../shared/paths.ts';
 import type { Logger } from '../../shared/process/logger.ts';
@@ -6,9 +7,13 @@ import { Denial } from '../denial.ts';
 import { asRecord } from '../rows.ts';
 import type { Settings } from '../settings.ts';
 import { UsageError } from '../settings.ts';
-import { type LocalFleet, parseFleet, readFleet } from './fleet-file.ts';
+import { BrokenFleet, type LocalFleet, parseFleet, readFleet } from './fleet-file.ts';
 import { baseUrlOf } from './node-client.ts';
 import { LanPlane, LOCAL, type Plane } from './plane.ts';
+import { sideBySide } from './side-by-side.ts';
+
+/** So long the start waits for names; a node that is away says its own later. */
+const NAMES_MS = 2000;
 
 /** The nodes that the settings name. @throws UsageError */
 export async function openPlane(
@@ -25,27 +30,40 @@ export async function openPlane(
     case 'local-fleet': {
       const { nodes, problems, source } = localFleet(settings);
       for (const problem of problems) log.error(problem);
-      if (nodes.length === 0)
+      if (nodes.length === 0 && !settings.discover)
         throw new UsageError(`there is no node in ${source}; write it, or start with --discover`);
       const plane = new LanPlane('local-fleet', nodes);
-      await plane.learn();
-      for (const node of plane.nodes)
-        await node.prove().catch((error: unknown) => {
-          if (!(error instanceof Denial)) throw error;
-          if (error.reason !== 'rest_down') log.error(`${node.target.id}: ${error.message}`);
-        });
+      const met = meet(plane, log).catch((error: unknown) => log.error(messageOf(error)));
+      await Promise.race([met, delay(NAMES_MS, undefined, { ref: false })]);
       return plane;
     }
   }
 }
 
-/** @throws UsageError for a list that cannot be read, or is none; never with a key in it */
-function localFleet({ inlineFleet, place, fleetFile }: Settings): LocalFleet & { readonly source: string } {
+/** Asks all at once who they are, and says what is wrong with those that answer. */
+async function meet(plane: LanPlane, log: Logger): Promise<void> {
+  await plane.learn();
+  await sideBySide(plane.nodes, async (node) =>
+    node.prove().catch((error: unknown) => {
+      if (!(error instanceof Denial)) throw error;
+      if (error.reason !== 'rest_down') log.error(`${node.target.id}: ${error.message}`);
+    }),
+  );
+}
+
+/** With --discover also a file that is broken is no end: it is named, and what it holds stays. @throws UsageError for a list that cannot be read, or is none; never with a key in it */
+function localFleet({
+  inlineFleet,
+  place,
+  fleetFile,
+  discover,
+}: Settings): LocalFleet & { readonly source: string } {
   const inline = place === null ? inlineFleet : null;
   const source = inline === null ? (place ?? fleetFile) : 'SVC_MCP_FLEET';
   try {
     return { ...(inline === null ? readFleet(source) : parseFleet(inline, source)), source };
   } catch (error) {
+    if (discover && error instanceof BrokenFleet) return { nodes: [], problems: [error.message], source };
     throw new UsageError(messageOf(error));
   }
 }

@@ -16,6 +16,9 @@ export interface Plane {
   readonly mode: Mode;
   readonly nodes: readonly NodeClient[];
 
+  /** Resolves once a search that runs has had time to find the first node; absent where none runs. */
+  readonly searching?: Promise<void>;
+
   /** Asks the nodes for their names, and one that has not said yet who it is. @returns whether there is something new */
   learn(): Promise<boolean>;
 
@@ -30,10 +33,11 @@ export interface Plane {
   askHub?(path: string): Promise<unknown>;
 }
 
-/** Nodes at addresses that are known from the start. */
+/** Nodes at addresses that are known from the start, or are found. */
 export class LanPlane implements Plane {
   readonly mode: Mode;
-  readonly nodes: readonly HttpNode[];
+  searching?: Promise<void>;
+  #nodes: readonly HttpNode[];
 
   /** @throws Error when two nodes have the same id */
   constructor(mode: Mode, targets: readonly HttpTarget[]) {
@@ -41,7 +45,16 @@ export class LanPlane implements Plane {
     for (const [index, { id }] of targets.entries())
       if (targets.findIndex((other) => other.id === id) !== index)
         throw new Error(`two nodes are called ${id}`);
-    this.nodes = targets.map((target) => new HttpNode(target));
+    this.#nodes = targets.map((target) => new HttpNode(target));
+  }
+
+  get nodes(): readonly HttpNode[] {
+    return this.#nodes;
+  }
+
+  /** A node that was found while it runs. */
+  add(node: HttpNode): void {
+    if (this.#nodes.every(({ target }) => target.id !== node.target.id)) this.#nodes = [...this.#nodes, node];
   }
 
   async learn(): Promise<boolean> {

@@ -2,7 +2,11 @@
 const AT_A_TIME = 200;
 
 /** As `Promise.all` over all nodes of a fleet, but not all at the same time. */
-export async function sideBySide<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+export async function sideBySide<T, R>(
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+  atATime = AT_A_TIME,
+): Promise<R[]> {
   const results: R[] = [];
   let next = 0;
   const worker = async (): Promise<void> => {
@@ -11,6 +15,6 @@ export async function sideBySide<T, R>(items: readonly T[], work: (item: T) => P
       if (item !== undefined) results[index] = await work(item);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(AT_A_TIME, items.length) }, worker));
+  await Promise.all(Array.from({ length: Math.min(atATime, items.length) }, worker));
   return results;
 }

@@ -120,7 +120,7 @@ export const watchTools: readonly Tool[] = [
       const seen = seenIn(telemetry);
       const prearm = readinessOf(telemetry);
       const reasons = [
-        ...(seen.alive ? [] : ['No heartbeat comes from the flight controller.']),
+        ...(seen.alive ? [] : ['Nothing is heard of the flight controller.']),
         ...(seen.armed === true ? ['It is armed already.'] : []),
         ...(prearm?.reasons ?? told(telemetry, FAILED_CHECK)),
         ...(prearm?.canArm === false && prearm.reasons.length === 0 ? ['Its own checks fail.'] : []),

@@ -2,6 +2,7 @@ import { ApiError } from '../../shared/errors.ts';
 import type { JsonObject } from '../../shared/member.ts';
 import { warningsOf } from '../../shared/mission/check.ts';
 import { itemsIn, type Reading } from '../../shared/mission/document.ts';
+import { type Known, reachText } from '../../shared/mission/reach.ts';
 import { summaryOf } from '../../shared/mission/summary.ts';
 import { type MissionWarning, warningText } from '../../shared/mission/warning.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
@@ -23,7 +24,7 @@ const PART: JsonSchema = { type: 'string', enum: [...MISSION_PARTS], default: 'm
 const DOCUMENT: JsonSchema = {
   type: 'object',
   description:
-    '{items: [{seq?, frame, command, param1..param4, x (lat), y (lon), z (m), autocontinue}]}, MAVLink numbers, as mission_read shows; frame 3: m above home. Or a QGroundControl plan.',
+    '{items: [{seq?, frame, command, param1..param4, x (lat), y (lon), z (m), autocontinue}]}, MAVLink numbers, as mission_read shows; frame 3: m above home. Or a QGC plan.',
 };
 const SUMMARY: JsonSchema = {
   type: 'object',
@@ -57,6 +58,49 @@ function readingOf(args: Arguments, first: FirstItem | null): Reading {
 async function firstOf(ask: Ask): Promise<FirstItem | null> {
   const telemetry = asRecord(await ask({ method: 'GET', path: pathOf('telemetry.get') }));
   return firstItemOf(telemetry['autopilot']);
+}
+
+/** MAV_AUTOPILOT_PX4 */
+const PX4 = 12;
+/** What is known of the vehicle here, for a summary; what the node does not tell is not known. */
+async function knownOf(ask: Ask): Promise<Known> {
+  const told = async (route: string): Promise<JsonObject> => {
+    try {
+      return asRecord(await ask({ method: 'GET', path: pathOf(route) }));
+    } catch (error) {
+      if (error instanceof Denial) return {};
+      throw error;
+    }
+  };
+  const telemetry = await told('telemetry.get');
+  const { params } = await told('params.get');
+  const { items } = await told('fence.get');
+  const home = asRecord(telemetry['home']);
+  const place = placeOf(home);
+  return {
+    maxM: 0,
+    here: placeOf(asRecord(telemetry['position'])),
+    home: place === null ? null : { ...place, alt: numberOrNull(home['alt_msl']) },
+    px4: telemetry['autopilot'] === PX4,
+    param: (name) => numberOrNull(asRecord(params)[name]),
+    fence: Array.isArray(items) ? (items as readonly MissionItem[]) : null,
+  };
+}
+
+function placeOf({ lat, lon }: JsonObject): Known['here'] {
+  return typeof lat === 'number' && typeof lon === 'number' ? { lat, lon } : null;
+}
+
+function numberOrNull(value: unknown): number | null {
+  return typeof value === 'number' ? value : null;
+}
+
+/** What a list would do, for the person who allows it: how far it goes, what can cost the vehicle, the rest. */
+async function summedUp(args: Arguments, items: readonly MissionItem[], ask: Ask): Promise<string> {
+  const part = partOf(args);
+  const reach = part === 'fence' ? '' : reachText(items, await knownOf(ask));
+  const far = args['allow_far'] === true ? 'Also where goto may not (allow_far).' : '';
+  return [far, reach, summaryOf(part, items)].filter((each) => each !== '').join(' ');
 }
 
 /** A route of the part that the call names. */
@@ -105,11 +149,11 @@ export const missionTools: readonly Tool[] = [
   {
     name: 'mission_check',
     title: 'Check a mission',
-    description: 'Checks a mission and says what it would do; sends nothing.',
+    description: 'Checks what a mission would do; sends nothing.',
     toolset: 'mission',
-    routes: ['telemetry.get'],
+    routes: ['telemetry.get', 'params.get', 'fence.get'],
     input: {
-      properties: { part: PART, document: { type: 'object', description: 'as mission_upload takes it' } },
+      properties: { part: PART, document: { type: 'object', description: 'as for mission_upload' } },
       required: ['document'],
     },
     output: SUMMARY,
@@ -119,7 +163,7 @@ export const missionTools: readonly Tool[] = [
       try {
         const { items, warnings } = readingOf(args, first);
         const value = {
-          summary: summaryOf(partOf(args), items),
+          summary: await summedUp(args, items, ask),
           count: items.length,
           warnings: [...warnings, ...warningsOf(items)].map(warningText),
         };
@@ -133,19 +177,25 @@ export const missionTools: readonly Tool[] = [
   {
     name: 'mission_upload',
     title: 'Replace the mission',
-    description: 'Replaces mission, fence or rally points; done when read back equal.',
+    description: 'Replaces mission, fence or rally points; read back.',
     toolset: 'mission',
-    routes: ['mission.put', 'fence.put', 'rally.put', 'telemetry.get'],
-    input: { properties: { part: PART, document: DOCUMENT }, required: ['document'] },
+    routes: ['mission.put', 'fence.put', 'rally.put', 'telemetry.get', 'params.get', 'fence.get'],
+    input: {
+      properties: { part: PART, document: DOCUMENT, allow_far: { type: 'boolean' } },
+      required: ['document'],
+    },
     output: SUMMARY,
     idempotent: true,
-    summary: async (args, ask) => summaryOf(partOf(args), readingOf(args, await firstOf(ask)).items),
+    request: ({ document }) => ({ params: {}, body: document }),
+    // It may be larger than the one that the vehicle has, or empty.
+    signed: (args) => partOf(args) === 'fence',
+    summary: async (args, ask) => summedUp(args, readingOf(args, await firstOf(ask)).items, ask),
     run: async ({ ask, args }) => {
       const route = routeOf('put', args);
       const answer = asRecord(
         await ask({
           method: 'PUT',
-          path: pathOf(route),
+          path: pathOf(route) + (args['allow_far'] === true ? '?allow_far=1' : ''),
           body: args['document'],
           timeoutMs: rowOf(route).limits.timeoutMs + 2000,
         }),
@@ -182,7 +232,10 @@ export const missionTools: readonly Tool[] = [
     name: 'mission_set_current',
     title: 'Go on with an item',
     cmd: 'missionSetCurrent',
-    input: { properties: { seq: { type: 'integer', minimum: 0, maximum: 65_534 } }, required: ['seq'] },
+    input: {
+      properties: { seq: { type: 'integer', minimum: 0, maximum: 65_534 } },
+      required: ['seq'],
+    },
     args: ({ seq }) => [Number(seq)],
     options: { toolset: 'mission' },
   }),

@@ -93,6 +93,8 @@ export interface Tool {
   readonly fleetWide?: boolean;
   /** What the call would do, for the person who signs it. @throws ApiError for arguments that cannot be carried out; Denial */
   readonly summary?: (args: Arguments, ask: Ask) => string | Promise<string>;
+  /** Whether these arguments want a signature over the call itself: nobody who stands by allows them. */
+  readonly signed?: (args: Arguments) => boolean;
   /** The words that a destructive call must carry in `confirm`. */
   readonly phrase?: string;
   readonly run: (context: ToolContext) => Promise<ToolAnswer>;

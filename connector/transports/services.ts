@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { Bonjour } from 'bonjour-service';
 import { messageOf } from '../../shared/errors.ts';
+import { Announcer } from '../../shared/mdns/announcer.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import type { Service } from '../../shared/process/services.ts';
 import { listenUnix } from '../../shared/rpc/socket-file.ts';
@@ -119,30 +119,22 @@ export function socketService(
 
 /** Makes the connector known by mDNS. */
 export function advertiserService({ httpPort }: Settings, plane: Plane, log: Logger): Service {
-  let bonjour: Bonjour | null = null;
+  const announcer = new Announcer((sentence) => log.warn(sentence));
   return {
     name: 'mDNS',
     start() {
-      bonjour = new Bonjour({}, (error: unknown) => log.warn(`mDNS: ${messageOf(error)}`));
       const [node] = plane.nodes;
-      bonjour.publish({
-        name: `svc-mcp ${node?.target.name ?? hostname()}`,
-        type: 'svc-mcp',
-        protocol: 'tcp',
-        port: httpPort,
-        txt: {
-          version: VERSION,
-          device_id: node?.target.id ?? '',
-          name: node?.target.name ?? '',
-          profile: plane.mode,
-        },
-      });
+      const txt = {
+        version: VERSION,
+        device_id: node?.target.id ?? '',
+        name: node?.target.name ?? '',
+        profile: plane.mode,
+      };
+      const name = `svc-mcp ${node?.target.name ?? hostname()}`;
+      announcer.publish([{ name, type: '_svc-mcp._tcp', port: httpPort, host: null, txt }]);
+      announcer.start();
     },
-    stop: async () =>
-      new Promise<void>((resolve) => {
-        bonjour?.unpublishAll(() => bonjour?.destroy(() => resolve()));
-        if (bonjour === null) resolve();
-      }),
+    stop: async () => announcer.stop(),
   };
 }
 

@@ -4,11 +4,15 @@ import { type Plugin, rolldown } from 'rolldown';
 import { ENTRIES } from '../../bin/supervisor/plan.ts';
 
 /** What else is started by its path: the supervisor, a thread, a program that runs once. */
-const STARTED_BY_PATH = [
+export const STARTED_BY_PATH = [
   'bin/supervisor/main',
+  'front/control/stores/audit-writer-thread',
+  'front/fleet/disk-queue-thread',
   'residual/app/logs/log-reader-thread',
+  'residual/app/logs/log-writer-thread',
   'residual/app/reports/report-thread',
   'residual/vision/check-model',
+  'shared/mdns/mdns-thread',
 ];
 
 /** Packages that have programs for one kind of machine, or files that they find beside themselves. */

@@ -6,8 +6,15 @@ import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import { chunksOf } from '../../shared/async/chunks.ts';
 import { zipOutput } from '../../shared/files/zip-output.ts';
-import { MANIFEST_ENTRY, openBundle, SIGNATURE_ENTRY, TREE } from '../../shared/update/bundle.ts';
-import type { Arch, Manifest } from '../../shared/update/manifest.ts';
+import {
+  FIRST,
+  HEADER_ENTRY,
+  MANIFEST_ENTRY,
+  openBundle,
+  SIGNATURE_ENTRY,
+  TREE,
+} from '../../shared/update/bundle.ts';
+import type { Arch, Header, Manifest } from '../../shared/update/manifest.ts';
 import { parsePublicKey, type SecretKey, signText } from '../../shared/update/minisign.ts';
 
 /** The earliest time that the format knows, as the machine's own time: the same bytes in each zone. */
@@ -36,7 +43,7 @@ interface BundleInput {
  */
 export async function makeBundle(input: BundleInput, out: string): Promise<Manifest> {
   const { tree, version, arch, key, publicKey, newKeys = {} } = input;
-  const files = await filesOf(tree);
+  const { files, bytes } = await filesOf(tree);
   const floor = Number(await readFile(join(tree, FLOOR_FILE), 'utf8'));
   const manifest: Manifest = {
     product: 'svc',
@@ -47,11 +54,18 @@ export async function makeBundle(input: BundleInput, out: string): Promise<Manif
     ...(Object.keys(newKeys).length === 0 ? {} : { keys: newKeys }),
   };
   const text = Buffer.from(`${JSON.stringify(manifest)}\n`);
+  const header = headerOf(text, files.length, bytes);
+  const signature = Buffer.from(signText(header, key, `svc ${version} ${arch}`));
+  const head = [
+    [HEADER_ENTRY, header],
+    [SIGNATURE_ENTRY, signature],
+    [MANIFEST_ENTRY, text],
+  ] as const;
   const temporary = `${out}.${process.pid}.tmp`;
   try {
-    await writeZip(tree, files, text, signText(text, key, `svc ${version} ${arch}`), temporary);
+    await writeZip(tree, files, head, temporary);
     const bundle = await openBundle(temporary, [parsePublicKey(publicKey)]);
-    bundle.close();
+    await bundle.close();
     await rename(temporary, out);
   } finally {
     await rm(temporary, { force: true });
@@ -59,22 +73,37 @@ export async function makeBundle(input: BundleInput, out: string): Promise<Manif
   return manifest;
 }
 
-type TreeFile = Manifest['files'][string];
+/** @param bytes of all files of the tree together */
+export function headerOf(manifest: Buffer, files: number, bytes: number): Buffer {
+  const header: Header = {
+    format: 2,
+    entries: FIRST.length + files,
+    unpacked_bytes: bytes,
+    manifest: { bytes: manifest.length, sha256: createHash('sha256').update(manifest).digest('hex') },
+  };
+  return Buffer.from(`${JSON.stringify(header)}\n`);
+}
 
-/** In the order of their code points. */
-async function filesOf(tree: string): Promise<readonly (readonly [string, TreeFile])[]> {
+type TreeFile = Manifest['files'][string];
+type TreeFiles = readonly (readonly [string, TreeFile])[];
+
+/** In the order of their code points, with their bytes together. */
+async function filesOf(tree: string): Promise<{ readonly files: TreeFiles; readonly bytes: number }> {
   const found: [string, TreeFile][] = [];
+  let bytes = 0;
   const walk = async (below: string): Promise<void> => {
     for (const entry of await readdir(join(tree, below), { withFileTypes: true })) {
       const path = below === '' ? entry.name : `${below}/${entry.name}`;
       if (entry.isDirectory()) await walk(path);
       else if (entry.isSymbolicLink()) found.push([path, { link: await readlink(join(tree, path)) }]);
-      else if (entry.isFile()) found.push([path, await described(join(tree, path))]);
-      else throw new Error(`${path} is neither a file nor a link.`);
+      else if (entry.isFile()) {
+        found.push([path, await described(join(tree, path))]);
+        bytes += (await lstat(join(tree, path))).size;
+      } else throw new Error(`${path} is neither a file nor a link.`);
     }
   };
   await walk('');
-  return found.sort(([a], [b]) => (a < b ? -1 : 1));
+  return { files: found.sort(([a], [b]) => (a < b ? -1 : 1)), bytes };
 }
 
 async function described(file: string): Promise<TreeFile> {
@@ -86,15 +115,14 @@ async function described(file: string): Promise<TreeFile> {
 
 async function writeZip(
   tree: string,
-  files: readonly (readonly [string, TreeFile])[],
-  manifest: Buffer,
-  signature: string,
+  files: TreeFiles,
+  head: readonly (readonly [string, Buffer])[],
   out: string,
 ): Promise<void> {
   const zip = new ZipFile();
   const common = { mtime: MTIME, forceDosTimestamp: true };
-  zip.addBuffer(manifest, MANIFEST_ENTRY, { ...common, mode: FILE_TYPE | 0o644 });
-  zip.addBuffer(Buffer.from(signature), SIGNATURE_ENTRY, { ...common, mode: FILE_TYPE | 0o644 });
+  for (const [name, content] of head)
+    zip.addBuffer(content, name, { ...common, mode: FILE_TYPE | 0o644, compress: false });
   for (const [path, file] of files) {
     if ('link' in file)
       zip.addBuffer(Buffer.from(file.link), TREE + path, { ...common, mode: LINK_TYPE | 0o777 });

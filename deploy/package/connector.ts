@@ -8,6 +8,7 @@ import { OWN_LICENSE, writePapers } from './papers.ts';
 import { copyPart } from './part.ts';
 import { copy, normaliseModes } from './stage.ts';
 
+const ENTRIES = ['connector/main', 'shared/mdns/mdns-thread'];
 const PACK_MS = 5 * 60_000;
 const TAR_BYTES = 512 * 1024 * 1024;
 
@@ -28,7 +29,7 @@ export async function packConnector(input: ConnectorInput, work: string, out: st
   const { checkout, dist, modules, version, epoch } = input;
   const folder = join(work, 'package');
   await mkdir(join(folder, 'bin'), { recursive: true });
-  const packages = await copyPart(dist, modules, 'connector/main', [], folder);
+  const packages = await copyPart(dist, modules, ENTRIES, [], folder);
   await copy(join(checkout, 'bin/svc-mcp.js'), join(folder, 'bin/svc-mcp.js'));
   await copy(join(checkout, 'LICENSE'), join(folder, 'LICENSE'));
   const own = { name: 'svc-connector', version, license: OWN_LICENSE };

@@ -38,7 +38,7 @@ export async function hubDeb(input: HubInput, root: string, out: string): Promis
   const tree = join(root, 'opt/svc-hub');
   await mkdir(join(tree, 'bin'), { recursive: true });
   const node = `node-linux-${NODE_CPU[arch]}`;
-  const packages = await copyPart(dist, modules, 'bin/hub/main', [node], tree);
+  const packages = await copyPart(dist, modules, ['bin/hub/main'], [node], tree);
   await mkdir(join(tree, 'node_modules/.bin'));
   await symlink(`../${node}/bin/node`, join(tree, 'node_modules/.bin/node'));
   await mkdir(join(tree, 'dist/residual/web'), { recursive: true });

@@ -36,7 +36,7 @@ const DEVELOPER_FOLDERS = new Set([
  * @throws Error if a program in it is for another machine; ApiError E_UPSTREAM with npm's words
  */
 export async function installModules(checkout: string, arch: Arch, folder: string): Promise<string> {
-  const inputs = ['package.json', 'package-lock.json', 'deploy/prune-packages.js'];
+  const inputs = ['package.json', 'package-lock.json', 'deploy/finish-packages.js'];
   const hash = createHash('sha256').update(arch);
   for (const file of inputs) hash.update(await readFile(join(checkout, file)));
   hash.update(await readFile(import.meta.filename));
@@ -66,7 +66,7 @@ async function fillModules(folder: string, arch: Arch): Promise<void> {
     INSTALL_MS,
     { maxBytes: INSTALL_OUTPUT_BYTES },
   );
-  await runProgram(process.execPath, [join(folder, 'deploy/prune-packages.js')], INSTALL_MS, {
+  await runProgram(process.execPath, [join(folder, 'deploy/finish-packages.js')], INSTALL_MS, {
     env: { npm_config_os: 'linux', npm_config_cpu: cpu },
   });
   await prune(join(folder, 'node_modules'), cpu);

@@ -6,18 +6,21 @@ import { copy } from './stage.ts';
 
 /**
  * Copies the part of the built code that a program needs, `dist` and `node_modules`, into a folder.
- * @param entry where the program starts, `bin/hub/main`
+ * @param entries where the program and its threads start, `bin/hub/main`
  * @param more packages that nothing imports
  * @returns the packages that it has
  */
 export async function copyPart(
   dist: string,
   modules: string,
-  entry: string,
+  entries: readonly string[],
   more: readonly string[],
   folder: string,
 ): Promise<Package[]> {
-  const reached = await reachedFrom(dist, [`${entry}.js`]);
+  const reached = await reachedFrom(
+    dist,
+    entries.map((entry) => `${entry}.js`),
+  );
   for (const file of reached.files) {
     await mkdir(dirname(join(folder, 'dist', file)), { recursive: true });
     await copy(join(dist, file), join(folder, 'dist', file));

@@ -46,9 +46,9 @@ export async function stageTree({ checkout, dist, modules, arch }: StageInput, t
   for (const name of TEXTS)
     if (existsSync(join(checkout, name))) await copy(join(checkout, name), join(tree, name));
   // `svc plugin init` and `sdk` write from `extensions`; svc-switch copies what is in `root` to where the machine looks for it; the
-  // package gives the keys in `update-keys` to a new node.
+  // updater puts `svc-switch` itself in place; the package gives the keys in `update-keys` to a new node.
   await mkdir(join(tree, 'deploy'));
-  for (const name of ['extensions', 'root', 'security-floor', 'update-keys'])
+  for (const name of ['extensions', 'root', 'security-floor', 'svc-switch', 'update-keys'])
     if (existsSync(join(checkout, 'deploy', name)))
       await copy(join(checkout, 'deploy', name), join(tree, 'deploy', name));
   await normaliseModes(tree);

@@ -63,8 +63,17 @@ export async function svcDeb(input: SvcDebInput, root: string, out: string): Pro
     Description:
       "node software of a drone's companion computer and of its ground station\nOne HTTP API, one edge, one link: the flight controller, the radio, the network, video,\nextensions, logs and a page. Everything that it runs on is inside, Node too.",
   };
-  const words = { VERSION: version, ARCH: arch, GLIBC: glibc, ...(await floorOf(inside)) };
+  const mayCut = await mayCutOf(checkout);
+  const words = { VERSION: version, ARCH: arch, GLIBC: glibc, MAY_CUT: mayCut, ...(await floorOf(inside)) };
   await buildDeb({ root, control, scripts: join(checkout, 'deploy/debian'), words, epoch, fast }, out);
+}
+
+/** The function of svc-switch that the scripts of the package have too: it runs where there is no svc-switch yet, or an older one. */
+export async function mayCutOf(checkout: string): Promise<string> {
+  const text = await readFile(join(checkout, 'deploy/svc-switch'), 'utf8');
+  const found = /^may_cut\(\) \{\n[^]*?^\}$/m.exec(text);
+  if (found === null) throw new Error('deploy/svc-switch has no function may_cut.');
+  return found[0];
 }
 
 /** `1.0.0-rc.1` comes before 1.0.0, as Debian writes it: `1.0.0~rc.1`. */

@@ -34,7 +34,7 @@ export function createApp(parts: AppParts): FastExpress {
   if (relay !== null) app.use(relay.middleware);
   app.use(native(handlers, principalWatch));
   app.use(proxy?.middleware ?? notBuilt);
-  app.use(errors(log));
+  app.use(errors(log, records));
   return fast;
 }
 

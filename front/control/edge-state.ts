@@ -32,6 +32,9 @@ export function edgeState(
     get armed() {
       return vehicle.armed;
     },
+    get anyArmed() {
+      return vehicle.anyArmed;
+    },
     profile,
     features: enabledFeatures(config),
     residual,

@@ -51,7 +51,15 @@ async function build({ secret, nodeStartedAt }: Init, log: Logger): Promise<Prog
   });
   const drainMs = Number(values['drain-ms']);
   const paths = pathsFrom(process.env);
-  const supervisor = clientOf(SUPERVISOR, { path: paths.supervisorSocket });
+  let hung: readonly string[] = [];
+  const supervisor = clientOf(SUPERVISOR, {
+    path: paths.supervisorSocket,
+    listeners: {
+      services: (services) => {
+        hung = services.filter(({ hangs }) => hangs).map(({ name }) => name);
+      },
+    },
+  });
   const reset = new FactoryReset({ paths, restart: async () => supervisor.calls.restart_self({}), log });
   await reset.complete();
   const base = await openBase({ env: process.env, paths, supervisor, log });
@@ -112,6 +120,12 @@ async function build({ secret, nodeStartedAt }: Init, log: Logger): Promise<Prog
     nodeStartedAt,
     radio: radio.radio,
     residualSocket: residual ? paths.residualSocket : null,
+    stateProblems: () => [
+      ...base.problems,
+      ...access.problems(),
+      ...(radios.problem === null ? [] : [radios.problem]),
+    ],
+    hung: () => hung,
     audit: () => audit.state,
     verifyAudit: async () => audit.verify(),
     served,
@@ -159,7 +173,7 @@ async function build({ secret, nodeStartedAt }: Init, log: Logger): Promise<Prog
       createOnBoxRule({ ownUid: process.getuid?.() ?? 0, group: 'svc', log }),
       SERVER_LIMITS.maxConnections,
     ),
-    records: new Records(budgets, audit),
+    records: new Records(budgets, audit, () => credentials.ended.written()),
     longestBodyMs: Math.max(...ROWS.map(({ limits }) => limits.bodyMs)),
     spend: (principal, headers) => credentials.spend(principal, headers),
     seen: (principal, ip) => credentials.seen(principal, ip),

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../shared/errors.ts';
 import { isDamage, setAside } from '../../shared/files/damaged-database.ts';
+import { ownDatabase } from '../../shared/files/own-database.ts';
 import { inTransaction } from '../../shared/files/transaction.ts';
 import type { FleetEvent } from '../../shared/fleet/told.ts';
 import { parseJson, recordOf } from '../../shared/member.ts';
@@ -42,11 +43,47 @@ export interface EventQueueOptions {
   readonly now: () => number;
 }
 
+/** Called with the number of the last event that was appended; null: it was not taken. */
+export type Stored = (seq: number | null) => void;
+
+/** What is in the queue, for whoever cannot ask it. */
+export interface QueueState {
+  readonly stream: string;
+  readonly behind: number;
+  readonly dropped: { readonly events: number; readonly telemetry: number };
+  /** ms since 1970; null: never. */
+  readonly acknowledgedAt: number | null;
+  readonly lastSeq: number;
+  /** Null: it is empty. */
+  readonly oldest: { readonly seq: number; readonly at: number } | null;
+  /** The oldest that is not acknowledged; null: there is none. */
+  readonly next: FleetEvent | null;
+}
+
+/** The queue, as it is used: it, or one in a thread (disk-queue.ts). */
+export interface FleetQueue extends Omit<QueueState, 'oldest' | 'next'> {
+  /** ms since 1970; null: the queue is empty. */
+  readonly oldestAt: number | null;
+  /** The oldest event after `seq`; null: there is none. */
+  next(seq: number): FleetEvent | null;
+  /** Whether the event of this number is still in it. */
+  holds(seq: number): boolean;
+  /** Puts events at the end, and facts with them: both or none. */
+  append(events: readonly NewEvent[], facts?: Readonly<Record<string, string>>, stored?: Stored): void;
+  /** The hub has stored all of this stream up to `seq`. */
+  acknowledge(stream: string, seq: number): void;
+  /** What is in the queue, and what comes, belongs to another stream from now on. */
+  renewStream(): void;
+  /** What was noted under this name by `append`, by this process or one before. */
+  fact(name: string): string | null;
+  close(): void | Promise<void>;
+}
+
 /**
- * Events that the hub has not acknowledged, in a database on disk. Every call is synchronous and short, and none throws: with a
- * full or broken disk the node goes on, and events are dropped and counted.
+ * Events that the hub has not acknowledged, in a database on disk. Every call is synchronous, as short as the disk lets it be, and none
+ * throws: with a full or broken disk the node goes on, and events are dropped and counted.
  */
-export class EventQueue {
+export class EventQueue implements FleetQueue {
   readonly #options: EventQueueOptions;
   #db: DatabaseSync;
   #maxPages: number;
@@ -80,7 +117,6 @@ export class EventQueue {
     };
   }
 
-  /** The oldest event after `seq`; null: there is none. */
   next(seq: number): FleetEvent | null {
     return this.#try('read', () => {
       const row = this.#db
@@ -97,13 +133,34 @@ export class EventQueue {
     });
   }
 
-  /** @returns ms since 1970; null: the queue is empty */
   get oldestAt(): number | null {
     return this.next(0)?.at ?? null;
   }
 
-  /** Puts events at the end, and facts with them: both or none. */
-  append(events: readonly NewEvent[], facts: Readonly<Record<string, string>> = {}): void {
+  holds(seq: number): boolean {
+    return this.next(seq - 1)?.seq === seq;
+  }
+
+  /** @param acknowledged also if the disk did not take the deletion */
+  state(acknowledged: number): QueueState {
+    const { stream, behind, dropped, acknowledgedAt, lastSeq } = this;
+    const oldest = this.next(0);
+    return {
+      stream,
+      behind,
+      dropped,
+      acknowledgedAt,
+      lastSeq,
+      oldest: oldest === null ? null : { seq: oldest.seq, at: oldest.at },
+      next: this.next(acknowledged),
+    };
+  }
+
+  append(
+    events: readonly NewEvent[],
+    facts: Readonly<Record<string, string>> = {},
+    stored: Stored = ignore,
+  ): void {
     const texts = events
       .map(({ at, kind, detail }) => ({ at: Math.round(at), kind, detail: JSON.stringify(detail) }))
       .filter(({ detail }) => detail.length <= MAX_DETAIL_CHARS);
@@ -119,9 +176,10 @@ export class EventQueue {
     });
     if (added === null) this.#lost += events.length;
     else this.#behind += added;
+    stored(added === null || texts.length === 0 ? null : this.lastSeq);
   }
 
-  /** The hub has stored all of this stream up to `seq`. @returns whether that took anything out of the queue */
+  /** @returns whether that took anything out of the queue */
   acknowledge(stream: string, seq: number): boolean {
     if (stream !== this.#stream) return false;
     const taken = this.#try('delete', () => {
@@ -142,7 +200,6 @@ export class EventQueue {
     return Number(row?.['seq'] ?? 0);
   }
 
-  /** What is in the queue, and what comes, belongs to another stream from now on. */
   renewStream(): void {
     this.#stream = newStream();
     this.#try('write', () => this.#note('stream', this.#stream));
@@ -154,7 +211,12 @@ export class EventQueue {
     return at === null ? null : Number(at);
   }
 
-  /** What was noted under this name by `append`, by this process or one before. */
+  /** All that was noted. */
+  facts(): Readonly<Record<string, string>> {
+    const rows = this.#try('read', () => this.#db.prepare('SELECT name, value FROM facts').all()) ?? [];
+    return Object.fromEntries(rows.map(({ name, value }) => [String(name), String(value)]));
+  }
+
   fact(name: string): string | null {
     const row = this.#try('read', () => this.#db.prepare('SELECT value FROM facts WHERE name = ?').get(name));
     return row === undefined || row === null ? null : String(row['value']);
@@ -285,7 +347,7 @@ export class EventQueue {
  * another one, which the hub would drop as a repeat.
  */
 function openFile(path: string): DatabaseSync {
-  const db = new DatabaseSync(path, { timeout: BUSY_MS });
+  const db = new DatabaseSync(path === ':memory:' ? path : ownDatabase(path), { timeout: BUSY_MS });
   try {
     db.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;`);
     db.exec(
@@ -311,4 +373,8 @@ function pagesOf(bytes: number): number {
 
 function newStream(): string {
   return randomBytes(12).toString('base64url');
+}
+
+export function ignore(): void {
+  // Nobody waits.
 }

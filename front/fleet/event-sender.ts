@@ -1,5 +1,5 @@
 import type { FleetEvent } from '../../shared/fleet/told.ts';
-import type { EventQueue } from './event-queue.ts';
+import type { FleetQueue } from './event-queue.ts';
 
 export interface EventSenderLimits {
   /** How long the hub has for its acknowledgement, ms: twice as long each time, up to the longest. */
@@ -13,7 +13,7 @@ export interface EventSenderLimits {
  * queue has left. So an event in flight behind a lost one would be acknowledged with it, and the lost one be deleted here.
  */
 export class EventSender {
-  readonly #queue: EventQueue;
+  readonly #queue: FleetQueue;
   readonly #publish: (event: FleetEvent) => void;
   readonly #limits: EventSenderLimits;
   readonly #random: () => number;
@@ -27,7 +27,7 @@ export class EventSender {
 
   /** @param publish hands an event to the broker; what becomes of it only the acknowledgement tells */
   constructor(
-    queue: EventQueue,
+    queue: FleetQueue,
     publish: (event: FleetEvent) => void,
     limits: EventSenderLimits,
     random: () => number,

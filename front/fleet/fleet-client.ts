@@ -12,7 +12,7 @@ import type { Calls } from '../../shared/rpc/contract.ts';
 import type { FLEET, FleetLinkState, FleetPlace } from '../../shared/rpc/fleet.ts';
 import { BrokerConnection, type ConnectionLimits, type Said } from './broker-connection.ts';
 import { CallCarrier } from './call-carrier.ts';
-import { type EventQueue, type NewEvent, TELEMETRY_KIND } from './event-queue.ts';
+import { type FleetQueue, TELEMETRY_KIND } from './event-queue.ts';
 import { EventSender, type EventSenderLimits } from './event-sender.ts';
 import type { FleetLog } from './fleet-log.ts';
 import { RetainedStatement } from './retained-statement.ts';
@@ -64,7 +64,7 @@ export interface FleetClientOptions {
   readonly place: FleetPlace;
   /** What svc-control is asked for; it verifies and signs. */
   readonly control: Omit<Calls<typeof FLEET>, 'place'>;
-  readonly queue: EventQueue;
+  readonly queue: FleetQueue;
   readonly telemetryHz: number;
   readonly telemetryFields: readonly string[];
   /** The camera's picture now, small, as JPEG; null: there is none. Absent: this node has no video. */
@@ -219,9 +219,14 @@ export class FleetClient {
     return this.#online;
   }
 
-  /** Puts events into the queue, with facts to remember. */
-  append(events: readonly NewEvent[], facts: Readonly<Record<string, string>> = {}): void {
-    this.#options.queue.append(events, facts);
+  /** As the queue's own. */
+  append(...what: Parameters<FleetQueue['append']>): void {
+    this.#options.queue.append(...what);
+    this.look();
+  }
+
+  /** There may be a new event in the queue. */
+  look(): void {
     this.#sender.look();
   }
 

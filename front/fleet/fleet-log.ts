@@ -1,4 +1,6 @@
-import type { Logger } from '../../shared/process/logger.ts';
-
-/** What the parts of svc-fleet write to: the process's own log, or a list in a test. */
-export type FleetLog = Pick<Logger, 'info' | 'warn' | 'error'>;
+/** What the parts of svc-fleet write to: the process's own log, also from another thread, or a list in a test. */
+export interface FleetLog {
+  info(text: string): void;
+  warn(text: string): void;
+  error(text: string): void;
+}

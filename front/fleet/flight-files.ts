@@ -5,7 +5,7 @@ import { codeOf } from '../../shared/errors.ts';
 import { removeDurably } from '../../shared/files/remove-durably.ts';
 import { FLIGHT_KIND, MAX_FLIGHT_BYTES, UPLOAD_FILE, UPLOAD_KIND } from '../../shared/fleet/flight.ts';
 import { memberOf, parseJson, recordOf } from '../../shared/member.ts';
-import type { EventQueue, NewEvent } from './event-queue.ts';
+import type { FleetQueue, NewEvent, Stored } from './event-queue.ts';
 import type { FleetLog } from './fleet-log.ts';
 
 const LOOK_MS = 1000;
@@ -14,9 +14,9 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,80}\.json$/;
 
 interface FlightFilesOptions {
   readonly directory: string;
-  readonly queue: EventQueue;
+  readonly queue: FleetQueue;
   readonly isConnected: () => boolean;
-  readonly append: (event: NewEvent) => void;
+  readonly append: (event: NewEvent, stored: Stored) => void;
   readonly log: FleetLog;
 }
 
@@ -59,7 +59,7 @@ export class FlightFiles {
     const { queue, isConnected } = this.#options;
     const sent = this.#sent;
     if (sent !== null) {
-      if (queue.next(sent.seq - 1)?.seq === sent.seq) return;
+      if (queue.holds(sent.seq)) return;
       if (queue.dropped.events === sent.dropped) await removeDurably(sent.path);
       this.#sent = null;
     }
@@ -79,10 +79,11 @@ export class FlightFiles {
       await removeDurably(path);
       return;
     }
-    const [before, dropped] = [queue.lastSeq, queue.dropped.events];
-    append({ at, kind: isUpload ? UPLOAD_KIND : FLIGHT_KIND, detail: recordOf(detail) });
-    const seq = queue.lastSeq;
-    if (seq > before) this.#sent = { path, seq, dropped };
+    const { events: dropped } = queue.dropped;
+    const { promise, resolve } = Promise.withResolvers<number | null>();
+    append({ at, kind: isUpload ? UPLOAD_KIND : FLIGHT_KIND, detail: recordOf(detail) }, resolve);
+    const seq = await promise;
+    if (seq !== null) this.#sent = { path, seq, dropped };
   }
 }
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../../shared/config/schema.ts';
 import type { FleetPlace, FleetUplink } from '../../shared/rpc/fleet.ts';
 import type { LinkState } from '../../shared/rpc/link-state.ts';
-import { EventQueue } from './event-queue.ts';
+import { DiskQueue } from './disk-queue.ts';
 import { FleetClient, type FleetClientOptions, type FleetLimits } from './fleet-client.ts';
 import type { FleetLog } from './fleet-log.ts';
 import { FlightFiles } from './flight-files.ts';
@@ -31,7 +31,7 @@ export class Membership {
   #telemetryHz: number | null = null;
   #parts: {
     readonly client: FleetClient;
-    readonly queue: EventQueue;
+    readonly queue: DiskQueue;
     readonly events: VehicleEvents;
     readonly flights: FlightFiles | null;
   } | null = null;
@@ -46,11 +46,8 @@ export class Membership {
     const stays = place !== null && (this.#parts?.client.renew(place) ?? false);
     this.#place = place;
     if (stays) return;
-    await this.#parts?.flights?.stop();
-    await this.#parts?.client.stop();
-    this.#parts?.queue.close();
-    this.#parts = null;
-    if (place !== null) this.#begin(place);
+    await this.#end();
+    if (place !== null) await this.#begin(place);
   }
 
   /** By what the node is connected; a change is an event, and what is open goes by the old uplink. */
@@ -68,17 +65,29 @@ export class Membership {
     this.#parts?.events.see(state);
   }
 
-  #begin(place: FleetPlace): void {
+  async #end(): Promise<void> {
+    const parts = this.#parts;
+    if (parts === null) return;
+    const { flights, client, queue } = parts;
+    const flightsEnd = flights?.stop();
+    await client.stop();
+    await queue.close(); // a flight may wait for it
+    await flightsEnd;
+    this.#parts = null;
+  }
+
+  async #begin(place: FleetPlace): Promise<void> {
     const { control, queuePath, config, picture, run, log, limits } = this.#options;
     const wall = (): number => Date.now();
     const now = (): number => performance.now();
-    const queue = new EventQueue({
+    const queue = new DiskQueue({
       path: queuePath,
       owner: `${place.fleet}/${place.node}`,
       maxBytes: config.queue_mb * 1_000_000,
       log,
-      now: wall,
+      onChange: () => this.#parts?.client.look(),
     });
+    await queue.start();
     const client = new FleetClient({
       place,
       control,
@@ -108,7 +117,7 @@ export class Membership {
             directory,
             queue,
             isConnected: () => client.connected,
-            append: (event) => client.append([event]),
+            append: (event, stored) => client.append([event], {}, stored),
             log,
           });
     this.#parts = { client, queue, events, flights };

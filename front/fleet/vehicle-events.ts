@@ -19,7 +19,13 @@ interface Told {
   readonly mode: string | null;
   /** ISO 8601, of the newest text of the vehicle. */
   readonly textAt: string;
+  /** ISO 8601, of the newest change of the vehicle; null: none was told. */
+  readonly changedAt: string | null;
+  /** Other vehicles that were told and have not left. */
+  readonly others: readonly number[];
 }
+
+const NOTHING: Told = { alive: false, armed: false, mode: null, textAt: '', changedAt: null, others: [] };
 
 interface VehicleEventsOptions {
   /** Names this start of the node. */
@@ -46,7 +52,7 @@ export class VehicleEvents {
   #omitted = 0;
   /** The texts of the state before; null: there was none in this process. */
   #known: ReadonlySet<string> | null = null;
-  #told: Told = { alive: false, armed: false, mode: null, textAt: '' };
+  #told: Told = NOTHING;
   #key = '';
 
   constructor(options: VehicleEventsOptions) {
@@ -54,7 +60,7 @@ export class VehicleEvents {
     this.#changes = new TokenBucket(CHANGES, options.now());
     this.#texts = new TokenBucket(TEXTS, options.now());
     const before = parse(options.kept);
-    if (before?.run === options.run) this.#told = before.told;
+    if (before?.run === options.run) this.#told = { ...NOTHING, ...before.told };
     else this.#append([this.#event('node.started', {})]);
   }
 
@@ -68,8 +74,34 @@ export class VehicleEvents {
       this.#key = key;
       this.#options.onChange();
     }
-    const events = [...this.#changesIn(alive, armed, mode, state), ...this.#textsOf(state), ...this.#ended()];
+    const events = [
+      ...this.#othersIn(state),
+      ...this.#changesIn(alive, armed, mode, state),
+      ...this.#textsOf(state),
+      ...this.#ended(),
+    ];
     if (events.length > 0) this.#append(events);
+  }
+
+  /** Another vehicle on the link, or in the place of the one before. */
+  #othersIn(state: LinkState | null): readonly NewEvent[] {
+    if (state === null) return [];
+    const { changedAt, others } = this.#told;
+    const { vehicle_changed: change, other_vehicles: present } = state;
+    const fresh = present.filter((system) => !others.includes(system));
+    const isChanged = change !== null && change.at !== changedAt;
+    if (fresh.length === 0 && !isChanged) {
+      if (present.length < others.length) this.#told = { ...this.#told, others: present };
+      return [];
+    }
+    if (!this.#changes.take(this.#options.now())) return [];
+    this.#told = { ...this.#told, others: present, changedAt: change?.at ?? changedAt };
+    const events = fresh.map((system) => this.#event('vehicle.other', { severity: WARNING, system }));
+    if (isChanged) {
+      const { from, to } = change;
+      events.push(this.#event('vehicle.changed', { severity: WARNING, from, to }));
+    }
+    return events;
   }
 
   #changesIn(

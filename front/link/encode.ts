@@ -163,9 +163,17 @@ export class Encoder {
     return this.#encode(message);
   }
 
-  /** @param point degrees, m above home; without a yaw it turns as it likes */
-  placeTarget(target: Target, { lat, lon, alt, yaw }: Omit<PositionSetPoint, 'type'>): Buffer {
-    const message = this.#globalTarget(target, lat, lon, alt);
+  /**
+   * @param point degrees, m above home; without a yaw it turns as it likes
+   * @param sea the same height in m above sea level, for a vehicle that takes that; null: above home
+   */
+  placeTarget(
+    target: Target,
+    { lat, lon, alt, yaw }: Omit<PositionSetPoint, 'type'>,
+    sea: number | null = null,
+  ): Buffer {
+    const message = this.#globalTarget(target, lat, lon, sea ?? alt);
+    if (sea !== null) message.coordinateFrame = FRAME_GLOBAL_INT;
     if (yaw !== undefined) {
       message.typeMask = MASK_POSITION_YAW;
       message.yaw = (yaw * Math.PI) / 180;

@@ -9,8 +9,10 @@ const RESEND_MS = 1200;
 const IN_PROGRESS_MS = 8000;
 /** How late an ack may come after its send: a radio that repeats lost packets delays them by seconds. */
 const LATE_ACK_MS = 8000;
-/** How late the second ack may come, from a vehicle that acknowledges twice. */
+/** How late the second ack may come that nobody waits for any more, from a vehicle that acknowledges twice. */
 const DOUBLE_ACK_MS = 250;
+/** How long the second ack is waited for: until then two of PX4's heartbeats have come, one of which may be lost. */
+const VERDICT_MS = 2500;
 /** A timer may fire this much too early. */
 const MARGIN_MS = 5;
 const MAX_WAITING = 8;
@@ -61,7 +63,11 @@ export interface ExchangeJob {
   readonly urgent?: boolean;
   /** Once aborted, it is not sent (again) and has no ack. */
   readonly signal?: AbortSignal;
-  /** The vehicle may acknowledge it twice, as PX4 does with DO_SET_MODE. */
+  /**
+   * The vehicle acknowledges it twice, as PX4 does with DO_SET_MODE: first ACCEPTED by its receiver, whatever becomes of it
+   * (MavlinkReceiver::handle_message_command_both), then the commander's verdict (Commander::handle_command). The first says
+   * nothing: it ends with the second, with a heartbeat that `shows`, or 2.5 s later as ACCEPTED, for the caller to check.
+   */
   readonly doubleAck?: boolean;
   /** ms from a send to the next one, and from the last one to the end; for a vehicle that acts before it answers. 1200 if absent. */
   readonly patience?: number;
@@ -92,6 +98,9 @@ interface Running {
   inProgress: boolean;
   /** An ACCEPTED came that may be for an older request. */
   perhaps: boolean;
+  /** The first of two acks has come, and how many in all. */
+  received: boolean;
+  acks: number;
   timer: Timer;
 }
 
@@ -199,6 +208,11 @@ export class Exchange {
     }
     const { job } = running;
     if (ack.result !== RESULT_IN_PROGRESS) {
+      running.acks++;
+      if (job.doubleAck === true && ack.result === RESULT_ACCEPTED && !running.received) {
+        this.#awaitVerdict(running);
+        return;
+      }
       const repeated = running.sent > 1 && ack.result !== RESULT_ACCEPTED && job.underway?.() === true;
       this.#finish(running, repeated ? null : ack.result);
       return;
@@ -212,10 +226,19 @@ export class Exchange {
     );
   }
 
+  /** Another program with our ids has sent this command: one of the next acks is for that one. */
+  othersCommand(command: number): void {
+    const now = this.#clock.now();
+    const before = this.#doubts.get(command);
+    const owed = before === undefined || before.until <= now ? 0 : before.owed;
+    this.#doubts.set(command, { until: now + LATE_ACK_MS, owed: owed + 1, key: null });
+  }
+
   /** Called after a heartbeat of the vehicle has been processed. */
   onHeartbeat(): void {
     for (const running of this.#running.values()) {
-      if (running.perhaps && running.job.shows?.() === true) this.#finish(running, RESULT_ACCEPTED);
+      const { perhaps, received, job } = running;
+      if ((perhaps || received) && job.shows?.() === true) this.#finish(running, RESULT_ACCEPTED);
     }
   }
 
@@ -249,6 +272,8 @@ export class Exchange {
       sentAt: 0,
       inProgress: false,
       perhaps: false,
+      received: false,
+      acks: 0,
       timer: { cancel: () => undefined },
     };
     if (job.trusting !== true) this.#othersBegun(job);
@@ -257,6 +282,16 @@ export class Exchange {
     const doubt = this.#doubtMs(job);
     if (doubt === 0 || doubt > DOUBLE_ACK_MS || job.urgent === true) this.#transmit(running);
     else running.timer = this.#clock.after(doubt + MARGIN_MS, () => this.#transmit(running));
+  }
+
+  /** It has arrived, so it is not sent again. */
+  #awaitVerdict(running: Running): void {
+    running.received = true;
+    running.timer.cancel();
+    const left = Math.max(0, running.job.deadline - this.#clock.now());
+    running.timer = this.#clock.after(Math.min(VERDICT_MS, left), () =>
+      this.#finish(running, RESULT_ACCEPTED),
+    );
   }
 
   #transmit(running: Running): void {
@@ -327,13 +362,13 @@ export class Exchange {
   }
 
   /** Remembers how many acks of the ended exchange may still come, and until when. */
-  #remember({ job, sent, sentAt }: Running, result: number | null): void {
+  #remember({ job, sent, sentAt, acks }: Running, result: number | null): void {
     const now = this.#clock.now();
     let owed = result === null || result === RESULT_IN_PROGRESS ? sent : sent - 1;
     let until = (result === RESULT_IN_PROGRESS ? now : sentAt) + LATE_ACK_MS;
     if (job.doubleAck === true) {
       if (owed === 0) until = now + DOUBLE_ACK_MS;
-      owed += sent;
+      owed += sent - Math.max(0, acks - 1);
     }
     if (owed <= 0 || until <= now) return;
     const before = this.#doubts.get(job.command);

@@ -66,6 +66,7 @@ export class Link {
 
   #tick(): void {
     const {
+      asking,
       texts,
       streams,
       params,
@@ -81,6 +82,7 @@ export class Link {
       calibration,
     } = this.parts;
     texts.tick();
+    asking.tick();
     streams.tick();
     params.tick();
     ftp.tick();

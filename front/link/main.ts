@@ -37,6 +37,8 @@ import { NoTransport } from './sources/no-transport.ts';
 import { openSource } from './sources/open-source.ts';
 import { linkState } from './state.ts';
 import { TlogStore } from './tlog/tlog-store.ts';
+import { ChosenFile } from './vehicle/chosen-file.ts';
+import { GuardFile } from './vehicle/guard-file.ts';
 
 /** Where a ground station's radio hands over what comes from slot 0 (docs/contract.md 7). */
 const RADIO_PORT = Number(process.env['SVC_RADIO_MAVLINK_PORT'] ?? RADIO_PORTS.mavlink);
@@ -84,7 +86,7 @@ async function rtkOf(source: RtkSource, config: Config): Promise<Pick<LinkOption
   return { corrections: await correctionsOf(source, config) };
 }
 
-async function build(log: Logger, { wasArmed = false }: Init): Promise<Program> {
+async function build(log: Logger, { wasArmed = false, armedSystems = [] }: Init): Promise<Program> {
   const paths = pathsFrom(process.env);
   const clock = systemClock();
   const inForce = await configInForce(paths, 'svc-link', log);
@@ -120,6 +122,8 @@ async function build(log: Logger, { wasArmed = false }: Init): Promise<Program> 
     });
   await mkdir(paths.run, { recursive: true, mode: 0o755 });
   const keys = new KeyStore(paths.signingDir, log);
+  const chosen = new ChosenFile(paths.chosenVehicle, source, log);
+  const { system } = config.mavlink;
   const link = new Link({
     clock,
     log,
@@ -138,16 +142,20 @@ async function build(log: Logger, { wasArmed = false }: Init): Promise<Program> 
     },
     ...(await rtkOf(corrections, config)),
     signEndpoints: config.mavlink.sign_endpoints,
+    system: typeof system === 'number' ? system : null,
+    formerVehicle: await chosen.load(),
+    onVehicle: (vehicle) => chosen.keep(vehicle),
     maxGotoM: config.flight.max_goto_m,
     problems: () => [...refused, ...closed()],
     wasArmed,
+    armedSystems,
     onArmedMemory: keepArmed,
     onState: (state) => server.tell('state', state),
     onProgress: (progress) => server.tell('progress', progress),
     onCameraRequest: (request) => server.tell('camera', request),
   });
   const { serial_control: serialControl } = config.mavlink;
-  const { router, vehicle } = link.parts;
+  const { router, vehicle, guard, systems } = link.parts;
   const addresses = configured.filter((address) => {
     // On a ground station the vehicle uses the port that a drone has for ground stations.
     const taken = from?.kind === 'udp' && address.kind === 'udp' && from.port === address.port;
@@ -188,6 +196,7 @@ async function build(log: Logger, { wasArmed = false }: Init): Promise<Program> 
     { name: 'signing keys', start: async () => keys.load() },
     named('rpc', server),
     named('link', link),
+    named('armed state', new GuardFile({ path: paths.linkGuard, clock, guard, systems, log })),
     named('feed', feed),
     ...endpoints.map((endpoint) => named(endpoint.status.name, endpoint)),
   ];

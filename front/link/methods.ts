@@ -4,6 +4,7 @@ import type { CommandRequest, LINK } from '../../shared/rpc/link.ts';
 import type { RtkState } from '../../shared/rpc/link-answers.ts';
 import type { EndpointStatus } from '../../shared/rpc/link-state.ts';
 import type { FlightLogs } from './logs/flight-logs.ts';
+import { checkBounds } from './mission-bounds.ts';
 import { resetParams } from './params/reset.ts';
 import type { Parts } from './parts.ts';
 
@@ -56,15 +57,19 @@ export function linkMethods(parts: Parts, endpoints: () => readonly EndpointStat
     params: () => params.snapshot(),
     param_set: async (request) => params.write(request),
     params_reset: async ({ force }) => {
-      const { clock, vehicle, encoder, exchange } = parts;
+      const { clock, vehicle, guard, encoder, exchange } = parts;
       const valueOf = (name: string): number | null => params.valueOf(name);
-      const reset = await resetParams({ clock, vehicle, encoder, exchange, valueOf, force });
+      const reset = await resetParams({ clock, vehicle, guard, encoder, exchange, valueOf, force });
       // PX4 answers before it begins, and ends within this time.
       clock.after(RESET_MS, () => params.download(false, true));
       return reset;
     },
     mission_read: async (request) => missions.read(request),
     mission_write: async (request) => missions.write(request),
+    mission_reach: async (request) => {
+      await checkBounds(parts, request);
+      return {};
+    },
     logs: async () => logsOf(parts).logs(),
     log_fetch: async ({ id }) => logsOf(parts).fetch(id),
     logs_erase: async ({ force }) => logsOf(parts).erase(force),
@@ -94,6 +99,7 @@ export function linkMethods(parts: Parts, endpoints: () => readonly EndpointStat
     },
     rtk: () => parts.corrections?.state ?? NO_CORRECTIONS,
     endpoints,
+    systems: () => parts.systems.list,
   } satisfies Handlers<typeof LINK>;
 }
 

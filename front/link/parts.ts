@@ -4,6 +4,7 @@ import type { Logger } from '../../shared/process/logger.ts';
 import type { CameraRequest } from '../../shared/rpc/camera.ts';
 import type { MissionList, WorkProgress } from '../../shared/rpc/link-answers.ts';
 import type { LinkProblem, LinkState } from '../../shared/rpc/link-state.ts';
+import { Asking } from './asking.ts';
 import { Calibration } from './calibration/calibration.ts';
 import type { Clock } from './clock.ts';
 import { Commander } from './commands/commander.ts';
@@ -30,6 +31,7 @@ import { Params } from './params/params.ts';
 import { RemoteId, type RemoteIdOptions } from './remote-id/remote-id.ts';
 import { LoopGuard } from './router/loop-guard.ts';
 import { PilotWatch } from './router/pilot-watch.ts';
+import { SameId } from './router/same-id.ts';
 import { openRouting } from './routing.ts';
 import type { KeyStore } from './signing/key-store.ts';
 import { Signing } from './signing/signing.ts';
@@ -38,14 +40,17 @@ import { Outlet } from './sources/outlet.ts';
 import type { Transport } from './sources/transport.ts';
 import { Tlog } from './tlog/tlog.ts';
 import type { TlogStore } from './tlog/tlog-store.ts';
-import { Arming } from './vehicle/arming.ts';
+import { type ArmedMemory, Arming } from './vehicle/arming.ts';
+import { Choice, type KeptVehicle } from './vehicle/choice.ts';
 import { ExtensionAdditions } from './vehicle/extension-additions.ts';
+import { Guard } from './vehicle/guard.ts';
 import { Prearm } from './vehicle/prearm.ts';
 import { SimulatedEvidence } from './vehicle/simulated.ts';
 import { StateFeed } from './vehicle/state-feed.ts';
 import { StatusLog } from './vehicle/status-log.ts';
 import { StatusTexts } from './vehicle/status-texts.ts';
 import { Streams } from './vehicle/streams.ts';
+import { Systems } from './vehicle/systems.ts';
 import { Vehicle } from './vehicle/vehicle.ts';
 import { Warnings } from './vehicle/warnings.ts';
 
@@ -83,8 +88,16 @@ export interface LinkOptions {
   readonly problems?: () => readonly LinkProblem[];
   /** The process before this one ended within 5 s of an armed vehicle. */
   readonly wasArmed?: boolean;
+  /** As `ArmingOptions.armedSystems`. */
+  readonly armedSystems?: readonly number[];
   /** As `ArmingOptions.onMemory`. */
-  readonly onArmedMemory?: (armed: boolean) => void;
+  readonly onArmedMemory?: (memory: ArmedMemory) => void;
+  /** The system that the configuration names (`mavlink.system`); null or absent: the first that is heard. */
+  readonly system?: number | null;
+  /** The vehicle that was chosen before this process began. */
+  readonly formerVehicle?: KeptVehicle | null;
+  /** Gets the chosen vehicle whenever what is kept of it has changed. */
+  readonly onVehicle?: (vehicle: KeptVehicle) => void;
   /** Gets each LinkState at the rates of the protocol. */
   readonly onState: (state: LinkState) => void;
   /** Gets how far the long work of a call is. */
@@ -97,8 +110,18 @@ export type Parts = ReturnType<typeof openParts>;
 
 /** The parts of svc-link, each made of those above it. What they hear of the vehicle stands in session.ts. */
 export function openParts(options: LinkOptions) {
-  const { clock, log, transport, source, store, wasArmed = false, problems = none } = options;
+  const {
+    clock,
+    log,
+    transport,
+    source,
+    store,
+    wasArmed = false,
+    armedSystems = [],
+    problems = none,
+  } = options;
   const { signEndpoints = true, onArmedMemory = ignore, onCameraRequest = ignore } = options;
+  const { system = null, formerVehicle = null, onVehicle = ignore } = options;
   const encoder = new Encoder();
   // Encoders of their own, because ground stations count gaps in the sequence numbers.
   const replies = new Encoder();
@@ -106,18 +129,30 @@ export function openParts(options: LinkOptions) {
   const sticks = new Encoder(GROUND_STATION_COMPONENT);
   const feed = new StateFeed(clock, options.onState);
   const onChange = (): void => feed.importantChanged();
-  const arming = new Arming({ clock, wasArmed, onMemory: onArmedMemory, onChange });
-  const vehicle = new Vehicle(clock, arming);
+  const arming = new Arming({ clock, wasArmed, armedSystems, onMemory: onArmedMemory, onChange });
+  const guard = new Guard(arming);
+  const choice = new Choice({
+    clock,
+    system,
+    former: formerVehicle,
+    lastWord: (each) => arming.lastWord(each),
+  });
+  const vehicle = new Vehicle(clock, choice);
+  const systems = new Systems(clock);
+  if (choice.chosen !== null)
+    for (const each of [encoder, replies, cameraEncoder]) each.system = choice.chosen.system;
   const loops = new LoopGuard(clock);
   const tlog = new Tlog({
     clock,
     log,
-    guard: () => vehicle.guard,
+    armed: () => guard.state(vehicle.target?.system ?? null),
     ...(options.tlog ?? { store: null, when: 'off' }),
   });
   const { send, leave } = new Outlet({ transport, arming, loops, onLeft: (bytes) => tlog.left(bytes) });
   const exchange = new Exchange(clock, send, () => encoder.system);
-  const speaking = { clock, log, vehicle, encoder, send, exchange };
+  const asking = new Asking({ clock, baud: () => transport.baud, send });
+  const sameId = new SameId(clock, () => encoder.system);
+  const speaking = { clock, log, vehicle, guard, encoder, send, ask: asking.ask, exchange };
 
   const remoteId = new RemoteId(
     { ...speaking, autopilot: () => vehicle.target },
@@ -138,7 +173,7 @@ export function openParts(options: LinkOptions) {
   });
   const pilot = new PilotWatch(clock);
   const inspector = new Inspector(clock);
-  const { commands } = orders;
+  const { commands, reach } = orders;
   const { router, camera } = openRouting({
     clock,
     log,
@@ -152,16 +187,22 @@ export function openParts(options: LinkOptions) {
     loops,
     pilot,
     arming,
+    guard,
+    systems,
+    sameId,
+    exchange,
     signing,
     vehicle,
     params,
     missions,
     commands,
+    reach,
     leave,
     onCameraRequest,
   });
   return {
     ...speaking,
+    asking,
     ...known,
     ...orders,
     transport,
@@ -174,13 +215,30 @@ export function openParts(options: LinkOptions) {
     pilot,
     inspector,
     tlog,
+    systems,
+    sameId,
+    keepChosen: keeper(choice, arming, onVehicle),
     remoteId,
     router,
     camera,
     corrections: openCorrections(speaking, transport, options.corrections),
     encoders: [encoder, replies, cameraEncoder],
     extensions: new ExtensionAdditions(clock),
-    intake: new Intake({ clock, router, arming, vehicle, feed }),
+    intake: new Intake({ clock, router, arming, vehicle, feed, transport }),
+  };
+}
+
+/** Tells of the chosen vehicle when what is to be kept of it has changed. */
+function keeper(choice: Choice, arming: Arming, onVehicle: (vehicle: KeptVehicle) => void): () => void {
+  let told = '';
+  return () => {
+    const { chosen } = choice;
+    if (chosen === null) return;
+    const kept = { ...chosen, armed: arming.lastWord(chosen.system) };
+    const text = JSON.stringify(kept);
+    if (text === told) return;
+    told = text;
+    onVehicle(kept);
   };
 }
 
@@ -189,15 +247,18 @@ interface Speaking {
   readonly clock: Clock;
   readonly log: Logger;
   readonly vehicle: Vehicle;
+  readonly guard: Guard;
   readonly encoder: Encoder;
   /** @returns false when the bytes were dropped */
   readonly send: (bytes: Buffer) => boolean;
+  /** Sends what the node asks on its own account (asking.ts). */
+  readonly ask: (bytes: Buffer) => void;
   readonly exchange: Exchange;
 }
 
 /** What is known of the vehicle, or asked of it. */
 function openKnowledge(speaking: Speaking, remoteId: RemoteId, options: LinkOptions) {
-  const { clock, log, vehicle, encoder, send } = speaking;
+  const { clock, log, vehicle, encoder, ask } = speaking;
   const { store, logStore, metadataStore = null, onProgress = ignore } = options;
   const texts = new StatusTexts(clock);
   const evidence = new SimulatedEvidence();
@@ -215,7 +276,7 @@ function openKnowledge(speaking: Speaking, remoteId: RemoteId, options: LinkOpti
     encoding: () => paramEncoding(vehicle.capabilities, vehicle.firmware),
     identify: () => {
       const { target } = vehicle;
-      if (target !== null) send(encoder.commandLong(target, REQUEST_MESSAGE, ASK_VERSION, 0));
+      if (target !== null) ask(encoder.commandLong(target, REQUEST_MESSAGE, ASK_VERSION, 0));
     },
     // Also for parameters from the disk, once the vehicle has confirmed that they are unchanged.
     onKnown: (name) => evidence.parameter(name),
@@ -241,6 +302,7 @@ function openKnowledge(speaking: Speaking, remoteId: RemoteId, options: LinkOpti
       clock,
       vehicle,
       checks: () => events.checks,
+      harmless: () => events.harmless,
       param,
       remoteId: () => remoteId.problem,
     }),
@@ -265,7 +327,9 @@ function openOrders(
   const read = async (part: 'mission' | 'fence'): Promise<MissionList['items']> =>
     (await missions.read({ part, refresh: false, token: '' })).items;
   const fence = { kept: () => missions.kept('fence'), read: async () => read('fence') };
-  const reach = new ReachCheck({ ...speaking, maxM, param: (name) => params.valueOf(name), fence });
+  const held = { kept: () => missions.kept('mission'), read: async () => read('mission') };
+  const param = (name: string): number | null => params.valueOf(name);
+  const reach = new ReachCheck({ ...speaking, maxM, param, fence, mission: held });
   const mission = async (): Promise<MissionList['items']> => read('mission');
   const commands = new Commands({ ...speaking, refusals, prearm, params, mission, reach });
   const offboard = new Offboard({
@@ -282,7 +346,7 @@ function openOrders(
     killing: () => commands.killing,
     param: (name) => params.valueOf(name),
   });
-  return { commands, offboard, manual, commander: new Commander(speaking.clock) };
+  return { reach, commands, offboard, manual, commander: new Commander(speaking.clock) };
 }
 
 function openCorrections(

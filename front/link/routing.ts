@@ -1,23 +1,33 @@
 import { modeName } from '../../shared/flight/modes.ts';
+import { COMMAND_AT } from '../../shared/mavlink/message-classes.ts';
+import { MSG } from '../../shared/mavlink/messages.ts';
+import { Payload } from '../../shared/mavlink/payload.ts';
+import { goalOfFrame } from '../../shared/mission/goal-frames.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import type { CameraRequest } from '../../shared/rpc/camera.ts';
 import { Camera } from './camera/camera.ts';
 import type { Clock } from './clock.ts';
 import type { Commands } from './commands/commands.ts';
+import type { ReachCheck } from './commands/reach-check.ts';
 import type { Encoder } from './encode.ts';
+import type { Exchange } from './exchange.ts';
 import type { Inspector } from './inspector/inspector.ts';
 import type { Missions } from './missions/missions.ts';
 import type { Params } from './params/params.ts';
 import type { RemoteId } from './remote-id/remote-id.ts';
+import { isCommand } from './router/arming-command.ts';
 import { FlightFrames } from './router/flight-frames.ts';
 import type { LoopGuard } from './router/loop-guard.ts';
 import type { PilotWatch } from './router/pilot-watch.ts';
 import { Router } from './router/router.ts';
+import type { SameId } from './router/same-id.ts';
 import { WireAnswers } from './router/wire-answers.ts';
 import { WireGuard } from './router/wire-guard.ts';
 import type { Signing } from './signing/signing.ts';
 import type { Tlog } from './tlog/tlog.ts';
 import type { Arming } from './vehicle/arming.ts';
+import type { Guard } from './vehicle/guard.ts';
+import type { Systems } from './vehicle/systems.ts';
 import type { Vehicle } from './vehicle/vehicle.ts';
 
 /** An older position is not where a picture was taken. */
@@ -39,11 +49,16 @@ interface RoutingParts {
   readonly loops: LoopGuard;
   readonly pilot: PilotWatch;
   readonly arming: Arming;
+  readonly guard: Guard;
+  readonly systems: Systems;
+  readonly sameId: SameId;
+  readonly exchange: Exchange;
   readonly signing: Signing;
   readonly vehicle: Vehicle;
   readonly params: Params;
   readonly missions: Missions;
   readonly commands: Commands;
+  readonly reach: ReachCheck;
   /** The only way to the vehicle; false when the bytes were dropped. */
   readonly leave: (bytes: Buffer) => boolean;
   /** Gets what ground stations want of the camera. */
@@ -69,6 +84,10 @@ function openRouter(parts: RoutingParts): Router {
     signEndpoints,
     pilot,
     arming,
+    guard,
+    systems,
+    sameId,
+    exchange,
     signing,
     vehicle,
     params,
@@ -76,6 +95,7 @@ function openRouter(parts: RoutingParts): Router {
     inspector,
     tlog,
   } = parts;
+  const payload = new Payload();
   const flightFrames = new FlightFrames(
     (customMode) => modeName(vehicle.family, customMode),
     () => vehicle.family === 'px4',
@@ -100,6 +120,8 @@ function openRouter(parts: RoutingParts): Router {
     onVehicleFrame: (frame) => {
       inspector.onFrame(frame);
       parts.remoteId.onFrame(frame);
+      systems.onFrame(frame);
+      sameId.onFrame(frame);
       arming.onFrame(frame);
       signing.onFrame(frame);
       vehicle.handle(frame);
@@ -108,11 +130,19 @@ function openRouter(parts: RoutingParts): Router {
     onForwarded: (frame) => {
       inspector.onFrame(frame);
       missions.onForwarded(frame);
+      if (flightFrames.flies(frame)) vehicle.commanded();
+      if (sameId.onFrame(frame) && isCommand(frame.id))
+        exchange.othersCommand(payload.load(frame).u16(COMMAND_AT));
     },
     guard: new WireGuard(
-      (target) => arming.of(target.system),
-      () => parts.commands.killing,
+      (system) => guard.mayChange('frame', system, false),
+      (frame) => parts.commands.killing && arming.arms(frame),
       { clientId: () => pilot.clientId, flies: (frame) => flightFrames.flies(frame) },
+      (frame) => {
+        const goal = goalOfFrame(frame, payload);
+        const isItem = frame.id === MSG.MISSION_ITEM_INT || frame.id === MSG.MISSION_ITEM;
+        return goal !== null && !parts.reach.allows(goal, isItem);
+      },
     ),
     loops: parts.loops,
     refusal: (frame, why, said) => answers.answers(frame, why, said),

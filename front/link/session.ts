@@ -19,6 +19,7 @@ function followState(parts: Parts): void {
       streams.onMessage(MSG.HEARTBEAT, false);
       prearm.onHeartbeat();
       if (vehicle.armed === true) prearm.forget();
+      parts.keepChosen();
       feed.importantChanged();
     },
     onArmedChange: () => feed.importantChanged(),
@@ -87,6 +88,7 @@ function beginSession(parts: Parts, reason: SessionReason): void {
     parts.texts.clear();
     parts.signing.forget();
   }
+  parts.asking.forget();
   parts.missions.onSession();
   parts.calibration.onSession(reason);
   parts.streams.request();

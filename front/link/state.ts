@@ -1,5 +1,9 @@
 import type { LinkProblem, LinkState } from '../../shared/rpc/link-state.ts';
+import { OWN_COMPONENT } from './encode.ts';
 import type { Parts } from './parts.ts';
+
+/** How long a notice stands that another vehicle took the place of the one before. */
+const CHANGE_MS = 10 * 60_000;
 
 /**
  * What the clients get. While `mavlink_alive` is false the telemetry is what was last received: the reader decides whether to
@@ -7,7 +11,6 @@ import type { Parts } from './parts.ts';
  */
 export function linkState(parts: Parts): LinkState {
   const { transport, vehicle, evidence } = parts;
-  const age = vehicle.heartbeatAge;
   return {
     source: parts.source,
     fc_port: transport.port,
@@ -15,11 +18,15 @@ export function linkState(parts: Parts): LinkState {
     transport_open: transport.open,
     mavlink_alive: vehicle.alive,
     heard: vehicle.heard,
-    heartbeat_age_s: age === null ? null : Math.round(age) / 1000,
+    heartbeat_age_s: secondsOf(vehicle.heartbeatAge),
+    link_age_s: secondsOf(vehicle.linkAge),
     armed: vehicle.armed,
-    guard: vehicle.guard,
+    guard: parts.guard.state(vehicle.target?.system ?? null),
+    guard_any: parts.guard.worst,
     system_id: vehicle.target?.system ?? null,
     component_id: vehicle.target?.component ?? null,
+    other_vehicles: [...parts.systems.others(vehicle.known?.system ?? null)],
+    vehicle_changed: changeOf(parts),
     firmware: vehicle.firmware,
     firmware_version: vehicle.version?.text ?? null,
     simulated: evidence.list.length > 0,
@@ -35,6 +42,17 @@ export function linkState(parts: Parts): LinkState {
     problems: problemsOf(parts),
     counters: countersOf(parts),
   };
+}
+
+function secondsOf(ms: number | null): number | null {
+  return ms === null ? null : Math.round(ms) / 1000;
+}
+
+function changeOf({ vehicle, clock }: Parts): LinkState['vehicle_changed'] {
+  const { changed } = vehicle;
+  if (changed === null) return null;
+  const { at, from, to } = changed;
+  return { at: new Date(clock.wall() - (clock.now() - at)).toISOString(), from, to };
 }
 
 function countersOf({ transport, vehicle, intake, router }: Parts): LinkState['counters'] {
@@ -53,12 +71,39 @@ function countersOf({ transport, vehicle, intake, router }: Parts): LinkState['c
   };
 }
 
-function problemsOf({ problems, router, vehicle, source, signing }: Parts): LinkProblem[] {
+function problemsOf(parts: Parts): LinkProblem[] {
+  const { problems, router, vehicle, source, signing, systems, sameId, encoder, clock } = parts;
+  const { asking, streams } = parts;
   const found = [...problems()];
+  const own = vehicle.known?.system ?? null;
+  const others = systems.others(own);
+  if (own !== null && others.length > 0) {
+    const detail = `Another vehicle is heard on the link: system ${others.join(', ')}. Commands go to system ${own} alone. Set mavlink.system to fly another one.`;
+    found.push({ code: 'other_vehicle', detail });
+  }
+  const { changed } = vehicle;
+  if (changed !== null && clock.now() - changed.at < CHANGE_MS) {
+    const detail = `System ${changed.from} had been silent for 30 s and was disarmed when it was heard last: commands go to system ${changed.to} now.`;
+    found.push({ code: 'vehicle_changed', detail });
+  }
   // A vehicle forwards our frames to its other links, from where they may come back. The source is fine then.
   if (router.sourceLoops && !vehicle.alive) {
     const detail = `What this node sends to its source ${source} comes back from it: it leads to an endpoint of this node. Point mavlink.source at the flight controller.`;
     found.push({ code: 'source_loops', detail });
+  }
+  if (sameId.present) {
+    const detail = `Another program speaks as system ${encoder.system}, component ${OWN_COMPONENT}, which is this node: what the vehicle answers may be for either. Give the other program another component id.`;
+    found.push({ code: 'same_id', detail });
+  }
+  if (asking.isFlooded) {
+    const detail =
+      'The vehicle answers so that this node would have to ask without end: it asks as often as the line allows, and no more. What it shows of the vehicle may be incomplete.';
+    found.push({ code: 'endless_asking', detail });
+  }
+  if (streams.isUnheard) {
+    const detail =
+      'The vehicle sends heartbeats and no telemetry, although it was asked for it. Look at the stream rates of its port (ArduPilot: SRn_*; PX4: MAV_n_MODE).';
+    found.push({ code: 'no_telemetry', detail });
   }
   if (signing.lost) {
     const detail =

@@ -21,6 +21,7 @@ import { mendNewest } from './recorder/torn-file.ts';
 import { configuredCameras } from './sources/configured-cameras.ts';
 import { IceServers } from './viewers/ice-servers.ts';
 import type { Relays } from './viewers/relays.ts';
+import type { Unproven } from './viewers/unproven.ts';
 
 async function build(log: Logger): Promise<Program> {
   const paths = pathsFrom(process.env);
@@ -49,6 +50,7 @@ async function build(log: Logger): Promise<Program> {
     csi: async () => csi.list(),
   });
   let relays: Relays | null = null;
+  let unproven: Unproven | null = null;
   const engine = new Engine({
     cameras,
     encoders: new Encoders({
@@ -74,8 +76,9 @@ async function build(log: Logger): Promise<Program> {
     // Loaded on demand: it takes 60 ms and 20 MB, which a node without viewers does not need.
     openViewer: async (offer, hooks, servers) => {
       const { Viewer } = await import('./viewers/viewer.ts');
+      unproven ??= new (await import('./viewers/unproven.ts')).Unproven(() => performance.now());
       relays ??= new (await import('./viewers/relays.ts')).Relays({ now: () => performance.now(), log });
-      return Viewer.open(offer, hooks, { relays, servers, log }, Math.random);
+      return Viewer.open(offer, hooks, { relays, unproven, servers, log }, Math.random);
     },
     iceServers: new IceServers({
       configured: video.ice.servers,

@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { codeOf, messageOf } from '../errors.ts';
-import { redact } from '../process/logger.ts';
+import { redact } from '../process/redact.ts';
 import { type ChainedRecord, GENESIS, lineHash, parse } from './chain.ts';
 import { agreedHead, auditKey, type Head, headFile, headText, type ReadHead, readHead } from './head.ts';
 
@@ -35,8 +35,8 @@ export interface ChainedLogOptions {
   readonly maxBytes: number;
   /** How many are kept: the open one and those before it, `path.1` the newest of them. */
   readonly files: number;
-  /** The oldest file stays beyond that, up to `files` here, while its newest record is younger than `ms`. */
-  readonly keep?: { readonly ms: number; readonly files: number };
+  /** The oldest file stays beyond that, up to `files` here, while its newest record is younger than `ms`, by `now` (ms since 1970). */
+  readonly keep?: { readonly ms: number; readonly files: number; readonly now: () => number };
   /** Mode of the files, and of the folder if it is created. */
   readonly modes: { readonly directory: number; readonly file: number };
   /** Wall clock, ms. */
@@ -335,13 +335,13 @@ export class ChainedLog {
 
   /** How many of the files stay at a rotation: all, or all but the oldest. */
   #howManyStay(): number {
-    const { path, files, keep, now } = this.#options;
+    const { path, files, keep } = this.#options;
     let count = this.#most;
     while (count > 1 && !existsSync(`${path}.${count - 1}`)) count--;
     if (count < files) return count;
     const last = tailOf(count === 1 ? path : `${path}.${count - 1}`);
     const time = Date.parse((last === null ? null : parse(last))?.time ?? '');
-    return keep !== undefined && count < keep.files && time > now() - keep.ms ? count : count - 1;
+    return keep !== undefined && count < keep.files && time > keep.now() - keep.ms ? count : count - 1;
   }
 
   /** The beginning of the oldest of so many files. */

@@ -34,7 +34,8 @@ export const featuresConfig = section({
   ) as Readonly<Record<Feature, ReturnType<typeof toggle>>>),
 });
 
-const OFF_BY_PROFILE: Readonly<Record<Profile, readonly Feature[]>> = {
+/** What a profile has no use for. */
+export const OFF_BY_PROFILE: Readonly<Record<Profile, readonly Feature[]>> = {
   drone: ['ground-station'],
   'ground-station': ['vision'],
 };

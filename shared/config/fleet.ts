@@ -18,7 +18,7 @@ export const fleetConfig = section({
     maximum: 10,
     default: 1,
     description: 'telemetry messages a second to the fleet; 0: none',
-    ...FLEET,
+    'x-restart': ['svc-fleet', 'svc-control'],
   },
   watched_hz: {
     type: 'number',

@@ -7,7 +7,7 @@ import { readPrivate } from '../files/private-file.ts';
 import { type JsonObject, parseJson } from '../member.ts';
 import type { Paths } from '../paths.ts';
 import { checked } from '../schemas/checked.ts';
-import { validatorOf } from '../schemas/validator.ts';
+import { fileValidatorOf } from '../schemas/validator.ts';
 import { configLeaf, configLeaves, valueAt } from './keys.ts';
 import { loadConfig } from './load.ts';
 import type { Config } from './schema.ts';
@@ -34,7 +34,7 @@ export interface ConfigInForce {
 
 const MAX_BYTES = 1024 * 1024;
 
-const validHeld = validatorOf({
+const validHeld = fileValidatorOf({
   type: 'object',
   required: ['version', 'held'],
   properties: {

@@ -29,7 +29,12 @@ export async function loadConfig(
 ): Promise<LoadedConfig> {
   let problem: string;
   try {
-    const text = (await readIfThere(paths.config)) ?? '';
+    const found = await readIfThere(paths.config);
+    const text = found ?? '';
+    if (found !== null && isEmptied(text) && (await isThere(paths.configLastGood)))
+      throw new Error(
+        `${paths.config} is empty, as a power cut leaves it; put {} into it if the defaults are wanted`,
+      );
     const known = await readChecked(paths.configChecked, text);
     return { config: known ?? (await parseConfig(text, paths.config)), text, problem: null };
   } catch (error) {
@@ -42,6 +47,19 @@ export async function loadConfig(
     problem += `; and the last good copy: ${messageOf(error)}`;
   }
   return { config: await parseConfig('', 'defaults'), text: null, problem };
+}
+
+/** Nobody writes a configuration of nothing, or of zeros: a comment or `{}` says that the defaults are wanted. */
+function isEmptied(text: string): boolean {
+  return text.replaceAll('\0', '').trim() === '';
+}
+
+/** Also a copy that cannot be read: nothing says that the defaults were in force. */
+async function isThere(path: string): Promise<boolean> {
+  return readIfThere(path).then(
+    (text) => text !== null && !isEmptied(text),
+    () => true,
+  );
 }
 
 /** Loaded when it is needed: YAML and Ajv take 100 ms and 15 MiB in each process. */

@@ -16,6 +16,18 @@ export const mavlinkConfig = section({
       'auto (a ground station: the vehicle on the radio), serial:/dev/ttyACM0:921600, udp:0.0.0.0:14550, udpout:host:port, tcp:host:port or sim',
     ...CLASS,
     ...GUARDED,
+    'x-restart': ['svc-link', 'svc-residual'], // which keeps the port from extensions
+  },
+  system: {
+    type: ['string', 'integer'],
+    pattern: '^auto$',
+    minimum: 1,
+    maximum: 255,
+    default: 'auto',
+    description:
+      'the MAVLink system id of the vehicle; auto: the first autopilot that is heard, and from then on that one, over restarts',
+    ...CLASS,
+    ...GUARDED,
     ...LINK,
   },
   endpoints: {

@@ -33,6 +33,16 @@ export const securityConfig = section({
       ...CONTROL,
     },
   }),
+  near_hosts: {
+    type: 'array',
+    items: { type: 'string', format: 'host-or-empty', minLength: 1, maxLength: 253 },
+    maxItems: 32,
+    default: [],
+    description:
+      'hosts on this machine or its own cable that corrections (rtk) and uploads may come from and go to, as 127.0.0.1: without it neither is led to loopback, link-local and metadata addresses',
+    ...CLASS,
+    'x-restart': ['svc-link', 'svc-residual'],
+  },
   require_tls: {
     type: 'boolean',
     default: false,

@@ -1,7 +1,18 @@
 import { shownName } from '../schemas/shown-name.ts';
 import { RESIDUAL, section, VIDEO } from './leaf.ts';
 
-const encoded = (width: number, height: number, fps: number, kbps: number, what: string) => ({
+interface Readers {
+  readonly 'x-restart': readonly string[];
+}
+const BOTH = { 'x-restart': ['svc-video', 'svc-residual'] } as const;
+
+/** @param kept who reads it, @param full who reads its bit rate */
+const encoded = (
+  [width, height, fps, kbps]: readonly [number, number, number, number],
+  what: string,
+  kept: Readers,
+  full: Readers = kept,
+) => ({
   ...section({
     width: {
       type: 'integer',
@@ -10,7 +21,7 @@ const encoded = (width: number, height: number, fps: number, kbps: number, what:
       multipleOf: 2,
       default: width,
       description: 'width of the picture, pixels',
-      ...RESIDUAL,
+      ...kept,
     },
     height: {
       type: 'integer',
@@ -19,7 +30,7 @@ const encoded = (width: number, height: number, fps: number, kbps: number, what:
       multipleOf: 2,
       default: height,
       description: 'height of the picture, pixels',
-      ...RESIDUAL,
+      ...kept,
     },
     fps: {
       type: 'integer',
@@ -27,7 +38,7 @@ const encoded = (width: number, height: number, fps: number, kbps: number, what:
       maximum: 120,
       default: fps,
       description: 'frames a second',
-      ...RESIDUAL,
+      ...kept,
     },
     bitrate_kbps: {
       type: 'integer',
@@ -35,7 +46,7 @@ const encoded = (width: number, height: number, fps: number, kbps: number, what:
       maximum: 50_000,
       default: kbps,
       description: 'bit rate, kbit/s',
-      ...RESIDUAL,
+      ...full,
     },
   }),
   description: what,
@@ -63,7 +74,7 @@ export const videoConfig = section({
     description:
       'auto (a drone: the first V4L2 camera, else the first CSI camera; a ground station: rtp:0.0.0.0:5600), none, landscape (a made-up landscape as the vehicle would see it), bars or test (colour bars with a clock), v4l2:/dev/video0, libcamera or libcamera:1 (a CSI camera by its number; needs rpicam-vid or libcamera-vid), rtsp://host/path, rtp:address:port, or extension:ID (the camera of that extension)',
     'x-sends': ['video.username', 'video.password'],
-    'x-restart': ['svc-video', 'svc-residual'],
+    ...BOTH,
   },
   cameras: {
     type: 'array',
@@ -93,7 +104,7 @@ export const videoConfig = section({
     default: [],
     description:
       'other cameras that can be shown instead of video.source, each {id, name, source}; the login of video.username goes only to the host of video.source',
-    'x-restart': ['svc-video', 'svc-residual'],
+    ...BOTH,
   },
   username: {
     type: 'string',
@@ -123,8 +134,10 @@ export const videoConfig = section({
     description: 'H.264 encoder; auto: the first hardware encoder that works, else libx264',
     ...VIDEO,
   },
-  hero: encoded(1280, 720, 30, 4000, 'the full picture'),
-  thumbnail: encoded(320, 180, 5, 150, 'the small picture'),
+  hero: encoded([1280, 720, 30, 4000], 'the full picture', BOTH, {
+    'x-restart': ['svc-video', 'svc-residual', 'svc-control'],
+  }),
+  thumbnail: encoded([320, 180, 5, 150], 'the small picture', RESIDUAL),
   radio: {
     type: 'string',
     format: 'host-port-or-empty',
@@ -242,7 +255,7 @@ export const videoConfig = section({
       maximum: 65_536,
       default: 64,
       description: 'free space at which recording stops, MB',
-      ...VIDEO,
+      ...BOTH,
     },
   }),
 });

@@ -12,6 +12,7 @@ import {
   started,
 } from '../schemas/addresses.ts';
 import { keepChecked } from './checked-copy.ts';
+import { conflictsIn } from './conflicts.ts';
 import { letGoOfKey } from './in-force.ts';
 import { configLeaf, valueAt } from './keys.ts';
 import { loadConfig } from './load.ts';
@@ -90,7 +91,10 @@ async function replace(
 }
 
 /** Checks that involve several keys. @throws ApiError E_INVALID_VALUE */
-function checkTogether(key: string, { mavlink, rtk }: Config): void {
+function checkTogether(key: string, config: Config): void {
+  const conflict = conflictsIn(config).find(({ keys }) => keys.includes(key));
+  if (conflict !== undefined) throw invalidKey(key, conflict.reason);
+  const { mavlink, rtk } = config;
   if (!key.startsWith('mavlink.') && key !== 'rtk.source') return;
   const source = started('mavlink.source', mavlink.source, parseMavlinkSource);
   const corrections = started('rtk.source', rtk.source, parseRtkSource);

@@ -57,7 +57,7 @@ export async function fillAtomic(
         if (cleanup.code !== 'ENOENT')
           throw new AggregateError([error, cleanup], `cannot write ${path}`, { cause: error });
       });
-      throw error;
+      throw ofTarget(error, temporary, path);
     }
     // A directory entry is durable only after its directory was synced.
     await folder.sync().catch((error: unknown) => {
@@ -66,6 +66,21 @@ export async function fillAtomic(
   } finally {
     await folder.close();
   }
+}
+
+/** The error with the name of the file that was to be written: nobody knows the temporary one. */
+function ofTarget(error: unknown, temporary: string, path: string): unknown {
+  // The kernel replaces no file that something is mounted on, as containers do with one file of the host.
+  if (codeOf(error) === 'EBUSY')
+    return new Error(
+      `${path} is mounted by itself and cannot be replaced (EBUSY). Mount the folder that it is in instead`,
+      {
+        cause: error,
+      },
+    );
+  return error instanceof Error && 'path' in error && error.path === temporary
+    ? Object.assign(error, { path })
+    : error;
 }
 
 /** `.name.pid-random.tmp`; sweepTemporary needs the process id. */

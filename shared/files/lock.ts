@@ -1,6 +1,7 @@
 import { lstat, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { messageOf } from '../errors.ts';
 import { memberOf } from '../member.ts';
 
@@ -21,7 +22,10 @@ export async function withLock<T>(path: string, work: () => Promise<T>): Promise
   await makeLockFile(path);
   // Loaded on demand: only few processes write.
   const { DatabaseSync } = await import('node:sqlite');
-  const database = new DatabaseSync(path, { timeout: 0 });
+  // Not made here: SQLite works in this thread, and on a disk that stands still a file that may be made holds who opens it.
+  const there = pathToFileURL(path);
+  there.searchParams.set('mode', 'rw');
+  const database = new DatabaseSync(there, { timeout: 0 });
   try {
     const deadline = performance.now() + TIMEOUT_MS;
     for (;;) {

@@ -7,6 +7,9 @@ const MAX_BYTES = 64 * 1024;
 // NONBLOCK: if the path is a pipe, opening it must not wait for a writer.
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
+/** The file is trusted, and longer than whoever reads it takes. */
+export class TooLarge extends Error {}
+
 /**
  * Why a file with these facts is not trusted: not a plain file, a second name, another owner, open to others. A user who can
  * write a secret can choose it, so only the service's user and root may own it.
@@ -85,5 +88,5 @@ function absent(file: string, error: unknown): null {
 function check(file: string, stat: Stats, maxBytes: number, forbidden = 0o077): void {
   const why = distrust(file, stat, forbidden);
   if (why !== null) throw new Error(`${file} ${why}`);
-  if (stat.size > maxBytes) throw new Error(`${file} is larger than ${maxBytes} bytes`);
+  if (stat.size > maxBytes) throw new TooLarge(`${file} is larger than ${maxBytes} bytes`);
 }

@@ -2,7 +2,7 @@ import { readOwn } from '../files/private-file.ts';
 import { parseJson } from '../member.ts';
 import { checked } from '../schemas/checked.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
-import { validatorOf } from '../schemas/validator.ts';
+import { fileValidatorOf } from '../schemas/validator.ts';
 
 /** What came of one thing that the card's file asked for. */
 export interface Part {
@@ -43,7 +43,7 @@ const RECORD = {
   },
 } as const satisfies JsonSchema;
 
-const validate = validatorOf(RECORD);
+const validate = fileValidatorOf(RECORD);
 const OTHERS_WRITE = 0o022;
 
 /** Null where nothing was read yet. @throws Error if the file cannot be used */

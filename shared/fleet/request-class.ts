@@ -31,5 +31,13 @@ export function requestClass({ method, path, body }: ClassedRequest): Scope | nu
   const overrides = forced && row.armed !== '-';
   const raised = raisedByRequest(row.names, found.params, body);
   if (row.access === 'public' && method !== 'GET') return null;
-  return neededScopes(row, raised, overrides)?.reduce(higher) ?? null;
+  const needed = neededScopes(row, raised, overrides)?.reduce(higher) ?? null;
+  // Nobody here knows whether a fence is larger than the vehicle's: a person looks at each (docs/contract.md 4.10).
+  return needed !== null && writesFence(row.id, found.query, body) ? 'destructive' : needed;
+}
+
+function writesFence(row: string, query: string, body: unknown): boolean {
+  if (!['mission.put', 'fence.put', 'rally.put'].includes(row) || body === undefined) return false;
+  const parts = new URLSearchParams(query).getAll('parts').join();
+  return parts === '' ? row === 'fence.put' : parts.split(',').includes('fence');
 }

@@ -8,7 +8,7 @@ export interface Place {
 }
 
 export interface Seen {
-  /** Whether heartbeats come. */
+  /** Whether anything of the vehicle comes. */
   readonly alive: boolean;
   readonly armed: boolean | null;
   readonly mode: string | null;

@@ -3,9 +3,10 @@ import { type Readable, Transform } from 'node:stream';
 import getRawBody from 'raw-body';
 import secureJson from 'secure-json-parse';
 import { ApiError, messageOf } from '../errors.ts';
-import { isTooDeep, MAX_JSON_DEPTH } from '../json-depth.ts';
+import { isTooDeep, MAX_JSON_DEPTH, repeatedName } from '../json-depth.ts';
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+// A byte order mark stays, and is no JSON (RFC 8259, 8.1).
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Whether the request announces a body. */
 export function hasBody(req: IncomingMessage): boolean {
@@ -105,11 +106,22 @@ function parsed(raw: Buffer, isText: boolean): JsonBody {
   if (isText) return { raw, value: textOf(raw) };
   if (isTooDeep(raw))
     throw new ApiError('E_BAD_REQUEST', `The JSON is nested deeper than ${MAX_JSON_DEPTH} levels.`);
+  let text: string;
+  let value: unknown;
   try {
-    return { raw, value: secureJson.parse(utf8.decode(raw)) };
+    text = utf8.decode(raw);
+    if (text.startsWith('\uFEFF')) throw new Error('it begins with a byte order mark');
+    value = secureJson.parse(text);
   } catch (error) {
     throw new ApiError('E_BAD_REQUEST', `The body is not acceptable JSON: ${messageOf(error)}.`);
   }
+  const twice = repeatedName(text);
+  if (twice !== null)
+    throw new ApiError(
+      'E_BAD_REQUEST',
+      `The body is not acceptable JSON: ${JSON.stringify(twice)} stands twice in one object.`,
+    );
+  return { raw, value };
 }
 
 function textOf(raw: Buffer): string {

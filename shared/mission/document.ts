@@ -1,3 +1,4 @@
+import { ApiError } from '../errors.ts';
 import { memberOf } from '../member.ts';
 import {
   type FirstItem,
@@ -26,6 +27,19 @@ export interface Reading {
 export function itemsIn(document: unknown, part: MissionPart, first: FirstItem | null): Reading | undefined {
   const draft = inNumbers(part === 'mission' ? first : 0, () => draftOf(document, part));
   return draft && { items: checkItems(part, draft.items, first), warnings: draft.warnings };
+}
+
+/**
+ * The items of a document before they are checked, as `itemsIn` takes them on; none for what it refuses before that, or where there is
+ * no such part. So nothing is written whose class was not seen.
+ */
+export function draftedItems(document: unknown, part: MissionPart): readonly unknown[] {
+  try {
+    return inNumbers(null, () => draftOf(document, part))?.items ?? [];
+  } catch (error) {
+    if (error instanceof ApiError) return [];
+    throw error;
+  }
 }
 
 /** Which list a text is of; a `QGC WPL 110` file tells it by the command of its first item. @throws ApiError E_BAD_REQUEST, E_MISSION_ITEM */

@@ -1,6 +1,7 @@
 import type { MissionItem, MissionPart } from '../schemas/mission-item.ts';
 import { distance } from './check.ts';
 import { CMD, ITEM_COMMANDS, isInDegrees } from './commands.ts';
+import { notableIn, notableText } from './notable.ts';
 
 /** MAV_FRAME_GLOBAL and its INT twin: heights above the sea. */
 const ABOVE_SEA: ReadonlySet<number> = new Set([0, 5]);
@@ -35,6 +36,8 @@ function missionSummary(items: readonly MissionItem[]): string {
   }
   const takeoff = items.find(({ command }) => command === CMD.takeoff);
   const last = items.at(-1);
+  const first = items[0]?.seq ?? 0;
+  const notable = notableIn(items).map((each) => notableText(each, first));
   const parts = [
     `${items.length} items, ${places.length} of them places`,
     takeoff === undefined ? 'no takeoff' : `takeoff to ${metres(takeoff.z)}`,
@@ -44,7 +47,8 @@ function missionSummary(items: readonly MissionItem[]): string {
       : `${metres(length)} from the first place to the last, up to ${metres(farthest)} away from the first`,
     last === undefined ? null : `ends with ${ending(last)}`,
   ];
-  return parts.filter((each) => each !== null).join('; ');
+  // What can cost the vehicle comes first, each item by itself: nobody reads to the end of a list.
+  return [...notable, parts.filter((each) => each !== null).join('; ')].join(' ');
 }
 
 function ending({ command }: MissionItem): string {

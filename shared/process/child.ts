@@ -3,7 +3,7 @@
  *   supervisor -> child  {type: 'init', ...Init}     once, first: the per-boot secret is never in an environment variable
  *   child -> supervisor  {type: 'ready', info, config}  once, when the child serves
  *   supervisor -> child  {type: 'ping', seq}        child -> supervisor {type: 'pong', seq}
- *   child -> supervisor  {type: 'keep', armed}      svc-link alone: what its next run is told as `Init.wasArmed`
+ *   child -> supervisor  {type: 'keep', armed, systems}  svc-link alone: what its next run is told as `Init.wasArmed`
  * SIGTERM means stop. A closed channel means that the supervisor is dead: the child stops too, so that nothing outlives it.
  */
 import { uptime } from 'node:os';
@@ -21,6 +21,8 @@ export interface Init {
   readonly nodeStartedAt: number;
   /** For svc-link: the run before it ended within 5 s of an armed vehicle (docs/contract.md 6). */
   readonly wasArmed?: boolean;
+  /** Which systems on its link those were. */
+  readonly armedSystems?: readonly number[];
 }
 
 export type ToChild = ({ readonly type: 'init' } & Init) | { readonly type: 'ping'; readonly seq: number };
@@ -31,7 +33,7 @@ export type FromChild =
       readonly config: ReportedConfig | null;
     }
   | { readonly type: 'pong'; readonly seq: number }
-  | { readonly type: 'keep'; readonly armed: boolean };
+  | { readonly type: 'keep'; readonly armed: boolean; readonly systems: readonly number[] };
 
 /** What a process with a config tells of the guarded keys (shared/config/in-force.ts). */
 export type ReportedConfig = Pick<ConfigInForce, 'guarded' | 'waiting'>;
@@ -93,9 +95,9 @@ export async function runProcess(log: Logger, build: (init: Init) => Promise<Pro
   exitAfterFlush();
 }
 
-/** Tells the supervisor whether the vehicle is armed; it outlives this process. */
-export function keepArmed(armed: boolean): void {
-  send({ type: 'keep', armed });
+/** Tells the supervisor whether a vehicle is armed, and which; it outlives this process. */
+export function keepArmed({ armed, systems }: { armed: boolean; systems: readonly number[] }): void {
+  send({ type: 'keep', armed, systems });
 }
 
 async function receiveInit(signal: AbortSignal): Promise<Init> {

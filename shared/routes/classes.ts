@@ -6,7 +6,11 @@
 
 import type { Scope } from '../auth/scopes.ts';
 import { configLeaf } from '../config/keys.ts';
-import { memberOf } from '../member.ts';
+import type { CommandClass } from '../mavlink/command-classes.ts';
+import { classOfParam, type ParamClass } from '../mavlink/param-classes.ts';
+import { listOf, memberOf } from '../member.ts';
+import { draftedItems } from '../mission/document.ts';
+import { type Notable, notableIn } from '../mission/notable.ts';
 import { unitName } from '../units.ts';
 
 /** `keyonly`: the pairing key, or this machine; `root`: root on the node, so nobody over the API. */
@@ -14,12 +18,17 @@ type NamedClass = Scope | 'keyonly' | 'root';
 
 export type NamedKind = 'config-key' | 'parameter' | 'service' | 'command';
 
-/** Where a request names something: a path parameter, a member of the body, or the members of an object in the body. */
-export interface Naming {
-  readonly kind: NamedKind;
-  readonly in: 'path' | 'body' | 'body-members';
-  readonly member: string;
-}
+/**
+ * Where a request names something: a path parameter, a member of the body, the members of an object in the body, the texts of a list
+ * in the body; or the items of the mission that the body is.
+ */
+export type Naming =
+  | {
+      readonly kind: NamedKind;
+      readonly in: 'path' | 'body' | 'body-members' | 'body-list';
+      readonly member: string;
+    }
+  | { readonly kind: 'mission'; readonly in: 'document'; readonly member: '' };
 
 export interface Raised {
   readonly name: string;
@@ -27,34 +36,6 @@ export interface Raised {
   /** Why, as half a sentence. */
   readonly reason: string;
 }
-
-/**
- * Parameters that protect the aircraft or change how it is controlled, by the families of the firmwares' documentation:
- * ArduPilot's parameter lists of Copter, Plane, Rover and Sub (4.5 to 4.7) and PX4's parameter reference (1.14 to 1.17). A
- * family applies to every firmware: a name that the vehicle does not have is refused anyway.
- */
-const PARAMETERS: readonly (readonly [pattern: RegExp, reason: string])[] = [
-  // ArduPilot
-  [/^(?:FENCE|AVOID|AVD|OA|ADSB)_/, 'limits where it may fly'],
-  [/^(?:ARMING|BRD_SAFETY|DISARM_DELAY)/, 'says when the motors may start'],
-  [/^(?:FS|AFS|LEAK|CHUTE|CRASH)_|^THR_(?:FAILSAFE|FS_)/, 'is a fail-safe'],
-  [/^BATT[0-9A-Z]?_/, 'says when the battery counts as empty, and what happens then'],
-  [/^(?:MOT|Q_M|Q_TILT|Q_TAILSIT|H|SERVO\d*|SERVO_[A-Z]+)_/, 'drives motors and control surfaces'],
-  [/^(?:Q_)?FRAME_/, 'says how the vehicle is built'],
-  [/^(?:ATC|PSC|Q_A|Q_P|TECS|NAVL1|[A-Z]+2SRV|(?:RLL|PTCH|YAW)_RATE)_/, 'tunes the control loops'],
-  [/^(?:EK[23]|AHRS|INS|COMPASS|GPS\d?|ARSPD\d?|BARO\d?)_/, 'says by which sensors it knows where it is'],
-  [/^(?:RC\d*|RCMAP)_|^(?:FLTMODE|MODE)(?:\d|_CH)/, 'says what the sticks and switches of the pilot do'],
-  [/^(?:SYSID|MAV\d?|SCR)_/, 'says who is obeyed'],
-  // PX4
-  [/^(?:COM|NAV|GF|FD)_/, 'is a fail-safe, or a condition of arming'],
-  [/^CBRK_/, 'switches a protection off'],
-  [/^(?:MC|FW|VT|MPC)_/, 'tunes the control loops'],
-  [/^(?:CA|PWM|DSHOT|UAVCAN)_/, 'drives motors and control surfaces'],
-  [/^SYS_/, 'says how the vehicle is built'],
-  [/^(?:EKF2|CAL|SENS)_/, 'says by which sensors it knows where it is'],
-  [/^BAT\d?_/, 'says when the battery counts as empty, and what happens then'],
-  [/^MAN_/, 'says what the sticks and switches of the pilot do'],
-];
 
 /** Processes and units that carry the link to the vehicle, or show where it flies (docs/contract.md 1). */
 const LINK_OR_PICTURE = /mavlink|supervisor|video|wifibroadcast|wfb|svc-(?:link|sim)$/;
@@ -66,28 +47,50 @@ const COMMANDS: Readonly<Record<string, readonly [Scope, string]>> = {
   rebootautopilot: ['destructive', 'the vehicle hears and does nothing until it is back'],
 };
 
-/** @returns the class that the name needs beyond its row's; null if the row's class is enough */
-export function raisedBy(kind: NamedKind, name: string): Raised | null {
+/** What each class of parameters needs besides the row's. */
+const OF_PARAMETERS: Readonly<Record<ParamClass, readonly NamedClass[]>> = {
+  harmless: [],
+  flight: ['flight'],
+  'safety-net': ['flight', 'destructive'],
+  keyonly: ['keyonly'],
+};
+
+/** What an item of a mission needs besides `flight`, which its row has. */
+const OF_ITEMS: Readonly<Record<CommandClass, NamedClass | null>> = {
+  read: null,
+  flight: null,
+  setup: 'admin',
+  destructive: 'destructive',
+  keyonly: 'keyonly',
+};
+
+/** @returns what the name needs beyond its row's class, the highest last; empty if the row's class is enough */
+export function raisedBy(kind: NamedKind, name: string): readonly Raised[] {
   switch (kind) {
     case 'config-key': {
       const leaf = configLeaf(name);
       const found = leaf?.['x-class'];
-      return found === undefined ? null : { name, class: found, reason: leaf?.['x-reason'] ?? '' };
+      return found === undefined ? [] : [{ name, class: found, reason: leaf?.['x-reason'] ?? '' }];
     }
     case 'parameter': {
-      const upper = name.toUpperCase();
-      const found = PARAMETERS.find(([pattern]) => pattern.test(upper));
-      return found === undefined ? null : { name, class: 'flight', reason: found[1] };
+      const { class: found, reason } = classOfParam(name);
+      return OF_PARAMETERS[found].map((each) => ({ name, class: each, reason }));
     }
     case 'service': {
       const unit = unitName(name);
       return LINK_OR_PICTURE.test(unit)
-        ? { name: unit, class: 'flight', reason: 'carries the link to the vehicle, or shows where it flies' }
-        : null;
+        ? [
+            {
+              name: unit,
+              class: 'flight',
+              reason: 'carries the link to the vehicle, or shows where it flies',
+            },
+          ]
+        : [];
     }
     case 'command': {
       const found = COMMANDS[name.trim().toLowerCase()];
-      return found === undefined ? null : { name, class: found[0], reason: found[1] };
+      return found === undefined ? [] : [{ name, class: found[0], reason: found[1] }];
     }
   }
 }
@@ -99,17 +102,30 @@ export function raisedByRequest(
   body: unknown,
 ): readonly Raised[] {
   const found = new Map<NamedClass, Raised>();
-  for (const { kind, in: where, member } of namings) {
-    const value = where === 'path' ? params[member] : memberOf(body, member);
-    for (const name of namesIn(value, where)) {
-      const raised = raisedBy(kind, name);
-      if (raised !== null && !found.has(raised.class)) found.set(raised.class, raised);
+  const raise = (raised: Raised): void => {
+    if (!found.has(raised.class)) found.set(raised.class, raised);
+  };
+  for (const naming of namings) {
+    if (naming.kind === 'mission') {
+      for (const each of notableIn(draftedItems(body, 'mission'))) raisedByItem(each).forEach(raise);
+      continue;
     }
+    const { kind, in: where, member } = naming;
+    const value = where === 'path' ? params[member] : memberOf(body, member);
+    for (const name of namesIn(value, where)) raisedBy(kind, name).forEach(raise);
   }
   return [...found.values()];
 }
 
+function raisedByItem({ name, index, classes, reason }: Notable): readonly Raised[] {
+  return classes.flatMap((each) => {
+    const needed = OF_ITEMS[each];
+    return needed === null ? [] : [{ name: `${name} (at index ${index})`, class: needed, reason }];
+  });
+}
+
 function namesIn(value: unknown, where: Naming['in']): readonly string[] {
   if (where === 'body-members') return typeof value === 'object' && value !== null ? Object.keys(value) : [];
+  if (where === 'body-list') return listOf(value).filter((each) => typeof each === 'string');
   return typeof value === 'string' ? [value] : [];
 }

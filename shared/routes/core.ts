@@ -141,7 +141,7 @@ export const coreRows = [
       limits: LIMITS.bundle,
       bodyKind: 'stream',
       streamed: { 'application/octet-stream': BYTES },
-      fails: ['E_BUSY', 'E_DISK_FULL', 'E_STORE', 'E_UPSTREAM', 'E_TIMEOUT'],
+      fails: ['E_BUSY', 'E_STOPPED', 'E_DISK_FULL', 'E_STORE', 'E_UPSTREAM', 'E_TIMEOUT'],
       responses: {
         202: {
           description: 'the bundle is stored; GET shows the progress',

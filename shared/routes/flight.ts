@@ -226,6 +226,7 @@ export const flightRows = [
     'reset all parameters to their defaults',
     {
       limits: LIMITS.slow,
+      names: [{ kind: 'parameter', in: 'body-list', member: 'names' }],
       body: paramsReset,
       fails: ['E_NOT_FOUND', 'E_NO_FC', 'E_UPSTREAM_DOWN', 'E_TIMEOUT', 'E_IDENTITY', 'E_NOT_IMPLEMENTED'],
       responses: json('the vehicle has taken it', paramsResetDone),

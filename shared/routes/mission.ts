@@ -6,6 +6,7 @@ import {
   missionWrite,
   missionWritten,
 } from '../schemas/mission.ts';
+import type { Naming } from './classes.ts';
 import { domain } from './domain.ts';
 import type { Row } from './row.ts';
 import { json, LIMITS, media } from './row-parts.ts';
@@ -28,13 +29,17 @@ const get = {
   },
 } as const;
 
+/** A plan may have a mission whatever the route. */
+const NAMES = [{ kind: 'mission', in: 'document', member: '' }] as const satisfies readonly Naming[];
+
 const put = {
   long: true,
+  names: NAMES,
   limits: LIMITS.mission,
   query: missionPutQuery,
   body: missionWrite,
   bodyMedia: 'text/plain',
-  fails: [...FAILS, 'E_MISSION_ITEM', 'E_MISSION_REJECTED'],
+  fails: [...FAILS, 'E_MISSION_ITEM', 'E_MISSION_REJECTED', 'E_TOO_FAR'],
   responses: json('the vehicle holds this', missionWritten),
 } as const;
 

@@ -180,13 +180,15 @@ export interface WorkProgress {
 }
 
 export interface CommandResult {
-  status: 'accepted' | 'rejected' | 'no_ack';
+  /** unconfirmed: acknowledged, but the vehicle does not show it. */
+  status: 'accepted' | 'rejected' | 'unconfirmed' | 'no_ack';
   cmd: CommandName;
   ack: {
     observed: boolean;
     result: number | null;
     /** MAV_RESULT without its prefix: ACCEPTED, TEMPORARILY_REJECTED, DENIED, UNSUPPORTED, FAILED, IN_PROGRESS, CANCELLED. */
     result_name: string | null;
+    /** By its ack and, where its state counts, by that too. */
     accepted: boolean;
     /**
      * The vehicle's reason if it was not accepted: its newest text during the command and shortly after, or an earlier failed
@@ -198,6 +200,8 @@ export interface CommandResult {
     /** What helps, in the node's words, where the vehicle does not say it. */
     hint?: string;
   };
+  /** s since anything was heard of the vehicle, where that is more than 3; null: not since svc-link started. */
+  silent_s?: number | null;
   /** The flight mode that was used, if the vehicle refused the command or does not have it. */
   mode?: string;
   /** Of an accepted rebootAutopilot: s until the vehicle was back, null: not within 60 s. */

@@ -13,7 +13,17 @@ export interface LinkProblem {
     /** An endpoint for ground stations could not be opened; it is tried again. */
     | 'endpoint_closed'
     /** The vehicle signs what it sends, with a key that the node does not have. */
-    | 'signing_lost';
+    | 'signing_lost'
+    /** Another vehicle is heard on the link than the one that commands go to. */
+    | 'other_vehicle'
+    /** A few minutes ago another vehicle took the place of the one before. */
+    | 'vehicle_changed'
+    /** Another program speaks with the node's own system and component id. */
+    | 'same_id'
+    /** Heartbeats come, and no telemetry although it was asked for. */
+    | 'no_telemetry'
+    /** The vehicle answers so that the node would have to ask without end. */
+    | 'endless_asking';
   /** A sentence with the problem and what to do. */
   detail: string;
 }
@@ -26,17 +36,25 @@ export interface LinkState {
   /** Baud rate of a serial source, null for any other. */
   fc_baud: number | null;
   transport_open: boolean;
-  /** A heartbeat of the autopilot came within the last 3 s. */
+  /** Anything of the vehicle's autopilot came within the last 3 s. */
   mavlink_alive: boolean;
   /** An autopilot heartbeat came at least once since this process started. */
   heard: boolean;
   heartbeat_age_s: number | null;
+  /** s since its newest frame of whatever kind. */
+  link_age_s: number | null;
   /** What the vehicle says; false while no heartbeat was ever heard. */
   armed: Armed;
   /** The armed guard's state: what may happen is judged by this (docs/contract.md 6). */
   guard: Armed;
+  /** The same of all systems that were heard on the link, the worst: before the link is cut. */
+  guard_any: Armed;
   system_id: number | null;
   component_id: number | null;
+  /** Other vehicles that were heard within 30 s, by their system ids. */
+  other_vehicles: number[];
+  /** The newest time that another vehicle took the place of the one before: ISO 8601, and both system ids. Null: not since svc-link started. */
+  vehicle_changed: { at: string; from: number; to: number } | null;
   firmware: 'ardupilot' | 'px4' | 'unknown' | null;
   /** As AUTOPILOT_VERSION says, `4.5.7`; null until it came. */
   firmware_version: string | null;
@@ -70,6 +88,21 @@ export interface LinkState {
     tx_bytes: number;
     reconnects: number;
   };
+}
+
+/** Who has sent heartbeats from the vehicle's side. */
+export interface HeardSystem {
+  readonly system: number;
+  readonly component: number;
+  /** MAV_TYPE */
+  readonly type: number;
+  /** MAV_AUTOPILOT */
+  readonly autopilot: number;
+  /** It may be a vehicle, and is no ground station, camera, gimbal or other device. */
+  readonly vehicle: boolean;
+  /** What its newest heartbeat says; null of what is no vehicle. */
+  readonly armed: boolean | null;
+  readonly last_heard_s: number;
 }
 
 /** Velocity in m/s: north, east, down, or in the vehicle's axes forward, right, down. */

@@ -1,6 +1,7 @@
 import { CALIBRATION_SENSORS, POSES } from '../flight/calibration.ts';
 import { COMMAND_NAMES } from '../flight/command-catalogue.ts';
 import { extensionValues } from '../schemas/extension-values.ts';
+import type { JsonSchema } from '../schemas/json-schema.ts';
 import { sticks } from '../schemas/manual.ts';
 import { ITEM_PARAMS, MAX_ITEMS, MISSION_PARTS } from '../schemas/mission-item.ts';
 import { setPoint } from '../schemas/offboard.ts';
@@ -24,7 +25,7 @@ import type {
   SigningState,
   WorkProgress,
 } from './link-answers.ts';
-import type { EndpointStatus, LinkState, ManualState, OffboardState } from './link-state.ts';
+import type { EndpointStatus, HeardSystem, LinkState, ManualState, OffboardState } from './link-state.ts';
 
 const NO_PARAM = { type: ['number', 'null'] } as const;
 const missionPart = { enum: MISSION_PARTS } as const;
@@ -38,6 +39,43 @@ const NOTHING = { type: 'object', additionalProperties: false } as const;
 const by = { type: 'string', minLength: 1, maxLength: 300 } as const;
 /** The armed guard was overridden. */
 const force = { type: 'boolean' } as const;
+
+/** A list for the vehicle, and what its writer may. */
+const MISSION_WRITE = {
+  type: 'object',
+  required: ['part', 'items', 'token'],
+  properties: {
+    part: missionPart,
+    token,
+    /** Also where `goto` may not. */
+    allow_far: { type: 'boolean' },
+    /** A fence may be larger than the one that it takes the place of. Absent: it may. */
+    may_widen: { type: 'boolean' },
+    items: {
+      type: 'array',
+      maxItems: MAX_ITEMS,
+      items: {
+        type: 'object',
+        required: ['seq', 'frame', 'command', ...ITEM_PARAMS, 'x', 'y', 'z', 'autocontinue'],
+        properties: {
+          seq: { type: 'integer' },
+          frame: { type: 'integer' },
+          command: { type: 'integer' },
+          param1: NO_PARAM,
+          param2: NO_PARAM,
+          param3: NO_PARAM,
+          param4: NO_PARAM,
+          x: { type: 'number' },
+          y: { type: 'number' },
+          z: { type: 'number' },
+          autocontinue: { type: 'integer' },
+        },
+        additionalProperties: false,
+      },
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
 
 /**
  * The contract of svc-link on `link.sock`. Refused commands and writes are errors with the vehicle's reason; E_NO_FC without a
@@ -189,41 +227,9 @@ export const LINK = {
      * Replaces a list by checked items, and reads it back; no items clear it. Also E_MISSION_REJECTED with `index` (null: the whole
      * list), `result` (MAV_MISSION_RESULT in words) and `held`, which is null where it could not be read.
      */
-    mission_write: method(
-      {
-        type: 'object',
-        required: ['part', 'items', 'token'],
-        properties: {
-          part: missionPart,
-          token,
-          items: {
-            type: 'array',
-            maxItems: MAX_ITEMS,
-            items: {
-              type: 'object',
-              required: ['seq', 'frame', 'command', ...ITEM_PARAMS, 'x', 'y', 'z', 'autocontinue'],
-              properties: {
-                seq: { type: 'integer' },
-                frame: { type: 'integer' },
-                command: { type: 'integer' },
-                param1: NO_PARAM,
-                param2: NO_PARAM,
-                param3: NO_PARAM,
-                param4: NO_PARAM,
-                x: { type: 'number' },
-                y: { type: 'number' },
-                z: { type: 'number' },
-                autocontinue: { type: 'integer' },
-              },
-              additionalProperties: false,
-            },
-          },
-        },
-        additionalProperties: false,
-      },
-      shape<MissionWritten>(),
-      2 * TRANSFER_MS,
-    ),
+    mission_write: method(MISSION_WRITE, shape<MissionWritten>(), 2 * TRANSFER_MS),
+    /** Whether a list may be written by whoever asks, which is asked before `mission_write`; sends nothing. E_TOO_FAR, E_SCOPE, E_NO_FC. */
+    mission_reach: method(MISSION_WRITE, shape<Record<string, never>>(), TRANSFER_MS),
     /** With the newest revision that the caller knows: answered at the next one, or after 10 s. */
     calibration: method(
       {
@@ -286,6 +292,8 @@ export const LINK = {
     ),
     /** Where ground stations reach the vehicle, the front's WebSockets last. */
     endpoints: method(NOTHING, shape<readonly EndpointStatus[]>(), 2000),
+    /** Who has sent heartbeats from the vehicle's side, at most 64. */
+    systems: method(NOTHING, shape<readonly HeardSystem[]>(), 2000),
     /** The messages on the link; with a name only this one. */
     messages: method(
       {

@@ -10,6 +10,8 @@ export interface ChildStatus {
   readonly name: string;
   readonly state: ChildState;
   readonly pid: number | null;
+  /** It runs, and has not answered for so long that something is wrong: it is about to be killed, or the disk holds it. */
+  readonly hangs: boolean;
   readonly restarts: number;
   readonly uptime_seconds: number | null;
   /** `code 1`, `SIGKILL`; null while it never ended. */

@@ -7,9 +7,11 @@ export function telemetryOf(state: LinkState): JsonObject {
   return {
     mavlink_alive: state.mavlink_alive,
     heartbeat_age_s: state.heartbeat_age_s,
+    link_age_s: state.link_age_s,
+    system_id: state.system_id,
     ...state.telemetry,
-    // The motors of a silent vehicle may still be running.
-    armed: state.mavlink_alive ? state.telemetry.armed : null,
+    // The motors of a vehicle whose heartbeats stay away may still be running.
+    armed: state.heard && state.armed !== 'unknown' ? state.telemetry.armed : null,
     extensions: state.extensions,
     statustext: state.statustext,
     param_cached_count: params.cached,

@@ -32,7 +32,8 @@ export const commandRequest = {
     },
     allow_far: {
       type: 'boolean',
-      description: "goto, orbit: also further than flight.max_goto_m, or outside of the vehicle's fence",
+      description:
+        "goto, orbit, and what flies the mission: also further than flight.max_goto_m, outside of the vehicle's fence, or below the ground",
     },
   },
   additionalProperties: false,
@@ -43,7 +44,10 @@ export const commandAnswer = {
   type: 'object',
   required: ['status', 'cmd', 'ack'],
   properties: {
-    status: { enum: ['accepted', 'rejected', 'no_ack'] },
+    status: {
+      enum: ['accepted', 'rejected', 'unconfirmed', 'no_ack'],
+      description: 'unconfirmed: acknowledged, but the vehicle does not show it (PX4)',
+    },
     cmd: { type: 'string' },
     ack: {
       type: 'object',
@@ -52,7 +56,11 @@ export const commandAnswer = {
         observed: { type: 'boolean' },
         result: { ...integer, description: 'MAV_RESULT' },
         result_name: text,
-        accepted: { type: 'boolean' },
+        accepted: {
+          type: 'boolean',
+          description:
+            'by its ack and, on PX4, by its state: false too where the result is ACCEPTED and it does not do it',
+        },
         statustext: { type: 'string', description: "the vehicle's own words" },
         reasons: {
           type: 'array',
@@ -69,6 +77,11 @@ export const commandAnswer = {
     mode: {
       type: 'string',
       description: 'the flight mode that was used, if the vehicle refused the command or does not have it',
+    },
+    silent_s: {
+      type: ['number', 'null'],
+      description:
+        's since anything was heard of the vehicle, where that is more than 3; null: not since the link started',
     },
     back_after_s: {
       type: ['number', 'null'],

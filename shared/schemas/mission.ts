@@ -110,6 +110,11 @@ export const missionWrite = {
           description:
             'as GET shows them; seq may be left out, or go up by one from 0 or 1: the vehicle gives its own',
         },
+        allow_far: {
+          type: 'boolean',
+          description:
+            'also where goto may not: further than flight.max_goto_m, beyond the fence, below the ground',
+        },
       },
       additionalProperties: false,
     },
@@ -182,6 +187,7 @@ export const missionGetQuery = {
 export const missionPutQuery = {
   type: 'object',
   properties: {
+    allow_far: { ...flag, description: '1: as allow_far in the body, for a plan file and for text' },
     dry_run: { ...flag, description: '1: only check, send nothing' },
     parts: {
       type: 'string',

@@ -17,6 +17,9 @@ export const UUID = {
   pattern: '^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
 } as const satisfies JsonSchema;
 
+/** The name of a Wi-Fi network, byte by byte. */
+export const SSID_HEX = { type: 'string', pattern: '^(?:[0-9a-f]{2}){1,32}$' } as const satisfies JsonSchema;
+
 /** WPA: 8 to 63 printable ASCII characters, or the 256-bit key in hex (IEEE 802.11, J.4). */
 export const PASSPHRASE = {
   type: 'string',
@@ -64,7 +67,7 @@ export const NETWORK_PROFILE = {
     kind: { enum: ['client', 'hotspot', 'wired', 'modem'] },
     interface: INTERFACE,
     autoconnect: { type: 'boolean' },
-    ssid_hex: { type: 'string', pattern: '^(?:[0-9a-f]{2}){1,32}$', description: 'any 1 to 32 bytes' },
+    ssid_hex: { ...SSID_HEX, description: 'any 1 to 32 bytes' },
     security: { enum: ['open', 'wpa-psk', 'sae'] },
     passphrase: PASSPHRASE,
     passphrase_of: { ...UUID, description: 'instead of a passphrase: the one of this profile' },

@@ -1,5 +1,5 @@
 import type { JsonSchema } from './json-schema.ts';
-import { ADDRESS, INTERFACE, PASSPHRASE, PREFIXED_ADDRESS } from './network-operation.ts';
+import { ADDRESS, INTERFACE, PASSPHRASE, PREFIXED_ADDRESS, SSID_HEX } from './network-operation.ts';
 
 /** Null means: not known, or not so at the moment. */
 
@@ -196,9 +196,14 @@ export const joinRequest = {
   title: 'WifiJoinRequest',
   examples: [{ ssid: 'field', passphrase: 'a passphrase' }],
   type: 'object',
-  required: ['ssid'],
+  anyOf: [
+    { required: ['ssid'], properties: { ssid: { type: 'string' }, ssid_hex: false } },
+    { required: ['ssid_hex'], properties: { ssid_hex: { type: 'string' }, ssid: false } },
+  ],
+  'x-says': 'needs "ssid", or "ssid_hex" of a network whose name is not UTF-8',
   properties: {
     ssid,
+    ssid_hex: { ...SSID_HEX, description: 'its name as the scan has it, where that is not UTF-8' },
     passphrase: { ...PASSPHRASE, description: 'without it: the saved one, or an open network' },
     hidden: { type: 'boolean', description: 'it does not broadcast its name' },
     stop_hotspot: { type: 'boolean', description: 'end the hotspot if it holds the only card' },

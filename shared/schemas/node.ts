@@ -89,6 +89,11 @@ export const status = {
     fc_firmware: nullableString,
     fc_source: nullableString,
     fc_heartbeat_age_s: nullableNumber,
+    fc_link_age_s: {
+      ...nullableNumber,
+      description: 's since the newest message of the vehicle of whatever kind',
+    },
+    system_id: { ...nullableInteger, description: 'MAVLink system id of the vehicle that commands go to' },
     fc_link_hint: {
       enum: ['linked', 'link_down', 'source_unreachable', 'no_heartbeat', 'heartbeat_lost'],
       description: 'the reason for the value of fc_connected',
@@ -99,7 +104,7 @@ export const status = {
     link_problems: {
       type: 'array',
       description:
-        'what is wrong with the link: an endpoint that is not open, a source that leads to this node, a lost signing key',
+        'what is wrong with the link: an endpoint that is not open, a source that leads to this node, a lost signing key, another vehicle on it, a vehicle that took the place of another',
       items: {
         type: 'object',
         required: ['code', 'detail'],
@@ -124,12 +129,12 @@ export const status = {
         problems: {
           type: 'array',
           description:
-            'what the machine is short of, the worst first: by the means of the last minute, so that a short peak is none; a disk as it is',
+            'files of state that cannot be used (`state`, the detail names the file), then what the machine is short of, the worst first: by the means of the last minute, so that a short peak is none; a disk as it is',
           items: {
             type: 'object',
             required: ['part', 'severity', 'detail'],
             properties: {
-              part: { enum: ['cpu', 'memory', 'disk', 'temperature'] },
+              part: { enum: ['cpu', 'memory', 'disk', 'temperature', 'state', 'process'] },
               severity: { enum: ['warn', 'bad'] },
               detail: { type: 'string' },
             },
@@ -217,6 +222,7 @@ export const services = {
           'name',
           'kind',
           'state',
+          'hangs',
           'pid',
           'restarts',
           'uptime_seconds',
@@ -232,6 +238,7 @@ export const services = {
           memory_mb: { ...nullableNumber, description: 'PSS, MiB' },
           cpu_seconds: { ...nullableNumber, description: 'processor time since it started, seconds' },
           state: { enum: ['starting', 'running', 'waiting', 'parked', 'stopped'] },
+          hangs: { type: 'boolean', description: 'it runs, and has not answered for 5 s' },
           pid: nullableInteger,
           restarts: nullableInteger,
           uptime_seconds: nullableInteger,
@@ -257,6 +264,21 @@ export const services = {
 } as const satisfies JsonSchema;
 
 /** Where ground stations reach the vehicle, and who is there; counted since the peer came, tx: to it. */
+const heardSystem = {
+  type: 'object',
+  required: ['system', 'component', 'type', 'autopilot', 'vehicle', 'armed', 'last_heard_s'],
+  properties: {
+    system: { type: 'integer', minimum: 0, maximum: 255 },
+    component: { type: 'integer', minimum: 0, maximum: 255 },
+    type: { type: 'integer', description: 'MAV_TYPE' },
+    autopilot: { type: 'integer', description: 'MAV_AUTOPILOT' },
+    vehicle: { type: 'boolean', description: 'false: a ground station, camera, gimbal or other device' },
+    armed: { type: ['boolean', 'null'], description: 'by its newest heartbeat; null of what is no vehicle' },
+    last_heard_s: { type: 'number' },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
 const linkEndpoint = {
   title: 'LinkEndpoint',
   type: 'object',
@@ -299,10 +321,11 @@ export const diagnostics = {
     services: { type: ['object', 'null'], description: 'as GET /api/services' },
     audit: {
       type: 'object',
-      required: ['lost', 'problem', 'broken'],
+      required: ['lost', 'problem', 'stalled', 'broken'],
       properties: {
         lost: { type: 'integer', description: 'records that could not be written since the start' },
         problem: { type: ['string', 'null'], description: 'why none can be written at the moment' },
+        stalled: { type: ['string', 'null'], description: 'the disk stands still: how, in a sentence' },
         broken: { type: ['string', 'null'], description: 'the problem found in the chain at the start' },
       },
       additionalProperties: false,
@@ -325,6 +348,12 @@ export const diagnostics = {
         fc_baud: nullableInteger,
         transport_open: { type: 'boolean' },
         heartbeat_age_s: { type: ['number', 'null'] },
+        link_age_s: { type: ['number', 'null'] },
+        systems: {
+          type: ['array', 'null'],
+          description: 'who has sent heartbeats from the side of the vehicle',
+          items: heardSystem,
+        },
         counters: {
           type: 'object',
           additionalProperties: nullableInteger,

@@ -130,6 +130,17 @@ export const paramsChanged = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
+/** What makes the vehicle another one or erases it is written by whoever names it once more. */
+const confirms = {
+  oneOf: [
+    { type: 'string', maxLength: 16 },
+    { type: 'array', maxItems: 500, items: { type: 'string', maxLength: 16 } },
+  ],
+  'x-says': 'must be the name of a parameter, or a list of names',
+  description:
+    'the names once more of parameters that make the vehicle another one, or erase it (docs/contract.md 4.10)',
+} as const satisfies JsonSchema;
+
 export const paramsReset = {
   title: 'ParamsReset',
   type: 'object',
@@ -142,6 +153,7 @@ export const paramsReset = {
       items: { type: 'string', pattern: '^[A-Za-z_][A-Za-z0-9_]{0,15}$' },
       description: 'each gets its default; without it, the vehicle resets all of its parameters',
     },
+    confirm: confirms,
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
@@ -151,7 +163,7 @@ export const paramWrite = {
   examples: [{ value: 3000 }],
   type: 'object',
   required: ['value'],
-  properties: { value: { type: 'number' } },
+  properties: { value: { type: 'number' }, confirm: confirms },
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
@@ -191,6 +203,7 @@ export const paramListWrite = {
   required: ['params'],
   properties: {
     params: paramValues,
+    confirm: confirms,
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;

@@ -66,8 +66,10 @@ export const telemetry = {
     'gps',
   ],
   properties: {
-    mavlink_alive: { type: 'boolean' },
+    mavlink_alive: { type: 'boolean', description: 'anything of the vehicle came within 3 s' },
     heartbeat_age_s: number,
+    link_age_s: { ...number, description: 's since its newest message of whatever kind' },
+    system_id: { ...integer, description: 'MAVLink system id of the vehicle' },
     mav_type: integer,
     autopilot: integer,
     armed: { type: ['boolean', 'null'] },

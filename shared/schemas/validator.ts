@@ -103,6 +103,32 @@ export function validatorOf(
   });
 }
 
+/**
+ * As `validatorOf`, for a file of this node: members that the schema does not have are let through wherever they are, since a newer
+ * version may have written it before the node went back to this one.
+ */
+export function fileValidatorOf<const S>(
+  schema: S & JsonSchema,
+  options?: ValidatorOptions,
+): Validator<Described<S>>;
+export function fileValidatorOf(schema: JsonSchema, options?: ValidatorOptions): Validator {
+  return lazyValidator(() => validatorOf(opened(schema), options));
+}
+
+function opened(schema: JsonSchema): JsonSchema {
+  const copy = structuredClone(schema);
+  letIn(copy);
+  return copy;
+}
+
+/** Takes the word away that forbids other members, at each depth. */
+function letIn(schema: unknown): void {
+  if (typeof schema !== 'object' || schema === null) return;
+  if ('additionalProperties' in schema && schema.additionalProperties === false)
+    Reflect.deleteProperty(schema, 'additionalProperties');
+  for (const part of Object.values(schema)) letIn(part);
+}
+
 function violationsOf(errors: readonly ErrorObject[]): readonly Violation[] {
   const said = worthSaying(errors)
     .slice(0, MAX_VIOLATIONS)

@@ -9,10 +9,43 @@ export type Arch = (typeof ARCHES)[number];
 const VERSION_PATTERN =
   '^(0|[1-9]\\d{0,5})\\.(0|[1-9]\\d{0,5})\\.(0|[1-9]\\d{0,5})(-[0-9A-Za-z][0-9A-Za-z.-]{0,31})?$';
 
+export const MIB = 1024 * 1024;
+const MAX_ENTRIES = 60_000;
+const MAX_MANIFEST_BYTES = 16 * MIB;
+const MAX_UNPACKED_BYTES = 1024 * MIB;
+
 /**
- * `manifest.json` of an update bundle. A bundle is a zip archive of `manifest.json`, `manifest.json.minisig` (a signature of
- * minisign over exactly those bytes) and the tree of the version below `tree/`; symbolic links are entries of that mode.
+ * `header.json` of an update bundle: how much there is to read. A bundle is a zip archive of `header.json`, `header.json.minisig`
+ * (a signature of minisign over exactly those bytes), `manifest.json`, in this order and not compressed, and the tree of the version
+ * below `tree/`; symbolic links are entries of that mode.
  */
+export const HEADER_SCHEMA = {
+  type: 'object',
+  required: ['format', 'entries', 'unpacked_bytes', 'manifest'],
+  properties: {
+    format: { const: 2 },
+    entries: { type: 'integer', minimum: 3, maximum: MAX_ENTRIES, description: 'of the archive' },
+    unpacked_bytes: {
+      type: 'integer',
+      minimum: 0,
+      maximum: MAX_UNPACKED_BYTES,
+      description: 'of the files of the tree together',
+    },
+    manifest: {
+      type: 'object',
+      required: ['bytes', 'sha256'],
+      properties: {
+        bytes: { type: 'integer', minimum: 1, maximum: MAX_MANIFEST_BYTES },
+        sha256: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+      },
+      additionalProperties: false,
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+export type Header = FromSchema<typeof HEADER_SCHEMA>;
+
+/** `manifest.json` of an update bundle, which its header vouches for. */
 export const MANIFEST_SCHEMA = {
   type: 'object',
   required: ['product', 'version', 'arch', 'security_floor', 'files'],

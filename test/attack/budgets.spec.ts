@@ -32,7 +32,11 @@ describe('budgets of a peer', () => {
   });
 
   it('a request that is refused costs as much as one that is served', () => {
-    const records = new Records(budgets, { refused: () => undefined, announce: () => null });
+    const records = new Records(budgets, {
+      refused: () => undefined,
+      announce: () => ({ written: async () => true, settle: () => undefined }),
+      state: { lost: 0, problem: null, stalled: null, broken: null },
+    });
     const asks: readonly Ask[] = [
       { target: '/api/nothing', headers: [withKey] },
       { target: '/api/nothing' },

@@ -94,7 +94,7 @@ describe('a session moves to HTTPS by a ticket', () => {
   it('the pairing key gets a session, which is no key', async () => {
     const { body } = await take(await ticketFor(withKey));
     expect(await read(body['session'])).to.equal(200);
-    expect((await node.post('/api/dashboard/pin/clear', {}, session(body['session']))).status).to.equal(401);
+    expect((await node.post('/api/dashboard/pin/clear', {}, session(body['session']))).status).to.equal(403);
   });
 
   it('a token gets none, whatever its scopes, nor does any other ticket move anybody', async () => {

@@ -200,7 +200,7 @@ describe('the relay between a ground station and its drone', () => {
       expect(armed.body).to.include({ code: 'E_SCOPE', required: 'flight' });
       const flier = { 'x-svc-mcp-token': await mint(ground, GROUND_KEY, ['read', 'flight']) };
       for (const [path, body] of [
-        ['/api/params/FENCE_ENABLE', { value: 0 }],
+        ['/api/params/RTL_ALT', { value: 0 }],
         ['/api/services/svc-link/restart', {}],
       ] as const)
         expect((await ground.post(relayed(path), body, flier)).body, path).to.include({

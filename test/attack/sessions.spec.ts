@@ -63,7 +63,7 @@ describe('dashboard sessions over a real socket', () => {
     const value = String(body['session']);
     expect(await read({})).to.equal(401);
     expect(await read(session(value))).to.equal(200);
-    expect((await node.post('/api/dashboard/pin/clear', {}, session(value))).status).to.equal(401);
+    expect((await node.post('/api/dashboard/pin/clear', {}, session(value))).status).to.equal(403);
     expect((await node.post('/api/pairing/claim', { user_id: 'x' }, session(value))).status).to.equal(409);
     for (const query of [`session=${value}`, `x-svc-dashboard-session=${value}`])
       expect((await node.fetch(`/api/status?${query}`)).status, query).to.equal(401);
@@ -171,9 +171,9 @@ describe('dashboard sessions over a real socket', () => {
       expect(body['ttl_seconds']).to.equal(86_400);
       const opened = session(String(body['session']));
       expect(await read(opened)).to.equal(200);
-      expect((await node.post('/api/dashboard/pin/clear', {}, opened)).status).to.equal(401);
+      expect((await node.post('/api/dashboard/pin/clear', {}, opened)).status).to.equal(403);
       const stranger = { via: '1.1 proxy', ...opened };
-      expect((await node.post('/api/mcp/tokens', { scopes: ['read'] }, stranger)).status).to.equal(401);
+      expect((await node.post('/api/mcp/tokens', { scopes: ['read'] }, stranger)).status).to.equal(403);
       expect((await byKey(opened)).body, 'a session opens no other').to.include({ code: 'E_INVALID_VALUE' });
     });
 

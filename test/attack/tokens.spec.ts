@@ -102,7 +102,7 @@ describe('scoped tokens over a real socket', () => {
     await node.post('/api/dashboard/pin/set', { pin: '493817' }, withKey);
     const { body: opened } = await node.post('/api/dashboard/pin/verify', { pin: '493817' });
     const session = { 'x-svc-dashboard-session': String(opened['session']) };
-    expect((await node.post('/api/mcp/tokens', body, { ...session, ...via })).status).to.equal(401);
+    expect((await node.post('/api/mcp/tokens', body, { ...session, ...via })).status).to.equal(403);
     expect((await node.post('/api/mcp/tokens', body, via)).status, 'nobody').to.equal(401);
   });
 

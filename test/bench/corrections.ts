@@ -22,7 +22,7 @@ export async function correctionsLatency(): Promise<readonly Result[]> {
   const node = await TestNode.start({
     simulated: false,
     pairing: { key: KEY },
-    config: `mavlink:\n  source: tcp:127.0.0.1:${portOf(vehicle)}\n  endpoints: []\nrtk:\n  source: tcp:127.0.0.1:${portOf(base)}\n`,
+    config: `mavlink:\n  source: tcp:127.0.0.1:${portOf(vehicle)}\n  endpoints: []\nsecurity:\n  near_hosts: [127.0.0.1]\nrtk:\n  source: tcp:127.0.0.1:${portOf(base)}\n`,
   });
   const line = await link;
   const beats = setInterval(() => line.write(encodeAs(heartbeat(), 'v2', 0)), 200);

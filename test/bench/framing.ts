@@ -44,7 +44,7 @@ function oursRouted(chunks: readonly Buffer[]): number {
   const clock = systemClock();
   const router = new Router({
     clock,
-    guard: new WireGuard(() => false),
+    guard: new WireGuard(() => true),
     loops: new LoopGuard(clock),
     seal: (frame) => frame.bytes(),
     autopilot: () => null,

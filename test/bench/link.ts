@@ -7,7 +7,7 @@ import { LinkProcess } from '../link/link-process.ts';
 import { SimProcess } from '../sim/sim-process.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
-import { ensureSocat, SerialLine } from '../support/socat.ts';
+import { SerialLine } from '../support/socat.ts';
 import { freePort, removeDir, tempDir } from '../support/temp.ts';
 import { commandLatency } from './command-latency.ts';
 import { correctionsLatency } from './corrections.ts';
@@ -88,7 +88,6 @@ async function download(source: string, name: string): Promise<Result> {
 
 /** A pty carries any rate, so the simulator's list is held to what 921600 baud carry: 37 bytes a parameter. */
 async function parameters(): Promise<readonly Result[]> {
-  ensureSocat();
   const dir = await tempDir();
   const results: Result[] = [];
   const common = ['--param-count', String(PARAMS), '--param-rate', '2400'];

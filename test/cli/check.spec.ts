@@ -69,7 +69,7 @@ describe('svc check', () => {
         can_arm: null,
         reasons: [],
         checked_at: null,
-        not_run: 'no heartbeat comes from the flight controller',
+        not_run: 'nothing is heard of the flight controller',
       });
       expect((await svc(node.paths, 'check')).stdout).to.match(/^battery +unknown, unknown$/m);
     } finally {

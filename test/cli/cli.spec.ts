@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { paramDifferences, readParamFile, writeParamFile } from '../../bin/param-file.ts';
+import { paramDifferences, writeParamFile } from '../../bin/param-file.ts';
+import { readParamFile } from '../../shared/flight/param-file.ts';
 import { KEY } from '../support/edge.ts';
 import { armable } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
@@ -71,7 +72,11 @@ describe('svc on the command line', function () {
     expect(differs.code).to.equal(1);
     expect(differs.stdout).to.match(/^RTL_ALT +file 1700 +vehicle 1900$/m);
     expect((await run('params', 'load', file, '--dry-run')).stdout).to.include('1 would be written');
-    expect(await json('params', 'load', file)).to.deep.equal({ written: ['RTL_ALT'], unknown: [] });
+    expect(await json('params', 'load', file)).to.deep.equal({
+      written: ['RTL_ALT'],
+      unknown: [],
+      reserved: [],
+    });
     expect((await run('params', 'get', 'RTL_ALT')).stdout.trim()).to.equal('1700');
     const wrong = await run('params', 'set', 'RTL_ALT', 'high');
     expect([wrong.code, wrong.stderr.includes('is not a number')]).to.deep.equal([2, true]);

@@ -204,7 +204,7 @@ describe('svc mcp without a node', () => {
     if (process.getuid?.() !== 0) this.skip();
     await mkdir(join(dir, 'etc'), { recursive: true });
     await chown(join(dir, 'etc'), 65534, 65534);
-    await writeFile(paths().config, '');
+    await writeFile(paths().config, '{}\n'); // an empty one beside a good copy is what a power cut leaves
     for (const [before, verb] of [
       [65534, 'enable'],
       [0, 'disable'],

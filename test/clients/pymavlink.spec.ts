@@ -35,7 +35,7 @@ describeClient(
     'go in a frame of the body': { straight: ['DENIED', 'ENUM_END'] },
     orbit: { straight: ['UNSUPPORTED', 'ok'] },
     turn: { straight: ['ok', 'UNSUPPORTED'] },
-    'an unknown command': UNSUPPORTED,
+    'an unknown command': { straight: 'UNSUPPORTED', node: 'DENIED' }, // no token and no wire has what no table knows
     'mission from a number that it has not': { straight: ['DENIED', 'UNSUPPORTED'] },
     'pause as the other one does': UNSUPPORTED,
     'a mode that it has not': { straight: ['FAILED', 'ok'] },

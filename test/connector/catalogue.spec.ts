@@ -155,9 +155,16 @@ describe('the catalogue of tools', () => {
   });
 
   const escalations: readonly [string, Record<string, unknown>, Scope][] = [
-    ['params_set', { name: 'RTL_ALT' }, 'admin'],
-    ['params_set', { name: 'FS_THR_ENABLE' }, 'flight'],
-    ['params_set', { name: 'arming_check' }, 'flight'],
+    ['params_set', { name: 'LOG_BITMASK' }, 'admin'],
+    ['params_set', { name: 'RTL_ALT' }, 'flight'],
+    ['params_set', { name: 'FS_THR_ENABLE' }, 'destructive'],
+    ['params_set', { name: 'arming_check' }, 'destructive'],
+    ['mission_upload', { document: { items: [{ command: 16 }] } }, 'flight'],
+    [
+      'mission_upload',
+      { document: { items: [{ command: 16 }, { command: 208, param1: 2 }] } },
+      'destructive',
+    ],
     ['params_set', { name: 'SERVO9_FUNCTION' }, 'flight'],
     ['params_set', { name: 'EK3_SRC1_POSXY' }, 'flight'],
     ['config_set', { key: 'agent.name' }, 'admin'],

@@ -513,6 +513,25 @@ describe('the gate of tool calls', () => {
       expect((await denied(judge())).reason).to.equal('operator_present_stale');
     });
 
+    it('is not enough for the safety net, nor for a fence: each such call is signed by itself', async () => {
+      await hold(0);
+      for (const [name, args] of [
+        ['params_set', { name: 'FENCE_ENABLE', value: 0 }],
+        ['params_set', { name: 'ARMING_CHECK', value: 0 }],
+        ['mission_upload', { part: 'fence', document: { items: [] } }],
+        ['mission_upload', { document: { items: [{ frame: 3, command: 208, param1: 2 }] } }],
+      ] as const) {
+        const { summary: _ofTheNode, ...silent } = tool(name);
+        const asked = call(name, { args, tool: silent });
+        const refused = await denied(gate().judge(asked, await gate().admit(asked)));
+        expect(refused.reason, name).to.equal('confirm_required');
+        expect(refused.detail['confirm_id'], name).to.be.a('string');
+      }
+      expect(shown).to.deep.equal([]);
+      const flown = call('params_set', { args: { name: 'RTL_ALT', value: 1500 } });
+      expect(passed(await gate().judge(flown, await gate().admit(flown))).grant.by).to.equal('presence');
+    });
+
     it('and is looked for a second time, when the call goes', async () => {
       await hold(0);
       const { grant } = passed(await judge());

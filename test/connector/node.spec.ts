@@ -216,7 +216,7 @@ describe('the connector and a real node', function () {
         { key: 'mcp.token_accept_enabled', value: 'true', confirm: true },
         'scope_missing',
       ],
-      ['an unknown parameter', 'params_set', { name: 'NO_SUCH', value: 1, confirm: true }, 'not_found'],
+      ['an unknown parameter', 'params_set', { name: 'NTF_NO_SUCH', value: 1, confirm: true }, 'not_found'],
       ['an unknown config key', 'config_set', { key: 'no.such', value: '1', confirm: true }, 'not_found'],
       ['to stop what does not run', 'video_record_stop', {}, 'precondition_failed'],
       [

@@ -61,14 +61,14 @@ describe('families of tools', function () {
 
   it('a mission is checked, written, read and cleared; a wrong item is named', async () => {
     const client = await connectStdio({ args: [...base, '--sim'], home, key: KEY });
-    const summary =
+    const what =
       '4 items, 3 of them places; takeoff to 20 m; 20 m to 60 m above home or the terrain; ' +
       '1000.8 m from the first place to the last, up to 1000.8 m away from the first; ends with return to launch';
-    expect((await callTool(client, 'mission_check', { document: SQUARE })).value).to.deep.include({
-      summary,
-      count: 4,
-      warnings: [],
-    });
+    const checked = await callTool(client, 'mission_check', { document: SQUARE });
+    expect(checked.value).to.deep.include({ count: 4, warnings: [] });
+    expect(checked.value['summary']).to.equal(
+      `Farthest from the vehicle: 1008 m (item 3). Lowest: 20 m above home (item 1). The vehicle has no fence that is on. ${what}`,
+    );
     const wrong = { items: [...SQUARE.items, { ...at(0, 20), x: 91 }] };
     const refused = await callTool(client, 'mission_check', { document: wrong });
     expect(refused.value).to.include({ reason: 'invalid_arguments', index: 4 });
@@ -78,9 +78,9 @@ describe('families of tools', function () {
       'Item 1 is 900 m high.',
     ]);
     const written = await callTool(client, 'mission_upload', { document: SQUARE });
-    expect(written.value, JSON.stringify(written.value)).to.include({ summary, count: 4 });
+    expect(written.value, JSON.stringify(written.value)).to.include({ summary: what, count: 4 });
     const read = await callTool(client, 'mission_read', { from: 2 });
-    expect(read.value).to.include({ summary, count: 4 });
+    expect(read.value).to.include({ summary: what, count: 4 });
     expect((read.value['items'] as { seq: number }[]).map(({ seq }) => seq)).to.deep.equal([2, 3, 4]);
     expect((await callTool(client, 'mission_set_current', { seq: 1 })).value).to.include({ ok: true });
     expect((await callTool(client, 'mission_clear')).value).to.deep.equal({ count: 0 });
@@ -105,7 +105,7 @@ describe('families of tools', function () {
     expect(asked.value).to.include({ reason: 'operator_present_stale' });
     const code = String(asked.value['confirm_id']);
     const waiting = pendingCall(files, code, bootTime());
-    expect(waiting?.summary).to.match(/^4 items, .*takeoff to 20 m; 20 m to 60 m above home/);
+    expect(waiting?.summary).to.match(/^Farthest from .*4 items, .*takeoff to 20 m; 20 m to 60 m above home/);
     if (waiting === null) return;
     await ensureOperatorKey(files);
     await signCall(files, waiting, bootTime());

@@ -168,6 +168,27 @@ describe('the transports of the connector', function () {
       expect(number(next.id)).to.equal(number(id) + 1);
     });
 
+    it('two Authorization headers are none, whichever is right', async () => {
+      const right = `Bearer ${stub.token('read')}`;
+      const params = {
+        protocolVersion: '2025-06-18',
+        capabilities: {},
+        clientInfo: { name: 't', version: '1' },
+      };
+      const ask = async (authorization: readonly string[]): Promise<number> => {
+        const answer = await send(connector.url, 'POST', { authorization } as never, {
+          id: 1,
+          method: 'initialize',
+          params,
+        });
+        await text(answer);
+        return answer.statusCode ?? 0;
+      };
+      expect(await ask([right])).to.equal(200);
+      expect(await ask([right, 'Bearer x'])).to.equal(401);
+      expect(await ask(['Bearer x', right])).to.equal(401);
+    });
+
     it('a subscription of the 2026 protocol is served with the credential of the subscriber', async () => {
       const tokens = new Set<unknown>();
       stub.answers.set('GET /api/telemetry', ({ headers }) => {
@@ -204,7 +225,7 @@ describe('the transports of the connector', function () {
   /** The face of HTTP alone, with `now` as its clock, while `use` runs. */
   async function withFace(use: (url: string) => Promise<void>): Promise<void> {
     const plane = new LanPlane('agent', [{ id: 'stub', name: null, baseUrl: stub.url, key: KEY }]);
-    const bearer = new BearerAuth(plane, Date.now);
+    const bearer = new BearerAuth(plane, () => performance.now(), Date.now);
     const face = new HttpFace({
       deps: {
         calls: {} as never,

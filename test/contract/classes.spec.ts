@@ -11,36 +11,48 @@ describe('what a request names has a class of its own', () => {
     [
       'ArduPilot',
       'flight',
-      'FENCE_ENABLE ARMING_CHECK FS_THR_ENABLE MOT_SPIN_ARM SERVO9_FUNCTION FRAME_CLASS',
+      'MOT_SPIN_ARM SERVO9_FUNCTION FRAME_CLASS ATC_RAT_PIT_P PSC_POSXY_P EK3_SRC1_POSXY',
     ],
     [
       'ArduPilot',
       'flight',
-      'ATC_RAT_PIT_P PSC_POSXY_P EK3_SRC1_POSXY COMPASS_USE2 GPS1_TYPE GPS_TYPE BATT_FS_LOW_ACT',
+      'COMPASS_USE2 GPS1_TYPE RC7_OPTION BATT2_LOW_VOLT FLTMODE1 Q_M_SPIN_ARM RLL2SRV_RMAX',
+    ],
+    ['ArduPilot', 'flight', 'TECS_CLMB_MAX AHRS_EKF_TYPE SCR_ENABLE RTL_ALT WPNAV_SPEED ANYTHING_NEW'],
+    [
+      'ArduPilot',
+      'destructive',
+      'ARMING_CHECK ARMING_SKIPCHK FENCE_ENABLE FENCE_RADIUS FS_THR_ENABLE AVOID_ENABLE',
     ],
     [
       'ArduPilot',
-      'flight',
-      'RC7_OPTION SYSID_MYGCS MAV_GCS_SYSID BATT2_LOW_VOLT BRD_SAFETY_DEFLT THR_FAILSAFE FLTMODE1',
+      'destructive',
+      'BATT_FS_LOW_ACT BATT2_FS_CRT_ACT BRD_SAFETY_DEFLT BRD_SAFETYENABLE THR_FAILSAFE',
     ],
-    ['ArduPilot', 'flight', 'Q_M_SPIN_ARM RLL2SRV_RMAX TECS_CLMB_MAX AHRS_EKF_TYPE SCR_ENABLE AFS_ENABLE'],
+    [
+      'ArduPilot',
+      'keyonly',
+      'FORMAT_VERSION RALLY_TOTAL MIS_TOTAL FENCE_TOTAL STAT_RESET STAT_BOOTCNT BRD_TYPE',
+    ],
+    ['ArduPilot', 'keyonly', 'SYSID_THISMAV SYSID_MYGCS MAV_GCS_SYSID SERIAL1_PROTOCOL SERIAL2_BAUD'],
     [
       'PX4',
       'flight',
-      'COM_LOW_BAT_ACT NAV_DLL_ACT GF_ACTION CBRK_SUPPLY_CHK MC_ROLL_P MPC_XY_VEL_MAX CA_ROTOR_COUNT',
+      'MC_ROLL_P MPC_XY_VEL_MAX CA_ROTOR_COUNT EKF2_GPS_CTRL BAT1_V_EMPTY PWM_MAIN_FUNC1 MIS_TAKEOFF_ALT',
     ],
-    ['PX4', 'flight', 'EKF2_GPS_CTRL SYS_AUTOSTART BAT1_V_EMPTY PWM_MAIN_FUNC1 MAV_SYS_ID'],
+    ['PX4', 'destructive', 'COM_LOW_BAT_ACT COM_RC_LOSS_T NAV_RCL_ACT NAV_DLL_ACT GF_ACTION CBRK_SUPPLY_CHK'],
+    ['PX4', 'keyonly', 'SYS_AUTOSTART SYS_AUTOCONFIG MAV_SYS_ID MAV_TYPE MAV_0_CONFIG SER_TEL1_BAUD'],
     [
       'both',
       'admin',
-      'RTL_ALT WPNAV_SPEED RTL_RETURN_ALT LOG_BITMASK MIS_TAKEOFF_ALT NTF_LED_BRIGHT SDLOG_MODE',
+      'LOG_BITMASK NTF_LED_BRIGHT SDLOG_MODE SR1_EXTRA1 MAV1_EXTRA1 MAV_1_RATE OSD1_ALTITUDE_X',
     ],
   ];
   for (const [firmware, wanted, names] of parameters) {
     it(`${firmware}: ${names} -> ${wanted}`, () => {
       for (const name of names.split(' ')) {
-        expect(raisedBy('parameter', name)?.class ?? 'admin', name).to.equal(wanted);
-        expect(raisedBy('parameter', name.toLowerCase())?.class ?? 'admin', name).to.equal(wanted);
+        expect(raisedBy('parameter', name).at(-1)?.class ?? 'admin', name).to.equal(wanted);
+        expect(raisedBy('parameter', name.toLowerCase()).at(-1)?.class ?? 'admin', name).to.equal(wanted);
       }
     });
   }
@@ -58,14 +70,14 @@ describe('what a request names has a class of its own', () => {
 
   it('every spelling of a unit that carries the link is flight', () => {
     for (const name of ['link', 'svc-link', 'SVC_Link.service', 'svc.link', 'wfb', 'svc-supervisor'])
-      expect(raisedBy('service', name)?.class, name).to.equal('flight');
-    expect(raisedBy('service', 'svc-residual')).to.equal(null);
+      expect(raisedBy('service', name).at(-1)?.class, name).to.equal('flight');
+    expect(raisedBy('service', 'svc-residual')).to.deep.equal([]);
     // What the armed guard holds back is never a matter of `admin` alone, and both read a name in the same way.
     for (const profile of ['drone', 'ground-station'] as const)
       for (const unit of ['svc-link', 'svc-supervisor', ...UNITS].filter((each) =>
         carriesLink(each, profile),
       ))
-        expect(raisedBy('service', unit)?.class, unit).to.equal('flight');
+        expect(raisedBy('service', unit).at(-1)?.class, unit).to.equal('flight');
     for (const name of ['link', 'svc_link', 'svc.link.service'])
       expect(carriesLink(unitName(name), 'drone'), name).to.equal(true);
   });
@@ -81,7 +93,14 @@ describe('what a request names has a class of its own', () => {
         config:
           'mcp:\n  token_accept_enabled: true\nvideo:\n  source: rtsp://127.0.0.1:1/a\n  username: u\n  password: p\n',
       });
-      for (const name of ['admin', 'flight', 'destructive', 'read flight', 'admin flight'])
+      for (const name of [
+        'admin',
+        'flight',
+        'destructive',
+        'read flight',
+        'admin flight',
+        'admin flight destructive',
+      ])
         tokens.set(
           name,
           String((await node.post('/api/mcp/tokens', { scopes: name.split(' ') }, key)).body['token']),
@@ -122,26 +141,27 @@ describe('what a request names has a class of its own', () => {
         'admin',
         'destructive',
       ],
-      ['a fence', '/api/params/FENCE_ENABLE', { value: 0 }, 'admin', 'flight'],
+      ['a fence', '/api/params/FENCE_ENABLE', { value: 0 }, 'admin flight', 'destructive'],
+      ['a height', '/api/params/RTL_ALT', { value: 1500 }, 'admin', 'flight'],
       [
         'a fence among others',
         '/api/params',
         { params: { RTL_ALT: 1500, FENCE_ENABLE: 0 } },
-        'admin',
-        'flight',
+        'admin flight',
+        'destructive',
       ],
-      ['a plain parameter', '/api/params/RTL_ALT', { value: 1500 }, 'flight', 'admin'],
-      ['a fence, by who may fly', '/api/params/FENCE_ENABLE', { value: 0 }, 'read flight', 'admin'],
+      ['a plain parameter', '/api/params/LOG_BITMASK', { value: 1 }, 'flight', 'admin'],
+      ['a fence, by who may fly', '/api/params/FENCE_ENABLE', { value: 0 }, 'read flight', 'destructive'],
       [
         'a plain parameter beside a fence',
         '/api/params',
         { params: { FENCE_ENABLE: 0, RTL_ALT: 1500 } },
-        'read flight',
-        'admin',
+        'admin flight',
+        'destructive',
       ],
       [
         'an override that overrides nothing',
-        '/api/params/RTL_ALT',
+        '/api/params/LOG_BITMASK',
         { value: 1500, force: true },
         'destructive',
         'admin',
@@ -173,9 +193,71 @@ describe('what a request names has a class of its own', () => {
     });
 
     it('the classes that are asked for are enough, and the key needs none', async () => {
-      expect((await put('/api/params/FENCE_ENABLE', { value: 0 }, as('admin flight'))).status).to.equal(200);
+      const safe = as('admin flight destructive');
+      expect((await put('/api/params/FENCE_ENABLE', { value: 0 }, safe)).status).to.equal(200);
+      expect((await put('/api/params/RTL_ALT', { value: 1500 }, as('admin flight'))).status).to.equal(200);
+      expect((await put('/api/params/LOG_BITMASK', { value: 1 }, as('admin'))).status).to.equal(200);
       expect((await put('/api/config', { key: 'agent.name', value: 'x' }, as('admin'))).status).to.equal(200);
       expect((await put('/api/config', { key: 'discovery.mdns', value: false }, key)).status).to.equal(200);
+    });
+
+    it('what erases the vehicle is for no token, and the key names it once more', async () => {
+      const all = as('admin flight destructive');
+      for (const [path, body] of [
+        ['/api/params/FORMAT_VERSION', { value: 0, confirm: 'FORMAT_VERSION' }],
+        ['/api/params', { params: { LOG_BITMASK: 1, RALLY_TOTAL: 9 }, confirm: ['RALLY_TOTAL'] }],
+      ] as const)
+        expect((await put(path, body, all)).body).to.include({ code: 'E_SCOPE', required: 'keyonly' });
+      const bare = await put('/api/params', { params: { LOG_BITMASK: 2, RALLY_TOTAL: 9 } }, key);
+      expect([bare.status, bare.body['errors']]).to.deep.equal([
+        422,
+        [{ path: '/confirm', message: 'must be "RALLY_TOTAL"' }],
+      ]);
+      expect((await put('/api/params/SERIAL1_PROTOCOL', { value: 2 }, key)).status).to.equal(422);
+      const named = { value: 2, confirm: 'SERIAL1_PROTOCOL' };
+      expect((await put('/api/params/SERIAL1_PROTOCOL', named, key)).status).to.be.oneOf([200, 404]);
+      const reset = await node.post('/api/params/reset', { names: ['STAT_BOOTCNT'] }, all);
+      expect(reset.body).to.include({ code: 'E_SCOPE', required: 'keyonly' });
+    });
+
+    it('a mission needs every class of its items, in whatever form it comes', async () => {
+      const item = (command: number, ...params: number[]) => ({
+        frame: 3,
+        command,
+        ...Object.fromEntries(params.map((value, index) => [`param${index + 1}`, value])),
+        x: 0,
+        y: 0,
+        z: 0,
+      });
+      const asPlan = (command: number, param1: number) => ({
+        fileType: 'Plan',
+        version: 1,
+        mission: {
+          items: [
+            { type: 'SimpleItem', command, frame: 2, params: [param1, 0, 0, 0, 0, 0, 0], autoContinue: true },
+          ],
+        },
+      });
+      for (const [body, required] of [
+        [{ items: [item(22), item(208, 2)] }, 'destructive'],
+        [{ items: [item(218, 31, 2)] }, 'destructive'],
+        [{ items: [item(218, 165)] }, 'destructive'],
+        [{ items: [item(207)] }, 'destructive'],
+        [asPlan(208, 2), 'destructive'],
+      ] as const)
+        for (const path of ['/api/mission', '/api/mission?dry_run=1', '/api/fence?parts=mission']) {
+          const answer = await put(path, body, as('flight'));
+          expect([answer.status, answer.body['required']], JSON.stringify(body)).to.deep.equal([
+            403,
+            required,
+          ]);
+        }
+      const wpl = await node.json('/api/mission', {
+        method: 'PUT',
+        headers: { 'content-type': 'text/plain', ...as('flight') },
+        body: 'QGC WPL 110\n0\t1\t0\t16\t0\t0\t0\t0\t1\t1\t0\t1\n1\t0\t3\t208\t2\t0\t0\t0\t0\t0\t0\t1\n',
+      });
+      expect(wpl.body).to.include({ code: 'E_SCOPE', required: 'destructive' });
     });
 
     it('a password does not follow the camera to another host', async () => {

@@ -223,7 +223,7 @@ describe('the dashboard PIN', () => {
       const session = await open();
       const id = node.sessions.check(session)?.id ?? '';
       const copy = await readFile(node.sessionsFile);
-      node.clocks.wallMs += 86_400_000;
+      node.clocks.advance(86_400);
       expect(node.sessions.check(session)).to.equal(null);
       node.clocks.wallMs -= 3_600_000;
       expect(node.sessions.check(session), 'set back').to.equal(null);
@@ -237,8 +237,20 @@ describe('the dashboard PIN', () => {
       expect(node.sessions.check(await open()), 'a new one').to.not.equal(null);
     });
 
-    it('do not begin anew when a node boots with a clock of the past', async () => {
+    it('go on, and do not begin anew, when a node boots with a clock of the past', async () => {
       const session = await open();
+      node.clocks.advance(80_000);
+      node.clocks.wallMs = 0;
+      await node.restart();
+      expect(node.sessions.check(session)).to.not.equal(null);
+      node.clocks.advance(6400);
+      expect(node.sessions.check(session)).to.equal(null);
+    });
+
+    it('of a file whose age only the wall clock tells do not begin anew either', async () => {
+      const session = await open();
+      const text = await readFile(node.sessionsFile, 'utf8');
+      await writeFile(node.sessionsFile, text.replace(node.clocks.lived.id, 'of another life'));
       node.clocks.wallMs = 0;
       await node.restart();
       expect(node.sessions.check(session)).to.equal(null);
@@ -428,10 +440,7 @@ describe('the ladder of the PIN', () => {
   });
 
   it('the right PIN takes off what its own peer counted, and nothing else', () => {
-    const ladder = new PinLadder(
-      () => 0,
-      () => 0,
-    );
+    const ladder = new PinLadder(() => 0, { id: 'one', now: () => 0 });
     for (let i = 0; i < 20; i++) ladder.fail(`stranger ${i}`);
     for (let i = 0; i < 4; i++) ladder.fail('owner');
     expect(ladder.stored().failed_attempts).to.equal(24);
@@ -446,10 +455,7 @@ describe('the ladder of the PIN', () => {
 
   it('wrong guesses are forgotten after a day without one, and not a minute earlier', () => {
     let ms = 0;
-    const ladder = new PinLadder(
-      () => ms,
-      () => ms,
-    );
+    const ladder = new PinLadder(() => ms, { id: 'one', now: () => ms });
     for (let i = 0; i < 29; i++) ladder.fail(`stranger ${i}`);
     ms += 24 * 3_600_000;
     ladder.fail('late');
@@ -461,18 +467,12 @@ describe('the ladder of the PIN', () => {
   });
 
   it('other addresses do not push a lock out', () => {
-    const ladder = new PinLadder(
-      () => 0,
-      () => 0,
-    );
+    const ladder = new PinLadder(() => 0, { id: 'one', now: () => 0 });
     for (let i = 0; i < 5; i++) ladder.fail('thief');
     for (let i = 0; i < 2000; i++) for (let again = 0; again < 5; again++) ladder.fail(`other ${i}`);
     expect(ladder.left('thief')).to.equal(300);
     expect(Object.keys(ladder.stored().peers).length).to.be.at.most(257);
-    const next = new PinLadder(
-      () => 0,
-      () => 0,
-    );
+    const next = new PinLadder(() => 0, { id: 'one', now: () => 0 });
     next.restore(ladder.stored());
     expect(next.left('thief')).to.equal(300);
     for (let i = 0; i < 1e4; i++) ladder.fail(`other ${i}`);

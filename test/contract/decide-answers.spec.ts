@@ -502,7 +502,7 @@ describe('a signed call of the fleet', () => {
     expect(settled({ ...caller, confirmable: ['admin'] })).to.include({ rule: 'scope', code: 'E_SCOPE' });
     expect(settled({ ...caller, scopes: ['flight'] })).to.include({ kind: 'pass' });
     // All that is missing has to be his to confirm.
-    const param = { ...flies, target: '/api/params/FENCE_ENABLE' };
+    const param = { ...flies, target: '/api/params/RTL_ALT' };
     const both = (confirmable: readonly Scope[]) => {
       const principal = { ...caller, confirmable };
       const first = call({ ...valid, principal, confirmed: 'confirm' } as FleetCredential, param);

@@ -338,14 +338,14 @@ describe('decide: the order of docs/contract.md 4', () => {
       const headers = [['Sec-WebSocket-Protocol', 'svc-ws-ticket, t']] as const;
       expect(verdict({ target: '/nope', headers })).to.equal('E_UNAUTHENTICATED');
     });
-    it('a keyonly row takes no session', () => {
+    it('on a keyonly row a session is somebody who may not', () => {
       const state = edgeState({ credentials: trusting() });
       const ask = {
         method: 'POST',
         target: '/api/dashboard/pin/clear',
         headers: [['x-svc-dashboard-session', 's']] as const,
       };
-      expect(verdict(ask, state)).to.equal('E_UNAUTHENTICATED');
+      expect(verdict(ask, state)).to.equal('E_SCOPE');
     });
     it('on-box trust: loopback, no forwarding, loopback Host, no foreign Origin, only on rows that grant it', () => {
       const state = edgeState({ credentials: trusting() });
@@ -401,7 +401,11 @@ describe('decide: the order of docs/contract.md 4', () => {
             upgrade: row.method === 'WS',
             headers: [['x-svc-mcp-token', 't']] as const,
           };
-          const fits = row.scope === scope;
+          // A parameter that is not among the harmless ones needs flight besides.
+          const ofParameter = row.names.some(
+            ({ kind, in: where }) => kind === 'parameter' && where === 'path',
+          );
+          const fits = row.scope === scope && !ofParameter;
           const answer = verdict(row.method === 'WS' ? { ...ask, method: 'GET' } : ask, state, {});
           if (fits) expect(answer, `${row.id} ${scope}`).to.be.oneOf(['pass', 'E_NOT_IMPLEMENTED']);
           else expect(answer, `${row.id} ${scope}`).to.equal('E_SCOPE');
@@ -419,7 +423,7 @@ describe('decide: the order of docs/contract.md 4', () => {
       decision.kind === 'refuse' ? [decision.code, decision.extras['missing']] : decision.kind;
 
     it('a forced override needs destructive besides the class of the row', () => {
-      const write = ask('PUT', '/api/params/RTL_ALT');
+      const write = ask('PUT', '/api/params/NTF_LED_BRIGHT');
       const force = { value: 1, force: true };
       expect(verdict(write, holding(['admin', 'destructive'], true), force)).to.equal('pass');
       for (const armed of [true, 'unknown'] as const) {
@@ -440,7 +444,7 @@ describe('decide: the order of docs/contract.md 4', () => {
     });
 
     it('force that overrides nothing is ignored: it neither gives nor takes', () => {
-      const write = ask('PUT', '/api/params/RTL_ALT');
+      const write = ask('PUT', '/api/params/NTF_LED_BRIGHT');
       expect(verdict(write, holding(['destructive']), { value: 1, force: true })).to.equal('E_SCOPE');
       expect(judge(write, holding(['admin']), { value: 1, force: true })).to.include({
         kind: 'pass',
@@ -482,12 +486,12 @@ describe('decide: the order of docs/contract.md 4', () => {
     it('what is named adds its class: a token of the preset fly writes no parameter and restarts no link', () => {
       const fly = holding(['read', 'flight']);
       const both = holding(['admin', 'flight']);
-      const several = { params: { RTL_ALT: 1, NTF_LED_BRIGHT: 1, FENCE_ENABLE: 0 } };
+      const several = { params: { RTL_ALT: 1, NTF_LED_BRIGHT: 1, WPNAV_SPEED: 0 } };
       const cases = [
-        ['POST', '/api/params/FENCE_ENABLE', { value: 0 }],
-        ['PUT', '/api/params/FENCE_ENABLE', { value: 0 }],
+        ['POST', '/api/params/RTL_ALT', { value: 0 }],
+        ['PUT', '/api/params/RTL_ALT', { value: 0 }],
         ['PUT', '/api/params', several],
-        ['PUT', '/api/params', { params: { FENCE_ENABLE: 0, RTL_ALT: 1 } }],
+        ['PUT', '/api/params', { params: { NTF_LED_BRIGHT: 0, RTL_ALT: 1 } }],
         ['POST', '/api/services/svc-link/restart', {}],
       ] as const;
       for (const [method, target, body] of cases) {
@@ -497,6 +501,16 @@ describe('decide: the order of docs/contract.md 4', () => {
         expect(missing(admin), at).to.deep.equal(['E_SCOPE', ['flight']]);
         expect(verdict(ask(method, target), both, body), at).to.equal('pass');
       }
+      // The safety net needs destructive too; what makes the vehicle another one is for no token.
+      for (const [name, wanted] of [
+        ['FENCE_ENABLE', ['destructive']],
+        ['ARMING_CHECK', ['destructive']],
+        ['FORMAT_VERSION', ['keyonly']],
+      ] as const)
+        expect(
+          missing(judge(ask('PUT', '/api/params'), both, { params: { [name]: 0 } })),
+          name,
+        ).to.deep.equal(['E_SCOPE', wanted]);
       const prune = { key: 'logging.store.max_age_days', value: 1 };
       const put = ask('PUT', '/api/config');
       expect(missing(judge(put, holding(['destructive']), prune))).to.deep.equal(['E_SCOPE', ['admin']]);
@@ -575,11 +589,38 @@ describe('decide: the order of docs/contract.md 4', () => {
         override: { body: { force: true }, query: 'force=1' },
       });
     });
+    it('what may cut the link asks about every vehicle on it, what changes the chosen one about that alone', () => {
+      for (const anyArmed of [true, 'unknown'] as const) {
+        const state = edgeState({ armed: false, anyArmed });
+        const ask = (method: string, target: string, body?: unknown): string =>
+          verdict({ method, target, headers: [withKey] }, state, body);
+        for (const [method, target, body] of [
+          ['POST', '/api/services/svc-link/restart', {}],
+          ['POST', '/api/v1/system/restart-supervisor', {}],
+          ['POST', '/api/system/reboot', {}],
+          ['POST', '/api/system/shutdown', {}],
+          ['POST', '/api/v1/system/update', {}],
+          ['POST', '/api/pairing/unpair', {}],
+          ['PUT', '/api/config', { key: 'mavlink.source', value: 'sim' }],
+          ['POST', '/api/wfb/channel', {}],
+          ['PUT', '/api/v1/network/hotspot', {}],
+          ['POST', '/api/setup/profile', {}],
+          ['DELETE', '/api/plugins/abc', {}],
+          ['POST', '/api/mavlink/signing/enroll-fc', {}],
+        ] as const) {
+          expect(ask(method, target, body), target).to.equal('E_ARMED');
+          expect(ask(method, target, { ...body, force: true }), target).to.equal('pass');
+        }
+        expect(ask('PUT', '/api/params/RTL_ALT', { value: 1 })).to.equal('pass');
+        expect(ask('POST', '/api/calibration', { sensor: 'level' })).to.equal('pass');
+        expect(ask('POST', '/api/services/svc-video/restart', {})).to.equal('pass');
+      }
+    });
     it('guards every config key that would do what a guarded row does, and no other', () => {
       const put = { method: 'PUT', target: '/api/config', headers: [withKey] };
       const guarded = configLeaves().filter(([, leaf]) => leaf['x-armed'] === 'guard');
       const families =
-        /^(?:agent\.(?:role|profile)|radio\..+|features\..+|network\..+|mavlink\.(?:source|endpoints)|fleet\.(?:scopes|operators)|flight\.max_goto_m)$/;
+        /^(?:agent\.(?:role|profile)|radio\..+|features\..+|network\..+|mavlink\.(?:source|system|endpoints)|fleet\.(?:scopes|operators)|flight\.max_goto_m)$/;
       for (const [key] of configLeaves())
         expect(
           guarded.some(([each]) => each === key),
@@ -641,7 +682,7 @@ describe('decide: the order of docs/contract.md 4', () => {
       expect(through('GET', 'api/nope')).to.equal('E_NOT_FOUND');
     });
     it('and of what it names besides', () => {
-      const fence = { params: { RTL_ALT: 1, FENCE_ENABLE: 0 } };
+      const fence = { params: { RTL_ALT: 1, NTF_LED_BRIGHT: 0 } };
       for (const scopes of [['flight'], ['admin'], ['read', 'flight']] as const)
         expect(through('PUT', 'api/params', fence, scopes)).to.equal('E_SCOPE');
       expect(through('PUT', 'api/params', fence, ['admin', 'flight'])).to.equal('pass');
@@ -663,7 +704,7 @@ describe('decide: the order of docs/contract.md 4', () => {
           edgeState({ armed }),
           body,
         );
-      const fence = { params: { FENCE_ENABLE: 0 } };
+      const fence = { params: { RTL_ALT: 0 } };
       expect(stated('read+flight', false, fence)).to.equal('E_SCOPE');
       expect(stated('admin+flight', false, fence)).to.equal('pass');
       expect(stated('admin+flight', false, { ...fence, force: true })).to.equal('pass');

@@ -9,6 +9,7 @@ import { RunningExtension } from '../../bin/plugin/run-extension.ts';
 import { standingVehicle } from '../../bin/plugin/standing-vehicle.ts';
 import { Topics } from '../../residual/app/plugins/ipc/topics.ts';
 import { type Manifest, parseManifest } from '../../shared/plugins/manifest.ts';
+import { describeWith } from '../support/needs.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
 const JAVASCRIPT = `import { connect } from './sdk/svc-extension.mjs';
@@ -76,100 +77,103 @@ for (const [runtime, entrypoint, source] of [
   ['node', 'agent/main.mjs', JAVASCRIPT],
   ['python', 'agent/main.py', PYTHON],
 ] as const)
-  describe(`the client of extensions for ${runtime}`, () => {
-    let folder: string;
-    let host: AuthorHost;
-    let extension: RunningExtension;
-    const lines: string[] = [];
-    const seen: string[] = [];
-    let wake: () => void = () => undefined;
+  describeWith(...(runtime === 'python' ? (['python3'] as const) : []))(
+    `the client of extensions for ${runtime}`,
+    () => {
+      let folder: string;
+      let host: AuthorHost;
+      let extension: RunningExtension;
+      const lines: string[] = [];
+      const seen: string[] = [];
+      let wake: () => void = () => undefined;
 
-    /** Resolves when a line of the output, or what was published, fits. */
-    async function until(list: readonly string[], wanted: RegExp): Promise<string> {
-      for (;;) {
-        const found = list.find((line) => wanted.test(line));
-        if (found !== undefined) return found;
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
+      /** Resolves when a line of the output, or what was published, fits. */
+      async function until(list: readonly string[], wanted: RegExp): Promise<string> {
+        for (;;) {
+          const found = list.find((line) => wanted.test(line));
+          if (found !== undefined) return found;
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+        }
       }
-    }
 
-    before(async () => {
-      folder = await tempDir();
-      const manifest = manifestFor(runtime, entrypoint);
-      await writeSdk(folder, runtime);
-      await writeFile(join(folder, entrypoint), source);
-      const dataDir = join(folder, 'data');
-      await mkdir(dataDir);
-      const push = (list: string[]) => (line: string) => {
-        list.push(line);
-        wake();
-      };
-      const sockets = join(folder, 'sockets');
-      host = new AuthorHost({
-        manifest,
-        folder: sockets,
-        config: new Map<string, unknown>([['first', 'a']]),
-        topics: new Topics(),
-        vehicle: standingVehicle({ mode: 'AUTO', armed: false }),
-        mavlinkSocket: null,
-        nodeCalls: null,
-        onEvent: push(seen),
+      before(async () => {
+        folder = await tempDir();
+        const manifest = manifestFor(runtime, entrypoint);
+        await writeSdk(folder, runtime);
+        await writeFile(join(folder, entrypoint), source);
+        const dataDir = join(folder, 'data');
+        await mkdir(dataDir);
+        const push = (list: string[]) => (line: string) => {
+          list.push(line);
+          wake();
+        };
+        const sockets = join(folder, 'sockets');
+        host = new AuthorHost({
+          manifest,
+          folder: sockets,
+          config: new Map<string, unknown>([['first', 'a']]),
+          topics: new Topics(),
+          vehicle: standingVehicle({ mode: 'AUTO', armed: false }),
+          mavlinkSocket: null,
+          nodeCalls: null,
+          onEvent: push(seen),
+        });
+        await host.start();
+        extension = await RunningExtension.start(manifest, { folder, sockets, dataDir }, push(lines));
+        await host.greeted();
+        await until(lines, /^ready$/);
       });
-      await host.start();
-      extension = await RunningExtension.start(manifest, { folder, sockets, dataDir }, push(lines));
-      await host.greeted();
-      await until(lines, /^ready$/);
-    });
-    after(async () => {
-      await extension.stop();
-      await host.stop();
-      await removeDir(folder);
-    });
-
-    it('answers tools: with a result, with an error, and says which it does not have', async () => {
-      const invoke = async (tool: string, args: unknown = {}) =>
-        host.invoke(tool, args, 5000).catch((error: unknown) => String(error));
-      expect(await invoke('add', { a: 2, b: 3 })).to.equal(5);
-      expect(await invoke('echo', PAYLOAD)).to.deep.equal(PAYLOAD);
-      expect(await invoke('fail')).to.include('failed: on purpose');
-      expect(await invoke('nothing')).to.include('tool_not_found: nothing');
-    });
-
-    it('hears from the node what it is denied, and that a method is unknown', async () => {
-      expect(await host.invoke('denied', {}, 5000)).to.equal('capability_denied');
-      expect(await host.invoke('unknown', {}, 5000)).to.equal('unknown method no.such');
-    });
-
-    it('publishes and hears events, with every kind of value unchanged', async () => {
-      const shown = JSON.stringify(PAYLOAD)
-        .slice(0, 60)
-        .replaceAll(/[[\]{}.]/g, '\\$&');
-      await until(seen, new RegExp(`^event plugin\\.org\\.example\\.demo\\.heard ${shown}`));
-    });
-
-    it('reads telemetry, only the fields that it asked for', async () => {
-      expect(await until(seen, /\.telemetry/)).to.equal(
-        'event plugin.org.example.demo.telemetry {"mode":"AUTO"}',
-      );
-    });
-
-    it('keeps its configuration with the node', async () => {
-      expect(await until(seen, /\.config/)).to.include('{"first":"a","key":[1,2]}');
-    });
-
-    if (runtime === 'node')
-      it('serves HTTP on the socket that it was given', async () => {
-        const asked = request({ socketPath: join(folder, 'sockets/http.sock'), path: '/page?x=1' }).end();
-        const [answer] = (await once(asked, 'response')) as [AsyncIterable<Buffer>];
-        let text = '';
-        for await (const chunk of answer) text += chunk.toString();
-        expect(text).to.equal('served /page?x=1');
+      after(async () => {
+        await extension.stop();
+        await host.stop();
+        await removeDir(folder);
       });
 
-    it('ends with code 0 at SIGTERM', async () => {
-      expect(await extension.stop()).to.equal(true);
-      expect(await extension.ended()).to.equal('ended with code 0');
-    });
-  });
+      it('answers tools: with a result, with an error, and says which it does not have', async () => {
+        const invoke = async (tool: string, args: unknown = {}) =>
+          host.invoke(tool, args, 5000).catch((error: unknown) => String(error));
+        expect(await invoke('add', { a: 2, b: 3 })).to.equal(5);
+        expect(await invoke('echo', PAYLOAD)).to.deep.equal(PAYLOAD);
+        expect(await invoke('fail')).to.include('failed: on purpose');
+        expect(await invoke('nothing')).to.include('tool_not_found: nothing');
+      });
+
+      it('hears from the node what it is denied, and that a method is unknown', async () => {
+        expect(await host.invoke('denied', {}, 5000)).to.equal('capability_denied');
+        expect(await host.invoke('unknown', {}, 5000)).to.equal('unknown method no.such');
+      });
+
+      it('publishes and hears events, with every kind of value unchanged', async () => {
+        const shown = JSON.stringify(PAYLOAD)
+          .slice(0, 60)
+          .replaceAll(/[[\]{}.]/g, '\\$&');
+        await until(seen, new RegExp(`^event plugin\\.org\\.example\\.demo\\.heard ${shown}`));
+      });
+
+      it('reads telemetry, only the fields that it asked for', async () => {
+        expect(await until(seen, /\.telemetry/)).to.equal(
+          'event plugin.org.example.demo.telemetry {"mode":"AUTO"}',
+        );
+      });
+
+      it('keeps its configuration with the node', async () => {
+        expect(await until(seen, /\.config/)).to.include('{"first":"a","key":[1,2]}');
+      });
+
+      if (runtime === 'node')
+        it('serves HTTP on the socket that it was given', async () => {
+          const asked = request({ socketPath: join(folder, 'sockets/http.sock'), path: '/page?x=1' }).end();
+          const [answer] = (await once(asked, 'response')) as [AsyncIterable<Buffer>];
+          let text = '';
+          for await (const chunk of answer) text += chunk.toString();
+          expect(text).to.equal('served /page?x=1');
+        });
+
+      it('ends with code 0 at SIGTERM', async () => {
+        expect(await extension.stop()).to.equal(true);
+        expect(await extension.ended()).to.equal('ended with code 0');
+      });
+    },
+  );

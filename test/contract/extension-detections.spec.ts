@@ -3,6 +3,7 @@ import { batchOf } from '../../shared/plugins/detections.ts';
 import { compileValidator, createAjv } from '../../shared/schemas/validator.ts';
 import { batch } from '../../shared/schemas/vision.ts';
 import { withSdk } from '../support/extensions.ts';
+import { describeWith } from '../support/needs.ts';
 import { PluginNode } from '../support/plugin-node.ts';
 
 const SEER = 'org.example.seer';
@@ -41,7 +42,7 @@ let heard = null;
 await svc.detections((batch) => { heard = batch; return svc.publishState('heard', heard); }).catch((error) => { heard = error.message; });
 setInterval(() => svc.publishState('heard', heard), 100);`;
 
-describe('detections of extensions', function () {
+describeWith('bwrap')('detections of extensions', function () {
   this.timeout(60_000);
   let plugins: PluginNode;
   before(async () => {

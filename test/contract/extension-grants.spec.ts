@@ -18,6 +18,7 @@ import type { FeedComponent } from '../../shared/rpc/feed.ts';
 import { type Feed, openFeed } from '../../shared/rpc/feed.ts';
 import { withSdk } from '../support/extensions.ts';
 import { MANIFEST, rawZip } from '../support/foreign-archives.ts';
+import { describeWith } from '../support/needs.ts';
 import { decodeJpeg, jpegOfTestPicture } from '../support/pictures.ts';
 import { PluginNode } from '../support/plugin-node.ts';
 import { tempDir } from '../support/temp.ts';
@@ -218,7 +219,7 @@ function frame(id: number, system: number, component: number, payload = Buffer.a
   return frameOf({ id, payload, seq: 0, system, component });
 }
 
-describe('what an extension may ask for', function () {
+describeWith('bwrap')('what an extension may ask for', function () {
   this.timeout(120_000);
   let plugins: PluginNode;
   const system = 1;
@@ -446,8 +447,8 @@ describe('what an extension may ask for', function () {
     await grant('mission.write');
     const place = { frame: 3, autocontinue: 1, param1: 0, param2: 0, param3: 0, param4: 0 };
     const items = [
-      { ...place, seq: 0, command: 22, x: 47.3977, y: 8.5456, z: 10 },
-      { ...place, seq: 1, command: 16, x: 47.3978, y: 8.5457, z: 10 },
+      { ...place, seq: 0, command: 22, x: -35.3632, y: 149.1653, z: 10 },
+      { ...place, seq: 1, command: 16, x: -35.3631, y: 149.1654, z: 10 },
     ];
     expect(await ask('mission.write', { part: 'mission', plan: { items } })).to.include({ count: 2 });
     const wrong = { items: [{ ...items[0], command: 'x' }] };

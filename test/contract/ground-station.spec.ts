@@ -9,8 +9,9 @@ import { ApiError } from '../../shared/errors.ts';
 import { createLogger } from '../../shared/process/logger.ts';
 import { readActiveSlot } from '../../shared/radio-slots.ts';
 import { encodeAs, heartbeat } from '../link/mavlink-samples.ts';
+import { askAgain } from '../support/ask-again.ts';
 import { KEY } from '../support/edge.ts';
-import { linkState, telemetry } from '../support/events.ts';
+import { linkState } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
 import { bindTo, boundPair, GROUND } from '../support/radios.ts';
 import { freePort, removeDir, tempDir } from '../support/temp.ts';
@@ -60,8 +61,12 @@ describe('a ground station', () => {
 
   const untilVehicle = async (firmware: string): Promise<void> => {
     await linkState(node, (state) => state.firmware === firmware);
-    await telemetry(node, (body) => body['mavlink_alive'] === true, withKey); // svc-control has heard it, too
-    expect((await node.json('/api/status', { headers: withKey })).body).to.include({ fc_firmware: firmware });
+    // svc-control hears it a little later.
+    await askAgain(
+      `${firmware} in the status`,
+      async () => (await node.json('/api/status', { headers: withKey })).body,
+      (status) => status['fc_firmware'] === firmware && status['fc_connected'] === true,
+    );
   };
 
   it('tells its status, with null for what nobody has measured', async () => {

@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { refuseForbidden } from '../../residual/app/maps/asked-address.ts';
+import { refuseForbidden } from '../../shared/auth/asked-address.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
 import { plainPng } from '../support/pmtiles.ts';

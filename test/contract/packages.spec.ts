@@ -10,6 +10,9 @@ interface LockedPackage {
   readonly version?: string;
   readonly integrity?: string;
   readonly dev?: boolean;
+  readonly optional?: boolean;
+  readonly devOptional?: boolean;
+  readonly engines?: object;
   readonly hasInstallScript?: boolean;
 }
 
@@ -32,6 +35,20 @@ describe('what npm ci installs', () => {
     for (const runtime of [x64, arm64]) expect(runtime?.hasInstallScript ?? false).to.equal(false);
     const version = execFileSync(join(ROOT, 'node_modules/.bin/node'), ['--version'], { encoding: 'utf8' });
     expect(version).to.equal(`v${x64?.version}\n`);
+  });
+
+  it('leaves no program out where an old Node runs npm: no optional package names the Node that it wants', () => {
+    // npm passes them over in silence, and the page's compiler is one; they run on the Node that npm brings. Mended in
+    // package-lock.json: npm run lock
+    const choosy = Object.entries(packages).filter(
+      ([, { optional, devOptional, engines }]) => (optional ?? devOptional) && engines !== undefined,
+    );
+    expect(choosy.map(([path]) => path)).to.deep.equal([]);
+  });
+
+  it('runs no install script, whichever npm it is', () => {
+    const settings = readFileSync(join(ROOT, '.npmrc'), 'utf8');
+    expect(settings).to.match(/^ignore-scripts=true$/m);
   });
 
   it('has no compiler, generator or downloader in production: what replaces them is empty', () => {

@@ -81,7 +81,8 @@ describe('through the front to the residual', () => {
       budgets,
       records: new Records(budgets, {
         refused: () => undefined,
-        announce: () => ({ settle: () => undefined }),
+        announce: () => ({ written: async () => true, settle: () => undefined }),
+        state: { lost: 0, problem: null, stalled: null, broken: null },
       }),
       spend: () => true,
       seen: () => undefined,

@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { makeExtension } from '../support/extensions.ts';
+import { describeWith } from '../support/needs.ts';
 import { PluginNode } from '../support/plugin-node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
@@ -41,7 +42,7 @@ async function secureServer(folder: string): Promise<{ server: Server; port: num
   return { server, port: (server.address() as AddressInfo).port, certificate };
 }
 
-describe('an extension from an address', function () {
+describeWith('openssl')('an extension from an address', function () {
   this.timeout(60_000);
   const id = 'org.example.remote';
   let folder: string;

@@ -3,11 +3,12 @@ import { arch } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { formWith, type Made, makeExtension, signer, withSdk } from '../support/extensions.ts';
+import { describeWith } from '../support/needs.ts';
 import { PluginNode } from '../support/plugin-node.ts';
 
 const AGENT = ['entrypoint: agent/main.mjs', 'runtime: node'];
 
-describe('extensions', () => {
+describeWith('bwrap')('extensions', () => {
   let plugins: PluginNode;
   before(async () => {
     plugins = await PluginNode.start();

@@ -10,6 +10,7 @@ import { PairStore } from '../../front/control/radio/pair-store.ts';
 import { RadioPairing } from '../../front/control/radio/radio-pairing.ts';
 import { createLogger } from '../../shared/process/logger.ts';
 import { agree, makeRadioKeys } from '../../shared/radio-keys.ts';
+import { needs } from '../support/needs.ts';
 import { TestNode } from '../support/node.ts';
 import { bindTo, boundPair, DRONE, GROUND } from '../support/radios.ts';
 import { selfSigned } from '../support/secure.ts';
@@ -112,7 +113,8 @@ describe('binding the radios of two nodes', () => {
     const stored = await readFile(ground.paths.radioPairs, 'utf8');
     expect(stored).to.include('"previous": null');
   });
-  it('of a drone that serves HTTPS only the port is asked in the clear; another authority than its own is refused', async () => {
+  it('of a drone that serves HTTPS only the port is asked in the clear; another authority than its own is refused', async function () {
+    needs(this, 'openssl');
     let tls: unknown = (await drone.json('/api/tls')).body;
     const asked: string[] = [];
     const clear = createServer((req, res) => {

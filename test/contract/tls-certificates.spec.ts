@@ -10,6 +10,7 @@ import type { Pair } from '../../front/control/tls/pair.ts';
 import { issueCertificate } from '../../shared/certificates/authority.ts';
 import { certificateRequest, newCertificateKey } from '../../shared/certificates/request.ts';
 import { messageOf } from '../../shared/errors.ts';
+import { needs } from '../support/needs.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
 const HOSTS = ['svc-1a2b3c.local'];
@@ -41,7 +42,8 @@ describe('the certificates that a node makes for itself', () => {
     expect(namesIn(first.certificate.subjectAltName)).to.deep.equal(NAMES);
   });
 
-  it('are good for OpenSSL in its strict mode, and the authority for nothing but its own names and private networks', async () => {
+  it('are good for OpenSSL in its strict mode, and the authority for nothing but its own names and private networks', async function () {
+    needs(this, 'openssl');
     await leaf();
     const text = readFileSync(files().authority, 'utf8');
     const authority = { certificate: text, key: text.slice(text.indexOf('-----BEGIN PRIVATE')) };

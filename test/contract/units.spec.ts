@@ -1,24 +1,22 @@
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { globSync, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { uptime } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { fits } from '../../bin/doctor/machine.ts';
+import { mayCutOf } from '../../deploy/package/svc-deb.ts';
 import { pathsFrom } from '../../shared/paths.ts';
+import { needs } from '../support/needs.ts';
 import { ROOT } from '../support/node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
 const UNITS = join(ROOT, 'deploy/root/usr/lib/systemd/system');
 const SWITCH = join(ROOT, 'deploy/svc-switch');
-const isRoot = process.getuid?.() === 0;
 
 /** Runs a program to its end; neither its time nor its environment is open. */
 function run(program: string, args: readonly string[], path = process.env['PATH']): SpawnSyncReturns<string> {
   return spawnSync(program, args, { encoding: 'utf8', timeout: 30_000, env: { PATH: path, LC_ALL: 'C' } });
-}
-
-function present(program: string): boolean {
-  return run('sh', ['-c', `command -v ${program}`]).status === 0;
 }
 
 function textOf(unit: string): string {
@@ -47,7 +45,7 @@ function snapshot(folder: string): readonly string[] {
 
 describe('the units', () => {
   it('are ones that systemd understands', async function () {
-    if (!present('systemd-analyze')) return this.skip();
+    needs(this, 'systemd-analyze');
     // Their program is not installed on this machine; another one stands for it, so that nothing at all may be complained of.
     const base = await tempDir();
     const units = readdirSync(UNITS);
@@ -217,7 +215,7 @@ describe('the version of a package', () => {
   });
 
   it('its user and groups, as systemd-sysusers makes them', async function () {
-    if (!isRoot || !present('systemd-sysusers')) return this.skip();
+    needs(this, 'root', 'systemd-sysusers');
     await cp(join(ROOT, 'deploy/root'), base, { recursive: true });
     await mkdir(join(base, 'etc'), { recursive: true });
     const { status, stderr } = run('systemd-sysusers', [`--root=${base}`, 'svc.conf']);
@@ -260,7 +258,13 @@ describe('before the package is unpacked', () => {
       const body = text === null ? 'exit 1\n' : `printf %s '${text}'\n`;
       await writeFile(join(base, 'bin', name), `#!/bin/sh\n${real}${body}`, { mode: 0o755 });
     }
-    const words = { VERSION: '1.2.3', ARCH: 'arm64', GLIBC: '2.28', SECURITY_FLOOR: '4' };
+    const words = {
+      VERSION: '1.2.3',
+      ARCH: 'arm64',
+      GLIBC: '2.28',
+      SECURITY_FLOOR: '4',
+      MAY_CUT: await mayCutOf(ROOT),
+    };
     let text = readFileSync(join(ROOT, 'deploy/debian/preinst'), 'utf8');
     for (const [word, value] of Object.entries(words)) text = text.replaceAll(`@${word}@`, value);
     await writeFile(join(base, 'preinst'), text);
@@ -299,7 +303,11 @@ describe('before the package is unpacked', () => {
       'this system has glibc 2.27, and 2.28 or newer is needed',
     ],
     ['musl', { getconf: null }, 'another C library than glibc'],
-    ['a vehicle that is armed', { svc: '{\n  "armed": true\n}' }, 'the vehicle is armed'],
+    [
+      'a vehicle that is armed',
+      { svc: '{\n  "armed": true\n}' },
+      'does not say that the vehicle is disarmed',
+    ],
   ] as const) {
     it(`${what}: refused, with the reason`, async () => {
       const { status, stderr } = await preinst(machine);
@@ -312,7 +320,48 @@ describe('before the package is unpacked', () => {
 
   it('armed, but forced, or the node does not run: installed', async () => {
     expect((await preinst({ svc: '{"armed": true}' }, { SVC_FORCE: '1' })).status).to.equal(0);
-    expect((await preinst({ svc: '{"armed": true}', systemctl: null })).status).to.equal(0);
+    expect((await preinst({ svc: '{"armed": true}', systemctl: 'inactive\n' })).status).to.equal(0);
+  });
+
+  it('a node of 1.0 that does not say that its vehicle is disarmed: refused, also where it says nothing', async () => {
+    for (const svc of ['{"armed": "unknown"}', '', null])
+      expect((await preinst({ svc })).stderr, String(svc)).to.include(
+        'does not say that the vehicle is disarmed',
+      );
+  });
+
+  describe('by what svc-link has written', () => {
+    const now = (): number => Math.floor(uptime());
+    const CASES: readonly (readonly [string, () => string, string | null])[] = [
+      ['disarmed', () => `disarmed ${now()} ${now()}`, null],
+      ['no vehicle, and none was heard', () => `disarmed never ${now()}`, null],
+      ['armed', () => `armed ${now()} ${now()}`, 'the vehicle is armed'],
+      ['unknown: heartbeats stay away', () => `unknown ${now() - 4} ${now()}`, 'the vehicle is armed'],
+      [
+        'silent svc-link, a vehicle was heard',
+        () => `disarmed ${now() - 60} ${now() - 30}`,
+        'svc-link does not answer',
+      ],
+      ['silent svc-link, long after the vehicle', () => `disarmed ${now() - 700} ${now() - 30}`, null],
+      ['silent svc-link that heard no vehicle', () => `unknown never ${now() - 30}`, null],
+      ['nonsense', () => 'x y z', 'nobody knows'],
+      ['nothing, in a file of 0 bytes', () => '', 'nobody knows'],
+      ['an unknown word', () => `resting ${now()} ${now()}`, 'the vehicle is armed'],
+    ];
+    for (const [what, line, refusal] of CASES)
+      it(`${what}: ${refusal === null ? 'may be cut' : 'refused'}, by preinst and by svc-switch`, async () => {
+        await mkdir(join(base, 'run/svc'), { recursive: true });
+        await writeFile(join(base, 'run/svc/link-guard'), line() === '' ? '' : `${line()}\n`);
+        // The node's own word does not count beside it.
+        const { status, stderr } = await preinst({ svc: null }, {}, 'upgrade');
+        const asked = spawnSync('sh', [SWITCH, 'may-cut'], {
+          encoding: 'utf8',
+          env: { PATH: process.env['PATH'], SVC_SWITCH_ROOT: base },
+        });
+        expect([status, asked.status]).to.deep.equal(refusal === null ? [0, 0] : [1, 1]);
+        for (const said of [stderr, asked.stderr]) expect(said).to.include(refusal ?? '');
+        expect((await preinst({ svc: null }, { SVC_FORCE: '1' }, 'upgrade')).status).to.equal(0);
+      });
   });
 
   it('below the security floor of this machine: refused; at it: installed', async () => {
@@ -346,7 +395,7 @@ describe('a checkout on a machine that does not fit', () => {
   let base: string;
   before(async () => {
     base = await tempDir();
-    for (const file of ['bin/svc.js', 'deploy/prune-packages.js']) {
+    for (const file of ['bin/svc.js', 'deploy/finish-packages.js']) {
       await mkdir(join(base, file, '..'));
       await cp(join(ROOT, file), join(base, file));
     }
@@ -362,7 +411,7 @@ describe('a checkout on a machine that does not fit', () => {
   }
 
   it('of 32 bits: the command and npm say so in a sentence', () => {
-    for (const file of ['bin/svc.js', 'deploy/prune-packages.js']) {
+    for (const file of ['bin/svc.js', 'deploy/finish-packages.js']) {
       const { status, stderr } = runOn('arm', file);
       expect([status, stderr], file).to.deep.equal([
         1,
@@ -375,7 +424,7 @@ describe('a checkout on a machine that does not fit', () => {
     const { status, stderr } = runOn('arm64', 'bin/svc.js');
     expect(status).to.equal(1);
     expect(stderr).to.match(/^svc needs Node 24; this is v[\d.]+\. Run `npm ci` first\.\n$/);
-    expect(runOn('arm64', 'deploy/prune-packages.js').status).to.equal(0);
+    expect(runOn('arm64', 'deploy/finish-packages.js').status).to.equal(0);
   });
 
   it('svc doctor names what is wrong with it', () => {

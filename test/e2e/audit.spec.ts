@@ -17,7 +17,9 @@ import { mkdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { AuditLog, MOST_AUDIT_FILES, verifyAudit } from '../../front/control/stores/audit.ts';
+import { AuditLog } from '../../front/control/stores/audit.ts';
+import { AuditChains } from '../../front/control/stores/audit-chains.ts';
+import { MOST_AUDIT_FILES, verifyAudit } from '../../front/control/stores/audit-files.ts';
 import { type ChainedRecord, parse } from '../../shared/audit/chain.ts';
 import { AUDIT_FILE, PROGRAMS_FILE, STRANGERS_FILE } from '../../shared/paths.ts';
 import { createLogger } from '../../shared/process/logger.ts';
@@ -62,23 +64,25 @@ describe('the audit files', () => {
     auditKey: join(base, 'audit.key'),
     auditHeads: join(base, 'heads'),
   });
+  /** With its files in this thread, so that each record is written when its call returns. */
+  const make = (
+    { auditDir, auditKey, auditHeads } = paths(),
+    maxBytes?: number,
+    believed = (): number => now,
+  ): AuditLog => {
+    const places = { directory: auditDir, keyFile: auditKey, heads: auditHeads };
+    const writer = new AuditChains({ ...places, ...(maxBytes === undefined ? {} : { maxBytes }) });
+    return new AuditLog({ ...places, writer, now: () => now, believed, monotonic: () => monotonic, log });
+  };
   const open = (maxBytes?: number): AuditLog => {
-    const audit = new AuditLog({
-      directory: dir,
-      keyFile: paths().auditKey,
-      heads: paths().auditHeads,
-      now: () => now,
-      monotonic: () => monotonic,
-      log,
-      ...(maxBytes === undefined ? {} : { maxBytes }),
-    });
-    audit.start();
+    const audit = make(paths(), maxBytes);
+    void audit.start();
     return audit;
   };
   const write = (...changes: readonly string[]): void => {
     const audit = open();
     for (const changed of changes) audit.announce('10.0.0.5', change(changed));
-    audit.stop();
+    void audit.stop();
   };
   const text = (name = AUDIT_FILE): string => readFileSync(join(dir, name), 'utf8');
   const records = (name = AUDIT_FILE): readonly ChainedRecord[] =>
@@ -149,14 +153,14 @@ describe('the audit files', () => {
 
   it('files removed with their head, the whole folder, an older pair put back: found, and found again after the node has gone on', async () => {
     const open1 = open(2000);
-    for (let i = 0; i < 5; i++) open1.announce('10.0.0.5', change(String(i)))?.settle(200, 'done');
-    open1.stop();
+    for (let i = 0; i < 5; i++) open1.announce('10.0.0.5', change(String(i))).settle(200, 'done');
+    void open1.stop();
     const oldest = open1.proved;
     const older = join(base, 'older');
     cpSync(dir, older, { recursive: true });
     const open2 = open(2000);
-    for (let i = 0; i < 5; i++) open2.announce('10.0.0.5', change(String(i)))?.settle(200, 'done');
-    open2.stop();
+    for (let i = 0; i < 5; i++) open2.announce('10.0.0.5', change(String(i))).settle(200, 'done');
+    void open2.stop();
     expect(verify()).to.include({ ok: true });
     // What a hub is told, which notices when it goes back.
     expect([oldest?.seq, open2.proved?.seq]).to.deep.equal([10, 20]);
@@ -193,7 +197,7 @@ describe('the audit files', () => {
       expect((await audit.verify()).ok, `${name}, at once`).to.equal(false);
       audit.announce('10.0.0.5', change('later'));
       expect((await audit.verify()).ok, name).to.equal(false);
-      audit.stop();
+      void audit.stop();
       expect(verify(), `${name}, later`).to.include({ ok: false });
       for (const part of ['audit', 'heads']) {
         rmSync(join(base, part), { recursive: true });
@@ -207,25 +211,17 @@ describe('the audit files', () => {
   it('what was announced and never settled before a kill is unknown at the next start, once', () => {
     const killed = open(4000);
     killed.announce('10.0.0.5', change('first'));
-    for (let i = 0; i < 20; i++) killed.announce('10.0.0.5', change(String(i)))?.settle(200, 'done');
+    for (let i = 0; i < 20; i++) killed.announce('10.0.0.5', change(String(i))).settle(200, 'done');
     killed.announce('10.0.0.5', change('last', 'token'));
     // Killed: a copy of what is on the disk, of which nothing was closed.
     const left = { ...paths(), auditDir: join(base, 'left'), auditHeads: join(base, 'left-heads') };
     cpSync(dir, left.auditDir, { recursive: true });
     cpSync(paths().auditHeads, left.auditHeads, { recursive: true });
-    killed.stop();
+    void killed.stop();
     const next = (): readonly unknown[] => {
-      const audit = new AuditLog({
-        directory: left.auditDir,
-        keyFile: left.auditKey,
-        heads: left.auditHeads,
-        now: () => now,
-        monotonic: () => monotonic,
-        log,
-        maxBytes: 4000,
-      });
-      audit.start();
-      audit.stop();
+      const audit = make(left, 4000);
+      void audit.start();
+      void audit.stop();
       expect(verifyAudit(left).every(({ ok }) => ok)).to.equal(true);
       return readdirSync(left.auditDir)
         .filter((name) => !name.endsWith('.head'))
@@ -245,7 +241,7 @@ describe('the audit files', () => {
   it('a removed file is found, the oldest one too', () => {
     const audit = open(2000);
     for (let i = 0; i < 100; i++) audit.announce('10.0.0.5', change(String(i)));
-    audit.stop();
+    void audit.stop();
     expect(verify()).to.include({ ok: true, head_not_checked: null });
     for (const name of readdirSync(dir).filter((each) => /^audit.*(ndjson|\d)$/.test(each))) {
       const kept = readFileSync(join(dir, name));
@@ -262,7 +258,7 @@ describe('the audit files', () => {
     const audit = open();
     expect(audit.state.broken).to.include('records 2 to 3 are missing');
     audit.announce('10.0.0.5', change('d'));
-    audit.stop();
+    void audit.stop();
     expect(records().map(({ seq }) => seq)).to.deep.equal([1, 4, 5]);
     expect(verify()).to.include({ ok: false, line: 2 });
   });
@@ -289,7 +285,7 @@ describe('the audit files', () => {
   it('turns over at its size, keeps a bounded number of files, and the chain runs through them', () => {
     const audit = open(2000);
     for (let i = 0; i < 300; i++) audit.announce('10.0.0.5', change(String(i)));
-    audit.stop();
+    void audit.stop();
     for (let i = 0; i < MOST_AUDIT_FILES; i++)
       expect(statSync(join(dir, i === 0 ? AUDIT_FILE : `${AUDIT_FILE}.${i}`)).size).to.be.at.most(2000);
     expect(() => statSync(join(dir, `${AUDIT_FILE}.${MOST_AUDIT_FILES}`))).to.throw();
@@ -328,7 +324,7 @@ describe('the audit files', () => {
     expect(counts.slice(3)).to.deep.equal([0, 1]);
     for (const file of report.files.filter((each) => each.records > 0))
       expect([file.first_at, file.last_at]).to.deep.equal([1, 1]);
-    audit.stop();
+    void audit.stop();
   });
 
   it('in pieces: says which file is broken, at which line', async () => {
@@ -344,14 +340,7 @@ describe('the audit files', () => {
       [[a, b, c, ''].join('\n'), 'records 4 to 4 are missing'],
       ['', 'records 1 to 4 are missing'],
     ];
-    const audit = new AuditLog({
-      directory: dir,
-      keyFile: paths().auditKey,
-      heads: paths().auditHeads,
-      now: () => now,
-      monotonic: () => monotonic,
-      log,
-    });
+    const audit = make();
     for (const [changed, broken] of cases) {
       writeFileSync(join(dir, AUDIT_FILE), changed);
       const report = await audit.verify();
@@ -373,7 +362,7 @@ describe('the audit files', () => {
     const audit = open();
     for (let i = 0; i < 1000; i++) audit.refused('10.0.0.6', refusal('GET /api/status'));
     audit.refused('10.0.0.7', refusal('GET /api/status', '10.0.0.7'));
-    audit.stop();
+    void audit.stop();
     expect(records(STRANGERS_FILE).map(({ peer, count }) => [peer, count])).to.deep.equal([
       ['10.0.0.6', undefined],
       ['10.0.0.7', undefined],
@@ -383,14 +372,14 @@ describe('the audit files', () => {
 
   it('300 000 refusals of any kind push out nothing that an operator did', () => {
     const audit = open(4000);
-    audit.announce('10.0.0.5', change('mine'))?.settle(200, 'done');
+    audit.announce('10.0.0.5', change('mine')).settle(200, 'done');
     for (let i = 0; i < 300_000; i++)
       audit.refused(`10.0.${i % 200}.9`, refusal(`GET /api/${i % 977}`, `10.0.${i % 200}.9`));
     for (let i = 0; i < 1000; i++) {
       // A public route that a stranger may try as often as he likes.
-      audit.announce('10.0.0.6', change('pin', 'anonymous'))?.settle(401, 'E_UNAUTHENTICATED');
+      audit.announce('10.0.0.6', change('pin', 'anonymous')).settle(401, 'E_UNAUTHENTICATED');
     }
-    audit.stop();
+    void audit.stop();
     expect(records().map(({ changed, outcome }) => [changed, outcome])).to.deep.equal([
       ['mine', 'announced'],
       ['mine', 'done'],
@@ -401,15 +390,15 @@ describe('the audit files', () => {
   it('no token, ticket, extension or caller from elsewhere pushes out what an operator did; together they have a fifth', () => {
     const audit = open();
     for (const kind of ['key', 'session', 'local', 'onbox'])
-      audit.announce('10.0.0.5', change('mine', kind))?.settle(200, 'done');
+      audit.announce('10.0.0.5', change('mine', kind)).settle(200, 'done');
     // 19 minutes at 60 requests a second, of which each has two records of 623 bytes.
     const long = 'x'.repeat(400);
     const kinds = ['token', 'token', 'token', 'ticket', 'extension', 'relay', 'fleet'];
     for (let i = 0; i < 60 * 60 * 19; i++)
       audit
         .announce('10.0.0.7', change(`${i} ${long}`, kinds[i % kinds.length] ?? 'token'))
-        ?.settle(200, 'done');
-    audit.stop();
+        .settle(200, 'done');
+    void audit.stop();
     expect(
       records()
         .map(({ principal_kind: kind }) => kind)
@@ -439,7 +428,33 @@ describe('the audit files', () => {
     const before = readdirSync(dir).length;
     for (let i = 0; i < 20; i++) audit.announce('10.0.0.5', change('later'));
     expect(readdirSync(dir)).to.have.length(before);
-    audit.stop();
+    void audit.stop();
+    expect(verify()).to.include({ ok: true });
+  });
+
+  it('a clock that jumps ahead ages no record: what is kept goes by what was lived', () => {
+    const day = 24 * 60 * 60 * 1000;
+    let livedMs = Date.UTC(2026, 5, 1);
+    const audit = make(paths(), 2000, () => Math.min(now, livedMs));
+    void audit.start();
+    now = livedMs;
+    const announce = (name: string, count: number): void => {
+      for (let i = 0; i < count; i++, now += day / 3, livedMs += day / 3)
+        audit.announce('10.0.0.5', change(`${name} ${i}`));
+    };
+    const oldest = (): string | undefined => {
+      const names = readdirSync(dir).filter((name) => /^audit\.ndjson\.\d+$/.test(name));
+      return records(`${AUDIT_FILE}.${Math.max(...names.map((name) => Number(name.split('.').at(-1))))}`)[0]
+        ?.changed;
+    };
+    announce('before', 60);
+    now += 3650 * day;
+    announce('ahead', 20);
+    expect(oldest(), 'ten years ahead').to.equal('before 0');
+    now -= 3650 * day;
+    announce('after', 120);
+    expect(oldest(), 'the newest stay, what is older than 30 days goes').to.match(/^(ahead|after) /);
+    void audit.stop();
     expect(verify()).to.include({ ok: true });
   });
 
@@ -456,8 +471,8 @@ describe('the audit files', () => {
     expect(whole(), 'before the first start').to.equal(true);
     const audit = open();
     expect(audit.state.broken).to.equal(null);
-    audit.announce('10.0.0.5', change('b', 'token'))?.settle(200, 'done');
-    audit.stop();
+    audit.announce('10.0.0.5', change('b', 'token')).settle(200, 'done');
+    void audit.stop();
     expect(whole()).to.equal(true);
     for (const name of readdirSync(dir).filter((each) => each.startsWith(PROGRAMS_FILE)))
       rmSync(join(dir, name));
@@ -466,26 +481,26 @@ describe('the audit files', () => {
 
   it('what somebody without a credential did change is among what operators did', () => {
     const audit = open();
-    audit.announce('10.0.0.6', change('claim', 'anonymous'))?.settle(200, 'done');
-    audit.stop();
+    audit.announce('10.0.0.6', change('claim', 'anonymous')).settle(200, 'done');
+    void audit.stop();
     expect(records()).to.have.length(1);
     expect(records()[0]).to.include({ changed: 'claim', outcome: 'done', status: 200 });
   });
 
-  it('does not follow a symbolic link, and a record that cannot be written stops nobody and is counted', () => {
+  it('does not follow a symbolic link, and a record that cannot be written stops nobody and is counted', async () => {
     write('a');
     writeFileSync(join(dir, 'target'), '');
     rmSync(join(dir, AUDIT_FILE));
     symlinkSync(join(dir, 'target'), join(dir, AUDIT_FILE));
     const audit = open();
-    expect(audit.announce('10.0.0.5', change('b'))).to.equal(null);
+    expect(await audit.announce('10.0.0.5', change('b')).written()).to.equal(false);
     expect(audit.state.lost).to.equal(1);
     expect(audit.state.problem).to.be.a('string');
     expect(text('target')).to.equal('');
-    audit.stop();
+    void audit.stop();
   });
 
-  it('a full disk: the chain is whole meanwhile, nothing is read again for each record, and it goes on when there is room', function () {
+  it('a full disk: the chain is whole meanwhile, nothing is read again for each record, and it goes on when there is room', async function () {
     if (process.getuid?.() !== 0) this.skip();
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=12m', 'tmpfs', dir]);
     try {
@@ -496,18 +511,20 @@ describe('the audit files', () => {
       expect(() => {
         for (;;) writeSync(ballast, Buffer.alloc(4096));
       }).to.throw('ENOSPC');
-      while (audit.announce('10.0.0.5', change(long)) !== null);
+      const fits = async (what = long): Promise<boolean> =>
+        audit.announce('10.0.0.5', change(what)).written();
+      while (await fits());
       const read = (): number => Number(/rchar: (\d+)/.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
       const before = read();
-      for (let i = 0; i < 100; i++) expect(audit.announce('10.0.0.5', change(long))).to.equal(null);
+      for (let i = 0; i < 100; i++) expect(await fits()).to.equal(false);
       expect(read() - before).to.be.lessThan(1_000_000);
       expect(audit.state.lost).to.equal(101);
       expect(verify()).to.include({ ok: true });
       ftruncateSync(ballast, 0);
       closeSync(ballast);
-      expect(audit.announce('10.0.0.5', change('room'))).to.not.equal(null);
+      expect(await fits('room')).to.equal(true);
       expect(audit.state).to.include({ lost: 101, problem: null });
-      audit.stop();
+      void audit.stop();
       expect(verify()).to.include({ ok: true });
     } finally {
       execFileSync('umount', ['-l', dir]);
@@ -550,6 +567,7 @@ describe('the audit of a node', () => {
     expect((await put('agent.name', 'after')).status).to.equal(200);
     expect((await put('agent.nonsense', 'x')).status).to.equal(404);
     await node.post('/api/services/nothing/restart', {}, headers);
+    await node.request('/api/audit/verify', { headers }); // after what was given to the writer before
     const done = lines(AUDIT_FILE);
     const shown = done.map(({ route, changed, outcome, status, of }) => [
       route,
@@ -629,9 +647,8 @@ describe('the audit of a node', () => {
           body: JSON.stringify({ key: 'agent.name', value: 'x' }),
         }),
       );
-    for (const cmd of ['arm', 'takeoff', 'mode', 'killSwitch'])
-      expect(await command(cmd), cmd).to.equal('E_AUDIT');
-    for (const cmd of ['disarm', 'land', 'rtl', 'stop'])
+    for (const cmd of ['arm', 'takeoff', 'mode']) expect(await command(cmd), cmd).to.equal('E_AUDIT');
+    for (const cmd of ['disarm', 'land', 'rtl', 'stop', 'killSwitch'])
       expect(await command(cmd), cmd).to.not.equal('E_AUDIT');
     expect(await put()).to.equal('E_AUDIT');
     expect(await code(node.post('/api/mcp/tokens', { scopes: ['read'] }, headers))).to.equal('E_AUDIT');

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { ENTRIES } from '../../bin/supervisor/plan.ts';
 import { ROOT } from '../support/node.ts';
+import { buildTo } from '../support/svc-package.ts';
 import { freePort, removeDir, tempDir } from '../support/temp.ts';
 
 describe('a compiled node, as it is deployed', () => {
@@ -14,7 +15,7 @@ describe('a compiled node, as it is deployed', () => {
     const dir = await tempDir();
     try {
       await symlink(join(ROOT, 'node_modules'), join(dir, 'node_modules'));
-      await promisify(execFile)(process.execPath, [join(ROOT, 'deploy/build/main.ts'), join(dir, 'dist')]);
+      await buildTo(join(dir, 'dist'));
       await cp(join(ROOT, 'package.json'), join(dir, 'package.json'));
       await mkdir(join(dir, 'bin'));
       await cp(join(ROOT, 'bin/svc.js'), join(dir, 'bin/svc.js'));

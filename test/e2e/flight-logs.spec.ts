@@ -91,7 +91,8 @@ describe('logs of the vehicle over HTTP', () => {
       note: null,
     });
     const { answer, bytes } = await flown.read(1);
-    expect([answer.statusCode, answer.headers['content-length']]).to.deep.equal([200, String(SIZE)]);
+    // It may end before its listed size: no length is promised.
+    expect([answer.statusCode, answer.headers['content-length']]).to.deep.equal([200, undefined]);
     expect(digest(bytes)).to.equal(digest(bytesOf(1)));
 
     // From the file now.

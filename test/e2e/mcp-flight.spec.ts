@@ -83,7 +83,10 @@ describe('an AI client flies', function () {
     expect(up.value, JSON.stringify(up.value)).to.include({ ok: true, done: true, ended: 'reached' });
     const { position } = await telemetry(node, () => true, KEYED);
     expect((position as { alt_rel: number }).alt_rel).to.be.within(4, 7);
-    const guarded = await callTool(client, 'params_set', { name: 'FS_THR_ENABLE', value: 0 });
+    expect(await reason(client, 'params_set', { name: 'FS_THR_ENABLE', value: 0 })).to.equal(
+      'confirm_required',
+    );
+    const guarded = await callTool(client, 'params_set', { name: 'RTL_ALT', value: 2000 });
     expect(guarded.value['reason'], JSON.stringify(guarded.value)).to.equal('armed_guard');
     const down = await callTool(client, 'flight_land');
     expect(down.value, JSON.stringify(down.value)).to.include({ ok: true, done: true });

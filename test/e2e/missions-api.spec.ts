@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
 import { compileValidator, createAjv } from '../../shared/schemas/validator.ts';
+import { askAgain } from '../support/ask-again.ts';
 import { KEY } from '../support/edge.ts';
 import { known } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
@@ -95,6 +96,12 @@ describe('mission, fence and rally points over HTTP', () => {
   before(async () => {
     node = await TestNode.start({ pairing: { key: KEY } });
     await known(node);
+    // How far a mission goes is judged from where the vehicle is.
+    await askAgain(
+      'a position',
+      async () => (await node.json('/api/telemetry', { headers: key })).body['position'] as Body,
+      (position) => position['lat'] !== null,
+    );
   });
 
   after(async () => node.stop());
@@ -108,11 +115,53 @@ describe('mission, fence and rally points over HTTP', () => {
     expect((read.body['items'] as Body[])[1]).to.include({ seq: 2, ...WAYPOINT });
     const far = { ...WAYPOINT, x: -34, z: 900 };
     const dry = await send('PUT', '/api/mission?dry_run=1', { items: [WAYPOINT, far] });
-    expect(dry.body['warnings']).to.deep.equal([
-      'Item 2 is 900 m high.',
-      'Item 2 is 152 km away from item 1.',
-    ]);
+    const [reach, ...warnings] = dry.body['warnings'] as string[];
+    expect(reach).to.match(/^mission, item 2: the place is \d+ km from the vehicle; .*allow_far: true/);
+    expect(warnings).to.deep.equal(['Item 2 is 900 m high.', 'Item 2 is 152 km away from item 1.']);
     expect((await send('GET', '/api/mission')).body).to.include({ count: 2, from: 'cache' });
+  });
+
+  it('what goto refuses is refused, unless it is said; once for all', async () => {
+    const far = [WAYPOINT, { ...WAYPOINT, x: -35.2 }];
+    const low = [{ ...WAYPOINT, z: -20 }];
+    for (const [items, bound] of [
+      [far, 'max_goto_m'],
+      [low, 'ground'],
+    ] as const) {
+      const refused = await send('PUT', '/api/mission', { items });
+      expect([refused.status, refused.body['code'], refused.body['bound']]).to.deep.equal([
+        422,
+        'E_TOO_FAR',
+        bound,
+      ]);
+      const inPlan = await send('PUT', '/api/fence?parts=mission', {
+        ...PLAN,
+        mission: {
+          ...PLAN.mission,
+          items: [{ ...SIMPLE, command: 16, params: [0, 0, 0, null, -34, 149, 20] }],
+        },
+      });
+      expect(inPlan.body).to.include({ code: 'E_TOO_FAR' });
+      expect((await send('GET', '/api/mission?refresh=1')).body['count']).to.equal(2);
+    }
+    expect((await send('PUT', '/api/mission', { items: far, allow_far: true })).status).to.equal(200);
+    const command = async (more: object) => {
+      const answer = await fetch(`${node.url}/api/command`, {
+        method: 'POST',
+        headers: { ...key, 'content-type': 'application/json' },
+        body: JSON.stringify({ args: [], ...more }),
+      });
+      return { status: answer.status, body: (await answer.json()) as Body };
+    };
+    for (const more of [
+      { cmd: 'missionStart' },
+      { cmd: 'missionSetCurrent', args: [1] },
+      { cmd: 'mode', args: ['AUTO'] },
+    ])
+      expect((await command(more)).body, more.cmd).to.include({ code: 'E_TOO_FAR', bound: 'max_goto_m' });
+    expect((await command({ cmd: 'missionSetCurrent', args: [1], allow_far: true })).status).to.equal(200);
+    expect((await send('PUT', '/api/mission?allow_far=1', { items: far })).status).to.equal(200);
+    expect((await send('PUT', '/api/mission', { items: [TAKEOFF, WAYPOINT] })).status).to.equal(200);
   });
 
   it('what cannot be flown is refused with the index of the item', async () => {
@@ -360,7 +409,7 @@ describe('mission, fence and rally points over HTTP', () => {
 
   it('with Accept: text/event-stream it sends progress, then the result', async () => {
     const items = Array.from({ length: 400 }, (_, n) => ({ ...WAYPOINT, x: -35 - n / 1e5 }));
-    const answer = await fetch(`${node.url}/api/mission`, {
+    const answer = await fetch(`${node.url}/api/mission?allow_far=1`, {
       method: 'PUT',
       headers: { ...key, 'content-type': 'application/json', accept: 'text/event-stream' },
       body: JSON.stringify({ items }),

@@ -184,7 +184,7 @@ describe('missions, fences and rally points through svc-link', () => {
     const error = await running;
     expect(error.code).to.equal('E_TIMEOUT');
     expect(error.extras).to.have.property('held', null);
-    expect((await refusal(pair.read('mission'))).code).to.equal('E_NO_FC');
+    expect((await refusal(pair.read('mission'))).code).to.equal('E_TIMEOUT');
   }).timeout(120_000);
 });
 

@@ -29,7 +29,7 @@ describe('svc network', function () {
       .to.match(/^wlan0 +wifi +disconnected/m)
       .and.include('The hotspot is off.');
     const scan = await svc(node.paths, 'network', 'scan', '--json');
-    expect((JSON.parse(scan.stdout) as { networks: unknown[] }).networks).to.have.length(3);
+    expect((JSON.parse(scan.stdout) as { networks: unknown[] }).networks).to.have.length(6);
   });
 
   it('joins with the passphrase from stdin, says why a wrong one fails, leaves and forgets', async () => {

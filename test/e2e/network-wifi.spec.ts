@@ -70,7 +70,14 @@ describe('the network, through the real nmcli', function () {
     const { status, body } = await get(`${BASE}/client/scan`);
     expect(status).to.equal(200);
     const networks = body['networks'] as Record<string, unknown>[];
-    expect(networks.map(({ ssid }) => ssid)).to.have.members(['HomeNet', 'Open Cafe', 'weird:ssid\\x']);
+    expect(networks.map(({ ssid }) => ssid)).to.have.members([
+      'HomeNet',
+      'Open Cafe',
+      'weird:ssid\\x',
+      '100% Kaffee',
+      '100% Kaffee/\ufffd',
+      'eduroam',
+    ]);
     expect(networks.find(({ ssid }) => ssid === 'weird:ssid\\x')).to.include({
       ssid_hex: Buffer.from('weird:ssid\\x').toString('hex'),
       bssid: '00:23:f8:7e:12:bd',
@@ -96,6 +103,33 @@ describe('the network, through the real nmcli', function () {
     expect(forgot).to.deep.equal({ status: 200, body: { forgot: true, name: 'Open Cafe' } });
     expect(await saved()).to.not.include('Open Cafe');
     expect((await send('DELETE', `${BASE}/client/configured/Open%20Cafe`)).status).to.equal(404);
+  });
+
+  it('joins and forgets a network with % in its name, and one whose name is not UTF-8', async () => {
+    const named = { ssid: '100% Kaffee' };
+    expect((await send('PUT', `${BASE}/client/join`, named)).body).to.include(named);
+    const hex = Buffer.from('100% Kaffee/\u00e4', 'latin1').toString('hex');
+    const joined = await send('PUT', `${BASE}/client/join`, { ssid_hex: hex });
+    expect(joined.body).to.include({ ssid: '100% Kaffee/\ufffd' });
+    expect(await saved()).to.include.members(['100% Kaffee', hex]);
+    expect((await send('PUT', `${BASE}/client/join`, { ssid_hex: hex })).status).to.equal(200);
+    expect((await saved()).filter((name) => name === hex)).to.have.length(1);
+    expect((await send('PUT', `${BASE}/client/join`, { ssid_hex: hex, ...named })).status).to.equal(422);
+    for (const name of ['100% Kaffee', hex]) {
+      const path = `${BASE}/client/configured/${encodeURIComponent(name)}`;
+      expect(await send('DELETE', path)).to.deep.equal({ status: 200, body: { forgot: true, name } });
+      expect(await saved()).to.not.include(name);
+    }
+  });
+
+  it('refuses a network in which each user has an account, and says so', async () => {
+    const before = await saved();
+    for (const passphrase of [undefined, 'correct horse']) {
+      const { status, body } = await send('PUT', `${BASE}/client/join`, { ssid: 'eduroam', passphrase });
+      expect([status, body['code']]).to.deep.equal([422, 'E_INVALID_VALUE']);
+      expect(body['detail']).to.include('802.1X');
+    }
+    expect(await saved()).to.deep.equal(before);
   });
 
   it('joins a network with colons and backslashes in its name and in its passphrase; the passphrase is in no argument, log or audit', async () => {

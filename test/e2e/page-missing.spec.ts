@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { checkout, interrupt, type Run, run } from '../support/checkout.ts';
 import { freePort, removeDir } from '../support/temp.ts';
 
-/** As after `npm ci --ignore-scripts`. */
+/** As where the packages for developers are missing, which build it at the first `npm start`. */
 describe('a node whose page was not built', function () {
   this.timeout(120_000);
   let dir: string;
@@ -17,7 +17,7 @@ describe('a node whose page was not built', function () {
     await mkdir(join(dir, '.svc/etc'), { recursive: true });
     const config = `api:\n  port: ${port}\nmavlink:\n  source: sim\n  endpoints: []\nvideo:\n  source: none\n`;
     await writeFile(join(dir, '.svc/etc/config.yaml'), config);
-    node = run(dir, 'npm', ['start']);
+    node = run(dir, 'node', ['bin/supervisor/main.ts', '--demo']);
     await node.shows('Ctrl-C stops everything.');
   });
   after(async () => {

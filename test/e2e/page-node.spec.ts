@@ -1,15 +1,30 @@
 /// <reference lib="dom" />
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
+import { openLogDatabase } from '../../residual/app/logs/log-database.ts';
+import { createLogger } from '../../shared/process/logger.ts';
 import { checkAxe, noBrowser, openBrowser, openPage, signIn, visit, watch } from '../support/browser.ts';
 import { DeviceTree } from '../support/device-tree.ts';
 import { KEY } from '../support/edge.ts';
 import type { TestNode } from '../support/node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 import { KEYED, startVideoNode } from '../support/video-node.ts';
+
+/** Eight minutes of a battery that falls for one second, as version 1.0 has written them. */
+function dip(logStore: string): void {
+  const { db } = openLogDatabase(logStore, Date.now(), createLogger('test', 'silent'));
+  db.exec("INSERT INTO metric_names (name) VALUES ('battery.voltage')");
+  const add = db.prepare(
+    "INSERT INTO metrics (metric, ts_us, value) SELECT id, ?, ? FROM metric_names WHERE name = 'battery.voltage'",
+  );
+  const begin = Math.floor(Date.now() / 1000) - 600;
+  db.exec('BEGIN');
+  for (let second = 0; second < 500; second++) add.run((begin + second) * 1e6, second === 250 ? 5.25 : 12.5);
+  db.exec('COMMIT');
+  db.close();
+}
 
 describe('the page of the node itself', function () {
   this.timeout(120_000);
@@ -29,7 +44,11 @@ describe('the page of the node itself', function () {
       serial: '7',
     });
     await tree.usbSerial('ttyACM0', usb, null);
-    node = await startVideoNode({ simulated: true, env: tree.env });
+    node = await startVideoNode({
+      simulated: true,
+      env: tree.env,
+      prepare: async ({ logStore }) => dip(logStore),
+    });
     browser = await openBrowser();
     page = await openPage(browser);
     await signIn(page, node.url, KEY);
@@ -134,14 +153,6 @@ describe('the page of the node itself', function () {
   });
 
   it('the history shows a dip of one second in the mean of a minute and of an hour', async () => {
-    using db = new DatabaseSync(node.paths.logStore, { timeout: 5000 });
-    db.exec("INSERT OR IGNORE INTO metric_names (name) VALUES ('battery.voltage')");
-    const add = db.prepare(
-      "INSERT OR REPLACE INTO metrics (metric, ts_us, value) SELECT id, ?, ? FROM metric_names WHERE name = 'battery.voltage'",
-    );
-    const begin = Math.floor(Date.now() / 1000) - 600;
-    for (let second = 0; second < 500; second++)
-      add.run((begin + second) * 1e6, second === 250 ? 5.25 : 12.5);
     await visit(page, 'node/overview');
     await visit(page, 'node/metrics');
     for (const range of ['1 hour', '7 days']) {

@@ -137,6 +137,8 @@ describe('corrections from RTKLIB’s caster to a vehicle of pymavlink', functio
       config: `mavlink:
   source: tcp:127.0.0.1:${vehiclePort}
   endpoints: []
+security:
+  near_hosts: [127.0.0.1, localhost]
 rtk:
   source: ntrip
   ntrip:

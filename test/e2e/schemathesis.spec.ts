@@ -122,7 +122,7 @@ describe('schemathesis against /openapi.json', function () {
       const dir = await tempDir();
       const node = await TestNode.start({
         pairing: { key: KEY },
-        config: `agent:\n  profile: ${profile}\nvideo:\n  source: test\nmcp:\n  token_accept_enabled: true\n`,
+        config: `agent:\n  profile: ${profile}\nvideo:\n  source: test\n  hero: {width: 320, height: 180, fps: 5, bitrate_kbps: 200}\nmcp:\n  token_accept_enabled: true\n`,
       });
       try {
         const { body } = await node.json('/openapi.json', { headers: { 'x-svc-key': KEY } });

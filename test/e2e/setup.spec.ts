@@ -40,7 +40,7 @@ describe('the set-up', () => {
 
     it('a torn state file was put aside and said, and the set-up starts over', async () => {
       expect((await ask(node)).finished).to.equal(false);
-      expect(node.stderr).to.match(/setup\.json cannot be used.*put aside/);
+      expect(node.stderr).to.match(/setup\.json cannot be used.*kept as .*\.broken/);
       expect(await readFile(`${node.paths.setup}.broken`, 'utf8')).to.equal(TORN);
     });
 

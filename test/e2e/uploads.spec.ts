@@ -105,7 +105,10 @@ describe(`uploads${missing === null ? '' : ` (${missing})`}`, () => {
     const made = new Uploader({
       config: whole,
       deviceId: async () => DEVICE,
-      store: new S3Store({ endpoint, bucket, region, accessKeyId, secretAccessKey }, wall),
+      store: new S3Store(
+        { endpoint, bucket, region, accessKeyId, secretAccessKey, nearHosts: ['127.0.0.1'] },
+        wall,
+      ),
       sources: {
         recordings: source('recordings', '.mp4'),
         tlogs: source('tlogs', '.tlog'),

@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -100,7 +100,10 @@ describe('the log store on disk', () => {
   });
 
   it('another version, and tables that are not ours, are set aside', () => {
-    for (const [at, sql] of ['PRAGMA user_version = 99', 'DROP TABLE metrics'].entries()) {
+    for (const [at, sql] of [
+      'PRAGMA user_version = 99; ALTER TABLE events RENAME COLUMN kind TO sort',
+      'DROP TABLE metrics',
+    ].entries()) {
       open().close();
       const other = new DatabaseSync(path);
       other.exec(sql);
@@ -165,11 +168,138 @@ describe('the log store on disk', () => {
     for (let at = 0; at < 20; at++) store.append('s', records(101 + at * 2000, 2000, now, 300));
     await store.retain(new AbortController().signal);
     const { rows, oldest_ts_us: oldest } = contents();
-    const { db_size_bytes: size } = store.sizes();
+    const { size } = await stat(path);
     expect(oldest).to.equal(now);
     expect(rows.logs).to.be.within(1000, 39_000);
     expect(size).to.be.lessThan(20 << 20);
     store.close();
+  });
+
+  describe('a clock that was wrong for a while', () => {
+    const RIGHT_US = Date.UTC(2026, 5, 1) * 1000;
+    const machine = { boot_id: 'a', uptime: 100, wallUs: RIGHT_US };
+    const pass = (days: number): void => {
+      machine.uptime += days * 86_400;
+      machine.wallUs += days * DAY_US;
+    };
+    const begin = (maxBytes = 1 << 30): LogStore => {
+      Object.assign(machine, { boot_id: 'a', uptime: 100, wallUs: RIGHT_US });
+      const { db } = openLogDatabase(path, Date.now(), LOG);
+      const limits = { maxBytes, maxAgeDays: 30 };
+      return new LogStore(
+        db,
+        path,
+        limits,
+        () => machine.wallUs,
+        () => machine,
+      );
+    };
+    const retain = async (store: LogStore): Promise<unknown> => store.retain(new AbortController().signal);
+    const later = async (store: LogStore): Promise<void> => {
+      pass(5 / 1440);
+      await retain(store);
+    };
+    const write = (store: LogStore, seq: number): void => {
+      store.append('s', records(seq, 1, machine.wallUs));
+      store.event('x', 'test', 1, { seq });
+      store.metrics({ height: seq });
+      store.flush();
+    };
+    const kept = (kind: string): unknown[] => {
+      using db = new DatabaseSync(path, { readOnly: true });
+      return new LogQuery(db)
+        .page(filter(`kind=${kind}`), 100, null)
+        .rows.map(({ msg, detail, value }) =>
+          Number(/\d+/.exec(JSON.stringify(msg ?? value ?? detail))?.[0]),
+        );
+    };
+
+    for (const [name, stepUs] of [
+      ['a day', DAY_US],
+      ['ten years', 3650 * DAY_US],
+      ['56 years', 56 * 365 * DAY_US],
+    ] as const)
+      for (const way of [1, -1] as const)
+        it(`${name} ${way === 1 ? 'ahead' : 'behind'}: what came last is first, each is kept for its 30 days and no longer`, async () => {
+          const store = begin();
+          await retain(store);
+          write(store, 1);
+          await later(store);
+          machine.wallUs += way * stepUs;
+          await later(store);
+          write(store, 2);
+          await later(store);
+          machine.wallUs -= way * stepUs;
+          await later(store);
+          pass(1);
+          write(store, 3);
+          await later(store);
+          for (const kind of ['logs', 'events']) expect(kept(kind), kind).to.deep.equal([3, 2, 1]);
+          expect(kept('metrics')).to.have.members([1, 2, 3]);
+          pass(29.5);
+          await retain(store);
+          for (const kind of ['logs', 'events'])
+            expect(kept(kind), `${kind} after 30 days`).to.deep.equal([3]);
+          // Values have no number: one of a clock that was a day ahead may stay for that day.
+          expect(kept('metrics').filter((value) => value !== 2 || stepUs > DAY_US)).to.deep.equal([3]);
+          pass(1.5);
+          await retain(store);
+          for (const kind of ['logs', 'events', 'metrics']) expect(kept(kind), 'all old').to.deep.equal([]);
+          store.close();
+        });
+
+    it('a reboot takes no age away, and a page goes on where the last one ended', async () => {
+      const store = begin();
+      await retain(store);
+      for (let seq = 1; seq <= 6; seq++) {
+        machine.wallUs += (seq % 2 === 0 ? 1 : -1) * 3650 * DAY_US;
+        write(store, seq);
+      }
+      await retain(store);
+      const first = query().page(filter('kind=logs'), 4, null);
+      const second = query().page(filter('kind=logs'), 4, first.next);
+      expect([...first.rows, ...second.rows].map(({ id }) => id)).to.deep.equal([6, 5, 4, 3, 2, 1]);
+      pass(20);
+      await retain(store);
+      Object.assign(machine, { boot_id: 'b', uptime: 0 });
+      await retain(store);
+      pass(11);
+      await retain(store);
+      expect(kept('logs')).to.deep.equal([]);
+      store.close();
+    });
+
+    it('a full store gives up what came first, not what is not of the future', async () => {
+      const store = begin(2 << 20);
+      await retain(store);
+      machine.wallUs += 3650 * DAY_US;
+      for (let at = 0; at < 3000; at++) {
+        machine.wallUs += 1e6;
+        store.metrics({ a: 1, b: 2, c: 3, d: 4, e: 5, f: 6, g: 7, h: 8 });
+        if (at % 100 === 0) store.flush();
+      }
+      store.flush();
+      pass(0.1);
+      await retain(store);
+      machine.wallUs = RIGHT_US + DAY_US;
+      machine.uptime += 3600;
+      await retain(store);
+      for (let at = 0; at < 40_000; at++) {
+        machine.wallUs += 1e6;
+        machine.uptime += 1;
+        store.metrics({ a: 1, b: 2, c: 3, d: 4 });
+        if (at % 100 === 0) store.flush();
+        if (at % 5000 === 0) await retain(store);
+      }
+      store.flush();
+      await retain(store);
+      using db = new DatabaseSync(path, { readOnly: true });
+      const { newest, count } =
+        db.prepare('SELECT max(ts_us) AS newest, count(*) AS count FROM samples').get() ?? {};
+      expect(Number(newest), 'those of the future are gone').to.equal(machine.wallUs);
+      expect(Number(count)).to.be.above(10_000);
+      store.close();
+    });
   });
 
   it('the values of a moment wait for their batch, and stay what they were', () => {

@@ -157,6 +157,7 @@ async function superviseOnce(script: string): Promise<{
     { secret: '', nodeStartedAt: 0 },
     {
       onLine: (line) => lines.push(line),
+      onHangs: () => undefined,
       onState: (state) => {
         if (state === 'waiting') ended();
       },

@@ -131,9 +131,9 @@ describe('the files of the PIN and of sessions, damaged', () => {
     await node.restart();
     expect(node.sessions.check(session)).to.equal(null);
     const elsewhere = join(dir, 'elsewhere');
-    const text = await readFile(node.sessionsFile, 'utf8');
+    const text = await readFile(`${node.sessionsFile}.broken`, 'utf8');
     await writeFile(elsewhere, text, { mode: 0o600 });
-    await rm(node.sessionsFile);
+    await rm(node.sessionsFile, { force: true });
     await symlink(elsewhere, node.sessionsFile);
     await node.restart();
     expect(node.sessions.check(session)).to.equal(null);
@@ -141,4 +141,27 @@ describe('the files of the PIN and of sessions, damaged', () => {
     expect(node.sessions.check(next.session), 'held in memory').to.not.equal(null);
     expect(await readFile(elsewhere, 'utf8')).to.equal(text);
   });
+});
+
+describe('a clock that is set while sessions are open', () => {
+  for (const [name, stepS] of [
+    ['a minute', 60],
+    ['a day', 86_400],
+    ['ten years', 3650 * 86_400],
+  ] as const)
+    for (const way of [1, -1] as const)
+      it(`by ${name} ${way === 1 ? 'ahead' : 'back'}: they end after 24 hours of their own, and not before`, async () => {
+        const dir = await tempDir();
+        const node = await PinNode.open(dir);
+        const { session } = await node.sessions.open();
+        node.clocks.advance(60);
+        node.clocks.wallMs += way * stepS * 1000;
+        expect(node.sessions.check(session)).to.not.equal(null);
+        node.clocks.advance(86_400 - 61);
+        expect(node.sessions.check(session)).to.not.equal(null);
+        node.clocks.advance(2);
+        expect(node.sessions.check(session)).to.equal(null);
+        await node.sessions.stop();
+        await removeDir(dir);
+      });
 });

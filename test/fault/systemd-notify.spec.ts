@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { SystemdNotify, withoutNotify } from '../../bin/supervisor/systemd-notify.ts';
 import { clientOf } from '../../shared/rpc/contract.ts';
 import { SUPERVISOR } from '../../shared/rpc/supervisor.ts';
+import { telemetry } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
@@ -86,6 +87,23 @@ describe('systemd is told', () => {
     expect(systemd.count('READY=1')).to.equal(1);
     const stopped = systemd.lines.indexOf('STOPPING=1');
     expect(systemd.lines.slice(stopped)).to.not.include('WATCHDOG=1');
+  });
+
+  it('to wait for 10 minutes before it restarts the node while a vehicle is armed, and no longer', async () => {
+    const env = { NOTIFY_SOCKET: systemd.path, WATCHDOG_USEC: '30000000', WATCHDOG_PID: '' };
+    const node = await TestNode.start({ env });
+    try {
+      await telemetry(node, (body) => (body['ekf'] as { ok: boolean }).ok);
+      const command = async (cmd: string) =>
+        expect((await node.post('/api/command', { cmd })).body).to.include({ status: 'accepted' });
+      await command('arm');
+      await systemd.heard(/^WATCHDOG_USEC=600000000$/);
+      const armed = systemd.lines.length;
+      await command('disarm');
+      await systemd.heard(/^WATCHDOG_USEC=30000000$/, armed);
+    } finally {
+      await node.stop();
+    }
   });
 
   it('ready once also without a watchdog, when its processes come and go', async () => {

@@ -149,6 +149,8 @@ writeFileSync(SVC_ETC_DIR + '/mcp-token.json', 'revoked');
         sync: '1.1.0',
         'to:before': '1.1.0',
         'restart:after': '1.1.0',
+        'well:before': '1.1.0',
+        'well:after': '1.1.0',
         'confirm:before': '1.1.0',
       };
       expect(running, point).to.equal(expected[point as keyof typeof expected] ?? '1.2.0');

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { busyness, startLimit } from '../../bin/supervisor/start-limit.ts';
 import { memoryOf, residentMiB } from '../../shared/process/memory.ts';
+import { askAgain } from '../support/ask-again.ts';
 import { KEY } from '../support/edge.ts';
 import { gone as ended } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
@@ -26,6 +27,38 @@ describe('the supervisor watches', () => {
       const { last_exit: exit, last_words: words } = node.service('svc-residual');
       expect(exit).to.equal('SIGKILL');
       expect(words.join('\n')).to.include('no answer to pings for 2000 ms');
+    } finally {
+      await node.stop();
+    }
+  });
+
+  it('a process that hangs is told long before it is killed, in the health and in readyz, and no more when it answers', async () => {
+    const node = await TestNode.start({
+      pairing: { key: KEY },
+      simulated: false,
+      args: ['--watch-limits', '{"pingMs":200,"hungMs":30000}'],
+    });
+    const headers = { 'x-svc-key': KEY };
+    const said = async (): Promise<string> => {
+      const { body } = await node.json('/api/status', { headers });
+      return JSON.stringify(body['health']);
+    };
+    const hung = (name: string, is: boolean) => async (): Promise<void> =>
+      node.until((services) => services.some((each) => each.name === name && each.hangs === is));
+    try {
+      const pid = node.pid('svc-residual');
+      process.kill(pid, 'SIGSTOP');
+      await hung('svc-residual', true)();
+      expect(await askAgain('the health names it', said, (text) => text.includes('svc-residual'))).to.include(
+        '"part":"process"',
+      );
+      const { status, body } = await node.json('/readyz', { headers });
+      expect(status).to.equal(503);
+      expect(body['checks']).to.include({ 'svc-residual': false });
+      process.kill(pid, 'SIGCONT');
+      await hung('svc-residual', false)();
+      await askAgain('the health is silent', said, (text) => !text.includes('svc-residual'));
+      expect(node.pid('svc-residual')).to.equal(pid);
     } finally {
       await node.stop();
     }
@@ -115,8 +148,10 @@ describe('the supervisor watches', () => {
     await node.until((services) =>
       services.some(({ name, state }) => name === 'svc-control' && state === 'stopped'),
     );
-    node.supervisor.kill('SIGTERM');
+    // Two that come at once are one (npm passes on what the terminal has sent).
+    const impatient = setInterval(() => node.supervisor.kill('SIGTERM'), 200);
     const [code] = (await gone) as [number | null];
+    clearInterval(impatient);
     expect(code).to.equal(1);
     // The kernel takes a moment; svc-link would stay for ever, stopped as it is.
     await Promise.all(pids.map(ended));

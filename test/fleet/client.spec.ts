@@ -8,14 +8,14 @@ import { certificateRequest, newCertificateKey } from '../../shared/certificates
 import { messageOf } from '../../shared/errors.ts';
 import { MAX_CALL_BYTES } from '../../shared/fleet/told.ts';
 import { askAgain } from '../support/ask-again.ts';
-import { noMosquitto } from '../support/mosquitto.ts';
+import { needs } from '../support/needs.ts';
 import { CALLER, NODE, Proxy, Rig } from './rig.ts';
 
 describe('a client of the fleet', () => {
   let rig: Rig;
 
   before(function () {
-    if (noMosquitto() !== null) this.skip();
+    needs(this, 'mosquitto');
   });
   beforeEach(async () => {
     rig = await Rig.start();

@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import type { FleetClient } from '../../front/fleet/fleet-client.ts';
 import type { FleetEvent } from '../../shared/fleet/told.ts';
-import { noMosquitto } from '../support/mosquitto.ts';
+import { needs } from '../support/needs.ts';
 import { CALLER, NODE, Rig } from './rig.ts';
 
 describe('events of a node', () => {
   let rig: Rig;
 
   before(function () {
-    if (noMosquitto() !== null) this.skip();
+    needs(this, 'mosquitto');
   });
   beforeEach(async () => {
     rig = await Rig.start();

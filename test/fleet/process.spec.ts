@@ -6,8 +6,10 @@ import { expect } from 'chai';
 import type { FleetEvent } from '../../shared/fleet/told.ts';
 import type { ToChild } from '../../shared/process/child.ts';
 import { askAgain } from '../support/ask-again.ts';
-import { noMosquitto } from '../support/mosquitto.ts';
+import { FreezableDisk } from '../support/freezable-disk.ts';
+import { needs } from '../support/needs.ts';
 import { ROOT } from '../support/node.ts';
+import { removeDir, tempDir } from '../support/temp.ts';
 import { FakeLink, linkState, NODE, Rig } from './rig.ts';
 
 /** svc-fleet itself, between a broker, and stand-ins for svc-control and svc-link. */
@@ -19,7 +21,7 @@ describe('svc-fleet', function () {
   let stderr = '';
 
   before(function () {
-    if (noMosquitto() !== null) this.skip();
+    needs(this, 'mosquitto');
   });
   beforeEach(async () => {
     rig = await Rig.start();
@@ -33,11 +35,11 @@ describe('svc-fleet', function () {
     await rig.stop();
   });
 
-  function run(): void {
+  function run(state = rig.folder): void {
     const { folder } = rig;
     const args = ['--telemetry-hz', '5', '--telemetry-fields', 'mode', '--queue-mb', '1'];
     child = spawn(process.execPath, [join(ROOT, 'front/fleet/main.ts'), ...args], {
-      env: { ...process.env, SVC_RUN_DIR: folder, SVC_ETC_DIR: folder, SVC_STATE_DIR: folder },
+      env: { ...process.env, SVC_RUN_DIR: folder, SVC_ETC_DIR: folder, SVC_STATE_DIR: state },
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
     // As the supervisor does: every process is of one start of the node.
@@ -104,6 +106,39 @@ describe('svc-fleet', function () {
     );
     expect(told().length).to.be.within(20, 21);
     expect(told()[0]?.at).to.equal(10);
+  });
+
+  it('goes on telling while the disk of its queue stands still, and then tells the events that came meanwhile', async function () {
+    needs(this, 'root', 'loop', 'fsfreeze', 'mkfs.ext4');
+    const folder = await tempDir();
+    const disk = new FreezableDisk(folder);
+    try {
+      const state = join(folder, 'state');
+      disk.hold('state', state);
+      rig.control.place = rig.place;
+      run(state);
+      await rig.hub.until(() => rig.hub.stored.some(({ kind }) => kind === 'vehicle.mode'));
+      disk.freeze();
+      link.tell(linkState({ armed: true }));
+      const told = (): number => rig.hub.told('telemetry').length;
+      const before = told();
+      await rig.hub.until(() => told() >= before + 10); // two seconds of them
+      link.tell(linkState({ armed: false }));
+      expect(rig.hub.stored.some(({ kind }) => kind === 'vehicle.armed')).to.equal(false);
+      disk.thaw();
+      await rig.hub.until(() => rig.hub.stored.some(({ kind }) => kind === 'vehicle.disarmed'));
+      expect(rig.hub.stored.map(({ kind }) => kind)).to.deep.equal([
+        'node.started',
+        'vehicle.connected',
+        'vehicle.mode',
+        'vehicle.armed',
+        'vehicle.disarmed',
+      ]);
+      await kill('SIGKILL');
+    } finally {
+      disk.remove();
+      await removeDir(folder);
+    }
   });
 
   it('loses no event, whenever it is killed', async () => {

@@ -178,15 +178,26 @@ export function linkState({
   armed = false,
   mode = 'GUIDED',
   texts = [],
+  others = [],
+  changed = null,
 }: {
   alive?: boolean;
   armed?: boolean | 'unknown';
   mode?: string | null;
   texts?: LinkState['statustext'];
+  others?: number[];
+  changed?: LinkState['vehicle_changed'];
 }): LinkState {
   const state: Pick<
     LinkState,
-    'mavlink_alive' | 'armed' | 'statustext' | 'firmware' | 'firmware_version' | 'system_id'
+    | 'mavlink_alive'
+    | 'armed'
+    | 'statustext'
+    | 'firmware'
+    | 'firmware_version'
+    | 'system_id'
+    | 'other_vehicles'
+    | 'vehicle_changed'
   > & { telemetry: Pick<LinkState['telemetry'], 'mode'> } = {
     mavlink_alive: alive,
     armed,
@@ -194,6 +205,8 @@ export function linkState({
     firmware: 'ardupilot',
     firmware_version: '4.5.7',
     system_id: 1,
+    other_vehicles: others,
+    vehicle_changed: changed,
     telemetry: { mode },
   };
   return state as LinkState;
@@ -371,7 +384,7 @@ export class Rig {
 
   get log(): FleetClientOptions['log'] {
     const write = (line: unknown): void => void this.lines.push(String(line));
-    return { info: write, warn: write, error: write } as unknown as FleetClientOptions['log'];
+    return { info: write, warn: write, error: write };
   }
 
   /** A started client that stops with the rig. */

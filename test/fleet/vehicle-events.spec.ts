@@ -59,6 +59,23 @@ describe('events of the vehicle', () => {
     expect(changes).to.equal(6);
   });
 
+  it('are another vehicle on the link, once, and one that took the place of ours, also where the process is another', () => {
+    const events = begin();
+    events.see(linkState({ others: [2] }));
+    events.see(linkState({ others: [2] }));
+    expect(kinds().filter((kind) => kind === 'vehicle.other')).to.have.length(1);
+    const changed = { at: new Date(1000).toISOString(), from: 1, to: 2 };
+    events.see(linkState({ others: [], changed }));
+    expect(added.map(({ kind, detail }) => [kind, detail])).to.deep.equal([
+      ['vehicle.changed', { severity: 4, from: 1, to: 2 }],
+    ]);
+    kinds();
+    begin().see(linkState({ changed }));
+    expect(kinds()).to.deep.equal([]);
+    events.see(linkState({ others: [2], changed }));
+    expect(kinds()).to.deep.equal(['vehicle.other']);
+  });
+
   it('are not told again by the next process, and all by the next start of the node', () => {
     const state = linkState({ armed: true, texts: [text(1, 4, 'Low battery')] });
     begin().see(state);

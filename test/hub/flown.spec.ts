@@ -28,7 +28,7 @@ describe('a flight', function () {
     const upload =
       store === null
         ? ''
-        : `upload:\n  endpoint: ${store.url}\n  bucket: ${BUCKET}\n  access_key_id: ${id}\n  secret_access_key: ${secret}\n`;
+        : `security:\n  near_hosts: [127.0.0.1]\nupload:\n  endpoint: ${store.url}\n  bucket: ${BUCKET}\n  access_key_id: ${id}\n  secret_access_key: ${secret}\n`;
     [hub, node] = await Promise.all([
       TestHub.start(),
       TestNode.start({ pairing: { key: KEY }, config: upload }),

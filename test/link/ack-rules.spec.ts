@@ -169,6 +169,7 @@ describe('acknowledgements', () => {
     const rig = await Rig.met({ autopilot: 12, customMode: px4Mission });
     rig.say(mission(3));
     const running = rig.calls.command({ cmd: 'missionStart', args: [] });
+    await rig.clock.advance(2000); // so long it waits for the items, to see how far they go
     await rig.clock.advance(1250);
     expect(rig.commands(MISSION_START)).to.have.length(2); // still at the third: it was not heard
     rig.say(mission(1));

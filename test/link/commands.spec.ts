@@ -568,8 +568,12 @@ describe('commands', () => {
       );
     }
     expect(rig.commands(ARM).length).to.equal(0);
-    await rig.clock.advance(3500);
+    rig.transport.drop();
     expect((await refusal(rig.calls.command({ cmd: 'arm', args: [] }))).code).to.equal('E_NO_FC');
+    rig.transport.connect();
+    expect((await refusal(rig.calls.command({ cmd: 'arm', args: [] }))).code, 'not heard yet').to.equal(
+      'E_NO_FC',
+    );
     await rig.link.stop();
   });
 

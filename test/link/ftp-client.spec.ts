@@ -22,7 +22,7 @@ function client(): {
       return Buffer.alloc(0);
     },
   } as unknown as Encoder;
-  const ftp = new FtpClient({ clock: new FakeClock(), vehicle, encoder, send: () => undefined });
+  const ftp = new FtpClient({ clock: new FakeClock(), vehicle, encoder, ask: () => undefined });
   const opened = (): readonly string[] =>
     sent.filter(({ opcode }) => opcode === OPEN).map((request) => request.data.toString());
   return { ftp, sent, opened };

@@ -257,8 +257,9 @@ describe('manoeuvres', () => {
     rig.sent.length = 0;
     const running = rig.calls.command({ cmd: 'missionStart', args: [] });
     await rig.clock.advance(10);
-    expect((await running).status).to.equal('accepted');
     expect(rig.state().armed).to.equal(true);
+    await rig.live(1000);
+    expect((await running).status).to.equal('accepted');
     await rig.link.stop();
   });
 });

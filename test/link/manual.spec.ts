@@ -148,7 +148,9 @@ describe('sticks', () => {
     take(rig, {});
     rig.sent.length = 0;
     await rig.clock.advance(4000);
+    rig.transport.drop();
     expect(await refusalOf(() => take(rig, {}))).to.equal('E_NO_FC');
+    rig.transport.connect();
     await rig.live(2000);
     expect(out(rig).filter(({ at }) => at > rig.clock.now() - 2000)).to.have.length(0);
     await rig.link.stop();

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { SetPoint } from '../../shared/rpc/link-state.ts';
+import { globalPosition } from './mavlink-samples.ts';
 import { Rig, type RigOptions, type Sent } from './rig.ts';
 
 const LOCAL = 84;
@@ -49,6 +50,17 @@ describe('set-points', () => {
       expect(targets(rig)[0]?.fields).to.include(fields);
       await rig.live(20);
     }
+    await rig.link.stop();
+  });
+
+  it('to a place reach PX4 as heights above sea level, and not while nobody knows how high its home is', async () => {
+    const rig = await met(OFFBOARD);
+    const point: SetPoint = { type: 'position', lat: 48, lon: 11, alt: 20, allow_far: true };
+    expect(() => rig.calls.setpoint({ holder: 'a', point })).to.throw('has not reported its altitude');
+    expect(targets(rig)).to.deep.equal([]);
+    rig.say(globalPosition(100, 48, 11)); // 500 m above the sea, 12 m above home
+    rig.calls.setpoint({ holder: 'a', point });
+    expect(targets(rig)[0]?.fields).to.include({ coordinateFrame: 5, typeMask: 0xdf8, alt: 508 });
     await rig.link.stop();
   });
 

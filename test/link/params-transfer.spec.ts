@@ -39,6 +39,7 @@ describe('a download of parameters whose transfer throws', () => {
         },
         encoder: { paramRequestList: () => Buffer.from([++lists]) },
         send: () => undefined,
+        ask: () => undefined,
         encoding,
         identify: () => undefined,
         onKnown: () => undefined,

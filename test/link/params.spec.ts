@@ -62,6 +62,37 @@ describe('parameters', () => {
     await rig.link.stop();
   });
 
+  it('of a vehicle that says it has none: it is believed, and not asked again', async () => {
+    const rig = new Rig();
+    let lists = 0;
+    rig.onSent = ({ id }) => {
+      if (id !== 21) return;
+      lists++;
+      rig.say(paramValue('', 0, 0, 0));
+    };
+    await rig.meet();
+    await rig.live(10 * 60_000);
+    expect(rig.calls.params()).to.include({ cached: 0, expected: 0, priming: false, timed_out: false });
+    expect(lists).to.equal(1);
+    await rig.link.stop();
+  });
+
+  it('of a vehicle that never answers are asked for a few times, and then no more', async () => {
+    const rig = new Rig();
+    let lists = 0;
+    rig.onSent = ({ id }) => {
+      if (id === 21) lists++;
+    };
+    await rig.meet();
+    await rig.live(20 * 60_000);
+    expect(rig.calls.params()).to.include({ priming: false, timed_out: true });
+    const asked = lists;
+    expect(asked).to.be.below(60);
+    await rig.live(60 * 60_000);
+    expect(lists).to.equal(asked);
+    await rig.link.stop();
+  });
+
   it('of a vehicle that keeps some back: the download gives up, says so, and tries again later', async () => {
     const rig = new Rig();
     withParams(rig, (index) => index >= 100);

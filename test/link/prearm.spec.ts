@@ -13,6 +13,48 @@ const RUN = 401;
 const EVENT = 410;
 const [ARMING_SUMMARY, HEALTH_SUMMARY, NO_POSITION] = [0x0100_0001, 0x0100_0002, 0x0100_0003];
 
+/** As PX4 1.17 describes them. */
+const CHECK_ARGUMENTS = [
+  { name: 'modes', type: 'navigation_mode_group_t' },
+  { name: 'health_component_index', type: 'uint8_t' },
+];
+const uint32 = { type: 'uint32_t', is_bitfield: true, entries: {} };
+const PX4_EVENTS = {
+  components: {
+    1: {
+      namespace: 'px4',
+      enums: { navigation_mode_group_t: uint32, health_component_t: uint32 },
+      navigation_mode_groups: {
+        groups: { 2: [3 << 16], 3: [0x0404_0000], 4: [0x0304_0000], 14: [6 << 16] },
+      },
+      event_groups: {
+        arming_check: {
+          events: {
+            1: {
+              name: 'commander_arming_check_summary',
+              message: 'Arming check summary event',
+              type: 'summary',
+              arguments: [
+                { name: 'chunk_idx', type: 'uint8_t' },
+                { name: 'error', type: 'px4::health_component_t' },
+                { name: 'warning', type: 'px4::health_component_t' },
+                { name: 'can_arm', type: 'px4::navigation_mode_group_t' },
+                { name: 'can_run', type: 'px4::navigation_mode_group_t' },
+              ],
+            },
+            3: { name: 'mission', message: 'No valid mission available', arguments: CHECK_ARGUMENTS },
+            4: { name: 'sticks', message: 'No manual control input', arguments: CHECK_ARGUMENTS },
+            5: { name: 'signal', message: 'No offboard signal', arguments: CHECK_ARGUMENTS },
+            6: { name: 'station', message: 'No ground control station', arguments: CHECK_ARGUMENTS },
+            7: { name: 'compass', message: 'Compass not calibrated', arguments: CHECK_ARGUMENTS },
+          },
+        },
+        health: { events: { 2: { name: 'commander_health_summary', message: '', type: 'summary' } } },
+      },
+    },
+  },
+};
+
 function sysStatus(present: number, enabled: number, health: number): MavLinkData {
   return Object.assign(new common.SysStatus(), {
     onboardControlSensorsPresent: present,
@@ -132,7 +174,7 @@ describe('pre-arm report', () => {
     rig.say(fails);
     await rig.clock.advance(4000);
     expect(report(rig).can_arm, 'silent').to.equal(null);
-    await rig.clock.advance(10_000);
+    await rig.clock.advance(30_000);
     rig.system = 9;
     rig.beat();
     expect(report(rig).checked_at, 'another').to.equal(null);
@@ -170,6 +212,58 @@ describe('pre-arm report', () => {
       Buffer.from(args).copy(payload, 13);
       return rawV2({ id: EVENT, payload, extra: crcExtraOf(EVENT) });
     };
+
+    it('its reasons are the checks that forbid the present mode, by their masks and not by their levels', async () => {
+      const rig = await Rig.met(PX4);
+      const { metadata } = rig.link.parts;
+      metadata.want = (kind) => {
+        kind.take(Buffer.from(JSON.stringify(PX4_EVENTS)), 'events.json', 1).catch(() => undefined);
+      };
+      let sequence = 1;
+      const say = (number: number, level: number, ...args: number[]): void =>
+        rig.transport.deliver(event(0x0100_0000 + number, sequence++, level, ...args));
+      const mask = (bits: number): number[] => [0, 8, 16, 24].map((shift) => (bits >>> shift) & 0xff);
+      const tell = (canArm: number, ...failed: [number: number, level: number, modes: number][]): void => {
+        say(1, 8, 0, ...mask(0), ...mask(0), ...mask(canArm), ...mask(0));
+        for (const [number, level, modes] of failed) say(number, level, ...mask(modes), 0);
+        say(2, 8);
+      };
+      say(2, 8); // for the names
+      await rig.live(500);
+      const [NO_MISSION, NO_STICKS, NO_SIGNAL, NO_STATION, CALIBRATION] = [3, 4, 5, 6, 7];
+      const [POSCTL, MISSION, LOITER, OFFBOARD] = [1 << 2, 1 << 3, 1 << 4, 1 << 14];
+      const ALL = 0xffff_ffff;
+      const optional = [
+        [NO_STICKS, 4, ALL],
+        [NO_STATION, 6, ALL],
+      ] as const;
+      const usual = [[NO_MISSION, 6, MISSION], [NO_SIGNAL, 3, OFFBOARD], ...optional] as const;
+      const arms = ALL & ~(MISSION | OFFBOARD | POSCTL);
+      const reasonsIn = async (customMode: number): Promise<string[]> => {
+        rig.customMode = customMode;
+        rig.beat();
+        await rig.live(1500);
+        rig.say(sysStatus(0, 0x1_0000, customMode === 0x0304_0000 ? CHECK : 0)); // the receiver is missing
+        return texts(rig);
+      };
+      tell(arms, ...usual.map((check) => [...check] as [number, number, number]));
+      expect(await reasonsIn(0x0304_0000), 'AUTO.LOITER').to.deep.equal([]);
+      expect(report(rig).can_arm).to.equal(true);
+      expect(await reasonsIn(0x0404_0000), 'AUTO.MISSION').to.deep.equal([
+        'event No valid mission available',
+      ]);
+      rig.say(statusText(2, 'Preflight Fail: No manual control input\t')); // somebody tried
+      expect(texts(rig)).to.deep.equal(['event No valid mission available']);
+      expect(await reasonsIn(6 << 16), 'OFFBOARD').to.deep.equal(['event No offboard signal']);
+      expect(await reasonsIn(3 << 16), 'POSCTL').to.deep.equal(['event No manual control input']);
+      tell(0, [NO_MISSION, 6, MISSION], [CALIBRATION, 3, ALL], [NO_STICKS, 4, ALL]);
+      expect(await reasonsIn(0x0404_0000), 'no mode arms').to.deep.equal([
+        'event No valid mission available',
+        'event Compass not calibrated',
+      ]);
+      expect(LOITER & arms).to.equal(LOITER);
+      await rig.link.stop();
+    });
 
     it('can arm by the bit in health alone, and says why not by texts while its events are not known', async () => {
       const rig = await Rig.met(PX4);

@@ -1,12 +1,17 @@
 import { expect } from 'chai';
 import { common } from 'node-mavlink';
-import { checkReach, type Goal, type Known } from '../../front/link/commands/reach.ts';
+import { RoutedPeer } from '../../front/link/endpoints/routed-peer.ts';
+import type { FrameSink } from '../../front/link/router/router.ts';
+import type { Scope } from '../../shared/auth/scopes.ts';
 import { ApiError } from '../../shared/errors.ts';
+import { crcExtraOf } from '../../shared/mavlink/dialect.ts';
+import { MSG } from '../../shared/mavlink/messages.ts';
 import { CMD } from '../../shared/mission/commands.ts';
+import { checkReach, type Goal, type Known } from '../../shared/mission/reach.ts';
 import type { CommandRequest } from '../../shared/rpc/link.ts';
 import type { MissionItem } from '../../shared/schemas/mission-item.ts';
 import { refusal } from '../support/refusal.ts';
-import { commandAck, globalPosition, homePosition, paramValue } from './mavlink-samples.ts';
+import { commandAck, globalPosition, homePosition, paramValue, rawV2 } from './mavlink-samples.ts';
 import { Rig, type RigOptions } from './rig.ts';
 
 const REPOSITION = 192;
@@ -231,4 +236,125 @@ describe('the polygons and circles of a fence', () => {
     expect(allowed(two, { lat: 40, lon: 8, alt: 9 }, { GF_ACTION: 0 })).to.equal(true);
     expect(allowed(two, one, { FENCE_ENABLE: 0 })).to.equal(true);
   });
+});
+
+describe('a place that a token sends by frames', () => {
+  const FAR = 18_000;
+  const [HOME, SEA] = [3, 0];
+  const at7 = (metres: number): readonly [number, number] => [
+    Math.round((HERE.lat + metres * METRE) * 1e7),
+    Math.round(HERE.lon * 1e7),
+  ];
+  /** @param offsets where command and frame stand */
+  const placed = (
+    id: number,
+    command: number,
+    offsets: readonly [number, number],
+    metres: number,
+  ): Buffer => {
+    const payload = Buffer.alloc(38);
+    const [lat, lon] = at7(metres);
+    payload.writeInt32LE(lat, 16);
+    payload.writeInt32LE(lon, 20);
+    payload.writeFloatLE(20, 24);
+    payload.writeUInt16LE(command, offsets[0]);
+    payload.writeUInt8(HOME, offsets[1]);
+    payload.set([1, 1], id === MSG.COMMAND_INT ? 30 : 32);
+    return payload;
+  };
+  const long = (command: number, metres: number): Buffer => {
+    const payload = Buffer.alloc(33);
+    payload.writeFloatLE(HERE.lat + metres * METRE, 16);
+    payload.writeFloatLE(HERE.lon, 20);
+    payload.writeUInt16LE(command, 28);
+    payload.set([1, 1], 30);
+    return payload;
+  };
+  const setPoint = (metres: number, mask: number): Buffer => {
+    const payload = Buffer.alloc(53);
+    const [lat, lon] = at7(metres);
+    payload.writeInt32LE(lat, 4);
+    payload.writeInt32LE(lon, 8);
+    payload.writeFloatLE(600, 12);
+    payload.writeUInt16LE(mask, 48);
+    payload.set([1, 1, SEA], 50);
+    return payload;
+  };
+  const fence = placed(MSG.MISSION_ITEM_INT, CMD.polygonInclusion, [30, 34], FAR);
+  fence.writeUInt8(1, 37);
+  /** MISSION_ITEM, whose places are floats. */
+  const older = (metres: number): Buffer => {
+    const payload = placed(MSG.MISSION_ITEM, 16, [30, 34], metres);
+    payload.writeFloatLE(HERE.lat + metres * METRE, 16);
+    payload.writeFloatLE(HERE.lon, 20);
+    return payload;
+  };
+  const table: readonly (readonly [string, number, Buffer, boolean])[] = [
+    ['DO_REPOSITION', MSG.COMMAND_INT, placed(MSG.COMMAND_INT, 192, [28, 32], FAR), false],
+    ['DO_REPOSITION near', MSG.COMMAND_INT, placed(MSG.COMMAND_INT, 192, [28, 32], 100), true],
+    ['DO_REPOSITION as COMMAND_LONG', MSG.COMMAND_LONG, long(192, FAR), false],
+    ['DO_ORBIT', MSG.COMMAND_INT, placed(MSG.COMMAND_INT, 34, [28, 32], FAR), false],
+    ['a look there', MSG.COMMAND_INT, placed(MSG.COMMAND_INT, 195, [28, 32], FAR), true],
+    ['a command whose fifth parameter is a number', MSG.COMMAND_LONG, long(205, FAR), true],
+    ['an item', MSG.MISSION_ITEM_INT, placed(MSG.MISSION_ITEM_INT, 16, [30, 34], FAR), false],
+    ['an item near', MSG.MISSION_ITEM_INT, placed(MSG.MISSION_ITEM_INT, 16, [30, 34], 100), true],
+    ['an item of the older message', MSG.MISSION_ITEM, older(FAR), false],
+    ['one of those near', MSG.MISSION_ITEM, older(100), true],
+    ['a set-point', MSG.SET_POSITION_TARGET_GLOBAL_INT, setPoint(FAR, 0x0ff8), false],
+    ['a set-point of speeds', MSG.SET_POSITION_TARGET_GLOBAL_INT, setPoint(FAR, 0x0fc7), true],
+    ['a corner of the fence', MSG.MISSION_ITEM_INT, fence, true],
+  ];
+  for (const [name, id, payload, passes] of table)
+    it(`${name}: ${passes ? 'passes' : 'is refused, with a sentence; without a token it is the pilot’s decision'}`, async () => {
+      const rig = await at();
+      const answers: Buffer[] = [];
+      const { router } = rig.link.parts;
+      const send = (scopes: readonly Scope[] | null): void => {
+        const sink: FrameSink = { queuedBytes: 0, send: (bytes) => void answers.push(Buffer.from(bytes)) };
+        const policy = { mayWrite: true, force: false, serialControl: false, scopes };
+        const peer = new RoutedPeer('test', rig.clock, router, sink, policy);
+        peer.push(rawV2({ id, payload, extra: crcExtraOf(id) ?? 0, system: 250, component: 190 }));
+        peer.detach();
+      };
+      send(['flight', 'destructive']);
+      expect(rig.sent.some((sent) => sent.id === id)).to.equal(passes);
+      expect(Buffer.concat(answers).includes('too far, or outside of the fence')).to.equal(!passes);
+      send(null);
+      expect(rig.sent.some((sent) => sent.id === id)).to.equal(true);
+      await rig.link.stop();
+    });
+});
+
+describe('a mission that the vehicle holds', () => {
+  for (const [cmd, args] of [
+    ['missionStart', []],
+    ['resumeMission', []],
+    ['missionSetCurrent', [1]],
+    ['mode', ['AUTO']],
+  ] as const)
+    it(`is not flown by ${cmd} where goto may not go, unless that is meant`, async () => {
+      const rig = await at();
+      const answer = rig.onSent;
+      rig.onSent = (sent) => {
+        answer(sent);
+        const to = { targetSystem: rig.system, targetComponent: 191, missionType: 0 };
+        if (sent.id === 43) rig.say(Object.assign(new common.MissionCount(), { ...to, count: 2 }));
+        if (sent.id !== 51) return;
+        const seq = Number(sent.fields['seq']);
+        const place = {
+          x: Math.round((HERE.lat + seq * 18_000 * METRE) * 1e7),
+          y: Math.round(HERE.lon * 1e7),
+        };
+        rig.say(
+          Object.assign(new common.MissionItemInt(), { ...to, ...place, z: 20, frame: 3, seq, command: 16 }),
+        );
+      };
+      rig.say(Object.assign(new common.MissionCurrent(), { seq: 1, total: 1 }));
+      await rig.live(500);
+      const before = rig.sent.length;
+      const { extras } = await refusal(rig.command(cmd, [...args]));
+      expect(extras).to.include({ bound: 'max_goto_m', override: extras['override'] });
+      expect(rig.sent.slice(before).some(({ id }) => id === 11 || id === 75 || id === 76)).to.equal(false);
+      await rig.link.stop();
+    });
 });

@@ -55,6 +55,21 @@ export function read(frame: Frame): Sent['fields'] {
   return Object.fromEntries(Object.entries(fields));
 }
 
+/** PX4's custom_mode that a command leads to; null: it changes none. */
+function modeOf({ command, _param2: main, _param3: sub }: Sent['fields']): number | null {
+  if (command === 176) return ((Number(main) << 16) | (Number(sub) << 24)) >>> 0;
+  return PX4_MODES.get(Number(command)) ?? null;
+}
+
+/** By MAV_CMD. */
+const PX4_MODES: ReadonlyMap<number, number> = new Map([
+  [21, 0x0604_0000],
+  [22, 0x0204_0000],
+  [34, 0x0103_0000],
+  [192, 0x0304_0000],
+  [300, 0x0404_0000],
+]);
+
 /** A transport whose other end is the test. */
 export class MemoryTransport implements Transport {
   open = false;
@@ -109,6 +124,8 @@ export interface RigOptions {
   readonly type?: number;
   readonly autopilot?: number;
   readonly customMode?: number;
+  /** PX4: its heartbeats show the mode that an accepted command leads to; true unless said. */
+  readonly follows?: boolean;
   /** Answers COMMAND_LONG 511 with ACCEPTED by itself, so that stream requests stay out of the way. */
   readonly ackStreams?: boolean;
   /** What it answers as AUTOPILOT_VERSION; null: nothing. */
@@ -119,6 +136,8 @@ export interface RigOptions {
   readonly onCameraRequest?: (request: CameraRequest) => void;
   readonly tlog?: LinkOptions['tlog'];
   readonly remoteId?: LinkOptions['remoteId'];
+  /** `mavlink.system`, the vehicle of the process before, and what is kept of this one. */
+  readonly chosen?: Pick<LinkOptions, 'system' | 'formerVehicle' | 'onVehicle'>;
 }
 
 /** A Link with a fake clock and a scripted vehicle. Everything that the vehicle says goes out after what the link does. */
@@ -139,6 +158,8 @@ export class Rig {
   onSent: (sent: Sent) => void = () => undefined;
   readonly #options: RigOptions;
   #seq = 0;
+  /** Where its last order leads to. */
+  #ordered: number | null = null;
 
   constructor(options: RigOptions = {}) {
     this.#options = options;
@@ -155,6 +176,7 @@ export class Rig {
       ...(options.tlog === undefined ? {} : { tlog: options.tlog }),
       ...(options.remoteId === undefined ? {} : { remoteId: options.remoteId }),
       ...(options.onCameraRequest === undefined ? {} : { onCameraRequest: options.onCameraRequest }),
+      ...options.chosen,
       onState: (state) => this.states.push(structuredClone(state)),
     });
     this.calls = linkMethods(this.link.parts, () => []);
@@ -182,6 +204,14 @@ export class Rig {
   /** The vehicle says something. */
   say(message: MavLinkData, system = this.system, component = 1): void {
     this.transport.deliver(encodeAs(message, 'v2', this.#seq++ & 0xff, system, component));
+    if (
+      this.#ordered === null ||
+      !(message instanceof common.CommandAck) ||
+      message.result !== common.MavResult.ACCEPTED
+    )
+      return;
+    this.customMode = this.#ordered;
+    this.#ordered = null;
   }
 
   /** A PARAM_VALUE whose four bytes of value are given, because as a float they may be a NaN. */
@@ -248,6 +278,8 @@ export class Rig {
     const { id, system, component } = frame;
     const sent = { id, system, component, at: this.clock.now(), fields: read(frame), payload: padded(frame) };
     this.sent.push(sent);
+    const { autopilot, follows = true } = this.#options;
+    if (autopilot === 12 && follows && (id === 75 || id === 76)) this.#ordered = modeOf(sent.fields);
     // Not from within the link's own call: a real vehicle answers later.
     queueMicrotask(() => {
       if (this.#options.ackStreams !== false && id === 76 && sent.fields['command'] === 511) {

@@ -5,6 +5,7 @@ import { FixedPort } from '../../front/link/sources/fixed-port.ts';
 import type { SerialLine } from '../../front/link/sources/serial-line.ts';
 import { UdpTransport } from '../../front/link/sources/udp-transport.ts';
 import type { SerialPortEntry } from '../../shared/flight/serial-ports.ts';
+import { frameAt } from '../../shared/mavlink/frame.ts';
 import { freePort } from '../support/temp.ts';
 import { FakeClock, settle } from './fake-clock.ts';
 import { LinkProcess } from './link-process.ts';
@@ -53,7 +54,7 @@ class UdpVehicle {
 }
 
 describe('sources', () => {
-  it('udp: the first that speaks MAVLink is the vehicle; it is answered, strangers are not', async () => {
+  it('udp: whoever speaks MAVLink is a peer, and who does not is none; commands go to the vehicle alone', async () => {
     const port = await freePort();
     const link = await LinkProcess.start(`udp:127.0.0.1:${port}`);
     const [vehicle, stranger] = [await UdpVehicle.bind(), await UdpVehicle.bind()];
@@ -63,11 +64,17 @@ describe('sources', () => {
       const state = await link.until(({ mavlink_alive }) => mavlink_alive);
       expect(state).to.include({ system_id: 9, fc_baud: null, fc_port: `udp:127.0.0.1:${vehicle.port}` });
       await vehicle.hears();
+      expect(stranger.heard).to.deep.equal([]);
       stranger.beat(port, 10);
+      await stranger.hears(); // our heartbeat, which is for everybody
       vehicle.send(encodeAs(attitude(5), 'v2', 1, 9), port);
       const next = await link.until(({ telemetry }) => telemetry.attitude.roll !== null);
-      expect(next.system_id).to.equal(9);
-      expect(stranger.heard).to.deep.equal([]);
+      expect(next).to.include({ system_id: 9, fc_port: `udp:127.0.0.1:${vehicle.port}` });
+      await link.calls.command({ cmd: 'land', args: [], timeout_ms: 200 });
+      const commands = (at: UdpVehicle): number =>
+        at.heard.filter((bytes) => bytes.readUIntLE(7, 3) === 76).length;
+      expect(commands(vehicle)).to.be.above(0);
+      expect(commands(stranger)).to.equal(0);
     } finally {
       vehicle.close();
       stranger.close();
@@ -91,11 +98,9 @@ describe('sources', () => {
     }
   });
 
-  it('udp: another peer takes over after 3 s of silence, and after 12 s nobody is there', async () => {
+  it('udp: a peer for each sender; a frame goes to whom its target was heard from; nobody is displaced, and the last one stays', async () => {
     const clock = new FakeClock();
     const port = await freePort();
-    const events: string[] = [];
-    const waiting: (() => void)[] = [];
     const own = createSocket('udp4');
     const transport = new UdpTransport({
       mode: 'listen',
@@ -105,47 +110,71 @@ describe('sources', () => {
       log: SILENT_LOG,
       createSocket: () => own,
     });
-    const note = (what: string): void => {
-      events.push(what);
-      for (const wake of waiting.splice(0)) wake();
-    };
-    const after = async (count: number): Promise<void> => {
-      while (events.length < count) await new Promise<void>((resolve) => waiting.push(resolve));
-    };
+    const events: string[] = [];
+    const waiting: (() => void)[] = [];
+    const next = async (): Promise<void> => new Promise<void>((resolve) => waiting.push(resolve));
     const bound = once(own, 'listening');
     transport.start({
-      onOpen: () => note(`open ${transport.port ?? ''}`),
-      onData: () => note('data'),
-      onClose: () => note('close'),
+      onOpen: () => events.push('open'),
+      onClose: () => events.push('close'),
+      onGone: (from) => events.push(`gone ${from}`),
+      onData: (bytes, from = '') => {
+        const frame = frameAt(Buffer.from(bytes));
+        transport.learn(frame, from, frame.system === 1);
+        for (const wake of waiting.splice(0)) wake();
+      },
     });
-    const [first, second] = [await UdpVehicle.bind(), await UdpVehicle.bind()];
     await bound;
-    first.beat(port, 1);
-    await after(2);
-    events.length = 2;
-    second.beat(port, 2); // too early: dropped
-    first.beat(port, 1);
-    await after(3);
-    events.length = 3;
-    await clock.advance(3000);
-    second.beat(port, 2);
-    await after(6);
-    await clock.advance(13_000);
-    await after(7);
-    expect(events).to.deep.equal([
-      `open udp:127.0.0.1:${first.port}`,
-      'data',
-      'data',
-      'close',
-      `open udp:127.0.0.1:${second.port}`,
-      'data',
-      'close',
-    ]);
-    expect(transport.open).to.equal(false);
-    expect(transport.write(Buffer.alloc(1))).to.equal(false);
-    first.close();
-    second.close();
-    await transport.stop();
+    const speak = async (who: UdpVehicle, system: number): Promise<void> => {
+      const came = next();
+      who.beat(port, system);
+      await came;
+    };
+    const heardBy = async (send: () => void, ...who: readonly UdpVehicle[]): Promise<void> => {
+      for (const each of everybody) each.heard.length = 0;
+      send();
+      for (const each of who) await each.hears();
+      const silent = everybody.filter((each) => !who.includes(each));
+      expect(silent.map(({ heard }) => heard.length)).to.deep.equal(silent.map(() => 0));
+    };
+    const [station, vehicle, other] = [
+      await UdpVehicle.bind(),
+      await UdpVehicle.bind(),
+      await UdpVehicle.bind(),
+    ];
+    const everybody = [station, vehicle, other];
+    const bytes = encodeAs(heartbeat(), 'v2', 0, 9);
+    try {
+      await speak(station, 255);
+      await speak(vehicle, 1);
+      await speak(other, 2);
+      expect(transport.port).to.equal(`udp:127.0.0.1:${vehicle.port}`);
+      await heardBy(() => transport.write(bytes, { system: 1, component: 1 }), vehicle);
+      await heardBy(() => transport.write(bytes, { system: 2, component: 0 }), other);
+      await heardBy(() => transport.write(bytes), station, vehicle, other);
+      await heardBy(() => transport.write(bytes, { system: 77, component: 1 }), station, vehicle, other);
+      await clock.advance(13_000);
+      expect(events.toSorted()).to.deep.equal(
+        ['open', `gone 127.0.0.1:${station.port}`, `gone 127.0.0.1:${other.port}`].toSorted(),
+      );
+      // It may hear us though we do not hear it.
+      expect(transport.open).to.equal(true);
+      await heardBy(() => transport.write(bytes, { system: 1, component: 1 }), vehicle);
+      // So many that speak do not push it out either.
+      const crowd = await Promise.all(Array.from({ length: 40 }, async () => UdpVehicle.bind()));
+      for (const each of crowd) await speak(each, 200);
+      expect(events.filter((each) => each.startsWith('gone'))).to.have.length(2 + 40 - 15);
+      await heardBy(() => transport.write(bytes, { system: 1, component: 1 }), vehicle);
+      for (const each of crowd) each.close();
+      // It speaks from a new place: the old one goes with time.
+      await speak(other, 1);
+      expect(transport.port).to.equal(`udp:127.0.0.1:${other.port}`);
+      await clock.advance(13_000);
+      await heardBy(() => transport.write(bytes, { system: 1, component: 1 }), other);
+    } finally {
+      for (const each of everybody) each.close();
+      await transport.stop();
+    }
   });
 
   it('udp: what the kernel threw away, as nobody took it in time, is counted; before, it is not known', async () => {

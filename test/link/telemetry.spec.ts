@@ -86,6 +86,8 @@ describe('telemetry', () => {
     });
     // A life that ended has no ages.
     rig.say(attitude(5));
+    await rig.clock.advance(500);
+    rig.say(attitude(505));
     expect(rig.state().telemetry.ages).to.include({ position: null, attitude: 0 });
     await rig.link.stop();
   });

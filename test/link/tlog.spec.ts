@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { common } from 'node-mavlink';
 import { TlogStore } from '../../front/link/tlog/tlog-store.ts';
+import { needs } from '../support/needs.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 import { commandAck } from './mavlink-samples.ts';
 import { Rig, type RigOptions } from './rig.ts';
@@ -171,7 +172,7 @@ describe('telemetry logs', () => {
   });
 
   it('a disk that others have filled costs no older log, and leaves no empty one (needs root)', async function () {
-    if (process.getuid?.() !== 0) this.skip();
+    needs(this, 'root');
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', folder]);
     try {
       await writeFile(join(folder, '20250101T000000.000Z.tlog'), 'kept');

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { FrameStream } from '../../front/link/router/frame-stream.ts';
 import { WireGuard, type WirePolicy } from '../../front/link/router/wire-guard.ts';
+import { Arming } from '../../front/link/vehicle/arming.ts';
 import { SCOPES, type Scope } from '../../shared/auth/scopes.ts';
 import type { Armed } from '../../shared/flight/armed.ts';
 import { crcExtraOf } from '../../shared/mavlink/dialect.ts';
@@ -45,7 +46,7 @@ const plain = (id: number, bytes: number): Frame =>
   );
 
 function judge(what: Frame, armed: Armed, policy: WirePolicy = OPEN, forVehicle = true): string {
-  return new WireGuard(() => armed).judge(what, policy, forVehicle) ?? 'passes';
+  return new WireGuard(() => armed === false).judge(what, policy, forVehicle) ?? 'passes';
 }
 
 /** Every opcode of MAVLink FTP (mavlink.io, File Transfer Protocol), and whether it changes something. */
@@ -76,10 +77,14 @@ describe('the armed guard on the wire', () => {
     ['SETUP_SIGNING', plain(MSG.SETUP_SIGNING, 42)],
     ['SERIAL_CONTROL', plain(MSG.SERIAL_CONTROL, 79)],
     ['LOG_ERASE', plain(MSG.LOG_ERASE, 2)],
+    ['PARAM_EXT_SET', plain(323, 147)],
+    ['PARAM_MAP_RC', plain(50, 37)],
+    ['SET_MAG_OFFSETS', plain(151, 8)],
+    ['DEVICE_OP_WRITE', plain(11_002, 178)],
     ...[MSG.COMMAND_LONG, MSG.COMMAND_INT].flatMap((id) =>
-      [241, 245, 246, 42_424].map(
-        (number) => [`command ${number} in message ${id}`, command(id, number)] as const,
-      ),
+      [
+        241, 242, 243, 245, 246, 311, 420, 500, 2511, 5300, 42_006, 42_424, 42_650, 42_701, 43_003, 65_000,
+      ].map((number) => [`command ${number} in message ${id}`, command(id, number)] as const),
     ),
     ...FTP.filter(([, , writes]) => writes).map(([opcode, name]) => [`FTP ${name}`, ftp(opcode)] as const),
   ];
@@ -89,7 +94,7 @@ describe('the armed guard on the wire', () => {
     ['LOG_REQUEST_LIST', plain(MSG.LOG_REQUEST_LIST, 6)],
     // Taking off, landing, arming, killing, a mode: the pilot's decisions.
     // A motor test, which ArduPilot itself arms for, and QGroundControl repeats.
-    ...[20, 21, 22, 176, 400, 185, 209, 310].map(
+    ...[20, 21, 22, 176, 262, 400, 185, 209, 310].map(
       (number) => [`command ${number}`, command(MSG.COMMAND_LONG, number)] as const,
     ),
     ...FTP.filter(([, , writes]) => !writes).map(([opcode, name]) => [`FTP ${name}`, ftp(opcode)] as const),
@@ -134,11 +139,32 @@ describe('the armed guard on the wire', () => {
         payload.writeUInt16LE(number, 28);
       }),
     );
+  const param = (name: string): Frame =>
+    frame(
+      MSG.PARAM_SET,
+      filled(23, (payload) => payload.write(name, 6)),
+    );
+  /** MISSION_ITEM_INT */
+  const item = (number: number, first = 0): Frame =>
+    frame(
+      MSG.MISSION_ITEM_INT,
+      filled(37, (payload) => {
+        payload.writeFloatLE(first, 0);
+        payload.writeUInt16LE(number, 30);
+      }),
+    );
+  const wipes = guarded.filter(([name]) =>
+    /^(?:SETUP_SIGNING|LOG_ERASE|command (?:245|246|5300) )/.test(name),
+  );
   const classed: readonly (readonly [string, Frame, 'admin' | 'destructive'])[] = [
-    ...guarded.map(([name, what]) => {
-      const admin = /^(?:PARAM_SET|FTP|command (?:241|42424))/.test(name);
-      return [name, what, admin ? 'admin' : 'destructive'] as const;
-    }),
+    ...wipes.map(([name, what]) => [name, what, 'destructive'] as const),
+    ...guarded
+      .filter(([name]) =>
+        /^(?:SET_MAG|command (?:241|242|243|311|500|2511|42006|42424|42701|43003) )/.test(name),
+      )
+      .map(([name, what]) => [name, what, 'admin'] as const),
+    ['a parameter', param('RTL_ALT'), 'admin'],
+    ['a rate', param('SR1_EXTRA1'), 'admin'],
     ...[MSG.COMMAND_LONG, MSG.COMMAND_INT].flatMap((id) => [
       [`a kill in message ${id}`, ask(id, 400, 0, 21_196), 'destructive'] as const,
       [`a termination in message ${id}`, ask(id, 185, 1), 'destructive'] as const,
@@ -149,6 +175,20 @@ describe('the armed guard on the wire', () => {
     ['a fence cleared', frame(MSG.MISSION_CLEAR_ALL, Buffer.from([1, 1, 1])), 'destructive'],
     ['everything cleared', frame(MSG.MISSION_CLEAR_ALL, Buffer.from([1, 1, 255])), 'destructive'],
     ['an empty fence', frame(MSG.MISSION_COUNT, Buffer.from([0, 0, 1, 1, 1])), 'destructive'],
+    [
+      'a fence of four, which may be larger',
+      frame(MSG.MISSION_COUNT, Buffer.from([4, 0, 1, 1, 1])),
+      'destructive',
+    ],
+    [
+      'a part of the fence',
+      frame(MSG.MISSION_WRITE_PARTIAL_LIST, Buffer.from([0, 0, 1, 0, 1, 1, 1])),
+      'destructive',
+    ],
+    ['an older fence point', frame(160, Buffer.from([1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1])), 'destructive'],
+    ['a parachute in a mission', item(208), 'destructive'],
+    ['a motor stop in a mission', item(218, 31), 'destructive'],
+    ['a disarming in a mission', item(400), 'destructive'],
   ];
   for (const [name, what, scope] of classed)
     it(`${name}: a token needs ${scope} besides flight, as for the row`, () => {
@@ -161,6 +201,49 @@ describe('the armed guard on the wire', () => {
       const other = scope === 'admin' ? 'destructive' : 'admin';
       expect(as('flight', other)).to.equal('scope');
     });
+  const both: readonly (readonly [string, Frame])[] = [
+    ...[
+      'FENCE_ENABLE',
+      'ARMING_CHECK',
+      'FS_THR_ENABLE',
+      'BATT2_FS_LOW_ACT',
+      'COM_RC_LOSS_T',
+      'GF_ACTION',
+    ].map((name) => [name, param(name)] as const),
+    ['a fence switched off', ask(MSG.COMMAND_LONG, 207)],
+    ['a fence switched off by its function', ask(MSG.COMMAND_INT, 218, 11)],
+    ['a fence switched off in a mission', item(207)],
+  ];
+  for (const [name, what] of both)
+    it(`${name}: a token needs admin and destructive besides flight`, () => {
+      const as = (...scopes: Scope[]) => judge(what, false, { ...OPEN, scopes });
+      expect([as('flight'), as('flight', 'admin'), as('flight', 'destructive')]).to.deep.equal([
+        'scope',
+        'scope',
+        'scope',
+      ]);
+      expect(as('flight', 'admin', 'destructive')).to.equal('passes');
+    });
+
+  const reserved: readonly (readonly [string, Frame])[] = [
+    ...guarded.filter(([name]) => /^(?:FTP|SERIAL|PARAM_MAP|DEVICE|command (?:420|42650|65000) )/.test(name)),
+    ...[
+      'FORMAT_VERSION',
+      'RALLY_TOTAL',
+      'STAT_RESET',
+      'SYSID_MYGCS',
+      'SERIAL1_PROTOCOL',
+      'SYS_AUTOSTART',
+    ].map((name) => [name, param(name)] as const),
+    ['a failure in a mission', item(420)],
+    ['a message that nobody knows', frame(248, Buffer.from([1, 1]))],
+  ];
+  for (const [name, what] of reserved)
+    it(`${name}: for no token, whatever its scopes`, () => {
+      expect(judge(what, false, { ...OPEN, scopes: SCOPES })).to.equal('scope');
+      expect(judge(what, false, { ...OPEN, scopes: null }), 'the pairing key').to.equal('passes');
+    });
+
   for (const id of [12_900, 12_902, 12_903, 12_904, 12_905, 12_915])
     it(`message ${id} says who flies: for no token, whatever its scopes`, () => {
       const what = frame(id, Buffer.from([1, 1]));
@@ -178,7 +261,9 @@ describe('the armed guard on the wire', () => {
       ...free.filter(([each]) => !/^command (?:185|209|310)$/.test(each)),
       ['a disarm', ask(MSG.COMMAND_LONG, 400, 0)],
       ['a mission cleared', frame(MSG.MISSION_CLEAR_ALL, Buffer.from([1, 1]))],
-      ['a fence of four', frame(MSG.MISSION_COUNT, Buffer.from([4, 0, 1, 1, 1]))],
+      ['a mission of four', frame(MSG.MISSION_COUNT, Buffer.from([4, 0, 1, 1]))],
+      ['an item', item(16)],
+      ['a position from a camera', frame(102, Buffer.from([1, 1]))],
     ] as const)
       expect(judge(what, true, { ...OPEN, scopes }), name).to.equal('passes');
   });
@@ -189,11 +274,11 @@ describe('the armed guard on the wire', () => {
     expect(judge(plain(MSG.SERIAL_CONTROL, 79), true, closed, false)).to.equal('passes');
   });
 
-  it('asks about the vehicle and component that the frame is for', () => {
+  it('asks about the system that the frame is for', () => {
     const asked: unknown[] = [];
-    const guard = new WireGuard((target) => {
-      asked.push(target);
-      return target.system !== 7;
+    const guard = new WireGuard((system) => {
+      asked.push(system);
+      return system === 7;
     });
     const to = (system: number): Frame =>
       frame(
@@ -201,10 +286,7 @@ describe('the armed guard on the wire', () => {
         filled(23, (payload) => payload.set([system, 1], 4)),
       );
     expect([guard.judge(to(7), OPEN, true), guard.judge(to(8), OPEN, true)]).to.deep.equal([null, 'armed']);
-    expect(asked).to.deep.equal([
-      { system: 7, component: 1 },
-      { system: 8, component: 1 },
-    ]);
+    expect(asked).to.deep.equal([7, 8]);
     // Whatever is not guarded asks nobody.
     guard.judge(plain(MSG.PARAM_REQUEST_LIST, 2), OPEN, true);
     expect(asked).to.have.length(2);
@@ -213,10 +295,24 @@ describe('the armed guard on the wire', () => {
   it('while a killSwitch is under way nothing arms, also with the override; a disarm passes, and so does the rest', () => {
     const says = (what: Frame, killing = true, policy: WirePolicy = OPEN): string =>
       new WireGuard(
-        () => false,
-        () => killing,
+        () => true,
+        (each) => killing && arms(each),
       ).judge(what, policy, true) ?? 'passes';
+    const arming = new Arming({ clock: new FakeClock(), wasArmed: false, onChange: () => undefined });
+    const arms = (each: Frame): boolean => arming.arms(each);
     for (const id of [MSG.COMMAND_LONG, MSG.COMMAND_INT]) {
+      for (const first of [1.2, 257, -255, 0.4, Number.NaN])
+        expect(says(ask(id, 400, first)), `400 with ${first}`).to.equal('killing');
+      for (const [number, first] of [
+        [300, 0],
+        [189, 0],
+        [218, 153.7],
+        [218, -1],
+        [209, 1],
+        [42_002, 0],
+      ] as const)
+        expect(says(ask(id, number, first)), `${number} with ${first}`).to.equal('killing');
+      expect(says(ask(id, 218, 9)), 'a harmless function').to.equal('passes');
       const arm = ask(id, 400, 1);
       expect([says(arm), says(arm, true, { ...OPEN, force: true }), says(arm, false)]).to.deep.equal([
         'killing',
@@ -235,10 +331,7 @@ describe('the armed guard on the wire', () => {
   it('without a killSwitch and a pilot of its own it knows neither', () => {
     expect(judge(ask(MSG.COMMAND_LONG, 400, 1), true)).to.equal('passes');
     expect(judge(ask(MSG.COMMAND_LONG, 400, 1), true, { ...OPEN, clientId: 'phone' })).to.equal('passes');
-    const named = new WireGuard(
-      () => true,
-      () => false,
-    );
+    const named = new WireGuard(() => false);
     expect(named.judge(ask(MSG.COMMAND_LONG, 22), { ...OPEN, clientId: 'phone' }, true)).to.equal(null);
   });
 
@@ -251,7 +344,7 @@ describe('the armed guard on the wire', () => {
     const flying = ask(MSG.COMMAND_LONG, 22);
     const says = (clientId: string | null | undefined, pilot: string | null, flies = true): string =>
       new WireGuard(
-        () => false,
+        () => true,
         () => false,
         { clientId: () => pilot, flies: () => flies },
       ).judge(flying, { ...OPEN, clientId }, true) ?? 'passes';

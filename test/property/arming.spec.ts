@@ -1,10 +1,15 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { common, type MavLinkData } from 'node-mavlink';
-import { Arming } from '../../front/link/vehicle/arming.ts';
+import { FrameStream } from '../../front/link/router/frame-stream.ts';
+import { WireGuard } from '../../front/link/router/wire-guard.ts';
+import { type ArmedMemory, Arming } from '../../front/link/vehicle/arming.ts';
+import { Guard } from '../../front/link/vehicle/guard.ts';
+import { crcExtraOf } from '../../shared/mavlink/dialect.ts';
+import type { Frame } from '../../shared/mavlink/frame.ts';
 import { Framer } from '../../shared/mavlink/framer.ts';
 import { FakeClock } from '../link/fake-clock.ts';
-import { commandAck, encodeAs, heartbeat } from '../link/mavlink-samples.ts';
+import { commandAck, encodeAs, heartbeat, rawV2 } from '../link/mavlink-samples.ts';
 
 const ARM_DISARM = 400;
 const ACCEPTED = 0;
@@ -24,10 +29,17 @@ const PX4 = 12;
 const ARMS: readonly (readonly [string, number, number, readonly number[]])[] = [
   ['COMPONENT_ARM_DISARM 1', ARM_DISARM, 1, [ARDUPILOT, PX4]],
   ['COMPONENT_ARM_DISARM 0', ARM_DISARM, 0, []],
+  ['COMPONENT_ARM_DISARM 1.2', ARM_DISARM, 1.2, [ARDUPILOT, PX4]],
+  ['COMPONENT_ARM_DISARM 257', ARM_DISARM, 257, [ARDUPILOT, PX4]],
+  ['COMPONENT_ARM_DISARM 1025', ARM_DISARM, 1025, [ARDUPILOT, PX4]],
+  ['COMPONENT_ARM_DISARM -255', ARM_DISARM, -255, [ARDUPILOT, PX4]],
+  ['COMPONENT_ARM_DISARM NaN', ARM_DISARM, Number.NaN, [ARDUPILOT, PX4]],
   ['MISSION_START', 300, 0, [PX4]],
   ['DO_LAND_START', 189, 0, [PX4]],
   ['DO_MOTOR_TEST', 209, 1, [ARDUPILOT]],
   ['DO_AUX_FUNCTION ARMDISARM', 218, 153, [ARDUPILOT]],
+  ['DO_AUX_FUNCTION ARMDISARM with a fraction', 218, 153.9, [ARDUPILOT]],
+  ['DO_AUX_FUNCTION, no number of one', 218, 65_689, [ARDUPILOT]],
   ['DO_AUX_FUNCTION, another', 218, 9, []],
   ['SOLO_BTN_FLY_HOLD', 42_002, 0, [ARDUPILOT]],
   ['NAV_TAKEOFF', 22, 0, []],
@@ -194,5 +206,156 @@ describe('the armed guard', () => {
       }),
       { numRuns: 300 },
     );
+  });
+});
+
+const FRESH_MS = 3000;
+const OPENED_MS = 5000;
+const AWAITED_MS = 600_000;
+const NEVER_HEARD = 77;
+const TARGETS = [0, 1, 2, NEVER_HEARD] as const;
+
+/** What the guard stands before on the wire: message id, where target_system stands (-1: the message names none), bytes before it. */
+const GUARDED: readonly (readonly [string, number, number, (payload: Buffer) => void])[] = [
+  ['PARAM_SET', 23, 4, () => undefined],
+  ['LOG_ERASE', 121, 0, () => undefined],
+  ['SETUP_SIGNING', 256, 8, () => undefined],
+  ['SERIAL_CONTROL', 126, 79, () => undefined],
+  ['FTP write', 110, 1, (payload) => payload.writeUInt8(7, 6)],
+  ...[75, 76].flatMap((id) =>
+    [241, 245, 246, 42_424].map(
+      (command) =>
+        [
+          `command ${command} in message ${id}`,
+          id,
+          30,
+          (payload: Buffer) => {
+            payload.writeUInt16LE(command, 28);
+          },
+        ] as const,
+    ),
+  ),
+];
+
+function guardedFrame([, id, at, fill]: (typeof GUARDED)[number], system: number): Frame {
+  const payload = Buffer.alloc(255);
+  fill(payload);
+  payload.writeUInt8(system, at);
+  const got: Frame[] = [];
+  const stream = new FrameStream(new FakeClock(), (each) => got.push(each));
+  stream.push(rawV2({ id, payload, extra: crcExtraOf(id) ?? 0, system: 255, component: 190 }));
+  const [first] = got;
+  if (first === undefined) throw new Error(`message ${id} is no frame`);
+  return first;
+}
+
+type Happening =
+  | { readonly what: 'beat'; readonly system: 1 | 2; readonly armed: boolean }
+  | { readonly what: 'silence'; readonly ms: number }
+  | { readonly what: 'open' | 'restart' };
+
+const happening: fc.Arbitrary<Happening> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      what: fc.constant('beat' as const),
+      system: fc.constantFrom(1, 2),
+      armed: fc.boolean(),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      what: fc.constant('silence' as const),
+      ms: fc.oneof(
+        fc.integer({ min: 0, max: 6000 }),
+        fc.constantFrom(10_001, 13_000, 40_000, 590_000, 3_600_000),
+      ),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ what: fc.constantFrom('open' as const, 'restart' as const) }) },
+);
+
+describe('the armed guard on a frame to everybody, or to who was never heard', () => {
+  it('asks all that were heard since the source was opened, however long they are silent, for every guarded frame', () => {
+    fc.assert(
+      fc.property(fc.array(happening, { minLength: 1, maxLength: 25 }), (happenings) => {
+        const clock = new FakeClock();
+        let memory: ArmedMemory = { armed: false, systems: [] };
+        const begin = (): Arming =>
+          new Arming({
+            clock,
+            wasArmed: memory.armed,
+            armedSystems: memory.systems,
+            onMemory: (kept) => (memory = kept),
+            onChange: () => undefined,
+          });
+        let arming = begin();
+        arming.opened();
+        let openedAt = clock.now();
+        /** By system, since the source was opened. */
+        const heard = new Map<number, { at: number; armed: boolean }>();
+        /** Armed by their last word before the source was opened, and silent since: until when they are waited for. */
+        const waited = new Map<number, number>();
+        for (const each of happenings) {
+          const now = clock.now();
+          switch (each.what) {
+            case 'beat': {
+              const framer = new Framer((frame) => arming.onFrame(frame));
+              framer.push(encodeAs(heartbeat({ armed: each.armed }), 'v2', 0, each.system, 1), now);
+              heard.set(each.system, { at: now, armed: each.armed });
+              waited.delete(each.system);
+              break;
+            }
+            case 'silence':
+              clock.stall(each.ms);
+              break;
+            case 'restart':
+              // The supervisor tells the next process which were armed when this one ended.
+              for (const [system, { armed }] of heard) if (armed) waited.set(system, 0);
+              for (const system of waited.keys()) waited.set(system, now + AWAITED_MS);
+              arming = begin();
+              arming.opened();
+              heard.clear();
+              openedAt = now;
+              break;
+            case 'open':
+              for (const [system, { at, armed }] of heard) if (armed) waited.set(system, at + AWAITED_MS);
+              arming.opened();
+              heard.clear();
+              openedAt = now;
+          }
+        }
+        const now = clock.now();
+        const states = [...heard.values()].map(({ at, armed }) => (now - at > FRESH_MS ? 'unknown' : armed));
+        const isWaited = (system: number): boolean => (waited.get(system) ?? -Infinity) >= now;
+        const nobody = heard.size === 0 && now - openedAt < OPENED_MS;
+        const all = states.every((state) => state === false) && !isWaited(1) && !isWaited(2) && !nobody;
+        const guard = new Guard(arming);
+        const wire = new WireGuard((system) => guard.mayChange('frame', system, false));
+        const policy = { mayWrite: true, force: false, serialControl: true };
+        expect(arming.worst === false, 'all of them').to.equal(all);
+        for (const target of TARGETS) {
+          const known = heard.get(target);
+          const one = known !== undefined ? !known.armed && now - known.at <= FRESH_MS : all;
+          const may = isWaited(target) ? false : one;
+          for (const kind of GUARDED) {
+            const answer = wire.judge(guardedFrame(kind, target), policy, true);
+            expect(answer, `${kind[0]} to ${target}`).to.equal(may ? null : 'armed');
+          }
+        }
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it('a gimbal or a script of the same system that calls itself an autopilot disarms nobody', () => {
+    const arming = new Arming({ clock: new FakeClock(), wasArmed: false, onChange: () => undefined });
+    const framer = new Framer((frame) => arming.onFrame(frame));
+    arming.opened();
+    framer.push(encodeAs(heartbeat({ armed: true }), 'v2', 0, 1, 1), 0);
+    framer.push(encodeAs(heartbeat({ armed: false, autopilot: 0, type: 0 }), 'v2', 0, 1, 154), 0);
+    framer.push(encodeAs(heartbeat({ armed: false }), 'v2', 0, 1, 100), 0);
+    expect([arming.of(1), arming.of(0)]).to.deep.equal([true, true]);
   });
 });

@@ -119,7 +119,7 @@ describe('parameter transfer', () => {
                 return Buffer.alloc(0);
               },
             } as unknown as Encoder,
-            send: () => undefined,
+            ask: () => undefined,
             onEnd: (complete, names) => ended.push({ complete, names: names.size }),
           });
           list.start();
@@ -187,7 +187,7 @@ async function transfer(
         return Buffer.alloc(0);
       },
     } as unknown as Encoder,
-    send: () => undefined,
+    ask: () => undefined,
     onEnd: (bytes) => {
       over = true;
       result = bytes === null ? null : Buffer.from(bytes);

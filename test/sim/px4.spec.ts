@@ -189,14 +189,19 @@ describe('sim PX4', () => {
     await inMode(client, 3 << 16);
   });
 
-  it('acknowledges a mode change twice where that is asked for', async () => {
+  it('acknowledges a mode change twice where that is asked for, and the second ack is the verdict', async () => {
     await using sim = await SimProcess.start('--firmware', 'px4', '--double-ack');
     const client = await sim.connect();
-    const acks: number[] = [];
-    const both = client.next(common.CommandAck, ({ result }) => acks.push(result) === 2);
-    client.order(176, 1, 3);
-    await both;
-    expect(acks).to.deep.equal([ACCEPTED, ACCEPTED]);
+    for (const [mode, verdict] of [
+      [[3], ACCEPTED],
+      [[4, 77], TEMPORARILY_REJECTED],
+    ] as const) {
+      const acks: number[] = [];
+      const both = client.next(common.CommandAck, ({ result }) => acks.push(result) === 2);
+      client.order(176, 1, ...mode);
+      await both;
+      expect(acks).to.deep.equal([ACCEPTED, verdict]);
+    }
   });
 
   it('flies a mission whose first item is number 0, arming by itself, and forgets it on a reboot', async () => {

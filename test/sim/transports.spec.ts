@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { Duplex } from 'node:stream';
 import { expect } from 'chai';
 import { minimal } from 'node-mavlink';
-import { ensureSocat, SerialLine } from '../support/socat.ts';
+import { describeWith } from '../support/needs.ts';
+import { SerialLine } from '../support/socat.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 import { SimClient } from './sim-client.ts';
 import { SimProcess } from './sim-process.ts';
@@ -35,12 +36,7 @@ async function udpSocket(): Promise<Socket> {
   return socket;
 }
 
-describe('sim transports', () => {
-  before(function () {
-    this.timeout(120_000); // where socat has to be installed
-    ensureSocat();
-  });
-
+describeWith('socat')('sim transports', () => {
   it('sends to an address by UDP from the start, and hears from there', async () => {
     const socket = await udpSocket();
     const client = new SimClient(overUdp(socket, undefined));

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AUDIT_FILES } from '../../front/control/stores/audit.ts';
+import { AUDIT_FILES } from '../../front/control/stores/audit-files.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { AUDIT_FILE } from '../../shared/paths.ts';
 import { decodeFile } from '../support/pictures.ts';

@@ -244,7 +244,8 @@ async function make(rig: Rig, fault: Fault, history: Made[], say: (line: string)
   let wholeMs: number | null = null;
   try {
     const since = await fault.make();
-    const again = rig.whole(since).then(() => performance.now() - since);
+    // Heard from now on: what is told in the moment of a kill may be of the vehicle that was killed.
+    const again = rig.whole(performance.now()).then(() => performance.now() - since);
     const whole = await Promise.race([again, rig.pause(LOST_MS).then(() => null)]);
     if (whole === null && !rig.signal.aborted) {
       const states = rig.node.services.map(({ name, state }) => `${name} ${state}`).join(', ');

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../../shared/errors.ts';
 
-/** Between two questions. */
-const EVERY_MS = 25;
+/** Between two questions at first, and at most: each may start a program. */
+const FIRST_MS = 25;
+const LONGEST_MS = 250;
 const WITHIN_MS = 60_000;
 
 /**
@@ -19,12 +20,12 @@ export async function askAgain<T>(
   withinMs = WITHIN_MS,
 ): Promise<T> {
   const end = performance.now() + withinMs;
-  for (;;) {
+  for (let pause = FIRST_MS; ; pause = Math.min(pause * 1.2, LONGEST_MS)) {
     const answer = await ask();
     if (fits(answer)) return answer;
     if (performance.now() > end)
       throw new Error(`${what}: ${answer instanceof Error ? messageOf(answer) : JSON.stringify(answer)}`);
-    await delay(EVERY_MS);
+    await delay(pause);
   }
 }
 

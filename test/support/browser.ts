@@ -17,7 +17,12 @@ import { ROOT } from './node.ts';
 
 /** The two browsers of Debian, driven by Playwright: Chromium by its own protocol, Firefox by WebDriver BiDi. */
 
-const EXECUTABLES = { chromium: '/usr/bin/chromium', firefox: '/usr/bin/firefox-esr' } as const;
+/** Chromium without windows does the same with a third less of the processor. */
+const SHELL = '/usr/bin/chromium-headless-shell';
+const EXECUTABLES = {
+  chromium: existsSync(SHELL) ? SHELL : '/usr/bin/chromium',
+  firefox: '/usr/bin/firefox-esr',
+};
 export type BrowserName = keyof typeof EXECUTABLES;
 
 /** Why a browser test cannot run here; null when it can. */

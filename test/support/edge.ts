@@ -29,6 +29,7 @@ export function edgeState(change: Partial<EdgeState> = {}): EdgeState {
     matcher,
     pairing: { paired: true, keyHash: secretHash(KEY) },
     armed: false,
+    anyArmed: change.armed ?? false,
     profile: 'drone',
     features: new Set(FEATURES.filter((feature) => feature !== 'ground-station')),
     residual: true,

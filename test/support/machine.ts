@@ -43,7 +43,7 @@ export class Machine {
     const root = await tempDir();
     await chmod(root, 0o755); // it is the root folder of all users there
     const ready = process.env['SVC_TEST_DEBIAN'];
-    if (ready === undefined) await bootstrap(root);
+    if (ready === undefined) await bootstrap(root, ['systemd', 'systemd-sysv', 'dbus']);
     else await run('cp', ['-a', `${ready}/.`, root]);
     await prepare(root);
     // Unified control groups, and systemd's filter programs for addresses: as on the boards.
@@ -110,8 +110,9 @@ export class Machine {
   }
 }
 
-async function bootstrap(root: string): Promise<void> {
-  const include = '--include=systemd,systemd-sysv,dbus';
+/** Makes a Debian 12 in a folder: what cannot be left out of one, and these packages. */
+export async function bootstrap(root: string, packages: readonly string[]): Promise<void> {
+  const include = packages.length === 0 ? [] : [`--include=${packages.join(',')}`];
   const options = { maxBuffer: 16 * 1024 * 1024 };
-  await run('debootstrap', ['--variant=minbase', include, 'bookworm', root, MIRROR], options);
+  await run('debootstrap', ['--variant=minbase', ...include, 'bookworm', root, MIRROR], options);
 }

@@ -1,5 +1,7 @@
 import { type ChildProcessByStdio, execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
@@ -8,6 +10,9 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 let counter = 0;
+
+/** For a node in a namespace: avahi on this machine's bus is in another one, and would publish there for it. */
+export const NO_SYSTEM_BUS = { DBUS_SYSTEM_BUS_ADDRESS: 'unix:path=/nowhere' } as const;
 
 export interface RemoteRequest {
   readonly url: string;
@@ -45,6 +50,62 @@ export function noNamespaces(): string | null {
   }
 }
 
+/**
+ * The right to have this machine's addresses of one subnet: two cables with the same one at once would get each other's answers.
+ * Whoever wants it while another test has it waits; a process that is gone has none.
+ */
+class Subnet {
+  readonly #held: Server;
+  readonly #waiting: ReadonlySet<Socket>;
+
+  private constructor(held: Server, waiting: ReadonlySet<Socket>) {
+    this.#held = held;
+    this.#waiting = waiting;
+  }
+
+  /** @param near an address with prefix length */
+  static async take(near: string): Promise<Subnet> {
+    const [first = '', second = '', third = ''] = near.split(/[.:/]/);
+    const path = `\0svc-test-subnet-${first}.${second}.${near.endsWith('/16') || near.includes(':') ? '' : third}`;
+    for (;;) {
+      const waiting = new Set<Socket>();
+      const server = createServer((socket) => {
+        waiting.add(socket);
+        socket.on('error', () => undefined); // it has stopped waiting
+        socket.on('close', () => waiting.delete(socket));
+      });
+      server.unref().listen(path);
+      // `once` of 'listening' would throw what 'error' brings.
+      const taken = await new Promise<boolean>((resolve) =>
+        server.once('listening', () => resolve(true)).once('error', () => resolve(false)),
+      );
+      if (taken) {
+        await removeLeft();
+        return new Subnet(server, waiting);
+      }
+      const holder = connect(path);
+      holder.on('error', () => undefined); // it has just been given
+      await once(holder, 'close');
+    }
+  }
+
+  give(): void {
+    this.#held.close();
+    for (const socket of this.#waiting) socket.destroy();
+  }
+}
+
+/** Removes cables of tests that were killed. */
+async function removeLeft(): Promise<void> {
+  for (const name of Object.keys(networkInterfaces())) {
+    const pid = new RegExp(`^${NEAR_PREFIX}(\\d+)-\\d+$`).exec(name)?.[1];
+    if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
+    await run('ip', ['link', 'del', name]).catch((error: unknown) => {
+      if (existsSync(`/sys/class/net/${name}`)) throw error; // else another test has removed it
+    });
+  }
+}
+
 /** A host of its own beside this machine, joined by a cable (veth), from which real requests come. */
 export class RemoteHost {
   /** This machine's address on the cable. */
@@ -58,6 +119,7 @@ export class RemoteHost {
 
   /** This machine's end. */
   readonly #device: string;
+  readonly #subnet: Subnet;
 
   private constructor(
     name: string,
@@ -65,7 +127,9 @@ export class RemoteHost {
     far: string,
     near: string,
     caller: ChildProcessByStdio<Writable, Readable, null>,
+    subnet: Subnet,
   ) {
+    this.#subnet = subnet;
     this.#name = name;
     this.#device = device;
     this.#far = far;
@@ -82,13 +146,11 @@ export class RemoteHost {
    */
   static async create(near: string, far: string, pool?: string): Promise<RemoteHost> {
     const name = `svct${process.pid}-${counter++}`;
-    const [here, there] = [
-      `${NEAR_PREFIX}${process.pid % 100000}-${counter}`,
-      `vn${process.pid % 100000}-${counter}`,
-    ];
+    const [here, there] = [`${NEAR_PREFIX}${process.pid}-${counter}`, `vn${process.pid}-${counter}`];
     const family = near.includes(':') ? ['-6'] : [];
     const nodad = near.includes(':') ? ['nodad'] : [];
     const ip = async (...args: string[]) => run('ip', args);
+    const subnet = await Subnet.take(near);
     await ip('netns', 'add', name);
     await ip('link', 'add', here, 'type', 'veth', 'peer', 'name', there, 'netns', name);
     await ip(...family, 'addr', 'add', near, 'dev', here, ...nodad);
@@ -103,7 +165,7 @@ export class RemoteHost {
     const caller = spawn('ip', ['netns', 'exec', name, process.execPath, script], {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
-    return new RemoteHost(name, here, there, near.replace(/\/\d+$/, ''), caller);
+    return new RemoteHost(name, here, there, near.replace(/\/\d+$/, ''), caller, subnet);
   }
 
   /** Makes the cable towards the host thin, with a queue of 400 ms before it. @param kbit a second; null: as it was */
@@ -148,6 +210,11 @@ export class RemoteHost {
     await run('ip', ['-n', this.#name, 'route', 'add', destination, 'dev', this.#far]);
   }
 
+  /** Gives that host another address, or takes it. */
+  async address(verb: 'add' | 'del', cidr: string): Promise<void> {
+    await run('ip', ['-n', this.#name, 'addr', verb, cidr, 'dev', this.#far]);
+  }
+
   /** What runs a program on that host when put before it. */
   get prefix(): readonly string[] {
     return ['ip', 'netns', 'exec', this.#name];
@@ -172,6 +239,9 @@ export class RemoteHost {
     await gone;
     await this.#forget(this.#device);
     await this.#forget(`${this.#device}-all`);
-    await run('ip', ['netns', 'del', this.#name]); // takes the cable with it
+    await run('ip', ['netns', 'del', this.#name]);
+    // The namespace takes the cable with it, but later; by then its addresses may be another test's.
+    await run('ip', ['link', 'del', this.#device]).catch(() => undefined); // it may have gone
+    this.#subnet.give();
   }
 }

@@ -12,10 +12,18 @@ export class TestClocks {
   uptimeMs = 5000;
   readonly now = (): number => this.wallMs;
   readonly monotonic = (): number => this.uptimeMs;
+  #livedBefore = 0;
+  readonly lived = { id: '0123456789abcdef', now: (): number => this.#livedBefore + this.uptimeMs };
 
   advance(seconds: number): void {
     this.wallMs += seconds * 1000;
     this.uptimeMs += seconds * 1000;
+  }
+
+  /** An uptime that begins anew; what was lived goes on. */
+  restart(): void {
+    this.#livedBefore += this.uptimeMs;
+    this.uptimeMs = 0;
   }
 }
 
@@ -32,6 +40,7 @@ export class PinNode {
   most = 0;
   pin: PinStore;
   sessions: SessionStore;
+  ended: EndedCredentials | null = null;
 
   private constructor(dir: string) {
     this.dir = dir;
@@ -50,26 +59,27 @@ export class PinNode {
   async restart(): Promise<void> {
     await this.pin.stop();
     await this.sessions.stop();
-    this.clocks.uptimeMs = 0;
+    await this.ended?.written();
+    this.clocks.restart();
     [this.pin, this.sessions] = this.#stores();
     await this.pin.start();
     await this.sessions.start();
   }
 
   #stores(): [PinStore, SessionStore] {
-    const { now, monotonic } = this.clocks;
+    const { now, lived } = this.clocks;
     const sessions = new SessionStore({
       file: this.sessionsFile,
-      ended: new EndedCredentials(join(this.dir, 'ended'), silentLog),
+      ended: (this.ended = new EndedCredentials(join(this.dir, 'ended'), silentLog)),
       now,
-      monotonic,
+      lived,
       log: silentLog,
       binding: () => `${this.pin.fingerprint} ${this.pairing}`,
     });
     const pin = new PinStore({
       file: this.pinFile,
       now,
-      monotonic,
+      lived,
       log: silentLog,
       onChange: async () => sessions.revokeAll(),
       onHash: (step) => {

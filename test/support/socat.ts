@@ -1,14 +1,5 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-
-/** Debian's socat, installed where it is missing, as CI does it. @throws Error where that is not possible */
-export function ensureSocat(): void {
-  if (existsSync('/usr/bin/socat')) return;
-  if (process.getuid?.() !== 0) throw new Error('this test needs socat: sudo apt-get install socat');
-  execFileSync('apt-get', ['update', '-q'], { stdio: 'ignore' });
-  execFileSync('apt-get', ['install', '-yq', '--no-install-recommends', 'socat'], { stdio: 'ignore' });
-}
 
 /** A serial line: a pty at `path` with something else at its other end. Killing it unplugs the device. */
 export class SerialLine {

@@ -9,7 +9,8 @@ import { silentLog } from './pin-stores.ts';
 import { DEVICE, PAIRING_KEY } from './token-stores.ts';
 
 const paths = pathsFrom(process.env);
-const clocks = { now: Date.now, monotonic: () => performance.now(), log: silentLog };
+const lived = { id: '0123456789abcdef', now: () => performance.now() };
+const clocks = { now: Date.now, monotonic: lived.now, lived, log: silentLog };
 const tokens = new TokenStore({
   file: paths.mcpToken,
   ended: new EndedCredentials(paths.ended, silentLog),
@@ -17,6 +18,7 @@ const tokens = new TokenStore({
   pairingKey: () => PAIRING_KEY,
   deviceId: DEVICE,
   now: Date.now,
+  lived,
   log: silentLog,
 });
 

@@ -15,6 +15,8 @@ export class TokenNode {
   readonly file: string;
   pairingKey: string | null = PAIRING_KEY;
   readonly store: TokenStore;
+  /** What each of its stores has seen expired. */
+  readonly #ended: EndedCredentials[] = [];
 
   constructor(dir: string, change: Partial<TokenStoreOptions> = {}) {
     this.dir = dir;
@@ -25,16 +27,24 @@ export class TokenNode {
 
   /** A second store on the same file, as in another process. */
   another(change: Partial<TokenStoreOptions> = {}): TokenStore {
+    const ended = new EndedCredentials(join(this.dir, 'ended'), silentLog);
+    this.#ended.push(ended);
     return new TokenStore({
       file: this.file,
-      ended: new EndedCredentials(join(this.dir, 'ended'), silentLog),
+      ended,
       accept: true,
       pairingKey: () => this.pairingKey,
       deviceId: DEVICE,
       now: this.clocks.now,
+      lived: this.clocks.lived,
       log: silentLog,
       ...change,
     });
+  }
+
+  /** Until what was seen expired is on the disk, as whoever is told of it waits. */
+  async written(): Promise<void> {
+    await Promise.all(this.#ended.map(async (ended) => ended.written()));
   }
 
   async mint(scopes: readonly Scope[] = ['read'], days: number | null = null, label = 'test') {

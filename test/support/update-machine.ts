@@ -72,6 +72,8 @@ export const POINTS = [
   'to:after',
   'restart:before',
   'restart:after',
+  'well:before',
+  'well:after',
   'confirm:before',
   'confirm:after',
 ] as const;
@@ -118,8 +120,9 @@ export class UpdateMachine {
       SVC_RUN_DIR: join(base, 'run'),
       SVC_STATE_DIR: join(base, 'state'),
       SVC_HELPER_PATH: `${join(base, 'bin')}:/usr/bin:/bin`,
-      SVC_UPDATE_HEALTH_MS: '4000',
+      SVC_UPDATE_HEALTH_MS: '8000',
       SVC_UPDATE_HOLD_MS: '300',
+      SVC_UPDATE_TRIAL_MS: '2000',
       NODE: process.execPath,
     };
   }

@@ -10,11 +10,12 @@ import {
   signText,
   verifyText,
 } from '../../shared/update/minisign.ts';
+import { describeWith } from '../support/needs.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
 const RUN_MS = 15_000;
 
-describe('minisign', () => {
+describeWith('minisign')('minisign', () => {
   const content = Buffer.from('what is signed\n');
   let folder: string;
   let file: string;

@@ -1,8 +1,19 @@
-import { link, mkdir, readdir, readFile, readlink, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  link,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Job } from '../../bin/helper/update/job.ts';
-import type { NodeHealth } from '../../bin/helper/update/node-health.ts';
+import type { NodeHealth, NodeProcess } from '../../bin/helper/update/node-health.ts';
 import { type Progress, readProgress, readTrial } from '../../bin/helper/update/progress.ts';
 import { Updater, type UpdaterDeps } from '../../bin/helper/update/updater.ts';
 import { type InstallPlaces, installPlaces } from '../../shared/update/install-places.ts';
@@ -28,6 +39,11 @@ describe('the steps of an update', () => {
   let armed: unknown;
   let monotonic: number;
   let health: (version: string) => Promise<string>;
+  let processes: () => readonly NodeProcess[];
+  /** What the armed guard says when it is asked, one answer a time; after the last: it may be cut. */
+  let mayCut: (string | null)[];
+  /** Behind which step it was asked. */
+  let guarded: string[];
   /** Called before a step is done. */
   let at: (step: string) => Promise<void> | void;
 
@@ -36,7 +52,9 @@ describe('the steps of an update', () => {
     places = installPlaces(base);
     keys = newKeys();
     [steps, told, armed, monotonic] = [[], [], false, 1000];
+    [mayCut, guarded] = [[], []];
     health = async () => 'p1';
+    processes = () => [];
     at = () => undefined;
     for (const folder of [places.versions, places.keep, places.keys, join(base, 'node')])
       await mkdir(folder, { recursive: true });
@@ -55,6 +73,12 @@ describe('the steps of an update', () => {
     const words = args.slice(args.indexOf(places.svcSwitch) + 1);
     const name =
       program === 'systemd-run' ? `switch ${words[0]}` : program === 'systemctl' ? String(args[0]) : program;
+    if (name === 'switch may-cut') {
+      guarded.push(steps.at(-1) ?? '');
+      const why = mayCut.shift() ?? null;
+      if (why !== null) throw new Error(`systemd-run: ${why}`);
+      return '';
+    }
     steps.push(name);
     const { step = null, version = null } = (await readProgress(places)) ?? {};
     told.push(`${name}: ${step} ${version}`);
@@ -65,6 +89,10 @@ describe('the steps of an update', () => {
         await point(String(words[1]));
         break;
       case 'switch confirm':
+        await rm(places.trial, { force: true });
+        break;
+      case 'switch back':
+        await point(RUNNING);
         await rm(places.trial, { force: true });
         break;
       case 'switch overdue': {
@@ -85,9 +113,11 @@ describe('the steps of an update', () => {
       health: {
         armed: async () => armed,
         check: async (version: string) => health(version),
+        processes: async () => processes(),
       } as unknown as NodeHealth,
       healthMs: 2000,
       holdMs: 0,
+      trialMs: 0,
       pollMs: 1,
       run,
       monotonic: () => monotonic,
@@ -102,6 +132,17 @@ describe('the steps of an update', () => {
   };
   const bundle = async (options: Partial<BundleOptions> = {}, out = places.bundle) =>
     bundleOf(join(base, `tree-${Math.random()}`), out, keys, { version: NEXT, ...options });
+  const BAD_KEYS = ['a-empty.pub', 'b-text.pub', 'c-folder.pub', 'd-open.pub', 'e-link.pub', 'f-cut.pub'];
+  const badKeys = async (): Promise<void> => {
+    const key = (name: string): string => join(places.keys, name);
+    await writeFile(key('a-empty.pub'), '');
+    await writeFile(key('b-text.pub'), 'no key');
+    await mkdir(key('c-folder.pub'));
+    await writeFile(key('d-open.pub'), newKeys().publicText);
+    await chmod(key('d-open.pub'), 0o666);
+    await symlink('/etc/passwd', key('e-link.pub'));
+    await writeFile(key('f-cut.pub'), newKeys().publicText.slice(0, 60));
+  };
   const asked = async (job: Partial<Job>): Promise<void> =>
     writeFile(places.job, JSON.stringify({ force: false, by_root: false, ...job }));
   /** Nothing of it is left, and the version that ran still runs. */
@@ -132,6 +173,7 @@ describe('the steps of an update', () => {
           return false;
         },
         check: async (version: string) => health(version),
+        processes: async () => processes(),
       } as unknown as NodeHealth,
     });
     expect(updated).to.deep.equal({ step: 'done', percent: null, error: null, version: NEXT });
@@ -174,10 +216,43 @@ describe('the steps of an update', () => {
     expect(calls).to.deep.equal([
       ['flock', [join(places.keep, '.switch.lock'), 'true'], 120_000],
       ['sync', ['-f', join(places.versions, `.new-${NEXT}`)], 300_000],
+      ['systemd-run', [...switching, 'may-cut'], 120_000],
       ['systemd-run', [...switching, 'to', NEXT], 120_000],
+      ['systemd-run', [...switching, 'may-cut'], 120_000],
       ['systemctl', ['restart', 'svc.service'], 120_000],
       ['systemd-run', [...switching, 'confirm'], 120_000],
     ]);
+  });
+
+  it('the armed guard is asked right before the switch and right before the restart, except by force', async () => {
+    await bundle();
+    await update();
+    expect(guarded).to.deep.equal(['sync', 'switch to']);
+    guarded = [];
+    await bundle({ version: '2.0.0' });
+    await asked({ force: true });
+    await update();
+    expect(guarded).to.deep.equal([]);
+  });
+
+  it('a vehicle that is silent or armed to svc-link: nothing is switched, also where the node says disarmed', async () => {
+    await bundle();
+    mayCut = ['svc-link does not answer.'];
+    expect(await update()).to.include({
+      step: 'failed',
+      error: 'Nothing was changed: svc-link does not answer.',
+    });
+    expect(steps).to.not.include('switch to').and.not.include('restart');
+    expect(await current()).to.equal(RUNNING);
+  });
+
+  it('one that armed between the switch and the restart: the version before is in place again, and was never cut', async () => {
+    await bundle();
+    mayCut = [null, 'The vehicle is armed.'];
+    expect((await update()).error).to.include('Nothing was changed: The vehicle is armed.');
+    expect(steps).to.include('switch back').and.not.include('restart');
+    expect(await current()).to.equal(RUNNING);
+    expect(await readTrial(places)).to.equal(null);
   });
 
   describe('what is refused changes nothing', () => {
@@ -259,6 +334,17 @@ describe('the steps of an update', () => {
       await unchanged();
     });
 
+    it('keys that do not count: each is named', async () => {
+      await bundle();
+      await rm(join(places.keys, 'first.pub'));
+      await badKeys();
+      const { step, error } = await update();
+      expect(step).to.equal('failed');
+      for (const name of BAD_KEYS) expect(error).to.include(join(places.keys, name));
+      expect(error).to.include('which is not trusted here');
+      await unchanged();
+    });
+
     it('no version is installed here', async () => {
       await bundle();
       await rm(places.current);
@@ -314,6 +400,12 @@ describe('the steps of an update', () => {
         expect(await update()).to.deep.include({ step: 'done', error: null, version });
         expect(steps).to.deep.equal(WHOLE);
       });
+
+    it('a bundle of a key that counts, beside others that do not', async () => {
+      await bundle();
+      await badKeys();
+      expect(await update()).to.deep.include({ step: 'done', error: null, version: NEXT });
+    });
 
     it('one that was installed before is replaced whole, and nothing hidden stays', async () => {
       await bundle();
@@ -423,14 +515,105 @@ describe('the steps of an update', () => {
 
   it('has to be well for a while, from the last restart on', async () => {
     await bundle();
-    const processes = ['p1', 'p2', 'p2'];
+    const pids = ['p1', 'p2', 'p2'];
     let asks = 0;
     health = async () => {
       monotonic += 1000;
-      return processes[Math.min(asks++, 2)] ?? '';
+      return pids[Math.min(asks++, 2)] ?? '';
     };
     expect((await update({ holdMs: 1000, healthMs: 60_000 })).step).to.equal('done');
     expect(asks).to.equal(3);
+  });
+
+  describe('the trial', () => {
+    /** A version whose processes end at these seconds of the trial, so; each look takes a second. */
+    const ending = (ends: Readonly<Record<number, 'fails' | 'is replaced'>>): (() => number) => {
+      let second = 0;
+      let [pid, failed] = [1, false];
+      processes = () => {
+        monotonic += 1000;
+        const how = ends[++second];
+        if (how !== undefined) [pid, failed] = [pid + 1, how === 'fails'];
+        if (how === 'fails') throw new Error('svc-link is waiting');
+        return [{ name: 'svc-link', pid, restarts: pid - 1, failed }];
+      };
+      return () => second;
+    };
+    const marks: string[] = [];
+    const trial = async (trialMs = 300_000): Promise<Progress> => {
+      marks.length = 0;
+      return update({
+        trialMs,
+        run: async (program, args, timeoutMs) => {
+          if (args.includes('well')) marks.push(args.slice(-2).join(' '));
+          return run(program, args, timeoutMs);
+        },
+      });
+    };
+    const each = (seconds: number, how: 'fails' | 'is replaced') =>
+      Object.fromEntries(Array.from({ length: 60 }, (_, index) => [seconds * (index + 1), how] as const));
+
+    it('is over after 5 minutes without a restart, and written down meanwhile', async () => {
+      await bundle();
+      const seconds = ending({});
+      expect((await trial()).step).to.equal('done');
+      expect(seconds()).to.be.within(298, 303);
+      expect(marks.length).to.be.within(9, 11);
+    });
+
+    it('a process that fails 12 s after each start: it goes back', async () => {
+      await bundle();
+      const seconds = ending(each(12, 'fails'));
+      const said = await trial();
+      expect([said.step, await current()]).to.deep.equal(['returned', RUNNING]);
+      expect(said.error).to.include('svc-link failed, the 3rd time');
+      expect(seconds()).to.be.lessThan(60);
+    });
+
+    it('one failure, or a restart that somebody asked for: the 5 minutes begin anew', async () => {
+      await bundle();
+      const seconds = ending({ 100: 'fails', 200: 'is replaced', 290: 'is replaced' });
+      expect((await trial()).step).to.equal('done');
+      expect(seconds()).to.be.within(588, 593);
+    });
+
+    it('is replaced again and again, for ever: it goes back in the end', async () => {
+      await bundle();
+      ending(each(8, 'is replaced'));
+      expect((await trial(20_000)).error).to.include('again and again for 2 min');
+    });
+
+    it('nobody answers any more: it goes back', async () => {
+      await bundle();
+      processes = () => {
+        monotonic += 1000;
+        throw new Error('it does not answer (x)');
+      };
+      expect((await trial()).error).to.include('For 2 s, it does not answer (x).');
+    });
+
+    for (const [of, step, least, most] of [
+      ['200 0', 'done', 98, 103],
+      ['0 2', 'returned', 12, 15],
+    ] as const)
+      it(`goes on after another start of the machine with its seconds and failures: ${of}`, async () => {
+        await writeVersion(join(places.versions, NEXT), { version: NEXT });
+        await point(NEXT);
+        await writeFile(places.trial, `${RUNNING} ${NEXT} well boot 2 ${of}`);
+        const seconds = ending(step === 'done' ? {} : each(12, 'fails'));
+        expect((await trial()).step).to.equal(step);
+        expect(seconds()).to.be.within(least, most);
+      });
+  });
+
+  it('the switch is that of the version that runs, from before the next one is switched to', async () => {
+    await bundle();
+    await writeFile(join(places.versions, RUNNING, 'deploy/svc-switch'), 'newer');
+    await writeFile(places.svcSwitch, 'older');
+    at = async (step) => {
+      if (step === 'switch to') expect(await readFile(places.svcSwitch, 'utf8')).to.equal('newer');
+    };
+    expect((await update()).step).to.equal('done');
   });
 
   describe('started again after it was killed', () => {

@@ -1,5 +1,5 @@
 import { Command } from '@oclif/core';
-import { verifyAudit } from '../../../front/control/stores/audit.ts';
+import { verifyAudit } from '../../../front/control/stores/audit-files.ts';
 import type { FilesVerdict } from '../../../shared/audit/verify.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { demoFlag } from '../../node-command.ts';

@@ -15,7 +15,8 @@ export default class ConfigGetCommand extends NodeCommand {
     const value = key === undefined ? config : valueAt(config, key);
     if (value === undefined)
       this.error(`There is no config key ${key ?? ''}. See config schema.`, { exit: EXIT.refused });
-    this.log(typeof value === 'string' ? value : JSON.stringify(value, null, 2));
+    if (typeof value === 'string') this.log(value);
+    else this.logPretty(value);
     return value;
   }
 }

@@ -11,7 +11,7 @@ export default class LogsStatusCommand extends NodeCommand {
     const { flags } = await this.parse(LogsStatusCommand);
     if (flags.openapi) {
       const document = await this.call('GET /api/logs/openapi.json');
-      this.log(JSON.stringify(document, null, 2));
+      this.logPretty(document);
       return document;
     }
     const stats = await this.call('GET /api/logs/stats');

@@ -11,14 +11,23 @@ export default requestCommand('PUT /api/v1/network/client/join', {
   flags: {
     open: switchFlag('it has no passphrase', { exclusive: ['saved'] }),
     saved: switchFlag('with the saved passphrase'),
+    hex: switchFlag('the name is in hexadecimal, as `network scan` shows one that is not UTF-8'),
     hidden: switchFlag('it does not broadcast its name'),
     'stop-hotspot': switchFlag('end the hotspot if it holds the only card'),
     ...forceFlag,
   },
   isLong: true,
-  ask: async ({ args: { ssid }, flags: { open, saved, hidden, 'stop-hotspot': stop, force } }) => {
+  ask: async ({ args: { ssid }, flags: { open, saved, hex, hidden, 'stop-hotspot': stop, force } }) => {
     const passphrase = open || saved ? undefined : await hiddenInput(`Passphrase of ${ssid}: `);
-    return { body: { ssid, hidden, stop_hotspot: stop, passphrase, force } };
+    return {
+      body: {
+        ...(hex ? { ssid_hex: ssid.toLowerCase() } : { ssid }),
+        hidden,
+        stop_hotspot: stop,
+        passphrase,
+        force,
+      },
+    };
   },
   lines: ({ ssid, ip }) => [`Joined ${ssid}${ip === null ? '.' : `, address ${ip}.`}`],
 });

@@ -17,11 +17,11 @@ import { EXIT } from '../../exit-codes.ts';
 import { NodeCommand } from '../../node-command.ts';
 import { operatorIdentity, operatorSigner } from '../../operator-signer.ts';
 
-/** Of arguments that are summed up in words. */
-const SUMMED_UP_LINES = 24;
 /** How long the client may take to repeat a call to a node of a fleet. */
 const STAY_MS = 120_000;
-const SHOWN_BODY_CHARS = 4000;
+/** Of a terminal that does not say. */
+const ROWS = 24;
+const COLUMNS = 80;
 
 export default class OperatorConfirmCommand extends NodeCommand {
   static override summary = 'Look at one call of an AI client, and sign it to allow it.';
@@ -39,15 +39,13 @@ export default class OperatorConfirmCommand extends NodeCommand {
       this.error(`No call waits under ${code}, or it has expired. Let the client ask again.`, {
         exit: EXIT.refused,
       });
-    this.log(`tool       ${call.tool}`);
-    this.log(`node       ${call.node}`);
-    if (call.summary !== undefined) this.log(`what       ${call.summary}`);
-    // A mission of 700 items would push its own summary off the screen.
-    const lines = JSON.stringify(call.args, null, 2).split('\n');
-    const shown = call.summary === undefined ? lines : lines.slice(0, SUMMED_UP_LINES);
-    this.log(`arguments  ${shown.join('\n           ')}`);
-    if (shown.length < lines.length) this.log(`           … and ${lines.length - shown.length} lines more`);
-    if (!(await this.ask('Shall this happen?'))) {
+    const isWhole = await this.page([
+      `tool       ${call.tool}`,
+      `node       ${call.node}`,
+      ...(call.summary === undefined ? [] : [`what       ${call.summary}`]),
+      ...labelled('arguments', JSON.stringify(call.args, null, 2)),
+    ]);
+    if (!isWhole || !(await this.ask('Shall this happen?'))) {
       this.log('Not signed.');
       process.exitCode = EXIT.refused;
       return { signed: false, tool: call.tool, node: call.node };
@@ -73,9 +71,12 @@ export default class OperatorConfirmCommand extends NodeCommand {
         turn.run(async () => {
           if (request.code !== code || request.node !== node)
             throw new ApiError('E_CODE', 'The person looks at another call.');
-          this.log(plainText(`request    ${request.method} ${request.path}`));
-          if (request.body !== undefined) this.showBody(JSON.stringify(request.body));
-          if (!(await this.ask('Sign it?'))) throw new ApiError('E_CODE', 'The person did not sign it.');
+          const isWhole = await this.page([
+            `request    ${request.method} ${request.path}`,
+            ...(request.body === undefined ? [] : labelled('body', JSON.stringify(request.body, null, 2))),
+          ]);
+          if (!isWhole || !(await this.ask('Sign it?')))
+            throw new ApiError('E_CODE', 'The person did not sign it.');
           this.log('Signed.');
         }),
       onError: (error) => this.warn(messageOf(error)),
@@ -90,10 +91,19 @@ export default class OperatorConfirmCommand extends NodeCommand {
     await signer.stop();
   }
 
-  private showBody(body: string): void {
-    this.log(plainText(`body       ${body.slice(0, SHOWN_BODY_CHARS)}`));
-    if (body.length > SHOWN_BODY_CHARS)
-      this.log(`           … and ${body.length - SHOWN_BODY_CHARS} characters more`);
+  /** All of it, a screen at a time: what is signed is seen whole. @returns false when the person has stopped before its end */
+  private async page(lines: readonly string[]): Promise<boolean> {
+    // A terminal that does not tell its size says 0, and what is no terminal nothing, whatever the types say.
+    const rows = process.stdout.rows > 0 ? process.stdout.rows : ROWS;
+    const columns = process.stdout.columns > 0 ? process.stdout.columns : COLUMNS;
+    const wrapped = lines.flatMap((line) => wrap(plainText(line), columns));
+    const size = Math.max(1, rows - 2);
+    for (let at = 0; at < wrapped.length; at += size) {
+      for (const line of wrapped.slice(at, at + size)) this.log(line);
+      const left = wrapped.length - at - size;
+      if (left > 0 && !(await this.ask(`${left} lines more. Go on?`))) return false;
+    }
+    return true;
   }
 
   private async ask(question: string): Promise<boolean> {
@@ -112,4 +122,15 @@ export default class OperatorConfirmCommand extends NodeCommand {
       prompt.close();
     }
   }
+}
+
+const LABEL = 11;
+
+function labelled(label: string, text: string): readonly string[] {
+  return text.split('\n').map((line, index) => `${(index === 0 ? label : '').padEnd(LABEL)}${line}`);
+}
+
+function wrap(line: string, columns: number): readonly string[] {
+  const parts = line.match(new RegExp(`.{1,${Math.max(20, columns)}}`, 'gu'));
+  return parts ?? [''];
 }

@@ -8,15 +8,6 @@ import { EXIT } from '../../exit-codes.ts';
 import { NodeCommand } from '../../node-command.ts';
 import { operatorIdentity, operatorSigner } from '../../operator-signer.ts';
 
-/** More of a call is no line any more. */
-const MAX_CHARS = 1000;
-
-/** What a client has written, as one line that steers no terminal. */
-function oneLine(text: string): string {
-  const plain = plainText(text);
-  return plain.length <= MAX_CHARS ? plain : `${plain.slice(0, MAX_CHARS)} … (${plain.length} characters)`;
-}
-
 export default class OperatorHoldCommand extends NodeCommand {
   static override summary = 'Say that a person stands by, as long as this runs: AI clients may then fly.';
   static override description =
@@ -42,12 +33,13 @@ export default class OperatorHoldCommand extends NodeCommand {
             'A call that destroys something is not signed by holding: a person runs `svc operator confirm CODE`.',
           );
         const what = body === undefined ? '' : ` ${JSON.stringify(body)}`;
-        this.log(oneLine(`signed  ${node}  ${method} ${path}${what}`));
+        // Whole, and so that it steers no terminal.
+        this.log(plainText(`signed  ${node}  ${method} ${path}${what}`));
         return Promise.resolve();
       },
       show: ({ tool, node, args }) => {
         const time = new Date().toTimeString().slice(0, 8);
-        this.log(oneLine(`${time}  ${tool}  ${node}  ${args}`));
+        this.log(plainText(`${time}  ${tool}  ${node}  ${args}`));
       },
       onError: (error) => this.warn(messageOf(error)),
     });

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { Args } from '@oclif/core';
+import { readParamFile } from '../../../shared/flight/param-file.ts';
 import { shownFloat } from '../../../shared/flight/shown-float.ts';
 import { EXIT } from '../../exit-codes.ts';
-import { type ParamDifference, paramDifferences, readParamFile } from '../../param-file.ts';
+import { type ParamDifference, paramDifferences } from '../../param-file.ts';
 import { ParamsCommand } from '../../params-command.ts';
 
 export default class ParamsDiffCommand extends ParamsCommand {

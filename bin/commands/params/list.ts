@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
+import type { ParamValues } from '../../../shared/flight/param-file.ts';
 import { shownFloat } from '../../../shared/flight/shown-float.ts';
-import type { ParamValues } from '../../param-file.ts';
 import { ParamsCommand } from '../../params-command.ts';
 
 export default class ParamsListCommand extends ParamsCommand {

@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { Args, Flags } from '@oclif/core';
+import { readParamFile } from '../../../shared/flight/param-file.ts';
 import { shownFloat } from '../../../shared/flight/shown-float.ts';
+import { classOfParam, isReservedParam } from '../../../shared/mavlink/param-classes.ts';
 import { forceFlag } from '../../node-command.ts';
-import { paramDifferences, readParamFile } from '../../param-file.ts';
+import { paramDifferences } from '../../param-file.ts';
 import { ParamsCommand } from '../../params-command.ts';
 
 const BATCH = 25;
@@ -19,15 +21,25 @@ export default class ParamsLoadCommand extends ParamsCommand {
     ...forceFlag,
   };
 
-  async run(): Promise<{ readonly written: readonly string[]; readonly unknown: readonly string[] }> {
+  async run(): Promise<{
+    readonly written: readonly string[];
+    readonly unknown: readonly string[];
+    readonly reserved: readonly string[];
+  }> {
     const { args, flags } = await this.parse(ParamsLoadCommand);
     const file = readParamFile(await readFile(args.file, 'utf8'));
     const vehicle = await this.allParams();
     const unknown = Object.keys(file).filter((name) => !Object.hasOwn(vehicle, name));
-    const wanted = paramDifferences(file, vehicle).flatMap(({ name, file: value, vehicle: now }) =>
+    const differing = paramDifferences(file, vehicle).flatMap(({ name, file: value, vehicle: now }) =>
       value === null || now === null ? [] : [{ name, value, now }],
     );
+    const wanted = differing.filter(({ name }) => !isReservedParam(name));
+    const reserved = differing.filter(({ name }) => isReservedParam(name)).map(({ name }) => name);
     for (const name of unknown) this.logToStderr(`${name}: the vehicle has no such parameter; left out`);
+    for (const name of reserved)
+      this.logToStderr(
+        `${name}: ${classOfParam(name).reason}; left out (svc params set ${name} VALUE --confirm ${name})`,
+      );
     const written: string[] = [];
     for (let at = 0; at < wanted.length; at += BATCH) {
       const batch = wanted.slice(at, at + BATCH);
@@ -39,6 +51,6 @@ export default class ParamsLoadCommand extends ParamsCommand {
       written.push(...batch.map(({ name }) => name));
     }
     this.log(flags['dry-run'] ? `${wanted.length} would be written` : `${written.length} written`);
-    return { written, unknown };
+    return { written, unknown, reserved };
   }
 }

@@ -1,4 +1,4 @@
-import { Args } from '@oclif/core';
+import { Args, Flags } from '@oclif/core';
 import { shownFloat } from '../../../shared/flight/shown-float.ts';
 import { forceFlag } from '../../node-command.ts';
 import { requestCommand, usageError } from '../../request-command.ts';
@@ -10,11 +10,16 @@ export default requestCommand('PUT /api/params/{name}', {
     name: Args.string({ description: 'as the vehicle spells it', required: true }),
     value: Args.string({ description: 'a number', required: true }),
   },
-  flags: forceFlag,
-  ask: ({ args: { name, value: text }, flags: { force } }) => {
+  flags: {
+    ...forceFlag,
+    confirm: Flags.string({
+      summary: 'the name once more, for what makes the vehicle another one or erases it',
+    }),
+  },
+  ask: ({ args: { name, value: text }, flags: { force, confirm } }) => {
     const value = Number(text);
     if (text.trim() === '' || !Number.isFinite(value)) throw usageError(`${text} is not a number`);
-    return { params: { name }, body: { value, force } };
+    return { params: { name }, body: { value, force, ...(confirm === undefined ? {} : { confirm }) } };
   },
   lines: ({ name, value, cached_value: now }) => [`${name} is ${shownFloat(now ?? value)}`],
 });

@@ -17,6 +17,7 @@ import { Updater } from './updater.ts';
 
 const HEALTH_MS = 60_000;
 const HOLD_MS = 5000;
+const TRIAL_MS = 300_000;
 const POLL_MS = 500;
 /** Node's names of the machines, as Debian calls them. */
 const ARCH_OF: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
@@ -66,6 +67,7 @@ async function update(): Promise<void> {
       health: new NodeHealth(paths.controlSocket),
       healthMs: Number(process.env['SVC_UPDATE_HEALTH_MS'] ?? HEALTH_MS),
       holdMs: Number(process.env['SVC_UPDATE_HOLD_MS'] ?? HOLD_MS),
+      trialMs: Number(process.env['SVC_UPDATE_TRIAL_MS'] ?? TRIAL_MS),
       pollMs: POLL_MS,
       run: programRunner(process.env['SVC_HELPER_PATH'] ?? SEARCH_PATH, process.env),
       monotonic: () => performance.now(),

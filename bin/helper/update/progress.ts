@@ -51,13 +51,20 @@ export async function runningVersion({ current }: InstallPlaces): Promise<string
 export interface Trial {
   readonly from: string;
   readonly to: string;
+  /** `ready` to be started, `started`, or `well` since. */
   readonly state: string;
+  /** Seconds without a restart of any process, summed over starts of the machine. */
+  readonly quietS: number;
+  /** How many processes have failed. */
+  readonly restarts: number;
 }
 
 /** The version that is on trial. */
 export async function readTrial({ trial }: InstallPlaces): Promise<Trial | null> {
-  const [from, to, state] = (await readText(trial))?.split(' ') ?? [];
-  return from === undefined || to === undefined || state === undefined ? null : { from, to, state };
+  const [from, to, state, , , quiet = '0', restarts = '0'] = (await readText(trial))?.split(' ') ?? [];
+  return from === undefined || to === undefined || state === undefined
+    ? null
+    : { from, to, state, quietS: Number(quiet), restarts: Number(restarts) };
 }
 
 /** From `returned`: which version did not stay; null if the last trial went well. */

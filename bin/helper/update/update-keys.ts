@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { type PublicKey, parsePublicKey } from '../../../shared/update/minisign.ts';
 import { UpdateRefusal } from '../../../shared/update/refusal.ts';
@@ -10,27 +11,48 @@ const MAX_KEYS = 32;
 const MAX_BYTES = 1024;
 const WRITABLE_BY_OTHERS = 0o022;
 
+interface UpdateKeys {
+  readonly keys: readonly PublicKey[];
+  /** A sentence for each file that does not count; it takes none of the others' right. */
+  readonly problems: readonly string[];
+}
+
 /**
  * The keys that may sign bundles. The folder lies in one that the node's user may write: a folder or file that is not root's was
- * put there by somebody else, and is refused.
- * @throws UpdateRefusal; the file system's error
+ * put there by somebody else, and does not count.
+ * @throws UpdateRefusal for the folder; the file system's error
  */
-export async function readUpdateKeys(folder: string): Promise<readonly PublicKey[]> {
+export async function readUpdateKeys(folder: string): Promise<UpdateKeys> {
   return inFolder(folder, async (at) => {
     const names = (await readdir(at)).filter((name) => KEY_NAME.test(name)).toSorted();
     const keys: PublicKey[] = [];
+    const problems: string[] = [];
     for (const name of names.slice(0, MAX_KEYS)) {
-      const handle = await open(join(at, name), constants.O_RDONLY | constants.O_NOFOLLOW);
+      const shown = join(folder, name);
       try {
-        await refuseForeign(handle, join(folder, name), 'isFile');
-        const { buffer, bytesRead } = await handle.read(Buffer.alloc(MAX_BYTES), 0, MAX_BYTES, 0);
-        keys.push(parsePublicKey(buffer.toString('latin1', 0, bytesRead)));
-      } finally {
-        await handle.close();
+        keys.push(await readKey(join(at, name), shown));
+      } catch (error) {
+        problems.push(
+          error instanceof UpdateRefusal
+            ? error.message
+            : `${shown} is no key of minisign: ${messageOf(error)}`,
+        );
       }
     }
-    return keys;
+    return { keys, problems };
   });
+}
+
+async function readKey(file: string, shown: string): Promise<PublicKey> {
+  // A pipe would keep the updater waiting.
+  const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    await refuseForeign(handle, shown, 'isFile');
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(MAX_BYTES), 0, MAX_BYTES, 0);
+    return parsePublicKey(buffer.toString('latin1', 0, bytesRead));
+  } finally {
+    await handle.close();
+  }
 }
 
 /** Adds keys, by file name. @throws UpdateRefusal for one that is none; the file system's error */
@@ -81,5 +103,7 @@ async function refuseForeign(
 ): Promise<void> {
   const found = await handle.stat();
   if (!found[kind]() || found.uid !== process.getuid?.() || (found.mode & WRITABLE_BY_OTHERS) !== 0)
-    throw new UpdateRefusal(`${name} is not root's alone, so the keys in it are not believed.`);
+    throw new UpdateRefusal(
+      `${name} is not root's alone, so ${kind === 'isFile' ? 'it is' : 'the keys in it are'} not believed.`,
+    );
 }

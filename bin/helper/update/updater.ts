@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { type FileHandle, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
+import { type FileHandle, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import semver from 'semver';
@@ -14,7 +14,7 @@ import { type Arch, MANIFEST_SCHEMA, type Manifest } from '../../../shared/updat
 import { UpdateRefusal } from '../../../shared/update/refusal.ts';
 import { checkJob, type Job, ORDINARY } from './job.ts';
 import { readJson, readText } from './json-file.ts';
-import type { NodeHealth } from './node-health.ts';
+import type { NodeHealth, NodeProcess } from './node-health.ts';
 import {
   notStayed,
   type Progress,
@@ -34,10 +34,17 @@ const RESERVE_BYTES = 64 * MIB;
 /** The manifest of an installed version beside its files: what is left to do when it has proved itself. */
 const KEPT_MANIFEST = 'update-manifest.json';
 const FLOOR_FILE = 'deploy/security-floor';
+const SWITCH_FILE = 'deploy/svc-switch';
 const HIDDEN = /^\.(?:new|old)-/;
 const SWITCH_MS = 120_000;
 const RESTART_MS = 120_000;
 const SYNC_MS = 300_000;
+/** So many processes that fail end a trial. */
+const FAILURES = 3;
+/** A trial that does not come to its end in so many times its length has failed. */
+const LONGEST = 6;
+/** Between two times that a trial is written down, so that it goes on after another start of the machine. */
+const MARK_MS = 30_000;
 /** Between two times that progress is written. */
 const TELL_MS = 500;
 
@@ -50,6 +57,8 @@ export interface UpdaterDeps {
   /** How long a new version has to be ready, and how long it has to stay so. */
   readonly healthMs: number;
   readonly holdMs: number;
+  /** How long no process may have been started again. */
+  readonly trialMs: number;
   /** Between two looks at it. */
   readonly pollMs: number;
   readonly run: (program: string, args: readonly string[], timeoutMs: number) => Promise<string>;
@@ -114,21 +123,33 @@ export class Updater {
     await rm(places.returned, { force: true });
     await this.#tell('verifying', null);
     const job = (await readJson<Job>(places.job, checkJob)) ?? ORDINARY;
-    const bundle = await openBundle(places.bundle, await readUpdateKeys(places.keys));
+    const bundle = await this.#open();
     try {
       const { manifest } = bundle;
       this.#version = manifest.version;
       await this.#judge(manifest, running, job);
       await this.#unpack(bundle, running);
     } finally {
-      bundle.close();
+      await bundle.close();
     }
     await this.#tell('switching', null);
     await this.#refuseArmed(job);
+    await this.#freshSwitch();
     const { version } = bundle.manifest;
     log.info(`update: ${running} -> ${version}`);
     await this.#switch('to', version);
     return version;
+  }
+
+  /** A key that does not count is named where no other has signed. */
+  async #open(): Promise<Bundle> {
+    const { places, log } = this.#deps;
+    const { keys, problems } = await readUpdateKeys(places.keys);
+    for (const problem of problems) log.warn(`update: ${problem}`);
+    return openBundle(places.bundle, keys).catch((error: unknown) => {
+      if (!(error instanceof UpdateRefusal) || problems.length === 0) throw error;
+      throw new UpdateRefusal([error.message, ...problems].join(' '), { cause: error });
+    });
   }
 
   /** What others left that were killed. */
@@ -218,12 +239,26 @@ export class Updater {
 
   /** Once more, because it took minutes until now. @throws UpdateRefusal */
   async #refuseArmed({ force, by_root: byRoot }: Job): Promise<void> {
+    if (force) return;
     const armed = await this.#deps.health.armed();
-    if (armed === false || force || (byRoot && armed === null)) return;
-    throw new UpdateRefusal(
-      armed === true
-        ? 'The vehicle is armed. Nothing was changed: disarm it, and send the bundle again.'
-        : 'Nobody knows whether the vehicle is armed. Nothing was changed: repeat it with force if you are sure.',
+    if (armed === true)
+      throw new UpdateRefusal(
+        'The vehicle is armed. Nothing was changed: disarm it, and send the bundle again.',
+      );
+    if (armed !== false && !(byRoot && armed === null))
+      throw new UpdateRefusal(
+        'Nobody knows whether the vehicle is armed. Nothing was changed: repeat it with force if you are sure.',
+      );
+    // Of every vehicle on the line, and also where nobody answers.
+    const why = await this.#whyNotCut();
+    if (why !== null) throw new UpdateRefusal(`Nothing was changed: ${why}`);
+  }
+
+  /** The armed guard as svc-link has written it last. @returns null, or why the link may not be cut now */
+  async #whyNotCut(): Promise<string | null> {
+    return this.#switch('may-cut').then(
+      () => null,
+      (error: unknown) => sentenceOf(error).replace(/^systemd-run: /, ''),
     );
   }
 
@@ -233,8 +268,16 @@ export class Updater {
     await this.#tell('checking', null);
     let wrong: string | null = null;
     try {
-      if (state === 'ready') await run('systemctl', ['restart', 'svc.service'], RESTART_MS);
-      wrong = await this.#whyNotHealthy(to);
+      if (state === 'ready') {
+        const { force } = (await readJson<Job>(places.job, checkJob)) ?? ORDINARY;
+        const why = force ? null : await this.#whyNotCut();
+        if (why !== null) {
+          await this.#switch('back');
+          throw new UpdateRefusal(`Nothing was changed: ${why}`);
+        }
+        await run('systemctl', ['restart', 'svc.service'], RESTART_MS);
+      }
+      wrong = (await this.#whyNotHealthy(to)) ?? (await this.#whyNotQuiet(to));
     } catch (error) {
       wrong = sentenceOf(error);
     }
@@ -283,6 +326,51 @@ export class Updater {
     }
   }
 
+  /** The trial itself. @returns null once no process was started again for long enough */
+  async #whyNotQuiet(version: string): Promise<string | null> {
+    const { places, health, healthMs, trialMs, pollMs, monotonic } = this.#deps;
+    const trial = await readTrial(places);
+    let quietMs = (trial?.quietS ?? 0) * 1000;
+    let failures = trial?.restarts ?? 0;
+    const begun = monotonic();
+    let [looked, marked, well] = [begun, -Infinity, begun];
+    let seen: readonly NodeProcess[] = [];
+    for (;;) {
+      if ((await readTrial(places)) === null) return 'It had to be started again.';
+      const now = monotonic();
+      try {
+        const processes = await health.processes(version);
+        const again = startedAgain(seen, processes);
+        if (again.some(({ failed }) => failed)) failures++;
+        quietMs = again.length > 0 || well < looked ? 0 : quietMs + now - looked;
+        if (failures >= FAILURES)
+          return `${again.map(({ name }) => name).join(', ')} failed, the ${FAILURES}rd time.`;
+        if (again.length > 0) marked = -Infinity;
+        [seen, well] = [processes, now];
+      } catch (error) {
+        if (now - well > healthMs) return `For ${healthMs / 1000} s, ${messageOf(error)}.`;
+      }
+      looked = now;
+      if (quietMs >= trialMs) return null;
+      if (now - begun > LONGEST * trialMs)
+        return `Processes were started again and again for ${Math.round((now - begun) / 60_000)} min.`;
+      if (now - marked >= MARK_MS) {
+        marked = now;
+        await this.#switch('well', String(Math.floor(quietMs / 1000)), String(failures));
+      }
+      await this.#tellNowAndThen('checking', quietMs, trialMs);
+      await delay(pollMs);
+    }
+  }
+
+  /** The switch of the version that runs, which has proved itself: one that came with a package may be older than this updater. */
+  async #freshSwitch(): Promise<void> {
+    const { places } = this.#deps;
+    const own = await readFile(join(places.current, SWITCH_FILE), 'utf8').catch(absent);
+    if (own === null || own === (await readFile(places.svcSwitch, 'utf8').catch(absent))) return;
+    await writeAtomic(places.svcSwitch, own, 0o755);
+  }
+
   async #done(version: string): Promise<void> {
     this.#deps.log.info(`update: version ${version} stays`);
     await this.#tell('done', null);
@@ -324,6 +412,22 @@ export class Updater {
     if (this.#deps.monotonic() - this.#told < TELL_MS) return;
     await this.#tell(step, Math.min(100, Math.floor((100 * done) / Math.max(1, total))));
   }
+}
+
+/** Those that were started since: one that waits for its next start is not there. */
+function startedAgain(
+  before: readonly NodeProcess[],
+  processes: readonly NodeProcess[],
+): readonly NodeProcess[] {
+  return processes.filter(({ name, pid, restarts }) => {
+    const known = before.find((each) => each.name === name);
+    return known !== undefined && (known.pid !== pid || known.restarts !== restarts);
+  });
+}
+
+function absent(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null;
+  throw error;
 }
 
 function sentenceOf(error: unknown): string {

@@ -21,12 +21,13 @@ export class Acks {
   }
 
   send(command: number, result: MavResult, peer: Peer): void {
-    const { inProgress, ackDelay } = this.#faults;
+    const { inProgress, ackDelay, doubleAck } = this.#faults;
+    // PX4's receiver takes every mode; its commander's verdict comes second.
+    if (doubleAck && command === DO_SET_MODE) this.#one(command, MavResult.ACCEPTED, peer);
     if (inProgress) this.#one(command, MavResult.IN_PROGRESS, peer);
     const delay = ackDelay > 0 ? ackDelay : inProgress ? IN_PROGRESS_MS : 0;
     if (delay > 0) this.#timers.after(delay, () => this.#one(command, result, peer));
     else this.#one(command, result, peer);
-    if (this.#faults.doubleAck && command === DO_SET_MODE) this.#one(command, result, peer);
   }
 
   #one(command: number, result: MavResult, peer: Peer): void {

@@ -1,4 +1,4 @@
-import { endsFlight } from '../../../shared/flight/pilot.ts';
+import { takesEnergyOut } from '../../../shared/flight/pilot.ts';
 import { recordOf } from '../../../shared/member.ts';
 import { raisedByRequest } from '../../../shared/routes/classes.ts';
 import type { Pass } from './decision.ts';
@@ -38,14 +38,14 @@ export function changedBy({ params }: Pass, body: unknown): string {
   return [...Object.values(params), ...named, ...many].join(' ').slice(0, MAX_CHARS);
 }
 
-/** Whether this request is refused while the audit cannot be written (docs/contract.md 4). */
+/** Whether this request waits for its record, and is refused while that cannot be written (docs/contract.md 4). */
 export function needsAudit({ policy, policyParams, row, forced }: Pass, body: unknown): boolean {
   if (row.access === 'public') return false; // sign-in and pairing: they depend on files of their own
   const command = recordOf(body)['cmd'];
   if (
     policy.id === 'command.post' &&
     typeof command === 'string' &&
-    endsFlight(command) // it must work even if the disk is broken
+    takesEnergyOut(command) // it must work even if the disk is broken or stands still
   )
     return false;
   // Whatever an item adds is at least `flight`, or closed to tokens.

@@ -73,7 +73,10 @@ export interface EdgeState {
   readonly matcher: Matcher;
   /** `keyHash` null while paired: the pairing file is broken, and no key is valid. */
   readonly pairing: { readonly paired: boolean; readonly keyHash: Buffer | null };
+  /** The armed guard's state, of the chosen vehicle. */
   readonly armed: Armed;
+  /** The worst of all vehicles on the link: for a guarded row that may cut the link. */
+  readonly anyArmed: Armed;
   readonly profile: Profile;
   readonly features: ReadonlySet<Feature>;
   /** Whether the residual is part of this build. */

@@ -46,14 +46,15 @@ export function headerName(raw: string): string {
   return lower.includes('_') ? lower.replaceAll('_', '-') : lower;
 }
 
-/** A credential that came twice, or has a comma (a merged pair), is ignored. */
+/** A credential that came twice, has a comma (a merged pair), or has underscores in its name, which proxies drop or keep, is ignored. */
 class Single {
   value: string | null = null;
   #count = 0;
 
-  add(value: string): void {
+  add(value: string, name: string): void {
     this.#count++;
-    this.value = this.#count === 1 && value !== '' && !value.includes(',') ? value : null;
+    const isPlain = value !== '' && !value.includes(',') && !name.includes('_');
+    this.value = this.#count === 1 && isPlain ? value : null;
   }
 
   get offered(): boolean {
@@ -90,25 +91,25 @@ export function scanHeaders(raw: readonly string[]): EdgeHeaders {
         origin = origin === null ? value : '';
         break;
       case 'x-svc-key':
-        (key ??= new Single()).add(value);
+        (key ??= new Single()).add(value, raw[i] ?? '');
         break;
       case 'x-svc-dashboard-session':
-        (session ??= new Single()).add(value);
+        (session ??= new Single()).add(value, raw[i] ?? '');
         break;
       case 'x-svc-mcp-token':
-        (token ??= new Single()).add(value);
+        (token ??= new Single()).add(value, raw[i] ?? '');
         break;
       case 'x-svc-relayed':
         relayed = true;
         break;
       case RELAY_CALLER_HEADER:
-        (relayCaller ??= new Single()).add(value);
+        (relayCaller ??= new Single()).add(value, raw[i] ?? '');
         break;
       case CLIENT_ID_HEADER:
-        (clientId ??= new Single()).add(value);
+        (clientId ??= new Single()).add(value, raw[i] ?? '');
         break;
       case EXTENSION_HEADER:
-        (extension ??= new Single()).add(value);
+        (extension ??= new Single()).add(value, raw[i] ?? '');
         break;
       case 'sec-websocket-protocol':
         ticket = ticketIn(value);

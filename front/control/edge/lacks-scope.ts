@@ -15,7 +15,8 @@ export function lacksScope(
   const needed = neededScopes(policy, raised, overrides);
   const reasons = raised
     .filter((each) => !isScope(each.class) || !granted.includes(each.class))
-    .map(({ name, reason }) => `${name} ${reason}.`);
+    .map(({ name, reason }) => `${name} ${reason}.`)
+    .filter((sentence, index, all) => all.indexOf(sentence) === index); // one name may need two scopes
   if (needed === null) {
     const detail = [...reasons, 'No token may do this: use the pairing key.'].join(' ');
     return refuse('scope', 'E_SCOPE', cors, {

@@ -30,7 +30,8 @@ export function settle(pass: Pass, body: unknown, state: EdgeState): Pass | Refu
   const question = { row: policy, params: pass.policyParams, body, profile: state.profile };
   const inner = row.scope === 'inner';
   // What a socket carries is guarded when it comes. Through the relay the drone judges, by its own vehicle.
-  const guarded = policy.armed !== '-' && refusesWhile(state.armed) && isGuarded(question);
+  const armed = isOfVehicle(policy) ? state.armed : state.anyArmed;
+  const guarded = policy.armed !== '-' && refusesWhile(armed) && isGuarded(question);
   const overrides = asked && !inner && (guarded || policy.armed === '-');
   const { scopes } = principal;
   const needed = neededScopes(policy, raised, overrides);
@@ -54,7 +55,7 @@ export function settle(pass: Pass, body: unknown, state: EdgeState): Pass | Refu
   if (guarded && !forced) {
     const extras = {
       action: policy.summary,
-      armed: state.armed,
+      armed,
       override: { body: { force: true }, query: 'force=1' },
     };
     return refuse('armed', 'E_ARMED', cors, { row, principal, extras });
@@ -70,6 +71,11 @@ export function settle(pass: Pass, body: unknown, state: EdgeState): Pass | Refu
     });
   }
   return forced ? Object.freeze({ ...pass, forced }) : pass;
+}
+
+/** Whether all that it changes is the chosen vehicle: what may cut the link is everybody's on it. */
+function isOfVehicle({ feature, blast }: Row): boolean {
+  return feature === 'flight' && blast !== 'link';
 }
 
 /** Whether it flies or changes the vehicle (a WebSocket of our own judges each frame), which is the pilot's business; what ends a flight is everybody's. */

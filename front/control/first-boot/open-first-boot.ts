@@ -24,7 +24,7 @@ export function openFirstBoot(base: Base, parts: FirstBootParts): FirstBoot {
     enabled: config.network.setup_hotspot,
     country: config.radio.region === '00' ? null : config.radio.region,
     interfaces: networkInterfaces,
-    armed: () => vehicle.armed,
+    armed: () => vehicle.anyArmed,
     bootId: bootTime().boot_id,
     restart: async () => supervisor.calls.restart_self({}),
     now,

@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { FromSchema } from 'json-schema-to-ts';
 import { publicJwk } from '../../../shared/fleet/signed.ts';
 import { JsonFile } from '../../../shared/json-file.ts';
-import { validatorOf } from '../../../shared/schemas/validator.ts';
+import { fileValidatorOf } from '../../../shared/schemas/validator.ts';
 
 const text = { type: 'string' } as const;
 const time = { type: 'integer', description: 'ms since 1970' } as const;
@@ -42,7 +42,7 @@ const record = {
 /** `fleet.json`: this node's place in a fleet, with its two keys. */
 export type EnrolmentRecord = Readonly<FromSchema<typeof record>>;
 
-const validate = validatorOf(record);
+const validate = fileValidatorOf(record);
 
 function fileOf(path: string): JsonFile<EnrolmentRecord> {
   return new JsonFile(path, validate, { mode: 0o600, indent: 2 });

@@ -71,7 +71,7 @@ export class PolicyStore {
         this.#prove(proved);
     } catch (error) {
       // Without it no key is believed, so no call is carried out until the node enrols again.
-      log.error(`fleet: the policy cannot be read: ${messageOf(error)}`);
+      log.error(`fleet: the policy in ${file} cannot be read: ${messageOf(error)}`);
     }
   }
 

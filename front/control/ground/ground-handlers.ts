@@ -149,10 +149,10 @@ async function clientsOf(vehicle: VehicleView): Promise<readonly unknown[] | nul
 }
 
 /** Null while svc-video does not say. */
-function recordingIn(video: unknown): boolean | null {
-  if (typeof video !== 'object' || video === null || !('recording' in video) || !('state' in video))
+function recordingIn(shown: unknown): boolean | null {
+  if (typeof shown !== 'object' || shown === null || !('recording' in shown) || !('state' in shown))
     return null;
-  return video.state === 'down' ? null : video.recording !== null;
+  return shown.state === 'down' ? null : shown.recording !== null;
 }
 
 function rounded(value: number | null): number | null {

@@ -3,10 +3,10 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { JsonFile } from '../../../shared/json-file.ts';
 import { checked } from '../../../shared/schemas/checked.ts';
 import { type GroundUiChange, type GroundUiState, groundUi } from '../../../shared/schemas/ground-station.ts';
-import { validatorOf } from '../../../shared/schemas/validator.ts';
+import { fileValidatorOf } from '../../../shared/schemas/validator.ts';
 
 /** Fills in the defaults. */
-const validate = validatorOf(groundUi, { useDefaults: true });
+const validate = fileValidatorOf(groundUi, { useDefaults: true });
 
 /** What a ground station shows on its screens and what its buttons do; the drivers are extensions. */
 export class GroundUi {
@@ -34,6 +34,7 @@ export class GroundUi {
     return this.#changes.run(async () => {
       const before = await this.read();
       const next: GroundUiState = {
+        ...before,
         oled: { ...before.oled, ...oled },
         buttons: { ...before.buttons, ...buttons },
         screens: { ...before.screens, ...screens },

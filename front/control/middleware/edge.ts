@@ -69,8 +69,14 @@ export function edge(parts: EdgeParts): Step {
 export function refuse(res: Response<unknown, Exchange>, refusal: Refusal, records: Records): void {
   const { req } = res;
   records.refused(refusal, res.locals.origin);
-  if (refusal.cors !== null && !res.hasHeader('vary')) allowOrigin(res, refusal.cors);
-  sendFailure(res, refusal, endsWithAnswer(req));
+  const send = (): void => {
+    if (res.destroyed) return;
+    if (refusal.cors !== null && !res.hasHeader('vary')) allowOrigin(res, refusal.cors);
+    sendFailure(res, refusal, endsWithAnswer(req));
+  };
+  const unwritten = records.unwritten();
+  if (unwritten === null) send();
+  else void unwritten.then(send);
 }
 
 /** The body is not read, so the connection must close after the answer. */

@@ -1,19 +1,20 @@
 import type { NextFunction, Request, Response } from 'express';
 import { ApiError, ERRORS, messageOf } from '../../../shared/errors.ts';
-import { failureOf, sendFailure } from '../../../shared/http/answer.ts';
+import { type Failure, failureOf, sendFailure } from '../../../shared/http/answer.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { endsWithAnswer } from './edge.ts';
 import type { Exchange } from './exchange.ts';
+import type { Records } from './records.ts';
 
 /** Answers any error in the shape of its row. If part of an answer has gone out, it closes the connection. */
-export function errors(log: Logger) {
+export function errors(log: Logger, records: Pick<Records, 'stalled'>) {
   return (
     error: unknown,
     req: Request,
     res: Response<unknown, Partial<Exchange>>,
     _next: NextFunction,
   ): void => {
-    const failure = failureOf(error, res.locals.pass?.row.refusals);
+    const failure = withReason(failureOf(error, res.locals.pass?.row.refusals), records.stalled);
     res.locals.announced?.settle(ERRORS[failure.code][0], failure.code);
     if (!(error instanceof ApiError)) {
       log.error(`request failed: ${messageOf(error)}`, {
@@ -23,4 +24,10 @@ export function errors(log: Logger) {
     if (res.headersSent) res.destroy();
     else if (!res.destroyed) sendFailure(res, failure, endsWithAnswer(req));
   };
+}
+
+/** What has waited too long has most likely waited for the disk that stands still. */
+function withReason(failure: Failure, stalled: string | null): Failure {
+  if (failure.code !== 'E_TIMEOUT' || stalled === null) return failure;
+  return { ...failure, detail: `${failure.detail.replace(/\.$/, '')}: ${stalled}.` };
 }

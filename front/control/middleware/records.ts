@@ -1,5 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
-import { changedBy, needsAudit } from '../edge/audited.ts';
+import { changedBy } from '../edge/audited.ts';
 import type { Pass, Refusal } from '../edge/decision.ts';
 import type { Origin } from '../edge/origins.ts';
 import type { PeerBudgets } from '../edge/rate.ts';
@@ -8,9 +8,17 @@ import type { Announced, AuditLog } from '../stores/audit.ts';
 /** Records each decision, for requests and upgrades: its cost to the peer, and its entry in the audit. */
 export class Records {
   readonly #budgets: PeerBudgets;
-  readonly #audit: Pick<AuditLog, 'refused' | 'announce'>;
+  readonly #audit: Pick<AuditLog, 'refused' | 'announce' | 'state'>;
+  /** See EndedCredentials. */
+  readonly unwritten: () => Promise<void> | null;
 
-  constructor(budgets: PeerBudgets, audit: Pick<AuditLog, 'refused' | 'announce'>) {
+  /** @param unwritten what a refusal waits for: that a credential has ended is on the disk before anybody is told; null for nothing */
+  constructor(
+    budgets: PeerBudgets,
+    audit: Pick<AuditLog, 'refused' | 'announce' | 'state'>,
+    unwritten: () => Promise<void> | null = () => null,
+  ) {
+    this.unwritten = unwritten;
     this.#budgets = budgets;
     this.#audit = audit;
   }
@@ -24,19 +32,30 @@ export class Records {
   /**
    * Records a change, or the reading of a secret, before it happens, so that an owner can see later who did it and when.
    * @returns undefined if the request is neither
-   * @throws ApiError E_AUDIT for a change that needs the audit while it cannot be written
    */
   announce(pass: Pass, body: unknown, origin: Origin): Announced | undefined {
     // Through the relay proxy the drone's route says what it is.
     const row = pass.row.scope === 'inner' ? pass.policy : pass.row;
     if (row.blast === 'none' && row.scope !== 'secret_read') return undefined;
     const changed = changedBy(pass, body);
-    const announced = this.#audit.announce(origin.peer, {
+    return this.#audit.announce(origin.peer, {
       ...recordOf(pass, origin),
       ...(changed === '' ? {} : { changed }),
     });
-    if (announced === null && needsAudit(pass, body)) throw new ApiError('E_AUDIT');
-    return announced ?? undefined;
+  }
+
+  /** @throws ApiError E_AUDIT if the record of a change cannot be written, or was not within a second */
+  async written(announced: Announced): Promise<void> {
+    if (await announced.written()) return;
+    const { stalled, problem } = this.#audit.state;
+    const why = stalled ?? problem ?? 'the disk has not taken the record within a second';
+    const help = /\b(?:ENOSPC|EDQUOT)\b/.test(why) ? ' Free some disk space.' : '';
+    throw new ApiError('E_AUDIT', `The audit cannot be written: ${why}.${help}`);
+  }
+
+  /** The disk stands still, in a sentence without its end; null: it does not. */
+  get stalled(): string | null {
+    return this.#audit.state.stalled;
   }
 }
 

@@ -1,3 +1,5 @@
+import { ERRORS } from '../../../shared/errors.ts';
+import { needsAudit } from '../edge/audited.ts';
 import type { EdgeState } from '../edge/decision.ts';
 import { settle as settlePass } from '../edge/settle.ts';
 import { refuse } from './edge.ts';
@@ -15,7 +17,22 @@ export function settle(state: EdgeState, records: Records): Step {
     }
     res.locals.pass = settled;
     const announced = records.announce(settled, body, origin);
-    if (announced !== undefined) res.locals.announced = announced;
-    next();
+    if (announced === undefined) {
+      next();
+      return;
+    }
+    res.locals.announced = announced;
+    if (!needsAudit(settled, body)) {
+      next(); // what ends a flight waits for no disk
+      return;
+    }
+    records.written(announced).then(() => {
+      const again = settlePass(pass, body, state); // the vehicle may have been armed meanwhile
+      if (again.kind === 'pass') next();
+      else {
+        announced.settle(ERRORS[again.code][0], again.code);
+        refuse(res, again, records);
+      }
+    }, next);
   };
 }

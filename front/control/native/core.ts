@@ -14,8 +14,9 @@ import { telemetryOf } from '../../../shared/rpc/telemetry-body.ts';
 import type { GroundRoleName } from '../../../shared/schemas/ground-station.ts';
 import { diagnostics } from '../node/diagnostics.ts';
 import { hottest, type SystemMonitor } from '../node/health.ts';
-import { healthProblems } from '../node/health-problems.ts';
+import { healthProblems, processProblems, stateProblems } from '../node/health-problems.ts';
 import { RECENT_EVERY_S } from '../node/recent-health.ts';
+import type { StateFolder } from '../node/state-folder.ts';
 import type { SupportBundle } from '../node/support-bundle.ts';
 import type { VehicleView } from '../node/vehicle-view.ts';
 import type { WfbRadio } from '../radio/wfb-radio.ts';
@@ -38,6 +39,11 @@ export interface CoreDeps {
   /** Null in a build without the residual. */
   readonly residualSocket: string | null;
   readonly configProblem: string | null;
+  /** What is wrong with files of state, a sentence each that names the file. */
+  readonly stateProblems: () => readonly string[];
+  readonly stateFolder: Pick<StateFolder, 'problems'>;
+  /** The processes that hang, by name. */
+  readonly hung: () => readonly string[];
   readonly openApi: () => string;
   readonly deviceId: string;
   readonly audit: () => AuditState;
@@ -76,7 +82,9 @@ export function coreHandlers(deps: CoreDeps): HandlersOf<typeof coreRows, 'front
       const checks: Record<string, boolean> = {
         'svc-link': vehicle.connected,
         'svc-supervisor': supervisor.connected,
+        disk: deps.audit().stalled === null,
         ...(deps.residualSocket === null ? {} : { 'svc-residual': await answers(deps.residualSocket) }),
+        ...Object.fromEntries(deps.hung().map((name) => [name, false])),
       };
       const ready = Object.values(checks).every(Boolean);
       return new Reply(ready ? 200 : 503, { ready, checks });
@@ -148,7 +156,14 @@ function statusTexts(deps: CoreDeps): () => string {
   let text = '';
   return () => {
     const { monitor, vehicle } = deps;
-    const of = [monitor.facts, vehicle.state, vehicle.armed, Math.floor(offset + performance.now() / 1000)];
+    const { stalled } = deps.audit();
+    const of = [
+      monitor.facts,
+      vehicle.state,
+      vehicle.armed,
+      stalled,
+      Math.floor(offset + performance.now() / 1000),
+    ];
     if (of.some((each, index) => each !== made[index])) {
       text = JSON.stringify(statusOf(deps));
       made = of;
@@ -172,6 +187,8 @@ export function statusOf({ monitor, vehicle, version, profile, board, ...deps }:
     fc_firmware: link?.firmware ?? null,
     fc_source: link?.source ?? null,
     fc_heartbeat_age_s: link?.heartbeat_age_s ?? null,
+    fc_link_age_s: link?.link_age_s ?? null,
+    system_id: link?.system_id ?? null,
     fc_link_hint: linkHint(link),
     fc_simulated: link?.simulated ?? false,
     fc_simulated_evidence: link?.simulated_evidence ?? [],
@@ -183,7 +200,11 @@ export function statusOf({ monitor, vehicle, version, profile, board, ...deps }:
       memory_percent: facts.memory_percent,
       disk_percent: facts.disk_percent,
       temperature: hottest(facts),
-      problems: healthProblems(monitor.recent.minute, facts.disk_percent),
+      problems: [
+        ...stateProblems([...deps.stateProblems(), ...deps.stateFolder.problems]),
+        ...processProblems(deps.hung()),
+        ...healthProblems(monitor.recent.minute, facts.disk_percent, deps.audit().stalled),
+      ],
     },
   };
 }

@@ -10,6 +10,7 @@ import { ticketIn } from '../edge/headers.ts';
 import { groundOf } from '../edge/relay.ts';
 import type { BoundRadios } from '../relay/bound-radios.ts';
 import { EndedCredentials } from '../stores/ended.ts';
+import type { Lived } from '../stores/lived-time.ts';
 import { PairingStore } from '../stores/pairing.ts';
 import { PinStore } from '../stores/pin.ts';
 import { SessionStore } from '../stores/sessions.ts';
@@ -35,6 +36,8 @@ interface CredentialOptions {
   readonly now: () => number;
   /** Monotonic clock, ms. */
   readonly monotonic: () => number;
+  /** Started before. */
+  readonly lived: Lived;
   readonly log: Logger;
 }
 
@@ -49,11 +52,22 @@ export class Credentials {
   readonly tickets: TicketStore;
   readonly readTickets: TicketStore;
   readonly tokens: TokenStore;
+  readonly ended: EndedCredentials;
   /** Whether a caller of the fleet, by the id of its principal, could still call; the fleet is opened later. */
   fleetHolds: (id: string) => boolean = () => false;
   readonly #radios: Pick<BoundRadios, 'relaySecret'>;
 
-  constructor({ paths, rows, deviceId, acceptTokens, radios, now, monotonic, log }: CredentialOptions) {
+  constructor({
+    paths,
+    rows,
+    deviceId,
+    acceptTokens,
+    radios,
+    now,
+    monotonic,
+    lived,
+    log,
+  }: CredentialOptions) {
     this.#radios = radios;
     const revoke = async (): Promise<void> => {
       this.tickets.revokeAll();
@@ -69,13 +83,14 @@ export class Credentials {
         revoke().catch((error: unknown) => log.error(`sessions: ${messageOf(error)}`));
       },
     });
-    this.pin = new PinStore({ file: paths.dashboardPin, now, monotonic, log, onChange: revoke });
+    this.pin = new PinStore({ file: paths.dashboardPin, now, lived, log, onChange: revoke });
     const ended = new EndedCredentials(paths.ended, log);
+    this.ended = ended;
     this.sessions = new SessionStore({
       file: paths.sessions,
       ended,
       now,
-      monotonic,
+      lived,
       log,
       binding: () =>
         `${this.pin.fingerprint} ${this.pairing.paired} ${this.pairing.keyHash?.toString('hex') ?? ''}`,
@@ -103,8 +118,15 @@ export class Credentials {
       pairingKey: () => this.pairing.key,
       deviceId,
       now,
+      lived,
       log,
     });
+  }
+
+  /** What is wrong with their files, a sentence each. */
+  get problems(): readonly string[] {
+    const { pairing, pin, tokens, sessions } = this;
+    return [pairing, pin, tokens, sessions].flatMap(({ problem }) => problem ?? []);
   }
 
   /** The checks that `decide` calls. */
@@ -126,6 +148,7 @@ export class Credentials {
 
   async stop(): Promise<void> {
     await this.tokens.stop();
+    await this.ended.written();
     await this.sessions.stop();
     await this.pin.stop();
     await this.pairing.stop();

@@ -52,8 +52,13 @@ export function flightLogHandlers({ link }: VehicleView, directory: string): Log
         return new Reply(ranged ? 206 : 200, body, TYPE, {
           ...disposition,
           'accept-ranges': 'bytes',
-          'content-length': String(end - start),
-          ...(ranged ? { 'content-range': `bytes ${start}-${end - 1}/${part.size}` } : {}),
+          // Of a whole log no length is promised: it may end before the size that the vehicle has listed.
+          ...(ranged
+            ? {
+                'content-length': String(end - start),
+                'content-range': `bytes ${start}-${end - 1}/${part.size}`,
+              }
+            : {}),
         });
       } catch (error) {
         await file.close();
@@ -111,8 +116,10 @@ async function* growing({ file, start, end, have, fetch }: Growing): AsyncGenera
       // Also while there are bytes: a slow reader must not let the download end.
       if (at >= there || performance.now() - polledAt >= 1000) {
         if (at >= there) await delay(POLL_MS);
-        there = (await patient(fetch)).have;
+        const part = await patient(fetch);
+        there = part.have;
         polledAt = performance.now();
+        if (part.complete && at >= there) return; // it is shorter than it was listed
         continue;
       }
       const { bytesRead, buffer } = await file.read(

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Principal } from '../../../shared/auth/principal.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { isOneOf } from '../../../shared/member.ts';
+import { isOneOf, memberOf } from '../../../shared/member.ts';
 import { warningsOf } from '../../../shared/mission/check.ts';
 import { itemsIn, type Reading } from '../../../shared/mission/document.ts';
 import { isPlan, makePlan, type Plan } from '../../../shared/mission/plan.ts';
@@ -11,6 +11,7 @@ import { type Call, type HandlersOf, type OnProgress, Reply } from '../../../sha
 import type { missionRows } from '../../../shared/routes/mission.ts';
 import { parseQuery } from '../../../shared/routes/query.ts';
 import type { Row } from '../../../shared/routes/row.ts';
+import type { MissionWriteRequest } from '../../../shared/rpc/link.ts';
 import type { MissionList, MissionWritten } from '../../../shared/rpc/link-answers.ts';
 import {
   type FirstItem,
@@ -52,6 +53,7 @@ export function missionHandlers(vehicle: VehicleView, kept: KeptPlan): Handlers 
   };
 }
 
+type Granted = Pick<MissionWriteRequest, 'allow_far' | 'may_widen'>;
 type Asked = Pick<Call<Row>, 'query' | 'progress' | 'body' | 'principal'>;
 
 class MissionRoutes {
@@ -74,7 +76,7 @@ class MissionRoutes {
   }
 
   async put(part: MissionPart, { query, body, progress, principal }: Asked): Promise<Written> {
-    const { dry_run: dryRun, parts } = parseQuery(query) ?? {};
+    const { dry_run: dryRun, parts, allow_far: allowFar } = parseQuery(query) ?? {};
     const wanted = [...new Set(parts?.split(',') ?? [part])].filter((each) => isOneOf(MISSION_PARTS, each));
     const lists = listsIn(body, part, wanted, firstItemOf(this.#vehicle.state?.telemetry.autopilot));
     const warnings: MissionWarning[] = wanted.flatMap((each) => [
@@ -82,8 +84,13 @@ class MissionRoutes {
       ...warningsOf(lists[each].items),
     ]);
     const counts = Object.fromEntries(wanted.map((each) => [each, lists[each].items.length]));
+    const granted = {
+      allow_far: allowFar === '1' || memberOf(body, 'allow_far') === true,
+      ...mayWiden(principal),
+    };
     const [main = part] = wanted.includes(part) ? [part] : wanted;
-    if (dryRun === '1')
+    if (dryRun === '1') {
+      warnings.unshift(...(await this.#outOfReach(wanted, lists, granted)));
       return {
         items: lists[main].items,
         count: lists[main].items.length,
@@ -91,7 +98,9 @@ class MissionRoutes {
         warnings,
         parts: counts,
       };
+    }
     if (wanted.includes('fence') && lists.fence.items.length === 0) checkMayClearFence(principal);
+    await this.#checkBounds(wanted, lists, granted); // all of them, before the first is written
     const written = await this.#writeAll(wanted, lists, progress);
     if (isPlan(body)) {
       const problem = await this.#kept.keep(body, written);
@@ -123,6 +132,28 @@ class MissionRoutes {
       }
     }
     return written;
+  }
+
+  async #checkBounds(parts: readonly MissionPart[], lists: Lists, granted: Granted): Promise<void> {
+    for (const part of parts)
+      await this.#vehicle.link.mission_reach({ part, items: lists[part].items, token: '', ...granted });
+  }
+
+  /** The same of a list that is only checked, as a warning. A file can be checked where there is no vehicle to be far from. */
+  async #outOfReach(
+    parts: readonly MissionPart[],
+    lists: Lists,
+    granted: Granted,
+  ): Promise<readonly string[]> {
+    try {
+      await this.#checkBounds(parts, lists, granted);
+      return [];
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (error.code === 'E_NO_FC' || error.code === 'E_UPSTREAM_DOWN') return [];
+      if (error.code === 'E_TOO_FAR') return [error.message];
+      throw error;
+    }
   }
 
   async #plan(read: (part: MissionPart) => Promise<MissionList>): Promise<Plan> {
@@ -157,6 +188,10 @@ class MissionRoutes {
     const { lat = null, lon = null, alt_msl: alt = null } = this.#vehicle.state?.telemetry.home ?? {};
     return lat === null || lon === null || alt === null ? null : { lat, lon, alt };
   }
+}
+
+function mayWiden({ scopes }: Principal): Pick<Granted, 'may_widen'> {
+  return { may_widen: scopes === null || scopes.includes('destructive') };
 }
 
 /** An empty list is DELETE /api/fence by another name. @throws ApiError E_SCOPE */

@@ -1,5 +1,6 @@
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { familyOf } from '../../../shared/flight/modes.ts';
+import { classOfParam, IDENTITY, isReservedParam } from '../../../shared/mavlink/param-classes.ts';
 import type { flightRows } from '../../../shared/routes/flight.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import { parseQuery } from '../../../shared/routes/query.ts';
@@ -57,6 +58,15 @@ export function paramHandlers(vehicle: VehicleView, metadata: ParamMetadata): Pa
     if (!anyValue && description !== null) checkRange(name, value, description);
     const result = await link.param_set({ name, value, force });
     return { ...result, reboot_required: description?.reboot_required ?? null };
+  };
+
+  const writeOne = async (
+    name: string,
+    { value, confirm }: { readonly value: number; readonly confirm?: Confirmed },
+    force: boolean,
+  ): Promise<Written> => {
+    checkConfirmed([name], confirm);
+    return write(await known(), name, value, force);
   };
 
   /** Writes in order; the first failure ends it, and says what was written and what was not. */
@@ -119,14 +129,14 @@ export function paramHandlers(vehicle: VehicleView, metadata: ParamMetadata): Pa
       };
     },
 
-    'params.name.post': async ({ params: { name }, body: { value }, forced }) =>
-      write(await known(), name, value, forced),
+    'params.name.post': async ({ params: { name }, body, forced }) => writeOne(name, body, forced),
 
-    'params.name.put': async ({ params: { name }, body: { value }, forced }) =>
-      write(await known(), name, value, forced),
+    'params.name.put': async ({ params: { name }, body, forced }) => writeOne(name, body, forced),
 
-    'params.put': async ({ body: { params }, forced }) =>
-      writeAll(await known(), Object.entries(params), forced),
+    'params.put': async ({ body: { params, confirm }, forced }) => {
+      checkConfirmed(Object.keys(params), confirm);
+      return writeAll(await known(), Object.entries(params), forced);
+    },
 
     'params.changed.get': async () => {
       const { snapshot, table } = await known();
@@ -146,7 +156,8 @@ export function paramHandlers(vehicle: VehicleView, metadata: ParamMetadata): Pa
       return { changed, count: changed.length, unknown, priming };
     },
 
-    'params.reset.post': async ({ body: { names }, forced }) => {
+    'params.reset.post': async ({ body: { names, confirm }, forced }) => {
+      checkConfirmed(names ?? [], confirm);
       if (names === undefined) {
         const { reboot_required } = await link.params_reset({ force: forced });
         return { all: true, written: 0, results: [], reboot_required };
@@ -178,6 +189,24 @@ function detailsOf(
   table: DescriptionTable | null,
 ): { type: number; default: number | null; metadata: ParamDescription | null } {
   return { type, default: told ?? table?.defaultOf(name) ?? null, metadata: table?.get(name) ?? null };
+}
+
+type Confirmed = string | readonly string[] | undefined;
+
+/** What makes the vehicle another one or erases it is named once more. @throws ApiError E_INVALID_VALUE, before anything is written */
+function checkConfirmed(names: readonly string[], confirm: Confirmed): void {
+  const said = typeof confirm === 'string' ? [confirm] : (confirm ?? []);
+  const missing = names.filter(
+    (name) => isReservedParam(name) && !IDENTITY.has(name.toUpperCase()) && !said.includes(name),
+  );
+  const [first] = missing;
+  if (first === undefined) return;
+  const message = missing.length === 1 ? `must be "${first}"` : `must name ${missing.join(', ')}`;
+  throw new ApiError(
+    'E_INVALID_VALUE',
+    `${first} ${classOfParam(first).reason}: /confirm ${message}. Nothing was written.`,
+    { errors: [{ path: '/confirm', message }] },
+  );
 }
 
 /** @throws ApiError E_RANGE outside `min` and `max`, as far as they are documented */

@@ -47,6 +47,7 @@ export async function serviceList(supervisor: Calls<typeof SUPERVISOR>): Promise
     kind: 'unit',
     state: active === 'active' ? 'running' : active === 'activating' ? 'starting' : 'stopped',
     sub_state: sub,
+    hangs: false,
     pid,
     restarts: null,
     uptime_seconds: null,
@@ -65,29 +66,35 @@ async function useOf(pid: number | null) {
 }
 
 export function serviceHandlers({ supervisor, helper, vehicle, log }: ServiceDeps): ServiceHandlers {
+  /** The edge has checked it too, but a vehicle may have armed since (docs/threat-model.md J7). */
+  const demandDisarmed = (action: string, forced: boolean): void => {
+    if (!forced && refusesWhile(vehicle.anyArmed))
+      throw new ApiError('E_ARMED', undefined, { action, armed: vehicle.anyArmed });
+  };
   const later = (what: string, act: () => Promise<unknown>): void => {
     setTimeout(() => {
       act().catch((error: unknown) => log.error(`${what}: ${String(error)}`));
     }, PARTING_MS);
   };
-  const restartSupervisor = (): Reply => {
+  const restartSupervisor = (forced: boolean): Reply => {
     if (!supervisor.connected) throw new ApiError('E_UPSTREAM_DOWN', 'svc-supervisor is not answering.');
-    later('restart of the supervisor', async () => supervisor.calls.restart_self({}));
+    later('restart of the supervisor', async () => {
+      demandDisarmed('restart the supervisor', forced);
+      return supervisor.calls.restart_self({});
+    });
     return new Reply(202, { status: 'accepted', name: SUPERVISOR.server, pid_before: null, pid_after: null });
   };
   const power = async (action: 'reboot' | 'poweroff', forced: boolean): Promise<unknown> => {
-    // The edge checked this too, but the vehicle may have armed since (docs/threat-model.md J7).
-    if (!forced && refusesWhile(vehicle.armed))
-      throw new ApiError('E_ARMED', undefined, { action, armed: vehicle.armed });
+    demandDisarmed(action, forced);
     await helper.power({ action });
     return { status: 'ok', action };
   };
   return {
     'services.get': async () => serviceList(supervisor.calls),
 
-    'services.name.restart.post': async ({ params }) => {
+    'services.name.restart.post': async ({ params, forced }) => {
       const name = unitName(params.name);
-      if (name === SUPERVISOR.server) return restartSupervisor();
+      if (name === SUPERVISOR.server) return restartSupervisor(forced);
       if (name === FRONT) {
         later('restart of the front', async () => supervisor.calls.restart({ name }));
         return new Reply(202, { status: 'accepted', name, pid_before: process.pid, pid_after: null });
@@ -99,7 +106,7 @@ export function serviceHandlers({ supervisor, helper, vehicle, log }: ServiceDep
       return { status: 'ok', name, ...proof };
     },
 
-    'system.restart-supervisor.post': () => restartSupervisor(),
+    'system.restart-supervisor.post': ({ forced }) => restartSupervisor(forced),
 
     'system.reboot.post': async ({ forced }) => power('reboot', forced),
 

@@ -2,6 +2,7 @@ import { chmod, mkdir, rm, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { chunksOf } from '../../../shared/async/chunks.ts';
+import { deferred } from '../../../shared/async/deferred.ts';
 import { ApiError, codeOf, messageOf } from '../../../shared/errors.ts';
 import { fillAtomic } from '../../../shared/files/atomic-write.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
@@ -12,6 +13,8 @@ import type { UpdateStatus } from '../../../shared/schemas/update.ts';
 import { refusesWhile } from '../edge/armed.ts';
 import type { VehicleView } from '../node/vehicle-view.ts';
 
+/** After which an upload of which nothing comes is given up. */
+const IDLE_MS = 20_000;
 /** Left for the others that write to this disk. */
 const RESERVE_BYTES = 64 * 1024 * 1024;
 
@@ -33,17 +36,25 @@ const WORKING: ReadonlySet<UpdateStatus['step']> = new Set<UpdateStatus['step']>
   'checking',
 ]);
 
+/** An upload that is coming in. */
+interface Incoming {
+  readonly body: Readable;
+  /** Resolves when nothing of it is left but its answer. */
+  readonly over: Promise<void>;
+}
+
 export function updateHandlers({ version, helper, vehicle, upload, log }: UpdateDeps): UpdateHandlers {
-  let receiving = false;
-  const receive = async (body: Readable, length: number, force: boolean): Promise<void> => {
-    // Before the body: nobody should send 100 MiB for a refusal.
+  let newest: Incoming | null = null;
+  const refuseWhileUpdating = async (): Promise<void> => {
     const { step } = await helper.update_status({});
     if (WORKING.has(step)) throw new ApiError('E_BUSY', `An update is under way (${step}).`);
+  };
+  const receive = async (body: Readable, length: number, force: boolean): Promise<void> => {
     await store(body, upload, length);
     try {
       // The edge checked this too, but a long upload ago.
-      if (!force && refusesWhile(vehicle.armed))
-        throw new ApiError('E_ARMED', undefined, { armed: vehicle.armed });
+      if (!force && refusesWhile(vehicle.anyArmed))
+        throw new ApiError('E_ARMED', undefined, { armed: vehicle.anyArmed });
       await helper.update_start({ force });
     } catch (error) {
       await rm(upload, { force: true });
@@ -62,12 +73,26 @@ export function updateHandlers({ version, helper, vehicle, upload, log }: Update
     'system.update.post': async ({ body, headers, forced }) => {
       if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0)
         throw noBody();
-      if (receiving) throw new ApiError('E_BUSY', 'Another bundle is being uploaded.');
-      receiving = true;
+      // Before the body: nobody should send 100 MiB for a refusal.
+      await refuseWhileUpdating();
+      body.on('error', () => undefined); // told to whoever reads it, now or later
+      const before = newest;
+      const { promise: over, resolve } = deferred();
+      newest = { body, over };
       try {
+        // One that is behind a dead link would keep the others out. Complete, it is installed: then this one is refused below.
+        before?.body.destroy(
+          new ApiError(
+            'E_STOPPED',
+            'Another upload has taken the place of this one. Nothing of it was kept.',
+          ),
+        );
+        await before?.over;
+        if (before !== null) await refuseWhileUpdating();
         await receive(body, Number(headers['content-length'] ?? 0), forced);
       } finally {
-        receiving = false;
+        if (newest.body === body) newest = null;
+        resolve();
       }
       return new Reply(202, await helper.update_status({}));
     },
@@ -77,10 +102,18 @@ export function updateHandlers({ version, helper, vehicle, upload, log }: Update
 /** Completely or not at all. @throws ApiError E_DISK_FULL, E_STORE, E_BAD_REQUEST; what the body fails with */
 async function store(body: Readable, file: string, length: number): Promise<void> {
   let size = 0;
+  const late = (): void => void body.destroy(standsStill());
   const counted = async function* (): AsyncGenerator<Buffer> {
-    for await (const chunk of chunksOf(body)) {
-      size += chunk.length;
-      yield chunk;
+    let timer = setTimeout(late, IDLE_MS);
+    try {
+      for await (const chunk of chunksOf(body)) {
+        clearTimeout(timer); // the disk may take longer
+        size += chunk.length;
+        yield chunk;
+        timer = setTimeout(late, IDLE_MS);
+      }
+    } finally {
+      clearTimeout(timer);
     }
     if (size === 0) throw noBody();
   };
@@ -96,6 +129,13 @@ async function store(body: Readable, file: string, length: number): Promise<void
     if (codeOf(error) === 'ENOSPC') throw full();
     throw new ApiError('E_STORE', `The bundle could not be stored: ${messageOf(error)}.`);
   }
+}
+
+function standsStill(): ApiError {
+  return new ApiError(
+    'E_REQUEST_TIMEOUT',
+    `Nothing of the bundle has come for ${IDLE_MS / 1000} s. Nothing of it was kept: send it again.`,
+  );
 }
 
 function noBody(): ApiError {

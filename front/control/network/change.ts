@@ -7,7 +7,7 @@ import type { Logger } from '../../../shared/process/logger.ts';
 import type { Helper } from '../../../shared/rpc/helper-client.ts';
 import type { JsonSchema } from '../../../shared/schemas/json-schema.ts';
 import { INTERFACE, type NetworkProfile, UUID } from '../../../shared/schemas/network-operation.ts';
-import { validatorOf } from '../../../shared/schemas/validator.ts';
+import { fileValidatorOf } from '../../../shared/schemas/validator.ts';
 import { type Nmcli, reasonOf } from './nmcli.ts';
 
 /** A change that is not over: enough to go back to what was before. */
@@ -32,7 +32,7 @@ const PENDING = {
   },
 } as const satisfies JsonSchema;
 
-const validate = validatorOf(PENDING);
+const validate = fileValidatorOf(PENDING);
 
 interface ChangeDeps {
   /** What was before is written here until the change is over. */

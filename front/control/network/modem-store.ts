@@ -3,7 +3,7 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { JsonFile } from '../../../shared/json-file.ts';
 import type { JsonSchema } from '../../../shared/schemas/json-schema.ts';
 import { APN, PIN, PPP_NAME, PPP_PASSWORD } from '../../../shared/schemas/network-operation.ts';
-import { validatorOf } from '../../../shared/schemas/validator.ts';
+import { fileValidatorOf } from '../../../shared/schemas/validator.ts';
 
 /** More modems than a machine ever had: the oldest is forgotten. */
 const MAX_MODEMS = 16;
@@ -71,7 +71,7 @@ const SCHEMA = {
   },
 } as const satisfies JsonSchema;
 
-const validate = validatorOf(SCHEMA);
+const validate = fileValidatorOf(SCHEMA);
 
 /**
  * What modems are connected with. A PIN that was refused is here as a hash only, until another one is tried, so that it is not tried

@@ -2,7 +2,7 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { JsonFile } from '../../../shared/json-file.ts';
 import type { JsonSchema } from '../../../shared/schemas/json-schema.ts';
 import { INTERFACE } from '../../../shared/schemas/network-operation.ts';
-import { validatorOf } from '../../../shared/schemas/validator.ts';
+import { fileValidatorOf } from '../../../shared/schemas/validator.ts';
 
 export interface MeshConfig {
   readonly mesh_id: string | null;
@@ -38,7 +38,7 @@ const SCHEMA = {
   },
 } as const satisfies JsonSchema;
 
-const validate = validatorOf(SCHEMA);
+const validate = fileValidatorOf(SCHEMA);
 
 const DEFAULTS: NetworkSettings = {
   version: 1,

@@ -101,13 +101,15 @@ export class Network {
 
   /** @throws ApiError E_HOTSPOT_ACTIVE if the hotspot holds the only card and may not be stopped */
   async join(request: JoinRequest): Promise<unknown> {
-    const hex = ssidHex(request.ssid);
+    const hex = request.ssid_hex ?? ssidHex(request.ssid ?? '');
     return this.#deps.changes.alone(async () => this.#join(request, hex));
   }
 
   async #join(request: JoinRequest, hex: string): Promise<unknown> {
     const { nmcli, helper, changes, hotspot } = this.#deps;
-    const { ssid, passphrase, hidden = false } = request;
+    const { passphrase, hidden = false } = request;
+    const ssid = Buffer.from(hex, 'hex').toString();
+    const id = nameOf(ssid, hex);
     const [devices, profiles] = [await nmcli.devices(), await nmcli.wifiProfiles()];
     const cards = this.#cards(devices);
     if (cards.length === 0) throw noCard();
@@ -117,7 +119,9 @@ export class Network {
     const hotspotStops = card.uuid !== null && held.has(card.uuid);
     if (hotspotStops && request.stop_hotspot !== true) throw new ApiError('E_HOTSPOT_ACTIVE');
 
-    const saved = profiles.find((profile) => profile.ssid === ssid && !profile.hotspot);
+    const saved = profiles.find(
+      (profile) => !profile.hotspot && (profile.ssid === ssid || (id === hex && profile.name === hex)),
+    );
     let to: Parameters<Changes['bringUp']>[1];
     if (passphrase === undefined && saved !== undefined) to = saved.uuid;
     else {
@@ -128,7 +132,7 @@ export class Network {
       const secured = /WPA3/.test(security ?? '') && !/WPA2/.test(security ?? '') ? 'sae' : 'wpa-psk';
       to = {
         uuid: randomUUID(),
-        id: nameOf(ssid),
+        id,
         kind: 'client',
         interface: card.name,
         autoconnect: true,
@@ -142,7 +146,7 @@ export class Network {
     await changes.bringUp(card.name, to, card.uuid);
     if (hotspotStops) await hotspot.disable();
     if (typeof to !== 'string') {
-      const older = profiles.filter((p) => !p.hotspot && p.ssid === ssid && p.name === nameOf(ssid));
+      const older = profiles.filter((p) => !p.hotspot && (p.ssid === ssid || id === hex) && p.name === id);
       for (const { uuid } of older) await helper.network_forget({ uuid }).catch(upstream);
     }
     const now = (await nmcli.devices()).find(({ name }) => name === card.name);
@@ -152,8 +156,15 @@ export class Network {
   /** @returns as `WPA2`; empty: open @throws ApiError E_UPSTREAM if there is no such network */
   async #securityOf(iface: string, ssid: string, hex: string): Promise<string> {
     const { nmcli, helper } = this.#deps;
-    const heard = async (): Promise<string | undefined> =>
-      (await nmcli.accessPoints(iface)).find((point) => point.ssidHex === hex)?.security;
+    const heard = async (): Promise<string | undefined> => {
+      const points = (await nmcli.accessPoints(iface)).filter((point) => point.ssidHex === hex);
+      if (points.length > 0 && points.every(({ isOfUsers }) => isOfUsers))
+        throw new ApiError(
+          'E_INVALID_VALUE',
+          `${ssid} wants an account of each user (802.1X), which this node cannot have: it joins open networks and those with one passphrase.`,
+        );
+      return points[0]?.security;
+    };
     const before = await heard();
     if (before !== undefined) return before;
     await helper.network_scan({ interface: iface }).catch(upstream);
@@ -355,6 +366,7 @@ function metricOf(iface: string, priority: readonly string[]): number | null {
   return place < 0 ? null : FIRST_METRIC + place * METRIC_STEP;
 }
 
-function nameOf(ssid: string): string {
-  return ssid.replace(NOT_IN_NAME, '_');
+/** What is not UTF-8 has its bytes as a name, of which there is one. */
+function nameOf(ssid: string, hex: string): string {
+  return Buffer.from(ssid).toString('hex') === hex ? ssid.replace(NOT_IN_NAME, '_') : hex;
 }

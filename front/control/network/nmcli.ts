@@ -71,6 +71,8 @@ interface AccessPoint {
   /** Bytes that are no UTF-8 are U+FFFD. */
   readonly ssid: string;
   readonly ssidHex: string;
+  /** Each user has an account of it (802.1X), and there is no passphrase. */
+  readonly isOfUsers: boolean;
   readonly channel: number | null;
   readonly frequencyMhz: number | null;
   /** Percent. */
@@ -149,7 +151,7 @@ export class Nmcli {
 
   /** What NetworkManager heard last; it does not look around now. */
   async accessPoints(iface: string): Promise<readonly AccessPoint[]> {
-    const fields = 'IN-USE,BSSID,SSID-HEX,CHAN,FREQ,SIGNAL,SECURITY';
+    const fields = 'IN-USE,BSSID,SSID-HEX,CHAN,FREQ,SIGNAL,SECURITY,WPA-FLAGS,RSN-FLAGS';
     const rows = await table(this.#env, fields, [
       'device',
       'wifi',
@@ -159,16 +161,19 @@ export class Nmcli {
       '--rescan',
       'no',
     ]);
-    return rows.map(([inUse, bssid = '', hex = '', channel, frequency, signal, security = '']) => ({
-      inUse: inUse === '*',
-      bssid: bssid.toLowerCase(),
-      ssid: Buffer.from(hex, 'hex').toString(),
-      ssidHex: hex.toLowerCase(),
-      channel: numberOf(channel),
-      frequencyMhz: numberOf(frequency),
-      signal: numberOf(signal),
-      security,
-    }));
+    return rows.map(
+      ([inUse, bssid = '', hex = '', channel, frequency, signal, security = '', wpa = '', rsn = '']) => ({
+        inUse: inUse === '*',
+        bssid: bssid.toLowerCase(),
+        ssid: Buffer.from(hex, 'hex').toString(),
+        ssidHex: hex.toLowerCase(),
+        channel: numberOf(channel),
+        frequencyMhz: numberOf(frequency),
+        signal: numberOf(signal),
+        security,
+        isOfUsers: /802\.1X/i.test(`${wpa} ${rsn} ${security}`) && !/psk|sae/i.test(`${wpa} ${rsn}`),
+      }),
+    );
   }
 }
 

@@ -71,7 +71,7 @@ export function openNetwork(
     mmcli: new Mmcli(env),
     store: new ModemStore(paths.modems),
     metric: async (iface) => network.metric(iface),
-    armed: () => vehicle.armed,
+    armed: () => vehicle.anyArmed,
     log,
   });
   return {

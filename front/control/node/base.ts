@@ -34,6 +34,8 @@ export interface Base {
   readonly now: () => number;
   /** Monotonic clock, ms. */
   readonly monotonic: () => number;
+  /** What is wrong with files that everything depends on, a sentence each. */
+  readonly problems: readonly string[];
   readonly log: Logger;
 }
 
@@ -48,6 +50,11 @@ export async function openBase(given: Pick<Base, 'env' | 'paths' | 'supervisor' 
     Date.now(),
     (sentence) => log.warn(sentence),
   );
+  const problems: string[] = [];
+  const id = await deviceId(paths.deviceId, (sentence) => {
+    log.error(`device id: ${sentence}`);
+    problems.push(sentence);
+  });
   const monotonic = (): number => performance.now();
   return {
     ...given,
@@ -57,11 +64,12 @@ export async function openBase(given: Pick<Base, 'env' | 'paths' | 'supervisor' 
     inForce,
     profile: config.agent.profile,
     isGround: config.agent.profile === 'ground-station',
-    identity: identityOf(await deviceId(paths.deviceId), config.agent.name),
+    identity: identityOf(id, config.agent.name),
     vehicle: new VehicleView(paths.linkSocket, monotonic),
     monitor: new SystemMonitor(paths.etc),
     helper: helperAt(paths.helperSocket),
     now: Date.now,
     monotonic,
+    problems,
   };
 }

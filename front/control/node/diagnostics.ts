@@ -3,7 +3,7 @@ import type { Board } from '../../../shared/board.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import type { JsonObject } from '../../../shared/member.ts';
 import type { Client } from '../../../shared/rpc/contract.ts';
-import type { EndpointStatus } from '../../../shared/rpc/link-state.ts';
+import type { EndpointStatus, HeardSystem } from '../../../shared/rpc/link-state.ts';
 import type { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
 import type { AuditState } from '../stores/audit.ts';
 import { hottest, type SystemFacts, type SystemMonitor } from './health.ts';
@@ -33,9 +33,10 @@ export async function diagnostics(deps: DiagnosticsDeps): Promise<JsonObject> {
       problems.push(`${what}: ${messageOf(error)}`);
       return null;
     });
-  const [services, endpoints] = await Promise.all([
+  const [services, endpoints, systems] = await Promise.all([
     ask('svc-supervisor', supervisor.calls.status({})),
     ask<readonly EndpointStatus[]>('svc-link', vehicle.link.endpoints({})),
+    vehicle.link.systems({}).catch(() => null), // the line above has said why
   ]);
   const audit = deps.audit();
   if (audit.problem !== null) problems.push(`audit: cannot be written: ${audit.problem}`);
@@ -54,7 +55,7 @@ export async function diagnostics(deps: DiagnosticsDeps): Promise<JsonObject> {
     device: { device_id: deps.deviceId },
     services,
     audit,
-    mavlink: mavlinkPart(vehicle, endpoints),
+    mavlink: mavlinkPart(vehicle, endpoints, systems),
     problems,
   };
 }
@@ -82,9 +83,15 @@ function networkPart(): JsonObject {
   );
 }
 
-function mavlinkPart(vehicle: VehicleView, endpoints: readonly EndpointStatus[] | null): JsonObject | null {
+function mavlinkPart(
+  vehicle: VehicleView,
+  endpoints: readonly EndpointStatus[] | null,
+  systems: readonly HeardSystem[] | null,
+): JsonObject | null {
   const { state } = vehicle;
   if (state === null) return null;
-  const { source, fc_port, fc_baud, transport_open, mavlink_alive, heartbeat_age_s, counters } = state;
-  return { source, fc_port, fc_baud, transport_open, mavlink_alive, heartbeat_age_s, counters, endpoints };
+  const { source, fc_port, fc_baud, transport_open, mavlink_alive } = state;
+  const { heartbeat_age_s, link_age_s, counters } = state;
+  const opened = { source, fc_port, fc_baud, transport_open };
+  return { ...opened, mavlink_alive, heartbeat_age_s, link_age_s, systems, counters, endpoints };
 }

@@ -2,7 +2,7 @@ import type { HealthSample } from './recent-health.ts';
 
 /** What the machine is short of. One judgement for every surface: figures are coloured and problems are listed by it. */
 interface HealthProblem {
-  readonly part: 'cpu' | 'memory' | 'disk' | 'temperature';
+  readonly part: 'cpu' | 'memory' | 'disk' | 'temperature' | 'state' | 'process';
   /** `bad`: something stops working soon, or does already. */
   readonly severity: 'warn' | 'bad';
   readonly detail: string;
@@ -20,10 +20,32 @@ const LIMITS = {
   temperature: { warn: 80, bad: 85 },
 } as const;
 
-/** @param minute means of the last minute: a peak is no problem; null: too early to say @param disk percent used, now */
-export function healthProblems(minute: HealthSample | null, disk: number | null): readonly HealthProblem[] {
+/** Files of state that cannot be used, as a power cut leaves them: what depends on them is closed until somebody looks. */
+export function stateProblems(sentences: readonly string[]): readonly HealthProblem[] {
+  return sentences.map((detail) => ({ part: 'state', severity: 'bad', detail }));
+}
+
+/** Processes that run and do not answer. */
+export function processProblems(hung: readonly string[]): readonly HealthProblem[] {
+  return hung.map((name) => ({
+    part: 'process',
+    severity: 'bad',
+    detail: `${name} has not answered for 5 s or longer.`,
+  }));
+}
+
+/**
+ * @param minute means of the last minute: a peak is no problem; null: too early to say
+ * @param disk percent used, now
+ * @param stalled the disk stands still, in a sentence; null: it does not
+ */
+export function healthProblems(
+  minute: HealthSample | null,
+  disk: number | null,
+  stalled: string | null = null,
+): readonly HealthProblem[] {
   const judge = (
-    part: HealthProblem['part'],
+    part: keyof typeof LIMITS,
     value: number | null | undefined,
     say: (rounded: number) => string,
   ): readonly HealthProblem[] => {
@@ -31,11 +53,18 @@ export function healthProblems(minute: HealthSample | null, disk: number | null)
     if (value === null || value === undefined || value < warn) return [];
     return [{ part, severity: value >= bad ? 'bad' : 'warn', detail: say(Math.round(value)) }];
   };
+  const standing: readonly HealthProblem[] =
+    stalled === null ? [] : [{ part: 'disk', severity: 'bad', detail: sentence(stalled) }];
   const found = [
+    ...standing,
     ...judge('memory', minute?.memory_percent, (n) => `Memory is ${n} % full.`),
     ...judge('disk', disk, (n) => `The disk is ${n} % full.`),
     ...judge('temperature', minute?.temperature, (n) => `The board is at ${n} °C.`),
     ...judge('cpu', minute?.cpu_percent, (n) => `The processor was ${n} % busy over the last minute.`),
   ];
   return found.toSorted((a, b) => Number(b.severity === 'bad') - Number(a.severity === 'bad'));
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }

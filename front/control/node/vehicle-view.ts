@@ -28,6 +28,10 @@ export class VehicleView {
     this.#now = now;
     this.#client = clientOf(LINK, {
       path: socketPath,
+      // What a process said that is gone is not what the next one says.
+      onConnection: () => {
+        this.#state = null;
+      },
       listeners: {
         state: (state) => this.#receive(state),
         progress: ({ token, ...progress }: WorkProgress) => this.#followers.get(token)?.(progress),
@@ -108,5 +112,10 @@ export class VehicleView {
   /** The armed state for the armed guard. */
   get armed(): Armed {
     return this.state?.guard ?? 'unknown';
+  }
+
+  /** The same of every vehicle on the link: what cuts the link asks about all. */
+  get anyArmed(): Armed {
+    return this.state?.guard_any ?? 'unknown';
   }
 }

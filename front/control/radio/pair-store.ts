@@ -4,12 +4,14 @@ import { Serial } from '../../../shared/async/serial.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
-import { asRecord } from '../../../shared/member.ts';
+import { asRecord, type JsonObject } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { MAX_SLOTS } from '../../../shared/schemas/radio-unit.ts';
 import type { BoundRadio, BoundRadios } from '../relay/bound-radios.ts';
 
 const MAX_BYTES = 256 * 1024;
+/** A file of a newer one is used where it has what this one needs. */
+const VERSION = 1;
 
 interface PairStoreOptions {
   readonly file: string;
@@ -39,6 +41,8 @@ export class PairStore implements BoundRadios {
   readonly #writes = new Serial();
   readonly #listeners = new Set<() => void>();
   #radios: readonly StoredRadio[] = [];
+  /** The members beside the radios: version, and what a newer version has written. */
+  #rest: JsonObject = { version: VERSION };
   /** Why the file is not used, null if it is. */
   #problem: string | null = null;
 
@@ -50,7 +54,7 @@ export class PairStore implements BoundRadios {
     const { file, log } = this.#options;
     try {
       const text = await readPrivate(file, MAX_BYTES);
-      this.#radios = text === null ? [] : parse(JSON.parse(text));
+      if (text !== null) [this.#rest, this.#radios] = parse(JSON.parse(text));
       // A process that was killed between the two has changed the list only.
       await this.#writeKeys(this.#radios);
     } catch (error) {
@@ -61,6 +65,11 @@ export class PairStore implements BoundRadios {
 
   async stop(): Promise<void> {
     await this.#writes.idle();
+  }
+
+  /** Why the file is not used, null if it is. */
+  get problem(): string | null {
+    return this.#problem;
   }
 
   list(): readonly BoundRadio[] {
@@ -97,7 +106,7 @@ export class PairStore implements BoundRadios {
     await this.#writes.run(async () => {
       if (this.#problem !== null) throw new ApiError('E_STORE', `${this.#problem}. Repair or remove it.`);
       const radios = next(this.#radios);
-      const text = `${JSON.stringify({ version: 1, pairs: radios }, null, 2)}\n`;
+      const text = `${JSON.stringify({ ...this.#rest, pairs: radios }, null, 2)}\n`;
       await writeAtomic(this.#options.file, text, 0o600).catch((error: unknown) => {
         throw new ApiError('E_STORE', `The bound radios could not be written: ${messageOf(error)}.`);
       });
@@ -135,9 +144,11 @@ export function withoutPrevious(radio: StoredRadio): Omit<StoredRadio, 'previous
 }
 
 /** @throws Error naming what is wrong */
-function parse(value: unknown): readonly StoredRadio[] {
-  const { version, pairs } = asRecord(value);
-  if (version !== 1 || !Array.isArray(pairs)) throw new Error('it is not of version 1');
+function parse(value: unknown): readonly [JsonObject, readonly StoredRadio[]] {
+  const { pairs, ...rest } = asRecord(value);
+  const { version } = rest;
+  if (!Number.isInteger(version) || Number(version) < VERSION || !Array.isArray(pairs))
+    throw new Error(`it is not of version ${VERSION}`);
   const radios = pairs.map((item: unknown) => {
     const { previous = null } = asRecord(item);
     return { ...parseOne(item), previous: previous === null ? null : parseOne(previous) };
@@ -145,11 +156,11 @@ function parse(value: unknown): readonly StoredRadio[] {
   for (const member of ['slot', 'device_id'] as const)
     if (new Set(radios.map((radio) => radio[member])).size < radios.length)
       throw new Error(`two radios have the same ${member}`);
-  return radios;
+  return [rest, radios];
 }
 
 function parseOne(value: unknown): Omit<StoredRadio, 'previous'> {
-  const record = asRecord(value);
+  const { previous: _previous, ...record } = asRecord(value);
   const { slot, proved } = record;
   const text = (member: string, pattern: RegExp): string => {
     const found = record[member];
@@ -160,6 +171,7 @@ function parseOne(value: unknown): Omit<StoredRadio, 'previous'> {
     throw new Error('slot is not valid');
   if (typeof proved !== 'boolean') throw new Error('proved is not valid');
   return {
+    ...record, // what a newer version has written besides
     slot: Number(slot),
     device_id: text('device_id', ID),
     name: text('name', /^[^\p{Cc}]{0,64}$/u),

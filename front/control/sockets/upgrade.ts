@@ -3,10 +3,11 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { Principal } from '../../../shared/auth/principal.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
-import { type Failure, failureOf, rawFailure } from '../../../shared/http/answer.ts';
+import { type Failure, failureOf, failureStatus, rawFailure } from '../../../shared/http/answer.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { SocketHandler } from '../../../shared/routes/handler.ts';
 import type { Row } from '../../../shared/routes/row.ts';
+import { needsAudit } from '../edge/audited.ts';
 import { decide } from '../edge/decide.ts';
 import { settle } from '../edge/settle.ts';
 import type { ResidualProxy } from '../forward/residual-proxy.ts';
@@ -40,11 +41,14 @@ export function acceptUpgrade(
   draining: boolean,
 ): void {
   socket.on('error', (error) => parts.log.debug(`upgrade: ${messageOf(error)}`));
-  try {
-    upgrade(parts, req, socket, head, draining);
-  } catch (error) {
+  const failed = (error: unknown): void => {
     if (!(error instanceof ApiError)) parts.log.error(`upgrade failed: ${messageOf(error)}`);
     endWith(socket, failureOf(error));
+  };
+  try {
+    upgrade(parts, req, socket, head, draining, failed);
+  } catch (error) {
+    failed(error);
   }
 }
 
@@ -54,6 +58,7 @@ function upgrade(
   socket: Duplex,
   head: Buffer,
   draining: boolean,
+  failed: (error: unknown) => void,
 ): void {
   const { state, origins, budgets, records, sockets, socketHandlers, proxy, relay, spend, seen } = parts;
   const origin = origins.of(req.socket);
@@ -61,7 +66,9 @@ function upgrade(
   const decision = first.kind === 'pass' ? settle(first, undefined, state) : first;
   if (decision.kind === 'refuse') {
     records.refused(decision, origin);
-    endWith(socket, decision);
+    const unwritten = records.unwritten();
+    if (unwritten === null) endWith(socket, decision);
+    else void unwritten.then(() => endWith(socket, decision));
     return;
   }
   if (decision.kind === 'preflight' || decision.kind === 'redirect') throw new ApiError('E_NOT_IMPLEMENTED');
@@ -75,22 +82,40 @@ function upgrade(
   seen(principal, origin.ip);
   if (counted) budgets.spend(origin.peer);
   const announced = records.announce(decision, undefined, origin);
-  if (behind !== null) {
-    socket.once('close', () => announced?.settle(101, 'closed'));
-    behind.upgrade(req, socket, head, decision, (error) => {
-      announced?.settle(502, error.code);
-      endWith(socket, failureOf(error));
+  const accept = (): void => {
+    if (behind !== null) {
+      socket.once('close', () => announced?.settle(101, 'closed'));
+      behind.upgrade(req, socket, head, decision, (error) => {
+        announced?.settle(502, error.code);
+        endWith(socket, failureOf(error));
+      });
+      return;
+    }
+    sockets.accept(req, socket, head, principal, (ws, ended) => {
+      ws.once('close', () => announced?.settle(101, 'closed'));
+      handler?.(
+        { params, query, principal, peer: origin.peer, forced, headers: req.headers, clientId },
+        ws,
+        ended,
+      );
     });
+  };
+  if (announced === undefined || !needsAudit(decision, undefined)) {
+    accept();
     return;
   }
-  sockets.accept(req, socket, head, principal, (ws, ended) => {
-    ws.once('close', () => announced?.settle(101, 'closed'));
-    handler?.(
-      { params, query, principal, peer: origin.peer, forced, headers: req.headers, clientId },
-      ws,
-      ended,
-    );
-  });
+  records
+    .written(announced)
+    .then(() => {
+      if ((behind ?? sockets).full)
+        throw new ApiError('E_DRAINING', 'Too many WebSockets. Try again shortly.');
+      accept();
+    })
+    .catch((error: unknown) => {
+      const failure = failureOf(error);
+      announced.settle(failureStatus(failure), failure.code);
+      failed(error);
+    });
 }
 
 /** Answers on a connection without a response object, and closes it. */

@@ -1,35 +1,26 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { every } from '../../../shared/async/every.ts';
+import { within } from '../../../shared/async/within.ts';
 import type { AuditRecord } from '../../../shared/audit/chain.ts';
-import { ChainedLog, type ChainedLogOptions } from '../../../shared/audit/chained-log.ts';
-import { auditKey, headFile, readHead, readKey } from '../../../shared/audit/head.ts';
-import {
-  type ChainReport,
-  type FilesVerdict,
-  reportFiles,
-  verifyFiles,
-} from '../../../shared/audit/verify.ts';
+import type { ChainedLog } from '../../../shared/audit/chained-log.ts';
+import { type ChainReport, reportFiles } from '../../../shared/audit/verify.ts';
 import type { PrincipalKind } from '../../../shared/auth/principal.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
-import { AUDIT_FILE, type Paths, PROGRAMS_FILE, STRANGERS_FILE } from '../../../shared/paths.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
+import type { AuditAnswer, AuditWriter, ChainName } from './audit-chains.ts';
+import { type AuditPlaces, chainPlaces } from './audit-files.ts';
 import { type Noted, RefusalTally } from './refusal-tally.ts';
 
-/** How many files are kept: the open one and those before it. */
-export const AUDIT_FILES = 5;
-/** Of operators, while the oldest has a record of the last 30 days. */
-export const MOST_AUDIT_FILES = 20;
-const PROGRAMS_FILES = 4;
-const STRANGERS_FILES = 3;
-
-const KEEP_MS = 30 * 24 * 60 * 60 * 1000;
-const MAX_BYTES = 8 * 1024 * 1024;
-/** A fifth of the operators' space in all. */
-const MAX_PROGRAM_BYTES = 2 * 1024 * 1024;
-const MAX_STRANGER_BYTES = 4 * 1024 * 1024;
 const FLUSH_MS = 5000;
-const MODES = { directory: 0o750, file: 0o640 } as const;
+/** How long a request waits for its record. */
+const WAIT_MS = 1000;
+/** How long a start waits for the files; without them the node runs as on a disk that is full. */
+const START_MS = 5000;
+/** While nothing else is written, the disk is tried so often, so that it is known before somebody needs it. */
+const PROBE_MS = 1500;
+/** A disk that takes longer stands still. */
+const STALL_MS = 2000;
+/** Records that wait for the disk. */
+const MOST_WAITING = { records: 4096, chars: 4 * 1024 * 1024 } as const;
 /** Callers without a credential. Their changes are in the operators' files, their refusals are not. */
 const STRANGERS: ReadonlySet<string> = new Set<PrincipalKind>(['anonymous', 'gate']);
 /** Callers that may be a program: however much one writes, the operators' records stay. */
@@ -41,24 +32,23 @@ const PROGRAMS: ReadonlySet<string> = new Set<PrincipalKind>([
   'fleet',
 ]);
 
-interface AuditOptions {
-  readonly directory: string;
-  /** The key that signs the heads of the chains. */
-  readonly keyFile: string;
-  /** Where the heads are kept once more, outside of the directory. */
-  readonly heads: string;
+interface AuditOptions extends AuditPlaces {
+  readonly writer: AuditWriter;
   /** Wall clock, ms. */
   readonly now: () => number;
+  /** The same for the age of records, where a clock that jumps ahead makes none old; absent: `now`. */
+  readonly believed?: () => number;
   /** Monotonic clock, ms. */
   readonly monotonic: () => number;
   readonly log: Logger;
-  /** Gets a copy of each record that is on disk, for queries in the log store. */
+  /** Gets a copy of each record that was written, for queries in the log store. */
   readonly copy?: Logger;
-  readonly maxBytes?: number;
 }
 
 /** A change in progress; settled once, when its outcome is known. */
 export interface Announced {
+  /** Whether its record is in the files: false if it cannot be written, or was not within a second. */
+  written(): Promise<boolean>;
   /** @param status of the answer @param outcome `done`, or the code of the error */
   settle(status: number, outcome: string): void;
 }
@@ -68,6 +58,8 @@ export interface AuditState {
   readonly lost: number;
   /** Why records cannot be written at the moment. */
   readonly problem: string | null;
+  /** The disk stands still, in a sentence; part of `problem`. */
+  readonly stalled: string | null;
   /** Problems found in the existing files at the start. */
   readonly broken: string | null;
 }
@@ -77,100 +69,75 @@ export interface AuditReport extends ChainReport {
   readonly ok: boolean;
 }
 
+/** Something that the writer was given. */
+interface Given {
+  readonly id: number;
+  /** Null for a probe of the disk. */
+  readonly record: AuditRecord | null;
+  readonly chars: number;
+  /** Monotonic, ms. */
+  readonly at: number;
+  readonly answered: PromiseWithResolvers<void>;
+  /** Null before the writer has answered. */
+  ok: boolean | null;
+}
+
 /**
  * The audit: every refusal, and every request that changes something or reads a secret, announced before it runs and settled
- * after it ran (docs/contract.md 4), in hash-chained files.
+ * after it ran (docs/contract.md 4), in hash-chained files. Nothing here waits for the disk: records are given to a writer in
+ * order, and wait in memory, up to a limit, while the disk stands still.
  */
 export class AuditLog {
   readonly #options: AuditOptions;
-  readonly #operators: Chain;
-  readonly #programs: Chain;
-  readonly #strangers: Chain;
   readonly #tally: RefusalTally;
-  #timer: NodeJS.Timeout | null = null;
+  /** What the writer has not answered, oldest first. */
+  readonly #waiting = new Map<number, Given>();
+  readonly #started = Promise.withResolvers<void>();
+  #chars = 0;
+  #last = 0;
+  #timers: readonly NodeJS.Timeout[] = [];
   #lost = 0;
   #problem: string | null = null;
   #broken: string | null = null;
+  #proved: ChainedLog['proved'] = null;
+  #toldStall = false;
   #check: Promise<AuditReport> | null = null;
 
   constructor(options: AuditOptions) {
     this.#options = options;
-    const { now, monotonic, maxBytes } = options;
-    this.#operators = this.#chain(AUDIT_FILE, maxBytes ?? MAX_BYTES, AUDIT_FILES, {
-      keep: { ms: KEEP_MS, files: MOST_AUDIT_FILES },
-    });
-    this.#programs = this.#chain(PROGRAMS_FILE, maxBytes ?? MAX_PROGRAM_BYTES, PROGRAMS_FILES);
-    this.#strangers = this.#chain(STRANGERS_FILE, maxBytes ?? MAX_STRANGER_BYTES, STRANGERS_FILES);
-    this.#tally = new RefusalTally(monotonic, now);
+    this.#tally = new RefusalTally(options.monotonic, options.now);
   }
 
-  #chain(name: string, maxBytes: number, files: number, more: Pick<ChainedLogOptions, 'keep'> = {}): Chain {
-    const { directory, keyFile, heads, now } = this.#options;
-    const open = new Set<number>();
-    const anchor = { file: anchorOf(heads, name), open: () => open.values().next().value ?? null };
-    const common = { keyFile, modes: MODES, now, path: join(directory, name) };
-    return { name, open, log: new ChainedLog({ ...common, ...more, maxBytes, files, anchor }) };
-  }
-
-  get #chains(): readonly Chain[] {
-    return [this.#operators, this.#programs, this.#strangers];
-  }
-
-  /** Never throws: without an audit the node runs, and requests that need one are refused. */
-  start(): void {
-    const { log, keyFile, directory } = this.#options;
-    let isNew = false;
+  /** Never fails: without an audit the node runs, and requests that need one are refused. */
+  async start(): Promise<void> {
+    const { writer, now, log } = this.#options;
+    writer.start(now(), (answer) => this.#onAnswer(answer));
+    this.#timers = [
+      every(FLUSH_MS, 'audit', () => this.#flush(false)),
+      every(PROBE_MS, 'audit', () => this.#probe()),
+    ];
     try {
-      isNew = auditKey(keyFile).isNew || isOfOlderVersion(directory, keyFile);
+      await within(this.#started.promise, START_MS, () => new Error(`no answer within ${START_MS} ms`));
     } catch (error) {
-      this.#problem = messageOf(error);
+      this.#problem ??= `its files cannot be opened: ${messageOf(error)}`;
+      log.error(`audit: ${this.#problem}`);
     }
-    for (const chain of this.#chains) {
-      try {
-        const broken = chain.log.start(isNew);
-        if (broken !== null) {
-          this.#broken = `${chain.name}: ${broken}`;
-          log.error(`audit: ${this.#broken}`);
-        }
-        if (chain !== this.#strangers) this.#settleUnknown(chain.log);
-      } catch (error) {
-        this.#problem = messageOf(error);
-        log.error(`audit: ${this.#problem}`);
-      }
-    }
-    this.#timer = every(FLUSH_MS, 'audit', () => this.#flush(false));
   }
 
-  /** What was under way when the last process was killed: nobody knows what came of it, and the audit says so. */
-  #settleUnknown(file: ChainedLog): void {
-    const announced = new Map<number, AuditRecord>();
-    for (const { seq, prev: _prev, ...record } of file.sinceOpen()) {
-      if (record.of !== undefined) announced.delete(record.of);
-      else if (record.outcome === 'announced') announced.set(seq, record);
-    }
-    for (const [of, { time: _time, ...record }] of announced)
-      this.#write({ ...record, outcome: 'unknown', of });
-  }
-
-  stop(): void {
-    if (this.#timer !== null) clearInterval(this.#timer);
+  async stop(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
     this.#flush(true);
-    for (const { log } of this.#chains) {
-      try {
-        log.stop();
-      } catch (error) {
-        this.#options.log.error(`audit: ${messageOf(error)}`);
-      }
-    }
+    await this.#options.writer.stop();
   }
 
   /** The newest record of the operators that is on the disk, for whoever keeps it away from this node; null before there is one. */
   get proved(): ChainedLog['proved'] {
-    return this.#operators.log.proved;
+    return this.#proved;
   }
 
   get state(): AuditState {
-    return { lost: this.#lost, problem: this.#problem, broken: this.#broken };
+    const stalled = this.#stalled;
+    return { lost: this.#lost, problem: stalled ?? this.#problem, stalled, broken: this.#broken };
   }
 
   /** As `svc audit verify`, while the node works. One check runs at a time, for all who ask. @throws ApiError E_STORE */
@@ -186,9 +153,11 @@ export class AuditLog {
   }
 
   async #report(): Promise<AuditReport> {
-    const { directory, keyFile, heads } = this.#options;
+    const newest = [...this.#waiting.values()].at(-1);
+    if (newest !== undefined) await this.#written(newest);
+    const { keyFile } = this.#options;
     const reports: ChainReport[] = [];
-    for (const { path, files, more } of placesOf(directory, keyFile, heads))
+    for (const { path, files, more } of chainPlaces(this.#options))
       reports.push(await reportFiles(path, files, keyFile, more));
     const files = reports.flatMap((report) => report.files);
     return {
@@ -204,54 +173,140 @@ export class AuditLog {
     if (noted !== null) this.#write(noted);
   }
 
-  /** Records a change that is about to happen. @returns null if that could not be written */
-  announce(peer: string, record: Omit<Noted, 'outcome'>): Announced | null {
+  /** Records a change that is about to happen. */
+  announce(peer: string, record: Omit<Noted, 'outcome'>): Announced {
     const isStranger = STRANGERS.has(record.principal_kind);
     const announced = { ...record, outcome: 'announced' };
     // Changes by callers without a credential are counted like refusals until one succeeds, so that they cannot fill the files.
     const noted = isStranger ? this.#tally.add(peer, announced) : announced;
-    const of = noted === null ? undefined : this.#write(noted);
-    if (of === null) return null;
-    const open = isStranger || of === undefined ? null : this.#chainOf(noted ?? announced).open;
-    if (of !== undefined) open?.add(of);
+    const given = noted === null ? null : this.#write(noted, { opens: !isStranger });
     let isSettled = false;
     return {
+      written: async () => given === null || this.#written(given),
       settle: (status, outcome) => {
         if (isSettled) return;
         isSettled = true;
-        if (of !== undefined) open?.delete(of);
-        const settled = { ...record, status, outcome, ...(of === undefined || isStranger ? {} : { of }) };
+        const settled = { ...record, status, outcome };
         if (isStranger && status >= 400) this.refused(peer, settled);
-        else this.#write(settled);
+        else this.#write(settled, { settles: isStranger ? null : (given?.id ?? null) });
       },
     };
   }
 
-  /**
-   * Never throws: a full disk must not stop the node, but lost records are counted and logged. @returns its number, null if it
-   * is lost
-   */
-  #write(record: Noted): number | null {
-    const { log } = this.#chainOf(record);
-    try {
-      log.append(record);
-    } catch (error) {
-      this.#lost++;
-      const problem = messageOf(error);
-      if (problem !== this.#problem)
-        this.#options.log.error(`audit: records cannot be written (${this.#lost} lost so far): ${problem}`);
-      this.#problem = problem;
-      return null;
-    }
-    this.#problem = null;
-    const { route, outcome } = record;
-    this.#options.copy?.info(`${route ?? 'no route'}: ${outcome}`, { ...record, seq: log.seq });
-    return log.seq;
+  /** Never throws: a disk that is full or stands still must not stop the node, but lost records are counted and logged. */
+  #write(
+    noted: Noted,
+    { opens = false, settles = null }: { readonly opens?: boolean; readonly settles?: number | null } = {},
+  ): Given {
+    const { now, believed } = this.#options;
+    const record: AuditRecord = { time: new Date(now()).toISOString(), ...noted };
+    const given = this.#give(record);
+    if (this.#waiting.size > MOST_WAITING.records || this.#chars > MOST_WAITING.chars)
+      this.#failed(given.id, `${this.#waiting.size - 1} records wait for the disk, and no more are kept`);
+    else
+      this.#options.writer.write({
+        id: given.id,
+        chain: chainOf(noted),
+        record,
+        believedMs: (believed ?? now)(),
+        opens,
+        settles,
+      });
+    return given;
   }
 
-  #chainOf({ principal_kind: kind, status = 400 }: Noted): Chain {
-    if (PROGRAMS.has(kind)) return this.#programs;
-    return STRANGERS.has(kind) && status >= 400 ? this.#strangers : this.#operators;
+  #give(record: AuditRecord | null): Given {
+    const chars = record === null ? 0 : JSON.stringify(record).length;
+    const id = ++this.#last;
+    const given = {
+      id,
+      record,
+      chars,
+      at: this.#options.monotonic(),
+      answered: Promise.withResolvers<void>(),
+      ok: null,
+    };
+    this.#waiting.set(id, given);
+    this.#chars += chars;
+    return given;
+  }
+
+  #onAnswer(answer: AuditAnswer): void {
+    const { log } = this.#options;
+    switch (answer.kind) {
+      case 'started':
+        this.#broken = answer.broken;
+        this.#problem = answer.problem;
+        for (const problem of [answer.broken, answer.problem])
+          if (problem !== null) log.error(`audit: ${problem}`);
+        this.#started.resolve();
+        break;
+      case 'unknown':
+        this.#copy(answer.record, answer.seq);
+        break;
+      case 'written': {
+        this.#proved = answer.proved;
+        const record = this.#take(answer.id, true);
+        if (record === null) break;
+        this.#problem = null;
+        this.#copy(record, answer.seq);
+        break;
+      }
+      case 'failed':
+        this.#failed(answer.id, answer.problem);
+        break;
+      case 'stopped':
+        this.#proved = answer.proved;
+        if (answer.problem !== null) log.error(`audit: ${answer.problem}`);
+        break;
+    }
+  }
+
+  #failed(id: number, problem: string): void {
+    if (this.#take(id, false) === null) return; // a probe
+    this.#lost++;
+    if (problem !== this.#problem)
+      this.#options.log.error(`audit: records cannot be written (${this.#lost} lost so far): ${problem}`);
+    this.#problem = problem;
+  }
+
+  /** @returns its record; null for a probe */
+  #take(id: number, ok: boolean): AuditRecord | null {
+    const given = this.#waiting.get(id);
+    if (given === undefined) return null;
+    this.#waiting.delete(id);
+    this.#chars -= given.chars;
+    given.ok = ok;
+    given.answered.resolve();
+    return given.record;
+  }
+
+  #copy(record: AuditRecord, seq: number): void {
+    const { time: _time, ...shown } = record;
+    this.#options.copy?.info(`${record.route ?? 'no route'}: ${record.outcome}`, { ...shown, seq });
+  }
+
+  async #written(given: Given): Promise<boolean> {
+    if (given.ok === null && this.#stalled === null)
+      await Promise.race([given.answered.promise, afterTurn(WAIT_MS)]);
+    return given.ok === true;
+  }
+
+  /** Only while nothing else is written. */
+  #probe(): void {
+    const stalled = this.#stalled;
+    if (stalled !== null && !this.#toldStall) this.#options.log.error(`audit: ${stalled}`);
+    if (stalled === null && this.#toldStall) this.#options.log.warn('audit: the disk takes records again');
+    this.#toldStall = stalled !== null;
+    if (this.#waiting.size === 0) this.#options.writer.probe(this.#give(null).id);
+  }
+
+  get #stalled(): string | null {
+    const [oldest] = this.#waiting.values();
+    const ms = oldest === undefined ? 0 : this.#options.monotonic() - oldest.at;
+    return ms < STALL_MS
+      ? null
+      : `the disk of ${this.#options.directory} has taken nothing for ${Math.floor(ms / 1000)} s`;
   }
 
   #flush(all: boolean): void {
@@ -259,49 +314,14 @@ export class AuditLog {
   }
 }
 
-interface Chain {
-  readonly name: string;
-  readonly log: ChainedLog;
-  /** Numbers of the records that were announced and are not settled, oldest first. */
-  readonly open: Set<number>;
+function chainOf({ principal_kind: kind, status = 400 }: Noted): ChainName {
+  if (PROGRAMS.has(kind)) return 'programs';
+  return STRANGERS.has(kind) && status >= 400 ? 'strangers' : 'operators';
 }
 
-/** The check behind `svc audit verify`: operators, programs, strangers. */
-export function verifyAudit({
-  auditDir,
-  auditKey: keyFile,
-  auditHeads,
-}: Pick<Paths, 'auditDir' | 'auditKey' | 'auditHeads'>): readonly FilesVerdict[] {
-  return placesOf(auditDir, keyFile, auditHeads).map(({ path, files, more }) =>
-    verifyFiles(path, files, keyFile, more),
-  );
-}
-
-function placesOf(directory: string, keyFile: string, heads: string) {
-  const place = (name: string, files: number, most = files) => {
-    const anchor = anchorOf(heads, name);
-    // An older version had no chain of programs.
-    const isThere = name !== PROGRAMS_FILE || existsSync(anchor) || !isOfOlderVersion(directory, keyFile);
-    return { path: join(directory, name), files, more: { most, anchor: isThere ? anchor : null } };
-  };
-  return [
-    place(AUDIT_FILE, AUDIT_FILES, MOST_AUDIT_FILES),
-    place(PROGRAMS_FILE, PROGRAMS_FILES),
-    place(STRANGERS_FILE, STRANGERS_FILES),
-  ];
-}
-
-/** Whether the operators' chain was last written by a version that kept no head outside of the folder. */
-function isOfOlderVersion(directory: string, keyFile: string): boolean {
-  try {
-    const key = readKey(keyFile);
-    const head = key === null ? null : readHead(headFile(join(directory, AUDIT_FILE)), key);
-    return head !== null && typeof head !== 'string' && !head.anchored;
-  } catch {
-    return false; // the check itself says what cannot be read
-  }
-}
-
-function anchorOf(heads: string, name: string): string {
-  return join(heads, `${name}.head`);
+/** After so long, and after what came while this loop had no time. */
+async function afterTurn(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(() => setImmediate(resolve), ms).unref();
+  });
 }

@@ -1,19 +1,14 @@
-import {
-  closeSync,
-  constants,
-  fsyncSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  writeSync,
-} from 'node:fs';
+import { constants } from 'node:fs';
+import { mkdir, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { within } from '../../../shared/async/within.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import { readPrivateSync } from '../../../shared/files/private-file.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 
 const MAX_BYTES = 1024 * 1024;
+/** How long a refusal waits until it is on the disk that its credential has ended. */
+const WAIT_MS = 1000;
 /** Beyond this, the half that ended first becomes one time for each kind. */
 const MAX_ENDED = 4096;
 const FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW;
@@ -41,6 +36,7 @@ export class EndedCredentials {
   #ended: Map<string, Ending> | null = null;
   readonly #through = { token: 0, session: 0 };
   readonly #unwritten = new Map<string, Ending>();
+  #writing: Promise<void> | null = null;
   #problem: string | null = null;
 
   constructor(file: string, log: Logger) {
@@ -55,15 +51,15 @@ export class EndedCredentials {
   }
 
   /**
-   * Whether it has ended, now or before. That it has is on the disk before this returns; if it cannot be written, which is
-   * logged, it counts in this process, and is tried again the next time.
+   * Whether it has ended, now or before. That it has counts in this process at once, and is on its way to the disk (`written`); if it
+   * cannot be written, which is logged, it is tried again the next time.
    */
   isOver(ending: Ending, isPast: boolean): boolean {
     if (isPast) this.note([ending]);
     return isPast || this.has(ending);
   }
 
-  /** Notes that these have ended, with one write. Synchronous, because the edge decides synchronously. */
+  /** Notes that these have ended, with one write. It does not wait for the disk: the edge decides synchronously. */
   note(endings: readonly Ending[]): void {
     const ended = this.#load();
     if (ended === null) return;
@@ -72,13 +68,34 @@ export class EndedCredentials {
       ended.set(`${ending.kind} ${ending.id}`, ending);
       this.#unwritten.set(`${ending.kind} ${ending.id}`, ending);
     }
-    if (this.#unwritten.size === 0) return;
+    if (this.#unwritten.size === 0 || this.#writing !== null) return;
+    this.#writing = this.#write(ended).catch((error: unknown) =>
+      this.#fail(`cannot be written: ${messageOf(error)}`),
+    );
+  }
+
+  /**
+   * Resolves when what has ended is on the disk, so that whoever is told of it hears it again after a power cut; also when that fails,
+   * which is logged, and after a second. Null: there is nothing to wait for.
+   */
+  written(): Promise<void> | null {
+    if (this.#writing === null) return null;
+    return within(this.#writing, WAIT_MS, () => new Error('the disk stands still')).catch((error: unknown) =>
+      this.#fail(`is not written yet: ${messageOf(error)}`),
+    );
+  }
+
+  /** Until nothing is left that was noted meanwhile. */
+  async #write(ended: Map<string, Ending>): Promise<void> {
     try {
-      if (ended.size > MAX_ENDED) this.#condense(ended);
-      else this.#append([...this.#unwritten.values()]);
-      this.#unwritten.clear();
-    } catch (error) {
-      this.#fail(`cannot be written: ${messageOf(error)}`);
+      while (this.#unwritten.size > 0) {
+        const endings = [...this.#unwritten];
+        if (ended.size > MAX_ENDED) await this.#condense(ended);
+        else await this.#append(endings.map(([, ending]) => ending));
+        for (const [key] of endings) this.#unwritten.delete(key);
+      }
+    } finally {
+      this.#writing = null;
     }
   }
 
@@ -105,13 +122,13 @@ export class EndedCredentials {
   }
 
   /** Each line begins with its line break, so that half a line before it stays alone. */
-  #append(endings: readonly Ending[]): void {
-    mkdirSync(dirname(this.#file), { recursive: true });
-    write(this.#file, constants.O_APPEND, endings.map(lineOf).join(''));
-    syncFolder(this.#file);
+  async #append(endings: readonly Ending[]): Promise<void> {
+    await mkdir(dirname(this.#file), { recursive: true });
+    await write(this.#file, constants.O_APPEND, endings.map(lineOf).join(''));
+    await syncFolder(this.#file);
   }
 
-  #condense(ended: Map<string, Ending>): void {
+  async #condense(ended: Map<string, Ending>): Promise<void> {
     const oldestFirst = [...ended].toSorted(([, a], [, b]) => a.expiresAt - b.expiresAt);
     for (const [key, { kind, expiresAt }] of oldestFirst.slice(0, MAX_ENDED / 2)) {
       this.#through[kind] = Math.max(this.#through[kind], expiresAt);
@@ -121,9 +138,9 @@ export class EndedCredentials {
       lineOf({ kind, id: THROUGH, expiresAt: this.#through[kind] }),
     );
     const next = `${this.#file}.next`;
-    write(next, 0, [...through, ...[...ended.values()].map(lineOf)].join(''));
-    renameSync(next, this.#file);
-    syncFolder(this.#file);
+    await write(next, constants.O_TRUNC, [...through, ...[...ended.values()].map(lineOf)].join(''));
+    await rename(next, this.#file);
+    await syncFolder(this.#file);
   }
 
   #fail(problem: string): void {
@@ -137,23 +154,21 @@ function lineOf({ kind, id, expiresAt }: Ending): string {
   return `\n${kind} ${id} ${Math.trunc(expiresAt)}`;
 }
 
-function write(file: string, flag: number, text: string): void {
-  const fd = openSync(file, FLAGS | flag, 0o600);
+async function write(file: string, flag: number, text: string): Promise<void> {
+  const handle = await open(file, FLAGS | flag, 0o600);
   try {
-    if (flag === 0) ftruncateSync(fd);
-    const bytes = Buffer.from(text);
-    if (writeSync(fd, bytes) !== bytes.length) throw new Error('a short write');
-    fsyncSync(fd);
+    await handle.writeFile(text);
+    await handle.sync();
   } finally {
-    closeSync(fd);
+    await handle.close();
   }
 }
 
-function syncFolder(file: string): void {
-  const fd = openSync(dirname(file), constants.O_RDONLY);
+async function syncFolder(file: string): Promise<void> {
+  const handle = await open(dirname(file), constants.O_RDONLY);
   try {
-    fsyncSync(fd);
+    await handle.sync();
   } finally {
-    closeSync(fd);
+    await handle.close();
   }
 }

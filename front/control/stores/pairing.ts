@@ -51,7 +51,7 @@ interface PairingOptions {
 export class PairingStore {
   readonly #options: PairingOptions;
   #pairing: Pairing = { kind: 'broken', problem: 'not loaded yet' };
-  #code: { readonly text: string; readonly expiresAt: number } | null = null;
+  #code: { readonly text: string; readonly deadline: number } | null = null;
   /** One change at a time: of fifty parallel claims only one finds the node unpaired. */
   readonly #changes = new Serial();
   #watcher: FSWatcher | null = null;
@@ -114,15 +114,15 @@ export class PairingStore {
   /** The pairing code that a person reads on the node; a new one every 24 h. @throws ApiError E_PAIRED */
   code(): { readonly code: string; readonly expires_at: number } {
     if (this.paired) throw new ApiError('E_PAIRED');
-    const now = this.#options.now();
-    if (this.#code === null || this.#code.expiresAt <= now) {
+    const { now, monotonic } = this.#options;
+    if (this.#code === null || this.#code.deadline <= monotonic()) {
       const text = Array.from(
         { length: CODE_LENGTH },
         () => CODE_ALPHABET[randomInt(CODE_ALPHABET.length)],
       ).join('');
-      this.#code = { text, expiresAt: now + CODE_LIFE_MS };
+      this.#code = { text, deadline: monotonic() + CODE_LIFE_MS };
     }
-    return { code: this.#code.text, expires_at: this.#code.expiresAt / 1000 };
+    return { code: this.#code.text, expires_at: (now() + this.#code.deadline - monotonic()) / 1000 };
   }
 
   /**

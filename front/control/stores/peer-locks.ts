@@ -2,9 +2,11 @@ import { Serial } from '../../../shared/async/serial.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
+import { putAside } from '../../../shared/files/put-aside.ts';
 import { asRecord } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Lock } from '../edge/rate.ts';
+import type { Lived } from './lived-time.ts';
 
 /** Shortest time between two writes: many locks may come at once, and share one write. */
 const WRITE_MS = 2000;
@@ -14,12 +16,13 @@ interface PeerLockOptions {
   readonly file: string;
   /** Wall clock, ms. */
   readonly now: () => number;
+  readonly lived: Lived;
   readonly log: Logger;
 }
 
 /**
  * The locks of peers with failed credentials, in `peer-locks.json` (0600), so that they survive a restart of svc-control:
- * `{locks: [{peer, locked_until, next_lock_ms}]}`, times in seconds since 1970.
+ * `{clock, locks: [{peer, locked_until, ends_ms, next_lock_ms}]}`, `locked_until` in seconds since 1970, `ends_ms` by the lived time `clock`.
  */
 export class PeerLocks {
   readonly #options: PeerLockOptions;
@@ -27,6 +30,7 @@ export class PeerLocks {
   #timer: NodeJS.Timeout | null = null;
   #isStale = false;
   readonly #writes = new Serial();
+  #problem: string | null = null;
 
   /** @param locks those in force */
   constructor(options: PeerLockOptions, locks: () => readonly Lock[]) {
@@ -36,14 +40,20 @@ export class PeerLocks {
 
   /** The locks of the former process. Never fails: an unusable file gives no locks. */
   async read(): Promise<readonly Lock[]> {
-    const { file, now, log } = this.#options;
+    const { file, now, lived, log } = this.#options;
     try {
       const text = await readPrivate(file, MAX_BYTES);
-      return text === null ? [] : parse(JSON.parse(text), now());
+      return text === null ? [] : parse(JSON.parse(text), now(), lived);
     } catch (error) {
-      log.warn(`locks: ${file} is not used: ${messageOf(error)}`);
+      this.#problem = `${await putAside(file, error)} Locks of addresses after wrong credentials begin anew.`;
+      log.warn(`locks: ${this.#problem}`);
       return [];
     }
+  }
+
+  /** What was wrong with the file at the start; null for nothing. */
+  get problem(): string | null {
+    return this.#problem;
   }
 
   /** Writes a new lock at once, and those that follow soon after together. */
@@ -72,25 +82,28 @@ export class PeerLocks {
   }
 
   async #write(): Promise<void> {
-    const { file, now } = this.#options;
+    const { file, now, lived } = this.#options;
     const locks = this.#locks().map(({ peer, leftMs, nextLockMs }) => ({
       peer,
       locked_until: (now() + leftMs) / 1000,
+      ends_ms: lived.now() + leftMs,
       next_lock_ms: nextLockMs,
     }));
-    await writeAtomic(file, `${JSON.stringify({ locks })}\n`, 0o600);
+    await writeAtomic(file, `${JSON.stringify({ clock: lived.id, locks })}\n`, 0o600);
   }
 }
 
 /** @throws Error if it does not have the format of `PeerLocks` */
-function parse(value: unknown, now: number): readonly Lock[] {
-  const { locks } = asRecord(value);
+function parse(value: unknown, now: number, lived: Lived): readonly Lock[] {
+  const { clock, locks } = asRecord(value);
   if (!Array.isArray(locks)) throw new Error('it lacks its locks');
   return locks.flatMap((item: unknown) => {
-    const { peer, locked_until: until, next_lock_ms: next } = asRecord(item);
+    const { peer, locked_until: until, ends_ms: ends, next_lock_ms: next } = asRecord(item);
     if (typeof peer !== 'string' || typeof until !== 'number' || typeof next !== 'number')
       throw new Error('a lock lacks its peer or its time');
-    const leftMs = until * 1000 - now;
+    // The wall clock, of an older version's file, may have been set back by years: no lock is longer than the one after it.
+    const isKnown = clock === lived.id && typeof ends === 'number';
+    const leftMs = Math.min(isKnown ? ends - lived.now() : until * 1000 - now, next);
     return leftMs > 0 ? [{ peer, leftMs, nextLockMs: next }] : [];
   });
 }

@@ -5,6 +5,7 @@
  * ladder; what others guessed still counts, until nobody guesses wrong for a day.
  */
 import { isObject, type JsonObject, recordOf } from '../../../shared/member.ts';
+import type { Lived } from './lived-time.ts';
 
 /** From `failures` in a row on, every further failure locks for `lockS`. The highest matching step applies. */
 const PEER_LADDER = [
@@ -28,12 +29,16 @@ type Steps = typeof PEER_LADDER | typeof NODE_LADDER;
 /** The form in the file. */
 interface StoredRung {
   readonly failed_attempts: number;
-  /** Wall clock, seconds since 1970; 0 for no lock. For the next process; a running ladder uses `end`. */
+  /** Wall clock, seconds since 1970; 0 for no lock. For people, and for a next process that has lost the lived time. */
   readonly locked_until: number;
   readonly lock_seconds: number;
+  /** By the lived time `clock` of the file; absent in that of an older version. */
+  readonly ends_ms?: number;
 }
 
 export interface StoredLadder extends StoredRung {
+  /** The lived time that the locks end by. */
+  readonly clock?: string;
   readonly peers: Readonly<Record<string, StoredRung & { readonly known: boolean }>>;
 }
 
@@ -41,7 +46,7 @@ interface Rung {
   failures: number;
   lockedUntil: number;
   lockS: number;
-  /** Monotonic ms; the wall clock is not used, since an NTP server can change it. */
+  /** Lived, ms; the wall clock is not used, since an NTP server can change it. */
   end: number;
   /** Has entered the right PIN. */
   known: boolean;
@@ -49,29 +54,29 @@ interface Rung {
 
 export class PinLadder {
   readonly #now: () => number;
-  readonly #monotonic: () => number;
+  readonly #lived: Lived;
   readonly #peers = new Map<string, Rung>();
   #node: Rung = newRung();
-  /** The newest failure of anybody, monotonic ms. */
+  /** The newest failure of anybody, lived ms. */
   #lastFailure = 0;
 
-  /** @param now wall clock, ms @param monotonic ms */
-  constructor(now: () => number, monotonic: () => number) {
+  /** @param now wall clock, ms */
+  constructor(now: () => number, lived: Lived) {
     this.#now = now;
-    this.#monotonic = monotonic;
+    this.#lived = lived;
   }
 
   /** Whole seconds until a guess of this peer is checked; null while it is not locked. */
   left(peer: string): number | null {
     const own = this.#find(peer);
     const end = Math.max(own?.end ?? 0, own?.known === true ? 0 : this.#node.end);
-    const left = end - this.#monotonic();
+    const left = end - this.#lived.now();
     return left > 0 ? Math.ceil(left / 1000) : null;
   }
 
   /** Counts one wrong guess. @returns how many more guesses are free (0 or less once it locks), and the length of the lock */
   fail(peer: string): { readonly free: number; readonly lockS: number } {
-    const now = this.#monotonic();
+    const now = this.#lived.now();
     if (now - this.#lastFailure > QUIET_MS) this.#node = newRung();
     this.#lastFailure = now;
     const own = this.#rungOf(peer);
@@ -99,6 +104,7 @@ export class PinLadder {
 
   stored(): StoredLadder {
     return {
+      clock: this.#lived.id,
       ...storedRung(this.#node),
       peers: Object.fromEntries(
         [...this.#peers].map(([peer, rung]) => [peer, { ...storedRung(rung), known: rung.known }]),
@@ -106,22 +112,27 @@ export class PinLadder {
     };
   }
 
-  restore({ peers, ...node }: StoredLadder): void {
-    this.#node = this.#restored(node, NODE_LADDER);
-    this.#lastFailure = this.#monotonic();
+  restore({ peers, clock, ...node }: StoredLadder): void {
+    const isKnown = clock === this.#lived.id;
+    this.#node = this.#restored(node, NODE_LADDER, isKnown);
+    this.#lastFailure = this.#lived.now();
     for (const [peer, { known, ...rung }] of Object.entries(peers).slice(0, MAX_PEERS))
-      this.#peers.set(peer, { ...this.#restored(rung, PEER_LADDER), known });
+      this.#peers.set(peer, { ...this.#restored(rung, PEER_LADDER, isKnown), known });
   }
 
-  #restored(stored: StoredRung, [{ lockS: longest }]: Steps): Rung {
+  #restored(stored: StoredRung, [{ lockS: longest }]: Steps, isKnown: boolean): Rung {
     const lockS = Math.min(stored.lock_seconds, longest);
+    const left =
+      isKnown && stored.ends_ms !== undefined
+        ? (stored.ends_ms - this.#lived.now()) / 1000
+        : stored.locked_until - this.#now() / 1000;
     // A clock that was set back must not make the lock longer than `lockS`.
-    const leftS = Math.min(stored.locked_until - this.#now() / 1000, lockS);
+    const leftS = Math.min(left, lockS);
     return {
       failures: Math.floor(stored.failed_attempts),
       lockedUntil: stored.locked_until,
       lockS,
-      end: leftS > 0 ? this.#monotonic() + leftS * 1000 : 0,
+      end: leftS > 0 ? this.#lived.now() + leftS * 1000 : 0,
       known: false,
     };
   }
@@ -130,7 +141,7 @@ export class PinLadder {
     rung.failures++;
     rung.lockS = ladder.find((step) => rung.failures >= step.failures)?.lockS ?? 0;
     rung.lockedUntil = rung.lockS === 0 ? 0 : this.#now() / 1000 + rung.lockS;
-    rung.end = rung.lockS === 0 ? 0 : this.#monotonic() + rung.lockS * 1000;
+    rung.end = rung.lockS === 0 ? 0 : this.#lived.now() + rung.lockS * 1000;
   }
 
   #find(peer: string): Rung | undefined {
@@ -149,7 +160,7 @@ export class PinLadder {
 
   /** Locked peers stay: many other addresses must not push out a lock. */
   #makeRoom(): void {
-    const now = this.#monotonic();
+    const now = this.#lived.now();
     const free = [...this.#peers].filter(([peer, { end }]) => end <= now && peer !== OTHERS);
     const [oldest] = free.find(([, { known }]) => !known) ?? free[0] ?? [];
     if (oldest !== undefined) this.#peers.delete(oldest);
@@ -160,8 +171,8 @@ function newRung(): Rung {
   return { failures: 0, lockedUntil: 0, lockS: 0, end: 0, known: false };
 }
 
-function storedRung({ failures, lockedUntil, lockS }: Rung): StoredRung {
-  return { failed_attempts: failures, locked_until: lockedUntil, lock_seconds: lockS };
+function storedRung({ failures, lockedUntil, lockS, end }: Rung): StoredRung {
+  return { failed_attempts: failures, locked_until: lockedUntil, lock_seconds: lockS, ends_ms: end };
 }
 
 /** @returns null if it is invalid */
@@ -176,13 +187,19 @@ export function parseLadder(record: JsonObject): StoredLadder | null {
     if (rung === null) return null;
     peers[peer] = { ...rung, known: member['known'] === true };
   }
-  return { ...node, peers };
+  const { clock } = record;
+  return { ...node, ...(typeof clock === 'string' && { clock }), peers };
 }
 
 function parseRung(record: JsonObject): StoredRung | null {
-  const { failed_attempts: failures, locked_until: lockedUntil, lock_seconds: lockS } = record;
-  return isCount(failures) && isCount(lockedUntil) && isCount(lockS)
-    ? { failed_attempts: failures, locked_until: lockedUntil, lock_seconds: lockS }
+  const { failed_attempts: failures, locked_until: lockedUntil, lock_seconds: lockS, ends_ms: ends } = record;
+  return isCount(failures) && isCount(lockedUntil) && isCount(lockS) && (ends === undefined || isCount(ends))
+    ? {
+        failed_attempts: failures,
+        locked_until: lockedUntil,
+        lock_seconds: lockS,
+        ...(ends !== undefined && { ends_ms: ends }),
+      }
     : null;
 }
 

@@ -7,6 +7,7 @@ import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
 import { isRecord, recordOf } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
+import type { Lived } from './lived-time.ts';
 import { PinLadder, parseLadder, type StoredLadder } from './pin-ladder.ts';
 
 const PIN = /^[0-9]{4,12}$/;
@@ -48,8 +49,7 @@ interface PinOptions {
   readonly file: string;
   /** Wall clock, ms. */
   readonly now: () => number;
-  /** Monotonic clock, ms. */
-  readonly monotonic: () => number;
+  readonly lived: Lived;
   readonly log: Logger;
   /** The PIN was changed or cleared; awaited before the answer goes out and before the next attempt is checked. */
   readonly onChange?: () => Promise<void> | void;
@@ -70,8 +70,8 @@ interface SetOptions {
 
 /**
  * The dashboard PIN in `dashboard-pin.json` (0600): `{pin_hash, salt, params: {N, r, p}, set_at, failed_attempts, locked_until,
- * lock_seconds, peers: {<peer>: {failed_attempts, locked_until, lock_seconds, known}}}`, hash and salt in hex, times in seconds
- * since 1970; `{"pin_hash": null}` once cleared.
+ * lock_seconds, ends_ms, clock, peers: {<peer>: {failed_attempts, locked_until, lock_seconds, ends_ms, known}}}`, hash and salt in hex,
+ * times in seconds since 1970, `ends_ms` by the lived time `clock`; `{"pin_hash": null}` once cleared.
  *
  * All checks and changes of the PIN run one at a time, from a bounded queue: one hash takes 32 MiB and a tenth of a second of a
  * core, and parallel guesses would count as one on the ladder.
@@ -84,7 +84,7 @@ export class PinStore {
 
   constructor(options: PinOptions) {
     this.#options = options;
-    this.#ladder = new PinLadder(options.now, options.monotonic);
+    this.#ladder = new PinLadder(options.now, options.lived);
   }
 
   /** Reads the file. Never fails: an error is in `problem`. */
@@ -156,7 +156,7 @@ export class PinStore {
       const hash = await this.#hash(pin, salt, PARAMS);
       await this.#write(
         { hash, salt, params: PARAMS, setAt: this.#options.now() / 1000 },
-        new PinLadder(this.#options.now, this.#options.monotonic),
+        new PinLadder(this.#options.now, this.#options.lived),
       );
       this.#ladder.reset();
       await this.#options.onChange?.();

@@ -6,16 +6,18 @@ import type { Principal } from '../../../shared/auth/principal.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
+import { putAside } from '../../../shared/files/put-aside.ts';
 import { asRecord } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { secretHash } from '../edge/credentials.ts';
 import type { EndedCredentials } from './ended.ts';
+import type { Lived } from './lived-time.ts';
 
 const LIFE_S = 24 * 60 * 60;
 const LIFE_MS = LIFE_S * 1000;
 const MAX_SESSIONS = 32;
 const ID_OF = 'session:';
-/** How far the clock may have been set back since an earlier process opened a session. */
+/** How far the clock may have been set back since a session whose age only the wall clock tells was opened. */
 const MAX_STEP_BACK_MS = 60_000;
 
 interface Session {
@@ -23,7 +25,7 @@ interface Session {
   /** Wall clock, ms. */
   readonly openedAt: number;
   readonly expiresAt: number;
-  /** Monotonic, ms. */
+  /** Lived, ms. */
   readonly deadline: number;
   /** The binding at the time when it was opened. */
   readonly binding: string;
@@ -49,8 +51,7 @@ interface SessionOptions {
   readonly ended: EndedCredentials;
   /** Wall clock, ms. */
   readonly now: () => number;
-  /** Monotonic clock, ms. */
-  readonly monotonic: () => number;
+  readonly lived: Lived;
   readonly log: Logger;
   /**
    * The state that sessions depend on, as one text (the PIN's fingerprint and the pairing). A session is valid only while this
@@ -69,13 +70,15 @@ interface OpenedSession {
 
 /**
  * Dashboard sessions, at most 32, each 24 h: in memory, and their hashes in `sessions.json` (0600), so that nobody is signed
- * out by a restart of svc-control: `{binding, sessions: [{hash, opened_at, expires_at}]}`, times in seconds since 1970.
+ * out by a restart of svc-control: `{binding, clock, sessions: [{hash, opened_at, expires_at, ends_ms}]}`, times in seconds since 1970;
+ * `ends_ms` is by the lived time `clock`, which alone ends a session.
  */
 export class SessionStore {
   readonly #options: SessionOptions;
   /** Oldest first. */
   #sessions: readonly Session[] = [];
   readonly #writes = new Serial();
+  #problem: string | null = null;
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -89,8 +92,14 @@ export class SessionStore {
       if (text !== null) this.#sessions = this.#parse(JSON.parse(text));
     } catch (error) {
       // An invalid file gives no sessions; users sign in again.
-      log.warn(`sessions: ${file} is not used: ${messageOf(error)}`);
+      this.#problem = `${await putAside(file, error)} Everybody signs in again.`;
+      log.warn(`sessions: ${this.#problem}`);
     }
+  }
+
+  /** What was wrong with the file at the start; null for nothing. */
+  get problem(): string | null {
+    return this.#problem;
   }
 
   async stop(): Promise<void> {
@@ -103,10 +112,10 @@ export class SessionStore {
 
   /** Opens a session; the 33rd ends the oldest. Resolves when it is on disk, or when writing failed, which is logged. */
   async open(): Promise<OpenedSession> {
-    const { now, monotonic } = this.#options;
+    const { now, lived } = this.#options;
     const secret = randomBytes(32).toString('base64url');
     const openedAt = now();
-    const session = entry(secretHash(secret), openedAt, monotonic() + LIFE_MS, this.#binding());
+    const session = entry(secretHash(secret), openedAt, lived.now() + LIFE_MS, this.#binding());
     this.#sessions = [...this.#sessions.filter((other) => this.#isLive(other)), session].slice(-MAX_SESSIONS);
     await this.#persist();
     return { session: secret, expires_at: session.expiresAt / 1000, ttl_seconds: LIFE_S };
@@ -123,7 +132,7 @@ export class SessionStore {
     const session = entry(secretHash(secret), former.openedAt, former.deadline, former.binding);
     this.#sessions = this.#sessions.map((other) => (other === former ? session : other));
     await this.#persist();
-    const leftMs = session.deadline - this.#options.monotonic();
+    const leftMs = session.deadline - this.#options.lived.now();
     return {
       session: secret,
       expires_at: session.expiresAt / 1000,
@@ -182,8 +191,8 @@ export class SessionStore {
   }
 
   #isLive(session: Session): boolean {
-    const { now, monotonic, ended } = this.#options;
-    const isPast = now() >= session.expiresAt || monotonic() >= session.deadline;
+    const { lived, ended } = this.#options;
+    const isPast = lived.now() >= session.deadline; // the clock may be set right meanwhile, by years
     const ending = {
       kind: 'session',
       id: session.hash.toString('hex'),
@@ -198,19 +207,20 @@ export class SessionStore {
 
   /** Writes one after the other, each with the sessions at that time. */
   async #persist(): Promise<void> {
-    const { file, log } = this.#options;
+    const { file, lived, log } = this.#options;
     await this.#writes.run(async () => {
       const live = this.#sessions.filter((session) => this.#isLive(session));
-      const sessions = live.map(({ hash: digest, openedAt, expiresAt }) => ({
+      const sessions = live.map(({ hash: digest, openedAt, expiresAt, deadline }) => ({
         hash: digest.toString('hex'),
         opened_at: openedAt / 1000,
         expires_at: expiresAt / 1000,
+        ends_ms: deadline,
       }));
       try {
         await mkdir(dirname(file), { recursive: true });
         await writeAtomic(
           file,
-          `${JSON.stringify({ binding: this.#binding(), sessions }, null, 2)}\n`,
+          `${JSON.stringify({ binding: this.#binding(), clock: lived.id, sessions }, null, 2)}\n`,
           0o600,
         );
       } catch (error) {
@@ -222,24 +232,27 @@ export class SessionStore {
 
   /** @throws Error if it does not have the format of this store */
   #parse(value: unknown): readonly Session[] {
-    const { binding, sessions } = asRecord(value);
+    const { binding, clock, sessions } = asRecord(value);
     if (!Array.isArray(sessions) || typeof binding !== 'string')
       throw new Error('it lacks binding or sessions');
     if (binding !== this.#binding()) return [];
-    const wall = this.#options.now();
-    const uptime = this.#options.monotonic();
+    const { now, lived } = this.#options;
+    const wall = now();
     return sessions
       .slice(-MAX_SESSIONS)
-      .map((item: unknown) => {
-        const { hash: digest, opened_at: opened } = asRecord(item);
+      .flatMap((item: unknown) => {
+        const { hash: digest, opened_at: opened, ends_ms: ends } = asRecord(item);
         if (typeof digest !== 'string' || !/^[0-9a-f]{64}$/.test(digest) || typeof opened !== 'number')
           throw new Error('a session lacks its hash or its time');
         const openedAt = opened * 1000;
         // The end is computed from the start, so that no file can make a session longer than 24 h.
-        const left = Math.min(openedAt + LIFE_MS - wall, LIFE_MS);
-        return entry(Buffer.from(digest, 'hex'), openedAt, uptime + left, binding);
+        const isKnown = clock === lived.id && typeof ends === 'number';
+        // Of an older version, or the lived time was lost: the wall clock is all there is, and one that was set back revives nothing.
+        if (!isKnown && openedAt > wall + MAX_STEP_BACK_MS) return [];
+        const left = Math.min(isKnown ? ends - lived.now() : openedAt + LIFE_MS - wall, LIFE_MS);
+        return [entry(Buffer.from(digest, 'hex'), openedAt, lived.now() + left, binding)];
       })
-      .filter((session) => this.#isLive(session) && session.openedAt <= wall + MAX_STEP_BACK_MS);
+      .filter((session) => this.#isLive(session));
   }
 }
 

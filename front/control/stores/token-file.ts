@@ -19,19 +19,21 @@ export interface TokenEntry {
   readonly created_at: number;
   /** ms since 1970. */
   readonly expires_at: number;
+  /** When it was minted, ms of the lived time `clock`, which alone ends it; absent in one of an older version. */
+  readonly lived?: { readonly clock: string; readonly ms: number };
   /** Signed with an earlier salt, so it can never be verified again. */
   readonly void?: true;
 }
 
-/** The content of `mcp-token.json`. */
+/** The content of `mcp-token.json`. What a newer version has written there besides is kept. */
 export interface TokenFile {
   /** Hex of 16 bytes; part of the signing key, so that a new salt ends every token. */
   readonly salt: string;
   readonly revoked: readonly TokenId[];
   readonly tokens: readonly TokenEntry[];
   /**
-   * ms since 1970: tokens that end at this time or earlier are expired, whatever the clock says now. So old entries can be
-   * removed, and a clock that is set back does not make one of them valid again.
+   * ms since 1970: for a former version of the node, which goes by the wall clock, and for tokens that it has minted: those that end
+   * at this time or earlier are expired.
    */
   readonly expired_through: number;
 }
@@ -129,9 +131,6 @@ function parseTokenFile(path: string, text: string): ReadTokens {
   }
   if (!isRecord(value)) return broken(path, 'is not a JSON object');
   const { salt, revoked, tokens, expired_through: through = 0, ...unknown } = value;
-  // It may come from a later version, and must not be lost.
-  const [stranger] = Object.keys(unknown);
-  if (stranger !== undefined) return broken(path, 'has a member that this version does not know');
   if (typeof salt !== 'string' || !/^[0-9a-f]{32}$/.test(salt)) return broken(path, 'lacks its salt');
   if (!Array.isArray(revoked) || revoked.length > MAX_ENTRIES || !revoked.every(isTokenId))
     return broken(path, 'lacks its list of revoked tokens');
@@ -140,7 +139,7 @@ function parseTokenFile(path: string, text: string): ReadTokens {
   if (!isTime(through)) return broken(path, 'has an expired_through that is no time');
   if (new Set(tokens.map(({ token_id: id }) => id)).size !== tokens.length)
     return broken(path, 'lists a token twice');
-  return { kind: 'read', file: { salt, revoked, tokens, expired_through: through } };
+  return { kind: 'read', file: { ...unknown, salt, revoked, tokens, expired_through: through } };
 }
 
 function isEntry(value: unknown): value is TokenEntry {
@@ -164,7 +163,16 @@ function isEntry(value: unknown): value is TokenEntry {
     typeof created === 'number' &&
     Number.isFinite(created) &&
     isTime(expires) &&
-    (value['void'] === undefined || value['void'] === true)
+    (value['void'] === undefined || value['void'] === true) &&
+    isLivedMark(value['lived'])
+  );
+}
+
+/** Below 0 for a token that is older than the lived time. */
+function isLivedMark(value: unknown): boolean {
+  return (
+    value === undefined ||
+    (isRecord(value) && typeof value['clock'] === 'string' && Number.isSafeInteger(value['ms']))
   );
 }
 

@@ -17,6 +17,7 @@ import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { withLock } from '../../../shared/files/lock.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { EndedCredentials, Ending } from './ended.ts';
+import type { Lived } from './lived-time.ts';
 import {
   MAX_STORE_BYTES,
   type ReadTokens,
@@ -35,7 +36,7 @@ const MAX_LIVE = 500;
 const MAX_LISTED = 1000;
 /** Space in the file that is reserved for revocations. */
 const REVOKE_ROOM = 128 * 1024;
-/** If a token was minted further in the future than this, the present clock is wrong. */
+/** If a token whose age only the wall clock tells was minted further in the future than this, that clock is wrong. */
 const MAX_SKEW_MS = 5 * 60_000;
 
 export interface TokenStoreOptions {
@@ -48,6 +49,7 @@ export interface TokenStoreOptions {
   readonly deviceId: string;
   /** Wall clock, ms. */
   readonly now: () => number;
+  readonly lived: Lived;
   readonly log: Logger;
 }
 
@@ -69,7 +71,7 @@ export interface MintedToken {
   readonly label: string;
 }
 
-interface ListedToken extends Omit<TokenEntry, 'void'> {
+interface ListedToken extends Omit<TokenEntry, 'void' | 'lived'> {
   readonly revoked: boolean;
   readonly expired: boolean;
 }
@@ -92,6 +94,8 @@ export class TokenStore {
   readonly #reader: TokenFileReader;
   #key: { readonly pairingKey: string; readonly salt: string; readonly key: KeyObject } | null = null;
   readonly #changes = new Serial();
+  /** When tokens of an older version ended by the lived time, as the wall clock told when they were first seen. */
+  readonly #endsByWall = new Map<TokenId, number>();
   /** How often the file was checked. */
   opens = 0;
 
@@ -107,62 +111,60 @@ export class TokenStore {
 
   /** The principal of a token; null if it is not valid. Checks the file once, and not at all while tokens are off. */
   verify(text: string): Principal | null {
-    const { accept, deviceId, now } = this.#options;
+    const { accept, deviceId } = this.#options;
     const pairingKey = accept ? this.#options.pairingKey() : null;
     if (pairingKey === null) return null;
     const read = this.#read();
     if (read.kind !== 'read') return null;
     const { file } = read;
-    const nowMs = now();
-    if (nowMs < CLOCK_FLOOR_MS) return null;
     const claims = verifyToken(text, this.#keyFor(pairingKey, file.salt), {
       deviceId,
-      nowMs: CLOCK_FLOOR_MS, // its end is looked at below, where it is noted
+      nowMs: CLOCK_FLOOR_MS, // its end is by the registry, and by the time that it has lived
       isRevoked: () => false,
     });
     if (claims === null) return null;
     // With the key anyone can sign a token with any expiry; the registry has the true one.
     const entry = file.tokens.find(({ token_id: listed }) => listed === claims.tokenId);
-    if (entry === undefined || claims.expiresAt > endOf(entry) || this.#isOver(entry, nowMs)) return null;
-    if (claims.expiresAt <= Math.max(nowMs, file.expired_through)) return null;
-    if (isRefused(file, claims.tokenId, nowMs)) return null;
+    if (entry === undefined || claims.expiresAt > endOf(entry) || !this.#isLive(file, entry)) return null;
+    // It may say that it ends sooner than it was minted for.
+    if (this.#left(file, entry) <= endOf(entry) - claims.expiresAt) return null;
     return Object.freeze({ kind: 'token', id: claims.tokenId, scopes: claims.scopes });
   }
 
   /** Whether the token with this id is still valid; for connections that outlive their request. Opens the file once. */
   holds(id: string): boolean {
-    const { accept, now, pairingKey } = this.#options;
+    const { accept, pairingKey } = this.#options;
     if (!accept || pairingKey() === null) return false;
     const read = this.#read();
     if (read.kind !== 'read') return false;
-    const nowMs = now();
     const entry = read.file.tokens.find(({ token_id: listed }) => listed === id);
-    if (entry === undefined || nowMs < CLOCK_FLOOR_MS || this.#isOver(entry, nowMs)) return false;
-    return (
-      endOf(entry) > Math.max(nowMs, read.file.expired_through) &&
-      !isRefused(read.file, entry.token_id, nowMs)
-    );
+    return entry !== undefined && this.#isLive(read.file, entry);
+  }
+
+  /** Why no token is accepted or minted; null while the store is usable. */
+  get problem(): string | null {
+    const read = this.#read();
+    return read.kind === 'broken' ? `No token is accepted or minted: ${read.problem}.` : null;
   }
 
   /** State and registry without secrets; newest token first. */
   status(): TokenStatus {
-    const { accept, now } = this.#options;
+    const { accept } = this.#options;
     const read = this.#read();
     const problem = read.kind === 'broken' ? `No token is accepted or minted: ${read.problem}.` : null;
     if (read.kind !== 'read') return { accept_enabled: accept, any_minted: false, tokens: [], problem };
-    const { revoked, tokens, expired_through: through } = read.file;
+    const { revoked, tokens } = read.file;
     const dead = new Set<string>(revoked);
-    const end = Math.max(now(), through);
-    const isOver = (entry: TokenEntry): boolean => endOf(entry) <= end;
+    const isOver = (entry: TokenEntry): boolean => this.#left(read.file, entry) <= 0;
     // What a person is told is expired stays so.
     this.#options.ended.note(tokens.filter(isOver).map(endingOf));
     return {
       accept_enabled: accept,
       any_minted: tokens.length > 0,
-      tokens: tokens.toReversed().map(({ void: isVoid, ...entry }) => ({
-        ...entry,
-        revoked: isVoid === true || dead.has(entry.token_id),
-        expired: isOver(entry) || this.#options.ended.has(endingOf(entry)),
+      tokens: tokens.toReversed().map((entry) => ({
+        ...shown(entry),
+        revoked: entry.void === true || dead.has(entry.token_id),
+        expired: isOver({ ...entry }) || this.#options.ended.has(endingOf(entry)),
       })),
       problem,
     };
@@ -181,7 +183,8 @@ export class TokenStore {
       if (pairingKey === null) throw new ApiError('E_NOT_PAIRED');
       const nowMs = this.#options.now();
       if (nowMs < CLOCK_FLOOR_MS) throw new ApiError('E_CLOCK');
-      const file = tidy(before ?? emptyFile(), nowMs);
+      const { lived } = this.#options;
+      const file = this.#tidy(before ?? emptyFile());
       const ttl = Math.min(LONGEST_TTL_MS, Math.max(SHORTEST_TTL_MS, Math.trunc(ttlMs ?? DEFAULT_TTL_MS)));
       const entry: TokenEntry = {
         token_id: `mct_${randomBytes(12).toString('hex')}`,
@@ -190,15 +193,11 @@ export class TokenStore {
         allowed_nodes: [...allowedNodes],
         created_at: nowMs / 1000,
         expires_at: nowMs + ttl,
+        lived: { clock: lived.id, ms: Math.floor(lived.now()) },
       };
-      if (entry.expires_at <= file.expired_through) {
-        throw new ApiError(
-          'E_CLOCK',
-          'The clock was far ahead when the tokens were last changed, so this token would already count as expired. Ask for a longer one, or run svc mcp revoke --all first.',
-        );
-      }
       if (
-        file.tokens.filter((listed) => listed.void !== true && listed.expires_at > nowMs).length >= MAX_LIVE
+        file.tokens.filter((listed) => listed.void !== true && this.#left(file, listed) > 0).length >=
+        MAX_LIVE
       )
         throw full();
       const next = { ...file, tokens: [...file.tokens, entry] };
@@ -234,7 +233,7 @@ export class TokenStore {
         throw new ApiError('E_NOT_FOUND', 'No such token on this node. See svc mcp status.');
       const known = entry.token_id;
       if (entry.void !== true && !file.revoked.includes(known)) {
-        const tidied = tidy(file, this.#options.now(), known);
+        const tidied = this.#tidy(file, known);
         await this.#write({ ...tidied, revoked: [...tidied.revoked, known] });
       }
       return known;
@@ -249,7 +248,7 @@ export class TokenStore {
   async revokeAll(): Promise<readonly TokenId[]> {
     return this.#change(async (file) => {
       if (file === null) return [];
-      const { tokens } = tidy(file, this.#options.now());
+      const { tokens } = this.#tidy(file);
       await this.#write({
         salt: newSalt(),
         // Tokens signed with the old salt are invalid, so the denylist and `expired_through` can be empty.
@@ -261,8 +260,56 @@ export class TokenStore {
     });
   }
 
-  #isOver(entry: TokenEntry, nowMs: number): boolean {
-    return this.#options.ended.isOver(endingOf(entry), endOf(entry) <= nowMs);
+  /** Whether it is neither over, revoked nor of an earlier salt. */
+  #isLive(file: TokenFile, entry: TokenEntry): boolean {
+    const left = this.#left(file, entry);
+    if (Number.isNaN(left)) return false;
+    if (this.#options.ended.isOver(endingOf(entry), left <= 0)) return false;
+    return entry.void !== true && !file.revoked.includes(entry.token_id);
+  }
+
+  /**
+   * How much of its time it has not lived yet, ms; NaN: nobody can tell now. The wall clock counts only for a token whose age the lived
+   * time does not tell (an older version minted it, or the lived time was lost), and only at the first look, so that no clock that is
+   * set in between ends it or keeps it.
+   */
+  #left({ expired_through: through }: TokenFile, entry: TokenEntry): number {
+    const { lived, now } = this.#options;
+    const { created_at: created, expires_at: end, token_id: id } = entry;
+    const life = endOf(entry) - created * 1000;
+    if (entry.lived?.clock === lived.id) return life - Math.max(0, lived.now() - entry.lived.ms);
+    const known = this.#endsByWall.get(id);
+    if (known !== undefined) return Math.min(known - lived.now(), life);
+    const wall = now();
+    if (end <= through) return 0;
+    if (wall < CLOCK_FLOOR_MS || created * 1000 > wall + MAX_SKEW_MS) return Number.NaN;
+    const left = endOf(entry) - wall;
+    this.#endsByWall.set(id, lived.now() + left);
+    return left;
+  }
+
+  /**
+   * The file without old entries. An entry and its place on the denylist are removed together, and only if it is over for good or void;
+   * `keep` always stays. What only the wall clock told is now by the lived time.
+   */
+  #tidy(file: TokenFile, keep?: TokenId): TokenFile {
+    const { lived } = this.#options;
+    const left = new Map(file.tokens.map((entry) => [entry.token_id, this.#left(file, entry)]));
+    const leftOf = ({ token_id: id }: TokenEntry): number => left.get(id) ?? Number.NaN;
+    const ended = file.tokens.filter((entry) => leftOf(entry) <= 0);
+    this.#options.ended.note(ended.map(endingOf));
+    const over = (entry: TokenEntry): boolean => entry.void === true || leftOf(entry) <= 0;
+    const recent = file.tokens.filter(
+      (entry) => entry.token_id === keep || leftOf(entry) > -KEEP_EXPIRED_MS || !over(entry),
+    );
+    let tooMany = recent.length - MAX_LISTED;
+    const tokens = recent
+      .filter((entry) => entry.token_id === keep || !over(entry) || tooMany-- <= 0) // oldest first
+      .map((entry) => ({ ...entry, ...livedMark(entry, leftOf(entry), lived) }));
+    const dropped = new Set(file.tokens.map(({ token_id: id }) => id));
+    for (const { token_id: id } of tokens) dropped.delete(id);
+    for (const id of dropped) this.#endsByWall.delete(id);
+    return { ...file, tokens, revoked: file.revoked.filter((id) => !dropped.has(id)) };
   }
 
   #read(exact = false): ReadTokens {
@@ -318,36 +365,15 @@ function endOf({ created_at: created, expires_at: end }: TokenEntry): number {
   return Math.min(end, created * 1000 + LONGEST_TTL_MS);
 }
 
-/** True if it is not in the registry, revoked, of an earlier salt, expired, or minted in the future. */
-function isRefused(file: TokenFile, id: TokenId, nowMs: number): boolean {
-  if (file.revoked.includes(id)) return true;
-  const entry = file.tokens.find(({ token_id: listed }) => listed === id);
-  if (entry === undefined || entry.void === true || endOf(entry) <= nowMs) return true;
-  // Minted in the future: the present clock is wrong.
-  return entry.created_at * 1000 > nowMs + MAX_SKEW_MS;
+/** For an entry that has no mark of the present lived time, if its age is known. */
+function livedMark(entry: TokenEntry, left: number, lived: Lived): Pick<TokenEntry, 'lived'> {
+  if (entry.lived?.clock === lived.id || Number.isNaN(left)) return {};
+  const age = endOf(entry) - entry.created_at * 1000 - left;
+  return { lived: { clock: lived.id, ms: Math.floor(lived.now() - age) } };
 }
 
-/**
- * The file without old entries. An entry and its place on the denylist are removed together, and only if it is expired for good
- * (`expired_through`) or void; `keep` always stays.
- */
-function tidy(file: TokenFile, nowMs: number, keep?: TokenId): TokenFile {
-  const ended = file.tokens.filter((entry) => entry.expires_at <= nowMs);
-  const through = ended.reduce((latest, entry) => Math.max(latest, entry.expires_at), file.expired_through);
-  const over = (entry: TokenEntry): boolean => entry.void === true || entry.expires_at <= through;
-  const recent = file.tokens.filter(
-    (entry) => entry.token_id === keep || entry.expires_at > nowMs - KEEP_EXPIRED_MS || !over(entry),
-  );
-  let tooMany = recent.length - MAX_LISTED;
-  const tokens = recent.filter((entry) => entry.token_id === keep || !over(entry) || tooMany-- <= 0); // oldest first
-  const dropped = new Set(file.tokens.map(({ token_id: id }) => id));
-  for (const { token_id: id } of tokens) dropped.delete(id);
-  return {
-    ...file,
-    tokens,
-    revoked: file.revoked.filter((id) => !dropped.has(id)),
-    expired_through: through,
-  };
+function shown({ void: _void, lived: _lived, ...entry }: TokenEntry): Omit<TokenEntry, 'void' | 'lived'> {
+  return entry;
 }
 
 function emptyFile(): TokenFile {

@@ -4,6 +4,7 @@ import type { CalibrationMessage } from '../../../shared/mavlink/decode-calibrat
 import type { CalibrateRequest } from '../../../shared/rpc/link.ts';
 import type { CalibrationSnapshot } from '../../../shared/rpc/link-answers.ts';
 import type { EventWords } from '../events/definitions.ts';
+import type { Guard } from '../vehicle/guard.ts';
 import type { StatusLine } from '../vehicle/status-texts.ts';
 import type { SessionReason, Vehicle } from '../vehicle/vehicle.ts';
 import { ArdupilotRoutine } from './ardupilot-routine.ts';
@@ -11,7 +12,7 @@ import { Px4Routine } from './px4-routine.ts';
 import { CalibrationRecord } from './record.ts';
 import type { Routine, RoutineOptions } from './routine.ts';
 
-/** Without a heartbeat for this long, the vehicle is gone; a shorter gap is a bad line. */
+/** Without a word for this long, the vehicle is gone; a shorter gap is a bad line. */
 const GONE_MS = 10_000;
 /** Without a word about the calibration. */
 const SILENT_MS = 5 * 60_000;
@@ -22,6 +23,7 @@ const ANSWER_MS = 4000;
 interface CalibrationOptions
   extends Omit<RoutineOptions, 'record' | 'sensor' | 'target' | 'signal' | 'isArmed'> {
   readonly vehicle: Vehicle;
+  readonly guard: Guard;
 }
 
 /**
@@ -52,12 +54,11 @@ export class Calibration {
    * @throws ApiError E_NO_FC, E_ARMED, E_BUSY, E_NOT_IMPLEMENTED: nothing was sent; E_CALIBRATION: the vehicle refused, or it failed at once
    */
   async begin({ sensor, force }: CalibrateRequest): Promise<CalibrationSnapshot> {
-    const { vehicle } = this.#options;
-    const { target, firmware } = vehicle;
-    if (target === null || !vehicle.alive) throw new ApiError('E_NO_FC');
+    const { vehicle, guard } = this.#options;
+    const { firmware } = vehicle;
+    const target = vehicle.reach();
     // The edge checked this too, but the vehicle may have armed since (docs/threat-model.md J7).
-    if (!force && vehicle.guard !== false)
-      throw new ApiError('E_ARMED', undefined, { action: 'calibrate a sensor', armed: vehicle.guard });
+    guard.demand('calibration', target.system, force, { says: 'calibrate a sensor' });
     if (firmware !== 'ardupilot' && firmware !== 'px4')
       throw new ApiError('E_NOT_IMPLEMENTED', 'Calibration is supported for ArduPilot and PX4 only.');
     const { state } = this.#record;
@@ -126,11 +127,12 @@ export class Calibration {
 
   /** Called a few times a second. */
   tick(): void {
-    const { vehicle } = this.#options;
+    const { vehicle, guard } = this.#options;
     const record = this.#record;
     if (!record.state.running) return;
-    if ((vehicle.heartbeatAge ?? 0) > GONE_MS) record.end('failed', 'The vehicle is not heard any more.');
-    else if (vehicle.armed === true && !this.#forced) record.end('failed', 'The vehicle was armed.');
+    if ((vehicle.linkAge ?? 0) > GONE_MS) record.end('failed', 'The vehicle is not heard any more.');
+    else if (!this.#forced && guard.mustEnd(vehicle.target?.system ?? null))
+      record.end('failed', 'The vehicle was armed.');
     else if (record.silence > SILENT_MS) this.#giveUp('The vehicle has said nothing about it for 5 minutes.');
     else if (record.age > LONGEST_MS) this.#giveUp('It has taken more than 30 minutes.');
   }

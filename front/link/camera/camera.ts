@@ -1,6 +1,7 @@
 import type { MavLinkData } from 'node-mavlink';
 import { type Rate, TokenBucket } from '../../../shared/async/token-bucket.ts';
 import type { Frame } from '../../../shared/mavlink/frame.ts';
+import { COMMAND_AT } from '../../../shared/mavlink/message-classes.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import { Payload } from '../../../shared/mavlink/payload.ts';
 import {
@@ -14,7 +15,6 @@ import { MAX_FOLLOWED } from '../../../shared/rpc/video.ts';
 import type { Clock, Timer } from '../clock.ts';
 import { Encoder, type Target } from '../encode.ts';
 import type { FrameTarget } from '../router/addresses.ts';
-import { COMMAND_AT } from '../router/frame-scope.ts';
 import type { Asker, OwnComponent, Router } from '../router/router.ts';
 import * as frames from './camera-frames.ts';
 

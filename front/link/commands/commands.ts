@@ -1,5 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { type CommandName, checkArguments } from '../../../shared/flight/command-catalogue.ts';
+import { takesEnergyOut } from '../../../shared/flight/pilot.ts';
 import type { CommandRequest, ParamWriteRequest } from '../../../shared/rpc/link.ts';
 import type { CommandResult } from '../../../shared/rpc/link-answers.ts';
 import type { MissionItem } from '../../../shared/schemas/mission-item.ts';
@@ -12,9 +13,11 @@ import {
   RESULT_IN_PROGRESS,
   resultName,
 } from '../exchange.ts';
+import type { Guard } from '../vehicle/guard.ts';
 import type { Prearm } from '../vehicle/prearm.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
 import { disarmHint } from './disarm-hint.ts';
+import type { Seen } from './effect.ts';
 import { gimbal } from './gimbal.ts';
 import { goto } from './goto.ts';
 import { landingHint } from './landing-hint.ts';
@@ -58,6 +61,7 @@ const ARMS: ReadonlySet<CommandName> = new Set(['arm', 'takeoff', 'missionStart'
 interface CommandsOptions {
   readonly clock: Clock;
   readonly vehicle: Vehicle;
+  readonly guard: Guard;
   readonly encoder: Encoder;
   readonly exchange: Exchange;
   readonly refusals: Refusals;
@@ -75,9 +79,13 @@ interface CommandsOptions {
   readonly send: (bytes: Buffer) => void;
 }
 
+/** Modes in which it flies its mission. */
+const FLIES_MISSION: ReadonlySet<string> = new Set(['AUTO', 'AUTO.MISSION']);
+
 /**
  * Carries out the commands of the catalogue. Each is sent in the form that the vehicle's family understands (maneuvers.ts), and
- * the vehicle's result is reported unchanged: TEMPORARILY_REJECTED is an answer too, and is not retried. Only three cases
+ * the vehicle's result is reported unchanged: TEMPORARILY_REJECTED is an answer too, and is not retried. PX4 acknowledges what
+ * it may not do, so there its state counts (effect.ts). Only three cases
  * change the mode first, all on ArduPilot: take-off of an armed vehicle that is not in GUIDED (a fixed wing has a mode for it),
  * goto on a firmware without DO_REPOSITION, and pause on a copter that refuses it and would fly on.
  *
@@ -117,7 +125,7 @@ export class Commands {
 
   /**
    * The RPC method `command`.
-   * @throws ApiError E_BAD_REQUEST, E_TOO_FAR, E_ARMED (rebootAutopilot, motorTest), E_NO_FC while no live vehicle is connected, E_BUSY for an
+   * @throws ApiError E_BAD_REQUEST, E_TOO_FAR, E_ARMED (rebootAutopilot, motorTest), E_NO_FC as `Vehicle.reach`, E_BUSY for an
    *   arming while a killSwitch is under way, E_RATE_LIMITED, E_TIMEOUT (not sent)
    */
   async execute(request: CommandRequest, signal?: AbortSignal): Promise<CommandResult> {
@@ -125,20 +133,29 @@ export class Commands {
     const args = checkArguments(cmd, request.args);
     if (typeof args === 'string') throw new ApiError('E_BAD_REQUEST', args);
     const { vehicle, clock, refusals, prearm } = this.#options;
-    const { target } = vehicle;
-    if (target === null || !vehicle.alive) throw new ApiError('E_NO_FC');
+    const target = vehicle.reach(takesEnergyOut(cmd));
     const asked = Math.min(MAX_TIMEOUT_MS, timeout_ms ?? DEFAULT_TIMEOUT_MS);
     const timeout = cmd === 'killSwitch' ? Math.max(asked, KILL_MS) : asked;
     const turn = this.#precedence.begin(cmd, args, signal);
-    const note: Context['note'] = { mode: null, backAfterS: null };
-    const context: Context = { target, deadline: clock.now() + timeout, turn, note };
+    const note: Context['note'] = { mode: null, backAfterS: null, seen: 'shown' };
     const watch = refusals.watch(() => prearm.failing);
+    const context: Context = {
+      target,
+      deadline: clock.now() + timeout,
+      turn,
+      note,
+      objection: () => watch.error(),
+    };
+    const silence = vehicle.alive
+      ? null
+      : { seconds: vehicle.linkAge === null ? null : Math.round(vehicle.linkAge / 1000) };
     try {
       const result = await this.#run(cmd, args, context, allowFar);
       const refused = result !== null && result !== RESULT_ACCEPTED;
       const arming = ARMS.has(cmd) && this.#options.vehicle.armed !== true;
       const reasons = refused ? await watch.settled(arming) : watch.reasons(false);
-      const answer = verdict(cmd, result, reasons);
+      const answer = verdict(cmd, result, note.seen, reasons, silence);
+      if (answer.status === 'unconfirmed') answer.ack.hint ??= unconfirmedHint(cmd, vehicle.telemetry.mode);
       if (cmd === 'land' && result === RESULT_FAILED && landsByMission(this.#sender.craft()))
         answer.ack.hint = await landingHint(clock, this.#options.mission());
       const disarming = cmd === 'disarm' && refused ? disarmHint(vehicle.telemetry) : null;
@@ -189,18 +206,23 @@ export class Commands {
       case 'rtl':
         return this.#sender.maneuver(context, returning(this.#sender.craft()));
       case 'mode':
+        if (!allowFar && FLIES_MISSION.has(String(args[0]).toUpperCase()))
+          await this.#options.reach.checkHeld(`mode ${String(args[0])}`);
         return this.#sender.mode(context, String(args[0]));
       case 'goto':
         return goto(this.#parts, context, placeAt(args, 0), allowFar);
       case 'stop':
         return this.#stop(context);
       case 'missionStart':
+        if (!allowFar) await this.#options.reach.checkHeld(cmd);
         return missionStart(this.#parts, context);
       case 'pauseMission':
         return this.#sender.maneuver(context, pausing(this.#sender.craft()));
       case 'resumeMission':
+        if (!allowFar) await this.#options.reach.checkHeld(cmd);
         return this.#sender.maneuver(context, resuming(this.#sender.craft()));
       case 'missionSetCurrent':
+        if (!allowFar) await this.#options.reach.checkHeld(cmd);
         return setCurrent(this.#parts, context, numberAt(args, 0));
       case 'gimbal':
         return gimbal(this.#parts, context, numberAt(args, 0), numberAt(args, 1));
@@ -257,8 +279,14 @@ export class Commands {
 }
 
 /** Turns a MAV_RESULT (null: no ack) into the answer of the API. */
-function verdict(cmd: CommandName, result: number | null, { text, all }: Reasons): CommandResult {
-  const accepted = result === RESULT_ACCEPTED;
+function verdict(
+  cmd: CommandName,
+  result: number | null,
+  seen: Seen,
+  { text, all }: Reasons,
+  silence: { readonly seconds: number | null } | null,
+): CommandResult {
+  const accepted = result === RESULT_ACCEPTED && seen === 'shown';
   const ack: CommandResult['ack'] = {
     observed: result !== null,
     result,
@@ -267,9 +295,23 @@ function verdict(cmd: CommandName, result: number | null, { text, all }: Reasons
   };
   if (!accepted && text !== null) ack.statustext = text;
   if (!accepted && all.length > 0) ack.reasons = [...all];
+  if (silence !== null && !accepted) ack.hint = silenceHint(silence.seconds);
   // IN_PROGRESS without a final ack is not a refusal: the vehicle may still be busy with it.
   const open = result === null || result === RESULT_IN_PROGRESS;
-  return { status: accepted ? 'accepted' : open ? 'no_ack' : 'rejected', cmd, ack };
+  const unconfirmed = result === RESULT_ACCEPTED && seen === 'unconfirmed';
+  const status = accepted ? 'accepted' : open ? 'no_ack' : unconfirmed ? 'unconfirmed' : 'rejected';
+  const answer: CommandResult = { status, cmd, ack };
+  return silence === null ? answer : { ...answer, silent_s: silence.seconds };
+}
+
+function unconfirmedHint(cmd: CommandName, mode: string | null): string {
+  return `The vehicle acknowledged ${cmd}, but does not show it${mode === null ? '' : `: it is in ${mode}`}.`;
+}
+
+/** @param seconds null: never by this process */
+function silenceHint(seconds: number | null): string {
+  const since = seconds === null ? 'since svc-link started' : `for ${seconds} s`;
+  return `Nothing was heard of the vehicle ${since}. The command was sent; whether it arrived is not known.`;
 }
 
 /** Degrees, and m above home: three arguments from `index` on. */

@@ -68,7 +68,7 @@ export class Manual {
    */
   take(holder: string, sticks: Sticks): ManualState {
     const { clock, vehicle, killing } = this.#options;
-    if (vehicle.target === null || !vehicle.alive) throw new ApiError('E_NO_FC');
+    vehicle.reach(rests(sticks));
     if (killing()) throw new ApiError('E_BUSY', 'killSwitch in progress: no sticks are sent.');
     if (this.#holder !== null && this.#holder !== holder)
       throw new ApiError('E_BUSY', 'Another client has the sticks. Wait until it has finished.');
@@ -114,8 +114,8 @@ export class Manual {
 
   #transmit(sticks: Sticks, now: number): void {
     const { vehicle, encoder, send, param } = this.#options;
-    const { target, family } = vehicle;
-    if (target === null || !vehicle.alive) return;
+    const { known: target, family } = vehicle;
+    if (target === null) return;
     encoder.system = GROUND_PARAMS.map(param).find((value) => value !== null) ?? GROUND_STATION;
     // ArduRover drives backwards below zero; here, as for the others, 500 is the middle.
     const z = family === 'rover' ? 2 * sticks.z - 1000 : sticks.z;

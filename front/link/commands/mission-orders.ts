@@ -23,15 +23,14 @@ export async function missionStart(
 ): Promise<number | null> {
   if (vehicle.firmware !== 'px4') return sender.long(context, MISSION_START, []);
   const before = vehicle.telemetry.mode === AUTO_MISSION ? vehicle.telemetry.mission.current : null;
-  const result = await sender.long(context, MISSION_START, [], {
+  return sender.long(context, MISSION_START, [], {
+    onAccepted: () => vehicle.noteArmed(),
     underway: () => {
       const { mode, mission } = vehicle.telemetry;
       const item = mode === AUTO_MISSION ? (mission.current ?? 0) : 0;
       return item > 0 && (before === null || item < before);
     },
   });
-  if (result === RESULT_ACCEPTED) vehicle.noteArmed();
-  return result;
 }
 
 /**

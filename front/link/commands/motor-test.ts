@@ -1,4 +1,4 @@
-import { ApiError } from '../../../shared/errors.ts';
+import { armedRefusal, type Guard } from '../vehicle/guard.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
 import type { Context, Sender } from './sender.ts';
 
@@ -13,6 +13,7 @@ const FRESH_S = 5;
 
 interface Parts {
   readonly vehicle: Vehicle;
+  readonly guard: Guard;
   readonly sender: Sender;
 }
 
@@ -21,23 +22,20 @@ interface Parts {
  * @throws ApiError E_ARMED unless the vehicle is known to be disarmed and says that it is on the ground; nothing overrides that
  */
 export async function motorTest(
-  { vehicle, sender }: Parts,
+  { vehicle, guard, sender }: Parts,
   context: Context,
   motor: number,
   percent: number,
   seconds: number,
 ): Promise<number | null> {
-  const action = 'test a motor';
-  if (vehicle.guard !== false) throw new ApiError('E_ARMED', undefined, { action, armed: vehicle.guard });
+  const says = 'test a motor';
+  guard.demand('motor_test', context.target.system, false, { says });
   const { landed_state: landed, ages } = vehicle.telemetry;
   if (landed !== 'on_ground' || (ages.landed_state ?? Infinity) > FRESH_S)
-    throw new ApiError(
-      'E_ARMED',
+    throw armedRefusal(
+      says,
+      false,
       'The vehicle does not say that it is on the ground. No motor was started.',
-      {
-        action,
-        armed: false,
-      },
     );
   return sender.long(context, DO_MOTOR_TEST, [motor, PERCENT, percent, seconds], { sends: 1 });
 }

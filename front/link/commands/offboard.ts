@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { Encoder } from '../encode.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
 import type { ReachCheck } from './reach-check.ts';
+import { knownHome } from './sender.ts';
 
 /** A client that has sent nothing for so long has lost its place, and the vehicle holds. */
 const SILENT_MS = 500;
@@ -45,7 +46,7 @@ export class Offboard {
   get state(): OffboardState {
     return {
       holder: this.#holder,
-      following: this.#following,
+      following: this.#options.vehicle.alive && this.#following,
       setpoints: this.#taken,
       dropped: this.#dropped,
     };
@@ -53,19 +54,22 @@ export class Offboard {
 
   /**
    * @param holder who sends
-   * @throws ApiError E_NO_FC; E_BUSY while another holds it or a killSwitch is under way; E_BAD_REQUEST for a firmware without
+   * @throws ApiError E_NO_FC, also for a place while PX4 has not told how high its home is; E_BUSY while another holds it or a killSwitch is under way; E_BAD_REQUEST for a firmware without
    *   set-points; E_TOO_FAR for a place, by the fence as far as it is known at once
    */
   take(holder: string, point: SetPoint): OffboardState {
     const { clock, vehicle, encoder, reach, send, killing } = this.#options;
-    const { target, firmware } = vehicle;
-    if (target === null || !vehicle.alive) throw new ApiError('E_NO_FC');
+    const { firmware } = vehicle;
+    const target = vehicle.reach();
     if (firmware !== 'ardupilot' && firmware !== 'px4')
       throw new ApiError('E_BAD_REQUEST', 'Set-points are for ArduPilot and PX4; this autopilot is neither.');
     if (killing()) throw new ApiError('E_BUSY', 'killSwitch in progress: no set-point is sent.');
     if (this.#holder !== null && this.#holder !== holder)
       throw new ApiError('E_BUSY', 'Another client is sending set-points. Wait until it has finished.');
     if (point.type === 'position' && point.allow_far !== true) reach.atOnce('set-point', point);
+    // PX4 counts the way from home to its origin twice in the frame above home (MavlinkReceiver,
+    // handle_message_set_position_target_global_int, to 1.17): it gets the height above sea level, as with goto.
+    const sea = firmware === 'px4' && point.type === 'position' ? knownHome(vehicle) + point.alt : null;
     const now = clock.now();
     this.#holder = holder;
     if (now - this.#lastAt < SHORTEST_MS) this.#dropped++;
@@ -75,7 +79,7 @@ export class Offboard {
       send(
         point.type === 'velocity'
           ? encoder.velocityTarget(target, point)
-          : encoder.placeTarget(target, point),
+          : encoder.placeTarget(target, point, sea),
       );
     }
     return this.state;
@@ -91,9 +95,9 @@ export class Offboard {
     if (this.#holder !== null && this.#options.clock.now() - this.#lastAt >= SILENT_MS) this.#end();
   }
 
+  /** By its last word: a vehicle that is silent may still hear us, and is to hold too. */
   get #following(): boolean {
     const { vehicle } = this.#options;
-    if (!vehicle.alive) return false;
     return vehicle.telemetry.mode === (vehicle.firmware === 'px4' ? 'OFFBOARD' : 'GUIDED');
   }
 

@@ -1,6 +1,6 @@
-import { ApiError } from '../../../shared/errors.ts';
 import type { Clock } from '../clock.ts';
 import { RESULT_ACCEPTED } from '../exchange.ts';
+import type { Guard } from '../vehicle/guard.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
 import { lookUntil } from './look-until.ts';
 import type { Context, Sender } from './sender.ts';
@@ -23,6 +23,7 @@ interface Rebooted {
 interface Parts {
   readonly clock: Clock;
   readonly vehicle: Vehicle;
+  readonly guard: Guard;
   readonly sender: Sender;
 }
 
@@ -30,15 +31,12 @@ interface Parts {
  * Has the flight controller reboot, and waits until it is back: its boot time has begun anew (vehicle.ts).
  * @throws ApiError E_ARMED unless it is known to be disarmed; nothing overrides that, as the firmwares refuse it themselves
  */
-export async function reboot({ clock, vehicle, sender }: Parts, context: Context): Promise<Rebooted> {
-  if (vehicle.guard !== false)
-    throw new ApiError('E_ARMED', undefined, {
-      action: 'reboot the flight controller',
-      armed: vehicle.guard,
-    });
+export async function reboot(parts: Parts, context: Context): Promise<Rebooted> {
+  const { vehicle, guard } = parts;
+  guard.demand('reboot', context.target.system, false, { says: 'reboot the flight controller' });
   vehicle.awaitReboot(true);
   try {
-    return await ordered({ clock, vehicle, sender }, context);
+    return await ordered(parts, context);
   } finally {
     vehicle.awaitReboot(false);
   }
@@ -49,7 +47,7 @@ async function ordered({ clock, vehicle, sender }: Parts, context: Context): Pro
   const began = clock.now();
   const isBack = (): boolean => vehicle.boots !== boots && vehicle.alive;
   // Sent twice, it would reboot twice: one that is silent has taken it.
-  const underway = (): boolean => isBack() || (vehicle.heartbeatAge ?? 0) > SILENT_MS;
+  const underway = (): boolean => isBack() || (vehicle.linkAge ?? 0) > SILENT_MS;
   const result = await sender.long(context, PREFLIGHT_REBOOT_SHUTDOWN, [REBOOT], { underway });
   if (result !== RESULT_ACCEPTED && result !== null) return { result, backAfterS: null };
   const { signal } = context.turn;

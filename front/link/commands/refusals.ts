@@ -6,6 +6,7 @@ const AFTER_ACK_MS = 400;
 const MAX_REASONS = 8;
 /** MAV_SEVERITY warning or worse counts as a reason; "info" does not. */
 const WARNING = 4;
+const ERROR = 3;
 
 /** The vehicle's reasons for refusing a command. */
 export interface Reasons {
@@ -21,6 +22,8 @@ interface RefusalWatch {
   reasons(arming: boolean): Reasons;
   /** As `reasons`, after waiting up to 400 ms for a warning. */
   settled(arming: boolean): Promise<Reasons>;
+  /** The newest error or worse; null: none. */
+  error(): string | null;
   end(): void;
 }
 
@@ -41,6 +44,7 @@ export class Refusals {
   watch(checks: () => readonly string[] = () => []): RefusalWatch {
     const said: string[] = [];
     let chatter: string | null = null;
+    let error: string | null = null;
     let onReason: (() => void) | null = null;
     const reasons = (arming: boolean): Reasons => {
       const before = arming ? checks() : [];
@@ -52,6 +56,7 @@ export class Refusals {
         chatter = line.text;
         return;
       }
+      if (line.severity <= ERROR) error = line.text;
       said.push(line.text);
       if (said.length > MAX_REASONS) said.shift();
       onReason?.();
@@ -59,6 +64,7 @@ export class Refusals {
     this.#watches.add(add);
     return {
       reasons,
+      error: () => error,
       settled: async (arming) =>
         new Promise((resolve) => {
           if (said.length > 0) {

@@ -22,12 +22,11 @@ import {
   RESULT_UNSUPPORTED_FRAME,
 } from '../exchange.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
+import { countsByState, DO_SET_MODE, type Seen, seeEffect } from './effect.ts';
 import { lookUntil } from './look-until.ts';
 import type { Craft, Maneuver } from './maneuvers.ts';
 import type { Turn } from './precedence.ts';
 
-/** MAV_CMD */
-const DO_SET_MODE = 176;
 /** Param 1 of DO_SET_MODE: the custom mode in param 2 counts. */
 const CUSTOM_MODE_ENABLED = 1;
 
@@ -60,11 +59,17 @@ export interface Context {
     mode: string | null;
     /** s, of a reboot. */
     backAfterS: number | null;
+    /** What the state of the vehicle says of the command that it has acknowledged. */
+    seen: Seen;
   };
+  /** The vehicle's newest error text or event since the command was begun; null: none. */
+  readonly objection: () => string | null;
 }
 
 /** Optional members of ExchangeJob. */
 interface Extras {
+  /** Called with its ack ACCEPTED, before its effect is awaited. */
+  readonly onAccepted?: () => void;
   readonly urgent?: boolean;
   readonly sends?: number;
   readonly doubleAck?: boolean;
@@ -132,7 +137,7 @@ export class Sender {
       doubleAck: family === 'px4',
       shows,
     });
-    if (result !== RESULT_ACCEPTED) return result;
+    if (result !== RESULT_ACCEPTED || countsByState(family, DO_SET_MODE)) return result;
     // So that who is told "accepted" does not then read the old mode. Not a mark in the telemetry instead: the mode stays what the
     // vehicle says, and one that it takes back at once is never shown.
     const { clock } = this.#options;
@@ -147,17 +152,17 @@ export class Sender {
    * @throws ApiError E_NO_FC when PX4 has not told how high its home is: it takes altitudes above sea level
    */
   async place(context: Context, command: number, params: Params7): Promise<number | null> {
-    const { vehicle, encoder, exchange } = this.#options;
+    const { vehicle, encoder } = this.#options;
     const px4 = vehicle.firmware === 'px4';
     const [p1, p2, p3, p4, lat, lon, alt] = params;
-    const place: Params7 = [p1, p2, p3, p4, lat, lon, px4 ? this.#home() + alt : alt];
+    const place: Params7 = [p1, p2, p3, p4, lat, lon, px4 ? knownHome(vehicle) + alt : alt];
     let answer: number | null = null;
     // Tries the next form only if the vehicle rejected the form; PX4 answers DENIED to a wrong form too.
     for (const form of px4 ? PX4_PLACES : PLACES) {
       const result =
         form === 'long'
           ? await this.long(context, command, place)
-          : await exchange.run({
+          : await this.#run(context, {
               ...this.job(context, command, place),
               encode: () => encoder.commandInt(context.target, command, form, place),
             });
@@ -175,16 +180,34 @@ export class Sender {
     context: Context,
     command: number,
     given: readonly number[],
-    extras: Extras = {},
+    { onAccepted, ...extras }: Extras = {},
   ): Promise<number | null> {
-    const { encoder, exchange } = this.#options;
+    const { encoder } = this.#options;
     const [p1 = 0, p2 = 0, p3 = 0, p4 = 0, p5 = 0, p6 = 0, p7 = 0] = given;
     const params: Params7 = [p1, p2, p3, p4, p5, p6, p7];
-    return exchange.run({
+    const job = {
       ...this.job(context, command, params),
       ...extras,
-      encode: (confirmation) => encoder.commandLong(context.target, command, params, confirmation),
-    });
+      encode: (confirmation: number) => encoder.commandLong(context.target, command, params, confirmation),
+    };
+    return this.#run(context, job, onAccepted);
+  }
+
+  /** Where the state of the vehicle counts, an ACCEPTED is looked into: `note.seen` says what is to be made of it. */
+  async #run(context: Context, job: ExchangeJob, onAccepted?: () => void): Promise<number | null> {
+    const { clock, exchange, vehicle } = this.#options;
+    const result = await exchange.run(job);
+    if (result !== RESULT_ACCEPTED) return result;
+    onAccepted?.();
+    const evidence = {
+      family: vehicle.family,
+      customMode: () => vehicle.customMode,
+      objection: context.objection,
+      shows: job.shows,
+    };
+    const { deadline, turn, note } = context;
+    note.seen = await seeEffect(clock, job.command, evidence, { deadline, signal: turn.signal });
+    return result;
   }
 
   /** The members that every job has. From here on the command takes precedence over older ones. */
@@ -209,14 +232,14 @@ export class Sender {
     }
     return family;
   }
+}
 
-  /** m above sea level of the home position. */
-  #home(): number {
-    const { home, position } = this.#options.vehicle.telemetry;
-    // Without either the height of home is unknown, and the present height would be added.
-    const { alt_msl: sea, alt_rel: high } = position;
-    return knownAltitude(home.alt_msl ?? (sea === null || high === null ? null : sea - high));
-  }
+/** m above sea level of the home position. @throws ApiError E_NO_FC */
+export function knownHome({ telemetry }: Vehicle): number {
+  const { home, position } = telemetry;
+  // Without either the height of home is unknown, and the present height would be added.
+  const { alt_msl: sea, alt_rel: high } = position;
+  return knownAltitude(home.alt_msl ?? (sea === null || high === null ? null : sea - high));
 }
 
 /** @throws ApiError E_NO_FC */

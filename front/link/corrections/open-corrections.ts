@@ -8,7 +8,7 @@ import { openSerial } from '../sources/serial-line.ts';
 import { serialBase, tcpBase } from './base-station.ts';
 import { type CorrectedVehicle, Corrections } from './corrections.ts';
 import { type KnownPlace, placeOf } from './gga.ts';
-import type { OpenStream } from './stream.ts';
+import { type Connect, farOnly, type OpenStream } from './stream.ts';
 
 interface CorrectionsTools {
   readonly clock: Clock;
@@ -23,9 +23,10 @@ export type OpenCorrections = (tools: CorrectionsTools) => Corrections;
 /** The corrections of the configuration. What only a caster needs is loaded where there is one. */
 export async function correctionsOf(
   source: Exclude<RtkSource, { readonly kind: 'off' }>,
-  { rtk }: Pick<Config, 'rtk'>,
+  { rtk, security }: Pick<Config, 'rtk' | 'security'>,
 ): Promise<OpenCorrections> {
-  const opened = source.kind === 'ntrip' ? await casterOf(rtk.ntrip) : baseOf(source);
+  const far = (how: Connect): Connect => farOnly(how, security.near_hosts);
+  const opened = source.kind === 'ntrip' ? await casterOf(rtk.ntrip, far) : baseOf(source, far(connect));
   const isNtrip = source.kind === 'ntrip';
   const { host, port, mountpoint, send_position: sendsPlace } = rtk.ntrip;
   return ({ clock, log, vehicle, telemetry }) => {
@@ -50,17 +51,16 @@ type Opened = (tools: {
   readonly place: () => KnownPlace | null;
 }) => OpenStream;
 
-function baseOf(source: Extract<RtkSource, { readonly kind: 'tcp' | 'serial' }>): Opened {
+function baseOf(source: Extract<RtkSource, { readonly kind: 'tcp' | 'serial' }>, dial: Connect): Opened {
   return source.kind === 'tcp'
-    ? ({ clock }) => tcpBase({ ...source, clock, connect })
+    ? ({ clock }) => tcpBase({ ...source, clock, connect: dial })
     : () => serialBase({ ...source, open: openSerial });
 }
 
-async function casterOf({
-  tls,
-  send_position: sendsPlace,
-  ...caster
-}: Config['rtk']['ntrip']): Promise<Opened> {
+async function casterOf(
+  { tls, send_position: sendsPlace, ...caster }: Config['rtk']['ntrip'],
+  far: (how: Connect) => Connect,
+): Promise<Opened> {
   if (caster.host === '') return () => noCaster;
   const { ntrip } = await import('./ntrip.ts');
   const secure = tls ? (await import('./secure.ts')).secureConnect() : null;
@@ -68,7 +68,7 @@ async function casterOf({
     ntrip({
       ...caster,
       clock,
-      connect: secure ?? connect,
+      connect: far(secure ?? connect),
       opened: secure === null ? 'connect' : 'secureConnect',
       ...(sendsPlace ? { place } : {}),
     });

@@ -1,10 +1,9 @@
 import type { RemoteInfo, Socket } from 'node:dgram';
 import { plainAddress } from '../../../shared/auth/address.ts';
 import { messageOf } from '../../../shared/errors.ts';
-import { STX_V1, STX_V2 } from '../../../shared/mavlink/frame-head.ts';
-import { Framer } from '../../../shared/mavlink/framer.ts';
 import type { EndpointStatus } from '../../../shared/rpc/link-state.ts';
 import type { Timer } from '../clock.ts';
+import { Opening } from '../router/opening.ts';
 import { SendWatch } from '../send-watch.ts';
 import { type Endpoint, type EndpointTools, REBIND_MS } from './endpoint.ts';
 import { longestSilent } from './longest-silent.ts';
@@ -31,10 +30,7 @@ export class UdpEndpoint implements Endpoint {
   readonly #options: UdpEndpointOptions;
   readonly #name: string;
   readonly #peers = new Map<string, { readonly key: string; readonly peer: RoutedPeer }>();
-  #proved = false;
-  readonly #proof = new Framer(({ known }) => {
-    this.#proved ||= known;
-  });
+  readonly #opening: Opening;
   readonly #watch: SendWatch;
   #socket: Socket | null = null;
   #timer: Timer | null = null;
@@ -46,6 +42,7 @@ export class UdpEndpoint implements Endpoint {
   constructor(options: UdpEndpointOptions) {
     this.#options = options;
     this.#name = `udp:${options.host}:${options.port}`;
+    this.#opening = new Opening(options.clock);
     this.#watch = new SendWatch(options.clock, (error) => {
       if (this.#listening) this.#fail(error);
     });
@@ -93,7 +90,7 @@ export class UdpEndpoint implements Endpoint {
     const key = `${from.address}:${from.port}`;
     let known = this.#peers.get(key);
     if (known === undefined) {
-      if (!this.#isMavlink(bytes)) {
+      if (!this.#opening.isMavlink(bytes)) {
         this.#turnedAway++;
         return;
       }
@@ -103,14 +100,6 @@ export class UdpEndpoint implements Endpoint {
       this.#peers.set(key, known);
     }
     known.peer.push(bytes);
-  }
-
-  #isMavlink(bytes: Buffer): boolean {
-    if (bytes[0] !== STX_V1 && bytes[0] !== STX_V2) return false;
-    this.#proved = false;
-    this.#proof.reset();
-    this.#proof.push(bytes, this.#options.clock.now());
-    return this.#proved;
   }
 
   #meet(socket: Socket, key: string, { address, port }: RemoteInfo): RoutedPeer {

@@ -34,6 +34,8 @@ interface Definition {
   readonly message: string;
   /** Names of base types or enumerations. */
   readonly types: readonly string[];
+  /** Of the arguments, in their order. */
+  readonly names: readonly string[];
   readonly namespace: string;
 }
 
@@ -91,6 +93,13 @@ export class EventDefinitions {
     return { name, group, summary, text: plain(event.message, this.#values(event, args)).slice(0, MAX_TEXT) };
   }
 
+  /** The number in an argument; null where the metadata has none of that name. */
+  numberOf(id: number, args: Buffer, name: string): number | null {
+    const event = this.#events.get(id);
+    const value = event === undefined ? undefined : this.#values(event, args)[event.names.indexOf(name)];
+    return value === undefined ? null : Number(value.value);
+  }
+
   #addEnum(name: string, { type, is_bitfield: bits, entries }: JsonObject): void {
     if (typeof type !== 'string' || this.#enums.size >= MAX_EVENTS) return;
     const words = new Map<string, string>();
@@ -109,8 +118,10 @@ export class EventDefinitions {
   ): void {
     if (!Number.isInteger(id) || typeof name !== 'string' || typeof message !== 'string') return;
     if (this.#events.size >= MAX_EVENTS) return;
-    const types = (Array.isArray(args) ? args : []).map((arg) => String(recordOf(arg)['type']));
-    this.#events.set(id, { name, message, types, group, namespace, summary: type === 'summary' });
+    const given = (Array.isArray(args) ? args : []).map(recordOf);
+    const types = given.map((arg) => String(arg['type']));
+    const names = given.map((arg) => String(arg['name']));
+    this.#events.set(id, { name, message, types, names, group, namespace, summary: type === 'summary' });
   }
 
   /** The arguments as texts with their numbers, in order, without gaps between them. */

@@ -13,7 +13,7 @@ interface FtpClientOptions {
   readonly clock: Clock;
   readonly vehicle: Vehicle;
   readonly encoder: Encoder;
-  readonly send: (bytes: Buffer) => void;
+  readonly ask: (bytes: Buffer) => void;
 }
 
 /** @param file null if the vehicle refused (`refused`), or stopped answering, or too many transfers waited */

@@ -33,7 +33,7 @@ interface FtpFileOptions {
   readonly clock: Clock;
   readonly vehicle: Vehicle;
   readonly encoder: Encoder;
-  readonly send: (bytes: Buffer) => void;
+  readonly ask: (bytes: Buffer) => void;
   /** Sequence number of the request before; the vehicle repeats its last answer to a number that it has seen. */
   readonly seq?: number;
   /** @param file null if the vehicle refused (`refused`), or stopped answering */
@@ -58,6 +58,8 @@ export class FtpFile {
   #seq: number;
   /** Sequence number of our newest request. */
   #asked = 0;
+  /** Bytes that were there then. */
+  #had = -1;
   #state: 'open' | 'burst' | 'block' | 'over' = 'open';
   #activeAt = 0;
   #silent = 0;
@@ -95,11 +97,15 @@ export class FtpFile {
     if (opcode !== ACK) return;
     if (reqOpcode === OPEN_FILE_RO && this.#state === 'open') {
       this.#session = session;
+      this.#answered();
       this.#proceed();
     } else if ((reqOpcode === BURST_READ_FILE || reqOpcode === READ_FILE) && session === this.#session) {
+      const had = this.received;
       if (!this.#take(offset, data)) return;
-      this.#answered();
-      if (reqOpcode === READ_FILE ? this.#state === 'block' : burstComplete) this.#proceed();
+      if (this.received > had) this.#answered();
+      // Without a new byte it is not asked again before its time.
+      const isAnswered = reqOpcode === READ_FILE ? this.#state === 'block' : burstComplete;
+      if (isAnswered && this.received > this.#had) this.#proceed();
     }
   }
 
@@ -151,7 +157,6 @@ export class FtpFile {
 
   /** Fills the gaps block by block, then goes on with a burst; after the last burst a single block finds the end. */
   #proceed(): void {
-    this.#answered();
     this.#state = this.#ranges.length > 1 || this.#sawEnd ? 'block' : 'burst';
     this.#ask();
   }
@@ -187,6 +192,7 @@ export class FtpFile {
 
   #ask(): void {
     this.#activeAt = this.#options.clock.now();
+    this.#had = this.received;
     const session = this.#session ?? 0;
     switch (this.#state) {
       case 'open':
@@ -204,12 +210,12 @@ export class FtpFile {
 
   /** @param data null: a read of one block */
   #request(opcode: number, session: number, offset: number, data: Buffer | null): void {
-    const { encoder, send, vehicle } = this.#options;
+    const { encoder, ask, vehicle } = this.#options;
     const { target } = vehicle;
     if (target === null) return;
     this.#seq = (this.#seq + 1) & 0xffff;
     this.#asked = this.#seq;
-    send(
+    ask(
       encoder.ftp(target, {
         seq: this.#seq,
         session,

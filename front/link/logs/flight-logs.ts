@@ -6,6 +6,7 @@ import type { Logger } from '../../../shared/process/logger.ts';
 import type { FlightLogList, FlightLogPart, FlightLogsErased } from '../../../shared/rpc/link-answers.ts';
 import type { Clock } from '../clock.ts';
 import type { Encoder } from '../encode.ts';
+import type { Guard } from '../vehicle/guard.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
 import { LogFetch } from './log-fetch.ts';
 import { LogList } from './log-list.ts';
@@ -25,8 +26,10 @@ interface FlightLogsOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly vehicle: Vehicle;
+  readonly guard: Guard;
   readonly encoder: Encoder;
   readonly send: (bytes: Buffer) => void;
+  readonly ask: (bytes: Buffer) => void;
   readonly store: LogStore;
 }
 
@@ -88,7 +91,7 @@ export class FlightLogs {
   async logs(): Promise<FlightLogList> {
     const { vehicle, store } = this.#options;
     const held = await store.held(await this.#uid());
-    if (!vehicle.alive || vehicle.guard !== false) {
+    if (!vehicle.alive || !this.#mayFetch) {
       if (held.length === 0 && vehicle.target === null) throw new ApiError('E_NO_FC');
       const note =
         'The vehicle is armed or silent and was not asked: these are the logs that this node holds.';
@@ -117,11 +120,9 @@ export class FlightLogs {
 
   /** The RPC method `logs_erase`: all logs on the vehicle. What the node holds stays. */
   async erase(force: boolean): Promise<FlightLogsErased> {
-    const { clock, encoder, send, vehicle } = this.#options;
-    const { target } = vehicle;
-    if (target === null || !vehicle.alive) throw new ApiError('E_NO_FC');
-    if (!force && vehicle.guard !== false)
-      throw new ApiError('E_ARMED', undefined, { action: 'erase all logs', armed: vehicle.guard });
+    const { clock, encoder, send, vehicle, guard } = this.#options;
+    const target = vehicle.reach();
+    guard.demand('logs_erase', target.system, force, { says: 'erase all logs' });
     this.#stop();
     const before = (await this.#ask())?.length ?? 0;
     if (before === 0) return { erased: 0, left: 0 };
@@ -149,6 +150,11 @@ export class FlightLogs {
     return uid === '' ? `system${vehicle.target?.system ?? 0}` : uid;
   }
 
+  get #mayFetch(): boolean {
+    const { vehicle, guard } = this.#options;
+    return guard.mayChange('log_fetch', vehicle.target?.system ?? null, false);
+  }
+
   async #ask(): Promise<readonly LogEntry[] | null> {
     const entries = await this.#list.read();
     this.#entries = entries ?? [];
@@ -156,7 +162,7 @@ export class FlightLogs {
   }
 
   async #fetch(id: number): Promise<FlightLogPart> {
-    const { clock, vehicle, store } = this.#options;
+    const { clock, vehicle, guard, store } = this.#options;
     const running = this.#running;
     if (running?.entry.id === id) {
       running.askedAt = clock.now();
@@ -167,22 +173,18 @@ export class FlightLogs {
     this.#failed = null;
     if (failed?.id === id && clock.now() - failed.at < ABANDONED_MS) throw failed.error;
     const held = await store.held(await this.#uid());
-    const ready = vehicle.alive && vehicle.guard === false;
+    const ready = vehicle.alive && this.#mayFetch;
     if (ready && running === null && this.#entries?.some((entry) => entry.id === id) !== true)
       await this.#ask();
     const entry = this.#entries?.find((each) => each.id === id);
     const file = held
       .filter((each) => each.id === id && each.complete && (entry === undefined || sameLog(each, entry)))
       .toSorted((a, b) => b.time - a.time)[0];
-    if (file !== undefined) return { name: file.name, size: file.size, have: file.size, complete: true };
+    if (file !== undefined) return { name: file.name, size: file.have, have: file.have, complete: true };
     if (vehicle.target === null) throw new ApiError('E_NO_FC');
-    if (vehicle.guard !== false) {
-      throw new ApiError(
-        'E_ARMED',
-        'This log is not on the node, and logs are not downloaded while the vehicle is armed or its state is unknown.',
-        { action: 'fetch a log', armed: vehicle.guard },
-      );
-    }
+    const detail =
+      'This log is not on the node, and logs are not downloaded while the vehicle is armed or its state is unknown.';
+    guard.demand('log_fetch', vehicle.target.system, false, { says: 'fetch a log', detail });
     if (running !== null) throw new ApiError('E_BUSY', `Log ${running.entry.id} is being downloaded.`);
     if (entry === undefined) throw new ApiError('E_NOT_FOUND', `The vehicle has no log ${id}.`);
     return this.#begin(entry);

@@ -2,6 +2,7 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { LOG_DATA_BYTES, type LogData } from '../../../shared/mavlink/decode-logs.ts';
 import type { Clock, Timer } from '../clock.ts';
 import type { Encoder } from '../encode.ts';
+import { armedRefusal, type Guard } from '../vehicle/guard.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
 import { type Gap, LogWindow } from './log-window.ts';
 
@@ -16,8 +17,12 @@ const MAX_BLOCKS = 720;
 const MIN_QUIET_MS = 150;
 const MAX_QUIET_MS = 1000;
 const ROUND_TRIPS = 3;
-/** Requests in a row without an answer. */
+/** Requests in a row that brought nothing new. */
 const MAX_SILENT = 25;
+/** Two requests are never closer: whatever the vehicle sends, it is asked at most 25 times a second. */
+const ASK_MS = 40;
+/** So often in a row a vehicle has to say that a log ends before its listed size. */
+const ENDS = 2;
 
 /** The file that a log is written to; bytes are only ever added at its end. */
 export interface LogSink {
@@ -29,8 +34,9 @@ export interface LogSink {
 interface LogFetchOptions {
   readonly clock: Clock;
   readonly vehicle: Vehicle;
+  readonly guard: Guard;
   readonly encoder: Encoder;
-  readonly send: (bytes: Buffer) => void;
+  readonly ask: (bytes: Buffer) => void;
   readonly id: number;
   readonly size: number;
   readonly sink: LogSink;
@@ -59,11 +65,16 @@ export class LogFetch {
   #begunAt = 0;
   #watch: Timer | null = null;
   #silent = 0;
+  /** Bytes of the log: as it was listed, or where the vehicle says that it ends. */
+  #size: number;
+  /** Answers without a byte to the present gap. */
+  #ends = 0;
   #pause: Timer | null = null;
   #over = false;
 
   constructor(options: LogFetchOptions) {
     this.#options = options;
+    this.#size = options.size;
   }
 
   start(): void {
@@ -78,18 +89,30 @@ export class LogFetch {
       if (this.#heardAt === null) this.#roundTrip = Math.max(now - this.#askedAt, this.#roundTrip * 0.9);
       this.#heardAt = now;
       this.#silent = 0;
-    }
+      this.#ends = 0;
+    } else if (data.data.length === 0 && data.offset === this.#asked.start) this.#onEnd(window);
     if (window.complete) this.#flush(window);
-    // The end of what was asked for: what is missing now was lost.
-    else if (data.offset + data.data.length >= this.#asked.end && data.offset < this.#asked.end)
-      this.#ask(window);
+    // The end of what was asked for: what is missing now was lost. Without a new byte it is not asked again before its time.
+    else if (this.#heardAt !== null && data.offset + data.data.length >= this.#asked.end)
+      this.#askSoon(window);
+  }
+
+  /** No bytes where some were asked for: the log is shorter than listed (LOG_DATA.count is 0 at its end), if that is said again. */
+  #onEnd(window: LogWindow): void {
+    if (++this.#ends < ENDS) {
+      this.#askSoon(window);
+      return;
+    }
+    this.#size = this.#asked.start;
+    window.cut(this.#size);
   }
 
   /** Called a few times a second. */
   tick(): void {
-    if (this.#options.vehicle.armed !== true) return;
+    const { vehicle, guard } = this.#options;
+    if (!guard.mustEnd(vehicle.target?.system ?? null)) return;
     const why = 'The vehicle was armed. The download goes on when it is disarmed.';
-    this.#end(new ApiError('E_ARMED', why, { armed: true }));
+    this.#end(armedRefusal('fetch a log', true, why));
   }
 
   /** Ends without a call of `onEnd`. */
@@ -98,33 +121,45 @@ export class LogFetch {
     this.#over = true;
     this.#pause?.cancel();
     this.#watch?.cancel();
-    const { encoder, send, vehicle } = this.#options;
-    if (vehicle.target !== null) send(encoder.logRequestEnd(vehicle.target));
+    const { encoder, ask, vehicle } = this.#options;
+    if (vehicle.target !== null) ask(encoder.logRequestEnd(vehicle.target));
   }
 
   #next(): void {
-    const { clock, size, sink } = this.#options;
+    const { clock, sink } = this.#options;
     if (this.#over) return;
-    if (sink.length >= size) {
+    if (sink.length >= this.#size) {
       this.#end(null);
       return;
     }
-    const window = new LogWindow(sink.length, Math.min(size, sink.length + this.#blocks * LOG_DATA_BYTES));
+    const window = new LogWindow(
+      sink.length,
+      Math.min(this.#size, sink.length + this.#blocks * LOG_DATA_BYTES),
+    );
     this.#window = window;
     this.#begunAt = clock.now();
     this.#busy = 0;
     this.#ask(window);
   }
 
+  /** Asks when the last request is `ASK_MS` old. */
+  #askSoon(window: LogWindow): void {
+    const { clock } = this.#options;
+    this.#watch?.cancel();
+    this.#watch = clock.after(Math.max(0, this.#askedAt + ASK_MS - clock.now()), () => {
+      if (!this.#over && this.#window === window) this.#ask(window);
+    });
+  }
+
   #ask(window: LogWindow): void {
-    const { clock, encoder, id, send, vehicle } = this.#options;
+    const { clock, encoder, id, ask, vehicle } = this.#options;
     this.#settle();
     const gap = window.gap();
     this.#askedAt = clock.now();
     this.#watchOver(window);
     if (gap === null || vehicle.target === null) return;
     this.#asked = gap;
-    send(encoder.logRequestData(vehicle.target, id, gap.start, gap.end - gap.start));
+    ask(encoder.logRequestData(vehicle.target, id, gap.start, gap.end - gap.start));
   }
 
   /** Ends the account of a request. */
@@ -163,8 +198,7 @@ export class LogFetch {
     const rest = Math.max(0, (busy * (1 - SHARE)) / SHARE - idle);
     sink.append(window.bytes).then(
       () => {
-        if (!this.#over)
-          this.#pause = clock.after(sink.length >= this.#options.size ? 0 : rest, () => this.#next());
+        if (!this.#over) this.#pause = clock.after(sink.length >= this.#size ? 0 : rest, () => this.#next());
       },
       (error: unknown) =>
         this.#end(new ApiError('E_STORE', `The log could not be written: ${messageOf(error)}.`)),

@@ -5,8 +5,6 @@ import type { Encoder } from '../encode.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
 
 const ALL = 0xffff;
-/** ArduPilot keeps 500, PX4 what is on its card; a bound against a hostile vehicle. */
-const MAX_LOGS = 2000;
 const QUIET_MS = 1000;
 /** Requests in a row that brought nothing. */
 const MAX_SILENT = 4;
@@ -15,7 +13,7 @@ interface LogListOptions {
   readonly clock: Clock;
   readonly vehicle: Vehicle;
   readonly encoder: Encoder;
-  readonly send: (bytes: Buffer) => void;
+  readonly ask: (bytes: Buffer) => void;
 }
 
 /** Null: the vehicle did not answer, which is how PX4 says that it has none. */
@@ -30,7 +28,7 @@ export class LogList {
     this.#options = options;
   }
 
-  /** Asks the vehicle; callers meanwhile get the same answer. @throws ApiError E_NO_FC, E_TIMEOUT, E_UPSTREAM */
+  /** Asks the vehicle; callers meanwhile get the same answer. @throws ApiError E_TIMEOUT, E_UPSTREAM */
   async read(): Promise<ListedLogs> {
     if (this.#running !== null) return this.#running.done;
     const { promise, resolve, reject } = Promise.withResolvers<ListedLogs>();
@@ -63,7 +61,7 @@ export class LogList {
     const all = (): readonly LogEntry[] => [...entries.values()].toSorted((a, b) => a.id - b.id);
     const quiet = (): void => {
       if (++silent < MAX_SILENT) ask();
-      else if (!vehicle.alive) end(() => reject(new ApiError('E_NO_FC')));
+      else if (!vehicle.alive) end(() => reject(new ApiError('E_TIMEOUT', 'The vehicle has fallen silent.')));
       else if (expected === null) end(() => resolve(null));
       else
         end(() =>
@@ -71,20 +69,16 @@ export class LogList {
         );
     };
     const ask = (): void => {
-      const { encoder, send } = this.#options;
+      const { encoder } = this.#options;
       timer = clock.after(QUIET_MS, quiet);
       if (vehicle.target === null) return;
       const [first, last] = missing(entries, expected);
-      send(encoder.logRequestList(vehicle.target, first, last));
+      this.#options.ask(encoder.logRequestList(vehicle.target, first, last));
     };
     timer = clock.after(0, () => undefined);
     ask();
     return (entry) => {
       if (over) return;
-      if (entry.count > MAX_LOGS) {
-        end(() => reject(new ApiError('E_UPSTREAM', `The vehicle says that it has ${entry.count} logs.`)));
-        return;
-      }
       expected = entry.count;
       if (entry.count === 0) {
         end(() => resolve([]));

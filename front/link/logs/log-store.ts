@@ -110,7 +110,7 @@ export class LogStore {
         if (vehicle === undefined) return [];
         const { size: have } = await stat(join(this.#directory, name));
         const key = { vehicle, id: Number(id), size: Number(size), time: Number(time) };
-        return [{ ...key, name, have, complete: end === 'log' && have === key.size }];
+        return [{ ...key, name, have, complete: end === 'log' }];
       }),
     );
     return files.flat();

@@ -1,7 +1,7 @@
 import { LOG_DATA_BYTES, type LogData } from '../../../shared/mavlink/decode-logs.ts';
 
-/** A gap that begins so few blocks after the last one is requested with it: the blocks between cost less than a second request. */
-const NEAR_BLOCKS = 8;
+/** A gap that begins so soon behind the last one is requested with it: the bytes between cost less than a second request. */
+const NEAR_BYTES = 8 * LOG_DATA_BYTES;
 
 /** A part of a log, [start, end). */
 export interface Gap {
@@ -10,53 +10,62 @@ export interface Gap {
 }
 
 /**
- * A part of a log that is being received, in blocks of 90 bytes as LOG_DATA has them. Blocks come in any order, twice, or not
- * at all; what is no whole block of this part (another ground station's download) is left out.
+ * A part of a log that is being received. LOG_DATA says how many bytes it brings, at most 90 and often fewer; they come in any
+ * order, twice, or not at all. What lies outside of this part (another ground station's download) is left out.
  */
 export class LogWindow {
   readonly start: number;
-  readonly end: number;
-  readonly bytes: Buffer;
+  readonly #bytes: Buffer;
+  /** 1 for each byte that came. */
   readonly #here: Uint8Array;
+  #end: number;
   #missing: number;
 
   constructor(start: number, end: number) {
     this.start = start;
-    this.end = end;
-    this.bytes = Buffer.alloc(end - start);
-    this.#missing = Math.ceil((end - start) / LOG_DATA_BYTES);
-    this.#here = new Uint8Array(this.#missing);
+    this.#end = end;
+    this.#bytes = Buffer.alloc(end - start);
+    this.#here = new Uint8Array(end - start);
+    this.#missing = end - start;
   }
 
   get complete(): boolean {
     return this.#missing === 0;
   }
 
+  get bytes(): Buffer {
+    return this.#bytes.subarray(0, this.#end - this.start);
+  }
+
   /** @returns whether it brought something */
   add({ offset, data }: Pick<LogData, 'offset' | 'data'>): boolean {
-    const at = offset - this.start;
-    const block = at / LOG_DATA_BYTES;
-    if (at < 0 || !Number.isInteger(block) || block >= this.#here.length || this.#here[block] === 1)
-      return false;
-    const length = Math.min(LOG_DATA_BYTES, this.end - offset);
-    if (data.length < length) return false;
-    data.copy(this.bytes, at, 0, length);
-    this.#here[block] = 1;
-    this.#missing--;
-    return true;
+    const before = this.#missing;
+    const end = Math.min(this.#end, offset + data.length);
+    for (let at = Math.max(this.start, offset); at < end; at++) {
+      const index = at - this.start;
+      if (this.#here[index] === 1) continue;
+      this.#here[index] = 1;
+      this.#bytes[index] = data[at - offset] ?? 0;
+      this.#missing--;
+    }
+    return this.#missing < before;
+  }
+
+  /** The log ends here: nothing of what follows is missing. */
+  cut(end: number): void {
+    if (end >= this.#end) return;
+    const kept = this.#here.subarray(0, Math.max(0, end - this.start));
+    this.#end = Math.max(this.start, end);
+    this.#missing = kept.reduce((missing, here) => missing + 1 - here, 0);
   }
 
   /** What to request next: the first gap, and those close behind it; null if nothing is missing. */
   gap(): Gap | null {
-    const first = this.#here.indexOf(0);
+    const here = this.#here.subarray(0, this.#end - this.start);
+    const first = here.indexOf(0);
     if (first === -1) return null;
     let last = first;
-    for (let block = first + 1; block < this.#here.length && block - last <= NEAR_BLOCKS; block++) {
-      if (this.#here[block] === 0) last = block;
-    }
-    return {
-      start: this.start + first * LOG_DATA_BYTES,
-      end: Math.min(this.end, this.start + (last + 1) * LOG_DATA_BYTES),
-    };
+    for (let at = first + 1; at < here.length && at - last <= NEAR_BYTES; at++) if (here[at] === 0) last = at;
+    return { start: this.start + first, end: this.start + last + 1 };
   }
 }

@@ -42,7 +42,7 @@ interface ComponentMetadataOptions {
   readonly log: Logger;
   readonly vehicle: Vehicle;
   readonly encoder: Encoder;
-  readonly send: (bytes: Buffer) => void;
+  readonly ask: (bytes: Buffer) => void;
   readonly ftp: FtpClient;
 }
 
@@ -97,7 +97,7 @@ export class ComponentMetadata {
 
   /** Called a few times a second. @param isBusy whether something more urgent is being downloaded */
   tick(isBusy: boolean): void {
-    const { clock, vehicle, encoder, send } = this.#options;
+    const { clock, vehicle, encoder, ask } = this.#options;
     const { target } = vehicle;
     const stage = this.#stage;
     const now = clock.now();
@@ -120,7 +120,7 @@ export class ComponentMetadata {
     }
     stage.asks++;
     stage.at = now;
-    send(encoder.commandLong(target, REQUEST_MESSAGE, [MSG.COMPONENT_METADATA, 0, 0, 0, 0, 0, 0], 0));
+    ask(encoder.commandLong(target, REQUEST_MESSAGE, [MSG.COMPONENT_METADATA, 0, 0, 0, 0, 0, 0], 0));
   }
 
   #fetch(kind: MetadataKind, contents: readonly Entry[]): void {

@@ -147,7 +147,7 @@ export class Missions {
 
   #checkVehicle(part: MissionPart): void {
     const { vehicle } = this.#options;
-    if (vehicle.target === null || !vehicle.alive) throw new ApiError('E_NO_FC');
+    vehicle.reach();
     const { capabilities } = vehicle;
     const needed = CAPABILITY[part];
     if (capabilities !== null && (capabilities & needed) !== needed) throw unsupported(part);

@@ -16,7 +16,7 @@ interface ListTransferOptions {
   readonly clock: Clock;
   readonly vehicle: Vehicle;
   readonly encoder: Encoder;
-  readonly send: (bytes: Buffer) => void;
+  readonly ask: (bytes: Buffer) => void;
   /** @param names all parameters of this download */
   readonly onEnd: (complete: boolean, names: ReadonlySet<string>) => void;
 }
@@ -57,6 +57,11 @@ export class ListTransfer {
     else if (this.#burstOpen > 0 && --this.#burstOpen === 0) this.#requestMissing();
   }
 
+  /** The vehicle says that it has no parameters. It is believed while it has told none. */
+  onNone(): void {
+    if (!this.#over && this.#have.size === 0) this.#end(true);
+  }
+
   /** Called a few times a second: a lost list or burst is asked for again. Waits while the vehicle is away. */
   tick(): void {
     const { clock, vehicle } = this.#options;
@@ -73,14 +78,14 @@ export class ListTransfer {
   }
 
   #requestList(): void {
-    const { clock, encoder, send, vehicle } = this.#options;
+    const { clock, encoder, ask, vehicle } = this.#options;
     this.#activeAt = clock.now();
     this.#burstOpen = 0;
-    if (vehicle.target !== null) send(encoder.paramRequestList(vehicle.target));
+    if (vehicle.target !== null) ask(encoder.paramRequestList(vehicle.target));
   }
 
   #requestMissing(): void {
-    const { clock, encoder, send, vehicle } = this.#options;
+    const { clock, encoder, ask, vehicle } = this.#options;
     const { target } = vehicle;
     const expected = this.#expected ?? 0;
     if (target === null) return;
@@ -90,7 +95,7 @@ export class ListTransfer {
       const index = this.#cursor % expected;
       this.#cursor = index + 1;
       if (this.#have.has(index)) continue;
-      send(encoder.paramRequestRead(target, index));
+      ask(encoder.paramRequestRead(target, index));
       this.#burstOpen++;
     }
   }

@@ -1,10 +1,12 @@
 import { Serial } from '../../../shared/async/serial.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { ParamValue } from '../../../shared/mavlink/decode.ts';
+import { IDENTITY } from '../../../shared/mavlink/param-classes.ts';
 import type { ParamWriteRequest } from '../../../shared/rpc/link.ts';
 import type { ParamWriteResult } from '../../../shared/rpc/link-answers.ts';
 import type { Clock, Timer } from '../clock.ts';
 import type { Encoder } from '../encode.ts';
+import type { Guard } from '../vehicle/guard.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
 import { type ParamEncoding, paramFromBits, paramToBits } from './param-encoding.ts';
 import type { ParamTable } from './param-table.ts';
@@ -13,15 +15,10 @@ const SENDS = 3;
 const ECHO_MS = 1000;
 const MAX_WAITING = 8;
 
-/**
- * A vehicle's identity on the link: after a change, nobody reaches it under the id they know (docs/threat-model.md J10).
- * ArduPilot, ArduPilot from 4.7 on, PX4.
- */
-export const IDENTITY: ReadonlySet<string> = new Set(['SYSID_THISMAV', 'MAV_SYSID', 'MAV_SYS_ID']);
-
 interface ParamWritesOptions {
   readonly clock: Clock;
   readonly vehicle: Vehicle;
+  readonly guard: Guard;
   readonly encoder: Encoder;
   readonly table: ParamTable;
   readonly send: (bytes: Buffer) => void;
@@ -69,9 +66,8 @@ export class ParamWrites {
   }
 
   async #write({ name, value, force }: ParamWriteRequest): Promise<ParamWriteResult> {
-    const { vehicle, table, encoding, encoder, send } = this.#options;
-    const { target } = vehicle;
-    if (target === null || !vehicle.alive) throw new ApiError('E_NO_FC');
+    const { vehicle, guard, table, encoding, encoder, send } = this.#options;
+    const target = vehicle.reach();
     const entry = table.get(name);
     if (entry === undefined)
       throw new ApiError('E_NOT_FOUND', `No parameter ${name} among those downloaded so far.`);
@@ -85,8 +81,7 @@ export class ParamWrites {
     try {
       for (let sent = 0; sent < SENDS && running.reported !== wanted; sent++) {
         // The edge checked this too, but the vehicle may have been armed since (docs/threat-model.md J7).
-        if (!force && vehicle.guard !== false)
-          throw new ApiError('E_ARMED', undefined, { action: `write ${name}`, armed: vehicle.guard });
+        guard.demand('param_write', target.system, force, { says: `write ${name}` });
         send(encoder.paramSet(target, name, wanted, entry.type));
         await this.#echo(running);
         // A running list download may have sent the old value, and a refusal sends none, so it is requested.

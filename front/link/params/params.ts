@@ -6,6 +6,7 @@ import type { Clock } from '../clock.ts';
 import type { Encoder } from '../encode.ts';
 import { FTP_PRIORITY, type FtpClient } from '../ftp/ftp-client.ts';
 import type { ComponentMetadata } from '../metadata/component-metadata.ts';
+import type { Guard } from '../vehicle/guard.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
 import { Descriptions } from './descriptions.ts';
 import { ListTransfer } from './list-transfer.ts';
@@ -29,8 +30,11 @@ const IDENTIFY_MS = 1000;
 const IDENTIFY_AGAIN_MS = 400;
 const HASH_MS = 1500;
 const HASH_AGAIN_MS = 500;
-/** Wait before a failed download is started again. */
+/** Wait before a failed download is started again, doubled each time; then only a new session or a person starts one. */
 const RETRY_MS = 60_000;
+const RETRIES = 3;
+/** A vehicle that does not answer is asked for the hash of what is kept so often. */
+const HASH_ASKS = 4;
 /** Changed values are written to disk once nothing has changed for this long. */
 const SETTLE_MS = 3000;
 /**
@@ -42,8 +46,10 @@ const RAISED_TIMES = 3;
 export interface ParamsOptions {
   readonly clock: Clock;
   readonly vehicle: Vehicle;
+  readonly guard: Guard;
   readonly encoder: Encoder;
   readonly send: (bytes: Buffer) => void;
+  readonly ask: (bytes: Buffer) => void;
   readonly encoding: () => ParamEncoding;
   /** Asks for AUTOPILOT_VERSION. */
   readonly identify: () => void;
@@ -82,6 +88,9 @@ export class Params {
   #expected: number | null = null;
   #timedOut = false;
   #endedAt = 0;
+  /** Downloads that were started again by themselves. */
+  #retries = 0;
+  #hashAsks = 0;
   #ends = 0;
   #hash: number | null = null;
   /** When the vehicle first reported more parameters than were downloaded, and how often the list was requested again. */
@@ -152,6 +161,11 @@ export class Params {
    * @param anew whether to read all values, even if PX4's hash is that of the file on disk
    */
   download(forget: boolean, anew = false): void {
+    this.#retries = 0;
+    this.#begin(forget, anew);
+  }
+
+  #begin(forget: boolean, anew = false): void {
     this.#anew = anew;
     this.#cancel();
     this.#download++;
@@ -182,6 +196,11 @@ export class Params {
       this.#onHash(value.bits);
       return;
     }
+    if (value.name === '') {
+      // A vehicle says so that it has none.
+      if (value.count === 0 && this.#stage.kind === 'list') this.#stage.list.onNone();
+      return;
+    }
     this.#writes.onValue(value);
     if (value.count > 0 && value.count <= MAX_PARAMS && value.index !== NOT_IN_LIST)
       this.#expected = value.count;
@@ -200,8 +219,10 @@ export class Params {
     const stage = this.#stage;
     switch (stage.kind) {
       case 'idle':
-        if (this.#timedOut && vehicle.alive && now - this.#endedAt >= RETRY_MS) this.download(false);
-        else if (this.#hasMore(now)) this.#list();
+        if (this.#timedOut && vehicle.alive && this.#mayRetry(now)) {
+          this.#retries++;
+          this.#begin(false);
+        } else if (this.#hasMore(now)) this.#list();
         else if (this.#changedAt !== null && now - this.#changedAt >= SETTLE_MS) this.#keep();
         return;
       case 'identify':
@@ -224,6 +245,10 @@ export class Params {
       case 'list':
         stage.list.tick();
     }
+  }
+
+  #mayRetry(now: number): boolean {
+    return this.#retries < RETRIES && now - this.#endedAt >= RETRY_MS * 2 ** this.#retries;
   }
 
   /** PX4 adds parameters when a module starts, minutes after boot; each of its values tells the present count. */
@@ -278,12 +303,13 @@ export class Params {
   }
 
   #askHash(): void {
-    const { vehicle, encoder, send } = this.#options;
-    if (vehicle.target !== null) send(encoder.paramRequestByName(vehicle.target, HASH_NAME));
+    const { vehicle, encoder, ask } = this.#options;
+    if (vehicle.target !== null) ask(encoder.paramRequestByName(vehicle.target, HASH_NAME));
   }
 
   #onHash(hash: number): void {
     this.#hash = hash;
+    this.#hashAsks = 0;
     if (this.#stage.kind === 'hash') {
       if (this.#stage.stored.hash === hash) this.#end(true);
       else this.#list();
@@ -337,7 +363,10 @@ export class Params {
     const list = new ListTransfer({
       ...this.#options,
       onEnd: (complete, names) => {
-        if (complete) this.#table.keepOnly(names);
+        if (complete) {
+          this.#table.keepOnly(names);
+          this.#expected = names.size;
+        }
         this.#end(complete);
       },
     });
@@ -358,8 +387,12 @@ export class Params {
 
   /** Asks a PX4 for the hash of these values first; other vehicles' values are written at once. */
   #keep(): void {
-    if (this.#options.vehicle.firmware !== 'px4' || this.#hash !== null) this.#write();
-    else {
+    const { vehicle } = this.#options;
+    if (vehicle.firmware !== 'px4' || this.#hash !== null || this.#hashAsks >= HASH_ASKS) {
+      this.#hashAsks = 0;
+      this.#write();
+    } else {
+      this.#hashAsks++;
       this.#changedAt = this.#options.clock.now(); // asks again after SETTLE_MS if no answer comes
       this.#askHash();
     }

@@ -1,10 +1,11 @@
 import { ApiError } from '../../../shared/errors.ts';
+import { IDENTITY } from '../../../shared/mavlink/param-classes.ts';
 import type { ParamsReset } from '../../../shared/rpc/link-answers.ts';
 import type { Clock } from '../clock.ts';
 import type { Encoder } from '../encode.ts';
 import { type Exchange, RESULT_ACCEPTED } from '../exchange.ts';
+import type { Guard } from '../vehicle/guard.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
-import { IDENTITY } from './param-writes.ts';
 
 // MAV_CMD_PREFLIGHT_STORAGE, parameter 1: "reset config to default". ArduPilot erases its storage of parameters, and uses the
 // old values until it boots. PX4 resets all but LND_FLIGHT_T_HI, LND_FLIGHT_T_LO and COM_FLIGHT_UUID at once, calibration and
@@ -18,6 +19,7 @@ const DEFAULT_ID = 1;
 interface ResetOptions {
   readonly clock: Clock;
   readonly vehicle: Vehicle;
+  readonly guard: Guard;
   readonly encoder: Encoder;
   readonly exchange: Exchange;
   /** The value of a parameter; null if the vehicle has not sent it. */
@@ -31,12 +33,10 @@ interface ResetOptions {
  * @throws ApiError E_NO_FC, E_ARMED, E_IDENTITY: nothing was sent; E_TIMEOUT: no answer; E_UPSTREAM: the vehicle refused
  */
 export async function resetParams(options: ResetOptions): Promise<ParamsReset> {
-  const { clock, vehicle, encoder, exchange, valueOf, force } = options;
-  const { target } = vehicle;
-  if (target === null || !vehicle.alive) throw new ApiError('E_NO_FC');
+  const { clock, vehicle, guard, encoder, exchange, valueOf, force } = options;
+  const target = vehicle.reach();
   // The edge checked this too, but the vehicle may have armed since (docs/threat-model.md J7).
-  if (!force && vehicle.guard !== false)
-    throw new ApiError('E_ARMED', undefined, { action: 'reset all parameters', armed: vehicle.guard });
+  guard.demand('params_reset', target.system, force, { says: 'reset all parameters' });
   for (const name of IDENTITY) {
     const value = valueOf(name);
     if (value !== null && value !== DEFAULT_ID)
@@ -51,7 +51,7 @@ export async function resetParams(options: ResetOptions): Promise<ParamsReset> {
     encode: (confirmation) =>
       encoder.commandLong(target, PREFLIGHT_STORAGE, [RESET, 0, 0, 0, 0, 0, 0], confirmation),
     deadline: clock.now() + ANSWER_MS,
-    underway: () => !force && vehicle.guard !== false, // it is not sent again to a vehicle that was armed meanwhile
+    underway: () => !guard.mayChange('params_reset', target.system, force), // it is not sent again to a vehicle that was armed meanwhile
   });
   if (result === null) throw new ApiError('E_TIMEOUT', 'The vehicle did not answer the reset in time.');
   if (result !== RESULT_ACCEPTED)

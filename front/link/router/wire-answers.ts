@@ -1,10 +1,10 @@
 import { type Frame } from '../../../shared/mavlink/frame.ts';
+import { COMMAND_AT, FTP_AT } from '../../../shared/mavlink/message-classes.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import { Payload } from '../../../shared/mavlink/payload.ts';
 import type { Clock } from '../clock.ts';
 import { type Encoder, frameOf, type Target } from '../encode.ts';
 import { EVERYBODY, targetOf } from './addresses.ts';
-import { COMMAND_AT, FTP_AT } from './frame-scope.ts';
 import type { WireRefusal } from './wire-guard.ts';
 
 /** A parameter as the vehicle sent it: its raw 32 bits, its MAV_PARAM_TYPE. */
@@ -34,6 +34,8 @@ const MISSION_DENIED = 14;
 /** PARAM_ERROR of common.xml (2025); node-mavlink does not have it yet. */
 const PARAM_ERROR = 345;
 const SET_MODE = 11;
+/** MAV_COMP_ID_AUTOPILOT1 */
+const MAIN_COMPONENT = 1;
 
 const NAMES: ReadonlyMap<number, string> = new Map([
   [MSG.PARAM_SET, 'PARAM_SET'],
@@ -57,7 +59,7 @@ interface WireAnswersOptions {
 
 /**
  * The answers to a ground station whose frame was refused. One is in the protocol that it used (the unchanged value, a denied
- * command, an FTP error), in the vehicle's name because a ground station ignores other senders. The other is a STATUSTEXT of
+ * command, an FTP error), in the name of whichever system was addressed, because a ground station ignores other senders. The other is a STATUSTEXT of
  * ours with the reason.
  */
 export class WireAnswers {
@@ -86,42 +88,47 @@ export class WireAnswers {
   #asVehicle(frame: Frame, why: WireRefusal): readonly Buffer[] {
     const pilot = this.#options.autopilot();
     const target = targetOf(frame);
-    if (pilot === null || (target !== EVERYBODY && target.system !== pilot.system)) return [];
-    const component = target.component === 0 ? pilot.component : target.component;
-    const own = component === pilot.component;
+    const system = target === EVERYBODY ? (pilot?.system ?? null) : target.system;
+    if (system === null) return [];
+    const main = pilot?.system === system ? pilot.component : MAIN_COMPONENT;
+    const component = target.component === 0 ? main : target.component;
+    const as: Target = { system, component };
+    const own = pilot?.system === system && component === pilot.component;
     switch (frame.id) {
       case MSG.PARAM_SET: {
         const name = this.#payload.load(frame).text(6, 16);
         const entry = own ? this.#options.param(name) : undefined;
         // The error goes first: MAVSDK takes a value that it did not write as a reason to write it again.
-        const error = this.#frame(component, PARAM_ERROR, paramError(frame, name));
+        const error = this.#frame(as, PARAM_ERROR, paramError(frame, name));
         if (entry === undefined) return [error];
         const held = paramValue(name, entry, this.#options.paramCount());
-        return [error, this.#frame(component, MSG.PARAM_VALUE, held)];
+        return [error, this.#frame(as, MSG.PARAM_VALUE, held)];
       }
       case MSG.COMMAND_LONG:
       case MSG.COMMAND_INT: {
         const result = why === 'killing' ? TEMPORARILY_REJECTED : DENIED;
         const command = this.#payload.load(frame).u16(COMMAND_AT);
-        return [this.#frame(component, MSG.COMMAND_ACK, commandAck(frame, command, result))];
+        return [this.#frame(as, MSG.COMMAND_ACK, commandAck(frame, command, result))];
       }
       case SET_MODE: // ArduPilot and PX4 acknowledge the message by its id
-        return [this.#frame(component, MSG.COMMAND_ACK, commandAck(frame, SET_MODE, DENIED))];
+        return [this.#frame(as, MSG.COMMAND_ACK, commandAck(frame, SET_MODE, DENIED))];
+      case MSG.MISSION_ITEM:
+      case MSG.MISSION_ITEM_INT:
       case MSG.MISSION_COUNT:
       case MSG.MISSION_WRITE_PARTIAL_LIST:
       case MSG.MISSION_CLEAR_ALL:
-        return [this.#frame(component, MSG.MISSION_ACK, missionAck(frame, this.#payload.load(frame)))];
+        return [this.#frame(as, MSG.MISSION_ACK, missionAck(frame, this.#payload.load(frame)))];
       case MSG.FILE_TRANSFER_PROTOCOL:
-        return [this.#frame(component, MSG.FILE_TRANSFER_PROTOCOL, this.#nak(frame))];
+        return [this.#frame(as, MSG.FILE_TRANSFER_PROTOCOL, this.#nak(frame))];
       default:
         return [];
     }
   }
 
-  #frame(component: number, id: number, payload: Buffer): Buffer {
-    const { encoder, autopilot, seq } = this.#options;
-    const system = autopilot()?.system ?? encoder.system;
-    const frame = frameOf({ id, payload, seq: seq(), system, component });
+  #frame({ system, component }: Target, id: number, payload: Buffer): Buffer {
+    const { encoder, autopilot } = this.#options;
+    const seq = autopilot()?.system === system ? this.#options.seq() : 0;
+    const frame = frameOf({ id, payload, seq, system, component });
     return encoder.signer === null ? frame : encoder.signer.sign(frame);
   }
 
@@ -169,11 +176,13 @@ function commandAck({ system, component }: Frame, command: number, result: numbe
   return payload;
 }
 
-/** Offset of mission_type in the messages that begin, change or clear a mission. */
+/** Offset of mission_type in the messages that begin, change, fill or clear a mission. */
 const MISSION_TYPE_AT: ReadonlyMap<number, number> = new Map([
   [MSG.MISSION_COUNT, 4],
   [MSG.MISSION_WRITE_PARTIAL_LIST, 6],
   [MSG.MISSION_CLEAR_ALL, 2],
+  [MSG.MISSION_ITEM, 37],
+  [MSG.MISSION_ITEM_INT, 37],
 ]);
 
 function missionAck({ id, system, component }: Frame, request: Payload): Buffer {
@@ -195,6 +204,8 @@ function textOf(frame: Frame, why: Exclude<WireRefusal, 'read-only'>): string {
       return 'svc: arming refused: a kill is under way';
     case 'not-pilot':
       return 'svc: refused: somebody else is pilot in command';
+    case 'too-far':
+      return 'svc: refused: too far, or outside of the fence';
     case 'scope':
       return `svc: ${NAMES.get(frame.id) ?? 'refused'}: the token lacks a scope`;
     case 'armed':

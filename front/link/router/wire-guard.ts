@@ -1,17 +1,10 @@
 import type { Scope } from '../../../shared/auth/scopes.ts';
-import type { Armed } from '../../../shared/flight/armed.ts';
+import type { CommandClass } from '../../../shared/mavlink/command-classes.ts';
 import type { Frame } from '../../../shared/mavlink/frame.ts';
+import { classOfFrame } from '../../../shared/mavlink/message-classes.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import { Payload } from '../../../shared/mavlink/payload.ts';
-import { type FrameTarget, targetOf } from './addresses.ts';
-import {
-  COMMAND_AT,
-  COMPONENT_ARM_DISARM,
-  GUARDED_COMMANDS,
-  isForKeyAlone,
-  scopeOfFrame,
-  writesByFtp,
-} from './frame-scope.ts';
+import { targetOf } from './addresses.ts';
 
 /** What an endpoint's peer may do to the vehicle. */
 export interface WirePolicy {
@@ -35,7 +28,8 @@ export type WireRefusal =
   | 'unsigned'
   | 'killing'
   | 'not-pilot'
-  | 'scope';
+  | 'scope'
+  | 'too-far';
 
 /** Who alone may send frames that fly. */
 export interface PilotRule {
@@ -43,29 +37,45 @@ export interface PilotRule {
   readonly flies: (frame: Frame) => boolean;
 }
 
+/** What a token needs for each class of what it sends; null: no scope is enough. */
+const NEEDED: Readonly<Record<CommandClass, Scope | null>> = {
+  read: 'read',
+  flight: 'flight',
+  setup: 'admin',
+  destructive: 'destructive',
+  keyonly: null,
+};
+
 const NO_PILOT: PilotRule = { clientId: () => null, flies: () => false };
 
 /**
  * The armed guard on the wire (docs/contract.md 6): while the vehicle is armed, or its state is unknown, a peer without the
- * override can not write parameters (by message or through MAVLink FTP), set up signing, use storage commands, calibrate, erase the logs or reboot. Everything else is the pilot's decision and passes, except arming while our own killSwitch is not acknowledged: its next send
- * would stop the motors again.
+ * override sends nothing that sets it up otherwise or is for the pairing key (`shared/mavlink/command-classes.ts`). Everything else
+ * is the pilot's decision and passes, except arming while our own killSwitch is not acknowledged: its next send would stop the
+ * motors again.
  */
 export class WireGuard {
-  readonly #armed: (target: FrameTarget) => Armed;
-  readonly #killing: () => boolean;
+  readonly #mayChange: (system: number) => boolean;
+  readonly #killed: (frame: Frame) => boolean;
   readonly #pilot: PilotRule;
+  readonly #isTooFar: (frame: Frame) => boolean;
   readonly #payload = new Payload();
 
-  /** @param armed the state of whom a frame is for
-   * @param killing whether a killSwitch of ours is under way */
+  /**
+   * @param mayChange the armed guard's answer for the system that a frame is for; 0 for all
+   * @param killed whether a killSwitch of ours is under way, and this frame would start motors
+   * @param isTooFar whether `goto` would refuse the place that it sends the vehicle to
+   */
   constructor(
-    armed: (target: FrameTarget) => Armed,
-    killing: () => boolean = () => false,
+    mayChange: (system: number) => boolean,
+    killed: (frame: Frame) => boolean = () => false,
     pilot: PilotRule = NO_PILOT,
+    isTooFar: (frame: Frame) => boolean = () => false,
   ) {
-    this.#armed = armed;
-    this.#killing = killing;
+    this.#mayChange = mayChange;
+    this.#killed = killed;
     this.#pilot = pilot;
+    this.#isTooFar = isTooFar;
   }
 
   /** Why a peer's frame is refused, null if it may pass. @param forVehicle whether it would reach the vehicle */
@@ -74,18 +84,22 @@ export class WireGuard {
     if (!forVehicle) return null;
     if (frame.id === MSG.SERIAL_CONTROL && !policy.serialControl) return 'serial-control';
     if (this.#lacksScope(frame, policy)) return 'scope';
+    // Whoever flies without a token decides himself; MAVLink has no `allow_far`.
+    if (hasScopes(policy) && this.#isTooFar(frame)) return 'too-far';
     if (this.#isAnothers(policy) && this.#pilot.flies(frame)) return 'not-pilot';
-    if (this.#killing() && this.#isArming(frame)) return 'killing';
-    if (policy.force || !this.#isGuarded(frame)) return null;
-    return this.#armed(targetOf(frame)) === false ? null : 'armed';
+    if (this.#killed(frame)) return 'killing';
+    if (policy.force || !classOfFrame(frame, this.#payload).guarded) return null;
+    return this.#mayChange(targetOf(frame).system) ? null : 'armed';
   }
 
-  /** A frame needs what the row that does the same needs (docs/contract.md 4.10). */
+  /** A frame needs what the row that does the same needs (docs/contract.md 4.10), and so does a socket that may send. */
   #lacksScope(frame: Frame, { scopes }: WirePolicy): boolean {
     if (scopes === undefined || scopes === null) return false;
-    if (isForKeyAlone(frame)) return true;
-    const needed = scopeOfFrame(frame, this.#payload);
-    return needed !== null && !scopes.includes(needed);
+    return classOfFrame(frame, this.#payload).classes.some((each) => {
+      const needed = NEEDED[each];
+      // Who may send at all may ask: a socket of a token that sends has `flight`.
+      return each !== 'read' && (needed === null || !scopes.includes(needed));
+    });
   }
 
   /** Somebody else than this peer is pilot in command. */
@@ -94,27 +108,8 @@ export class WireGuard {
     const pilot = this.#pilot.clientId();
     return pilot !== null && pilot !== clientId;
   }
+}
 
-  #isArming(frame: Frame): boolean {
-    if (frame.id !== MSG.COMMAND_LONG && frame.id !== MSG.COMMAND_INT) return false;
-    const payload = this.#payload.load(frame);
-    return payload.u16(COMMAND_AT) === COMPONENT_ARM_DISARM && payload.f32(0) === 1;
-  }
-
-  #isGuarded(frame: Frame): boolean {
-    switch (frame.id) {
-      case MSG.PARAM_SET:
-      case MSG.SETUP_SIGNING:
-      case MSG.LOG_ERASE:
-      case MSG.SERIAL_CONTROL: // a shell behind it writes parameters and reboots
-        return true;
-      case MSG.COMMAND_LONG:
-      case MSG.COMMAND_INT:
-        return GUARDED_COMMANDS.has(this.#payload.load(frame).u16(COMMAND_AT));
-      case MSG.FILE_TRANSFER_PROTOCOL:
-        return writesByFtp(this.#payload.load(frame));
-      default:
-        return false;
-    }
-  }
+function hasScopes({ scopes }: WirePolicy): boolean {
+  return scopes !== undefined && scopes !== null;
 }

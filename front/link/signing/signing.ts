@@ -9,6 +9,7 @@ import type { Clock } from '../clock.ts';
 import type { Encoder, Target } from '../encode.ts';
 import type { Params } from '../params/params.ts';
 import { Signer } from '../signer.ts';
+import type { Guard } from '../vehicle/guard.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
 import type { KeyStore, StoredKey } from './key-store.ts';
 
@@ -28,6 +29,7 @@ interface SigningOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly vehicle: Vehicle;
+  readonly guard: Guard;
   readonly params: Params;
   readonly encoder: Encoder;
   /** Encode our frames to ground stations, which may have the key and reject unsigned frames. */
@@ -216,13 +218,12 @@ export class Signing {
   }
 
   #ready(action: string, force: boolean): Target {
-    const { vehicle } = this.#options;
-    if (vehicle.target === null || !vehicle.alive) throw new ApiError('E_NO_FC');
+    const { vehicle, guard } = this.#options;
+    const target = vehicle.reach();
     // The edge checked this too, but the vehicle may have armed since (docs/threat-model.md J7).
-    if (!force && vehicle.guard !== false)
-      throw new ApiError('E_ARMED', undefined, { action, armed: vehicle.guard });
+    guard.demand('signing', target.system, force, { says: action });
     if (this.#busy) throw new ApiError('E_RATE_LIMITED', 'Another signing change is in progress.');
-    return vehicle.target;
+    return target;
   }
 
   /**

@@ -1,3 +1,5 @@
+import { frameAt } from '../../../shared/mavlink/frame.ts';
+import { targetOf } from '../router/addresses.ts';
 import { type LoopGuard, OWN_TO_SOURCE } from '../router/loop-guard.ts';
 import type { Arming } from '../vehicle/arming.ts';
 import type { Transport } from './transport.ts';
@@ -28,7 +30,7 @@ export class Outlet {
   readonly leave = (bytes: Buffer): boolean => {
     const { transport, arming, onLeft } = this.#options;
     const undo = arming.leaving(bytes);
-    const left = transport.write(bytes);
+    const left = transport.write(bytes, targetOf(frameAt(bytes)));
     if (left) onLeft(bytes);
     else undo();
     return left;

@@ -148,8 +148,8 @@ export class SerialScanner {
       const beat = /ttyACM\d+$/.test(port.path) ? clock.every(BEAT_MS, () => line.write(heartbeat())) : null;
       signal.addEventListener('abort', onAbort, { once: true });
       const framer = new Framer((frame) => {
-        if (frame.id === MSG.HEARTBEAT && frame.known && isAutopilot(decodeHeartbeat(payload.load(frame))))
-          done(received);
+        if (frame.id !== MSG.HEARTBEAT || !frame.known) return;
+        if (isAutopilot(decodeHeartbeat(payload.load(frame)), frame.component)) done(received);
       });
       line.listen(
         (chunk) => {

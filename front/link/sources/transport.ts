@@ -1,7 +1,13 @@
+import type { Frame } from '../../../shared/mavlink/frame.ts';
+import type { FrameTarget } from '../router/addresses.ts';
+
 /** What a transport tells its owner. None of the calls may throw. */
 export interface TransportEvents {
   onOpen(): void;
-  onData(chunk: Uint8Array): void;
+  /** @param from names the sender, where a line has several */
+  onData(chunk: Uint8Array, from?: string): void;
+  /** A sender of several has left: what it began to say is void. */
+  onGone?(from: string): void;
   onClose(): void;
 }
 
@@ -18,8 +24,13 @@ export interface Transport {
   readonly counters: TransportCounters;
   start(events: TransportEvents): void;
   stop(): Promise<void>;
-  /** @returns false when the bytes were dropped: closed, or the queue is full */
-  write(bytes: Uint8Array): boolean;
+  /** Where a line has several senders: who was heard from where. @param isVehicle it is the vehicle's own frame */
+  learn?(frame: Frame, from: string, isVehicle: boolean): void;
+  /**
+   * @param target whom the frame is for; absent: everybody. A line with one other end sends it there in any case
+   * @returns false when the bytes were dropped: closed, or the queue is full
+   */
+  write(bytes: Uint8Array, target?: FrameTarget): boolean;
 }
 
 interface TransportCounters {

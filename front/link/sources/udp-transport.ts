@@ -1,24 +1,26 @@
 import type { RemoteInfo, Socket } from 'node:dgram';
 import { Retry } from '../../../shared/async/retry.ts';
 import { messageOf } from '../../../shared/errors.ts';
-import { STX_V1, STX_V2 } from '../../../shared/mavlink/frame-head.ts';
+import type { Frame } from '../../../shared/mavlink/frame.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Clock, Timer } from '../clock.ts';
+import { Addresses, EVERYBODY, type FrameTarget } from '../router/addresses.ts';
+import { Opening } from '../router/opening.ts';
 import { SendWatch } from '../send-watch.ts';
 import { kernelDrops } from './kernel-drops.ts';
 import { newTransportCounters, type Transport, type TransportEvents } from './transport.ts';
 
 /** A peer that was silent for this long is gone (docs/contract.md 6). */
 const EXPIRE_MS = 12_000;
-/** After this silence another peer may take its place: a vehicle that restarted sends from another port. */
-const YIELD_MS = 3000;
+/** A vehicle, its devices, some stations; the longest silent one makes room. */
+const MAX_PEERS = 16;
 const LOOK_MS = 1000;
 const FIRST_RETRY_MS = 250;
 const LAST_RETRY_MS = 4000;
 const MAX_QUEUED_BYTES = 64 * 1024;
 
 interface UdpTransportOptions {
-  /** `listen`: the vehicle sends to us, and its first MAVLink tells us its address. `connect`: we send first. */
+  /** `listen`: the vehicle sends to us, and its first frame tells us its address. `connect`: we send first. */
   readonly mode: 'listen' | 'connect';
   readonly host: string;
   readonly port: number;
@@ -31,11 +33,20 @@ interface UdpTransportOptions {
 interface Peer {
   readonly address: string;
   readonly port: number;
+  /** Who was heard from there. */
+  readonly addresses: Addresses;
+  heardAt: number;
+  /** The vehicle itself was heard from there. */
+  isVehicle: boolean;
 }
 
+/** The one peer of a socket that speaks first. */
+const CONNECTED = 'connected';
+
 /**
- * MAVLink over UDP with one vehicle at the other end. When listening, the first sender of MAVLink is the vehicle; others are
- * ignored until it has been silent for 3 s.
+ * MAVLink over UDP. When listening, everybody whose datagram begins with a whole frame with a right checksum is a peer: a station or a
+ * camera that speaks first displaces nobody. A frame goes to whom its target was heard from, to all where that is nobody. A peer that is
+ * silent for 12 s is gone, but for the last one: it may hear us though we do not hear it.
  */
 export class UdpTransport implements Transport {
   readonly baud = null;
@@ -46,8 +57,9 @@ export class UdpTransport implements Transport {
   readonly #watch: SendWatch;
   #socket: Socket | null = null;
   #ready = false;
-  #peer: Peer | null = null;
-  #heardAt = 0;
+  /** By address and port, in the order in which they came. */
+  readonly #peers = new Map<string, Peer>();
+  readonly #opening: Opening;
   #everOpen = false;
   #timer: Timer | null = null;
   /** Of `#socket`, when the kernel was asked last. */
@@ -59,21 +71,23 @@ export class UdpTransport implements Transport {
     const { clock } = options;
     const after = (ms: number, run: () => void): Timer => clock.after(ms, run);
     this.#retry = new Retry(() => this.#open(), { firstMs: FIRST_RETRY_MS, capMs: LAST_RETRY_MS, after });
+    this.#opening = new Opening(clock);
     this.#watch = new SendWatch(options.clock, (error) => {
       if (this.#socket !== null) this.#fail(this.#socket, error);
     });
   }
 
   get open(): boolean {
-    return this.#ready && this.#peer !== null;
+    return this.#ready && this.#peers.size > 0;
   }
 
+  /** Where the vehicle is; while nobody is known to be it, whoever came first. */
   get port(): string | null {
-    const peer = this.#peer;
-    if (!this.#ready || peer === null) return null;
-    return this.#options.mode === 'listen'
-      ? `udp:${peer.address}:${peer.port}`
-      : `udpout:${peer.address}:${peer.port}`;
+    if (!this.#ready) return null;
+    const [first] = this.#peers.values();
+    const vehicle = [...this.#peers.values()].findLast(({ isVehicle }) => isVehicle) ?? first;
+    if (vehicle === undefined) return null;
+    return `${this.#options.mode === 'listen' ? 'udp' : 'udpout'}:${vehicle.address}:${vehicle.port}`;
   }
 
   start(events: TransportEvents): void {
@@ -88,29 +102,47 @@ export class UdpTransport implements Transport {
     const socket = this.#socket;
     this.#socket = null;
     this.#ready = false;
+    this.#peers.clear();
     if (socket === null) return;
     await new Promise<void>((resolve) => {
       socket.close(() => resolve());
     });
   }
 
-  write(bytes: Uint8Array): boolean {
+  learn(frame: Frame, from: string, isVehicle: boolean): void {
+    const peer = this.#peers.get(from);
+    if (peer === undefined) return;
+    peer.addresses.learn(frame);
+    if (!isVehicle || peer.isVehicle) return;
+    peer.isVehicle = true;
+    // It speaks from a new place, or another one does: the newest is the one to show.
+    this.#peers.delete(from);
+    this.#peers.set(from, peer);
+  }
+
+  write(bytes: Uint8Array, target: FrameTarget = EVERYBODY): boolean {
     const socket = this.#socket;
-    const peer = this.#peer;
-    if (
-      !this.#ready ||
-      socket === null ||
-      peer === null ||
-      socket.getSendQueueSize() + bytes.length > MAX_QUEUED_BYTES
-    ) {
-      this.counters.txDropped++;
+    const { counters } = this;
+    if (!this.#ready || socket === null || this.#peers.size === 0) {
+      counters.txDropped++;
       return false;
     }
+    const all = [...this.#peers.values()];
+    const meant = all.filter(({ addresses }) => addresses.has(target));
     const { done } = this.#watch;
-    if (this.#options.mode === 'connect') socket.send(bytes, done);
-    else socket.send(bytes, peer.port, peer.address, done);
-    this.counters.txFrames++;
-    this.counters.txBytes += bytes.length;
+    let left = false;
+    for (const { address, port } of meant.length === 0 ? all : meant) {
+      if (socket.getSendQueueSize() + bytes.length > MAX_QUEUED_BYTES) {
+        counters.txDropped++;
+        break;
+      }
+      if (this.#options.mode === 'connect') socket.send(bytes, done);
+      else socket.send(bytes, port, address, done);
+      left = true;
+    }
+    if (!left) return false;
+    counters.txFrames++;
+    counters.txBytes += bytes.length;
     return true;
   }
 
@@ -138,7 +170,7 @@ export class UdpTransport implements Transport {
       this.#ready = true;
       this.#retry.worked();
       const { address, port: remotePort } = socket.remoteAddress();
-      this.#meet({ address, port: remotePort });
+      this.#meet(CONNECTED, address, remotePort);
       this.#look();
     });
   }
@@ -156,8 +188,7 @@ export class UdpTransport implements Transport {
     this.#drops = 0;
     this.#timer = clock.every(LOOK_MS, () => {
       void this.#countDrops();
-      if (mode === 'connect' || this.#peer === null) return;
-      if (clock.now() - this.#heardAt >= EXPIRE_MS) this.#part();
+      if (mode === 'listen') this.#expire(clock.now());
     });
   }
 
@@ -173,36 +204,57 @@ export class UdpTransport implements Transport {
     this.#drops = drops;
   }
 
-  #receive(bytes: Buffer, from: RemoteInfo): void {
+  #receive(bytes: Buffer, { address, port }: RemoteInfo): void {
     if (this.#events === null) return;
-    const now = this.#options.clock.now();
-    if (this.#options.mode === 'listen') {
-      const peer = this.#peer;
-      if (peer === null || peer.port !== from.port || peer.address !== from.address) {
-        if (bytes[0] !== STX_V1 && bytes[0] !== STX_V2) return;
-        if (peer !== null && now - this.#heardAt < YIELD_MS) return;
-        this.#part();
-        this.#meet({ address: from.address, port: from.port });
-      }
+    const key = this.#options.mode === 'connect' ? CONNECTED : `${address}:${port}`;
+    let peer = this.#peers.get(key);
+    if (peer === undefined) {
+      if (!this.#opening.isMavlink(bytes)) return;
+      this.#makeRoom();
+      peer = this.#meet(key, address, port);
     }
-    this.#heardAt = now;
-    this.#events.onData(bytes);
+    peer.heardAt = this.#options.clock.now();
+    this.#events.onData(bytes, key);
   }
 
-  #meet(peer: Peer): void {
-    this.#peer = peer;
-    this.#heardAt = this.#options.clock.now();
+  #expire(now: number): void {
+    for (const [key, peer] of this.#peers) {
+      if (this.#peers.size === 1) return;
+      // The vehicle's place stays until somebody else has spoken as it: we may be heard there.
+      if (now - peer.heardAt >= EXPIRE_MS && !this.#isLastPlace(peer)) this.#part(key);
+    }
+  }
+
+  #isLastPlace({ isVehicle, heardAt }: Peer): boolean {
+    if (!isVehicle) return false;
+    for (const other of this.#peers.values()) if (other.isVehicle && other.heardAt > heardAt) return false;
+    return true;
+  }
+
+  #makeRoom(): void {
+    if (this.#peers.size < MAX_PEERS) return;
+    const others = [...this.#peers].filter(([, peer]) => !this.#isLastPlace(peer));
+    const [longest] = others.toSorted(([, a], [, b]) => a.heardAt - b.heardAt);
+    if (longest !== undefined) this.#part(longest[0]);
+  }
+
+  #meet(key: string, address: string, port: number): Peer {
+    const now = this.#options.clock.now();
+    const peer: Peer = { address, port, addresses: new Addresses(), heardAt: now, isVehicle: false };
+    const isFirst = this.#peers.size === 0;
+    this.#peers.set(key, peer);
+    this.#lastProblem = '';
+    this.#options.log.info(`connected to ${address}:${port}`);
+    if (!isFirst) return peer;
     if (this.#everOpen) this.counters.reconnects++;
     this.#everOpen = true;
-    this.#lastProblem = '';
-    this.#options.log.info(`connected to ${this.port ?? ''}`);
     this.#events?.onOpen();
+    return peer;
   }
 
-  #part(): void {
-    if (this.#peer === null) return;
-    this.#peer = null;
-    this.#events?.onClose();
+  #part(key: string): void {
+    this.#peers.delete(key);
+    this.#events?.onGone?.(key);
   }
 
   #fail(socket: Socket, error: Error): void {
@@ -216,7 +268,9 @@ export class UdpTransport implements Transport {
     this.#socket = null;
     this.#timer?.cancel();
     socket.close();
-    this.#part();
+    const wasOpen = this.#peers.size > 0;
+    this.#peers.clear();
+    if (wasOpen) this.#events?.onClose();
     this.#retry.again();
   }
 }

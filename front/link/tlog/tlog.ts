@@ -26,7 +26,7 @@ interface TlogOptions {
   readonly store: Pick<TlogStore, 'create'> | null;
   readonly when: 'armed' | 'always' | 'off';
   /** As the armed guard sees the vehicle. */
-  readonly guard: () => Armed;
+  readonly armed: () => Armed;
 }
 
 /**
@@ -113,9 +113,9 @@ export class Tlog {
   }
 
   #isOn(now: number): boolean {
-    const { when, guard } = this.#options;
+    const { when } = this.#options;
     if (when === 'always') return true;
-    const armed = guard();
+    const armed = this.#options.armed();
     // A link that is lost in flight ends nothing; a process that has just started begins nothing.
     if (armed === true || (armed === 'unknown' && now < this.#until)) this.#until = now + AFTER_DISARMING_MS;
     return now < this.#until;

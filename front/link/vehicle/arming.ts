@@ -1,12 +1,13 @@
 import type { Armed } from '../../../shared/flight/armed.ts';
-import { AUTOPILOT_PX4 } from '../../../shared/flight/modes.ts';
 import { decodeCommandAck, decodeHeartbeat } from '../../../shared/mavlink/decode.ts';
 import { type Frame, frameAt } from '../../../shared/mavlink/frame.ts';
+import { COMMAND_AT } from '../../../shared/mavlink/message-classes.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import { Payload } from '../../../shared/mavlink/payload.ts';
 import type { Clock } from '../clock.ts';
 import { targetOf } from '../router/addresses.ts';
-import { isAutopilot } from './autopilot-heartbeat.ts';
+import { armsBy, isCommand } from '../router/arming-command.ts';
+import { isAutopilot, isSure, MAIN_COMPONENT } from './autopilot-heartbeat.ts';
 
 /** A heartbeat older than this says nothing any more (docs/contract.md 6). */
 const FRESH_MS = 3000;
@@ -19,36 +20,29 @@ const LATE_MS = 8000;
  * and UDP may change the order of the two.
  */
 const SETTLED_MS = 300;
-/** A system that has been silent for this long has left. */
-const GONE_MS = 10_000;
+/** How long one that was armed by its last word is waited for after the source was opened anew; an aircraft flies no longer unheard. */
+const AWAITED_MS = 10 * 60_000;
 
 const FLAG_ARMED = 128;
-const AUTOPILOT_ARDUPILOT = 3;
-const COMMAND_AT = 28;
-
-// MAV_CMD
-const COMPONENT_ARM_DISARM = 400;
-const DO_LAND_START = 189;
-const DO_MOTOR_TEST = 209;
-const DO_AUX_FUNCTION = 218;
-const MISSION_START = 300;
-const SOLO_BTN_FLY_HOLD = 42_002;
-/** ARMDISARM, ARMDISARM_AIRMODE, ARM_EMERGENCY_STOP of ArduPilot's RC_Channel::AUX_FUNC. */
-const ARMING_FUNCTIONS: ReadonlySet<number> = new Set([153, 154, 165]);
 
 const RESULT_ACCEPTED = 0;
 const RESULT_IN_PROGRESS = 5;
 
 /** What is known of one system behind the source. */
 interface Known {
-  /** Monotonic ms of its newest heartbeat on this connection, null before. */
+  /** Monotonic ms of its newest heartbeat since the source was opened, null before. */
   heardAt: number | null;
-  /** When it was last heard, or could be heard again. */
-  presentAt: number;
+  /** The component whose heartbeats count; null before the first one since the source was opened. */
+  component: number | null;
   /** Null before its first heartbeat, on whichever connection. */
   autopilot: number | null;
   /** What that heartbeat says. */
   bit: boolean;
+  /**
+   * Armed by its last word before the source was opened (also by this process, as a TCP source does after 15 s of silence), and not
+   * heard since: until when it is waited for, monotonic ms.
+   */
+  awaitedUntil: number;
   /** An arming has left and was not refused. */
   held: boolean;
   /** By MAV_CMD: how many sends are unanswered, and when the newest left. */
@@ -57,12 +51,20 @@ interface Known {
   acceptedAt: number | null;
 }
 
+/** What the link remembers over its own end: which systems are armed. */
+export interface ArmedMemory {
+  readonly armed: boolean;
+  readonly systems: readonly number[];
+}
+
 interface ArmingOptions {
   readonly clock: Clock;
   /** The process before this one ended within the last 5 s of an armed vehicle: only a heartbeat says more. */
   readonly wasArmed: boolean;
-  /** Gets what `wasArmed` of the next process is to be, once a vehicle was heard and whenever it changes. */
-  readonly onMemory?: (armed: boolean) => void;
+  /** Which they were; none: it is not known, and any heartbeat says more. */
+  readonly armedSystems?: readonly number[];
+  /** Gets what the next process is to be told, once a vehicle was heard and whenever it changes. */
+  readonly onMemory?: (memory: ArmedMemory) => void;
   /** The armed state of a system may have changed. */
   readonly onChange: () => void;
 }
@@ -72,6 +74,9 @@ interface ArmingOptions {
  * anybody's arming command leaves, until the vehicle has refused it or a heartbeat that was sent after its answer says otherwise.
  * `disarmed` comes from heartbeats alone.
  *
+ * Who was heard since the source was opened and is silent is `unknown` for as long as that takes: it may hear us, and what is sent
+ * to everybody reaches it. Only guard.ts reads a permission out of this.
+ *
  * An acknowledgement names its command and nothing else, so that of an arming cannot be told from that of a disarming. Therefore
  * every send of such a command is owed an answer, and the hold ends early only when all have come and all were refusals. An
  * answer that is lost is waited for for 8 s.
@@ -80,66 +85,92 @@ export class Arming {
   readonly #options: ArmingOptions;
   readonly #payload = new Payload();
   readonly #systems = new Map<number, Known>();
-  readonly #startedAt: number;
-  #openedAt: number | null = null;
+  #openedAt: number;
+  /** The process before this one had an armed vehicle, and nobody knows which. */
   #wasArmed: boolean;
-  #remembered: boolean | null = null;
+  #remembered = '';
 
   constructor(options: ArmingOptions) {
     this.#options = options;
-    this.#wasArmed = options.wasArmed;
-    this.#startedAt = options.clock.now();
+    const { clock, wasArmed, armedSystems = [] } = options;
+    this.#wasArmed = wasArmed && armedSystems.length === 0;
+    this.#openedAt = clock.now();
+    if (wasArmed)
+      for (const system of armedSystems) this.#learn(system).awaitedUntil = this.#openedAt + AWAITED_MS;
   }
 
   /** The source has been opened: whoever is at its other end now has not been heard yet. */
   opened(): void {
     const now = this.#options.clock.now();
-    this.#openedAt ??= now;
+    this.#openedAt = now;
     for (const known of this.#systems.values()) {
+      const armed = (known.bit && known.heardAt !== null) || (known.held && known.autopilot !== null);
+      if (armed) known.awaitedUntil = (known.heardAt ?? now) + AWAITED_MS;
       known.heardAt = null;
-      known.presentAt = now;
+      known.component = null;
     }
   }
 
-  /** The state of one system; of all for 0 (everybody), null (no vehicle is known yet) and one that was never heard. */
+  /**
+   * The state of one system that was heard since the source was opened; of all others (0 for everybody, null for no vehicle, one that
+   * was not heard) the worst of all.
+   */
   of(system: number | null): Armed {
     const known = system === null ? undefined : this.#systems.get(system);
-    return known === undefined ? this.#worst : this.#stateOf(known);
+    return known === undefined || !this.#answers(known) ? this.worst : this.#stateOf(known);
   }
 
-  /** The worst of all systems. */
-  get #worst(): Armed {
+  /** The worst of all systems that were heard since the source was opened. */
+  get worst(): Armed {
     let worst = this.#unheard();
-    const now = this.#options.clock.now();
     for (const known of this.#systems.values()) {
       const state = this.#stateOf(known);
       if (state === true) return true;
-      if (state === 'unknown' && now - known.presentAt <= GONE_MS) worst = 'unknown';
+      if (state === 'unknown') worst = 'unknown';
     }
     return worst;
+  }
+
+  /** What the newest heartbeat of a system said, however old, and whether an arming has left for it since. */
+  lastWord(system: number): boolean {
+    const known = this.#systems.get(system);
+    return known !== undefined && (known.bit || known.held || this.#isAwaited(known));
+  }
+
+  /** Whether a frame would start motors of whom it is for. */
+  arms(frame: Frame): boolean {
+    if (!isCommand(frame.id)) return false;
+    const payload = this.#payload.load(frame);
+    const { system } = targetOf(frame);
+    const known = this.#systems.get(system);
+    if (system !== 0) return armsBy(payload, known?.autopilot ?? null) === true;
+    const all = [...this.#systems.values()].map(({ autopilot }) => autopilot);
+    return (all.length === 0 ? [null] : all).some((autopilot) => armsBy(payload, autopilot) === true);
   }
 
   #changed(): void {
     const { onMemory, onChange } = this.#options;
     const memory = this.#memory;
-    if (memory !== this.#remembered) {
-      this.#remembered = memory;
+    const text = JSON.stringify(memory);
+    if (text !== this.#remembered) {
+      this.#remembered = text;
       onMemory?.(memory);
     }
     onChange();
   }
 
-  /** Whether a process after this one must wait for a heartbeat. */
-  get #memory(): boolean {
-    if (this.#wasArmed) return true;
-    for (const { held, bit } of this.#systems.values()) if (held || bit) return true;
-    return false;
+  /** Whom a process after this one must wait for. */
+  get #memory(): ArmedMemory {
+    const systems: number[] = [];
+    for (const [system, known] of this.#systems)
+      if (known.held || known.bit || this.#isAwaited(known)) systems.push(system);
+    return { armed: this.#wasArmed || systems.length > 0, systems };
   }
 
   /** A frame is about to leave for the vehicle, whoever sent it. @returns undoes it, for a frame that did not leave */
   leaving(bytes: Buffer): () => void {
     const frame = frameAt(bytes);
-    if (frame.id !== MSG.COMMAND_LONG && frame.id !== MSG.COMMAND_INT) return NOTHING;
+    if (!isCommand(frame.id)) return NOTHING;
     const { system } = targetOf(frame);
     const command = this.#payload.load(frame).u16(COMMAND_AT);
     const targets =
@@ -159,12 +190,16 @@ export class Arming {
 
   #onHeartbeat(frame: Frame): void {
     const heartbeat = decodeHeartbeat(this.#payload.load(frame));
-    if (!isAutopilot(heartbeat)) return;
+    if (!isAutopilot(heartbeat, frame.component)) return;
     const known = this.#systems.get(frame.system) ?? this.#learn(frame.system);
+    // A gimbal or a script of the same system that calls itself an autopilot does not disarm it.
+    const isMain = frame.component === MAIN_COMPONENT && isSure(heartbeat);
+    if (known.component !== null && known.component !== frame.component && !isMain) return;
     const now = this.#options.clock.now();
     this.#wasArmed = false;
+    known.component = frame.component;
     known.heardAt = now;
-    known.presentAt = now;
+    known.awaitedUntil = -Infinity;
     known.autopilot = heartbeat.autopilot;
     known.bit = (heartbeat.baseMode & FLAG_ARMED) !== 0;
     if (known.held && !this.#mayStillArm(known, now)) this.#release(known);
@@ -187,8 +222,9 @@ export class Arming {
     this.#changed();
   }
 
+  /** The payload of the command is loaded. */
   #sent(known: Known, command: number): void {
-    const arms = this.#arms(known, command);
+    const arms = armsBy(this.#payload, known.autopilot);
     if (arms === null) return;
     const now = this.#options.clock.now();
     const before = known.owed.get(command);
@@ -220,33 +256,13 @@ export class Arming {
     return acceptedAt !== null && now - acceptedAt < SETTLED_MS;
   }
 
-  /** The payload of the command is loaded. @returns whether it arms; null for a command of which no form does */
-  #arms({ autopilot }: Known, command: number): boolean | null {
-    const px4 = autopilot === AUTOPILOT_PX4 || autopilot === null;
-    const ardupilot = autopilot === AUTOPILOT_ARDUPILOT || autopilot === null;
-    switch (command) {
-      case COMPONENT_ARM_DISARM:
-        return Math.round(this.#payload.f32(0)) === 1; // PX4 rounds it, ArduPilot takes exactly 1
-      case MISSION_START: // Commander::handle_command arms for it
-      case DO_LAND_START: // Navigator makes a MISSION_START of it
-        return px4 ? true : null;
-      case DO_AUX_FUNCTION:
-        return ardupilot && ARMING_FUNCTIONS.has(this.#payload.f32(0)) ? true : null;
-      case SOLO_BTN_FLY_HOLD: // GCS_MAVLINK_Copter::handle_MAV_CMD_SOLO_BTN_FLY_HOLD
-        return ardupilot ? true : null;
-      case DO_MOTOR_TEST: // Copter::mavlink_motor_test_start, Rover's likewise
-        return ardupilot ? true : null;
-      default:
-        return null;
-    }
-  }
-
   #learn(system: number): Known {
     const known: Known = {
       heardAt: null,
-      presentAt: this.#options.clock.now(),
+      component: null,
       autopilot: null,
       bit: false,
+      awaitedUntil: -Infinity,
       held: false,
       owed: new Map(),
       acceptedAt: null,
@@ -259,16 +275,25 @@ export class Arming {
     const now = this.#options.clock.now();
     // An arming for somebody who never says anything ends with the time for its answer.
     if (known.held && (known.autopilot !== null || this.#mayStillArm(known, now))) return true;
-    if (known.heardAt === null) return 'unknown';
+    // One that was not heard since the source was opened is nobody, unless it was armed before.
+    if (known.heardAt === null) return this.#isAwaited(known) ? 'unknown' : false;
     return now - known.heardAt > FRESH_MS ? 'unknown' : known.bit;
   }
 
-  /** While nobody was heard. */
+  /** Whether a system answers for itself: it was heard since the source was opened, or is waited for. */
+  #answers(known: Known): boolean {
+    return known.heardAt !== null || this.#isAwaited(known);
+  }
+
+  #isAwaited({ awaitedUntil }: Known): boolean {
+    return this.#options.clock.now() <= awaitedUntil;
+  }
+
+  /** What nobody that was heard can answer for. */
   #unheard(): Armed {
     if (this.#wasArmed) return 'unknown';
-    for (const { autopilot } of this.#systems.values()) if (autopilot !== null) return false;
-    const since = this.#options.clock.now() - (this.#openedAt ?? this.#startedAt);
-    return since < OPENED_MS ? 'unknown' : false;
+    for (const { heardAt } of this.#systems.values()) if (heardAt !== null) return false;
+    return this.#options.clock.now() - this.#openedAt < OPENED_MS ? 'unknown' : false;
   }
 }
 

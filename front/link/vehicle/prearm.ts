@@ -66,6 +66,8 @@ interface PrearmOptions {
   readonly vehicle: Vehicle;
   /** The checks that fail by the vehicle's events. */
   readonly checks: () => readonly Told[];
+  /** The words of those that fail by its events and do not keep it from arming in the present mode. */
+  readonly harmless: () => readonly string[];
   /** A parameter's value, null: not known. */
   readonly param: (name: string) => number | null;
   /** What the Remote ID transmitter says against it; null: nothing. */
@@ -148,7 +150,9 @@ export class Prearm {
     const canArm = own.length + told.length > 0 ? false : verdict;
     const remoteId = this.#remoteId(told.map(({ text }) => text));
     const unexplained = verdict === false && own.length + told.length === 0;
-    const silent = verdict === true ? [] : this.#unhealthy(unexplained);
+    // PX4's events say all; its sensors may be ones that the present mode does not need.
+    const explained = vehicle.firmware === 'px4' && events.length > 0;
+    const silent = verdict === true || explained ? [] : this.#unhealthy(unexplained);
     return {
       can_arm: canArm,
       reasons: [...own, ...told, ...reasons(silent, 'sys_status'), ...remoteId].slice(0, MAX_REASONS),
@@ -165,8 +169,12 @@ export class Prearm {
   }
 
   #texts(): readonly Told[] {
-    const since = this.#options.clock.now() - TOLD_MS;
-    return this.#told.filter(({ at }) => at >= since);
+    const { clock, harmless } = this.#options;
+    const since = clock.now() - TOLD_MS;
+    const known = new Set(harmless().map((text) => text.toLowerCase()));
+    return this.#told.filter(
+      ({ at, text }) => at >= since && !known.has(text.replace(FAILED_CHECK, '').toLowerCase()),
+    );
   }
 
   #fresh(): (Sensors & Omit<Told, 'text'>) | null {

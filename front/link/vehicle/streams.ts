@@ -13,6 +13,8 @@ const STOPPED_MS = 5000;
 /** Requests without an ack are repeated after this time, at most this often. */
 const AGAIN_MS = 5000;
 const ROUNDS = 5;
+/** Heartbeats without any telemetry for so long are told. */
+const UNHEARD_MS = 30_000;
 /** A message has stopped if it is not heard for this long and for this many of its periods. */
 const SILENT_MS = 6000;
 const SILENT_PERIODS = 4;
@@ -79,7 +81,7 @@ interface StreamsOptions {
   readonly vehicle: Vehicle;
   readonly encoder: Encoder;
   readonly exchange: Exchange;
-  readonly send: (bytes: Buffer) => void;
+  readonly ask: (bytes: Buffer) => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -100,7 +102,10 @@ export class Streams {
   readonly #options: StreamsOptions;
   #abort: AbortController | null = null;
   #askedAt = -Infinity;
+  /** How often all was requested in a row and no telemetry came. */
+  #unheard = 0;
   #telemetryAt = -Infinity;
+  #begunAt = -Infinity;
   readonly #watched = new Map<number, Watched>();
   #asking = false;
   /** Requests without an ack: lost, or the vehicle does not acknowledge them. */
@@ -113,6 +118,12 @@ export class Streams {
 
   /** A session of the vehicle begins: all requests start over. */
   request(): void {
+    this.#begunAt = this.#options.clock.now();
+    this.#unheard = 0;
+    this.#requestAll();
+  }
+
+  #requestAll(): void {
     this.#round = 0;
     this.#watched.clear();
     const now = this.#options.clock.now();
@@ -126,7 +137,15 @@ export class Streams {
     const now = this.#options.clock.now();
     const watched = this.#watched.get(id);
     if (watched !== undefined) watched.heardAt = now;
-    if (telemetry) this.#telemetryAt = now;
+    if (!telemetry) return;
+    this.#telemetryAt = now;
+    this.#unheard = 0;
+  }
+
+  /** Whether heartbeats come, and no telemetry although it is asked for. */
+  get isUnheard(): boolean {
+    const { clock, vehicle } = this.#options;
+    return vehicle.alive && clock.now() - Math.max(this.#telemetryAt, this.#begunAt) >= UNHEARD_MS;
   }
 
   /** Called about once a second. */
@@ -135,8 +154,11 @@ export class Streams {
     if (!vehicle.alive) return;
     const now = clock.now();
     const incomplete = this.#unanswered.length > 0 || vehicle.version === null;
-    if (now - Math.max(this.#telemetryAt, this.#askedAt) >= STOPPED_MS) this.request();
-    else if (incomplete && this.#round < ROUNDS && now - this.#askedAt >= AGAIN_MS) {
+    const stopped = Math.min(STOPPED_MS * 2 ** this.#unheard, MAX_SILENT_MS);
+    if (now - Math.max(this.#telemetryAt, this.#askedAt) >= stopped) {
+      this.#unheard++;
+      this.#requestAll();
+    } else if (incomplete && this.#round < ROUNDS && now - this.#askedAt >= AGAIN_MS) {
       this.#round++;
       this.#begin(this.#unanswered);
     } else if (!this.#asking) this.#askForSilent(now);
@@ -187,7 +209,7 @@ export class Streams {
   }
 
   async #ask(wanted: Wanted, signal: AbortSignal): Promise<void> {
-    const { encoder, vehicle, send } = this.#options;
+    const { encoder, vehicle, ask } = this.#options;
     for (const [index, [message, hz]] of wanted.entries()) {
       const result = await this.#setInterval(message, hz, signal);
       if (signal.aborted) return;
@@ -207,7 +229,7 @@ export class Streams {
     const { target } = vehicle;
     if (target === null) return;
     for (const message of ONCE) {
-      send(encoder.commandLong(target, REQUEST_MESSAGE, [message, 0, 0, 0, 0, 0, 0], 0));
+      ask(encoder.commandLong(target, REQUEST_MESSAGE, [message, 0, 0, 0, 0, 0, 0], 0));
     }
   }
 
@@ -227,9 +249,9 @@ export class Streams {
   }
 
   #askForGroups(): void {
-    const { encoder, send, vehicle } = this.#options;
+    const { encoder, ask, vehicle } = this.#options;
     const { target } = vehicle;
     if (target === null) return;
-    for (const [stream, hz] of GROUPS) send(encoder.requestDataStream(target, stream, hz));
+    for (const [stream, hz] of GROUPS) ask(encoder.requestDataStream(target, stream, hz));
   }
 }

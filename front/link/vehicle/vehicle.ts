@@ -1,3 +1,4 @@
+import { ApiError } from '../../../shared/errors.ts';
 import type { Armed } from '../../../shared/flight/armed.ts';
 import { AUTOPILOT_PX4, type Family, familyOf, modeName } from '../../../shared/flight/modes.ts';
 import {
@@ -16,30 +17,30 @@ import type { Telemetry } from '../../../shared/rpc/telemetry.ts';
 import { type FirstItem, firstItemOf } from '../../../shared/schemas/mission-item.ts';
 import type { Clock } from '../clock.ts';
 import type { Target } from '../encode.ts';
-import type { Arming } from './arming.ts';
-import { isAutopilot } from './autopilot-heartbeat.ts';
+import { BootClock } from './boot-clock.ts';
+import type { Choice } from './choice.ts';
 import { type Sensors, TelemetryModel } from './telemetry.ts';
 import { VehicleMessages } from './vehicle-messages.ts';
 
-/** If the heartbeat is older than this, the vehicle is not alive and its armed state is unknown (docs/contract.md 6). */
-const ALIVE_MS = 3000;
-/** After this silence another vehicle may take the place of the learned one. */
-const FORGET_MS = 10_000;
-/** If the boot time goes back by more than this, the vehicle has rebooted; by less, two messages came in the wrong order. */
-const REBOOT_MS = 1000;
 /**
- * After a new connection or a silence: a boot time that is behind our clock by more than this is a reboot; by less, a delay.
+ * If its newest frame is older than this, the vehicle is not alive; if its newest heartbeat is, its armed state is unknown
+ * (docs/contract.md 6).
  */
-const LAG_MS = 3000;
-
-/** When it booted is known to about this. */
-const BEGAN_MS = 500;
-
+const ALIVE_MS = 3000;
+/** After this silence it may be another one with the same id, or have rebooted. */
+const FORGET_MS = 10_000;
 const AUTOPILOT_ARDUPILOT = 3;
 const FLAG_ARMED = 128;
 
 /** Why streams and parameters are requested again. */
 export type SessionReason = 'learned' | 'connected' | 'returned' | 'rebooted';
+
+/** Another vehicle took the place of the one before: system ids, on the monotonic clock. */
+interface VehicleChange {
+  readonly at: number;
+  readonly from: number;
+  readonly to: number;
+}
 
 /** What the vehicle reports to the other parts of the link. */
 interface VehicleListener {
@@ -56,8 +57,8 @@ interface VehicleListener {
 }
 
 /**
- * The vehicle at the flight-controller side of the link, from its own frames only. The first heartbeat of an autopilot names
- * it; from then on every other system is ignored until it has been silent for 10 s.
+ * The vehicle at the flight-controller side of the link, from its own frames only; which one that is, choice.ts says. Any of its
+ * frames shows that it is there: an ArduPilot that calibrates its accelerometers sends no heartbeats.
  *
  * While it is not alive, the last telemetry stays; `alive` and `armed` tell the reader so. When it is back, on a new connection
  * or after 10 s, it may have rebooted: until its boot time shows that it did not, only newer telemetry is shown.
@@ -77,16 +78,18 @@ export class Vehicle {
   #target: Target | null = null;
   #heartbeat: Heartbeat | null = null;
   #heartbeatAt = 0;
+  /** Monotonic ms of its newest frame, null before the first one. */
+  #frameAt: number | null = null;
+  /** The transport is open, and whether the vehicle was heard on this connection. */
+  #open = false;
+  #heardHere = false;
+  /** It was silent for so long that it may be another one. */
+  #wasGone = false;
+  #changed: VehicleChange | null = null;
+  readonly #choice: Choice;
   #newConnection = true;
   #armedByAck = false;
-  readonly #arming: Arming;
-  /** The newest boot time that it sent, and when. */
-  #bootMs: number | null = null;
-  #bootAt = 0;
-  /** On the clock, when a reboot was ordered. */
-  #rebootAt: number | null = null;
-  /** It may have rebooted unnoticed: the next boot time is compared with the expected one. */
-  #unheard = false;
+  readonly #boot: BootClock;
   /** The telemetry before that, shown again if it turns out that the vehicle did not reboot. */
   #former: TelemetryModel | null = null;
   #seq: number | null = null;
@@ -94,10 +97,10 @@ export class Vehicle {
   /** Wall clock of the newest telemetry message, null once it is in `last_update`. */
   #updatedAt: number | null = null;
 
-  /** @param arming the armed guard's state, told of each frame by the caller */
-  constructor(clock: Clock, arming: Arming) {
+  constructor(clock: Clock, choice: Choice) {
     this.#clock = clock;
-    this.#arming = arming;
+    this.#boot = new BootClock(clock);
+    this.#choice = choice;
   }
 
   /** Before the first frame: what was said until then is not said again. */
@@ -127,13 +130,41 @@ export class Vehicle {
     return this.#heartbeat === null ? null : this.#clock.now() - this.#heartbeatAt;
   }
 
-  get alive(): boolean {
-    return this.#heartbeat !== null && this.#clock.now() - this.#heartbeatAt <= ALIVE_MS;
+  /** ms since its newest frame with a right checksum, null before the first one. */
+  get linkAge(): number | null {
+    return this.#frameAt === null ? null : this.#clock.now() - this.#frameAt;
   }
 
-  /** The armed guard's state: what may happen now is judged by this. */
-  get guard(): Armed {
-    return this.#arming.of(this.#target?.system ?? null);
+  get alive(): boolean {
+    const { linkAge } = this;
+    return this.#heartbeat !== null && linkAge !== null && linkAge <= ALIVE_MS;
+  }
+
+  /** The newest time that another vehicle took the place of the one before; null: never. */
+  get changed(): VehicleChange | null {
+    return this.#changed;
+  }
+
+  /** Whom commands are for by now, also one that only an earlier process has heard; null: nobody was ever heard. */
+  get known(): Target | null {
+    return this.#target ?? this.#choice.chosen;
+  }
+
+  /** Somebody else commands it: no better one takes its place from then on. */
+  commanded(): void {
+    this.#choice.commanded();
+  }
+
+  /**
+   * Whom somebody's command is sent to; no better one takes its place from then on.
+   * @param always it takes energy out: it is sent while the line is open, however long nothing was heard
+   * @throws ApiError E_NO_FC where the source is closed, or no vehicle was heard since it was opened
+   */
+  reach(always = false): Target {
+    const target = always ? this.known : this.#target;
+    if (target === null || !this.#open || !(always || this.#heardHere)) throw new ApiError('E_NO_FC');
+    this.#choice.commanded();
+    return target;
   }
 
   /**
@@ -142,7 +173,7 @@ export class Vehicle {
    */
   get armed(): Armed {
     if (this.#heartbeat === null) return false;
-    if (!this.alive) return 'unknown';
+    if (this.#clock.now() - this.#heartbeatAt > ALIVE_MS) return 'unknown';
     return this.#armedByAck || (this.#heartbeat.baseMode & FLAG_ARMED) !== 0;
   }
 
@@ -168,7 +199,8 @@ export class Vehicle {
   }
 
   get family(): Family | null {
-    return this.#heartbeat === null ? null : familyOf(this.#heartbeat.autopilot, this.#heartbeat.type);
+    const said = this.#heartbeat ?? this.#choice.chosen;
+    return said === null ? null : familyOf(said.autopilot, said.type);
   }
 
   /** What its newest SYS_STATUS says of its sensors. */
@@ -193,14 +225,20 @@ export class Vehicle {
 
   /** A reboot is about to be ordered, or is not awaited any more. */
   awaitReboot(isAwaited: boolean): void {
-    this.#rebootAt = isAwaited ? this.#clock.now() : null;
+    this.#boot.order(isAwaited);
   }
 
   /** The transport has connected again: the vehicle may have lost our requests, or be another one. */
   connectionOpened(): void {
+    this.#open = true;
+    this.#heardHere = false;
     this.#newConnection = true;
-    this.#unheard = true;
+    this.#boot.returned();
     this.#seq = null;
+  }
+
+  connectionClosed(): void {
+    this.#open = false;
   }
 
   /** One frame of the flight-controller side. */
@@ -212,8 +250,18 @@ export class Vehicle {
       this.#listener?.onStatusText(decodeStatusText(this.#payload.load(frame)), frame.component);
     }
     if (frame.component !== target.component) return;
+    if (frame.known) this.#hear();
     this.#countLost(frame.seq);
     if (frame.known) this.#onVehicleMessage(frame);
+  }
+
+  /** A frame of the vehicle. */
+  #hear(): void {
+    const now = this.#clock.now();
+    if (this.#frameAt !== null && now - this.#frameAt > FORGET_MS) this.#wasGone = true;
+    this.#frameAt = now;
+    this.#heardHere = true;
+    this.#choice.heard();
   }
 
   #onVehicleMessage(frame: Frame): void {
@@ -227,7 +275,7 @@ export class Vehicle {
         this.#listener?.onVersion();
         return;
       case MSG.SYSTEM_TIME:
-        this.#onBootTime(decodeSystemTimeBootMs(payload));
+        this.#onBootTime(frame.id, decodeSystemTimeBootMs(payload));
         return;
       default:
         if (!this.messages.deliver(frame, payload)) this.#onTelemetry(frame);
@@ -241,7 +289,7 @@ export class Vehicle {
       this.#listener?.onMessage(frame.id);
       return;
     }
-    if (bootMs >= 0 && this.#onBootTime(bootMs)) {
+    if (bootMs >= 0 && this.#onBootTime(frame.id, bootMs)) {
       // The telemetry model was replaced and has not seen this message yet.
       this.#model.apply(frame.id, this.#payload.load(frame), now);
     }
@@ -251,29 +299,31 @@ export class Vehicle {
 
   #onHeartbeat(frame: Frame): void {
     const heartbeat = decodeHeartbeat(this.#payload.load(frame));
-    if (!isAutopilot(heartbeat)) return;
+    if (!this.#choice.takes(frame.system, frame.component, heartbeat)) return;
     const now = this.#clock.now();
     const target = this.#target;
     const same = target?.system === frame.system && target.component === frame.component;
-    const forgotten = target !== null && now - this.#heartbeatAt > FORGET_MS;
-    if (target !== null && !same && !forgotten) return;
 
+    if (same) this.#hear();
     this.#heartbeat = heartbeat;
     this.#heartbeatAt = now;
     this.#armedByAck = false;
     let reason: SessionReason | null = null;
     if (!same) {
       this.#target = { system: frame.system, component: frame.component };
+      if (target !== null) this.#changed = { at: now, from: target.system, to: frame.system };
+      this.#frameAt = now;
       this.#model = new TelemetryModel();
       this.#seq = null;
       this.version = null;
-      this.#bootMs = null;
+      this.#boot.forget();
       reason = 'learned';
     } else if (this.#newConnection) reason = 'connected';
-    else if (forgotten) {
-      this.#unheard = true;
+    else if (this.#wasGone) {
+      this.#boot.returned();
       reason = 'returned';
     }
+    this.#wasGone = false;
     if (reason === 'connected' || reason === 'returned') {
       this.#former ??= this.#model;
       this.#model = new TelemetryModel();
@@ -310,34 +360,18 @@ export class Vehicle {
    * Drops old telemetry if the vehicle has rebooted since the message before, also on another connection.
    * @returns whether `telemetry` was replaced
    */
-  #onBootTime(bootMs: number): boolean {
-    const before = this.#bootMs;
-    const now = this.#clock.now();
-    const unheard = this.#unheard;
-    this.#unheard = false;
-    const lags = before !== null && unheard && bootMs < before + (now - this.#bootAt) - LAG_MS;
-    if (before !== null && (lags || bootMs < before - REBOOT_MS || this.#isOrdered(bootMs, before))) {
+  #onBootTime(id: number, bootMs: number): boolean {
+    const shows = this.#boot.hear(id, bootMs);
+    if (shows === 'restarted') {
       this.#show(new TelemetryModel()); // the old telemetry is from before the reboot
       this.version = null; // its firmware may have changed
       this.boots++;
-      this.#rebootAt = null;
-      this.#bootMs = bootMs;
-      this.#bootAt = now;
       this.#beginSession('rebooted');
       return true;
     }
-    this.#bootMs = Math.max(bootMs, before ?? 0);
-    this.#bootAt = now;
-    if (this.#former === null) return false;
+    if (shows === 'unsure' || this.#former === null) return false;
     this.#show(this.#former);
     return true;
-  }
-
-  /** Whether that boot time began after the ordered reboot, also of one that had only just booted. */
-  #isOrdered(bootMs: number, before: number): boolean {
-    if (this.#rebootAt === null) return false;
-    const began = this.#clock.now() - bootMs;
-    return began > this.#rebootAt - BEGAN_MS && began > this.#bootAt - before + BEGAN_MS;
   }
 
   #countLost(seq: number): void {

@@ -3,10 +3,11 @@ import type { FromSchema } from 'json-schema-to-ts';
 import { every } from '../../../shared/async/every.ts';
 import { Serial } from '../../../shared/async/serial.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
+import { putAside } from '../../../shared/files/put-aside.ts';
 import { JsonFile } from '../../../shared/json-file.ts';
 import type { Paths } from '../../../shared/paths.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import { validatorOf } from '../../../shared/schemas/validator.ts';
+import { fileValidatorOf } from '../../../shared/schemas/validator.ts';
 import type { FleetOutbox } from '../fleet-outbox.ts';
 import type { KeptFiles } from '../kept-files.ts';
 import type { Reporter } from '../reports/reporter.ts';
@@ -85,7 +86,7 @@ export class FlightTeller {
 
   constructor(options: FlightTellerOptions) {
     this.#options = options;
-    this.#file = new JsonFile(options.paths.flightsTold, validatorOf(told), {
+    this.#file = new JsonFile(options.paths.flightsTold, fileValidatorOf(told), {
       mode: 0o600,
       maxBytes: 16_000_000,
     });
@@ -96,7 +97,7 @@ export class FlightTeller {
       const found = await this.#file.read();
       this.#told = new Map(found?.logs.map((each) => [each.name, each]));
     } catch (error) {
-      this.#options.log.warn(`${this.#file.path} cannot be used, and is made anew: ${messageOf(error)}`);
+      this.#options.log.warn(`flights: ${await putAside(this.#file.path, error)} It is made anew.`);
     }
     this.#timer = every(LOOK_MS, 'flights', () => this.look());
   }

@@ -2,11 +2,11 @@ import { cpus, loadavg } from 'node:os';
 import { every } from '../../../shared/async/every.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import type { Metric } from '../../../shared/metrics.ts';
-import type { Logger } from '../../../shared/process/logger.ts';
 import type { LinkState } from '../../../shared/rpc/link-state.ts';
 import type { LinkConnection } from '../link-connection.ts';
 import { FLIGHT_FILE, type FlightFiles } from './flight-files.ts';
 import type { LogStore } from './log-store.ts';
+import type { Telling } from './telling.ts';
 
 const SAMPLE_MS = 1000;
 /** Samples that are written at once: what is in memory is lost if this process is killed. */
@@ -25,7 +25,7 @@ interface FlightRecorderOptions {
   readonly link: Pick<LinkConnection, 'follow'>;
   readonly store: LogStore;
   readonly recording: FlightFiles['recording'];
-  readonly log: Logger;
+  readonly log: Telling;
   /** Monotonic clock, ms. */
   readonly now: () => number;
 }
@@ -44,6 +44,10 @@ export class FlightRecorder {
   #flight: { readonly session: number | null; readonly files: Set<string>; until: number } | null = null;
   /** Null until the store was asked: a restart of this process connects nothing. */
   #alive: boolean | null = null;
+  /** The newest change of the vehicle that is stored; undefined before the first state, whose change an earlier process has stored. */
+  #changedAt: string | null | undefined;
+  /** Other vehicles on the link that are stored and have not left. */
+  #others: readonly number[] = [];
   #timer: NodeJS.Timeout | null = null;
   #ticks = 0;
   #samples = 0;
@@ -83,6 +87,7 @@ export class FlightRecorder {
     this.#stateAt = this.#options.now();
     this.#guarded(() => {
       this.#follow(state);
+      this.#followOthers(state);
       this.#noteFiles(state);
     });
   }
@@ -98,6 +103,20 @@ export class FlightRecorder {
       if (this.#alive) store.event('fc_connected', 'svc-link', SEVERITY.info, { port: state.fc_port });
       else store.event('fc_lost', 'svc-link', SEVERITY.warn, { heartbeat_age_s: state.heartbeat_age_s });
     }
+  }
+
+  /** Another vehicle on the link, or in the place of the one before. */
+  #followOthers({ vehicle_changed: change, other_vehicles: others }: LinkState): void {
+    const { store } = this.#options;
+    for (const system of others)
+      if (!this.#others.includes(system)) store.event('other_vehicle', 'svc-link', SEVERITY.warn, { system });
+    this.#others = others;
+    const at = change?.at ?? null;
+    if (change !== null && this.#changedAt !== undefined && this.#changedAt !== at) {
+      const { from, to } = change;
+      store.event('vehicle_changed', 'svc-link', SEVERITY.warn, { from, to });
+    }
+    this.#changedAt = at;
   }
 
   #followArming(state: LinkState): void {

@@ -13,8 +13,8 @@ import { entryOf } from './log-entry.ts';
 import { type LogFilter, type Members, readCount, readFilter, wrong } from './log-filter.ts';
 import { AGGREGATES, type Aggregate } from './log-query.ts';
 import type { LogReader } from './log-reader.ts';
-import type { LogStore } from './log-store.ts';
 import type { LogTail } from './log-tail.ts';
+import type { LogWriter } from './log-writer.ts';
 
 const MAX_EXPORTS = 2;
 const BUCKETS_US: Readonly<Record<string, number>> = { '1s': 1e6, '1m': 60e6, '1h': 3600e6 };
@@ -24,11 +24,9 @@ const HOUR_US = 3600e6;
 
 interface LogDeps {
   readonly reader: LogReader;
-  readonly store: LogStore;
+  readonly writer: Pick<LogWriter, 'flush' | 'sizes' | 'follow'>;
   readonly tail: LogTail;
   readonly kept: FlightFiles['kept'];
-  /** Writes what waits for its batch, so that it is found. */
-  readonly flush: () => void;
   /** The rows in the log API's own OpenAPI document. */
   readonly rows: readonly Row[];
   /** Wall clock, ms. */
@@ -37,23 +35,22 @@ interface LogDeps {
 
 export function logHandlers({
   reader,
-  store,
+  writer,
   tail,
   kept,
-  flush,
   rows,
   now,
 }: LogDeps): HandlersOf<typeof logsRows, 'residual'> {
   let exports = 0;
   const exporting = new Set<string>();
-  const filterOf = (members: Members): LogFilter => {
-    flush();
+  const filterOf = async (members: Members): Promise<LogFilter> => {
+    await writer.flush(); // what waits for its batch is found
     return readFilter(members, now());
   };
   return {
     'logs.get': async ({ query: text }) => {
       const members = membersOf(text);
-      const filter = filterOf(members);
+      const filter = await filterOf(members);
       const limit = readCount(members, 'limit', 50, MOST.page);
       const offset = readCount(members, 'offset', 0, MOST.offset, 0);
       const { rows: found, total } = await reader.ask('list', filter, limit, offset);
@@ -62,9 +59,9 @@ export function logHandlers({
 
     'logs.stream.get': async ({ query: text, principal }) => {
       const members = membersOf(text);
-      const filter = filterOf(members);
+      const filter = await filterOf(members);
       const replay = readCount(members, 'replay', 100, MOST.replay, 0);
-      const newest = store.newestId();
+      const newest = await writer.follow();
       const stream = await tail.open(filter, principal, async () => {
         if (replay === 0) return [];
         const { rows: found } = await reader.ask('page', filter, replay, null);
@@ -77,10 +74,11 @@ export function logHandlers({
       return new Reply(200, stream, 'text/event-stream');
     },
 
-    'logs.export.get': ({ query: text, principal }) => {
+    'logs.export.get': async ({ query: text, principal }) => {
       const members = membersOf(text);
-      const filter = filterOf(members);
+      const filter = await filterOf(members);
       const limit = readCount(members, 'limit', MOST.export, MOST.export);
+      await reader.ready();
       if (exports >= MAX_EXPORTS)
         throw new ApiError('E_RATE_LIMITED', `At most ${MAX_EXPORTS} exports run at a time.`);
       if (principal.kind === 'token' && exporting.has(principal.id))
@@ -98,17 +96,13 @@ export function logHandlers({
     'logs.openapi-json.get': () => openApiDocument(rows, VERSION),
 
     'logs.stats.get': async () => {
-      flush();
-      return {
-        ...store.sizes(),
-        ...(await reader.ask('contents')),
-        ingest_accepted: store.accepted,
-      };
+      const accepted = await writer.flush();
+      return { ...writer.sizes(), ...(await reader.ask('contents')), ingest_accepted: accepted };
     },
 
     'observability.query.get': async ({ query: text }) => {
       const members = membersOf(text);
-      const filter = filterOf(members);
+      const filter = await filterOf(members);
       const limit = readCount(members, 'limit', 200, MOST.query);
       const { rows: found, next } = await reader.ask('page', filter, limit, members['cursor'] ?? null);
       return envelope(found, next, now());
@@ -116,7 +110,7 @@ export function logHandlers({
 
     'observability.aggregate.get': async ({ query: text }) => {
       const members = membersOf(text);
-      const filter = filterOf({ ...members, kind: 'metrics' });
+      const filter = await filterOf({ ...members, kind: 'metrics' });
       if (filter.metrics.length === 0) throw wrong('metric', 'names at least one metric');
       const how = members['agg'] ?? 'avg';
       if (!isAggregate(how)) throw wrong('agg', `is one of ${AGGREGATES.join(', ')}`);
@@ -134,7 +128,7 @@ export function logHandlers({
         throw wrong('kind', 'is boot or flight');
       const limit = readCount(members, 'limit', 100, MOST.page);
       const open = members['open'] === '1';
-      const found = await reader.ask('sessions', filterOf(others), kind ?? null, open, limit);
+      const found = await reader.ask('sessions', await filterOf(others), kind ?? null, open, limit);
       const there = await filesThere(kept);
       return envelope(
         found.map((each) => ({ ...each, files: there(each['files']) })),

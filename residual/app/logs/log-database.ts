@@ -1,9 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
 import { messageOf } from '../../../shared/errors.ts';
 import { isDamage, setAside } from '../../../shared/files/damaged-database.ts';
-import type { Logger } from '../../../shared/process/logger.ts';
+import { ownDatabase } from '../../../shared/files/own-database.ts';
+import type { Telling } from './telling.ts';
 
 const VERSION = 1;
 /** Index into LOG_LEVELS: warnings and errors are few, and asked for most. */
@@ -41,17 +42,22 @@ PRAGMA user_version = ${VERSION};
 `;
 
 /**
- * What queries of the logs read, and nothing else of a record that they do not answer with: the conditions stand behind the time. A
+ * What queries of the logs read, and nothing else of a record that they do not answer with: the conditions stand behind the order of
+ * writing, which no clock changes. A
  * store of before gets them when it is opened, once, at about a second for a million records; an older version of the node reads
  * them too.
  */
 const INDEXES = `
 CREATE INDEX IF NOT EXISTS events_by_session ON events (session, kind);
-CREATE INDEX IF NOT EXISTS logs_by_time ON logs (ts_us, id, session, level);
-CREATE INDEX IF NOT EXISTS logs_by_source ON logs (source, ts_us, id, session, level);
-CREATE INDEX IF NOT EXISTS logs_grave ON logs (ts_us, id, level, source, session) WHERE level >= ${GRAVE_LEVEL};
+CREATE INDEX IF NOT EXISTS logs_in_order ON logs (id, ts_us, session, level);
+CREATE INDEX IF NOT EXISTS logs_of_source ON logs (source, id, ts_us, session, level);
+CREATE INDEX IF NOT EXISTS logs_grave_in_order ON logs (id, ts_us, level, source, session) WHERE level >= ${GRAVE_LEVEL};
+CREATE INDEX IF NOT EXISTS logs_of_session ON logs (session);
 DROP INDEX IF EXISTS logs_ts;
 DROP INDEX IF EXISTS logs_source_ts;
+DROP INDEX IF EXISTS logs_by_time;
+DROP INDEX IF EXISTS logs_by_source;
+DROP INDEX IF EXISTS logs_grave;
 `;
 
 /**
@@ -64,6 +70,17 @@ CREATE TABLE IF NOT EXISTS samples (
   ts_us INTEGER NOT NULL, metric INTEGER NOT NULL, value REAL NOT NULL, session INTEGER,
   PRIMARY KEY (ts_us, metric)
 ) WITHOUT ROWID;
+`;
+
+/**
+ * How far each table was at a moment of the time that the store has lived, so that age is counted by arrival: a clock that was ahead or
+ * behind neither makes records old nor keeps them.
+ */
+const ARRIVALS = `
+CREATE TABLE IF NOT EXISTS arrivals (
+  lived_us INTEGER PRIMARY KEY, boot_id TEXT NOT NULL, uptime_us INTEGER NOT NULL, wall_us INTEGER NOT NULL,
+  logs INTEGER NOT NULL, events INTEGER NOT NULL, sessions INTEGER NOT NULL
+);
 `;
 
 /** The open database, and the file that it replaced. */
@@ -79,7 +96,7 @@ interface OpenDatabase {
  * be written than that old ones can be queried. With any other error (a full disk, a lock, no permission) the file stays.
  * @throws Error the system's or SQLite's own; it may pass
  */
-export function openLogDatabase(path: string, nowMs: number, log: Logger): OpenDatabase {
+export function openLogDatabase(path: string, nowMs: number, log: Telling): OpenDatabase {
   mkdirSync(dirname(path), { recursive: true, mode: 0o750 });
   try {
     return { db: open(path), setAside: null };
@@ -92,18 +109,29 @@ export function openLogDatabase(path: string, nowMs: number, log: Logger): OpenD
 }
 
 function open(path: string): DatabaseSync {
-  const db = new DatabaseSync(path, { timeout: BUSY_MS });
+  const db = new DatabaseSync(ownDatabase(path), { timeout: BUSY_MS });
   try {
     // Must be set before the first table is created.
     db.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
     db.exec('PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 8388608; PRAGMA cache_size = -8192;');
     const version = Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
     if (version === 0) db.exec(`BEGIN; ${SCHEMA} COMMIT;`);
-    else if (version !== VERSION) throw new WrongVersion(`is of version ${version}, not ${VERSION}`);
+    else if (version < VERSION || (version > VERSION && !hasOurs(db)))
+      throw new WrongVersion(`is of version ${version}, not ${VERSION}`);
     db.exec(INDEXES);
     db.exec(SAMPLES);
+    db.exec(ARRIVALS);
     // Reading the first row of each table finds damage without reading a whole large file.
-    for (const table of ['sessions', 'logs', 'events', 'metrics', 'samples', 'metric_names', 'shippers'])
+    for (const table of [
+      'sessions',
+      'logs',
+      'events',
+      'metrics',
+      'samples',
+      'metric_names',
+      'shippers',
+      'arrivals',
+    ])
       db.prepare(`SELECT * FROM ${table} LIMIT 1`).get();
     db.prepare("SELECT rowid FROM logs_fts WHERE logs_fts MATCH 'x' LIMIT 1").get();
     return db;
@@ -111,6 +139,35 @@ function open(path: string): DatabaseSync {
     db.close();
     throw error;
   }
+}
+
+/** Whether one of a newer version has all that this one reads, and wants nothing more of what this one writes. */
+function hasOurs(db: DatabaseSync): boolean {
+  const ours = new DatabaseSync(':memory:');
+  try {
+    ours.exec(SCHEMA);
+    return ours
+      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'logs_fts_%'")
+      .all()
+      .every(({ name }) => {
+        const known = new Set(columnsOf(ours, name).map((column) => column['name']));
+        const there = columnsOf(db, name);
+        const names = new Set(there.map((column) => column['name']));
+        return (
+          [...known].every((column) => names.has(column)) &&
+          there.every(
+            ({ name: column, notnull, dflt_value: value }) =>
+              known.has(column) || notnull === 0 || value !== null,
+          )
+        );
+      });
+  } finally {
+    ours.close();
+  }
+}
+
+function columnsOf(db: DatabaseSync, table: SQLOutputValue | undefined) {
+  return db.prepare('SELECT name, "notnull", dflt_value FROM pragma_table_info(?)').all(String(table));
 }
 
 class WrongVersion extends Error {}

@@ -1,11 +1,11 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { contained } from '../../../shared/async/every.ts';
 import { messageOf } from '../../../shared/errors.ts';
-import type { Logger } from '../../../shared/process/logger.ts';
 import { LineSplitter } from '../../../shared/rpc/lines.ts';
 import { LOG_LEVELS, type LogRecord, readLogLine } from '../../../shared/rpc/logs.ts';
 import { listenUnix } from '../../../shared/rpc/socket-file.ts';
 import type { LogStore, NumberedRecord } from './log-store.ts';
+import type { Telling } from './telling.ts';
 
 const MAX_LINE_CHARS = 256 * 1024;
 /**
@@ -21,7 +21,7 @@ const NUMBERED = /^(\d{1,15}) ([\s\S]*)$/;
 interface LogIngestOptions {
   readonly path: string;
   readonly store: LogStore;
-  readonly log: Logger;
+  readonly log: Telling;
   /** Wall clock, ms. */
   readonly now: () => number;
   /** Whether somebody waits for new records. */

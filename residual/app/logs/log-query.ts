@@ -38,7 +38,7 @@ export interface LogList {
   readonly total: number | null;
 }
 
-/** How many rows each table has, and the time of the oldest and of the newest log record. */
+/** How many rows each table has, and the time of the log record that was written first and of the last one. */
 export interface Contents {
   readonly rows: {
     readonly logs: number;
@@ -50,7 +50,7 @@ export interface Contents {
   readonly newest_ts_us: number | null;
 }
 
-/** Reads the database, newest first, on a read-only connection. */
+/** Reads the database, what was written last first, on a read-only connection. */
 export class LogQuery {
   readonly #db: DatabaseSync;
 
@@ -103,7 +103,7 @@ export class LogQuery {
     const count = (table: string): number =>
       Number(this.#db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.['n'] ?? 0);
     const end = (order: 'ASC' | 'DESC'): number | null => {
-      const row = this.#db.prepare(`SELECT ts_us FROM logs ORDER BY ts_us ${order} LIMIT 1`).get();
+      const row = this.#db.prepare(`SELECT ts_us FROM logs ORDER BY id ${order} LIMIT 1`).get();
       return row === undefined ? null : Number(row['ts_us']);
     };
     return {
@@ -177,7 +177,7 @@ export class LogQuery {
     );
     const rows = this.#db
       .prepare(
-        `SELECT s.*, (SELECT count(*) FROM logs WHERE ts_us >= s.started_us - 5000000 AND ts_us <= coalesce(s.ended_us, 9e15) + 5000000 AND session = s.id) AS log_count, (SELECT count(*) FROM events WHERE session = s.id) AS event_count FROM sessions s WHERE ${conditions.join(' AND ')} ORDER BY started_us DESC, id DESC LIMIT ?`,
+        `SELECT s.*, (SELECT count(*) FROM logs WHERE session = s.id) AS log_count, (SELECT count(*) FROM events WHERE session = s.id) AS event_count FROM sessions s WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT ?`,
       )
       .all(...values, limit);
     return rows.map((row) => ({
@@ -240,9 +240,8 @@ function logsOf(filter: LogFilter, after: Place | null): Sql {
 
 function recordsOf(kind: 'events' | 'metrics', filter: LogFilter, after: Place | null): Sql {
   const { sql, values } = whereOf(filter, after);
-  const id = kind === 'metrics' ? 't.metric' : 't.id';
   return {
-    sql: `SELECT ${COLUMNS[kind]} FROM ${tableOf(kind)} ${sql} ORDER BY t.ts_us DESC, ${id} DESC LIMIT ? OFFSET ?`,
+    sql: `SELECT ${COLUMNS[kind]} FROM ${tableOf(kind)} ${sql} ORDER BY ${kind === 'metrics' ? 't.ts_us DESC, t.metric DESC' : 't.id DESC'} LIMIT ? OFFSET ?`,
     values,
   };
 }
@@ -273,8 +272,9 @@ function whereOf(filter: LogFilter, after: Place | null): Sql {
       ...filter.metrics,
     );
   if (after !== null) {
-    const column = filter.kind === 'metrics' ? 't.metric' : 't.id';
-    add(`t.ts_us <= ? AND (t.ts_us < ? OR ${column} < ?)`, after.ts, after.ts, after.id);
+    if (filter.kind === 'metrics')
+      add('t.ts_us <= ? AND (t.ts_us < ? OR t.metric < ?)', after.ts, after.ts, after.id);
+    else add('t.id < ?', after.id);
   }
   return { sql: conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`, values };
 }

@@ -4,9 +4,11 @@ import { setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
+import { toOwner } from '../../../shared/async/own-thread.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
+import { ownDatabase } from '../../../shared/files/own-database.ts';
 import { LogQuery } from './log-query.ts';
-import { type Answer, LogReaderWork, type Question } from './log-reader-work.ts';
+import { type Answer, type FromReader, LogReaderWork, type Question } from './log-reader-work.ts';
 
 const BUSY_MS = 250;
 /** Of the kernel's -20 to 19: on a board whose processors are busy, a question about the past waits, not a flight. */
@@ -19,15 +21,15 @@ try {
 }
 
 const { path }: { readonly path: string } = workerData;
-const db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_MS });
+const db = new DatabaseSync(ownDatabase(path), { readOnly: true, timeout: BUSY_MS });
 // What a search has found so far is in memory, about 15 bytes a record: in a file it would wear out the card.
 db.exec('PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8192');
 const work = new LogReaderWork(new LogQuery(db));
 
 parentPort?.on('message', ({ id, name, args }: Question) => {
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, no window
-  parentPort?.postMessage({ id, ...answerTo(name, args) } satisfies Answer);
+  toOwner({ id, ...answerTo(name, args) } satisfies FromReader);
 });
+toOwner('opened' satisfies FromReader);
 
 function answerTo(name: Question['name'], args: Question['args']): Omit<Answer, 'id'> {
   try {

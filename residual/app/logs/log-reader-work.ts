@@ -24,6 +24,9 @@ export interface Answer {
   };
 }
 
+/** `opened`: once, before anything else. */
+export type FromReader = Answer | 'opened';
+
 /** What the thread of the log reader can be asked: queries, and exports by a number that the asker gives. */
 export class LogReaderWork {
   readonly list: LogQuery['list'];

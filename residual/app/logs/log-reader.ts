@@ -1,18 +1,21 @@
 import { extname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
-import { ApiError, messageOf } from '../../../shared/errors.ts';
+import { OwnThread } from '../../../shared/async/own-thread.ts';
+import { within } from '../../../shared/async/within.ts';
+import { ApiError } from '../../../shared/errors.ts';
 import type { LogFilter } from './log-filter.ts';
-import type { Answer, LogReaderWork, Question } from './log-reader-work.ts';
+import type { Answer, FromReader, LogReaderWork, Question } from './log-reader-work.ts';
 
-const THREAD = join(import.meta.dirname, `log-reader-thread${extname(import.meta.filename)}`);
+const FILE = join(import.meta.dirname, `log-reader-thread${extname(import.meta.filename)}`);
 /** Without an answer for so long the thread has nothing to do, or is stuck; in both cases it ends, and the next question gets a new one. */
 const QUIET_MS = 30_000;
+/** How long the thread may take until it has opened the store. */
+const OPEN_MS = 3000;
 const MAX_WAITING = 64;
 /** Between two parts of an export the processors are left to others: it goes through three processes. */
 const PAUSE_MS = 10;
 /** A query that needs more memory ends its thread, not this process. */
-const HEAP = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 };
+const HEAP = { oldMb: 128, youngMb: 8 };
 
 type Name = keyof LogReaderWork;
 
@@ -29,7 +32,8 @@ export class LogReader {
   readonly #path: string;
   readonly #waiting = new Map<number, Waiting>();
   readonly #open = new Set<number>();
-  #thread: Worker | null = null;
+  #thread: OwnThread<Question, FromReader> | null = null;
+  #opened = Promise.withResolvers<void>();
   #timer: NodeJS.Timeout | null = null;
   #last = 0;
 
@@ -39,32 +43,37 @@ export class LogReader {
   }
 
   /**
-   * A query of LogQuery. @throws ApiError its own; E_RATE_LIMITED if 64 wait already; E_STORE if the store cannot be read, or the
-   * thread ended before it answered
+   * A query of LogQuery. @throws ApiError its own; E_RATE_LIMITED if 64 wait already; E_STORE if the store cannot be read or its disk
+   * does not answer, or the thread ended before it answered
    */
   async ask<K extends Name>(
     name: K,
     ...args: Parameters<LogReaderWork[K]>
   ): Promise<ReturnType<LogReaderWork[K]>> {
+    const thread = await this.#begun();
     if (this.#waiting.size >= MAX_WAITING)
       throw new ApiError('E_RATE_LIMITED', `At most ${MAX_WAITING} queries of the log wait at a time.`);
-    const thread = (this.#thread ??= this.#begin());
     const id = ++this.#last;
     const { promise, resolve, reject } = Promise.withResolvers<ReturnType<LogReaderWork[K]>>();
     if (this.#waiting.size === 0) this.#timer?.refresh();
     this.#waiting.set(id, { resolve, reject });
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, no window
-    thread.postMessage({ id, name, args } satisfies Question);
+    thread.post({ id, name, args });
     return promise;
+  }
+
+  /** Before `lines`, whose errors come too late for an answer of their own. @throws ApiError E_STORE if its disk does not answer */
+  async ready(): Promise<void> {
+    await this.#begun();
   }
 
   /** Every record, newest first, as lines of JSON, some hundred at a time. @throws ApiError as `ask` */
   async *lines(filter: LogFilter, limit: number): AsyncGenerator<string> {
     const id = ++this.#last;
     this.#open.add(id);
+    let thread: unknown = null;
     try {
       await this.ask('open', id, filter, limit);
-      const thread = this.#thread;
+      thread = this.#thread;
       for (let part = ''; ; ) {
         // Another thread does not know it, and its records would seem to end here.
         if (this.#thread !== thread) throw gone();
@@ -75,7 +84,7 @@ export class LogReader {
       }
     } finally {
       this.#open.delete(id);
-      if (this.#thread !== null) await this.ask('close', id);
+      if (thread !== null && this.#thread === thread) await this.ask('close', id);
     }
   }
 
@@ -83,16 +92,28 @@ export class LogReader {
     await this.#end(gone());
   }
 
-  #begin(): Worker {
-    const thread = new Worker(THREAD, { workerData: { path: this.#path }, resourceLimits: HEAP });
-    thread.unref();
-    thread.on('message', (answer: Answer) => this.#onAnswer(answer));
-    thread.on('error', (error) => {
-      if (this.#thread === thread)
-        void this.#end(new ApiError('E_STORE', `The log store cannot be read: ${messageOf(error)}.`));
-    });
-    this.#timer = setTimeout(() => this.#onQuiet(), QUIET_MS).unref();
+  async #begun(): Promise<OwnThread<Question, FromReader>> {
+    const thread = (this.#thread ??= this.#begin());
+    await within(this.#opened.promise, OPEN_MS, storeHeld);
+    if (this.#thread !== thread) throw gone();
     return thread;
+  }
+
+  #begin(): OwnThread<Question, FromReader> {
+    this.#opened = Promise.withResolvers();
+    this.#opened.promise.catch(() => undefined); // whoever asks hears it
+    this.#timer = setTimeout(() => this.#onQuiet(), QUIET_MS).unref();
+    return new OwnThread({
+      file: FILE,
+      data: { path: this.#path },
+      heap: HEAP,
+      onMessage: (answer) => {
+        if (answer === 'opened') this.#opened.resolve();
+        else this.#onAnswer(answer);
+      },
+      onEnd: (problem) =>
+        void this.#end(new ApiError('E_STORE', `The log store cannot be read: ${problem}.`)),
+    });
   }
 
   #onAnswer({ id, result, failure }: Answer): void {
@@ -114,12 +135,18 @@ export class LogReader {
     const thread = this.#thread;
     this.#thread = null;
     if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#opened.reject(error);
     for (const { reject } of this.#waiting.values()) reject(error);
     this.#waiting.clear();
-    await thread?.terminate();
+    await thread?.end();
   }
 }
 
 function gone(): ApiError {
   return new ApiError('E_STORE', 'The log store is closing.');
+}
+
+/** The disk of the store holds whoever reads or writes it. */
+export function storeHeld(): ApiError {
+  return new ApiError('E_STORE', 'The log store does not answer: its disk stands still.');
 }

@@ -2,23 +2,21 @@ import type { SQLInputValue } from 'node:sqlite';
 import { GRAVE_LEVEL } from './log-database.ts';
 import type { LogFilter } from './log-filter.ts';
 
-/** How many records may be stored out of time order. */
-const LATE_ROWS = 50_000;
-
 /** A piece of SQL, and the values of its marks. */
 export interface Sql {
   readonly sql: string;
   readonly values: readonly SQLInputValue[];
 }
 
-/** A record in the order of a page: those after it are older, or of the same time and stored before it. */
+/** A record in the order of a page: those after it were stored before it; values have no number, and go by time. */
 export interface Place {
   readonly ts: number;
   readonly id: number;
 }
 
 /**
- * A query for `id` and `ts_us` of the log records that fit, newest first; a LIMIT may follow.
+ * A query for `id` and `ts_us` of the log records that fit, those written last first; a LIMIT may follow. The order is that of writing: a
+ * clock that was ahead for a while hides nothing that came later.
  *
  * SQLite does not know how the records are spread over levels, sources and words. So each query names the index that it walks from
  * the newest end, and all of its conditions but the words stand in that index: a record that does not fit costs some 40 ns. Each
@@ -29,16 +27,21 @@ export function findLogs(filter: LogFilter, after: Place | null = null): Sql {
   const others = conditionsOf(filter, after);
   const words = wordsOf(filter);
   if (minLevel !== null && minLevel >= GRAVE_LEVEL)
-    return walk('logs_grave', [literal(`level >= ${GRAVE_LEVEL}`), ...among(sources), ...others, ...words]);
+    return walk('logs_grave_in_order', [
+      literal(`level >= ${GRAVE_LEVEL}`),
+      ...among(sources),
+      ...others,
+      ...words,
+    ]);
   const [first, ...more] = new Set(sources);
-  if (first === undefined) return walk('logs_by_time', [...others, ...words]);
+  if (first === undefined) return walk('logs_in_order', [...others, ...words]);
   const ofSource = (source: string): Sql =>
-    walk('logs_by_source', [condition('source = ?', source), ...others]);
-  if (more.length === 0) return walk('logs_by_source', [condition('source = ?', first), ...others, ...words]);
+    walk('logs_of_source', [condition('source = ?', source), ...others]);
+  if (more.length === 0) return walk('logs_of_source', [condition('source = ?', first), ...others, ...words]);
   return merge([first, ...more].map(ofSource), words);
 }
 
-const ORDER = 'ORDER BY ts_us DESC, id DESC';
+const ORDER = 'ORDER BY id DESC';
 
 function walk(index: string, conditions: readonly Sql[]): Sql {
   return {
@@ -63,18 +66,16 @@ function conditionsOf({ fromUs, toUs, session, minLevel }: LogFilter, after: Pla
     ...(session === null ? [] : [condition('session = ?', session)]),
     // Everything has the lowest level, or a higher one.
     ...(minLevel === null || minLevel === 0 ? [] : [condition('level >= ?', minLevel)]),
-    // Not `ts_us < ? OR …` alone: with the first half SQLite knows where in the index it begins.
-    ...(after === null
-      ? []
-      : [condition('ts_us <= ? AND (ts_us < ? OR id < ?)', after.ts, after.ts, after.id)]),
+    ...(after === null ? [] : [condition('id < ?', after.id)]),
   ];
 }
 
 function wordsOf({ text, fromUs }: LogFilter): readonly Sql[] {
   if (text === null) return [];
   if (fromUs === null) return [condition('id IN (SELECT rowid FROM logs_fts WHERE logs_fts MATCH ?)', text)];
-  // Row ids rise with time, except for late records: the text search starts a little before the window.
-  const from = `rowid >= coalesce((SELECT id FROM logs WHERE ts_us >= ? ORDER BY ts_us LIMIT 1), 9e15) - ${LATE_ROWS}`;
+  // The text search starts at the first record of the window.
+  const from =
+    'rowid >= coalesce((SELECT id FROM logs INDEXED BY logs_in_order WHERE ts_us >= ? ORDER BY id LIMIT 1), 9e15)';
   return [condition(`id IN (SELECT rowid FROM logs_fts WHERE logs_fts MATCH ? AND ${from})`, text, fromUs)];
 }
 

@@ -1,6 +1,5 @@
-import type { DatabaseSync } from 'node:sqlite';
-import { every } from '../../../shared/async/every.ts';
 import { Retry } from '../../../shared/async/retry.ts';
+import { within } from '../../../shared/async/within.ts';
 import { bootTime } from '../../../shared/boot-clock.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { Paths } from '../../../shared/paths.ts';
@@ -10,21 +9,14 @@ import { logsRows } from '../../../shared/routes/logs.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import type { Base } from '../base.ts';
 import type { LinkConnection } from '../link-connection.ts';
-import { ClockWatch } from './clock-watch.ts';
 import type { FlightFiles } from './flight-files.ts';
-import { FlightRecorder } from './flight-recorder.ts';
 import { logHandlers } from './handlers.ts';
-import { openLogDatabase } from './log-database.ts';
-import { LogIngest } from './log-ingest.ts';
 import { LogReader } from './log-reader.ts';
-import { LogStore } from './log-store.ts';
 import { LogTail } from './log-tail.ts';
+import { LogWriter } from './log-writer.ts';
 
-const RETAIN_MS = 5 * 60_000;
-const CLOCK_MS = 1000;
 const MB = 1024 * 1024;
-const SOURCE = 'svc-residual';
-const SEVERITY = { warn: 3, error: 4 } as const;
+const START_MS = 10_000;
 
 interface LogServiceOptions {
   readonly paths: Paths;
@@ -94,7 +86,10 @@ class RetriedLogService implements LogService {
 
   async start(): Promise<void> {
     this.#retry.start();
-    await this.#attempt;
+    // On a disk that stands still the rest of this process does not wait for it.
+    await within(this.#attempt, START_MS, () => new Error(`it was not open within ${START_MS} ms`)).catch(
+      (error: unknown) => this.#options.log.warn(`log store: ${messageOf(error)}`),
+    );
   }
 
   async stop(): Promise<void> {
@@ -105,13 +100,21 @@ class RetriedLogService implements LogService {
 
   async #open(): Promise<void> {
     try {
-      this.#opened = await openLogs(this.#options);
+      this.#opened = await openLogs(this.#options, (problem) => {
+        const ended = this.#opened;
+        this.#opened = null;
+        void ended?.stop();
+        this.#again(problem);
+      });
     } catch (error) {
-      const problem = messageOf(error);
-      if (problem !== this.#problem) this.#options.log.error(`log store: ${problem}; it is tried again`);
-      this.#problem = problem;
-      this.#retry.again();
+      this.#again(messageOf(error));
     }
+  }
+
+  #again(problem: string): void {
+    if (problem !== this.#problem) this.#options.log.error(`log store: ${problem}; it is tried again`);
+    this.#problem = problem;
+    this.#retry.again();
   }
 }
 
@@ -120,95 +123,35 @@ interface OpenedLogs {
   stop(): Promise<void>;
 }
 
-async function openLogs(options: LogServiceOptions): Promise<OpenedLogs> {
-  const { paths, log } = options;
-  const { db, setAside } = openLogDatabase(paths.logStore, Date.now(), log);
-  try {
-    return await runLogs(options, db, setAside);
-  } catch (error) {
-    db.close();
-    throw error;
-  }
-}
-
-async function runLogs(
+async function openLogs(
   { paths, link, limits, bootId, profile, files, log }: LogServiceOptions,
-  db: DatabaseSync,
-  setAside: string | null,
+  onEnd: (problem: string) => void,
 ): Promise<OpenedLogs> {
-  const store = new LogStore(
-    db,
-    paths.logStore,
-    { maxBytes: limits.max_mb * MB, maxAgeDays: limits.max_age_days },
-    () => Date.now() * 1000,
-  );
-  if (!store.resumeBoot(bootId)) store.beginSession('boot', 'node started', { boot: bootId, profile });
-  if (setAside !== null) store.event('store_set_aside', SOURCE, SEVERITY.error, { file: setAside });
   const tail = new LogTail();
-  const ingest = new LogIngest({
-    path: paths.logSocket,
-    store,
-    log,
-    now: Date.now,
+  const writer = new LogWriter({
+    path: paths.logStore,
+    socket: paths.logSocket,
+    limits: { maxBytes: limits.max_mb * MB, maxAgeDays: limits.max_age_days },
+    bootId,
+    profile,
+    link,
+    recording: files.recording,
     followed: () => tail.followed,
     onStored: (records) => tail.push(records),
-  });
-  const recorder = new FlightRecorder({
-    link,
-    store,
-    recording: files.recording,
+    onEnd,
     log,
-    now: () => performance.now(),
   });
-  await ingest.start();
+  await writer.start();
   tail.start();
-  recorder.start();
-  const clock = new ClockWatch(
-    Date.now,
-    () => performance.now(),
-    (step) => store.event('clock_stepped', SOURCE, SEVERITY.warn, { ...step }),
-  );
-  const stopped = new AbortController();
-  let retaining: Promise<void> | null = null;
-  const timers = [
-    every(CLOCK_MS, 'clock', () => clock.check()),
-    every(RETAIN_MS, 'log store', async () => {
-      retaining ??= retain(store, stopped.signal, log).finally(() => {
-        retaining = null;
-      });
-      return retaining;
-    }),
-  ];
   const reader = new LogReader(paths.logStore);
   return {
-    handlers: logHandlers({
-      reader,
-      store,
-      kept: files.kept,
-      tail,
-      flush: () => {
-        ingest.flush();
-        recorder.flush();
-      },
-      rows: logsRows,
-      now: Date.now,
-    }),
+    handlers: logHandlers({ reader, writer, kept: files.kept, tail, rows: logsRows, now: Date.now }),
     async stop() {
-      for (const timer of timers) clearInterval(timer);
-      stopped.abort();
-      recorder.stop();
       tail.stop();
-      await ingest.stop();
-      await retaining?.catch(() => undefined); // its timer has told
+      await writer.stop();
       await reader.stop();
-      store.close();
     },
   };
-}
-
-async function retain(store: LogStore, stopped: AbortSignal, log: Logger): Promise<void> {
-  const { deleted } = await store.retain(stopped);
-  if (deleted > 0) log.debug(`log store: ${deleted} old records deleted`);
 }
 
 /** Handlers of all built rows that ask at each call who answers. */

@@ -1,8 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { bootTime } from '../../../shared/boot-clock.ts';
 import { inTransaction } from '../../../shared/files/transaction.ts';
 import type { JsonObject } from '../../../shared/member.ts';
 import { LOG_LEVELS, type LogRecord } from '../../../shared/rpc/logs.ts';
-import { Retention, type StoreLimits, sizeOf } from './retention.ts';
+import { Retention, type StoreLimits } from './retention.ts';
 
 export interface NumberedRecord {
   readonly seq: number;
@@ -23,19 +24,13 @@ const MOST_WAITING = 300;
 
 type SessionKind = 'boot' | 'flight';
 
-interface StoreSizes {
-  readonly db_size_bytes: number;
-  readonly wal_size_bytes: number;
-  /** The limits of the store. */
-  readonly limits: { readonly max_mb: number; readonly max_age_days: number };
-}
-
 /** Writes to the database; its only writer. All calls are synchronous and short. */
 export class LogStore {
   readonly #db: DatabaseSync;
   readonly #path: string;
   readonly #limits: StoreLimits;
   readonly #nowUs: () => number;
+  readonly #kernel: typeof bootTime;
   readonly #insertLog: StatementSync;
   readonly #insertEvent: StatementSync;
   readonly #insertSample: StatementSync;
@@ -47,12 +42,19 @@ export class LogStore {
   #flight: number | null = null;
   accepted = 0;
 
-  /** @param nowUs wall clock, microseconds since 1970 */
-  constructor(db: DatabaseSync, path: string, limits: StoreLimits, nowUs: () => number) {
+  /** @param nowUs wall clock, microseconds since 1970 @param kernel the machine's boot and uptime, by which records age */
+  constructor(
+    db: DatabaseSync,
+    path: string,
+    limits: StoreLimits,
+    nowUs: () => number,
+    kernel: typeof bootTime = bootTime,
+  ) {
     this.#db = db;
     this.#path = path;
     this.#limits = limits;
     this.#nowUs = nowUs;
+    this.#kernel = kernel;
     this.#insertLog = db.prepare(
       'INSERT INTO logs (ts_us, session, source, level, msg, fields) VALUES (?, ?, ?, ?, ?, ?)',
     );
@@ -189,20 +191,12 @@ export class LogStore {
   /** Deletes what is too old or too much, in short steps. @param stopped ends it between two of them */
   async retain(stopped: AbortSignal): Promise<{ readonly deleted: number }> {
     const retention = new Retention(this.#db, this.#path, this.#limits, stopped);
-    return { deleted: await retention.run(this.#nowUs()) };
+    return { deleted: await retention.run(this.#nowUs(), this.#kernel()) };
   }
 
   /** The id of the log record that was stored last, 0 for none. */
   newestId(): number {
     return Number(this.#db.prepare('SELECT max(id) AS id FROM logs').get()?.['id'] ?? 0);
-  }
-
-  sizes(): StoreSizes {
-    return {
-      db_size_bytes: sizeOf(this.#path),
-      wal_size_bytes: sizeOf(`${this.#path}-wal`),
-      limits: { max_mb: this.#limits.maxBytes / (1024 * 1024), max_age_days: this.#limits.maxAgeDays },
-    };
   }
 
   close(): void {

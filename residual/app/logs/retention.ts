@@ -1,8 +1,12 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
+import type { BootTime } from '../../../shared/boot-clock.ts';
+import { Arrivals, type Span } from './arrivals.ts';
 
 const US_PER_DAY = 86_400_000_000;
+/** Beyond every time. */
+const END_US = 9e15;
 /** Records are deleted down to this part of the limit, so that not every new record deletes an old one. */
 const EVICT_TO = 0.85;
 /** One step may hold the process for 10 ms; less is aimed at, because rows differ and the text index merges now and then. */
@@ -24,10 +28,11 @@ export class Retention {
   readonly #limits: StoreLimits;
   readonly #stopped: AbortSignal;
   readonly #oldestLogs: StatementSync;
-  readonly #logsBefore: StatementSync;
-  readonly #eventsBefore: StatementSync;
-  readonly #metricsBefore: StatementSync;
-  readonly #samplesBefore: StatementSync;
+  readonly #logsThrough: StatementSync;
+  readonly #eventsThrough: StatementSync;
+  readonly #metricsOf: StatementSync;
+  readonly #samplesOf: StatementSync;
+  readonly #arrivals: Arrivals;
   #rows = FIRST_ROWS;
 
   /** @param stopped ends a run between two steps */
@@ -36,32 +41,40 @@ export class Retention {
     this.#path = path;
     this.#limits = limits;
     this.#stopped = stopped;
-    const before = (table: string): StatementSync =>
+    const through = (table: string): StatementSync =>
       db.prepare(
-        `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE ts_us < ? ORDER BY ts_us LIMIT ?)`,
+        `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE id <= ? ORDER BY id LIMIT ?)`,
       );
-    this.#logsBefore = before('logs');
-    this.#eventsBefore = before('events');
+    this.#logsThrough = through('logs');
+    this.#eventsThrough = through('events');
     this.#oldestLogs = db.prepare('DELETE FROM logs WHERE id IN (SELECT id FROM logs ORDER BY id LIMIT ?)');
-    this.#metricsBefore = db.prepare(
-      'DELETE FROM metrics WHERE metric = ?1 AND ts_us IN (SELECT ts_us FROM metrics WHERE metric = ?1 AND ts_us < ?2 ORDER BY ts_us LIMIT ?3)',
+    this.#metricsOf = db.prepare(
+      'DELETE FROM metrics WHERE metric = ?1 AND ts_us IN (SELECT ts_us FROM metrics WHERE metric = ?1 AND ts_us >= ?2 AND ts_us < ?3 ORDER BY ts_us LIMIT ?4)',
     );
-    this.#samplesBefore = db.prepare(
-      'DELETE FROM samples WHERE (ts_us, metric) IN (SELECT ts_us, metric FROM samples WHERE ts_us < ? ORDER BY ts_us LIMIT ?)',
+    this.#samplesOf = db.prepare(
+      'DELETE FROM samples WHERE (ts_us, metric) IN (SELECT ts_us, metric FROM samples WHERE ts_us >= ? AND ts_us < ? ORDER BY ts_us LIMIT ?)',
     );
+    this.#arrivals = new Arrivals(db);
   }
 
-  /** @param nowUs wall clock. @returns how many log records were deleted */
-  async run(nowUs: number): Promise<number> {
-    const before = nowUs - this.#limits.maxAgeDays * US_PER_DAY;
-    let deleted = await this.#all((rows) => changes(this.#logsBefore.run(before, rows)));
-    let others = await this.#all((rows) => changes(this.#eventsBefore.run(before, rows)));
-    others += await this.#deleteMetrics(() => before);
-    for (const table of ['sessions WHERE ended_us', 'shippers WHERE seen_us'])
-      await this.#all(() => {
-        this.#db.prepare(`DELETE FROM ${table} < ?`).run(before);
-        return 0;
-      });
+  /**
+   * Age is counted from arrival, by the time that the store has lived: a clock that is set makes nothing older.
+   * @param nowUs wall clock. @returns how many log records were deleted
+   */
+  async run(nowUs: number, boot: BootTime): Promise<number> {
+    const maxAgeUs = this.#limits.maxAgeDays * US_PER_DAY;
+    const old = this.#arrivals.note(nowUs, boot, maxAgeUs);
+    let deleted = 0;
+    let others = 0;
+    if (old !== null) {
+      deleted += await this.#all((rows) => changes(this.#logsThrough.run(old.logs, rows)));
+      others += await this.#all((rows) => changes(this.#eventsThrough.run(old.events, rows)));
+      others += await this.#deleteMetrics(old.since);
+      this.#db.prepare('DELETE FROM sessions WHERE ended_us IS NOT NULL AND id <= ?').run(old.sessions);
+      const { from, to } = old.since;
+      this.#db.prepare('DELETE FROM shippers WHERE seen_us < ? OR seen_us > ?').run(from, to);
+      this.#arrivals.forget(old);
+    }
     const { maxBytes } = this.#limits;
     if (this.#usedBytes() > maxBytes) {
       const goal = maxBytes * EVICT_TO;
@@ -69,11 +82,23 @@ export class Retention {
         this.#usedBytes() > goal ? changes(this.#oldestLogs.run(rows)) : 0,
       );
       // No logs are left to delete: the older half of the metrics.
-      if (this.#usedBytes() > goal)
-        others += await this.#deleteMetrics(({ oldest, newest }) => (oldest + newest) / 2);
+      if (this.#usedBytes() > goal) others += await this.#deleteMetrics(this.#newerHalf(nowUs));
     }
     if (deleted + others > 0) await this.#giveBack();
     return deleted;
+  }
+
+  /** Of the values: by arrival, where it is known, so that those of a clock that was ahead do not push out all others. */
+  #newerHalf(nowUs: number): Span {
+    const known = this.#arrivals.newerHalf();
+    const span = this.#db
+      .prepare(
+        'SELECT min(ts_us) AS oldest, max(ts_us) AS newest FROM (SELECT ts_us FROM samples UNION ALL SELECT ts_us FROM metrics)',
+      )
+      .get();
+    const [oldest, newest] = [Number(span?.['oldest'] ?? 0), Number(span?.['newest'] ?? 0)];
+    if (known !== null && (oldest < known.from || newest > known.to)) return known;
+    return { from: (oldest + Math.min(newest, Math.max(nowUs, oldest))) / 2, to: Math.max(newest, nowUs) };
   }
 
   /** Repeats a step until it deletes nothing. @returns how many rows it deleted in all */
@@ -91,22 +116,16 @@ export class Retention {
     }
   }
 
-  /** Of the older table one metric after the other, because it is sorted so. */
-  async #deleteMetrics(
-    before: (span: { readonly oldest: number; readonly newest: number }) => number,
-  ): Promise<number> {
-    const span = this.#db.prepare('SELECT min(ts_us) AS oldest, max(ts_us) AS newest FROM samples').get();
-    const until = before({ oldest: Number(span?.['oldest'] ?? 0), newest: Number(span?.['newest'] ?? 0) });
-    let all = await this.#all((rows) => changes(this.#samplesBefore.run(until, rows)));
-    for (const { id } of this.#db.prepare('SELECT id FROM metric_names').all()) {
-      const end = (order: 'ASC' | 'DESC'): number =>
-        Number(
-          this.#db
-            .prepare(`SELECT ts_us FROM metrics WHERE metric = ? ORDER BY ts_us ${order} LIMIT 1`)
-            .get(id ?? null)?.['ts_us'] ?? 0,
-        );
-      const limit = before({ oldest: end('ASC'), newest: end('DESC') });
-      all += await this.#all((rows) => changes(this.#metricsBefore.run(id ?? null, limit, rows)));
+  /** Deletes all but those of this span. Of the older table one metric after the other, because it is sorted so. */
+  async #deleteMetrics({ from, to }: Span): Promise<number> {
+    let all = 0;
+    for (const [least, end] of [
+      [-END_US, from],
+      [to + 1, END_US],
+    ] as const) {
+      all += await this.#all((rows) => changes(this.#samplesOf.run(least, end, rows)));
+      for (const { id } of this.#db.prepare('SELECT id FROM metric_names').all())
+        all += await this.#all((rows) => changes(this.#metricsOf.run(id ?? null, least, end, rows)));
     }
     return all;
   }

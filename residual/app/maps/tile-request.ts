@@ -1,10 +1,9 @@
-import { type LookupAddress, lookup } from 'node:dns';
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { isIP, type LookupFunction } from 'node:net';
+import { isIP } from 'node:net';
 import { chunksOf } from '../../../shared/async/chunks.ts';
+import { guardedLookup, isLoopbackName, refuseForbidden } from '../../../shared/auth/asked-address.ts';
 import { VERSION } from '../../../shared/version.ts';
-import { isLoopbackName, refuseForbidden } from './asked-address.ts';
 
 /** One GET to a tile server: bounded in time and size, and not led to another host. */
 
@@ -65,7 +64,7 @@ export class TileClient {
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       const options = {
         agent: isTls ? this.#agents['https:'] : this.#agents['http:'],
-        lookup: guarded(isLocal),
+        lookup: guardedLookup((address) => refuseForbidden(address, isLocal)),
         signal,
         headers: {
           'user-agent': USER_AGENT,
@@ -98,22 +97,4 @@ async function bodyOf(answer: IncomingMessage): Promise<Buffer> {
   if (announced <= MAX_BYTES && size <= MAX_BYTES) return Buffer.concat(parts);
   answer.destroy();
   throw new Error(`it sent more than ${MAX_BYTES / 1024 / 1024} MiB for a tile`);
-}
-
-/** Judges what a name leads to at the moment of the connection. */
-function guarded(isLocal: boolean): LookupFunction {
-  return (hostname, options, done) => {
-    lookup(hostname, { ...options, all: true }, (error, found: LookupAddress[]) => {
-      try {
-        if (error !== null) throw error;
-        for (const { address } of found) refuseForbidden(address, isLocal);
-      } catch (failure) {
-        done(failure instanceof Error ? failure : new Error('no address'), [], 0);
-        return;
-      }
-      const [first] = found;
-      if (options.all === true || first === undefined) done(null, found);
-      else done(null, first.address, first.family);
-    });
-  };
 }

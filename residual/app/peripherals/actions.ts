@@ -109,18 +109,17 @@ export async function runAction(
  * @throws ApiError E_SCOPE
  */
 function permit(kind: NamedKind, name: string, principal: Principal): void {
-  const raised = raisedBy(kind, name);
-  if (raised === null) return;
-  const { class: needed, reason } = raised;
-  const may =
-    needed === 'root'
-      ? false
-      : needed === 'keyonly'
-        ? holdsKey(principal)
-        : principal.scopes === null || principal.scopes.includes(needed);
-  if (!may)
-    throw new ApiError('E_SCOPE', `${name} needs ${needed}: it ${reason}.`, {
-      required: needed,
-      granted: principal.scopes,
-    });
+  for (const { class: needed, reason } of raisedBy(kind, name)) {
+    const may =
+      needed === 'root'
+        ? false
+        : needed === 'keyonly'
+          ? holdsKey(principal)
+          : principal.scopes === null || principal.scopes.includes(needed);
+    if (!may)
+      throw new ApiError('E_SCOPE', `${name} needs ${needed}: it ${reason}.`, {
+        required: needed,
+        granted: principal.scopes,
+      });
+  }
 }

@@ -71,7 +71,7 @@ export function openPeripherals(
       supervisor: supervisor.calls,
       guard: async () =>
         linkState(paths.linkSocket).then(
-          ({ guard }) => guard,
+          ({ guard_any: guard }) => guard,
           () => 'unknown', // who does not answer may be flying
         ),
       wall: Date.now,

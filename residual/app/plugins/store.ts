@@ -5,11 +5,11 @@ import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { withLock } from '../../../shared/files/lock.ts';
 import { PluginRefusal } from '../../../shared/plugins/refusal.ts';
 import { checked } from '../../../shared/schemas/checked.ts';
-import { validatorOf } from '../../../shared/schemas/validator.ts';
+import { fileValidatorOf } from '../../../shared/schemas/validator.ts';
 import { type InstallRecord, RETIRED, type StateFile, stateFile } from './record.ts';
 
 const MAX_WAITING = 64;
-const validate = validatorOf(stateFile);
+const validate = fileValidatorOf(stateFile);
 
 /**
  * The records of the installed extensions. The file is the truth: a change is in force when it is on the disk. A file that

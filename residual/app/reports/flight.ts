@@ -269,6 +269,7 @@ export class Flight implements FactSink, Judged {
   }
 
   #onClips(at: number, sensor: number, count: number): void {
+    if (!Number.isSafeInteger(count) || count < 0) return; // a damaged log
     const known = this.#clips.get(sensor);
     if (known === undefined) {
       if (this.#clips.size < MAX_SENSORS) this.#clips.set(sensor, { last: count, added: 0 });

@@ -2,7 +2,8 @@
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { basename } from 'node:path';
-import { parentPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
+import { toOwner } from '../../../shared/async/own-thread.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { flightsOf, type ReportAnswer, type ReportWork, reportOf } from './report-work.ts';
 
@@ -16,15 +17,10 @@ try {
 }
 
 const work: ReportWork = workerData;
-tell(answer());
-
-function tell(what: ReportAnswer): void {
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, no window
-  parentPort?.postMessage(what);
-}
+toOwner(answer() satisfies ReportAnswer);
 
 function answer(): ReportAnswer {
-  const onRead = (done: number): void => tell({ done });
+  const onRead = (done: number): void => toOwner({ done } satisfies ReportAnswer);
   try {
     return work.isDivided === true
       ? { divided: flightsOf(work, onRead) }

@@ -1,17 +1,17 @@
 import type { FileHandle } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import { Worker } from 'node:worker_threads';
-import { ApiError, messageOf } from '../../../shared/errors.ts';
+import { OwnThread } from '../../../shared/async/own-thread.ts';
+import { ApiError } from '../../../shared/errors.ts';
 import type { Call } from '../../../shared/routes/handler.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import type { FlightReport } from '../../../shared/schemas/flight-report.ts';
 import type { DividedLogs, ReportAnswer, ReportWork } from './report-work.ts';
 
-const THREAD = join(import.meta.dirname, `report-thread${extname(import.meta.filename)}`);
+const FILE = join(import.meta.dirname, `report-thread${extname(import.meta.filename)}`);
 /** A quarter of a gigabyte on the slowest board; the route has 15 s more. */
 const REPORT_MS = 60_000;
 /** Reading takes the same memory for every log; what needs more ends its thread, not this process. */
-const HEAP = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };
+const HEAP = { oldMb: 64, youngMb: 8 };
 
 type Made = Exclude<ReportAnswer, { readonly done: number } | { readonly failure: unknown }>;
 type Waiting = Partial<Pick<Call<Row>, 'gone' | 'progress'>>;
@@ -70,28 +70,29 @@ export class Reporter {
 
   async #inThread(work: ReportWork, { gone, progress }: Waiting): Promise<Made> {
     const { promise, resolve, reject } = Promise.withResolvers<Made>();
-    const thread = new Worker(THREAD, { workerData: work, resourceLimits: HEAP });
+    const thread = new OwnThread<never, ReportAnswer>({
+      file: FILE,
+      data: work,
+      heap: HEAP,
+      onMessage(answer) {
+        if ('done' in answer) progress?.({ done: answer.done, total: work.size, text: 'reading the log' });
+        else if ('failure' in answer) reject(new ApiError(answer.failure.code, answer.failure.detail));
+        else resolve(answer);
+      },
+      onEnd: (problem) => reject(new ApiError('E_STORE', `The log cannot be read: ${problem}.`)),
+    });
     const leave = (): void => reject(new ApiError('E_DRAINING', 'Nobody waits for this report.'));
     const late = (): void =>
       reject(new ApiError('E_TIMEOUT', `The log is too long for a report within ${this.#limitMs / 1000} s.`));
     const timer = setTimeout(late, this.#limitMs);
     gone?.addEventListener('abort', leave);
     if (gone?.aborted === true) leave();
-    thread.on('message', (answer: ReportAnswer) => {
-      if ('done' in answer) progress?.({ done: answer.done, total: work.size, text: 'reading the log' });
-      else if ('failure' in answer) reject(new ApiError(answer.failure.code, answer.failure.detail));
-      else resolve(answer);
-    });
-    thread.once('error', (error) =>
-      reject(new ApiError('E_STORE', `The log cannot be read: ${messageOf(error)}.`)),
-    );
-    thread.once('exit', () => reject(new ApiError('E_STORE', 'The log cannot be read.')));
     try {
       return await promise;
     } finally {
       clearTimeout(timer);
       gone?.removeEventListener('abort', leave);
-      await thread.terminate(); // before the log is closed: its number may soon be another file's
+      await thread.end(); // before the log is closed: its number may soon be another file's
     }
   }
 }

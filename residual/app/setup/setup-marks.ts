@@ -1,8 +1,8 @@
-import { rename } from 'node:fs/promises';
 import { Serial } from '../../../shared/async/serial.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readOwn } from '../../../shared/files/private-file.ts';
+import { putAside } from '../../../shared/files/put-aside.ts';
 import { asRecord, isObject, parseJson } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { STEP_IDS, type StepId } from '../../../shared/schemas/setup.ts';
@@ -37,12 +37,7 @@ export class SetupMarks {
       const text = await readOwn(file, OTHERS_WRITE, MAX_BYTES);
       return new SetupMarks(file, text === null ? NONE : parse(text));
     } catch (error) {
-      log.error(
-        `setup: ${file} cannot be used: ${messageOf(error)}. It is put aside; the set-up starts over.`,
-      );
-      await rename(file, `${file}.broken`).catch((cause: unknown) =>
-        log.error(`setup: ${file} cannot be put aside: ${messageOf(cause)}`),
-      );
+      log.error(`setup: ${await putAside(file, error)} The set-up starts over.`);
       return new SetupMarks(file, NONE);
     }
   }

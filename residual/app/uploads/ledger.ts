@@ -1,8 +1,8 @@
 import type { FromSchema } from 'json-schema-to-ts';
-import { messageOf } from '../../../shared/errors.ts';
+import { putAside } from '../../../shared/files/put-aside.ts';
 import { JsonFile } from '../../../shared/json-file.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import { validatorOf } from '../../../shared/schemas/validator.ts';
+import { fileValidatorOf } from '../../../shared/schemas/validator.ts';
 
 const MAX_FILES = 20_000;
 
@@ -47,7 +47,7 @@ export class Ledger {
   #files = new Map<string, LedgerEntry>();
 
   constructor(path: string, log: Logger) {
-    this.#file = new JsonFile(path, validatorOf(ledger), { mode: 0o600, maxBytes: 32_000_000 });
+    this.#file = new JsonFile(path, fileValidatorOf(ledger), { mode: 0o600, maxBytes: 32_000_000 });
     this.#log = log;
   }
 
@@ -56,7 +56,7 @@ export class Ledger {
       const found = await this.#file.read();
       this.#files = new Map(found?.files.map((each) => [each.id, each]));
     } catch (error) {
-      this.#log.warn(`${this.#file.path} cannot be used, and is made anew: ${messageOf(error)}`);
+      this.#log.warn(`uploads: ${await putAside(this.#file.path, error)} It is made anew.`);
     }
   }
 

@@ -43,7 +43,17 @@ export function openUploads(base: Base, { recording }: UploadPartOptions): Uploa
     config: config.upload,
     // svc-control makes it at the node's first start.
     deviceId: async () => (await readFile(paths.deviceId, 'utf8')).trim(),
-    store: new S3Store({ endpoint, bucket, region, accessKeyId: id, secretAccessKey: secret }, Date.now),
+    store: new S3Store(
+      {
+        endpoint,
+        bucket,
+        region,
+        accessKeyId: id,
+        secretAccessKey: secret,
+        nearHosts: config.security.near_hosts,
+      },
+      Date.now,
+    ),
     sources: {
       recordings: {
         files: new KeptFiles(recordings, (name) => /^[^./][^/]*\.mp4$/.test(name), 'recording'),

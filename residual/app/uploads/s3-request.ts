@@ -1,7 +1,9 @@
 import { request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
+import type { LookupFunction } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { AwsV4Signer } from 'aws4fetch';
+import { nearGuard } from '../../../shared/auth/asked-address.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import { plainText } from '../../../shared/plain-text.ts';
 import { valueOf } from './xml.ts';
@@ -14,6 +16,8 @@ export interface StorePlace {
   readonly region: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
+  /** `security.near_hosts` */
+  readonly nearHosts: readonly string[];
 }
 
 /** What is sent, and its SHA-256 in hex: signed, so that the store refuses anything else. */
@@ -96,7 +100,7 @@ export async function storeRequest(
   });
   const signed = await signer.sign();
   const sent = { ...Object.fromEntries(signed.headers), 'content-length': String(body?.bytes ?? 0) };
-  const answer = await send(signed.url, method, sent, body, signal);
+  const answer = await send(signed.url, method, sent, body, signal, lookupOf(signed.url, place));
   const is404 = method === 'HEAD' && answer.status === 404;
   if ((answer.status >= 200 && answer.status < 300 && !isError(answer)) || is404) return answer;
   throw refusalOf(place, answer, date);
@@ -107,17 +111,27 @@ function isError({ text }: StoreAnswer): boolean {
   return valueOf(text, 'Error') !== null;
 }
 
+/** @throws StoreError for an address that is not asked */
+function lookupOf({ hostname, host }: URL, { nearHosts }: StorePlace): LookupFunction {
+  try {
+    return nearGuard(hostname, nearHosts);
+  } catch (error) {
+    throw new StoreError(null, `${host} cannot be reached: ${messageOf(error)}.`, { cause: error });
+  }
+}
+
 async function send(
   url: URL,
   method: string,
   headers: Readonly<Record<string, string>>,
   body: StoreBody | undefined,
   signal: AbortSignal,
+  lookup: LookupFunction,
 ): Promise<StoreAnswer> {
   signal.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<StoreAnswer>();
   const request = url.protocol === 'https:' ? secureRequest : plainRequest;
-  const sending = request(url, { method, headers, signal, timeout: SILENT_MS }, (response) => {
+  const sending = request(url, { method, headers, signal, lookup, timeout: SILENT_MS }, (response) => {
     let text = '';
     response.setEncoding('utf8');
     response.on('data', (piece: string) => {

@@ -7,7 +7,7 @@ import { sweepTemporary, writeAtomic } from '../../../shared/files/atomic-write.
 import { parseJson } from '../../../shared/member.ts';
 import type { OnProgress } from '../../../shared/routes/handler.ts';
 import { checked } from '../../../shared/schemas/checked.ts';
-import { validatorOf } from '../../../shared/schemas/validator.ts';
+import { fileValidatorOf } from '../../../shared/schemas/validator.ts';
 import {
   MODEL_BYTES,
   type ModelMeta,
@@ -86,7 +86,7 @@ export class ModelStore {
   async find(id: string): Promise<ModelMeta | null> {
     const { meta } = modelFiles(this.#options.folder, id);
     try {
-      return checked(validatorOf(modelMeta), parseJson(await readFile(meta, 'utf8')));
+      return checked(fileValidatorOf(modelMeta), parseJson(await readFile(meta, 'utf8')));
     } catch (error) {
       if (codeOf(error) !== 'ENOENT') this.#options.warn(`${meta}: ${messageOf(error)}`);
       return null;

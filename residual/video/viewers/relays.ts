@@ -15,6 +15,7 @@ import { messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { IceServer } from '../../../shared/rpc/video.ts';
 import { type IceUrl, parseIceUrl } from '../../../shared/schemas/addresses.ts';
+import { isOneHost } from './unproven.ts';
 
 /**
  * Allocations on TURN servers (RFC 8656). werift takes one address of one server and waits 6 s before it tries TCP; here every
@@ -207,11 +208,15 @@ export function takeOut(connection: unknown, log: Logger): void {
   }
 }
 
-/** Whether a check is worth it: a relay on the internet reaches no private address, and each refusal takes a round trip. */
+/**
+ * Whether a check is worth it, and leads to one host: a relay on the internet reaches no private address, and each refusal takes a
+ * round trip.
+ */
 export function isWorthTrying(
   local: Pick<Candidate, 'type' | 'host'>,
   remote: Pick<Candidate, 'host'>,
 ): boolean {
+  if (!isOneHost(remote.host)) return false;
   return local.type !== 'relay' || !isPrivate(remote.host) || isPrivate(local.host);
 }
 

@@ -26,14 +26,30 @@ export interface Fragment {
   readonly pwd: string | null;
 }
 
-// A browser has a handful; a thousand lines are a mistake.
-const MAX_CANDIDATES = 64;
+/** Of one ICE session. A browser has a handful; a thousand lines are a mistake. */
+export const MAX_CANDIDATES = 64;
 
 /** An `application/trickle-ice-sdpfrag` body. */
 export function parseFragment(text: string): Fragment {
   const lines = text.split(/\r?\n/);
-  const candidates = lines.filter((line) => line.startsWith('a=candidate:')).map((line) => line.slice(2));
+  const candidates = lines.filter(isCandidate).map((line) => line.slice(2));
   return { candidates: candidates.slice(0, MAX_CANDIDATES), ufrag: ufragOf(text), pwd: pwdOf(text) };
+}
+
+const isCandidate = (line: string): boolean => line.startsWith('a=candidate:');
+
+/** How many of the candidates of an offer count. */
+export function candidatesIn(sdp: string): number {
+  return Math.min(MAX_CANDIDATES, sdp.split(/\r?\n/).filter(isCandidate).length);
+}
+
+/** The description with as many candidates as count. */
+export function fewCandidates(sdp: string): string {
+  let seen = 0;
+  return sdp
+    .split(/\r?\n/)
+    .filter((line) => !isCandidate(line) || seen++ < MAX_CANDIDATES)
+    .join('\r\n');
 }
 
 /** The ICE user fragment of a description or of a part of one. */

@@ -18,9 +18,12 @@ import { Pacer } from './pacer.ts';
 import { OVERHEAD_BYTES, Path } from './path.ts';
 import { isWorthTrying, join, type Relays, takeOut } from './relays.ts';
 import {
+  candidatesIn,
   extensionId,
   type Fragment,
+  fewCandidates,
   fragmentOf,
+  MAX_CANDIDATES,
   PLAYOUT_DELAY,
   sendsH264,
   TRANSPORT_CC,
@@ -28,6 +31,7 @@ import {
   withCandidates,
   withIce,
 } from './sdp.ts';
+import { boundChecks, type Unproven } from './unproven.ts';
 
 /** One WebRTC playback: a peer connection that sends one H.264 track. */
 
@@ -84,6 +88,8 @@ export interface ViewerHooks {
 /** By which servers it is reached through NAT. */
 interface ViewerIce {
   readonly relays: Relays;
+  /** One for all viewers. */
+  readonly unproven: Unproven;
   /** With credentials that are good now. */
   readonly servers: readonly IceServer[];
   readonly log: Logger;
@@ -93,6 +99,9 @@ export class Viewer {
   readonly answer: string;
   readonly #offer: string;
   readonly #ice: ViewerIce;
+  readonly #beginIce: () => void;
+  /** That the client has named in this ICE session. */
+  #candidates: number;
   readonly #peer: RTCPeerConnection;
   readonly #sender: RTCRtpSender;
   #remoteUfrag: string | null;
@@ -123,9 +132,12 @@ export class Viewer {
     answer: string,
     hooks: ViewerHooks,
     ice: ViewerIce,
+    beginIce: () => void,
     random: () => number,
   ) {
     this.#offer = offer;
+    this.#beginIce = beginIce;
+    this.#candidates = candidatesIn(offer);
     this.#ice = ice;
     this.#localUfrag = ufragOf(answer);
     this.#peer = peer;
@@ -175,7 +187,12 @@ export class Viewer {
     let over = false;
     try {
       const { sender } = peer.addTransceiver('video', { direction: 'sendonly' });
-      await peer.setRemoteDescription({ type: 'offer', sdp: offer });
+      await peer.setRemoteDescription({ type: 'offer', sdp: fewCandidates(offer) });
+      // Before they gather: without addresses of our own nothing is sent.
+      const beginIce = boundChecks(
+        peer.iceTransports.map(({ connection }) => connection),
+        ice.unproven,
+      );
       const isOver = (): boolean => over || peer.connectionState === 'closed';
       const connection = connectionOf(peer);
       if (stun === null) delete connection.stunServer; // werift's own, which is Google's
@@ -186,7 +203,7 @@ export class Viewer {
       await gathered(peer);
       await joined;
       const answer = descriptionOf(peer);
-      const viewer = new Viewer(peer, sender, offer, answer, hooks, ice, random);
+      const viewer = new Viewer(peer, sender, offer, answer, hooks, ice, beginIce, random);
       viewer.#listen();
       return viewer;
     } catch (error) {
@@ -224,6 +241,8 @@ export class Viewer {
       takeOut(connection, this.#ice.log);
       await this.#peer.setRemoteDescription({ type: 'offer', sdp: offer });
       this.#remoteUfrag = ufrag;
+      this.#candidates = 0;
+      this.#beginIce();
       if (stun === null) delete connection.stunServer;
       const joined = join(connection, relays, () => this.#closed, this.#ice.log);
       await this.#peer.setLocalDescription(await this.#peer.createAnswer());
@@ -264,8 +283,10 @@ export class Viewer {
     return ufrag === null || ufrag === this.#remoteUfrag;
   }
 
-  /** @throws ApiError E_BAD_REQUEST for a line that is not a candidate */
+  /** Those above the bound are let go. @throws ApiError E_BAD_REQUEST for a line that is not a candidate */
   async addCandidate(candidate: string): Promise<void> {
+    if (this.#candidates >= MAX_CANDIDATES) return;
+    this.#candidates += 1;
     try {
       const added = this.#peer.addIceCandidate({ candidate, sdpMid: '0', sdpMLineIndex: 0 });
       // A browser's name for its own address, which werift asks the network for. In another network nobody answers, ever; those

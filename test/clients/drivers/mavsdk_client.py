@@ -101,7 +101,7 @@ async def guarded(drone, when):
 
 async def main():
     drone = System(port=free_port())
-    await asyncio.wait_for(drone.connect(f"{TRANSPORT}out://{ADDRESS}"), 20)
+    await asyncio.wait_for(drone.connect(f"{TRANSPORT}out://{ADDRESS}"), 60)
     await call("connect", until(drone.core.connection_state(), lambda state: state.is_connected))
     await call("version", drone.info.get_version(), detail=lambda v: f"{v.flight_sw_major}.{v.flight_sw_minor}.{v.flight_sw_patch}")
     # ArduPilot tells nothing unasked.

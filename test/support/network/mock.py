@@ -18,6 +18,9 @@ POINTS = (
     ("ap1", b"HomeNet", "00:23:F8:7E:12:BB", 5180, 82, 0x100),
     ("ap2", b"Open Cafe", "00:23:F8:7E:12:BC", 2437, 40, 0),
     ("ap3", b"weird:ssid\\x", "00:23:F8:7E:12:BD", 2412, 55, 0x100),
+    ("ap4", b"100% Kaffee/\xe4", "00:23:F8:7E:12:BE", 2412, 30, 0),
+    ("ap6", b"100% Kaffee", "00:23:F8:7E:12:C0", 2412, 30, 0),
+    ("ap5", b"eduroam", "00:23:F8:7E:12:BF", 2412, 30, 0x200),
 )
 PASSPHRASES = {b"HomeNet": "correct horse", b"weird:ssid\\x": " back\\slash: #; "}
 REASON = nm.MANAGER_IFACE + ".Failed"
@@ -172,7 +175,8 @@ def Rig(self):
     device.look_around = lambda: look_around(device)
     device.AddMethod(nm.WIRELESS_DEVICE_IFACE, "RequestScan", "a{sv}", "", "self.look_around()")
     for name, ssid, mac, frequency, strength, security in POINTS:
-        self.AddAccessPoint(wlan, name, ssid.decode(), mac, dbus.UInt32(2), dbus.UInt32(frequency), dbus.UInt32(54000), dbus.Byte(strength), dbus.UInt32(security))
+        point = self.AddAccessPoint(wlan, name, ssid.decode(errors="replace"), mac, dbus.UInt32(2), dbus.UInt32(frequency), dbus.UInt32(54000), dbus.Byte(strength), dbus.UInt32(security))
+        dbusmock.get_object(point).props[nm.ACCESS_POINT_IFACE]["Ssid"] = dbus.ByteArray(ssid)
     rig(self.AddWiFiConnection(wlan, "HomeNet", "HomeNet", "wpa-psk"))
     self.AddEthernetDevice("mock_eth", "eth0", 20)
     for dev in dbusmock.get_object(nm.MANAGER_OBJ).GetDevices():

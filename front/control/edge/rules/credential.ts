@@ -41,8 +41,8 @@ export function authenticate({ request, headers, foreign, found, readTicket, sta
   if (request.peer.kind === 'unix') return localCaller(headers);
   if (request.peer.kind === 'fleet')
     return request.peer.fleet?.kind === 'valid' ? request.peer.fleet.principal : null;
-  const keyOnly =
-    policy?.access === 'keyonly' || row?.access === 'keyonly' || (row?.orKey === true && headers.showsKey);
+  const showsKey = row?.orKey === true && headers.showsKey;
+  const keyOnly = policy?.access === 'keyonly' || row?.access === 'keyonly' || showsKey;
   if (request.peer.kind === 'relay') {
     // The ground station has checked the credential, and forwards none.
     const caller = statedCaller(request.peer.ground ?? '', headers.relayCaller);
@@ -59,7 +59,8 @@ export function authenticate({ request, headers, foreign, found, readTicket, sta
   ) {
     return { kind: 'onbox', id: 'onbox', scopes: null };
   }
-  if (headers.session !== null && !keyOnly) {
+  // On a row for the key a session is somebody who may not (403), not nobody (401).
+  if (headers.session !== null && !showsKey) {
     const session = credentials.session(headers.session);
     if (session !== null) return session;
   }

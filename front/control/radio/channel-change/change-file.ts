@@ -1,6 +1,6 @@
 import { JsonFile, OTHERS_WRITE } from '../../../../shared/json-file.ts';
 import type { JsonSchema } from '../../../../shared/schemas/json-schema.ts';
-import { validatorOf } from '../../../../shared/schemas/validator.ts';
+import { fileValidatorOf } from '../../../../shared/schemas/validator.ts';
 
 /** A change of the channel that is not over, as this end keeps it: either channel may be the one that holds. */
 export interface OpenChange {
@@ -38,7 +38,7 @@ const SCHEMA = {
   },
 } as const satisfies JsonSchema;
 
-const validate = validatorOf(SCHEMA);
+const validate = fileValidatorOf(SCHEMA);
 /** `radio-change.json`. */
 export function changeFile(path: string): ChangeStore {
   return new JsonFile<OpenChange>(path, validate, { mode: 0o600, forbidden: OTHERS_WRITE });

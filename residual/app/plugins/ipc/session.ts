@@ -1,8 +1,11 @@
+import type { Scope } from '../../../../shared/auth/scopes.ts';
 import type { Connection } from '../../../../shared/plugins/connection.ts';
 import { type Feed, openFeed } from '../../../../shared/rpc/feed.ts';
 import { ExtensionComponents } from './extension-components.ts';
 import type { Hosted } from './hosted.ts';
 
+/** The class of `mavlink.write`: what sets the vehicle up or takes a protection away is no extension's. */
+const MAY_FLY: readonly Scope[] = ['read', 'flight'];
 /** Only the bytes of one frame, so that a rate can be judged: the longest frame of MAVLink 2, signed. */
 const MAX_FRAME_BYTES = 280;
 
@@ -155,6 +158,7 @@ export class Session {
         force: false,
         msgs: '0@0.001',
         client_id: null,
+        scopes: MAY_FLY,
       },
       onFrame: () => undefined,
       onRefused: () => undefined,

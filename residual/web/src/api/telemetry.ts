@@ -25,21 +25,22 @@ export const newest = computed(() => received.value?.body ?? null);
 /** The vehicle's number of a mission's first item; null: not known. */
 export const firstItem = computed(() => firstItemOf(newest.value?.autopilot));
 
+/** A part of the telemetry; `link`: anything of the vehicle, which may send no heartbeats for a while. */
+type Part = Group | 'heartbeat' | 'link';
+
 /** Seconds since the vehicle sent this part; null: never, or not since the page is open. */
-export function age(group: Group | 'heartbeat'): number | null {
+export function age(group: Part): number | null {
   const held = received.value;
   if (held === null) return null;
   // The schema is made from the list of groups, so its type does not know their names.
   const ages = recordOf(held.body['ages']);
-  const sent = group === 'heartbeat' ? held.body.heartbeat_age_s : ages[group];
+  const { heartbeat_age_s: beat, link_age_s: link = beat } = held.body;
+  const sent = group === 'heartbeat' ? beat : group === 'link' ? link : ages[group];
   return typeof sent === 'number' ? sent + Math.max(0, now.value - held.at) / 1000 : null;
 }
 
 /** A value of that part; null where it is older than 3 s or was never sent. */
-export function fresh<T>(
-  group: Group | 'heartbeat',
-  pick: (body: Telemetry) => T | null | undefined,
-): T | null {
+export function fresh<T>(group: Part, pick: (body: Telemetry) => T | null | undefined): T | null {
   const seconds = age(group);
   const held = received.value;
   return seconds === null || seconds > STALE_S || held === null ? null : (pick(held.body) ?? null);

@@ -54,7 +54,7 @@ export const refusalsDe: typeof refusals = {
   E_NO_PIPELINE: 'Es läuft keine Kamera.',
   E_VIEWERS: 'Zu viele Zuschauer. Später erneut versuchen.',
   E_STORE: 'Der Knoten konnte seinen Datenträger nicht lesen oder beschreiben.',
-  E_AUDIT: 'Der Knoten kann sein Protokoll nicht schreiben und tut deshalb nichts. Platz schaffen.',
+  E_AUDIT: 'Der Knoten kann sein Protokoll nicht schreiben und tut deshalb nichts.',
   E_CLOCK:
     'Die Uhr des Knotens ist nicht gestellt. Ihn mit einem Netz verbinden oder auf GPS warten, dann erneut versuchen.',
   E_DRAINING: 'Der Knoten hält gerade an. Gleich erneut versuchen.',

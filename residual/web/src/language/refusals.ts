@@ -54,7 +54,7 @@ export const refusals: Readonly<Partial<Record<ErrorCode, string>>> = {
   E_NO_PIPELINE: 'No camera is running.',
   E_VIEWERS: 'Too many people are watching. Try again later.',
   E_STORE: 'The node could not read or write its disk.',
-  E_AUDIT: 'The node cannot write its audit log, so it does nothing. Free some disk space.',
+  E_AUDIT: 'The node cannot write its audit log, so it does nothing.',
   E_CLOCK: 'The node’s clock is not set. Connect it to a network or wait for GPS, then try again.',
   E_DRAINING: 'The node is stopping. Try again shortly.',
   E_DISK_FULL: 'The disk is full. Delete recordings that you no longer need.',

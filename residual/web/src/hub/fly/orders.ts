@@ -77,9 +77,13 @@ async function run(
       } = recordOf(memberOf(answer, 'ack'));
       if (observed !== true) return '';
       if (accepted === true) continue;
+      if (memberOf(answer, 'status') === 'unconfirmed') return t.fly.unconfirmed;
       const said = listOf(reasons).length > 0 ? listOf(reasons) : [statustext];
       const words = [...said, hint].filter((each) => typeof each === 'string');
-      return t.fly.vehicleRefused(String(result), [...new Set(words)].join('; '));
+      return t.fly.vehicleRefused(
+        typeof result !== 'string' || result === 'ACCEPTED' ? '' : result,
+        [...new Set(words)].join('; '),
+      );
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       return wordsOf(error);
@@ -117,7 +121,9 @@ export function whyNone(entry: NodeEntry, { key, listedAs, scopes }: Facts): str
 function whyNot(cmd: CommandName, facts: Facts, live: JsonObject | null): string | null {
   const why = t.fly.why;
   const { alive, armed } = seenIn(live);
-  if (live === null || !alive || armed === null) return ALWAYS.has(cmd) ? null : hub.fly.why.silent;
+  if (live === null || !alive) return ALWAYS.has(cmd) ? null : hub.fly.why.silent;
+  // Its heartbeats stay away, and everything else comes: the vehicle decides.
+  if (armed === null) return null;
   if (WANTS_ARMED.has(cmd)) return armed ? null : why.disarmed;
   if (cmd === 'takeoff' && inAir(facts) === true) return why.flying;
   if (cmd === 'arm' && armed) return why.armed;

@@ -2,11 +2,11 @@ import type { JSX } from 'preact';
 import { steady } from '../../api/steady.ts';
 import { armed, fresh } from '../../api/telemetry.ts';
 import { t } from '../../strings.ts';
-import { phase } from './vehicle-state.ts';
+import { isSilent, phase } from './vehicle-state.ts';
 
 const state = steady(() => {
   if (armed.value === null) return t.fly.noVehicle;
-  if (armed.value === 'unknown') return t.fly.linkLost;
+  if (isSilent.value) return t.fly.linkLost;
   const mode = fresh('heartbeat', (body) => body.mode);
   const words = {
     disarmed: t.app.vehicle.disarmed,

@@ -12,7 +12,7 @@ import { ALWAYS, type Commands, type Order } from '../../commands/orders.ts';
 import { number } from '../../parts/format.ts';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
-import { inAir } from './vehicle-state.ts';
+import { inAir, isSilent } from './vehicle-state.ts';
 
 /** Commands to the vehicle: whether one can be given now, giving it, and what the vehicle said to it. */
 
@@ -98,12 +98,17 @@ async function run(orders: readonly Order[], isWanted: () => boolean): Promise<R
     if (!isWanted()) return null;
     try {
       const body = { cmd, args: [...args], ...(far === undefined ? {} : { allow_far: far }) };
-      const { ack } = await call('command.post', { body });
+      const { ack, status } = await call('command.post', { body });
       if (!ack.observed) return { words: '' };
+      if (status === 'unconfirmed') return { words: t.fly.unconfirmed };
       if (!ack.accepted) return { words: wordsOf(ack) };
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      if (error.code === 'E_TOO_FAR') return { words: farWords(error.extras), far: { ...order, far: true } };
+      if (error.code === 'E_TOO_FAR') {
+        // Of a mission the sentence says which item.
+        const words = error.extras['index'] === undefined ? farWords(error.extras) : error.message;
+        return { words, far: { ...order, far: true } };
+      }
       return { words: error.message };
     }
   }
@@ -124,7 +129,11 @@ function wordsOf({
 }: Answer<'command.post'>['ack']): string {
   const said = reasons.length > 0 ? reasons : statustext === undefined ? [] : [statustext];
   const words = hint === undefined ? said : [...said, hint];
-  return t.fly.vehicleRefused(result ?? '', [...new Set(words)].join('; '));
+  // PX4 acknowledges, and then says why not.
+  return t.fly.vehicleRefused(
+    result === null || result === 'ACCEPTED' ? '' : result,
+    [...new Set(words)].join('; '),
+  );
 }
 
 function whyNot(cmd: CommandName, otherPilot: string | null): string | null {
@@ -135,7 +144,9 @@ function whyNot(cmd: CommandName, otherPilot: string | null): string | null {
     const held = credential.value;
     return held?.kind === 'token' && !held.scopes.includes('destructive') ? why.destructive : null;
   }
-  if (armed.value === 'unknown') return ALWAYS.has(cmd) ? null : t.fly.linkLost;
+  if (isSilent.value) return ALWAYS.has(cmd) ? null : t.fly.linkLost;
+  // Its heartbeats stay away, and everything else comes: the vehicle decides.
+  if (armed.value === 'unknown') return null;
   if (WANTS_ARMED.has(cmd)) return armed.value ? null : why.disarmed;
   if (cmd === 'takeoff' && inAir.value === true) return why.flying;
   if (cmd === 'arm' && armed.value) return why.armed;

@@ -121,7 +121,7 @@ function Chip({
 }
 
 const link = steady(() => {
-  const seconds = age('heartbeat');
+  const seconds = age('link');
   if (armed.value === null || seconds === null) return null;
   return {
     tone: seconds > 3 ? 'bad' : seconds > 1.5 ? 'warn' : '',

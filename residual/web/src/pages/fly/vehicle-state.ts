@@ -36,7 +36,7 @@ export const inAir = computed<boolean | null>(() => {
 export const hasMission = computed<boolean>(() => (newest.value?.mission?.total ?? 0) > 0);
 
 /** There is a vehicle, and it is not heard. */
-export const isSilent = computed(() => armed.value === 'unknown');
+export const isSilent = computed(() => armed.value !== null && fresh('link', () => true) === null);
 
 /**
  * What can be told to it now. `armed`: its motors are on, and it stands on the ground. One that is not heard is what it was last, and
@@ -45,9 +45,10 @@ export const isSilent = computed(() => armed.value === 'unknown');
 export type Phase = 'disarmed' | 'armed' | 'flight';
 export const phase = computed<Phase>(() => {
   const last = newest.value?.landed_state ?? null;
-  const isArmed = isSilent.value
-    ? (lastArmed.value ?? (last !== null && last !== 'on_ground'))
-    : armed.value === true;
+  const isArmed =
+    armed.value === 'unknown'
+      ? (lastArmed.value ?? (last !== null && last !== 'on_ground'))
+      : armed.value === true;
   if (!isArmed) return 'disarmed';
   const isLanded = isSilent.value ? last === 'on_ground' : inAir.value === false;
   return isLanded ? 'armed' : 'flight';
@@ -55,7 +56,7 @@ export const phase = computed<Phase>(() => {
 
 /** Whole seconds since the vehicle was heard; null: never. */
 export const heardAgo = computed(() => {
-  const seconds = age('heartbeat');
+  const seconds = age('link');
   return seconds === null ? null : Math.round(seconds);
 });
 

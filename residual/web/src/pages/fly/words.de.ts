@@ -277,7 +277,8 @@ export const flyWordsDe: typeof flyWords = {
   sending: (name) => `${name}: wartet auf das Fluggerät …`,
   refused: (name, words) => `${name}: ${words}`,
   vehicleRefused: (result, words) =>
-    `Vom Fluggerät abgelehnt (${result.toLowerCase().replaceAll('_', ' ')})${words === '' ? '.' : `: ${words}`}`,
+    `Vom Fluggerät abgelehnt${result === '' ? '' : ` (${result.toLowerCase().replaceAll('_', ' ')})`}${words === '' ? '.' : `: ${words}`}`,
+  unconfirmed: 'Das Fluggerät hat es bestätigt, zeigt aber nicht, dass es es tut.',
   noAnswer: (name) => `${name}: keine Antwort. Das Fluggerät kann es trotzdem angenommen haben.`,
   accepted: (name) => `${name}: angenommen.`,
   sticks: {

@@ -279,7 +279,8 @@ export const flyWords = {
   sending: (name: string) => `${name}: waiting for the vehicle …`,
   refused: (name: string, words: string) => `${name}: ${words}`,
   vehicleRefused: (result: string, words: string) =>
-    `Refused by the vehicle (${result.toLowerCase().replaceAll('_', ' ')})${words === '' ? '.' : `: ${words}`}`,
+    `Refused by the vehicle${result === '' ? '' : ` (${result.toLowerCase().replaceAll('_', ' ')})`}${words === '' ? '.' : `: ${words}`}`,
+  unconfirmed: 'The vehicle has acknowledged it, but does not show that it does it.',
   noAnswer: (name: string) => `${name}: no answer. The vehicle may still have accepted it.`,
   accepted: (name: string) => `${name}: accepted.`,
   sticks: {

@@ -2,6 +2,7 @@ import { ArrowDown, ArrowUp, ChevronDown, House, type IconNode, MapPin, Trash2 }
 import type { JSX, TargetedMouseEvent } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { isInDegrees } from '../../../../../shared/mission/commands.ts';
+import { shapesOf } from '../../../../../shared/mission/shapes.ts';
 import { number } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Badge, Button } from '../../parts/parts.tsx';
@@ -15,7 +16,7 @@ import { NumberInput } from './number-input.tsx';
 import { PatternEditor } from './pattern-editor.tsx';
 import css from './plan.module.css';
 import { ShapeEditor } from './shape-editor.tsx';
-import { shapeAt, shapesOf, withoutCorner } from './shapes.ts';
+import { shapeAt, withoutCorner } from './shapes.ts';
 import type { Sketch } from './sketch.ts';
 import { TOOL_ICONS } from './tool-bar.tsx';
 

@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { CMD } from '../../../../../shared/mission/commands.ts';
+import { shapesOf } from '../../../../../shared/mission/shapes.ts';
 import { fresh } from '../../api/telemetry.ts';
 import { useBase } from '../../map/base.tsx';
 import { Circle, Line, Vehicle } from '../../map/layers.tsx';
@@ -11,7 +12,7 @@ import { isLook } from './estimate/totals.ts';
 import { Handle } from './handle.tsx';
 import { edited, type Items, inserted, isSomewhere, newItem, type Part, placeOf, round } from './list.ts';
 import { PatternLayer } from './pattern-layer.tsx';
-import { shapesOf, withCorner } from './shapes.ts';
+import { withCorner } from './shapes.ts';
 import { patternAt, type Sketch } from './sketch.ts';
 
 const WORLD: View = { lat: 20, lon: 0, zoom: 1.5 };

@@ -194,7 +194,7 @@ function firmware(): string | null {
 /** What the vehicle holds, when the page is opened. @returns why that is not known */
 function useFirstRead(sketch: Sketch): string | null {
   const [problem, setProblem] = useState<string | null>(null);
-  const alive = fresh('heartbeat', () => true) === true;
+  const alive = fresh('link', () => true) === true;
   useEffect(() => {
     // Once more when a vehicle comes; not when one is lost.
     if (!alive && sketch.held.value.mission !== null) return;

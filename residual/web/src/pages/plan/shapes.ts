@@ -1,44 +1,15 @@
 import { CMD } from '../../../../../shared/mission/commands.ts';
 import { square } from '../../../../../shared/mission/patterns/templates.ts';
+import { type Shape, shapesOf } from '../../../../../shared/mission/shapes.ts';
 import type { Place } from '../../map/projection.ts';
 import { edited, type Item, type Items, inserted, newItem, removed } from './list.ts';
 
 /** The figures of a fence, which stand in its list as their corners and centres. */
 
-export interface Shape {
-  readonly kind: 'polygon' | 'circle' | 'return';
-  /** The vehicle stays inside; otherwise outside. */
-  readonly inside: boolean;
-  /** Its first item. */
-  readonly from: number;
-  readonly count: number;
-}
-
-const POLYGONS: readonly number[] = [CMD.polygonInclusion, CMD.polygonExclusion];
 const CORNERS_MIN = 3;
 // Heights of a fence's corners mean nothing.
 const FENCE_FRAME = 0;
 const RETURN_FRAME = 3;
-
-export function shapesOf(items: Items): readonly Shape[] {
-  const shapes: Shape[] = [];
-  for (let from = 0; from < items.length; ) {
-    const item = items[from];
-    if (item === undefined) break;
-    const { command, param1 } = item;
-    const polygon = POLYGONS.includes(command);
-    const count = polygon ? Math.max(1, Math.min(param1 ?? 1, items.length - from)) : 1;
-    const inside = command === CMD.polygonInclusion || command === CMD.circleInclusion;
-    shapes.push({
-      kind: polygon ? 'polygon' : command === CMD.returnPoint ? 'return' : 'circle',
-      inside,
-      from,
-      count,
-    });
-    from += count;
-  }
-  return shapes;
-}
 
 export function shapeAt(items: Items, at: number): Shape | undefined {
   return shapesOf(items).find(({ from, count }) => at >= from && at < from + count);

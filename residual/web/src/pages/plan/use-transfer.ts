@@ -18,6 +18,13 @@ interface Underway {
   readonly value: number | null;
 }
 
+interface Question {
+  readonly parts: readonly Part[];
+  readonly warnings: readonly string[];
+  /** It goes where `goto` may not, and is sent so once that is agreed. */
+  readonly far: boolean;
+}
+
 export interface Transfer {
   readonly busy: boolean;
   readonly error: Refused | null;
@@ -41,9 +48,7 @@ export interface Transfer {
 export function useTransfer(sketch: Sketch, onShapes: (name: string, found: Found) => void): Transfer {
   const { busy, error, run, clear } = useAct();
   const [underway, setUnderway] = useState<Underway | null>(null);
-  const [question, setQuestion] = useState<{ parts: readonly Part[]; warnings: readonly string[] } | null>(
-    null,
-  );
+  const [question, setQuestion] = useState<Question | null>(null);
   const [otherwise, setOtherwise] = useState<readonly string[]>([]);
   const part = sketch.part.value;
   const pending = sketch.pending.value;
@@ -58,13 +63,13 @@ export function useTransfer(sketch: Sketch, onShapes: (name: string, found: Foun
   };
 
   /** @throws Refused at the first part that is not taken; those before it are written. */
-  const write = async (parts: readonly Part[]): Promise<void> => {
+  const write = async (parts: readonly Part[], far: boolean): Promise<void> => {
     setOtherwise([]);
     for (const each of parts) {
       const name = t.plan.parts[each];
       const label = t.plan.uploading(name);
       setUnderway({ label, value: null });
-      const body = { items: [...sketch.lists.value[each]] };
+      const body = { items: [...sketch.lists.value[each]], ...(far ? { allow_far: true } : {}) };
       const { items, count, warnings } = await refusing(sketch, each, async () =>
         call(PUT[each], { body, onProgress: progress(label) }),
       );
@@ -73,9 +78,16 @@ export function useTransfer(sketch: Sketch, onShapes: (name: string, found: Foun
       say(t.plan.uploaded(name, count), 'good');
     }
   };
-  const send = async (parts: readonly Part[]): Promise<void> => {
+  const send = async (parts: readonly Part[], far: boolean): Promise<void> => {
     setQuestion(null);
-    await act(async () => write(parts));
+    await act(async () => {
+      try {
+        await write(parts, far);
+      } catch (failed) {
+        if (far || !(failed instanceof Refused) || failed.code !== 'E_TOO_FAR') throw failed;
+        setQuestion({ parts, warnings: [failed.message], far: true }); // asked for by itself
+      }
+    });
   };
   /** The node checks first, without sending anything; only what may be meant otherwise is asked about. */
   const upload = async (): Promise<void> =>
@@ -91,8 +103,8 @@ export function useTransfer(sketch: Sketch, onShapes: (name: string, found: Foun
         );
         warnings.push(...checked.warnings.map(warningText));
       }
-      if (warnings.length > 0) setQuestion({ parts, warnings });
-      else await write(parts);
+      if (warnings.length > 0) setQuestion({ parts, warnings, far: false });
+      else await write(parts, false);
     });
   const open = async (file: File): Promise<void> =>
     act(async () => {
@@ -129,7 +141,7 @@ export function useTransfer(sketch: Sketch, onShapes: (name: string, found: Foun
     known,
     upload: () => void upload(),
     answer: (yes) => {
-      if (yes) void send(question?.parts ?? []);
+      if (yes) void send(question?.parts ?? [], question?.far ?? false);
       else setQuestion(null);
     },
     readAgain: () =>

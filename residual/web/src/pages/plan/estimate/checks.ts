@@ -1,7 +1,7 @@
+import { FenceLines } from '../../../../../../shared/mission/fence-lines.ts';
 import type { Placed } from '../../../../../../shared/mission/patterns/placed.ts';
 import { distance, type Place } from '../../../map/projection.ts';
 import { type Items, isEnd, isSomewhere } from '../list.ts';
-import { FenceLines } from './fence-lines.ts';
 import type { Profile } from './profile.ts';
 import type { Leg, Totals } from './totals.ts';
 import type { VehicleFigures } from './vehicle-figures.ts';

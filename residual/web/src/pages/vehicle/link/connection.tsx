@@ -17,7 +17,7 @@ export function Connection(): JSX.Element {
     const value = link?.counters[name];
     return value === undefined ? null : name.endsWith('bytes') ? bytes(value) : number(value);
   };
-  const age = link?.heartbeat_age_s ?? null;
+  const age = link?.link_age_s ?? link?.heartbeat_age_s ?? null;
   return (
     <div class="page">
       <Card title={t.vehicle.link.source} icon={Cpu}>

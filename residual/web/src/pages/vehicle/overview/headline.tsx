@@ -21,7 +21,7 @@ export function Headline(): JSX.Element {
   const kind = type === null ? null : (text.kinds[type] ?? text.otherKind(type));
   const about = useAsk('mavlink.signing.capability.get', {}, SLOW_MS).data;
   const firmware = [about?.firmware_name, about?.firmware_version].filter((part) => part != null).join(' ');
-  const silent = age('heartbeat');
+  const silent = age('link');
   return (
     <section class={`card wide ${css['headline']}`} aria-label={text.title}>
       <VehicleDrawing type={type} />
@@ -46,7 +46,7 @@ export function Headline(): JSX.Element {
 /** In one sentence. */
 function Verdict(): JSX.Element {
   const ready = newest.value === null ? null : readinessOf(newest.value);
-  const silent = age('heartbeat');
+  const silent = age('link');
   if (silent === null || silent > 3)
     return (
       <div class={`${css['verdict']} ${css['bad']}`} role="status">

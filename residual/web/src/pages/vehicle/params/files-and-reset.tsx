@@ -1,6 +1,7 @@
 import { Download, FileDiff, FileX2, RotateCcw } from 'lucide';
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
+import { ParamLineError, readParamFile } from '../../../../../../shared/flight/param-file.ts';
 import { call } from '../../../api/client.ts';
 import { saveText } from '../../../parts/files.ts';
 import { forced, GuardNote, useGuarded } from '../../../parts/guarded.tsx';
@@ -8,7 +9,8 @@ import { Button, HoldButton, Unfold } from '../../../parts/parts.tsx';
 import { say } from '../../../parts/toast.tsx';
 import { t } from '../../../strings.ts';
 import type { Param } from '../param.ts';
-import { commaFile, type ParamFile, readParamFile, tabFile } from './param-file.ts';
+import type { ParamFile } from './param-compare.tsx';
+import { commaFile, tabFile } from './param-file.ts';
 import css from './params.module.css';
 import { RebootAutopilot } from './reboot.tsx';
 
@@ -21,7 +23,7 @@ export function FilesAndReset({
   onReset,
 }: {
   readonly params: readonly Param[];
-  readonly onFile: (file: ParamFile & { readonly name: string }) => void;
+  readonly onFile: (file: ParamFile) => void;
   /** The vehicle has others now. */
   readonly onReset: () => void;
 }): JSX.Element {
@@ -29,8 +31,17 @@ export function FilesAndReset({
   const act = useGuarded();
   const [isReset, setReset] = useState(false);
   const open = async (picked: File): Promise<void> => {
-    if (picked.size > MAX_BYTES) say(t.vehicle.params.tooLarge, 'bad');
-    else onFile({ name: picked.name, ...readParamFile(await picked.text()) });
+    if (picked.size > MAX_BYTES) {
+      say(t.vehicle.params.tooLarge, 'bad');
+      return;
+    }
+    const text = await picked.text();
+    try {
+      onFile({ name: picked.name, values: readParamFile(text) });
+    } catch (error) {
+      if (!(error instanceof ParamLineError)) throw error;
+      say(t.vehicle.params.unread(picked.name, error.message), 'bad');
+    }
   };
   const reset = async (force: boolean): Promise<void> => {
     const { reboot_required: reboot } = await call('params.reset.post', { body: forced(force, {}) });

@@ -1,11 +1,18 @@
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
+import type { ParamValues } from '../../../../../../shared/flight/param-file.ts';
 import { shownFloat } from '../../../../../../shared/flight/shown-float.ts';
+import { isReservedParam } from '../../../../../../shared/mavlink/param-classes.ts';
 import { Button, Card, Note } from '../../../parts/parts.tsx';
 import { t } from '../../../strings.ts';
 import { isSame, type Param } from '../param.ts';
-import type { ParamFile } from './param-file.ts';
 import { staged } from './staged-values.ts';
+
+export interface ParamFile {
+  /** Of the file. */
+  readonly name: string;
+  readonly values: ParamValues;
+}
 
 /** What differs between a file and the vehicle; what is chosen is staged. */
 export function Compare({
@@ -13,17 +20,19 @@ export function Compare({
   params,
   onClose,
 }: {
-  file: ParamFile & { readonly name: string };
+  file: ParamFile;
   params: readonly Param[];
   onClose: () => void;
 }): JSX.Element {
-  const { differing, strange } = useMemo(() => {
+  const { differing, strange, reserved } = useMemo(() => {
     const held = new Map(params.map((param) => [param.name, param.value]));
-    const all = [...file.values].map(([name, value]) => ({ name, value, now: held.get(name) }));
+    const all = Object.entries(file.values).map(([name, value]) => ({ name, value, now: held.get(name) }));
+    const changed = all.flatMap(({ name, value, now }) =>
+      now === undefined || isSame(now, value) ? [] : [{ name, value, now }],
+    );
     return {
-      differing: all.flatMap(({ name, value, now }) =>
-        now === undefined || isSame(now, value) ? [] : [{ name, value, now }],
-      ),
+      differing: changed.filter(({ name }) => !isReservedParam(name)),
+      reserved: changed.filter(({ name }) => isReservedParam(name)).map(({ name }) => name),
       strange: all.flatMap(({ name, now }) => (now === undefined ? [name] : [])),
     };
   }, [file, params]);
@@ -44,12 +53,12 @@ export function Compare({
   };
   return (
     <Card wide title={t.vehicle.params.compareTitle(file.name)}>
-      <p role="status">{t.vehicle.params.compared(file.values.size, differing.length)}</p>
+      <p role="status">{t.vehicle.params.compared(Object.keys(file.values).length, differing.length)}</p>
       {strange.length === 0 ? null : (
         <Note tone="warn">{t.vehicle.params.strange(strange.length, strange.slice(0, 10).join(', '))}</Note>
       )}
-      {file.unread.length === 0 ? null : (
-        <Note tone="warn">{t.vehicle.params.unread(file.unread.slice(0, 10).join(', '))}</Note>
+      {reserved.length === 0 ? null : (
+        <Note tone="warn">{t.vehicle.params.reserved(reserved.join(', '))}</Note>
       )}
       {differing.length === 0 ? null : (
         <div class="scroll" tabIndex={0} role="region" aria-label={t.vehicle.params.compareTitle(file.name)}>

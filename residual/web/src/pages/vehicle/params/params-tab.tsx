@@ -12,8 +12,7 @@ import { favourites } from './favourites.ts';
 import { FilesAndReset } from './files-and-reset.tsx';
 import { type Choice, GroupTree } from './group-tree.tsx';
 import { familiesOf, isIn } from './groups.ts';
-import { Compare } from './param-compare.tsx';
-import type { ParamFile } from './param-file.ts';
+import { Compare, type ParamFile } from './param-compare.tsx';
 import { ParamList } from './param-list.tsx';
 import css from './params.module.css';
 import { Staged } from './staged.tsx';
@@ -29,7 +28,7 @@ export function ParamsTab(): JSX.Element {
   const [, named = ''] = place.value.rest;
   const [search, setSearch] = useState(named);
   const [choice, setChoice] = useState<Choice>({ kind: 'all' });
-  const [file, setFile] = useState<(ParamFile & { readonly name: string }) | null>(null);
+  const [file, setFile] = useState<ParamFile | null>(null);
   const [isChoosing, setChoosing] = useState(false);
   const wanted = search.trim();
   const families = useMemo(() => familiesOf(params), [params]);

@@ -2,6 +2,7 @@ import { ChevronDown, ChevronUp, PencilLine, Upload, X } from 'lucide';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { shownFloat } from '../../../../../../shared/flight/shown-float.ts';
+import { isReservedParam } from '../../../../../../shared/mavlink/param-classes.ts';
 import { armed } from '../../../api/telemetry.ts';
 import { Badge, Button, ErrorNote, Icon, Note } from '../../../parts/parts.tsx';
 import { useAct } from '../../../parts/use-ask.ts';
@@ -24,6 +25,7 @@ export function Staged({
 }): JSX.Element | null {
   const { busy, error, run, clear } = useAct();
   const [forced, setForced] = useState(false);
+  const [again, setAgain] = useState('');
   const [isOpen, setOpen] = useState(false);
   const [written, setWritten] = useState<readonly Written[]>([]);
   const changes = [...staged.value].map(([name, value]) => ({
@@ -33,6 +35,8 @@ export function Staged({
   }));
   if (changes.length === 0 && written.length === 0 && error === null) return null;
   const guarded = armed.value === true || armed.value === 'unknown';
+  const reserved = changes.map(({ name }) => name).filter(isReservedParam);
+  const isNamed = again.trim().toUpperCase() === reserved.join(' ').toUpperCase();
   const outside = changes.some(({ value, param }) => isOutside(value, param?.details ?? null));
   const isOverridable = guarded || outside || error?.extras['override'] !== undefined;
   const write = async (): Promise<void> => {
@@ -41,9 +45,10 @@ export function Staged({
       setWritten(results);
       for (const { name } of results) stage(name, null);
       setForced(false);
+      setAgain('');
       onWritten();
     };
-    await writeParams(entries, forced && isOverridable, done);
+    await writeParams(entries, forced && isOverridable, done, isNamed ? reserved : []);
   };
   return (
     <section class={css['staged']} aria-label={t.vehicle.params.staged(changes.length)}>
@@ -85,6 +90,16 @@ export function Staged({
             </ul>
           ) : null}
           {guarded ? <Note tone="warn">{t.vehicle.params.armed}</Note> : null}
+          {reserved.length === 0 ? null : (
+            <label>
+              {t.vehicle.params.confirm(reserved.join(' '))}{' '}
+              <input
+                value={again}
+                autocomplete="off"
+                onInput={(event) => setAgain(event.currentTarget.value)}
+              />
+            </label>
+          )}
           {isOverridable ? (
             <label class="check">
               <input
@@ -115,6 +130,7 @@ export function Staged({
               row="params.put"
               explain
               busy={busy}
+              why={isNamed ? null : t.vehicle.params.confirmFirst}
               onClick={() => void run(write)}
             >
               {t.vehicle.params.write(changes.length)}

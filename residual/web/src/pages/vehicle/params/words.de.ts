@@ -60,7 +60,12 @@ export const paramsWordsDe: typeof paramsWords = {
         ? `Alle ${count} Werte sind wie auf dem Fluggerät.`
         : `${differing} von ${count} Werten weichen ab.`,
     strange: (count, names) => `${count} nicht auf dem Fluggerät: ${names}.`,
-    unread: (lines) => `Übersprungene Zeilen: ${lines}.`,
+    unread: (name, why) => `${name} wurde nicht gelesen: ${why}`,
+    reserved: (names) =>
+      `Ausgelassen, weil sie ein anderes Fahrzeug daraus machen oder es löschen: ${names}. Jeder lässt sich einzeln schreiben.`,
+    confirm: (names) =>
+      `${names}: macht ein anderes Fahrzeug daraus oder löscht es. Zum Schreiben den Namen noch einmal eingeben.`,
+    confirmFirst: 'Erst den Namen noch einmal eingeben.',
     take: 'Übernehmen',
     inFile: 'In der Datei',
     takeOver: (count) => `${count} übernehmen`,

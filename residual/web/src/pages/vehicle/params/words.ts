@@ -55,7 +55,12 @@ export const paramsWords = {
     compared: (count: number, differing: number) =>
       differing === 0 ? `All ${count} values match the vehicle.` : `${differing} of ${count} values differ.`,
     strange: (count: number, names: string) => `${count} not on the vehicle: ${names}.`,
-    unread: (lines: string) => `Lines skipped: ${lines}.`,
+    unread: (name: string, why: string) => `${name} was not read: ${why}`,
+    reserved: (names: string) =>
+      `Left out, because they make the vehicle another one or erase it: ${names}. Each can be written by itself.`,
+    confirm: (names: string) =>
+      `${names}: makes the vehicle another one, or erases it. Type the name again to write it.`,
+    confirmFirst: 'Type the name again first.',
     take: 'Take over',
     inFile: 'In file',
     takeOver: (count: number) => `Take over ${count}`,

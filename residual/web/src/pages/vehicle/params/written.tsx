@@ -22,15 +22,21 @@ export interface Written {
  * Writes several parameters.
  * @param force over the armed guard and the documented ranges
  * @param done gets what was written, also where the node then refuses
+ * @param confirm the names once more of those that make the vehicle another one
  * @throws Refused
  */
 export async function writeParams(
   values: Iterable<readonly [string, number]>,
   force: boolean,
   done: (results: readonly Written[]) => void,
+  confirm: readonly string[] = [],
 ): Promise<void> {
   try {
-    const body = { params: Object.fromEntries(values), ...(force ? { force: true } : {}) };
+    const body = {
+      params: Object.fromEntries(values),
+      ...(force ? { force: true } : {}),
+      ...(confirm.length === 0 ? {} : { confirm: [...confirm] }),
+    };
     done((await call('params.put', { body })).results);
   } catch (failed) {
     const results = failed instanceof Refused ? failed.extras['results'] : null;

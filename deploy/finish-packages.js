@@ -1,11 +1,13 @@
 /**
- * Run by npm after each change of node_modules: removes what packages bring for other machines, and what only a build needs.
- * Plain JavaScript, for whatever Node runs npm. With `npm ci --os … --cpu …` the named machine counts.
+ * What npm leaves undone in node_modules: removes what packages bring for other machines, and what only a build needs, and links
+ * the Node of this one (older npm remove that link with the package for the other processor). Plain JavaScript, for whatever Node
+ * runs npm. With `npm ci --os … --cpu …` the named machine counts.
  */
-import { readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
-const modules = join(import.meta.dirname, '..', 'node_modules');
+const modules = fileURLToPath(new URL('../node_modules', import.meta.url));
 const os = process.env['npm_config_os'] || process.platform;
 const cpu = process.env['npm_config_cpu'] || process.arch;
 
@@ -37,4 +39,12 @@ const onnxruntime = join(modules, 'onnxruntime-node/bin');
 for (const abi of namesIn(onnxruntime)) {
   keep(join(onnxruntime, abi), os);
   keep(join(onnxruntime, abi, os), cpu);
+}
+
+const node = `node-linux-${cpu}/bin/node`;
+const link = join(modules, '.bin/node');
+if (existsSync(join(modules, node)) && !existsSync(link)) {
+  mkdirSync(join(modules, '.bin'), { recursive: true });
+  rmSync(link, { force: true }); // one that leads nowhere
+  symlinkSync(`../${node}`, link);
 }

@@ -1,0 +1,4 @@
+// `npm test`.
+import { suite } from './test/support/suites.ts';
+
+export default suite('quick');

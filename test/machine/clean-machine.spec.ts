@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import { CleanMachine, type Toolchain } from '../support/clean-machine.ts';
+import { noMachines } from '../support/machine.ts';
+import { freePort } from '../support/temp.ts';
+
+/** The oldest; the newest; and one that came before npm read `allowScripts`, for the tests, too. */
+const COMMON: Toolchain = { node: '20.19.5', npm: '10.8.2' };
+const TOOLCHAINS: readonly (readonly [Toolchain, user: 'pilot' | 'root'])[] = [
+  [{ node: '20.5.0', npm: '9.8.1' }, 'pilot'],
+  [{ node: '24.21.0', npm: '11.19.1' }, 'root'],
+  [COMMON, 'pilot'],
+];
+
+/** Starts the node, asks for its page, and ends it as systemd would: by SIGTERM to npm alone. */
+const start = (port: number): string => `
+  mkdir -p .svc/etc; printf 'api:\\n  port: ${port}\\nmavlink:\\n  source: sim\\n' >.svc/etc/config.yaml
+  npm start >start.log 2>&1 & npm=$!
+  node -e "
+    const at = Date.now();
+    (async () => {
+      for (;;) {
+        const page = await fetch('http://localhost:${port}/').catch(() => null);
+        if (page?.status === 200) return console.log('page:', (await page.text()).includes('<html'));
+        if (Date.now() - at > 120000) throw new Error('no page');
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
+    })()" || cat start.log
+  kill $npm; for i in $(seq 100); do kill -0 $npm 2>/dev/null && sleep 0.1; done
+  echo left: $(cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' ' | grep -c '[s]upervisor/main')`;
+
+describe("README's two commands, on a Debian 12 that has nothing but Node", function () {
+  this.timeout(1_800_000);
+  let machine: CleanMachine;
+  before(async function () {
+    if ((await noMachines()) !== null) return this.skip();
+    machine = await CleanMachine.create();
+  });
+  after(async () => machine?.destroy());
+
+  for (const [toolchain, user] of TOOLCHAINS)
+    it(`npm ci && npm start, with Node ${toolchain.node} and npm ${toolchain.npm}, as ${user}`, async () => {
+      await machine.install(toolchain);
+      await machine.checkOut();
+      const installed = await machine.shell(toolchain, 'npm ci', user);
+      expect(installed.code, installed.output).to.equal(0);
+      expect(installed.output.split('\n').length, installed.output).to.be.lessThan(20);
+      const started = await machine.shell(toolchain, start(await freePort()), user);
+      expect(started.output).to.include('page: true');
+      // npm 9 tells its child nothing; the end of the machine ends it.
+      if (!toolchain.npm.startsWith('9.')) expect(started.output).to.include('left: 0');
+    });
+
+  it('npm test passes, and says in one line what the skipped tests need', async () => {
+    const { code, output } = await machine.shell(COMMON, 'npm test');
+    // Not as lines of this run: `.ci/run` counts those.
+    const failures = output.slice(output.search(/^ {2}\d+ passing/m)).replaceAll(/^/gm, '| ');
+    expect(code, failures).to.equal(0);
+    expect(output).to.match(/^Skipped tests need what this machine lacks: root, .*ip.*mosquitto/m);
+  });
+});

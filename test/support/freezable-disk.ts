@@ -1,0 +1,58 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { cpSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A test that dies must not leave a disk for which everybody waits who syncs. */
+const LONGEST_S = 90;
+
+/** A disk of its own, in a file, whose writers the kernel holds when it is told to. Needs root, fsfreeze, mkfs.ext4 and a loop device. */
+export class FreezableDisk {
+  readonly #disk: string;
+  readonly #mounted: string[] = [];
+  #guard: ChildProcess | null = null;
+
+  /** @param folder where it is made */
+  constructor(folder: string) {
+    const image = join(folder, 'image');
+    this.#disk = join(folder, 'disk');
+    execFileSync('truncate', ['-s', '96M', image]);
+    execFileSync('mkfs.ext4', ['-q', '-F', image]);
+    mkdirSync(this.#disk);
+    this.#mount('-o', 'loop', image, this.#disk);
+  }
+
+  /** From now on the folder, with what is in it, is on the disk. @param name by which no other is */
+  hold(name: string, folder: string): void {
+    const inside = join(this.#disk, name);
+    mkdirSync(folder, { recursive: true });
+    cpSync(folder, inside, { recursive: true });
+    this.#mount('--bind', inside, folder);
+  }
+
+  freeze(): void {
+    execFileSync('fsfreeze', ['-f', this.#disk]);
+    const thaw = 'sleep "$1"; exec fsfreeze -u "$2"';
+    this.#guard = spawn('sh', ['-c', thaw, 'sh', String(LONGEST_S), this.#disk], {
+      detached: true,
+      stdio: 'ignore',
+    });
+    this.#guard.unref();
+  }
+
+  thaw(): void {
+    if (this.#guard === null) return;
+    execFileSync('fsfreeze', ['-u', this.#disk]);
+    this.#guard.kill();
+    this.#guard = null;
+  }
+
+  remove(): void {
+    this.thaw();
+    for (const place of this.#mounted.splice(0).toReversed()) execFileSync('umount', ['-l', place]);
+  }
+
+  #mount(...args: readonly string[]): void {
+    execFileSync('mount', args);
+    this.#mounted.push(args.at(-1) ?? '');
+  }
+}
