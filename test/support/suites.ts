@@ -4,7 +4,10 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dirname, '../..');
 
 /** Folders of `test` whose specs are slow: `npm run test:e2e`. All others are `npm test`. */
-const SLOW = ['attack', 'cli', 'clients', 'connector', 'e2e', 'fault', 'hub', 'machine', 'sim', 'video'];
+const SLOW = ['attack', 'cli', 'clients', 'connector', 'e2e', 'fault', 'hub', 'sim', 'video'];
+
+/** Needs the network and both cores: `npm run test:machine`. */
+const APART = 'machine';
 
 /** More files at once than a machine has cores: they wait for processes, clocks and networks for a good part of their time. */
 const SUITES = { quick: { timeout: 120_000, jobs: 3 }, slow: { timeout: 120_000, jobs: 4 } } as const;
@@ -18,11 +21,13 @@ interface Taken {
   readonly processor: number;
 }
 
-/** What mocha is to do. @param name which suite */
+/** What mocha is to do; with the slow ones also those that `SVC_TEST_ALSO` names. @param name which suite */
 export function suite(name: keyof typeof SUITES): object {
   const folderOf = (file: string): string => file.split('/')[1] ?? '';
+  const also = name === 'slow' ? (process.env['SVC_TEST_ALSO'] ?? '').split(' ') : [];
   const files = globSync('test/**/*.spec.ts', { cwd: ROOT }).filter(
-    (file) => SLOW.includes(folderOf(file)) === (name === 'slow'),
+    (file) =>
+      folderOf(file) !== APART && (SLOW.includes(folderOf(file)) === (name === 'slow') || also.includes(file)),
   );
   const spec = inTurns(files, durations());
   return {

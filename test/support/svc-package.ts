@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, copyFile, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Arch } from '../../shared/update/manifest.ts';
@@ -10,10 +10,17 @@ const run = promisify(execFile);
 
 /** This machine's kind, as Debian calls it. */
 const ARCH: Arch = process.arch === 'arm64' ? 'arm64' : 'amd64';
+/** Where `.ci/run` has put what `npm run package` makes, of 1700000000 (seconds of Unix). */
+export const PACKAGES = process.env['SVC_TEST_PACKAGES'];
 const PLACE = 'opt/svc/package';
 
-/** The package of this checkout, in `folder`. @returns its path */
+/** The package of this checkout, in `folder`; a copy of it where `.ci/run` has made it. @returns its path */
 export async function builtDeb(folder: string): Promise<string> {
+  const deb = join(folder, `svc_${packageJson.version}_${ARCH}.deb`);
+  if (PACKAGES !== undefined) {
+    await copyFile(join(PACKAGES, basename(deb)), deb);
+    return deb;
+  }
   const cache = join(ROOT, 'node_modules/.cache');
   await mkdir(cache, { recursive: true });
   const dist = await mkdtemp(join(cache, 'dist-')); // another test may be using `dist`
@@ -21,7 +28,7 @@ export async function builtDeb(folder: string): Promise<string> {
   const options = ['--only', 'svc', '--arch', ARCH, '--fast', '--dist', dist, '--out', folder];
   await run(process.execPath, [join(ROOT, 'deploy/package/main.ts'), ...options], { cwd: ROOT });
   await rm(dist, { recursive: true });
-  return join(folder, `svc_${packageJson.version}_${ARCH}.deb`);
+  return deb;
 }
 
 /** What `npm run build` makes, in that folder; a copy of it where `.ci/run` says that it is fresh. */
