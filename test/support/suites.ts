@@ -27,7 +27,8 @@ export function suite(name: keyof typeof SUITES): object {
   const also = name === 'slow' ? (process.env['SVC_TEST_ALSO'] ?? '').split(' ') : [];
   const files = globSync('test/**/*.spec.ts', { cwd: ROOT }).filter(
     (file) =>
-      folderOf(file) !== APART && (SLOW.includes(folderOf(file)) === (name === 'slow') || also.includes(file)),
+      folderOf(file) !== APART &&
+      (SLOW.includes(folderOf(file)) === (name === 'slow') || also.includes(file)),
   );
   const spec = inTurns(files, durations());
   return {
