@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
@@ -321,6 +321,10 @@ describe('svc-conformance', function () {
         .to.match(/^TAP version 14\n/)
         .and.include(`\n1..${result.checks.length}\n`);
       expect(stdout + (await readFile(file, 'utf8'))).to.not.include(KEY);
+      const evidence = process.env['SVC_EVIDENCE'];
+      if (evidence === undefined) return;
+      await mkdir(evidence, { recursive: true });
+      await copyFile(file, join(evidence, 'svc-conformance.json'));
     } finally {
       await removeDir(folder);
     }

@@ -1,7 +1,11 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { SoakReport } from '../soak/report.ts';
+import { needs } from '../support/needs.ts';
 import { ROOT } from '../support/node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 import { attackCases } from './attack-cases.ts';
@@ -11,6 +15,8 @@ import { pagesOf } from './pages.ts';
 import { sourcesOf } from './sources.ts';
 
 const FOLDER = join(ROOT, 'docs/evidence');
+const CODE = ['bin', 'connector', 'deploy', 'front', 'residual', 'shared'];
+const WEEK_MS = 7 * 24 * 3600 * 1000;
 
 const SOAK: SoakReport = {
   started_at: '2026-01-02T03:04:05.000Z',
@@ -152,6 +158,26 @@ describe('the published evidence', () => {
     expect(files).to.have.members([...pages.keys(), 'data']);
     for (const [name, text] of pages)
       expect(await readFile(join(FOLDER, name), 'utf8'), `${name}: npm run evidence`).to.equal(text);
+  });
+
+  it('no page is more than a week older than the code that it vouches for', async function () {
+    needs(this, 'git');
+    if (!existsSync(join(ROOT, '.git'))) this.skip();
+    const { stdout } = await promisify(execFile)('git', ['log', '-1', '--format=%cI', '--', ...CODE], {
+      cwd: ROOT,
+    });
+    const oldest = Date.parse(stdout.trim()) - WEEK_MS;
+    const { soak, tests, ...kits } = readEvidence(join(FOLDER, 'data'));
+    const times: Readonly<Record<string, string | undefined>> = {
+      'npm run soak': soak?.started_at,
+      'npm test': tests?.['tests']?.at,
+      'npm run test:e2e': tests?.['tests-e2e']?.at,
+      'svc-conformance': kits['svc-conformance']?.started_at,
+      'the MCP suite against a node': kits['mcp-conformance']?.['node']?.at,
+      'the MCP suite against a fleet': kits['mcp-conformance']?.['fleet']?.at,
+    };
+    const old = Object.entries(times).filter(([, at]) => !(Date.parse(at ?? '') >= oldest));
+    expect(old, 'run them again: docs/evidence/index.md').to.deep.equal([]);
   });
 
   it('the packages in it are those of the lock file', async () => {

@@ -96,11 +96,8 @@ function index(evidence: Evidence, { cases, matrix, benches }: Sources): string 
     '',
     '```sh',
     'npm run bench                                                   # takes its own folder, bench-results',
-    'npm run soak -- --hours 1 --json evidence-results/soak.json',
-    'svc-conformance --url URL --key KEY --json evidence-results/svc-conformance.json',
-    'npm test -- --reporter json --reporter-option output=evidence-results/tests.json',
-    'export SVC_EVIDENCE=$PWD/evidence-results                       # the MCP suite leaves its results there',
-    'npm run test:e2e -- --reporter json --reporter-option output=evidence-results/tests-e2e.json',
+    'npm run soak -- --hours 2 --json evidence-results/soak.json',
+    '.ci/run                                                         # the numbers of the tests, and both conformance suites',
     'npm run evidence',
     '```',
   ]);

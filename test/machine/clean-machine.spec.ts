@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { CleanMachine, type Toolchain } from '../support/clean-machine.ts';
@@ -15,6 +15,7 @@ const TOOLCHAINS: readonly (readonly [Toolchain, user: 'pilot' | 'root'])[] = [
 
 /** The folder in which `.ci/run` wants what `npm test` prints (`clean`), and the specs of which it skips something (`skipped`). */
 const told = process.env['SVC_TEST_CLEAN'];
+const evidence = process.env['SVC_EVIDENCE'];
 
 /** Starts the node, asks for its page, and ends it as systemd would: by SIGTERM to npm alone. */
 const start = (port: number): string => `
@@ -56,12 +57,16 @@ describe("README's two commands, on a Debian 12 that has nothing but Node", func
     });
 
   it('npm test passes, and says in one line what the skipped tests need', async () => {
-    const lists = 'SVC_TEST_FAILED=$HOME/failed SVC_TEST_SKIPPED=$HOME/skipped';
+    const lists = 'SVC_TEST_FAILED=$HOME/failed SVC_TEST_SKIPPED=$HOME/skipped SVC_EVIDENCE=$HOME';
     let { code, output } = await machine.shell(COMMON, `touch ~/failed ~/skipped; ${lists} npm test`);
     expect(output).to.match(/^Skipped tests need what this machine lacks: root, .*ip.*mosquitto/m);
     if (told !== undefined) {
       await writeFile(join(told, 'clean'), output);
       await writeFile(join(told, 'skipped'), await machine.read('skipped'));
+    }
+    if (evidence !== undefined) {
+      await mkdir(evidence, { recursive: true });
+      await writeFile(join(evidence, 'tests.json'), await machine.read('tests.json'));
     }
     // Not as lines of this run: `.ci/run` counts those.
     const failures = output.slice(output.search(/^ {2}\d+ passing/m)).replaceAll(/^/gm, '| ');

@@ -8,6 +8,7 @@ const PROGRAMS = [
   'bwrap',
   'dbus-daemon',
   'fsfreeze',
+  'git',
   'ip',
   'minisign',
   'mkfs.ext4',

@@ -37,6 +37,7 @@ export function suite(name: keyof typeof SUITES): object {
     parallel: true,
     require: ['test/support/durations.ts'],
     reporter: 'test/support/naming-reporter.ts',
+    'reporter-option': [`suite=${name === 'slow' ? 'tests-e2e' : 'tests'}`],
     'forbid-only': true,
     exit: true,
   };
