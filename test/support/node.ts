@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import supertest from 'supertest';
 import { type Paths, pathsFrom } from '../../shared/paths.ts';
 import { type Client, clientOf } from '../../shared/rpc/contract.ts';
@@ -16,6 +17,9 @@ export const ROOT = join(import.meta.dirname, '../..');
 /** Of `npm run build` where `.ci/run` says that it is fresh: what users have, and a third of the time to start. */
 const SUPERVISOR_MAIN =
   process.env['SVC_TEST_BUILT'] === '1' ? 'dist/bin/supervisor/main.js' : 'bin/supervisor/main.ts';
+
+/** Whoever asks again and again for what tells nobody when it changes leaves the processor to those that change it. */
+const REST_MS = 30;
 
 /** With a systemctl that does nothing before the machine's own. */
 export const SAFE_PATH = `${join(import.meta.dirname, 'safe-bin')}:${process.env['PATH'] ?? ''}`;
@@ -67,6 +71,8 @@ export class TestNode {
   #changed: (() => void)[] = [];
   #dead = false;
   readonly #client: Client<typeof SUPERVISOR>;
+  /** When each path was answered last, monotonic ms. */
+  readonly #answered = new Map<string, number>();
 
   private constructor(base: string, paths: Paths, port: number, supervisor: ChildProcess) {
     this.base = base;
@@ -217,7 +223,11 @@ export class TestNode {
     path: string,
     options: RequestOptions = {},
   ): Promise<{ status: number; body: Record<string, unknown> }> {
+    const { method = 'GET' } = options;
+    const since = performance.now() - (this.#answered.get(path) ?? -Infinity);
+    if (method === 'GET' && since < REST_MS) await delay(REST_MS - since);
     const { status, type, body } = await this.request(path, options);
+    this.#answered.set(path, performance.now());
     if (!type.startsWith('application/json')) throw new Error(`${path} answered ${status} with ${type}`);
     return { status, body: body as Record<string, unknown> };
   }
