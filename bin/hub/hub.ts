@@ -101,9 +101,11 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     database.engine === 'sqlite'
       ? null
       : new Replica({
-          db,
+          database,
+          now,
           monotonic,
           onChange: async ({ isGained, isRenamed }) => (isRenamed ? link.reconnect() : link.moved(isGained)),
+          onAlarm: (what) => alarm('hub', 'hub', what),
           log,
         });
   const share = replica ?? ALONE;
@@ -133,6 +135,18 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     denied,
     log,
   });
+  const alarm = (who: string, kind: 'node' | 'hub', what: string): void => {
+    log.error(`${who}: ${what}`);
+    audit.record({
+      peer: kind === 'node' ? 'broker' : 'database',
+      principal: who,
+      principal_kind: kind,
+      route: null,
+      outcome: 'alarm',
+      rule: what,
+      changed: who,
+    });
+  };
   const link = new FleetLink({
     urls: Object.values(brokers),
     fleetId: config.fleet,
@@ -148,18 +162,7 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     onLost: () => calls.lost(),
     onReply: (topic, payload) => calls.replied(topic, payload),
     onPicture: (node, jpeg) => live.picture(node, jpeg),
-    onAlarm: (node, what) => {
-      log.error(`${node}: ${what}`);
-      audit.record({
-        peer: 'broker',
-        principal: node,
-        principal_kind: 'node',
-        route: null,
-        outcome: 'alarm',
-        rule: what,
-        changed: node,
-      });
-    },
+    onAlarm: (node, what) => alarm(node, 'node', what),
     random,
     log,
   });

@@ -6,6 +6,7 @@ import { request } from 'node:https';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { parseDocument } from 'yaml';
+import { SPACE } from '../../bin/hub/replicas/locks.ts';
 import { type ReadEvent, readEvents } from '../../shared/http/event-reader.ts';
 import { askAgain } from './ask-again.ts';
 import { type HubAnswer, TestHub } from './hub.ts';
@@ -135,7 +136,7 @@ export class Replicas {
       'the nodes are divided',
       async () =>
         this.first.sql(
-          "SELECT count(*) AS parts FROM leases WHERE name LIKE 'part-%' AND holder IS NOT NULL AND until > extract(epoch FROM now()) * 1000 GROUP BY holder",
+          `SELECT count(*) AS parts FROM pg_locks WHERE locktype = 'advisory' AND classid = ${SPACE} AND objid < 64 AND granted GROUP BY pid`,
         ),
       (rows) => rows.length === running && rows.reduce((sum, { parts }) => sum + Number(parts), 0) === 64,
     );

@@ -7,6 +7,7 @@ import * as tags from './migrations/0004-tags.ts';
 import * as replicas from './migrations/0006-replicas.ts';
 import * as signIns from './migrations/0007-sign-ins.ts';
 import * as flightFiles from './migrations/0008-flight-files.ts';
+import * as locks from './migrations/0009-locks.ts';
 import type { HubDatabase, Tables } from './tables.ts';
 
 /** In their order. One that was released is never changed: the next one changes what it made. */
@@ -18,6 +19,7 @@ const MIGRATIONS = {
   '0006-replicas': replicas,
   '0007-sign-ins': signIns,
   '0008-flight-files': flightFiles,
+  '0009-locks': locks,
 } as const;
 const APPLIED = 'kysely_migration';
 

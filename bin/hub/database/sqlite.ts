@@ -49,6 +49,7 @@ function opened(path: string): HubDatabase {
     engine: 'sqlite',
     queries,
     name: path,
+    session: null,
     // Not by Kysely: it closes only what it has used.
     close: async () => {
       if (db.isOpen) db.close();

@@ -74,8 +74,8 @@ export interface Tables {
     /** Rises with each transaction that changes nodes; those of one transaction have the same. */
     rev: number;
   };
-  /** What only one of all replicas may have: until when (the database's clock), and how often it was given. */
-  readonly leases: { name: string; holder: string | null; fence: number; until: number };
+  /** What only one of all replicas may have: which session had it last, and how often it was given (replicas/locks.ts). */
+  readonly leases: { name: string; holder: string | null; fence: number };
   readonly denied: { id: string; at: number; rev: number };
   readonly renewals: { node: string; jti: string; at: number };
   readonly events: {
@@ -160,5 +160,16 @@ export interface HubDatabase {
   readonly queries: Queries;
   /** For messages: the path of the file, or the address without a password. */
   readonly name: string;
+  /** A connection of its own; null: the engine has none. @throws Error if the database is away */
+  readonly session: (() => Promise<DatabaseSession>) | null;
+  close(): Promise<void>;
+}
+
+/** A connection outside of the pool, for what the database ends with it. */
+export interface DatabaseSession {
+  /** @throws the database's error; one that did not answer has ended the session */
+  ask<Row extends object>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
+  /** It has ended, whoever ended it. */
+  readonly ended: boolean;
   close(): Promise<void>;
 }

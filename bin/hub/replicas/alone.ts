@@ -7,5 +7,6 @@ export const ALONE: Share = {
   name: HUB_ID,
   upkeep: true,
   has: () => true,
+  problem: () => null,
   check: async () => undefined,
 };

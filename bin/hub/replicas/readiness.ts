@@ -32,11 +32,10 @@ export class Readiness {
     const { link, share, disk, monotonic } = this.#options;
     this.#asked = monotonic();
     if (this.#isStopping) throw new ApiError('E_DRAINING', 'This hub is stopping.');
-    const problem = await disk();
+    const problem = (await disk()) ?? share.problem();
     if (problem !== null) throw new ApiError('E_UPSTREAM_DOWN', problem);
     const { name } = share;
-    if (name === null)
-      throw new ApiError('E_UPSTREAM_DOWN', 'Nine replicas run already: this one hears nobody.');
+    if (name === null) throw new ApiError('E_UPSTREAM_DOWN', 'This replica has no name at the broker yet.');
     if (!link.connected)
       throw new ApiError('E_UPSTREAM_DOWN', `The broker is away: ${link.problem ?? 'not connected yet'}.`);
     return { ready: true, name };

@@ -1,13 +1,23 @@
 import { every } from '../../../shared/async/every.ts';
+import { messageOf } from '../../../shared/errors.ts';
 import { replicaId } from '../../../shared/fleet/topics.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import type { Queries } from '../database/tables.ts';
-import { Leases } from './leases.ts';
+import type { HubDatabase, Queries } from '../database/tables.ts';
+import { Locks } from './locks.ts';
 import type { Share } from './share.ts';
 
 /** The nodes are divided into so many parts, by their ids (as in the migration that made the leases). */
 const PARTITIONS = 64;
+const REPLICAS = 9;
 const TURN_MS = 2000;
+/** What nobody has for so long is a problem that everybody tells; and so is a database that does not answer. */
+const UNHELD_MS = 10_000;
+/** Sign-ins, codes and credentials end by the clock of whoever is asked. */
+const CLOCK_MS = 30_000;
+
+const PARTS = Array.from({ length: PARTITIONS }, (_, n) => `part-${String(n).padStart(2, '0')}`);
+const NAMES = Array.from({ length: REPLICAS }, (_, n) => `replica-${n + 1}`);
+const UPKEEP = 'upkeep';
 
 interface Change {
   /** Whether it hears this node, and did not before, or somebody else did in between. */
@@ -16,102 +26,161 @@ interface Change {
 }
 
 interface ReplicaOptions {
-  readonly db: Queries;
-  /** ms */
+  readonly database: Pick<HubDatabase, 'session' | 'name'>;
+  /** Wall clock, and monotonic, ms. */
+  readonly now: () => number;
   readonly monotonic: () => number;
   /** It hears other nodes than before, or has another name. */
   readonly onChange: (change: Change) => Promise<void>;
+  /** Something is wrong with the replicas that one of them cannot mend. */
+  readonly onAlarm: (what: string) => void;
   readonly log: Logger;
 }
 
 /** One of several hubs with one database: it hears its share of the nodes, as many as each of the others. */
 export class Replica implements Share {
   readonly alone = false;
-  readonly #leases: Leases;
-  readonly #onChange: ReplicaOptions['onChange'];
-  readonly #log: Logger;
+  readonly #options: ReplicaOptions;
+  readonly #locks: Locks;
   #timer: NodeJS.Timeout | undefined;
   /** What it held when it last said so: the names with their fencing numbers. */
   #told: ReadonlySet<string> = new Set();
   #toldName: string | null = null;
-  #turning: Promise<void> = Promise.resolve();
+  #turning: Promise<void> | null = null;
+  #telling: Promise<void> | null = null;
+  /** Since when nobody has had it, by part; monotonic ms. */
+  readonly #unheld = new Map<string, number>();
+  /** When the database answered last, monotonic ms, and how far this machine's clock was ahead of it. */
+  #looked: number;
+  #ahead = 0;
+  #alarm: string | null = null;
 
-  constructor({ db, monotonic, onChange, log }: ReplicaOptions) {
-    this.#leases = new Leases(db, monotonic);
-    this.#onChange = onChange;
-    this.#log = log;
+  constructor(options: ReplicaOptions) {
+    this.#options = options;
+    this.#locks = new Locks(options.database, [...PARTS, ...NAMES, UPKEEP], options.monotonic);
+    this.#looked = options.monotonic();
   }
 
   get name(): string | null {
-    const [first] = this.#mine('replica-').toSorted();
-    return first === undefined ? null : replicaId(Number(first.slice('replica-'.length)));
+    const own = NAMES.findIndex((name) => this.#locks.held.has(name));
+    return own < 0 ? null : replicaId(own + 1);
   }
 
   get upkeep(): boolean {
-    return this.#leases.held.has('upkeep');
+    return this.#locks.held.has(UPKEEP);
   }
 
   has(node: string): boolean {
-    return this.#leases.held.has(partitionOf(node));
+    return this.#locks.held.has(partitionOf(node));
+  }
+
+  problem(): string | null {
+    const now = this.#options.monotonic();
+    if (now - this.#looked > UNHELD_MS)
+      return 'The database has not answered for 10 s: which nodes this replica hears is not known.';
+    const ahead = Math.round(this.#ahead / 1000);
+    if (Math.abs(this.#ahead) > CLOCK_MS)
+      return `The clock of this machine is ${Math.abs(ahead)} s ${ahead > 0 ? 'ahead of' : 'behind'} the database's. Set it right.`;
+    const unheld = [...this.#unheld.values()].filter((since) => now - since > UNHELD_MS);
+    if (unheld.length > 0)
+      return `Nobody has heard ${unheld.length} of ${PARTITIONS} parts of the nodes for 10 s.`;
+    return this.name === null ? 'Nine replicas run already: this one hears nobody.' : null;
   }
 
   async check(on: Queries, nodes: Iterable<string>): Promise<void> {
     const parts = new Set([...nodes].map(partitionOf));
-    if (parts.size > 0) await this.#leases.check(on, parts);
+    if (parts.size > 0) await this.#locks.check(on, parts);
   }
 
   async start(): Promise<void> {
     await this.#turn();
-    this.#timer = every(TURN_MS, 'leases', async () => {
-      this.#turning = this.#turn();
+    await this.#telling;
+    this.#timer = every(TURN_MS, 'replicas', async () => {
+      // Never two at once; one that lasts is ended by the time-outs of its session.
+      this.#turning ??= this.#turn().finally(() => {
+        this.#turning = null;
+      });
       await this.#turning;
     });
   }
 
   async stop(): Promise<void> {
     clearInterval(this.#timer);
-    await this.#turning.catch(() => undefined);
-    await this.#leases.releaseAll();
+    await this.#turning?.catch(() => undefined);
+    await this.#locks.close();
   }
 
   /** Takes what is free, and gives up what others should have. @throws the database's error: what is held ends by itself */
   async #turn(): Promise<void> {
-    const leases = this.#leases;
-    await leases.renew();
-    if (this.name === null) await leases.take('replica-%', 1);
-    if (this.name === null) this.#log.error('nine replicas run already: this one does nothing but answer');
-    else {
-      if (!this.upkeep) await leases.take('upkeep', 1);
-      const share = Math.ceil(PARTITIONS / Math.max(1, await leases.count('replica-%')));
-      const parts = this.#mine('part-');
-      if (parts.length > share) await leases.release(parts.slice(share));
-      else if (parts.length < share) await leases.take('part-%', share - parts.length);
+    const locks = this.#locks;
+    const { now, monotonic } = this.#options;
+    try {
+      const { taken, ahead } = await locks.look(now);
+      this.#looked = monotonic();
+      this.#ahead = ahead;
+      this.#notice(taken);
+      const free = (names: readonly string[]): readonly string[] => names.filter((name) => !taken.has(name));
+      if (this.name === null) await locks.take(free(NAMES).slice(0, 1));
+      if (this.name !== null) {
+        if (!taken.has(UPKEEP)) await locks.take([UPKEEP]);
+        // Its own name may be new.
+        const others = NAMES.filter((name) => taken.has(name) && !locks.held.has(name));
+        const share = Math.ceil(PARTITIONS / (others.length + 1));
+        const parts = PARTS.filter((name) => locks.held.has(name));
+        if (parts.length > share) await locks.release(parts.slice(share));
+        // Also without a free one: what it has without a number yet gets one.
+        else await locks.take(free(PARTS).slice(0, share - parts.length));
+      }
+    } finally {
+      this.#raise();
+      this.#tell();
     }
-    await this.#tell();
   }
 
-  async #tell(): Promise<void> {
-    const { held } = this.#leases;
+  #notice(taken: ReadonlySet<string>): void {
+    const now = this.#options.monotonic();
+    for (const part of PARTS)
+      if (taken.has(part)) this.#unheld.delete(part);
+      else if (!this.#unheld.has(part)) this.#unheld.set(part, now);
+  }
+
+  /** Once for each problem. */
+  #raise(): void {
+    const problem = this.problem();
+    if (problem !== null && problem !== this.#alarm) this.#options.onAlarm(problem);
+    this.#alarm = problem;
+  }
+
+  /** Beside the turns, which must not wait for a broker; the next turn tells what this one did not. */
+  #tell(): void {
+    this.#telling ??= this.#tellNow()
+      .catch((error: unknown) => {
+        this.#options.log.warn(`replicas: ${messageOf(error)}`);
+      })
+      .finally(() => {
+        this.#telling = null;
+      });
+  }
+
+  async #tellNow(): Promise<void> {
+    const { held } = this.#locks;
     const now = new Set([...held].map(([name, fence]) => `${name} ${fence}`));
     if (now.symmetricDifference(this.#told).size === 0) return;
     const before = this.#told;
-    const isRenamed = this.name !== this.#toldName;
-    const parts = this.#mine('part-').length;
-    this.#log.info(
-      `${this.name ?? 'no name'}: ${parts} of ${PARTITIONS} parts${this.upkeep ? ', upkeep' : ''}`,
+    const { name } = this;
+    const isRenamed = name !== this.#toldName;
+    const parts = PARTS.filter((each) => held.has(each)).length;
+    this.#options.log.info(
+      `${name ?? 'no name'}: ${parts} of ${PARTITIONS} parts${this.upkeep ? ', upkeep' : ''}`,
     );
     const isGained = (node: string): boolean => {
       const part = partitionOf(node);
       const fence = held.get(part);
       return fence !== undefined && !before.has(`${part} ${fence}`);
     };
-    await this.#onChange({ isGained, isRenamed });
+    await this.#options.onChange({ isGained, isRenamed });
     this.#told = now;
-    this.#toldName = this.name;
-  }
-
-  #mine(prefix: string): readonly string[] {
-    return [...this.#leases.held.keys()].filter((name) => name.startsWith(prefix));
+    this.#toldName = name;
   }
 }
 

@@ -10,6 +10,8 @@ export interface Share {
   readonly upkeep: boolean;
   /** Whether it is the one that hears this node. */
   has(node: string): boolean;
+  /** Why this hub should not be asked: what is wrong with it among the others; null: nothing. */
+  problem(): string | null;
   /**
    * In the transaction that writes what these nodes have said: it ends before anybody else may hear them.
    * @throws LeaseLost if somebody else does already

@@ -3,8 +3,9 @@ import { sql } from 'kysely';
 import type { HubDatabase } from '../../bin/hub/database/tables.ts';
 import { Events } from '../../bin/hub/fleet/events.ts';
 import { Fleet } from '../../bin/hub/fleet/fleet.ts';
-import { Leases } from '../../bin/hub/replicas/leases.ts';
+import { Locks } from '../../bin/hub/replicas/locks.ts';
 import { partitionOf, Replica } from '../../bin/hub/replicas/replica.ts';
+import { LeaseLost } from '../../bin/hub/replicas/share.ts';
 import { createLogger } from '../../shared/process/logger.ts';
 import { Databases } from '../support/hub-database.ts';
 import { noPostgres } from '../support/postgres.ts';
@@ -31,20 +32,32 @@ describe(`what only one of several hubs may do${missing === null ? '' : ` (${mis
     await db.close();
   });
 
-  const replica = async (): Promise<Replica> => {
+  /** @param isDeaf it does not notice that its session has ended, as a process that stands still */
+  const sessions = (isDeaf: boolean): Pick<HubDatabase, 'session' | 'name'> => ({
+    name: db.name,
+    session: async () => {
+      const session = await db.session?.();
+      if (session === undefined) throw new Error('no sessions');
+      return isDeaf ? { ask: session.ask, close: session.close, ended: false } : session;
+    },
+  });
+  const replica = async (isDeaf = false): Promise<Replica> => {
     const made = new Replica({
-      db: db.queries,
+      database: sessions(isDeaf),
+      now: () => Date.now(),
       monotonic: () => performance.now(),
       onChange: async () => undefined,
+      onAlarm: () => undefined,
       log: createLogger('svc-hub', 'error'),
     });
     running.push(made);
     await made.start();
     return made;
   };
-  /** As if nobody had renewed them for long enough. */
-  const expire = async (): Promise<void> => {
-    await sql`UPDATE leases SET until = 0`.execute(db.queries);
+  /** PostgreSQL ends the sessions, as after a time without a word. */
+  const endSessions = async (): Promise<void> => {
+    const named = sql`SELECT pid, pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'svc-hub locks'`;
+    await named.execute(db.queries);
   };
   const enrolled = async (fleet: Fleet): Promise<void> => {
     const secret = '';
@@ -63,29 +76,33 @@ describe(`what only one of several hubs may do${missing === null ? '' : ` (${mis
     expect([second.name, second.upkeep, second.has('n')]).to.deep.equal(['hub-2', false, false]);
   });
 
-  it('whoever renews and whoever writes wait for each other, and never in a circle', async () => {
-    const leases = new Leases(db.queries, () => performance.now());
-    await leases.take('%', 100);
-    await leases.renew();
-    const names = [...leases.held.keys()];
+  it('whoever takes and whoever writes wait for each other, and never in a circle', async () => {
+    const names = (await db.queries.selectFrom('leases').select('name').orderBy('name').execute()).map(
+      ({ name }) => name,
+    );
+    const locks = new Locks(sessions(false), names, () => performance.now());
+    await locks.look(Date.now);
+    await locks.take(names);
     const write = async (): Promise<void> => {
-      await db.queries.transaction().execute(async (on) => leases.check(on, new Set(names)));
+      await db.queries.transaction().execute(async (on) => locks.check(on, new Set(names)));
     };
     const again = async (work: () => Promise<void>): Promise<void> => {
       for (let round = 0; round < ROUNDS; round++) await work();
     };
-    // Each renewal puts the rows into another place of the table, and with that into another order.
-    await Promise.all([
-      again(async () => leases.renew()),
-      again(async () => leases.renew()),
-      again(write),
-      again(write),
-      again(write),
-    ]);
+    const turn = async (): Promise<void> => {
+      await locks.release(names.toSorted(() => Math.random() - 0.5));
+      await locks.take(names.toSorted(() => Math.random() - 0.5));
+    };
+    const refused = async (work: () => Promise<void>): Promise<void> =>
+      work().catch((error: unknown) => {
+        if (!(error instanceof LeaseLost)) throw error; // it was given up in between
+      });
+    await Promise.all([again(turn), ...[1, 2, 3].map(async () => again(async () => refused(write)))]);
+    await locks.close();
   });
 
   it('events that wait when somebody else has the node are not stored, and not acknowledged', async () => {
-    const late = await replica();
+    const late = await replica(true);
     const events = await Events.open({
       db: db.queries,
       share: late,
@@ -97,7 +114,7 @@ describe(`what only one of several hubs may do${missing === null ? '' : ` (${mis
     events.take('n', event(1));
     await events.commit();
     events.take('n', event(2));
-    await expire();
+    await endSessions();
     const next = await replica();
     expect([late.has('n'), next.has('n')]).to.deep.equal([true, true]); // so the first one believes
     const failed = await events.commit().catch((error: unknown) => error);
@@ -106,11 +123,11 @@ describe(`what only one of several hubs may do${missing === null ? '' : ` (${mis
   });
 
   it('what a node said is not written over what somebody else has written of it since', async () => {
-    const late = await replica();
+    const late = await replica(true);
     const fleet = await Fleet.open(db.queries, late, () => 1);
     await enrolled(fleet);
     fleet.status('n', { mode: 'OLD' }, false);
-    await expire();
+    await endSessions();
     const next = await replica();
     const other = await Fleet.open(db.queries, next, () => 2);
     other.status('n', { mode: 'NEW' }, false);
@@ -122,8 +139,8 @@ describe(`what only one of several hubs may do${missing === null ? '' : ` (${mis
   });
 
   it('a lease that was lost and taken again is another one: what was known in between counts no more', async () => {
-    const late = await replica();
-    await expire();
+    const late = await replica(true);
+    await endSessions();
     const next = await replica();
     await next.stop();
     const part = partitionOf('n');
