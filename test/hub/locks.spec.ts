@@ -38,7 +38,7 @@ describe(`what only one of several hubs may do${missing === null ? '' : ` (${mis
     session: async () => {
       const session = await db.session?.();
       if (session === undefined) throw new Error('no sessions');
-      return isDeaf ? { ask: session.ask, close: session.close, ended: false } : session;
+      return isDeaf ? { ...session, ended: false } : session;
     },
   });
   const replica = async (isDeaf = false): Promise<Replica> => {
