@@ -253,6 +253,7 @@ async function makeFaults(
     if (rig.signal.aborted) return;
     if (fault.grounded) await rig.flights.run(async () => make(rig, fault, history, say));
     else await make(rig, fault, history, say);
+    if (rig.signal.aborted) return;
     // Flights are looked at only in between: that waits for the end of one.
     for (const keeping of keepings) if (!(keeping instanceof Flights)) await keeping.check();
   }
@@ -281,7 +282,7 @@ async function make(rig: Rig, fault: Fault, history: Made[], say: (line: string)
     history.push({ at_s: at, fault: fault.name, whole_ms: wholeMs });
     say(`${at} s: ${fault.name}${wholeMs === null ? '' : `, whole after ${wholeMs} ms`}`);
   }
-  rig.settle();
+  if (wholeMs !== null) rig.settle(); // else the run has ended meanwhile
 }
 
 function shuffled<T>(items: readonly T[], random: () => number): T[] {
