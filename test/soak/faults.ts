@@ -7,6 +7,7 @@ import { within } from '../../shared/async/within.ts';
 import { KEY } from '../support/edge.ts';
 import type { RemoteHost } from '../support/netns.ts';
 import { ask } from './ask.ts';
+import { floodOfFrames, floodOfKeys } from './floods.ts';
 import type { Disturbance, Rig } from './rig.ts';
 
 export interface Fault {
@@ -42,7 +43,7 @@ export interface Tools {
 const NOTHING = { node: false, link: false, cable: false } as const;
 const NODE = { node: true, link: false, cable: true } as const;
 const ALL = { node: true, link: true, cable: true } as const;
-const KILLED = ['svc-control', 'svc-link', 'svc-residual', 'svc-video', 'svc-sim'] as const;
+const KILLED = ['svc-control', 'svc-link', 'svc-residual', 'svc-video'] as const;
 const STOPPED = ['svc-control', 'svc-link', 'svc-residual', 'svc-video'] as const;
 /** A parked process is tried after 30 s. */
 const SUCCESSOR_MS = 60_000;
@@ -56,15 +57,19 @@ export function faultsOf(rig: Rig, tools: Tools): Faults {
   const plain = { restarts: false, grounded: false, long: false, boundMs: 15_000 } as const;
   const faults: Fault[] = [];
   const { pace } = rig.options;
-  const skipped: { name: string; why: string }[] = [];
+  const skipped = [
+    {
+      name: 'a flood of mDNS questions',
+      why: 'its node does not make itself known on the networks of this machine',
+    },
+  ];
   for (const name of KILLED) {
-    const disturbs = name === 'svc-link' || name === 'svc-sim' ? ALL : NODE;
+    const disturbs = name === 'svc-link' ? ALL : NODE;
     faults.push({
       ...plain,
       name: `kill -9 ${name}`,
       disturbs,
       restarts: true,
-      grounded: name === 'svc-sim',
       boundMs: 30_000,
       make: async () => {
         const at = performance.now();
@@ -73,6 +78,19 @@ export function faultsOf(rig: Rig, tools: Tools): Faults {
       },
     });
   }
+  faults.push({
+    ...plain,
+    name: 'kill -9 svc-sim',
+    disturbs: ALL,
+    restarts: true,
+    grounded: true,
+    boundMs: 30_000,
+    make: async () => {
+      const at = performance.now();
+      await rig.options.vehicle.kill();
+      return at;
+    },
+  });
   for (const name of STOPPED) {
     const disturbs = name === 'svc-link' ? ALL : NODE;
     faults.push({
@@ -117,6 +135,18 @@ export function faultsOf(rig: Rig, tools: Tools): Faults {
     },
     { ...plain, name: 'clients that do not read', disturbs: NOTHING, make: async () => slowClients(rig) },
     { ...plain, name: `${CONNECTIONS} half requests`, disturbs: NOTHING, make: async () => flood(rig) },
+    {
+      ...plain,
+      name: `${20_000 * pace} frames of a ground station in ${5 * pace} s`,
+      disturbs: NOTHING,
+      make: async () => floodOfFrames(rig),
+    },
+    {
+      ...plain,
+      name: `${2000 * pace} requests with a wrong key in ${5 * pace} s`,
+      disturbs: NOTHING,
+      make: async () => floodOfKeys(rig),
+    },
   );
   const { remote, clockFile, disk } = tools;
   if (remote === null) skipped.push({ name: 'network cuts', why: tools.noRemote ?? 'no other host' });

@@ -40,7 +40,8 @@ export class Growth {
   #look(): void {
     const { node, elapsed } = this.#rig;
     const supervisor = node.supervisor.pid ?? 0;
-    const all = [{ name: 'svc-supervisor', pid: supervisor }, ...node.services];
+    const sim = { name: 'svc-sim', pid: this.#rig.options.vehicle.pid };
+    const all = [{ name: 'svc-supervisor', pid: supervisor }, sim, ...node.services];
     const warmUp = this.#steady ? STEADY_WARM_UP_S : WARM_UP_S;
     const measured = this.measuredFrom !== null && elapsed > this.measuredFrom + warmUp;
     for (const { name, pid } of all) {

@@ -7,6 +7,8 @@ import { AUDIT_FILE } from '../../shared/paths.ts';
 import { decodeFile } from '../support/pictures.ts';
 import { svc } from '../support/svc.ts';
 import { ask, membersOf } from './ask.ts';
+import { dangerous, FORBIDDEN, GUARDED_PARAM, sayOnce } from './guarded.ts';
+import { groundPort } from './load.ts';
 import { KEYED, type Rig } from './rig.ts';
 
 /** Something that the node acknowledges, and must not lose. */
@@ -235,7 +237,7 @@ export class Flights implements Keeping {
     await this.#rig.flights.run(async () => {
       const { data } = await this.#rig.json('/api/observability/sessions?kind=flight&limit=1000');
       const sessions = (data ?? []) as readonly { readonly ended_us: number | null }[];
-      const { sessions: rule } = this.#rig.invariants;
+      const { 'flight log': rule } = this.#rig.invariants;
       if (this.#flown > 1000) return;
       const open = sessions.filter(({ ended_us }) => ended_us === null).length;
       rule.number('flights', this.#flown);
@@ -275,12 +277,15 @@ export class Flights implements Keeping {
         await this.#command('takeoff', HEIGHT_M);
       },
     );
-    if (up !== null)
+    if (up !== null) {
+      await this.#tamper();
       await this.#until(
         end,
         ({ position }) => Math.abs((position.lat ?? 0) - target) < AWAY_DEG / 4,
         async () => this.#command('goto', target, home.position.lon ?? 0, HEIGHT_M),
       );
+      await this.#tamper();
+    }
     // Also at the end of the run: it lands, and the log has the whole flight.
     const down = await this.#until(
       end,
@@ -296,6 +301,25 @@ export class Flights implements Keeping {
       down !== null && (up !== null || this.#rig.signal.aborted),
       () => `${up === null ? 'it did not take off' : 'it did not come down'}: ${texts}`,
     );
+  }
+
+  /** In flight: what sets the vehicle up otherwise, by frames and by a PUT, and a look at what came of it. */
+  async #tamper(): Promise<void> {
+    const { guard } = this.#rig.invariants;
+    const at = performance.now();
+    if (!(await sayOnce(groundPort(this.#rig), dangerous()))) return; // a fault
+    const path = `/api/params/${GUARDED_PARAM}`;
+    const put = await this.#rig.ask(path, { method: 'PUT', body: { value: FORBIDDEN } }, [409]);
+    const isCalm = this.#rig.wellSince('node', at);
+    guard.check(put.status === 409 || (put.status !== 200 && !isCalm), () => `PUT ${path}: ${put.status}`);
+    await this.#rig.pause(1000); // it would have told its new value, or be down
+    const { value } = membersOf(await ask(`${this.#rig.node.url}${path}`, {}));
+    guard.check(value !== FORBIDDEN, () => `${GUARDED_PARAM} was changed in flight`);
+    if (isCalm && typeof value === 'number') this.#rig.count('frames that were kept from the vehicle');
+    const seen = membersOf(await ask(`${this.#rig.node.url}/api/telemetry`, {})) as unknown as Seen;
+    if (!this.#rig.wellSince('node', at) || !this.#rig.wellSince('link', at)) return;
+    const height = seen.position.alt_rel ?? 0;
+    guard.check(seen.armed === true && height > HEIGHT_M / 2, () => `armed ${seen.armed}, ${height} m up`);
   }
 
   /** Looks twice a second, and sends `order` every 10 s until it is so. @returns null when the time is over */

@@ -27,7 +27,9 @@ const READERS = 2;
 /** About 50 requests a second with the others. */
 const STEADY_READERS = 8;
 const TELEMETRY_CLIENTS = 3;
-const GCS = { system: 255, component: 190 } as const;
+/** A read that begins so soon after the link came back may be cut off by the vehicle's new session. */
+const NEW_SESSION_MS = 10_000;
+export const GCS = { system: 255, component: 190 } as const;
 
 /** What clients do all the time, each until the end of the run. @param remote a host behind a cable, if there is one */
 export function startLoad(rig: Rig, remote: RemoteHost | null): readonly Promise<void>[] {
@@ -106,7 +108,10 @@ async function extension(rig: Rig, by: Signer): Promise<void> {
 async function readers(rig: Rig, number: number): Promise<void> {
   let next = number * Math.floor(READS.length / READERS);
   await rig.repeat(200, async () => {
-    await rig.ask(READS[next++ % READS.length] ?? '/api/status');
+    const path = READS[next++ % READS.length] ?? '/api/status';
+    // A list that is on its way ends with the vehicle's session, and the new one begins a little after its first heartbeat.
+    const isNew = path === '/api/mission' && !rig.wellSince('link', performance.now() - NEW_SESSION_MS);
+    await rig.ask(path, {}, isNew ? [504] : []);
   });
 }
 

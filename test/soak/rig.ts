@@ -7,6 +7,7 @@ import { seeded } from '../support/seeded.ts';
 import { type Asked, ask, membersOf, type Question } from './ask.ts';
 import { Invariant } from './invariants.ts';
 import type { Latency } from './report.ts';
+import type { Vehicle } from './vehicles.ts';
 
 /** What a fault takes away while it lasts. What is not named here must go on working. */
 export interface Disturbance {
@@ -33,7 +34,14 @@ export const RULES = {
   viewer: 'a WHEP viewer gets pictures within 30 s after each fault, and then every 5 s',
   logs: 'the log stream tells each change of the config once and in order, over restarts too',
   flights: 'each flight (take off, go, land) ends on the ground within 300 s',
-  sessions: 'each flight is one closed session in the log, but where svc-residual was away meanwhile',
+  'flight log': 'each flight is one closed session in the log, but where svc-residual was away meanwhile',
+  guard:
+    'while the vehicle flies, no frame changes a parameter or reboots it, to whomever it is addressed, and no PUT without force',
+  vehicles:
+    'a second vehicle on the line is neither taken for ours nor commanded, and ours stays chosen, over restarts too',
+  floods: 'while somebody floods the node, /api/status answers within 5 s, and a wrong key opens nothing',
+  'sign-in':
+    'who has signed in with the PIN stays so, over restarts, clock steps and faults; who has signed out does not come back',
   cable: 'a client on another host is answered within 30 s after its cable is back',
   growth:
     'no process grows: the lower end of its slope is below the limit; in a steady run both ends are within it',
@@ -45,6 +53,7 @@ export type Rule = keyof typeof RULES;
 export interface RigOptions {
   readonly seed: number;
   readonly node: NodeOptions;
+  readonly vehicle: Vehicle;
   readonly signal: AbortSignal;
   /** How long faults last: 1 as their names say. */
   readonly pace: number;
@@ -141,10 +150,11 @@ export class Rig {
   /**
    * Resolves when all processes run, a vehicle is heard and pictures come.
    * @param since monotonic ms: a heartbeat from before it may be of a vehicle that has just been killed
+   * @param signal ends the waiting; by default that is the end of the run
    */
-  async whole(since = 0): Promise<void> {
+  async whole(since = 0, signal = this.signal): Promise<void> {
     while (!(await this.#isWhole(since))) {
-      this.signal.throwIfAborted();
+      signal.throwIfAborted();
       await wait(100);
     }
   }

@@ -15,6 +15,8 @@ import { ConfigWrites, Flights, type Keeping, Recordings, Tokens } from './keepi
 import { startComings, startLoad } from './load.ts';
 import type { FaultSummary, SoakReport } from './report.ts';
 import { Rig } from './rig.ts';
+import { SignIns } from './sign-ins.ts';
+import { secondVehicle, Vehicle } from './vehicles.ts';
 
 export interface SoakOptions {
   readonly seconds: number;
@@ -57,11 +59,13 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   const remote =
     noRemote === null ? await RemoteHost.create(`10.87.${octet}.1/24`, `10.87.${octet}.2/24`) : null;
   let rig: Rig | null = null;
+  const vehicle = new Vehicle(sourcePort(node));
   try {
     const first = await TestNode.start(node);
     rig = new Rig(first, {
       seed: options.seed,
       node,
+      vehicle,
       signal: ended.signal,
       pace: options.seconds < SHORT_S ? 0.25 : 1,
     });
@@ -69,8 +73,14 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   } finally {
     ended.abort();
     if (rig !== null && rig.node.supervisor.exitCode === null) await rig.node.stop();
+    await vehicle.stop();
     await remote?.destroy();
   }
+}
+
+/** Where the node hears vehicles, after the port of the endpoint for ground stations. */
+function sourcePort({ port = 0 }: NodeOptions): number {
+  return port + 2;
 }
 
 async function nodeOptions({ folder, faketime }: SoakOptions, by: Signer): Promise<NodeOptions> {
@@ -98,7 +108,7 @@ async function nodeOptions({ folder, faketime }: SoakOptions, by: Signer): Promi
           }),
     },
     config: `mavlink:
-  source: sim
+  source: 'udp:127.0.0.1:${port + 2}'
   endpoints: ['tcp:127.0.0.1:${port + 1}']
 video:
   source: test
@@ -128,7 +138,13 @@ async function run(
   await mkdir(play);
   const config = new ConfigWrites(rig);
   const flights = new Flights(rig);
-  const keepings: readonly Keeping[] = [config, new Tokens(rig), new Recordings(rig, play), flights];
+  const keepings: readonly Keeping[] = [
+    config,
+    new Tokens(rig),
+    new Recordings(rig, play),
+    new SignIns(rig),
+    flights,
+  ];
   const growth = new Growth(rig, options.steady);
   const faults = faultsOf(rig, {
     remote,
@@ -149,6 +165,7 @@ async function run(
   const short = seconds < SHORT_S;
   const work = [
     ...startLoad(rig, remote),
+    secondVehicle(rig, sourcePort(rig.options.node)),
     ...(options.steady ? startComings(rig, by) : []),
     ...keepings.map(async (keeping) => keeping.run()),
     growth.run(short ? 1000 : 5000),
@@ -162,9 +179,12 @@ async function run(
   clearTimeout(timer);
   await Promise.all(work);
   const duration = rig.elapsed;
-  rig.settle();
   if (!(cut ?? '').startsWith('not whole')) {
-    await rig.node.until((services) => services.every(({ state }) => state === 'running'));
+    // The end may have come in the middle of a fault.
+    await rig
+      .whole(0, AbortSignal.timeout(LOST_MS))
+      .catch((error: unknown) => rig.invariants.whole.broke(`at the end: ${messageOf(error)}`));
+    rig.settle();
     for (const keeping of keepings) await keeping.check();
   }
   await finish(rig, config);
@@ -233,6 +253,7 @@ async function makeFaults(
     if (rig.signal.aborted) return;
     if (fault.grounded) await rig.flights.run(async () => make(rig, fault, history, say));
     else await make(rig, fault, history, say);
+    if (rig.signal.aborted) return;
     // Flights are looked at only in between: that waits for the end of one.
     for (const keeping of keepings) if (!(keeping instanceof Flights)) await keeping.check();
   }
@@ -261,7 +282,7 @@ async function make(rig: Rig, fault: Fault, history: Made[], say: (line: string)
     history.push({ at_s: at, fault: fault.name, whole_ms: wholeMs });
     say(`${at} s: ${fault.name}${wholeMs === null ? '' : `, whole after ${wholeMs} ms`}`);
   }
-  rig.settle();
+  if (wholeMs !== null) rig.settle(); // else the run has ended meanwhile
 }
 
 function shuffled<T>(items: readonly T[], random: () => number): T[] {
