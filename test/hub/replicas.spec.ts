@@ -5,13 +5,22 @@ import { topics } from '../../shared/fleet/topics.ts';
 import { askAgain, worksAtLast } from '../support/ask-again.ts';
 import type { TestHub } from '../support/hub.ts';
 import { noReplicas, Replicas } from '../support/replicas.ts';
+import { seeded } from '../support/seeded.ts';
 import { SpeakingNode } from '../support/speaking-node.ts';
 
 const NODES = 12;
-/** Longer than a lease lasts. */
+/** Longer than a session lasts that says nothing. */
 const PAUSED_MS = Number(process.env['SVC_PAUSED_MS'] ?? 10_000);
 const STREAM_MS = 10_000;
 const missing = noReplicas();
+
+/** The environment of a process whose clock is off, seconds. */
+const clockOff = (offset: string) => ({
+  LD_PRELOAD: '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1',
+  FAKETIME: offset,
+  FAKETIME_DONT_FAKE_MONOTONIC: '1',
+  NO_FAKE_STAT: '1',
+});
 
 /** What an operator's page sees through the balancer: nodes that change, and each event once. */
 class Operator {
@@ -87,14 +96,7 @@ describe(`three replicas of a hub${missing === null ? '' : ` (${missing})`}`, fu
 
   before(async function () {
     if (missing !== null) return this.skip();
-    // Their clocks are five minutes apart.
-    const clock = (offset: string) => ({
-      LD_PRELOAD: '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1',
-      FAKETIME: offset,
-      FAKETIME_DONT_FAKE_MONOTONIC: '1',
-      NO_FAKE_STAT: '1',
-    });
-    replicas = await Replicas.start([{}, clock('+300'), clock('-300')]);
+    replicas = await Replicas.start([{}, clockOff('+20'), clockOff('-20')]);
     const made: SpeakingNode[] = [];
     for (let n = 0; n < NODES; n++)
       made.push(new SpeakingNode(await replicas.at(n % 3).enroll(`drone-${n}`)));
@@ -177,6 +179,91 @@ describe(`three replicas of a hub${missing === null ? '' : ` (${missing})`}`, fu
     await replicas.shared();
     await whole();
     expect(Math.max(...operator.events.map(({ seq }) => seq))).to.be.above(10);
+  });
+
+  it('whatever stands still, and in whatever order: all goes on after it, and no replica stays deaf', async () => {
+    const { postgres, standby, broker } = replicas;
+    const stands = async (pause: (isPaused: boolean) => unknown, ms: number): Promise<void> => {
+      await pause(true);
+      await delay(ms); // no event: it stands still
+      await pause(false);
+    };
+    const signal = (pid: number) => (isPaused: boolean) =>
+      process.kill(pid, isPaused ? 'SIGSTOP' : 'SIGCONT');
+    const slowTable = async (): Promise<void> => {
+      const lock = 'BEGIN; LOCK TABLE nodes IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(4); COMMIT';
+      for (let turn = 0; turn < 3; turn++)
+        await replicas.first.inDatabase(async ({ name }) => postgres.psql(lock, name.split('/').at(-1)));
+    };
+    const pauses: readonly (readonly [string, () => Promise<void>])[] = [
+      ['the standby', async () => stands(async (isPaused) => standby.pause(isPaused), 12_000)],
+      ['PostgreSQL', async () => stands(async (isPaused) => postgres.pause(isPaused), 12_000)],
+      ['the table of nodes', slowTable],
+      ['a replica', async () => stands(signal((await replicas.keeper()).pid), 8000)],
+      ['the broker', async () => stands(signal(broker.pid), 8000)],
+    ];
+    const seed = Number(process.env['SVC_TEST_SEED'] ?? 20_261_129);
+    const random = seeded(seed);
+    const shuffled = pauses
+      .map((each) => ({ each, at: random() }))
+      .toSorted((a, b) => a.at - b.at)
+      .map(({ each }) => each);
+    for (const [what, pause] of shuffled) {
+      await pause();
+      await replicas.shared();
+      await flowing();
+      for (const hub of replicas.hubs) {
+        const ready = async () => hub.call('GET', '/readyz', { credential: null });
+        await askAgain(`ready after ${what} (seed ${seed})`, ready, ({ status }) => status === 200);
+      }
+    }
+    await whole();
+  });
+
+  it('a database that is away for 10 s is the reason why no replica is ready, and an alarm of each', async () => {
+    await replicas.postgres.pause(true);
+    try {
+      for (const hub of replicas.hubs) {
+        const { body } = await askAgain(
+          'it is not ready',
+          async () => hub.call('GET', '/readyz', { credential: null }),
+          ({ status, body: why }) =>
+            status === 503 && JSON.stringify(why).includes('has not answered for 10 s'),
+        );
+        expect(body['code']).to.equal('E_UPSTREAM_DOWN');
+      }
+      for (const hub of replicas.hubs)
+        await askAgain(
+          'it is an alarm',
+          async () => hub.stderr,
+          (text) => text.includes('hub: The database has not answered for 10 s'),
+        );
+    } finally {
+      await replicas.postgres.pause(false);
+    }
+    await flowing();
+    await replicas.shared();
+    const { body } = await replicas.at(1).call('GET', '/v1/audit');
+    expect(JSON.stringify(body)).to.include('has not answered for 10 s');
+    await whole();
+  });
+
+  it('one whose clock is an hour ahead is not ready, and says why; set right, it is', async () => {
+    const hub = replicas.at(2);
+    await hub.kill('SIGTERM');
+    await hub.serve(false, clockOff('+3600'));
+    const ready = async () => hub.call('GET', '/readyz', { credential: null });
+    const { status, body } = await ready();
+    expect([status, body['detail']]).to.deep.equal([
+      503,
+      "The clock of this machine is 3600 s ahead of the database's. Set it right.",
+    ]);
+    await flowing(); // it hears its nodes all the same
+    await hub.kill('SIGTERM');
+    await hub.serve(false);
+    await replicas.shared();
+    await askAgain('it is ready', ready, ({ status: now }) => now === 200);
+    await whole();
   });
 
   it('PostgreSQL ends as in a power cut, and comes back', async () => {

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
-import { chown, writeFile } from 'node:fs/promises';
+import { chown, readFile, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -164,6 +164,14 @@ export class Postgres {
     const ended = once(child, 'exit');
     child.kill(signal);
     await ended;
+  }
+
+  /** All its processes stand still, or go on: a card or a machine that does not answer. */
+  async pause(isPaused: boolean): Promise<void> {
+    const { pid } = this;
+    const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+    for (const each of [String(pid), ...children.trim().split(' ')])
+      process.kill(Number(each), isPaused ? 'SIGSTOP' : 'SIGCONT');
   }
 
   async remove(): Promise<void> {

@@ -32,7 +32,7 @@ export class Readiness {
     const { link, share, disk, monotonic } = this.#options;
     this.#asked = monotonic();
     if (this.#isStopping) throw new ApiError('E_DRAINING', 'This hub is stopping.');
-    const problem = (await disk()) ?? share.problem();
+    const problem = share.problem() ?? (await disk());
     if (problem !== null) throw new ApiError('E_UPSTREAM_DOWN', problem);
     const { name } = share;
     if (name === null) throw new ApiError('E_UPSTREAM_DOWN', 'This replica has no name at the broker yet.');

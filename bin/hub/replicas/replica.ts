@@ -96,6 +96,7 @@ export class Replica implements Share {
     await this.#turn();
     await this.#telling;
     this.#timer = every(TURN_MS, 'replicas', async () => {
+      this.#raise();
       // Never two at once; one that lasts is ended by the time-outs of its session.
       this.#turning ??= this.#turn().finally(() => {
         this.#turning = null;
@@ -132,7 +133,6 @@ export class Replica implements Share {
         else await locks.take(free(PARTS).slice(0, share - parts.length));
       }
     } finally {
-      this.#raise();
       this.#tell();
     }
   }
