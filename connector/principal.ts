@@ -1,5 +1,5 @@
 import { isScope, SCOPES, type Scope } from '../shared/auth/scopes.ts';
-import { isObject, type JsonObject } from '../shared/member.ts';
+import { isObject, type JsonObject, parseJson } from '../shared/member.ts';
 import { Denial } from './denial.ts';
 
 /**
@@ -81,7 +81,7 @@ function parse(token: string): JsonObject {
   const dot = token.lastIndexOf('.');
   if (dot < 1 || token.length > MAX_TOKEN_CHARS) throw new Denial('token_invalid');
   try {
-    const value: unknown = JSON.parse(Buffer.from(token.slice(0, dot), 'base64url').toString('utf8'));
+    const value: unknown = parseJson(Buffer.from(token.slice(0, dot), 'base64url').toString('utf8'));
     if (isObject(value)) return value;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;

@@ -1,3 +1,4 @@
+/** Whoever walks through deeper ones runs out of stack: nothing here is as deep. */
 export const MAX_JSON_DEPTH = 64;
 
 /**
@@ -34,19 +35,19 @@ export function repeatedName(text: string): string | null {
   return null;
 }
 
-/** Whether a JSON text nests deeper: brackets outside strings, counted before a parser sees them. @param raw UTF-8 */
-export function isTooDeep(raw: Buffer): boolean {
+/** Whether a JSON text nests deeper: brackets outside strings, counted before a parser sees them. */
+export function isTooDeep(text: string): boolean {
   let depth = 0;
   let inString = false;
-  for (let i = 0; i < raw.length; i++) {
-    const byte = raw[i];
+  for (let i = 0; i < text.length; i++) {
+    const char = text.charCodeAt(i);
     if (inString) {
-      if (byte === 0x5c) i++;
-      else if (byte === 0x22) inString = false;
-    } else if (byte === 0x22) inString = true;
-    else if (byte === 0x7b || byte === 0x5b) {
+      if (char === 0x5c) i++;
+      else if (char === 0x22) inString = false;
+    } else if (char === 0x22) inString = true;
+    else if (char === 0x7b || char === 0x5b) {
       if (++depth > MAX_JSON_DEPTH) return true;
-    } else if (byte === 0x7d || byte === 0x5d) depth--;
+    } else if (char === 0x7d || char === 0x5d) depth--;
   }
   return false;
 }

@@ -1,9 +1,12 @@
 /** What came from outside, looked into without a cast. */
 
+import { isTooDeep, MAX_JSON_DEPTH } from './json-depth.ts';
+
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The value of a JSON text, which may be anything. @throws SyntaxError */
+/** The value of a JSON text, which may be anything. @throws SyntaxError, also for one that nests too deep */
 export function parseJson(text: string): unknown {
+  if (isTooDeep(text)) throw new SyntaxError(`it nests deeper than ${MAX_JSON_DEPTH} levels`);
   return JSON.parse(text);
 }
 

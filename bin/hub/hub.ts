@@ -114,6 +114,9 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
   const events = await Events.open({
     db,
     share,
+    onLeftOut: (node) => {
+      if (fleet.quarantine(node)) alarm(node, 'node', 'its events cannot be stored');
+    },
     now,
     monotonic,
     retention: config.events,

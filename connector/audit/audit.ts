@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { ChainedLog } from '../../shared/audit/chained-log.ts';
 import { codeOf, messageOf } from '../../shared/errors.ts';
 import { takePidLock } from '../../shared/files/pid-lock.ts';
-import type { JsonObject } from '../../shared/member.ts';
+import { type JsonObject, parseJson } from '../../shared/member.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { Denial } from '../denial.ts';
 import { redactArguments, redactValue, withoutCodes } from '../redaction.ts';
@@ -211,7 +211,7 @@ function newest(
 
 function parse(line: string): StoredEvent | null {
   try {
-    const value: unknown = JSON.parse(line);
+    const value: unknown = parseJson(line);
     return typeof value === 'object' && value !== null ? (value as StoredEvent) : null;
   } catch {
     return null; // the last line, still being written

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { messageOf } from '../../shared/errors.ts';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
 import { readPrivateSync, TooLarge } from '../../shared/files/private-file.ts';
-import { recordOf } from '../../shared/member.ts';
+import { parseJson, recordOf } from '../../shared/member.ts';
 import type { HttpTarget } from './http-node.ts';
 import { baseUrlOf } from './node-client.ts';
 
@@ -54,7 +54,7 @@ export function parseFleet(text: string, source: string): LocalFleet {
 function entriesOf(text: string, source: string): readonly unknown[] {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch {
     throw new BrokenFleet(`${source} is not JSON`); // the parser's message would quote the file
   }

@@ -7,7 +7,7 @@ import { messageOf } from '../../shared/errors.ts';
 import { BrokerWays } from '../../shared/fleet/broker-ways.ts';
 import { type FleetEvent, MAX_PICTURE_BYTES, type Presence } from '../../shared/fleet/told.ts';
 import { callerOf, topics } from '../../shared/fleet/topics.ts';
-import type { JsonObject } from '../../shared/member.ts';
+import { type JsonObject, parseJson } from '../../shared/member.ts';
 import type { Calls } from '../../shared/rpc/contract.ts';
 import type { FLEET, FleetLinkState, FleetPlace } from '../../shared/rpc/fleet.ts';
 import { BrokerConnection, type ConnectionLimits, type Said } from './broker-connection.ts';
@@ -515,7 +515,7 @@ export class FleetClient {
 /** Null for what no session of a node has written. */
 function parsePresence(payload: Buffer): Partial<Presence> | null {
   try {
-    const value: unknown = JSON.parse(payload.toString());
+    const value: unknown = parseJson(payload.toString());
     return typeof value === 'object' && value !== null ? value : null;
   } catch (error) {
     if (error instanceof SyntaxError) return null;

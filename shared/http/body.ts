@@ -1,11 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { type Readable, Transform } from 'node:stream';
 import getRawBody from 'raw-body';
-import secureJson from 'secure-json-parse';
 import { ApiError, messageOf } from '../errors.ts';
-import { isTooDeep, MAX_JSON_DEPTH, repeatedName } from '../json-depth.ts';
+import { readForeignJson } from '../foreign-json.ts';
 
-// A byte order mark stays, and is no JSON (RFC 8259, 8.1).
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Whether the request announces a body. */
@@ -104,24 +102,11 @@ export function bodyStream(req: IncomingMessage, limit: number): Readable {
 function parsed(raw: Buffer, isText: boolean): JsonBody {
   if (raw.length === 0) return { raw, value: undefined };
   if (isText) return { raw, value: textOf(raw) };
-  if (isTooDeep(raw))
-    throw new ApiError('E_BAD_REQUEST', `The JSON is nested deeper than ${MAX_JSON_DEPTH} levels.`);
-  let text: string;
-  let value: unknown;
   try {
-    text = utf8.decode(raw);
-    if (text.startsWith('\uFEFF')) throw new Error('it begins with a byte order mark');
-    value = secureJson.parse(text);
+    return { raw, value: readForeignJson(raw, Number.POSITIVE_INFINITY) }; // its bytes are bounded by its route
   } catch (error) {
     throw new ApiError('E_BAD_REQUEST', `The body is not acceptable JSON: ${messageOf(error)}.`);
   }
-  const twice = repeatedName(text);
-  if (twice !== null)
-    throw new ApiError(
-      'E_BAD_REQUEST',
-      `The body is not acceptable JSON: ${JSON.stringify(twice)} stands twice in one object.`,
-    );
-  return { raw, value };
 }
 
 function textOf(raw: Buffer): string {

@@ -27,6 +27,7 @@ for (const { engine, missing } of ENGINES)
 
     const open = async (max = 1000): Promise<Events> =>
       Events.open({
+        onLeftOut: () => undefined,
         db: db.queries,
         share: ALONE,
         now: () => now,

@@ -290,6 +290,44 @@ for (const { engine, missing } of ENGINES)
       await client.endAsync();
     });
 
+    it('a node that says what no node says is quarantined until somebody clears it; the page and the other nodes go on', async () => {
+      const deep = (name: string): string => `{"${name}":${'['.repeat(5000)}${']'.repeat(5000)}}`;
+      const ofEvent = (detail: string): string =>
+        JSON.stringify(event(1)).replace(/"detail":.*/, `"detail":${detail}}`);
+      const said: readonly (readonly ['status' | 'event' | 'telemetry', string])[] = [
+        ['status', deep('mode')],
+        ['status', '{"mode":"A","mode":"B"}'],
+        ['status', '{"__proto__":{"armed":"armed"}}'],
+        ['event', ofEvent(deep('a'))],
+        ['telemetry', deep('position')],
+      ];
+      const calm = await hub.enroll('calm-beside');
+      const other = await hub.connect(calm);
+      for (const [at, [what, text]] of said.entries()) {
+        const node = await hub.enroll(`stolen-${at}`);
+        const client = await hub.connect(node);
+        await say(client, node, 'presence', presence('a'));
+        if (what === 'telemetry') await looked(client, node, { mode: 'LOITER' });
+        const named = hub.streamed(
+          (name, { id, alarm }) => name === 'node' && id === node.id && alarm !== null,
+        );
+        await say(client, node, what, text);
+        expect((await named)['alarm'], text.slice(0, 40)).to.include('JSON that no node sends');
+        await say(client, node, 'status', { mode: 'AUTO' });
+        await say(other, calm, 'event', event(at + 1));
+        await acknowledged(other, calm, at + 1);
+        const { status, body } = await hub.call('GET', '/v1/nodes?limit=500');
+        expect(status).to.equal(200);
+        const entry = (body['nodes'] as readonly Record<string, unknown>[]).find(({ id }) => id === node.id);
+        expect(entry).to.deep.include({ status: null, online: true });
+        expect((await hub.call('DELETE', `/v1/nodes/${node.id}/alarm`)).status).to.equal(200);
+        await say(client, node, 'status', { mode: 'LAND' });
+        await hub.streamed((name, { id, status: now }) => name === 'node' && id === node.id && now !== null);
+        await client.endAsync();
+      }
+      await other.endAsync();
+    });
+
     it('a node that says what a database cannot store, or has more streams than are remembered, holds up nobody', async () => {
       const [odd, calm] = [await hub.enroll('odd'), await hub.enroll('calm')];
       const [one, other] = [await hub.connect(odd), await hub.connect(calm)];

@@ -71,6 +71,7 @@ for (const { engine, missing } of ENGINES) {
 
     const start = async (): Promise<void> => {
       events = await Events.open({
+        onLeftOut: () => undefined,
         db: db.queries,
         share: ALONE,
         now: () => now,

@@ -104,6 +104,7 @@ describe(`what only one of several hubs may do${missing === null ? '' : ` (${mis
   it('events that wait when somebody else has the node are not stored, and not acknowledged', async () => {
     const late = await replica(true);
     const events = await Events.open({
+      onLeftOut: () => undefined,
       db: db.queries,
       share: late,
       now: () => 1,

@@ -4,6 +4,7 @@ import { type Enrolled, type EnrollRequest, MAX_TAGS, type NodeTags } from '../.
 import { GROUP, labelsOf } from '../../../shared/fleet/node-labels.ts';
 import { NotBelieved, verifyStatement } from '../../../shared/fleet/signed.ts';
 import { isNodeId } from '../../../shared/fleet/topics.ts';
+import { parseJson } from '../../../shared/member.ts';
 import type { Renew } from '../../../shared/schemas/fleet-statements.ts';
 import { type Reach, sees } from '../api/caller.ts';
 import type { BrokerRules } from '../broker/broker-rules.ts';
@@ -171,7 +172,7 @@ export async function useUp(db: Queries, node: string, jti: string, now: number)
 /** Who a statement says that it is by, before that is verified. */
 export function claimedNode(jws: string): string {
   try {
-    const value: unknown = JSON.parse(Buffer.from(jws.split('.')[1] ?? '', 'base64url').toString('utf8'));
+    const value: unknown = parseJson(Buffer.from(jws.split('.')[1] ?? '', 'base64url').toString('utf8'));
     if (typeof value === 'object' && value !== null && 'node' in value) return String(value.node);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;

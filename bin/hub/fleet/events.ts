@@ -2,11 +2,12 @@ import type { FromSchema } from 'json-schema-to-ts';
 import { type Selectable, type SelectQueryBuilder, sql } from 'kysely';
 import { FLIGHT_KIND, UPLOAD_KIND } from '../../../shared/fleet/flight.ts';
 import type { FleetEvent } from '../../../shared/fleet/told.ts';
-import { parseJson, recordOf } from '../../../shared/member.ts';
 import type { Ack } from '../../../shared/schemas/fleet-statements.ts';
 import type { EventsQuery, eventList } from '../api/schemas.ts';
 import { anyOf } from '../database/column-types.ts';
 import { eventsInOrder } from '../database/engine.ts';
+import { leavingOut } from '../database/leaving-out.ts';
+import { storedObject } from '../database/stored-object.ts';
 import type { Queries, Tables } from '../database/tables.ts';
 import { FlightShares } from '../flights/flight-shares.ts';
 import { storeFlights } from '../flights/store-flights.ts';
@@ -63,6 +64,8 @@ interface EventsOptions {
   readonly db: Queries;
   /** Whose events it stores. */
   readonly share: Share;
+  /** What this node has sent cannot be stored: it is not acknowledged, and those of others are. */
+  readonly onLeftOut: (node: string) => void;
   /** Wall clock, and monotonic, ms. */
   readonly now: () => number;
   readonly monotonic: () => number;
@@ -78,6 +81,7 @@ interface EventsOptions {
 export class Events {
   readonly #db: Queries;
   readonly #share: Share;
+  readonly #onLeftOut: (node: string) => void;
   readonly #now: () => number;
   readonly #monotonic: () => number;
   readonly #retention: Retention;
@@ -93,10 +97,11 @@ export class Events {
   readonly flights: FlightShares;
 
   private constructor(options: EventsOptions, until: number | null) {
-    const { db, share, now, monotonic, retention, flightsMb } = options;
+    const { db, share, onLeftOut, now, monotonic, retention, flightsMb } = options;
     this.#db = db;
     this.flights = new FlightShares(db, flightsMb);
     this.#share = share;
+    this.#onLeftOut = onLeftOut;
     this.#now = now;
     this.#monotonic = monotonic;
     this.#aged = { until, at: monotonic() };
@@ -132,8 +137,22 @@ export class Events {
         fresh.push(each);
       }
       const newest = newestOf(due);
-      if (fresh.length > 0) await this.#insert(fresh, newest);
-      return newest;
+      const out = new Set<string>();
+      const of = <T extends { readonly node: string }>(
+        all: readonly T[],
+        nodes: readonly string[],
+      ): readonly T[] => all.filter(({ node }) => nodes.includes(node));
+      if (fresh.length > 0)
+        await leavingOut(
+          [...new Set(fresh.map(({ node }) => node))],
+          async (nodes) => this.#insert(of(fresh, nodes), of(newest, nodes)),
+          (node) => out.add(node),
+        );
+      for (const node of out) {
+        this.#streams.delete(node);
+        this.#onLeftOut(node);
+      }
+      return newest.filter(({ node }) => !out.has(node));
     } catch (error) {
       this.reread(); // what is stored counts
       throw error;
@@ -348,5 +367,5 @@ function newestOf(due: ReadonlySet<Stream>): readonly Ack[] {
 }
 
 function stored({ detail, ...event }: Selectable<Tables['events']>): StoredEvent {
-  return { ...event, detail: { ...recordOf(parseJson(detail)) } };
+  return { ...event, detail: { ...storedObject(detail) } };
 }

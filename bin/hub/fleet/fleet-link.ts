@@ -8,6 +8,7 @@ import { messageOf } from '../../../shared/errors.ts';
 import { BrokerWays } from '../../../shared/fleet/broker-ways.ts';
 import { MAX_PICTURE_BYTES } from '../../../shared/fleet/told.ts';
 import { type NodeTopic, parseTold, replierOf, topics } from '../../../shared/fleet/topics.ts';
+import { HostileJson } from '../../../shared/foreign-json.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Ack } from '../../../shared/schemas/fleet-statements.ts';
 import type { KeyPair } from '../authority/certificates.ts';
@@ -49,6 +50,7 @@ const TRIMMED = {
   tracks: 'more tracks than the hub keeps of one node: those of its oldest flights are deleted',
   flights: 'more flights than the hub keeps of one node: its oldest are deleted',
 } as const;
+const STRANGE = 'what no node sends, so nothing more of it is taken';
 const FLOOD = 'more events than the hub takes of one node';
 
 interface FleetLinkOptions {
@@ -418,7 +420,15 @@ export class FleetLink {
     }
     const { share } = this.#options;
     if (what === 'telemetry' || what === 'picture' ? !this.#looked.has(node) : !share.has(node)) return;
-    if (!this.#take(what, node, payload, kept)) this.dropped.malformed++;
+    if (fleet.isQuarantined(node) && what !== 'presence') return;
+    try {
+      if (!this.#take(what, node, payload, kept)) this.dropped.malformed++;
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      this.dropped.malformed++;
+      if (error instanceof HostileJson && fleet.quarantine(node))
+        this.#options.onAlarm(node, `${STRANGE}: its ${what}, ${error.message}`);
+    }
   }
 
   /** @returns false for a body that is not what it should be */

@@ -4,10 +4,12 @@ import type { EnrollRequest, NodeEntry, NodeTags } from '../../../shared/fleet/h
 import { labelsOf, NO_LABELS } from '../../../shared/fleet/node-labels.ts';
 import { factsOf, type StatusFacts } from '../../../shared/fleet/node-state.ts';
 import type { NodeStatus, Presence } from '../../../shared/fleet/told.ts';
-import { type JsonObject, parseJson, recordOf } from '../../../shared/member.ts';
+import { type JsonObject, recordOf } from '../../../shared/member.ts';
 import type { PublicJwk } from '../../../shared/schemas/fleet-statements.ts';
 import { type Reach, sees } from '../api/caller.ts';
 import type { ClustersQuery, NodesQuery } from '../api/schemas.ts';
+import { leavingOut } from '../database/leaving-out.ts';
+import { storedObject } from '../database/stored-object.ts';
 import type { Queries, Tables } from '../database/tables.ts';
 import type { Share } from '../replicas/share.ts';
 import { nextNumber, readMeta } from '../stores/meta.ts';
@@ -32,6 +34,9 @@ const AUDIT_BACK =
 
 const FLOOD =
   'This node sends more events than the hub takes of one node, or has more in its store than its share: it is delayed, and its oldest events go first. Look what it reports.';
+
+const QUARANTINED =
+  'This node has sent JSON that no node sends. What it says of itself is not taken until this is cleared. Look who has its key.';
 
 /** Nodes that are written in one transaction. */
 const BATCH = 500;
@@ -426,6 +431,22 @@ export class Fleet {
     return true;
   }
 
+  /** Nothing that it says of itself is taken until its alarm is cleared. @returns whether that is news */
+  quarantine(id: string): boolean {
+    const node = this.#nodes.get(id);
+    if (node === undefined || node.alarm === QUARANTINED) return false;
+    node.status = node.telemetry = null;
+    Object.assign(node, placed(null));
+    this.#unsaved.add(id);
+    this.#alarm(id, node, QUARANTINED);
+    this.#changed(id);
+    return true;
+  }
+
+  isQuarantined(id: string): boolean {
+    return this.#nodes.get(id)?.alarm === QUARANTINED;
+  }
+
   /** @throws the database's error; then it is tried again with the next `save` */
   async clearAlarm(id: string): Promise<void> {
     const node = this.#nodes.get(id);
@@ -478,7 +499,12 @@ export class Fleet {
     }
     const own = ids.filter((id) => this.#share.has(id)); // who hears the others writes them
     try {
-      for (let at = 0; at < own.length; at += BATCH) await this.#write(own.slice(at, at + BATCH));
+      for (let at = 0; at < own.length; at += BATCH)
+        await leavingOut(
+          own.slice(at, at + BATCH),
+          async (part) => this.#write(part),
+          (id) => this.quarantine(id),
+        );
     } catch (error) {
       for (const id of own) {
         this.#unsaved.add(id);
@@ -534,7 +560,8 @@ export class Fleet {
   }
 
   #twin(id: string, node: Known): boolean {
-    if (node.alarm === TWIN) return false; // it replaces another: that must not hide it
+    // It replaces another: that must not hide it, nor end a quarantine.
+    if (node.alarm === TWIN || node.alarm === QUARANTINED) return false;
     this.#alarm(id, node, TWIN);
     return true;
   }
@@ -583,7 +610,7 @@ function placed(status: JsonObject | null): Pick<Known, 'facts' | 'at'> {
 }
 
 function known(row: Selectable<Tables['nodes']>): Known {
-  const status = row.status === null ? null : recordOf(parseJson(row.status));
+  const status = row.status === null ? null : storedObject(row.status);
   return {
     id: row.id,
     name: row.name,

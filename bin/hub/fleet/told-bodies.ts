@@ -1,6 +1,7 @@
 import { STORED_TEXT } from '../../../shared/fleet/hub-api.ts';
 import type { FleetEvent, Presence } from '../../../shared/fleet/told.ts';
 import type { NodeTopic } from '../../../shared/fleet/topics.ts';
+import { readForeignJson } from '../../../shared/foreign-json.ts';
 import type { JsonObject } from '../../../shared/member.ts';
 import type { JsonSchema } from '../../../shared/schemas/json-schema.ts';
 import { validatorOf } from '../../../shared/schemas/validator.ts';
@@ -60,15 +61,11 @@ const VALIDATORS = {
   event: validatorOf(SCHEMAS.event),
 };
 
-/** Null for a body that is not what this topic has. */
+/**
+ * Null for a body that is not what this topic has; a newer node may say it otherwise.
+ * @throws SyntaxError for one that is too large, or no JSON; HostileJson for one that no node of whatever version sends
+ */
 export function parseBody<T extends JsonTopic>(what: T, payload: Buffer): ToldBodies[T] | null {
-  if (payload.length > MAX_BYTES) return null;
-  let value: unknown;
-  try {
-    value = JSON.parse(payload.toString('utf8'));
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+  const value = readForeignJson(payload, MAX_BYTES);
   return VALIDATORS[what](value) === null ? (value as ToldBodies[T]) : null;
 }

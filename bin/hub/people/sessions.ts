@@ -6,6 +6,7 @@ import {
   type CallerSession,
   type PersonToken,
 } from '../../../shared/fleet/hub-api.ts';
+import { parseJson } from '../../../shared/member.ts';
 import { type PublicJwk, STATEMENTS } from '../../../shared/schemas/fleet-statements.ts';
 import { validatorOf } from '../../../shared/schemas/validator.ts';
 import type { Caller } from '../api/caller.ts';
@@ -102,7 +103,7 @@ export class Sessions {
 function keyOf(header: string | string[] | undefined): PublicJwk {
   let value: unknown = null;
   try {
-    value = JSON.parse(Buffer.from(header?.toString() ?? '', 'base64url').toString('utf8'));
+    value = parseJson(Buffer.from(header?.toString() ?? '', 'base64url').toString('utf8'));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }

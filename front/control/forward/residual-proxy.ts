@@ -213,7 +213,7 @@ export class ResidualProxy {
     });
     const text = (await readBytes(answer, MAX_ANSWER_BYTES)).toString('utf8');
     if (answer.statusCode !== 200) throw failureIn(answer, text);
-    return JSON.parse(text);
+    return parseJson(text);
   }
 
   #apiError(error: unknown): ApiError {

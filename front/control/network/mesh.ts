@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ApiError } from '../../../shared/errors.ts';
-import { isRecord, type JsonObject } from '../../../shared/member.ts';
+import { isRecord, type JsonObject, parseJson } from '../../../shared/member.ts';
 import { missing, runProgram } from '../../../shared/process/run-program.ts';
 import type { MeshConfig, NetworkStore } from './network-store.ts';
 
@@ -91,7 +91,7 @@ export class Mesh {
     );
     let value: unknown;
     try {
-      value = JSON.parse(output);
+      value = parseJson(output);
     } catch {
       throw new ApiError(
         'E_UPSTREAM',

@@ -5,7 +5,7 @@ import { classifyAddress } from '../../../shared/auth/address.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { authorityOf, isPort } from '../../../shared/http/known-nodes.ts';
 import { type NodeAnswer, type NodePlace, requestNode } from '../../../shared/http/node-request.ts';
-import { memberOf } from '../../../shared/member.ts';
+import { memberOf, parseJson } from '../../../shared/member.ts';
 import { parseHostPort } from '../../../shared/schemas/addresses.ts';
 
 const LOOKUP_MS = 3000;
@@ -155,7 +155,7 @@ async function ask(
 
 function parsed(bytes: Buffer): unknown {
   try {
-    return JSON.parse(bytes.toString('utf8'));
+    return parseJson(bytes.toString('utf8'));
   } catch {
     return null; // not a node of ours; its status says the rest
   }

@@ -4,6 +4,7 @@ import type { TLSSocket } from 'node:tls';
 import { every } from '../../../shared/async/every.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { readBytes } from '../../../shared/http/body.ts';
+import { parseJson } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { RELAY_CALLER_HEADER, stateCaller } from '../edge/relay.ts';
 import type { BoundRadios } from './bound-radios.ts';
@@ -132,7 +133,7 @@ export class RelayClient implements RelayCalls {
       );
       const bytes = await readBytes(answer, MAX_ANSWER_BYTES);
       this.answered(deviceId);
-      return { status: answer.statusCode ?? 0, body: JSON.parse(bytes.toString('utf8')) };
+      return { status: answer.statusCode ?? 0, body: parseJson(bytes.toString('utf8')) };
     } catch (error) {
       throw this.errorOf(error, deviceId, signal.aborted ? timeoutMs : null);
     } finally {

@@ -2,7 +2,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { isScope, type Scope } from '../../../shared/auth/scopes.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import type { Frame } from '../../../shared/mavlink/frame.ts';
-import { isObject, memberOf } from '../../../shared/member.ts';
+import { isObject, memberOf, parseJson } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { FeedComponent, FeedHello, FeedReply } from '../../../shared/rpc/feed.ts';
 import type { EndpointStatus } from '../../../shared/rpc/link-state.ts';
@@ -190,7 +190,7 @@ function answer(socket: Socket, reply: FeedReply): void {
 function parseHello(line: string): FeedHello | null {
   let value: unknown;
   try {
-    value = JSON.parse(line);
+    value = parseJson(line);
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw error;

@@ -1,5 +1,5 @@
 import type { ConfigNode } from '../../../shared/config/keys.ts';
-import { isTooDeep } from '../../../shared/json-depth.ts';
+import { parseJson } from '../../../shared/member.ts';
 
 /**
  * Converts a text to the type in the schema: `"true"`, `"25"`, JSON text, a comma list for a list, or one of its choices; `"null"` and
@@ -31,9 +31,8 @@ function commaList(text: string): readonly string[] {
 }
 
 function parseOr(text: string, otherwise: unknown): unknown {
-  if (isTooDeep(Buffer.from(text))) return otherwise;
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (error) {
     if (error instanceof SyntaxError) return otherwise;
     throw error;

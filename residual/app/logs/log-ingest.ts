@@ -1,6 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { contained } from '../../../shared/async/every.ts';
 import { messageOf } from '../../../shared/errors.ts';
+import { parseJson } from '../../../shared/member.ts';
 import { LineSplitter } from '../../../shared/rpc/lines.ts';
 import { LOG_LEVELS, type LogRecord, readLogLine } from '../../../shared/rpc/logs.ts';
 import { listenUnix } from '../../../shared/rpc/socket-file.ts';
@@ -98,7 +99,7 @@ export class LogIngest {
 
   /** @throws Error for a line that is not a hello */
   #meet(socket: Socket, line: string): Shipper {
-    const hello: unknown = JSON.parse(line);
+    const hello: unknown = parseJson(line);
     const id =
       typeof hello === 'object' && hello !== null && 'shipper' in hello && typeof hello.shipper === 'string'
         ? hello.shipper
