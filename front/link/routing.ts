@@ -139,7 +139,7 @@ function openRouter(parts: RoutingParts): Router {
       (frame) => parts.commands.killing && arming.arms(frame),
       { clientId: () => pilot.clientId, flies: (frame) => flightFrames.flies(frame) },
       (frame) => {
-        const goal = goalOfFrame(frame, payload);
+        const goal = goalOfFrame(frame, payload, parts.reach.bases);
         const isItem = frame.id === MSG.MISSION_ITEM_INT || frame.id === MSG.MISSION_ITEM;
         return goal !== null && !parts.reach.allows(goal, isItem);
       },

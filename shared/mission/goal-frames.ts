@@ -1,3 +1,4 @@
+import type { Place } from '../flight/seen.ts';
 import type { Frame } from '../mavlink/frame.ts';
 import { MSG } from '../mavlink/messages.ts';
 import type { Payload } from '../mavlink/payload.ts';
@@ -20,11 +21,23 @@ const NO_PLACE = 3;
 const COMMAND_AT = { command: 28, frame: 32 } as const;
 const ITEM_AT = { command: 30, frame: 34 } as const;
 
+/** MAV_FRAME_LOCAL_NED: from where the vehicle's own map begins, which is home or near it. The other local frames begin at the vehicle. */
+const LOCAL_NED = 1;
+/** MAV_FRAME_GLOBAL_RELATIVE_ALT */
+const ABOVE_HOME = 3;
+const METRES_A_DEGREE = 111_195;
+
+/** What a place in metres is counted from; null: not known. */
+export interface Bases {
+  readonly here: Place | null;
+  readonly home: Place | null;
+}
+
 /**
  * Where a frame would send the vehicle, as an item of a mission is written; null where it goes nowhere.
  * @param reader is loaded with the frame
  */
-export function goalOfFrame(what: Frame, reader: Payload): MissionItem | null {
+export function goalOfFrame(what: Frame, reader: Payload, bases: Bases): MissionItem | null {
   switch (what.id) {
     case MSG.COMMAND_INT:
       return isOrder(reader.load(what)) ? placed(reader, COMMAND_AT, true) : null;
@@ -43,9 +56,27 @@ export function goalOfFrame(what: Frame, reader: Payload): MissionItem | null {
       if ((payload.u16(48) & NO_PLACE) !== 0) return null;
       return item(WAYPOINT, payload.u8(52), payload.i32(4) / 1e7, payload.i32(8) / 1e7, payload.f32(12));
     }
+    case MSG.SET_POSITION_TARGET_LOCAL_NED: {
+      const payload = reader.load(what);
+      if ((payload.u16(48) & NO_PLACE) !== 0) return null;
+      return local(payload.u8(52) === LOCAL_NED, [payload.f32(4), payload.f32(8), payload.f32(12)], bases);
+    }
     default:
       return null;
   }
+}
+
+/** How far it is counts, not in which direction: a place by the vehicle's nose is taken to be north of it. */
+function local(
+  isFromHome: boolean,
+  [north, east, down]: readonly [number, number, number],
+  { here, home }: Bases,
+): MissionItem | null {
+  // Where neither is known, any place is too far.
+  const base = (isFromHome ? home : here) ?? here ?? home ?? { lat: 0, lon: 0 };
+  const lat = base.lat + north / METRES_A_DEGREE;
+  const lon = base.lon + east / (METRES_A_DEGREE * Math.max(0.01, Math.cos((base.lat * Math.PI) / 180)));
+  return isFromHome ? item(WAYPOINT, ABOVE_HOME, lat, lon, -down) : item(WAYPOINT, NO_HEIGHT, lat, lon, 0);
 }
 
 /** Commands that we do not know have numbers there. */

@@ -280,6 +280,16 @@ describe('a place that a token sends by frames', () => {
     payload.set([1, 1, SEA], 50);
     return payload;
   };
+  /** @param frame MAV_FRAME_LOCAL_NED, or one that begins at the vehicle */
+  const local = (metres: number, frame: number, mask = 0x0ff8, down = -20): Buffer => {
+    const payload = Buffer.alloc(53);
+    payload.writeFloatLE(metres, 4);
+    payload.writeFloatLE(down, 12);
+    payload.writeUInt16LE(mask, 48);
+    payload.set([1, 1, frame], 50);
+    return payload;
+  };
+  const LOCAL = MSG.SET_POSITION_TARGET_LOCAL_NED;
   const fence = placed(MSG.MISSION_ITEM_INT, CMD.polygonInclusion, [30, 34], FAR);
   fence.writeUInt8(1, 37);
   /** MISSION_ITEM, whose places are floats. */
@@ -302,6 +312,13 @@ describe('a place that a token sends by frames', () => {
     ['one of those near', MSG.MISSION_ITEM, older(100), true],
     ['a set-point', MSG.SET_POSITION_TARGET_GLOBAL_INT, setPoint(FAR, 0x0ff8), false],
     ['a set-point of speeds', MSG.SET_POSITION_TARGET_GLOBAL_INT, setPoint(FAR, 0x0fc7), true],
+    ['a set-point in metres from home', LOCAL, local(FAR, 1), false],
+    ['a set-point in metres from home, near', LOCAL, local(100, 1), true],
+    ['a set-point in metres from home, below the ground', LOCAL, local(100, 1, 0x0ff8, 50), false],
+    ['a set-point in metres from the vehicle', LOCAL, local(FAR, 7), false],
+    ['a set-point in metres by the nose of the vehicle', LOCAL, local(-FAR, 9), false],
+    ['a set-point in metres by the nose of the vehicle, near', LOCAL, local(100, 9), true],
+    ['a set-point of speeds by the nose of the vehicle', LOCAL, local(FAR, 8, 0x0fc7), true],
     ['a corner of the fence', MSG.MISSION_ITEM_INT, fence, true],
   ];
   for (const [name, id, payload, passes] of table)

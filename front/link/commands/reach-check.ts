@@ -1,3 +1,4 @@
+import type { Bases } from '../../../shared/mission/goal-frames.ts';
 import {
   checkReach,
   checkReachOf,
@@ -80,6 +81,10 @@ export class ReachCheck {
     const has = (vehicle.telemetry.mission.total ?? 0) > 0;
     const items = mission.kept() ?? (has ? await inTime(clock, MISSION_MS, mission.read()) : null);
     if (items !== null) await this.checkAll(cmd, items);
+  }
+
+  get bases(): Bases {
+    return this.#known(null);
   }
 
   #known(fence: readonly MissionItem[] | null): Known {
