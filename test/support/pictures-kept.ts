@@ -29,7 +29,7 @@ const THRESHOLD = 0.05;
 /** Side of the square in which differences are counted, pixels: an icon that is missing is much of it and little of the whole. */
 const WINDOW = 16;
 /** For a page to come to rest. */
-const REST_MS = 10_000;
+const REST_MS = 25_000;
 
 /** What a page shows at first rests, too: so long for what is kept. */
 const COMES_MS = 15_000;
