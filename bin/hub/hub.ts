@@ -44,7 +44,7 @@ import { ALONE } from './replicas/alone.ts';
 import { Others } from './replicas/others.ts';
 import { DRAIN_MS, Readiness } from './replicas/readiness.ts';
 import { Replica } from './replicas/replica.ts';
-import { Codes } from './stores/codes.ts';
+import { Codes, PRINTED_BY } from './stores/codes.ts';
 import { Credentials } from './stores/credentials.ts';
 import { Denied } from './stores/denied.ts';
 import { Operators } from './stores/operators.ts';
@@ -237,7 +237,19 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     calls,
     codes,
     disk,
-    enrolment: new Enrolment({ ...common, db, fleet, events, codes, denied, policy, rules }),
+    enrolment: new Enrolment({
+      ...common,
+      db,
+      fleet,
+      events,
+      codes,
+      denied,
+      policy,
+      rules,
+      isThere: async (id) =>
+        id === PRINTED_BY || ((await operators.find(id)) ?? (await signIns.find(id))) !== null,
+      onReplaced: (node, by) => alarm(node, 'node', `enrolled again with another key, by a code of ${by}`),
+    }),
     events,
     fleet,
     flights,

@@ -30,6 +30,7 @@ import { printFlights } from './flights/print-flights.ts';
 import { buildHub } from './hub.ts';
 import { type InitOptions, initHub, isHub } from './init.ts';
 import { type HubPlaces, placesIn } from './places.ts';
+import { PRINTED_BY } from './stores/codes.ts';
 import { Operators } from './stores/operators.ts';
 
 const USAGE = `svc-hub: a fleet of nodes in one place.
@@ -244,7 +245,7 @@ async function serve(
       log.info(
         `serving on ${config.http.host}:${config.http.port} and ${config.https.host}:${config.https.port}`,
       );
-      const by = { id: 'demo', ...EVERY_NODE };
+      const by = { id: PRINTED_BY, ...EVERY_NODE };
       const told = async (): Promise<void> => onReady(ownBroker ? (await newCode(hub, by)).code : '');
       told().catch((error: unknown) => log.error(messageOf(error)));
     };

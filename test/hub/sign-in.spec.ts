@@ -129,6 +129,8 @@ for (const { engine, missing } of ENGINES)
       const [ada, bob] = [await credentialOf('ada'), await credentialOf('bob')];
       const status = async (credential: string) => (await hub.call('GET', '/v1/me', { credential })).status;
       const [admins, north, watchers] = GROUPS;
+      const code = await hub.secret(ada);
+      const enrolled = async (): Promise<string> => hub.enroll('by-ada', code).then(() => 'enrolled', String);
       for (const [groups, ofAda, ofBob] of [
         [GROUPS, 200, 200],
         [[admins, { ...north, scopes: ['read'] }, watchers], 200, 401],
@@ -140,9 +142,12 @@ for (const { engine, missing } of ENGINES)
         await hub.serve();
         expect([await status(ada), await status(bob)]).to.deep.equal([ofAda, ofBob]);
       }
+      // What they made ends with them: the code enrols nobody, and is good again when they are.
+      expect(await enrolled()).to.include('E_CODE');
       await hub.kill('SIGTERM');
       await useProvider(hub, issuer, { scopes });
       await hub.serve();
+      expect(await enrolled()).to.equal('enrolled');
     });
 
     it('have at most ten sign-ins at a time: the oldest ends', async () => {

@@ -257,8 +257,8 @@ export class TestHub {
     return { body: { ...common, csr, signing_key: publicJwk(signingKey) }, tlsKey, signingKey };
   }
 
-  async enroll(id: string): Promise<EnrolledNode> {
-    const { body, tlsKey, signingKey } = await this.request(id, await this.secret());
+  async enroll(id: string, secret?: string): Promise<EnrolledNode> {
+    const { body, tlsKey, signingKey } = await this.request(id, secret ?? (await this.secret()));
     const answer = await this.call('POST', '/v1/enroll', { credential: null, body });
     if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
     return { id, tlsKey, signingKey, enrolled: answer.body as unknown as Enrolled };

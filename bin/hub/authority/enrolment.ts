@@ -33,6 +33,10 @@ export interface EnrolmentOptions {
   readonly denied: Denied;
   readonly policy: PolicyMaker;
   readonly rules: BrokerRules;
+  /** Whether an operator or a sign-in still counts. */
+  readonly isThere: (id: string) => Promise<boolean>;
+  /** A node that is enrolled already enrols again: whoever has its code takes its place. */
+  readonly onReplaced: (node: string, by: string) => void;
   /** Wall clock, ms. */
   readonly now: () => number;
 }
@@ -54,9 +58,11 @@ export class Enrolment {
     const { db, codes, fleet, denied, events, rules } = this.#options;
     const { secret, device_id: id, csr } = request;
     const code = await codes.find(secret);
-    if (code === null) throw noCode();
+    // It ends with whoever made it: their sign-in, their group, their right.
+    if (code === null || !(await this.#options.isThere(code.by))) throw noCode();
     if (!isNodeId(id) || NO_NODES.has(id)) throw invalid('/device_id', `${id} cannot be the id of a node`);
     const certificate = await this.#certify(id, csr);
+    const isReplaced = fleet.has(id);
     await db.transaction().execute(async (on) => {
       if (!(await codes.use(secret, on))) throw noCode();
       await this.#checkReach(code, id, on);
@@ -64,6 +70,7 @@ export class Enrolment {
       await events.forget(id, on);
       await denied.remove(id, on);
     });
+    if (isReplaced) this.#options.onReplaced(id, code.by);
     await fleet.reload(id);
     await rules.apply();
     return this.#answer(id, certificate);

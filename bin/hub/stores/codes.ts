@@ -4,6 +4,8 @@ import { sha256 } from '../people/secret.ts';
 import { reachIn, reachTexts } from './grant-columns.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
+/** Who makes the one that a hub with a broker of its own prints when it starts. */
+export const PRINTED_BY = 'demo';
 
 /** The one-time secrets of enrolment codes, hashed. A code reaches no further than the operator who made it. */
 export class Codes {
@@ -25,16 +27,16 @@ export class Codes {
     return expires_at;
   }
 
-  /** Whose nodes it is good for; null for a secret that is unknown, used or expired. */
-  async find(secret: string): Promise<Reach | null> {
+  /** Who made it, and whose nodes it is good for; null for a secret that is unknown, used or expired. */
+  async find(secret: string): Promise<(Reach & { readonly by: string }) | null> {
     const row = await this.#db
       .selectFrom('codes')
-      .select(['nodes', 'tags'])
+      .select(['nodes', 'tags', 'made_by'])
       .where('hash', '=', sha256(secret))
       .where('used_at', 'is', null)
       .where('expires_at', '>=', this.#now())
       .executeTakeFirst();
-    return row === undefined ? null : reachIn(row);
+    return row === undefined ? null : { ...reachIn(row), by: row.made_by };
   }
 
   /** Uses it up. @param on a transaction @returns false if another one was faster */
