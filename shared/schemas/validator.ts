@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Ajv2020, AnySchema, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { FromSchema } from 'json-schema-to-ts';
-import { type JsonObject, memberOf } from '../member.ts';
+import { type JsonObject, memberOf, recordOf } from '../member.ts';
 import { FORMATS } from './addresses.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { wordsOf, worthSaying } from './violation-words.ts';
@@ -99,7 +99,23 @@ export function validatorOf(
     const kind = `${useDefaults} ${coerce}`;
     const ajv = instances.get(kind) ?? createAjv({ useDefaults, coerce });
     instances.set(kind, ajv);
-    return compileValidator(ajv, schema);
+    const validator = compileValidator(ajv, schema);
+    return coerce ? onlyFinite(validator) : validator;
+  });
+}
+
+/** A text like 1e309 becomes an infinite number, which Ajv measures by no keyword. */
+function onlyFinite(validator: Validator): Validator {
+  const violations = (value: unknown): readonly Violation[] | null => {
+    const found = validator(value);
+    const endless = Object.entries(recordOf(value)).find(
+      ([, each]) => each === Infinity || each === -Infinity,
+    );
+    if (endless === undefined) return found;
+    return [...(found ?? []), { path: `/${endless[0]}`, message: 'is out of range' }];
+  };
+  return Object.assign(violations, {
+    fits: (value: unknown): value is unknown => violations(value) === null,
   });
 }
 

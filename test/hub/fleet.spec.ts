@@ -349,7 +349,8 @@ for (const { engine, missing } of ENGINES)
       await say(one, odd, 'event', event(9));
       await acknowledged(one, odd, 9);
       expect((await hub.call('GET', '/v1/nodes/odd')).body).to.include({ name: 'name of odd' });
-      expect((await hub.call('GET', '/v1/events?after=1e300')).status).to.equal(422);
+      for (const query of ['after=1e300', 'limit=1e309', 'limit=-1e309'])
+        expect((await hub.call('GET', `/v1/events?${query}`)).status, query).to.equal(422);
       const named = await hub.call('POST', '/v1/credentials', { body: { label: 'a\0', scopes: ['read'] } });
       expect(named.status).to.equal(422);
       await Promise.all([one.endAsync(), other.endAsync()]);
