@@ -110,6 +110,21 @@ for (const { engine, missing } of ENGINES)
       await client.endAsync();
     });
 
+    it('a name that turns the text around, or has what cannot be seen, is shown without that', async () => {
+      const node = await hub.enroll('turned');
+      const client = await hub.connect(node);
+      for (const [name, shown] of [
+        ['Kes\u202etrel\u200b', 'Kes trel'],
+        ['\u200b', 'turned'],
+      ] as const) {
+        await say(client, node, 'presence', { ...presence('a'), name });
+        await hub.streamed(
+          (event_, { id, name: now }) => event_ === 'node' && id === 'turned' && now === shown,
+        );
+      }
+      await client.endAsync();
+    });
+
     it('an event is stored once and acknowledged under the hub’s signature, however often it comes', async () => {
       const node = await hub.enroll('eventful');
       const client = await hub.connect(node);

@@ -5,6 +5,7 @@ import { labelsOf, NO_LABELS } from '../../../shared/fleet/node-labels.ts';
 import { factsOf, type StatusFacts } from '../../../shared/fleet/node-state.ts';
 import type { NodeStatus, Presence } from '../../../shared/fleet/told.ts';
 import { type JsonObject, recordOf } from '../../../shared/member.ts';
+import { plainText } from '../../../shared/plain-text.ts';
 import type { PublicJwk } from '../../../shared/schemas/fleet-statements.ts';
 import { type Reach, sees } from '../api/caller.ts';
 import type { ClustersQuery, NodesQuery } from '../api/schemas.ts';
@@ -375,9 +376,9 @@ export class Fleet {
     if (node.online !== said.online) this.#urgent.add(id);
     node.online = said.online;
     this.#unheard.delete(id);
-    node.name = said.name;
+    node.name = plainText(said.name).trim() || id; // as for those who enrol: nothing that cannot be seen
     Object.assign(node, sought(node));
-    node.version = said.version;
+    node.version = plainText(said.version);
     node.profile = said.profile;
     const isTwin = said.online && node.sessions.next(said.session) && this.#twin(id, node);
     this.#unsaved.add(id);
