@@ -30,10 +30,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** The folders and files of a process from the ground up: each imports what is below it, and nothing beside it. What is not named is the roof. */
 const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   shared: [
+    ['json-depth.ts'],
     [
       'board.ts',
       'certificates',
-      'json-depth.ts',
+      'foreign-json.ts',
       'link-file.ts',
       'mavlink',
       'member.ts',
