@@ -218,6 +218,22 @@ for (const { engine, missing } of ENGINES)
       expect((await hub.call('GET', '/v1/me')).body).to.include({ kind: 'operator', name: 'first operator' });
     });
 
+    it('strangers of the same address spend neither what operators have nor what a balancer asks', async () => {
+      expect((await hub.call('GET', '/v1/me')).status).to.equal(200);
+      const statuses = async (
+        path: string,
+        credential: string | null,
+        count: number,
+      ): Promise<readonly number[]> =>
+        Promise.all(
+          Array.from({ length: count }, async () => (await hub.call('GET', path, { credential })).status),
+        );
+      expect(await statuses('/v1/ca', null, 600)).to.include(429);
+      expect(new Set(await statuses('/v1/me', hub.operator, 40))).to.deep.equal(new Set([200]));
+      expect(new Set(await statuses('/v1/health', null, 40))).to.deep.equal(new Set([200]));
+      expect(await statuses('/v1/ca', null, 300)).to.include(429);
+    });
+
     async function hubKeys(): Promise<readonly PublicJwk[]> {
       const { enrolled } = await hub.enroll('keys');
       const policy = Buffer.from(enrolled.policy.split('.')[1] ?? '', 'base64url').toString();

@@ -138,8 +138,10 @@ async function serve(
     record({ ...entry, ...whoIs(caller), outcome, rule: 'row', status, ...announced, ...named });
   };
   try {
-    budgets.spend(peer, row.rate, RATES[row.rate]);
-    caller = await authorize(options, row, peer, req.headers.authorization);
+    const credential = BEARER.exec(req.headers.authorization ?? '')?.[1];
+    if (row.access === 'public' || credential === undefined || !budgets.knows(credential))
+      budgets.spend(peer, row.rate, RATES[row.rate]);
+    caller = await authorize(options, row, peer, credential);
     const id = idOf(req);
     const query = queryOf(req, validators.query);
     const body = await bodyOf(req, row, validators.body);
@@ -182,10 +184,9 @@ async function authorize(
   { authenticate, budgets }: AppOptions,
   row: HubRow,
   peer: string,
-  header: string | undefined,
+  credential: string | undefined,
 ): Promise<Caller | null> {
   if (row.access === 'public') return null;
-  const credential = BEARER.exec(header ?? '')?.[1];
   const caller = credential === undefined ? null : await authenticate(credential);
   if (caller === null) {
     // Not before: a stranger must not lock out those who come from the same address.
@@ -199,6 +200,7 @@ async function authorize(
       { 'www-authenticate': 'Bearer realm="svc-hub"' },
     );
   }
+  if (credential !== undefined) budgets.remember(credential);
   budgets.spend(caller.id, row.rate, RATES[row.rate]);
   if (row.access !== 'credential' && row.access !== caller.kind)
     throw new ApiError('E_SCOPE', `This is for the credential of ${article(row.access)}.`);

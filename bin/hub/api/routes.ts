@@ -95,8 +95,9 @@ export const hubRows = [
   row('ca.get', 'GET /v1/ca', 'public -', null, 'the certificate of the CA, to be compared with a code', {
     mediaType: 'application/x-pem-file',
   }),
-  row('health.get', 'GET /v1/health', 'public -', healthAnswer, 'whether it works', {}),
+  row('health.get', 'GET /v1/health', 'public -', healthAnswer, 'whether it works', { rate: 'health' }),
   row('ready.get', 'GET /readyz', 'public -', readyAnswer, 'whether a balancer should send anybody here', {
+    rate: 'health',
     fails: ['E_DRAINING', 'E_UPSTREAM_DOWN'],
   }),
   row('openapi.get', 'GET /v1/openapi.json', 'public -', { type: 'object' }, 'this document', {}),

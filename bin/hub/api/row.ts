@@ -16,7 +16,9 @@ export const RATES = {
   write: { perSecond: 20, burst: 200 },
   /** Signs or makes certificates. */
   costly: { perSecond: 20, burst: 200 },
-} as const satisfies Record<string, Rate>;
+  /** What a balancer asks: strangers who share an address with it must not take the hub out. Its answer is kept for a moment. */
+  health: null,
+} as const satisfies Record<string, Rate | null>;
 
 /** One route of the hub: everything that is decided about it. Every field is mandatory, see shared/routes/row.ts. */
 export interface HubRow {
