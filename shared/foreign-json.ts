@@ -23,10 +23,12 @@ export function readForeignJson(raw: Buffer, maxBytes: number): unknown {
 }
 
 function parsed(text: string): unknown {
-  const value = secureJson.safeParse(text); // null for a text that is none, or would change a prototype
-  if (value !== null || text.trim() === 'null') return value;
-  JSON.parse(text); // says what is wrong
-  throw new HostileJson('it has a name that would change a prototype');
+  try {
+    return secureJson.parse(text);
+  } catch (error) {
+    JSON.parse(text); // says what is wrong, where it is no JSON
+    throw new HostileJson('it has a name that would change a prototype', { cause: error });
+  }
 }
 
 function decoded(raw: Buffer): string {

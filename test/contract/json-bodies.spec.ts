@@ -37,6 +37,11 @@ describe('a JSON body', () => {
         '"value" stands twice',
       ],
       ['a byte order mark', '\uFEFF{"key":"logging.level","value":"debug"}', 'byte order mark'],
+      ['no JSON', '{"key":', 'JSON'],
+      ['a word', 'nothing', 'JSON'],
+      ['a prototype', '{"__proto__":{"key":"logging.level"}}', 'would change a prototype'],
+      ['a constructor', '{"constructor":{"prototype":{"a":1}}}', 'would change a prototype'],
+      ['65 levels', `{"a":${'['.repeat(64)}${']'.repeat(64)}}`, 'nests deeper than 64'],
     ] as const)
       it(`with ${what} is refused, and says so`, async () => {
         const headers = { 'x-svc-key': KEY, 'content-type': 'application/json' };
