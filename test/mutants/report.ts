@@ -1,6 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../support/node.ts';
+import { markOf } from './files.ts';
+
 /** What Stryker's report says (mutation-testing-report-schema 2.0), as far as it is read here. */
-export interface MutantReport {
+interface Tried {
   readonly files: Readonly<Record<string, { readonly source: string; readonly mutants: readonly Mutant[] }>>;
+}
+
+export interface MutantReport extends Tried {
+  readonly config: { readonly mutate: readonly string[] };
 }
 
 interface Mutant {
@@ -27,6 +36,8 @@ export interface FileScore {
   readonly survived: number;
   /** In what runs once, when a module is loaded: each would cost a process. Tables of this kind have a test for each row instead. */
   readonly untried: number;
+  /** Of the file as it was tried (`markOf`). */
+  readonly mark: string;
 }
 
 /** A mutant that no test notices: the line in which it is, what stood there, what stands there in its place. */
@@ -41,10 +52,24 @@ const KILLED: ReadonlySet<string> = new Set(['Killed', 'Timeout']);
 /** No test runs the code, or none fails. */
 const SURVIVED: ReadonlySet<string> = new Set(['Survived', 'NoCoverage']);
 
+/**
+ * What the report says of the files that its run was for and that are still named: it also has what earlier runs found. A file without
+ * anything to mutate is not in it, and was tried.
+ */
+export function triedBy(
+  { files, config: { mutate } }: MutantReport,
+  named: ReadonlyMap<string, unknown>,
+): Tried {
+  const entries = mutate
+    .filter((file) => named.has(file))
+    .map((file) => [file, files[file] ?? { source: readFileSync(join(ROOT, file), 'utf8'), mutants: [] }]);
+  return { files: Object.fromEntries(entries) as Tried['files'] };
+}
+
 /** @throws Error for a mutant that was not tried to its end */
-export function scoresOf({ files }: MutantReport): readonly FileScore[] {
+export function scoresOf({ files }: Tried): readonly FileScore[] {
   return Object.entries(files)
-    .map(([file, { mutants }]) => {
+    .map(([file, { source, mutants }]) => {
       const strange = mutants.find(
         ({ status }) => !KILLED.has(status) && !SURVIVED.has(status) && status !== 'Ignored',
       );
@@ -54,12 +79,19 @@ export function scoresOf({ files }: MutantReport): readonly FileScore[] {
         mutants.filter(({ status }) => wanted.has(status)).length;
       const [killed, survived] = [count(KILLED), count(SURVIVED)];
       const untried = mutants.filter(({ statusReason = '' }) => statusReason.startsWith('Static mutant'));
-      return { file, mutants: killed + survived, killed, survived, untried: untried.length };
+      return {
+        file,
+        mutants: killed + survived,
+        killed,
+        survived,
+        untried: untried.length,
+        mark: markOf(source),
+      };
     })
     .toSorted((a, b) => (a.file < b.file ? -1 : 1));
 }
 
-export function survivorsOf({ files }: MutantReport): readonly Survivor[] {
+export function survivorsOf({ files }: Tried): readonly Survivor[] {
   return Object.entries(files).flatMap(([file, { source, mutants }]) => {
     const lines = source.split('\n');
     return mutants
