@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { configLeaves } from '../../shared/config/keys.ts';
-import { raisedBy } from '../../shared/routes/classes.ts';
+import { isReservedParam } from '../../shared/mavlink/param-classes.ts';
+import { raisedBy, raisedByRequest } from '../../shared/routes/classes.ts';
 import { carriesLink, UNITS, unitName } from '../../shared/units.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
@@ -66,6 +67,21 @@ describe('what a request names has a class of its own', () => {
         expect(leaf['x-reason'], key).to.be.a('string').with.length.above(10);
       expect(leaf['x-restart']?.length, key).to.be.above(0);
     }
+  });
+
+  it('what is the key’s among the parameters is reserved, and nothing else', () => {
+    for (const [, wanted, names] of parameters)
+      for (const name of names.split(' ')) expect(isReservedParam(name), name).to.equal(wanted === 'keyonly');
+  });
+
+  it('each text of a list in the body counts, once for each class, and nothing else of it', () => {
+    const names = { kind: 'parameter', in: 'body-list', member: 'names' } as const;
+    const raised = (body: unknown): unknown[] =>
+      raisedByRequest([names], {}, body).map(({ name, class: found }) => [name, found]);
+    expect(raised({ names: ['LOG_BITMASK', 3, null, 'MOT_SPIN_ARM', 'SERVO1_FUNCTION'] })).to.deep.equal([
+      ['MOT_SPIN_ARM', 'flight'],
+    ]);
+    expect(raised({ names: 'MOT_SPIN_ARM' })).to.deep.equal([]);
   });
 
   it('every spelling of a unit that carries the link is flight', () => {

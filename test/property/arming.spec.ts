@@ -41,6 +41,9 @@ const ARMS: readonly (readonly [string, number, number, readonly number[]])[] = 
   ['DO_AUX_FUNCTION ARMDISARM with a fraction', 218, 153.9, [ARDUPILOT]],
   ['DO_AUX_FUNCTION, no number of one', 218, 65_689, [ARDUPILOT]],
   ['DO_AUX_FUNCTION, another', 218, 9, []],
+  ['DO_AUX_FUNCTION, the smallest number of one', 218, 0, []],
+  ['DO_AUX_FUNCTION, the largest number of one', 218, 1000, []],
+  ['DO_AUX_FUNCTION, a negative number', 218, -1, [ARDUPILOT]],
   ['SOLO_BTN_FLY_HOLD', 42_002, 0, [ARDUPILOT]],
   ['NAV_TAKEOFF', 22, 0, []],
 ];
@@ -347,6 +350,75 @@ describe('the armed guard on a frame to everybody, or to who was never heard', (
       }),
       { numRuns: 400 },
     );
+  });
+
+  /** With what the process before knew, and a source that has just been opened. */
+  function opened(before: { wasArmed?: boolean; armedSystems?: readonly number[] } = {}) {
+    const clock = new FakeClock();
+    const arming = new Arming({ clock, wasArmed: false, ...before, onChange: () => undefined });
+    const framer = new Framer((frame) => arming.onFrame(frame));
+    const hears = (message: MavLinkData, system = 1): void =>
+      framer.push(encodeAs(message, 'v2', 0, system, 1), clock.now());
+    arming.opened();
+    return { clock, arming, hears };
+  }
+
+  it('a process that knows only that one was armed waits for a heartbeat, however long; a list without that says nothing', () => {
+    const some = opened({ wasArmed: true });
+    some.clock.stall(3_600_000);
+    expect([some.arming.worst, some.arming.of(1), some.arming.of(null)]).to.deep.equal([
+      'unknown',
+      'unknown',
+      'unknown',
+    ]);
+    some.hears(heartbeat());
+    expect(some.arming.worst).to.equal(false);
+    const none = opened({ armedSystems: [1] });
+    none.clock.stall(OPENED_MS);
+    expect([none.arming.of(1), none.arming.lastWord(1)]).to.deep.equal([false, false]);
+  });
+
+  it('one that was armed is waited for for ten minutes from its last heartbeat, however often the source is opened', () => {
+    const { clock, arming, hears } = opened();
+    hears(heartbeat({ armed: true }));
+    clock.stall(9 * 60_000);
+    arming.opened();
+    clock.stall(30_000);
+    arming.opened();
+    clock.stall(30_000);
+    expect([arming.of(1), arming.worst]).to.deep.equal(['unknown', 'unknown']);
+    clock.stall(1);
+    expect([arming.of(1), arming.worst]).to.deep.equal([false, false]);
+  });
+
+  it('one whose arming was under way as the source was opened is waited for, also once it was refused; nobody that never said anything', () => {
+    const { clock, arming, hears } = opened();
+    hears(heartbeat());
+    arming.leaving(commandTo(1, ARM_DISARM, 1));
+    arming.leaving(commandTo(NEVER_HEARD, ARM_DISARM, 1));
+    arming.opened();
+    arming.opened();
+    hears(commandAck(ARM_DISARM, FAILED, 255, 190));
+    expect(arming.of(1)).to.equal('unknown');
+    clock.stall(AWAITED_MS);
+    expect(arming.of(1)).to.equal('unknown');
+    clock.stall(1);
+    expect([arming.of(1), arming.of(NEVER_HEARD), arming.worst]).to.deep.equal([false, false, false]);
+    const stranger = opened();
+    stranger.arming.leaving(commandTo(NEVER_HEARD, ARM_DISARM, 1));
+    stranger.arming.opened();
+    stranger.clock.stall(9000);
+    expect(stranger.arming.worst).to.equal(false);
+  });
+
+  it('an arming to everybody counts for each; another command that is not answered does not lengthen it', () => {
+    const { arming, hears } = opened();
+    for (const system of [1, 2]) hears(heartbeat(), system);
+    arming.leaving(commandTo(0, ARM_DISARM, 1));
+    expect([arming.of(1), arming.of(2)]).to.deep.equal([true, true]);
+    arming.leaving(commandTo(1, 511, 30));
+    hears(commandAck(ARM_DISARM, FAILED, 255, 190));
+    expect([arming.of(1), arming.of(2)]).to.deep.equal([false, true]);
   });
 
   it('a gimbal or a script of the same system that calls itself an autopilot disarms nobody', () => {
