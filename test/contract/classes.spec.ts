@@ -82,6 +82,27 @@ describe('what a request names has a class of its own', () => {
       ['MOT_SPIN_ARM', 'flight'],
     ]);
     expect(raised({ names: 'MOT_SPIN_ARM' })).to.deep.equal([]);
+    const members = { kind: 'parameter', in: 'body-members', member: 'params' } as const;
+    for (const body of [{ params: null }, { params: 3 }, {}, null])
+      expect(raisedByRequest([members], {}, body), JSON.stringify(body)).to.deep.equal([]);
+    const path = { kind: 'parameter', in: 'path', member: 'name' } as const;
+    expect(raisedByRequest([path], {}, {})).to.deep.equal([]);
+    expect(raisedByRequest([path], { name: ' mot_spin_arm ' }, {}).at(-1)?.class).to.equal('flight');
+    expect(raisedBy('parameter', ' sysid_thismav ').at(-1)?.class).to.equal('keyonly');
+    expect(raisedBy('config-key', 'no.such.key')).to.deep.equal([]);
+  });
+
+  it('a mission has the classes of its items, each named by its place', () => {
+    const mission = { kind: 'mission', in: 'document', member: '' } as const;
+    const raised = (...commands: readonly number[]): unknown[] =>
+      raisedByRequest([mission], {}, { items: commands.map((command) => ({ command, param1: 0 })) }).map(
+        ({ name, class: found }) => [name, found],
+      );
+    expect(raised(16, 22)).to.deep.equal([]);
+    expect(raised(16, 185, 207)).to.deep.equal([
+      ['DO_FLIGHTTERMINATION (at index 1)', 'destructive'],
+      ['DO_FENCE_ENABLE (at index 2)', 'admin'],
+    ]);
   });
 
   it('every spelling of a unit that carries the link is flight', () => {

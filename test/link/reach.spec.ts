@@ -337,19 +337,25 @@ describe('a place that a token sends by frames', () => {
     it(`${name}: ${passes ? 'passes' : 'is refused, with a sentence; without a token it is the pilot’s decision'}`, async () => {
       const rig = await at();
       const answers: Buffer[] = [];
+      let seq = 0;
       const { router } = rig.link.parts;
-      const send = (scopes: readonly Scope[] | null): void => {
+      const send = (scopes?: readonly Scope[] | null): void => {
         const sink: FrameSink = { queuedBytes: 0, send: (bytes) => void answers.push(Buffer.from(bytes)) };
         const policy = { mayWrite: true, force: false, serialControl: false, scopes };
         const peer = new RoutedPeer('test', rig.clock, router, sink, policy);
-        peer.push(rawV2({ id, payload, extra: crcExtraOf(id) ?? 0, system: 250, component: 190 }));
+        peer.push(
+          rawV2({ id, payload, extra: crcExtraOf(id) ?? 0, seq: seq++, system: 250, component: 190 }),
+        );
         peer.detach();
       };
       send(['flight', 'destructive']);
       expect(rig.sent.some((sent) => sent.id === id)).to.equal(passes);
       expect(Buffer.concat(answers).includes('too far, or outside of the fence')).to.equal(!passes);
-      send(null);
-      expect(rig.sent.some((sent) => sent.id === id)).to.equal(true);
+      for (const none of [null, undefined]) {
+        rig.sent.length = 0;
+        send(none);
+        expect(rig.sent.some((sent) => sent.id === id)).to.equal(true);
+      }
       await rig.link.stop();
     });
 });
