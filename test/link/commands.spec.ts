@@ -349,11 +349,15 @@ describe('commands', () => {
     rig.beat();
     expect((await arm).status).to.equal('accepted');
     expect((await rig.command('arm')).status).to.equal('no_ack');
-    const kill = rig.calls.command({ cmd: 'killSwitch', args: ['KILL'] });
+    let isOver = false;
+    const kill = rig.calls.command({ cmd: 'killSwitch', args: ['KILL'] }).finally(() => {
+      isOver = true;
+    });
     await rig.clock.advance(100);
     rig.say(commandAck(ARM, ACCEPTED));
     rig.beat();
     await rig.clock.advance(100);
+    expect(isOver, 'its motors run').to.equal(false);
     rig.armed = false;
     const sent = rig.commands(ARM).length;
     rig.beat();

@@ -147,10 +147,10 @@ describe('motorTest', () => {
       await rig.link.stop();
     });
 
-  it('runs one of a vehicle that said 4 s ago that it stands', async () => {
+  it('runs one of a vehicle that said 5 s ago that it stands', async () => {
     const rig = await Rig.met();
     rig.say(landed(1));
-    await rig.live(4000);
+    await rig.live(5000);
     expect((await rig.command('motorTest', [1])).status).to.equal('no_ack');
     expect(rig.commands(MOTOR_TEST)).to.have.length(1);
     await rig.link.stop();

@@ -54,6 +54,11 @@ function station(rig: Rig, clientId: string | null): (message: MavLinkData) => b
 }
 
 const ARM = commandLong(400, 1);
+/** Where a command has its number, an item has its own. */
+const item = Object.assign(new common.MissionItemInt(), {
+  ...{ targetSystem: 1, targetComponent: 1, seq: 176, command: 16, param1: 1, param2: 6 },
+  ...{ param3: 0, param4: 0, x: 0, y: 0, z: 0, frame: 0, current: 0, autocontinue: 0, missionType: 0 },
+});
 
 describe('frames of who is not the pilot in command', () => {
   const cases: readonly (readonly [string, RigOptions, MavLinkData, boolean])[] = [
@@ -62,6 +67,7 @@ describe('frames of who is not the pilot in command', () => {
     ['a take-off', COPTER, commandLong(22), false],
     ['a take-off whose parameters are those of RTL', COPTER, commandLong(22, 1, 6), false],
     ['a return, as a command', COPTER, commandLong(20), true],
+    ['an item of a mission that only looks like DO_SET_MODE RTL', COPTER, item, false],
     ['a question', COPTER, commandLong(512, 148), true],
     ['SET_MODE GUIDED', COPTER, setMode(4), false],
     ['SET_MODE AUTO', COPTER, setMode(3), false],

@@ -85,7 +85,12 @@ describe('a place that is too far away', () => {
 
   it('is every place while the position is not known; nothing bounds it with 0', async () => {
     const rig = await at();
-    await rig.live(11_000);
+    rig.say(globalPosition(200, HERE.lat, HERE.lon));
+    await rig.live(10_000);
+    const near: CommandRequest = { cmd: 'goto', args: north(1) };
+    const going = rig.calls.command(near);
+    await rig.live(500);
+    expect((await going).status, 'it was known 10 s ago').to.equal('accepted');
     const { message, extras } = await refusal(rig.command('goto', north(1)));
     expect(message).to.include('position is not known');
     expect(extras).to.include({ distance_m: null, bound: 'max_goto_m' });

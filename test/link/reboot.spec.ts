@@ -84,9 +84,17 @@ describe('rebooting the flight controller', () => {
       if (id === 76 && fields['command'] === REBOOT) rig.say(commandAck(REBOOT, 4));
     };
     await rig.live(500);
+    const began = rig.clock.now();
     const refused = await reboot(rig);
+    expect(rig.clock.now() - began, 'it is not waited for').to.be.at.most(1000);
     expect(refused).to.include({ status: 'rejected' }).and.not.have.property('back_after_s');
     expect(refused.ack.result_name).to.equal('FAILED');
+    // It is not awaited any more: one message that looks like a new life is none.
+    const { vehicle } = rig.link.parts;
+    const { boots } = vehicle;
+    await rig.live(3000);
+    rig.say(attitude(300));
+    expect(vehicle.boots).to.equal(boots);
     await rig.link.stop();
   });
 

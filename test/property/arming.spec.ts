@@ -10,7 +10,7 @@ import { crcExtraOf } from '../../shared/mavlink/dialect.ts';
 import type { Frame } from '../../shared/mavlink/frame.ts';
 import { Framer } from '../../shared/mavlink/framer.ts';
 import { FakeClock } from '../link/fake-clock.ts';
-import { commandAck, encodeAs, heartbeat, rawV2 } from '../link/mavlink-samples.ts';
+import { attitude, commandAck, encodeAs, heartbeat, rawV2 } from '../link/mavlink-samples.ts';
 
 const ARM_DISARM = 400;
 const ACCEPTED = 0;
@@ -427,6 +427,7 @@ describe('the armed guard on a frame to everybody, or to who was never heard', (
     const ack = (result: number): void => hears(commandAck(ARM_DISARM, result, 255, 190));
     hears(heartbeat());
     arming.leaving(commandTo(1, ARM_DISARM, 1));
+    hears(attitude(ARM_DISARM)); // whose first bytes are those of an answer
     ack(FAILED);
     expect(arming.of(1), 'refused').to.equal(false);
     arming.leaving(commandTo(1, ARM_DISARM, 1));
