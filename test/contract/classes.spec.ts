@@ -103,6 +103,19 @@ describe('what a request names has a class of its own', () => {
       ['DO_FLIGHTTERMINATION (at index 1)', 'destructive'],
       ['DO_FENCE_ENABLE (at index 2)', 'admin'],
     ]);
+    // So has a plan of QGroundControl, of today or as it was once.
+    const item = {
+      type: 'SimpleItem',
+      command: 185,
+      frame: 2,
+      params: [0, 0, 0, 0, 0, 0, 0],
+      autoContinue: true,
+    };
+    const old = { groundStation: 'QGroundControl', items: [item] };
+    for (const plan of [old, { fileType: 'Plan', mission: { items: [item] } }])
+      expect(raisedByRequest([mission], {}, plan).map(({ class: found }) => found)).to.deep.equal([
+        'destructive',
+      ]);
   });
 
   it('every spelling of a unit that carries the link is flight', () => {

@@ -37,20 +37,17 @@ if (!isLook && stale.length > 0) {
   );
   if (status !== 0) process.exit(1);
 }
-const report =
-  isLook || stale.length > 0
-    ? triedBy(
-        JSON.parse(readFileSync(join(ROOT, 'mutants-results/report.json'), 'utf8')) as MutantReport,
-        files,
-      )
-    : { files: {} };
+const read = (): MutantReport =>
+  JSON.parse(readFileSync(join(ROOT, 'mutants-results/report.json'), 'utf8')) as MutantReport;
+const report = { files: isLook || stale.length > 0 ? triedBy(read(), files) : {} };
 const others = rows.filter(({ file }) => files.has(file) && report.files[file] === undefined);
 const scores = [...others, ...scoresOf(report)].toSorted((a, b) => (a.file < b.file ? -1 : 1));
 const kept = keptSurvivors();
 writeFileSync(page, mutantsPage(scores, kept));
-const untouched = new Set(others.map(({ file }) => file));
+/** Of a file that was not tried now nothing new is known. */
+const isDue = (file: string): boolean => report.files[file] !== undefined || !files.has(file);
 const { unexplained, gone } = differences(
-  kept.map((each) => ({ ...each, mutants: each.mutants.filter(({ file }) => !untouched.has(file)) })),
+  kept.map((each) => ({ ...each, mutants: each.mutants.filter(({ file }) => isDue(file)) })),
   survivorsOf(report),
 );
 for (const each of unexplained) process.stdout.write(`survives without a reason: ${JSON.stringify(each)}\n`);

@@ -9,7 +9,7 @@ export function percentOf(scores: readonly Pick<FileScore, 'mutants' | 'killed'>
   return mutants === 0 ? 0 : (100 * killed) / mutants;
 }
 
-const ROW = /^\| `(.+)` \| (\d+) \| (\d+) \| (\d+) \| [\d.]+ \| (\d+) \| (\w+) \|$/gm;
+const ROW = /^\| `(.+)` \| (\d+) \| (\d+) \| (\d+) \| [\d.-]+ \| (\d+) \| (\w+) \|$/gm;
 
 /** What the page says of each file. */
 export function rowsOf(page: string): readonly FileScore[] {
@@ -35,7 +35,7 @@ export function mutantsPage(scores: readonly FileScore[], kept: readonly Kept[])
   };
   const rows = [...scores, all].map(
     (each) =>
-      `| ${each === all ? all.file : `\`${each.file}\``} | ${each.mutants} | ${each.killed} | ${each.survived} | ${percentOf([each]).toFixed(1)} | ${each.untried} | ${each.mark} |`,
+      `| ${each === all ? all.file : `\`${each.file}\``} | ${each.mutants} | ${each.killed} | ${each.survived} | ${each.mutants === 0 ? '-' : percentOf([each]).toFixed(1)} | ${each.untried} | ${each.mark} |`,
   );
   const reasons = kept.map(({ reason, mutants }) => `| ${mutants.length} | ${reason} |`);
   return `# Mutants

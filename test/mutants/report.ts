@@ -4,11 +4,8 @@ import { ROOT } from '../support/node.ts';
 import { markOf } from './files.ts';
 
 /** What Stryker's report says (mutation-testing-report-schema 2.0), as far as it is read here. */
-interface Tried {
+export interface MutantReport {
   readonly files: Readonly<Record<string, { readonly source: string; readonly mutants: readonly Mutant[] }>>;
-}
-
-export interface MutantReport extends Tried {
   readonly config: { readonly mutate: readonly string[] };
 }
 
@@ -52,22 +49,18 @@ const KILLED: ReadonlySet<string> = new Set(['Killed', 'Timeout']);
 /** No test runs the code, or none fails. */
 const SURVIVED: ReadonlySet<string> = new Set(['Survived', 'NoCoverage']);
 
-/**
- * What the report says of the files that its run was for and that are still named: it also has what earlier runs found. A file without
- * anything to mutate is not in it, and was tried.
- */
+/** The report without what earlier runs found and files that are not named any more; with files that have nothing to mutate. */
 export function triedBy(
-  { files, config: { mutate } }: MutantReport,
+  { files, config }: MutantReport,
   named: ReadonlyMap<string, unknown>,
-): Tried {
-  const entries = mutate
-    .filter((file) => named.has(file))
-    .map((file) => [file, files[file] ?? { source: readFileSync(join(ROOT, file), 'utf8'), mutants: [] }]);
-  return { files: Object.fromEntries(entries) as Tried['files'] };
+): MutantReport['files'] {
+  const nothing = (file: string) => ({ source: readFileSync(join(ROOT, file), 'utf8'), mutants: [] });
+  const tried = config.mutate.filter((file) => named.has(file));
+  return Object.fromEntries(tried.map((file) => [file, files[file] ?? nothing(file)]));
 }
 
 /** @throws Error for a mutant that was not tried to its end */
-export function scoresOf({ files }: Tried): readonly FileScore[] {
+export function scoresOf({ files }: Pick<MutantReport, 'files'>): readonly FileScore[] {
   return Object.entries(files)
     .map(([file, { source, mutants }]) => {
       const strange = mutants.find(
@@ -91,7 +84,7 @@ export function scoresOf({ files }: Tried): readonly FileScore[] {
     .toSorted((a, b) => (a.file < b.file ? -1 : 1));
 }
 
-export function survivorsOf({ files }: Tried): readonly Survivor[] {
+export function survivorsOf({ files }: Pick<MutantReport, 'files'>): readonly Survivor[] {
   return Object.entries(files).flatMap(([file, { source, mutants }]) => {
     const lines = source.split('\n');
     return mutants
