@@ -6,6 +6,7 @@ import {
   readFile,
   readlink,
   rm,
+  stat,
   symlink,
   truncate,
   writeFile,
@@ -577,6 +578,40 @@ describe('the steps of an update', () => {
       expect(seconds()).to.be.within(116, 121);
     });
 
+    it('each process is looked at by its name; another pid or another count alone is a restart', async () => {
+      const proc = (name: string, pid: number, restarts: number) => ({ name, pid, restarts, failed: false });
+      for (const [change, wanted] of [
+        [proc('svc-link', 1, 0), 10],
+        [proc('svc-link', 7, 0), 15],
+        [proc('svc-link', 1, 1), 15],
+      ] as const) {
+        await rm(places.trial, { force: true });
+        await point(RUNNING);
+        await bundle();
+        let second = 0;
+        processes = () => {
+          monotonic += 1000;
+          return [++second < 5 ? proc('svc-link', 1, 0) : change, proc('svc-control', 2, 3)];
+        };
+        expect((await trial(10_000)).step).to.equal('done');
+        expect(second, JSON.stringify(change)).to.be.within(wanted - 1, wanted + 2);
+      }
+    });
+
+    it('a look that fails breaks the quiet, and a restart is written down at once', async () => {
+      await bundle();
+      monotonic = 1e9; // the machine has run for long
+      let second = 0;
+      processes = () => {
+        monotonic += 1000;
+        if (++second === 20) throw new Error('svc-link is waiting');
+        return [{ name: 'svc-link', pid: second < 8 ? 1 : 2, restarts: 0, failed: false }];
+      };
+      expect((await trial(35_000)).step).to.equal('done');
+      expect(second).to.be.within(54, 57);
+      expect(marks).to.deep.equal(['0 0', '0 0', '17 0']);
+    });
+
     it('is replaced again and again, for ever: it goes back in the end', async () => {
       await bundle();
       ending(each(8, 'is replaced'));
@@ -614,6 +649,24 @@ describe('the steps of an update', () => {
       if (step === 'switch to') expect(await readFile(places.svcSwitch, 'utf8')).to.equal('newer');
     };
     expect((await update()).step).to.equal('done');
+  });
+
+  it('the switch stays where the version that runs brings none, or the same', async () => {
+    for (const own of [null, 'older']) {
+      await bundle();
+      await rm(places.trial, { force: true });
+      await point(RUNNING);
+      const file = join(places.versions, RUNNING, 'deploy/svc-switch');
+      if (own === null) await rm(file, { force: true });
+      else await writeFile(file, own);
+      await writeFile(places.svcSwitch, 'older');
+      const { ino } = await stat(places.svcSwitch);
+      expect((await update()).step, String(own)).to.equal('done');
+      expect([(await stat(places.svcSwitch)).ino, await readFile(places.svcSwitch, 'utf8')]).to.deep.equal([
+        ino,
+        'older',
+      ]);
+    }
   });
 
   describe('started again after it was killed', () => {
