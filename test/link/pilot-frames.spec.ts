@@ -55,10 +55,11 @@ function station(rig: Rig, clientId: string | null): (message: MavLinkData) => b
 
 const ARM = commandLong(400, 1);
 /** Where a command has its number, an item has its own. */
-const item = Object.assign(new common.MissionItemInt(), {
-  ...{ targetSystem: 1, targetComponent: 1, seq: 176, command: 16, param1: 1, param2: 6 },
-  ...{ param3: 0, param4: 0, x: 0, y: 0, z: 0, frame: 0, current: 0, autocontinue: 0, missionType: 0 },
-});
+const item = Object.assign(
+  new common.MissionItemInt(),
+  { targetSystem: 1, targetComponent: 1, seq: 176, command: 16, param1: 1, param2: 6, missionType: 0 },
+  { param3: 0, param4: 0, x: 0, y: 0, z: 0, frame: 0, current: 0, autocontinue: 0 },
+);
 
 describe('frames of who is not the pilot in command', () => {
   const cases: readonly (readonly [string, RigOptions, MavLinkData, boolean])[] = [
