@@ -72,7 +72,6 @@ const FLIGHT: Families = [
   [/^(?:MAV\d?|SCR)_/, 'says who is obeyed'],
   [/^(?:CA|PWM|DSHOT|UAVCAN)_/, 'drives motors and control surfaces'],
   [/^NAV_/, 'is a fail-safe, or a condition of arming'],
-  [/(?:)/, 'changes how the vehicle flies, as far as is known'],
 ];
 
 const BY_CLASS: readonly (readonly [ParamClass, Families])[] = [
@@ -87,7 +86,7 @@ export function classOfParam(name: string): ClassedParam {
   const upper = name.trim().toUpperCase();
   for (const [found, families] of BY_CLASS)
     for (const [pattern, reason] of families) if (pattern.test(upper)) return { class: found, reason };
-  return { class: 'keyonly', reason: 'is not known' };
+  return { class: 'flight', reason: 'changes how the vehicle flies, as far as is known' };
 }
 
 /** Whether only a person with the pairing key writes it, naming it once more. */

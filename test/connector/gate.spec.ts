@@ -384,6 +384,13 @@ describe('the gate of tool calls', () => {
       expect(await gate().admit(call('status_get', { tool: secret, principal: both }))).to.equal('read');
     });
 
+    it('a tool that needs flight besides needs the guard too', async () => {
+      const flying = { ...tool('status_get'), alsoNeeds: 'flight' } as Tool;
+      node.says.clear();
+      const refused = await denied(gate().admit(call('status_get', { tool: flying })));
+      expect(refused.reason).to.equal('ws_proxy_enforce_off');
+    });
+
     it('what none of them gives is refused with who may; the key’s is left to who opened the socket', async () => {
       const every: Principal = { ...TOKEN, scopes: [...SCOPES] };
       const socket: Principal = { ...TOKEN, kind: 'socket', scopes: null };
@@ -509,6 +516,12 @@ describe('the gate of tool calls', () => {
       expect([scope, grant.by, grant.clientId, grant.code]).to.deep.equal(['flight', 'presence', null, null]);
       expect(await reasonOf(grant.take)).to.equal(null);
       expect(shown).to.deep.equal([{ tool: 'flight_arm', node: 'n1', args: '{}' }]);
+      for (const length of [1000, 1001]) {
+        const text = 'x'.repeat(length - '{"text":""}'.length);
+        await passed(await judge({ args: { text } })).grant.take();
+        const args = length === 1000 ? `{"text":"${text}"}` : `{"text":"${text}"…`;
+        expect(shown.at(-1), `${length} characters`).to.deep.include({ args });
+      }
       await hold(STALE_S + 1);
       expect((await denied(judge())).reason).to.equal('operator_present_stale');
     });
@@ -585,7 +598,11 @@ describe('the gate of tool calls', () => {
       const { summary: _none, ...plain } = tool('flight_arm');
       const code = String((await denied(judge({ tool: plain }))).detail['confirm_id']);
       expect(pendingCall(files, code, bootTime())).to.not.have.property('summary');
-      const told = { ...plain, summary: async () => Promise.resolve('up and away') };
+      node.says.set('/api/status', 'up and away');
+      const told: Tool = {
+        ...plain,
+        summary: async (_args, ask) => String(await ask({ method: 'GET', path: '/api/status' })),
+      };
       const other = String((await denied(judge({ tool: told }))).detail['confirm_id']);
       expect(pendingCall(files, other, bootTime())).to.include({ summary: 'up and away' });
     });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { configLeaves } from '../../shared/config/keys.ts';
-import { raisedBy } from '../../shared/routes/classes.ts';
+import { isReservedParam } from '../../shared/mavlink/param-classes.ts';
+import { raisedBy, raisedByRequest } from '../../shared/routes/classes.ts';
 import { carriesLink, UNITS, unitName } from '../../shared/units.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
@@ -66,6 +67,55 @@ describe('what a request names has a class of its own', () => {
         expect(leaf['x-reason'], key).to.be.a('string').with.length.above(10);
       expect(leaf['x-restart']?.length, key).to.be.above(0);
     }
+  });
+
+  it('what is the key’s among the parameters is reserved, and nothing else', () => {
+    for (const [, wanted, names] of parameters)
+      for (const name of names.split(' ')) expect(isReservedParam(name), name).to.equal(wanted === 'keyonly');
+  });
+
+  it('each text of a list in the body counts, once for each class, and nothing else of it', () => {
+    const names = { kind: 'parameter', in: 'body-list', member: 'names' } as const;
+    const raised = (body: unknown): unknown[] =>
+      raisedByRequest([names], {}, body).map(({ name, class: found }) => [name, found]);
+    expect(raised({ names: ['LOG_BITMASK', 3, null, 'MOT_SPIN_ARM', 'SERVO1_FUNCTION'] })).to.deep.equal([
+      ['MOT_SPIN_ARM', 'flight'],
+    ]);
+    expect(raised({ names: 'MOT_SPIN_ARM' })).to.deep.equal([]);
+    const members = { kind: 'parameter', in: 'body-members', member: 'params' } as const;
+    for (const body of [{ params: null }, { params: 3 }, {}, null])
+      expect(raisedByRequest([members], {}, body), JSON.stringify(body)).to.deep.equal([]);
+    const path = { kind: 'parameter', in: 'path', member: 'name' } as const;
+    expect(raisedByRequest([path], {}, {})).to.deep.equal([]);
+    expect(raisedByRequest([path], { name: ' mot_spin_arm ' }, {}).at(-1)?.class).to.equal('flight');
+    expect(raisedBy('parameter', ' sysid_thismav ').at(-1)?.class).to.equal('keyonly');
+    expect(raisedBy('config-key', 'no.such.key')).to.deep.equal([]);
+  });
+
+  it('a mission has the classes of its items, each named by its place', () => {
+    const mission = { kind: 'mission', in: 'document', member: '' } as const;
+    const raised = (...commands: readonly number[]): unknown[] =>
+      raisedByRequest([mission], {}, { items: commands.map((command) => ({ command, param1: 0 })) }).map(
+        ({ name, class: found }) => [name, found],
+      );
+    expect(raised(16, 22)).to.deep.equal([]);
+    expect(raised(16, 185, 207)).to.deep.equal([
+      ['DO_FLIGHTTERMINATION (at index 1)', 'destructive'],
+      ['DO_FENCE_ENABLE (at index 2)', 'admin'],
+    ]);
+    // So has a plan of QGroundControl, of today or as it was once.
+    const item = {
+      type: 'SimpleItem',
+      command: 185,
+      frame: 2,
+      params: [0, 0, 0, 0, 0, 0, 0],
+      autoContinue: true,
+    };
+    const old = { groundStation: 'QGroundControl', items: [item] };
+    for (const plan of [old, { fileType: 'Plan', mission: { items: [item] } }])
+      expect(raisedByRequest([mission], {}, plan).map(({ class: found }) => found)).to.deep.equal([
+        'destructive',
+      ]);
   });
 
   it('every spelling of a unit that carries the link is flight', () => {

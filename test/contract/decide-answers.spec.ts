@@ -53,6 +53,8 @@ describe('a refusal says by which step, of which row, to whom, and what helps', 
       kind: 'preflight',
       rule: 'cors',
     });
+    const script = ['Service-Worker', 'script'] as const;
+    expect(told({ ...status, headers: [script] })).to.deep.equal(refusal('cors', 'E_ORIGIN', STATUS));
     // OPTIONS of another kind, and another method with the header of a preflight, are ordinary requests.
     for (const ask of [
       { method: 'OPTIONS', headers: [allowed] },

@@ -1,22 +1,25 @@
 import type { networkInterfaces } from 'node:os';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { isGuarded } from '../../front/control/edge/armed.ts';
 import { changedBy, needsAudit } from '../../front/control/edge/audited.ts';
 import { ConnectionCaps } from '../../front/control/edge/connections.ts';
 import { allowedOrigins, isOwnOrigin, preflightHeaders } from '../../front/control/edge/cors.ts';
+import { rulesAsked } from '../../front/control/edge/decide.ts';
 import type { Pass } from '../../front/control/edge/decision.ts';
 import { extensionCaller } from '../../front/control/edge/extension.ts';
 import { scanHeaders, ticketIn } from '../../front/control/edge/headers.ts';
 import { hasRoutable } from '../../front/control/edge/interfaces.ts';
 import { createOnBoxRule, uidOfPeer } from '../../front/control/edge/on-box.ts';
 import { OwnNames, oneSpelling } from '../../front/control/edge/own-names.ts';
+import { PrincipalWatch } from '../../front/control/edge/principal-watch.ts';
 import { groundOf } from '../../front/control/edge/relay.ts';
 import { entryOf, gateCaller, hostName, isOwnHost } from '../../front/control/edge/unpaired.ts';
 import { ANONYMOUS, PAIRING_KEY } from '../../shared/auth/principal.ts';
 import { SCOPES } from '../../shared/auth/scopes.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
-import { judge, withKey } from '../support/edge.ts';
+import { type Ask, edgeState, head, judge, withKey } from '../support/edge.ts';
 import { silentLog } from '../support/pin-stores.ts';
 
 type Interfaces = ReturnType<typeof networkInterfaces>;
@@ -103,6 +106,7 @@ describe('the headers of a request', () => {
   it('an extension that is named twice, or not at all, is still one: of no name', () => {
     expect(scan(['x-svc-extension', 'com.example.a']).extension).to.equal('com.example.a');
     expect(scan(['x-svc-extension', '']).extension).to.equal('');
+    expect(scan(['X_SVC_EXTENSION', 'com.example.a']).extension, 'a spelling that is none').to.equal('');
     expect(scan(['x-svc-extension', 'a'], ['x-svc-extension', 'b']).extension).to.equal('');
   });
 
@@ -175,6 +179,59 @@ describe('connections that end', () => {
     caps.know('new');
     expect(['p0', 'p1', 'new'].map((peer) => open(caps, peer, 300))).to.deep.equal([0, 156, 256]);
     expect(open(caps, 'stranger', 300)).to.equal(64);
+  });
+});
+
+describe('what a caller has opened', () => {
+  it('ends with its principal, once, and is forgotten when it is closed', () => {
+    const valid = new Set(['a', 'b']);
+    const watch = new PrincipalWatch(
+      ({ id }) =>
+        () =>
+          valid.has(id),
+    );
+    const ended: string[] = [];
+    const open = (id: string): (() => void) =>
+      watch.onEnd({ kind: 'token', id, scopes: [] }, () => ended.push(id));
+    open('a');
+    const close = open('b');
+    watch.recheck();
+    expect([watch.size, ended]).to.deep.equal([2, []]);
+    close();
+    valid.clear();
+    watch.recheck();
+    watch.recheck();
+    expect([watch.size, ended]).to.deep.equal([0, ['a']]);
+  });
+
+  it('is looked at several times a second, until that stops', async () => {
+    let looks = 0;
+    const watch = new PrincipalWatch(() => () => ++looks > 0);
+    watch.stop(); // before it has begun
+    watch.onEnd(ANONYMOUS, () => undefined);
+    watch.start();
+    await pause(600);
+    expect(looks).to.be.within(1, 2);
+    watch.stop();
+    const before = looks;
+    await pause(400);
+    expect(looks).to.equal(before);
+  });
+});
+
+describe('the rules that a request is asked, as svc explain shows them', () => {
+  const asked = (ask: Ask, state = edgeState()): readonly string[] => rulesAsked(head(ask), state);
+  const ALL = ['target', 'origin', 'inner target', 'relay', 'fleet', 'tls', 'unpaired', 'public', 'budget'];
+
+  it('end with the one that decides, or with the credential', () => {
+    expect(asked({ target: '//x' })).to.deep.equal(['target']);
+    expect(asked({ target: '/healthz' })).to.deep.equal(ALL.slice(0, ALL.indexOf('public') + 1));
+    expect(asked({ target: '/api/status' })).to.deep.equal([...ALL, 'credential']);
+    expect(asked({ target: '/api/status', headers: [withKey] })).to.deep.equal([...ALL, 'credential']);
+    const required = edgeState({ tls: { required: true, port: 8443 } });
+    expect(asked({ target: '/api/status', from: 'lan' }, required)).to.deep.equal(
+      ALL.slice(0, ALL.indexOf('tls') + 1),
+    );
   });
 });
 

@@ -79,6 +79,12 @@ describe('what a node believes of its hub', () => {
     const stranger = await newSigner();
     for (const jws of [await policy({}, stranger), 'x', 'a.b.c', '', `${await policy()}x`])
       expect(await refused(store.trust(jws)), jws.slice(0, 5)).to.be.instanceOf(NotBelieved);
+    for (const key of [3, null, {}, { kty: 'OKP', crv: 'none', x: 1 }]) {
+      const payload = Buffer.from(JSON.stringify({ keys: [key] })).toString('base64url');
+      expect(await refused(store.trust(`e30.${payload}.x`)), JSON.stringify(key)).to.be.instanceOf(
+        NotBelieved,
+      );
+    }
     expect(store.seq, 'and what was before is no more').to.equal(null);
   });
 

@@ -37,6 +37,7 @@ describe('security.require_tls', () => {
     ['by IPv6', { ...page, headers: [HOST('[::1]:8080')] }, '308 https://[::1]:8443/'],
     ['never to a strange name', { ...page, headers: [HOST('evil.example')] }, 'E_TLS_REQUIRED'],
     ['a write to the page', { ...page, method: 'POST' }, 'E_TLS_REQUIRED'],
+    ['a preflight of the page', { ...page, method: 'OPTIONS' }, 'E_TLS_REQUIRED'],
     ['this machine', { ...status, from: 'loopback' }, 'pass'],
     ['control.sock', { ...status, unix: true }, 'pass'],
     ['the relay is encrypted itself', { target: '/healthz', ground: 'gs' }, 'pass'],
@@ -61,7 +62,12 @@ describe('security.require_tls', () => {
     it(`${why} -> ${answer}`, () => expect(told(ask, state)).to.equal(answer));
 
   it('the refusal says where to ask instead', () => {
-    expect(judge(status, REQUIRED)).to.deep.include({ rule: 'tls', extras: { tls_port: 8443 } });
+    const served = judge(status, REQUIRED);
+    expect(served).to.deep.include({ rule: 'tls', extras: { tls_port: 8443 } });
+    expect(JSON.stringify(served)).to.not.include('HTTPS is not running');
+    const closed = judge(status, { ...REQUIRED, tls: { required: true, port: null } });
+    expect(JSON.stringify(closed)).to.include('HTTPS is not running');
+    expect(judge(page, REQUIRED)).to.include({ kind: 'redirect', rule: 'tls' });
   });
 
   it('nobody on another machine passes in the clear, whatever the row, the credential and the headers', () => {

@@ -141,11 +141,30 @@ describe('the registry of tokens, full', () => {
     for (const [wall, held] of [
       [CLOCK_FLOOR_MS - 1, false],
       [now - 20 * DAY_MS, false],
+      [now - 10 * DAY_MS - 5 * 60_000 - 1, false],
+      [now - 10 * DAY_MS - 5 * 60_000, true],
       [now, true],
     ] as const) {
       node.clocks.wallMs = wall;
-      expect(node.store.holds('mct_a')).to.equal(held);
+      expect(node.store.holds('mct_a'), String(wall)).to.equal(held);
     }
+  });
+
+  it('one whose age nobody can tell keeps it when the registry is written', async () => {
+    await store([entry('a'), entry('b')]);
+    node.clocks.wallMs = now - 20 * DAY_MS;
+    await node.store.revoke('mct_b');
+    expect((await read()).tokens.map(({ lived }) => lived)).to.deep.equal([undefined, undefined]);
+    node.clocks.wallMs = now;
+    expect(node.store.holds('mct_a')).to.equal(true);
+  });
+
+  it('says whether there is one', async () => {
+    await store([]);
+    expect(node.store.problem).to.equal(null);
+    expect(node.store.status()).to.include({ any_minted: false });
+    await store([entry('a')]);
+    expect(node.store.status()).to.include({ any_minted: true });
   });
 
   it('a clock that was never set mints nothing, and honours what it minted; from the first of this software on it does', async () => {
@@ -164,6 +183,7 @@ describe('the registry of tokens, full', () => {
     const { token, token_id: id } = await node.mint();
     await writeFile(node.file, 'x');
     const { store: tokens } = node;
+    expect(tokens.problem).to.include(node.file);
     expect([tokens.verify(token), tokens.holds(id)]).to.deep.equal([null, false]);
     const status = tokens.status();
     expect(status).to.deep.include({ accept_enabled: true, any_minted: false, tokens: [] });

@@ -411,6 +411,21 @@ describe('the token store', () => {
     expect(store.holds(id)).to.equal(false);
   });
 
+  it('one that says an earlier end than the registry ends by it, in the time that it has lived', async () => {
+    const { store, clocks } = node;
+    const { token, token_id: tokenId, expires_at: end } = await node.mint(['read'], 30);
+    const { salt } = JSON.parse(await readFile(node.file, 'utf8')) as { salt: string };
+    const claims = JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()) as TokenClaims;
+    const signing = deriveTokenKey(node.pairingKey ?? '', Buffer.from(salt, 'hex'));
+    const sooner = signToken(signing, { ...claims, expiresAt: end - DAY * 1000 });
+    const both = (): boolean[] => [store.verify(sooner) !== null, store.verify(token) !== null];
+    clocks.advance(29 * DAY - 0.001);
+    expect(both()).to.deep.equal([true, true]);
+    clocks.advance(0.001);
+    expect(both()).to.deep.equal([false, true]);
+    expect(store.holds(tokenId)).to.equal(true);
+  });
+
   it('an open connection ends with the pairing and with tokens being off, not with the clock', async () => {
     const { token_id: id } = await node.mint();
     const { store, clocks } = node;

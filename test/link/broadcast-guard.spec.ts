@@ -146,4 +146,24 @@ describe('a ground station that writes to everybody', () => {
     await killing;
     await rig.link.stop();
   });
+
+  it('a command arms by the firmware of whom it is for; of everybody it is enough that it arms one', async () => {
+    const MISSION_START = 300;
+    const passes = async (target: number, others: readonly number[]): Promise<boolean> => {
+      const rig = await Rig.met();
+      for (const [index, autopilot] of others.entries()) rig.say(heartbeat({ autopilot }), index + 2);
+      const station = new Station(rig);
+      rig.calls.command({ cmd: 'killSwitch', args: ['KILL'] }).catch(() => undefined);
+      await rig.clock.advance(10);
+      const before = rig.sent.length;
+      station.command(target, MISSION_START, 0);
+      await rig.link.stop();
+      return rig.sent.length > before;
+    };
+    expect(await passes(1, [12]), 'ArduPilot').to.equal(true);
+    expect(await passes(2, [12]), 'PX4').to.equal(false);
+    expect(await passes(77, []), 'who knows').to.equal(false);
+    expect(await passes(0, [12, 3]), 'PX4 among them').to.equal(false);
+    expect(await passes(0, [3]), 'ArduPilot alone').to.equal(true);
+  });
 });

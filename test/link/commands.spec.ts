@@ -200,7 +200,9 @@ describe('commands', () => {
       'PreArm: Compass not calibrated',
       'Arm: Throttle too high',
     ]);
-    // Of no use for what arming has nothing to do with.
+    // Of no use for what arming has nothing to do with, nor where the vehicle says nothing.
+    expect((await rig.command('land')).ack).to.not.have.property('reasons');
+    rig.onSent = () => undefined;
     expect((await rig.command('land')).ack).to.not.have.property('reasons');
     await rig.link.stop();
   });
@@ -337,6 +339,30 @@ describe('commands', () => {
     await rig.clock.advance(100);
     rig.beat();
     expect((await disarm).status).to.equal('accepted');
+    // An arming likewise, and a killSwitch after it.
+    expect((await rig.command('disarm')).status).to.equal('no_ack');
+    const arm = rig.calls.command({ cmd: 'arm', args: [] });
+    await rig.clock.advance(100);
+    rig.armed = true;
+    rig.say(commandAck(ARM, ACCEPTED));
+    await rig.clock.advance(100);
+    rig.beat();
+    expect((await arm).status).to.equal('accepted');
+    expect((await rig.command('arm')).status).to.equal('no_ack');
+    let isOver = false;
+    const kill = rig.calls.command({ cmd: 'killSwitch', args: ['KILL'] }).finally(() => {
+      isOver = true;
+    });
+    await rig.clock.advance(100);
+    rig.say(commandAck(ARM, ACCEPTED));
+    rig.beat();
+    await rig.clock.advance(100);
+    expect(isOver, 'its motors run').to.equal(false);
+    rig.armed = false;
+    const sent = rig.commands(ARM).length;
+    rig.beat();
+    expect((await kill).status).to.equal('accepted');
+    expect(rig.commands(ARM), 'at the first heartbeat').to.have.length(sent);
     // A mode likewise, a place not: nothing that it tells shows where it goes, until no older ack can come.
     expect((await rig.command('mode', ['LOITER'])).status).to.equal('no_ack');
     const mode = rig.calls.command({ cmd: 'mode', args: ['ALT_HOLD'] });
@@ -526,6 +552,69 @@ describe('commands', () => {
       coordinateFrame: 6,
       typeMask: 0xdf8,
     });
+    await rig.link.stop();
+  });
+
+  it('goto on such a firmware sends no mode where it is in GUIDED, and nothing where GUIDED is refused or something newer came', async () => {
+    const targets = (rig: Rig): number => rig.sent.filter(({ id }) => id === 86).length;
+    const guided = await Rig.met({ customMode: 4 });
+    answering(guided, ({ fields }) => (fields['command'] === REPOSITION ? UNSUPPORTED : ACCEPTED));
+    expect((await guided.command('goto', [48, 11, 30])).status).to.equal('no_ack');
+    expect([guided.commands(SET_MODE).length, targets(guided)]).to.deep.equal([0, 3]);
+    const refusing = await Rig.met({ customMode: 5 });
+    answering(refusing, ({ fields }) => (fields['command'] === REPOSITION ? UNSUPPORTED : DENIED));
+    expect((await refusing.command('goto', [48, 11, 30])).ack.result_name).to.equal('DENIED');
+    expect(targets(refusing)).to.equal(0);
+    const stopped = await Rig.met({ customMode: 5 });
+    answering(stopped, ({ fields }) => (fields['command'] === REPOSITION ? UNSUPPORTED : ACCEPTED));
+    const going = stopped.calls.command({ cmd: 'goto', args: [48, 11, 30] });
+    await stopped.clock.advance(500); // accepted, and not shown yet
+    const stop = stopped.calls.command({ cmd: 'stop', args: [] });
+    await stopped.live(3000);
+    expect((await stop).status).to.equal('accepted');
+    expect((await going).status).to.equal('no_ack');
+    expect(targets(stopped)).to.equal(0);
+    const px4 = await Rig.met({ autopilot: 12 });
+    px4.say(globalPosition(100, 48, 11));
+    answering(px4, UNSUPPORTED);
+    expect((await px4.command('goto', [48, 11, 30])).ack.result_name).to.equal('UNSUPPORTED');
+    expect([px4.commands(SET_MODE).length, targets(px4)]).to.deep.equal([0, 0]);
+    await Promise.all([guided, refusing, stopped, px4].map(async ({ link }) => link.stop()));
+  });
+
+  it('goto leaves the yaw to a copter; a plane reads the direction of its circle there', async () => {
+    for (const [type, yaw] of [
+      [2, NaN],
+      [1, 0],
+    ] as const) {
+      const rig = await Rig.met({ type });
+      answering(rig, ACCEPTED);
+      await rig.command('goto', [48, 11, 30]);
+      expect(rig.commands(REPOSITION)[0]?.fields['_param4'], String(type)).to.deep.equal(yaw);
+      await rig.link.stop();
+    }
+  });
+
+  it('land that a plane of ArduPilot fails says what helps; no other command, vehicle or answer', async () => {
+    const hint = async (type: number, cmd: 'land' | 'rtl', result: number): Promise<unknown> => {
+      const rig = await Rig.met({ type });
+      answering(rig, result);
+      const { hint: said } = (await rig.command(cmd)).ack;
+      await rig.link.stop();
+      return said;
+    };
+    expect(await hint(1, 'land', FAILED)).to.match(/landing sequence/);
+    expect(await hint(1, 'rtl', FAILED)).to.equal(undefined);
+    expect(await hint(1, 'land', DENIED)).to.equal(undefined);
+    expect(await hint(2, 'land', FAILED)).to.equal(undefined);
+  });
+
+  it('runPrearmChecks that is refused is answered without waiting for what the vehicle would tell', async () => {
+    const rig = await Rig.met();
+    answering(rig, DENIED);
+    const began = rig.clock.now();
+    expect((await rig.command('runPrearmChecks')).ack.result_name).to.equal('DENIED');
+    expect(rig.clock.now() - began).to.be.at.most(600);
     await rig.link.stop();
   });
 

@@ -1,18 +1,22 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { expect } from 'chai';
+import type { MavLinkData } from 'node-mavlink';
 import type { VehicleView } from '../../front/control/node/vehicle-view.ts';
 import { telemetrySocket } from '../../front/control/sockets/telemetry.ts';
+import type { Target } from '../../front/link/encode.ts';
+import { ComponentRule } from '../../front/link/endpoints/component-rule.ts';
 import { MessageFilter } from '../../front/link/endpoints/message-filter.ts';
 import { UdpEndpoint } from '../../front/link/endpoints/udp-endpoint.ts';
 import { LoopGuard } from '../../front/link/router/loop-guard.ts';
 import { Router } from '../../front/link/router/router.ts';
 import { WireGuard } from '../../front/link/router/wire-guard.ts';
+import { frameAt } from '../../shared/mavlink/frame.ts';
 import { Framer } from '../../shared/mavlink/framer.ts';
 import type { LinkState } from '../../shared/rpc/link-state.ts';
 import { freePort } from '../support/temp.ts';
 import { FakeClock } from './fake-clock.ts';
-import { attitude, encodeAs, heartbeat } from './mavlink-samples.ts';
+import { attitude, commandAck, encodeAs, heartbeat } from './mavlink-samples.ts';
 import { SILENT_LOG } from './rig.ts';
 
 describe('the parts of an endpoint', () => {
@@ -94,6 +98,25 @@ describe('the parts of an endpoint', () => {
     expect(passed).to.be.within(49, 51);
     for (const wrong of ['', 'attitude', 'ATTITUDE@0', 'ATTITUDE@2000', 'NO_SUCH', 'ATTITUDE@'])
       expect(MessageFilter.parse(wrong, clock), wrong).to.be.a('string');
+  });
+
+  it('a component of the vehicle says what it is for, in its own name and that of the vehicle; its heartbeat is the node’s', () => {
+    let vehicle: Target | null = null;
+    const id = 100;
+    const rule = new ComponentRule({ id, type: 30, messages: [0, 30] }, () => vehicle);
+    const said = (message: MavLinkData, system = 7, component = id): boolean =>
+      rule.allows(frameAt(encodeAs(message, 'v2', 0, system, component)));
+    expect(said(attitude(1)), 'no vehicle yet').to.equal(false);
+    expect(rule.heartbeat()).to.equal(null);
+    vehicle = { system: 7, component: 1 };
+    expect(said(attitude(1))).to.equal(true);
+    expect(said(heartbeat()), 'its heartbeat, though listed').to.equal(false);
+    expect(said(commandAck(400, 0)), 'what is not listed').to.equal(false);
+    expect(said(attitude(1), 8), 'another vehicle').to.equal(false);
+    for (const other of [1, 101]) expect(said(attitude(1), 7, other), `component ${other}`).to.equal(false);
+    const beat = rule.heartbeat();
+    expect(beat).to.include({ id: 0, system: 7, component: id });
+    expect(beat?.buffer[beat.payloadStart + 4], 'MAV_TYPE').to.equal(30);
   });
 
   it('a telemetry reader that is behind loses snapshots, and gets the next one when it has caught up', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ApiError } from '../../shared/errors.ts';
 import type { CommandRequest } from '../../shared/rpc/link.ts';
-import { commandAck, globalPosition, missionCurrent } from './mavlink-samples.ts';
+import { commandAck, globalPosition, missionCurrent, paramValue } from './mavlink-samples.ts';
 import { Rig, type RigOptions, type Sent } from './rig.ts';
 
 const UNSUPPORTED = 3;
@@ -247,6 +247,15 @@ describe('manoeuvres', () => {
       expect(await refusal(rig, cmd, args), cmd).to.include(part);
       await rig.link.stop();
     }
+  });
+
+  it('a parachute is not released where its parameter says that there is none', async () => {
+    const rig = await met(COPTER);
+    rig.say(paramValue('CHUTE_ENABLED', 0, 0, 1));
+    expect(await refusal(rig, 'parachute', [])).to.include('CHUTE_ENABLED is 0');
+    rig.say(paramValue('CHUTE_ENABLED', 1, 0, 1));
+    expect((await rig.command('parachute')).status).to.equal('accepted');
+    await rig.link.stop();
   });
 
   it("PX4's missionStart arms: from its acceptance on the vehicle counts as armed", async () => {

@@ -142,9 +142,19 @@ describe('motorTest', () => {
       await prepare(rig);
       const { code, extras } = await refusal(rig.calls.command({ cmd: 'motorTest', args: [1] }));
       expect([code, extras['action']]).to.deep.equal(['E_ARMED', 'test a motor']);
+      expect(extras['armed'], 'as it is').to.equal(rig.armed);
       expect(rig.commands(MOTOR_TEST)).to.deep.equal([]);
       await rig.link.stop();
     });
+
+  it('runs one of a vehicle that said 5 s ago that it stands', async () => {
+    const rig = await Rig.met();
+    rig.say(landed(1));
+    await rig.live(5000);
+    expect((await rig.command('motorTest', [1])).status).to.equal('no_ack');
+    expect(rig.commands(MOTOR_TEST)).to.have.length(1);
+    await rig.link.stop();
+  });
 
   it('is refused while a killSwitch is under way, and ends with one', async () => {
     const rig = await Rig.met();

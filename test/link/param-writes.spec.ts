@@ -5,7 +5,7 @@ import { ParamStore } from '../../front/link/params/param-store.ts';
 import type { ParamWriteResult } from '../../shared/rpc/link-answers.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 import { settle } from './fake-clock.ts';
-import { paramValue } from './mavlink-samples.ts';
+import { commandAck, paramValue } from './mavlink-samples.ts';
 import { Rig, SILENT_LOG } from './rig.ts';
 
 const BYTEWISE = 16;
@@ -103,6 +103,7 @@ describe('writing parameters', () => {
     await rig.meet();
     const result = (await write(rig, 'WPNAV_SPEED', 0.1)) as unknown as ParamWriteResult;
     expect(result).to.deep.include({ name: 'WPNAV_SPEED', value: 0.1, ack: true, type: REAL32 });
+    expect(result).to.not.have.property('code');
     expect(result.cached_value).to.equal(Math.fround(0.1));
     expect(vehicle.asked.sets).to.equal(1);
     await rig.link.stop();
@@ -194,8 +195,73 @@ describe('writing parameters', () => {
     await rig.meet();
     rig.armed = true;
     rig.beat();
-    expect(await write(rig, 'A', 2)).to.deep.include({ code: 'E_ARMED', armed: true });
+    expect(await write(rig, 'A', 2)).to.deep.include({ code: 'E_ARMED', armed: true, action: 'write A' });
     expect(await write(rig, 'A', 2, true)).to.include({ ack: true });
+    await rig.link.stop();
+  });
+
+  it('sends again a second after the vehicle was asked, and is answered as soon as it tells the value', async () => {
+    const rig = new Rig();
+    const vehicle = script(rig, { A: [bitsOf(1), REAL32] });
+    await rig.meet();
+    await rig.live(500);
+    const sent = (): (readonly [number, number])[] =>
+      rig.sent.filter(({ id }) => id === 20 || id === 23).map(({ id, at }) => [id, at - began] as const);
+    let began = rig.clock.now();
+    const silence = vehicle.onSet;
+    vehicle.onSet = () => null;
+    vehicle.answersReads = false;
+    rig.sent.length = 0;
+    await write(rig, 'A', 5);
+    expect(sent()).to.deep.equal([
+      [23, 0],
+      [20, 1000],
+      [23, 2000],
+      [20, 3000],
+      [23, 4000],
+      [20, 5000],
+    ]);
+    vehicle.onSet = silence;
+    vehicle.answersReads = true;
+    began = rig.clock.now();
+    rig.sent.length = 0;
+    const told: unknown[] = [];
+    rig.calls.param_set({ name: 'A', value: 6, force: false }).then(
+      (result) => told.push(result),
+      () => undefined,
+    );
+    await rig.clock.advance(1);
+    expect(told).to.have.length(1);
+    // The old value, from a list that is under way, is no reason to ask.
+    vehicle.onSet = () => {
+      rig.say(paramValue('A', 6, 0, 1));
+      rig.clock.after(300, () => rig.say(paramValue('A', 7, 0, 1)));
+      return null;
+    };
+    expect(await write(rig, 'A', 7)).to.include({ ack: true });
+    expect(sent().map(([id]) => id)).to.deep.equal([23, 23]);
+    await rig.link.stop();
+  });
+
+  it('one at a time: seven wait, the next is refused, and is taken when there is room', async () => {
+    const rig = new Rig();
+    const vehicle = script(rig, { A: [bitsOf(1), REAL32] });
+    await rig.meet();
+    const all = Array.from({ length: 8 }, async (_, value) => write(rig, 'A', value + 2));
+    expect(await write(rig, 'A', 99)).to.include({ code: 'E_RATE_LIMITED' });
+    for (const each of await Promise.all(all)) expect(each).to.include({ ack: true });
+    expect(await write(rig, 'A', 99)).to.include({ ack: true });
+    expect(vehicle.asked.sets).to.equal(9);
+    await rig.link.stop();
+  });
+
+  it('what no parameter can hold is said with the member of the body', async () => {
+    const rig = new Rig();
+    script(rig, { MASK: [bitsOf(0), 4] });
+    await rig.meet();
+    const { detail, errors } = await write(rig, 'MASK', 40_000);
+    expect(detail).to.match(/^MASK .+\.$/);
+    expect(errors).to.deep.equal([{ path: '/value', message: String(detail).slice('MASK '.length, -1) }]);
     await rig.link.stop();
   });
 
@@ -209,6 +275,70 @@ describe('writing parameters', () => {
     await settle();
     expect(code).to.equal('E_NO_FC');
     await rig.link.stop();
+  });
+});
+
+describe('setting all parameters back', () => {
+  const STORAGE = 245;
+
+  /** @param result MAV_RESULT of the vehicle; null: no answer */
+  async function begun(result: number | null, params: Record<string, [number, number]> = {}): Promise<Rig> {
+    const rig = new Rig();
+    script(rig, { A: [bitsOf(1), REAL32], ...params });
+    const answer = rig.onSent;
+    rig.onSent = (sent) => {
+      answer(sent);
+      if (result !== null && sent.id === 76 && sent.fields['command'] === STORAGE)
+        rig.say(commandAck(STORAGE, result));
+    };
+    await rig.meet();
+    await rig.live(5000);
+    return rig;
+  }
+  const reset = async (rig: Rig, force = false): Promise<Record<string, unknown>> =>
+    outcome(rig, rig.calls.params_reset({ force }));
+
+  it('is the firmware’s own, and wants a reboot', async () => {
+    const rig = await begun(0, { SYSID_THISMAV: [bitsOf(1), 4] });
+    expect(await reset(rig)).to.deep.equal({ reboot_required: true });
+    expect(rig.commands(STORAGE).map(({ fields }) => fields['_param1'])).to.deep.equal([2]);
+    await rig.link.stop();
+  });
+
+  it('a refusal and silence are errors; silence is asked three times', async () => {
+    const refusing = await begun(2);
+    expect(await reset(refusing)).to.include({ code: 'E_UPSTREAM', result: 2 });
+    const silent = await begun(null);
+    expect(await reset(silent)).to.include({ code: 'E_TIMEOUT' });
+    expect(silent.commands(STORAGE)).to.have.length(3);
+    await Promise.all([refusing.link.stop(), silent.link.stop()]);
+  });
+
+  it('J7 is not sent to a vehicle that is armed, nor again to one that has armed meanwhile, unless forced', async () => {
+    const rig = await begun(null);
+    rig.armed = true;
+    rig.beat();
+    expect(await reset(rig)).to.include({ code: 'E_ARMED', action: 'reset all parameters' });
+    expect(rig.commands(STORAGE)).to.deep.equal([]);
+    await reset(rig, true);
+    expect(rig.commands(STORAGE)).to.have.length(3);
+    rig.armed = false;
+    await rig.live(15_000);
+    const running = reset(rig);
+    await settle();
+    rig.armed = true;
+    expect(await running).to.include({ code: 'E_TIMEOUT' });
+    expect(rig.commands(STORAGE)).to.have.length(4);
+    await rig.link.stop();
+  });
+
+  it('J10 is not sent to a vehicle whose identity it would change', async () => {
+    for (const name of ['SYSID_THISMAV', 'MAV_SYSID', 'MAV_SYS_ID']) {
+      const rig = await begun(0, { [name]: [bitsOf(7), 4] });
+      expect(await reset(rig, true), name).to.include({ code: 'E_IDENTITY' });
+      expect(rig.commands(STORAGE)).to.deep.equal([]);
+      await rig.link.stop();
+    }
   });
 });
 

@@ -85,7 +85,12 @@ describe('a place that is too far away', () => {
 
   it('is every place while the position is not known; nothing bounds it with 0', async () => {
     const rig = await at();
-    await rig.live(11_000);
+    rig.say(globalPosition(200, HERE.lat, HERE.lon));
+    await rig.live(10_000);
+    const near: CommandRequest = { cmd: 'goto', args: north(1) };
+    const going = rig.calls.command(near);
+    await rig.live(500);
+    expect((await going).status, 'it was known 10 s ago').to.equal('accepted');
     const { message, extras } = await refusal(rig.command('goto', north(1)));
     expect(message).to.include('position is not known');
     expect(extras).to.include({ distance_m: null, bound: 'max_goto_m' });
@@ -93,6 +98,35 @@ describe('a place that is too far away', () => {
     await free.live(11_000);
     expect((await free.command('goto', north(4_000_000))).status).to.equal('accepted');
     await Promise.all([rig.link.stop(), free.link.stop()]);
+  });
+
+  it('is for goto and orbit to refuse, and for no vehicle that cannot orbit; an orbit that is meant is flown', async () => {
+    const rig = await at({}, { maxGotoM: 2000, autopilot: 12 });
+    const far: CommandRequest = { cmd: 'orbit', args: [50, 5, ...north(18_000)] };
+    const meant = rig.calls.command({ ...far, allow_far: true });
+    await rig.live(4000);
+    expect((await meant).status).to.equal('accepted');
+    await rig.live(11_000); // it has no position any more
+    expect((await rig.command('roi', north(18_000))).status).to.equal('accepted');
+    const copter = await at();
+    expect((await refusal(copter.command('orbit', far.args))).code).to.equal('E_BAD_REQUEST');
+    await Promise.all([rig.link.stop(), copter.link.stop()]);
+  });
+
+  it('is not one by a home that is not known', async () => {
+    const rig = new Rig({ maxGotoM: 2000 });
+    await rig.meet();
+    rig.onSent = ({ id, fields }) => {
+      if ((id === 75 || id === 76) && fields['command'] !== 511)
+        rig.say(commandAck(Number(fields['command']), 0, rig.system));
+    };
+    rig.say(globalPosition(100, HERE.lat, HERE.lon));
+    const fence = { FENCE_ENABLE: 1, FENCE_TYPE: 2, FENCE_RADIUS: 300 };
+    for (const [index, [name, value]] of Object.entries(fence).entries())
+      rig.say(paramValue(name, value, index, 3));
+    await rig.live(500);
+    expect((await rig.command('goto', north(400))).status).to.equal('accepted');
+    await rig.link.stop();
   });
 
   it("is one outside of the vehicle's own circle or heights, while its fence is on", async () => {
@@ -325,53 +359,138 @@ describe('a place that a token sends by frames', () => {
     it(`${name}: ${passes ? 'passes' : 'is refused, with a sentence; without a token it is the pilot’s decision'}`, async () => {
       const rig = await at();
       const answers: Buffer[] = [];
+      let seq = 0;
       const { router } = rig.link.parts;
-      const send = (scopes: readonly Scope[] | null): void => {
+      const send = (scopes?: readonly Scope[] | null): void => {
         const sink: FrameSink = { queuedBytes: 0, send: (bytes) => void answers.push(Buffer.from(bytes)) };
         const policy = { mayWrite: true, force: false, serialControl: false, scopes };
         const peer = new RoutedPeer('test', rig.clock, router, sink, policy);
-        peer.push(rawV2({ id, payload, extra: crcExtraOf(id) ?? 0, system: 250, component: 190 }));
+        peer.push(
+          rawV2({ id, payload, extra: crcExtraOf(id) ?? 0, seq: seq++, system: 250, component: 190 }),
+        );
         peer.detach();
       };
       send(['flight', 'destructive']);
       expect(rig.sent.some((sent) => sent.id === id)).to.equal(passes);
       expect(Buffer.concat(answers).includes('too far, or outside of the fence')).to.equal(!passes);
-      send(null);
-      expect(rig.sent.some((sent) => sent.id === id)).to.equal(true);
+      for (const none of [null, undefined]) {
+        rig.sent.length = 0;
+        send(none);
+        expect(rig.sent.some((sent) => sent.id === id)).to.equal(true);
+      }
       await rig.link.stop();
     });
 });
 
+/** Command, metres to the north, m above home, and as a corner of a polygon how many it has. */
+type Item = readonly [command: number, north: number, alt: number, corners?: number];
+
+/** The vehicle has these lists, by MAV_MISSION_TYPE, and tells them to whoever asks. @returns of which type it was asked */
+function holds(rig: Rig, lists: Readonly<Record<number, readonly Item[]>>): number[] {
+  const asked: number[] = [];
+  const answer = rig.onSent;
+  rig.onSent = (sent) => {
+    answer(sent);
+    const missionType = Number(sent.fields['missionType']);
+    const to = { targetSystem: rig.system, targetComponent: 191, missionType };
+    const list = lists[missionType] ?? [];
+    if (sent.id === 43) {
+      asked.push(missionType);
+      rig.say(Object.assign(new common.MissionCount(), { ...to, count: list.length }));
+    }
+    const seq = Number(sent.fields['seq']);
+    const item = list[seq];
+    if (sent.id !== 51 || item === undefined) return;
+    const [command, metres, z, param1 = 0] = item;
+    const x = Math.round((HERE.lat + metres * METRE) * 1e7);
+    const y = Math.round((HERE.lon + (param1 === 0 ? 0 : (seq % 2) * 0.002 - 0.001)) * 1e7);
+    rig.say(Object.assign(new common.MissionItemInt(), { ...to, x, y, z, frame: 3, seq, command, param1 }));
+  };
+  rig.say(Object.assign(new common.MissionCurrent(), { seq: 1, total: (lists[0]?.length ?? 1) - 1 }));
+  return asked;
+}
+
+/** MAV_CMD of whatever went out that flies or changes the mode. */
+const flown = (rig: Rig, since: number): unknown[] =>
+  rig.sent
+    .slice(since)
+    .filter(({ id, fields }) => id === 11 || ((id === 75 || id === 76) && fields['command'] !== 511))
+    .map(({ fields }) => fields['command']);
+
+const HOME_ITEM: Item = [16, 0, 0];
+
 describe('a mission that the vehicle holds', () => {
-  for (const [cmd, args] of [
-    ['missionStart', []],
-    ['resumeMission', []],
-    ['missionSetCurrent', [1]],
-    ['mode', ['AUTO']],
+  for (const [cmd, args, says] of [
+    ['missionStart', [], 'missionStart'],
+    ['resumeMission', [], 'resumeMission'],
+    ['missionSetCurrent', [1], 'missionSetCurrent'],
+    ['mode', ['AUTO'], 'mode AUTO'],
   ] as const)
     it(`is not flown by ${cmd} where goto may not go, unless that is meant`, async () => {
       const rig = await at();
-      const answer = rig.onSent;
-      rig.onSent = (sent) => {
-        answer(sent);
-        const to = { targetSystem: rig.system, targetComponent: 191, missionType: 0 };
-        if (sent.id === 43) rig.say(Object.assign(new common.MissionCount(), { ...to, count: 2 }));
-        if (sent.id !== 51) return;
-        const seq = Number(sent.fields['seq']);
-        const place = {
-          x: Math.round((HERE.lat + seq * 18_000 * METRE) * 1e7),
-          y: Math.round(HERE.lon * 1e7),
-        };
-        rig.say(
-          Object.assign(new common.MissionItemInt(), { ...to, ...place, z: 20, frame: 3, seq, command: 16 }),
-        );
-      };
-      rig.say(Object.assign(new common.MissionCurrent(), { seq: 1, total: 1 }));
+      holds(rig, { 0: [HOME_ITEM, [16, 18_000, 20]] });
       await rig.live(500);
       const before = rig.sent.length;
-      const { extras } = await refusal(rig.command(cmd, [...args]));
+      const { extras, message } = await refusal(rig.command(cmd, [...args]));
       expect(extras).to.include({ bound: 'max_goto_m', override: extras['override'] });
-      expect(rig.sent.slice(before).some(({ id }) => id === 11 || id === 75 || id === 76)).to.equal(false);
+      expect(message).to.include(`${says}, item 1: the place is 18`);
+      expect(flown(rig, before)).to.deep.equal([]);
+      const meant = rig.calls.command({ cmd, args: [...args], allow_far: true });
+      await rig.live(3000);
+      await meant;
+      expect(flown(rig, before)).to.have.length.above(0);
       await rig.link.stop();
     });
+
+  it('does not keep the vehicle from a mode that does not fly it', async () => {
+    const rig = await at();
+    holds(rig, { 0: [HOME_ITEM, [16, 18_000, 20]] });
+    await rig.live(500);
+    expect((await rig.command('mode', ['GUIDED'])).status).to.equal('accepted');
+    await rig.link.stop();
+  });
+
+  it('is not flown while the position is not known, nor below the ground by what flies', async () => {
+    const lost = await at();
+    holds(lost, { 0: [HOME_ITEM, [16, 100, 20]] });
+    await lost.live(500);
+    expect((await lost.command('missionStart')).status).to.equal('accepted');
+    const nowhere = new Rig({ maxGotoM: 2000 });
+    await nowhere.meet();
+    holds(nowhere, { 0: [HOME_ITEM, [16, 100, 20]] });
+    await nowhere.live(500);
+    expect((await refusal(nowhere.command('missionStart'))).message).to.include('position is not known');
+    const [copter, rover] = [await at(), await at({}, { maxGotoM: 2000, type: 10 })];
+    for (const rig of [copter, rover]) {
+      holds(rig, { 0: [HOME_ITEM, [16, 100, -50]] });
+      await rig.live(500);
+    }
+    expect((await refusal(copter.command('missionStart'))).extras).to.include({ bound: 'ground' });
+    expect((await rover.command('missionStart')).status).to.equal('accepted');
+    await Promise.all([lost, nowhere, copter, rover].map(async ({ link }) => link.stop()));
+  });
+
+  it('is compared with a fence of polygons, which is read once where it is not known; without one nothing is asked', async () => {
+    const square: readonly Item[] = [
+      [CMD.polygonInclusion, -50, 0, 4],
+      [CMD.polygonInclusion, -50, 0, 4],
+      [CMD.polygonInclusion, 50, 0, 4],
+      [CMD.polygonInclusion, 50, 0, 4],
+    ];
+    const on = { FENCE_ENABLE: 1, FENCE_TYPE: 4, FENCE_TOTAL: 4 };
+    const options = { maxGotoM: 2000, version: { capabilities: FENCES } };
+    const fenced = await at(on, options);
+    const asked = holds(fenced, { 0: [HOME_ITEM, [16, 150, 20]], 1: square });
+    await fenced.live(500);
+    expect((await refusal(fenced.command('missionStart'))).extras).to.include({ bound: 'fence_area' });
+    expect((await refusal(fenced.command('missionStart'))).extras).to.include({ bound: 'fence_area' });
+    expect(asked).to.deep.equal([0, 1]);
+    const free = await at({ ...on, FENCE_ENABLE: 0 }, options);
+    const nothing = holds(free, { 0: [HOME_ITEM, [16, 150, 20]], 1: square });
+    await free.live(500);
+    expect((await free.command('missionStart')).status).to.equal('accepted');
+    expect((await free.command('goto', north(150))).status).to.equal('accepted');
+    expect(nothing).to.deep.equal([0]);
+    await Promise.all([fenced.link.stop(), free.link.stop()]);
+  });
 });

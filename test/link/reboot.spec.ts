@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { CommandResult } from '../../shared/rpc/link-answers.ts';
+import { refusal } from '../support/refusal.ts';
 import { attitude, commandAck } from './mavlink-samples.ts';
 import { Rig } from './rig.ts';
 
@@ -62,6 +63,15 @@ describe('rebooting the flight controller', () => {
     await rig.link.stop();
   });
 
+  it('one whose answer was lost is sent again to a vehicle that goes on speaking', async () => {
+    const rig = await met();
+    const running = rig.calls.command({ cmd: 'rebootAutopilot', args: [] });
+    await rig.live(70_000);
+    expect((await running).status).to.equal('no_ack');
+    expect(reboots(rig)).to.equal(3);
+    await rig.link.stop();
+  });
+
   it('says so when it does not come back within 60 s, and the refusal of one that does not reboot', async () => {
     const rig = await met();
     rig.onSent = ({ id, fields }) => {
@@ -74,8 +84,17 @@ describe('rebooting the flight controller', () => {
       if (id === 76 && fields['command'] === REBOOT) rig.say(commandAck(REBOOT, 4));
     };
     await rig.live(500);
+    const began = rig.clock.now();
     const refused = await reboot(rig);
+    expect(rig.clock.now() - began, 'it is not waited for').to.be.at.most(1000);
     expect(refused).to.include({ status: 'rejected' }).and.not.have.property('back_after_s');
+    expect(refused.ack.result_name).to.equal('FAILED');
+    // It is not awaited any more: one message that looks like a new life is none.
+    const { vehicle } = rig.link.parts;
+    const { boots } = vehicle;
+    await rig.live(3000);
+    rig.say(attitude(300));
+    expect(vehicle.boots).to.equal(boots);
     await rig.link.stop();
   });
 
@@ -83,11 +102,12 @@ describe('rebooting the flight controller', () => {
     const rig = await met();
     rig.armed = true;
     rig.beat();
-    let code: unknown = null;
-    await rig.calls.command({ cmd: 'rebootAutopilot', args: [] }).catch((error: { code: string }) => {
-      code = error.code;
-    });
-    expect([code, reboots(rig)]).to.deep.equal(['E_ARMED', 0]);
+    const { code, extras } = await refusal(rig.calls.command({ cmd: 'rebootAutopilot', args: [] }));
+    expect([code, extras['action'], reboots(rig)]).to.deep.equal([
+      'E_ARMED',
+      'reboot the flight controller',
+      0,
+    ]);
     await rig.link.stop();
   });
 });

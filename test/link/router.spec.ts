@@ -1,10 +1,12 @@
 import { expect } from 'chai';
 import { common, type MavLinkData } from 'node-mavlink';
 import type { Target } from '../../front/link/encode.ts';
+import { Addresses, targetOf } from '../../front/link/router/addresses.ts';
 import { FrameStream } from '../../front/link/router/frame-stream.ts';
 import { LoopGuard } from '../../front/link/router/loop-guard.ts';
 import { type FrameSink, Router, type RouterPort } from '../../front/link/router/router.ts';
 import { WireGuard, type WirePolicy } from '../../front/link/router/wire-guard.ts';
+import { type Frame, frameAt } from '../../shared/mavlink/frame.ts';
 import { FakeClock } from './fake-clock.ts';
 
 import { attitude, commandAck, encodeAs, heartbeat, mixedMessages, rawV2 } from './mavlink-samples.ts';
@@ -60,6 +62,36 @@ function setup(): {
 }
 
 const hex = (frames: readonly Buffer[]): string[] => frames.map((frame) => frame.toString('hex'));
+
+describe('the target of a frame', () => {
+  const setMode = Object.assign(new common.SetMode(), { targetSystem: 7, baseMode: 1, customMode: 6 });
+  const list = Object.assign(new common.ParamRequestList(), { targetSystem: 7, targetComponent: 5 });
+  for (const wire of ['v1', 'v2'] as const)
+    it(`${wire}: is a component where the message names one, else all of the system`, () => {
+      expect(targetOf(frameAt(encodeAs(setMode, wire)))).to.deep.equal({ system: 7, component: 0 });
+      expect(targetOf(frameAt(encodeAs(list, wire)))).to.deep.equal({ system: 7, component: 5 });
+    });
+});
+
+describe('who was heard on a connection', () => {
+  const from = (system: number): Frame => frameAt(encodeAs(heartbeat(), 'v2', 0, system, 1));
+  const has = (addresses: Addresses, system: number): boolean => addresses.has({ system, component: 1 });
+
+  it('are the 64 newest, by system and component', () => {
+    const addresses = new Addresses();
+    expect([addresses.any, addresses.hasSender(from(1))]).to.deep.equal([false, false]);
+    for (let system = 1; system <= 64; system++) addresses.learn(from(system));
+    expect([addresses.any, addresses.hasSender(from(1))]).to.deep.equal([true, true]);
+    addresses.learn(from(1)); // it is new again
+    addresses.learn(from(65));
+    const gone = Array.from({ length: 65 }, (_, index) => index + 1).filter((id) => !has(addresses, id));
+    expect(gone).to.deep.equal([2]);
+    expect(addresses.has({ system: 1, component: 2 })).to.equal(false);
+    expect(addresses.has({ system: 1, component: 0 })).to.equal(true);
+    expect(addresses.has({ system: 2, component: 0 })).to.equal(false);
+    expect(addresses.has({ system: 0, component: 9 }), 'everybody').to.equal(true);
+  });
+});
 
 describe('the router', () => {
   it('passes frames of the vehicle untouched to every endpoint and to the model', () => {

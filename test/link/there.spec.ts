@@ -105,7 +105,9 @@ describe('a vehicle is there', () => {
       const since = rig.sent.length;
       const running = rig.calls.command({ cmd, args, timeout_ms: 1000 });
       await rig.clock.advance(6000);
-      expect(await running, cmd).to.include({ silent_s: null });
+      const answer = await running;
+      expect(answer, cmd).to.include({ silent_s: null });
+      expect(answer.ack.hint).to.include('Nothing was heard of the vehicle since svc-link started');
       expect(reached(rig, since)[0], cmd).to.include(FORMER.system);
     }
     rig.calls.manual({ holder: 'a', sticks: NEUTRAL });

@@ -1,6 +1,10 @@
 import { expect } from 'chai';
-import type { KeptVehicle } from '../../front/link/vehicle/choice.ts';
-import { heartbeat } from './mavlink-samples.ts';
+import { Choice, type KeptVehicle } from '../../front/link/vehicle/choice.ts';
+import { decodeHeartbeat } from '../../shared/mavlink/decode.ts';
+import { frameAt } from '../../shared/mavlink/frame.ts';
+import { Payload } from '../../shared/mavlink/payload.ts';
+import { FakeClock } from './fake-clock.ts';
+import { encodeAs, heartbeat } from './mavlink-samples.ts';
 import { Rig, type RigOptions } from './rig.ts';
 
 const ARDUPILOT = 3;
@@ -43,6 +47,92 @@ const target = (rig: Rig): unknown => {
 };
 const problems = (rig: Rig): string[] => rig.state().problems.map(({ code }) => code);
 
+/** The rule alone, and a clock. `armed`: systems by their last word. */
+function ruled(options: { system?: number; former?: KeptVehicle } = {}) {
+  const clock = new FakeClock();
+  const armed = new Set<number>();
+  const { system = null, former = null } = options;
+  const choice = new Choice({ clock, system, former, lastWord: (each) => armed.has(each) });
+  const hears = ({ system: from, component = 1, autopilot = ARDUPILOT, type = COPTER }: Speaker): boolean => {
+    const frame = frameAt(encodeAs(heartbeat({ autopilot, type }), 'v2', 0, from, component));
+    const takes = choice.takes(from, component, decodeHeartbeat(new Payload().load(frame)));
+    if (takes) choice.heard();
+    return takes;
+  };
+  return { clock, armed, choice, hears };
+}
+
+describe('the rule by which a vehicle is chosen', () => {
+  const POOR = { system: 4, component: 9 };
+  const GOOD = { system: 1, component: 1 };
+  const FORMER = { ...POOR, autopilot: ARDUPILOT, type: COPTER, armed: false };
+
+  it('a better one takes its place up to 3 s after it was taken, unless somebody has commanded it', () => {
+    for (const [ms, commanded, takes] of [
+      [3000, false, true],
+      [3001, false, false],
+      [100, true, false],
+    ] as const) {
+      const { clock, choice, hears } = ruled();
+      choice.commanded(); // nobody is there yet
+      expect(hears(POOR)).to.equal(true);
+      if (commanded) choice.commanded();
+      clock.stall(ms);
+      hears(POOR);
+      expect(hears(GOOD), `${ms} ms`).to.equal(takes);
+      expect(choice.chosen?.system).to.equal(takes ? 1 : 4);
+    }
+  });
+
+  it('one that names its firmware is better than one that does not, whatever its component; no worse one takes a place', () => {
+    const { clock, choice, hears } = ruled();
+    const nameless = { system: 3, autopilot: GENERIC };
+    hears(nameless);
+    clock.stall(4999);
+    expect(hears(nameless)).to.equal(false);
+    clock.stall(1);
+    expect(hears(nameless)).to.equal(true);
+    clock.stall(100);
+    expect(hears(POOR)).to.equal(true);
+    expect(hears(nameless)).to.equal(false);
+    expect(choice.chosen?.system).to.equal(4);
+  });
+
+  it('one of its system with another component is not it', () => {
+    const { clock, choice, hears } = ruled();
+    hears(GOOD);
+    clock.stall(1000);
+    expect(hears({ system: 1, component: 9 })).to.equal(false);
+    expect(choice.chosen).to.include(GOOD);
+  });
+
+  it('one that fell silent is gone after 30 s; a nameless one waits 5 s longer than whoever names itself', () => {
+    const { clock, armed, hears } = ruled();
+    hears(GOOD);
+    armed.add(1);
+    clock.stall(40_000);
+    expect(hears({ system: 2 }), 'armed by its last word').to.equal(false);
+    armed.clear();
+    expect(hears({ system: 3, autopilot: GENERIC }), 'another names itself').to.equal(false);
+    clock.stall(5000);
+    expect(hears({ system: 3, autopilot: GENERIC })).to.equal(true);
+    clock.stall(29_999);
+    expect(hears({ system: 2 })).to.equal(false);
+    clock.stall(1);
+    expect(hears({ system: 2 })).to.equal(true);
+  });
+
+  it('that of the process before stays, as it is no accident; but not another one than the configuration names', () => {
+    const { clock, choice, hears } = ruled({ former: FORMER });
+    expect(choice.chosen).to.include(POOR);
+    expect(hears(GOOD)).to.equal(false);
+    clock.stall(30_000);
+    expect(hears(GOOD)).to.equal(true);
+    expect(ruled({ former: FORMER, system: 4 }).choice.chosen).to.include(POOR);
+    expect(ruled({ former: FORMER, system: 5 }).choice.chosen).to.equal(null);
+  });
+});
+
 describe('which vehicle', () => {
   const strangers: readonly (readonly [string, Speaker])[] = [
     ['a ground station', { system: 255, component: 190, autopilot: 8, type: 6 }],
@@ -51,6 +141,7 @@ describe('which vehicle', () => {
     ['a gimbal that says what it is', { system: 1, component: 154, autopilot: 8, type: 26 }],
     ['a camera', { system: 1, component: 100, autopilot: 8, type: 30 }],
     ['a companion computer', { system: 1, component: 191, autopilot: 8, type: 18 }],
+    ['a companion computer that calls itself a copter', { system: 1, component: 1, autopilot: 8, type: 2 }],
     ['an ADS-B receiver', { system: 1, component: 156, autopilot: GENERIC, type: 27 }],
   ];
   for (const [name, stranger] of strangers)

@@ -262,6 +262,7 @@ describe('the armed guard on the wire', () => {
       ['a disarm', ask(MSG.COMMAND_LONG, 400, 0)],
       ['a mission cleared', frame(MSG.MISSION_CLEAR_ALL, Buffer.from([1, 1]))],
       ['a mission of four', frame(MSG.MISSION_COUNT, Buffer.from([4, 0, 1, 1]))],
+      ['a mission changed in part', frame(MSG.MISSION_WRITE_PARTIAL_LIST, Buffer.from([0, 0, 1, 0, 1, 1]))],
       ['an item', item(16)],
       ['a position from a camera', frame(102, Buffer.from([1, 1]))],
     ] as const)

@@ -9,18 +9,33 @@ export function percentOf(scores: readonly Pick<FileScore, 'mutants' | 'killed'>
   return mutants === 0 ? 0 : (100 * killed) / mutants;
 }
 
+const ROW = /^\| `(.+)` \| (\d+) \| (\d+) \| (\d+) \| [\d.-]+ \| (\d+) \| (\w+) \|$/gm;
+
+/** What the page says of each file. */
+export function rowsOf(page: string): readonly FileScore[] {
+  return [...page.matchAll(ROW)].map(([, file = '', mutants, killed, survived, untried, mark = '']) => ({
+    file,
+    mutants: Number(mutants),
+    killed: Number(killed),
+    survived: Number(survived),
+    untried: Number(untried),
+    mark,
+  }));
+}
+
 /** docs/mutants.md */
-export function mutantsPage(scores: readonly FileScore[], kept: readonly Kept[], commit: string): string {
+export function mutantsPage(scores: readonly FileScore[], kept: readonly Kept[]): string {
   const all = {
     file: 'all',
     mutants: sum(scores.map((each) => each.mutants)),
     killed: sum(scores.map((each) => each.killed)),
     survived: sum(scores.map((each) => each.survived)),
     untried: sum(scores.map((each) => each.untried)),
+    mark: '',
   };
   const rows = [...scores, all].map(
     (each) =>
-      `| ${each === all ? all.file : `\`${each.file}\``} | ${each.mutants} | ${each.killed} | ${each.survived} | ${percentOf([each]).toFixed(1)} | ${each.untried} |`,
+      `| ${each === all ? all.file : `\`${each.file}\``} | ${each.mutants} | ${each.killed} | ${each.survived} | ${each.mutants === 0 ? '-' : percentOf([each]).toFixed(1)} | ${each.untried} | ${each.mark} |`,
   );
   const reasons = kept.map(({ reason, mutants }) => `| ${mutants.length} | ${reason} |`);
   return `# Mutants
@@ -31,10 +46,11 @@ ${LEAST_PERCENT} % must be killed, and every survivor has its reason in \`test/m
 (\`test/mutants/ignore-words.ts\`). Code that runs once, when a module loads, is not tried, since each such mutant costs a process:
 tables and constants have a test for each row instead. Files and tests are listed in \`test/mutants/stryker.json\`.
 
-At commit ${commit}:
+The last column is the beginning of the SHA-256 of the file as it was tried. \`npm test\` fails when a file has changed since;
+\`npm run mutants\` tries those files again and keeps the other rows, \`npm run mutants -- --all\` tries all of them.
 
-| File | Mutants | Killed | Survived | % killed | Not tried |
-| --- | ---: | ---: | ---: | ---: | ---: |
+| File | Mutants | Killed | Survived | % killed | Not tried | SHA-256 |
+| --- | ---: | ---: | ---: | ---: | ---: | --- |
 ${rows.join('\n')}
 
 The survivors:

@@ -1,6 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../support/node.ts';
+import { markOf } from './files.ts';
+
 /** What Stryker's report says (mutation-testing-report-schema 2.0), as far as it is read here. */
 export interface MutantReport {
   readonly files: Readonly<Record<string, { readonly source: string; readonly mutants: readonly Mutant[] }>>;
+  readonly config: { readonly mutate: readonly string[] };
 }
 
 interface Mutant {
@@ -27,6 +33,8 @@ export interface FileScore {
   readonly survived: number;
   /** In what runs once, when a module is loaded: each would cost a process. Tables of this kind have a test for each row instead. */
   readonly untried: number;
+  /** Of the file as it was tried (`markOf`). */
+  readonly mark: string;
 }
 
 /** A mutant that no test notices: the line in which it is, what stood there, what stands there in its place. */
@@ -41,10 +49,20 @@ const KILLED: ReadonlySet<string> = new Set(['Killed', 'Timeout']);
 /** No test runs the code, or none fails. */
 const SURVIVED: ReadonlySet<string> = new Set(['Survived', 'NoCoverage']);
 
+/** The report without what earlier runs found and files that are not named any more; with files that have nothing to mutate. */
+export function triedBy(
+  { files, config }: MutantReport,
+  named: ReadonlyMap<string, unknown>,
+): MutantReport['files'] {
+  const nothing = (file: string) => ({ source: readFileSync(join(ROOT, file), 'utf8'), mutants: [] });
+  const tried = config.mutate.filter((file) => named.has(file));
+  return Object.fromEntries(tried.map((file) => [file, files[file] ?? nothing(file)]));
+}
+
 /** @throws Error for a mutant that was not tried to its end */
-export function scoresOf({ files }: MutantReport): readonly FileScore[] {
+export function scoresOf({ files }: Pick<MutantReport, 'files'>): readonly FileScore[] {
   return Object.entries(files)
-    .map(([file, { mutants }]) => {
+    .map(([file, { source, mutants }]) => {
       const strange = mutants.find(
         ({ status }) => !KILLED.has(status) && !SURVIVED.has(status) && status !== 'Ignored',
       );
@@ -54,12 +72,19 @@ export function scoresOf({ files }: MutantReport): readonly FileScore[] {
         mutants.filter(({ status }) => wanted.has(status)).length;
       const [killed, survived] = [count(KILLED), count(SURVIVED)];
       const untried = mutants.filter(({ statusReason = '' }) => statusReason.startsWith('Static mutant'));
-      return { file, mutants: killed + survived, killed, survived, untried: untried.length };
+      return {
+        file,
+        mutants: killed + survived,
+        killed,
+        survived,
+        untried: untried.length,
+        mark: markOf(source),
+      };
     })
     .toSorted((a, b) => (a.file < b.file ? -1 : 1));
 }
 
-export function survivorsOf({ files }: MutantReport): readonly Survivor[] {
+export function survivorsOf({ files }: Pick<MutantReport, 'files'>): readonly Survivor[] {
   return Object.entries(files).flatMap(([file, { source, mutants }]) => {
     const lines = source.split('\n');
     return mutants

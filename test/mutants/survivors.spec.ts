@@ -1,10 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ROOT } from '../support/node.ts';
+import { CONFIG, mutatedFiles, staleFiles } from './files.ts';
 import { strykerPlugins } from './ignore-words.ts';
-import { LEAST_PERCENT, mutantsPage, percentOf } from './page.ts';
-import { type MutantReport, scoresOf, survivorsOf } from './report.ts';
+import { LEAST_PERCENT, mutantsPage, percentOf, rowsOf } from './page.ts';
+import { type MutantReport, scoresOf, survivorsOf, triedBy } from './report.ts';
 import { differences, keptSurvivors } from './survivors.ts';
 
 const place = (line: number, column: number) => ({ line, column });
@@ -15,6 +16,7 @@ const mutant = (status: string, replacement: string, columns: readonly [number, 
   location: { start: place(line, columns[0]), end: place(line, columns[1]) },
 });
 const REPORT: MutantReport = {
+  config: { mutate: ['b.ts', 'a.ts'] },
   files: {
     'b.ts': { source: 'x();', mutants: [mutant('Timeout', '', [1, 5])] },
     'a.ts': {
@@ -53,8 +55,8 @@ describe('mutants that stay', () => {
 
   it('are read from the report of Stryker, with what was killed or did not end', () => {
     expect(scoresOf(REPORT)).to.deep.equal([
-      { file: 'a.ts', mutants: 3, killed: 1, survived: 2, untried: 1 },
-      { file: 'b.ts', mutants: 1, killed: 1, survived: 0, untried: 0 },
+      { file: 'a.ts', mutants: 3, killed: 1, survived: 2, untried: 1, mark: '04370ceeb799' },
+      { file: 'b.ts', mutants: 1, killed: 1, survived: 0, untried: 0, mark: 'bb4844668faf' },
     ]);
     expect(survivorsOf(REPORT)).to.deep.equal(SURVIVORS);
     const broken = { files: { 'a.ts': { source: '', mutants: [mutant('RuntimeError', '', [1, 1])] } } };
@@ -77,11 +79,37 @@ describe('mutants that stay', () => {
   });
 
   it('the page says how many of each file are killed, and of all', () => {
-    const page = mutantsPage(scoresOf(REPORT), [{ reason: 'because', mutants: SURVIVORS }], 'abc');
-    expect(page).to.include('| `a.ts` | 3 | 1 | 2 | 33.3 | 1 |');
-    expect(page).to.include('| all | 4 | 2 | 2 | 50.0 | 1 |');
-    expect(page).to.include('| 2 | because |').and.to.include('At commit abc');
+    const page = mutantsPage(scoresOf(REPORT), [{ reason: 'because', mutants: SURVIVORS }]);
+    expect(page).to.include('| `a.ts` | 3 | 1 | 2 | 33.3 | 1 | 04370ceeb799 |');
+    expect(page).to.include('| all | 4 | 2 | 2 | 50.0 | 1 |  |');
+    expect(page).to.include('| 2 | because |');
     expect([percentOf([]), LEAST_PERCENT]).to.deep.equal([0, 90]);
+  });
+
+  it('the page is as new as the code that it vouches for', () => {
+    const stale = staleFiles(rowsOf(readFileSync(join(ROOT, 'docs/mutants.md'), 'utf8')), mutatedFiles());
+    expect(stale, `docs/mutants.md is older than ${stale.join(', ')}: npm run mutants`).to.deep.equal([]);
+  });
+
+  it('a file is tried again when it has changed or is new; its row is all that a run writes anew', () => {
+    const rows = rowsOf(mutantsPage(scoresOf(REPORT), []));
+    expect(rows).to.deep.equal(scoresOf(REPORT));
+    const [a, b] = rows.map(({ file, mark }) => [file, mark] as const);
+    if (a === undefined || b === undefined) throw new Error('two files have rows');
+    expect(staleFiles(rows, new Map([a, b]))).to.deep.equal([]);
+    expect(staleFiles(rows, new Map([a]))).to.deep.equal([]);
+    expect(staleFiles(rows, new Map([a, ['b.ts', 'changed'], ['c.ts', 'new']]))).to.deep.equal([
+      'b.ts',
+      'c.ts',
+    ]);
+    const run = { ...REPORT, config: { mutate: ['b.ts', 'gone.ts'] } };
+    expect(Object.keys(triedBy(run, new Map([a, b])))).to.deep.equal(['b.ts']);
+  });
+
+  it('each pattern of a file and each spec that is named stands for something', () => {
+    const { mutate, mochaOptions } = CONFIG;
+    const patterns = [...mutate.map((each) => each.replace(/^!/, '')), ...mochaOptions.spec];
+    expect(patterns.filter((each) => globSync(each, { cwd: ROOT }).length === 0)).to.deep.equal([]);
   });
 
   it('sentences and what is logged are not mutated; a decision is', () => {

@@ -5,11 +5,12 @@ import { FrameStream } from '../../front/link/router/frame-stream.ts';
 import { WireGuard } from '../../front/link/router/wire-guard.ts';
 import { type ArmedMemory, Arming } from '../../front/link/vehicle/arming.ts';
 import { Guard } from '../../front/link/vehicle/guard.ts';
+import type { Armed } from '../../shared/flight/armed.ts';
 import { crcExtraOf } from '../../shared/mavlink/dialect.ts';
 import type { Frame } from '../../shared/mavlink/frame.ts';
 import { Framer } from '../../shared/mavlink/framer.ts';
 import { FakeClock } from '../link/fake-clock.ts';
-import { commandAck, encodeAs, heartbeat, rawV2 } from '../link/mavlink-samples.ts';
+import { attitude, commandAck, encodeAs, heartbeat, rawV2 } from '../link/mavlink-samples.ts';
 
 const ARM_DISARM = 400;
 const ACCEPTED = 0;
@@ -41,6 +42,9 @@ const ARMS: readonly (readonly [string, number, number, readonly number[]])[] = 
   ['DO_AUX_FUNCTION ARMDISARM with a fraction', 218, 153.9, [ARDUPILOT]],
   ['DO_AUX_FUNCTION, no number of one', 218, 65_689, [ARDUPILOT]],
   ['DO_AUX_FUNCTION, another', 218, 9, []],
+  ['DO_AUX_FUNCTION, the smallest number of one', 218, 0, []],
+  ['DO_AUX_FUNCTION, the largest number of one', 218, 1000, []],
+  ['DO_AUX_FUNCTION, a negative number', 218, -1, [ARDUPILOT]],
   ['SOLO_BTN_FLY_HOLD', 42_002, 0, [ARDUPILOT]],
   ['NAV_TAKEOFF', 22, 0, []],
 ];
@@ -347,6 +351,254 @@ describe('the armed guard on a frame to everybody, or to who was never heard', (
       }),
       { numRuns: 400 },
     );
+  });
+
+  /** With what the process before knew, and a source that has just been opened. */
+  function opened(before: { wasArmed?: boolean; armedSystems?: readonly number[] } = {}) {
+    const clock = new FakeClock();
+    const arming = new Arming({ clock, wasArmed: false, ...before, onChange: () => undefined });
+    const framer = new Framer((frame) => arming.onFrame(frame));
+    const hears = (message: MavLinkData, system = 1): void =>
+      framer.push(encodeAs(message, 'v2', 0, system, 1), clock.now());
+    arming.opened();
+    return { clock, arming, hears };
+  }
+
+  it('a process that knows only that one was armed waits for a heartbeat, however long; a list without that says nothing', () => {
+    const some = opened({ wasArmed: true });
+    some.clock.stall(3_600_000);
+    expect([some.arming.worst, some.arming.of(1), some.arming.of(null)]).to.deep.equal([
+      'unknown',
+      'unknown',
+      'unknown',
+    ]);
+    some.hears(heartbeat());
+    expect(some.arming.worst).to.equal(false);
+    const none = opened({ armedSystems: [1] });
+    none.clock.stall(OPENED_MS);
+    expect([none.arming.of(1), none.arming.lastWord(1)]).to.deep.equal([false, false]);
+  });
+
+  it('one that was armed is waited for for ten minutes from its last heartbeat, however often the source is opened', () => {
+    const { clock, arming, hears } = opened();
+    hears(heartbeat({ armed: true }));
+    clock.stall(9 * 60_000);
+    arming.opened();
+    clock.stall(30_000);
+    arming.opened();
+    clock.stall(30_000);
+    expect([arming.of(1), arming.worst]).to.deep.equal(['unknown', 'unknown']);
+    clock.stall(1);
+    expect([arming.of(1), arming.worst]).to.deep.equal([false, false]);
+  });
+
+  it('one whose arming was under way as the source was opened is waited for, also once it was refused; nobody that never said anything', () => {
+    const { clock, arming, hears } = opened();
+    hears(heartbeat());
+    arming.leaving(commandTo(1, ARM_DISARM, 1));
+    arming.leaving(commandTo(NEVER_HEARD, ARM_DISARM, 1));
+    arming.opened();
+    arming.opened();
+    hears(commandAck(ARM_DISARM, FAILED, 255, 190));
+    expect(arming.of(1)).to.equal('unknown');
+    clock.stall(AWAITED_MS);
+    expect(arming.of(1)).to.equal('unknown');
+    clock.stall(1);
+    expect([arming.of(1), arming.of(NEVER_HEARD), arming.worst]).to.deep.equal([false, false, false]);
+    const stranger = opened();
+    stranger.arming.leaving(commandTo(NEVER_HEARD, ARM_DISARM, 1));
+    stranger.arming.opened();
+    stranger.clock.stall(9000);
+    expect(stranger.arming.worst).to.equal(false);
+  });
+
+  it('an arming to everybody counts for each; another command that is not answered does not lengthen it', () => {
+    const { arming, hears } = opened();
+    for (const system of [1, 2]) hears(heartbeat(), system);
+    arming.leaving(commandTo(0, ARM_DISARM, 1));
+    expect([arming.of(1), arming.of(2)]).to.deep.equal([true, true]);
+    arming.leaving(commandTo(1, 511, 30));
+    hears(commandAck(ARM_DISARM, FAILED, 255, 190));
+    expect([arming.of(1), arming.of(2)]).to.deep.equal([false, true]);
+  });
+
+  it('an arming that was refused is over; one that was accepted when a heartbeat says so that was sent after it', () => {
+    const { clock, arming, hears } = opened();
+    const ack = (result: number): void => hears(commandAck(ARM_DISARM, result, 255, 190));
+    hears(heartbeat());
+    arming.leaving(commandTo(1, ARM_DISARM, 1));
+    hears(attitude(ARM_DISARM)); // whose first bytes are those of an answer
+    ack(FAILED);
+    expect(arming.of(1), 'refused').to.equal(false);
+    arming.leaving(commandTo(1, ARM_DISARM, 1));
+    ack(ACCEPTED);
+    clock.stall(299);
+    hears(heartbeat());
+    expect(arming.of(1), 'it may be on its way').to.equal(true);
+    clock.stall(1);
+    hears(heartbeat());
+    expect(arming.of(1)).to.equal(false);
+    // Of two that are owed one refusal says nothing, nor does one after an acceptance, nor one of another command.
+    arming.leaving(commandTo(1, ARM_DISARM, 1));
+    arming.leaving(commandTo(1, ARM_DISARM, 0));
+    ack(FAILED);
+    expect(arming.of(1), 'one of two').to.equal(true);
+    ack(FAILED);
+    expect(arming.of(1), 'both').to.equal(false);
+    arming.leaving(commandTo(1, ARM_DISARM, 1));
+    arming.leaving(commandTo(1, ARM_DISARM, 0));
+    ack(ACCEPTED);
+    ack(FAILED);
+    expect(arming.of(1), 'which of them?').to.equal(true);
+    clock.stall(300);
+    hears(heartbeat());
+    expect(arming.of(1)).to.equal(false);
+    const px4 = opened();
+    px4.hears(heartbeat({ autopilot: PX4 }));
+    px4.arming.leaving(commandTo(1, ARM_DISARM, 1));
+    px4.arming.leaving(commandTo(1, 300, 0));
+    px4.hears(commandAck(ARM_DISARM, FAILED, 255, 190));
+    expect(px4.arming.of(1), 'the mission arms too').to.equal(true);
+  });
+
+  it('an answer is waited for for 8 s, from the newest send or IN_PROGRESS on; silence ends nothing', () => {
+    const IN_PROGRESS = 5;
+    const { clock, arming, hears } = opened();
+    hears(heartbeat());
+    arming.leaving(commandTo(1, ARM_DISARM, 1));
+    clock.stall(8000);
+    hears(heartbeat());
+    expect(arming.of(1)).to.equal(true);
+    clock.stall(1);
+    hears(heartbeat());
+    expect(arming.of(1)).to.equal(false);
+    arming.leaving(commandTo(1, ARM_DISARM, 1));
+    clock.stall(7000);
+    hears(commandAck(ARM_DISARM, IN_PROGRESS, 255, 190));
+    clock.stall(8000);
+    hears(heartbeat());
+    expect(arming.of(1), 'in progress').to.equal(true);
+    clock.stall(1);
+    hears(heartbeat());
+    expect(arming.of(1)).to.equal(false);
+    arming.leaving(commandTo(1, ARM_DISARM, 1));
+    clock.stall(20_000);
+    expect(arming.of(1), 'no heartbeat').to.equal(true);
+    // What was asked longer ago is owed no more: one refusal is enough.
+    arming.leaving(commandTo(1, ARM_DISARM, 1));
+    hears(commandAck(ARM_DISARM, FAILED, 255, 190));
+    expect(arming.of(1)).to.equal('unknown');
+    hears(heartbeat());
+    arming.leaving(commandTo(1, ARM_DISARM, 1));
+    clock.stall(8000);
+    arming.leaving(commandTo(1, ARM_DISARM, 1));
+    hears(commandAck(ARM_DISARM, FAILED, 255, 190));
+    expect(arming.of(1), 'the first may be answered yet').to.equal(true);
+  });
+
+  it('whoever was never heard is not armed, nor is one whose frame only looks like a command', () => {
+    const { clock, arming, hears } = opened();
+    clock.stall(OPENED_MS - 1);
+    expect(arming.worst, 'just opened').to.equal('unknown');
+    clock.stall(1);
+    expect(arming.worst).to.equal(false);
+    arming.leaving(commandTo(NEVER_HEARD, ARM_DISARM, 0));
+    hears(commandAck(ARM_DISARM, FAILED, 255, 190), 55);
+    expect([arming.of(NEVER_HEARD), arming.lastWord(NEVER_HEARD), arming.worst]).to.deep.equal([
+      false,
+      false,
+      false,
+    ]);
+    hears(heartbeat({ armed: true, type: 6, autopilot: 8 }), 255);
+    expect(arming.worst, 'a ground station').to.equal(false);
+    hears(heartbeat());
+    const item = Object.assign(new common.MissionItemInt(), { targetSystem: 1, seq: ARM_DISARM, param1: 1 });
+    arming.leaving(encodeAs(item, 'v2', 0, 255, 190));
+    expect(arming.of(1), 'an item whose number is that of a command').to.equal(false);
+    clock.stall(FRESH_MS);
+    expect(arming.of(1)).to.equal(false);
+    clock.stall(1);
+    expect(arming.of(1)).to.equal('unknown');
+  });
+
+  it('of two components the one that was heard first counts, until the main one of an autopilot speaks', () => {
+    const clock = new FakeClock();
+    const arming = new Arming({ clock, wasArmed: false, onChange: () => undefined });
+    const framer = new Framer((frame) => arming.onFrame(frame));
+    const beats = (component: number, armed: boolean): void =>
+      framer.push(encodeAs(heartbeat({ armed }), 'v2', 0, 1, component), 0);
+    arming.opened();
+    beats(9, true);
+    beats(10, false);
+    expect(arming.of(1)).to.equal(true);
+    beats(9, false);
+    expect(arming.of(1)).to.equal(false);
+    beats(9, true);
+    beats(1, false);
+    expect(arming.of(1)).to.equal(false);
+    beats(9, true);
+    expect(arming.of(1)).to.equal(false);
+  });
+
+  it('tells each change at once, and what is to be remembered once for each', () => {
+    let changes = 0;
+    const kept: ArmedMemory[] = [];
+    const clock = new FakeClock();
+    const arming = new Arming({
+      clock,
+      wasArmed: false,
+      onMemory: (memory) => kept.push(memory),
+      onChange: () => changes++,
+    });
+    const framer = new Framer((frame) => arming.onFrame(frame));
+    const hears = (message: MavLinkData): void => framer.push(encodeAs(message, 'v2', 0, 1, 1), 0);
+    const changed = (work: () => void): boolean => {
+      const before = changes;
+      work();
+      return changes > before;
+    };
+    arming.opened();
+    expect(changed(() => hears(heartbeat()))).to.equal(true);
+    hears(heartbeat());
+    expect(kept).to.deep.equal([{ armed: false, systems: [] }]);
+    expect(changed(() => arming.leaving(commandTo(1, ARM_DISARM, 1)))).to.equal(true);
+    expect(
+      changed(() => arming.leaving(commandTo(1, ARM_DISARM, 0))),
+      'armed before',
+    ).to.equal(false);
+    expect(changed(() => hears(commandAck(ARM_DISARM, FAILED, 255, 190)))).to.equal(true);
+    const undo = arming.leaving(commandTo(1, ARM_DISARM, 1));
+    undo();
+    expect(changed(() => hears(commandAck(ARM_DISARM, FAILED, 255, 190)))).to.equal(true);
+    const last = arming.leaving(commandTo(1, ARM_DISARM, 1));
+    expect(changed(last), 'it did not leave').to.equal(true);
+    expect(kept).to.deep.equal([
+      { armed: false, systems: [] },
+      { armed: true, systems: [1] },
+      { armed: false, systems: [] },
+      { armed: true, systems: [1] },
+      { armed: false, systems: [] },
+    ]);
+  });
+
+  it('what was allowed ends when the vehicle is known to be armed, and not in a gap; what the firmware refuses nobody forces', () => {
+    const guardOf = (armed: Armed): Guard => new Guard({ of: () => armed, worst: armed });
+    for (const [armed, may, ends] of [
+      [true, false, true],
+      ['unknown', false, false],
+      [false, true, false],
+    ] as const) {
+      const guard = guardOf(armed);
+      expect([
+        guard.mayChange('frame', 1, false),
+        guard.mustEnd(1),
+        guard.state(1),
+        guard.worst,
+      ]).to.deep.equal([may, ends, armed, armed]);
+      expect(guard.mayChange('frame', 1, true)).to.equal(true);
+      for (const action of ['log_fetch', 'reboot', 'motor_test'] as const)
+        expect(guard.mayChange(action, 1, true), action).to.equal(may);
+    }
   });
 
   it('a gimbal or a script of the same system that calls itself an autopilot disarms nobody', () => {

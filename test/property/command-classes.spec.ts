@@ -7,6 +7,7 @@ import {
   type CommandParams,
   classOfCommand,
   classOfItem,
+  commandName,
 } from '../../shared/mavlink/command-classes.ts';
 import { ITEM_COMMANDS } from '../../shared/mission/commands.ts';
 
@@ -70,6 +71,7 @@ describe('the class of every command', () => {
       ['a compass calibration', 218, [171, 2, 0, 0], 'setup'],
       ['a function that nobody knows', 218, [9999, 2, 0, 0], 'destructive'],
       ['an engine stopped', 223, [0, 0, 0, 0], 'destructive'],
+      ['an engine started', 223, [1, 0, 0, 0], 'flight'],
       ['a parachute of its own', 208, [2, 0, 0, 0], 'destructive'],
       ['a bootloader', 42_650, [290_876, 0, 0, 0], 'keyonly'],
       ['a failure', 420, NONE, 'keyonly'],
@@ -81,5 +83,20 @@ describe('the class of every command', () => {
     });
   it('a mission that disarms does so wherever the vehicle is', () => {
     expect(classOfItem(400, [0, 0, 0, 0]).classes).to.deep.equal(['destructive']);
+    expect(classOfItem(400, [1, 0, 0, 0]).classes, 'arming is as the command').to.deep.equal(['flight']);
+  });
+  it('a pause, a return and a landing end a flight; going on does not', () => {
+    const ends = (command: number, first: number): boolean => classOfCommand(command, [first, 0, 0, 0]).ends;
+    expect([ends(193, 0), ends(193, 1), ends(20, 0), ends(21, 0), ends(22, 0)]).to.deep.equal([
+      true,
+      false,
+      true,
+      true,
+      false,
+    ]);
+    expect([1, 5, 7, 0, 2].map((mode) => ends(262, mode))).to.deep.equal([true, true, true, false, false]);
+  });
+  it('has its name, where it is known', () => {
+    expect([commandName(22), commandName(65_000)]).to.deep.equal(['NAV_TAKEOFF', null]);
   });
 });
