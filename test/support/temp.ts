@@ -10,7 +10,8 @@ export async function tempDir(): Promise<string> {
 }
 
 export async function removeDir(path: string): Promise<void> {
-  await rm(path, { recursive: true, force: true });
+  // A process that ends may still write there.
+  await rm(path, { recursive: true, force: true, maxRetries: 5 });
 }
 
 /** Below the kernel's own: those are taken by any connection at any moment. */
