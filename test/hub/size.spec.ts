@@ -15,7 +15,7 @@ import { TestHub } from '../support/hub.ts';
 import { noMosquitto } from '../support/mosquitto.ts';
 
 const missing = noMosquitto();
-/** Measured: 95 to 107, by the machine; each node in memory twice would be more. */
+/** Measured: 102 to 107; each node in memory twice would be more. */
 const MOST_MB = 120;
 const WIDE = 'x'.repeat(900);
 const idOf = (n: number): string => `node-${String(n).padStart(5, '0')}`;
