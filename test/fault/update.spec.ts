@@ -67,6 +67,28 @@ describe('update', () => {
     await whole();
   });
 
+  for (const [kind, damaged] of [
+    ['0 bytes', ''],
+    ['zeros', '\0\0\0\0'],
+  ] as const)
+    it(`the small files of the switch after a disk has lost them (${kind}): the version stays, and none below its floor comes`, async function () {
+      this.timeout(2 * MIN);
+      const { places } = machine;
+      await machine.update(await machine.bundle(machine.version('1.1.0', { floor: 2 })));
+      for (const file of [places.floor, places.trial, places.previous, places.returned])
+        await writeFile(file, damaged);
+      await writeFile(places.job, JSON.stringify({ force: false, by_root: true }));
+      const old = await machine.bundle(machine.version('1.0.5', { floor: 1 }));
+      const refused = await machine.update(old);
+      expect(refused).to.include({ running: '1.1.0', step: 'failed' });
+      expect(refused.error).to.include(places.floor);
+      await machine.restart();
+      expect(await readFile(places.floor, 'utf8')).to.equal('2\n');
+      const next = await machine.bundle(machine.version('1.2.0', { floor: 2 }));
+      expect(await machine.update(next)).to.include({ running: '1.2.0', previous: '1.1.0', step: 'done' });
+      await whole();
+    });
+
   it('a version that does not come up gives way to the one before, with its files, but not with what was revoked since', async function () {
     this.timeout(2 * MIN);
     const { paths } = machine;

@@ -198,8 +198,12 @@ export class Updater {
     if (semver.valid(version) !== version) throw new UpdateRefusal(`${version} is no version.`);
     const order = semver.compare(version, running);
     if (order === 0) throw new UpdateRefusal(`Version ${version} runs already.`);
-    const highest = Number((await readText(places.floor)) ?? 0);
-    if (floor < highest)
+    const highest = (await readText(places.floor)) ?? '0';
+    if (!/^\d+$/.test(highest))
+      throw new UpdateRefusal(
+        `${places.floor} is damaged: it has no number. Start svc again (systemctl restart svc), which writes it anew.`,
+      );
+    if (floor < Number(highest))
       throw new UpdateRefusal(
         `Version ${version} has security floor ${floor}, and none below ${highest} may run here any more.`,
       );

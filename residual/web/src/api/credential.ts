@@ -15,8 +15,6 @@ export type Credential =
 export interface Session {
   readonly kind: 'session';
   readonly value: string;
-  /** Seconds since 1970. */
-  readonly expiresAt: number;
 }
 
 const HEADERS = { session: 'x-svc-dashboard-session', key: 'x-svc-key', token: 'x-svc-mcp-token' } as const;
@@ -75,9 +73,8 @@ function forget(): void {
 function restored(): Credential | null {
   try {
     const text = sessionStorage.getItem(STORED) ?? localStorage.getItem(STORED);
-    const { kind, value, expiresAt } = recordOf(parseJson(text ?? 'null'));
-    if (kind !== 'session' || typeof value !== 'string' || typeof expiresAt !== 'number') return null;
-    return expiresAt * 1000 > Date.now() ? { kind, value, expiresAt } : null;
+    const { kind, value } = recordOf(parseJson(text ?? 'null'));
+    return kind === 'session' && typeof value === 'string' ? { kind, value } : null; // the node knows when it ends
   } catch {
     forget();
     return null; // another version of the page wrote it

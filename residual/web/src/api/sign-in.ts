@@ -5,11 +5,11 @@ import type { Answer } from './rows.ts';
 
 /** What the node gives for a PIN or a key, and what this browser keeps of it. */
 
-type Opened = Pick<Answer<'dashboard.pin.verify.post'>, 'session' | 'expires_at'>;
+type Opened = Pick<Answer<'dashboard.pin.verify.post'>, 'session'>;
 
 /** Goes on with this session instead of the one before. @param keep as in `hold` */
-export function holdSession({ session, expires_at: expiresAt }: Opened, keep?: boolean): void {
-  const next = { kind: 'session', value: session, expiresAt } as const;
+export function holdSession({ session }: Opened, keep?: boolean): void {
+  const next = { kind: 'session', value: session } as const;
   const held = credential.value;
   hold(held?.kind === 'key' ? { ...held, session: next } : next, keep);
 }
@@ -19,7 +19,7 @@ export async function holdKey(value: string, keep?: boolean): Promise<void> {
   const opened = await byKey(value, async (as) =>
     call('dashboard.pin.verify.post', { body: {}, as, here: true }),
   );
-  const session = { kind: 'session', value: opened.session, expiresAt: opened.expires_at } as const;
+  const session = { kind: 'session', value: opened.session } as const;
   hold({ kind: 'key', value, session }, keep);
 }
 
