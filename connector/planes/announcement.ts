@@ -1,7 +1,6 @@
-import { isIPv4 } from 'node:net';
-import type { NetworkInterfaceInfo } from 'node:os';
 import { isDeviceId } from '../../shared/device-id.ts';
 import { isPort } from '../../shared/http/known-nodes.ts';
+import type { Link } from '../../shared/mdns/links.ts';
 import { listOf } from '../../shared/member.ts';
 import { plainText } from '../../shared/plain-text.ts';
 import { asRecord } from '../rows.ts';
@@ -82,25 +81,11 @@ function readTxt(txt: ReadonlyMap<string, string>, address: string, port: number
 }
 
 /** Whether it is the address of one machine in a subnet of this machine's own links: no other one is asked anything. */
-export function isOnLink(address: string, interfaces: NodeJS.Dict<NetworkInterfaceInfo[]>): boolean {
-  if (!isIPv4(address)) return false;
-  const at = numberOf(address);
-  const first = Math.floor(at / 2 ** 24);
+export function isOnLink(address: string, links: readonly Link[]): boolean {
   // "This network", loopback, link-local, multicast and what is reserved, whatever an interface has.
+  const first = Number(address.split('.')[0]);
   if (first === 0 || first === 127 || first >= 224 || address.startsWith('169.254.')) return false;
-  return Object.values(interfaces)
-    .flatMap((list) => list ?? [])
-    .some(({ family, internal, cidr, address: own }) => {
-      const bits = Number(cidr?.split('/')[1] ?? 32);
-      if (family !== 'IPv4' || internal) return false;
-      const size = 2 ** (32 - bits);
-      const isOneMachine = bits > 30 || (at % size !== 0 && at % size !== size - 1);
-      return Math.floor(at / size) === Math.floor(numberOf(own) / size) && isOneMachine;
-    });
-}
-
-function numberOf(address: string): number {
-  return address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+  return links.some(({ holds }) => holds(address));
 }
 
 /** What was found, bounded: a flood of false nodes costs no more than a few do. */

@@ -63,8 +63,7 @@ export async function browse({
   signal,
 }: BrowseOptions = {}): Promise<readonly Found[]> {
   const found = new Candidates(wanted);
-  const interfaces = networkInterfaces();
-  const links = linksOf(interfaces);
+  const links = linksOf(networkInterfaces());
   const failed = new Set<Link>();
   const sockets: LinkSocket[] = [];
   const ask = (socket: LinkSocket): void =>
@@ -80,7 +79,7 @@ export async function browse({
             port,
             now: () => performance.now(),
             onPacket: (packet, from) => {
-              if (packet.type !== 'response' || !isOnLink(from, interfaces)) return;
+              if (packet.type !== 'response' || !isOnLink(from, links)) return;
               for (const node of announcedIn(packet, from)) found.add(node);
             },
             onError: (error) => {

@@ -1,4 +1,4 @@
-import { BlockList, isIPv4 } from 'node:net';
+import { isIPv4 } from 'node:net';
 import type { NetworkInterfaceInfo } from 'node:os';
 
 /** A network that this machine is on, and its own addresses there. */
@@ -7,7 +7,7 @@ export interface Link {
   /** At least one. */
   readonly v4: readonly string[];
   readonly v6: readonly string[];
-  /** Whether that address is one of this link, by IPv4: RFC 6762, 11 asks that of whoever is listened to. */
+  /** Whether that is the address of one machine of this link, by IPv4: RFC 6762, 11 asks that of whoever is listened to. */
   readonly holds: (address: string) => boolean;
   /** Changes with any of these. */
   readonly key: string;
@@ -23,15 +23,26 @@ export function linksOf(
 ): readonly Link[] {
   const links = Object.entries(interfaces).flatMap(([name, all = []]): Link[] => {
     const own = all.filter(({ internal, mac }) => !internal && mac !== NO_MAC);
-    const subnets = new BlockList();
-    for (const { family, address, cidr } of own)
-      if (family === 'IPv4') subnets.addSubnet(address, Number(cidr?.split('/')[1] ?? 32), 'ipv4');
+    const subnets = own.flatMap(({ family, address, cidr }) =>
+      family === 'IPv4' ? { at: numberOf(address), size: 2 ** (32 - Number(cidr?.split('/')[1] ?? 32)) } : [],
+    );
     const of = (wanted: string): readonly string[] =>
       own.filter(({ family }) => family === wanted).map(({ address }) => address);
     const [v4, v6] = [of('IPv4'), of('IPv6')];
     if (v4.length === 0) return [];
-    const holds = (address: string): boolean => isIPv4(address) && subnets.check(address, 'ipv4');
+    const holds = (address: string): boolean =>
+      isIPv4(address) && subnets.some((subnet) => isOneMachine(numberOf(address), subnet));
     return [{ name, v4, v6, holds, key: JSON.stringify([name, own.map(({ cidr }) => cidr)]) }];
   });
   return links.slice(0, MAX_LINKS);
+}
+
+/** Its first and last addresses are the subnet's own, except of two machines or one. */
+function isOneMachine(address: number, { at, size }: { readonly at: number; readonly size: number }): boolean {
+  const host = address % size;
+  return address - host === at - (at % size) && (size <= 2 || (host !== 0 && host !== size - 1));
+}
+
+function numberOf(address: string): number {
+  return address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
 }

@@ -8,6 +8,7 @@ import { expect } from 'chai';
 import { announcedIn, Candidates, type Found, isOnLink } from '../../connector/planes/announcement.ts';
 import { adopt, browse } from '../../connector/planes/discovery.ts';
 import { addToFleet } from '../../connector/planes/fleet-file.ts';
+import { linksOf } from '../../shared/mdns/links.ts';
 import { connectStdio } from '../support/connector.ts';
 import { KEY } from '../support/edge.ts';
 import { StubNode } from '../support/stub-node.ts';
@@ -118,7 +119,7 @@ describe('where nodes are asked', () => {
     address: cidr.split('/')[0] ?? '',
     netmask: '',
     family: 'IPv4',
-    mac: '',
+    mac: '02:00:00:00:00:01',
     internal,
     cidr,
   });
@@ -132,11 +133,11 @@ describe('where nodes are asked', () => {
 
   it('is the subnet of a link, and one machine in it', () => {
     for (const good of [PLACE, '10.79.1.1', '10.79.1.254', '10.8.0.0', '10.8.0.1'])
-      expect(isOnLink(good, interfaces), good).to.equal(true);
+      expect(isOnLink(good, linksOf(interfaces)), good).to.equal(true);
     const bad = ['127.0.0.1', '127.0.0.2', '169.254.7.2', '169.254.169.254', '0.0.0.0', '255.255.255.255'];
     const far = ['224.0.0.251', '239.1.1.1', '10.79.1.0', '10.79.1.255', '10.79.2.2', '8.8.8.8', '10.8.0.2'];
     for (const address of [...bad, ...far, '::1', 'fe80::1', 'host.local', '010.79.1.2', ''])
-      expect(isOnLink(address, interfaces), address).to.equal(false);
+      expect(isOnLink(address, linksOf(interfaces)), address).to.equal(false);
   });
 });
 

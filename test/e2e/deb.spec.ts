@@ -8,6 +8,7 @@ import { minimal } from 'node-mavlink';
 import packageJson from '../../package.json' with { type: 'json' };
 import { encodeAs } from '../link/mavlink-samples.ts';
 import { askAgain } from '../support/ask-again.ts';
+import { ELSEWHERE, type Inside, watchLeaving, whatLeft } from '../support/leaving.ts';
 import { type Ended, Machine, noMachines } from '../support/machine.ts';
 import { ROOT } from '../support/node.ts';
 import { anotherVersion, builtDeb } from '../support/svc-package.ts';
@@ -27,6 +28,8 @@ const CONFIG = `mavlink:
 video:
   source: test
   radio: ''
+vision:
+  detector: marker
 `;
 
 /** Makes a serial port of a pseudo-terminal, and passes on to it what comes in. */
@@ -78,12 +81,15 @@ describe('the package, installed on a booted Debian 12 without Node and without 
       await writeFile(join(update, 'test.conf'), `[Service]\nEnvironment=SVC_UPDATE_TRIAL_MS=${TRIAL_MS}\n`);
     });
     await removeDir(folder);
+    await watchLeaving(network);
+    await writeFile(join(machine.root, 'etc/resolv.conf'), `nameserver ${ELSEWHERE}\n`);
     filesBefore = await files();
     await mkdir(join(machine.root, 'etc/svc'));
     await writeFile(join(machine.root, 'etc/svc/config.yaml'), CONFIG);
   });
   after(async () => machine?.destroy());
 
+  const network: Inside = async (...command) => machine.network(...command);
   const aptArgs = (version: string): readonly string[] => [
     'apt-get',
     'install',
@@ -278,6 +284,12 @@ describe('the package, installed on a booted Debian 12 without Node and without 
         'cd /tmp && svc plugin init demo && svc plugin test demo; rm -r demo',
       );
       expect(tried.code, tried.stdout + tried.stderr).to.equal(0);
+    });
+
+    it('has sent nothing to anybody but its announcements by mDNS', async () => {
+      expect((await whatLeft(network)).other).to.deep.equal([]);
+      await machine.inside('getent', 'hosts', 'somewhere.test');
+      expect((await whatLeft(network)).other, 'the count works').to.deep.equal([`${ELSEWHERE} . udp . 53`]);
     });
   });
 

@@ -10,6 +10,7 @@ import { expect } from 'chai';
 import { askAgain } from '../support/ask-again.ts';
 import { callTool, connectStdio } from '../support/connector.ts';
 import { KEY } from '../support/edge.ts';
+import { ELSEWHERE, type Inside, watchLeaving, whatLeft } from '../support/leaving.ts';
 import { NO_SYSTEM_BUS, noNamespaces } from '../support/netns.ts';
 import { ROOT, TestNode } from '../support/node.ts';
 import { freePort, removeDir, tempDir } from '../support/temp.ts';
@@ -17,15 +18,10 @@ import { KEYED } from '../support/video-node.ts';
 
 const run = promisify(execFile);
 const NAME = `svcq${process.pid}`;
-/** The only way out, and the resolver: an address of a network in which nobody else is. */
-const [OWN, ELSEWHERE] = ['10.94.7.2', '10.94.7.1'];
-/** mDNS, which `discovery.mdns` is for. */
-const MDNS = /^224\.0\.0\.251 \. (?:udp|17) \. 5353$|^ff02::fb \. (?:udp|17) \. 5353$/;
-/** What the kernel itself says of its address: groups, neighbours, routers. */
-const KERNEL = 'meta l4proto { igmp, ipv6-icmp } accept';
 /** A library that asks for news does so soon, and again: that of models asked each second. */
 const WATCHED_MS = 30_000;
 const PREFIX = ['ip', 'netns', 'exec', NAME] as const;
+const inside: Inside = async (...command) => (await run('ip', [...PREFIX.slice(1), ...command])).stdout;
 const MDNS_ON = 'discovery:\n  mdns: true\n';
 
 describe('what leaves a drone, a ground station, a hub and a connector', function () {
@@ -37,33 +33,10 @@ describe('what leaves a drone, a ground station, a hub and a connector', functio
   let connector: Client | null = null;
   before(async function () {
     if (noNamespaces() !== null) return this.skip();
-    const inside = async (...command: readonly string[]): Promise<unknown> =>
-      run('ip', ['netns', 'exec', NAME, ...command]);
     await run('ip', ['netns', 'add', NAME]);
-    await inside('ip', 'link', 'set', 'lo', 'up');
-    // Both ends are here: packets leave by one, and nobody takes them from the other.
-    await inside('ip', 'link', 'add', 'out', 'type', 'veth', 'peer', 'name', 'far');
-    for (const end of ['out', 'far']) await inside('ip', 'link', 'set', end, 'up');
-    await inside('ip', 'addr', 'add', `${OWN}/24`, 'dev', 'out');
-    await inside('ip', 'route', 'add', 'default', 'via', ELSEWHERE);
-    await inside('ip', 'neigh', 'add', ELSEWHERE, 'lladdr', '02:00:00:00:00:01', 'dev', 'out');
+    await watchLeaving(inside);
     await run('mkdir', ['-p', `/etc/netns/${NAME}`]);
     await run('sh', ['-c', `echo nameserver ${ELSEWHERE} >/etc/netns/${NAME}/resolv.conf`]);
-    const rules = [
-      'table inet watch {',
-      'set four { type ipv4_addr . inet_proto . inet_service; flags dynamic; size 1000; }',
-      'set six { type ipv6_addr . inet_proto . inet_service; flags dynamic; size 1000; }',
-      'chain output {',
-      'type filter hook output priority 0;',
-      'oifname "lo" accept',
-      KERNEL,
-      'add @four { ip daddr . meta l4proto . th dport }',
-      'add @six { ip6 daddr . meta l4proto . th dport }',
-      '}',
-      '}',
-      '',
-    ].join('\n');
-    await inside('nft', rules);
     const common = { pairing: { key: KEY }, env: NO_SYSTEM_BUS, prefix: PREFIX } as const;
     const radio = await freePort();
     const drone = `video:\n  source: test\n  radio: '127.0.0.1:${radio}'\nvision:\n  detector: marker\n`;
@@ -109,23 +82,11 @@ describe('what leaves a drone, a ground station, a hub and a connector', functio
     return child;
   }
 
-  /** Whom anything was sent to, as `address . protocol . port`. */
-  async function asked(): Promise<readonly string[]> {
-    const lists = await Promise.all(
-      ['four', 'six'].map(async (set) =>
-        run('ip', [...PREFIX.slice(1), 'nft', '-n', 'list', 'set', 'inet', 'watch', set]),
-      ),
-    );
-    return lists.flatMap(({ stdout }) =>
-      [...stdout.matchAll(/[\da-f.:]+ \. \w+ \. \d+/g)].map(([each]) => each),
-    );
-  }
-
   it('is what their configurations name, with every feature at work: here, their announcements by mDNS', async () => {
     const ask = async ({ port }: TestNode, path: string): Promise<string> => {
       const key = `x-svc-key: ${KEYED['x-svc-key']}`;
       const curl = ['curl', '-s', '-m', '10', '-H', key, `http://127.0.0.1:${port}${path}`];
-      return (await run('ip', [...PREFIX.slice(1), ...curl])).stdout;
+      return inside(...curl);
     };
     await askAgain(
       'a detection',
@@ -146,12 +107,9 @@ describe('what leaves a drone, a ground station, a hub and a connector', functio
       if (connector !== null) await callTool(connector, 'status_get');
       await delay(1000);
     }
-    const all = await asked();
-    expect(
-      all.filter((each) => MDNS.test(each)),
-      'the count works',
-    ).to.not.equal([]);
-    expect(all.filter((each) => !MDNS.test(each))).to.deep.equal([]);
+    const { mdns, other } = await whatLeft(inside);
+    expect(mdns, 'the count works').to.not.deep.equal([]);
+    expect(other).to.deep.equal([]);
   });
 
   it('cannot come from the detector, which has no network', async () => {

@@ -66,9 +66,9 @@ export class Machine {
     return machine;
   }
 
-  /** Runs a program of this machine in its network, for example `ip`. */
-  async network(...command: readonly string[]): Promise<void> {
-    await run('nsenter', ['-t', this.#leader, '-n', ...command]);
+  /** Runs a program of this machine in its network, for example `ip`. @returns what it prints */
+  async network(...command: readonly string[]): Promise<string> {
+    return (await run('nsenter', ['-t', this.#leader, '-n', ...command])).stdout;
   }
 
   /** Runs a program inside, as root, to its end. */
