@@ -1,14 +1,22 @@
 /**
- * Preloaded (`--import`) into a process whose writes shall fail: counts the file system calls that change a store, and at
- * call number FAIL_AT does what FAIL_HOW says: an error's code (EIO, ENOSPC, EROFS), or KILL, which is kill -9 before the
- * call. At the end the process prints how many calls it made. No product code knows of it.
+ * Imported first by a process whose writes shall fail: counts the file system calls that change a store, and at call number `at` does
+ * what `how` says: an error's code (EIO, ENOSPC, EROFS), or KILL, which is kill -9 before the call. No product code knows of it.
  */
 import fs, { type FileHandle } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 
-const failAt = Number(process.env['FAIL_AT'] ?? 0);
-const how = process.env['FAIL_HOW'] ?? '';
-const names: string[] = [];
+let [failAt, how] = [0, ''];
+let names: string[] = [];
+
+/** From now on. @param at 0: none fails */
+export function failAtStep(at: number, as: string): void {
+  [failAt, how, names] = [at, as, []];
+}
+
+/** The names of the calls since. */
+export function stepsDone(): readonly string[] {
+  return names;
+}
 
 function step(name: string): void {
   names.push(name);
@@ -43,7 +51,3 @@ fs.rename = async (from, to) => {
   return rename(from, to);
 };
 syncBuiltinESMExports();
-
-process.on('exit', () => {
-  process.stdout.write(`\nsteps ${names.join(' ')}\n`);
-});

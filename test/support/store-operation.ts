@@ -1,37 +1,44 @@
-/** Runs one change of a store in the directory SVC_ETC_DIR: `store-operation.ts claim|mint|revoke|revoke-all|pin|config`. */
+/** Runs changes of a store, each line of stdin one `Wanted`, each line of stdout its `Outcome`. */
+import { failAtStep, stepsDone } from './failing-writes.ts'; // first
+import { createInterface } from 'node:readline';
 import { EndedCredentials } from '../../front/control/stores/ended.ts';
 import { PairingStore } from '../../front/control/stores/pairing.ts';
 import { PinStore } from '../../front/control/stores/pin.ts';
 import { TokenStore } from '../../front/control/stores/tokens.ts';
 import { ConfigStore } from '../../residual/app/config/store.ts';
-import { pathsFrom } from '../../shared/paths.ts';
+import { type Paths, pathsFrom } from '../../shared/paths.ts';
 import { silentLog } from './pin-stores.ts';
 import { DEVICE, PAIRING_KEY } from './token-stores.ts';
 
-const paths = pathsFrom(process.env);
+export interface Wanted {
+  readonly name: string;
+  /** That of all files. */
+  readonly dir: string;
+  /** Which call of the file system fails, and how, as `failAtStep` has them. */
+  readonly at: number;
+  readonly how: string;
+}
+
+export interface Outcome {
+  readonly output: string;
+  readonly steps: readonly string[];
+}
+
 const lived = { id: '0123456789abcdef', now: () => performance.now() };
 const clocks = { now: Date.now, monotonic: lived.now, lived, log: silentLog };
-const tokens = new TokenStore({
-  file: paths.mcpToken,
-  ended: new EndedCredentials(paths.ended, silentLog),
-  accept: true,
-  pairingKey: () => PAIRING_KEY,
-  deviceId: DEVICE,
-  now: Date.now,
-  lived,
-  log: silentLog,
-});
-
-const OPERATIONS: Readonly<Record<string, () => Promise<unknown>>> = {
-  claim: async () => {
+const OPERATIONS: Readonly<Record<string, (paths: Paths) => Promise<unknown>>> = {
+  claim: async (paths) => {
     const store = new PairingStore({ ...clocks, file: paths.pairing, onChange: () => undefined });
     await store.start();
     return store.claim('operator', null, false);
   },
-  mint: async () => tokens.mint({ label: 'new', scopes: ['read'], ttlMs: null, allowedNodes: [] }),
-  revoke: async () => tokens.revoke(tokens.status().tokens[0]?.token_id ?? ''),
-  'revoke-all': async () => tokens.revokeAll(),
-  pin: async () => {
+  mint: async (paths) => tokensOf(paths).mint({ label: 'new', scopes: ['read'], ttlMs: null, allowedNodes: [] }),
+  revoke: async (paths) => {
+    const tokens = tokensOf(paths);
+    return tokens.revoke(tokens.status().tokens[0]?.token_id ?? '');
+  },
+  'revoke-all': async (paths) => tokensOf(paths).revokeAll(),
+  pin: async (paths) => {
     const store = new PinStore({
       ...clocks,
       file: paths.dashboardPin,
@@ -40,16 +47,34 @@ const OPERATIONS: Readonly<Record<string, () => Promise<unknown>>> = {
     await store.start();
     return store.set('13579', { trusted: true });
   },
-  config: async () => new ConfigStore(paths).write('agent.name', 'after'),
+  config: async (paths) => new ConfigStore(paths).write('agent.name', 'after'),
 };
 
-const [name = ''] = process.argv.slice(2);
-const operation = OPERATIONS[name];
-if (operation === undefined) throw new Error(`${name} is none of ${Object.keys(OPERATIONS).join(', ')}`);
-try {
-  await operation();
-  process.stdout.write('done');
-} catch (error) {
-  process.stdout.write(`failed ${error instanceof Error ? error.message : String(error)}`);
+function tokensOf(paths: Paths): TokenStore {
+  return new TokenStore({
+    file: paths.mcpToken,
+    ended: new EndedCredentials(paths.ended, silentLog),
+    accept: true,
+    pairingKey: () => PAIRING_KEY,
+    deviceId: DEVICE,
+    now: Date.now,
+    lived,
+    log: silentLog,
+  });
 }
-process.exit(0);
+
+async function run({ name, dir, at, how }: Wanted): Promise<Outcome> {
+  const operation = OPERATIONS[name];
+  if (operation === undefined) throw new Error(`${name} is none of ${Object.keys(OPERATIONS).join(', ')}`);
+  const paths = pathsFrom({ SVC_ETC_DIR: dir, SVC_STATE_DIR: dir, SVC_RUN_DIR: dir });
+  failAtStep(at, how);
+  const output = await operation(paths).then(
+    () => 'done',
+    (error: unknown) => `failed ${error instanceof Error ? error.message : String(error)}`,
+  );
+  return { output, steps: stepsDone() };
+}
+
+for await (const line of createInterface(process.stdin))
+  process.stdout.write(`${JSON.stringify(await run(JSON.parse(line) as Wanted))}\n`);
+process.exit(); // stores watch their files

@@ -21,10 +21,11 @@ interface Taken {
   readonly processor: number;
 }
 
-/** What mocha is to do; with the slow ones also those that `SVC_TEST_ALSO` names. @param name which suite */
+/** What mocha is to do; with the slow ones also those in the file that `SVC_TEST_ALSO` names. @param name which suite */
 export function suite(name: keyof typeof SUITES): object {
   const folderOf = (file: string): string => file.split('/')[1] ?? '';
-  const also = name === 'slow' ? (process.env['SVC_TEST_ALSO'] ?? '').split(' ') : [];
+  const list = name === 'slow' ? process.env['SVC_TEST_ALSO'] : undefined;
+  const also = list === undefined ? [] : readFileSync(join(ROOT, list), 'utf8').split('\n');
   const files = globSync('test/**/*.spec.ts', { cwd: ROOT }).filter(
     (file) =>
       folderOf(file) !== APART &&
