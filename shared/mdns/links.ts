@@ -38,7 +38,10 @@ export function linksOf(
 }
 
 /** Its first and last addresses are the subnet's own, except of two machines or one. */
-function isOneMachine(address: number, { at, size }: { readonly at: number; readonly size: number }): boolean {
+function isOneMachine(
+  address: number,
+  { at, size }: { readonly at: number; readonly size: number },
+): boolean {
   const host = address % size;
   return address - host === at - (at % size) && (size <= 2 || (host !== 0 && host !== size - 1));
 }

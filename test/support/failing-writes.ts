@@ -1,5 +1,5 @@
 /**
- * Imported first by a process whose writes shall fail: counts the file system calls that change a store, and at call number `at` does
+ * Imported by a process whose writes shall fail: counts the file system calls that change a store, and at call number `at` does
  * what `how` says: an error's code (EIO, ENOSPC, EROFS), or KILL, which is kill -9 before the call. No product code knows of it.
  */
 import fs, { type FileHandle } from 'node:fs/promises';

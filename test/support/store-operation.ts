@@ -1,5 +1,5 @@
 /** Runs changes of a store, each line of stdin one `Wanted`, each line of stdout its `Outcome`. */
-import { failAtStep, stepsDone } from './failing-writes.ts'; // first
+
 import { createInterface } from 'node:readline';
 import { EndedCredentials } from '../../front/control/stores/ended.ts';
 import { PairingStore } from '../../front/control/stores/pairing.ts';
@@ -7,6 +7,7 @@ import { PinStore } from '../../front/control/stores/pin.ts';
 import { TokenStore } from '../../front/control/stores/tokens.ts';
 import { ConfigStore } from '../../residual/app/config/store.ts';
 import { type Paths, pathsFrom } from '../../shared/paths.ts';
+import { failAtStep, stepsDone } from './failing-writes.ts';
 import { silentLog } from './pin-stores.ts';
 import { DEVICE, PAIRING_KEY } from './token-stores.ts';
 
@@ -32,7 +33,8 @@ const OPERATIONS: Readonly<Record<string, (paths: Paths) => Promise<unknown>>> =
     await store.start();
     return store.claim('operator', null, false);
   },
-  mint: async (paths) => tokensOf(paths).mint({ label: 'new', scopes: ['read'], ttlMs: null, allowedNodes: [] }),
+  mint: async (paths) =>
+    tokensOf(paths).mint({ label: 'new', scopes: ['read'], ttlMs: null, allowedNodes: [] }),
   revoke: async (paths) => {
     const tokens = tokensOf(paths);
     return tokens.revoke(tokens.status().tokens[0]?.token_id ?? '');

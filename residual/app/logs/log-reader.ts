@@ -148,5 +148,8 @@ function gone(): ApiError {
 
 /** The disk of the store holds whoever reads or writes it. */
 export function storeHeld(): ApiError {
-  return new ApiError('E_STORE', 'The log store does not answer: its disk stands still, or this machine has no time for it.');
+  return new ApiError(
+    'E_STORE',
+    'The log store does not answer: its disk stands still, or this machine has no time for it.',
+  );
 }
