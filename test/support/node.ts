@@ -5,6 +5,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import supertest from 'supertest';
+import { keepChecked } from '../../shared/config/checked-copy.ts';
+import { loadConfig } from '../../shared/config/load.ts';
+import { writeAtomic } from '../../shared/files/atomic-write.ts';
 import { type Paths, pathsFrom } from '../../shared/paths.ts';
 import { type Client, clientOf } from '../../shared/rpc/contract.ts';
 import { LINK } from '../../shared/rpc/link.ts';
@@ -20,6 +23,14 @@ const SUPERVISOR_MAIN =
 
 /** Whoever asks again and again for what tells nobody when it changes leaves the processor to those that change it. */
 const REST_MS = 30;
+
+/** As after a write by the API: what this process has checked, no process of the node checks again. */
+async function checkOnce(paths: Paths): Promise<void> {
+  const { config, text, problem } = await loadConfig(paths);
+  if (text === null || problem !== null) return;
+  await mkdir(paths.state, { recursive: true, mode: 0o755 });
+  await keepChecked(paths.configChecked, text, config, writeAtomic);
+}
 
 /** With a systemctl that does nothing before the machine's own. */
 export const SAFE_PATH = `${join(import.meta.dirname, 'safe-bin')}:${process.env['PATH'] ?? ''}`;
@@ -126,6 +137,7 @@ export class TestNode {
       await writeFile(paths.pairing, JSON.stringify(pairing), { mode: 0o600 });
     }
     await options.prepare?.(paths);
+    await checkOnce(paths);
     return TestNode.#spawn(base, port, options);
   }
 
