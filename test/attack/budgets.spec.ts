@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { ConnectionCaps } from '../../front/control/edge/connections.ts';
+import { ConnectionCaps } from '../../shared/http/edge/connections.ts';
 import type { Origin } from '../../front/control/edge/origins.ts';
-import { PeerBudgets } from '../../front/control/edge/rate.ts';
+import { PeerBudgets } from '../../shared/http/edge/rate.ts';
 import { Records } from '../../front/control/middleware/records.ts';
 import { peerKey } from '../../shared/auth/address.ts';
 import { type Ask, judge, KEY, withKey } from '../support/edge.ts';

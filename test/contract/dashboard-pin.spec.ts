@@ -1,7 +1,7 @@
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { PeerBudgets } from '../../front/control/edge/rate.ts';
+import { PeerBudgets } from '../../shared/http/edge/rate.ts';
 import { type Caller, dashboardHandlers } from '../../front/control/native/dashboard.ts';
 import { PinLadder } from '../../front/control/stores/pin-ladder.ts';
 import { TICKET_LIFE_S, TicketStore } from '../../front/control/stores/tickets.ts';

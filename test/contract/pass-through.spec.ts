@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { WebSocket, WebSocketServer } from 'ws';
 import { Origins } from '../../front/control/edge/origins.ts';
 import { PrincipalWatch } from '../../front/control/edge/principal-watch.ts';
-import { PeerBudgets } from '../../front/control/edge/rate.ts';
+import { PeerBudgets } from '../../shared/http/edge/rate.ts';
 import { ResidualProxy } from '../../front/control/forward/residual-proxy.ts';
 import { Records } from '../../front/control/middleware/records.ts';
 import { FrontServer } from '../../front/control/server.ts';

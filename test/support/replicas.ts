@@ -66,6 +66,7 @@ export class Replicas {
     const databasePort = await freePort();
     const config = parseDocument(await first.text('hub.yaml'));
     const database = String(config.get('database'));
+    config.setIn(['https', 'balancers'], ['127.0.0.1']);
     config.set('database', database.replace(`:${postgres.port}/`, `:${databasePort}/`));
     await writeFile(join(first.folder, 'hub.yaml'), config.toString());
     const [ca, key] = await Promise.all([first.text('ca.pem'), first.text('ca.key')]);
