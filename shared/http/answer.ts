@@ -32,7 +32,12 @@ function sendText(
   // node leaves the body out of an answer to HEAD
   if (length <= PIECE || res.req.method === 'HEAD' || res.destroyed) res.end(body);
   // Both ends are destroyed where the client hangs up, so the error needs no handling.
-  else pipeline(Readable.from(piecesOf(Buffer.from(body))), res, () => undefined);
+  else pipeline(Readable.from(piecesOf(bytesOf(body))), res, () => undefined);
+}
+
+/** A file that many are sent is not copied for each. */
+function bytesOf(body: string | Buffer): Buffer {
+  return typeof body === 'string' ? Buffer.from(body) : body;
 }
 
 function* piecesOf(bytes: Buffer): Generator<Buffer> {
@@ -53,7 +58,7 @@ export function inBytes({ status, body, mediaType, headers }: Reply): {
   readonly bytes: number;
 } {
   if (body instanceof Readable) return { reply: new Reply(status, body, mediaType, headers), bytes: 0 };
-  const whole = Buffer.from(bodyOf(body, mediaType));
+  const whole = bytesOf(bodyOf(body, mediaType));
   return { reply: new Reply(status, whole, mediaType, headers), bytes: whole.length };
 }
 

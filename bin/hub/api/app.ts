@@ -155,7 +155,9 @@ function judgeHead(req: Request, { peer }: Connected, budgets: Budgets): string 
     }
   }
   const why = whyNotCanonical(req.url);
-  const problem = why === null ? hostProblem(hosts, host) : targetProblem(why);
+  // HTTP/1.0 knows no Host, and health checks of balancers are in it; nothing here goes by a Host.
+  const isHostless = hosts === 0 && req.httpVersion === '1.0';
+  const problem = why !== null ? targetProblem(why) : isHostless ? null : hostProblem(hosts, host);
   if (problem === null) return BEARER.exec(authorization.value ?? '')?.[1] ?? null;
   budgets.ofStranger(peer, 'read'); // a refusal costs work too
   throw new ApiError(why === null ? 'E_BAD_REQUEST' : 'E_BAD_PATH', problem);
