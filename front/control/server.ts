@@ -6,6 +6,7 @@ import type { SecureContextOptions, TLSSocket, TlsOptions } from 'node:tls';
 import { classifyAddress, peerKey, plainAddress } from '../../shared/auth/address.ts';
 import { Handshakes } from '../../shared/http/edge/handshakes.ts';
 import { doorOf, edgeServer, SERVER_LIMITS, TLS } from '../../shared/http/edge/server.ts';
+import { UnreadAnswers } from '../../shared/http/edge/unread.ts';
 import { listenUnix } from '../../shared/rpc/socket-file.ts';
 import { type AppParts, createApp } from './app.ts';
 import type { FleetCredential } from './edge/decision.ts';
@@ -19,6 +20,9 @@ const HANDSHAKES = {
   openPeer: 12,
   open: 64,
 } as const;
+
+/** An answer of which nothing is taken for so long is ended: a player that pauses asks for the rest again. */
+const STUCK_MS = 60_000;
 
 interface FrontOptions extends AppParts, UpgradeParts {
   /** The longest body time-out of all rows, ms. `body` enforces the time-out of each row. */
@@ -34,6 +38,7 @@ export class FrontServer {
   /** Where TLS connections come in, before their handshakes. */
   readonly #doors: NetServer[] = [];
   readonly #handshakes = new Handshakes(HANDSHAKES, () => performance.now());
+  readonly #unread = new UnreadAnswers(STUCK_MS, () => performance.now());
   #fleet: Server | null = null;
   #draining = false;
   #port = 0;
@@ -41,6 +46,7 @@ export class FrontServer {
   constructor(options: FrontOptions) {
     this.#options = options;
     this.#fast = createApp(options);
+    this.#unread.start();
   }
 
   /** The TCP port that it listens on. */
@@ -119,6 +125,7 @@ export class FrontServer {
     const { app, options } = this.#fast;
     const serve: RequestListener = (req, res) => {
       if (this.#draining) res.setHeader('connection', 'close');
+      if (this.#options.origins.of(req.socket).kind === 'tcp') this.#unread.watch(res, () => res.destroy());
       app(req, res);
     };
     const server = edgeServer({
@@ -147,6 +154,7 @@ export class FrontServer {
     }, this.#options.drainMs);
     await Promise.all(closed);
     clearTimeout(cut);
+    this.#unread.stop();
   }
 }
 

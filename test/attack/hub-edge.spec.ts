@@ -121,7 +121,7 @@ describe('the edge of a hub', function () {
       };
     });
     for (const { name, bytes, status, code } of EDGE_ATTACKS)
-      it(`A10 B5 B6 B14 ${name} -> ${status} as JSON, hub alive`, async () => {
+      it(`A10 B5 B6 B14 G4 ${name} -> ${status} as JSON, hub alive`, async () => {
         const answer = await rawHttp(hub.port, bytes(target));
         expect(answer.status).to.equal(status);
         expect(rawBody(answer)).to.include({ code });

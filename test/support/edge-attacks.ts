@@ -38,7 +38,6 @@ const hosts = (name: string, lines: string): Attack =>
 const post = ({ post: path, credential }: EdgeTarget, rest: string): string =>
   `POST ${path} HTTP/1.1\r\n${HOST}${credential}${JSON_TYPE}${rest}`;
 
-/** B5, B6, A1, A4, A5, A7, A8, A10, A11, B14 of the attack cases. */
 export const EDGE_ATTACKS: readonly Attack[] = [
   malformed('Content-Length beside Transfer-Encoding', (to) =>
     post(to, 'Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'),
