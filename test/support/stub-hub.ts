@@ -66,7 +66,9 @@ export class StubHub {
   readonly #server: Server;
 
   private constructor() {
-    this.#server = createServer((req, res) => this.#serve(req, res).catch(() => res.destroy()));
+    this.#server = createServer((req, res) => {
+      this.#serve(req, res).catch(() => res.destroy());
+    });
   }
 
   async #serve(req: IncomingMessage, res: ServerResponse): Promise<void> {

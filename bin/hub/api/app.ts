@@ -108,10 +108,8 @@ export function createHubApp(options: AppOptions): HubListener {
       query: query === null ? null : validatorOf(query, { useDefaults: true, coerce: true }),
       body: body === null ? null : validatorOf(body),
     };
-    const path = row.path.replaceAll('{id}', ':id');
-    app
-      .route(path)
-      [verbOf(row)](async (req, res) => serve(options, held, row, validators, askedOf(req), req, res));
+    const route = app.route(row.path.replaceAll('{id}', ':id'));
+    route[verbOf(row)](async (req, res) => serve(options, held, row, validators, askedOf(req), req, res));
   }
   for (const [path, methods] of Map.groupBy(rows, (row) => row.path.replaceAll('{id}', ':id')))
     app.all(path, (req, _res) => {

@@ -19,7 +19,7 @@ const V1_LINE = new RegExp(
 );
 
 /** `source`: who has connected to the balancer; null: the balancer itself, which looks whether this side works. */
-export type ProxyHeader =
+type ProxyHeader =
   | { readonly kind: 'more' }
   | { readonly kind: 'bad'; readonly why: string }
   | { readonly kind: 'whole'; readonly bytes: number; readonly source: string | null };
