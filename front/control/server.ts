@@ -68,6 +68,7 @@ export class FrontServer {
     const server = this.#create((options, serve) =>
       createTlsServer({ ...options, ...TLS, ...context }, serve),
     );
+    this.#endUnread(server);
     server.on('secureConnection', (socket) => {
       this.#handshakes.done(socket);
       this.#options.origins.admit(socket, 'tls');
@@ -118,14 +119,19 @@ export class FrontServer {
   #createServer(kind: 'tcp' | 'unix'): Server {
     const server = this.#create(createServer);
     server.on('connection', (socket) => this.#options.origins.admit(socket, kind));
+    if (kind === 'tcp') this.#endUnread(server); // a shell of this machine may hold a log for as long as it likes
     return server;
+  }
+
+  #endUnread(server: Server | TlsServer): void {
+    const watch: RequestListener = (_req, res) => this.#unread.watch(res, () => res.destroy());
+    server.prependListener('request', watch).prependListener('checkContinue', watch);
   }
 
   #create<S extends Server | TlsServer>(create: (options: ServerOptions, serve: RequestListener) => S): S {
     const { app, options } = this.#fast;
     const serve: RequestListener = (req, res) => {
       if (this.#draining) res.setHeader('connection', 'close');
-      if (this.#options.origins.of(req.socket).kind === 'tcp') this.#unread.watch(res, () => res.destroy());
       app(req, res);
     };
     const server = edgeServer({

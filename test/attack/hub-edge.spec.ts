@@ -285,6 +285,19 @@ listen hub
     });
   });
 
+  it('connections that are reset as they come do it no harm', async () => {
+    for (const port of [hub.port, hub.httpsPort])
+      for (const address of ['127.0.0.7', BALANCER]) {
+        const resets = Array.from({ length: 60 }, async () => {
+          const socket = dial(port, address);
+          await once(socket, 'connect');
+          socket.resetAndDestroy();
+        });
+        await Promise.all(resets);
+      }
+    expect((await ask('127.0.0.3', '/v1/ca')).status).to.equal(200);
+  });
+
   it('a balancer that is none: the hub does not start, and names it', async () => {
     const bad = await TestHub.init();
     try {

@@ -1,5 +1,4 @@
-import type { BlockList, Socket } from 'node:net';
-import { isIPv4 } from 'node:net';
+import { type BlockList, isIPv4, type Socket } from 'node:net';
 import { classifyAddress, peerKey, plainAddress } from '../../../shared/auth/address.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import { ConnectionCaps } from '../../../shared/http/edge/connections.ts';
@@ -48,7 +47,12 @@ export class Entrance {
   /** @param go called when the server may have it; otherwise it is destroyed */
   admit(socket: Socket, go: () => void): void {
     const { balancers, forThisMachine, log } = this.#options;
-    const ip = plainAddress(socket.remoteAddress ?? '');
+    // Reset before it came here.
+    if (socket.remoteAddress === undefined) {
+      socket.destroy();
+      return;
+    }
+    const ip = plainAddress(socket.remoteAddress);
     if (!balancers.check(ip, isIPv4(ip) ? 'ipv4' : 'ipv6')) {
       this.#enter(socket, ip, forThisMachine && isLoopback(ip), go);
       return;
@@ -73,11 +77,9 @@ export class Entrance {
     else this.#entries.set(socket, entry);
   }
 
-  /** @throws Error for a socket that was never let in */
-  of(socket: Socket): Entry {
-    const entry = this.#entries.get(socket);
-    if (entry === undefined) throw new Error('a request on a connection that was not let in');
-    return entry;
+  /** Null for a socket that was never let in. */
+  of(socket: Socket): Entry | null {
+    return this.#entries.get(socket) ?? null;
   }
 
   #enter(socket: Socket, ip: string, isHere: boolean, go: () => void): void {

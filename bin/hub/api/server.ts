@@ -77,6 +77,10 @@ export class HubServer {
         create,
         serve: (req, res) => {
           const entry = entrance.of(req.socket);
+          if (entry === null) {
+            req.socket.destroy();
+            return;
+          }
           this.#unread.watch(res, entry.cut);
           serve(req, res, entry);
         },
@@ -109,8 +113,9 @@ export class HubServer {
   }
 
   async stop(): Promise<void> {
-    await Promise.all([close(this.#plain), close(this.#tls)]);
+    const closed = [close(this.#plain), close(this.#tls)];
     this.#handshakes.end();
+    await Promise.all(closed);
     this.#unread.stop();
   }
 
