@@ -5,6 +5,7 @@ import { messageOf } from '../../shared/errors.ts';
 import { readOwn } from '../../shared/files/private-file.ts';
 import { credentialRequest, grantTags, STORED_TEXT, turnUrls } from '../../shared/fleet/hub-api.ts';
 import { FLEET_ID } from '../../shared/fleet/topics.ts';
+import { addressList } from '../../shared/http/edge/proxy-header.ts';
 import { validatorOf } from '../../shared/schemas/validator.ts';
 
 const host = { type: 'string', minLength: 1, maxLength: 253, pattern: '^[A-Za-z0-9.:_-]+$' } as const;
@@ -12,9 +13,19 @@ const port = { type: 'integer', minimum: 1, maximum: 65_535 } as const;
 const listen = (defaultHost: string, defaultPort: number) =>
   ({
     type: 'object',
-    required: ['host', 'port'],
+    required: ['host', 'port', 'balancers'],
     default: {},
-    properties: { host: { ...host, default: defaultHost }, port: { ...port, default: defaultPort } },
+    properties: {
+      host: { ...host, default: defaultHost },
+      port: { ...port, default: defaultPort },
+      // Who alone is believed when it says who has connected (PROXY protocol).
+      balancers: {
+        type: 'array',
+        maxItems: 64,
+        default: [],
+        items: { type: 'string', maxLength: 64, pattern: '^[0-9A-Fa-f.:]+(/[0-9]{1,3})?$' },
+      },
+    },
     additionalProperties: false,
   }) as const;
 
@@ -228,10 +239,19 @@ export async function readHubConfig(path: string): Promise<HubConfig> {
   const validate = validatorOf(CONFIG, { useDefaults: true });
   if (validate.fits(value)) {
     if (value.turn !== undefined) await readOwn(path, 0o077); // it has a secret then
+    for (const part of ['http', 'https'] as const) checkBalancers(path, part, value[part].balancers);
     return value;
   }
   const violations = validate(value) ?? [];
   throw new Error(`${path}: ${violations.map(({ path: at, message }) => `${at} ${message}`).join('; ')}`);
+}
+
+function checkBalancers(path: string, part: string, listed: readonly string[]): void {
+  try {
+    addressList(listed);
+  } catch (error) {
+    throw new Error(`${path}: /${part}/balancers: ${messageOf(error)}`, { cause: error });
+  }
 }
 
 export interface FirstConfig {
@@ -316,6 +336,8 @@ http:
 https:
   host: ${httpsHost}
   port: ${httpsPort}
+  # Addresses and networks of balancers before it, which must say by the PROXY protocol who has connected (docs/fleet.md).
+  balancers: []
 # Where the broker also takes MQTT over WebSockets, for networks that let nothing but port 443 through; null: nowhere.
 listen_ws: ${ws}
 # How long a connector works without the hub, seconds, at most 604800 (7 days).

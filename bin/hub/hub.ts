@@ -1,6 +1,5 @@
 import { X509Certificate } from 'node:crypto';
 import { setFlagsFromString } from 'node:v8';
-import type { RequestHandler } from 'express';
 import { contained, every } from '../../shared/async/every.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { caHashOf } from '../../shared/fleet/code.ts';
@@ -11,6 +10,7 @@ import { createHubApp } from './api/app.ts';
 import { Budgets } from './api/budgets.ts';
 import type { Caller } from './api/caller.ts';
 import { type HandlerParts, hubHandlers } from './api/handlers.ts';
+import type { PageFinder } from './api/page.ts';
 import { hubRows } from './api/routes.ts';
 import type { HubHandler, HubRow } from './api/row.ts';
 import { HubServer } from './api/server.ts';
@@ -68,7 +68,7 @@ interface HubOptions {
   readonly database: HubDatabase;
   /** Where a Mosquitto of the hub's own listens; null: the broker is somebody else's. */
   readonly ownBroker: { readonly host: string; readonly port: number } | null;
-  readonly page: RequestHandler | null;
+  readonly page: PageFinder | null;
   /** Wall clock, and monotonic, ms. */
   readonly now: () => number;
   readonly monotonic: () => number;
@@ -268,7 +268,7 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
       await tell(`what the broker keeps of ${node}`, async () => link.forget(node));
     },
   };
-  const app = createHubApp({
+  const serve = createHubApp({
     rows: hubRows,
     // Each handler is typed by its row, which is what the application calls it with.
     handlers: hubHandlers(parts) as unknown as Readonly<Record<string, HubHandler<HubRow>>>,
@@ -278,7 +278,13 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     page,
     log,
   });
-  const server = new HubServer(app, await certificates.read(places.server), config);
+  const server = new HubServer({
+    serve,
+    identity: await certificates.read(places.server),
+    places: config,
+    monotonic,
+    log,
+  });
   const renewCertificates = async (): Promise<void> => {
     if (!(await certificates.renew())) return;
     server.renew(await certificates.read(places.server));

@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { connectionProof } from '../../shared/auth/principal-mark.ts';
 import { ApiError } from '../../shared/errors.ts';
+import { SERVER_LIMITS } from '../../shared/http/edge/server.ts';
 import { pathsFrom } from '../../shared/paths.ts';
 import { type Init, type Program, runProcess } from '../../shared/process/child.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
@@ -31,7 +32,7 @@ import { openPilot } from './pilot/open-pilot.ts';
 import { stationsOf } from './radio/iw.ts';
 import { openRadio } from './radio/open-radio.ts';
 import { PairStore } from './radio/pair-store.ts';
-import { FrontServer, SERVER_LIMITS } from './server.ts';
+import { FrontServer } from './server.ts';
 import { flightSockets } from './sockets/flight.ts';
 import { OpenSockets } from './sockets/open-sockets.ts';
 import { openTls } from './tls/open-tls.ts';

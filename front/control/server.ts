@@ -1,47 +1,28 @@
-import { constants } from 'node:crypto';
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
-import { createServer as createNetServer, type Server as NetServer } from 'node:net';
+import type { Server as NetServer } from 'node:net';
 import { type Duplex, duplexPair } from 'node:stream';
 import type { SecureContextOptions, TLSSocket, TlsOptions } from 'node:tls';
-import { ApiError } from '../../shared/errors.ts';
-import { failureOf, sendFailure } from '../../shared/http/answer.ts';
+import { classifyAddress, peerKey, plainAddress } from '../../shared/auth/address.ts';
+import { Handshakes } from '../../shared/http/edge/handshakes.ts';
+import { doorOf, edgeServer, SERVER_LIMITS, TLS } from '../../shared/http/edge/server.ts';
+import { UnreadAnswers } from '../../shared/http/edge/unread.ts';
 import { listenUnix } from '../../shared/rpc/socket-file.ts';
 import { type AppParts, createApp } from './app.ts';
 import type { FleetCredential } from './edge/decision.ts';
-import { acceptUpgrade, endWith, type UpgradeParts } from './sockets/upgrade.ts';
-import { Handshakes } from './tls/handshakes.ts';
+import { acceptUpgrade, type UpgradeParts } from './sockets/upgrade.ts';
 import type { TlsDoor } from './tls/node-tls.ts';
 
-/** Explicit bounds of the HTTP server; Node's own defaults are mostly longer or absent. */
-export const SERVER_LIMITS = {
-  headersTimeoutMs: 10_000,
-  keepAliveTimeoutMs: 15_000,
-  connectionsCheckMs: 1000,
-  maxHeaderBytes: 16 * 1024,
-  maxHeaders: 100,
-  maxConnections: 1024,
-  maxRequestsPerSocket: 100_000,
+/** A handshake costs 5 ms on a Pi Zero 2 W; a browser opens six connections, and keeps them. */
+const HANDSHAKES = {
+  peer: { perSecond: 10, burst: 40 },
+  all: { perSecond: 40, burst: 120 },
+  openPeer: 12,
+  open: 64,
 } as const;
 
-/** TLS 1.2 with forward secrecy and authenticated encryption, and 1.3; no renegotiation, HTTP/1.1 alone. */
-const TLS = {
-  minVersion: 'TLSv1.2',
-  ciphers: [
-    'TLS_AES_128_GCM_SHA256',
-    'TLS_CHACHA20_POLY1305_SHA256',
-    'TLS_AES_256_GCM_SHA384',
-    'ECDHE-ECDSA-AES128-GCM-SHA256',
-    'ECDHE-RSA-AES128-GCM-SHA256',
-    'ECDHE-ECDSA-CHACHA20-POLY1305',
-    'ECDHE-RSA-CHACHA20-POLY1305',
-    'ECDHE-ECDSA-AES256-GCM-SHA384',
-    'ECDHE-RSA-AES256-GCM-SHA384',
-  ].join(':'),
-  secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
-  ALPNProtocols: ['http/1.1'],
-  handshakeTimeout: 10_000,
-} as const satisfies TlsOptions;
+/** An answer of which nothing is taken for so long is ended: a player that pauses asks for the rest again. */
+const STUCK_MS = 60_000;
 
 interface FrontOptions extends AppParts, UpgradeParts {
   /** The longest body time-out of all rows, ms. `body` enforces the time-out of each row. */
@@ -56,7 +37,8 @@ export class FrontServer {
   readonly #servers: (Server | TlsServer)[] = [];
   /** Where TLS connections come in, before their handshakes. */
   readonly #doors: NetServer[] = [];
-  readonly #handshakes = new Handshakes(() => performance.now());
+  readonly #handshakes = new Handshakes(HANDSHAKES, () => performance.now());
+  readonly #unread = new UnreadAnswers(STUCK_MS, () => performance.now());
   #fleet: Server | null = null;
   #draining = false;
   #port = 0;
@@ -64,6 +46,7 @@ export class FrontServer {
   constructor(options: FrontOptions) {
     this.#options = options;
     this.#fast = createApp(options);
+    this.#unread.start();
   }
 
   /** The TCP port that it listens on. */
@@ -85,6 +68,7 @@ export class FrontServer {
     const server = this.#create((options, serve) =>
       createTlsServer({ ...options, ...TLS, ...context }, serve),
     );
+    this.#endUnread(server);
     server.on('secureConnection', (socket) => {
       this.#handshakes.done(socket);
       this.#options.origins.admit(socket, 'tls');
@@ -94,11 +78,11 @@ export class FrontServer {
       socket.destroy();
     });
     // Node's own server would begin each handshake at once.
-    const door = createNetServer({ noDelay: true }, (socket) => {
-      socket.on('error', () => socket.destroy()); // reset before its turn
-      this.#handshakes.admit(socket, () => server.emit('connection', socket));
+    const door = doorOf(server, (socket, go) => {
+      const near = { local: undefined, isRoutable: () => true };
+      const isHere = classifyAddress(socket.remoteAddress, near) === 'loopback';
+      this.#handshakes.admit(socket, peerKey(plainAddress(socket.remoteAddress ?? '')), isHere, go);
     });
-    door.maxConnections = SERVER_LIMITS.maxConnections;
     const actual = await listenTcp(door, host, port, 'api.tls_port');
     this.#doors.push(door);
     return { port: actual, setSecureContext: (next) => server.setSecureContext({ ...TLS, ...next }) };
@@ -135,7 +119,13 @@ export class FrontServer {
   #createServer(kind: 'tcp' | 'unix'): Server {
     const server = this.#create(createServer);
     server.on('connection', (socket) => this.#options.origins.admit(socket, kind));
+    if (kind === 'tcp') this.#endUnread(server); // a shell of this machine may hold a log for as long as it likes
     return server;
+  }
+
+  #endUnread(server: Server | TlsServer): void {
+    const watch: RequestListener = (_req, res) => this.#unread.watch(res, () => res.destroy());
+    server.prependListener('request', watch).prependListener('checkContinue', watch);
   }
 
   #create<S extends Server | TlsServer>(create: (options: ServerOptions, serve: RequestListener) => S): S {
@@ -144,36 +134,13 @@ export class FrontServer {
       if (this.#draining) res.setHeader('connection', 'close');
       app(req, res);
     };
-    const server = create(
-      {
-        ...options,
-        maxHeaderSize: SERVER_LIMITS.maxHeaderBytes,
-        connectionsCheckingInterval: SERVER_LIMITS.connectionsCheckMs,
-        headersTimeout: SERVER_LIMITS.headersTimeoutMs,
-        requestTimeout: this.#options.longestBodyMs + SERVER_LIMITS.headersTimeoutMs,
-        keepAliveTimeout: SERVER_LIMITS.keepAliveTimeoutMs,
-        requireHostHeader: false, // decide() asks for it, and answers in JSON
-        insecureHTTPParser: false,
-        // Another upgrade that a client offers (h2c) is optional, so the request is answered normally.
-        shouldUpgradeCallback: (req) => req.headers.upgrade?.toLowerCase() === 'websocket',
-      },
+    const server = edgeServer({
+      create: (limits, listener) => create({ ...options, ...limits }, listener),
       serve,
-    );
-    server.maxHeadersCount = SERVER_LIMITS.maxHeaders;
-    server.maxConnections = SERVER_LIMITS.maxConnections;
-    server.maxRequestsPerSocket = SERVER_LIMITS.maxRequestsPerSocket;
-    // Without this listener node always answers "100 Continue"; the body must wait for the decision.
-    server.on('checkContinue', serve);
-    server.on('checkExpectation', (_req, res) =>
-      sendFailure(res, failureOf(new ApiError('E_BAD_REQUEST', 'Unknown Expect header.'))),
-    );
-    server.on('upgrade', (req, socket, head) =>
-      acceptUpgrade(this.#options, req, socket, head, this.#draining),
-    );
-    server.on('connect', (_req, socket) => endWith(socket, failureOf(new ApiError('E_METHOD'))));
-    server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
-      endWith(socket, failureOf(clientError(error))),
-    );
+      bodyMs: this.#options.longestBodyMs,
+      maxConnections: SERVER_LIMITS.maxConnections,
+      upgrade: (req, socket, head) => acceptUpgrade(this.#options, req, socket, head, this.#draining),
+    });
     this.#servers.push(server);
     return server;
   }
@@ -193,6 +160,7 @@ export class FrontServer {
     }, this.#options.drainMs);
     await Promise.all(closed);
     clearTimeout(cut);
+    this.#unread.stop();
   }
 }
 
@@ -220,15 +188,4 @@ async function tryListen(
       resolve(null);
     });
   });
-}
-
-function clientError(error: NodeJS.ErrnoException): ApiError {
-  switch (error.code) {
-    case 'HPE_HEADER_OVERFLOW':
-      return new ApiError('E_HEADERS_TOO_LARGE');
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new ApiError('E_REQUEST_TIMEOUT');
-    default:
-      return new ApiError('E_BAD_REQUEST', 'The request is not well-formed HTTP.');
-  }
 }

@@ -16,21 +16,50 @@ const COMMON: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
 };
 
+/** At most so much of an answer waits in memory for a client that does not read: what is larger goes out in pieces. */
+const PIECE = 64 * 1024;
+
 function sendText(
   res: ServerResponse,
   status: number,
-  text: string | Buffer,
+  body: string | Buffer,
   mediaType: string,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  // A person reads it in a terminal: the next prompt begins on a line of its own.
-  const body = mediaType === JSON_TYPE && typeof text === 'string' && text !== '' ? `${text}\n` : text;
-  const content = {
-    'content-type': mediaType,
-    'content-length': String(Buffer.byteLength(body)),
-  };
+  const length = Buffer.byteLength(body);
+  const content = { 'content-type': mediaType, 'content-length': String(length) };
   res.writeHead(status, { ...COMMON, ...(status === 204 ? {} : content), ...headers });
-  res.end(body); // node leaves the body out of an answer to HEAD
+  // node leaves the body out of an answer to HEAD
+  if (length <= PIECE || res.req.method === 'HEAD' || res.destroyed) res.end(body);
+  // Both ends are destroyed where the client hangs up, so the error needs no handling.
+  else pipeline(Readable.from(piecesOf(bytesOf(body))), res, () => undefined);
+}
+
+/** A file that many are sent is not copied for each. */
+function bytesOf(body: string | Buffer): Buffer {
+  return typeof body === 'string' ? Buffer.from(body) : body;
+}
+
+function* piecesOf(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += PIECE) yield bytes.subarray(at, at + PIECE);
+}
+
+/** What is sent for a value that is no stream. */
+function bodyOf(value: unknown, mediaType: string): string | Buffer {
+  if (Buffer.isBuffer(value)) return value;
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  // A person reads it in a terminal: the next prompt begins on a line of its own.
+  return mediaType === JSON_TYPE && text !== '' ? `${text}\n` : text;
+}
+
+/** The same answer with its body as the bytes that are sent, so that their number is known; a stream stays one. */
+export function inBytes({ status, body, mediaType, headers }: Reply): {
+  readonly reply: Reply;
+  readonly bytes: number;
+} {
+  if (body instanceof Readable) return { reply: new Reply(status, body, mediaType, headers), bytes: 0 };
+  const whole = bytesOf(bodyOf(body, mediaType));
+  return { reply: new Reply(status, whole, mediaType, headers), bytes: whole.length };
 }
 
 export function sendValue(
@@ -43,18 +72,12 @@ export function sendValue(
     sendFile(res, value, headers, refusals);
     return;
   }
-  if (!(value instanceof Reply)) {
-    sendText(res, 200, JSON.stringify(value ?? null), JSON_TYPE, headers);
-    return;
-  }
-  const { body, mediaType, status } = value;
-  const all = { ...value.headers, ...headers };
-  if (body instanceof Readable) {
-    sendStream(res, status, body, mediaType, all);
-    return;
-  }
-  const text = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
-  sendText(res, status, text, mediaType, all);
+  // Also a text is JSON, where nobody said otherwise.
+  const reply = value instanceof Reply ? value : new Reply(200, JSON.stringify(value ?? null));
+  const { body, mediaType, status } = reply;
+  const all = { ...reply.headers, ...headers };
+  if (body instanceof Readable) sendStream(res, status, body, mediaType, all);
+  else sendText(res, status, bodyOf(body, mediaType), mediaType, all);
 }
 
 function sendFile(
@@ -146,7 +169,7 @@ export function sendFailure(
   failure: Failure,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  const body = JSON.stringify(failureBody(failure));
+  const body = bodyOf(failureBody(failure), JSON_TYPE);
   sendText(res, failureStatus(failure), body, JSON_TYPE, { ...failure.headers, ...headers });
 }
 

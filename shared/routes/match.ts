@@ -54,6 +54,38 @@ function emptyNode(): Node {
   return { literals: new Map(), param: null, template: null };
 }
 
+const WHY = {
+  query: 'the query has a character that must be encoded',
+  encoding: 'the path has an unnecessary encoding',
+} as const;
+
+function partsOf(target: string): { readonly path: string; readonly query: string } {
+  const mark = target.indexOf('?');
+  return mark === -1
+    ? { path: target, query: '' }
+    : { path: target.slice(0, mark), query: target.slice(mark + 1) };
+}
+
+/** The segments of the path, none for `/`; or what is wrong with it. */
+function segmentsOf(target: string, path: string): readonly string[] | string {
+  if (target.length > MAX_TARGET) return `the target is longer than ${MAX_TARGET} characters`;
+  if (!path.startsWith('/')) return 'the target must be a path';
+  const segments = path === '/' ? [] : path.slice(1).split('/');
+  return segments.length > MAX_SEGMENTS ? `the path has more than ${MAX_SEGMENTS} segments` : segments;
+}
+
+/**
+ * Why a target is not canonical where no value in a path needs an encoding; null where it is. `Matcher` says the same of the paths that
+ * it knows. @param target the raw request target
+ */
+export function whyNotCanonical(target: string): string | null {
+  const { path, query } = partsOf(target);
+  if (query !== '' && !QUERY.test(query)) return WHY.query;
+  const segments = segmentsOf(target, path);
+  if (typeof segments === 'string') return segments;
+  return whyBadSegment(segments) ?? (path.includes('%') ? WHY.encoding : null);
+}
+
 export function anchored(param: PathParam): RegExp {
   return new RegExp(`^(?:${param.pattern})$`, 'u');
 }
@@ -86,26 +118,17 @@ export class Matcher {
 
   /** @param target the raw request target: path, optionally `?` and a query */
   match(target: string): MatchResult {
-    const mark = target.indexOf('?');
-    const path = mark === -1 ? target : target.slice(0, mark);
-    const query = mark === -1 ? '' : target.slice(mark + 1);
-    if (query !== '' && !QUERY.test(query))
-      return { kind: 'bad', why: 'the query has a character that must be encoded' };
+    const { path, query } = partsOf(target);
+    if (query !== '' && !QUERY.test(query)) return { kind: 'bad', why: WHY.query };
     const literal = this.#literal.get(path);
     if (literal !== undefined) return query === '' ? literal : { ...literal, query };
-    if (target.length > MAX_TARGET)
-      return { kind: 'bad', why: `the target is longer than ${MAX_TARGET} characters` };
-    if (!path.startsWith('/')) return { kind: 'bad', why: 'the target must be a path' };
-    const segments = path.slice(1).split('/');
-    if (segments.length > MAX_SEGMENTS)
-      return { kind: 'bad', why: `the path has more than ${MAX_SEGMENTS} segments` };
-    const why = path === '/' ? null : whyNotCanonical(segments.slice(0, this.#ownLength(segments)));
+    const read = segmentsOf(target, path);
+    if (typeof read === 'string') return { kind: 'bad', why: read };
+    const why = whyBadSegment(read.slice(0, this.#ownLength(read)));
     if (why !== null) return { kind: 'bad', why };
-    const found = this.#walk(path === '/' ? [] : segments);
+    const found = this.#walk(read);
     if (found !== null) return 'why' in found ? found : { kind: 'found', path, query, ...found };
-    return path.includes('%')
-      ? { kind: 'bad', why: 'the path has an unnecessary encoding' }
-      : { kind: 'none' };
+    return path.includes('%') ? { kind: 'bad', why: WHY.encoding } : { kind: 'none' };
   }
 
   /** The number of segments that are this node's to read: those before a raw parameter. */
@@ -169,7 +192,7 @@ function descend(node: Node, segment: string, params: Readonly<Record<string, Pa
   return same.node;
 }
 
-function whyNotCanonical(segments: readonly string[]): string | null {
+function whyBadSegment(segments: readonly string[]): string | null {
   for (const segment of segments) {
     if (segment === '') return 'the path has an empty segment or ends with a slash';
     if (segment === '.' || segment === '..') return 'the path has a dot segment';

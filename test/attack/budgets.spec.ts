@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { ConnectionCaps } from '../../front/control/edge/connections.ts';
 import type { Origin } from '../../front/control/edge/origins.ts';
-import { PeerBudgets } from '../../front/control/edge/rate.ts';
 import { Records } from '../../front/control/middleware/records.ts';
 import { peerKey } from '../../shared/auth/address.ts';
+import { ConnectionCaps } from '../../shared/http/edge/connections.ts';
+import { PeerBudgets } from '../../shared/http/edge/rate.ts';
 import { type Ask, judge, KEY, withKey } from '../support/edge.ts';
 import { noNamespaces, RemoteHost } from '../support/netns.ts';
 import { TestNode } from '../support/node.ts';

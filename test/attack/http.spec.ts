@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { KEY } from '../support/edge.ts';
+import { EDGE_ATTACKS, type EdgeTarget } from '../support/edge-attacks.ts';
 import { TestNode } from '../support/node.ts';
 import { rawBody, rawHttp } from '../support/raw-http.ts';
 
@@ -17,62 +18,21 @@ describe('bad input over a real socket', () => {
   const send = async (bytes: string) => rawHttp(node.port, bytes);
   const alive = async () => expect((await node.fetch('/healthz')).status).to.equal(200);
 
-  const malformed: readonly [string, string][] = [
-    [
-      'B6 Content-Length beside Transfer-Encoding',
-      `POST /api/command HTTP/1.1\r\n${HOST}${AUTH}${JSON_TYPE}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
-    ],
-    [
-      'B6 two Content-Lengths',
-      `POST /api/command HTTP/1.1\r\n${HOST}${AUTH}${JSON_TYPE}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}`,
-    ],
-    [
-      'B6 chunked, identity',
-      `POST /api/command HTTP/1.1\r\n${HOST}${AUTH}${JSON_TYPE}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n`,
-    ],
-    ['B6 a folded header', `GET /api/status HTTP/1.1\r\n${HOST}X-A: b\r\n c\r\n\r\n`],
-    ['B6 a NUL in a value', `GET /api/status HTTP/1.1\r\n${HOST}X-A: b\0c\r\n\r\n`],
-    ['B6 a space before the colon', `GET /api/status HTTP/1.1\r\n${HOST}X-SVC-Key : ${KEY}\r\n\r\n`],
-    ['no HTTP at all', 'hello\r\n\r\n'],
-  ];
-  for (const [name, bytes] of malformed) {
-    it(`${name} -> 400 as JSON, socket closed, node alive`, async () => {
-      const answer = await send(bytes);
-      expect(answer.status).to.equal(400);
-      expect(answer.closed).to.equal(true);
-      expect(rawBody(answer)).to.include({ code: 'E_BAD_REQUEST' });
+  const target: EdgeTarget = {
+    get: '/api/status',
+    post: '/api/command',
+    credential: AUTH,
+    wrongCredential: 'X-SVC-Key: svc_no\r\n',
+    maxBody: 64 * 1024,
+  };
+  for (const { name, bytes, status, code } of EDGE_ATTACKS)
+    it(`A10 B5 B6 B14 G4 ${name} -> ${status} as JSON, node alive`, async () => {
+      const answer = await send(bytes(target));
+      expect(answer.status).to.equal(status);
+      expect(rawBody(answer)).to.include({ code });
+      expect(answer.text).to.not.include('100 Continue');
       await alive();
     });
-  }
-
-  it('B5 a second or a missing Host -> 400', async () => {
-    for (const host of ['', `${HOST}Host: evil\r\n`, 'Host: user@localhost\r\n']) {
-      const answer = await send(`GET /api/status HTTP/1.1\r\n${host}${AUTH}\r\n`);
-      expect(answer.status, host).to.equal(400);
-      expect(rawBody(answer)).to.include.keys('detail', 'code');
-    }
-  });
-
-  it('A10 absolute form, authority form and CONNECT -> refused', async () => {
-    expect((await send(`GET http://evil/api/status HTTP/1.1\r\n${HOST}${AUTH}\r\n`)).status).to.equal(400);
-    expect((await send(`OPTIONS * HTTP/1.1\r\n${HOST}${AUTH}\r\n`)).status).to.equal(400);
-    expect((await send(`CONNECT evil:80 HTTP/1.1\r\n${HOST}${AUTH}\r\n`)).status).to.equal(405);
-    await alive();
-  });
-
-  it('headers beyond the limit -> 431', async () => {
-    const answer = await send(`GET /api/status HTTP/1.1\r\n${HOST}X-A: ${'a'.repeat(20_000)}\r\n\r\n`);
-    expect(answer.status).to.equal(431);
-    expect(rawBody(answer)).to.include({ code: 'E_HEADERS_TOO_LARGE' });
-  });
-
-  it('B14 Expect: 100-continue with a bad key -> 401, and the body is never asked for', async () => {
-    const answer = await send(
-      `POST /api/command HTTP/1.1\r\n${HOST}X-SVC-Key: svc_no\r\n${JSON_TYPE}Content-Length: 20\r\nExpect: 100-continue\r\n\r\n`,
-    );
-    expect(answer.status).to.equal(401);
-    expect(answer.text).to.not.include('100 Continue');
-  });
 
   it('Expect: 100-continue with the key -> 100, then the answer', async () => {
     const answer = await send(
@@ -91,8 +51,6 @@ describe('bad input over a real socket', () => {
   const bodies: readonly [string, string, Record<string, string>, number, string][] = [
     ['malformed JSON', '{"cmd":', {}, 400, 'E_BAD_REQUEST'],
     ['G4 NaN', '{"cmd":NaN}', {}, 400, 'E_BAD_REQUEST'],
-    ['G4 30 000 levels', '['.repeat(30_000), {}, 400, 'E_BAD_REQUEST'],
-    ['G4 __proto__', '{"cmd":"arm","__proto__":{"polluted":1}}', {}, 400, 'E_BAD_REQUEST'],
     ['G4 constructor', '{"cmd":"arm","constructor":{"prototype":{"polluted":1}}}', {}, 400, 'E_BAD_REQUEST'],
     ['wrong types', '{"cmd":5,"args":{}}', {}, 422, 'E_INVALID_VALUE'],
     ['an unknown member', '{"cmd":"arm","x":1}', {}, 422, 'E_INVALID_VALUE'],
@@ -126,15 +84,6 @@ describe('bad input over a real socket', () => {
       Buffer.concat([Buffer.from(`${head}{"cmd":"`), Buffer.from([0xff]), Buffer.from('"}')]),
     );
     expect(answer.status).to.equal(400);
-  });
-
-  it('a body over its limit without Content-Length -> 413, and the rest is not read', async () => {
-    const chunk = `10000\r\n${'a'.repeat(0x10000)}\r\n`;
-    const answer = await send(
-      `POST /api/command HTTP/1.1\r\n${HOST}${AUTH}${JSON_TYPE}Transfer-Encoding: chunked\r\n\r\n${chunk.repeat(3)}`,
-    );
-    expect(answer.status).to.equal(413);
-    expect(answer.closed).to.equal(true);
   });
 
   it('a body for a route that takes none -> 400', async () => {

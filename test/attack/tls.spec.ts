@@ -220,6 +220,17 @@ describe('bad and greedy clients of HTTPS', () => {
     });
   });
 
+  it('G1 headers that never come to their end are cut off after 10 s, as in the clear', async () => {
+    const socket = connect({ host: '127.0.0.1', ...secured });
+    await once(socket, 'secureConnect');
+    socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ');
+    const said = text(socket);
+    const started = performance.now();
+    await closed(socket);
+    expect(performance.now() - started).to.be.within(8000, 20_000);
+    expect(await said).to.match(/^HTTP\/1\.1 408 /);
+  }).timeout(40_000);
+
   it('connections that are left in the middle keep nothing from stopping', async () => {
     const socket: Socket = connectTcp(secured.port, '127.0.0.1');
     await once(socket, 'connect');

@@ -1,12 +1,12 @@
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { PeerBudgets } from '../../front/control/edge/rate.ts';
 import { type Caller, dashboardHandlers } from '../../front/control/native/dashboard.ts';
 import { PinLadder } from '../../front/control/stores/pin-ladder.ts';
 import { TICKET_LIFE_S, TicketStore } from '../../front/control/stores/tickets.ts';
 import { ANONYMOUS } from '../../shared/auth/principal.ts';
 import { ApiError } from '../../shared/errors.ts';
+import { PeerBudgets } from '../../shared/http/edge/rate.ts';
 import { PinNode } from '../support/pin-stores.ts';
 import { refusal } from '../support/refusal.ts';
 import { removeDir, tempDir } from '../support/temp.ts';

@@ -202,7 +202,7 @@ for (const { engine, missing } of ENGINES)
       expect((await hub.call('GET', '/v1/nodes?limit=1&limit=2')).status).to.equal(422);
       expect((await hub.call('PUT', '/v1/nodes')).status).to.equal(405);
       expect((await hub.call('GET', '/v1/nothing')).body).to.include({ code: 'E_NOT_FOUND' });
-      expect((await hub.call('GET', '/v1/nodes/%2e%2e')).status).to.equal(404);
+      expect((await hub.call('GET', '/v1/nodes/%2e%2e')).status).to.equal(400);
       expect((await hub.call('GET', '/v1/nodes/%ff')).status).to.equal(400);
       const { headers } = await hub.call('GET', '/v1/me');
       expect(headers.get('content-security-policy')).to.include("default-src 'none'");

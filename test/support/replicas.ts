@@ -1,6 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { join } from 'node:path';
@@ -9,17 +8,16 @@ import { parseDocument } from 'yaml';
 import { SPACE } from '../../bin/hub/replicas/locks.ts';
 import { type ReadEvent, readEvents } from '../../shared/http/event-reader.ts';
 import { askAgain } from './ask-again.ts';
+import { noHaproxy, startHaproxy } from './haproxy.ts';
 import { type HubAnswer, TestHub } from './hub.ts';
 import { Databases } from './hub-database.ts';
 import { Broker, noMosquitto } from './mosquitto.ts';
 import { noPostgres, type Postgres } from './postgres.ts';
 import { freePort, removeDir, tempDir } from './temp.ts';
 
-const HAPROXY = '/usr/sbin/haproxy';
-
 /** Why these tests cannot run here; null where they can. */
 export function noReplicas(): string | null {
-  return noMosquitto() ?? noPostgres() ?? (existsSync(HAPROXY) ? null : 'haproxy is not installed');
+  return noMosquitto() ?? noPostgres() ?? noHaproxy();
 }
 
 /** Three hubs of one fleet behind an HAProxy, with one PostgreSQL and one Mosquitto. */
@@ -66,6 +64,7 @@ export class Replicas {
     const databasePort = await freePort();
     const config = parseDocument(await first.text('hub.yaml'));
     const database = String(config.get('database'));
+    config.setIn(['https', 'balancers'], ['127.0.0.1']);
     config.set('database', database.replace(`:${postgres.port}/`, `:${databasePort}/`));
     await writeFile(join(first.folder, 'hub.yaml'), config.toString());
     const [ca, key] = await Promise.all([first.text('ca.pem'), first.text('ca.key')]);
@@ -198,20 +197,11 @@ export class Replicas {
       .replace('10.0.0.22:5432', `127.0.0.1:${this.standby.port}`)
       .replace('bind :8193', `bind 127.0.0.1:${this.#port}`)
       .replaceAll('/etc/haproxy/svc-hub-ca.pem', ca);
-    await writeFile(file, text);
-    const balancer = spawn(HAPROXY, ['-db', '-f', file], { stdio: ['ignore', 'ignore', 'pipe'] });
-    let said = '';
-    balancer.stderr.on('data', (chunk: Buffer) => {
-      said = `${said}${chunk.toString()}`.slice(-2000); // it is shown only where the start fails
-    });
-    this.#balancer = balancer;
-    await askAgain(
-      'the balancer brings the hubs to their database',
-      async () => {
-        if (balancer.exitCode !== null) throw new Error(`haproxy has ended: ${said}`);
-        return this.first.sql('SELECT 1').catch((error: unknown) => error);
-      },
-      (answer) => !(answer instanceof Error),
+    this.#balancer = await startHaproxy(file, text, async () =>
+      this.first.sql('SELECT 1').then(
+        () => true,
+        () => false,
+      ),
     );
   }
 

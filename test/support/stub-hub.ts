@@ -9,6 +9,7 @@ import { countsOf, type Findable, pageOf, sortTextOf, tagsAmong } from '../../bi
 import type { NodeEntry } from '../../shared/fleet/hub-api.ts';
 import { labelsOf } from '../../shared/fleet/node-labels.ts';
 import { factsOf } from '../../shared/fleet/node-state.ts';
+import { sendValue } from '../../shared/http/answer.ts';
 import { validatorOf } from '../../shared/schemas/validator.ts';
 
 const PAGE = join(import.meta.dirname, '../../residual/web/dist');
@@ -65,11 +66,15 @@ export class StubHub {
   readonly #server: Server;
 
   private constructor() {
-    this.#server = createServer((req, res) =>
-      this.#page(req, res, () => {
-        this.#answer(req, res).catch(() => res.destroy());
-      }),
-    );
+    this.#server = createServer((req, res) => {
+      this.#serve(req, res).catch(() => res.destroy());
+    });
+  }
+
+  async #serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const file = this.#page(req);
+    if (file === null) await this.#answer(req, res);
+    else sendValue(res, await file);
   }
 
   static async start(nodes: readonly NodeEntry[]): Promise<StubHub> {

@@ -1,24 +1,24 @@
-import express, {
-  type Express,
-  type NextFunction,
-  type Request,
-  type RequestHandler,
-  type Response,
-} from 'express';
-import { plainAddress } from '../../../shared/auth/address.ts';
+import type { IncomingMessage } from 'node:http';
+import express, { type NextFunction, type Request, type Response } from 'express';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
-import { failureOf, sendFailure, sendValue } from '../../../shared/http/answer.ts';
-import { readJson } from '../../../shared/http/body.ts';
+import { failureOf, inBytes, sendFailure, sendValue } from '../../../shared/http/answer.ts';
+import { hasBody, readJson } from '../../../shared/http/body.ts';
+import { headerName, hostProblem, Single, targetProblem } from '../../../shared/http/edge/head.ts';
+import { HeldBytes } from '../../../shared/http/edge/held-bytes.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { Reply } from '../../../shared/routes/handler.ts';
+import { whyNotCanonical } from '../../../shared/routes/match.ts';
 import { faultOf } from '../../../shared/schemas/fault.ts';
 import { type Validator, validatorOf } from '../../../shared/schemas/validator.ts';
 import type { Entry } from '../audit.ts';
 import { diskProblem } from '../disk.ts';
 import type { Budgets } from './budgets.ts';
 import type { Caller } from './caller.ts';
+import type { Entry as Connected } from './entrance.ts';
 import { ID_PATTERN } from './openapi.ts';
-import { type HubCall, type HubHandler, type HubRow, RATES } from './row.ts';
+import type { PageFinder } from './page.ts';
+import type { HubCall, HubHandler, HubRow } from './row.ts';
+import type { HubListener } from './server.ts';
 
 /** A node's own name, a CSR and a key. */
 const OPEN_BODY = 64 * 1024;
@@ -35,6 +35,8 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
 } as const;
+
+const ENDING = { ...HEADERS, connection: 'close' } as const;
 
 /** An answer that goes on, and writes its own head. */
 export class OpenAnswer {
@@ -55,7 +57,7 @@ interface AppOptions {
   /** @returns the number of the record @throws ApiError E_AUDIT */
   readonly record: (entry: Entry) => number;
   /** The page of the fleet; null where it is not built. */
-  readonly page: RequestHandler | null;
+  readonly page: PageFinder | null;
   readonly log: Logger;
 }
 
@@ -64,9 +66,23 @@ interface Validators {
   readonly body: Validator | null;
 }
 
+/** What is known of a request before its row. */
+interface Asked {
+  readonly from: Connected;
+  /** Null for none that counts. */
+  readonly credential: string | null;
+}
+
 /** The hub's HTTP side: everything that is decided about a request is in its row. */
-export function createHubApp(options: AppOptions): Express {
-  const { rows, page, log } = options;
+export function createHubApp(options: AppOptions): HubListener {
+  const { rows, page, budgets, log } = options;
+  const asked = new WeakMap<IncomingMessage, Asked>();
+  const held = new HeldBytes();
+  const askedOf = (req: Request): Asked => {
+    const found = asked.get(req);
+    if (found === undefined) throw new Error('a request that did not come through the edge');
+    return found;
+  };
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -74,37 +90,75 @@ export function createHubApp(options: AppOptions): Express {
   app.set('env', 'production');
   app.enable('strict routing');
   app.enable('case sensitive routing');
-  if (page !== null) app.use(page);
+  app.use((req: Request, res: Response, next: NextFunction) => {
+    const { from } = askedOf(req);
+    const credential = judgeHead(req, from, budgets);
+    asked.set(req, { from, credential });
+    const file = page?.(req) ?? null;
+    if (file === null) {
+      next();
+      return;
+    }
+    budgets.ofStranger(from.peer, 'page');
+    file.then((reply) => sendValue(res, reply), next);
+  });
   for (const row of rows) {
     const { query, body } = row;
     const validators = {
       query: query === null ? null : validatorOf(query, { useDefaults: true, coerce: true }),
       body: body === null ? null : validatorOf(body),
     };
-    const path = row.path.replaceAll('{id}', ':id');
-    app.route(path)[verbOf(row)](async (req, res) => serve(options, row, validators, req, res));
+    const route = app.route(row.path.replaceAll('{id}', ':id'));
+    route[verbOf(row)](async (req, res) => serve(options, held, row, validators, askedOf(req), req, res));
   }
   for (const [path, methods] of Map.groupBy(rows, (row) => row.path.replaceAll('{id}', ':id')))
-    app.all(path, (_req, _res) => {
+    app.all(path, (req, _res) => {
+      budgets.ofStranger(askedOf(req).from.peer, 'read');
       const allow = methods.map(({ method }) => method).join(', ');
       throw new ApiError('E_METHOD', undefined, {}, { allow });
     });
-  app.use(() => {
+  app.use((req: Request) => {
+    budgets.ofStranger(askedOf(req).from.peer, 'read');
     throw new ApiError('E_NOT_FOUND');
   });
-  app.use((error: unknown, _req: Request, res: Response, _next: NextFunction) => {
-    if (!(error instanceof ApiError)) {
-      const unreadable = error instanceof URIError;
-      if (!unreadable) log.error(`failed: ${messageOf(error)}`);
-      send(res, unreadable ? new ApiError('E_BAD_PATH') : error);
-    } else send(res, error);
+  app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => {
+    if (!(error instanceof ApiError)) log.error(`failed: ${messageOf(error)}`);
+    if (res.headersSent) res.destroy();
+    // A body that was not read ends with its connection.
+    else sendFailure(res, failureOf(error), hasBody(req) && !req.complete ? ENDING : HEADERS);
   });
-  return app;
+  return (req, res, from) => {
+    asked.set(req, { from, credential: null });
+    app(req, res);
+  };
 }
 
-function send(res: Response, error: unknown): void {
-  if (res.headersSent) res.destroy();
-  else sendFailure(res, failureOf(error), HEADERS);
+/**
+ * By the node's rules (docs/contract.md 4.1): one reading of the target, one Host, and no credential that came twice.
+ * @returns the credential; null for none that counts
+ * @throws ApiError E_BAD_PATH, E_BAD_REQUEST, E_RATE_LIMITED
+ */
+function judgeHead(req: Request, { peer }: Connected, budgets: Budgets): string | null {
+  const { rawHeaders } = req;
+  const authorization = new Single();
+  let hosts = 0;
+  let host: string | null = null;
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const name = headerName(rawHeaders[i] ?? '');
+    const value = rawHeaders[i + 1] ?? '';
+    if (name === 'authorization') authorization.add(value, rawHeaders[i] ?? '');
+    else if (name === 'host') {
+      hosts++;
+      host = value;
+    }
+  }
+  const why = whyNotCanonical(req.url);
+  // HTTP/1.0 knows no Host, and health checks of balancers are in it; nothing here goes by a Host.
+  const isHostless = hosts === 0 && req.httpVersion === '1.0';
+  const problem = why !== null ? targetProblem(why) : isHostless ? null : hostProblem(hosts, host);
+  if (problem === null) return BEARER.exec(authorization.value ?? '')?.[1] ?? null;
+  budgets.ofStranger(peer, 'read'); // a refusal costs work too
+  throw new ApiError(why === null ? 'E_BAD_REQUEST' : 'E_BAD_PATH', problem);
 }
 
 function verbOf({ method }: HubRow): 'get' | 'post' | 'delete' {
@@ -120,13 +174,15 @@ function verbOf({ method }: HubRow): 'get' | 'post' | 'delete' {
 
 async function serve(
   options: AppOptions,
+  held: HeldBytes,
   row: HubRow,
   validators: Validators,
+  { from, credential }: Asked,
   req: Request,
   res: Response,
 ): Promise<void> {
   const { handlers, budgets, record } = options;
-  const peer = plainAddress(req.socket.remoteAddress ?? '');
+  const { ip: peer } = from;
   const entry = { peer, route: row.id };
   let caller: Caller | null = null;
   let of: number | null = null;
@@ -138,13 +194,21 @@ async function serve(
     record({ ...entry, ...whoIs(caller), outcome, rule: 'row', status, ...announced, ...named });
   };
   try {
-    const credential = BEARER.exec(req.headers.authorization ?? '')?.[1];
-    if (row.access === 'public' || credential === undefined || !budgets.knows(credential))
-      budgets.spend(peer, row.rate, RATES[row.rate]);
-    caller = await authorize(options, row, peer, credential);
+    if (row.access === 'public' || credential === null || !budgets.knows(credential))
+      budgets.ofStranger(from.peer, row.rate);
+    caller = await authorize(options, row, from, credential);
+    const who = caller?.id ?? null;
+    const check = (bytes: number): void => {
+      // A balancer must not take the hub out for what strangers do.
+      if (row.rate !== 'health') held.check(from.peer, who, bytes);
+    };
+    check(0);
     const id = idOf(req);
     const query = queryOf(req, validators.query);
-    const body = await bodyOf(req, row, validators.body);
+    const body = await bodyOf(req, res, row, validators.body, (bytes) => {
+      check(bytes);
+      return held.hold(from.peer, who, bytes);
+    });
     const name = (what: string): void => {
       changed = what;
     };
@@ -164,7 +228,14 @@ async function serve(
     const value: unknown = await handler(call);
     if (row.audited) settle(row.status, 'done');
     if (value instanceof OpenAnswer) value.begin(res, HEADERS);
-    else sendValue(res, value instanceof Reply ? value : new Reply(row.status, value), HEADERS);
+    else {
+      const { reply, bytes } = inBytes(value instanceof Reply ? value : new Reply(row.status, value));
+      if (row.method === 'GET') check(bytes); // what was changed is told in any case
+      const release = held.hold(from.peer, who, bytes);
+      if (res.closed) release();
+      else res.once('close', release);
+      sendValue(res, reply, HEADERS);
+    }
   } catch (caught) {
     const problem = diskProblem(caught);
     if (problem !== null) options.log.error(`${row.id}: ${messageOf(caught)}`);
@@ -183,25 +254,26 @@ function whoIs(caller: Caller | null): { readonly principal: string; readonly pr
 async function authorize(
   { authenticate, budgets }: AppOptions,
   row: HubRow,
-  peer: string,
-  credential: string | undefined,
+  from: Connected,
+  credential: string | null,
 ): Promise<Caller | null> {
   if (row.access === 'public') return null;
-  const caller = credential === undefined ? null : await authenticate(credential);
+  const caller = credential === null ? null : await authenticate(credential);
   if (caller === null) {
     // Not before: a stranger must not lock out those who come from the same address.
-    if (credential !== undefined) budgets.failed(peer);
+    if (credential !== null) budgets.failed(from.peer);
     throw new ApiError(
       'E_UNAUTHENTICATED',
-      credential === undefined
+      credential === null
         ? 'Send a credential of this hub: Authorization: Bearer svc_…'
         : 'This credential is wrong, or has been ended.',
       {},
       { 'www-authenticate': 'Bearer realm="svc-hub"' },
     );
   }
-  if (credential !== undefined) budgets.remember(credential);
-  budgets.spend(caller.id, row.rate, RATES[row.rate]);
+  if (credential !== null) budgets.remember(credential);
+  from.know();
+  budgets.ofCaller(caller.id, row.rate);
   if (row.access !== 'credential' && row.access !== caller.kind)
     throw new ApiError('E_SCOPE', `This is for the credential of ${article(row.access)}.`);
   if (row.scope !== null && !caller.scopes.includes(row.scope))
@@ -235,12 +307,27 @@ function queryOf(req: Request, validator: Validator | null): unknown {
   return query;
 }
 
-async function bodyOf(req: Request, row: HubRow, validator: Validator | null): Promise<unknown> {
+/** @param hold takes room for what is read @throws ApiError as of `readJson`, E_INVALID_VALUE, E_RATE_LIMITED */
+async function bodyOf(
+  req: Request,
+  res: Response,
+  row: HubRow,
+  validator: Validator | null,
+  hold: (bytes: number) => () => void,
+): Promise<unknown> {
   if (validator === null) return undefined;
-  const { value } = await readJson(req, row.access === 'public' ? OPEN_BODY : BODY);
-  const violations = validator(value);
-  if (violations !== null) throw notValid(violations);
-  return value;
+  const limit = row.access === 'public' ? OPEN_BODY : BODY;
+  const announced = Number(req.headers['content-length'] ?? limit);
+  const release = hold(Math.min(announced, limit));
+  try {
+    if (req.headers.expect !== undefined) res.writeContinue();
+    const { value } = await readJson(req, limit);
+    const violations = validator(value);
+    if (violations !== null) throw notValid(violations);
+    return value;
+  } finally {
+    release();
+  }
 }
 
 function notValid(violations: readonly { readonly path: string; readonly message: string }[]): ApiError {

@@ -1,15 +1,19 @@
-import { type Rate, TokenBucket } from '../../../shared/async/token-bucket.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { PeerBudgets } from '../../../shared/http/edge/rate.ts';
 import { sha256 } from '../people/secret.ts';
+import { type HubRow, RATES } from './row.ts';
 
-const MAX_CALLERS = 10_000;
-/** Wrong credentials of one address. */
-const FAILURES: Rate = { perSecond: 0.2, burst: 10 };
+const MAX_KNOWN = 10_000;
 const KNOWN_MS = 600_000;
 
-/** Rate limits by address and by credential; those who were not seen for the longest time are forgotten first. */
+type Kind = HubRow['rate'];
+type Kinds = ReadonlyMap<Kind, PeerBudgets>;
+
+/** Rate limits by address and by credential, each kind of request by itself. */
 export class Budgets {
-  readonly #buckets = new Map<string, TokenBucket>();
+  readonly #strangers: Kinds;
+  readonly #callers: Kinds;
+  readonly #failures: PeerBudgets;
   /** By the hash of the credential: until when, monotonic ms. */
   readonly #known = new Map<string, number>();
   readonly #now: () => number;
@@ -17,6 +21,9 @@ export class Budgets {
   /** @param now monotonic, ms */
   constructor(now: () => number) {
     this.#now = now;
+    this.#strangers = budgetsOf(now);
+    this.#callers = budgetsOf(now);
+    this.#failures = new PeerBudgets(now);
   }
 
   /** Whether this credential was let in of late: it does not spend what the strangers of its address have. */
@@ -30,38 +37,46 @@ export class Budgets {
     const key = keyOf(credential);
     this.#known.delete(key);
     const [oldest] = this.#known.keys();
-    if (this.#known.size >= MAX_CALLERS && oldest !== undefined) this.#known.delete(oldest);
+    if (this.#known.size >= MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest);
     this.#known.set(key, this.#now() + KNOWN_MS);
   }
 
-  /** @param rate null: free @throws ApiError E_RATE_LIMITED */
-  spend(who: string, kind: string, rate: Rate | null): void {
-    if (rate === null) return;
-    const bucket = this.#bucket(`${kind} ${who}`, rate);
-    if (bucket.take(this.#now())) return;
-    throw limited('E_RATE_LIMITED', 'Too many requests. Wait for Retry-After.', bucket.waitMs(this.#now()));
+  /** One request of somebody who is not known yet. @param peer the key of the address @throws ApiError E_RATE_LIMITED */
+  ofStranger(peer: string, kind: Kind): void {
+    spend(this.#strangers.get(kind), peer);
+  }
+
+  /** One request by a credential. @param id of its holder @throws ApiError E_RATE_LIMITED */
+  ofCaller(id: string, kind: Kind): void {
+    spend(this.#callers.get(kind), id);
   }
 
   /** Counts a wrong credential. Each has 256 bits, so this only saves work. @throws ApiError E_LOCKED after too many */
   failed(peer: string): void {
-    const bucket = this.#bucket(`failures ${peer}`, FAILURES);
-    if (bucket.take(this.#now())) return;
-    const detail = 'Too many wrong credentials. Wait as long as Retry-After says.';
-    throw limited('E_LOCKED', detail, bucket.waitMs(this.#now()));
-  }
-
-  #bucket(key: string, rate: Rate): TokenBucket {
-    const bucket = this.#buckets.get(key) ?? new TokenBucket(rate, this.#now());
-    this.#buckets.delete(key);
-    const [oldest] = this.#buckets.keys();
-    if (this.#buckets.size >= MAX_CALLERS && oldest !== undefined) this.#buckets.delete(oldest);
-    this.#buckets.set(key, bucket);
-    return bucket;
+    const waitS = this.#failures.lockedFor(peer);
+    if (waitS !== null)
+      throw limited('E_LOCKED', 'Too many wrong credentials. Wait as long as Retry-After says.', waitS);
+    this.#failures.fail(peer);
   }
 }
 
-function limited(code: 'E_RATE_LIMITED' | 'E_LOCKED', detail: string, waitMs: number): ApiError {
-  return new ApiError(code, detail, {}, { 'retry-after': String(Math.max(1, Math.ceil(waitMs / 1000))) });
+function budgetsOf(now: () => number): Kinds {
+  const kinds = new Map<Kind, PeerBudgets>();
+  for (const kind of ['read', 'write', 'costly', 'page'] as const)
+    kinds.set(kind, new PeerBudgets(now, undefined, RATES[kind]));
+  return kinds;
+}
+
+/** @param budgets undefined: it is free */
+function spend(budgets: PeerBudgets | undefined, who: string): void {
+  if (budgets === undefined) return;
+  const waitS = budgets.limitedFor(who);
+  if (waitS !== null) throw limited('E_RATE_LIMITED', 'Too many requests. Wait for Retry-After.', waitS);
+  budgets.spend(who);
+}
+
+function limited(code: 'E_RATE_LIMITED' | 'E_LOCKED', detail: string, waitS: number): ApiError {
+  return new ApiError(code, detail, {}, { 'retry-after': String(Math.max(1, waitS)) });
 }
 
 function keyOf(credential: string): string {

@@ -16,6 +16,8 @@ export const RATES = {
   write: { perSecond: 20, burst: 200 },
   /** Signs or makes certificates. */
   costly: { perSecond: 20, burst: 200 },
+  /** Files of the page: apart from what it asks for. */
+  page: { perSecond: 50, burst: 200 },
   /** What a balancer asks: strangers who share an address with it must not take the hub out. Its answer is kept for a moment. */
   health: null,
 } as const satisfies Record<string, Rate | null>;

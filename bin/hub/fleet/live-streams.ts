@@ -17,8 +17,6 @@ const MAX_STREAMS = 100;
 const MAX_STREAMS_EACH = 8;
 /** A stream ends by itself and is opened again by whoever still looks: one that went without a word costs its nodes no more than this. */
 const LIFE_MS = 5 * 60_000;
-/** Who reads nothing for so long is gone. */
-const STUCK_MS = 15_000;
 const CHECK_MS = 5000;
 /** So long after one question is the telemetry of a node heard for the next. */
 const GLANCE_MS = 30_000;
@@ -40,8 +38,6 @@ interface Looker {
   readonly picturesHz: number;
   /** What is due, `telemetry <id>` and `picture <id>`: of each the newest is sent once the client reads again. */
   readonly due: Set<string>;
-  /** Monotonic, ms; null: it reads. */
-  stuckSince: number | null;
   readonly until: number;
 }
 
@@ -125,7 +121,7 @@ export class LiveStreams {
     res.socket?.setNoDelay(true);
     const due = new Set([...ids].map((id) => `telemetry ${id}`));
     const until = monotonic() + LIFE_MS;
-    const looker: Looker = { caller, res, nodes: ids, telemetryHz, picturesHz, due, stuckSince: null, until };
+    const looker: Looker = { caller, res, nodes: ids, telemetryHz, picturesHz, due, until };
     this.#lookers.add(looker);
     this.#hear();
     res.once('close', () => {
@@ -133,10 +129,7 @@ export class LiveStreams {
       this.#hear();
       for (const id of this.#pictures.keys()) if (!this.#wantsPicture(id)) this.#pictures.delete(id);
     });
-    res.on('drain', () => {
-      looker.stuckSince = null;
-      this.#flush(looker);
-    });
+    res.on('drain', () => this.#flush(looker));
     this.#flush(looker);
     void this.#tell(ids).catch((error: unknown) => this.#options.log.error(`live: ${messageOf(error)}`));
   }
@@ -186,11 +179,7 @@ export class LiveStreams {
   #flush(looker: Looker): void {
     const { res, due } = looker;
     for (const name of due) {
-      if (res.writableEnded) return;
-      if (res.writableNeedDrain) {
-        looker.stuckSince ??= this.#options.monotonic();
-        return;
-      }
+      if (res.writableEnded || res.writableNeedDrain) return;
       due.delete(name);
       const [what, id = ''] = name.split(' ');
       const text = what === 'picture' ? this.#pictureEvent(id) : this.#telemetryEvent(id);
@@ -235,9 +224,8 @@ export class LiveStreams {
 
   async #check(): Promise<void> {
     const { isValid, monotonic } = this.#options;
-    for (const { caller, res, stuckSince, until } of this.#lookers) {
-      if (stuckSince !== null && monotonic() - stuckSince > STUCK_MS) res.destroy();
-      else if (monotonic() > until || !(await isValid(caller))) res.end();
+    for (const { caller, res, until } of this.#lookers) {
+      if (monotonic() > until || !(await isValid(caller))) res.end();
       else if (!res.writableNeedDrain) res.write(': still here\n\n');
     }
   }

@@ -1,6 +1,7 @@
 import { EXTENSION_HEADER } from '../../../shared/auth/principal.ts';
 import { TICKET_PROTOCOL } from '../../../shared/auth/principal-mark.ts';
 import { CLIENT_ID_HEADER, isClientId } from '../../../shared/flight/pilot.ts';
+import { headerName, Single } from '../../../shared/http/edge/head.ts';
 import { RELAY_CALLER_HEADER } from './relay.ts';
 
 /**
@@ -39,28 +40,6 @@ export interface EdgeHeaders {
 }
 
 const FORWARDING: ReadonlySet<string> = new Set(['forwarded', 'x-real-ip', 'cf-connecting-ip', 'via']);
-
-/** Lower case, with underscores as hyphens: some programs behind a proxy treat both spellings as one name. */
-export function headerName(raw: string): string {
-  const lower = raw.toLowerCase();
-  return lower.includes('_') ? lower.replaceAll('_', '-') : lower;
-}
-
-/** A credential that came twice, has a comma (a merged pair), or has underscores in its name, which proxies drop or keep, is ignored. */
-class Single {
-  value: string | null = null;
-  #count = 0;
-
-  add(value: string, name: string): void {
-    this.#count++;
-    const isPlain = value !== '' && !value.includes(',') && !name.includes('_');
-    this.value = this.#count === 1 && isPlain ? value : null;
-  }
-
-  get offered(): boolean {
-    return this.#count > 0;
-  }
-}
 
 /** @param raw name, value, name, value … as `IncomingMessage.rawHeaders` */
 export function scanHeaders(raw: readonly string[]): EdgeHeaders {

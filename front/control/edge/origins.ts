@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { classifyAddress, peerKey, plainAddress } from '../../../shared/auth/address.ts';
-import { ConnectionCaps } from './connections.ts';
+import { ConnectionCaps } from '../../../shared/http/edge/connections.ts';
 import type { FleetCredential, Peer } from './decision.ts';
 import { hasRoutable } from './interfaces.ts';
 import type { OnBoxRule } from './on-box.ts';

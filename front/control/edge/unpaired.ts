@@ -1,5 +1,6 @@
 import { type AddressClass, isLifeline } from '../../../shared/auth/address.ts';
 import type { Principal } from '../../../shared/auth/principal.ts';
+import { hostName } from '../../../shared/http/edge/head.ts';
 import { oneSpelling } from './own-names.ts';
 
 /**
@@ -26,13 +27,6 @@ export function entryOf({ kind, id }: Principal, paired: boolean): 'open' | 'cre
   return kind === 'gate' && unpairedGate(id.slice(GATE_ID.length) as AddressClass) !== 'pass'
     ? 'credential'
     : 'open';
-}
-
-/** The host part of a Host header or of an origin's authority, lower case, without port; null where it is not one. */
-export function hostName(authority: string): string | null {
-  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9.-]+))(?::(\d{1,5}))?$/.exec(authority);
-  if (Number(match?.[3] ?? 1) < 1 || Number(match?.[3] ?? 1) > 65_535) return null;
-  return (match?.[1] ?? match?.[2])?.toLowerCase() ?? null;
 }
 
 /**

@@ -6,8 +6,9 @@ import { every } from '../../../shared/async/every.ts';
 import { TICKET_PROTOCOL } from '../../../shared/auth/principal-mark.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { hasBody } from '../../../shared/http/body.ts';
+import { headerName } from '../../../shared/http/edge/head.ts';
 import type { Pass } from '../edge/decision.ts';
-import { headerName, ticketIn } from '../edge/headers.ts';
+import { ticketIn } from '../edge/headers.ts';
 import type { PrincipalWatch } from '../edge/principal-watch.ts';
 import type { Step } from '../middleware/exchange.ts';
 

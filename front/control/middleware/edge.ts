@@ -3,10 +3,10 @@ import type { Response } from 'express';
 import type { Principal } from '../../../shared/auth/principal.ts';
 import { sendFailure } from '../../../shared/http/answer.ts';
 import { hasBody } from '../../../shared/http/body.ts';
+import type { PeerBudgets } from '../../../shared/http/edge/rate.ts';
 import { decide } from '../edge/decide.ts';
 import type { EdgeState, Refusal } from '../edge/decision.ts';
 import type { Origins } from '../edge/origins.ts';
-import type { PeerBudgets } from '../edge/rate.ts';
 import { type Exchange, headOf, type Step } from './exchange.ts';
 import type { Records } from './records.ts';
 

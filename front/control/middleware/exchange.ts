@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
+import type { PeerBudgets } from '../../../shared/http/edge/rate.ts';
 import type { Pass, RequestHead } from '../edge/decision.ts';
 import type { Origin } from '../edge/origins.ts';
-import type { PeerBudgets } from '../edge/rate.ts';
 import type { Announced } from '../stores/audit.ts';
 
 /** The values that one middleware passes to the next in `res.locals`. */

@@ -1,8 +1,8 @@
 import { ApiError } from '../../../shared/errors.ts';
+import type { PeerBudgets } from '../../../shared/http/edge/rate.ts';
 import { changedBy } from '../edge/audited.ts';
 import type { Pass, Refusal } from '../edge/decision.ts';
 import type { Origin } from '../edge/origins.ts';
-import type { PeerBudgets } from '../edge/rate.ts';
 import type { Announced, AuditLog } from '../stores/audit.ts';
 
 /** Records each decision, for requests and upgrades: its cost to the peer, and its entry in the audit. */

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Principal, PrincipalKind } from '../../../shared/auth/principal.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import type { PeerBudgets } from '../../../shared/http/edge/rate.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import type { pairingRows } from '../../../shared/routes/pairing.ts';
 import { HANDOVER } from '../../../shared/schemas/dashboard.ts';
 import type { Pass, Refusal } from '../edge/decision.ts';
-import type { PeerBudgets } from '../edge/rate.ts';
 import type { PinStore } from '../stores/pin.ts';
 import { type SessionStore, sessionId } from '../stores/sessions.ts';
 import type { TicketStore } from '../stores/tickets.ts';

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import type { PrincipalKind } from '../../../shared/auth/principal.ts';
 import { bootTime } from '../../../shared/boot-clock.ts';
+import { PeerBudgets } from '../../../shared/http/edge/rate.ts';
 import { createLogger } from '../../../shared/process/logger.ts';
 import { named } from '../../../shared/process/services.ts';
 import { ROWS } from '../../../shared/routes/table.ts';
 import { VERSION } from '../../../shared/version.ts';
 import type { EdgeState } from '../edge/decision.ts';
 import { PrincipalWatch } from '../edge/principal-watch.ts';
-import { PeerBudgets } from '../edge/rate.ts';
 import { mayHaveReadTicket } from '../edge/read-ticket-right.ts';
 import type { Base } from '../node/base.ts';
 import type { BoundRadios } from '../relay/bound-radios.ts';

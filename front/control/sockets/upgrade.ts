@@ -3,7 +3,8 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { Principal } from '../../../shared/auth/principal.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
-import { type Failure, failureOf, failureStatus, rawFailure } from '../../../shared/http/answer.ts';
+import { failureOf, failureStatus } from '../../../shared/http/answer.ts';
+import { endWith } from '../../../shared/http/edge/server.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { SocketHandler } from '../../../shared/routes/handler.ts';
 import type { Row } from '../../../shared/routes/row.ts';
@@ -116,10 +117,4 @@ function upgrade(
       announced.settle(failureStatus(failure), failure.code);
       failed(error);
     });
-}
-
-/** Answers on a connection without a response object, and closes it. */
-export function endWith(socket: Duplex, failure: Failure): void {
-  if (socket.destroyed || !socket.writable) return;
-  socket.end(rawFailure(failure), () => socket.destroy());
 }

@@ -3,9 +3,9 @@ import { messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
 import { putAside } from '../../../shared/files/put-aside.ts';
+import type { Lock } from '../../../shared/http/edge/rate.ts';
 import { asRecord } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import type { Lock } from '../edge/rate.ts';
 import type { Lived } from './lived-time.ts';
 
 /** Shortest time between two writes: many locks may come at once, and share one write. */

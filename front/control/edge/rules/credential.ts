@@ -1,4 +1,5 @@
 import { PAIRING_KEY, type Principal } from '../../../../shared/auth/principal.ts';
+import { hostName } from '../../../../shared/http/edge/head.ts';
 import { holdsKey } from '../../../../shared/routes/may.ts';
 import { answer } from '../answer.ts';
 import { matchesHash } from '../credentials.ts';
@@ -6,7 +7,6 @@ import { type Decision, refuse } from '../decision.ts';
 import { readTicketPath } from '../read-ticket.ts';
 import { statedCaller } from '../relay.ts';
 import { isOnBox, localCaller } from '../standing.ts';
-import { hostName } from '../unpaired.ts';
 import type { Ask } from './ask.ts';
 
 /** 9. The credential; then the row, what it needs (10), and whether this node serves it (11). */

@@ -1,7 +1,8 @@
 import { isLifeline } from '../../../../shared/auth/address.ts';
+import { hostName } from '../../../../shared/http/edge/head.ts';
 import { type Decision, refuse } from '../decision.ts';
 import { standing } from '../standing.ts';
-import { hostName, isOwnHost } from '../unpaired.ts';
+import { isOwnHost } from '../unpaired.ts';
 import type { Ask } from './ask.ts';
 
 /** What a browser asks for when somebody types the node's address. */

@@ -1,17 +1,20 @@
 import type { Socket } from 'node:net';
-import { type Rate, TokenBucket } from '../../../shared/async/token-bucket.ts';
-import { classifyAddress, peerKey, plainAddress } from '../../../shared/auth/address.ts';
+import { type Rate, TokenBucket } from '../../async/token-bucket.ts';
 
-/** A handshake costs 5 ms on a Pi Zero 2 W; a browser opens six connections, and keeps them. */
-const PEER: Rate = { perSecond: 10, burst: 40 };
-const ALL: Rate = { perSecond: 40, burst: 120 };
-/** Handshakes that are not over: of all, and of one address. */
-const MAX_OPEN = 64;
-const MAX_OPEN_PEER = 12;
+export interface HandshakeLimits {
+  /** Begun by one address, and by all. */
+  readonly peer: Rate;
+  readonly all: Rate;
+  /** Not over, of one address, and of all. */
+  readonly openPeer: number;
+  readonly open: number;
+}
+
 const MAX_PEERS = 1024;
 
-/** When connections may begin their TLS handshakes: what an attacker can make this node compute has a bound. */
+/** When connections may begin their TLS handshakes: what an attacker can make this machine compute has a bound. */
 export class Handshakes {
+  readonly #limits: HandshakeLimits;
   readonly #now: () => number;
   readonly #all: TokenBucket;
   readonly #peers = new Map<string, TokenBucket>();
@@ -19,19 +22,21 @@ export class Handshakes {
   readonly #open = new Map<string, { readonly socket: Socket; readonly peer: string }>();
 
   /** @param now monotonic clock, ms */
-  constructor(now: () => number) {
+  constructor(limits: HandshakeLimits, now: () => number) {
+    this.#limits = limits;
     this.#now = now;
-    this.#all = new TokenBucket(ALL, now());
+    this.#all = new TokenBucket(limits.all, now());
   }
 
   /**
    * Calls `go` when the handshake may begin: at once, or as soon as the budgets allow it. Where too many wait already, the connection is
    * closed.
+   * @param peer the key of its address @param isHere whether it is this machine's, whose programs have no budget
    */
-  admit(socket: Socket, go: () => void): void {
-    const peer = peerKey(plainAddress(socket.remoteAddress ?? ''));
+  admit(socket: Socket, peer: string, isHere: boolean, go: () => void): void {
+    const { open, openPeer } = this.#limits;
     const ofPeer = [...this.#open.values()].filter((each) => each.peer === peer).length;
-    if (this.#open.size >= MAX_OPEN || ofPeer >= MAX_OPEN_PEER) {
+    if (this.#open.size >= open || ofPeer >= openPeer) {
       socket.destroy();
       return;
     }
@@ -40,9 +45,7 @@ export class Handshakes {
     socket.once('close', () => {
       if (this.#open.get(end)?.socket === socket) this.#open.delete(end);
     });
-    // This machine's programs have no budget.
-    const near = { local: undefined, isRoutable: () => true };
-    if (classifyAddress(socket.remoteAddress, near) === 'loopback') go();
+    if (isHere) go();
     else this.#begin(socket, peer, go);
   }
 
@@ -77,7 +80,7 @@ export class Handshakes {
     if (this.#peers.size >= MAX_PEERS)
       for (const [key, bucket] of this.#peers) if (bucket.isFull(now)) this.#peers.delete(key);
     const key = this.#peers.size >= MAX_PEERS ? '*' : peer;
-    const bucket = this.#peers.get(key) ?? new TokenBucket(PEER, now);
+    const bucket = this.#peers.get(key) ?? new TokenBucket(this.#limits.peer, now);
     this.#peers.set(key, bucket);
     return bucket;
   }

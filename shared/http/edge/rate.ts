@@ -1,14 +1,14 @@
-import { type Rate, TokenBucket } from '../../../shared/async/token-bucket.ts';
+import { type Rate, TokenBucket } from '../../async/token-bucket.ts';
 
 /**
- * Budgets per peer (docs/contract.md 4.8): 60 requests a second with a burst of 120; 10 failed credentials a minute, then a
+ * Budgets per peer (docs/contract.md 4.8): 60 requests a second with a burst of 120, where nothing else is said; 10 failed credentials a minute, then a
  * lock that doubles from 30 s to 15 min with further failures. The memory is bounded, and nobody gets anything back by being
  * dropped from it: a budget goes only when it is full again, a lock never. If there is no room, new peers share one.
  */
 
 const REQUESTS: Rate = { perSecond: 60, burst: 120 };
-/** Of all peers together for which there is no room. */
-const SHARED: Rate = { perSecond: 600, burst: 1200 };
+/** All peers together for which there is no room have so many times the budget of one. */
+const SHARED = 10;
 const FAILURES = 10;
 const FAILURE_WINDOW_MS = 60_000;
 const FIRST_LOCK_MS = 30_000;
@@ -40,14 +40,17 @@ export class PeerBudgets {
   #fullUntil = -Infinity;
   readonly #now: () => number;
   readonly #onLock: () => void;
+  readonly #rate: Rate;
 
   /**
    * @param now monotonic clock, ms
    * @param onLock called after a peer was locked
+   * @param rate requests of one peer
    */
-  constructor(now: () => number, onLock: () => void = () => undefined) {
+  constructor(now: () => number, onLock: () => void = () => undefined, rate = REQUESTS) {
     this.#now = now;
     this.#onLock = onLock;
+    this.#rate = rate;
   }
 
   /** How many peers are remembered. */
@@ -76,10 +79,15 @@ export class PeerBudgets {
   spend(peer: string): void {
     const now = this.#now();
     const place = this.#budgets.has(peer) || this.#hasRoom(now) ? peer : OTHERS;
-    const budget = this.#budgets.get(place) ?? new TokenBucket(place === OTHERS ? SHARED : REQUESTS, now);
+    const budget = this.#budgets.get(place) ?? new TokenBucket(this.#rateOf(place), now);
     budget.take(now);
     this.#budgets.delete(place);
     this.#budgets.set(place, budget);
+  }
+
+  #rateOf(place: string): Rate {
+    const { perSecond, burst } = this.#rate;
+    return place === OTHERS ? { perSecond: perSecond * SHARED, burst: burst * SHARED } : this.#rate;
   }
 
   /** Whether a new peer can have a budget of its own, for which the one used least lately goes if it is full. */

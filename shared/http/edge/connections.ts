@@ -10,14 +10,16 @@ const MAX_KNOWN = 256;
 
 export class ConnectionCaps {
   readonly #max: number;
+  readonly #maxKnown: number;
   readonly #open = new Map<string, number>();
   /** Oldest first. */
   readonly #known = new Set<string>();
   #total = 0;
 
-  /** @param max connections of the listener in all */
-  constructor(max: number) {
+  /** @param max connections of the listener in all @param maxKnown addresses that are remembered for their credential */
+  constructor(max: number, maxKnown = MAX_KNOWN) {
     this.#max = max;
+    this.#maxKnown = maxKnown;
   }
 
   /**
@@ -47,7 +49,7 @@ export class ConnectionCaps {
   know(peer: string): void {
     if (this.#known.has(peer)) return;
     const [oldest] = this.#known;
-    if (this.#known.size >= MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest);
+    if (this.#known.size >= this.#maxKnown && oldest !== undefined) this.#known.delete(oldest);
     this.#known.add(peer);
   }
 }
