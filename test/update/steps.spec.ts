@@ -286,6 +286,10 @@ describe('the steps of an update', () => {
         { floor: '2' },
         'none below 2 may run',
       ],
+      ...['', '\0\0', 'x2', '2 x'].map(
+        (floor) =>
+          [`a floor that is lost (${JSON.stringify(floor)})`, {}, {}, { floor }, 'has no number'] as const,
+      ),
       ['while armed', {}, {}, { armed: true }, 'The vehicle is armed.'],
       ['while armed, by root', {}, { by_root: true }, { armed: true }, 'The vehicle is armed.'],
       ['while nobody knows', {}, {}, { armed: null }, 'Nobody knows whether'],
