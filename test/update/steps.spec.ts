@@ -257,13 +257,13 @@ describe('the steps of an update', () => {
   });
 
   describe('what is refused changes nothing', () => {
-    const refusals: readonly [
+    const refusals: readonly (readonly [
       string,
       Partial<BundleOptions>,
       Partial<Job>,
       { floor?: string; armed?: unknown },
       string,
-    ][] = [
+    ])[] = [
       [
         'another machine',
         { arch: OTHER },
