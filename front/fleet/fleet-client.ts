@@ -296,7 +296,8 @@ export class FleetClient {
         topics.ack(fleet, node),
         topics.watch(fleet, node),
         topics.told(fleet, node, 'presence'),
-        topics.calls(fleet, node),
+        topics.personCalls(fleet, node),
+        topics.machineCalls(fleet, node),
       ]);
       this.#announced = true;
       await connection.publish(this.#presenceOf(session, true));
