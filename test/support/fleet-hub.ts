@@ -168,6 +168,7 @@ export class FleetHub implements AsyncDisposable {
     if (credential.bound.x !== jwk.x)
       return json(res, 403, { code: 'E_SCOPE', detail: 'The credential belongs to another key.' });
     const { id, scopes, nodes } = credential;
+    await this.broker.permit(id);
     const { fleet, authority, url, wsUrl } = this.broker;
     const csr = text(CALLER_CSR_HEADER);
     const iat = Math.floor(Date.now() / 1000);

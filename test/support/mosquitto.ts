@@ -1,9 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { connect as connectTcp, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
 import { connectAsync, type IClientOptions, type MqttClient } from 'mqtt';
 import { mosquittoAcl, mosquittoConfig } from '../../bin/hub/broker/mosquitto-files.ts';
 import { type Authority, issueCertificate, newAuthority } from '../../shared/certificates/authority.ts';
@@ -212,10 +213,11 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
+/** By TLS: before Mosquitto answers that, a signal to read its rules again would end it. */
 async function isListening(host: string, port: number): Promise<boolean> {
-  const socket = connectTcp({ host, port });
+  const socket = connectTls({ host, port, rejectUnauthorized: false });
   return new Promise((resolve) => {
-    socket.once('connect', () => {
+    socket.once('secureConnect', () => {
       socket.destroy();
       resolve(true);
     });
