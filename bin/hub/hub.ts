@@ -23,7 +23,7 @@ import { Turn } from './authority/turn.ts';
 import { BrokerProcess } from './broker/broker-process.ts';
 import { BrokerRules } from './broker/broker-rules.ts';
 import { SubscriptionGuard } from './broker/subscription-guard.ts';
-import { throwOff } from './broker/throw-off.ts';
+import { ThrowOff } from './broker/throw-off.ts';
 import { brokerUrls, type HubConfig } from './config.ts';
 import { checkIdentity, identityOf } from './database/identity.ts';
 import type { HubDatabase } from './database/tables.ts';
@@ -131,10 +131,10 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
   const audit = new HubAudit(places, now, log);
   const brokers = brokerUrls(config);
   const acl = config.broker.acl ?? places.acl;
-  const endConnection = async (id: string): Promise<void> => throwOff(brokers.broker, authority, id, now());
+  const connections = new ThrowOff(brokers.broker, authority, now);
   const guard = new SubscriptionGuard({
     fleet: config.fleet,
-    throwOff: endConnection,
+    throwOff: async (id) => connections.end(id),
     onForeign: (id) => {
       if (fleet.accuse(id, 'subscribed') || !fleet.has(id)) alarm(id, 'node', FOREIGN);
     },
@@ -280,7 +280,7 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     readiness: new Readiness({ link, share, disk: async () => disk.problem(), monotonic }),
     forget: async (node) => {
       quota.forget(node);
-      await tell(`the connection of ${node}`, async () => endConnection(node));
+      await tell(`the connection of ${node}`, async () => connections.end(node));
       const callers = (await credentials.list()).map(({ id }) => id);
       await tell(`what the broker keeps of ${node}`, async () => link.forget(node, callers));
     },
