@@ -112,6 +112,11 @@ export class BrokerConnection {
     if (refused !== undefined) throw new Error(`the broker does not let this node read ${refused.topic}`);
   }
 
+  /** @throws Error if the connection ends before the broker's answer */
+  async unsubscribe(topic: string): Promise<void> {
+    await this.#answered(this.#client.unsubscribeAsync(topic));
+  }
+
   /** Ends it: with a word to the broker, which then does not publish the will, or as if it had broken. */
   async end(politely: boolean): Promise<void> {
     if (this.#ended) return;

@@ -43,8 +43,13 @@ function topic(fleet: string, ...parts: readonly string[]): string {
   return ['svc/1', fleet, ...parts].join('/');
 }
 
+/** Whether this caller has a connection of its own. */
+export function isMachine(caller: string): boolean {
+  return !PERSON_ID.test(caller);
+}
+
 function kindOf(caller: string): 'person' | 'call' {
-  return PERSON_ID.test(caller) ? 'person' : 'call';
+  return isMachine(caller) ? 'call' : 'person';
 }
 
 export const topics = {
@@ -56,7 +61,7 @@ export const topics = {
   call: (fleet: string, node: string, caller: string): string => topic(fleet, node, kindOf(caller), caller),
   /** All replies to people go to the hub, so that a node may write to a few topics, and not to whatever it makes up. */
   reply: (fleet: string, caller: string, node: string): string =>
-    topic(fleet, PERSON_ID.test(caller) ? HUB_ID : caller, 'reply', node),
+    topic(fleet, isMachine(caller) ? caller : HUB_ID, 'reply', node),
   policy: (fleet: string): string => topic(fleet, 'policy'),
   /** Wherever a broker may keep something of a node: below its own name, or by it as an answer or a call. */
   allOf: (fleet: string, node: string): readonly string[] => [

@@ -5,7 +5,8 @@ import { readAuthority } from '../../bin/hub/authority/certificates.ts';
 import { placesIn } from '../../bin/hub/places.ts';
 import { issueCertificate } from '../../shared/certificates/authority.ts';
 import { certificateRequest, newCertificateKey } from '../../shared/certificates/request.ts';
-import { NODE_TOPICS, topics } from '../../shared/fleet/topics.ts';
+import { NodeQuota } from '../../bin/hub/fleet/node-quota.ts';
+import { NODE_TOPICS, type NodeTopic, topics } from '../../shared/fleet/topics.ts';
 import { askAgain } from '../support/ask-again.ts';
 import { type EnrolledNode, TestHub } from '../support/hub.ts';
 import { noMosquitto } from '../support/mosquitto.ts';
@@ -102,14 +103,24 @@ describe(`what one node can do to the broker and the hub${missing === null ? '' 
       return String((status as { mode?: string } | null)?.mode);
     };
     await askAgain('the other one', async () => modeOf(quiet.id), (mode) => mode === 'LOITER');
-    const taken = Number((await modeOf(loud.id)).slice(1));
-    expect(taken, 'those of a minute, and what the time since allows').to.be.within(240, 300);
     expect(await alarmOf(quiet.id)).to.equal('');
     // Cleared, it is said again where it goes on.
     await hub.call('DELETE', `/v1/nodes/${loud.id}/alarm`);
     for (let n = 1; n <= 300; n++) void say(loud, flood, 'status', { mode: 'AGAIN' });
     await alarmed(loud.id, 'more than the hub takes');
     await Promise.all([flood.endAsync(true), other.endAsync()]);
+  });
+
+  it('of each kind the hub takes what a node may tell in a minute, and no more; each kind has its own', () => {
+    const clock = { now: 0 };
+    const quota = new NodeQuota(() => clock.now);
+    const taken = (what: NodeTopic, bytes: number, node = 'a'): number =>
+      Array.from({ length: 5000 }, () => quota.take(node, what, bytes)).filter(Boolean).length;
+    const most = { presence: 60, status: 240, telemetry: 1200, picture: 600, event: 3000 } as const;
+    for (const what of NODE_TOPICS) expect(taken(what, 100), what).to.equal(most[what]);
+    expect(taken('status', 60_000, 'b'), 'by their bytes').to.equal(70);
+    clock.now = 60_000;
+    expect(taken('status', 100)).to.equal(240);
   });
 
   it('what a node has the broker keep beside presence and status is removed, and it is named', async () => {

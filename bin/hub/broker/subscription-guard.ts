@@ -6,6 +6,9 @@ import type { Logger } from '../../../shared/process/logger.ts';
 /** Of mosquitto.conf(5) `log_type subscribe`: who, which quality of service, to what; a longer line is cut off there. */
 const LINE = /^(\S+) [012] (.+)$/;
 
+/** To throw one off. */
+const TRIES = 3;
+
 interface SubscriptionGuardOptions {
   readonly fleet: string;
   /** Ends the connection of this client. */
@@ -55,13 +58,15 @@ export class SubscriptionGuard {
 
   async #throwOff(id: string): Promise<void> {
     const { throwOff, onForeign, log } = this.#options;
-    try {
-      await this.#turn.run(async () => throwOff(id));
-      onForeign(id);
-    } catch (error) {
-      log.error(`${id} has subscribed to what is not its own, and is still at the broker: ${messageOf(error)}`);
-    } finally {
-      this.#under.delete(id);
-    }
+    for (let left = TRIES; left > 0; left--)
+      try {
+        await this.#turn.run(async () => throwOff(id));
+        onForeign(id);
+        break;
+      } catch (error) {
+        // A broker that is being filled may be late.
+        log.error(`${id} has subscribed to what is not its own, and is still at the broker: ${messageOf(error)}`);
+      }
+    this.#under.delete(id);
   }
 }
