@@ -3,6 +3,7 @@ import { parse } from 'yaml';
 import { SCOPES } from '../../shared/auth/scopes.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { readOwn } from '../../shared/files/private-file.ts';
+import { TURN_LIFE_S } from '../../shared/video/turn-credentials.ts';
 import { credentialRequest, grantTags, STORED_TEXT, turnUrls } from '../../shared/fleet/hub-api.ts';
 import { FLEET_ID } from '../../shared/fleet/topics.ts';
 import { validatorOf } from '../../shared/schemas/validator.ts';
@@ -151,7 +152,7 @@ const CONFIG = {
       properties: {
         urls: turnUrls,
         secret: { type: 'string', minLength: 16, maxLength: 256 },
-        ttl_s: { type: 'integer', minimum: 600, maximum: 7 * 24 * 3600, default: 6 * 3600 },
+        ttl_s: { type: 'integer', minimum: 600, maximum: TURN_LIFE_S, default: TURN_LIFE_S },
       },
       additionalProperties: false,
     },
