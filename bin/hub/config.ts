@@ -3,10 +3,10 @@ import { parse } from 'yaml';
 import { SCOPES } from '../../shared/auth/scopes.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { readOwn } from '../../shared/files/private-file.ts';
-import { TURN_LIFE_S } from '../../shared/video/turn-credentials.ts';
 import { credentialRequest, grantTags, STORED_TEXT, turnUrls } from '../../shared/fleet/hub-api.ts';
 import { FLEET_ID } from '../../shared/fleet/topics.ts';
 import { validatorOf } from '../../shared/schemas/validator.ts';
+import { TURN_LIFE_S } from '../../shared/video/turn-credentials.ts';
 
 const host = { type: 'string', minLength: 1, maxLength: 253, pattern: '^[A-Za-z0-9.:_-]+$' } as const;
 const port = { type: 'integer', minimum: 1, maximum: 65_535 } as const;

@@ -351,8 +351,7 @@ export class FleetClient {
     if (caller !== null && !retained) {
       if (isMachine(caller) && !this.#spend(caller, payload)) return;
       this.#carrier.take(caller, payload);
-    }
-    else if (topic === topics.policy(fleet)) void this.#hearPolicy(payload.toString());
+    } else if (topic === topics.policy(fleet)) void this.#hearPolicy(payload.toString());
     else if (topic === topics.ack(fleet, node)) void this.#ack.take(payload.toString());
     // A retained one was stored at the broker, which no hub does.
     else if (topic === topics.watch(fleet, node)) {

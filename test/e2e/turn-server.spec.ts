@@ -15,8 +15,37 @@ const FORBIDDEN = 403;
 
 /** Where the example's coturn must not relay to, and one address to which it does. */
 const DENIED = {
-  '127.0.0.1': ['0.0.0.1', '10.1.2.3', '100.64.0.1', '127.0.0.1', '169.254.169.254', '172.16.0.1', '192.0.0.8', '192.168.1.1', '198.18.0.1', '224.0.0.1', '255.255.255.255'],
-  '::1': ['::1', '::a01:203', '::ffff:10.1.2.3', '64:ff9b::a01:203', '64:ff9b:1::1', '100::1', '2001::1', '2001:db8::1', '2002:a01:203::1', 'fc00::1', 'fd12::1', 'fe80::1', 'fec0::1', 'ff02::1'],
+  '127.0.0.1': [
+    '0.0.0.0',
+    '0.0.0.1',
+    '10.1.2.3',
+    '100.64.0.1',
+    '127.0.0.1',
+    '169.254.169.254',
+    '172.16.0.1',
+    '192.0.0.8',
+    '192.168.1.1',
+    '198.18.0.1',
+    '224.0.0.1',
+    '255.255.255.255',
+  ],
+  '::1': [
+    '::',
+    '::1',
+    '::a01:203',
+    '::ffff:10.1.2.3',
+    '64:ff9b::a01:203',
+    '64:ff9b:1::1',
+    '100::1',
+    '2001::1',
+    '2001:db8::1',
+    '2002:a01:203::1',
+    'fc00::1',
+    'fd12::1',
+    'fe80::1',
+    'fec0::1',
+    'ff02::1',
+  ],
 } as const;
 const ALLOWED = { '127.0.0.1': '9.9.9.9', '::1': '2620:fe::fe' } as const;
 
@@ -43,7 +72,7 @@ describe('the TURN server that we ship a configuration of', function () {
         '--allocation-default-address-family': 'keep',
         '-m': '1',
       };
-      const server = spawn('turnserver', [...Object.entries(options).flat(), '--no-tls'], {
+      const server = spawn('turnserver', [...Object.entries(options).flat(), '--no-tls', '-v'], {
         stdio: ['ignore', 'pipe', 'ignore'],
       });
       const ended = once(server, 'exit');

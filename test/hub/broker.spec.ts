@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { connectAsync, type MqttClient } from 'mqtt';
 import { readAuthority } from '../../bin/hub/authority/certificates.ts';
+import { NodeQuota } from '../../bin/hub/fleet/node-quota.ts';
 import { placesIn } from '../../bin/hub/places.ts';
 import { issueCertificate } from '../../shared/certificates/authority.ts';
 import { certificateRequest, newCertificateKey } from '../../shared/certificates/request.ts';
-import { NodeQuota } from '../../bin/hub/fleet/node-quota.ts';
 import { NODE_TOPICS, type NodeTopic, topics } from '../../shared/fleet/topics.ts';
 import { askAgain } from '../support/ask-again.ts';
 import { type EnrolledNode, TestHub } from '../support/hub.ts';
@@ -26,17 +26,30 @@ describe(`what one node can do to the broker and the hub${missing === null ? '' 
   const alarmOf = async (id: string): Promise<string> =>
     String((await hub.call('GET', `/v1/nodes/${id}`)).body['alarm'] ?? '');
   const alarmed = async (id: string, text: string): Promise<string> =>
-    askAgain(`an alarm: ${text}`, async () => alarmOf(id), (alarm) => alarm.includes(text));
+    askAgain(
+      `an alarm: ${text}`,
+      async () => alarmOf(id),
+      (alarm) => alarm.includes(text),
+    );
   const ended = async (client: MqttClient): Promise<void> =>
     new Promise((resolve) => client.once('close', resolve));
-  const say = async ({ id, enrolled: { fleet } }: EnrolledNode, client: MqttClient, what: 'status', body: object) =>
-    client.publishAsync(topics.told(fleet, id, what), JSON.stringify(body), { qos: 1 });
+  const say = async (
+    { id, enrolled: { fleet } }: EnrolledNode,
+    client: MqttClient,
+    what: 'status',
+    body: object,
+  ) => client.publishAsync(topics.told(fleet, id, what), JSON.stringify(body), { qos: 1 });
   /** What the broker keeps of this node, as seen by somebody who may read everything. */
   async function kept({ id, enrolled: { fleet, broker } }: EnrolledNode): Promise<readonly string[]> {
     const { certificate: ca, key: caKey } = await readAuthority(placesIn(hub.folder));
     const key = newCertificateKey();
     const { pem } = await certificateRequest(key);
-    const cert = await issueCertificate({ certificate: ca, key: caKey }, pem, { client: 'hub-9' }, Date.now());
+    const cert = await issueCertificate(
+      { certificate: ca, key: caKey },
+      pem,
+      { client: 'hub-9' },
+      Date.now(),
+    );
     const found: string[] = [];
     const client = await connectAsync(broker, { ca, cert, key, clientId: 'hub-9', protocolVersion: 5 });
     client.on('message', (topic, _payload, { retain }) => {
@@ -74,7 +87,13 @@ describe(`what one node can do to the broker and the hub${missing === null ? '' 
     let granted = 0;
     for (let at = 0; at < asked.length && greedy.connected; at += 15) {
       const some = greedy.subscribeAsync(asked.slice(at, at + 15), { qos: 0 });
-      granted += await Promise.race([some.then(({ length }) => length, () => 0), over.then(() => 0)]);
+      granted += await Promise.race([
+        some.then(
+          ({ length }) => length,
+          () => 0,
+        ),
+        over.then(() => 0),
+      ]);
     }
     await over;
     await alarmed(bad.id, 'not its own');
@@ -102,7 +121,11 @@ describe(`what one node can do to the broker and the hub${missing === null ? '' 
       const { status } = (await hub.call('GET', `/v1/nodes/${id}`)).body;
       return String((status as { mode?: string } | null)?.mode);
     };
-    await askAgain('the other one', async () => modeOf(quiet.id), (mode) => mode === 'LOITER');
+    await askAgain(
+      'the other one',
+      async () => modeOf(quiet.id),
+      (mode) => mode === 'LOITER',
+    );
     expect(await alarmOf(quiet.id)).to.equal('');
     // Cleared, it is said again where it goes on.
     await hub.call('DELETE', `/v1/nodes/${loud.id}/alarm`);
@@ -128,16 +151,25 @@ describe(`what one node can do to the broker and the hub${missing === null ? '' 
     const client = await hub.connect(node);
     const { fleet } = node.enrolled;
     const body = JSON.stringify({ text: 'x'.repeat(50_000) });
-    for (const topic of [topics.told(fleet, node.id, 'event'), topics.reply(fleet, 'op_0123456789abcdef', node.id)])
+    for (const topic of [
+      topics.told(fleet, node.id, 'event'),
+      topics.reply(fleet, 'op_0123456789abcdef', node.id),
+    ])
       await client.publishAsync(topic, body, { qos: 1, retain: true });
     await alarmed(node.id, 'not kept');
-    await askAgain('nothing is kept', async () => kept(node), (topicsOf) => topicsOf.length === 0);
+    await askAgain(
+      'nothing is kept',
+      async () => kept(node),
+      (topicsOf) => topicsOf.length === 0,
+    );
     await client.endAsync();
   });
 
   it('a node that is removed leaves nothing at the broker, and is thrown off', async () => {
     const node = await hub.enroll('leaves');
-    const { body } = await hub.call('POST', '/v1/credentials', { body: { label: 'laptop', scopes: ['read'] } });
+    const { body } = await hub.call('POST', '/v1/credentials', {
+      body: { label: 'laptop', scopes: ['read'] },
+    });
     const machine = String(body['id']);
     const client = await hub.connect(node);
     const { fleet } = node.enrolled;
@@ -152,7 +184,11 @@ describe(`what one node can do to the broker and the hub${missing === null ? '' 
     const over = ended(client);
     expect((await hub.call('DELETE', `/v1/nodes/${node.id}`)).status).to.equal(200);
     await over;
-    await askAgain('nothing is kept', async () => kept(node), (topicsOf) => topicsOf.length === 0);
+    await askAgain(
+      'nothing is kept',
+      async () => kept(node),
+      (topicsOf) => topicsOf.length === 0,
+    );
   });
 
   it('a machine calls from the moment that it has its credential', async () => {

@@ -248,7 +248,10 @@ export class FleetTestNode {
   async join(): Promise<void> {
     const { broker } = this.#hub;
     this.#client = await broker.client(this.id, { properties: { sessionExpiryInterval: 0 } });
-    await this.#client.subscribeAsync([topics.machineCalls(broker.fleet, this.id), topics.personCalls(broker.fleet, this.id)], { qos: 1 });
+    await this.#client.subscribeAsync(
+      [topics.machineCalls(broker.fleet, this.id), topics.personCalls(broker.fleet, this.id)],
+      { qos: 1 },
+    );
     if (this.#client.stream instanceof Socket) this.#client.stream.setNoDelay(true);
     this.#client.on('message', (topic, payload) => void this.#take(topic, payload.toString('utf8')));
     this.online = true;

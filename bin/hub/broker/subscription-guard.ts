@@ -65,7 +65,9 @@ export class SubscriptionGuard {
         break;
       } catch (error) {
         // A broker that is being filled may be late.
-        log.error(`${id} has subscribed to what is not its own, and is still at the broker: ${messageOf(error)}`);
+        log.error(
+          `${id} has subscribed to what is not its own, and is still at the broker: ${messageOf(error)}`,
+        );
       }
     this.#under.delete(id);
   }

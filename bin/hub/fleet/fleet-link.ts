@@ -7,7 +7,14 @@ import { Serial } from '../../../shared/async/serial.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import { BrokerWays } from '../../../shared/fleet/broker-ways.ts';
 import { MAX_PICTURE_BYTES } from '../../../shared/fleet/told.ts';
-import { HUB_ID, type NodeTopic, NODE_TOPICS, parseTold, replierOf, topics } from '../../../shared/fleet/topics.ts';
+import {
+  HUB_ID,
+  NODE_TOPICS,
+  type NodeTopic,
+  parseTold,
+  replierOf,
+  topics,
+} from '../../../shared/fleet/topics.ts';
 import { HostileJson } from '../../../shared/foreign-json.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Ack } from '../../../shared/schemas/fleet-statements.ts';
@@ -266,7 +273,9 @@ export class FleetLink {
 
   #isForgotten(topic: string): boolean {
     const [, , , first = '', kind, last = ''] = topic.split('/');
-    const node = [first, kind === 'reply' || kind === 'call' ? last : ''].find((id) => this.#forgotten.has(id));
+    const node = [first, kind === 'reply' || kind === 'call' ? last : ''].find((id) =>
+      this.#forgotten.has(id),
+    );
     if (node === undefined) return false;
     this.#forgotten.set(node, (this.#forgotten.get(node) ?? 0) + 1);
     return true;
@@ -416,7 +425,9 @@ export class FleetLink {
       topics.policy(fleetId),
       topics.replies(fleetId, HUB_ID), // to people at its page
     ];
-    const asked = client.subscribeAsync(Object.fromEntries(others.map((name) => [name, howOf(name)] as const)));
+    const asked = client.subscribeAsync(
+      Object.fromEntries(others.map((name) => [name, howOf(name)] as const)),
+    );
     await answered(asked);
     await this.sync();
     log.info('connected to the broker'); // and hears the nodes

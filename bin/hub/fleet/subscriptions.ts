@@ -18,7 +18,11 @@ export class Subscriptions {
   }
 
   /** From now on these of this kind, and no others. One call at a time. @throws Error where the broker does not take it in time */
-  async follow(kind: Kind, wanted: ReadonlySet<string>, how: (topic: string) => IClientSubscribeOptions): Promise<void> {
+  async follow(
+    kind: Kind,
+    wanted: ReadonlySet<string>,
+    how: (topic: string) => IClientSubscribeOptions,
+  ): Promise<void> {
     const heard = this.#heard[kind];
     const gone = [...heard.difference(wanted)];
     const fresh = [...wanted].filter((topic) => !heard.has(topic));
