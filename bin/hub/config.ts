@@ -7,6 +7,7 @@ import { credentialRequest, grantTags, STORED_TEXT, turnUrls } from '../../share
 import { FLEET_ID } from '../../shared/fleet/topics.ts';
 import { addressList } from '../../shared/http/edge/proxy-header.ts';
 import { validatorOf } from '../../shared/schemas/validator.ts';
+import { TURN_LIFE_S } from '../../shared/video/turn-credentials.ts';
 
 const host = { type: 'string', minLength: 1, maxLength: 253, pattern: '^[A-Za-z0-9.:_-]+$' } as const;
 const port = { type: 'integer', minimum: 1, maximum: 65_535 } as const;
@@ -162,7 +163,7 @@ const CONFIG = {
       properties: {
         urls: turnUrls,
         secret: { type: 'string', minLength: 16, maxLength: 256 },
-        ttl_s: { type: 'integer', minimum: 600, maximum: 7 * 24 * 3600, default: 6 * 3600 },
+        ttl_s: { type: 'integer', minimum: 600, maximum: TURN_LIFE_S, default: TURN_LIFE_S },
       },
       additionalProperties: false,
     },

@@ -22,6 +22,8 @@ import { Signer } from './authority/signer.ts';
 import { Turn } from './authority/turn.ts';
 import { BrokerProcess } from './broker/broker-process.ts';
 import { BrokerRules } from './broker/broker-rules.ts';
+import { SubscriptionGuard } from './broker/subscription-guard.ts';
+import { ThrowOff } from './broker/throw-off.ts';
 import { brokerUrls, type HubConfig } from './config.ts';
 import { checkIdentity, identityOf } from './database/identity.ts';
 import type { HubDatabase } from './database/tables.ts';
@@ -55,6 +57,7 @@ import { SignIns } from './stores/sign-ins.ts';
  * would pay as much for 12 MiB.
  */
 const LARGE_FLEET = 3000;
+const FOREIGN = 'it asked the broker for what is not its own, and was thrown off there';
 const POLICY_MS = 10 * 60_000;
 const FLIGHTS_MS = 60_000;
 /** Turns of deleting, one after the other. */
@@ -128,14 +131,26 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
   const audit = new HubAudit(places, now, log);
   const brokers = brokerUrls(config);
   const acl = config.broker.acl ?? places.acl;
+  const connections = new ThrowOff(brokers.broker, authority, now);
+  const guard = new SubscriptionGuard({
+    fleet: config.fleet,
+    throwOff: async (id) => connections.end(id),
+    onForeign: (id) => {
+      if (fleet.accuse(id, 'subscribed') || !fleet.has(id)) alarm(id, 'node', FOREIGN);
+    },
+    log,
+  });
   const broker =
-    ownBroker === null ? null : new BrokerProcess({ places, acl, ...ownBroker, ws: config.listen_ws, log });
+    ownBroker === null
+      ? null
+      : new BrokerProcess({ places, acl, ...ownBroker, ws: config.listen_ws, guard, log });
   const rules = new BrokerRules({
     fleet: config.fleet,
     file: acl,
     pidFile: config.broker.pid_file,
     own: () => broker?.pid ?? null,
     denied,
+    credentials,
     log,
   });
   const alarm = (who: string, kind: 'node' | 'hub', what: string): void => {
@@ -265,7 +280,9 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     readiness: new Readiness({ link, share, disk: async () => disk.problem(), monotonic }),
     forget: async (node) => {
       quota.forget(node);
-      await tell(`what the broker keeps of ${node}`, async () => link.forget(node));
+      await tell(`the connection of ${node}`, async () => connections.end(node));
+      const callers = (await credentials.list()).map(({ id }) => id);
+      await tell(`what the broker keeps of ${node}`, async () => link.forget(node, callers));
     },
   };
   const serve = createHubApp({

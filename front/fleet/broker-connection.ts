@@ -8,6 +8,7 @@ import { every } from '../../shared/async/every.ts';
 import { within } from '../../shared/async/within.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { isBrokerUrl } from '../../shared/fleet/broker-ways.ts';
+import { MAX_PACKET_BYTES } from '../../shared/fleet/told.ts';
 import type { FleetPlace } from '../../shared/rpc/fleet.ts';
 
 export interface ConnectionLimits {
@@ -17,8 +18,8 @@ export interface ConnectionLimits {
   readonly keepaliveMs: number;
 }
 
-/** A policy may be the longest that a node reads. */
-const MAX_PACKET_BYTES = 1_050_000;
+/** Messages that the broker may send before they are acknowledged. */
+const RECEIVE_MAXIMUM = 20;
 /** A broker that does not read gets no more telemetry. */
 const MAX_UNSENT_BYTES = 256 * 1024;
 /** DISCONNECT: another client has connected with the same certificate. Mosquitto just closes then. */
@@ -60,7 +61,11 @@ export class BrokerConnection {
       protocolVersion: 5,
       clientId: place.node,
       clean: true,
-      properties: { sessionExpiryInterval: 0, maximumPacketSize: MAX_PACKET_BYTES },
+      properties: {
+        sessionExpiryInterval: 0,
+        maximumPacketSize: MAX_PACKET_BYTES,
+        receiveMaximum: RECEIVE_MAXIMUM,
+      },
       keepalive: Math.ceil(limits.keepaliveMs / 1000),
       connectTimeout: limits.connectMs,
       reconnectPeriod: 0,
@@ -105,6 +110,11 @@ export class BrokerConnection {
     const granted = await this.#answered(this.#client.subscribeAsync([...topics], { qos: 1 }));
     const refused = granted.find(({ qos }) => qos > GRANTED);
     if (refused !== undefined) throw new Error(`the broker does not let this node read ${refused.topic}`);
+  }
+
+  /** @throws Error if the connection ends before the broker's answer */
+  async unsubscribe(topic: string): Promise<void> {
+    await this.#answered(this.#client.unsubscribeAsync(topic));
   }
 
   /** Ends it: with a word to the broker, which then does not publish the will, or as if it had broken. */

@@ -6,7 +6,7 @@ import { within } from '../../shared/async/within.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { BrokerWays } from '../../shared/fleet/broker-ways.ts';
 import { type FleetEvent, MAX_PICTURE_BYTES, type Presence } from '../../shared/fleet/told.ts';
-import { callerOf, topics } from '../../shared/fleet/topics.ts';
+import { callerOf, isMachine, topics } from '../../shared/fleet/topics.ts';
 import { type JsonObject, parseJson } from '../../shared/member.ts';
 import type { Calls } from '../../shared/rpc/contract.ts';
 import type { FLEET, FleetLinkState, FleetPlace } from '../../shared/rpc/fleet.ts';
@@ -54,6 +54,10 @@ export const FLEET_LIMITS: FleetLimits = {
 const PRESENCE_RATE = { perSecond: 0.2, burst: 5 } as const;
 /** So many wills may still be on their way. */
 const MAX_SESSIONS = 16;
+/** Bytes of calls of machines, a second on average and at once: the uplink may be a SIM card. */
+const MACHINE_CALLS = { perSecond: 32 * 1024, burst: 4 * 1024 * 1024 } as const;
+/** So long it hears no machine after more than that; people at the hub's page it hears all the time. */
+const DEAF_MS = 60_000;
 const GOODBYE_MS = 2000;
 /** What the queue remembers: the broker's address that worked last, for the next process. */
 const BROKER_FACT = 'broker';
@@ -89,6 +93,9 @@ export class FleetClient {
   readonly #policy: RetainedStatement;
   readonly #ack: RetainedStatement;
   readonly #presence: TokenBucket;
+  readonly #machineCalls: TokenBucket;
+  /** It hears no machine until then (monotonic, ms). */
+  #deafUntil = -Infinity;
   readonly #watch: RetainedStatement;
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #ways: BrokerWays;
@@ -173,6 +180,7 @@ export class FleetClient {
       },
     );
     this.#presence = new TokenBucket(PRESENCE_RATE, now());
+    this.#machineCalls = new TokenBucket(MACHINE_CALLS, now());
   }
 
   start(): void {
@@ -296,7 +304,8 @@ export class FleetClient {
         topics.ack(fleet, node),
         topics.watch(fleet, node),
         topics.told(fleet, node, 'presence'),
-        topics.calls(fleet, node),
+        topics.personCalls(fleet, node),
+        ...(this.#deafUntil === -Infinity ? [topics.machineCalls(fleet, node)] : []),
       ]);
       this.#announced = true;
       await connection.publish(this.#presenceOf(session, true));
@@ -339,8 +348,10 @@ export class FleetClient {
     const { fleet, node } = this.#place;
     const caller = callerOf(topic);
     // A retained call was stored at the broker, which no caller does.
-    if (caller !== null && !retained) this.#carrier.take(caller, payload);
-    else if (topic === topics.policy(fleet)) void this.#hearPolicy(payload.toString());
+    if (caller !== null && !retained) {
+      if (isMachine(caller) && !this.#spend(caller, payload)) return;
+      this.#carrier.take(caller, payload);
+    } else if (topic === topics.policy(fleet)) void this.#hearPolicy(payload.toString());
     else if (topic === topics.ack(fleet, node)) void this.#ack.take(payload.toString());
     // A retained one was stored at the broker, which no hub does.
     else if (topic === topics.watch(fleet, node)) {
@@ -351,6 +362,32 @@ export class FleetClient {
   async #hearPolicy(jws: string): Promise<void> {
     await this.#policy.take(jws);
     this.#carrier.release();
+  }
+
+  /** @returns false: too much has come from machines; they are not heard for a while */
+  #spend(caller: string, payload: Buffer): boolean {
+    const now = this.#options.now();
+    if (this.#deafUntil > now) return false; // on its way when it was asked to stop
+    if (this.#machineCalls.take(now, payload.length)) return true;
+    this.#deafUntil = now + DEAF_MS;
+    this.#options.log.warn(`${caller} sends too much: no machine is heard for ${DEAF_MS / 1000} s`);
+    const { fleet, node } = this.#place;
+    const detail = { caller, seconds: DEAF_MS / 1000 };
+    this.append([{ at: this.#options.wall(), kind: 'node.flooded', detail }]);
+    this.#settle(this.#connection?.unsubscribe(topics.machineCalls(fleet, node)));
+    return false;
+  }
+
+  #hearMachines(now: number): void {
+    if (!this.#online || this.#deafUntil > now || this.#deafUntil === -Infinity) return;
+    this.#deafUntil = -Infinity;
+    const { fleet, node } = this.#place;
+    this.#settle(this.#connection?.subscribe([topics.machineCalls(fleet, node)]));
+  }
+
+  /** Of a connection that ends meanwhile the next one does it. */
+  #settle(asked: Promise<void> | undefined): void {
+    asked?.catch((error: unknown) => this.#options.log.warn(`calls of machines: ${messageOf(error)}`));
   }
 
   /** The will of an earlier session may come after this one's presence, and would stand. */
@@ -378,6 +415,7 @@ export class FleetClient {
     const now = this.#options.now();
     if (now - this.#statusAt >= this.#limits.statusMs) this.#statusWanted = true;
     this.#pace();
+    this.#hearMachines(now);
     await Promise.all([
       this.#status(),
       this.#keepTelemetry(now),

@@ -57,6 +57,8 @@ export interface FleetEvent {
 export const MAX_REPLY_BYTES = 256 * 1024;
 /** The longest call that a node reads, bytes of the JWS. */
 export const MAX_CALL_BYTES = 256 * 1024;
+/** The longest message at the broker, bytes with its topic: a policy that names 10 000 ended credentials, each by the longest id. */
+export const MAX_PACKET_BYTES = 600_000;
 /** The longest picture that a node sends, bytes of the JPEG, and its width, pixels. */
 export const MAX_PICTURE_BYTES = 64 * 1024;
 export const PICTURE_WIDTH = 320;

@@ -10,6 +10,8 @@ export const FLEET_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
  * such an id.
  */
 export const CALLER_ID = /^(?:mc|op)_[A-Za-z0-9]{8,32}$/;
+/** A person's: only the hub has a connection for it. */
+const PERSON_ID = /^op_/;
 /** The name of the hub at the broker, which no node may have either. */
 export const HUB_ID = 'hub';
 /** The most replicas of one hub: each has a name of its own at the broker, and the broker's rules name them all. */
@@ -41,17 +43,35 @@ function topic(fleet: string, ...parts: readonly string[]): string {
   return ['svc/1', fleet, ...parts].join('/');
 }
 
+/** Whether this caller has a connection of its own. */
+export function isMachine(caller: string): boolean {
+  return !PERSON_ID.test(caller);
+}
+
+function kindOf(caller: string): 'person' | 'call' {
+  return isMachine(caller) ? 'call' : 'person';
+}
+
 export const topics = {
   told: (fleet: string, node: string, what: NodeTopic): string => topic(fleet, node, what),
   ack: (fleet: string, node: string): string => topic(fleet, node, 'ack'),
   /** By the hub: somebody looks at this node now. */
   watch: (fleet: string, node: string): string => topic(fleet, node, 'watch'),
-  call: (fleet: string, node: string, caller: string): string => topic(fleet, node, 'call', caller),
-  reply: (fleet: string, caller: string, node: string): string => topic(fleet, caller, 'reply', node),
+  /** By kind of sender: a machine calls by its own connection, for a person the hub does. */
+  call: (fleet: string, node: string, caller: string): string => topic(fleet, node, kindOf(caller), caller),
+  /** All replies to people go to the hub, so that a node may write to a few topics, and not to whatever it makes up. */
+  reply: (fleet: string, caller: string, node: string): string =>
+    topic(fleet, isMachine(caller) ? caller : HUB_ID, 'reply', node),
   policy: (fleet: string): string => topic(fleet, 'policy'),
-  /** What a node listens to. */
-  calls: (fleet: string, node: string): string => topic(fleet, node, 'call', '+'),
-  /** What a caller listens to. */
+  /** Wherever a broker may keep something of a node: below its own name, or by it as an answer or a call. */
+  allOf: (fleet: string, node: string): readonly string[] => [
+    topic(fleet, node, '#'),
+    ...['reply', 'call'].map((kind) => `${topic(fleet, 'x').slice(0, -2)}/+/${kind}/${node}`),
+  ],
+  /** What a node listens to: calls of machines, and those that the hub carries for people. */
+  machineCalls: (fleet: string, node: string): string => topic(fleet, node, 'call', '+'),
+  personCalls: (fleet: string, node: string): string => topic(fleet, node, 'person', '+'),
+  /** What a caller listens to; the hub, to the replies to all people. */
   replies: (fleet: string, caller: string): string => topic(fleet, caller, 'reply', '+'),
   /** What the hub listens to. */
   allTold: (fleet: string, what: NodeTopic): string => `${topic(fleet, 'x').slice(0, -2)}/+/${what}`,
@@ -68,8 +88,8 @@ export function parseTold(name: string): { readonly node: string; readonly what:
 
 /** Who called, by the topic of a call that a node received; null for another topic. */
 export function callerOf(name: string): string | null {
-  const [svc, version, , , call, caller = '', ...rest] = name.split('/');
-  const fits = svc === 'svc' && version === '1' && call === 'call' && rest.length === 0;
+  const [svc, version, , , kind, caller = '', ...rest] = name.split('/');
+  const fits = svc === 'svc' && version === '1' && kind === kindOf(caller) && rest.length === 0;
   return fits && CALLER_ID.test(caller) ? caller : null;
 }
 

@@ -6,6 +6,9 @@ interface TurnCredentials {
   readonly credential: string;
 }
 
+/** Seconds that they are good for. An allocation outlives it: the server looks at the time only when it is asked for one. */
+export const TURN_LIFE_S = 3600;
+
 /**
  * Credentials that end, of the TURN REST API (draft-uberti-behave-turn-rest-00, coturn's `use-auth-secret`): the user name is
  * `<expiry>:<name>`, the password the base64 of its HMAC-SHA1 under the secret that is shared with the server.

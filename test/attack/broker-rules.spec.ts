@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { MqttClient } from 'mqtt';
+import { MAX_PACKET_BYTES } from '../../shared/fleet/told.ts';
 import { NODE_TOPICS, topics } from '../../shared/fleet/topics.ts';
 import { Broker, noMosquitto } from '../support/mosquitto.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
@@ -69,7 +70,28 @@ describe(`the broker's rules${missing === null ? '' : ` (${missing})`}`, () => {
       expect(await refusal(node, topics.told('f-other', 'node-a', what)), what).to.equal(NOT_AUTHORIZED);
     }
     expect(await refusal(node, topics.reply(FLEET, CALLER, 'node-a'))).to.equal(0);
+    expect(await refusal(node, topics.reply(FLEET, PERSON, 'node-a'))).to.equal(0);
     expect(await refusal(node, topics.reply(FLEET, CALLER, 'node-b'))).to.equal(NOT_AUTHORIZED);
+    expect(await refusal(node, topics.reply(FLEET, PERSON, 'node-b'))).to.equal(NOT_AUTHORIZED);
+  });
+
+  it('a node writes to a few topics that are known by name, so that the broker keeps little of it, whatever it makes up', async () => {
+    const made = ['x1', 'mc_nobody0001', 'node-b', 'op_0123456789abcdef', 'hub-2'];
+    const root = `svc/1/${FLEET}`;
+    for (const to of made)
+      expect(await refusal(node, `${root}/${to}/reply/node-a`, true), to).to.equal(NOT_AUTHORIZED);
+    for (const kind of ['call', 'person', 'reply', 'status', 'x', 'status/x'])
+      expect(await refusal(node, `${root}/node-b/${kind}/node-a`, true), kind).to.equal(NOT_AUTHORIZED);
+    for (const what of ['x', 'status/x', 'policy', 'reply', 'reply/x', 'call/node-a'])
+      expect(await refusal(node, `${root}/node-a/${what}`, true), what).to.equal(NOT_AUTHORIZED);
+  });
+
+  it('nobody sends a message that is longer than the longest of ours', async () => {
+    const long = await broker.client('node-l');
+    const ended = new Promise<void>((resolve) => long.once('close', resolve));
+    const topic = topics.told(FLEET, 'node-l', 'status');
+    long.publish(topic, Buffer.alloc(MAX_PACKET_BYTES), { qos: 0 }, () => undefined);
+    await ended;
   });
 
   it('a node neither acknowledges for the hub nor makes policy', async () => {
@@ -82,7 +104,10 @@ describe(`the broker's rules${missing === null ? '' : ` (${missing})`}`, () => {
     for (const topic of hubs) expect(await refusal(node, topic, true), topic).to.equal(NOT_AUTHORIZED);
   });
 
-  it('a node calls nobody in the name of a caller; in its own it may, and no node believes it', async () => {
+  it('a node calls nobody: not in the name of a caller, and not in its own', async () => {
+    expect(await refusal(node, topics.call(FLEET, 'node-b', 'node-a'))).to.equal(NOT_AUTHORIZED);
+    expect(await refusal(node, topics.call(FLEET, 'node-a', 'node-a'))).to.equal(NOT_AUTHORIZED);
+    expect(await refusal(node, topics.call(FLEET, 'node-b', PERSON))).to.equal(NOT_AUTHORIZED);
     expect(await refusal(node, topics.call(FLEET, 'node-b', CALLER))).to.equal(NOT_AUTHORIZED);
     expect(await refusal(node, topics.call(FLEET, 'node-b', 'hub'))).to.equal(NOT_AUTHORIZED);
   });
@@ -99,6 +124,7 @@ describe(`the broker's rules${missing === null ? '' : ` (${missing})`}`, () => {
     expect(await heardOf(node, '#', others, known)).to.deep.equal([]);
     const own = [
       topics.call(FLEET, 'node-a', CALLER),
+      topics.call(FLEET, 'node-a', PERSON),
       topics.ack(FLEET, 'node-a'),
       topics.watch(FLEET, 'node-a'),
     ];
@@ -109,6 +135,8 @@ describe(`the broker's rules${missing === null ? '' : ` (${missing})`}`, () => {
     expect(await refusal(caller, topics.call(FLEET, 'node-a', CALLER))).to.equal(0);
     expect(await refusal(caller, topics.call(FLEET, 'node-a', OTHER_CALLER))).to.equal(NOT_AUTHORIZED);
     expect(await refusal(caller, topics.told(FLEET, 'node-a', 'status'))).to.equal(NOT_AUTHORIZED);
+    for (const what of NODE_TOPICS)
+      expect(await refusal(caller, topics.told(FLEET, CALLER, what), true), what).to.equal(NOT_AUTHORIZED);
     expect(await refusal(caller, topics.reply(FLEET, OTHER_CALLER, 'node-a'))).to.equal(NOT_AUTHORIZED);
     expect(await refusal(caller, topics.policy(FLEET), true)).to.equal(NOT_AUTHORIZED);
     expect(await refusal(caller, topics.watch(FLEET, 'node-a'))).to.equal(NOT_AUTHORIZED);

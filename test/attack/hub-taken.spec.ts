@@ -128,7 +128,7 @@ describe('a hub in foreign hands', function () {
 
   /** The newest nonce, as the node tells everybody. */
   async function nonce(): Promise<string> {
-    const own = await signCall(await hand.caller({ sub: 'mc_asks000001' }), {
+    const own = await signCall(await hand.caller({ sub: 'op_asks000001' }), {
       method: 'GET',
       path: '/healthz',
       node: id,
@@ -139,7 +139,7 @@ describe('a hub in foreign hands', function () {
       const { body } = await hub.call('GET', `/v1/nodes/${id}`);
       return String((body['status'] as Body)['nonce']);
     }
-    return String((await publish('mc_asks000001', own))?.['nonce']);
+    return String((await publish('op_asks000001', own))?.['nonce']);
   }
 
   async function statement(change: Partial<CallStatement> = {}): Promise<CallStatement> {
@@ -173,7 +173,7 @@ describe('a hub in foreign hands', function () {
 
   it('makes tokens of any right, and flies nothing with them', async () => {
     await ready();
-    const thief = await hand.caller({ sub: 'mc_thief00001' });
+    const thief = await hand.caller({ sub: 'op_thief00001' });
     const asPerson = { ...(await hand.caller({ sub: person.id })), id: person.id };
     for (const by of [thief, asPerson]) {
       const own = await statement();
@@ -203,7 +203,7 @@ describe('a hub in foreign hands', function () {
       readonly confirm: string;
     };
     const old = JSON.parse(Buffer.from(arm.jws.split('.')[1] ?? '', 'base64url').toString()) as CallStatement;
-    const thief = await hand.caller({ sub: 'mc_thief00002' });
+    const thief = await hand.caller({ sub: 'op_thief00002' });
     const changes: Readonly<Record<string, Partial<CallStatement>>> = {
       'another jti': { ...old, jti: newJti() },
       'another nonce': { ...old, nonce: await nonce() },
@@ -232,9 +232,9 @@ describe('a hub in foreign hands', function () {
       retain: true,
     });
     const by = {
-      id: 'mc_thief00003',
+      id: 'op_thief00003',
       signer: mine,
-      token: await hand.token(mine, { sub: 'mc_thief00003' }, mine),
+      token: await hand.token(mine, { sub: 'op_thief00003' }, mine),
     };
     await askAgain(
       'the node believes the new key',
@@ -252,7 +252,7 @@ describe('a hub in foreign hands', function () {
   });
 
   it('changes nothing of who may fly: operators, scopes, tokens, the pairing, the fleet', async () => {
-    const thief = await hand.caller({ sub: 'mc_thief00004' });
+    const thief = await hand.caller({ sub: 'op_thief00004' });
     const doors: readonly (readonly [CallStatement['method'], string, unknown])[] = [
       ['PUT', '/api/config', { key: 'fleet.operators', value: [`eve ${thief.signer.jwk.x}`] }],
       ['PUT', '/api/config', { key: 'fleet.scopes', value: ['flight'] }],
@@ -289,7 +289,7 @@ describe('a hub in foreign hands', function () {
     await node.killAndAwaitSuccessor('svc-control');
     await worksAtLast('svc-control answers', telemetry);
     await askAgain('a nonce', nonce, (now) => now !== 'undefined');
-    const thief = await hand.caller({ sub: 'mc_thief00005' });
+    const thief = await hand.caller({ sub: 'op_thief00005' });
     const own = await statement();
     const said = await publish(
       thief.id,

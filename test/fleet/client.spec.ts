@@ -174,6 +174,32 @@ describe('a client of the fleet', () => {
     expect(rig.lines.join()).to.include('longer than a call may be');
   });
 
+  it('hears no machine for a minute after one has sent far too much, and people at the hub all the time', async () => {
+    let shift = 0;
+    rig.client({ limits: { policyMs: 1 }, now: () => performance.now() + shift });
+    await rig.reported(({ connected }) => connected);
+    let ran = 0;
+    rig.control.answer = async () => {
+      ran++;
+      return null;
+    };
+    const big = Buffer.alloc(MAX_CALL_BYTES, 'x');
+    for (let n = 0; n < 60; n++) await rig.hub.publish(`${NODE}/call/${CALLER}`, big);
+    const flooded = (): readonly { readonly kind: string; readonly detail: unknown }[] =>
+      rig.hub.stored.filter(({ kind }) => kind === 'node.flooded');
+    await rig.hub.until(() => flooded().length > 0);
+    expect(flooded()[0]?.detail).to.deep.equal({ caller: CALLER, seconds: 60 });
+    await rig.hub.publish(`${NODE}/person/op_0123456789`, 'of a person');
+    await rig.control.until(() => rig.control.calls.includes('of a person'));
+    expect(ran, 'what its budget allows, at most').to.be.below(20);
+    shift = 61_000;
+    const again = async (): Promise<readonly string[]> => {
+      await rig.hub.publish(`${NODE}/call/${CALLER}`, 'later');
+      return rig.control.calls;
+    };
+    await askAgain('the machine is heard again', again, (calls) => calls.includes('later'));
+  });
+
   it('runs eight calls at once, four of one caller, and drops what is too much', async () => {
     rig.client({ limits: { policyMs: 1 } });
     await rig.reported(({ connected }) => connected);

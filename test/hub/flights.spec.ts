@@ -177,6 +177,38 @@ for (const { engine, missing } of ENGINES) {
       expect(await events.list({ limit: 10 }, null)).to.have.length(wild.length);
     });
 
+    it('of a clock that is ahead have ended when the hub heard of them, and say so; a day ahead is taken as it is', async () => {
+      now = 100 * DAY_MS;
+      const ahead = { started_at: Date.UTC(9999, 0), ended_at: Date.UTC(9999, 0) + HOUR_MS };
+      await tell('kite', flight(1, ahead), flight(100), flight(2, { ended_at: 102 * DAY_MS }));
+      await tell('kite', flight(3, { started_at: 253_402_300_799_999, ended_at: 3 }));
+      const found = (await flights().page(page, null)).flights;
+      expect(found.map(({ flight: id, ended_at }) => [Number(id.slice(16, 19)), ended_at])).to.deep.equal([
+        [100, 100 * DAY_MS + HOUR_MS / 2],
+        [3, now],
+        [2, now],
+        [1, now],
+      ]);
+      expect(found.map(({ started_at }) => started_at).slice(1)).to.deep.equal(
+        [1, 2, 3].map(() => now - HOUR_MS / 2),
+      );
+      const one = await flights().find(String(found[3]?.id), null);
+      expect(one.findings.map(({ text }) => text.slice(0, 91))).to.deep.equal([
+        'The clock of the node was ahead: it said that the flight ended at 9999-01-01T01:00:00.000Z.',
+        'The battery was low.',
+      ]);
+    });
+
+    it('count for an airframe and a battery where something flew: armed on the ground is no flight', async () => {
+      const ground = { airborne_s: 0, battery: { id: 'pack-1' } };
+      await tell('kite', ...[1, 2, 3, 4, 5, 6].map((n) => flight(n, ground)));
+      await tell('kite', flight(7, { battery: { id: 'pack-1' } }), flight(8, { airborne_s: null }));
+      const { airframes: found } = await airframes().page({ limit: 10 }, null);
+      expect(found.map(({ flights: count, hours }) => [count, hours])).to.deep.equal([[2, 4]]);
+      expect(found[0]?.batteries.map(({ cycles }) => cycles)).to.deep.equal([1]);
+      expect((await flights().page(page, null)).flights).to.have.length(8);
+    });
+
     it('of a node that names ten thousand batteries are summed for those that flew last, and a page has as many airframes as fit', async () => {
       const batteries = async (node: string) =>
         db.queries.selectFrom('flight_sums').select('battery').where('node', '=', node).execute();
@@ -618,7 +650,7 @@ for (const { engine, missing } of ENGINES) {
       expect(lines[0]).to.match(/^id,node,flight,started_at,.*,worst_finding$/);
       expect(lines[1])
         .to.match(/^\d+,kite,20260101T000000\.2000Z-1,1975-06-24T00:00:00\.000Z,/)
-        .and.to.include(`,"'=HYPERLINK(""http://x""); +1; a,b ""c""",1,warning`);
+        .and.to.include(`,"'=HYPERLINK(""http://x"");' +1; a,b ""c""",1,warning`);
       const some = await hub.call('GET', `/v1/flights.csv?from=${1000 * DAY_MS}&node=kite`);
       expect(String(some.body['text']).split('\r\n')).to.have.length(4);
     });

@@ -162,7 +162,7 @@ describe(`what only one of several hubs may do${missing === null ? '' : ` (${mis
     const hearing = await replica();
     const fleet = await Fleet.open(db.queries, hearing, () => 1);
     await enrolled(fleet);
-    fleet.flood('n');
+    fleet.accuse('n', 'flood');
     await fleet.save();
     const other = await Fleet.open(db.queries, await replica(), () => 1);
     expect(other.entry('n')?.alarm).to.include('more events');

@@ -41,7 +41,7 @@ describe(`people who call nodes through the hub${missing === null ? '' : ` (${mi
     [node, key] = await Promise.all([hub.enroll('kestrel'), newSigner()]);
     client = await hub.connect(node);
     client.on('message', (topic, payload) => void take(topic, payload.toString()));
-    await client.subscribeAsync([topics.calls(node.enrolled.fleet, node.id)], { qos: 1 });
+    await client.subscribeAsync([topics.personCalls(node.enrolled.fleet, node.id)], { qos: 1 });
   });
   after(async () => {
     await client?.endAsync(true);
@@ -53,7 +53,7 @@ describe(`people who call nodes through the hub${missing === null ? '' : ` (${mi
 
   async function take(topic: string, jws: string): Promise<void> {
     const caller = topic.split('/').at(-1) ?? '';
-    if (!topic.includes('/call/')) return;
+    if (!topic.includes('/person/')) return;
     const reply = await answer(topic, jws);
     if (reply !== null)
       await client.publishAsync(topics.reply(node.enrolled.fleet, caller, node.id), reply, { qos: 1 });

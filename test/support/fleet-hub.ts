@@ -168,6 +168,7 @@ export class FleetHub implements AsyncDisposable {
     if (credential.bound.x !== jwk.x)
       return json(res, 403, { code: 'E_SCOPE', detail: 'The credential belongs to another key.' });
     const { id, scopes, nodes } = credential;
+    await this.broker.permit(id);
     const { fleet, authority, url, wsUrl } = this.broker;
     const csr = text(CALLER_CSR_HEADER);
     const iat = Math.floor(Date.now() / 1000);
@@ -247,7 +248,10 @@ export class FleetTestNode {
   async join(): Promise<void> {
     const { broker } = this.#hub;
     this.#client = await broker.client(this.id, { properties: { sessionExpiryInterval: 0 } });
-    await this.#client.subscribeAsync(topics.calls(broker.fleet, this.id), { qos: 1 });
+    await this.#client.subscribeAsync(
+      [topics.machineCalls(broker.fleet, this.id), topics.personCalls(broker.fleet, this.id)],
+      { qos: 1 },
+    );
     if (this.#client.stream instanceof Socket) this.#client.stream.setNoDelay(true);
     this.#client.on('message', (topic, payload) => void this.#take(topic, payload.toString('utf8')));
     this.online = true;

@@ -1,13 +1,15 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, mkdir, writeFile } from 'node:fs/promises';
-import { connect as connectTcp, createServer } from 'node:net';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
 import { connectAsync, type IClientOptions, type MqttClient } from 'mqtt';
 import { mosquittoAcl, mosquittoConfig } from '../../bin/hub/broker/mosquitto-files.ts';
 import { type Authority, issueCertificate, newAuthority } from '../../shared/certificates/authority.ts';
 import { certificateRequest, newCertificateKey } from '../../shared/certificates/request.ts';
+import { CALLER_ID } from '../../shared/fleet/topics.ts';
 
 const BINARY = '/usr/sbin/mosquitto';
 
@@ -36,6 +38,9 @@ export class Broker {
   readonly authority: Authority;
   readonly #folder: string;
   readonly #address: string;
+  readonly #callers = new Set<string>();
+  readonly #observers: string[] = [];
+  #denied: readonly string[] = [];
   #process: ChildProcess | null = null;
 
   private constructor(
@@ -125,14 +130,17 @@ export class Broker {
 
   /** Writes the rules anew, and has them read. */
   async deny(ids: readonly string[]): Promise<void> {
-    await writeFile(this.#file('acl'), mosquittoAcl(this.fleet, ids), { mode: 0o600 });
+    this.#denied = ids;
+    const others = this.#observers.map((id) => `\nuser ${id}\ntopic read svc/1/${this.fleet}/#\n`);
+    const rules = mosquittoAcl(this.fleet, [...this.#callers], ids);
+    await writeFile(this.#file('acl'), [rules, ...others].join(''), { mode: 0o600 });
     this.#process?.kill('SIGHUP');
   }
 
-  /** A client that may read everything, as the hub may, until `deny` writes the rules anew. */
+  /** A client that may read everything, as the hub may. */
   async observer(id: string): Promise<ClientIdentity> {
-    await appendFile(this.#file('acl'), `\nuser ${id}\ntopic read svc/1/${this.fleet}/#\n`);
-    this.#process?.kill('SIGHUP');
+    this.#observers.push(id);
+    await this.deny(this.#denied);
     return this.identity(id);
   }
 
@@ -163,7 +171,15 @@ export class Broker {
     await ended;
   }
 
+  /** As the hub does for a credential: the rules name this machine. */
+  async permit(id: string): Promise<void> {
+    if (!CALLER_ID.test(id) || this.#callers.has(id)) return;
+    this.#callers.add(id);
+    await this.deny(this.#denied);
+  }
+
   async identity(id: string): Promise<ClientIdentity> {
+    await this.permit(id);
     const key = newCertificateKey();
     const { pem } = await certificateRequest(key);
     const cert = await issueCertificate(this.authority, pem, { client: id }, Date.now());
@@ -197,10 +213,11 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
+/** By TLS: before Mosquitto answers that, a signal to read its rules again would end it. */
 async function isListening(host: string, port: number): Promise<boolean> {
-  const socket = connectTcp({ host, port });
+  const socket = connectTls({ host, port, rejectUnauthorized: false });
   return new Promise((resolve) => {
-    socket.once('connect', () => {
+    socket.once('secureConnect', () => {
       socket.destroy();
       resolve(true);
     });

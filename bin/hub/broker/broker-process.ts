@@ -11,6 +11,7 @@ import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { HubPlaces } from '../places.ts';
 import { mosquittoConfig } from './mosquitto-files.ts';
+import type { SubscriptionGuard } from './subscription-guard.ts';
 
 const STOP_MS = 3000;
 const LISTEN_MS = 5000;
@@ -26,8 +27,12 @@ interface BrokerProcessOptions {
   readonly host: string;
   readonly port: number;
   readonly ws: { readonly host: string; readonly port: number } | null;
+  readonly guard: Pick<SubscriptionGuard, 'saw'>;
   readonly log: Logger;
 }
+
+/** Of what it says; more is cut off. */
+const LINE = 4000;
 
 /** A Mosquitto of the hub's own: started again when it ends, and ended with the hub, also with one that is killed. */
 export class BrokerProcess {
@@ -59,6 +64,7 @@ export class BrokerProcess {
       acl,
       persistence: places.mosquittoFolder,
       user,
+      guarded: true,
     });
     await writeAtomic(places.mosquittoConfig, text);
     this.#retry.start();
@@ -88,14 +94,19 @@ export class BrokerProcess {
   }
 
   #spawn(): void {
-    const { places, log } = this.#options;
+    const { places, guard, log } = this.#options;
     const startedAt = performance.now();
     // The kernel ends it with us, however we end.
     const args = ['--pdeathsig', 'TERM', '--', 'mosquitto', '-c', places.mosquittoConfig];
     const child = spawn('setpriv', args, { stdio: ['ignore', 'ignore', 'pipe'], env: { PATH } });
     this.#child = child;
     child.stderr.setEncoding('utf8');
-    child.stderr.on('data', (text: string) => log.warn(`mosquitto: ${text.trim()}`));
+    let rest = '';
+    child.stderr.on('data', (text: string) => {
+      const lines = `${rest}${text}`.split('\n');
+      rest = (lines.pop() ?? '').slice(0, LINE);
+      for (const line of lines) if (line !== '' && !guard.saw(line)) log.warn(`mosquitto: ${line}`);
+    });
     const over = (why: string): void => {
       if (this.#child !== child) return;
       this.#child = null;

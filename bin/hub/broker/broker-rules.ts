@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { Serial } from '../../../shared/async/serial.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
+import type { Credentials } from '../stores/credentials.ts';
 import type { Denied } from '../stores/denied.ts';
 import { mosquittoAcl } from './mosquitto-files.ts';
 
@@ -13,11 +14,13 @@ interface BrokerRulesOptions {
   readonly pidFile: string | null;
   /** Process id of a Mosquitto that the hub runs itself; null: none. */
   readonly own: () => number | null;
-  readonly denied: Denied;
+  readonly denied: Pick<Denied, 'list'>;
+  /** Whose machines call by a connection of their own. */
+  readonly credentials: Pick<Credentials, 'list'>;
   readonly log: Logger;
 }
 
-/** Who is denied, as the broker reads it. Mosquitto applies rules that it has read again to clients that are connected. */
+/** Who calls and who is denied, as the broker reads it. Mosquitto applies rules that it has read again to clients that are connected. */
 export class BrokerRules {
   readonly #options: BrokerRulesOptions;
   readonly #turn = new Serial();
@@ -30,8 +33,9 @@ export class BrokerRules {
   /** Writes the file, if it has to be another one, and has it read. @throws Error if it cannot be written */
   async apply(): Promise<void> {
     await this.#turn.run(async () => {
-      const { fleet, file, denied } = this.#options;
-      const text = mosquittoAcl(fleet, await denied.list());
+      const { fleet, file, credentials, denied } = this.#options;
+      const callers = (await credentials.list()).map(({ id }) => id);
+      const text = mosquittoAcl(fleet, callers, await denied.list());
       if (text === this.#written) return;
       await writeAtomic(file, text, 0o644);
       this.#written = text;

@@ -1,5 +1,5 @@
 import { Socket } from 'node:net';
-import { connect, type IClientOptions, type MqttClient } from 'mqtt';
+import { connect, type IClientOptions, type IClientSubscribeOptions, type MqttClient } from 'mqtt';
 import { type Deferred, deferred } from '../../../shared/async/deferred.ts';
 import { contained, every } from '../../../shared/async/every.ts';
 import { Retry } from '../../../shared/async/retry.ts';
@@ -7,7 +7,14 @@ import { Serial } from '../../../shared/async/serial.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import { BrokerWays } from '../../../shared/fleet/broker-ways.ts';
 import { MAX_PICTURE_BYTES } from '../../../shared/fleet/told.ts';
-import { type NodeTopic, parseTold, replierOf, topics } from '../../../shared/fleet/topics.ts';
+import {
+  HUB_ID,
+  NODE_TOPICS,
+  type NodeTopic,
+  parseTold,
+  replierOf,
+  topics,
+} from '../../../shared/fleet/topics.ts';
 import { HostileJson } from '../../../shared/foreign-json.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Ack } from '../../../shared/schemas/fleet-statements.ts';
@@ -42,6 +49,8 @@ const PUBLISH_MS = 10_000;
 const NO_SUBSCRIBERS = 16;
 /** How one begins. */
 const JPEG = 0xffd8;
+/** Turns of looking for what the broker keeps of a node that is removed. */
+const FORGET_TURNS = 10;
 /** Retained messages of all nodes come at once. */
 const RECEIVE_MAXIMUM = 1000;
 const TWIN = 'two machines with one key';
@@ -51,7 +60,8 @@ const TRIMMED = {
   flights: 'more flights than the hub keeps of one node: its oldest are deleted',
 } as const;
 const STRANGE = 'what no node sends, so nothing more of it is taken';
-const FLOOD = 'more events than the hub takes of one node';
+const FLOOD = 'more than the hub takes of one node';
+const RETAINED = 'it has the broker keep what is not kept';
 
 interface FleetLinkOptions {
   /** The broker's addresses, tried in this order. */
@@ -93,8 +103,6 @@ export class FleetLink {
   #commitTimer: NodeJS.Timeout | null = null;
   readonly #committing = new Serial();
   readonly #commitContained = contained('events', async () => this.#commit());
-  /** Callers whose replies the hub hears, for people at its page. */
-  readonly #callers = new Set<string>();
   /** Nodes that somebody looks at. */
   #looked: ReadonlySet<string> = new Set();
   /** Of the present connection; null while there is none. */
@@ -108,6 +116,8 @@ export class FleetLink {
   readonly #sent = new Map<number, Deferred<boolean>>();
   /** Those that stand as away, and have told one status since. */
   readonly #doubted = new Set<string>();
+  /** Nodes of which the broker is to keep nothing, and how much of them was found and removed. */
+  readonly #forgotten = new Map<string, number>();
   /** Of which nodes it was said that the hub deletes what of theirs, since the start. */
   readonly #saidTrims = new Set<string>();
   readonly dropped = { unknown: 0, malformed: 0 };
@@ -165,9 +175,9 @@ export class FleetLink {
       try {
         if (this.#isMoved) {
           this.#isMoved = false;
-          await subscriptions.follow('always', this.#always(), qosOf);
+          await subscriptions.follow('always', this.#always(), howOf);
         }
-        await subscriptions.follow('looked at', this.#lookedAt(), qosOf);
+        await subscriptions.follow('looked at', this.#lookedAt(), howOf);
       } catch (error) {
         if (subscriptions === this.#subscriptions) this.#client?.stream.destroy();
         throw error;
@@ -261,29 +271,65 @@ export class FleetLink {
     }
   }
 
+  #isForgotten(topic: string): boolean {
+    const [, , , first = '', kind, last = ''] = topic.split('/');
+    const node = [first, kind === 'reply' || kind === 'call' ? last : ''].find((id) =>
+      this.#forgotten.has(id),
+    );
+    if (node === undefined) return false;
+    this.#forgotten.set(node, (this.#forgotten.get(node) ?? 0) + 1);
+    return true;
+  }
+
+  /** The broker keeps it no longer. What fails is found again when the node is removed. */
+  #remove(topic: string, payload: Buffer): void {
+    if (payload.length === 0) return; // such a removal, which comes back
+    this.publish(topic, '').catch((error: unknown) => this.#options.log.warn(messageOf(error)));
+  }
+
+  /** Only presence and status of a node are kept; it has the broker keep something else. */
+  #clear(topic: string, payload: Buffer): void {
+    const { fleet, quota, onAlarm } = this.#options;
+    const told = parseTold(topic);
+    const node = told?.node ?? replierOf(topic);
+    if (payload.length === 0 || node === null || !fleet.has(node)) return;
+    if (!quota.take(node, told?.what ?? 'event', payload.length)) return this.#floods(node);
+    this.#remove(topic, payload);
+    if (fleet.accuse(node, 'retained')) onAlarm(node, RETAINED);
+  }
+
   /** At most once, and not at all while the broker is away. */
   sendOnce(topic: string, payload: string): void {
     if (this.connected) this.#client?.publish(topic, payload, { qos: 0 });
   }
 
-  /** Hears the replies to this caller from now on. @throws Error while the broker is away */
-  async hearReplies(caller: string): Promise<void> {
-    if (this.#callers.has(caller)) return;
-    if (!this.connected) throw new Error('the broker is away');
-    await this.#client?.subscribeAsync(topics.replies(this.#options.fleetId, caller), { qos: 1 });
-    this.#callers.add(caller);
-  }
-
-  async hearNoReplies(caller: string): Promise<void> {
-    this.#callers.delete(caller);
-    if (this.connected) await this.#client?.unsubscribeAsync(topics.replies(this.#options.fleetId, caller));
-  }
-
-  /** Removes what the broker keeps of a node. */
-  async forget(node: string): Promise<void> {
+  /**
+   * Removes what the broker keeps of a node: what the hub knows of, and whatever else is found in its name.
+   * @param callers machines that it may have answered @throws Error while the broker is away, or does not confirm in time
+   */
+  async forget(node: string, callers: readonly string[]): Promise<void> {
     const { fleetId } = this.#options;
-    const kept = [topics.told(fleetId, node, 'presence'), topics.told(fleetId, node, 'status')];
-    for (const topic of [...kept, topics.ack(fleetId, node)]) await this.publish(topic, '');
+    const own = NODE_TOPICS.map((what) => topics.told(fleetId, node, what));
+    const replies = [HUB_ID, ...callers].map((caller) => topics.reply(fleetId, caller, node));
+    for (const topic of [...own, topics.ack(fleetId, node), topics.watch(fleetId, node), ...replies])
+      await this.publish(topic, '');
+    const seen = [...topics.allOf(fleetId, node)];
+    this.#forgotten.set(node, 0);
+    try {
+      // A broker sends what it keeps before it answers, so one turn that finds nothing is the last one.
+      for (let turn = 0; turn < FORGET_TURNS; turn++) {
+        const before = this.#forgotten.get(node);
+        await this.#subscribing.run(async () => {
+          const client = this.#client;
+          if (client === null || !client.connected) throw new Error('the broker is away');
+          await answered(client.subscribeAsync(seen, { qos: 0 }));
+          await answered(client.unsubscribeAsync(seen));
+        });
+        if (this.#forgotten.get(node) === before) break;
+      }
+    } finally {
+      this.#forgotten.delete(node);
+    }
   }
 
   async #attempt(): Promise<void> {
@@ -359,9 +405,11 @@ export class FleetLink {
     });
     client.on('message', (topic, payload, { retain }) => {
       try {
-        if (topic === policyTopic) this.#checkPolicy(payload);
+        if (retain && this.#forgotten.size > 0 && this.#isForgotten(topic)) this.#remove(topic, payload);
+        else if (topic === policyTopic) this.#checkPolicy(payload);
+        else if (retain && !isKept(topic)) this.#clear(topic, payload);
         else if (replierOf(topic) === null) this.#heard(topic, payload, retain);
-        else if (!retain) this.#options.onReply(topic, payload);
+        else this.#options.onReply(topic, payload);
       } catch (error) {
         log.error(`${topic}: ${messageOf(error)}`); // a full disk, for example; the node says it again
       }
@@ -375,10 +423,10 @@ export class FleetLink {
     this.#isMoved = true;
     const others = [
       topics.policy(fleetId),
-      ...[...this.#callers].map((caller) => topics.replies(fleetId, caller)),
+      topics.replies(fleetId, HUB_ID), // to people at its page
     ];
     const asked = client.subscribeAsync(
-      Object.fromEntries(others.map((name) => [name, { qos: 1 }] as const)),
+      Object.fromEntries(others.map((name) => [name, howOf(name)] as const)),
     );
     await answered(asked);
     await this.sync();
@@ -421,6 +469,8 @@ export class FleetLink {
     const { share } = this.#options;
     if (what === 'telemetry' || what === 'picture' ? !this.#looked.has(node) : !share.has(node)) return;
     if (fleet.isQuarantined(node) && what !== 'presence') return;
+    // Before it is read: a flood costs no more than its bytes. An event is not acknowledged then, and comes again.
+    if (!this.#options.quota.take(node, what, payload.length)) return this.#floods(node);
     try {
       if (!this.#take(what, node, payload, kept)) this.dropped.malformed++;
     } catch (error) {
@@ -433,7 +483,7 @@ export class FleetLink {
 
   /** @returns false for a body that is not what it should be */
   #take(what: NodeTopic, node: string, payload: Buffer, kept: boolean): boolean {
-    const { fleet, events, quota, onAlarm } = this.#options;
+    const { fleet, events, onAlarm } = this.#options;
     switch (what) {
       case 'presence': {
         const body = parseBody(what, payload);
@@ -458,10 +508,6 @@ export class FleetLink {
         this.#options.onPicture(node, payload);
         return true;
       case 'event': {
-        if (!quota.take(node, payload.length)) {
-          this.#floods(node); // not acknowledged: it comes again
-          return true;
-        }
         const body = parseBody(what, payload);
         if (body === null) return false;
         events.take(node, body);
@@ -473,7 +519,7 @@ export class FleetLink {
 
   #floods(node: string): void {
     const { fleet, onAlarm } = this.#options;
-    if (fleet.flood(node)) onAlarm(node, FLOOD);
+    if (fleet.accuse(node, 'flood')) onAlarm(node, FLOOD);
   }
 
   /**
@@ -521,7 +567,15 @@ export class FleetLink {
   }
 }
 
-/** What comes again and again may be lost: to confirm each of it was most of what a node that nobody looks at has cost. */
-function qosOf(topic: string): 0 | 1 {
-  return topic.endsWith('/presence') || topic.endsWith('/event') ? 1 : 0;
+/**
+ * What comes again and again may be lost: to confirm each of it was most of what a node that nobody looks at has cost. Of what the broker
+ * should not keep it says, also when it comes, whether it does.
+ */
+function howOf(topic: string): IClientSubscribeOptions {
+  return { qos: /\/(?:presence|event|policy|reply\/\+)$/.test(topic) ? 1 : 0, rap: !isKept(topic) };
+}
+
+/** Whether the broker keeps the newest message of this topic: a node's presence and status, and what is the hub's own. */
+function isKept(topic: string): boolean {
+  return /\/(?:presence|status|ack|policy)$/.test(topic);
 }

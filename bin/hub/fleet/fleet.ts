@@ -33,8 +33,15 @@ const TWIN =
 const AUDIT_BACK =
   'The audit of this node has gone back behind what the hub has heard of it: somebody removed records, or put an older copy of the machine back. Run `svc audit verify` there.';
 
-const FLOOD =
-  'This node sends more events than the hub takes of one node, or has more in its store than its share: it is delayed, and its oldest events go first. Look what it reports.';
+/** What a node does that it should not, in words. */
+const ACCUSED = {
+  flood:
+    'This node tells more than the hub takes of one node (events, status, telemetry, pictures), or has more in its store than its share: the excess is dropped or delayed, and its oldest events go first. Look what it reports.',
+  retained:
+    'This node has the broker keep messages that are not kept: only its presence and its status are. They are removed. No node does that by itself: look who has its key.',
+  subscribed:
+    'This node has asked the broker for what is not its own, and was thrown off there. No node does that by itself: look who has its key.',
+} as const;
 
 const QUARANTINED =
   'This node has sent JSON that no node sends. What it says of itself is not taken until this is cleared. Look who has its key.';
@@ -423,11 +430,11 @@ export class Fleet {
     for (const listener of this.#telemetryListeners) listener(id);
   }
 
-  /** It sends too much. @returns whether that is news; an alarm that is there already is not replaced */
-  flood(id: string): boolean {
+  /** @returns whether that is news; an alarm that is there already is not replaced */
+  accuse(id: string, of: keyof typeof ACCUSED): boolean {
     const node = this.#nodes.get(id);
     if (node === undefined || node.alarm !== null) return false;
-    this.#alarm(id, node, FLOOD);
+    this.#alarm(id, node, ACCUSED[of]);
     this.#changed(id);
     return true;
   }

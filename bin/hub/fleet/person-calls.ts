@@ -12,11 +12,9 @@ import type { FleetLink } from './fleet-link.ts';
 /** Calls under way: of one person, and of all. */
 const MAX_EACH = 16;
 const MAX_ALL = 512;
-/** People whose replies the hub hears; who has called nobody for the longest time is forgotten first. */
-const MAX_PEOPLE = 500;
 
 interface PersonCallsOptions {
-  readonly link: Pick<FleetLink, 'connected' | 'send' | 'hearReplies' | 'hearNoReplies'>;
+  readonly link: Pick<FleetLink, 'connected' | 'send'>;
   readonly fleetId: string;
   /** The key of a node; null for an unknown one. */
   readonly keyOf: (node: string) => PublicJwk | null;
@@ -41,10 +39,8 @@ interface Claimed {
  */
 export class PersonCalls {
   readonly #options: PersonCallsOptions;
-  /** By caller, node and jti. */
+  /** By node and jti: what a reply names. */
   readonly #pending = new Map<string, Pending>();
-  /** The oldest first. */
-  readonly #people = new Set<string>();
 
   constructor(options: PersonCallsOptions) {
     this.#options = options;
@@ -65,7 +61,7 @@ export class PersonCalls {
       throw new ApiError('E_RATE_LIMITED', 'Too many calls are under way. Nothing was sent.', {
         sent: false,
       });
-    const name = `${caller} ${node} ${jti}`;
+    const name = `${node} ${jti}`;
     if (this.#pending.has(name))
       throw new ApiError('E_BUSY', 'This call is under way already. Nothing was sent.', { sent: false });
     const pending: Pending = { caller, reply: deferred<string>() };
@@ -79,7 +75,6 @@ export class PersonCalls {
       );
     }, timeoutMs);
     try {
-      await Promise.race([this.#hear(caller), pending.reply.promise]);
       // Whichever comes first: a fast node answers before the broker has acknowledged.
       const sent = link.send(topics.call(fleetId, node, caller), jws).then(
         async (taken) => {
@@ -116,43 +111,22 @@ export class PersonCalls {
   /** A message on a topic of replies: nobody gets what the node itself has not signed. */
   replied(topic: string, payload: Buffer): void {
     const node = replierOf(topic);
-    const caller = topic.split('/')[3] ?? '';
-    if (node === null || payload.length > MAX_REPLY_BYTES || !this.#people.has(caller)) return;
-    void this.#settle(caller, node, payload.toString('utf8'));
+    // Of several replicas only one has called.
+    if (node === null || payload.length > MAX_REPLY_BYTES || this.#pending.size === 0) return;
+    void this.#settle(node, payload.toString('utf8'));
   }
 
-  async #settle(caller: string, node: string, jws: string): Promise<void> {
+  async #settle(node: string, jws: string): Promise<void> {
     const { keyOf, log } = this.#options;
     try {
       const { payload } = await verifyStatement('svc-reply', jws, () => keyOf(node));
       if (payload.node !== node) throw new NotBelieved('svc-reply: by another node');
-      this.#pending.get(`${caller} ${node} ${payload.jti}`)?.reply.resolve(jws);
+      this.#pending.get(`${node} ${payload.jti}`)?.reply.resolve(jws);
     } catch (error) {
       if (!(error instanceof NotBelieved)) throw error;
       log.warn(`${node}: ${error.message}`);
     }
   }
-
-  async #hear(caller: string): Promise<void> {
-    const { link } = this.#options;
-    this.#people.delete(caller);
-    try {
-      await link.hearReplies(caller);
-    } catch (error) {
-      throw new ApiError('E_UPSTREAM_DOWN', `${capital(messageOf(error))}. Nothing was sent.`, {
-        sent: false,
-      });
-    }
-    this.#people.add(caller);
-    const [oldest] = this.#people;
-    if (this.#people.size <= MAX_PEOPLE || oldest === undefined) return;
-    this.#people.delete(oldest);
-    await link.hearNoReplies(oldest);
-  }
-}
-
-function capital(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }
 
 /** What a call claims, for the record and to know its reply; nothing of it is believed. @throws ApiError E_INVALID_VALUE */

@@ -1,4 +1,4 @@
-import type { MqttClient } from 'mqtt';
+import type { IClientSubscribeOptions, MqttClient } from 'mqtt';
 import { within } from '../../../shared/async/within.ts';
 
 /** Topics of one packet. */
@@ -18,7 +18,11 @@ export class Subscriptions {
   }
 
   /** From now on these of this kind, and no others. One call at a time. @throws Error where the broker does not take it in time */
-  async follow(kind: Kind, wanted: ReadonlySet<string>, qosOf: (topic: string) => 0 | 1): Promise<void> {
+  async follow(
+    kind: Kind,
+    wanted: ReadonlySet<string>,
+    how: (topic: string) => IClientSubscribeOptions,
+  ): Promise<void> {
     const heard = this.#heard[kind];
     const gone = [...heard.difference(wanted)];
     const fresh = [...wanted].filter((topic) => !heard.has(topic));
@@ -29,7 +33,7 @@ export class Subscriptions {
     }
     for (let at = 0; at < fresh.length; at += TOPICS) {
       const topics = fresh.slice(at, at + TOPICS);
-      const asked = topics.map((topic) => [topic, { qos: qosOf(topic) }] as const);
+      const asked = topics.map((topic) => [topic, how(topic)] as const);
       await answered(this.#client.subscribeAsync(Object.fromEntries(asked)));
       for (const topic of topics) heard.add(topic);
     }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Response } from 'express';
+import { csvCell } from '../../../shared/csv.ts';
 import type { FlightEntry } from '../api/flight-schemas.ts';
 
 /** Header and value of each column; numbers as they are, times by RFC 3339 in UTC. docs/fleet.md says what they mean. */
@@ -58,15 +59,7 @@ async function write(res: Response, text: string): Promise<void> {
 }
 
 function lineOf(values: readonly (string | number | null)[]): string {
-  return `${values.map(cellOf).join(',')}\r\n`;
-}
-
-/** A text that a spreadsheet would take for a formula begins with an apostrophe. */
-function cellOf(value: string | number | null): string {
-  if (value === null) return '';
-  if (typeof value === 'number') return String(value);
-  const text = /^[\s]*[=+\-@]|^[\t\r\n]/.test(value) ? `'${value}` : value;
-  return /[",\r\n']/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return `${values.map(csvCell).join(',')}\r\n`;
 }
 
 function timeText(ms: number): string {

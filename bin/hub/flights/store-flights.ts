@@ -23,7 +23,7 @@ interface Told {
 export async function storeFlights(on: Queries, told: readonly Told[], shares: FlightShares): Promise<void> {
   // Of two transactions at once each takes the rows in the same order, so that none waits for the other for ever.
   for (const { node, event, at } of told.toSorted((a, b) => a.node.localeCompare(b.node))) {
-    const flight = toldFlight(event.detail);
+    const flight = toldFlight(event.detail, at);
     if (flight === null) continue;
     await shares.count(on, node);
     const texts = await store(on, node, flight, at);
@@ -95,12 +95,19 @@ async function add(
   at: number,
 ): Promise<boolean> {
   const first_at = started_at >= FIRST_DATE && started_at <= at ? started_at : at;
-  const { flights } = await on
+  const before = await on
+    .selectFrom('flight_sums')
+    .select('node')
+    .where('node', '=', node)
+    .where('battery', '=', battery)
+    .executeTakeFirst();
+  await on
     .insertInto('flight_sums')
     .values({
       node,
       battery,
-      flights: 1,
+      // Armed on the ground, or a motor test, is no flight; where nobody measured whether it flew, it is one.
+      flights: airborne_s === 0 ? 0 : 1,
       armed_s,
       airborne_s: airborne_s ?? 0,
       distance_m: distance_m ?? 0,
@@ -122,7 +129,6 @@ async function add(
         last_at: eb.ref('excluded.last_at'),
       })),
     )
-    .returning('flights')
-    .executeTakeFirstOrThrow();
-  return flights === 1;
+    .execute();
+  return before === undefined;
 }

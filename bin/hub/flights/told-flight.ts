@@ -15,8 +15,8 @@ const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const MAX_TEXT = 300;
 const MAX_NAME = 64;
 const MAX_PILOTS = 16;
-/** The year 10000: what a broken clock says is kept as it is, as long as it is a date. */
-const MAX_TIME = 253_402_300_800_000;
+/** The year 10000: what is no date at all is no flight. */
+const MAX_TIME = 253_402_300_799_999;
 const DAY_S = 24 * 3600;
 /** What no vehicle of these does; more is a fault of measurement, and not kept. */
 const MOST = {
@@ -43,20 +43,27 @@ export interface ToldFlight extends Omit<FlightDetail, 'battery' | 'log'> {
 }
 
 /**
- * Takes what a node says of a flight; it may say anything. A member that cannot be is null, or left out of its list.
+ * Takes what a node says of a flight; it may say anything. A member that cannot be is null, or left out of its list. A flight of the
+ * future, by more than a day, has ended when the hub heard of it, and has a finding that says so: else it would be the newest for ever.
+ * @param heardAt ms since 1970
  * @returns null where it does not say which flight it was, when, or how long
  */
-export function toldFlight(detail: JsonObject): ToldFlight | null {
+export function toldFlight(detail: JsonObject, heardAt: number): ToldFlight | null {
   const flight = memberOf(detail, 'flight');
-  const startedAt = timeOf(memberOf(detail, 'started_at'));
-  const endedAt = timeOf(memberOf(detail, 'ended_at'));
+  const saidStart = timeOf(memberOf(detail, 'started_at'));
+  const saidEnd = timeOf(memberOf(detail, 'ended_at'));
   const armed = numberOf(memberOf(detail, 'armed_s'), 0, MOST.armed_s);
   if (typeof flight !== 'string' || !ID.test(flight)) return null;
-  if (startedAt === null || endedAt === null || armed === null) return null;
+  if (saidStart === null || saidEnd === null || armed === null) return null;
+  const isAhead = Math.max(saidStart, saidEnd) > heardAt + DAY_S * 1000;
+  const [startedAt, endedAt] = isAhead
+    ? [Math.max(0, Math.round(heardAt - armed * 1000)), heardAt]
+    : [saidStart, saidEnd];
   const battery = memberOf(detail, 'battery');
   const id = memberOf(battery, 'id');
   const pilots = memberOf(detail, 'pilots');
-  const findings = findingsOf(memberOf(detail, 'findings'));
+  const told = findingsOf(memberOf(detail, 'findings'));
+  const findings = isAhead ? [clockAhead(saidEnd), ...told] : told;
   return {
     flight,
     started_at: startedAt,
@@ -81,6 +88,11 @@ export function toldFlight(detail: JsonObject): ToldFlight | null {
     track: trackOf(memberOf(detail, 'track')),
     worst: SEVERITIES.findLast((each) => findings.some(({ severity }) => severity === each)) ?? null,
   };
+}
+
+function clockAhead(saidEnd: number): FlightDetail['findings'][number] {
+  const text = `The clock of the node was ahead: it said that the flight ended at ${new Date(saidEnd).toISOString()}. The times are those at which the hub heard of it.`;
+  return { severity: 'warning', text, at_s: null };
 }
 
 function timeOf(value: unknown): number | null {

@@ -42,7 +42,9 @@ export class People {
   async addCredential(caller: Caller, label: string, grant: Grant): Promise<NewCredential> {
     checkLasting(caller);
     checkWithin(grant, caller);
-    return this.#options.credentials.add(label, grant, caller.id);
+    const made = await this.#options.credentials.add(label, grant, caller.id);
+    await this.#options.rules.apply();
+    return made;
   }
 
   /** @throws ApiError E_SCOPE */

@@ -52,7 +52,7 @@ export class Others {
     onDenied(ids);
     for (const id of ids) if (fleet.has(id)) await fleet.reload(id);
     const isNew = await fleet.catchUp(count);
-    if (ids.length > 0 || isNew) await rules.apply();
+    if (rev !== this.#denied || isNew) await rules.apply();
     this.#denied = rev;
   }
 }

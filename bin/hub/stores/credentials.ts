@@ -3,7 +3,9 @@ import type { PublicJwk } from '../../../shared/schemas/fleet-statements.ts';
 import type { Caller, Grant } from '../api/caller.ts';
 import type { Queries, Tables } from '../database/tables.ts';
 import { isSecret, type NewCredential, newCredential } from '../people/secret.ts';
+import { DENIED_REV } from './denied.ts';
 import { grantOf, grantTexts } from './grant-columns.ts';
+import { nextNumber } from './meta.ts';
 
 export interface ListedCredential extends Grant {
   readonly id: string;
@@ -32,7 +34,10 @@ export class Credentials {
     const made = newCredential('mc');
     const { id, hash } = made;
     const row = { id, label, hash, operator, ...grantTexts(grant), made_at: this.#now() };
-    await this.#db.insertInto('credentials').values(row).execute();
+    await this.#db.transaction().execute(async (on) => {
+      await on.insertInto('credentials').values(row).execute();
+      await nextNumber(on, DENIED_REV); // the broker's rules name it, also where another replica writes them
+    });
     return made;
   }
 

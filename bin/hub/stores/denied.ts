@@ -4,7 +4,7 @@ import { nextNumber } from './meta.ts';
 
 /** The most that a policy has; the oldest of more are denied by the broker alone. */
 const MAX_REVOKED = 10_000;
-/** Of the table meta: counts the times that somebody was denied. */
+/** Of the table meta: counts the times that somebody was denied, or got a credential: then the broker has other rules. */
 export const DENIED_REV = 'denied_rev';
 
 /** Ids whose certificates no longer count: of ended credentials, and of nodes that were removed and not enrolled again. */

@@ -1,6 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { IceServer } from '../../../shared/rpc/video.ts';
-import { turnCredentials } from '../../../shared/video/turn-credentials.ts';
+import { TURN_LIFE_S, turnCredentials } from '../../../shared/video/turn-credentials.ts';
 
 /** One entry of `video.ice.servers`. */
 interface ConfiguredServer {
@@ -20,9 +21,6 @@ interface IceServersOptions {
   readonly wallClock: () => number;
 }
 
-/** Seconds. An allocation outlives it: the server looks at the time only when it is asked for one. */
-const LIFE_S = 3600;
-
 /**
  * The STUN and TURN servers, each with credentials that are good now: those that are made from a secret are made anew at each call,
  * so that node and viewers each have their own.
@@ -37,8 +35,9 @@ export class IceServers {
   async list(): Promise<readonly IceServer[]> {
     const { configured, ofHub, wallClock } = this.#options;
     if (configured.length === 0) return ofHub();
-    const name = await this.#name();
-    const expiry = wallClock() / 1000 + LIFE_S;
+    // A name of its own each time: the server's quota of a user is that of one viewer, and not of all.
+    const name = `${await this.#name()}-${randomBytes(4).toString('hex')}`;
+    const expiry = wallClock() / 1000 + TURN_LIFE_S;
     return configured.map(({ urls, username, credential, secret }) => ({
       urls,
       ...(secret === undefined

@@ -1,3 +1,4 @@
+import { csvCell } from '../../../../../../../shared/csv.ts';
 import type { LogGroup } from './log-index.ts';
 import { firstFrom } from './points.ts';
 import { type LogFile, RowWindow } from './row-window.ts';
@@ -55,7 +56,7 @@ export function* csvLines(
   const names = parts.flatMap(({ group, fields }) =>
     fields.map((field) => `${group.name}.${group.fields[field]?.name ?? ''}`),
   );
-  yield `${['time_s', ...names].map(quoted).join(',')}\n`;
+  yield `${['time_s', ...names].map(csvCell).join(',')}\n`;
   const rows = parts.map((part) => new Rows(file, part, from, to));
   const empty = parts.map(({ fields }) => fields.map(() => ''));
   for (;;) {
@@ -72,10 +73,4 @@ function firstBehind(times: Float64Array, at: number): number {
   let row = firstFrom(times, at);
   while (row < times.length && times[row] === at) row++;
   return row;
-}
-
-/** Names come from the log: none may be a formula of a table or break the line. */
-function quoted(name: string): string {
-  const safe = /^[=+\-@]/.test(name) ? `'${name}` : name;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

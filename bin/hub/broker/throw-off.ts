@@ -1,0 +1,52 @@
+import { connectAsync } from 'mqtt';
+import { type Authority, issueCertificate } from '../../../shared/certificates/authority.ts';
+import { certificateRequest, newCertificateKey } from '../../../shared/certificates/request.ts';
+
+const CONNECT_MS = 5000;
+/** Each certificate is used once. */
+const DAYS = 1;
+
+/**
+ * Ends connections of others at the broker, and with them what the broker has for them: another connection of the same id takes its
+ * place (MQTT 5, 3.1.4), and goes. It is the only way that every broker has. A client may come back; what it may do then, the broker's
+ * rules say.
+ */
+export class ThrowOff {
+  readonly #url: string;
+  readonly #authority: Authority;
+  readonly #now: () => number;
+  readonly #key = newCertificateKey();
+  /** Made before it is needed: whoever fills the broker's memory goes on meanwhile. */
+  readonly #ready: Promise<unknown>;
+
+  /** @param url the broker's @param now wall clock, ms */
+  constructor(url: string, authority: Authority, now: () => number) {
+    this.#url = url;
+    this.#authority = authority;
+    this.#now = now;
+    this.#ready = this.#certify('warm');
+    this.#ready.catch(() => undefined); // said where it is needed
+  }
+
+  /** @throws Error where the broker does not take it in time */
+  async end(id: string): Promise<void> {
+    await this.#ready;
+    const client = await connectAsync(this.#url, {
+      ca: this.#authority.certificate,
+      cert: await this.#certify(id),
+      key: this.#key,
+      clientId: id,
+      protocolVersion: 5,
+      clean: true,
+      connectTimeout: CONNECT_MS,
+      reconnectPeriod: 0,
+    });
+    client.on('error', () => undefined); // it has done its work
+    await client.endAsync(true);
+  }
+
+  async #certify(id: string): Promise<string> {
+    const { pem } = await certificateRequest(this.#key);
+    return issueCertificate(this.#authority, pem, { client: id }, this.#now(), DAYS);
+  }
+}
