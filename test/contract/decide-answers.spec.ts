@@ -41,6 +41,9 @@ describe('a refusal says by which step, of which row, to whom, and what helps', 
   const status: Ask = { target: '/api/status' };
   it('target and origin', () => {
     expect(told({ target: '//x' })).to.deep.equal(refusal('target', 'E_BAD_PATH', null));
+    expect(judge({ target: '//x' }))
+      .to.have.property('detail')
+      .that.matches(/^Ambiguous request target: \S.+\.$/);
     expect(told({ ...status, headers: [['Host', 'a b']] })).to.deep.equal(
       refusal('target', 'E_BAD_REQUEST', null),
     );

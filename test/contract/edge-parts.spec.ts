@@ -18,6 +18,7 @@ import { ANONYMOUS, PAIRING_KEY } from '../../shared/auth/principal.ts';
 import { SCOPES } from '../../shared/auth/scopes.ts';
 import { ConnectionCaps } from '../../shared/http/edge/connections.ts';
 import { hostName } from '../../shared/http/edge/head.ts';
+import { PeerBudgets } from '../../shared/http/edge/rate.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
 import { type Ask, edgeState, head, judge, withKey } from '../support/edge.ts';
@@ -217,6 +218,22 @@ describe('what a caller has opened', () => {
     const before = looks;
     await pause(400);
     expect(looks).to.equal(before);
+  });
+});
+
+describe('budgets of more peers than are remembered', () => {
+  it('those for whom there is no room share ten times the budget of one', () => {
+    let now = 0;
+    const budgets = new PeerBudgets(() => now, undefined, { perSecond: 1, burst: 2 });
+    for (let peer = 0; peer < 4096; peer++) budgets.spend(`peer ${peer}`);
+    for (let late = 0; late < 20; late++) {
+      expect(budgets.limitedFor(`late ${late}`), `late ${late}`).to.equal(null);
+      budgets.spend(`late ${late}`);
+    }
+    expect(budgets.limitedFor('later')).to.equal(1);
+    now += 101;
+    expect(budgets.limitedFor('later')).to.equal(null);
+    expect(budgets.limitedFor('peer 0')).to.equal(null);
   });
 });
 

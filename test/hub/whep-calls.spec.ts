@@ -137,7 +137,7 @@ describe(`WHEP by calls over the broker${missing === null ? '' : ` (${missing})`
     expect(answer['media_type']).to.equal(SDP);
     expect(answer['link']).to.match(
       new RegExp(
-        `^<turn:127\\.0\\.0\\.1:9\\?transport=tcp>; rel="ice-server"; username="\\d+:${id}"; credential="`,
+        `^<turn:127\\.0\\.0\\.1:9\\?transport=tcp>; rel="ice-server"; username="\\d+:${id}-[0-9a-f]{8}"; credential="`,
       ),
     );
     expect(JSON.stringify(answer)).to.not.include(SECRET);
@@ -171,8 +171,9 @@ describe(`WHEP by calls over the broker${missing === null ? '' : ` (${missing})`
     const [server] = servers;
     expect(server?.urls).to.equal('turn:127.0.0.1:9?transport=tcp');
     const { username = '', credential } = server ?? {};
-    const [expiry = ''] = username.split(':');
-    expect(credential).to.equal(turnCredentials(SECRET, id, Number(expiry)).credential);
+    const [expiry = '', name = ''] = username.split(':');
+    expect(name).to.match(new RegExp(`^${id}-[0-9a-f]{8}$`)); // of this viewer alone
+    expect(credential).to.equal(turnCredentials(SECRET, name, Number(expiry)).credential);
     expect(await whep.patch(session, '\r\n', false)).to.deep.equal({
       status: 204,
       fragment: '',

@@ -283,8 +283,8 @@ describe('the steps of an update', () => {
         'a floor too low',
         { floor: 1 },
         { by_root: true, force: true },
-        { floor: '2' },
-        'none below 2 may run',
+        { floor: '12' },
+        'none below 12 may run',
       ],
       ...['', '\0\0', 'x2', '2 x'].map(
         (floor) =>
