@@ -163,7 +163,8 @@ const CONFIG = {
       properties: {
         urls: turnUrls,
         secret: { type: 'string', minLength: 16, maxLength: 256 },
-        ttl_s: { type: 'integer', minimum: 600, maximum: TURN_LIFE_S, default: TURN_LIFE_S },
+        // More than an hour counts as an hour: an older hub.yaml has the six hours that were usual.
+        ttl_s: { type: 'integer', minimum: 600, maximum: 7 * 24 * 3600, default: TURN_LIFE_S },
       },
       additionalProperties: false,
     },

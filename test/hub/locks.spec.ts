@@ -165,7 +165,7 @@ describe(`what only one of several hubs may do${missing === null ? '' : ` (${mis
     fleet.accuse('n', 'flood');
     await fleet.save();
     const other = await Fleet.open(db.queries, await replica(), () => 1);
-    expect(other.entry('n')?.alarm).to.include('more events');
+    expect(other.entry('n')?.alarm).to.include('tells more than');
     await other.clearAlarm('n');
     fleet.status('n', { mode: 'GUIDED' }, false);
     await fleet.save(); // before it has heard of that

@@ -1,6 +1,6 @@
 import type { TurnGrant } from '../../../shared/fleet/hub-api.ts';
 import { NotBelieved, verifyStatement } from '../../../shared/fleet/signed.ts';
-import { turnCredentials } from '../../../shared/video/turn-credentials.ts';
+import { TURN_LIFE_S, turnCredentials } from '../../../shared/video/turn-credentials.ts';
 import type { HubConfig } from '../config.ts';
 import type { Queries } from '../database/tables.ts';
 import type { Fleet } from '../fleet/fleet.ts';
@@ -41,7 +41,8 @@ export class Turn {
     checkClock(at, now());
     await useUp(db, node, jti, now());
     if (turn === undefined) return { node, answer: { ice_servers: [], ttl_s: NONE_S } };
-    const { urls, secret, ttl_s: ttl } = turn;
+    const { urls, secret, ttl_s: wanted } = turn;
+    const ttl = Math.min(wanted, TURN_LIFE_S);
     const credentials = turnCredentials(secret, node, now() / 1000 + ttl);
     return { node, answer: { ice_servers: [{ urls: [...urls], ...credentials }], ttl_s: ttl } };
   }
