@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { noBrowser, openBrowser, openPage, signIn } from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
 import { MockNetworkManager } from '../support/network/network-manager.ts';
 import { TestNode } from '../support/node.ts';
@@ -103,6 +104,24 @@ describe('the network, through the real nmcli', function () {
     expect(forgot).to.deep.equal({ status: 200, body: { forgot: true, name: 'Open Cafe' } });
     expect(await saved()).to.not.include('Open Cafe');
     expect((await send('DELETE', `${BASE}/client/configured/Open%20Cafe`)).status).to.equal(404);
+  });
+
+  it('the page joins a network whose name is not UTF-8', async function () {
+    if (noBrowser() !== null) return this.skip();
+    const hex = Buffer.from('100% Kaffee/\u00e4', 'latin1').toString('hex');
+    const browser = await openBrowser();
+    try {
+      const page = await openPage(browser);
+      await signIn(page, node.url, KEY, 'node/network');
+      await page.getByRole('button', { name: 'Scan', exact: true }).click();
+      await page.getByRole('button', { name: 'Join 100% Kaffee/\ufffd', exact: true }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Join', exact: true }).click();
+      await page.getByText('Joined 100% Kaffee/\ufffd', { exact: false }).waitFor();
+    } finally {
+      await browser.close();
+    }
+    expect(await saved()).to.include(hex);
+    await send('DELETE', `${BASE}/client/configured/${hex}`);
   });
 
   it('joins and forgets a network with % in its name, and one whose name is not UTF-8', async () => {

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
-import type { Answer } from '../../api/rows.ts';
+import type { Answer, Body } from '../../api/rows.ts';
 import { textIn } from '../../parts/form-text.ts';
 import { number } from '../../parts/format.ts';
 import { forced, GuardNote, useGuarded } from '../../parts/guarded.tsx';
@@ -15,7 +15,7 @@ import css from './node.module.css';
 
 type Network = Answer<'network.client.scan.get'>['networks'][number];
 /** What is joined: one that was heard, or one that does not say its name. */
-type Wanted = Pick<Network, 'ssid' | 'security'>;
+type Wanted = Pick<Network, 'ssid' | 'security'> & { readonly ssid_hex?: string };
 
 /** The Wi-Fi that this node joins. */
 export function Wifi({ onChange }: { onChange: () => void }): JSX.Element {
@@ -143,16 +143,16 @@ export function Wifi({ onChange }: { onChange: () => void }): JSX.Element {
 
 function Join({ wanted, onDone }: { wanted: Wanted; onDone: () => void }): JSX.Element {
   const act = useGuarded();
-  const [body, setBody] = useState<{ ssid: string; passphrase?: string; hidden?: boolean } | null>(null);
+  const [body, setBody] = useState<Body<'network.client.join.put'> | null>(null);
   const text = t.node.network.wifi;
   const join = (asked: NonNullable<typeof body>, stopHotspot: boolean): void => {
     setBody(asked);
     void act
       .run(async (force) => {
-        const { ip } = await call('network.client.join.put', {
+        const { ssid, ip } = await call('network.client.join.put', {
           body: forced(force, { ...asked, ...(stopHotspot ? { stop_hotspot: true } : {}) }),
         });
-        say(text.done(asked.ssid, ip ?? t.app.none), 'good');
+        say(text.done(ssid, ip ?? t.app.none), 'good');
       })
       .then((done) => done && onDone());
   };
@@ -164,15 +164,17 @@ function Join({ wanted, onDone }: { wanted: Wanted; onDone: () => void }): JSX.E
         const passphrase = textIn(form, 'passphrase');
         join(
           {
-            ssid: wanted.ssid || textIn(form, 'ssid'),
+            // By its bytes, which need not be text.
+            ...(wanted.ssid_hex === undefined
+              ? { ssid: textIn(form, 'ssid'), hidden: true }
+              : { ssid_hex: wanted.ssid_hex }),
             ...(passphrase === '' ? {} : { passphrase }),
-            ...(wanted.ssid === '' ? { hidden: true } : {}),
           },
           false,
         );
       }}
     >
-      {wanted.ssid === '' ? (
+      {wanted.ssid_hex === undefined ? (
         <Field label={text.name}>{(ids) => <input {...ids} name="ssid" maxLength={32} required />}</Field>
       ) : null}
       {wanted.security === '' ? null : (

@@ -46,7 +46,7 @@ export function NetworkStep({ reload }: StepProps): JSX.Element {
 
 function Join({ hotspot, onJoined }: { hotspot: boolean; onJoined: () => void }): JSX.Element {
   const [found, setFound] = useState<readonly Network[] | null>(null);
-  const [chosen, setChosen] = useState<string | null>(null);
+  const [chosen, setChosen] = useState<Network | null>(null);
   const scan = useAct();
   const join = useAct();
   const search = async (): Promise<void> => {
@@ -55,7 +55,7 @@ function Join({ hotspot, onJoined }: { hotspot: boolean; onJoined: () => void })
     const named = networks
       .filter(({ ssid }) => ssid !== '')
       .toSorted((a, b) => (b.signal ?? 0) - (a.signal ?? 0));
-    setFound([...new Map(named.toReversed().map((each) => [each.ssid, each])).values()].toReversed());
+    setFound([...new Map(named.toReversed().map((each) => [each.ssid_hex, each])).values()].toReversed());
   };
   return (
     <section aria-label={t.setup.network.wifi}>
@@ -69,22 +69,22 @@ function Join({ hotspot, onJoined }: { hotspot: boolean; onJoined: () => void })
         <p>{t.setup.network.nothing}</p>
       ) : (
         <ul class={css['facts']}>
-          {found.map(({ ssid, signal, security, in_use: joined }) => (
-            <li key={ssid}>
-              <Button onClick={() => setChosen(ssid)} aria-pressed={chosen === ssid}>
-                {ssid}
+          {found.map((network) => (
+            <li key={network.ssid_hex}>
+              <Button onClick={() => setChosen(network)} aria-pressed={chosen === network}>
+                {network.ssid}
               </Button>{' '}
               <span class="hint">
-                {t.setup.network.heard(signal, security === '' ? t.setup.network.open : security)}
+                {t.setup.network.heard(network.signal, network.security || t.setup.network.open)}
               </span>{' '}
-              {joined ? <Badge tone="good">{t.setup.network.joined}</Badge> : null}
+              {network.in_use ? <Badge tone="good">{t.setup.network.joined}</Badge> : null}
             </li>
           ))}
         </ul>
       )}
       {chosen === null ? null : (
         <form
-          key={chosen}
+          key={chosen.ssid_hex}
           onSubmit={(event) => {
             event.preventDefault();
             const passphrase = textIn(event.currentTarget, 'passphrase');
@@ -92,7 +92,7 @@ function Join({ hotspot, onJoined }: { hotspot: boolean; onJoined: () => void })
             void join.run(async () => {
               const { ssid, ip } = await call('network.client.join.put', {
                 body: {
-                  ssid: chosen,
+                  ssid_hex: chosen.ssid_hex, // its bytes, which need not be text
                   ...(passphrase === '' ? {} : { passphrase }),
                   ...(stop ? { stop_hotspot: true } : {}),
                 },
@@ -102,7 +102,7 @@ function Join({ hotspot, onJoined }: { hotspot: boolean; onJoined: () => void })
             });
           }}
         >
-          <Field label={t.setup.network.passphrase(chosen)} hint={t.setup.network.passphraseHint}>
+          <Field label={t.setup.network.passphrase(chosen.ssid)} hint={t.setup.network.passphraseHint}>
             {(ids) => <input {...ids} name="passphrase" type="password" autocomplete="off" />}
           </Field>
           {hotspot ? <p class="hint">{t.setup.network.losesHotspot}</p> : null}
