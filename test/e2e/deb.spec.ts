@@ -289,7 +289,9 @@ describe('the package, installed on a booted Debian 12 without Node and without 
     it('has sent nothing to anybody but its announcements by mDNS', async () => {
       expect((await whatLeft(network)).other).to.deep.equal([]);
       await machine.inside('getent', 'hosts', 'somewhere.test');
-      expect((await whatLeft(network)).other, 'the count works').to.deep.equal([`${ELSEWHERE} . udp . 53`]);
+      expect((await whatLeft(network)).other.join(), 'the count works').to.match(
+        /^[\d.]+ \. (?:udp|17) \. 53$/,
+      );
     });
   });
 

@@ -160,7 +160,7 @@ describe('the picture through NAT', function () {
       signIn(page, `http://${NODE_PUBLIC}:443`, KEY),
     ]);
     const [, username = '', credential = ''] =
-      /<turn:203\.0\.113\.1:3478>; rel="ice-server"; username="(\d+:[0-9a-f]{12})"; credential="([^"]+)"/.exec(
+      /<turn:203\.0\.113\.1:3478>; rel="ice-server"; username="(\d+:[0-9a-f]{12}-[0-9a-f]{8})"; credential="([^"]+)"/.exec(
         opened.headers()['link'] ?? '',
       ) ?? [];
     const [expiry = '', name = ''] = username.split(':');
