@@ -179,7 +179,13 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
   const isValid = async ({ id }: Caller): Promise<boolean> =>
     ((await operators.find(id)) ?? (await credentials.find(id)) ?? (await signIns.find(id))) !== null;
   const streams = new NodeStreams(fleet, isValid);
-  const calls = new PersonCalls({ link, fleetId: config.fleet, keyOf: (node) => fleet.keyOf(node), log });
+  const calls = new PersonCalls({
+    link,
+    fleetId: config.fleet,
+    keyOf: (node) => fleet.keyOf(node),
+    monotonic,
+    log,
+  });
   const live = new LiveStreams({ fleetId: config.fleet, fleet, signer, link, isValid, now, monotonic, log });
   const publishPolicy = async (): Promise<void> => {
     const jws = await policy.renew();
@@ -275,6 +281,7 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     authenticate,
     budgets: new Budgets(monotonic),
     record: (entry) => audit.record(entry),
+    monotonic,
     page,
     log,
   });

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { MqttClient } from 'mqtt';
 import {
@@ -187,6 +188,29 @@ describe(`people who call nodes through the hub${missing === null ? '' : ` (${mi
     held.resolve(null);
     expect((await other).status).to.equal(200);
     for (const each of [first, ...more]) expect((await each).status).to.equal(200);
+  });
+
+  it('are not spoken for once they have gone: a hub that stood still sends nothing of theirs', async () => {
+    const [lost, kept] = [await call('/api/lost'), await call('/api/kept')];
+    const came: string[] = [];
+    answer = async (_topic, jws) => {
+      came.push(jws);
+      return signed(jws, 200);
+    };
+    const leave = new AbortController();
+    process.kill(hub.pid, 'SIGSTOP');
+    const given = fetch(`${hub.url}/v1/nodes/${node.id}/calls`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${hub.operator}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ call: lost }),
+      signal: leave.signal,
+    }).catch((error: Error) => error.name);
+    await sleep(300); // so that the kernel has it for the hub
+    leave.abort();
+    expect(await given).to.equal('AbortError');
+    process.kill(hub.pid, 'SIGCONT');
+    expect((await carry(kept)).status).to.equal(200);
+    expect(came).to.deep.equal([kept]);
   });
 
   it('call as themselves alone: the hub publishes in the name of whoever signed in', async () => {

@@ -141,14 +141,14 @@ export function hubHandlers(parts: HandlerParts): Handlers {
       new OpenAnswer((res, headers) => streams.open(caller, query, res, headers)),
     'live.get': ({ caller, query }) =>
       new OpenAnswer((res, headers) => live.open(caller, query, res, headers)),
-    'nodes.id.calls.post': async ({ id, caller, body, peer }) => {
+    'nodes.id.calls.post': async ({ id, caller, body, peer, asker }) => {
       entryFor(fleet, caller, id);
       const { call, timeout_ms = CALL_MS } = body;
       const { method, path } = claimOf(call);
       const settle = (outcome: string): void =>
         recordCall(parts, { peer, caller, outcome, changed: `${id} ${method} ${path.slice(0, 200)}` });
       try {
-        const reply = await calls.carry(caller, id, call, timeout_ms);
+        const reply = await calls.carry(caller, id, call, { ...asker, until: asker.since + timeout_ms });
         settle('carried');
         return { reply };
       } catch (error) {
