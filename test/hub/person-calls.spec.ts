@@ -247,6 +247,23 @@ describe(`people who call nodes through the hub${missing === null ? '' : ` (${mi
     expect((await carry(jws, {}, credential)).status).to.equal(401);
   });
 
+  it('who only reads leaves places for streams to administrators', async () => {
+    const leave = new AbortController();
+    const open = async (credential: string): Promise<number> => {
+      const headers = { authorization: `Bearer ${credential}` };
+      return (await fetch(`${hub.url}/v1/live?nodes=${node.id}`, { headers, signal: leave.signal })).status;
+    };
+    const statuses: number[] = [];
+    for (let people = 0; people < 11; people++) {
+      const { credential } = await person(['read']);
+      statuses.push(...(await Promise.all(Array.from({ length: 8 }, async () => open(credential)))));
+    }
+    expect(statuses.filter((status) => status === 200).length).to.equal(80);
+    expect(await open((await person(['read', 'admin'], [node.id])).credential)).to.equal(429);
+    expect(await open(hub.operator)).to.equal(200);
+    leave.abort();
+  });
+
   it('who looks is told what comes, at once, and the node that somebody looks, under the signature of the hub', async () => {
     await client.publishAsync(
       topics.told(node.enrolled.fleet, node.id, 'status'),

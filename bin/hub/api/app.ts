@@ -200,7 +200,7 @@ async function serve(
     if (row.access === 'public' || credential === null || !budgets.knows(credential))
       budgets.ofStranger(from.peer, row.rate);
     caller = await authorize(options, row, from, credential);
-    const who = caller?.id ?? null;
+    const who = caller?.person ?? null;
     const check = (bytes: number): void => {
       // A balancer must not take the hub out for what strangers do.
       if (row.rate !== 'health') held.check(from.peer, who, bytes);
@@ -286,7 +286,7 @@ async function authorize(
   }
   if (credential !== null) budgets.remember(credential);
   from.know();
-  budgets.ofCaller(caller.id, row.rate);
+  budgets.ofCaller(caller.person, row.rate);
   if (row.access !== 'credential' && row.access !== caller.kind)
     throw new ApiError('E_SCOPE', `This is for the credential of ${article(row.access)}.`);
   if (row.scope !== null && !caller.scopes.includes(row.scope))

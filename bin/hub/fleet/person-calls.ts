@@ -7,13 +7,12 @@ import { replierOf, topics } from '../../../shared/fleet/topics.ts';
 import { memberOf, parseJson } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { PublicJwk } from '../../../shared/schemas/fleet-statements.ts';
-import type { Caller } from '../api/caller.ts';
+import { type Caller, hasPlace } from '../api/caller.ts';
 import type { Asker } from '../api/row.ts';
 import type { FleetLink } from './fleet-link.ts';
 
-/** Calls under way: of one person, and of all. */
-const MAX_EACH = 16;
-const MAX_ALL = 512;
+/** Calls under way. */
+const UNDER_WAY = { all: 512, each: 16, kept: 64 } as const;
 /** People whose replies the hub hears; who has called nobody for the longest time is forgotten first. */
 const MAX_PEOPLE = 500;
 
@@ -28,7 +27,7 @@ interface PersonCallsOptions {
 }
 
 interface Pending {
-  readonly caller: string;
+  readonly caller: Caller;
   readonly reply: Deferred<string>;
 }
 
@@ -61,7 +60,7 @@ export class PersonCalls {
    * became of it is not known, unless `sent` is false
    */
   async carry(
-    { id: caller }: Caller,
+    who: Caller,
     node: string,
     jws: string,
     { until, isGone }: Pick<Asker, 'isGone'> & { readonly until: number },
@@ -70,15 +69,15 @@ export class PersonCalls {
     if (!link.connected)
       throw new ApiError('E_UPSTREAM_DOWN', 'The broker is away. Nothing was sent.', { sent: false });
     const { jti } = claimOf(jws);
-    const own = [...this.#pending.values()].filter((each) => each.caller === caller).length;
-    if (own >= MAX_EACH || this.#pending.size >= MAX_ALL)
+    const { id: caller } = who;
+    if (!hasPlace(this.#pending.values(), who, UNDER_WAY))
       throw new ApiError('E_RATE_LIMITED', 'Too many calls are under way. Nothing was sent.', {
         sent: false,
       });
     const name = `${caller} ${node} ${jti}`;
     if (this.#pending.has(name))
       throw new ApiError('E_BUSY', 'This call is under way already. Nothing was sent.', { sent: false });
-    const pending: Pending = { caller, reply: deferred<string>() };
+    const pending: Pending = { caller: who, reply: deferred<string>() };
     pending.reply.promise.catch(() => undefined); // its time-out may come while the broker is waited for, which says so itself
     this.#pending.set(name, pending);
     let isSent = false;
