@@ -38,7 +38,8 @@ const USAGE = `svc-hub: a fleet of nodes in one place.
   svc-hub --demo          a hub with a Mosquitto of its own, made at the first start; prints an enrolment code
   svc-hub init            makes the files of a hub; prints the first operator's credential, once
   svc-hub serve           runs it; with --own-broker also a Mosquitto
-  svc-hub code            a new enrolment code of the hub that runs; credential of an operator in SVC_HUB_CREDENTIAL
+  svc-hub code            a new enrolment code of the hub that runs; credential of an operator in SVC_HUB_CREDENTIAL;
+                          --node ID for a node that is enrolled and is to enrol again
   svc-hub flights         the newest flights of the hub that runs, or with --csv all as a table; --node ID for
                           those of one node; credential as for code
   svc-hub operator NAME   adds an operator who may do everything; prints the credential, once
@@ -119,7 +120,7 @@ async function run(argv: readonly string[], env: Env): Promise<number> {
     case 'serve':
       return serve(places, values['own-broker'] === true, async () => undefined);
     case 'code':
-      return printCode(places, env);
+      return printCode(places, env, values.node);
     case 'flights':
       return flights(places, env, values);
     case 'operator':
@@ -271,10 +272,11 @@ async function flights(places: HubPlaces, env: Env, { csv = false, node }: Flags
   return 0;
 }
 
-async function printCode(places: HubPlaces, env: Env): Promise<number> {
+async function printCode(places: HubPlaces, env: Env, node: string | undefined): Promise<number> {
   const credential = credentialIn(env);
   const { http } = await readHubConfig(places.config);
-  const answer = await fetch(`http://${http.host}:${http.port}/v1/codes`, {
+  const query = node === undefined ? '' : `?node=${encodeURIComponent(node)}`;
+  const answer = await fetch(`http://${http.host}:${http.port}/v1/codes${query}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${credential}` },
     redirect: 'error',

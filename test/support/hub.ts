@@ -233,9 +233,10 @@ export class TestHub {
     };
   }
 
-  /** The one-time secret of a new code. */
-  async secret(credential = this.operator): Promise<string> {
-    const { body } = await this.call('POST', '/v1/codes', { credential });
+  /** The one-time secret of a new code. @param again a node that is enrolled, which it is for */
+  async secret(credential = this.operator, again?: string): Promise<string> {
+    const query = again === undefined ? '' : `?node=${again}`;
+    const { body } = await this.call('POST', `/v1/codes${query}`, { credential });
     return parseCode(String(body['code']))?.secret ?? '';
   }
 

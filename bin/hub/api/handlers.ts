@@ -199,7 +199,18 @@ export function hubHandlers(parts: HandlerParts): Handlers {
       changed(`${id} ${body.rule}`);
       return airframes.done(id, caller.name, body);
     },
-    'codes.post': async ({ caller }) => newCode(parts, caller),
+    'codes.post': async ({ caller, query: { node }, changed }) => {
+      if (node === undefined) return newCode(parts, caller);
+      changed(node);
+      entryFor(fleet, caller, node);
+      // Whoever has it takes the place of a node that people fly.
+      if (!caller.scopes.includes('destructive'))
+        throw new ApiError('E_SCOPE', 'A code for a node that is enrolled needs the scope destructive.', {
+          required: 'destructive',
+          granted: caller.scopes,
+        });
+      return newCode(parts, caller, node);
+    },
     'credentials.post': async ({ body, caller, changed }) => {
       const { label, scopes, nodes = null, tags = [] } = body;
       const { id, text } = await parts.people.addCredential(caller, label, {
@@ -258,13 +269,14 @@ function recordCall(
   }
 }
 
-/** A code for one node, of those that its maker has. */
+/** A code for one node, of those that its maker has. @param replaces the one that it is for, which is enrolled */
 export async function newCode(
   { codes, caHash }: Pick<HandlerParts, 'codes' | 'caHash'>,
   by: Reach & Pick<Caller, 'id'>,
+  replaces: string | null = null,
 ): Promise<{ readonly code: string; readonly expires_at: number }> {
   const secret = newCodeSecret();
-  return { expires_at: await codes.add(secret, by), code: formatCode({ caHash, secret }) };
+  return { expires_at: await codes.add(secret, by, replaces), code: formatCode({ caHash, secret }) };
 }
 
 /** What was told by nodes that are gone is for those who have the whole fleet: another node may have an id of theirs. */
