@@ -85,13 +85,14 @@ export interface Hub {
 
 /** Puts a hub together; nothing of it runs yet. */
 export async function buildHub(options: HubOptions): Promise<Hub> {
-  const { places, config, database, ownBroker, page, now, monotonic, random, log } = options;
+  const { places, config, database, ownBroker, page, now: wall, monotonic, random, log } = options;
   const authority = await readAuthority(places);
-  const certificates = new OwnCertificates(places, config.names, authority, now);
+  const certificates = new OwnCertificates(places, config.names, authority, wall);
   await certificates.renew();
   const signer = await Signer.open(places.signingKeys);
   const { queries: db, name } = database;
   await checkIdentity(db, identityOf(config.fleet, authority, signer), name);
+  const now = (): number => replica?.now() ?? wall();
   const operators = new Operators(db, now);
   const signIns = new SignIns(db, now, (group) => grantIn(config.oidc, group));
   const credentials = new Credentials(db, now);
@@ -102,7 +103,7 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
       ? null
       : new Replica({
           database,
-          now,
+          now: wall,
           monotonic,
           onChange: async ({ isGained, isRenamed }) => (isRenamed ? link.reconnect() : link.moved(isGained)),
           onAlarm: (what) => alarm('hub', 'hub', what),

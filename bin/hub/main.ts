@@ -28,7 +28,7 @@ import { makeDatabase, openAnyDatabase, openDatabase } from './database/open.ts'
 import { migrate, pendingIn } from './database/schema.ts';
 import { printFlights } from './flights/print-flights.ts';
 import { buildHub } from './hub.ts';
-import { type InitOptions, initHub, isHub } from './init.ts';
+import { hubLock, type InitOptions, initHub, isHub } from './init.ts';
 import { type HubPlaces, placesIn } from './places.ts';
 import { PRINTED_BY } from './stores/codes.ts';
 import { Operators } from './stores/operators.ts';
@@ -221,7 +221,7 @@ async function serve(
 ): Promise<number> {
   const log = createLogger('svc-hub');
   const config = await readHubConfig(places.config);
-  const release = takePidLock(join(places.folder, 'hub.lock'));
+  const release = takePidLock(hubLock(places));
   if (release === null) throw new Error(`a hub runs in ${places.folder} already`);
   const asked = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => asked.abort());
@@ -342,7 +342,7 @@ async function move(places: HubPlaces, url: string, flags: Flags): Promise<numbe
   const config = await readHubConfig(places.config);
   if (config.database !== 'sqlite') throw new Error(`this hub is in ${config.database} already`);
   if (url === 'sqlite') throw new UsageError('move goes from SQLite to PostgreSQL');
-  const release = takePidLock(join(places.folder, 'hub.lock'));
+  const release = takePidLock(hubLock(places));
   if (release === null) throw new Error(`a hub runs in ${places.folder}; stop it first`);
   const wanted = { database: url, database_password_file: flags['database-password-file'] ?? null };
   const from = await openDatabase(places, config, warn);

@@ -41,6 +41,16 @@ describe(`svc-hub as a process${missing === null ? '' : ` (${missing})`}`, () =>
     expect((await failing(hub.command(['init']))).stderr).to.include('already');
   });
 
+  it('of two that init at once one makes a hub, and the other says so: no credential is void', async () => {
+    const folder = join(hub.folder, '..', 'both');
+    const init = async () => TestHub.initIn(folder);
+    const both = await Promise.allSettled([init(), init()]);
+    const made = both.filter((each) => each.status === 'fulfilled');
+    const refused = both.filter((each) => each.status === 'rejected');
+    expect([made.length, refused.length]).to.deep.equal([1, 1]);
+    expect(String(refused[0]?.reason)).to.include('already');
+  });
+
   it('a second hub in the same folder does not start', async () => {
     const { code, stderr } = await failing(hub.command(['serve']));
     expect({ code, stderr }).to.deep.include({ code: 1 });
@@ -74,7 +84,7 @@ describe(`svc-hub as a process${missing === null ? '' : ` (${missing})`}`, () =>
 
   it('a further key is listed beside the first, which goes on signing until it is retired', async () => {
     const keysOf = async () => {
-      const { policy } = (await hub.enroll('asking')).enrolled;
+      const { policy } = (await hub.enroll(`asking-${++asked}`)).enrolled;
       const [head = '', body = ''] = policy
         .split('.')
         .map((part) => Buffer.from(part, 'base64url').toString());

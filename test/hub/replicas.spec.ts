@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { topics } from '../../shared/fleet/topics.ts';
 import { askAgain, worksAtLast } from '../support/ask-again.ts';
+import { newSigner } from '../support/fleet-hand.ts';
 import type { TestHub } from '../support/hub.ts';
 import { noReplicas, Replicas } from '../support/replicas.ts';
 import { seeded } from '../support/seeded.ts';
@@ -246,6 +247,17 @@ describe(`three replicas of a hub${missing === null ? '' : ` (${missing})`}`, fu
     const { body } = await replicas.at(1).call('GET', '/v1/audit');
     expect(JSON.stringify(body)).to.include('has not answered for 10 s');
     await whole();
+  });
+
+  it('tokens and codes are of the database’s time, whatever the clock of the replica that makes them', async () => {
+    const body = { key: (await newSigner()).jwk };
+    for (const hub of replicas.hubs) {
+      const now = Date.now() / 1000;
+      const token = await hub.call('POST', '/v1/me/token', { body });
+      expect(Number(token.body['expires_at']) / 1000 - now).to.be.closeTo(15 * 60, 3);
+      const code = await hub.call('POST', '/v1/codes');
+      expect(Number(code.body['expires_at']) / 1000 - now).to.be.closeTo(24 * 3600, 3);
+    }
   });
 
   it('one whose clock is an hour ahead is not ready, and says why; set right, it is', async () => {

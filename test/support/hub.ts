@@ -105,7 +105,11 @@ export class TestHub {
 
   /** @param more of the command line, as in `--ws-port 443` */
   static async init(...more: readonly string[]): Promise<TestHub> {
-    const folder = join(await tempDir(), 'hub');
+    return TestHub.initIn(join(await tempDir(), 'hub'), ...more);
+  }
+
+  /** In this folder. @throws Error what `init` says */
+  static async initIn(folder: string, ...more: readonly string[]): Promise<TestHub> {
     const [port, https, broker] = await Promise.all([freePort(), freePort(), freePort()]);
     const ports = ['--port', String(port), '--https-port', String(https), '--broker-port', String(broker)];
     const { stdout } = await run(process.execPath, [ENTRY, 'init', '--dir', folder, ...ports, ...more]);
