@@ -59,6 +59,7 @@ const POLICY_MS = 10 * 60_000;
 const FLIGHTS_MS = 60_000;
 /** Turns of deleting, one after the other. */
 const FLIGHTS_TURNS = 20;
+const RESTORED_MS = 10_000;
 const FORGET_MS = 3600 * 1000;
 const CERTIFICATES_MS = 24 * 3600 * 1000;
 
@@ -73,6 +74,8 @@ interface HubOptions {
   readonly now: () => number;
   readonly monotonic: () => number;
   readonly random: () => number;
+  /** Ends the process, as failed. */
+  readonly stop: () => void;
   readonly log: Logger;
 }
 
@@ -85,7 +88,7 @@ export interface Hub {
 
 /** Puts a hub together; nothing of it runs yet. */
 export async function buildHub(options: HubOptions): Promise<Hub> {
-  const { places, config, database, ownBroker, page, now: wall, monotonic, random, log } = options;
+  const { places, config, database, ownBroker, page, now: wall, monotonic, random, stop, log } = options;
   const authority = await readAuthority(places);
   const certificates = new OwnCertificates(places, config.names, authority, wall);
   await certificates.renew();
@@ -151,6 +154,15 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
       changed: who,
     });
   };
+  let begunAt = 0;
+  let isRestored = false;
+  /** What the database says was used may have been used before it: nothing that lets somebody in counts again. */
+  const restored = async (): Promise<void> => {
+    await codes.endBefore(begunAt);
+    if (!isRestored)
+      alarm('hub', 'hub', 'the database was restored: enrolment codes from before count no longer');
+    isRestored = true;
+  };
   const link = new FleetLink({
     urls: Object.values(brokers),
     fleetId: config.fleet,
@@ -161,7 +173,10 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     events,
     signer,
     policy: async () => policy.current(),
-    onPolicy: async (jws) => policy.heard(jws),
+    onPolicy: async (jws) => {
+      if (await policy.isForgotten(jws)) await restored();
+      return policy.heard(jws);
+    },
     quota,
     onLost: () => calls.lost(),
     onReply: (topic, payload) => calls.replied(topic, payload),
@@ -310,6 +325,12 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     named('rules', { start: async () => rules.apply() }),
     ...(broker === null ? [] : [named('broker', broker)]),
     ...(replica === null ? [] : [named('others', others), named('replica', replica)]),
+    // After the replica, which knows the time.
+    named('policy', {
+      start: async () => {
+        begunAt = await policy.begin();
+      },
+    }),
     named('fleet', link),
     named('upkeep', {
       start: () => {
@@ -323,6 +344,16 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
             if (share.upkeep) await people.forgetSignIns();
           }),
           every(CERTIFICATES_MS, 'certificates', renewCertificates),
+          // What this process remembers of its nodes is not what the database says: it begins anew.
+          ...(share.alone
+            ? []
+            : [
+                every(RESTORED_MS, 'restore', async () => {
+                  if (!(await policy.isBehind())) return;
+                  alarm('hub', 'hub', 'the database was restored under a hub that runs: it stops');
+                  stop();
+                }),
+              ]),
         ];
       },
       stop: () => {

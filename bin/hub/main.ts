@@ -224,6 +224,7 @@ async function serve(
   const release = takePidLock(hubLock(places));
   if (release === null) throw new Error(`a hub runs in ${places.folder} already`);
   const asked = new AbortController();
+  let hasFailed = false;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => asked.abort());
   try {
     await sweepTemporary([places.folder], wall(), (problem) => log.warn(problem));
@@ -240,6 +241,10 @@ async function serve(
       now: wall,
       monotonic: () => performance.now(),
       random: Math.random,
+      stop: () => {
+        hasFailed = true;
+        asked.abort();
+      },
       log,
     });
     const ready = (): void => {
@@ -252,7 +257,7 @@ async function serve(
     };
     const services = [named('database', { stop: async () => database.close() }), ...hub.services];
     const ok = await runServices(services, asked.signal, ready, (problem) => log.error(problem));
-    return ok ? 0 : 1;
+    return ok && !hasFailed ? 0 : 1;
   } finally {
     release();
   }

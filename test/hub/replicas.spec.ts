@@ -446,4 +446,13 @@ describe(`three replicas of a hub${missing === null ? '' : ` (${missing})`}`, fu
     await replicas.shared();
     await whole();
   });
+
+  it('a database that is restored under hubs that run stops them: what they remember is not what it says', async () => {
+    const [hub] = replicas.hubs;
+    await hub?.sql("UPDATE meta SET value = value - 1000 WHERE key = 'policy_seq' RETURNING value");
+    const ends = await Promise.all(
+      replicas.hubs.map(async (each) => each.logged('this is never said').catch(String)),
+    );
+    for (const said of ends) expect(said).to.include('restored under a hub that runs');
+  });
 });

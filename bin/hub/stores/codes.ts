@@ -63,6 +63,14 @@ export class Codes {
     return numUpdatedRows === 1n;
   }
 
+  /** Those that were made before this moment count no longer. @param at ms since 1970 */
+  async endBefore(at: number): Promise<void> {
+    await this.#db
+      .deleteFrom('codes')
+      .where('expires_at', '<', at + DAY_MS)
+      .execute();
+  }
+
   /** An operator who is removed has no codes left. @param on a transaction */
   async removeBy(operator: string, on: Queries): Promise<void> {
     await on.deleteFrom('codes').where('made_by', '=', operator).execute();
