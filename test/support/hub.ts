@@ -241,7 +241,9 @@ export class TestHub {
   async secret(credential = this.operator, again?: string): Promise<string> {
     const query = again === undefined ? '' : `?node=${again}`;
     const { body } = await this.call('POST', `/v1/codes${query}`, { credential });
-    return parseCode(String(body['code']))?.secret ?? '';
+    const { secret } = parseCode(String(body['code'])) ?? {};
+    if (secret === undefined) throw new Error(JSON.stringify(body));
+    return secret;
   }
 
   /** A request to enrol, with new keys. */

@@ -66,7 +66,7 @@ export class Replica implements Share {
   /** The database's time, ms since 1970: what ends, ends at all replicas at once, and not when somebody sets a clock. */
   now(): number {
     const { now, monotonic } = this.#options;
-    return this.#offset === null ? now() : this.#offset + monotonic();
+    return this.#offset === null ? now() : Math.floor(this.#offset + monotonic());
   }
 
   get name(): string | null {
