@@ -7,11 +7,12 @@ import { Slots } from '../../shared/async/slots.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { BrokerWays } from '../../shared/fleet/broker-ways.ts';
 import { NotBelieved, signStatement, verifyStatement } from '../../shared/fleet/signed.ts';
-import { callExpiry, MAX_CALL_BYTES, MAX_REPLY_BYTES, NONCE_MS } from '../../shared/fleet/told.ts';
+import { callExpiry, MAX_CALL_BYTES, MAX_REPLY_BYTES } from '../../shared/fleet/told.ts';
 import { replierOf, topics } from '../../shared/fleet/topics.ts';
 import { memberOf } from '../../shared/member.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import type { CallStatement, PublicJwk, Reply } from '../../shared/schemas/fleet-statements.ts';
+import { NONCE_MS } from '../../shared/schemas/nonce.ts';
 import type { HubSession } from './hub-session.ts';
 
 /** Why there is no answer of the node. */

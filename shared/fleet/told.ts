@@ -57,11 +57,6 @@ export interface FleetEvent {
 export const MAX_REPLY_BYTES = 256 * 1024;
 /** The longest call that a node reads, bytes of the JWS. */
 export const MAX_CALL_BYTES = 256 * 1024;
-/**
- * How long a nonce is good, ms on the clock of the node that made it; a call says for how much of it, by when its caller gives up.
- */
-export const NONCE_MS = 30_000;
-
 /** Of a PUBLISH of MQTT 5 (3.3.2.3.3): a broker keeps it no longer than its sender waits, ms. */
 export function callExpiry(ms: number): { readonly messageExpiryInterval: number } {
   return { messageExpiryInterval: Math.max(1, Math.ceil(ms / 1000)) };

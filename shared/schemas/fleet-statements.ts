@@ -1,7 +1,7 @@
 import type { FromSchema } from 'json-schema-to-ts';
 import { SCOPES } from '../auth/scopes.ts';
-import { NONCE_MS } from '../fleet/told.ts';
 import type { JsonSchema } from './json-schema.ts';
+import { NONCE_MS } from './nonce.ts';
 
 /**
  * What is said under a signature in a fleet (docs/contract.md 10). Each is a compact JWS (RFC 7515), alg Ed25519, whose header

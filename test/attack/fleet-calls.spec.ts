@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { CompactSign, SignJWT } from 'jose';
-import { NONCE_MS } from '../../shared/fleet/told.ts';
 import { type Client, clientOf } from '../../shared/rpc/contract.ts';
 import { FLEET } from '../../shared/rpc/fleet.ts';
 import type { CallStatement, Reply } from '../../shared/schemas/fleet-statements.ts';
+import { NONCE_MS } from '../../shared/schemas/nonce.ts';
 import { KEY } from '../support/edge.ts';
 import { enrolByHand } from '../support/fleet-enrolment.ts';
 import {
@@ -122,11 +122,8 @@ describe('calls of the fleet', function () {
     await sleep(600);
     process.kill(node.pid('svc-control'), 'SIGCONT');
     const [refused, done] = await answers;
-    expect([refused?.status, (refused?.body as Body)['code'], done?.status]).to.deep.equal([
-      401,
-      'E_STALE',
-      200,
-    ]);
+    expect([refused?.status, done?.status]).to.deep.equal([401, 200]);
+    expect(refused?.body).to.include({ code: 'E_STALE' });
   });
 
   it('believes no forged, altered or foreign token, body or signature', async () => {

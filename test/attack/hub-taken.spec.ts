@@ -6,9 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { connectAsync, type MqttClient } from 'mqtt';
 import { publicJwk, thumbprint } from '../../shared/fleet/signed.ts';
-import { NONCE_MS } from '../../shared/fleet/told.ts';
 import { topics } from '../../shared/fleet/topics.ts';
 import type { CallStatement, PublicJwk, Reply } from '../../shared/schemas/fleet-statements.ts';
+import { NONCE_MS } from '../../shared/schemas/nonce.ts';
 import { askAgain, worksAtLast } from '../support/ask-again.ts';
 import { KEY } from '../support/edge.ts';
 import {

@@ -151,7 +151,7 @@ for (const { engine, missing } of ENGINES)
       const both = await Promise.all(
         [await hub.secret(), await hub.secret()].map(async (by) => enroll('twice', by)),
       );
-      expect(both.map(({ status }) => status).toSorted()).to.deep.equal([201, 403]);
+      expect(both.map(({ status }) => status)).to.have.members([201, 403]);
     });
 
     it('a node whose key is of a small order, or whose name turns the text round, is not enrolled', async () => {

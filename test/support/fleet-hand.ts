@@ -8,7 +8,6 @@ import {
   thumbprint,
   verifyStatement,
 } from '../../shared/fleet/signed.ts';
-import { NONCE_MS } from '../../shared/fleet/told.ts';
 import type {
   CallStatement,
   Confirm,
@@ -18,6 +17,7 @@ import type {
   Reply,
   Watch,
 } from '../../shared/schemas/fleet-statements.ts';
+import { NONCE_MS } from '../../shared/schemas/nonce.ts';
 
 /** A key with what everybody may know of it. */
 export interface Signer {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { NONCE_MS } from '../../../shared/fleet/told.ts';
+import { NONCE_MS } from '../../../shared/schemas/nonce.ts';
 
 /** So short that what counts from a nonce counts from when it was told. */
 const EVERY_MS = 100;

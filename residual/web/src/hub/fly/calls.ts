@@ -1,8 +1,8 @@
 import { isErrorCode } from '../../../../../shared/errors.ts';
 import type { NodeEntry, PersonToken } from '../../../../../shared/fleet/hub-api.ts';
-import { NONCE_MS } from '../../../../../shared/fleet/told.ts';
 import { memberOf, recordOf } from '../../../../../shared/member.ts';
 import type { CallStatement, Reply } from '../../../../../shared/schemas/fleet-statements.ts';
+import { NONCE_MS } from '../../../../../shared/schemas/nonce.ts';
 import { Refused } from '../../api/client.ts';
 import { ask, credential, hubNow, me } from '../client.ts';
 import { hub } from '../words.ts';
