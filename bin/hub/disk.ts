@@ -1,10 +1,13 @@
+import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
 import type { Queries } from './database/tables.ts';
-import { writeMeta } from './stores/meta.ts';
+import { readMeta, writeMeta } from './stores/meta.ts';
 
 /** So long is the newest answer good, ms: anybody may ask. */
 const GOOD_MS = 2000;
+/** Between two writes while all is well, ms: more would wear a card out. In between it is looked at. */
+const WRITE_MS = 30_000;
 /** Room that has to be there besides what the database has taken already. */
 const ROOM_BYTES = 64 * 1024;
 
@@ -71,33 +74,48 @@ export function diskProblem(error: unknown): string | null {
 /** Whether the disk takes what the hub has to store: found out by writing to it. */
 export class DiskProbe {
   readonly #db: Queries;
-  readonly #file: string;
+  readonly #folder: string;
+  /** When it last took what was written, monotonic ms. */
+  #written = Number.NEGATIVE_INFINITY;
   readonly #monotonic: () => number;
   #newest: { readonly at: number; readonly problem: Promise<string | null> } | null = null;
 
   /** @param folder of the hub. @param monotonic ms */
   constructor(db: Queries, folder: string, monotonic: () => number) {
     this.#db = db;
-    this.#file = join(folder, 'health');
+    this.#folder = folder;
     this.#monotonic = monotonic;
   }
 
-  /** What is wrong with it, in words; null: it took what was written just now. */
+  /** What is wrong with it, in words; null: it took what was last written, half a minute ago at most, and has room and answers now. */
   async problem(): Promise<string | null> {
     const at = this.#monotonic();
     if (this.#newest === null || at - this.#newest.at > GOOD_MS)
-      this.#newest = { at, problem: this.#write(at) };
+      this.#newest = { at, problem: this.#look(at) };
     return this.#newest.problem;
   }
 
-  /** Both: a full disk may still take a small write to a file that has its space already. */
-  async #write(at: number): Promise<string | null> {
+  async #look(at: number): Promise<string | null> {
     try {
-      await writeMeta(this.#db, 'health', Math.floor(at));
-      await writeAtomic(this.#file, ' '.repeat(ROOM_BYTES));
+      if (at - this.#written >= WRITE_MS || !(await this.#seemsWell())) await this.#write(at);
       return null;
     } catch (error) {
+      this.#written = Number.NEGATIVE_INFINITY; // a write has to show that it is well again
       return diskProblem(error) ?? 'The hub cannot write its database.';
     }
+  }
+
+  /** Without a write. */
+  async #seemsWell(): Promise<boolean> {
+    await readMeta(this.#db, 'health');
+    const { bavail, bsize } = await statfs(this.#folder);
+    return bavail * bsize > ROOM_BYTES;
+  }
+
+  /** Both: a full disk may still take a small write to a file that has its space already. */
+  async #write(at: number): Promise<void> {
+    await writeMeta(this.#db, 'health', Math.floor(at));
+    await writeAtomic(join(this.#folder, 'health'), ' '.repeat(ROOM_BYTES));
+    this.#written = at;
   }
 }

@@ -62,6 +62,7 @@ const POLICY_MS = 10 * 60_000;
 const FLIGHTS_MS = 60_000;
 /** Turns of deleting, one after the other. */
 const FLIGHTS_TURNS = 20;
+const RESTORED_MS = 10_000;
 const FORGET_MS = 3600 * 1000;
 const CERTIFICATES_MS = 24 * 3600 * 1000;
 
@@ -76,6 +77,8 @@ interface HubOptions {
   readonly now: () => number;
   readonly monotonic: () => number;
   readonly random: () => number;
+  /** Ends the process, as failed. */
+  readonly stop: () => void;
   readonly log: Logger;
 }
 
@@ -88,13 +91,14 @@ export interface Hub {
 
 /** Puts a hub together; nothing of it runs yet. */
 export async function buildHub(options: HubOptions): Promise<Hub> {
-  const { places, config, database, ownBroker, page, now, monotonic, random, log } = options;
+  const { places, config, database, ownBroker, page, now: wall, monotonic, random, stop, log } = options;
   const authority = await readAuthority(places);
-  const certificates = new OwnCertificates(places, config.names, authority, now);
+  const certificates = new OwnCertificates(places, config.names, authority, wall);
   await certificates.renew();
   const signer = await Signer.open(places.signingKeys);
   const { queries: db, name } = database;
   await checkIdentity(db, identityOf(config.fleet, authority, signer), name);
+  const now = (): number => replica?.now() ?? wall();
   const operators = new Operators(db, now);
   const signIns = new SignIns(db, now, (group) => grantIn(config.oidc, group));
   const credentials = new Credentials(db, now);
@@ -105,7 +109,7 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
       ? null
       : new Replica({
           database,
-          now,
+          now: wall,
           monotonic,
           onChange: async ({ isGained, isRenamed }) => (isRenamed ? link.reconnect() : link.moved(isGained)),
           onAlarm: (what) => alarm('hub', 'hub', what),
@@ -165,6 +169,15 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
       changed: who,
     });
   };
+  let begunAt = 0;
+  let isRestored = false;
+  /** What the database says was used may have been used before it: nothing that lets somebody in counts again. */
+  const restored = async (): Promise<void> => {
+    await codes.endBefore(begunAt);
+    if (!isRestored)
+      alarm('hub', 'hub', 'the database was restored: enrolment codes from before count no longer');
+    isRestored = true;
+  };
   const link = new FleetLink({
     urls: Object.values(brokers),
     fleetId: config.fleet,
@@ -175,7 +188,10 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     events,
     signer,
     policy: async () => policy.current(),
-    onPolicy: async (jws) => policy.heard(jws),
+    onPolicy: async (jws) => {
+      if (await policy.isForgotten(jws)) await restored();
+      return policy.heard(jws);
+    },
     quota,
     onLost: () => calls.lost(),
     onReply: (topic, payload) => calls.replied(topic, payload),
@@ -194,7 +210,13 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
   const isValid = async ({ id }: Caller): Promise<boolean> =>
     ((await operators.find(id)) ?? (await credentials.find(id)) ?? (await signIns.find(id))) !== null;
   const streams = new NodeStreams(fleet, isValid);
-  const calls = new PersonCalls({ link, fleetId: config.fleet, keyOf: (node) => fleet.keyOf(node), log });
+  const calls = new PersonCalls({
+    link,
+    fleetId: config.fleet,
+    keyOf: (node) => fleet.keyOf(node),
+    monotonic,
+    log,
+  });
   const live = new LiveStreams({ fleetId: config.fleet, fleet, signer, link, isValid, now, monotonic, log });
   const publishPolicy = async (): Promise<void> => {
     const jws = await policy.renew();
@@ -292,6 +314,7 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     authenticate,
     budgets: new Budgets(monotonic),
     record: (entry) => audit.record(entry),
+    monotonic,
     page,
     log,
   });
@@ -319,6 +342,12 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     named('rules', { start: async () => rules.apply() }),
     ...(broker === null ? [] : [named('broker', broker)]),
     ...(replica === null ? [] : [named('others', others), named('replica', replica)]),
+    // After the replica, which knows the time.
+    named('policy', {
+      start: async () => {
+        begunAt = await policy.begin();
+      },
+    }),
     named('fleet', link),
     named('upkeep', {
       start: () => {
@@ -332,6 +361,16 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
             if (share.upkeep) await people.forgetSignIns();
           }),
           every(CERTIFICATES_MS, 'certificates', renewCertificates),
+          // What this process remembers of its nodes is not what the database says: it begins anew.
+          ...(share.alone
+            ? []
+            : [
+                every(RESTORED_MS, 'restore', async () => {
+                  if (!(await policy.isBehind())) return;
+                  alarm('hub', 'hub', 'the database was restored under a hub that runs: it stops');
+                  stop();
+                }),
+              ]),
         ];
       },
       stop: () => {

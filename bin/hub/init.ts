@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { SCOPES } from '../../shared/auth/scopes.ts';
 import { newAuthority } from '../../shared/certificates/authority.ts';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
+import { takePidLock } from '../../shared/files/pid-lock.ts';
 import { EVERY_NODE } from './api/caller.ts';
 import { OwnCertificates } from './authority/certificates.ts';
 import { addSigningKey, Signer } from './authority/signer.ts';
@@ -27,8 +29,23 @@ export function isHub({ config }: HubPlaces): boolean {
  * @throws Error where there is a hub already, in the folder or in the database
  */
 export async function initHub(places: HubPlaces, options: InitOptions, now: () => number): Promise<string> {
-  if (isHub(places)) throw new Error(`there is a hub in ${places.folder} already`);
   await mkdir(places.folder, { recursive: true, mode: 0o700 });
+  const release = takePidLock(hubLock(places));
+  if (release === null) throw new Error(`a hub runs or is made in ${places.folder} already`);
+  try {
+    return await makeHub(places, options, now);
+  } finally {
+    release();
+  }
+}
+
+/** Held by whoever runs the hub of a folder, or makes it. */
+export function hubLock({ folder }: HubPlaces): string {
+  return join(folder, 'hub.lock');
+}
+
+async function makeHub(places: HubPlaces, options: InitOptions, now: () => number): Promise<string> {
+  if (isHub(places)) throw new Error(`there is a hub in ${places.folder} already`);
   const fleet = `f-${randomBytes(6).toString('hex')}`;
   const authority = await newAuthority(`svc fleet ${fleet}`, now());
   await writeAtomic(places.caKey, authority.key);

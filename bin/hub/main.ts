@@ -28,7 +28,7 @@ import { makeDatabase, openAnyDatabase, openDatabase } from './database/open.ts'
 import { migrate, pendingIn } from './database/schema.ts';
 import { printFlights } from './flights/print-flights.ts';
 import { buildHub } from './hub.ts';
-import { type InitOptions, initHub, isHub } from './init.ts';
+import { hubLock, type InitOptions, initHub, isHub } from './init.ts';
 import { type HubPlaces, placesIn } from './places.ts';
 import { PRINTED_BY } from './stores/codes.ts';
 import { Operators } from './stores/operators.ts';
@@ -38,7 +38,8 @@ const USAGE = `svc-hub: a fleet of nodes in one place.
   svc-hub --demo          a hub with a Mosquitto of its own, made at the first start; prints an enrolment code
   svc-hub init            makes the files of a hub; prints the first operator's credential, once
   svc-hub serve           runs it; with --own-broker also a Mosquitto
-  svc-hub code            a new enrolment code of the hub that runs; credential of an operator in SVC_HUB_CREDENTIAL
+  svc-hub code            a new enrolment code of the hub that runs; credential of an operator in SVC_HUB_CREDENTIAL;
+                          --node ID for a node that is enrolled and is to enrol again
   svc-hub flights         the newest flights of the hub that runs, or with --csv all as a table; --node ID for
                           those of one node; credential as for code
   svc-hub operator NAME   adds an operator who may do everything; prints the credential, once
@@ -119,7 +120,7 @@ async function run(argv: readonly string[], env: Env): Promise<number> {
     case 'serve':
       return serve(places, values['own-broker'] === true, async () => undefined);
     case 'code':
-      return printCode(places, env);
+      return printCode(places, env, values.node);
     case 'flights':
       return flights(places, env, values);
     case 'operator':
@@ -220,9 +221,10 @@ async function serve(
 ): Promise<number> {
   const log = createLogger('svc-hub');
   const config = await readHubConfig(places.config);
-  const release = takePidLock(join(places.folder, 'hub.lock'));
+  const release = takePidLock(hubLock(places));
   if (release === null) throw new Error(`a hub runs in ${places.folder} already`);
   const asked = new AbortController();
+  let hasFailed = false;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => asked.abort());
   try {
     await sweepTemporary([places.folder], wall(), (problem) => log.warn(problem));
@@ -239,6 +241,10 @@ async function serve(
       now: wall,
       monotonic: () => performance.now(),
       random: Math.random,
+      stop: () => {
+        hasFailed = true;
+        asked.abort();
+      },
       log,
     });
     const ready = (): void => {
@@ -251,7 +257,7 @@ async function serve(
     };
     const services = [named('database', { stop: async () => database.close() }), ...hub.services];
     const ok = await runServices(services, asked.signal, ready, (problem) => log.error(problem));
-    return ok ? 0 : 1;
+    return ok && !hasFailed ? 0 : 1;
   } finally {
     release();
   }
@@ -271,10 +277,11 @@ async function flights(places: HubPlaces, env: Env, { csv = false, node }: Flags
   return 0;
 }
 
-async function printCode(places: HubPlaces, env: Env): Promise<number> {
+async function printCode(places: HubPlaces, env: Env, node: string | undefined): Promise<number> {
   const credential = credentialIn(env);
   const { http } = await readHubConfig(places.config);
-  const answer = await fetch(`http://${http.host}:${http.port}/v1/codes`, {
+  const query = node === undefined ? '' : `?node=${encodeURIComponent(node)}`;
+  const answer = await fetch(`http://${http.host}:${http.port}/v1/codes${query}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${credential}` },
     redirect: 'error',
@@ -340,7 +347,7 @@ async function move(places: HubPlaces, url: string, flags: Flags): Promise<numbe
   const config = await readHubConfig(places.config);
   if (config.database !== 'sqlite') throw new Error(`this hub is in ${config.database} already`);
   if (url === 'sqlite') throw new UsageError('move goes from SQLite to PostgreSQL');
-  const release = takePidLock(join(places.folder, 'hub.lock'));
+  const release = takePidLock(hubLock(places));
   if (release === null) throw new Error(`a hub runs in ${places.folder}; stop it first`);
   const wanted = { database: url, database_password_file: flags['database-password-file'] ?? null };
   const from = await openDatabase(places, config, warn);

@@ -7,11 +7,12 @@ import { Slots } from '../../shared/async/slots.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { BrokerWays } from '../../shared/fleet/broker-ways.ts';
 import { NotBelieved, signStatement, verifyStatement } from '../../shared/fleet/signed.ts';
-import { MAX_CALL_BYTES, MAX_REPLY_BYTES } from '../../shared/fleet/told.ts';
+import { callExpiry, MAX_CALL_BYTES, MAX_REPLY_BYTES } from '../../shared/fleet/told.ts';
 import { replierOf, topics } from '../../shared/fleet/topics.ts';
 import { memberOf } from '../../shared/member.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import type { CallStatement, PublicJwk, Reply } from '../../shared/schemas/fleet-statements.ts';
+import { NONCE_MS } from '../../shared/schemas/nonce.ts';
 import type { HubSession } from './hub-session.ts';
 
 /** Why there is no answer of the node. */
@@ -52,6 +53,12 @@ interface FleetCallerOptions {
   readonly log: Logger;
 }
 
+/** A nonce of a node, and when it was learned, which is after it was made. */
+interface Known {
+  readonly nonce: string;
+  readonly at: number;
+}
+
 interface Pending {
   readonly node: string;
   readonly jti: string;
@@ -83,7 +90,7 @@ export class FleetCaller {
   readonly #pending = new Map<string, Pending>();
   /** By the broker's number of the message. */
   readonly #published = new Map<number, Pending>();
-  readonly #nonces = new Map<string, { readonly nonce: string; readonly at: number }>();
+  readonly #nonces = new Map<string, Known>();
   readonly #slots = new Slots(AT_A_TIME);
   readonly #retry = new Retry(() => this.#connect(), RETRY);
   #known = new BrokerWays([], null);
@@ -125,7 +132,11 @@ export class FleetCaller {
 
   /** The node has told a nonce: in its status, or in a refusal. */
   learn(node: string, nonce: string): void {
-    if (this.#nonces.get(node)?.nonce !== nonce) this.#nonces.set(node, { nonce, at: this.#options.now() });
+    const [boot, number] = nonce.split('.');
+    const [before, newest] = this.#nonces.get(node)?.nonce.split('.') ?? [];
+    // The hub repeats an old status; what is known of this boot is newer.
+    if (boot !== before || Number(number) > Number(newest))
+      this.#nonces.set(node, { nonce, at: this.#options.now() });
   }
 
   forget(node: string): void {
@@ -170,14 +181,17 @@ export class FleetCaller {
   async #once({ node, method, path, body, timeoutMs, signal, confirm }: FleetCall): Promise<Reply> {
     const { session } = this.#options;
     await this.whenConnected(Math.min(timeoutMs, WAIT_MS), signal);
-    const nonce = this.#nonces.get(node)?.nonce ?? NO_NONCE;
+    const { nonce, at } = this.#nonces.get(node) ?? { nonce: NO_NONCE, at: this.#options.now() };
     const jti = randomBytes(18).toString('base64url');
     const confirmed = confirm === null ? {} : { confirm: await confirm(nonce, jti) };
+    const until = this.#options.now() + timeoutMs;
     const statement: CallStatement = {
       method,
       path,
       node,
       nonce,
+      // As the node counts, so that it begins nothing after we have given up.
+      within_ms: Math.min(NONCE_MS, Math.floor(until - at)),
       jti,
       ...(body === undefined ? {} : { body }),
     };
@@ -186,30 +200,37 @@ export class FleetCaller {
     const jws = await signStatement('svc-call', statement, signing, kid, carried);
     if (jws.length > MAX_CALL_BYTES) throw new NoAnswer('too_large', false);
     const pending: Pending = { node, jti, jws, acknowledged: false, settle: deferred() };
-    const reply = await this.#inTurn(pending, timeoutMs, signal);
+    const reply = await this.#inTurn(pending, until, signal);
     const said = nonceOf(reply);
     if (said !== null) this.learn(node, said);
     return reply;
   }
 
-  async #inTurn(pending: Pending, ms: number, signal: AbortSignal | undefined): Promise<Reply> {
+  async #inTurn(pending: Pending, until: number, signal: AbortSignal | undefined): Promise<Reply> {
     if (this.#slots.waiting >= MAX_WAITING) throw new NoAnswer('too_many', false);
-    const late = AbortSignal.timeout(ms);
+    const late = AbortSignal.timeout(this.#left(until));
     const waits = signal === undefined ? late : AbortSignal.any([late, signal]);
     return this.#slots
-      .run(async () => this.#send(pending, ms, signal), waits)
+      .run(async () => this.#send(pending, until, signal), waits)
       .catch((error: unknown) => {
         if (error instanceof NoAnswer || !waits.aborted) throw error;
         throw new NoAnswer(signal?.aborted === true ? 'cancelled' : 'too_many', false);
       });
   }
 
-  async #send(pending: Pending, ms: number, signal: AbortSignal | undefined): Promise<Reply> {
+  /** ms */
+  #left(until: number): number {
+    return Math.max(0, Math.floor(until - this.#options.now()));
+  }
+
+  async #send(pending: Pending, until: number, signal: AbortSignal | undefined): Promise<Reply> {
     const { node, jti, jws, settle } = pending;
     const { granted } = this.#options.session;
     const client = this.#client;
     if (client === null || !this.#connected) throw new NoAnswer('broker', false);
     if (signal?.aborted === true) throw new NoAnswer('cancelled', false);
+    const ms = this.#left(until);
+    if (ms === 0) throw new NoAnswer('too_many', false);
     const late = setTimeout(
       () => settle.reject(new NoAnswer(pending.acknowledged ? 'silent' : 'broker', true)),
       ms,
@@ -219,10 +240,15 @@ export class FleetCaller {
     this.#pending.set(jti, pending);
     let id: number | null = null;
     try {
-      client.publish(topics.call(granted.fleet, node, granted.id), jws, { qos: 1 }, (error) => {
-        // Refused by the broker's rules, so it went nowhere.
-        if (error !== undefined && error !== null) settle.reject(new NoAnswer('broker', false));
-      });
+      client.publish(
+        topics.call(granted.fleet, node, granted.id),
+        jws,
+        { qos: 1, properties: callExpiry(ms) },
+        (error) => {
+          // Refused by the broker's rules, so it went nowhere.
+          if (error !== undefined && error !== null) settle.reject(new NoAnswer('broker', false));
+        },
+      );
       id = client.getLastMessageId();
       this.#published.set(id, pending);
       return await settle.promise;

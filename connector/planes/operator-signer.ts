@@ -5,7 +5,7 @@ import { OPERATOR } from '../../shared/rpc/operator.ts';
 import type { CallStatement } from '../../shared/schemas/fleet-statements.ts';
 import { Denial } from '../denial.ts';
 
-interface ToSign extends CallStatement {
+interface ToSign extends Omit<CallStatement, 'within_ms'> {
   /** Of the call that a person has looked at; null: whoever stands by. */
   readonly code: string | null;
 }

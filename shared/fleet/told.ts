@@ -59,6 +59,11 @@ export const MAX_REPLY_BYTES = 256 * 1024;
 export const MAX_CALL_BYTES = 256 * 1024;
 /** The longest message at the broker, bytes with its topic: a policy that names 10 000 ended credentials, each by the longest id. */
 export const MAX_PACKET_BYTES = 600_000;
+/** Of a PUBLISH of MQTT 5 (3.3.2.3.3): a broker keeps it no longer than its sender waits, ms. */
+export function callExpiry(ms: number): { readonly messageExpiryInterval: number } {
+  return { messageExpiryInterval: Math.max(1, Math.ceil(ms / 1000)) };
+}
+
 /** The longest picture that a node sends, bytes of the JPEG, and its width, pixels. */
 export const MAX_PICTURE_BYTES = 64 * 1024;
 export const PICTURE_WIDTH = 320;

@@ -1,7 +1,8 @@
 /**
  * Calls and events between our own processes over a Unix socket, one JSON object a line:
- *   request  {id, method, params}      answer {id, result} | {id, error: {code, detail, extras}}
+ *   request  {id, method, params, until?}  answer {id, result} | {id, error: {code, detail, extras}}
  *   event    {event, data}             from the server to every client, dropped for a client that does not read
+ * `until`, ms of the machine's monotonic clock: after it nobody waits for the answer, and the call is not begun.
  * Every call has a time-out, every line and every outgoing queue a bound.
  */
 import { once } from 'node:events';
@@ -22,10 +23,16 @@ interface Wire {
   readonly id?: unknown;
   readonly method?: unknown;
   readonly params?: unknown;
+  readonly until?: unknown;
   readonly result?: unknown;
   readonly error?: { readonly code?: unknown; readonly detail?: unknown; readonly extras?: unknown };
   readonly event?: unknown;
   readonly data?: unknown;
+}
+
+/** CLOCK_MONOTONIC, which all processes of a machine have in common (that of `performance` begins with each process). */
+function machineMs(): number {
+  return Number(process.hrtime.bigint() / 1_000_000n);
 }
 
 function parse(line: string): Wire | null {
@@ -123,7 +130,10 @@ export class RpcServer {
       socket.destroy();
       return;
     }
-    const reply = await this.#answer(wire.method, wire.params, signal);
+    const reply =
+      typeof wire.until === 'number' && machineMs() > wire.until
+        ? { error: { code: 'E_TIMEOUT', detail: 'It came too late: nothing was done.', extras: {} } } // one of us stood still
+        : await this.#answer(wire.method, wire.params, signal);
     // A client that sends requests and reads no answers would fill our memory.
     if (socket.writableLength > MAX_QUEUED_BYTES) socket.destroy();
     if (!socket.destroyed) socket.write(`${JSON.stringify({ id: wire.id, ...reply })}\n`);
@@ -210,7 +220,7 @@ export class RpcClient {
         reject(new ApiError('E_TIMEOUT', `${peer} did not answer within ${timeoutMs} ms.`));
       }, timeoutMs);
       this.#pending.set(id, { resolve, reject, timer });
-      socket.write(`${JSON.stringify({ id, method, params })}\n`);
+      socket.write(`${JSON.stringify({ id, method, params, until: machineMs() + timeoutMs })}\n`);
     });
   }
 

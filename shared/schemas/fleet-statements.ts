@@ -1,6 +1,7 @@
 import type { FromSchema } from 'json-schema-to-ts';
 import { SCOPES } from '../auth/scopes.ts';
 import type { JsonSchema } from './json-schema.ts';
+import { NONCE_MS } from './nonce.ts';
 
 /**
  * What is said under a signature in a fleet (docs/contract.md 10). Each is a compact JWS (RFC 7515), alg Ed25519, whose header
@@ -12,6 +13,8 @@ const id = { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' } as c
 const nonce = { type: 'string', pattern: '^[A-Za-z0-9_-]{8,32}\\.[0-9]{1,10}$' } as const;
 /** Names one call of one caller. */
 const jti = { type: 'string', pattern: '^[A-Za-z0-9_-]{16,64}$' } as const;
+/** For how long after its nonce was made a call may begin, ms: then its caller has given up, whoever held it up on its way. */
+const within = { type: 'integer', minimum: 0, maximum: NONCE_MS } as const;
 const method = { enum: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] } as const;
 const path = { type: 'string', minLength: 1, maxLength: 2048, pattern: '^/' } as const;
 const seconds = { type: 'integer', minimum: 0, description: 'since 1970' } as const;
@@ -33,11 +36,12 @@ function statement<const P, const R extends readonly (keyof P & string)[]>(prope
 
 export const STATEMENTS = {
   /** By a caller. Its header also has `token`, a machine token, and `confirm` where a person has confirmed the call. */
-  'svc-call': statement({ method, path, body: {}, node: id, nonce, jti }, [
+  'svc-call': statement({ method, path, body: {}, node: id, nonce, within_ms: within, jti }, [
     'method',
     'path',
     'node',
     'nonce',
+    'within_ms',
     'jti',
   ]),
   /** By the hub: what the caller with the key `cnf` may ask for. `nodes` null: every node. */

@@ -1,11 +1,13 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { CompactSign, SignJWT } from 'jose';
 import { type Client, clientOf } from '../../shared/rpc/contract.ts';
 import { FLEET } from '../../shared/rpc/fleet.ts';
 import type { CallStatement, Reply } from '../../shared/schemas/fleet-statements.ts';
+import { NONCE_MS } from '../../shared/schemas/nonce.ts';
 import { KEY } from '../support/edge.ts';
 import { enrolByHand } from '../support/fleet-enrolment.ts';
 import {
@@ -56,7 +58,15 @@ describe('calls of the fleet', function () {
   }
 
   async function statement(change: Partial<CallStatement> = {}): Promise<CallStatement> {
-    return { method: 'GET', path: '/api/status', node: NODE, nonce: await nonce(), jti: newJti(), ...change };
+    return {
+      method: 'GET',
+      path: '/api/status',
+      node: NODE,
+      nonce: await nonce(),
+      within_ms: NONCE_MS,
+      jti: newJti(),
+      ...change,
+    };
   }
 
   async function carry(jws: string, by = caller.id): Promise<Reply | null> {
@@ -100,6 +110,21 @@ describe('calls of the fleet', function () {
   async function nodeStatus(): Promise<Body> {
     return (await node.json('/api/status', { headers: { 'x-svc-key': KEY } })).body;
   }
+
+  it('a node that stood still begins nothing whose caller has given up meanwhile', async () => {
+    const [late, inTime] = await Promise.all([
+      statement({ within_ms: 400 }),
+      statement({ within_ms: NONCE_MS }),
+    ]);
+    const calls = await Promise.all([late, inTime].map(async (own) => signCall(caller, own)));
+    process.kill(node.pid('svc-control'), 'SIGSTOP');
+    const answers = Promise.all(calls.map(async (jws) => carry(jws)));
+    await sleep(600);
+    process.kill(node.pid('svc-control'), 'SIGCONT');
+    const [refused, done] = await answers;
+    expect([refused?.status, done?.status]).to.deep.equal([401, 200]);
+    expect(refused?.body).to.include({ code: 'E_STALE' });
+  });
 
   it('believes no forged, altered or foreign token, body or signature', async () => {
     const [foreign, elsewhere, thief] = await Promise.all([

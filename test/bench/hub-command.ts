@@ -4,7 +4,15 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import type { CallStatement } from '../../shared/schemas/fleet-statements.ts';
 import { askAgain, worksAtLast } from '../support/ask-again.ts';
 import { KEY } from '../support/edge.ts';
-import { newJti, newSigner, readReply, type Signer, signCall, signConfirm } from '../support/fleet-hand.ts';
+import {
+  newJti,
+  newSigner,
+  readReply,
+  type Signer,
+  signCall,
+  signConfirm,
+  type UnsignedCall,
+} from '../support/fleet-hand.ts';
 import { TestHub } from '../support/hub.ts';
 import { TestNode } from '../support/node.ts';
 import { svc } from '../support/svc.ts';
@@ -134,7 +142,7 @@ class Caller {
 
   async #call(call: Pick<CallStatement, 'method' | 'path' | 'nonce' | 'body'>, held: boolean) {
     const id = String(this.#node['id']);
-    const statement: CallStatement = { ...call, node: id, jti: newJti() };
+    const statement: UnsignedCall = { ...call, node: id, jti: newJti() };
     const confirm = held ? await signConfirm(this.#operator, statement, 'hold') : undefined;
     const jws = await signCall({ signer: this.#signer, token: this.#token }, statement, confirm);
     const { body } = await this.#hub.call('POST', `/v1/nodes/${id}/calls`, { body: { call: jws } });

@@ -14,7 +14,7 @@ describe('a picture that is asked for over the fleet', () => {
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     const ask = async (path: string): Promise<unknown> => {
-      const call = { method: 'GET', path, node: 'n', nonce: 'n', jti: 'j' } as const;
+      const call = { method: 'GET', path, node: 'n', nonce: 'n', within_ms: 1, jti: 'j' } as const;
       return (await runCall(connect(port, '127.0.0.1'), call)).body;
     };
     const picture = { media_type: 'image/jpeg', base64: Buffer.from('picture').toString('base64') };

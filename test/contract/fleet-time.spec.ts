@@ -3,6 +3,7 @@ import { CallVerifier } from '../../front/control/fleet/call-credential.ts';
 import { FleetCalls } from '../../front/control/fleet/fleet-calls.ts';
 import { Nonces } from '../../front/control/fleet/nonces.ts';
 import { PolicyStore } from '../../front/control/fleet/policy-store.ts';
+import { signStatement } from '../../shared/fleet/signed.ts';
 import { createLogger } from '../../shared/process/logger.ts';
 import type { Reply } from '../../shared/schemas/fleet-statements.ts';
 import {
@@ -16,6 +17,7 @@ import {
 } from '../support/fleet-hand.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
+type Body = Readonly<Record<string, unknown>>;
 const NODE = 'drone-1';
 
 /** What the rules of nonces, tokens and policies say when time passes, without waiting for it. */
@@ -75,8 +77,10 @@ describe('time in calls of the fleet', () => {
     });
   }
 
-  async function sign(nonce = nonces.current): Promise<string> {
-    const call = { method: 'POST', path: '/api/x', node: NODE, nonce, jti: newJti() } as const;
+  async function sign(within?: number): Promise<string> {
+    const deadline = within === undefined ? {} : { within_ms: within };
+    const asked = { path: '/api/x', node: NODE, nonce: nonces.current, jti: newJti(), ...deadline };
+    const call = { method: 'POST', ...asked } as const;
     return signCall(caller, call);
   }
 
@@ -93,6 +97,32 @@ describe('time in calls of the fleet', () => {
     clock += 2000;
     expect(await carry(jws[1] ?? '')).to.deep.equal({ code: 'E_STALE', nonce: nonces.current });
     expect(await carry(await sign())).to.deep.equal({ ran: 2 });
+  });
+
+  it('a call whose caller has given up does not begin, wherever it was held up', async () => {
+    for (const within of [0, 3000, 12_000]) {
+      clock += 60_050; // in the middle of a nonce
+      const [inTime, late] = [await sign(within), await sign(within)];
+      clock += Math.max(0, within - 100);
+      if (within > 0) expect(await carry(inTime)).to.have.property('ran');
+      clock += 200;
+      expect(await carry(late)).to.deep.equal({ code: 'E_STALE', nonce: nonces.current });
+    }
+    expect(ran).to.equal(2);
+  });
+
+  it('a call without a deadline is none, nor is one with more than a nonce is good for', async () => {
+    const [head, body = '', end] = (await sign(5000)).split('.');
+    const { within_ms: _none, ...rest } = JSON.parse(Buffer.from(body, 'base64url').toString()) as Body;
+    for (const said of [rest, { ...rest, within_ms: 30_001 }, { ...rest, within_ms: -1 }]) {
+      const jws = await signStatement('svc-call', said as never, caller.signer.key, caller.signer.kid, {
+        token: caller.token,
+      });
+      expect(await carry(jws), JSON.stringify(said)).to.include({ code: 'E_UNAUTHENTICATED' });
+    }
+    const stretched = Buffer.from(JSON.stringify({ ...rest, within_ms: 6000 })).toString('base64url');
+    expect(await carry(`${head}.${stretched}.${end}`)).to.include({ code: 'E_UNAUTHENTICATED' });
+    expect(ran).to.equal(0);
   });
 
   it('a call that ran is answered with the same when it comes again, also after its nonce', async () => {

@@ -145,6 +145,21 @@ describe('a contract between two processes', () => {
     expect(String(error)).to.include('svc-adder did not answer within 50 ms');
   });
 
+  it('what comes after its caller has given up is not begun', async () => {
+    const socket = connect(path);
+    await once(socket, 'connect');
+    const answers: string[] = [];
+    socket.setEncoding('utf8').on('data', (text: string) => answers.push(...text.trim().split('\n')));
+    const now = Number(process.hrtime.bigint() / 1_000_000n);
+    for (const [id, until] of [now - 1, now + 5000, undefined].entries())
+      socket.write(`${JSON.stringify({ id, method: 'add', params: { a: id, b: 0 }, until })}\n`);
+    while (!answers.some((line) => line.includes('"id":2'))) await once(socket, 'data');
+    socket.destroy();
+    expect(answers.find((line) => line.includes('"id":0'))).to.include('E_TIMEOUT');
+    const added = answers.filter((line) => line.includes('"added"') && !line.includes('-1'));
+    expect(added.map((line) => (JSON.parse(line) as { data: Sum }).data.sum)).to.deep.equal([1, 2]);
+  });
+
   it('where nobody listens, one connection is refused with the system’s own error', async () => {
     await server.stop();
     const late = clientOf(ADDER, { path });

@@ -111,13 +111,47 @@ for (const { engine, missing } of ENGINES)
 
     it('a node that enrols again has a new key, and the earlier one counts no longer', async () => {
       const first = await hub.enroll('imaged');
-      const second = await hub.enroll('imaged');
+      const second = await hub.enroll('imaged', await hub.secret(hub.operator, 'imaged'));
       const { body } = await hub.call('GET', '/v1/nodes/imaged');
       expect((body as unknown as NodeEntry).signing_key).to.deep.equal(publicJwk(second.signingKey));
       const renew = async (node: EnrolledNode) =>
         hub.call('POST', '/v1/renew', { credential: null, body: { statement: await renewal(node) } });
       expect((await renew(first)).status).to.equal(401);
       expect((await renew(second)).status).to.equal(200);
+    });
+
+    it('a name that is enrolled is taken over by nobody but with a code for it alone, by somebody who may destroy', async () => {
+      const first = await hub.enroll('taken');
+      const secret = await hub.secret();
+      const enroll = async (id: string, by: string) => {
+        const { body: request } = await hub.request(id, by);
+        return hub.call('POST', '/v1/enroll', { credential: null, body: request });
+      };
+      const refused = await enroll('taken', secret);
+      expect(refused.body).to.include({ code: 'E_CODE' });
+      expect(String(refused.body['detail'])).to.include('svc-hub code --node taken');
+      const { body: entry } = await hub.call('GET', '/v1/nodes/taken');
+      expect((entry as unknown as NodeEntry).signing_key).to.deep.equal(publicJwk(first.signingKey));
+      expect((await enroll('beside-it', secret)).status, 'the code was not used up').to.equal(201);
+      const { body: made } = await hub.call('POST', '/v1/operators', {
+        body: { name: 'admin', scopes: ['read', 'admin', 'flight'] },
+      });
+      const admin = { credential: String(made['credential']) };
+      expect((await hub.call('POST', '/v1/codes?node=taken', admin)).body).to.include({
+        code: 'E_SCOPE',
+        required: 'destructive',
+      });
+      expect((await hub.call('POST', '/v1/codes?node=nobody')).status).to.equal(404);
+      const again = await hub.secret(hub.operator, 'taken');
+      expect((await enroll('beside-it', again)).body).to.include({ code: 'E_CODE' });
+      expect((await enroll('new-one', again)).body).to.include({ code: 'E_CODE' });
+      expect((await enroll('taken', again)).status).to.equal(201);
+      expect((await enroll('taken', again)).body, 'once').to.include({ code: 'E_CODE' });
+      // Of two that come at once with codes for new nodes, the second does not replace the first.
+      const both = await Promise.all(
+        [await hub.secret(), await hub.secret()].map(async (by) => enroll('twice', by)),
+      );
+      expect(both.map(({ status }) => status)).to.have.members([201, 403]);
     });
 
     it('a node whose key is of a small order, or whose name turns the text round, is not enrolled', async () => {

@@ -1,14 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { cp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { diskProblem } from '../../bin/hub/disk.ts';
+import { DiskProbe, diskProblem } from '../../bin/hub/disk.ts';
 import { newSigningKey } from '../../shared/fleet/signed.ts';
 import { topics } from '../../shared/fleet/topics.ts';
 import { askAgain } from '../support/ask-again.ts';
 import { heard, TestHub } from '../support/hub.ts';
+import { Databases } from '../support/hub-database.ts';
 import { noMosquitto } from '../support/mosquitto.ts';
-import { tempDir } from '../support/temp.ts';
+import { removeDir, tempDir } from '../support/temp.ts';
 
 const missing = noMosquitto() ?? (process.getuid?.() === 0 ? null : 'needs root to mount a small disk');
 const FULL = /^The hub's disk is full\./;
@@ -73,5 +74,37 @@ describe(`a hub on a full disk${missing === null ? '' : ` (${missing})`}`, () =>
     await acknowledged;
     expect((await hub.call('POST', '/v1/codes')).status).to.equal(201);
     await client.endAsync();
+  });
+});
+
+describe('what tells whether the disk takes what is stored', () => {
+  it('writes once in half a minute however often it is asked, and at once while something is wrong', async () => {
+    const [databases, folder] = await Promise.all([Databases.of('sqlite'), tempDir()]);
+    const database = await databases.open();
+    let now = 1000;
+    const probe = new DiskProbe(database.queries, folder, () => now);
+    const writes = new Set<number>();
+    const asked = async (ms: number): Promise<string | null> => {
+      now += ms;
+      const problem = await probe.problem();
+      const { ino } = await stat(join(folder, 'health')).catch(() => ({ ino: 0 }));
+      writes.add(ino);
+      return problem;
+    };
+    try {
+      for (let times = 0; times < 12; times++) expect(await asked(2100)).to.equal(null);
+      expect(writes.size).to.equal(1);
+      expect(await asked(10_000)).to.equal(null);
+      expect(writes.size).to.equal(2);
+      await rm(folder, { recursive: true });
+      expect(await asked(2100)).to.be.a('string');
+      await mkdir(folder);
+      expect(await asked(2100), 'a write has shown it').to.equal(null);
+      expect(await stat(join(folder, 'health'))).to.have.property('size', 64 * 1024);
+    } finally {
+      await database.close();
+      await databases.end();
+      await removeDir(folder);
+    }
   });
 });

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { MqttClient } from 'mqtt';
 import {
@@ -189,6 +190,29 @@ describe(`people who call nodes through the hub${missing === null ? '' : ` (${mi
     for (const each of [first, ...more]) expect((await each).status).to.equal(200);
   });
 
+  it('are not spoken for once they have gone: a hub that stood still sends nothing of theirs', async () => {
+    const [lost, kept] = [await call('/api/lost'), await call('/api/kept')];
+    const came: string[] = [];
+    answer = async (_topic, jws) => {
+      came.push(jws);
+      return signed(jws, 200);
+    };
+    const leave = new AbortController();
+    process.kill(hub.pid, 'SIGSTOP');
+    const given = fetch(`${hub.url}/v1/nodes/${node.id}/calls`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${hub.operator}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ call: lost }),
+      signal: leave.signal,
+    }).catch((error: Error) => error.name);
+    await sleep(300); // so that the kernel has it for the hub
+    leave.abort();
+    expect(await given).to.equal('AbortError');
+    process.kill(hub.pid, 'SIGCONT');
+    expect((await carry(kept)).status).to.equal(200);
+    expect(came).to.deep.equal([kept]);
+  });
+
   it('call as themselves alone: the hub publishes in the name of whoever signed in', async () => {
     const { credential, id } = await person(['read']);
     const came: string[] = [];
@@ -221,6 +245,23 @@ describe(`people who call nodes through the hub${missing === null ? '' : ` (${mi
     client.off('message', policy);
     await stream.text(); // it ends
     expect((await carry(jws, {}, credential)).status).to.equal(401);
+  });
+
+  it('who only reads leaves places for streams to administrators', async () => {
+    const leave = new AbortController();
+    const open = async (credential: string): Promise<number> => {
+      const headers = { authorization: `Bearer ${credential}` };
+      return (await fetch(`${hub.url}/v1/live?nodes=${node.id}`, { headers, signal: leave.signal })).status;
+    };
+    const statuses: number[] = [];
+    for (let people = 0; people < 11; people++) {
+      const { credential } = await person(['read']);
+      statuses.push(...(await Promise.all(Array.from({ length: 8 }, async () => open(credential)))));
+    }
+    expect(statuses.filter((status) => status === 200).length).to.equal(80);
+    expect(await open((await person(['read', 'admin'], [node.id])).credential)).to.equal(429);
+    expect(await open(hub.operator)).to.equal(200);
+    leave.abort();
   });
 
   it('who looks is told what comes, at once, and the node that somebody looks, under the signature of the hub', async () => {

@@ -41,6 +41,16 @@ describe(`svc-hub as a process${missing === null ? '' : ` (${missing})`}`, () =>
     expect((await failing(hub.command(['init']))).stderr).to.include('already');
   });
 
+  it('of two that init at once one makes a hub, and the other says so: no credential is void', async () => {
+    const folder = join(hub.folder, '..', 'both');
+    const init = async () => TestHub.initIn(folder);
+    const both = await Promise.allSettled([init(), init()]);
+    const made = both.filter((each) => each.status === 'fulfilled');
+    const refused = both.filter((each) => each.status === 'rejected');
+    expect([made.length, refused.length]).to.deep.equal([1, 1]);
+    expect(String(refused[0]?.reason)).to.include('already');
+  });
+
   it('a second hub in the same folder does not start', async () => {
     const { code, stderr } = await failing(hub.command(['serve']));
     expect({ code, stderr }).to.deep.include({ code: 1 });
@@ -72,9 +82,36 @@ describe(`svc-hub as a process${missing === null ? '' : ` (${missing})`}`, () =>
     expect((await failing(hub.command(['backup', file]))).stderr).to.include('exists');
   });
 
+  it('after a restore no code from before it counts: it may have been used', async () => {
+    const file = join(hub.folder, '..', 'restored.db');
+    const [used, unused] = [await hub.secret(), await hub.secret()];
+    await hub.command(['backup', file]);
+    await hub.enroll('before-restore', used);
+    // Whoever ends somebody tells the nodes: a policy with a higher number than in the backup.
+    const { body } = await hub.call('POST', '/v1/operators', { body: { name: 'gone', scopes: ['read'] } });
+    await hub.call('DELETE', `/v1/operators/${String(body['id'])}`);
+    await hub.kill('SIGTERM');
+    for (const ending of ['-wal', '-shm'])
+      await rm(`${join(hub.folder, 'hub.db')}${ending}`, { force: true });
+    await rename(file, join(hub.folder, 'hub.db'));
+    await hub.serve();
+    await hub.logged('was restored');
+    for (const [id, secret] of [
+      ['thief', used],
+      ['late', unused],
+    ] as const)
+      expect(await hub.enroll(id, secret).catch(String), id).to.include('E_CODE');
+    await hub.enroll('after-restore');
+    await hub.kill('SIGTERM');
+    await hub.serve();
+    await hub.enroll('after-restart');
+    expect(hub.times('was restored'), 'said once').to.equal(0);
+  });
+
   it('a further key is listed beside the first, which goes on signing until it is retired', async () => {
+    let asked = 0;
     const keysOf = async () => {
-      const { policy } = (await hub.enroll('asking')).enrolled;
+      const { policy } = (await hub.enroll(`asking-${++asked}`)).enrolled;
       const [head = '', body = ''] = policy
         .split('.')
         .map((part) => Buffer.from(part, 'base64url').toString());

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { topics } from '../../shared/fleet/topics.ts';
 import { askAgain, worksAtLast } from '../support/ask-again.ts';
+import { newSigner } from '../support/fleet-hand.ts';
 import type { TestHub } from '../support/hub.ts';
 import { noReplicas, Replicas } from '../support/replicas.ts';
 import { seeded } from '../support/seeded.ts';
@@ -248,6 +249,17 @@ describe(`three replicas of a hub${missing === null ? '' : ` (${missing})`}`, fu
     await whole();
   });
 
+  it('tokens and codes are of the database’s time, whatever the clock of the replica that makes them', async () => {
+    const body = { key: (await newSigner()).jwk };
+    for (const hub of replicas.hubs) {
+      const now = Date.now() / 1000;
+      const token = await hub.call('POST', '/v1/me/token', { body });
+      expect(Number(token.body['expires_at']) / 1000 - now).to.be.closeTo(15 * 60, 3);
+      const code = await hub.call('POST', '/v1/codes');
+      expect(Number(code.body['expires_at']) / 1000 - now).to.be.closeTo(24 * 3600, 3);
+    }
+  });
+
   it('one whose clock is an hour ahead is not ready, and says why; set right, it is', async () => {
     const hub = replicas.at(2);
     await hub.kill('SIGTERM');
@@ -433,5 +445,14 @@ describe(`three replicas of a hub${missing === null ? '' : ` (${missing})`}`, fu
     await hub.serve(false);
     await replicas.shared();
     await whole();
+  });
+
+  it('a database that is restored under hubs that run stops them: what they remember is not what it says', async () => {
+    const [hub] = replicas.hubs;
+    await hub?.sql("UPDATE meta SET value = value - 1000 WHERE key = 'policy_seq' RETURNING value");
+    const ends = await Promise.all(
+      replicas.hubs.map(async (each) => each.logged('this is never said').catch(String)),
+    );
+    for (const said of ends) expect(said).to.include('restored under a hub that runs');
   });
 });

@@ -103,6 +103,23 @@ for (const { engine, missing } of ENGINES)
       expect((await hub.call('DELETE', `/v1/operators/${id}`)).status).to.equal(404);
     });
 
+    it('have no more places for streams by signing in again', async () => {
+      const credentials = [await credentialOf('bob'), await credentialOf('bob')];
+      const leave = new AbortController();
+      const open = async (path: string, at: number): Promise<number> => {
+        const headers = { authorization: `Bearer ${credentials[at % 2]}` };
+        return (await fetch(`${hub.url}${path}`, { headers, signal: leave.signal })).status;
+      };
+      for (const [path, each] of [
+        ['/v1/nodes/stream', 20],
+        ['/v1/live?nodes=north-1', 8],
+      ] as const) {
+        for (let at = 0; at < each; at++) expect(await open(path, at), path).to.equal(200);
+        expect([await open(path, 0), await open(path, 1)], path).to.deep.equal([429, 429]);
+      }
+      leave.abort();
+    });
+
     it('sign out by themselves, which an operator of the hub does not', async () => {
       const credential = await credentialOf('bob');
       expect((await hub.call('DELETE', '/v1/sign-in', { credential })).status).to.equal(200);

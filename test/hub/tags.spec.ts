@@ -12,7 +12,7 @@ import { ENGINES } from '../support/hub-database.ts';
 import { noMosquitto } from '../support/mosquitto.ts';
 
 const noBroker = noMosquitto();
-const SCOPES = ['read', 'safe_write', 'admin'];
+const SCOPES = ['read', 'safe_write', 'admin', 'destructive'];
 
 interface Told {
   readonly event: string;
@@ -62,8 +62,8 @@ for (const { engine, missing } of ENGINES)
       const { body } = await hub.call('GET', `/v1/nodes${query}`, { credential });
       return (body['nodes'] as readonly { id: string }[]).map(({ id }) => id);
     }
-    async function enroll(id: string, by: string): Promise<HubAnswer> {
-      const { body } = await hub.request(id, await hub.secret(by));
+    async function enroll(id: string, by: string, again?: string): Promise<HubAnswer> {
+      const { body } = await hub.request(id, await hub.secret(by, again));
       return hub.call('POST', '/v1/enroll', { credential: null, body });
     }
     /** What an open answer tells, in its order. */
@@ -343,14 +343,19 @@ for (const { engine, missing } of ENGINES)
       // Enrolled anew it keeps what it has, whoever made the code.
       await tag('new-north', ['north', 'fast'], 'survey');
       for (const by of [north, hub.operator]) {
-        expect((await enroll('new-north', by)).status).to.equal(201);
+        expect((await enroll('new-north', by)).body).to.include({ code: 'E_CODE' });
+        expect((await enroll('new-north', by, 'new-north')).status).to.equal(201);
         expect((await hub.call('GET', '/v1/nodes/new-north')).body).to.deep.include({
           tags: ['north', 'fast'],
           group: 'survey',
         });
       }
+      const late = await hub.request('new-north', await hub.secret(north, 'new-north'));
       await tag('new-north', []);
-      expect((await enroll('new-north', north)).body).to.include({ code: 'E_CODE' });
+      const asked = { credential: null, body: late.body };
+      expect((await hub.call('POST', '/v1/enroll', asked)).body).to.include({ code: 'E_CODE' });
+      const lost = await hub.call('POST', '/v1/codes?node=new-north', { credential: north });
+      expect(lost.status).to.equal(404);
       // Removed it loses them, and its events are nobody's who only has a tag.
       await hub.call('DELETE', '/v1/nodes/new-north');
       expect((await enroll('new-north', north)).body).to.include({ code: 'E_CODE' });

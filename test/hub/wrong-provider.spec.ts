@@ -14,6 +14,9 @@ const LIES: Readonly<Record<string, Lies>> = {
   'does not sign': { unsigned: true },
   'gives a token without an end': { claims: { exp: undefined } },
   'gives a token that has ended': { claims: { exp: Math.floor(Date.now() / 1000) - 120 } },
+  'gives a token of in an hour': { claims: { iat: Math.floor(Date.now() / 1000) + 3600 } },
+  'gives a token of in a minute': { claims: { iat: Math.floor(Date.now() / 1000) + 120 } },
+  'gives a token that is not good yet': { claims: { nbf: Math.floor(Date.now() / 1000) + 120 } },
   'gives a token for somebody else': { claims: { aud: 'another-client' } },
   'gives a token for two, and not to us': { claims: { aud: ['svc-hub', 'another'], azp: 'another' } },
   'gives a token of another issuer': { claims: { iss: 'http://127.0.0.1:1' } },
@@ -60,8 +63,10 @@ describe(`a hub whose provider is wrong${noBroker === null ? '' : ` (${noBroker}
     expect({ status, code: body['code'] }).to.deep.equal({ status: 403, code: 'E_SIGN_IN' });
   };
 
-  it('believes one that is right', async () => {
+  it('believes one that is right, or whose clock is a little ahead', async () => {
     expect((await signIn()).status).to.equal(201);
+    const iat = Math.floor(Date.now() / 1000) + 15;
+    expect((await signIn({ claims: { iat } })).status).to.equal(201);
   });
 
   for (const [what, lies] of Object.entries(LIES))

@@ -17,6 +17,7 @@ import type {
   Reply,
   Watch,
 } from '../../shared/schemas/fleet-statements.ts';
+import { NONCE_MS } from '../../shared/schemas/nonce.ts';
 
 /** A key with what everybody may know of it. */
 export interface Signer {
@@ -100,12 +101,15 @@ export function newJti(): string {
   return randomBytes(12).toString('base64url');
 }
 
+/** Without a deadline it is good for as long as its nonce. */
+export type UnsignedCall = Omit<CallStatement, 'within_ms'> & Partial<Pick<CallStatement, 'within_ms'>>;
+
 export async function signCall(
   { signer, token }: Pick<TestCaller, 'signer' | 'token'>,
-  call: CallStatement,
+  call: UnsignedCall,
   confirm?: string,
 ): Promise<string> {
-  return signStatement('svc-call', call, signer.key, signer.kid, {
+  return signStatement('svc-call', { within_ms: NONCE_MS, ...call }, signer.key, signer.kid, {
     token,
     ...(confirm === undefined ? {} : { confirm }),
   });
@@ -113,7 +117,7 @@ export async function signCall(
 
 export async function signConfirm(
   operator: Signer,
-  { node, method, path, body, nonce, jti }: CallStatement,
+  { node, method, path, body, nonce, jti }: UnsignedCall,
   how: Confirm['how'],
 ): Promise<string> {
   const confirm = { node, method, path, body_sha256: bodySha256(body), nonce, jti, how };

@@ -105,7 +105,11 @@ export class TestHub {
 
   /** @param more of the command line, as in `--ws-port 443` */
   static async init(...more: readonly string[]): Promise<TestHub> {
-    const folder = join(await tempDir(), 'hub');
+    return TestHub.initIn(join(await tempDir(), 'hub'), ...more);
+  }
+
+  /** In this folder. @throws Error what `init` says */
+  static async initIn(folder: string, ...more: readonly string[]): Promise<TestHub> {
     const [port, https, broker] = await Promise.all([freePort(), freePort(), freePort()]);
     const ports = ['--port', String(port), '--https-port', String(https), '--broker-port', String(broker)];
     const { stdout } = await run(process.execPath, [ENTRY, 'init', '--dir', folder, ...ports, ...more]);
@@ -233,10 +237,13 @@ export class TestHub {
     };
   }
 
-  /** The one-time secret of a new code. */
-  async secret(credential = this.operator): Promise<string> {
-    const { body } = await this.call('POST', '/v1/codes', { credential });
-    return parseCode(String(body['code']))?.secret ?? '';
+  /** The one-time secret of a new code. @param again a node that is enrolled, which it is for */
+  async secret(credential = this.operator, again?: string): Promise<string> {
+    const query = again === undefined ? '' : `?node=${again}`;
+    const { body } = await this.call('POST', `/v1/codes${query}`, { credential });
+    const { secret } = parseCode(String(body['code'])) ?? {};
+    if (secret === undefined) throw new Error(JSON.stringify(body));
+    return secret;
   }
 
   /** A request to enrol, with new keys. */

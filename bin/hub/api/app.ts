@@ -17,7 +17,7 @@ import type { Caller } from './caller.ts';
 import type { Entry as Connected } from './entrance.ts';
 import { ID_PATTERN } from './openapi.ts';
 import type { PageFinder } from './page.ts';
-import type { HubCall, HubHandler, HubRow } from './row.ts';
+import type { Asker, HubCall, HubHandler, HubRow } from './row.ts';
 import type { HubListener } from './server.ts';
 
 /** A node's own name, a CSR and a key. */
@@ -56,6 +56,8 @@ interface AppOptions {
   readonly budgets: Budgets;
   /** @returns the number of the record @throws ApiError E_AUDIT */
   readonly record: (entry: Entry) => number;
+  /** Monotonic, ms. */
+  readonly monotonic: () => number;
   /** The page of the fleet; null where it is not built. */
   readonly page: PageFinder | null;
   readonly log: Logger;
@@ -69,6 +71,7 @@ interface Validators {
 /** What is known of a request before its row. */
 interface Asked {
   readonly from: Connected;
+  readonly since: number;
   /** Null for none that counts. */
   readonly credential: string | null;
 }
@@ -91,9 +94,9 @@ export function createHubApp(options: AppOptions): HubListener {
   app.enable('strict routing');
   app.enable('case sensitive routing');
   app.use((req: Request, res: Response, next: NextFunction) => {
-    const { from } = askedOf(req);
+    const { from, since } = askedOf(req);
     const credential = judgeHead(req, from, budgets);
-    asked.set(req, { from, credential });
+    asked.set(req, { from, since, credential });
     const file = page?.(req) ?? null;
     if (file === null) {
       next();
@@ -128,7 +131,7 @@ export function createHubApp(options: AppOptions): HubListener {
     else sendFailure(res, failureOf(error), hasBody(req) && !req.complete ? ENDING : HEADERS);
   });
   return (req, res, from) => {
-    asked.set(req, { from, credential: null });
+    asked.set(req, { from, since: options.monotonic(), credential: null });
     app(req, res);
   };
 }
@@ -177,7 +180,7 @@ async function serve(
   held: HeldBytes,
   row: HubRow,
   validators: Validators,
-  { from, credential }: Asked,
+  { from, since, credential }: Asked,
   req: Request,
   res: Response,
 ): Promise<void> {
@@ -197,7 +200,7 @@ async function serve(
     if (row.access === 'public' || credential === null || !budgets.knows(credential))
       budgets.ofStranger(from.peer, row.rate);
     caller = await authorize(options, row, from, credential);
-    const who = caller?.id ?? null;
+    const who = caller?.person ?? null;
     const check = (bytes: number): void => {
       // A balancer must not take the hub out for what strangers do.
       if (row.rate !== 'health') held.check(from.peer, who, bytes);
@@ -222,7 +225,17 @@ async function serve(
         ...(changed === undefined ? {} : { changed }),
       });
     // The row decides which of these there are: checked above, and typed by the row for each handler.
-    const call = { id, query, body, caller, headers: req.headers, peer, changed: name } as HubCall<HubRow>;
+    const asker: Asker = { since, isGone: () => res.closed || req.socket.readableEnded };
+    const call = {
+      id,
+      query,
+      body,
+      caller,
+      headers: req.headers,
+      peer,
+      asker,
+      changed: name,
+    } as HubCall<HubRow>;
     const handler = handlers[row.id];
     if (handler === undefined) throw new Error(`${row.id} has no handler`);
     const value: unknown = await handler(call);
@@ -273,7 +286,7 @@ async function authorize(
   }
   if (credential !== null) budgets.remember(credential);
   from.know();
-  budgets.ofCaller(caller.id, row.rate);
+  budgets.ofCaller(caller.person, row.rate);
   if (row.access !== 'credential' && row.access !== caller.kind)
     throw new ApiError('E_SCOPE', `This is for the credential of ${article(row.access)}.`);
   if (row.scope !== null && !caller.scopes.includes(row.scope))

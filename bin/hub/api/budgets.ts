@@ -46,9 +46,9 @@ export class Budgets {
     spend(this.#strangers.get(kind), peer);
   }
 
-  /** One request by a credential. @param id of its holder @throws ApiError E_RATE_LIMITED */
-  ofCaller(id: string, kind: Kind): void {
-    spend(this.#callers.get(kind), id);
+  /** One request by a credential. @param person whose it is @throws ApiError E_RATE_LIMITED */
+  ofCaller(person: string, kind: Kind): void {
+    spend(this.#callers.get(kind), person);
   }
 
   /** Counts a wrong credential. Each has 256 bits, so this only saves work. @throws ApiError E_LOCKED after too many */

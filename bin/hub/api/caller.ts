@@ -16,12 +16,36 @@ export interface Caller extends Grant {
   readonly kind: 'operator' | 'machine';
   /** `op_…` or `mc_…` */
   readonly id: string;
+  /** Whom what is there for all is counted by: somebody who signs in again is nobody else. Otherwise the id. */
+  readonly person: string;
   /** Of the operator; the label of a machine credential. */
   readonly name: string;
   /** The operator behind it, by name. */
   readonly operator: string;
   /** Until when it counts, ms since 1970; null: until somebody ends it. */
   readonly expires_at: number | null;
+}
+
+/** Places of all; how many one person may have; and how many are for administrators of the whole fleet alone. */
+interface Places {
+  readonly all: number;
+  readonly each: number;
+  readonly kept: number;
+}
+
+/** Whether there is a place for one more of theirs. @param taken who has those that are taken */
+export function hasPlace(
+  taken: Iterable<{ readonly caller: Caller }>,
+  { person, scopes, nodes }: Caller,
+  { all, each, kept }: Places,
+): boolean {
+  let [count, own] = [0, 0];
+  for (const { caller } of taken) {
+    count++;
+    if (caller.person === person) own++;
+  }
+  const isAdministrator = nodes === null && scopes.includes('admin');
+  return own < each && count < (isAdministrator ? all : all - kept);
 }
 
 export const EVERY_NODE: Reach = { nodes: null, tags: [] };

@@ -141,14 +141,14 @@ export function hubHandlers(parts: HandlerParts): Handlers {
       new OpenAnswer((res, headers) => streams.open(caller, query, res, headers)),
     'live.get': ({ caller, query }) =>
       new OpenAnswer((res, headers) => live.open(caller, query, res, headers)),
-    'nodes.id.calls.post': async ({ id, caller, body, peer }) => {
+    'nodes.id.calls.post': async ({ id, caller, body, peer, asker }) => {
       entryFor(fleet, caller, id);
       const { call, timeout_ms = CALL_MS } = body;
       const { method, path } = claimOf(call);
       const settle = (outcome: string): void =>
         recordCall(parts, { peer, caller, outcome, changed: `${id} ${method} ${path.slice(0, 200)}` });
       try {
-        const reply = await calls.carry(caller, id, call, timeout_ms);
+        const reply = await calls.carry(caller, id, call, { ...asker, until: asker.since + timeout_ms });
         settle('carried');
         return { reply };
       } catch (error) {
@@ -199,7 +199,18 @@ export function hubHandlers(parts: HandlerParts): Handlers {
       changed(`${id} ${body.rule}`);
       return airframes.done(id, caller.name, body);
     },
-    'codes.post': async ({ caller }) => newCode(parts, caller),
+    'codes.post': async ({ caller, query: { node }, changed }) => {
+      if (node === undefined) return newCode(parts, caller);
+      changed(node);
+      entryFor(fleet, caller, node);
+      // Whoever has it takes the place of a node that people fly.
+      if (!caller.scopes.includes('destructive'))
+        throw new ApiError('E_SCOPE', 'A code for a node that is enrolled needs the scope destructive.', {
+          required: 'destructive',
+          granted: caller.scopes,
+        });
+      return newCode(parts, caller, node);
+    },
     'credentials.post': async ({ body, caller, changed }) => {
       const { label, scopes, nodes = null, tags = [] } = body;
       const { id, text } = await parts.people.addCredential(caller, label, {
@@ -258,13 +269,14 @@ function recordCall(
   }
 }
 
-/** A code for one node, of those that its maker has. */
+/** A code for one node, of those that its maker has. @param replaces the one that it is for, which is enrolled */
 export async function newCode(
   { codes, caHash }: Pick<HandlerParts, 'codes' | 'caHash'>,
   by: Reach & Pick<Caller, 'id'>,
+  replaces: string | null = null,
 ): Promise<{ readonly code: string; readonly expires_at: number }> {
   const secret = newCodeSecret();
-  return { expires_at: await codes.add(secret, by), code: formatCode({ caHash, secret }) };
+  return { expires_at: await codes.add(secret, by, replaces), code: formatCode({ caHash, secret }) };
 }
 
 /** What was told by nodes that are gone is for those who have the whole fleet: another node may have an id of theirs. */

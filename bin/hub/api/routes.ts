@@ -30,6 +30,7 @@ import {
   clusterList,
   clustersQuery,
   codeAnswer,
+  codeQuery,
   credentialList,
   credentialMade,
   ended,
@@ -294,7 +295,10 @@ export const hubRows = [
     'notes that maintenance was done',
     { body: maintenanceRequest },
   ),
-  row('codes.post', 'POST /v1/codes', 'operator admin', codeAnswer, 'a code with which one node enrols', {}),
+  row('codes.post', 'POST /v1/codes', 'operator admin', codeAnswer, 'a code with which one node enrols', {
+    query: codeQuery,
+    fails: ['E_SCOPE', 'E_NOT_FOUND'],
+  }),
   row(
     'credentials.post',
     'POST /v1/credentials',

@@ -46,6 +46,14 @@ export interface HubRow {
   readonly summary: string;
 }
 
+/** Who waits for an answer. */
+export interface Asker {
+  /** When the head of the request came, monotonic ms. */
+  readonly since: number;
+  /** Their connection has ended, as far as this process has heard. */
+  readonly isGone: () => boolean;
+}
+
 export interface HubCall<R extends HubRow> {
   /** The path's `{id}`, empty where it has none. */
   readonly id: string;
@@ -54,6 +62,7 @@ export interface HubCall<R extends HubRow> {
   readonly caller: R['access'] extends 'public' ? null : Caller;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly peer: string;
+  readonly asker: Asker;
   /** Names what the call changed, for the audit; never a secret. */
   readonly changed: (what: string) => void;
 }

@@ -49,6 +49,11 @@ const filters = {
   profile: nodeEntry.properties.profile,
 } as const;
 
+export const codeQuery = object(
+  { node: { ...id, description: 'which is enrolled: the code lets it, and nobody else, enrol again' } },
+  [],
+);
+
 export const nodesQuery = object(
   {
     cursor: {

@@ -62,13 +62,20 @@ export class Enrolment {
     if (code === null || !(await this.#options.isThere(code.by))) throw noCode();
     if (!isNodeId(id) || NO_NODES.has(id)) throw invalid('/device_id', `${id} cannot be the id of a node`);
     const certificate = await this.#certify(id, csr);
-    const isReplaced = fleet.has(id);
-    await db.transaction().execute(async (on) => {
+    const isReplaced = await db.transaction().execute(async (on) => {
       if (!(await codes.use(secret, on))) throw noCode();
       await this.#checkReach(code, id, on);
-      await fleet.store(request, tagsBy(code, id), on);
+      if (code.replaces !== null && code.replaces !== id)
+        throw new ApiError('E_CODE', `This code is for ${code.replaces} alone.`);
+      const wasThere = await fleet.store(request, tagsBy(code, id), on);
+      if (wasThere && code.replaces !== id)
+        throw new ApiError(
+          'E_CODE',
+          `${id} is enrolled already. Its place takes who has a code for it alone: svc-hub code --node ${id}, by an operator with the scope destructive.`,
+        );
       await events.forget(id, on);
       await denied.remove(id, on);
+      return wasThere;
     });
     if (isReplaced) this.#options.onReplaced(id, code.by);
     await fleet.reload(id);

@@ -1,12 +1,15 @@
 import { sql } from 'kysely';
 import { Serial } from '../../../shared/async/serial.ts';
 import { NotBelieved, verifyStatement } from '../../../shared/fleet/signed.ts';
+import type { Policy } from '../../../shared/schemas/fleet-statements.ts';
 import type { Queries } from '../database/tables.ts';
 import type { Denied } from '../stores/denied.ts';
 import { readMeta } from '../stores/meta.ts';
 import type { Signer } from './signer.ts';
 
 const SEQ = 'policy_seq';
+/** Between the clocks of two replicas of one database, ms. */
+const CLOCKS_MS = 1000;
 
 /** The hub's policy: its keys and the credentials that it has ended. Nodes keep the one with the highest number. */
 export class PolicyMaker {
@@ -16,6 +19,8 @@ export class PolicyMaker {
   readonly #denied: Denied;
   readonly #now: () => number;
   readonly #turn = new Serial();
+  /** The number in the database when this process began, and when that was, ms since 1970. */
+  #begun: { readonly seq: number; readonly at: number } | null = null;
   /** The newest that is known here: its own, or that of another replica. */
   #newest: { readonly seq: number; readonly jws: string } | null = null;
 
@@ -30,6 +35,26 @@ export class PolicyMaker {
   /** 0 before the first. */
   async seq(): Promise<number> {
     return (await readMeta(this.#db, SEQ)) ?? 0;
+  }
+
+  /** @returns when this process began, ms since 1970 */
+  async begin(): Promise<number> {
+    const at = this.#now();
+    this.#begun = { seq: await this.seq(), at };
+    return at;
+  }
+
+  /** Whether the database has gone back behind what this process has made or heard: it was restored from a backup. */
+  async isBehind(): Promise<boolean> {
+    const { seq } = this.#newest ?? { seq: 0 };
+    return (await this.seq()) < seq;
+  }
+
+  /** Whether this is a policy of this hub from before this process began that its database did not know then. */
+  async isForgotten(jws: string): Promise<boolean> {
+    const policy = await this.#own(jws);
+    if (policy === null || this.#begun === null) return false;
+    return policy.seq > this.#begun.seq && policy.iat * 1000 + CLOCKS_MS < this.#begun.at;
   }
 
   /** The newest. */
@@ -57,13 +82,19 @@ export class PolicyMaker {
    * takes a number after that is stored, so the highest has them all; null: it is the newest, or no policy of this hub
    */
   async heard(jws: string): Promise<string | null> {
+    const policy = await this.#own(jws);
+    if (policy === null) return null;
+    const newest = this.#keep(policy.seq, jws);
+    return newest === jws || policy.seq === this.#newest?.seq ? null : newest;
+  }
+
+  /** Null for one that is not of this hub. */
+  async #own(jws: string): Promise<Policy | null> {
     try {
       const { payload } = await verifyStatement('svc-policy', jws, async (kid) =>
         this.#signer.publicKey(kid),
       );
-      if (payload.fleet !== this.#fleet) return null;
-      const newest = this.#keep(payload.seq, jws);
-      return newest === jws || payload.seq === this.#newest?.seq ? null : newest;
+      return payload.fleet === this.#fleet ? payload : null;
     } catch (error) {
       if (error instanceof NotBelieved) return null;
       throw error;

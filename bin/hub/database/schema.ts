@@ -8,6 +8,7 @@ import * as replicas from './migrations/0006-replicas.ts';
 import * as signIns from './migrations/0007-sign-ins.ts';
 import * as flightFiles from './migrations/0008-flight-files.ts';
 import * as locks from './migrations/0009-locks.ts';
+import * as replacing from './migrations/0010-replacing-codes.ts';
 import type { HubDatabase, Tables } from './tables.ts';
 
 /** In their order. One that was released is never changed: the next one changes what it made. */
@@ -20,6 +21,7 @@ const MIGRATIONS = {
   '0007-sign-ins': signIns,
   '0008-flight-files': flightFiles,
   '0009-locks': locks,
+  '0010-replacing-codes': replacing,
 } as const;
 const APPLIED = 'kysely_migration';
 

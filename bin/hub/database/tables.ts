@@ -52,6 +52,7 @@ export interface Tables {
     nodes: string | null;
     tags: Generated<string>;
     made_by: string;
+    replaces: string | null;
     expires_at: number;
     used_at: number | null;
   };

@@ -6,7 +6,7 @@ import { Retry } from '../../../shared/async/retry.ts';
 import { Serial } from '../../../shared/async/serial.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import { BrokerWays } from '../../../shared/fleet/broker-ways.ts';
-import { MAX_PICTURE_BYTES } from '../../../shared/fleet/told.ts';
+import { callExpiry, MAX_PICTURE_BYTES } from '../../../shared/fleet/told.ts';
 import {
   HUB_ID,
   NODE_TOPICS,
@@ -250,13 +250,14 @@ export class FleetLink {
 
   /**
    * Goes to whoever listens now, and is kept nowhere: also not for a later connection.
+   * @param ms for how long it is of use, at the broker too
    * @returns whether anybody does. @throws Error while the broker is away, or ends the connection before it has acknowledged
    */
-  async send(topic: string, payload: string): Promise<boolean> {
+  async send(topic: string, payload: string, ms: number): Promise<boolean> {
     const client = this.#client;
     if (client === null || !client.connected) throw new Error('the broker is away');
     const settled = deferred<boolean>();
-    client.publish(topic, payload, { qos: 1 }, (error) => {
+    client.publish(topic, payload, { qos: 1, properties: callExpiry(ms) }, (error) => {
       if (error !== undefined && error !== null) settled.reject(error);
     });
     const id = client.getLastMessageId();

@@ -267,20 +267,22 @@ export class Fleet {
    * Adds it to the database, or replaces its key: an earlier one counts no longer, but tags and group stay.
    * @param own what it has if it is new @param on a transaction; `reload` follows it
    */
-  async store(request: EnrollRequest, own: NodeTags, on: Queries): Promise<void> {
+  async store(request: EnrollRequest, own: NodeTags, on: Queries): Promise<boolean> {
     const { device_id: id, name, profile, version, signing_key: key } = request;
     const anew = { seen_at: null, status: null, status_at: null, alarm: null, online: 0 };
     const tags = (await tagsIn(on, id)) ?? own;
     const rev = await nextNumber(on, NODES_REV);
     const enrolled_at = this.#now();
     const row = { id, name, profile, version, enrolled_at, key: key.x, ...anew, ...tagColumns(tags), rev };
-    await this.erase(id, on);
+    const isReplaced = await this.erase(id, on);
     await on.insertInto('nodes').values(row).execute();
+    return isReplaced;
   }
 
-  /** Deletes it from the database. @param on a transaction; `reload` follows it */
-  async erase(id: string, on: Queries): Promise<void> {
-    await on.deleteFrom('nodes').where('id', '=', id).execute();
+  /** Deletes it from the database. @param on a transaction; `reload` follows it @returns whether it was there */
+  async erase(id: string, on: Queries): Promise<boolean> {
+    const { numDeletedRows } = await on.deleteFrom('nodes').where('id', '=', id).executeTakeFirstOrThrow();
+    return numDeletedRows > 0n;
   }
 
   /** @param on a transaction; `reload` follows it @returns false for an unknown one */

@@ -4,7 +4,7 @@ import { every } from '../../../shared/async/every.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { topics } from '../../../shared/fleet/topics.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import type { Caller } from '../api/caller.ts';
+import { type Caller, hasPlace } from '../api/caller.ts';
 import type { LiveQuery } from '../api/schemas.ts';
 import type { Signer } from '../authority/signer.ts';
 import type { Fleet } from './fleet.ts';
@@ -13,8 +13,7 @@ import type { FleetLink } from './fleet-link.ts';
 /** How often a node is told that somebody looks, and for how long it believes it, s. */
 const TELL_MS = 3000;
 const WATCH_S = 10;
-const MAX_STREAMS = 100;
-const MAX_STREAMS_EACH = 8;
+const STREAMS = { all: 100, each: 8, kept: 20 } as const;
 /** A stream ends by itself and is opened again by whoever still looks: one that went without a word costs its nodes no more than this. */
 const LIFE_MS = 5 * 60_000;
 const CHECK_MS = 5000;
@@ -113,8 +112,7 @@ export class LiveStreams {
     for (const id of ids)
       if (!fleet.sees(caller, id) || !fleet.has(id))
         throw new ApiError('E_NOT_FOUND', `There is no node ${id}.`);
-    const own = [...this.#lookers].filter((looker) => looker.caller.id === caller.id);
-    if (this.#lookers.size >= MAX_STREAMS || own.length >= MAX_STREAMS_EACH)
+    if (!hasPlace(this.#lookers, caller, STREAMS))
       throw new ApiError('E_RATE_LIMITED', 'Too many streams are open.', {}, { 'retry-after': '5' });
     res.writeHead(200, { ...headers, 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
     res.flushHeaders();

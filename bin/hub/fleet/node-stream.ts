@@ -1,15 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import { every } from '../../../shared/async/every.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import type { Caller } from '../api/caller.ts';
+import { type Caller, hasPlace } from '../api/caller.ts';
 import type { StreamQuery } from '../api/schemas.ts';
 import type { Fleet } from './fleet.ts';
 
 /** Changes of one node within this time are one event. */
 const FLUSH_MS = 500;
 const COMMENT_MS = 15_000;
-const MAX_STREAMS = 200;
-const MAX_STREAMS_EACH = 20;
+const STREAMS = { all: 200, each: 20, kept: 40 } as const;
 
 interface Listener {
   readonly caller: Caller;
@@ -73,8 +72,7 @@ export class NodeStreams {
     res: ServerResponse,
     headers: Readonly<Record<string, string>>,
   ): void {
-    const own = [...this.#listeners].filter((listener) => listener.caller.id === caller.id);
-    if (this.#listeners.size >= MAX_STREAMS || own.length >= MAX_STREAMS_EACH)
+    if (!hasPlace(this.#listeners, caller, STREAMS))
       throw new ApiError('E_RATE_LIMITED', 'Too many streams are open.', {}, { 'retry-after': '5' });
     res.writeHead(200, { ...headers, 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
     res.flushHeaders();

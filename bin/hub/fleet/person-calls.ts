@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { type Deferred, deferred } from '../../../shared/async/deferred.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { NotBelieved, verifyStatement } from '../../../shared/fleet/signed.ts';
@@ -6,23 +7,25 @@ import { replierOf, topics } from '../../../shared/fleet/topics.ts';
 import { memberOf, parseJson } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { PublicJwk } from '../../../shared/schemas/fleet-statements.ts';
-import type { Caller } from '../api/caller.ts';
+import { type Caller, hasPlace } from '../api/caller.ts';
+import type { Asker } from '../api/row.ts';
 import type { FleetLink } from './fleet-link.ts';
 
-/** Calls under way: of one person, and of all. */
-const MAX_EACH = 16;
-const MAX_ALL = 512;
+/** Calls under way. */
+const UNDER_WAY = { all: 512, each: 16, kept: 64 } as const;
 
 interface PersonCallsOptions {
   readonly link: Pick<FleetLink, 'connected' | 'send'>;
   readonly fleetId: string;
   /** The key of a node; null for an unknown one. */
   readonly keyOf: (node: string) => PublicJwk | null;
+  /** Monotonic, ms. */
+  readonly monotonic: () => number;
   readonly log: Logger;
 }
 
 interface Pending {
-  readonly caller: string;
+  readonly caller: Caller;
   readonly reply: Deferred<string>;
 }
 
@@ -47,36 +50,51 @@ export class PersonCalls {
   }
 
   /**
+   * @param asker gives up at `until`, monotonic ms: nothing is sent then, nor for one that is gone
    * @returns the node's reply, signed by it
    * @throws ApiError E_INVALID_VALUE; E_RATE_LIMITED, E_BUSY, E_UPSTREAM_DOWN: nothing was sent (`sent: false`); E_TIMEOUT: what
-   * became of it is not known
+   * became of it is not known, unless `sent` is false
    */
-  async carry({ id: caller }: Caller, node: string, jws: string, timeoutMs: number): Promise<string> {
-    const { link, fleetId } = this.#options;
+  async carry(
+    who: Caller,
+    node: string,
+    jws: string,
+    { until, isGone }: Pick<Asker, 'isGone'> & { readonly until: number },
+  ): Promise<string> {
+    const { link, fleetId, monotonic } = this.#options;
     if (!link.connected)
       throw new ApiError('E_UPSTREAM_DOWN', 'The broker is away. Nothing was sent.', { sent: false });
     const { jti } = claimOf(jws);
-    const own = [...this.#pending.values()].filter((each) => each.caller === caller).length;
-    if (own >= MAX_EACH || this.#pending.size >= MAX_ALL)
+    const { id: caller } = who;
+    if (!hasPlace(this.#pending.values(), who, UNDER_WAY))
       throw new ApiError('E_RATE_LIMITED', 'Too many calls are under way. Nothing was sent.', {
         sent: false,
       });
     const name = `${node} ${jti}`;
     if (this.#pending.has(name))
       throw new ApiError('E_BUSY', 'This call is under way already. Nothing was sent.', { sent: false });
-    const pending: Pending = { caller, reply: deferred<string>() };
+    const pending: Pending = { caller: who, reply: deferred<string>() };
     pending.reply.promise.catch(() => undefined); // its time-out may come while the broker is waited for, which says so itself
     this.#pending.set(name, pending);
+    let isSent = false;
     const late = setTimeout(() => {
       pending.reply.reject(
-        new ApiError('E_TIMEOUT', `${node} has not answered; whether it got the call is not known.`, {
-          sent: true,
-        }),
+        isSent
+          ? new ApiError('E_TIMEOUT', `${node} has not answered; whether it got the call is not known.`, {
+              sent: true,
+            })
+          : tooLate(),
       );
-    }, timeoutMs);
+    }, until - monotonic());
     try {
+      // Where this process stood still, what the kernel has for it comes with the next turn: perhaps that the asker has hung up.
+      await setImmediate();
+      await setImmediate();
+      const left = until - monotonic();
+      if (left <= 0 || isGone()) throw tooLate();
+      isSent = true;
       // Whichever comes first: a fast node answers before the broker has acknowledged.
-      const sent = link.send(topics.call(fleetId, node, caller), jws).then(
+      const sent = link.send(topics.call(fleetId, node, caller), jws, left).then(
         async (taken) => {
           if (taken) return pending.reply.promise;
           throw new ApiError('E_UPSTREAM_DOWN', `${node} is not connected. Nothing was done.`, {
@@ -127,6 +145,10 @@ export class PersonCalls {
       log.warn(`${node}: ${error.message}`);
     }
   }
+}
+
+function tooLate(): ApiError {
+  return new ApiError('E_TIMEOUT', 'Nobody waits for this call any more. Nothing was sent.', { sent: false });
 }
 
 /** What a call claims, for the record and to know its reply; nothing of it is believed. @throws ApiError E_INVALID_VALUE */

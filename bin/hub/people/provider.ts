@@ -55,7 +55,8 @@ interface ProviderOptions {
   readonly secret: string | null;
   /** Where the provider sends people back to. */
   readonly redirectUri: string;
-  /** Monotonic, ms. */
+  /** Wall clock, and monotonic, ms. */
+  readonly now: () => number;
   readonly monotonic: () => number;
   readonly log: Logger;
 }
@@ -91,7 +92,7 @@ export class Provider {
    * @throws ApiError E_SIGN_IN for whatever is not believed; E_UPSTREAM_DOWN where the provider does not answer
    */
   async person(answer: string, { state, nonce, verifier }: Attempt): Promise<Person> {
-    const { config, redirectUri } = this.#options;
+    const { config, redirectUri, now } = this.#options;
     const claim = config.groups_claim;
     return this.#asking(async () => {
       const configuration = await this.#configuration();
@@ -100,6 +101,9 @@ export class Provider {
       const tokens = await authorizationCodeGrant(configuration, url, checks);
       const claims = tokens.claims();
       if (claims === undefined) throw refusal('The provider sent no ID token.');
+      // The library looks at `exp` and `nbf`.
+      if (claims.iat > now() / 1000 + CLOCKS_S)
+        throw refusal("The ID token of the provider is from the future. Compare its clock with the hub's.");
       // Some put little into the token, and the rest there.
       const asksMore = claims[claim] === undefined && configuration.serverMetadata().userinfo_endpoint;
       const more = asksMore ? await fetchUserInfo(configuration, tokens.access_token, claims.sub) : {};

@@ -53,12 +53,12 @@ export class SignIn {
   #waiting = 0;
 
   private constructor(options: SignInOptions, secret: string | null) {
-    const { config, monotonic, log } = options;
+    const { config, now, monotonic, log } = options;
     const { origin, protocol } = new URL(config.page_url);
     const isSecure = protocol === 'https:';
     this.#options = options;
     this.about = { name: config.name, page_url: `${origin}/` };
-    this.#provider = new Provider({ config, secret, redirectUri: `${origin}/`, monotonic, log });
+    this.#provider = new Provider({ config, secret, redirectUri: `${origin}/`, now, monotonic, log });
     this.#cookie = isSecure ? `__Host-${COOKIE}` : COOKIE;
     this.#attributes = `Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
   }

@@ -12,7 +12,7 @@ const REPLICAS = 9;
 const TURN_MS = 2000;
 /** What nobody has for so long is a problem that everybody tells; and so is a database that does not answer. */
 const UNHELD_MS = 10_000;
-/** Sign-ins, codes and credentials end by the clock of whoever is asked. */
+/** Certificates, logs and the provider's tokens go by the machine's own clock. */
 const CLOCK_MS = 30_000;
 
 const PARTS = Array.from({ length: PARTITIONS }, (_, n) => `part-${String(n).padStart(2, '0')}`);
@@ -53,12 +53,20 @@ export class Replica implements Share {
   /** When the database answered last, monotonic ms, and how far this machine's clock was ahead of it. */
   #looked: number;
   #ahead = 0;
+  /** The database's time less the monotonic clock, when it was last asked, ms; null: not yet. */
+  #offset: number | null = null;
   #alarm: string | null = null;
 
   constructor(options: ReplicaOptions) {
     this.#options = options;
     this.#locks = new Locks(options.database, [...PARTS, ...NAMES, UPKEEP], options.monotonic);
     this.#looked = options.monotonic();
+  }
+
+  /** The database's time, ms since 1970: what ends, ends at all replicas at once, and not when somebody sets a clock. */
+  now(): number {
+    const { now, monotonic } = this.#options;
+    return this.#offset === null ? now() : Math.floor(this.#offset + monotonic());
   }
 
   get name(): string | null {
@@ -119,6 +127,7 @@ export class Replica implements Share {
       const { taken, ahead } = await locks.look(now);
       this.#looked = monotonic();
       this.#ahead = ahead;
+      this.#offset = now() - ahead - this.#looked;
       this.#notice(taken);
       const free = (names: readonly string[]): readonly string[] => names.filter((name) => !taken.has(name));
       if (this.name === null) await locks.take(free(NAMES).slice(0, 1));

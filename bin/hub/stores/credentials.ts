@@ -52,7 +52,7 @@ export class Credentials {
       .executeTakeFirst();
     if (!isSecret(credential, row?.hash) || row === undefined) return null;
     const { label: name, operator_name: operator } = row;
-    return { kind: 'machine', id, name, operator, expires_at: null, ...grantOf(row) };
+    return { kind: 'machine', id, person: id, name, operator, expires_at: null, ...grantOf(row) };
   }
 
   /** Whether this key is the one of the credential; the first that asks becomes it. */

@@ -36,7 +36,8 @@ export class Operators {
   async verify(id: string, credential: string): Promise<Caller | null> {
     const row = await this.#row(id);
     if (!isSecret(credential, row?.hash) || row === undefined) return null;
-    return { kind: 'operator', id, name: row.name, operator: row.name, expires_at: null, ...grantOf(row) };
+    const { name } = row;
+    return { kind: 'operator', id, person: id, name, operator: name, expires_at: null, ...grantOf(row) };
   }
 
   async find(id: string): Promise<ListedOperator | null> {

@@ -59,7 +59,8 @@ export class SignIns {
     const row = await this.#row(id);
     if (!isSecret(credential, row?.hash) || row === undefined) return null;
     const { name, expires_at } = row;
-    return { kind: 'operator', id, name, operator: name, expires_at, ...grantOf(row) };
+    const person = `subject ${row.subject}`;
+    return { kind: 'operator', id, person, name, operator: name, expires_at, ...grantOf(row) };
   }
 
   /** One that has not ended. */

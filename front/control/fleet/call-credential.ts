@@ -108,7 +108,7 @@ export class CallVerifier {
     this.#note(token);
     if (statement.node !== node) throw new NotBelieved('it is for another node');
     const id = `${kid} ${statement.jti}`;
-    const age = nonces.ageOf(statement.nonce);
+    const age = nonces.ageOf(statement.nonce, statement.within_ms);
     if (age !== 'fresh') return { statement, credential: unfresh(age, nonces.current), id };
     try {
       return { statement, credential: await this.#credential(token, statement, confirm, id), id };
@@ -209,7 +209,13 @@ function confirms(how: Confirm['how'] | undefined, scope: Scope): boolean {
 
 function unfresh(age: 'old' | 'other', nonce: string): FleetCredential {
   return age === 'old'
-    ? refused('E_STALE', 'The nonce is too old. Nothing was done; repeat the call with this one.', { nonce })
+    ? refused(
+        'E_STALE',
+        'The call came too late, or its nonce is old. Nothing was done; repeat it with this one.',
+        {
+          nonce,
+        },
+      )
     : refused('E_OUTCOME_UNKNOWN', 'The node restarted since this nonce; the call’s outcome is unknown.', {
         nonce,
       });
@@ -238,7 +244,7 @@ async function operatorKeys(
 function unverified(jws: string): CallStatement | null {
   try {
     const value = parseJson(Buffer.from(jws.split('.')[1] ?? '', 'base64url').toString('utf8'));
-    const { method, path, node, nonce, jti } = recordOf(value);
+    const { method, path, node, nonce, within_ms = 0, jti } = recordOf(value);
     if (
       method !== 'GET' &&
       method !== 'POST' &&
@@ -248,9 +254,9 @@ function unverified(jws: string): CallStatement | null {
     )
       return null;
     if (typeof path !== 'string' || !/^\/[\x21-\x7e]{0,2047}$/.test(path)) return null;
-    if (typeof node !== 'string' || typeof nonce !== 'string') return null;
+    if (typeof node !== 'string' || typeof nonce !== 'string' || typeof within_ms !== 'number') return null;
     if (typeof jti !== 'string' || !/^[A-Za-z0-9_-]{16,64}$/.test(jti)) return null;
-    return { method, path, node, nonce, jti };
+    return { method, path, node, nonce, within_ms, jti };
   } catch {
     return null; // no JSON
   }

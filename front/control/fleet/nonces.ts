@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { NONCE_MS } from '../../../shared/schemas/nonce.ts';
 
-const EVERY_MS = 10_000;
-const GOOD_MS = 30_000;
+/** So short that what counts from a nonce counts from when it was told. */
+const EVERY_MS = 100;
 
-/** `fresh`: made less than 30 s ago; `old`: of this boot; `other`: not of this boot, so what became of its call is not known. */
+/** `fresh`: made less than 30 s ago, or than was asked; `old`: of this boot; `other`: not of this boot, so what became of its call is not known. */
 type NonceAge = 'fresh' | 'old' | 'other';
 
 /** `<boot>.<n>`: takes the place of time in calls of the fleet, so that nobody's wall clock matters (docs/contract.md 10). */
@@ -22,13 +23,14 @@ export class Nonces {
     return `${this.#boot}.${this.#number}`;
   }
 
-  ageOf(nonce: string): NonceAge {
+  /** @param within for how long after it was made it is fresh, ms */
+  ageOf(nonce: string, within = NONCE_MS): NonceAge {
     const [boot, number = ''] = nonce.split('.');
     if (boot !== this.#boot) return 'other';
     const n = Number(number);
     // What was never given out is not older than the present one.
     if (!Number.isSafeInteger(n) || n > this.#number) return 'other';
-    return this.#elapsed - n * EVERY_MS < GOOD_MS ? 'fresh' : 'old';
+    return this.#elapsed - n * EVERY_MS < Math.min(within, NONCE_MS) ? 'fresh' : 'old';
   }
 
   get #elapsed(): number {

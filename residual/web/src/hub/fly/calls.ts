@@ -2,6 +2,7 @@ import { isErrorCode } from '../../../../../shared/errors.ts';
 import type { NodeEntry, PersonToken } from '../../../../../shared/fleet/hub-api.ts';
 import { memberOf, recordOf } from '../../../../../shared/member.ts';
 import type { CallStatement, Reply } from '../../../../../shared/schemas/fleet-statements.ts';
+import { NONCE_MS } from '../../../../../shared/schemas/nonce.ts';
 import { Refused } from '../../api/client.ts';
 import { ask, credential, hubNow, me } from '../client.ts';
 import { hub } from '../words.ts';
@@ -85,7 +86,7 @@ export async function prepare(node: Called): Promise<void> {
   await session(node);
   const known = nonces.get(node.id);
   if (known === undefined || performance.now() - known.at > FRESH_MS)
-    await once(node, { method: 'GET', path: '/healthz' }, NO_NONCE);
+    await once(node, { method: 'GET', path: '/healthz' }, noNonce());
 }
 
 /**
@@ -124,7 +125,7 @@ export function refusedBy({ status, body }: NodeAnswer): Refused {
 async function once(
   node: Called,
   { method, path, body, held: isHeld = false }: NodeCall,
-  nonce = nonces.get(node.id)?.nonce ?? NO_NONCE,
+  known = nonces.get(node.id) ?? noNonce(),
 ): Promise<NodeAnswer> {
   const { token, key } = await session(node);
   const operator = isHeld ? await signing(async () => findKey('operator')) : null;
@@ -134,7 +135,9 @@ async function once(
     method,
     path,
     node: node.id,
-    nonce,
+    nonce: known.nonce,
+    // As the node counts from when it made the nonce, so that it begins nothing after we have given up.
+    within_ms: Math.min(NONCE_MS, Math.floor(performance.now() - known.at + TIMEOUT_MS)),
     jti,
     ...(body === undefined ? {} : { body }),
   };
@@ -149,6 +152,10 @@ async function once(
   if (typeof told === 'string' && (read.status === 401 || read.status === 409))
     nonces.set(node.id, { nonce: told, at: performance.now() });
   return read;
+}
+
+function noNonce(): { readonly nonce: string; readonly at: number } {
+  return { nonce: NO_NONCE, at: performance.now() };
 }
 
 function newJti(): string {
