@@ -28,9 +28,9 @@ const CONFIG = `mavlink:
 video:
   source: test
   radio: ''
-vision:
-  detector: marker
 `;
+/** With every process that an installed node has. */
+const WITH_VISION = `${CONFIG}vision:\n  detector: marker\n`;
 
 /** Makes a serial port of a pseudo-terminal, and passes on to it what comes in. */
 const SERIAL_PORT = `
@@ -85,7 +85,7 @@ describe('the package, installed on a booted Debian 12 without Node and without 
     await writeFile(join(machine.root, 'etc/resolv.conf'), `nameserver ${ELSEWHERE}\n`);
     filesBefore = await files();
     await mkdir(join(machine.root, 'etc/svc'));
-    await writeFile(join(machine.root, 'etc/svc/config.yaml'), CONFIG);
+    await writeFile(join(machine.root, 'etc/svc/config.yaml'), WITH_VISION);
   });
   after(async () => machine?.destroy());
 
