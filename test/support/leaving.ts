@@ -1,4 +1,4 @@
-/** Another network, in which nobody else is: the only way out, and the resolver. */
+/** Notes whom a network sends anything to. It is one in which nobody else is: its own address, and its only way out, the resolver. */
 export const [OWN, ELSEWHERE] = ['10.94.7.2', '10.94.7.1'];
 
 /** Runs a program in the network that is watched. @returns what it prints */
