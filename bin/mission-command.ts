@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { Args, type Command, Flags } from '@oclif/core';
 import { messageOf } from '../shared/errors.ts';
@@ -10,6 +9,7 @@ import type { Answer, Asked } from '../shared/routes/typed-row.ts';
 import type { MissionItem, MissionPart } from '../shared/schemas/mission-item.ts';
 import { EXIT } from './exit-codes.ts';
 import { NodeCommand, shownWork } from './node-command.ts';
+import { readText } from './text-file.ts';
 
 const PLAN = '.plan';
 const WPL: ReadonlySet<string> = new Set(['.waypoints', '.txt', '.wpl']);
@@ -24,20 +24,16 @@ type PutQuery = NonNullable<Asked<'mission.put'>['query']>;
 
 /** A command about the mission, the fence or the rally points: `svc mission get`, `svc fence put` and so on. */
 abstract class MissionCommand extends NodeCommand {
-  /** Sends a file: `.plan`, `.waypoints` (QGC WPL 110) or `.json`. */
+  /** Sends a file: JSON (a plan, or a list of items) if it begins as such, else text (QGC WPL 110, points). */
   protected async put(part: MissionPart, file: string, query: PutQuery): Promise<Written> {
-    const content = await readFile(file, 'utf8').catch((error: unknown) =>
-      this.error(messageOf(error), { exit: EXIT.usage }),
-    );
+    const content = await readText(this, file);
     const route = `PUT /api/${part}` as const;
-    if (WPL.has(extname(file))) return this.work(route, { query, text: content });
+    if (!/^\s*[[{]/.test(content)) return this.work(route, { query, text: content });
     let body: unknown;
     try {
       body = JSON.parse(content);
     } catch (error) {
-      this.error(`${file} is no JSON, and a QGC WPL 110 file ends in .waypoints: ${messageOf(error)}`, {
-        exit: EXIT.usage,
-      });
+      this.error(`${file} is no JSON: ${messageOf(error)}`, { exit: EXIT.usage });
     }
     return shownWork(this.address, route, { query, body: Array.isArray(body) ? { items: body } : body });
   }
@@ -53,7 +49,7 @@ abstract class MissionCommand extends NodeCommand {
 }
 
 const file = Args.string({
-  description: '.plan, .mission, .json, or .waypoints and .txt (QGC WPL 110, lists of points)',
+  description: 'a plan, QGC WPL 110, a list of points, or items as JSON; - is stdin',
   required: true,
 });
 

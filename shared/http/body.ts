@@ -2,9 +2,8 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { type Readable, Transform } from 'node:stream';
 import getRawBody from 'raw-body';
 import { ApiError, messageOf } from '../errors.ts';
+import { NoText, textOf } from '../files/text-of.ts';
 import { readForeignJson } from '../foreign-json.ts';
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Whether the request announces a body. */
 export function hasBody(req: IncomingMessage): boolean {
@@ -101,18 +100,11 @@ export function bodyStream(req: IncomingMessage, limit: number): Readable {
 
 function parsed(raw: Buffer, isText: boolean): JsonBody {
   if (raw.length === 0) return { raw, value: undefined };
-  if (isText) return { raw, value: textOf(raw) };
   try {
+    if (isText) return { raw, value: textOf(raw) };
     return { raw, value: readForeignJson(raw, Number.POSITIVE_INFINITY) }; // its bytes are bounded by its route
   } catch (error) {
+    if (error instanceof NoText) throw new ApiError('E_BAD_REQUEST', 'The body is no text.');
     throw new ApiError('E_BAD_REQUEST', `The body is not acceptable JSON: ${messageOf(error)}.`);
-  }
-}
-
-function textOf(raw: Buffer): string {
-  try {
-    return utf8.decode(raw);
-  } catch {
-    throw new ApiError('E_BAD_REQUEST', 'The body is not UTF-8 text.');
   }
 }

@@ -7,20 +7,17 @@ import {
   type MissionItem,
   type MissionPart,
 } from '../schemas/mission-item.ts';
-import { CMD, FRAME_MISSION, ITEM_COMMANDS, isInDegrees, isPlace } from './commands.ts';
+import { CMD, FRAME_MISSION, ITEM_COMMANDS, isFence, isInDegrees, isPlace, YAWED } from './commands.ts';
 import { numberedFrom } from './numbered.ts';
 import { bounded, type MissionWarning } from './warning.ts';
 
 /** MAV_FRAMEs of both firmwares: mean sea level, above home, above the terrain, and their INT twins; 2 has no place. */
 const FRAMES: ReadonlySet<number> = new Set([0, 2, 3, 5, 6, 10, 11]);
 const RELATIVE_FRAMES: ReadonlySet<number> = new Set([3, 6, 10, 11]);
-const FENCE_COMMANDS: ReadonlySet<number> = new Set([
-  CMD.returnPoint,
-  CMD.polygonInclusion,
-  CMD.polygonExclusion,
-  CMD.circleInclusion,
-  CMD.circleExclusion,
-]);
+/** MAV_CMDs of fences, and of rally points, also those to come: 5000 to 5099, 5100 to 5199 (common.xml). */
+const [FENCES, RALLY_POINTS, BEYOND] = [5000, 5100, 5200];
+/** MAVLink has 16 bits for a command. */
+const MAX_COMMAND = 0xffff;
 
 /** What is wrong with an item, while its number is not known. `inNumbers` makes the ApiError of it. */
 class ItemFault extends Error {
@@ -148,11 +145,20 @@ function checkItem(part: MissionPart, members: unknown, index: number, first: nu
   return item;
 }
 
-/** Whether a list may have the command. */
+/** Whether a list may have the command: what is not known here, the vehicle decides about. */
 export function fits(part: MissionPart, command: number): boolean {
-  if (part === 'fence') return FENCE_COMMANDS.has(command);
+  if (part === 'fence')
+    return isFence(command) || (!isKnown(command) && isBetween(command, FENCES, RALLY_POINTS));
   if (part === 'rally') return command === CMD.rallyPoint;
-  return ITEM_COMMANDS.has(command) && !FENCE_COMMANDS.has(command) && command !== CMD.rallyPoint;
+  return isBetween(command, 1, MAX_COMMAND + 1) && !isBetween(command, FENCES, BEYOND);
+}
+
+function isBetween(command: number, from: number, below: number): boolean {
+  return Number.isInteger(command) && command >= from && command < below;
+}
+
+function isKnown(command: number): boolean {
+  return ITEM_COMMANDS.has(command);
 }
 
 const FLOAT_MAX = 3.4028234663852886e38;
@@ -180,6 +186,12 @@ function checkPlace({ frame, command, x, y }: MissionItem, index: number): void 
   if (!isInDegrees(frame, command)) {
     if (Math.abs(x) > INT_MAX || Math.abs(y) > INT_MAX)
       throw itemError(index, 'x and y of a command without a place are whole numbers of 32 bits');
+    return;
+  }
+  if (!isKnown(command)) {
+    // Perhaps no place: what 32 bits hold of 1e-7.
+    if (Math.max(Math.abs(x), Math.abs(y)) * 1e7 > INT_MAX)
+      throw itemError(index, 'x and y of a command that is not known here are at most 214.7');
     return;
   }
   if (Math.abs(x) > 90) throw itemError(index, `x is the latitude in degrees, -90 to 90, and is ${x}`);
@@ -212,12 +224,16 @@ function checkPolygons(items: readonly MissionItem[]): void {
 const FAR_M = 50_000;
 const HIGH_M = 500;
 const EARTH_M = 6_371_000;
-/** What may be meant, but is worth a look: legs over 50 km, heights over 500 m above home or the terrain. */
+/** What may be meant, but is worth a look: legs over 50 km, heights over 500 m above home or the terrain, commands that nobody knows. */
 export function warningsOf(items: readonly MissionItem[]): readonly MissionWarning[] {
   const warnings: string[] = [];
   let before: MissionItem | null = null;
   for (const item of items) {
     const { seq, frame, command, x, y, z } = item;
+    if (!isKnown(command))
+      warnings.push(
+        `Item ${seq}: MAV_CMD ${command} is not known here; the vehicle decides whether it takes it.`,
+      );
     if (!isInDegrees(frame, command)) continue;
     if (RELATIVE_FRAMES.has(frame) && z > HIGH_M) warnings.push(`Item ${seq} is ${Math.round(z)} m high.`);
     if (x === 0 && y === 0) continue; // "here", as ArduPilot reads it
@@ -229,6 +245,22 @@ export function warningsOf(items: readonly MissionItem[]): readonly MissionWarni
     before = item;
   }
   return bounded(warnings);
+}
+
+/** The parameters in which ArduPilot takes NaN, by MAV_CMD; in no other (AP_Mission::sanity_check_params). */
+const MAY_BE_NAN: ReadonlyMap<number, readonly string[]> = new Map<number, readonly string[]>([
+  ...[...YAWED].map((command) => [command, ['param4']] as const),
+  [CMD.vtolLand, ['param3', 'param4']],
+]);
+
+/** What ArduPilot refuses of a mission that was made for another firmware: parameters that are not set. */
+export function refusedByArduPilot(items: readonly MissionItem[]): readonly string[] {
+  return items.flatMap((item) => {
+    const may = MAY_BE_NAN.get(item.command) ?? [];
+    const unset = ITEM_PARAMS.filter((name) => item[name] === null && !may.includes(name));
+    if (unset.length === 0) return [];
+    return [`Item ${item.seq}: ${unset.join(', ')} not set (NaN), which ArduPilot refuses. Set 0.`];
+  });
 }
 
 /** m between two items, over a sphere. */

@@ -123,6 +123,19 @@ export const CMD = {
   rallyPoint: 5100,
 } as const;
 
+/** Those that a fence consists of, as far as they are known here. */
+const FENCE: ReadonlySet<number> = new Set([
+  CMD.returnPoint,
+  CMD.polygonInclusion,
+  CMD.polygonExclusion,
+  CMD.circleInclusion,
+  CMD.circleExclusion,
+]);
+
+export function isFence(command: number): boolean {
+  return FENCE.has(command);
+}
+
 /** Whose param4 is a yaw, degrees. */
 export const YAWED: ReadonlySet<number> = new Set([
   CMD.waypoint,

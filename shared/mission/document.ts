@@ -1,13 +1,15 @@
 import { ApiError } from '../errors.ts';
 import { memberOf } from '../member.ts';
 import {
+  ARDUPILOT,
   type FirstItem,
+  firstItemOf,
   MISSION_PARTS,
   type MissionItem,
   type MissionPart,
 } from '../schemas/mission-item.ts';
-import { checkItems, fits, inNumbers } from './check.ts';
-import { isOldPlan, isPlan, readOldPlan, readPlan } from './plan.ts';
+import { checkItems, fits, inNumbers, refusedByArduPilot } from './check.ts';
+import { firmwareOf, isOldPlan, isPlan, readOldPlan, readPlan } from './plan.ts';
 import { isFencePoints, isRallyPoints, readFencePoints, readRallyPoints } from './points.ts';
 import { type Draft, linesOf, readWpl } from './wpl.ts';
 
@@ -26,7 +28,25 @@ export interface Reading {
  */
 export function itemsIn(document: unknown, part: MissionPart, first: FirstItem | null): Reading | undefined {
   const draft = inNumbers(part === 'mission' ? first : 0, () => draftOf(document, part));
-  return draft && { items: checkItems(part, draft.items, first), warnings: draft.warnings };
+  if (draft === undefined) return undefined;
+  const items = checkItems(part, draft.items, first);
+  const odd = part === 'mission' ? forAnother(document, items, first) : [];
+  return { items, warnings: [...draft.warnings, ...odd] };
+}
+
+/** What a mission for one firmware is to a vehicle of the other. */
+function forAnother(
+  document: unknown,
+  items: readonly MissionItem[],
+  first: FirstItem | null,
+): readonly string[] {
+  const made = isPlan(document) ? firmwareOf(document) : null;
+  const names = ['PX4', 'ArduPilot'];
+  const other = made !== null && first !== null && firstItemOf(made) !== first;
+  return [
+    ...(other ? [`The plan was made for ${names[1 - first]}, which this vehicle is not.`] : []),
+    ...(first === firstItemOf(ARDUPILOT) ? refusedByArduPilot(items) : []),
+  ];
 }
 
 /**
@@ -61,13 +81,8 @@ function draftOf(document: unknown, part: MissionPart): Draft | undefined {
     if (part === 'rally' && isRallyPoints(lines)) return readRallyPoints(lines);
     return readWpl(lines);
   }
-  const items = listOf(document, part);
-  return items && { items, warnings: [] };
-}
-
-function listOf(document: unknown, part: MissionPart): readonly unknown[] | undefined {
   if (isPlan(document)) return readPlan(document, part);
   if (isOldPlan(document)) return part === 'mission' ? readOldPlan(document) : undefined;
   const items = memberOf(document, 'items');
-  return Array.isArray(items) ? items : undefined; // a list by the row's schema
+  return Array.isArray(items) ? { items, warnings: [] } : undefined; // a list by the row's schema
 }

@@ -2,12 +2,13 @@ import { ApiError } from '../errors.ts';
 import { isRecord, type JsonObject, listOf, memberOf } from '../member.ts';
 import { faultOf } from '../schemas/fault.ts';
 import type { MissionItem, MissionPart } from '../schemas/mission-item.ts';
-import { itemError } from './check.ts';
-import { CMD, isPlace } from './commands.ts';
+import { inNumbers, itemError } from './check.ts';
+import { CMD, isFence, isPlace } from './commands.ts';
+import { landingItems } from './landing.ts';
 import { numberedFrom } from './numbered.ts';
 import { MAX_PATTERNS, type Pattern, type Placed, patternOf, placedIn } from './patterns/placed.ts';
 import { simpleItem as planItem, readComplex, readOrbit, writeComplex, writeOrbit } from './patterns/qgc.ts';
-import type { Home } from './wpl.ts';
+import type { Draft, Home } from './wpl.ts';
 
 /**
  * QGroundControl's plan files (https://docs.qgroundcontrol.com/master/en/qgc-dev-guide/file_formats/plan.html), read and written.
@@ -33,54 +34,71 @@ export function isOldPlan(value: unknown): value is JsonObject {
 }
 
 /** Numbered from 0. @throws itemError; ApiError E_INVALID_VALUE */
-export function readOldPlan(plan: JsonObject): readonly unknown[] {
-  const surveys = plan['complexItems'];
-  if (Array.isArray(surveys) && surveys.length > 0)
-    throw itemError(0, 'the file does not say which items its survey stands for; replace it by single items');
-  return missionItems(plan);
+export function readOldPlan(plan: JsonObject): Draft {
+  const surveys = listOf(plan['complexItems']).length;
+  const { items, warnings } = missionItems(plan);
+  if (surveys === 0) return { items, warnings };
+  const left = `${surveys} survey(s) are left out: the file does not say which items they stand for.`;
+  return { items, warnings: [...warnings, left] };
 }
 
 /**
  * The items of one part, a mission's numbered from 0; undefined if the plan does not have it. A survey, corridor or structure
- * gives the items that the file expands it to. @throws itemError; ApiError E_INVALID_VALUE
+ * gives the items that the file expands it to, a landing those that it stands for; an entry that is not understood is left out, with a
+ * warning. @throws itemError; ApiError E_INVALID_VALUE
  */
-export function readPlan(plan: Plan, part: MissionPart): readonly unknown[] | undefined {
+export function readPlan(plan: Plan, part: MissionPart): Draft | undefined {
   switch (part) {
     case 'mission':
       return plan['mission'] === undefined ? undefined : missionItems(objectAt(plan, 'mission'));
     case 'fence':
-      return plan['geoFence'] === undefined ? undefined : fenceItems(objectAt(plan, 'geoFence'));
+      return plan['geoFence'] === undefined ? undefined : sure(fenceItems(objectAt(plan, 'geoFence')));
     case 'rally':
-      return plan['rallyPoints'] === undefined ? undefined : rallyItems(objectAt(plan, 'rallyPoints'));
+      return plan['rallyPoints'] === undefined ? undefined : sure(rallyItems(objectAt(plan, 'rallyPoints')));
   }
 }
 
-function missionItems(mission: JsonObject): readonly unknown[] {
+const sure = (items: readonly unknown[]): Draft => ({ items, warnings: [] });
+
+/** The firmware that a plan was made for, as `firstItemOf` takes it; null: another one, or any. */
+export function firmwareOf(plan: Plan): number | null {
+  const firmware = memberOf(plan['mission'], 'firmwareType');
+  return firmware === PX4 || firmware === ARDUPILOT ? firmware : null;
+}
+
+function missionItems(mission: JsonObject): Draft {
   const simple: JsonObject[] = [];
-  for (const value of listAt(mission, 'items')) {
-    const index = simple.length;
-    if (!isRecord(value)) throw itemError(index, 'is not an object');
-    if (value['type'] === 'ComplexItem') simple.push(...expanded(value, index));
-    else simple.push(value);
+  const warnings: string[] = [];
+  for (const [entry, value] of listAt(mission, 'items').entries()) {
+    const items = isRecord(value) ? standingFor(value) : null;
+    simple.push(...(items ?? []));
+    if (items === null)
+      warnings.push(
+        `Entry ${entry + 1} of the plan (${kindOf(value)}) is left out: the file does not say which items it stands for.`,
+      );
   }
+  // An empty mission clears that of the vehicle.
+  if (simple.length === 0 && warnings.length > 0)
+    throw itemError(0, `nothing of the plan is understood. ${warnings[0]?.replace(/\.$/, '')}`);
   // A DO_JUMP names its target by doJumpId (once: id), which QGroundControl counts from 1 where it is not given.
   const byJumpId = new Map(simple.map(({ doJumpId, id }, index) => [doJumpId ?? id ?? index + 1, index]));
-  return simple.map((item, index) => simpleItem(item, index, byJumpId));
+  return { items: simple.map((item, index) => simpleItem(item, index, byJumpId)), warnings };
 }
 
-/** A survey, corridor or structure scan: QGroundControl writes the items that it makes of it. */
-function expanded(item: JsonObject, index: number): readonly JsonObject[] {
+function kindOf(entry: unknown): string {
+  const kind = memberOf(entry, 'complexItemType');
+  return typeof kind === 'string' ? kind.slice(0, 40) : 'of no known kind';
+}
+
+/** Itself; those of a survey, corridor or structure scan, which QGroundControl writes; those of a landing. Null: not understood. */
+function standingFor(item: JsonObject): readonly JsonObject[] | null {
+  if (item['type'] !== 'ComplexItem') return [item];
   const transect = item['TransectStyleComplexItem'];
   const items = isRecord(transect) ? transect['Items'] : item['Items'];
   if (Array.isArray(items) && items.every(isRecord)) return items;
   // QGroundControl writes no items of a structure scan; of others they were left out.
   const made = readMade(item);
-  if (made !== null) return made.items.map(planItem);
-  const kind = typeof item['complexItemType'] === 'string' ? item['complexItemType'] : 'complex item';
-  throw itemError(
-    index,
-    `the file does not say which items its ${kind} stands for; replace it by single items`,
-  );
+  return made === null ? landingItems(item) : made.items.map(planItem);
 }
 
 function readMade(item: JsonObject): Pattern | null {
@@ -102,7 +120,7 @@ export function patternsIn(plan: Plan, mission: readonly MissionItem[]): readonl
       at++;
       continue;
     }
-    const count = expanded(value, at).length;
+    const count = standingFor(value)?.length ?? 0;
     const settings = readComplex(value);
     if (settings !== null) {
       const photos = memberOf(value['TransectStyleComplexItem'], 'CameraShots');
@@ -224,7 +242,7 @@ interface PlanSource {
   readonly firmware: string | null;
 }
 
-/** A plain plan that QGroundControl opens. */
+/** A plain plan that QGroundControl opens. @throws ApiError E_MISSION_ITEM for a fence that it cannot hold */
 export function makePlan({ mission, fence, rally, home, firmware, patterns = [] }: PlanSource): Plan {
   const orbits = patterns.flatMap(({ settings }) =>
     settings.kind === 'orbit' ? [writeOrbit(settings)] : [],
@@ -244,7 +262,7 @@ export function makePlan({ mission, fence, rally, home, firmware, patterns = [] 
       plannedHomePosition: [lat, lon, alt],
       items: planItems(numberedFrom(mission, 1), patterns),
     },
-    geoFence: geoFence(fence),
+    geoFence: inNumbers(0, () => geoFence(fence)),
     rallyPoints: { version: 2, points: rally.map(({ x, y, z }) => [x, y, z]) },
     ...(orbits.length === 0 ? {} : { svc: { version: 1, orbits } }),
   };
@@ -282,10 +300,14 @@ function geoFence(items: readonly MissionItem[]): JsonObject {
       const polygon = items.slice(at, at + count).map((vertex) => [vertex.x, vertex.y]);
       polygons.push({ inclusion: command === CMD.polygonInclusion, polygon, version: 1 });
     } else if (command === CMD.returnPoint) breachReturn = [x, y, z];
-    else {
+    else if (isFence(command)) {
       const circle = { center: [x, y], radius: param1 };
       circles.push({ circle, inclusion: command === CMD.circleInclusion, version: 1 });
-    }
+    } else
+      throw itemError(
+        at,
+        `a plan has no room for MAV_CMD ${command} of the fence; JSON and QGC WPL 110 have`,
+      );
     at += count;
   }
   return { version: 2, polygons, circles, ...(breachReturn === undefined ? {} : { breachReturn }) };

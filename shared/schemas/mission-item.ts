@@ -3,7 +3,8 @@ export const MISSION_PARTS = ['mission', 'fence', 'rally'] as const;
 export type MissionPart = (typeof MISSION_PARTS)[number];
 
 /** MAV_AUTOPILOT_ARDUPILOTMEGA */
-const ARDUPILOT = 3;
+/** MAV_AUTOPILOT_ARDUPILOTMEGA */
+export const ARDUPILOT = 3;
 
 export type FirstItem = 0 | 1;
 

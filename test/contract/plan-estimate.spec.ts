@@ -282,8 +282,8 @@ describe('plans of QGroundControl with patterns', () => {
     [-35.362, 149.167],
     [-35.361, 149.167],
   ];
-  const plan = (item: object): Parameters<typeof patternsIn>[0] =>
-    ({ fileType: 'Plan', version: 1, mission: { version: 2, items: [item] } }) as unknown as Parameters<
+  const plan = (...items: readonly object[]): Parameters<typeof patternsIn>[0] =>
+    ({ fileType: 'Plan', version: 1, mission: { version: 2, items } }) as unknown as Parameters<
       typeof patternsIn
     >[0];
   const structure = {
@@ -317,7 +317,14 @@ describe('plans of QGroundControl with patterns', () => {
     ['too many corners', { polygon: Array.from({ length: 401 }, (_, at) => [0, at / 1000]) }],
     ['corners that are none', { polygon: [[1, 2], 'x', [3, 4]] }],
   ] as const)
-    it(`a structure scan with ${what} is refused in words`, () => {
-      expect(() => itemsIn(plan({ ...structure, ...change }), 'mission', 1)).to.throw(/StructureScan/);
+    it(`a structure scan with ${what} is left out, in words; a plan of nothing else is refused`, () => {
+      const wrong = { ...structure, ...change };
+      expect(() => itemsIn(plan(wrong), 'mission', 1)).to.throw(/StructureScan/);
+      const home = { type: 'SimpleItem', command: 20, frame: 2, params: [0, 0, 0, 0, 0, 0, 0] };
+      const more = plan(wrong, home);
+      const { items, warnings } = itemsIn(more, 'mission', 1) ?? {};
+      expect(items?.map(({ command }) => command)).to.deep.equal([20]);
+      expect(warnings?.join()).to.match(/^Entry 1 of the plan \(StructureScan\) is left out/);
+      expect(patternsIn(more, items ?? [])).to.deep.equal([]);
     });
 });

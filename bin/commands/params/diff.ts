@@ -1,19 +1,21 @@
-import { readFile } from 'node:fs/promises';
 import { Args } from '@oclif/core';
 import { readParamFile } from '../../../shared/flight/param-file.ts';
 import { shownFloat } from '../../../shared/flight/shown-float.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { type ParamDifference, paramDifferences } from '../../param-file.ts';
 import { ParamsCommand } from '../../params-command.ts';
+import { readText } from '../../text-file.ts';
 
 export default class ParamsDiffCommand extends ParamsCommand {
   static override summary = 'Compare a parameter file with the vehicle; exit code 1 when they differ.';
   static override examples = ['<%= config.bin %> params diff before.param'];
-  static override args = { file: Args.string({ required: true }) };
+  static override args = {
+    file: Args.string({ required: true, description: 'a parameter file; - is stdin' }),
+  };
 
   async run(): Promise<{ readonly differences: readonly ParamDifference[] }> {
     const { args } = await this.parse(ParamsDiffCommand);
-    const file = readParamFile(await readFile(args.file, 'utf8'));
+    const file = readParamFile(await readText(this, args.file));
     const differences = paramDifferences(file, await this.allParams());
     for (const { name, file: wanted, vehicle } of differences)
       this.log(`${name.padEnd(16)} file ${shown(wanted).padEnd(14)} vehicle ${shown(vehicle)}`);

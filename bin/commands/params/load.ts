@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { Args, Flags } from '@oclif/core';
 import { readParamFile } from '../../../shared/flight/param-file.ts';
 import { shownFloat } from '../../../shared/flight/shown-float.ts';
@@ -6,6 +5,7 @@ import { classOfParam, isReservedParam } from '../../../shared/mavlink/param-cla
 import { forceFlag } from '../../node-command.ts';
 import { paramDifferences } from '../../param-file.ts';
 import { ParamsCommand } from '../../params-command.ts';
+import { readText } from '../../text-file.ts';
 
 const BATCH = 25;
 
@@ -15,7 +15,9 @@ export default class ParamsLoadCommand extends ParamsCommand {
     '<%= config.bin %> params load before.param --dry-run',
     '<%= config.bin %> params load before.param',
   ];
-  static override args = { file: Args.string({ required: true }) };
+  static override args = {
+    file: Args.string({ required: true, description: 'a parameter file; - is stdin' }),
+  };
   static override flags = {
     'dry-run': Flags.boolean({ summary: 'only show what would be written', default: false }),
     ...forceFlag,
@@ -27,7 +29,7 @@ export default class ParamsLoadCommand extends ParamsCommand {
     readonly reserved: readonly string[];
   }> {
     const { args, flags } = await this.parse(ParamsLoadCommand);
-    const file = readParamFile(await readFile(args.file, 'utf8'));
+    const file = readParamFile(await readText(this, args.file));
     const vehicle = await this.allParams();
     const unknown = Object.keys(file).filter((name) => !Object.hasOwn(vehicle, name));
     const differing = paramDifferences(file, vehicle).flatMap(({ name, file: value, vehicle: now }) =>

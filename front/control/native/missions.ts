@@ -72,7 +72,7 @@ class MissionRoutes {
     if (format === 'plan') return this.#plan(read);
     const list = await read(part);
     if (format === 'json') return list;
-    return new Reply(200, writeWpl(list.items, this.#home), 'text/plain; charset=utf-8');
+    return new Reply(200, writeWpl(list.items, part, this.#home), 'text/plain; charset=utf-8');
   }
 
   async put(part: MissionPart, { query, body, progress, principal }: Asked): Promise<Written> {

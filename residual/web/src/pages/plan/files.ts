@@ -1,4 +1,5 @@
 import { messageOf } from '../../../../../shared/errors.ts';
+import { textOf } from '../../../../../shared/files/text-of.ts';
 import { itemsIn, partOfText } from '../../../../../shared/mission/document.ts';
 import type { Pattern } from '../../../../../shared/mission/patterns/placed.ts';
 import { isOldPlan, isPlan, makePlan, patternsIn } from '../../../../../shared/mission/plan.ts';
@@ -27,7 +28,7 @@ interface FileLists {
  */
 export async function listsIn(file: File): Promise<FileLists> {
   if (file.size > MAX_BYTES) throw refusal(t.plan.tooLarge);
-  const text = await file.text().catch(() => {
+  const text = await textIn(file).catch(() => {
     throw refusal(t.plan.unreadable);
   });
   try {
@@ -57,7 +58,12 @@ export function planText({ lists, placed }: Sketch, home: Home | null, firmware:
 }
 
 export function waypointText({ lists }: Sketch, home: Home | null): string {
-  return writeWpl(lists.value.mission, home);
+  return writeWpl(lists.value.mission, 'mission', home);
+}
+
+/** @throws NoText; Error of a file that cannot be read */
+async function textIn(file: File): Promise<string> {
+  return textOf(new Uint8Array(await file.arrayBuffer()));
 }
 
 function refusal(sentence: string): Refused {

@@ -1,6 +1,7 @@
 import { Download, FileDiff, FileX2, RotateCcw } from 'lucide';
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
+import { NoText, textOf } from '../../../../../../shared/files/text-of.ts';
 import { ParamLineError, readParamFile } from '../../../../../../shared/flight/param-file.ts';
 import { call } from '../../../api/client.ts';
 import { saveText } from '../../../parts/files.ts';
@@ -35,11 +36,11 @@ export function FilesAndReset({
       say(t.vehicle.params.tooLarge, 'bad');
       return;
     }
-    const text = await picked.text();
+    const bytes = new Uint8Array(await picked.arrayBuffer());
     try {
-      onFile({ name: picked.name, values: readParamFile(text) });
+      onFile({ name: picked.name, values: readParamFile(textOf(bytes)) });
     } catch (error) {
-      if (!(error instanceof ParamLineError)) throw error;
+      if (!(error instanceof ParamLineError || error instanceof NoText)) throw error;
       say(t.vehicle.params.unread(picked.name, error.message), 'bad');
     }
   };
