@@ -6,7 +6,7 @@ import { readParamFile } from '../../shared/flight/param-file.ts';
 import { KEY } from '../support/edge.ts';
 import { armable } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
-import { svc } from '../support/svc.ts';
+import { svc, svcTold } from '../support/svc.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
 describe('svc on the command line', function () {
@@ -78,6 +78,8 @@ describe('svc on the command line', function () {
       reserved: [],
     });
     expect((await run('params', 'get', 'RTL_ALT')).stdout.trim()).to.equal('1700');
+    const told = await svcTold(node.paths, '\ufeffRTL_ALT,0x6A5\r\n', 'params', 'load', '-', '--dry-run');
+    expect(told.stdout).to.match(/1700 -> 1701/);
     const wrong = await run('params', 'set', 'RTL_ALT', 'high');
     expect([wrong.code, wrong.stderr.includes('is not a number')]).to.deep.equal([2, true]);
   });

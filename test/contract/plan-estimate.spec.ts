@@ -5,8 +5,8 @@ import { profileOf } from '../../residual/web/src/pages/plan/estimate/profile.ts
 import { totalsOf } from '../../residual/web/src/pages/plan/estimate/totals.ts';
 import { figuresOf } from '../../residual/web/src/pages/plan/estimate/vehicle-figures.ts';
 import { History } from '../../residual/web/src/pages/plan/history.ts';
-import { KmzFault, kmlIn } from '../../residual/web/src/pages/plan/import/kmz.ts';
-import { shapesIn } from '../../residual/web/src/pages/plan/import/shapes-in.ts';
+import { KmzFault, kmlsIn } from '../../residual/web/src/pages/plan/import/kmz.ts';
+import { ForeignSystem, shapesIn } from '../../residual/web/src/pages/plan/import/shapes-in.ts';
 import { jsonBounds, xmlBounds } from '../../residual/web/src/pages/plan/import/text-bounds.ts';
 import type { Items } from '../../residual/web/src/pages/plan/list.ts';
 import { checkItems } from '../../shared/mission/check.ts';
@@ -179,11 +179,18 @@ describe('files of shapes', () => {
 
   it('a KMZ gives its document; one that grows without end, or is none, is left', () => {
     const kml = '<kml/>';
-    expect(kmlIn(zipSync({ 'files/icon.png': strToU8('x'), 'doc.kml': strToU8(kml) }))).to.equal(kml);
+    expect(kmlsIn(zipSync({ 'files/icon.png': strToU8('x'), 'doc.kml': strToU8(kml) }))).to.deep.equal([kml]);
+    const linked = zipSync({
+      'doc.kml': strToU8('<a/>'),
+      '__MACOSX/._doc.kml': new Uint8Array([0, 5, 22, 7]),
+      'files/._A.kml': new Uint8Array([0, 5, 22, 7]),
+      'files/A.kml': Buffer.from('\ufeff<b>ü</b>', 'utf16le'),
+    });
+    expect(kmlsIn(linked)).to.deep.equal(['<a/>', '<b>ü</b>']);
     const bomb = zipSync({ 'doc.kml': new Uint8Array(16 * 1024 * 1024) });
     expect(bomb.length).to.be.below(200_000);
     for (const archive of [bomb, zipSync({ 'a.txt': strToU8(kml) }), strToU8('PK, and then nothing')])
-      expect(() => kmlIn(archive)).to.throw(KmzFault);
+      expect(() => kmlsIn(archive)).to.throw(KmzFault);
   });
 
   it('GeoJSON of any kind becomes shapes with plain names; what has no place on the earth is left out', () => {
@@ -224,7 +231,8 @@ describe('files of shapes', () => {
             type: 'MultiPoint',
             coordinates: [
               [1, 1],
-              [200, 1],
+              [1, 200],
+              [360, 1],
               ['a', 1],
             ],
           },
@@ -240,9 +248,57 @@ describe('files of shapes', () => {
       ['line', '', 2, 0],
       ['point', '', 1, 0],
     ]);
-    expect(dropped).to.equal(3);
+    expect(dropped).to.equal(4);
     for (const nothing of [null, 3, [], { type: 'Feature' }, { type: 'FeatureCollection', features: {} }])
       expect(shapesIn(nothing).shapes).to.deep.equal([]);
+  });
+
+  const square = [
+    [
+      [1, 2],
+      [3, 2],
+      [3, 4],
+      [1, 2],
+    ],
+  ];
+  const inSystem = (name: string, coordinates: unknown = square) =>
+    shapesIn({ type: 'Polygon', coordinates, crs: { type: 'name', properties: { name } } });
+
+  for (const name of ['EPSG:4326', 'urn:ogc:def:crs:OGC:1.3:CRS84', 'urn:ogc:def:crs:EPSG::4326'])
+    it(`GeoJSON that says it is in ${name} is read as any other`, () => {
+      expect(inSystem(name)).to.deep.equal(shapesIn({ type: 'Polygon', coordinates: square }));
+    });
+
+  for (const name of ['EPSG:3857', 'urn:ogc:def:crs:EPSG::3857', 'EPSG:900913'])
+    it(`${name} is turned into degrees`, () => {
+      const corner = [1_224_514.3987, 6_106_854.8349]; // 11° E, 48° N
+      const { shapes } = inSystem(name, [
+        [corner, [1_224_525.5, 6_106_854.8], [1_224_525.5, 6_106_890], corner],
+      ]);
+      expect(shapes[0]?.places[0]?.lat).to.be.closeTo(48, 1e-6);
+      expect(shapes[0]?.places[0]?.lon).to.be.closeTo(11, 1e-6);
+    });
+
+  it('another system is refused by its name', () => {
+    expect(() => inSystem('EPSG:25832')).to.throw(ForeignSystem, 'EPSG:25832');
+    expect(() => shapesIn({ type: 'Point', coordinates: [1, 2], crs: {} })).to.throw(ForeignSystem);
+  });
+
+  it('a shape over the 180th meridian stays one; latitude first is noticed', () => {
+    const over = (east: number) => [
+      [
+        [179, -17],
+        [east, -17],
+        [east, -16],
+        [179, -17],
+      ],
+    ];
+    const [beyond] = shapesIn({ type: 'Polygon', coordinates: over(181) }).shapes;
+    expect(beyond?.places).to.deep.equal(
+      shapesIn({ type: 'Polygon', coordinates: over(-179) }).shapes[0]?.places,
+    );
+    const { shapes, swapped } = shapesIn({ type: 'Point', coordinates: [-35.36, 149.16] });
+    expect([shapes, swapped]).to.deep.equal([[], true]);
   });
 
   it('a line of many points keeps its form with as many as are taken', () => {

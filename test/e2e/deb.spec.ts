@@ -127,8 +127,9 @@ describe('the package, installed on a booted Debian 12 without Node and without 
     install.stdout.resume();
     const gone = once(install, 'exit');
     await Promise.race([changed, gone]);
+    // More than once: one that is killed may just have started another.
     const kill =
-      'for p in /proc/[0-9]*; do case $(cat $p/comm 2>/dev/null) in apt-get | dpkg | svc.postinst | postinst) kill -9 ${p#/proc/} ;; esac; done';
+      'for round in 1 2 3 4 5; do for p in /proc/[0-9]*; do case $(cat $p/comm 2>/dev/null) in apt-get | dpkg | svc.postinst | postinst) kill -9 ${p#/proc/} ;; esac; done; done';
     await machine.ended('sh', '-c', kill);
     await gone;
   }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -10,7 +10,7 @@ import { askAgain } from '../support/ask-again.ts';
 import { KEY } from '../support/edge.ts';
 import { known } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
-import { svc } from '../support/svc.ts';
+import { svc, svcTold } from '../support/svc.ts';
 
 const key = { 'x-svc-key': KEY };
 type Body = Readonly<Record<string, unknown>>;
@@ -170,7 +170,6 @@ describe('mission, fence and rally points over HTTP', () => {
       [{ items: [{ ...WAYPOINT, x: 91 }] }, 422, 'E_MISSION_ITEM', 0],
       [{ items: [{ ...WAYPOINT, z: null }] }, 422, 'E_MISSION_ITEM', 0],
       [{ items: [WAYPOINT, { ...WAYPOINT, seq: 7 }] }, 422, 'E_MISSION_ITEM', 1],
-      [{ items: [{ ...WAYPOINT, command: 9999 }] }, 422, 'E_MISSION_ITEM', 0],
       [{ items: [{ ...WAYPOINT, param1: 'NaN' }] }, 422, 'E_MISSION_ITEM', 0],
       [{ items: [{ frame: 2, command: 177, param1: 4 }] }, 422, 'E_MISSION_ITEM', 0],
       ['{"items":[{"frame":3,"command":16,"x":1e999,"y":0,"z":0}]}', 422, 'E_MISSION_ITEM', 0],
@@ -198,6 +197,9 @@ describe('mission, fence and rally points over HTTP', () => {
     expect(refused.body['detail']).to.include('item 2 (SET_CAMERA_MODE in frame 2)');
     // ArduPilot replaces item by item: the second is still the one before.
     expect(refused.body['held']).to.have.property('count', 2);
+    // Nobody knows it here: the vehicle decides.
+    const unknown = await send('PUT', '/api/mission', { items: [{ ...WAYPOINT, command: 9999 }] });
+    expect([unknown.status, unknown.body['code']]).to.deep.equal([409, 'E_MISSION_REJECTED']);
   });
 
   it('a file of 100 MB is refused before it is read', async () => {
@@ -401,7 +403,9 @@ describe('mission, fence and rally points over HTTP', () => {
       [16, 5, 15],
     ]);
     const survey = { ...old, complexItems: [{ type: 'survey' }] };
-    expect((await send('PUT', '/api/mission', survey)).body).to.include({ code: 'E_MISSION_ITEM' });
+    const without = (await send('PUT', '/api/mission', survey)).body;
+    expect(without['count']).to.equal(3);
+    expect(JSON.stringify(without['warnings'])).to.include('1 survey(s) are left out');
     expect((await send('PUT', '/api/fence', old)).status).to.equal(422);
     const plan = { ...PLAN, geoFence: { version: 1, polygon: [{ latitude: 1, longitude: 1 }] } };
     expect((await send('PUT', '/api/fence', plan)).body).to.include({ code: 'E_INVALID_VALUE' });
@@ -434,6 +438,11 @@ describe('mission, fence and rally points over HTTP', () => {
     const wpl = join(node.base, 'out.waypoints');
     expect((await run('mission', 'get', wpl)).code).to.equal(0);
     expect((await run('mission', 'put', wpl)).stdout).to.include('5 items');
+    // By its content, whatever its name and encoding.
+    await writeFile(wpl.replace('.waypoints', '.dat'), `\ufeff${await readFile(wpl, 'utf8')}`, 'utf16le');
+    expect((await run('mission', 'check', wpl.replace('.waypoints', '.dat'))).stdout).to.include('5 items');
+    const told = await svcTold(node.paths, await readFile(wpl, 'utf8'), 'mission', 'check', '-');
+    expect(told.stdout).to.include('5 items');
     expect((await run('fence', 'get')).stdout).to.include('4 items');
     expect((await run('fence', 'clear')).stdout).to.equal('the vehicle holds no fence\n');
     await writeFile(plan, JSON.stringify([{ ...WAYPOINT, frame: 9 }]));

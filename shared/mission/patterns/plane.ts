@@ -50,7 +50,8 @@ function travelled(degrees: number): number {
 }
 
 /** The same direction, -180 to 180 degrees. */
-function turned180(degrees: number): number {
+/** Degrees, -180 to 180. */
+export function turned180(degrees: number): number {
   return degrees >= -180 && degrees <= 180 ? degrees : ((((degrees + 180) % 360) + 360) % 360) - 180;
 }
 

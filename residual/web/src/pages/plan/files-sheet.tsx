@@ -39,7 +39,7 @@ export function FilesSheet({
         class="visually-hidden"
         tabIndex={-1}
         aria-label={t.plan.open}
-        accept=".plan,.waypoints,.txt,.wpl,.mission,.kml,.kmz,.geojson,application/json,text/plain"
+        accept=".plan,.waypoints,.txt,.wpl,.mission,.kml,.kmz,.gpx,.geojson,.json,application/json,text/plain"
         onChange={(event) => {
           const file = event.currentTarget.files?.[0];
           if (file !== undefined) transfer.open(file);

@@ -188,6 +188,11 @@ export const patternWordsDe: typeof patternWords = {
     none: 'In dieser Datei ist kein Punkt, keine Linie und kein Vieleck.',
     noKml: 'Das ist keine KML-Datei: das XML ist fehlerhaft.',
     noKmz: 'Das ist kein KMZ-Archiv, oder es enthält kein KML-Dokument.',
+    crs: (name) => `Diese Datei ist in ${name}. Speichere sie in WGS 84 (EPSG:4326).`,
+    swapped:
+      'Diese Datei hat den Breiten- vor dem Längengrad. GeoJSON hat den Längengrad zuerst: tausche sie.',
+    linksOnly:
+      'Diese Datei verweist nur auf andere, die nicht geholt werden. Speichere die Formen selbst als KMZ.',
     noGeoJson: 'Das ist keine GeoJSON-Datei: das JSON ist fehlerhaft.',
     bounds: {
       size: 'Diese Datei ist zu groß: höchstens 8 MB, auch entpackt.',

@@ -189,6 +189,9 @@ export const patternWords = {
     none: 'There is no point, line or polygon in this file.',
     noKml: 'This is not a KML file: its XML is broken.',
     noKmz: 'This is not a KMZ archive, or it holds no KML document.',
+    crs: (name: string) => `This file is in ${name}. Save it in WGS 84 (EPSG:4326).`,
+    swapped: 'This file has latitude before longitude. GeoJSON has longitude first: swap them.',
+    linksOnly: 'This file only links to others, which are not fetched. Save the shapes themselves as KMZ.',
     noGeoJson: 'This is not a GeoJSON file: its JSON is broken.',
     bounds: {
       size: 'This file is too large: 8 MB at most, also when unpacked.',

@@ -8,7 +8,7 @@ import { say } from '../../parts/toast.tsx';
 import { useAct } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { listsIn } from './files.ts';
-import { isGeoFile, shapesOf } from './import/geo-file.ts';
+import { shapesOf } from './import/geo-file.ts';
 import type { Found } from './import/shapes-in.ts';
 import type { Part } from './list.ts';
 import { DELETE, faultOf, PUT, read, type Sketch } from './sketch.ts';
@@ -108,8 +108,9 @@ export function useTransfer(sketch: Sketch, onShapes: (name: string, found: Foun
     });
   const open = async (file: File): Promise<void> =>
     act(async () => {
-      if (isGeoFile(file.name)) {
-        onShapes(file.name, await shapesOf(file));
+      const found = await shapesOf(file);
+      if (found !== null) {
+        onShapes(file.name, found);
         return;
       }
       const { lists, patterns, warnings } = await listsIn(file);

@@ -1,5 +1,5 @@
-import { isRecord, listOf } from '../../../../../../shared/member.ts';
-import { type LatLon, Plane } from '../../../../../../shared/mission/patterns/plane.ts';
+import { isRecord, listOf, memberOf } from '../../../../../../shared/member.ts';
+import { type LatLon, Plane, turned180 } from '../../../../../../shared/mission/patterns/plane.ts';
 import { MAX_CORNERS } from '../../../../../../shared/mission/patterns/settings.ts';
 import { plainText } from '../../../../../../shared/plain-text.ts';
 
@@ -18,7 +18,14 @@ export interface Found {
   readonly shapes: readonly FoundShape[];
   /** Shapes that have no place on the earth, or are more than are taken. */
   readonly dropped: number;
+  /** One of those has, with latitude and longitude swapped. */
+  readonly swapped: boolean;
 }
+
+/** The places are in another system of coordinates, which the message names. */
+export class ForeignSystem extends Error {}
+
+/** @throws ForeignSystem */
 
 const MAX_SHAPES = 500;
 const MAX_NAME = 80;
@@ -27,11 +34,15 @@ const MAX_DEPTH = 16;
 export function shapesIn(document: unknown): Found {
   const shapes: FoundShape[] = [];
   let dropped = 0;
+  let swapped = false;
+  const toPlace = systemOf(document);
   const take = (kind: FoundShape['kind'], name: string, rings: readonly unknown[]): void => {
-    const [places, ...holes] = rings.map((ring) => placesIn(ring, kind === 'polygon'));
+    const [places, ...holes] = rings.map((ring) => placesIn(ring, kind === 'polygon', toPlace));
     const least = { polygon: 3, line: 2, point: 1 }[kind];
-    if (places === undefined || places.length < least || shapes.length >= MAX_SHAPES) dropped++;
-    else
+    if (places === undefined || places.length < least || shapes.length >= MAX_SHAPES) {
+      dropped++;
+      swapped ||= placesIn(rings[0], false, ([lon, lat]) => toPlace([lat, lon])).length >= least;
+    } else
       shapes.push({
         kind,
         name,
@@ -57,7 +68,7 @@ export function shapesIn(document: unknown): Found {
     else if (type === 'MultiPolygon') for (const each of parts) take('polygon', name, listOf(each));
   };
   look(document, '', 0);
-  return { shapes, dropped };
+  return { shapes, dropped, swapped };
 }
 
 function nameOf(properties: unknown): string {
@@ -65,13 +76,41 @@ function nameOf(properties: unknown): string {
   return typeof name === 'string' ? plainText(name).trim().slice(0, MAX_NAME) : '';
 }
 
+/** The place of a position (longitude or easting first); null for none. */
+type ToPlace = (position: readonly unknown[]) => LatLon | null;
+
+/** Those of the coordinates of GeoJSON before RFC 7946 that are what it has today. */
+const WGS84 = /^(?:urn:ogc:def:crs:)?(?:EPSG:[\d.]*:?4326|OGC:[\d.]*:?(?:CRS84|84)|WGS ?84)$/i;
+/** Metres of web maps, under all the names it had. */
+const WEB_MERCATOR = /^(?:urn:ogc:def:crs:)?(?:EPSG|ESRI):[\d.]*:?(?:3857|900913|3785|102100|102113)$/i;
+const EQUATOR_M = 6_378_137;
+const DEGREES = 180 / Math.PI;
+
+/** @throws ForeignSystem for a `crs` (GeoJSON 2008) that is not known here */
+function systemOf(document: unknown): ToPlace {
+  const crs = memberOf(document, 'crs');
+  const name = memberOf(memberOf(crs, 'properties'), 'name');
+  if (crs === undefined || crs === null || (typeof name === 'string' && WGS84.test(name))) return degrees;
+  if (typeof name === 'string' && WEB_MERCATOR.test(name))
+    return ([east, north]) =>
+      typeof east !== 'number' || typeof north !== 'number'
+        ? null
+        : degrees([
+            (east / EQUATOR_M) * DEGREES,
+            (2 * Math.atan(Math.exp(north / EQUATOR_M)) - Math.PI / 2) * DEGREES,
+          ]);
+  throw new ForeignSystem(typeof name === 'string' ? plainText(name).slice(0, MAX_NAME) : 'another system');
+}
+
+/** A shape over the 180th meridian may go on beyond it, as far as once around. */
+function degrees([lon, lat]: readonly unknown[]): LatLon | null {
+  if (typeof lat !== 'number' || typeof lon !== 'number') return null;
+  return Math.abs(lat) <= 90 && Math.abs(lon) < 360 ? { lat, lon: turned180(lon) } : null;
+}
+
 /** Empty where one of them is no place. @param closed without the last one, which repeats the first */
-function placesIn(value: unknown, closed: boolean): readonly LatLon[] {
-  const places = listOf(value).map((position) => {
-    const [lon, lat] = listOf(position);
-    const known = typeof lat === 'number' && typeof lon === 'number';
-    return known && Math.abs(lat) <= 90 && Math.abs(lon) <= 180 ? { lat, lon } : null;
-  });
+function placesIn(value: unknown, closed: boolean, toPlace: ToPlace): readonly LatLon[] {
+  const places = listOf(value).map((position) => toPlace(listOf(position)));
   const known = places.filter((place) => place !== null);
   if (known.length < places.length) return [];
   const apart = known.filter((place, at) => !isSame(place, known[at - 1]));
