@@ -1,4 +1,5 @@
 import type { LogBytes } from './log-bytes.ts';
+import { LogClock } from './log-clock.ts';
 import { type GetNumber, NUMBERS, textAt } from './numbers.ts';
 
 /**
@@ -36,6 +37,7 @@ const LETTERS: Readonly<Record<string, Letter>> = {
   L: { size: 4, get: (view, at) => view.getInt32(at, true) / 1e7 },
   q: number(NUMBERS.int64_t),
   Q: number(NUMBERS.uint64_t),
+  g: { size: 2, get: half },
   n: { size: 4, text: true },
   N: { size: 16, text: true },
   Z: { size: 64, text: true },
@@ -59,7 +61,7 @@ export interface DataflashType {
   /** With the head. */
   readonly length: number;
   readonly format: string;
-  /** By column; none where the format does not fit the length. */
+  /** By column; none where the format does not fit the length. Of letters that are not known there are none. */
   readonly fields: ReadonlyMap<string, DataflashField>;
 }
 
@@ -109,16 +111,92 @@ function define({ view, start }: LogBytes, types: (DataflashType | undefined)[])
 }
 
 function fieldsOf(format: string, columns: readonly string[], length: number): DataflashType['fields'] {
-  const fields = new Map<string, DataflashField>();
-  let at = HEAD_BYTES;
-  for (const [index, name] of [...format].entries()) {
-    const letter = LETTERS[name];
-    if (letter === undefined) return new Map();
-    const column = columns[index];
-    if (column !== undefined) fields.set(column, fieldOf(letter, at));
-    at += letter.size;
+  const letters = [...format].map((name) => LETTERS[name]);
+  const known = letters.reduce((sum, letter) => sum + (letter?.size ?? 0), HEAD_BYTES);
+  const foreign = new Set([...format].filter((name) => LETTERS[name] === undefined));
+  if (known > length || (foreign.size === 0 && known !== length)) return new Map();
+  // One letter of a newer firmware is as long as what is left; behind several nobody knows where a field is, up to the last of them.
+  const unknown = letters.filter((letter) => letter === undefined).length;
+  const size = foreign.size === 1 ? (length - known) / unknown : Number.NaN;
+  const places: number[] = [];
+  for (let at = HEAD_BYTES, index = 0; index < letters.length; index++) {
+    places.push(at);
+    at += letters[index]?.size ?? size;
   }
-  return at === length ? fields : new Map();
+  for (let at = length, index = letters.length - 1; index >= 0 && letters[index] !== undefined; index--) {
+    at -= letters[index]?.size ?? 0;
+    places[index] = at;
+  }
+  const fields = new Map<string, DataflashField>();
+  for (const [index, letter] of letters.entries()) {
+    const [column, at] = [columns[index], places[index]];
+    if (column !== undefined && letter !== undefined && Number.isInteger(at) && at !== undefined)
+      fields.set(column, fieldOf(letter, at));
+  }
+  return fields;
+}
+
+/** An IEEE 754 number of 16 bits. */
+function half(view: DataView, at: number): number {
+  const bits = view.getUint16(at, true);
+  const [sign, exponent, fraction] = [bits >> 15 === 0 ? 1 : -1, (bits >> 10) & 0x1f, (bits & 0x3ff) / 1024];
+  if (exponent === 0x1f) return fraction === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
+  return exponent === 0 ? sign * fraction * 2 ** -14 : sign * (1 + fraction) * 2 ** (exponent - 15);
+}
+
+const WORD_BYTES = 4;
+const WORD = 2 ** 32;
+/** By the column that has it; firmware before 3.3 wrote ms. */
+const CLOCKS = { TimeUS: 1e6, TimeMS: 1e3 } as const;
+
+/** The time of the rows of a log. One of 32 bits goes on where it wraps: µs do after 71.6 minutes. */
+export class DataflashClock {
+  readonly #clock: LogClock;
+  readonly #columns = new WeakMap<DataflashType, GetNumber | null>();
+  #turns = 0;
+  #before = 0;
+
+  /** @param log at its beginning, from where its first rows are looked at */
+  constructor(log: LogBytes) {
+    const ahead = log.again();
+    this.#clock = LogClock.of((onTime) => {
+      walkDataflash(ahead, (type) => {
+        const read = this.#columnOf(type);
+        return read === null || onTime(read(ahead.view, ahead.start));
+      });
+    });
+    this.#turns = 0;
+    this.#before = 0;
+  }
+
+  /** @param start where the row begins in `view`. @returns s; null: it has none, or one that is none */
+  timeOf(type: DataflashType, view: DataView, start: number): number | null {
+    const read = this.#columnOf(type);
+    return read === null ? null : this.#clock.timeOf(read(view, start));
+  }
+
+  #columnOf(type: DataflashType): GetNumber | null {
+    const known = this.#columns.get(type);
+    if (known !== undefined) return known;
+    const made = this.#read(type.fields, 'TimeUS') ?? this.#read(type.fields, 'TimeMS');
+    this.#columns.set(type, made);
+    return made;
+  }
+
+  #read(fields: DataflashType['fields'], column: keyof typeof CLOCKS): GetNumber | null {
+    const field = fields.get(column);
+    if (field?.get == null) return null;
+    const { at, get, size } = field;
+    const second = CLOCKS[column];
+    if (size !== WORD_BYTES) return (view, start) => get(view, start + at) / second;
+    return (view, start) => {
+      const told = get(view, start + at);
+      if (told < this.#before - WORD / 2) this.#turns++;
+      else if (told > this.#before + WORD / 2 && this.#turns > 0) this.#turns--;
+      this.#before = told;
+      return (this.#turns * WORD + told) / second;
+    };
+  }
 }
 
 function fieldOf(letter: Letter, at: number): DataflashField {

@@ -30,6 +30,11 @@ export class LogBytes {
     this.view = new DataView(this.bytes.buffer);
   }
 
+  /** The same bytes from their beginning, for a look ahead. */
+  again(): LogBytes {
+    return new LogBytes(this.#readBytes, this.#size);
+  }
+
   /** Where the next byte is in the file. */
   get position(): number {
     return this.#next - (this.#end - this.start);

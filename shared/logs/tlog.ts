@@ -1,3 +1,4 @@
+import { isAutopilot, isSure } from '../mavlink/autopilot-heartbeat.ts';
 import { byteAt } from '../mavlink/byte-at.ts';
 import { frameCrc } from '../mavlink/crc.ts';
 import { crcExtraOf } from '../mavlink/dialect.ts';
@@ -30,6 +31,55 @@ export function walkTlog(log: LogBytes, onFrame: (at: number, length: number) =>
     if (!onFrame(micros / 1e6, length)) return;
     log.skip(STAMP_BYTES + length);
   }
+}
+
+/** Of a frame. */
+export interface Sender {
+  readonly system: number;
+  readonly component: number;
+}
+
+/**
+ * The autopilot that a log is of: the first that is one by all that it says, else the first that may be one. Cameras, gimbals and
+ * ground stations speak first in many logs. @param log at its beginning
+ */
+export function vehicleIn(log: LogBytes): Sender | null {
+  let found: Sender | null = null;
+  walkTlog(log, () => {
+    const head = headAt(log);
+    if (head.id !== HEARTBEAT) return true;
+    const at = (place: number): number => (place < head.size ? byteAt(log.bytes, head.payload + place) : 0);
+    const heartbeat = { type: at(TYPE_AT), autopilot: at(AUTOPILOT_AT) };
+    const isIt = isSure(heartbeat);
+    if (isIt || (found === null && isAutopilot(heartbeat, head.component)))
+      found = { system: head.system, component: head.component };
+    return !isIt;
+  });
+  return found;
+}
+
+/** HEARTBEAT (minimal.xml), and where in its payload type and autopilot are. */
+const HEARTBEAT = 0;
+const [TYPE_AT, AUTOPILOT_AT] = [4, 5];
+
+interface FrameHead extends Sender {
+  readonly id: number;
+  /** Where the payload begins in `log.bytes`, and how long it is. */
+  readonly payload: number;
+  readonly size: number;
+}
+
+/** Of the frame that `walkTlog` tells of. */
+export function headAt({ bytes, start }: LogBytes): FrameHead {
+  const at = start + STAMP_BYTES;
+  const isV2 = byteAt(bytes, at) === STX_V2;
+  return {
+    id: isV2 ? messageIdV2(bytes, at) : byteAt(bytes, at + 5),
+    system: byteAt(bytes, at + (isV2 ? 5 : 3)),
+    component: byteAt(bytes, at + (isV2 ? 6 : 4)),
+    payload: at + (isV2 ? HEAD : 6),
+    size: byteAt(bytes, at + 1),
+  };
 }
 
 /**

@@ -23,6 +23,11 @@ export function loggedWords(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes).replaceAll(COLOUR, '');
 }
 
+/** When a log begins by its header, s since the vehicle was switched on; topics that were published before stand in it, too. */
+export function ulogStart(log: LogBytes): number | null {
+  return log.has(HEADER_BYTES) ? NUMBERS.uint64_t[1](log.view, log.start + MAGIC.length + 1) / 1e6 : null;
+}
+
 /** Whether a ULog comes next. */
 export function isUlog(log: LogBytes): boolean {
   return log.isNext(MAGIC);

@@ -28,7 +28,11 @@ export const flightReport = {
   properties: {
     vehicle: { type: ['string', 'null'], description: 'firmware and version' },
     start: { type: ['string', 'null'], description: 'RFC 3339, of the first record' },
-    duration_s: { ...measured, description: 'from the first record to the last' },
+    duration_s: {
+      ...measured,
+      description:
+        'how long it was armed, all together; of a log that does not say, from the first record to the last',
+    },
     distance_m: { ...measured, description: 'over ground' },
     max: {
       type: 'object',

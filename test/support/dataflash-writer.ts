@@ -80,6 +80,14 @@ export class DataflashWriter {
     this.write('FMTU', 0, { FmtType: this.#ids.get(name) ?? 0, UnitIds: letters, MultIds: '' });
   }
 
+  /** A type of another firmware, and one row of it. @param row its bytes behind the head */
+  foreign(name: string, format: string, columns: string, ...rows: readonly Buffer[]): void {
+    const id = this.#ids.get(name) ?? this.#ids.size + 1;
+    this.#ids.set(name, id);
+    this.#add(FMT, 'BBnNZ', [id, 3 + (rows[0]?.length ?? 0), name, format, columns]);
+    for (const row of rows) this.#parts.push(Buffer.concat([Buffer.of(0xa3, 0x95, id), row]));
+  }
+
   /** @param at s. @param row by column; what is missing is 0 */
   write(name: string, at: number, row: Readonly<Record<string, Value>>): void {
     const [format = '', columns = ''] = FORMATS[name] ?? [];

@@ -26,8 +26,9 @@ const SIZES: Readonly<Record<string, number>> = {
 export class UlogWriter {
   readonly #parts: Buffer[] = [];
 
-  constructor() {
-    this.#parts.push(Buffer.from([0x55, 0x4c, 0x6f, 0x67, 0x01, 0x12, 0x35, 1]), u64(0));
+  /** @param start as its header says, s */
+  constructor(start = 0) {
+    this.#parts.push(Buffer.from([0x55, 0x4c, 0x6f, 0x67, 0x01, 0x12, 0x35, 1]), u64(start * 1e6));
     this.message('B', Buffer.alloc(40));
     this.message('I', keyed('char[3] sys_name', Buffer.from('PX4')));
     this.message('I', keyed('uint32_t ver_sw_release', Buffer.of(255, 2, 15, 1)));

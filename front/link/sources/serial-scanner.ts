@@ -1,12 +1,12 @@
 import { messageOf } from '../../../shared/errors.ts';
 import type { SerialPortEntry } from '../../../shared/flight/serial-ports.ts';
+import { isAutopilot } from '../../../shared/mavlink/autopilot-heartbeat.ts';
 import { decodeHeartbeat } from '../../../shared/mavlink/decode.ts';
 import { Framer } from '../../../shared/mavlink/framer.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import { Payload } from '../../../shared/mavlink/payload.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Clock, Timer } from '../clock.ts';
-import { isAutopilot } from '../vehicle/autopilot-heartbeat.ts';
 import type { OpenSerial, SerialLine } from './serial-line.ts';
 
 /** The rates that flight controllers come with: telemetry radios, ArduPilot's default, companion ports. */

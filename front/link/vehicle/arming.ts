@@ -1,4 +1,5 @@
 import type { Armed } from '../../../shared/flight/armed.ts';
+import { isAutopilot, isSure, MAIN_COMPONENT } from '../../../shared/mavlink/autopilot-heartbeat.ts';
 import { decodeCommandAck, decodeHeartbeat } from '../../../shared/mavlink/decode.ts';
 import { type Frame, frameAt } from '../../../shared/mavlink/frame.ts';
 import { COMMAND_AT } from '../../../shared/mavlink/message-classes.ts';
@@ -7,7 +8,6 @@ import { Payload } from '../../../shared/mavlink/payload.ts';
 import type { Clock } from '../clock.ts';
 import { targetOf } from '../router/addresses.ts';
 import { armsBy, isCommand } from '../router/arming-command.ts';
-import { isAutopilot, isSure, MAIN_COMPONENT } from './autopilot-heartbeat.ts';
 
 /** A heartbeat older than this says nothing any more (docs/contract.md 6). */
 const FRESH_MS = 3000;

@@ -1,7 +1,7 @@
+import { isAutopilot, isSure, MAIN_COMPONENT } from '../../../shared/mavlink/autopilot-heartbeat.ts';
 import type { Heartbeat } from '../../../shared/mavlink/decode.ts';
 import type { Clock } from '../clock.ts';
 import type { Target } from '../encode.ts';
-import { isAutopilot, isSure, MAIN_COMPONENT } from './autopilot-heartbeat.ts';
 
 /** In this time after the first one was taken a better one takes its place: whoever spoke first is an accident. */
 const WINDOW_MS = 3000;

@@ -1,10 +1,10 @@
+import { isAutopilot } from '../../../shared/mavlink/autopilot-heartbeat.ts';
 import { decodeHeartbeat } from '../../../shared/mavlink/decode.ts';
 import type { Frame } from '../../../shared/mavlink/frame.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import { Payload } from '../../../shared/mavlink/payload.ts';
 import type { HeardSystem } from '../../../shared/rpc/link-state.ts';
 import type { Clock } from '../clock.ts';
-import { isAutopilot } from './autopilot-heartbeat.ts';
 
 /** More than a line has; the one not heard for the longest time makes room. */
 const MAX_SYSTEMS = 64;

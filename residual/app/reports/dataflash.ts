@@ -1,5 +1,10 @@
 import { ApiError } from '../../../shared/errors.ts';
-import { type DataflashField, type DataflashType, walkDataflash } from '../../../shared/logs/dataflash.ts';
+import {
+  DataflashClock,
+  type DataflashField,
+  type DataflashType,
+  walkDataflash,
+} from '../../../shared/logs/dataflash.ts';
 import {
   DATAFLASH_ERROR_GPS,
   DATAFLASH_ERRORS,
@@ -8,7 +13,6 @@ import {
   familyOfMessage,
 } from '../../../shared/logs/dataflash-names.ts';
 import type { LogBytes } from '../../../shared/logs/log-bytes.ts';
-import { LogClock } from '../../../shared/logs/log-clock.ts';
 import { textAt } from '../../../shared/logs/numbers.ts';
 import type { Fact, FactSink } from './facts.ts';
 
@@ -17,7 +21,7 @@ type Row = Readonly<Record<string, Value>>;
 
 /** @throws ApiError E_STORE if it has no types */
 export function readDataflash(log: LogBytes, sink: FactSink): void {
-  const rows = new DataflashRows(sink);
+  const rows = new DataflashRows(log, sink);
   const types = walkDataflash(log, (type) => {
     rows.read(type, log);
     return true;
@@ -28,18 +32,17 @@ export function readDataflash(log: LogBytes, sink: FactSink): void {
 /** The messages that a report needs, of the first of several sensors. */
 class DataflashRows {
   readonly #sink: FactSink;
-  readonly #clock = new LogClock();
+  readonly #clock: DataflashClock;
   #isTold = false;
 
-  constructor(sink: FactSink) {
+  constructor(log: LogBytes, sink: FactSink) {
+    this.#clock = new DataflashClock(log);
     this.#sink = sink;
   }
 
   read(type: DataflashType, { view, start }: LogBytes): void {
-    const time = type.fields.get('TimeUS');
-    if (time === undefined) return;
-    const at = Number(valueOf(time, view, start)) / 1e6;
-    if (!this.#clock.isTime(at)) return;
+    const at = this.#clock.timeOf(type, view, start);
+    if (at === null) return;
     if (!this.#isTold) this.#sink.take(at, { kind: 'firmware', firmware: 'ardupilot' });
     this.#isTold = true;
     this.#sink.seen(at);

@@ -53,6 +53,9 @@ export class Flight implements FactSink, Judged {
   #end = 0;
   #startUtcMs: number | null = null;
   #armed: boolean | null = null;
+  /** Of the flights that are over, s; and when the one that is not began. */
+  #armedS = 0;
+  #armedAt = 0;
   #landed: boolean | null = null;
   #volts: { first: number; last: number } | null = null;
   #used: { first: number; last: number } | null = null;
@@ -77,7 +80,10 @@ export class Flight implements FactSink, Judged {
 
   /** @returns what the schema of the same name says */
   report(): FlightReport {
-    const duration = this.isEmpty ? null : rounded(this.#end);
+    const inFlight = this.#armedS + (this.#armed === true ? this.#end - this.#armedAt : 0);
+    const duration = this.isEmpty
+      ? null
+      : rounded(this.#armed === null ? this.#end : Math.min(this.#end, inFlight));
     return {
       vehicle: this.#vehicle,
       start: this.#startUtcMs === null ? null : new Date(this.#startUtcMs).toISOString(),
@@ -232,6 +238,8 @@ export class Flight implements FactSink, Judged {
     const isFirst = this.#armed === null;
     if (armed) this.#list(at, 'armed', isFirst ? 'before the log begins' : '');
     else if (!isFirst) this.#list(at, 'disarmed', '');
+    if (armed) this.#armedAt = isFirst ? 0 : at;
+    else if (this.#armed === true) this.#armedS += at - this.#armedAt;
     this.#armed = armed;
     this.#track.interrupt();
   }

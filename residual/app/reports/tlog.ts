@@ -1,7 +1,8 @@
 import { batteryState } from '../../../shared/flight/battery-state.ts';
 import { AUTOPILOT_PX4, type Family, familyOf } from '../../../shared/flight/modes.ts';
 import type { LogBytes } from '../../../shared/logs/log-bytes.ts';
-import { STAMP_BYTES, walkTlog } from '../../../shared/logs/tlog.ts';
+import { STAMP_BYTES, vehicleIn, walkTlog } from '../../../shared/logs/tlog.ts';
+import { isAutopilot } from '../../../shared/mavlink/autopilot-heartbeat.ts';
 import {
   decodeAttitude,
   decodeAutopilotVersion,
@@ -29,7 +30,6 @@ import { Payload } from '../../../shared/mavlink/payload.ts';
 import type { Fact, FactSink, Firmware } from './facts.ts';
 
 // Of a heartbeat.
-const AUTOPILOT_INVALID = 8;
 const AUTOPILOT_ARDUPILOT = 3;
 const ARMED = 128;
 const STATE_CRITICAL = 5;
@@ -62,7 +62,10 @@ export function readTlog(log: LogBytes, sink: FactSink): void {
 /** Reads telemetry logs of one vehicle, one after the other: what it was stays known. */
 export function tlogReader(sink: FactSink): (log: LogBytes) => void {
   const vehicle = new TlogVehicle(sink);
-  return (log) => walk(log, vehicle, () => true);
+  return (log) => {
+    vehicle.isOf(log);
+    walk(log, vehicle, () => true);
+  };
 }
 
 /** When a log begins; null: its vehicle does not say. @param log its first part is enough */
@@ -71,7 +74,9 @@ export function tlogBegin(log: LogBytes): Uptime | null {
   const take = (at: number, fact: Fact): void => {
     if (fact.kind === 'uptime') found.push({ at, s: fact.s });
   };
-  walk(log, new TlogVehicle({ seen: () => undefined, take }), () => found.length === 0);
+  const vehicle = new TlogVehicle({ seen: () => undefined, take });
+  vehicle.isOf(log);
+  walk(log, vehicle, () => found.length === 0);
   return found[0] ?? null;
 }
 
@@ -92,6 +97,7 @@ class TlogVehicle {
   readonly #payload = new Payload();
   #system = -1;
   #component = -1;
+  #isMet = false;
   #firmware: Firmware | null = null;
   #family: Family | null = null;
   #text = { id: -1, text: '', severity: 0 };
@@ -101,23 +107,29 @@ class TlogVehicle {
     this.#sink = sink;
   }
 
+  /** Which autopilot it is, where no log before has said. @param log at its beginning */
+  isOf(log: LogBytes): void {
+    const { system, component } = (this.#system < 0 ? vehicleIn(log.again()) : null) ?? {};
+    this.#system = system ?? this.#system;
+    this.#component = component ?? this.#component;
+  }
+
   heard(at: number, frame: Frame): void {
     this.#sink.seen(at);
     this.#at = at;
     const payload = this.#payload.load(frame);
-    if (this.#system < 0 && frame.id === MSG.HEARTBEAT) this.#meet(frame, payload);
     if (frame.system !== this.#system || frame.component !== this.#component) return;
+    if (!this.#isMet && frame.id === MSG.HEARTBEAT) this.#meet(payload);
     const read = READERS[frame.id];
     if (read !== undefined) for (const fact of read(payload, this.#firmware)) this.#sink.take(at, fact);
     else if (frame.id === MSG.STATUSTEXT) this.#onText(payload);
     else if (frame.id === MSG.AUTOPILOT_VERSION) this.#tellVehicle(decodeAutopilotVersion(payload).text);
   }
 
-  #meet(frame: Frame, payload: Payload): void {
+  #meet(payload: Payload): void {
     const { autopilot, type } = decodeHeartbeat(payload);
-    if (autopilot === AUTOPILOT_INVALID) return;
-    this.#system = frame.system;
-    this.#component = frame.component;
+    if (!isAutopilot({ autopilot, type }, this.#component)) return; // somebody else with its numbers
+    this.#isMet = true;
     this.#family = familyOf(autopilot, type);
     if (autopilot === AUTOPILOT_ARDUPILOT) this.#firmware = 'ardupilot';
     if (autopilot === AUTOPILOT_PX4) this.#firmware = 'px4';

@@ -1,7 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { LogBytes } from '../../../shared/logs/log-bytes.ts';
 import { LogClock } from '../../../shared/logs/log-clock.ts';
-import { loggedWords, walkUlog } from '../../../shared/logs/ulog.ts';
+import { loggedWords, ulogStart, walkUlog } from '../../../shared/logs/ulog.ts';
 import { type Place, UlogFormats } from '../../../shared/logs/ulog-format.ts';
 import { ULOG_ARMED, ulogModeName } from '../../../shared/logs/ulog-names.ts';
 import type { Fact, FactSink } from './facts.ts';
@@ -23,7 +23,7 @@ const BAD_ACCELEROMETER_BIT = 11;
 
 /** @throws ApiError E_STORE if it is written in a way that this reader does not know */
 export function readUlog(log: LogBytes, sink: FactSink): void {
-  const reader = new UlogReader(sink);
+  const reader = new UlogReader(new LogClock(ulogStart(log)), sink);
   // The same memory as Node reads it.
   const bytes = Buffer.from(log.view.buffer, 0, log.view.byteLength);
   const isKnown = walkUlog(log, (type, at, size) => {
@@ -44,11 +44,12 @@ class UlogReader {
   readonly #formats = new UlogFormats();
   readonly #subscriptions = new Map<number, Subscription>();
   readonly #about = new Map<string, string>();
-  readonly #clock = new LogClock();
+  readonly #clock: LogClock;
   #at = 0;
   #isTold = false;
 
-  constructor(sink: FactSink) {
+  constructor(clock: LogClock, sink: FactSink) {
+    this.#clock = clock;
     this.#sink = sink;
   }
 
@@ -112,9 +113,12 @@ class UlogReader {
     const subscription = this.#subscriptions.get(body.readUInt16LE(0));
     if (subscription === undefined) return;
     const fields = new UlogFields(subscription.places, view, at + 2, at + body.length);
-    if (!this.#time(fields.number('timestamp'))) return;
+    const told = fields.number('timestamp');
+    if (!this.#time(told)) return;
     const [topic = '', instance = '0'] = subscription.topic.split(' ');
-    for (const fact of TOPICS[topic]?.(fields, Number(instance)) ?? []) this.#sink.take(this.#at, fact);
+    const before = this.#at * 1000 - told / 1000; // of a topic that was published before the log began
+    for (const fact of TOPICS[topic]?.(fields, Number(instance)) ?? [])
+      this.#sink.take(this.#at, fact.kind === 'clock' ? { ...fact, utcMs: fact.utcMs + before } : fact);
   }
 
   #text(level: number, micros: number, words: Buffer): void {
@@ -125,8 +129,9 @@ class UlogReader {
 
   /** @returns whether this is a time */
   #time(micros: number): boolean {
-    if (!this.#clock.isTime(micros / 1e6)) return false;
-    this.#at = micros / 1e6;
+    const at = this.#clock.timeOf(micros / 1e6);
+    if (at === null) return false;
+    this.#at = at;
     this.#sink.seen(this.#at);
     if (!this.#isTold) this.#tell();
     return true;

@@ -11,6 +11,7 @@ class Facts:
     def __init__(self):
         self.t0 = self.t1 = None
         self.armed = None
+        self.flown, self.since = 0, None
         self.last = self.home = None
         self.out = {
             "distance": None, "height": None, "speed": None, "from_home": None, "volts": None, "used": None,
@@ -34,6 +35,10 @@ class Facts:
             return
         if armed or self.armed is not None:
             self.out["arming"].append(["armed" if armed else "disarmed", t - self.t0])
+        if armed:
+            self.since = self.t0 if self.armed is None else t
+        elif self.armed:
+            self.flown += t - self.since
         self.armed = armed
         self.last = None
 
@@ -66,7 +71,9 @@ class Facts:
 
     def end(self, start):
         clips = sum(last - first for first, last in self.clips.values()) if self.clips else None
-        return {**self.out, "clips": clips, "start": start, "duration": self.t1 - self.t0}
+        # How long it was armed.
+        flown = self.flown + (self.t1 - self.since if self.armed else 0)
+        return {**self.out, "clips": clips, "start": start, "duration": flown}
 
 
 def metres(a, b):
@@ -83,8 +90,6 @@ def tlog(path):
         facts.time(t)
         if m.get_srcComponent() != 1 or m.get_srcSystem() == 255:
             continue
-        if facts.armed is None and kind != "HEARTBEAT":
-            continue  # who the vehicle is says its heartbeat
         if kind == "HEARTBEAT":
             facts.arm(t, bool(m.base_mode & 128))
             facts.mode(t, log.flightmode)

@@ -1,4 +1,5 @@
 import {
+  DataflashClock,
   type DataflashField,
   type DataflashType,
   walkDataflash,
@@ -10,7 +11,6 @@ import {
   familyOfMessage,
 } from '../../../../../../../shared/logs/dataflash-names.ts';
 import type { LogBytes } from '../../../../../../../shared/logs/log-bytes.ts';
-import { LogClock } from '../../../../../../../shared/logs/log-clock.ts';
 import { type GetNumber, textAt } from '../../../../../../../shared/logs/numbers.ts';
 import { plainText } from '../../../../../../../shared/plain-text.ts';
 import { viewerWords } from '../words.ts';
@@ -29,7 +29,6 @@ const FIX_3D = 3;
 interface Kind {
   readonly type: DataflashType;
   readonly fields: readonly LogField[];
-  readonly time: GetNumber | null;
   readonly instance: GetNumber | null;
   /** By the number of the sensor; -1: it has none. null: too many. */
   readonly groups: Map<number, LogGroup | null>;
@@ -46,7 +45,7 @@ export function readDataflashLog(log: LogBytes, index: LogIndex): number {
 class DataflashLog {
   readonly #log: LogBytes;
   readonly #index: LogIndex;
-  readonly #clock = new LogClock();
+  readonly #clock: DataflashClock;
   readonly #kinds = new Map<string, Kind>();
   /** Of the type with this number. */
   readonly #now: (Kind | undefined)[] = Array.from({ length: TYPES });
@@ -56,6 +55,7 @@ class DataflashLog {
   constructor(log: LogBytes, index: LogIndex) {
     this.#log = log;
     this.#index = index;
+    this.#clock = new DataflashClock(log);
   }
 
   /** @returns whether more is wanted */
@@ -71,8 +71,8 @@ class DataflashLog {
     }
     this.#learn(type, view, start);
     if (group === null) return true;
-    const at = kind.time === null ? Number.NaN : kind.time(view, start) / 1e6;
-    if (kind.time === null || !this.#clock.isTime(at)) {
+    const at = this.#clock.timeOf(type, view, start);
+    if (at === null) {
       group.seen++;
       return true;
     }
@@ -122,11 +122,9 @@ class DataflashLog {
 function kindOf(type: DataflashType, sensor: number): Kind {
   const fields = [...type.fields].flatMap(([name, field]) => fieldsOf(plainText(name), field));
   const instance = sensor === -1 ? undefined : [...type.fields.values()][sensor];
-  const time = type.fields.get('TimeUS');
   return {
     type,
     fields,
-    time: time === undefined ? null : getOf(time),
     instance: instance === undefined ? null : getOf(instance),
     groups: new Map(),
   };

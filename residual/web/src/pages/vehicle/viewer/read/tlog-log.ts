@@ -2,8 +2,14 @@ import { familyOf } from '../../../../../../../shared/flight/modes.ts';
 import type { LogBytes } from '../../../../../../../shared/logs/log-bytes.ts';
 import { LogClock } from '../../../../../../../shared/logs/log-clock.ts';
 import { type GetNumber, NUMBERS, textAt } from '../../../../../../../shared/logs/numbers.ts';
-import { STAMP_BYTES, walkTlog } from '../../../../../../../shared/logs/tlog.ts';
-import { messageIdV2, STX_V2 } from '../../../../../../../shared/mavlink/frame-head.ts';
+import {
+  headAt,
+  type Sender,
+  STAMP_BYTES,
+  vehicleIn,
+  walkTlog,
+} from '../../../../../../../shared/logs/tlog.ts';
+import { STX_V2 } from '../../../../../../../shared/mavlink/frame-head.ts';
 import { plainText } from '../../../../../../../shared/plain-text.ts';
 import type { LogField, LogGroup, LogIndex } from './log-index.ts';
 import { toneOf } from './marks.ts';
@@ -17,14 +23,8 @@ const MAX_PAYLOAD = 255;
 
 const HEARTBEAT = 0;
 const STATUSTEXT = 253;
-const AUTOPILOT_INVALID = 8;
 const ARMED = 128;
 const TEXT_BYTES = 50;
-
-interface Sender {
-  readonly system: number;
-  readonly component: number;
-}
 
 /** Reads a telemetry log into an index. @param messages all that MAVLink has */
 export function readTlogLog(log: LogBytes, index: LogIndex, messages: readonly MavlinkMessage[]): void {
@@ -36,32 +36,31 @@ class TlogLog {
   readonly #log: LogBytes;
   readonly #index: LogIndex;
   readonly #messages: ReadonlyMap<number, MavlinkMessage>;
-  readonly #clock = new LogClock();
+  readonly #clock: LogClock;
+  readonly #vehicle: Sender | null;
   readonly #fields = new Map<number, readonly LogField[]>();
   /** By message, system and component; null: too many. */
   readonly #groups = new Map<number, LogGroup | null>();
-  #vehicle: Sender | null = null;
 
   constructor(log: LogBytes, index: LogIndex, messages: readonly MavlinkMessage[]) {
     this.#log = log;
     this.#index = index;
     this.#messages = new Map(messages.map((message) => [message[0], message]));
     index.utcOfZero = 0;
+    this.#vehicle = vehicleIn(log.again());
+    this.#clock = LogClock.of((onTime) => walkTlog(log.again(), onTime));
   }
 
   /** @returns whether more is wanted */
-  frame(at: number): boolean {
-    const { bytes, view } = this.#log;
+  frame(told: number): boolean {
     const start = this.#log.start + STAMP_BYTES;
-    const isV2 = view.getUint8(start) === STX_V2;
-    const id = isV2 ? messageIdV2(bytes, start) : view.getUint8(start + 5);
-    const system = view.getUint8(start + (isV2 ? 5 : 3));
-    const component = view.getUint8(start + (isV2 ? 6 : 4));
+    const { id, system, component } = headAt(this.#log);
     const group = this.#groupOf(id, { system, component });
-    const isTime = this.#clock.isTime(at);
-    if (isTime && (id === HEARTBEAT || id === STATUSTEXT)) this.#mark(at, id, start, { system, component });
+    const at = this.#clock.timeOf(told);
+    if (at !== null && (id === HEARTBEAT || id === STATUSTEXT))
+      this.#mark(at, id, start, { system, component });
     if (group === null) return true;
-    if (isTime) return this.#index.add(group, this.#log.position + STAMP_BYTES, at);
+    if (at !== null) return this.#index.add(group, this.#log.position + STAMP_BYTES, at);
     group.seen++;
     return true;
   }
@@ -84,16 +83,13 @@ class TlogLog {
     return fields;
   }
 
-  /** What the first autopilot says of itself; others on the link tell nothing. */
+  /** What the autopilot says of itself; others on the link tell nothing. */
   #mark(at: number, id: number, start: number, sender: Sender): void {
     const { view } = this.#log;
     const { marks } = this.#index;
     const u8 = (place: number): number => numberAt('uint8_t', place)(view, start);
-    if (id === HEARTBEAT && this.#vehicle === null && u8(5) !== AUTOPILOT_INVALID) {
-      this.#vehicle = sender;
-      marks.family = familyOf(u8(5), u8(4));
-    }
     if (this.#vehicle?.system !== sender.system || this.#vehicle.component !== sender.component) return;
+    if (id === HEARTBEAT) marks.family ??= familyOf(u8(5), u8(4));
     if (id === STATUSTEXT) {
       const head = view.getUint8(start) === STX_V2 ? HEAD_V2 : HEAD_V1;
       const there = Math.min(TEXT_BYTES, Math.max(0, view.getUint8(start + 1) - 1));

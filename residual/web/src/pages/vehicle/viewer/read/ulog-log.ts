@@ -1,7 +1,7 @@
 import type { LogBytes } from '../../../../../../../shared/logs/log-bytes.ts';
 import { LogClock } from '../../../../../../../shared/logs/log-clock.ts';
 import { type GetNumber, NUMBERS, textAt } from '../../../../../../../shared/logs/numbers.ts';
-import { loggedWords, walkUlog } from '../../../../../../../shared/logs/ulog.ts';
+import { loggedWords, ulogStart, walkUlog } from '../../../../../../../shared/logs/ulog.ts';
 import { type FlatField, UlogFormats } from '../../../../../../../shared/logs/ulog-format.ts';
 import { ULOG_ARMED, ulogModeName } from '../../../../../../../shared/logs/ulog-names.ts';
 import { plainText } from '../../../../../../../shared/plain-text.ts';
@@ -34,7 +34,7 @@ export function readUlogLog(log: LogBytes, index: LogIndex): boolean {
 class UlogLog {
   readonly #log: LogBytes;
   readonly #index: LogIndex;
-  readonly #clock = new LogClock();
+  readonly #clock: LogClock;
   readonly #formats = new UlogFormats();
   readonly #subscriptions = new Map<number, Subscription>();
   /** By topic and number: one that is subscribed to again goes on. */
@@ -44,6 +44,7 @@ class UlogLog {
   constructor(log: LogBytes, index: LogIndex) {
     this.#log = log;
     this.#index = index;
+    this.#clock = new LogClock(ulogStart(log));
   }
 
   /** @returns whether more is wanted */
@@ -81,8 +82,9 @@ class UlogLog {
     if (subscription === undefined || size < 2) return true;
     const { topic, group, time: timeOf } = subscription;
     const start = at - HEAD_BYTES;
-    const time = timeOf === null ? Number.NaN : timeOf(view, start) / 1e6;
-    if (!this.#clock.isTime(time)) {
+    const told = timeOf === null ? Number.NaN : timeOf(view, start) / 1e6;
+    const time = this.#clock.timeOf(told);
+    if (time === null) {
       if (group !== null) group.seen++;
       return true;
     }
@@ -90,7 +92,7 @@ class UlogLog {
     if (topic === 'vehicle_status') this.#status(time, number);
     else if (this.#index.utcOfZero === null && GPS.includes(topic) && number('fix_type') >= FIX_3D) {
       const utc = number('time_utc_usec');
-      if (utc > 0) this.#index.utcOfZero = (utc - time * 1e6) / 1000;
+      if (utc > 0) this.#index.utcOfZero = (utc - told * 1e6) / 1000;
     }
     return group === null || this.#index.add(group, this.#log.position, time);
   }
@@ -114,8 +116,8 @@ class UlogLog {
   /** @param head bytes before the words, the last eight of which are the time */
   #text(view: DataView, at: number, head: number, size: number): void {
     if (size <= head) return;
-    const time = NUMBERS.uint64_t[1](view, at + head - 8) / 1e6;
-    if (!this.#clock.isTime(time)) return;
+    const time = this.#clock.timeOf(NUMBERS.uint64_t[1](view, at + head - 8) / 1e6);
+    if (time === null) return;
     const words = loggedWords(new Uint8Array(view.buffer, at + head, size - head));
     this.#index.marks.event(time, plainText(words), toneOf(view.getUint8(at) - LEVEL_0));
   }

@@ -1,4 +1,10 @@
-import type { Heartbeat } from '../../../shared/mavlink/decode.ts';
+/** What a heartbeat says of its sender. */
+interface Kind {
+  /** MAV_AUTOPILOT */
+  readonly autopilot: number;
+  /** MAV_TYPE */
+  readonly type: number;
+}
 
 /** MAV_AUTOPILOT */
 const GENERIC = 0;
@@ -15,12 +21,12 @@ const NOT_A_VEHICLE: ReadonlySet<number> = new Set([
 ]);
 
 /** Whether a flight controller sent this by all that it says, and not a ground station, a camera or another computer on board. */
-export function isSure({ autopilot, type }: Heartbeat): boolean {
+export function isSure({ autopilot, type }: Kind): boolean {
   return autopilot !== GENERIC && autopilot !== AUTOPILOT_INVALID && !NOT_A_VEHICLE.has(type);
 }
 
 /** The same, or one that says nothing of its firmware and has the component of an autopilot: scripts and gimbals say nothing either. */
-export function isAutopilot(heartbeat: Heartbeat, component: number): boolean {
+export function isAutopilot(heartbeat: Kind, component: number): boolean {
   const { autopilot, type } = heartbeat;
   return (
     isSure(heartbeat) || (autopilot === GENERIC && component === MAIN_COMPONENT && !NOT_A_VEHICLE.has(type))
