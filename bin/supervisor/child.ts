@@ -6,12 +6,13 @@ import { ApiError, messageOf } from '../../shared/errors.ts';
 import type { JsonObject } from '../../shared/member.ts';
 import type { FromChild, Init, ReportedConfig, ToChild } from '../../shared/process/child.ts';
 import { memoryOf } from '../../shared/process/memory.ts';
+import { offline } from '../../shared/process/offline.ts';
+import { offerToKernel } from '../../shared/process/oom-score.ts';
 import { redact } from '../../shared/process/redact.ts';
 import { LineSplitter } from '../../shared/rpc/lines.ts';
 import type { ChildState, ChildStatus, Restarted } from '../../shared/rpc/supervisor.ts';
 import { ARMED_MS } from './armed-config.ts';
 import { lastWords } from './last-words.ts';
-import { offerToKernel } from './oom-score.ts';
 import { busyness, startLimit } from './start-limit.ts';
 
 /** One process of the node: started, watched, restarted, parked, stopped (docs/contract.md 1). */
@@ -60,16 +61,6 @@ interface ChildHooks {
 
 // Small young generations: these processes keep little, and must fit beside a video encoder on a board of 512 MB.
 const NODE_FLAGS = ['--max-semi-space-size=1', '--disable-warning=ExperimentalWarning'];
-/**
- * A network namespace of its own, with nothing in it (unshare(1) of util-linux), in a user namespace, which needs no right. Where the
- * kernel or a container forbids that, it starts all the same. It stays one process, whose channel to us is open.
- */
-const OFFLINE = [
-  'sh',
-  '-c',
-  'set -- unshare --user --map-current-user --net -- "$@"; "$1" "$2" "$3" "$4" true 2>/dev/null || shift 5; exec "$@"',
-  'sh',
-] as const;
 /**
  * V8's own limit, as a part of the ceiling: near it V8 collects more garbage, and then fails with a stack trace before the
  * ceiling is reached.
@@ -187,9 +178,12 @@ export class SupervisedChild {
     this.#killedAt = null;
     const { args, env, memoryMiB } = this.spec;
     const heap = `--max-old-space-size=${Math.round(memoryMiB * HEAP_SHARE)}`;
-    const [program, ...before] =
-      this.spec.offline === true ? [...OFFLINE, process.execPath] : [process.execPath];
-    const child = spawn(program, [...before, ...NODE_FLAGS, heap, ...args], {
+    const all = [...NODE_FLAGS, heap, ...args];
+    const started =
+      this.spec.offline === true
+        ? offline(process.execPath, all)
+        : { program: process.execPath, args: all };
+    const child = spawn(started.program, started.args, {
       env,
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
