@@ -322,10 +322,17 @@ export class SupervisedChild {
       look().catch((error: unknown) => this.#hang(child, `its start cannot be watched: ${String(error)}`));
     };
     let late = setTimeout(lookAgain, readyMs);
-    const ping = every(this.#limits.pingMs, `pings of ${this.spec.name}`, () => {
+    const { pingMs } = this.#limits;
+    let lookedAt = performance.now();
+    const ping = every(pingMs, `pings of ${this.spec.name}`, () => {
+      const now = performance.now();
+      // While this process stood still itself, as all do on a machine without memory, it asked no other, and heard none.
+      const stood = now - lookedAt - pingMs;
+      if (stood > pingMs) answeredAt = Math.min(now, answeredAt + stood);
+      lookedAt = now;
       // While it loads it cannot answer, on a slow card for longer than `hungMs`; the start has a limit of its own.
       if (!ready) return;
-      const silentMs = performance.now() - answeredAt;
+      const silentMs = now - answeredAt;
       this.#tellHangs(silentMs > this.#limits.hungMs * LIMITS.silentPart);
       if (silentMs > this.#limits.hungMs)
         this.#hang(child, `no answer to pings for ${this.#limits.hungMs} ms`);
