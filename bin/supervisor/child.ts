@@ -180,9 +180,7 @@ export class SupervisedChild {
     const heap = `--max-old-space-size=${Math.round(memoryMiB * HEAP_SHARE)}`;
     const all = [...NODE_FLAGS, heap, ...args];
     const started =
-      this.spec.offline === true
-        ? offline(process.execPath, all)
-        : { program: process.execPath, args: all };
+      this.spec.offline === true ? offline(process.execPath, all) : { program: process.execPath, args: all };
     const child = spawn(started.program, started.args, {
       env,
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],

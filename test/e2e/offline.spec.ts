@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { Reporter } from '../../residual/app/reports/reporter.ts';
 import { modelCheck } from '../../residual/app/vision/model-check.ts';
 import { ApiError } from '../../shared/errors.ts';
+import type { ModelMetadata } from '../../shared/schemas/vision.ts';
 import { askAgain } from '../support/ask-again.ts';
 import { ownChild } from '../support/own-children.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
@@ -66,7 +67,13 @@ describe('who reads what strangers have made', function () {
       program,
       `await (await import(${JSON.stringify(stepBack)})).stepBack(console.error); setInterval(() => undefined, 1000);\n`,
     );
-    const metadata = { id: 'test', head: 'yolov8', classes: ['thing'], input_w: 32, input_h: 32 } as const;
+    const metadata: ModelMetadata = {
+      id: 'test',
+      head: 'yolov8',
+      classes: ['thing'],
+      input_w: 32,
+      input_h: 32,
+    };
     const child = await seen('check-forever', async (gone) =>
       modelCheck(program, 100)(join(folder, 'no-model'), metadata, gone),
     );

@@ -258,7 +258,9 @@ describe('a flight report', function () {
       });
       const mib: number[] = [];
       for (; !isMade; await delay(20)) {
-        const status = await readFile(`/proc/${await ownChild('report-process')}/status`, 'utf8').catch(() => ''); // not yet, or no more
+        const status = await readFile(`/proc/${await ownChild('report-process')}/status`, 'utf8').catch(
+          () => '',
+        ); // not yet, or no more
         mib.push(Number(/^RssAnon:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1024);
       }
       expect((await report).duration_s).to.be.within(29, 31);

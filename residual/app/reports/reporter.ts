@@ -84,11 +84,7 @@ export class Reporter {
     }
   }
 
-  async #inProcess(
-    task: ReportTask,
-    files: readonly number[],
-    { gone, progress }: Waiting,
-  ): Promise<Made> {
+  async #inProcess(task: ReportTask, files: readonly number[], { gone, progress }: Waiting): Promise<Made> {
     const { promise, resolve, reject } = Promise.withResolvers<Made>();
     const total = task.logs[0]?.size ?? 0;
     const ended = (problem: string): void =>
