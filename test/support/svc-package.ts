@@ -12,8 +12,7 @@ const run = promisify(execFile);
 const ARCH: Arch = process.arch === 'arm64' ? 'arm64' : 'amd64';
 /** Where `.ci/run` has put what `npm run package` makes, of 1700000000 (seconds of Unix). */
 export const PACKAGES = process.env['SVC_TEST_PACKAGES'];
-/** Its folder in there, below `/`. */
-export const PLACE = 'opt/svc/package';
+const PLACE = 'opt/svc/package';
 
 /** The package of this checkout, in `folder`; a copy of it where `.ci/run` has made it. @returns its path */
 export async function builtDeb(folder: string): Promise<string> {
