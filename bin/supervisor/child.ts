@@ -6,12 +6,13 @@ import { ApiError, messageOf } from '../../shared/errors.ts';
 import type { JsonObject } from '../../shared/member.ts';
 import type { FromChild, Init, ReportedConfig, ToChild } from '../../shared/process/child.ts';
 import { memoryOf } from '../../shared/process/memory.ts';
+import { offline } from '../../shared/process/offline.ts';
+import { offerToKernel } from '../../shared/process/oom-score.ts';
 import { redact } from '../../shared/process/redact.ts';
 import { LineSplitter } from '../../shared/rpc/lines.ts';
 import type { ChildState, ChildStatus, Restarted } from '../../shared/rpc/supervisor.ts';
 import { ARMED_MS } from './armed-config.ts';
 import { lastWords } from './last-words.ts';
-import { offerToKernel } from './oom-score.ts';
 import { busyness, startLimit } from './start-limit.ts';
 
 /** One process of the node: started, watched, restarted, parked, stopped (docs/contract.md 1). */
@@ -60,16 +61,6 @@ interface ChildHooks {
 
 // Small young generations: these processes keep little, and must fit beside a video encoder on a board of 512 MB.
 const NODE_FLAGS = ['--max-semi-space-size=1', '--disable-warning=ExperimentalWarning'];
-/**
- * A network namespace of its own, with nothing in it (unshare(1) of util-linux), in a user namespace, which needs no right. Where the
- * kernel or a container forbids that, it starts all the same. It stays one process, whose channel to us is open.
- */
-const OFFLINE = [
-  'sh',
-  '-c',
-  'set -- unshare --user --map-current-user --net -- "$@"; "$1" "$2" "$3" "$4" true 2>/dev/null || shift 5; exec "$@"',
-  'sh',
-] as const;
 /**
  * V8's own limit, as a part of the ceiling: near it V8 collects more garbage, and then fails with a stack trace before the
  * ceiling is reached.
@@ -187,9 +178,10 @@ export class SupervisedChild {
     this.#killedAt = null;
     const { args, env, memoryMiB } = this.spec;
     const heap = `--max-old-space-size=${Math.round(memoryMiB * HEAP_SHARE)}`;
-    const [program, ...before] =
-      this.spec.offline === true ? [...OFFLINE, process.execPath] : [process.execPath];
-    const child = spawn(program, [...before, ...NODE_FLAGS, heap, ...args], {
+    const all = [...NODE_FLAGS, heap, ...args];
+    const started =
+      this.spec.offline === true ? offline(process.execPath, all) : { program: process.execPath, args: all };
+    const child = spawn(started.program, started.args, {
       env,
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
@@ -328,10 +320,17 @@ export class SupervisedChild {
       look().catch((error: unknown) => this.#hang(child, `its start cannot be watched: ${String(error)}`));
     };
     let late = setTimeout(lookAgain, readyMs);
-    const ping = every(this.#limits.pingMs, `pings of ${this.spec.name}`, () => {
+    const { pingMs } = this.#limits;
+    let lookedAt = performance.now();
+    const ping = every(pingMs, `pings of ${this.spec.name}`, () => {
+      const now = performance.now();
+      // While this process stood still itself, as all do on a machine without memory, it asked no other, and heard none.
+      const stood = now - lookedAt - pingMs;
+      if (stood > pingMs) answeredAt = Math.min(now, answeredAt + stood);
+      lookedAt = now;
       // While it loads it cannot answer, on a slow card for longer than `hungMs`; the start has a limit of its own.
       if (!ready) return;
-      const silentMs = performance.now() - answeredAt;
+      const silentMs = now - answeredAt;
       this.#tellHangs(silentMs > this.#limits.hungMs * LIMITS.silentPart);
       if (silentMs > this.#limits.hungMs)
         this.#hang(child, `no answer to pings for ${this.#limits.hungMs} ms`);

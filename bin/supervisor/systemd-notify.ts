@@ -21,6 +21,9 @@ interface NotifyOptions {
 const TIMEOUT_MS = 5000;
 /** In the air a supervisor that hangs is the smaller evil: svc-link goes on, and a restart would cut the link. */
 const ARMED_USEC = '600000000';
+/** While the node starts, systemd waits for so long after each time that it is asked to, whatever TimeoutStartSec is. */
+const EXTENSION_USEC = '60000000';
+const EXTEND_MS = 15_000;
 /** Removed from the children's environment: they must not report for the node. */
 const OWN = ['NOTIFY_SOCKET', 'WATCHDOG_USEC', 'WATCHDOG_PID'] as const;
 
@@ -47,6 +50,7 @@ export class SystemdNotify {
   #ready = false;
   #status = '';
   #watchdog: NodeJS.Timeout | null = null;
+  #starting: NodeJS.Timeout | null = null;
 
   constructor(options: NotifyOptions) {
     this.#options = options;
@@ -57,10 +61,17 @@ export class SystemdNotify {
    * Reports from now on, at half of WATCHDOG_USEC, that the supervisor is healthy. A supervisor whose loop hangs reports
    * nothing and is killed by systemd; hung children are killed by the supervisor, as long as it can. It does not wait for
    * READY=1: after a restart of the supervisor in place, systemd keeps watching while the children start.
+   *
+   * Until READY=1 it asks for more time. Each child has a limit of its own for its start, longer on a busy machine; systemd's, for
+   * all of them, would end a node on a slow card that is about to be ready, again and again.
    */
   start(): void {
+    if (!this.#enabled) return;
+    const extend = (): void => this.#say('EXTEND_TIMEOUT_USEC', EXTENSION_USEC);
+    extend();
+    this.#starting = every(EXTEND_MS, 'extension', extend);
     const period = heartbeatMs(this.#options);
-    if (!this.#enabled || period === null) return;
+    if (period === null) return;
     const beat = (): void => {
       if (this.#options.healthy?.() ?? true) this.#say('WATCHDOG', '1');
     };
@@ -78,6 +89,7 @@ export class SystemdNotify {
   ready(): void {
     if (this.#ready) return;
     this.#ready = true;
+    this.#endStarting();
     this.#say('READY', '1');
   }
 
@@ -90,14 +102,21 @@ export class SystemdNotify {
 
   /** Reports that the node stops. From then on TimeoutStopSec runs, so this is not used for a restart in place. */
   stopping(): void {
+    this.#endStarting();
     this.#endWatchdog();
     this.#say('STOPPING', '1');
   }
 
   /** Stops the reports; resolves when all messages have arrived or timed out (5 s each). */
   async end(): Promise<void> {
+    this.#endStarting();
     this.#endWatchdog();
     while (this.#sending !== null) await this.#sending;
+  }
+
+  #endStarting(): void {
+    if (this.#starting !== null) clearInterval(this.#starting);
+    this.#starting = null;
   }
 
   #endWatchdog(): void {

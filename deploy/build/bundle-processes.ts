@@ -10,7 +10,7 @@ export const STARTED_BY_PATH = [
   'front/fleet/disk-queue-thread',
   'residual/app/logs/log-reader-thread',
   'residual/app/logs/log-writer-thread',
-  'residual/app/reports/report-thread',
+  'residual/app/reports/report-process',
   'residual/vision/check-model',
   'shared/mdns/mdns-thread',
 ];

@@ -1,9 +1,9 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import { messageOf } from '../../shared/errors.ts';
 
 const NICE = 10;
-/** Of 1000: where the memory of the machine ends, the kernel takes this process before the link and the video. */
+/** Of 1000, at least: where the memory of the machine ends, the kernel takes this process before the link and the video. */
 const OUT_OF_MEMORY = 500;
 
 /**
@@ -13,7 +13,9 @@ const OUT_OF_MEMORY = 500;
 export async function stepBack(onProblem: (sentence: string) => void): Promise<void> {
   try {
     setPriority(NICE);
-    await writeFile('/proc/self/oom_score_adj', String(OUT_OF_MEMORY));
+    // The supervisor may have offered it before.
+    const own = Number(await readFile('/proc/self/oom_score_adj', 'utf8'));
+    if (own < OUT_OF_MEMORY) await writeFile('/proc/self/oom_score_adj', String(OUT_OF_MEMORY));
   } catch (error) {
     onProblem(`runs at the priority of the others: ${messageOf(error)}`);
   }

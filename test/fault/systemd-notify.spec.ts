@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { mock } from 'node:test';
 import { expect } from 'chai';
 import { SystemdNotify, withoutNotify } from '../../bin/supervisor/systemd-notify.ts';
 import { clientOf } from '../../shared/rpc/contract.ts';
@@ -154,6 +155,28 @@ describe('systemd is told', () => {
       expect(await node.stop()).to.equal(0);
     }
     await systemd.heard(/^STOPPING=1$/);
+  });
+
+  it('to wait for a node on a slow card, until it is ready', async () => {
+    const env = { ...process.env, NOTIFY_SOCKET: systemd.path };
+    const onProblem = (text: string): void => expect.fail(text);
+    const notify = new SystemdNotify({ env, pid: process.pid, onProblem });
+    mock.timers.enable({ apis: ['setInterval'] });
+    try {
+      notify.start();
+      await systemd.heard(/^EXTEND_TIMEOUT_USEC=60000000$/);
+      const asked = systemd.lines.length;
+      mock.timers.tick(30_000);
+      await systemd.heard(/^EXTEND_TIMEOUT_USEC=60000000$/, asked);
+      notify.ready();
+      mock.timers.tick(30_000);
+      await systemd.heard(/^READY=1$/);
+      await notify.end();
+    } finally {
+      mock.timers.reset();
+    }
+    const since = systemd.lines.slice(systemd.lines.indexOf('READY=1'));
+    expect(since).to.not.include('EXTEND_TIMEOUT_USEC=60000000');
   });
 
   it('a watchdog that is meant for another process is not fed', async () => {

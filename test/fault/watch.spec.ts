@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { busyness, startLimit } from '../../bin/supervisor/start-limit.ts';
 import { memoryOf, residentMiB } from '../../shared/process/memory.ts';
@@ -59,6 +60,27 @@ describe('the supervisor watches', () => {
       await hung('svc-residual', false)();
       await askAgain('the health is silent', said, (text) => !text.includes('svc-residual'));
       expect(node.pid('svc-residual')).to.equal(pid);
+    } finally {
+      await node.stop();
+    }
+  });
+
+  it('no process is blamed for the time in which the supervisor itself stood still', async () => {
+    const node = await TestNode.start({
+      simulated: false,
+      args: ['--watch-limits', '{"pingMs":100,"hungMs":1000}'],
+    });
+    try {
+      const before = ['svc-link', 'svc-control'].map((name) => node.pid(name));
+      const { pid = 0 } = node.supervisor;
+      process.kill(pid, 'SIGSTOP');
+      await delay(2500); // longer than hungMs: that is what is tested
+      process.kill(pid, 'SIGCONT');
+      process.kill(node.pid('svc-residual'), 'SIGSTOP'); // whoever hangs from now on is still found
+      await node.until((services) =>
+        services.some(({ name, last_exit: exit }) => name === 'svc-residual' && exit === 'SIGKILL'),
+      );
+      expect(['svc-link', 'svc-control'].map((name) => node.pid(name))).to.deep.equal(before);
     } finally {
       await node.stop();
     }

@@ -10,7 +10,7 @@ import { type FlightInLog, FlightsInLog } from './flights-in-log.ts';
 import { readTlog, tlogBegin, tlogReader } from './tlog.ts';
 import { readUlog } from './ulog.ts';
 
-/** What the thread is given. */
+/** A log, or several, to be read. */
 export interface ReportWork {
   /** Descriptor of the open log. */
   readonly file: number;
@@ -21,6 +21,11 @@ export interface ReportWork {
   readonly isDivided?: boolean;
   /** Telemetry logs in which its last flight may go on, in their order. */
   readonly next?: readonly Pick<ReportWork, 'file' | 'size'>[];
+}
+
+/** What the process is given: its logs are `file`, and then `next`. */
+export interface ReportTask extends Pick<ReportWork, 'kind' | 'isDivided'> {
+  readonly logs: readonly Pick<ReportWork, 'file' | 'size'>[];
 }
 
 /** What telemetry logs have. */

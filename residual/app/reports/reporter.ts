@@ -1,22 +1,32 @@
+import { type ChildProcess, spawn } from 'node:child_process';
 import type { FileHandle } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import { OwnThread } from '../../../shared/async/own-thread.ts';
-import { ApiError } from '../../../shared/errors.ts';
+import { ApiError, messageOf } from '../../../shared/errors.ts';
+import { offline } from '../../../shared/process/offline.ts';
+import { offerToKernel } from '../../../shared/process/oom-score.ts';
 import type { Call } from '../../../shared/routes/handler.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import type { FlightReport } from '../../../shared/schemas/flight-report.ts';
-import type { DividedLogs, ReportAnswer, ReportWork } from './report-work.ts';
+import type { DividedLogs, ReportAnswer, ReportTask, ReportWork } from './report-work.ts';
 
-const FILE = join(import.meta.dirname, `report-thread${extname(import.meta.filename)}`);
+const FILE = join(import.meta.dirname, `report-process${extname(import.meta.filename)}`);
 /** A quarter of a gigabyte on the slowest board; the route has 15 s more. */
 const REPORT_MS = 60_000;
-/** Reading takes the same memory for every log; what needs more ends its thread, not this process. */
-const HEAP = { oldMb: 64, youngMb: 8 };
+/** Reading takes the same memory for every log; what needs more ends its process, not this one. */
+const HEAP_FLAGS = ['--max-old-space-size=64', '--max-semi-space-size=2', '--optimize-for-size'];
+/** Where the descriptors of the logs begin: before them are the standard ones and the channel. */
+const FIRST_LOG = 4;
+/** Above this process's own oom_score_adj: a report is what the machine misses least. */
+const OOM = 500;
+const STOP_MS = 3000;
 
 type Made = Exclude<ReportAnswer, { readonly done: number } | { readonly failure: unknown }>;
 type Waiting = Partial<Pick<Call<Row>, 'gone' | 'progress'>>;
 
-/** Makes reports of logs, one at a time, in a thread: the log comes from a vehicle, and may be huge, cut off or made to harm. */
+/**
+ * Makes reports of logs, one at a time, in a process without network: the log comes from a vehicle, and may be huge, cut off or made
+ * to harm.
+ */
 export class Reporter {
   readonly #limitMs: number;
   #busy = false;
@@ -56,10 +66,16 @@ export class Reporter {
       if (this.#busy) throw new ApiError('E_BUSY', 'Another report is being made. Ask again shortly.');
       this.#busy = true;
       try {
-        const files = logs.map(async (log) => ({ file: log.fd, size: (await log.stat()).size }));
-        const [first, ...next] = await Promise.all(files);
-        if (first === undefined) throw new ApiError('E_NOT_FOUND', 'There is no log.');
-        return await this.#inThread({ ...first, next, ...what }, waiting);
+        const files = logs.map(async (log, index) => ({
+          file: FIRST_LOG + index,
+          size: (await log.stat()).size,
+        }));
+        const task = { ...what, logs: await Promise.all(files) };
+        return await this.#inProcess(
+          task,
+          logs.map(({ fd }) => fd),
+          waiting,
+        );
       } finally {
         this.#busy = false;
       }
@@ -68,18 +84,27 @@ export class Reporter {
     }
   }
 
-  async #inThread(work: ReportWork, { gone, progress }: Waiting): Promise<Made> {
+  async #inProcess(task: ReportTask, files: readonly number[], { gone, progress }: Waiting): Promise<Made> {
     const { promise, resolve, reject } = Promise.withResolvers<Made>();
-    const thread = new OwnThread<never, ReportAnswer>({
-      file: FILE,
-      data: work,
-      heap: HEAP,
-      onMessage(answer) {
-        if ('done' in answer) progress?.({ done: answer.done, total: work.size, text: 'reading the log' });
-        else if ('failure' in answer) reject(new ApiError(answer.failure.code, answer.failure.detail));
-        else resolve(answer);
-      },
-      onEnd: (problem) => reject(new ApiError('E_STORE', `The log cannot be read: ${problem}.`)),
+    const total = task.logs[0]?.size ?? 0;
+    const ended = (problem: string): void =>
+      reject(new ApiError('E_STORE', `The log cannot be read: ${problem}.`));
+    const { program, args } = offline(process.execPath, [...HEAP_FLAGS, FILE]);
+    const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'ignore', 'ipc', ...files] });
+    child.on('message', (answer: ReportAnswer) => {
+      if ('done' in answer) progress?.({ done: answer.done, total, text: 'reading the log' });
+      else if ('failure' in answer) reject(new ApiError(answer.failure.code, answer.failure.detail));
+      else resolve(answer);
+    });
+    child.on('error', (error) => ended(messageOf(error)));
+    child.on('close', (code, signal) => ended(`its process has ended (${signal ?? `code ${code}`})`));
+    const exited = new Promise<void>((resolve) => {
+      child.once('exit', () => resolve());
+      child.once('error', () => resolve());
+    });
+    if (child.pid !== undefined) offerToKernel(child.pid, OOM).catch(() => undefined); // it has ended, or there is no /proc
+    child.send(task, (error) => {
+      if (error !== null) ended(messageOf(error));
     });
     const leave = (): void => reject(new ApiError('E_DRAINING', 'Nobody waits for this report.'));
     const late = (): void =>
@@ -92,7 +117,16 @@ export class Reporter {
     } finally {
       clearTimeout(timer);
       gone?.removeEventListener('abort', leave);
-      await thread.end(); // before the log is closed: its number may soon be another file's
+      await endOf(child, exited);
     }
   }
+}
+
+/** In 3 s at most: one that a disk holds ends when that lets it go. */
+async function endOf(child: ChildProcess, exited: Promise<void>): Promise<void> {
+  child.kill('SIGKILL');
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(late.resolve, STOP_MS);
+  await Promise.race([exited, late.promise]);
+  clearTimeout(timer);
 }

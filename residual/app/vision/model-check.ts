@@ -1,4 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
+import { offline } from '../../../shared/process/offline.ts';
 import { runProgram } from '../../../shared/process/run-program.ts';
 import type { ModelCheck, ModelMetadata } from '../../../shared/schemas/vision.ts';
 
@@ -12,14 +13,15 @@ export type Passed = Extract<ModelCheck, { readonly ok: true }>;
 export type CheckModel = (file: string, metadata: ModelMetadata, signal: AbortSignal) => Promise<Passed>;
 
 /**
- * Loads and runs a model once in a process of its own, since a model may end the process that loads it, or take all memory.
+ * Loads and runs a model once in a process of its own, since a model may end the process that loads it, or take all memory;
+ * and without network, as svc-vision.
  * @param program its file; it takes the model's file and the metadata as JSON, and prints a `ModelCheck`
  * @param memoryMb what the model may take
  */
 export function modelCheck(program: string, memoryMb: number): CheckModel {
   return async (file, metadata, signal) => {
-    const args = [program, file, JSON.stringify(metadata), String(memoryMb)];
-    const told = await runProgram(process.execPath, args, CHECK_MS, {
+    const check = offline(process.execPath, [program, file, JSON.stringify(metadata), String(memoryMb)]);
+    const told = await runProgram(check.program, check.args, CHECK_MS, {
       maxBytes: MAX_ANSWER_BYTES,
       signal,
     }).catch((error: unknown) => {

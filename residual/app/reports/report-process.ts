@@ -1,0 +1,37 @@
+/** The process of reporter.ts: it reads the logs that are open as its descriptors, and answers once. */
+import { setPriority } from 'node:os';
+import { ApiError, messageOf } from '../../../shared/errors.ts';
+import { flightsOf, type ReportAnswer, type ReportTask, reportOf } from './report-work.ts';
+
+/** Of the kernel's -20 to 19: the past waits for a flight that is under way. */
+const NICENESS = 10;
+
+const owner = process.ppid;
+
+try {
+  setPriority(NICENESS);
+} catch {
+  // Where the system does not allow it, it has the priority of the others.
+}
+
+process.once('message', (task: ReportTask) => {
+  process.send?.(answer(task) satisfies ReportAnswer, () => process.exit());
+});
+
+function answer({ logs, ...what }: ReportTask): ReportAnswer {
+  const onRead = (done: number): void => {
+    if (process.ppid !== owner) process.exit(1); // nobody waits for it
+    process.send?.({ done } satisfies ReportAnswer);
+  };
+  try {
+    const [first, ...next] = logs;
+    if (first === undefined) throw new ApiError('E_NOT_FOUND', 'There is no log.');
+    const work = { ...first, next, ...what };
+    return what.isDivided === true
+      ? { divided: flightsOf(work, onRead) }
+      : { report: reportOf(work, onRead) };
+  } catch (error) {
+    if (error instanceof ApiError) return { failure: { code: error.code, detail: error.message } };
+    return { failure: { code: 'E_STORE', detail: `The log cannot be read: ${messageOf(error)}.` } };
+  }
+}
