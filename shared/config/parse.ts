@@ -1,4 +1,5 @@
 import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type Node as YamlNode } from 'yaml';
+import { memberOf } from '../member.ts';
 import { validatorOf } from '../schemas/validator.ts';
 import { normaliseProfile } from './agent.ts';
 import { type Config, configSchema } from './schema.ts';
@@ -48,6 +49,7 @@ export function parseConfig(text: string, file: string): Config {
     }));
     throw new ConfigError(file, faults);
   }
+  asMeant(document.contents, configSchema);
   const value: unknown = document.toJS({ maxAliasCount: 0 }) ?? {};
   if (isRecord(value) && isRecord(value['agent']) && 'profile' in value['agent']) {
     value['agent']['profile'] = normaliseProfile(value['agent']['profile']);
@@ -65,6 +67,25 @@ export function parseConfig(text: string, file: string): Config {
       [...faults.values()].toSorted((a, b) => a.line - b.line),
     );
   return value as Config;
+}
+
+/**
+ * A config as people write it by hand. A section or list of which everything is a comment is as if it were not there. A text is what
+ * stands there, also where YAML sees a number or a truth in it: the region `00`, a name of digits.
+ * @param schema of the place where the node stands
+ */
+function asMeant(node: unknown, schema: unknown): void {
+  const type = memberOf(schema, 'type');
+  if (isMap(node)) {
+    node.items = node.items.filter(({ key, value }) => {
+      const own = memberOf(memberOf(schema, 'properties'), isScalar(key) ? String(key.value) : '');
+      asMeant(value, own);
+      const isEmpty = value === null || (isScalar(value) && value.value === null);
+      return !isEmpty || !['object', 'array'].includes(String(memberOf(own, 'type')));
+    });
+  } else if (isSeq(node)) for (const item of node.items) asMeant(item, memberOf(schema, 'items'));
+  else if (isScalar(node) && type === 'string' && ['number', 'boolean'].includes(typeof node.value))
+    node.value = node.source ?? node.value;
 }
 
 /** The value as a config, with its defaults; null if it is none. */

@@ -55,7 +55,7 @@ async function replace(
 ): Promise<readonly string[]> {
   const { config: file, configLastGood, configChecked } = paths;
   // Loaded by whoever writes a key: YAML is the largest part of a process that only knows how.
-  const { Document, parseDocument } = await import('yaml');
+  const { Document, isScalar, parseDocument } = await import('yaml');
   const { ConfigError, parseConfig } = await import('./parse.ts');
   const { config, text, problem } = await loadConfig(paths);
   if (text === null) {
@@ -65,7 +65,15 @@ async function replace(
     );
   }
   const document = text.trim() === '' ? new Document({}) : parseDocument(text);
-  document.setIn(key.split('.'), value);
+  const path = key.split('.');
+  // A section of which everything is a comment becomes one that keeps it.
+  for (const [depth] of path.entries()) {
+    const section = document.getIn(path.slice(0, depth), true);
+    if (depth === 0 || !isScalar(section) || section.value !== null) continue;
+    const { comment: commentBefore } = section;
+    document.setIn(path.slice(0, depth), Object.assign(document.createNode({}), { commentBefore }));
+  }
+  document.setIn(path, value);
   const cleared = misdirected(config, key, value);
   for (const secret of cleared) document.setIn(secret.split('.'), '');
   const next = document.toString();

@@ -49,6 +49,33 @@ vidio: {}
     expect(() => parseConfig(twice, 'f.yaml')).to.throw(/line 3: .*unique; line 4: .*unique/);
   });
 
+  it('reads what people write by hand: sections and lists of comments alone, texts that look like numbers', () => {
+    const text = `agent:
+  # name: kite
+mavlink:
+  source: sim
+  endpoints:
+    # - udp:127.0.0.1:14550
+radio:
+  region: 00
+video:
+  hero:
+fleet:
+  operators: []
+upload:
+  bucket: 2026
+`;
+    const { agent, mavlink, radio, upload, video } = parseConfig(text, 'f.yaml');
+    const plain = parseConfig('', 'f.yaml');
+    expect([agent, mavlink.endpoints, video]).to.deep.equal([
+      plain.agent,
+      plain.mavlink.endpoints,
+      plain.video,
+    ]);
+    expect([mavlink.source, radio.region, upload.bucket]).to.deep.equal(['sim', '00', '2026']);
+    expect(() => parseConfig('agent:\n  name:\n', 'f.yaml')).to.throw(/line 2: agent\.name must be text/);
+  });
+
   it('fills in defaults, the least that a node can allow', () => {
     const config = parseConfig('', 'f.yaml');
     expect(config.mcp.token_accept_enabled).to.equal(false);
@@ -107,6 +134,15 @@ describe('GET and PUT /api/config', () => {
     expect((await get()).logging.level).to.equal('debug');
     const text = await readFile(node.paths.config, 'utf8');
     expect(text).to.include('# kept').and.include('# also kept').and.include('level: debug');
+  });
+
+  it('writes into a section of which everything is a comment, and keeps that', async () => {
+    const text = await readFile(node.paths.config, 'utf8');
+    await writeFile(node.paths.config, `${text}upload:\n  # region: eu-west-1\n`);
+    expect((await put('upload.bucket', 'flights')).status).to.equal(200);
+    expect(await readFile(node.paths.config, 'utf8')).to.match(
+      /upload:\n +# region: eu-west-1\n +bucket: flights/,
+    );
   });
 
   it('reads a text as the type of the key', async () => {
