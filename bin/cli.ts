@@ -2,15 +2,20 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { execute, settings } from '@oclif/core';
 import packageJson from '../package.json' with { type: 'json' };
+import { messageOf } from '../shared/errors.ts';
 import { LEADING_FLAGS } from './completion-script.ts';
+import { EXIT } from './exit-codes.ts';
 import { CODE_ROOT, EXTENSION } from './places.ts';
 
 /** Runs the `svc` command line, as the `oclif` section of package.json describes it. */
 export async function main(): Promise<void> {
   settings.enableAutoTranspile = false; // node itself runs the TypeScript
   // The reader of the output has exited (`svc logs tail | head`): oclif would write forever.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // Before oclif's own, which shows where in its code a full disk was met.
+  process.stdout.prependListener('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit();
+    process.stderr.write(`svc: the output cannot be written: ${messageOf(error)}\n`);
+    process.exit(EXIT.refused);
   });
   const args = wordsFirst(process.argv.slice(2));
   await execute({ dir: CODE_ROOT, args, ...(EXTENSION === '.ts' && withoutManifest(args[0])) });

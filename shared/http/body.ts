@@ -40,6 +40,12 @@ export function parseBody(req: IncomingMessage, raw: Buffer, media: string | nul
   return parsed(raw, isText);
 }
 
+/** Bodies are taken as they are: unpacked, one of a kilobyte could be a gigabyte. @throws ApiError E_MEDIA_TYPE */
+export function checkEncoding({ 'content-encoding': coding = 'identity' }: IncomingHttpHeaders): void {
+  if (coding.trim().toLowerCase() !== 'identity')
+    throw new ApiError('E_MEDIA_TYPE', 'Send the body without Content-Encoding: it is not unpacked here.');
+}
+
 /** @throws ApiError E_MEDIA_TYPE if the Content-Type is another one; its parameters are ignored */
 export function checkType(req: Pick<IncomingMessage, 'headers'>, wanted: string): void {
   if (typeOf(req) !== wanted) throw new ApiError('E_MEDIA_TYPE', `Send the body as ${wanted}.`);
@@ -66,6 +72,7 @@ export async function readStreamedJson(
 }
 
 async function bytesOf(body: Readable, headers: IncomingHttpHeaders, limit: number): Promise<Buffer> {
+  checkEncoding(headers);
   const length = headers['content-length'];
   try {
     return await getRawBody(body, { limit, length: length ?? null });

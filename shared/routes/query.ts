@@ -1,3 +1,6 @@
+import type { JsonSchema } from '../schemas/json-schema.ts';
+import type { Row } from './row.ts';
+
 /**
  * The query as an object of texts; null if a member occurs twice, because two readers could use different ones.
  * @param query without the question mark
@@ -9,4 +12,12 @@ export function parseQuery(query: string): Readonly<Record<string, string>> | nu
     members.set(name, value);
   }
   return Object.fromEntries(members);
+}
+
+/** What the query of a row must be. To pages, players and sockets programs add members of their own, which nobody reads: null. */
+export function querySchemaOf({ method, path, armed, query }: Row): JsonSchema | null {
+  if (query !== null) return query;
+  if (method === 'WS' || !path.startsWith('/api/')) return null;
+  const properties = armed === '-' ? {} : { force: { enum: ['0', '1'] } };
+  return { type: 'object', properties, additionalProperties: false };
 }

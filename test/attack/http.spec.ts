@@ -56,8 +56,21 @@ describe('bad input over a real socket', () => {
     ['an unknown member', '{"cmd":"arm","x":1}', {}, 422, 'E_INVALID_VALUE'],
     ['no body', '', {}, 422, 'E_INVALID_VALUE'],
     ['another media type', '{"cmd":"arm"}', { 'content-type': 'text/plain' }, 415, 'E_MEDIA_TYPE'],
+    ['a packed body', '{"cmd":"arm"}', { 'content-encoding': 'gzip' }, 415, 'E_MEDIA_TYPE'],
     ['a body over its limit', JSON.stringify({ cmd: 'a'.repeat(70_000) }), {}, 413, 'E_TOO_LARGE'],
   ];
+  for (const [path, status] of [
+    ['/api/ping?x=1', 422],
+    ['/api/status?verbose=1', 422],
+    ['/healthz?x=1', 200],
+    ['/?utm_source=mail', 200],
+  ] as const)
+    it(`a member of the query that nobody reads: ${path} -> ${status}`, async () => {
+      const answer = await fetch(node.url + path, { headers: { 'x-svc-key': KEY } });
+      expect(answer.status).to.equal(status);
+      if (status === 422) expect(await answer.text()).to.match(/(?:x|verbose) is not known here/);
+    });
+
   for (const [name, body, headers, status, code] of bodies) {
     it(`${name} -> ${status} ${code}`, async () => {
       const answer = await post(body, headers);

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -5,8 +6,8 @@ import { paramDifferences, writeParamFile } from '../../bin/param-file.ts';
 import { readParamFile } from '../../shared/flight/param-file.ts';
 import { KEY } from '../support/edge.ts';
 import { armable } from '../support/events.ts';
-import { TestNode } from '../support/node.ts';
-import { svc, svcTold } from '../support/svc.ts';
+import { ROOT, TestNode } from '../support/node.ts';
+import { svc, svcEnv, svcTold } from '../support/svc.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
 describe('svc on the command line', function () {
@@ -82,6 +83,15 @@ describe('svc on the command line', function () {
     expect(told.stdout).to.match(/1700 -> 1701/);
     const wrong = await run('params', 'set', 'RTL_ALT', 'high');
     expect([wrong.code, wrong.stderr.includes('is not a number')]).to.deep.equal([2, true]);
+  });
+
+  it('an output that cannot be written is said in a line, with an exit code', async () => {
+    const line = `${process.execPath} ${join(ROOT, 'bin/svc.js')} status >/dev/full`;
+    const child = spawnSync('sh', ['-c', line], { env: svcEnv(node.paths), encoding: 'utf8' });
+    expect([child.status, child.stderr]).to.deep.equal([
+      1,
+      'svc: the output cannot be written: ENOSPC: no space left on device, write\n',
+    ]);
   });
 
   it('params: floats have the digits of a float, --json all of them; what the vehicle counts is no change', async () => {

@@ -267,7 +267,7 @@ describe('what the body decides', () => {
     });
   });
 
-  it('a query is checked as a body is, and what has neither is not', () => {
+  it('a query of the API is checked as a body is; that of a page is not', () => {
     const strict = edgeState({ validate: () => [{ path: '', message: 'is odd' }] });
     const asked = (ask: Ask) => {
       const answer = judge({ ...ask, headers: [withKey] }, strict);
@@ -277,7 +277,8 @@ describe('what the body decides', () => {
       ({ method, query, path }) => method === 'GET' && query !== null && !path.includes('{'),
     );
     expect(asked({ target: queried?.path ?? '' })).to.equal('The query is odd.');
-    expect(asked({ target: '/api/ping' })).to.equal('pass');
+    expect(asked({ target: '/api/ping' })).to.equal('The query is odd.');
+    expect(asked({ target: '/healthz' })).to.equal('pass');
   });
 
   it('a method that no row knows is none, also where a row takes any of them', () => {

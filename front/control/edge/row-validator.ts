@@ -1,5 +1,5 @@
 import { bodySchema } from '../../../shared/routes/body-schema.ts';
-import { parseQuery } from '../../../shared/routes/query.ts';
+import { parseQuery, querySchemaOf } from '../../../shared/routes/query.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import { type Validator, type Violation, validatorOf } from '../../../shared/schemas/validator.ts';
 import type { EdgeState } from './decision.ts';
@@ -13,7 +13,8 @@ export function rowValidator(rows: readonly Row[]): EdgeState['validate'] {
   for (const row of rows) {
     const schema = row.built ? bodySchema(row) : null;
     if (schema !== null) bodies.set(row.id, validatorOf(schema));
-    if (row.built && row.query !== null) queries.set(row.id, validatorOf(row.query, { coerce: true }));
+    const query = querySchemaOf(row);
+    if (row.built && query !== null) queries.set(row.id, validatorOf(query, { coerce: true }));
   }
   return ({ id }, body, query) => {
     // A missing body is validated as an empty one, so that the schema names the missing members.

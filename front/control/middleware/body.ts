@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { within } from '../../../shared/async/within.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { checkType, hasBody, readBody } from '../../../shared/http/body.ts';
+import { checkEncoding, checkType, hasBody, readBody } from '../../../shared/http/body.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import type { Step } from './exchange.ts';
 
@@ -42,6 +42,7 @@ export function body(): Step {
 /** Checks by the head alone whether this route takes a body and whether it is too large. */
 function checkAnnounced(req: IncomingMessage, row: Row): void {
   if (row.bodyKind === 'none') throw new ApiError('E_BAD_REQUEST', 'This route takes no request body.');
+  checkEncoding(req.headers);
   const length = Number(req.headers['content-length'] ?? 0);
   const limit = row.limits.bodyBytes;
   if (length > limit) throw new ApiError('E_TOO_LARGE', `The body is larger than ${limit} bytes.`, { limit });

@@ -24,7 +24,7 @@ export class Single {
 
 /** The host part of a Host header or of an origin's authority, lower case, without port; null where it is not one. */
 export function hostName(authority: string): string | null {
-  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9.-]+))(?::(\d{1,5}))?$/.exec(authority);
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9._-]+))(?::(\d{1,5}))?$/.exec(authority);
   if (Number(match?.[3] ?? 1) < 1 || Number(match?.[3] ?? 1) > 65_535) return null;
   return (match?.[1] ?? match?.[2])?.toLowerCase() ?? null;
 }
