@@ -173,6 +173,7 @@ async function build({ secret, nodeStartedAt }: Init, log: Logger): Promise<Prog
     origins: new Origins(
       createOnBoxRule({ ownUid: process.getuid?.() ?? 0, group: 'svc', log }),
       SERVER_LIMITS.maxConnections,
+      config.api.trusted_proxies,
     ),
     records: new Records(budgets, audit, () => credentials.ended.written()),
     longestBodyMs: Math.max(...ROWS.map(({ limits }) => limits.bodyMs)),

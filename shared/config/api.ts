@@ -51,4 +51,14 @@ export const apiConfig = section({
     ...CLASS,
     ...CONTROL,
   },
+  trusted_proxies: {
+    type: 'array',
+    items: { type: 'string', format: 'ip-address', maxLength: 64 },
+    maxItems: 16,
+    default: [],
+    description:
+      'addresses of reverse proxies: from these X-Forwarded-Proto and Host say where the page came from, and nothing counts as this machine (docs/proxy.md)',
+    ...CLASS,
+    ...CONTROL,
+  },
 });

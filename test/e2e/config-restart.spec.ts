@@ -27,6 +27,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'api.tls_cert': 'test/e2e/https.spec.ts',
   'api.tls_key': 'test/e2e/https.spec.ts',
   'api.tls_port': 'test/e2e/https.spec.ts',
+  'api.trusted_proxies': 'test/e2e/proxies.spec.ts',
   'fleet.flight_tracks': 'test/fleet/flights.spec.ts',
   'fleet.operators': 'test/attack/fleet-calls.spec.ts',
   'fleet.queue_mb': 'test/fleet/event-queue.spec.ts',

@@ -1,3 +1,5 @@
+import { hostName } from '../../../shared/http/edge/head.ts';
+
 /** Which browser origins this node talks to (docs/contract.md 4.2). */
 
 const BUILT_IN = [
@@ -23,6 +25,18 @@ export function allowedOrigins(config: CorsConfig): ReadonlySet<string> {
 /** Whether `origin` is this node's own page: it has the same scheme, and the same authority as the Host of the request. */
 export function isOwnOrigin(origin: string, host: string | null, secure: boolean): boolean {
   return host !== null && origin.toLowerCase() === `http${secure ? 's' : ''}://${host.toLowerCase()}`;
+}
+
+/**
+ * The same behind a listed reverse proxy, which says by which scheme the browser came. It may leave the port out of the Host: one that
+ * is not there is any.
+ */
+export function isProxiedOrigin(origin: string, host: string, scheme: string): boolean {
+  const there = /^(https?):\/\/(.+)$/.exec(origin.toLowerCase());
+  const [, own, authority = ''] = there ?? [];
+  if (own !== scheme) return false;
+  const name = host.toLowerCase();
+  return authority === name || (hostName(name) === name && hostName(authority) === name);
 }
 
 /**

@@ -8,8 +8,8 @@
  */
 import type { MatchResult } from '../../../shared/routes/match.ts';
 import type { Refusals } from '../../../shared/routes/row.ts';
-import { isOwnOrigin } from './cors.ts';
-import type { Decision, EdgeState, RequestHead } from './decision.ts';
+import { isOwnOrigin, isProxiedOrigin } from './cors.ts';
+import type { Decision, EdgeState, Peer, RequestHead } from './decision.ts';
 import { findRow, NOTHING } from './find-row.ts';
 import { type EdgeHeaders, scanHeaders } from './headers.ts';
 import { type Shown, takeReadTicket } from './read-ticket.ts';
@@ -74,7 +74,7 @@ export function rulesAsked(request: RequestHead, state: EdgeState): readonly str
 }
 
 function askOf(request: RequestHead, headers: EdgeHeaders, { match, ticket }: Shown, state: EdgeState): Ask {
-  const { origin, host } = headers;
+  const { origin } = headers;
   const cors = origin !== null && state.origins.has(origin) ? origin : null;
   const found = match.kind === 'bad' ? NOTHING : findRow(request, match, state.matcher);
   return {
@@ -85,11 +85,17 @@ function askOf(request: RequestHead, headers: EdgeHeaders, { match, ticket }: Sh
     found: found.kind === 'bad' ? NOTHING : found,
     inner: found.kind === 'bad' ? found : null,
     cors,
-    foreign:
-      origin !== null && cors === null && !(host !== null && isOwnOrigin(origin, host, request.peer.secure)),
+    foreign: origin !== null && cors === null && !isOwnPage(request.peer, headers, origin),
     readTicket: ticket,
     letIn: null,
   };
+}
+
+function isOwnPage({ secure, proxy = false }: Peer, headers: EdgeHeaders, origin: string): boolean {
+  const { host, forwardedProto } = headers;
+  if (host === null) return false;
+  const scheme = forwardedProto ?? (secure ? 'https' : 'http');
+  return proxy ? isProxiedOrigin(origin, host, scheme) : isOwnOrigin(origin, host, secure);
 }
 
 /** The shape of refusals at a path, whatever is wrong with the request: its method, its Host, the value of a parameter. */

@@ -20,6 +20,8 @@ export interface Peer {
   readonly address: AddressClass;
   /** The connection is by TLS. */
   readonly secure: boolean;
+  /** A reverse proxy of `api.trusted_proxies`. */
+  readonly proxy?: boolean;
   /** Seconds until this peer may ask again, null while it may. */
   readonly limitedFor: number | null;
   /** Seconds until this peer's credentials are checked again, null while it is not locked. */

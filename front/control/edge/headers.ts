@@ -31,6 +31,8 @@ export interface EdgeHeaders {
   readonly clientId: string | null;
   /** The request passed through some proxy, so its TCP peer is not its sender. */
   readonly forwarded: boolean;
+  /** X-Forwarded-Proto where it is one word; only a listed proxy is believed. */
+  readonly forwardedProto: string | null;
   /** A browser asks for the script of a service worker. */
   readonly workerScript: boolean;
   readonly preflight: boolean;
@@ -48,6 +50,7 @@ export function scanHeaders(raw: readonly string[]): EdgeHeaders {
   let origin: string | null = null;
   let relayed = false;
   let forwarded = false;
+  let proto: Single | null = null;
   let workerScript = false;
   let preflight = false;
   let privateNetwork = false;
@@ -102,6 +105,10 @@ export function scanHeaders(raw: readonly string[]): EdgeHeaders {
       case 'access-control-request-private-network':
         privateNetwork = true;
         break;
+      case 'x-forwarded-proto':
+        forwarded = true;
+        (proto ??= new Single()).add(value, raw[i] ?? '');
+        break;
       default:
         if (FORWARDING.has(name) || name.startsWith('x-forwarded-')) forwarded = true;
     }
@@ -120,6 +127,7 @@ export function scanHeaders(raw: readonly string[]): EdgeHeaders {
     extension: extension === null ? null : (extension.value ?? ''),
     clientId: isClientId(clientId?.value) ? clientId.value : null,
     forwarded,
+    forwardedProto: proto?.value?.trim().toLowerCase() ?? null,
     workerScript,
     preflight,
     privateNetwork,

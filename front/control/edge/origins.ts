@@ -17,6 +17,8 @@ export interface Origin {
   readonly trusted: () => boolean;
   /** By TLS. */
   readonly secure: boolean;
+  /** A reverse proxy of `api.trusted_proxies`. */
+  readonly proxy: boolean;
   /** The ground station at the other end of the relay; null on every other listener. */
   readonly ground: string | null;
   /** What a signed call of the fleet proves; null on every other listener. */
@@ -33,9 +35,11 @@ function tagsOf(socket: object): { [ORIGIN]?: Origin } {
 export class Origins {
   readonly #onBox: OnBoxRule;
   readonly #caps: ConnectionCaps;
+  readonly #proxies: ReadonlySet<string>;
 
-  /** @param maxConnections of one listener */
-  constructor(onBox: OnBoxRule, maxConnections: number) {
+  /** @param maxConnections of one listener @param proxies addresses of reverse proxies */
+  constructor(onBox: OnBoxRule, maxConnections: number, proxies: readonly string[] = []) {
+    this.#proxies = new Set(proxies.map(plainAddress));
     this.#onBox = onBox;
     this.#caps = new ConnectionCaps(maxConnections);
   }
@@ -49,6 +53,7 @@ export class Origins {
       ip,
       peer: peerKey(ip),
       secure: listener === 'tls',
+      proxy: this.#proxies.has(ip),
       ground: null,
       fleet: null,
       address:
@@ -77,6 +82,7 @@ export class Origins {
       ip,
       peer: `relay:${ground}`,
       secure: true,
+      proxy: false,
       ground,
       fleet: null,
       address: 'remote',
@@ -91,6 +97,7 @@ export class Origins {
       ip: 'fleet',
       peer: `fleet:${caller}`,
       secure: true,
+      proxy: false,
       ground: null,
       fleet,
       address: 'remote',

@@ -7,7 +7,8 @@ import type { EdgeHeaders } from './headers.ts';
 /** Where the sender is. A proxied or relayed request does not come from its TCP peer; headers can only reduce trust. */
 export function standing(peer: Peer, headers: EdgeHeaders): AddressClass {
   if (isRelayed(peer, headers)) return 'remote';
-  return headers.forwarded && peer.address === 'loopback' ? 'remote' : peer.address;
+  const isProxied = headers.forwarded || peer.proxy === true;
+  return isProxied && peer.address === 'loopback' ? 'remote' : peer.address;
 }
 
 /** The listener decides, whatever the headers say; elsewhere the mark only takes rights away. */

@@ -39,6 +39,7 @@ export function headOf(
       ...(origin.fleet === null ? {} : { fleet: origin.fleet }),
       address: origin.address,
       secure: origin.secure,
+      proxy: origin.proxy,
       limitedFor: budgets.limitedFor(origin.peer),
       lockedFor: budgets.lockedFor(origin.peer),
       trusted: origin.trusted,

@@ -26,6 +26,9 @@ export function missed(since = performance.now()): void {
   silentSince.value ??= since;
 }
 
+/** The node answers, and its WebSockets were closed before they opened: something on the way does not pass them. */
+export const socketsRefused = signal(false);
+
 setInterval(() => {
   if (!document.hidden) now.value = performance.now();
 }, 500);

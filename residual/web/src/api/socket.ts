@@ -1,7 +1,7 @@
 import type { RowId } from '../../../../shared/routes/table.ts';
 import { type Ask, call, pathOf, Refused } from './client.ts';
 import { clientId, credential } from './credential.ts';
-import { heard, missed } from './presence.ts';
+import { heard, missed, socketsRefused } from './presence.ts';
 import { relayed } from './relay.ts';
 import { ROW } from './rows.ts';
 
@@ -9,6 +9,9 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5000;
 // The node sends at least a heartbeat's worth of news a second.
 const SILENCE_MS = 5000;
+
+/** A ticket was given out each time, so the node is there: it is no coincidence then. */
+const UNOPENED = 3;
 
 /** What flies asks who is the pilot in command; elsewhere it is a word that the node does not know. */
 const FLIES: ReadonlySet<RowId> = new Set(['mavlink.ws.ws', 'manual.ws.ws']);
@@ -25,6 +28,8 @@ export class Stream {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #pause = FIRST_PAUSE_MS;
   #stopped = false;
+  /** How often in a row it was closed without having been open. */
+  #unopened = 0;
 
   constructor(
     id: RowId,
@@ -106,6 +111,8 @@ export class Stream {
     watch();
     socket.addEventListener('open', () => {
       if (this.#socket !== socket) return;
+      this.#unopened = 0;
+      socketsRefused.value = false;
       this.#pause = FIRST_PAUSE_MS;
       this.#onOpen(true);
     });
@@ -115,7 +122,10 @@ export class Stream {
       heard();
       if (typeof data === 'string') this.#onText(data);
     });
-    socket.addEventListener('close', () => lost());
+    socket.addEventListener('close', () => {
+      if (this.#socket === socket && ++this.#unopened >= UNOPENED) socketsRefused.value = true;
+      lost();
+    });
   }
 
   #again(silentSince: number): void {

@@ -1,6 +1,7 @@
 import { ArrowRight, Check, MapPin, OctagonAlert, ShieldAlert, TriangleAlert, X } from 'lucide';
 import type { ComponentChildren, JSX, Ref } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { socketsRefused } from '../../api/presence.ts';
 import { steady } from '../../api/steady.ts';
 import { armed, fresh, lastArmed, newest, type Telemetry } from '../../api/telemetry.ts';
 import { hrefOf } from '../../app/route.ts';
@@ -126,6 +127,13 @@ function OtherPilot({ who }: { readonly who: string }): JSX.Element {
 
 function NoVehicle(): JSX.Element | null {
   if (armed.value !== null) return null;
+  // The node may know a vehicle, of which this page is told nothing.
+  if (socketsRefused.value)
+    return (
+      <Notice tone="warn" icon={TriangleAlert} title={t.fly.noSockets}>
+        <p>{t.fly.noSocketsHint}</p>
+      </Notice>
+    );
   return (
     <Notice tone="" icon={TriangleAlert} title={t.fly.noVehicle}>
       <p>{t.fly.noVehicleHint}</p>

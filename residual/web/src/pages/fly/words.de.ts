@@ -55,6 +55,9 @@ export const flyWordsDe: typeof flyWords = {
   map: 'Karte',
   state: 'Zustand des Fluggeräts',
   noVehicle: 'Noch kein Fluggerät gehört.',
+  noSockets: 'Diese Seite bekommt keine Live-Daten.',
+  noSocketsHint:
+    'Der Knoten antwortet, aber etwas auf dem Weg lehnt seine WebSockets ab. Ein Reverse-Proxy muss den Header Upgrade weitergeben, und seine Adresse gehört in api.trusted_proxies (docs/proxy.md).',
   noVehicleHint: 'Das Fluggerät einschalten, oder dem Knoten sagen, wo sein Flugregler angeschlossen ist.',
   toLink: 'Verbindung einrichten',
   ready: 'Startbereit',

@@ -68,6 +68,9 @@ export const flyWords = {
   state: 'Vehicle status',
   noVehicle: 'No vehicle heard yet.',
   noVehicleHint: 'Switch the vehicle on, or tell the node where its flight controller is connected.',
+  noSockets: 'No live data reaches this page.',
+  noSocketsHint:
+    'The node answers, but something on the way refuses its WebSockets. A reverse proxy has to pass the Upgrade header, and its address belongs in api.trusted_proxies (docs/proxy.md).',
   toLink: 'Set up the link',
   ready: 'Ready to arm',
   notReady: 'Not ready to arm',
