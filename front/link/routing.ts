@@ -130,7 +130,10 @@ function openRouter(parts: RoutingParts): Router {
     onForwarded: (frame) => {
       inspector.onFrame(frame);
       missions.onForwarded(frame);
-      if (flightFrames.flies(frame)) vehicle.commanded();
+      if (flightFrames.flies(frame)) {
+        vehicle.commanded();
+        vehicle.ordered('station');
+      }
       if (sameId.onFrame(frame) && isCommand(frame.id))
         exchange.othersCommand(payload.load(frame).u16(COMMAND_AT));
     },
@@ -164,7 +167,8 @@ function openCamera(parts: RoutingParts, router: Router): Camera {
     vehicle: () => vehicle.target,
     place: () => {
       const { ages, position } = vehicle.telemetry;
-      return ages.position !== null && ages.position <= PLACE_S ? position : null;
+      const isThere = ages.position !== null && ages.position <= PLACE_S && position.state !== 'lost';
+      return isThere ? position : null;
     },
     ask: parts.onCameraRequest,
   });

@@ -27,6 +27,7 @@ export function linkState(parts: Parts): LinkState {
     component_id: vehicle.target?.component ?? null,
     other_vehicles: [...parts.systems.others(vehicle.known?.system ?? null)],
     vehicle_changed: changeOf(parts),
+    mode_changed: modeChangeOf(parts),
     firmware: vehicle.firmware,
     firmware_version: vehicle.version?.text ?? null,
     simulated: evidence.list.length > 0,
@@ -50,9 +51,17 @@ function secondsOf(ms: number | null): number | null {
 
 function changeOf({ vehicle, clock }: Parts): LinkState['vehicle_changed'] {
   const { changed } = vehicle;
-  if (changed === null) return null;
-  const { at, from, to } = changed;
-  return { at: new Date(clock.wall() - (clock.now() - at)).toISOString(), from, to };
+  return changed === null ? null : { at: wallTime(clock, changed.at), from: changed.from, to: changed.to };
+}
+
+function modeChangeOf({ vehicle, clock }: Parts): LinkState['mode_changed'] {
+  const change = vehicle.modeChange;
+  return change === null ? null : { ...change, at: wallTime(clock, change.at) };
+}
+
+/** @param at monotonic ms @returns ISO 8601 */
+function wallTime(clock: Parts['clock'], at: number): string {
+  return new Date(clock.wall() - (clock.now() - at)).toISOString();
 }
 
 function countersOf({ transport, vehicle, intake, router }: Parts): LinkState['counters'] {

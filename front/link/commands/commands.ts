@@ -58,6 +58,23 @@ const CHECKED_MS = 2000;
 /** Commands that a vehicle refuses when its arming checks fail. */
 const ARMS: ReadonlySet<CommandName> = new Set(['arm', 'takeoff', 'missionStart']);
 
+/** Commands after which the mode is what it was. */
+const KEEPS_MODE: ReadonlySet<CommandName> = new Set([
+  'arm',
+  'disarm',
+  'runPrearmChecks',
+  'motorTest',
+  'missionSetCurrent',
+  'gimbal',
+  'yaw',
+  'speed',
+  'roi',
+  'roiClear',
+  'servo',
+  'relay',
+  'setHome',
+]);
+
 interface CommandsOptions {
   readonly clock: Clock;
   readonly vehicle: Vehicle;
@@ -134,6 +151,7 @@ export class Commands {
     if (typeof args === 'string') throw new ApiError('E_BAD_REQUEST', args);
     const { vehicle, clock, refusals, prearm } = this.#options;
     const target = vehicle.reach(takesEnergyOut(cmd));
+    if (!KEEPS_MODE.has(cmd)) vehicle.ordered('node');
     const asked = Math.min(MAX_TIMEOUT_MS, timeout_ms ?? DEFAULT_TIMEOUT_MS);
     const timeout = cmd === 'killSwitch' ? Math.max(asked, KILL_MS) : asked;
     const turn = this.#precedence.begin(cmd, args, signal);

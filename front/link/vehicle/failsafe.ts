@@ -1,0 +1,92 @@
+import type { BatteryState } from '../../../shared/flight/battery-state.ts';
+import type { SystemState } from '../../../shared/flight/system-state.ts';
+import type { Telemetry } from '../../../shared/rpc/telemetry.ts';
+import type { Clock } from '../clock.ts';
+import type { StatusLine } from './status-texts.ts';
+import type { Sensors } from './telemetry.ts';
+
+/** What a vehicle calls a failsafe by, in its own texts; the rest of its words are the reason as they are. */
+const SAID = /fail-?safe/i;
+/** Texts that only warn of it: before arming, or of a setting. */
+const NOT_ONE = /prearm|^arm:|fs_|disabled|enabled|changed to .* failsafe options/i;
+const OVER = /clear(ed)?\b|\boff\b|deactivated|ended|recovered|regained/i;
+/** Words in a text, and what it is about. */
+const CAUSES: readonly (readonly [RegExp, string])[] = [
+  [/dead ?reckon/i, 'dead_reckoning'],
+  [/ekf|estimat|position|velocity|altitude|heading|attitude/i, 'estimator'],
+  [/gcs|ground ?(control )?station|data ?link|gcs connection/i, 'station'],
+  [/battery|volt|energy/i, 'battery'],
+  [/radio|\brc\b|throttle|manual control|short|long/i, 'radio'],
+  [/fence/i, 'fence'],
+  [/terrain/i, 'terrain'],
+  [/vibration/i, 'vibration'],
+  [/leak/i, 'leak'],
+  [/adsb|traffic|avoid/i, 'traffic'],
+  [/wind/i, 'wind'],
+  [/motor|esc|actuator|thrust/i, 'motor'],
+  [/gps|gnss/i, 'gps'],
+  [/offboard/i, 'offboard'],
+  [/mission/i, 'mission'],
+];
+/** MAV_SYS_STATUS_SENSOR: in use and not working. Said of only while a failsafe acts and no text has said why. */
+const SENSORS: readonly (readonly [number, string])[] = [
+  [65_536, 'radio'],
+  [33_554_432, 'battery'],
+  [1_048_576, 'fence'],
+  [2_097_152, 'estimator'],
+  [32, 'gps'],
+];
+const ACTING: ReadonlySet<SystemState | null> = new Set(['critical', 'emergency', 'flight_termination']);
+const SHORT: ReadonlySet<BatteryState | null> = new Set(['critical', 'emergency', 'failed']);
+/** How long a reason stands beside a heartbeat that shows no failsafe: one that only warns never shows, and its end may be lost. */
+const STANDS_MS = 5000;
+const MOST = 8;
+
+/**
+ * Whether the vehicle acts by itself because something failed, and why: from the state in its heartbeat (both firmwares say
+ * "critical" while a failsafe acts), its fence, its batteries and sensors, and its texts where nothing else says it.
+ */
+export class Failsafes {
+  readonly #clock: Clock;
+  /** Reasons of texts, and when each was said. */
+  readonly #said = new Map<string, number>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  forget(): void {
+    this.#said.clear();
+  }
+
+  onLine({ text }: StatusLine): void {
+    if (!SAID.test(text) || NOT_ONE.test(text)) return;
+    const cause = CAUSES.find(([words]) => words.test(text))?.[1] ?? 'other';
+    if (OVER.test(text)) this.#said.delete(cause);
+    else if (this.#said.size < MOST) this.#said.set(cause, this.#clock.now());
+  }
+
+  /** Whether a text has told of one since. @param since monotonic ms */
+  actsSince(since: number): boolean {
+    return [...this.#said.values()].some((at) => at >= since);
+  }
+
+  /** Writes it into the telemetry. */
+  write(telemetry: Telemetry, sensors: Sensors | null): void {
+    const { system_state: state, fence, battery, armed } = telemetry;
+    const acts = ACTING.has(state);
+    const now = this.#clock.now();
+    for (const [cause, at] of this.#said)
+      if (armed === false || (!acts && now - at > STANDS_MS)) this.#said.delete(cause);
+    const reasons = new Set(this.#said.keys());
+    if (fence?.breached === true && armed === true) reasons.add('fence');
+    if (SHORT.has(battery.state) && (acts || armed === true)) reasons.add('battery');
+    if (acts && reasons.size === 0 && sensors !== null)
+      for (const [bit, cause] of SENSORS)
+        if ((sensors.enabled & bit) !== 0 && (sensors.health & bit) === 0) reasons.add(cause);
+    telemetry.failsafe = {
+      active: state === null ? null : acts || (armed === true && reasons.size > 0),
+      reasons: [...reasons].toSorted(),
+    };
+  }
+}
