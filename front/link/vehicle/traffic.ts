@@ -7,6 +7,8 @@ import { headingOf, isPlace, signed16, signed32, within } from './known.ts';
 const KEEP = 32;
 const EXPIRE_S = 30;
 const U16_UNKNOWN = 0xffff;
+/** ADSB_EMITTER_TYPE_POINT_OBSTACLE, the last one. */
+const MOST_EMITTER = 19;
 /** Four octal digits. */
 const MOST_SQUAWK = 7777;
 
@@ -107,7 +109,7 @@ function inUnits(message: AdsbVehicle, place: Place | null): Heard['vehicle'] {
     icao: icaoText(icao),
     callsign: valid(FLAG.callsign) && callsign !== '' ? callsign : null,
     squawk: valid(FLAG.squawk) ? within(squawk, 0, MOST_SQUAWK) : null,
-    emitter: emitter === 0 ? null : emitter,
+    emitter: within(emitter, 1, MOST_EMITTER),
     lat: place?.lat ?? null,
     lon: place?.lon ?? null,
     alt_m: metres,
