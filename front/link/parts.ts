@@ -36,6 +36,7 @@ import { openRouting } from './routing.ts';
 import type { KeyStore } from './signing/key-store.ts';
 import { Signing } from './signing/signing.ts';
 import { Intake } from './sources/intake.ts';
+import { OldProtocol } from './sources/old-protocol.ts';
 import { Outlet } from './sources/outlet.ts';
 import type { Transport } from './sources/transport.ts';
 import { Tlog } from './tlog/tlog.ts';
@@ -148,7 +149,9 @@ export function openParts(options: LinkOptions) {
     armed: () => guard.state(vehicle.target?.system ?? null),
     ...(options.tlog ?? { store: null, when: 'off' }),
   });
-  const { send, leave } = new Outlet({ transport, arming, loops, onLeft: (bytes) => tlog.left(bytes) });
+  const oldProtocol = new OldProtocol(clock);
+  const onLeft = (bytes: Buffer): void => tlog.left(bytes);
+  const { send, leave } = new Outlet({ transport, arming, loops, oldProtocol, onLeft });
   const exchange = new Exchange(clock, send, () => encoder.system);
   const asking = new Asking({ clock, baud: () => transport.baud, send });
   const sameId = new SameId(clock, () => encoder.system);
@@ -190,6 +193,7 @@ export function openParts(options: LinkOptions) {
     guard,
     systems,
     sameId,
+    oldProtocol,
     exchange,
     signing,
     vehicle,
@@ -217,6 +221,7 @@ export function openParts(options: LinkOptions) {
     tlog,
     systems,
     sameId,
+    oldProtocol,
     keepChosen: keeper(choice, arming, onVehicle),
     remoteId,
     router,
@@ -224,7 +229,7 @@ export function openParts(options: LinkOptions) {
     corrections: openCorrections(speaking, transport, options.corrections),
     encoders: [encoder, replies, cameraEncoder],
     extensions: new ExtensionAdditions(clock),
-    intake: new Intake({ clock, router, arming, vehicle, feed, transport }),
+    intake: new Intake({ clock, router, arming, vehicle, oldProtocol, feed, transport }),
   };
 }
 

@@ -22,6 +22,8 @@ export interface LinkProblem {
     | 'same_id'
     /** Heartbeats come, and no telemetry although it was asked for. */
     | 'no_telemetry'
+    /** The vehicle understands version 1 of MAVLink alone, and is spoken to in it. */
+    | 'mavlink_1'
     /** The vehicle answers so that the node would have to ask without end. */
     | 'endless_asking';
   /** A sentence with the problem and what to do. */

@@ -17,6 +17,7 @@ import type { Guard } from '../vehicle/guard.ts';
 import type { Prearm } from '../vehicle/prearm.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
 import { disarmHint } from './disarm-hint.ts';
+import { failsafeHint } from './failsafe-hint.ts';
 import type { Seen } from './effect.ts';
 import { gimbal } from './gimbal.ts';
 import { goto } from './goto.ts';
@@ -30,7 +31,7 @@ import type { ReachCheck } from './reach-check.ts';
 import { reboot } from './reboot.ts';
 import type { Reasons, Refusals } from './refusals.ts';
 import { type Context, isRefusal, Sender } from './sender.ts';
-import { takeoff } from './takeoff.ts';
+import { takeoff, takeoffHint } from './takeoff.ts';
 
 // MAV_CMD
 const DO_SET_HOME = 179;
@@ -160,6 +161,7 @@ export class Commands {
     const context: Context = {
       target,
       deadline: clock.now() + timeout,
+      follows: timeout_ms === undefined,
       turn,
       note,
       objection: () => watch.error(),
@@ -178,6 +180,10 @@ export class Commands {
         answer.ack.hint = await landingHint(clock, this.#options.mission());
       const disarming = cmd === 'disarm' && refused ? disarmHint(vehicle.telemetry) : null;
       if (disarming !== null) answer.ack.hint = disarming;
+      const grounded = cmd === 'takeoff' && answer.status === 'rejected' ? takeoffHint(vehicle) : null;
+      if (grounded !== null) answer.ack.hint ??= grounded;
+      const acting = answer.status === 'rejected' ? failsafeHint(vehicle.telemetry) : null;
+      if (acting !== null) answer.ack.hint ??= acting;
       if (!answer.ack.accepted) return answer;
       if (cmd === 'rebootAutopilot') return { ...answer, back_after_s: note.backAfterS };
       return note.mode === null ? answer : { ...answer, mode: note.mode };

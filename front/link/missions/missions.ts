@@ -17,6 +17,7 @@ import { Download, type DownloadEnd } from './download.ts';
 import { MissionCache } from './mission-cache.ts';
 import { type Held, heldOf, PART_NAMES, rejected, silent, unsupported } from './mission-errors.ts';
 import { MISSION_TYPE, MissionFrames, RESULT, resultName } from './mission-frames.ts';
+import { RetryTime } from './retry-time.ts';
 import type { Transfer, TransferOptions } from './transfer.ts';
 import { Upload, type UploadEnd } from './upload.ts';
 import { fromWire, toWire } from './wire.ts';
@@ -66,6 +67,7 @@ export class Missions {
   /** How often another station has written the list that was being transferred. */
   #foreignWrites = 0;
   readonly #payload = new Payload();
+  #retryTime = new RetryTime();
   /** Grows with each session: what began in an earlier one is over. */
   #session = 0;
 
@@ -135,6 +137,7 @@ export class Missions {
 
   /** Another session of the vehicle: it may be another one, or hold another list. */
   onSession(): void {
+    this.#retryTime = new RetryTime();
     this.#session++;
     this.#cache.clear();
     this.#running?.transfer?.abort();
@@ -330,6 +333,7 @@ export class Missions {
     const home = this.#first(part); // it travels with the items, and is none of them
     return {
       clock,
+      retryTime: this.#retryTime,
       send,
       frames: new MissionFrames(encoder, vehicle.target, part),
       onProgress: (done, total) => {

@@ -12,22 +12,24 @@ const NOT_ONE = /prearm|^arm:|fs_|disabled|enabled|changed to .* failsafe option
 const OVER = /clear(ed)?\b|\boff\b|deactivated|ended|recovered|regained/i;
 /** Words in a text, and what it is about. */
 const CAUSES: readonly (readonly [RegExp, string])[] = [
-  [/dead ?reckon/i, 'dead_reckoning'],
-  [/ekf|estimat|position|velocity|altitude|heading|attitude/i, 'estimator'],
-  [/gcs|ground ?(control )?station|data ?link|gcs connection/i, 'station'],
-  [/battery|volt|energy/i, 'battery'],
-  [/radio|\brc\b|throttle|manual control|short|long/i, 'radio'],
-  [/fence/i, 'fence'],
-  [/terrain/i, 'terrain'],
-  [/vibration/i, 'vibration'],
-  [/leak/i, 'leak'],
-  [/adsb|traffic|avoid/i, 'traffic'],
-  [/wind/i, 'wind'],
-  [/motor|esc|actuator|thrust/i, 'motor'],
-  [/gps|gnss/i, 'gps'],
-  [/offboard/i, 'offboard'],
-  [/mission/i, 'mission'],
+  [/\bdead ?reckon/i, 'dead_reckoning'],
+  [/\b(ekf|estimat\w*|position|velocity|altitude|heading|attitude)\b/i, 'estimator'],
+  [/\b(gcs|ground ?(control )?station|data ?link|connection)\b/i, 'station'],
+  [/\b(batter(y|ies)|voltage|energy)\b/i, 'battery'],
+  [/\b(radio|rc|throttle|manual control|short|long)\b/i, 'radio'],
+  [/\b(geo)?fence\b/i, 'fence'],
+  [/\bterrain\b/i, 'terrain'],
+  [/\bvibration/i, 'vibration'],
+  [/\bleak/i, 'leak'],
+  [/\b(adsb|traffic|avoid\w*)\b/i, 'traffic'],
+  [/\bwind\b/i, 'wind'],
+  [/\b(motors?|escs?|actuators?|thrust)\b/i, 'motor'],
+  [/\b(gps|gnss)\b/i, 'gps'],
+  [/\boffboard\b/i, 'offboard'],
+  [/\bmission\b/i, 'mission'],
 ];
+/** Of a text that names none. */
+const OTHER = 'other';
 /** MAV_SYS_STATUS_SENSOR: in use and not working. Said of only while a failsafe acts and no text has said why. */
 const SENSORS: readonly (readonly [number, string])[] = [
   [65_536, 'radio'],
@@ -61,7 +63,7 @@ export class Failsafes {
 
   onLine({ text }: StatusLine): void {
     if (!SAID.test(text) || NOT_ONE.test(text)) return;
-    const cause = CAUSES.find(([words]) => words.test(text))?.[1] ?? 'other';
+    const cause = CAUSES.find(([words]) => words.test(text))?.[1] ?? OTHER;
     if (OVER.test(text)) this.#said.delete(cause);
     else if (this.#said.size < MOST) this.#said.set(cause, this.#clock.now());
   }
@@ -73,7 +75,7 @@ export class Failsafes {
 
   /** Writes it into the telemetry. */
   write(telemetry: Telemetry, sensors: Sensors | null): void {
-    const { system_state: state, fence, battery, armed } = telemetry;
+    const { system_state: state, fence, battery, armed, position } = telemetry;
     const acts = ACTING.has(state);
     const now = this.#clock.now();
     for (const [cause, at] of this.#said)
@@ -81,9 +83,13 @@ export class Failsafes {
     const reasons = new Set(this.#said.keys());
     if (fence?.breached === true && armed === true) reasons.add('fence');
     if (SHORT.has(battery.state) && (acts || armed === true)) reasons.add('battery');
+    // PX4's "Autopilot disengaged, switching to Descend" has no cause in it.
+    reasons.delete(OTHER);
+    if (acts && position.state === 'lost') reasons.add('estimator');
     if (acts && reasons.size === 0 && sensors !== null)
       for (const [bit, cause] of SENSORS)
         if ((sensors.enabled & bit) !== 0 && (sensors.health & bit) === 0) reasons.add(cause);
+    if (acts && reasons.size === 0 && this.#said.has(OTHER)) reasons.add(OTHER);
     telemetry.failsafe = {
       active: state === null ? null : acts || (armed === true && reasons.size > 0),
       reasons: [...reasons].toSorted(),

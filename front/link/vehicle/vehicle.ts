@@ -55,9 +55,14 @@ const NEVER = Number.NEGATIVE_INFINITY;
 /** Why streams and parameters are requested again. */
 export type SessionReason = 'learned' | 'connected' | 'returned' | 'rebooted';
 
-/** Another vehicle took the place of the one before: system ids, on the monotonic clock. */
-interface VehicleChange {
+/** When something was seen: on the monotonic clock, and by the wall clock of then, which names it. */
+interface When {
   readonly at: number;
+  readonly wall: number;
+}
+
+/** Another vehicle took the place of the one before: system ids. */
+interface VehicleChange extends When {
   readonly from: number;
   readonly to: number;
 }
@@ -65,9 +70,8 @@ interface VehicleChange {
 /** Who had the mode changed: a caller of the node, a ground station or script beside it, the vehicle's failsafe, or else itself. */
 type ModeChanger = 'node' | 'station' | 'failsafe' | 'vehicle';
 
-/** Its mode has changed; on the monotonic clock. */
-interface ModeChange {
-  readonly at: number;
+/** Its mode has changed. */
+interface ModeChange extends When {
   readonly from: string;
   readonly to: string;
   readonly by: ModeChanger;
@@ -411,7 +415,8 @@ export class Vehicle {
     let reason: SessionReason | null = null;
     if (!same) {
       this.#target = { system: frame.system, component: frame.component };
-      if (target !== null) this.#changed = { at: now, from: target.system, to: frame.system };
+      if (target !== null)
+        this.#changed = { at: now, wall: this.#clock.wall(), from: target.system, to: frame.system };
       this.#frameAt = now;
       this.#model = new TelemetryModel();
       this.#seq = null;
@@ -441,7 +446,7 @@ export class Vehicle {
     const now = this.#clock.now();
     const ordered = now - this.#order.at <= ORDER_MS ? this.#order.by : 'vehicle';
     const by = this.#failsafes.actsSince(now - FAILSAFE_MS) ? 'failsafe' : ordered;
-    this.#modeChange = { at: now, from, to, by };
+    this.#modeChange = { at: now, wall: this.#clock.wall(), from, to, by };
   }
 
   #writeHeartbeat(heartbeat: Heartbeat): void {
