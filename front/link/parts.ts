@@ -77,6 +77,8 @@ export interface LinkOptions {
   readonly keys?: KeyStore;
   /** Whether frames of endpoints are signed with the vehicle's key (`mavlink.sign_endpoints`); else they are refused. */
   readonly signEndpoints?: boolean;
+  /** Whether endpoints get the node's own heartbeat (`mavlink.heartbeat`); absent: auto. */
+  readonly heartbeat?: 'auto' | 'on' | 'off';
   /** How far away a place may be that a command goes to, m (`flight.max_goto_m`); absent or 0: any distance. */
   readonly maxGotoM?: number;
   /** Where telemetry logs are written; absent: nowhere. */

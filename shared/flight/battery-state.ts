@@ -23,7 +23,15 @@ export function batteryState(chargeState: number): BatteryState | null {
 export const BATTERY_FUNCTIONS = [null, 'all', 'propulsion', 'avionics', 'payload'] as const;
 
 /** From the best to the worst. */
-const RANK: readonly BatteryState[] = ['charging', 'ok', 'low', 'unhealthy', 'critical', 'emergency', 'failed'];
+const RANK: readonly BatteryState[] = [
+  'charging',
+  'ok',
+  'low',
+  'unhealthy',
+  'critical',
+  'emergency',
+  'failed',
+];
 
 /** Null: none says anything. */
 export function worstOf(states: readonly (BatteryState | null)[]): BatteryState | null {

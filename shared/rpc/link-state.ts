@@ -61,7 +61,12 @@ export interface LinkState {
    * The newest change of the flight mode, and who had it changed: a caller of the node, a ground station or script beside it, the
    * vehicle's failsafe, or else the vehicle itself (its sticks, the end of a mission). Null: none was seen.
    */
-  mode_changed: { at: string; from: string; to: string; by: 'node' | 'station' | 'failsafe' | 'vehicle' } | null;
+  mode_changed: {
+    at: string;
+    from: string;
+    to: string;
+    by: 'node' | 'station' | 'failsafe' | 'vehicle';
+  } | null;
   firmware: 'ardupilot' | 'px4' | 'unknown' | null;
   /** As AUTOPILOT_VERSION says, `4.5.7`; null until it came. */
   firmware_version: string | null;

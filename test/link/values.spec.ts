@@ -138,7 +138,9 @@ describe('values that say nothing', () => {
     rig.say(pack(0, 24_000, 1, 90));
     const { battery, batteries } = rig.state().telemetry;
     expect(battery).to.include({ voltage: 24, remaining: 90, state: 'critical' });
-    expect(batteries?.map(({ id, state, voltage_v, function: use }) => [id, state, voltage_v, use])).to.deep.equal([
+    expect(
+      batteries?.map(({ id, state, voltage_v, function: use }) => [id, state, voltage_v, use]),
+    ).to.deep.equal([
       [0, 'ok', 24, 'all'],
       [1, 'critical', 18.1, 'all'],
     ]);
@@ -187,7 +189,9 @@ describe('values that say nothing', () => {
   it('says that a failsafe acts, and why', async () => {
     const rig = await met();
     const beat = (systemStatus: number): void =>
-      rig.say(make(minimal.Heartbeat, { type: 2, autopilot: 3, baseMode: 128 | 1, customMode: 9, systemStatus }));
+      rig.say(
+        make(minimal.Heartbeat, { type: 2, autopilot: 3, baseMode: 128 | 1, customMode: 9, systemStatus }),
+      );
     beat(4);
     expect(rig.state().telemetry).to.deep.include({
       system_state: 'active',

@@ -212,7 +212,8 @@ export class Arming {
   /** On a link without heartbeats nobody says "disarmed": the vehicle is there, and unknown. */
   #onLatency(frame: Frame): void {
     const known = this.#systems.get(frame.system) ?? this.#learn(frame.system);
-    if (frame.id === MSG.HIGH_LATENCY2) known.autopilot ??= this.#payload.load(frame).u8(LATENCY_AUTOPILOT_AT);
+    if (frame.id === MSG.HIGH_LATENCY2)
+      known.autopilot ??= this.#payload.load(frame).u8(LATENCY_AUTOPILOT_AT);
     if (known.heardAt !== null) return;
     known.heardAt = Number.NEGATIVE_INFINITY;
     this.#wasArmed = false;

@@ -1,4 +1,9 @@
-import { BATTERY_FUNCTIONS, type BatteryState, batteryState, worstOf } from '../../../shared/flight/battery-state.ts';
+import {
+  BATTERY_FUNCTIONS,
+  type BatteryState,
+  batteryState,
+  worstOf,
+} from '../../../shared/flight/battery-state.ts';
 import type { BatteryStatus } from '../../../shared/mavlink/decode.ts';
 import type { Battery } from '../../../shared/rpc/telemetry.ts';
 import { scaled, signed16, within } from './known.ts';

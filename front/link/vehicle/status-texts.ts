@@ -33,8 +33,12 @@ export class StatusTexts {
   #lines: StatusLine[] = [];
   #open: Open[] = [];
   /** Of the lines, as many: when each came, whether it ended in a tab, whether it was an event. */
-  #marks: { readonly text: string; readonly at: number; readonly marked: boolean; readonly isEvent: boolean }[] =
-    [];
+  #marks: {
+    readonly text: string;
+    readonly at: number;
+    readonly marked: boolean;
+    readonly isEvent: boolean;
+  }[] = [];
 
   constructor(clock: Clock) {
     this.#clock = clock;

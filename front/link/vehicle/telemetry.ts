@@ -32,7 +32,11 @@ import {
   type Wind,
   type WindCov,
 } from '../../../shared/mavlink/decode-flight.ts';
-import { decodeHighLatency, decodeHighLatency2, type HighLatency } from '../../../shared/mavlink/decode-latency.ts';
+import {
+  decodeHighLatency,
+  decodeHighLatency2,
+  type HighLatency,
+} from '../../../shared/mavlink/decode-latency.ts';
 import {
   decodeEscInfo,
   decodeEscStatus,
@@ -81,6 +85,8 @@ const NEVER = Number.NEGATIVE_INFINITY;
 const LANDED_STATES = [null, 'on_ground', 'in_air', 'takeoff', 'landing'] as const;
 /** By MISSION_STATE; 0 is "unknown". */
 const MISSION_STATES = [null, 'none', 'not_started', 'active', 'paused', 'complete'] as const;
+
+const NOT_STARTED = 2;
 
 /** MAV_SYS_STATUS_SENSOR bits. */
 export type Sensors = Pick<SysStatus, 'present' | 'enabled' | 'health'>;
@@ -194,6 +200,8 @@ export class TelemetryModel {
   /** The newest GLOBAL_POSITION_INT: any, and one with a place. */
   #estimateAt = NEVER;
   #placeAt = NEVER;
+  /** Id and length of the mission that the vehicle has told of; null: none yet. */
+  #whichMission: string | null = null;
   /** The vehicle has told something of a place, if only that it has none. */
   #told = false;
   /** The newest SYS_STATUS that has a voltage. */
@@ -334,7 +342,10 @@ export class TelemetryModel {
     return message.timeBootMs;
   }
 
-  #place(source: NonNullable<Telemetry['sources']['position']>, place: { readonly lat: number; readonly lon: number; readonly alt: number }): void {
+  #place(
+    source: NonNullable<Telemetry['sources']['position']>,
+    place: { readonly lat: number; readonly lon: number; readonly alt: number },
+  ): void {
     const { position, sources } = this.#values;
     position.lat = place.lat / 1e7;
     position.lon = place.lon / 1e7;
@@ -565,6 +576,11 @@ export class TelemetryModel {
   #mission(message: MissionCurrent): number {
     const { mission } = this.#values;
     mission.current = this.#item(message.seq);
+    const which = `${message.id} ${message.total}`;
+    // Of another mission, or of a flight of this one that is over.
+    if ((this.#whichMission !== null && which !== this.#whichMission) || message.state === NOT_STARTED)
+      mission.reached = null;
+    this.#whichMission = which;
     mission.total = message.total === U16_UNKNOWN ? 0 : scaled(message.total, 0, 1);
     mission.state = MISSION_STATES[message.state] ?? null;
     return this.#stamp('mission');

@@ -96,7 +96,9 @@ function distanceTo({ place }: Heard, own: Place | null): number {
 }
 
 function placeOf({ flags, lat, lon }: AdsbVehicle): Place | null {
-  return (flags & FLAG.coordinates) !== 0 && isPlace({ lat, lon }) ? { lat: lat / 1e7, lon: lon / 1e7 } : null;
+  return (flags & FLAG.coordinates) !== 0 && isPlace({ lat, lon })
+    ? { lat: lat / 1e7, lon: lon / 1e7 }
+    : null;
 }
 
 /** @returns in the API's units; null for what its flags, or the range of the value, call invalid */

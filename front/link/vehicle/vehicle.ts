@@ -11,12 +11,12 @@ import {
   type Heartbeat,
   type StatusTextPart,
 } from '../../../shared/mavlink/decode.ts';
-import type { Frame } from '../../../shared/mavlink/frame.ts';
 import {
   decodeHighLatency,
   decodeHighLatency2,
   type HighLatency,
 } from '../../../shared/mavlink/decode-latency.ts';
+import type { Frame } from '../../../shared/mavlink/frame.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import { Payload } from '../../../shared/mavlink/payload.ts';
 import type { Telemetry } from '../../../shared/rpc/telemetry.ts';
@@ -453,9 +453,11 @@ export class Vehicle {
     const telemetry = this.#model.values;
     telemetry.mav_type = heartbeat.type;
     telemetry.autopilot = heartbeat.autopilot;
-    telemetry.armed = this.#clock.now() - this.#saidAt > ALIVE_MS ? null : (heartbeat.baseMode & FLAG_ARMED) !== 0;
+    telemetry.armed =
+      this.#clock.now() - this.#saidAt > ALIVE_MS ? null : (heartbeat.baseMode & FLAG_ARMED) !== 0;
     telemetry.mode = modeName(this.family, heartbeat.customMode);
-    telemetry.system_state = this.#heartbeatAt === NEVER ? null : (SYSTEM_STATES[heartbeat.systemStatus] ?? null);
+    telemetry.system_state =
+      this.#heartbeatAt === NEVER ? null : (SYSTEM_STATES[heartbeat.systemStatus] ?? null);
     telemetry.last_heartbeat = new Date(this.#clock.wall()).toISOString();
     telemetry.last_update = telemetry.last_heartbeat;
     this.#updatedAt = null;

@@ -96,7 +96,11 @@ class TlogVehicle {
   #component = -1;
   #firmware: Firmware | null = null;
   #family: Family | null = null;
-  #text: { readonly id: number; bytes: Buffer; readonly severity: number } = { id: -1, bytes: EMPTY, severity: 0 };
+  #text: { readonly id: number; bytes: Buffer; readonly severity: number } = {
+    id: -1,
+    bytes: EMPTY,
+    severity: 0,
+  };
   #at = 0;
 
   constructor(sink: FactSink) {
