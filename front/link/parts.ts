@@ -313,7 +313,7 @@ function openKnowledge(speaking: Speaking, remoteId: RemoteId, options: LinkOpti
       param,
       remoteId: () => remoteId.problem,
     }),
-    missions: new Missions({ ...speaking, onProgress }),
+    missions: new Missions({ ...speaking, refusals, onProgress }),
     logs: logStore === undefined ? null : new FlightLogs({ ...speaking, store: logStore }),
   };
 }

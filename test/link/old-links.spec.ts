@@ -165,7 +165,7 @@ describe('links with little', () => {
     const rig = await Rig.met();
     rig.onSent = ({ fields }) => {
       if (fields['command'] === 22 || fields['command'] === 176)
-        rig.say(commandAck(Number(fields['command']), 4));
+        rig.say(commandAck(fields['command'], 4));
     };
     expect((await rig.command('takeoff', [10])).ack.hint).to.match(/disarmed.*arm it first/);
     const critical = make(minimal.Heartbeat, {

@@ -5,11 +5,13 @@ import { MSG } from '../../../shared/mavlink/messages.ts';
 import { Payload } from '../../../shared/mavlink/payload.ts';
 import { entriesOf } from '../../../shared/member.ts';
 import { ITEM_COMMANDS } from '../../../shared/mission/commands.ts';
-import { bounded } from '../../../shared/mission/warning.ts';
+import { bounded, type MissionWarning } from '../../../shared/mission/warning.ts';
 import type { MissionReadRequest, MissionWriteRequest } from '../../../shared/rpc/link.ts';
 import type { MissionList, MissionWritten, WorkProgress } from '../../../shared/rpc/link-answers.ts';
 import type { FirstItem, MissionItem, MissionPart } from '../../../shared/schemas/mission-item.ts';
 import type { Clock } from '../clock.ts';
+import { lookUntil } from '../commands/look-until.ts';
+import type { Refusals } from '../commands/refusals.ts';
 import { type Encoder, OWN_COMPONENT } from '../encode.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
 import { type Comparison, compare } from './compare.ts';
@@ -43,8 +45,16 @@ const WRITES: ReadonlyMap<number, number> = new Map([
 /** MAV_MISSION_TYPE_ALL */
 const ALL = 255;
 
+/** How long PX4 may take to say what it thinks of a mission. */
+const VERDICT_MS = 1500;
+const LOOK_MS = 50;
+/** Modes of both firmwares that fly the mission. */
+const FLIES_MISSION: ReadonlySet<string> = new Set(['AUTO', 'AUTO.MISSION']);
+
 interface MissionsOptions {
   readonly clock: Clock;
+  /** What the vehicle says while a list is written. */
+  readonly refusals: Refusals;
   readonly vehicle: Vehicle;
   readonly encoder: Encoder;
   readonly send: (bytes: Buffer) => void;
@@ -170,7 +180,42 @@ export class Missions {
     }
   }
 
-  async #write({ part, items, token }: MissionWriteRequest): Promise<MissionWritten> {
+  async #write(request: MissionWriteRequest): Promise<MissionWritten> {
+    const { refusals, vehicle } = this.#options;
+    const before = vehicle.telemetry.mode;
+    const watch = refusals.watch();
+    try {
+      const written = await this.#writeList(request);
+      if (request.part !== 'mission') return written;
+      const said = await this.#verdict(() => watch.reasons(false).all);
+      const restarts = vehicle.armed === true && before !== null && FLIES_MISSION.has(before);
+      const warnings: MissionWarning[] = [
+        ...said.map((text) => `The vehicle says of it: ${text}`),
+        ...(restarts
+          ? ['The vehicle was flying its mission: it flies the new one from its first item on.']
+          : []),
+        ...written.warnings,
+      ];
+      return { ...written, warnings: bounded(warnings) };
+    } finally {
+      watch.end();
+    }
+  }
+
+  /** PX4 takes a mission, checks it, and says then, up to a second later, that it will not fly it (Navigator). */
+  async #verdict(said: () => readonly string[]): Promise<readonly string[]> {
+    const { clock, vehicle } = this.#options;
+    const { signal } = new AbortController();
+    if (vehicle.firmware === 'px4')
+      await lookUntil(clock, () => said().length > 0, {
+        until: clock.now() + VERDICT_MS,
+        everyMs: LOOK_MS,
+        signal,
+      });
+    return said();
+  }
+
+  async #writeList({ part, items, token }: MissionWriteRequest): Promise<MissionWritten> {
     const { vehicle } = this.#options;
     const first = this.#first(part);
     const wire = toWire(items, first, vehicle.telemetry.home);

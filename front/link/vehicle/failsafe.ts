@@ -42,6 +42,8 @@ const ACTING: ReadonlySet<SystemState | null> = new Set(['critical', 'emergency'
 const SHORT: ReadonlySet<BatteryState | null> = new Set(['critical', 'emergency', 'failed']);
 /** How long a reason stands beside a heartbeat that shows no failsafe: one that only warns never shows, and its end may be lost. */
 const STANDS_MS = 5000;
+/** Its words come later than its state; a sensor that does not work may be no reason. */
+const WORDS_MS = 3000;
 const MOST = 8;
 
 /**
@@ -52,6 +54,8 @@ export class Failsafes {
   readonly #clock: Clock;
   /** Reasons of texts, and when each was said. */
   readonly #said = new Map<string, number>();
+  /** Since when its state shows one; null: it does not. */
+  #actsFrom: number | null = null;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -78,6 +82,7 @@ export class Failsafes {
     const { system_state: state, fence, battery, armed, position } = telemetry;
     const acts = ACTING.has(state);
     const now = this.#clock.now();
+    this.#actsFrom = acts ? (this.#actsFrom ?? now) : null;
     for (const [cause, at] of this.#said)
       if (armed === false || (!acts && now - at > STANDS_MS)) this.#said.delete(cause);
     const reasons = new Set(this.#said.keys());
@@ -86,7 +91,7 @@ export class Failsafes {
     // PX4's "Autopilot disengaged, switching to Descend" has no cause in it.
     reasons.delete(OTHER);
     if (acts && position.state === 'lost') reasons.add('estimator');
-    if (acts && reasons.size === 0 && sensors !== null)
+    if (reasons.size === 0 && sensors !== null && this.#actsFrom !== null && now - this.#actsFrom >= WORDS_MS)
       for (const [bit, cause] of SENSORS)
         if ((sensors.enabled & bit) !== 0 && (sensors.health & bit) === 0) reasons.add(cause);
     if (acts && reasons.size === 0 && this.#said.has(OTHER)) reasons.add(OTHER);
