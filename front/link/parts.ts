@@ -313,9 +313,15 @@ function openKnowledge(speaking: Speaking, remoteId: RemoteId, options: LinkOpti
       param,
       remoteId: () => remoteId.problem,
     }),
-    missions: new Missions({ ...speaking, refusals, onProgress }),
+    missions: new Missions({ ...speaking, listen: () => listenTo(refusals), onProgress }),
     logs: logStore === undefined ? null : new FlightLogs({ ...speaking, store: logStore }),
   };
+}
+
+/** The vehicle's warnings from now on. */
+function listenTo(refusals: Refusals): { readonly said: () => readonly string[]; readonly end: () => void } {
+  const watch = refusals.watch();
+  return { said: () => watch.reasons(false).all, end: () => watch.end() };
 }
 
 /**

@@ -164,8 +164,7 @@ describe('links with little', () => {
   it('a refused take-off says that the vehicle is disarmed, a command in a failsafe that one acts', async () => {
     const rig = await Rig.met();
     rig.onSent = ({ fields }) => {
-      if (fields['command'] === 22 || fields['command'] === 176)
-        rig.say(commandAck(fields['command'], 4));
+      if (fields['command'] === 22 || fields['command'] === 176) rig.say(commandAck(fields['command'], 4));
     };
     expect((await rig.command('takeoff', [10])).ack.hint).to.match(/disarmed.*arm it first/);
     const critical = make(minimal.Heartbeat, {

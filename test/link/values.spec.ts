@@ -12,10 +12,10 @@ async function met(autopilot = 3): Promise<Rig> {
 const make = <T extends MavLinkData>(clazz: new () => T, fields: Record<string, unknown>): T =>
   Object.assign(new clazz(), fields);
 
-const I32 = 0x7fffffff;
-const U16 = 0xffff;
+const INT32_MOST = 0x7fffffff;
+const UINT16_MOST = 0xffff;
 
-const cells = (mv: number): number[] => [mv, ...Array<number>(9).fill(U16)];
+const cells = (mv: number): number[] => [mv, ...Array<number>(9).fill(UINT16_MOST)];
 const pack = (id: number, mv: number, chargeState: number, remaining: number): MavLinkData =>
   make(common.BatteryStatus, {
     id,
@@ -56,10 +56,10 @@ describe('values that say nothing', () => {
     const says = {
       position: make(common.GlobalPositionInt, {
         timeBootMs: 5,
-        lat: I32,
-        lon: I32,
-        alt: I32,
-        relativeAlt: -I32 - 1,
+        lat: INT32_MOST,
+        lon: INT32_MOST,
+        alt: INT32_MOST,
+        relativeAlt: -INT32_MOST - 1,
         vx: 0x7fff,
         vy: -0x8000,
         vz: 0,
@@ -71,26 +71,30 @@ describe('values that say nothing', () => {
         fixType: 6,
         lat: 473_977_420,
         lon: 85_455_940,
-        alt: I32,
+        alt: INT32_MOST,
         eph: 9999,
-        epv: U16,
+        epv: UINT16_MOST,
         satellitesVisible: 255,
       }),
       home: make(common.HomePosition, { latitude: 0, longitude: 0, altitude: 0 }),
-      status: make(common.SysStatus, { voltageBattery: U16, currentBattery: 0x7fff, batteryRemaining: 127 }),
+      status: make(common.SysStatus, {
+        voltageBattery: UINT16_MOST,
+        currentBattery: 0x7fff,
+        batteryRemaining: 127,
+      }),
       hud: make(common.VfrHud, { airspeed: NaN, groundspeed: NaN, climb: NaN, throttle: 65_436 }),
-      item: make(common.MissionCurrent, { seq: U16, total: U16, missionState: 0 }),
+      item: make(common.MissionCurrent, { seq: UINT16_MOST, total: UINT16_MOST, missionState: 0 }),
       traffic: make(common.AdsbVehicle, {
         ICAOAddress: 0xabcdef,
-        lat: I32,
+        lat: INT32_MOST,
         lon: 0,
-        altitude: I32,
-        heading: U16,
-        horVelocity: U16,
+        altitude: INT32_MOST,
+        heading: UINT16_MOST,
+        horVelocity: UINT16_MOST,
         verVelocity: -0x8000,
         callsign: 'X',
         flags: 0xffff,
-        squawk: U16,
+        squawk: UINT16_MOST,
       }),
     };
     for (const message of Object.values(says)) rig.say(message);
@@ -121,7 +125,9 @@ describe('values that say nothing', () => {
       climb_ms: null,
       squawk: null,
     });
-    const channels = Object.fromEntries(Array.from({ length: 18 }, (_, at) => [`chan${at + 1}Raw`, U16]));
+    const channels = Object.fromEntries(
+      Array.from({ length: 18 }, (_, at) => [`chan${at + 1}Raw`, UINT16_MOST]),
+    );
     rig.say(make(common.RcChannels, { timeBootMs: 5, chancount: 255, ...channels, rssi: 255 }));
     expect(rig.state().telemetry.rc).to.deep.equal({ channels: null, rssi: null });
     rig.say(make(common.RcChannels, { timeBootMs: 5, chancount: 8, ...channels, chan3Raw: 1500, rssi: 9 }));

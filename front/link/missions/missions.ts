@@ -10,8 +10,6 @@ import type { MissionReadRequest, MissionWriteRequest } from '../../../shared/rp
 import type { MissionList, MissionWritten, WorkProgress } from '../../../shared/rpc/link-answers.ts';
 import type { FirstItem, MissionItem, MissionPart } from '../../../shared/schemas/mission-item.ts';
 import type { Clock } from '../clock.ts';
-import { lookUntil } from '../commands/look-until.ts';
-import type { Refusals } from '../commands/refusals.ts';
 import { type Encoder, OWN_COMPONENT } from '../encode.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
 import { type Comparison, compare } from './compare.ts';
@@ -54,7 +52,7 @@ const FLIES_MISSION: ReadonlySet<string> = new Set(['AUTO', 'AUTO.MISSION']);
 interface MissionsOptions {
   readonly clock: Clock;
   /** What the vehicle says while a list is written. */
-  readonly refusals: Refusals;
+  readonly listen: () => { readonly said: () => readonly string[]; readonly end: () => void };
   readonly vehicle: Vehicle;
   readonly encoder: Encoder;
   readonly send: (bytes: Buffer) => void;
@@ -181,14 +179,14 @@ export class Missions {
   }
 
   async #write(request: MissionWriteRequest): Promise<MissionWritten> {
-    const { refusals, vehicle } = this.#options;
+    const { listen, vehicle } = this.#options;
     const before = vehicle.telemetry.mode;
-    const watch = refusals.watch();
+    const watch = listen();
     try {
       const written = await this.#writeList(request);
       if (request.part !== 'mission') return written;
-      const said = await this.#verdict(() => watch.reasons(false).all);
-      const restarts = vehicle.armed === true && before !== null && FLIES_MISSION.has(before);
+      const said = await this.#verdict(watch.said);
+      const restarts = vehicle.telemetry.armed === true && before !== null && FLIES_MISSION.has(before);
       const warnings: MissionWarning[] = [
         ...said.map((text) => `The vehicle says of it: ${text}`),
         ...(restarts
@@ -205,12 +203,10 @@ export class Missions {
   /** PX4 takes a mission, checks it, and says then, up to a second later, that it will not fly it (Navigator). */
   async #verdict(said: () => readonly string[]): Promise<readonly string[]> {
     const { clock, vehicle } = this.#options;
-    const { signal } = new AbortController();
-    if (vehicle.firmware === 'px4')
-      await lookUntil(clock, () => said().length > 0, {
-        until: clock.now() + VERDICT_MS,
-        everyMs: LOOK_MS,
-        signal,
+    const until = clock.now() + (vehicle.firmware === 'px4' ? VERDICT_MS : 0);
+    while (said().length === 0 && clock.now() < until)
+      await new Promise<void>((resolve) => {
+        clock.after(LOOK_MS, resolve);
       });
     return said();
   }
