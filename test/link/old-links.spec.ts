@@ -125,13 +125,18 @@ describe('links with little', () => {
     const time = new RetryTime();
     const waits: number[] = [];
     // 3.2 s: what is asked before that is asked too early.
-    for (let passed = 0; passed < 3200; passed += time.wait, time.late()) waits.push(time.wait);
+    for (let passed = 0; passed < 3200; passed += time.wait, time.late(1)) waits.push(time.wait);
     expect(waits).to.deep.equal([500, 1000, 2000]);
     expect(time.wait).to.be.at.least(3200); // the next question is asked once
     time.seen(3200);
     expect(time.roundTrip).to.equal(3200);
     for (let count = 0; count < 60; count++) time.seen(40);
-    expect(time.wait).to.be.below(1000);
+    const known = time.wait;
+    expect(known).to.be.below(1000);
+    for (const tries of [1, 2, 3]) time.late(tries); // lost, as it seems
+    expect(time.wait).to.equal(known);
+    time.late(4);
+    expect(time.wait).to.equal(2 * known);
   });
 
   it('a change of the mode has one time, however late it is told, and who had it changed', async () => {

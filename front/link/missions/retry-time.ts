@@ -1,6 +1,8 @@
 const FIRST_MS = 500;
 const LEAST_MS = 60;
 const MOST_MS = 6000;
+/** So many questions in a row are lost on a link that loses a third of them. */
+const LOST = 3;
 /** Round trips vary more than those seen: a link that has just begun, or that shares its air. */
 const MOST_DOUBLINGS = 6;
 
@@ -28,8 +30,12 @@ export class RetryTime {
     this.#mean = 0.875 * this.#mean + 0.125 * ms;
   }
 
-  /** Nothing came in time. */
-  late(): void {
+  /**
+   * Nothing came in time.
+   * @param tries how often it was asked without an answer; where round trips are known, a few are loss, not delay
+   */
+  late(tries: number): void {
+    if (this.#mean !== null && tries <= LOST) return;
     this.#doublings = Math.min(MOST_DOUBLINGS, this.#doublings + 1);
   }
 

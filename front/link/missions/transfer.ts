@@ -93,7 +93,7 @@ export abstract class Transfer<End> {
       return;
     }
     this.tries++;
-    this.options.retryTime.late();
+    this.options.retryTime.late(this.tries);
     this.askAgain();
   }
 
