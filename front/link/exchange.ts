@@ -5,8 +5,10 @@ import { OWN_COMPONENT } from './encode.ts';
 
 const SENDS = 3;
 const RESEND_MS = 1200;
-/** A vehicle that says IN_PROGRESS gets this long in all, counted from the first send. */
+/** A vehicle that says IN_PROGRESS gets this long to say it again, or how it ended. */
 const IN_PROGRESS_MS = 8000;
+/** ... and is followed for so long in all, counted from the first send, where the caller set no time. */
+const FOLLOWED_MS = 300_000;
 /** How late an ack may come after its send: a radio that repeats lost packets delays them by seconds. */
 const LATE_ACK_MS = 8000;
 /** How late the second ack may come that nobody waits for any more, from a vehicle that acknowledges twice. */
@@ -55,6 +57,8 @@ export interface ExchangeJob {
   readonly encode: (confirmation: number) => Buffer;
   /** Monotonic ms; the job ends without an answer then. */
   readonly deadline: number;
+  /** ... unless the vehicle goes on saying IN_PROGRESS. */
+  readonly follows?: boolean;
   readonly sends?: number;
   /**
    * Goes before all other jobs of the same command, and ends the one under way without an ack. If the same urgent job is under
@@ -217,11 +221,13 @@ export class Exchange {
       this.#finish(running, repeated ? null : ack.result);
       return;
     }
-    if (running.inProgress) return;
-    running.inProgress = true;
+    const now = this.#clock.now();
     running.timer.cancel();
-    const end = Math.min(running.startedAt + Math.max(IN_PROGRESS_MS, job.patience ?? 0), job.deadline);
-    running.timer = this.#clock.after(Math.max(0, end - this.#clock.now()), () =>
+    const patience = Math.max(IN_PROGRESS_MS, job.patience ?? 0);
+    const followed = running.inProgress && job.follows === true;
+    const most = followed ? running.startedAt + FOLLOWED_MS : job.deadline;
+    running.inProgress = true;
+    running.timer = this.#clock.after(Math.max(0, Math.min(now + patience, most) - now), () =>
       this.#finish(running, RESULT_IN_PROGRESS),
     );
   }

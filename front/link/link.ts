@@ -18,9 +18,10 @@ export class Link {
     followVehicle(this.parts);
     this.#heartbeat = new OwnHeartbeat(clock, () => {
       if (transport.open) send(encoder.heartbeat());
-      // Ground stations see the companion computer too: the vehicle does not send our heartbeat back on this link.
-      router.broadcast(replies.heartbeat());
-      camera.beat();
+      const { heartbeat = 'auto' } = options;
+      const isCamera = camera.beat();
+      // A program that takes the first heartbeat for the vehicle's reads "disarmed" in ours. The vehicle does not send it back either.
+      if (heartbeat === 'on' || (heartbeat === 'auto' && isCamera)) router.broadcast(replies.heartbeat());
     });
   }
 

@@ -142,6 +142,7 @@ async function build(log: Logger, { wasArmed = false, armedSystems = [] }: Init)
     },
     ...(await rtkOf(corrections, config)),
     signEndpoints: config.mavlink.sign_endpoints,
+    heartbeat: config.mavlink.heartbeat,
     system: typeof system === 'number' ? system : null,
     formerVehicle: await chosen.load(),
     onVehicle: (vehicle) => chosen.keep(vehicle),

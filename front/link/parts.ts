@@ -36,6 +36,7 @@ import { openRouting } from './routing.ts';
 import type { KeyStore } from './signing/key-store.ts';
 import { Signing } from './signing/signing.ts';
 import { Intake } from './sources/intake.ts';
+import { OldProtocol } from './sources/old-protocol.ts';
 import { Outlet } from './sources/outlet.ts';
 import type { Transport } from './sources/transport.ts';
 import { Tlog } from './tlog/tlog.ts';
@@ -76,6 +77,8 @@ export interface LinkOptions {
   readonly keys?: KeyStore;
   /** Whether frames of endpoints are signed with the vehicle's key (`mavlink.sign_endpoints`); else they are refused. */
   readonly signEndpoints?: boolean;
+  /** Whether endpoints get the node's own heartbeat (`mavlink.heartbeat`); absent: auto. */
+  readonly heartbeat?: 'auto' | 'on' | 'off';
   /** How far away a place may be that a command goes to, m (`flight.max_goto_m`); absent or 0: any distance. */
   readonly maxGotoM?: number;
   /** Where telemetry logs are written; absent: nowhere. */
@@ -148,7 +151,9 @@ export function openParts(options: LinkOptions) {
     armed: () => guard.state(vehicle.target?.system ?? null),
     ...(options.tlog ?? { store: null, when: 'off' }),
   });
-  const { send, leave } = new Outlet({ transport, arming, loops, onLeft: (bytes) => tlog.left(bytes) });
+  const oldProtocol = new OldProtocol(clock);
+  const onLeft = (bytes: Buffer): void => tlog.left(bytes);
+  const { send, leave } = new Outlet({ transport, arming, loops, oldProtocol, onLeft });
   const exchange = new Exchange(clock, send, () => encoder.system);
   const asking = new Asking({ clock, baud: () => transport.baud, send });
   const sameId = new SameId(clock, () => encoder.system);
@@ -190,6 +195,7 @@ export function openParts(options: LinkOptions) {
     guard,
     systems,
     sameId,
+    oldProtocol,
     exchange,
     signing,
     vehicle,
@@ -217,6 +223,7 @@ export function openParts(options: LinkOptions) {
     tlog,
     systems,
     sameId,
+    oldProtocol,
     keepChosen: keeper(choice, arming, onVehicle),
     remoteId,
     router,
@@ -224,7 +231,7 @@ export function openParts(options: LinkOptions) {
     corrections: openCorrections(speaking, transport, options.corrections),
     encoders: [encoder, replies, cameraEncoder],
     extensions: new ExtensionAdditions(clock),
-    intake: new Intake({ clock, router, arming, vehicle, feed, transport }),
+    intake: new Intake({ clock, router, arming, vehicle, oldProtocol, feed, transport }),
   };
 }
 
@@ -306,9 +313,15 @@ function openKnowledge(speaking: Speaking, remoteId: RemoteId, options: LinkOpti
       param,
       remoteId: () => remoteId.problem,
     }),
-    missions: new Missions({ ...speaking, onProgress }),
+    missions: new Missions({ ...speaking, listen: () => listenTo(refusals), onProgress }),
     logs: logStore === undefined ? null : new FlightLogs({ ...speaking, store: logStore }),
   };
+}
+
+/** The vehicle's warnings from now on. */
+function listenTo(refusals: Refusals): { readonly said: () => readonly string[]; readonly end: () => void } {
+  const watch = refusals.watch();
+  return { said: () => watch.reasons(false).all, end: () => watch.end() };
 }
 
 /**

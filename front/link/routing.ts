@@ -24,6 +24,7 @@ import type { SameId } from './router/same-id.ts';
 import { WireAnswers } from './router/wire-answers.ts';
 import { WireGuard } from './router/wire-guard.ts';
 import type { Signing } from './signing/signing.ts';
+import type { OldProtocol } from './sources/old-protocol.ts';
 import type { Tlog } from './tlog/tlog.ts';
 import type { Arming } from './vehicle/arming.ts';
 import type { Guard } from './vehicle/guard.ts';
@@ -52,6 +53,7 @@ interface RoutingParts {
   readonly guard: Guard;
   readonly systems: Systems;
   readonly sameId: SameId;
+  readonly oldProtocol: OldProtocol;
   readonly exchange: Exchange;
   readonly signing: Signing;
   readonly vehicle: Vehicle;
@@ -87,6 +89,7 @@ function openRouter(parts: RoutingParts): Router {
     guard,
     systems,
     sameId,
+    oldProtocol,
     exchange,
     signing,
     vehicle,
@@ -122,6 +125,7 @@ function openRouter(parts: RoutingParts): Router {
       parts.remoteId.onFrame(frame);
       systems.onFrame(frame);
       sameId.onFrame(frame);
+      if (frame.system === vehicle.known?.system) oldProtocol.onFrame(frame);
       arming.onFrame(frame);
       signing.onFrame(frame);
       vehicle.handle(frame);
@@ -130,7 +134,10 @@ function openRouter(parts: RoutingParts): Router {
     onForwarded: (frame) => {
       inspector.onFrame(frame);
       missions.onForwarded(frame);
-      if (flightFrames.flies(frame)) vehicle.commanded();
+      if (flightFrames.flies(frame)) {
+        vehicle.commanded();
+        vehicle.ordered('station');
+      }
       if (sameId.onFrame(frame) && isCommand(frame.id))
         exchange.othersCommand(payload.load(frame).u16(COMMAND_AT));
     },
@@ -164,7 +171,8 @@ function openCamera(parts: RoutingParts, router: Router): Camera {
     vehicle: () => vehicle.target,
     place: () => {
       const { ages, position } = vehicle.telemetry;
-      return ages.position !== null && ages.position <= PLACE_S ? position : null;
+      const isThere = ages.position !== null && ages.position <= PLACE_S && position.state !== 'lost';
+      return isThere ? position : null;
     },
     ask: parts.onCameraRequest,
   });

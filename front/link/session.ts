@@ -37,8 +37,9 @@ function followState(parts: Parts): void {
   });
 }
 
-function followTexts({ texts, statusLog, prearm, refusals, calibration, feed }: Parts): void {
+function followTexts({ vehicle, texts, statusLog, prearm, refusals, calibration, feed }: Parts): void {
   texts.listen((line) => {
+    vehicle.onLine(line);
     statusLog.write(line);
     prearm.onLine(line);
     refusals.onLine(line);

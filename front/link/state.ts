@@ -27,6 +27,7 @@ export function linkState(parts: Parts): LinkState {
     component_id: vehicle.target?.component ?? null,
     other_vehicles: [...parts.systems.others(vehicle.known?.system ?? null)],
     vehicle_changed: changeOf(parts),
+    mode_changed: modeChangeOf(parts),
     firmware: vehicle.firmware,
     firmware_version: vehicle.version?.text ?? null,
     simulated: evidence.list.length > 0,
@@ -48,11 +49,18 @@ function secondsOf(ms: number | null): number | null {
   return ms === null ? null : Math.round(ms) / 1000;
 }
 
-function changeOf({ vehicle, clock }: Parts): LinkState['vehicle_changed'] {
+function changeOf({ vehicle }: Parts): LinkState['vehicle_changed'] {
   const { changed } = vehicle;
   if (changed === null) return null;
-  const { at, from, to } = changed;
-  return { at: new Date(clock.wall() - (clock.now() - at)).toISOString(), from, to };
+  const { wall, from, to } = changed;
+  return { at: new Date(wall).toISOString(), from, to };
+}
+
+function modeChangeOf({ vehicle }: Parts): LinkState['mode_changed'] {
+  const change = vehicle.modeChange;
+  if (change === null) return null;
+  const { wall, from, to, by } = change;
+  return { at: new Date(wall).toISOString(), from, to, by };
 }
 
 function countersOf({ transport, vehicle, intake, router }: Parts): LinkState['counters'] {
@@ -73,7 +81,7 @@ function countersOf({ transport, vehicle, intake, router }: Parts): LinkState['c
 
 function problemsOf(parts: Parts): LinkProblem[] {
   const { problems, router, vehicle, source, signing, systems, sameId, encoder, clock } = parts;
-  const { asking, streams } = parts;
+  const { asking, streams, oldProtocol } = parts;
   const found = [...problems()];
   const own = vehicle.known?.system ?? null;
   const others = systems.others(own);
@@ -94,6 +102,11 @@ function problemsOf(parts: Parts): LinkProblem[] {
   if (sameId.present) {
     const detail = `Another program speaks as system ${encoder.system}, component ${OWN_COMPONENT}, which is this node: what the vehicle answers may be for either. Give the other program another component id.`;
     found.push({ code: 'same_id', detail });
+  }
+  if (oldProtocol.isOld) {
+    const detail =
+      'The vehicle understands MAVLink 1 alone: fences, rally points, long texts and what else version 2 added do not reach it or this node.';
+    found.push({ code: 'mavlink_1', detail });
   }
   if (asking.isFlooded) {
     const detail =

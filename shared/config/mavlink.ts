@@ -42,6 +42,15 @@ export const mavlinkConfig = section({
     ...GUARDED,
     ...LINK,
   },
+  heartbeat: {
+    type: 'string',
+    enum: ['auto', 'on', 'off'],
+    default: 'auto',
+    description:
+      "whether ground stations get the node's own heartbeat (component 191) beside the vehicle's; auto: only where the node is a camera there, as a program may take the first heartbeat for the vehicle's",
+    ...CLASS,
+    ...LINK,
+  },
   serial_control: {
     type: 'boolean',
     default: false,

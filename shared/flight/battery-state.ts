@@ -18,3 +18,22 @@ export type BatteryState = (typeof BATTERY_STATES)[number];
 export function batteryState(chargeState: number): BatteryState | null {
   return BATTERY_STATES[chargeState - 1] ?? null;
 }
+
+/** By MAV_BATTERY_FUNCTION; 0 is unknown. */
+export const BATTERY_FUNCTIONS = [null, 'all', 'propulsion', 'avionics', 'payload'] as const;
+
+/** From the best to the worst. */
+const RANK: readonly BatteryState[] = [
+  'charging',
+  'ok',
+  'low',
+  'unhealthy',
+  'critical',
+  'emergency',
+  'failed',
+];
+
+/** Null: none says anything. */
+export function worstOf(states: readonly (BatteryState | null)[]): BatteryState | null {
+  return RANK.findLast((state) => states.includes(state)) ?? null;
+}

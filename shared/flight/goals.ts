@@ -42,11 +42,16 @@ const LEVEL_M = 2;
 export function goalOf(name: GoalName, args: readonly number[], before: string | null): Goal {
   const [first = 0, second = 0, third = 0] = args;
   switch (name) {
-    case 'takeoff':
-      return flying(`climbing to ${first} m`, null, before, ({ altitude }) => {
+    case 'takeoff': {
+      let climbs = false;
+      return flying(`climbing to ${first} m`, null, before, ({ altitude, mode }) => {
         const margin = Math.min(2, Math.max(0.5, first / 10));
+        climbs ||= mode === PX4_CLIMBS;
+        // PX4 ends a take-off some metres below its height, and climbs the rest as it holds.
+        if (climbs && mode === PX4_HOLDS && altitude !== null && altitude >= first - HELD_M) return true;
         return altitude !== null && altitude >= first - margin;
       });
+    }
     case 'goto': {
       const place = { lat: first, lon: second };
       return flying('on its way', place, before, (seen) => {
@@ -120,6 +125,11 @@ function disarmed(): (seen: Seen, ms: number) => boolean {
 function isNear({ place, type }: Seen, goal: Place): boolean {
   return place !== null && metresBetween(place, goal) <= (type === FIXED_WING ? CIRCLE_M : NEAR_M);
 }
+
+/** Modes of PX4. */
+const PX4_CLIMBS = 'AUTO.TAKEOFF';
+const PX4_HOLDS = 'AUTO.LOITER';
+const HELD_M = 2.5;
 
 /** Tells the mode that the command brought from one that somebody else chose. */
 class Modes {

@@ -12,6 +12,7 @@ export interface Seen {
   readonly alive: boolean;
   readonly armed: boolean | null;
   readonly mode: string | null;
+  /** Null also where the vehicle has lost its position. */
   readonly place: Place | null;
   readonly home: Place | null;
   /** Metres above home. */
@@ -33,7 +34,7 @@ export function seenIn(telemetry: unknown): Seen {
     alive: body['mavlink_alive'] === true,
     armed: typeof body['armed'] === 'boolean' ? body['armed'] : null,
     mode: textOf(body['mode']),
-    place: placeOf(position),
+    place: position['state'] === 'lost' ? null : placeOf(position),
     home: placeOf(recordOf(body['home'])),
     altitude: numberOf(position['alt_rel']),
     landed: textOf(body['landed_state']),

@@ -10,11 +10,14 @@ export interface SerialPortEntry {
   readonly byId: string | null;
 }
 
-/** USB serial, USB CDC, and the UARTs of boards (PL011 and 8250). */
-const TTY = /^tty(?:ACM|USB|AMA|S)\d+$/;
+/**
+ * USB serial, USB CDC, and the UARTs of boards: PL011, 8250, Tegra (Jetson), SC16IS7xx, i.MX, Qualcomm, Samsung, Xilinx, Amlogic, STM32,
+ * OMAP, MediaTek. Not ttyGS: there this machine is the device.
+ */
+const TTY = /^tty(?:ACM|USB|AMA|S|THS|SC|mxc|LP|HS|HSL|MSM|SAC|PS|UL|AML|STM|O|MT|XRUSB|CH343USB)\d+$/;
 
 /**
- * Lists the ports without opening one: `/dev/serial/by-id/*` and `/dev/tty{ACM,USB,AMA,S}*`, each device once, sorted by path.
+ * Lists the ports without opening one: `/dev/serial/by-id/*` and `/dev/tty…` of the kinds above, each device once, sorted by path.
  * An 8250 port without a chip (a PC has 32 of them) and the kernel's console are left out.
  * @param dev `/dev`
  * @param sys `/sys`

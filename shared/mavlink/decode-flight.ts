@@ -49,10 +49,12 @@ export interface MissionCurrent {
   readonly total: number;
   /** Extension, MISSION_STATE: 0 unknown. */
   readonly state: number;
+  /** Extension, the vehicle's own id of the mission; 0 unknown. */
+  readonly id: number;
 }
 
 export function decodeMissionCurrent(payload: Payload): MissionCurrent {
-  return { seq: payload.u16(0), total: payload.u16(2), state: payload.u8(4) };
+  return { seq: payload.u16(0), total: payload.u16(2), state: payload.u8(4), id: payload.u32(6) };
 }
 
 /** Sequence number of the item that was reached, of MISSION_ITEM_REACHED. */

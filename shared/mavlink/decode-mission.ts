@@ -6,6 +6,9 @@ import type { Frame } from './frame.ts';
 import { MSG } from './messages.ts';
 import type { Payload } from './payload.ts';
 
+/** MAV_FRAME_GLOBAL…, in which x and y are latitude and longitude. */
+const GLOBAL_FRAMES: ReadonlySet<number> = new Set([0, 3, 5, 6, 10, 11]);
+
 /** MISSION_ITEM_INT. A parameter may be NaN. */
 export interface WireItem {
   readonly seq: number;
@@ -47,6 +50,8 @@ export function decodeMission({ id }: Frame, payload: Payload): MissionMessage |
       return { kind: 'request', ...addressed(payload, 2, 4), seq: payload.u16(0) };
     case MSG.MISSION_ITEM_INT:
       return { kind: 'item', ...addressed(payload, 32, 37), item: decodeItem(payload) };
+    case MSG.MISSION_ITEM:
+      return { kind: 'item', ...addressed(payload, 32, 37), item: decodeFloatItem(payload) };
     case MSG.MISSION_ACK:
       return { kind: 'ack', ...addressed(payload, 0, 3), result: payload.u8(2), opaqueId: payload.u32(4) };
     default:
@@ -76,6 +81,13 @@ function decodeItem(payload: Payload): WireItem {
     z: payload.f32(24),
     autocontinue: payload.u8(36),
   };
+}
+
+/** MISSION_ITEM, as some answer MISSION_REQUEST_INT: its place is degrees in floats, some metres off. */
+function decodeFloatItem(payload: Payload): WireItem {
+  const item = decodeItem(payload);
+  const factor = GLOBAL_FRAMES.has(item.frame) ? 1e7 : 1;
+  return { ...item, x: Math.round(payload.f32(16) * factor), y: Math.round(payload.f32(20) * factor) };
 }
 
 /** The ids of the three lists in MISSION_CURRENT, 0: the vehicle tells none. */

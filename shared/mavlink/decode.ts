@@ -132,6 +132,8 @@ export interface BatteryStatus {
   readonly consumed: number;
   /** MAV_BATTERY_CHARGE_STATE; an older autopilot sends none, which reads as 0, unknown. */
   readonly chargeState: number;
+  /** MAV_BATTERY_FUNCTION */
+  readonly function: number;
 }
 
 export function decodeBatteryStatus(payload: Payload): BatteryStatus {
@@ -148,6 +150,7 @@ export function decodeBatteryStatus(payload: Payload): BatteryStatus {
     remaining: payload.i8(35),
     consumed: payload.i32(0),
     chargeState: payload.u8(40),
+    function: payload.u8(33),
   };
 }
 
@@ -205,7 +208,8 @@ const STATUSTEXT_CHARS = 50;
 export interface StatusTextPart {
   /** MAV_SEVERITY: 0 emergency .. 7 debug */
   readonly severity: number;
-  readonly text: string;
+  /** UTF-8, without the zeros behind it; a character may be cut in two by the end of a part. */
+  readonly bytes: Buffer;
   /** 0: the text is complete. Otherwise the number of a text sent in parts of 50 characters. */
   readonly id: number;
   readonly part: number;
@@ -214,10 +218,11 @@ export interface StatusTextPart {
 }
 
 export function decodeStatusText(payload: Payload): StatusTextPart {
-  const text = payload.text(1, STATUSTEXT_CHARS);
+  const chars = payload.copy(1, STATUSTEXT_CHARS);
+  const end = chars.indexOf(0);
   return {
     severity: payload.u8(0),
-    text,
+    bytes: end < 0 ? chars : chars.subarray(0, end),
     id: payload.u16(51),
     part: payload.u8(53),
     final: payload.u8(STATUSTEXT_CHARS) === 0,

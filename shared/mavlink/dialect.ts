@@ -12,12 +12,13 @@ interface MessageShape {
 }
 
 /**
- * Messages of common.xml that mavlink-mappings does not have yet, in the columns of the table: ESC_INFO, ESC_STATUS, PARAM_ERROR,
+ * Messages of common.xml that mavlink-mappings does not have yet, in the columns of the table: LINK_NODE_STATUS,
+ * TIME_ESTIMATE_TO_TARGET, ESC_INFO, ESC_STATUS, PARAM_ERROR,
  * COMPONENT_METADATA, and the events interface (EVENT, CURRENT_EVENT_SEQUENCE, REQUEST_EVENT, RESPONSE_EVENT_ERROR).
  */
 const NEWER: readonly number[] = [
-  290, 251, 46, 46, 291, 10, 57, 57, 345, 209, 21, 21, 397, 182, 108, 108, 410, 160, 53, 53, 411, 106, 3, 3,
-  412, 33, 6, 6, 413, 77, 7, 7,
+  8, 117, 36, 36, 380, 232, 20, 20, 290, 251, 46, 46, 291, 10, 57, 57, 345, 209, 21, 21, 397, 182, 108, 108,
+  410, 160, 53, 53, 411, 106, 3, 3, 412, 33, 6, 6, 413, 77, 7, 7,
 ];
 const ROWS = [...DIALECT_TABLE, ...NEWER];
 

@@ -4,9 +4,9 @@ import { crcExtraOf } from './dialect.ts';
 import { Frame } from './frame.ts';
 import { messageIdV2, STX_V1, STX_V2 } from './frame-head.ts';
 
-/** A partial frame is dropped after this silence (docs/contract.md 6, docs/threat-model.md J4), ms. */
+/** After this silence inside a frame another may have begun (docs/contract.md 6, docs/threat-model.md J4), ms. */
 export const SILENCE_MS = 50;
-/** ... or at this age even if bytes keep coming: otherwise a false start byte would delay a slow, steady stream. */
+/** At this age of what may be a frame, any frame with a right checksum behind its first byte is more likely. */
 export const PARTIAL_MAX_MS = 500;
 
 const CAPACITY = 4096;
@@ -44,8 +44,12 @@ export interface FramerCounters {
  *    frame with a right checksum begins inside it, and it stands where a frame should: right behind an accepted one or a
  *    silence, or right before a start byte or a silence.
  *
- * A frame that is not whole yet is waited for until `SILENCE_MS` pass without a byte or `PARTIAL_MAX_MS` in all:
- * the owner calls `flushStale` at `deadline`. Nothing is allocated per frame. `push` must not be called from the callback.
+ * A frame that is not whole yet is waited for, however long: a slow radio sends it in slots, a bridge cuts it into datagrams, TCP repeats
+ * its second half. Once `SILENCE_MS` passed without a byte both readings are kept, that it goes on and that another frame has begun
+ * behind it, and the first right checksum decides: of it, or of a frame that begins after the silence, or of frames that follow each
+ * other up to the newest byte. Frames inside the content of one that goes on (a file, a log) do neither. At the age of
+ * `PARTIAL_MAX_MS` any frame behind it decides. The owner calls `flushStale` at `deadline`. Nothing is allocated per frame. `push` must
+ * not be called from the callback.
  */
 export class Framer {
   readonly counters: FramerCounters = { frames: 0, unknown: 0, badCrc: 0, garbageBytes: 0, unknownFlags: 0 };
@@ -53,6 +57,8 @@ export class Framer {
   readonly #buffer = Buffer.alloc(CAPACITY);
   /** 1 where a whole frame of a known message failed its checksum: so that each place is computed only once. */
   readonly #failed = new Uint8Array(CAPACITY);
+  /** 1 where bytes came after a silence. */
+  readonly #after = new Uint8Array(CAPACITY);
   readonly #frame = new Frame(this.#buffer);
   #head = 0;
   #tail = 0;
@@ -60,6 +66,14 @@ export class Framer {
   #headSince = 0;
   #busy = false;
   #anyFailed = false;
+  #anyAfter = false;
+  /** The silence since the newest byte has been looked into. */
+  #silent = false;
+  /** Another frame may have begun behind the one that is waited for; and that one is old. */
+  #doubtful = false;
+  #old = false;
+  /** Under way is a look at all that waits, not new bytes. */
+  #looking = false;
   /** The byte at #head follows an accepted frame or a silence. */
   #inStep = false;
 
@@ -73,10 +87,11 @@ export class Framer {
     return this.#tail - this.#head;
   }
 
-  /** When to call `flushStale`, on the clock given to `push`; null while nothing is pending. */
+  /** When to call `flushStale`, on the clock given to `push`; null while nothing is to be looked into. */
   get deadline(): number | null {
-    if (this.#head === this.#tail) return null;
-    return Math.min(this.#lastByteAt + SILENCE_MS, this.#headSince + PARTIAL_MAX_MS);
+    if (this.#head === this.#tail || (this.#silent && this.#old)) return null;
+    const silent = this.#silent ? Infinity : this.#lastByteAt + SILENCE_MS;
+    return Math.min(silent, this.#old ? Infinity : this.#headSince + PARTIAL_MAX_MS);
   }
 
   /**
@@ -88,6 +103,12 @@ export class Framer {
     this.flushStale(now);
     this.#lastByteAt = now;
     if (this.#head === this.#tail) this.#headSince = now;
+    else if (this.#silent && chunk.length > 0) {
+      if (this.#tail === CAPACITY) this.#compact();
+      this.#after[this.#tail] = 1;
+      this.#anyAfter = true;
+    }
+    this.#silent = false;
     let from = 0;
     while (from < chunk.length) {
       if (this.#tail === CAPACITY) this.#compact();
@@ -99,20 +120,24 @@ export class Framer {
     }
   }
 
-  /** Drops a partial frame that has waited too long, see `deadline`. Cheap if there is nothing to do. */
+  /** Looks whether another frame has begun behind one that has waited for long, see `deadline`. Cheap if there is nothing to do. */
   flushStale(now: number): void {
     const { deadline } = this;
     if (deadline === null || now < deadline) return;
-    if (now - this.#lastByteAt >= SILENCE_MS) {
-      this.#scan(now, true);
-      this.#inStep = true;
-      return;
+    const silent = now - this.#lastByteAt >= SILENCE_MS;
+    this.#doubtful = true;
+    if (now - this.#headSince >= PARTIAL_MAX_MS) this.#old = true;
+    const before = this.#head;
+    this.#looking = true;
+    try {
+      this.#scan(now, silent);
+    } finally {
+      this.#looking = false;
     }
-    this.counters.garbageBytes++;
-    this.#head++;
-    this.#headSince = now;
-    this.#inStep = false;
-    this.#scan(now, false);
+    if (this.#head !== before) this.#begins(now);
+    if (!silent) return;
+    if (this.#head === this.#tail) this.#inStep = true;
+    else this.#silent = true;
   }
 
   /** Drops a partial frame: its connection has closed. */
@@ -122,7 +147,7 @@ export class Framer {
     this.#clear();
   }
 
-  /** @param last no more bytes will come, so do not wait for any */
+  /** @param last a silence: a whole frame is not waited for */
   #scan(now: number, last: boolean): void {
     const frame = this.#frame;
     this.#busy = true;
@@ -130,14 +155,20 @@ export class Framer {
       while (this.#head < this.#tail) {
         const start = this.#head;
         const length = this.#examine(start, last);
-        if (length === WAIT) break;
-        this.#headSince = now;
-        this.#inStep = length !== REJECT;
-        if (length === REJECT) {
-          this.counters.garbageBytes++;
-          this.#head = start + 1;
+        if (length === WAIT) {
+          const next = this.#doubtful ? this.#begunBehind(start) : null;
+          if (next === null) break;
+          this.counters.garbageBytes += next - start;
+          this.#stepTo(next);
           continue;
         }
+        if (!this.#looking) this.#begins(now);
+        if (length === REJECT) {
+          this.counters.garbageBytes++;
+          this.#stepTo(start + 1);
+          continue;
+        }
+        this.#inStep = true;
         this.#head = start + length; // first, so that a callback that throws does not get the same frame again
         this.counters.frames++;
         this.#onFrame(frame);
@@ -148,22 +179,52 @@ export class Framer {
     }
   }
 
+  /** What is waited for is new. */
+  #begins(now: number): void {
+    this.#headSince = now;
+    this.#old = false;
+    this.#doubtful = false;
+  }
+
+  /** Goes on at a byte that no frame stands before. */
+  #stepTo(at: number): void {
+    this.#head = at;
+    this.#inStep = at < this.#tail && this.#after[at] === 1;
+  }
+
+  /** Where a frame with a right checksum has begun behind the one at `start`, which goes on as well; null: nowhere yet. */
+  #begunBehind(start: number): number | null {
+    for (let at = start + 1; at < this.#tail; at++) {
+      if (!this.#provenAt(at)) continue;
+      if (this.#old || this.#after[at] === 1 || this.#followedToEnd(at)) return at;
+    }
+    return null;
+  }
+
+  /** Whether frames follow each other from the whole one at `start` up to the newest byte; the last may not be whole. */
+  #followedToEnd(start: number): boolean {
+    let at = start;
+    while (at < this.#tail && this.#provenAt(at)) at += this.#claimedLength(at);
+    if (at >= this.#tail) return true;
+    const stx = this.#buffer[at];
+    return (stx === STX_V2 || stx === STX_V1) && this.#examine(at, false) === WAIT;
+  }
+
   /** Length of the acceptable frame at `start` (and #frame moved there), REJECT, or WAIT for more bytes. */
   #examine(start: number, last: boolean): number {
     const buffer = this.#buffer;
     const stx = buffer[start];
     if (stx !== STX_V2 && stx !== STX_V1) return REJECT;
-    const missing = last ? REJECT : WAIT;
     const there = this.#tail - start;
     if (stx === STX_V2 && there > 2 && (byteAt(buffer, start + 2) & ~SIGNED) !== 0) {
       this.counters.unknownFlags++;
       return REJECT;
     }
-    if (there < (stx === STX_V2 ? 10 : 6)) return missing;
+    if (there < (stx === STX_V2 ? 10 : 6)) return WAIT;
     const length = this.#claimedLength(start);
     const extra = this.#extraAt(start);
     if (extra >= 0) {
-      if (this.#failed[start] === 0 && there < length) return missing;
+      if (this.#failed[start] === 0 && there < length) return WAIT;
       if (!this.#proven(start, extra)) {
         this.counters.badCrc++;
         return REJECT;
@@ -171,7 +232,7 @@ export class Framer {
       this.#frame.point(start, start + length, true);
       return length;
     }
-    if (there < length) return missing;
+    if (there < length) return WAIT;
     const verdict = this.#examineUnknown(start, start + length, last);
     if (verdict !== length) return verdict;
     this.counters.unknown++;
@@ -212,10 +273,12 @@ export class Framer {
     return found;
   }
 
-  /** A whole frame of a known message with a right checksum begins at `start`, where a start byte stands. */
+  /** A whole frame of a known message with a right checksum begins at `start`. */
   #provenAt(start: number): boolean {
     const there = this.#tail - start;
-    const v2 = this.#buffer[start] === STX_V2;
+    const stx = this.#buffer[start];
+    if (stx !== STX_V2 && stx !== STX_V1) return false;
+    const v2 = stx === STX_V2;
     if (there < (v2 ? 10 : 6)) return false;
     if (v2 && (byteAt(this.#buffer, start + 2) & ~SIGNED) !== 0) return false;
     const extra = this.#extraAt(start);
@@ -251,7 +314,12 @@ export class Framer {
 
   #clear(): void {
     if (this.#anyFailed) this.#failed.fill(0, 0, this.#tail);
+    if (this.#anyAfter) this.#after.fill(0, 0, this.#tail);
     this.#anyFailed = false;
+    this.#anyAfter = false;
+    this.#silent = false;
+    this.#doubtful = false;
+    this.#old = false;
     this.#head = 0;
     this.#tail = 0;
   }
@@ -266,6 +334,10 @@ export class Framer {
     if (this.#anyFailed) {
       this.#failed.copyWithin(0, this.#head, this.#tail);
       this.#failed.fill(0, pending);
+    }
+    if (this.#anyAfter) {
+      this.#after.copyWithin(0, this.#head, this.#tail);
+      this.#after.fill(0, pending);
     }
     this.#head = 0;
     this.#tail = pending;

@@ -66,11 +66,16 @@ function refusal(
   { bound, limit, distance, sentence }: Fault,
   extras: Readonly<Record<string, unknown>>,
 ): ApiError {
-  return new ApiError('E_TOO_FAR', `${what}: ${sentence} Repeat with allow_far: true if that is meant.`, {
+  // Not of one place: with allow_far the vehicle would refuse that itself, and say nothing.
+  const isOwn = bound !== 'max_goto_m' && Object.keys(extras).length === 0;
+  const way = isOwn
+    ? 'The vehicle goes nowhere outside of its fence, with allow_far neither: choose a place inside, or change the fence.'
+    : 'Repeat with allow_far: true if that is meant.';
+  return new ApiError('E_TOO_FAR', `${what}: ${sentence} ${way}`, {
     distance_m: distance === null ? null : Math.round(distance * 10) / 10,
     bound,
     limit_m: limit,
-    override: { body: { allow_far: true } },
+    ...(isOwn ? {} : { override: { body: { allow_far: true } } }),
     ...extras,
   });
 }

@@ -22,6 +22,8 @@ export interface LinkProblem {
     | 'same_id'
     /** Heartbeats come, and no telemetry although it was asked for. */
     | 'no_telemetry'
+    /** The vehicle understands version 1 of MAVLink alone, and is spoken to in it. */
+    | 'mavlink_1'
     /** The vehicle answers so that the node would have to ask without end. */
     | 'endless_asking';
   /** A sentence with the problem and what to do. */
@@ -55,6 +57,16 @@ export interface LinkState {
   other_vehicles: number[];
   /** The newest time that another vehicle took the place of the one before: ISO 8601, and both system ids. Null: not since svc-link started. */
   vehicle_changed: { at: string; from: number; to: number } | null;
+  /**
+   * The newest change of the flight mode, and who had it changed: a caller of the node, a ground station or script beside it, the
+   * vehicle's failsafe, or else the vehicle itself (its sticks, the end of a mission). Null: none was seen.
+   */
+  mode_changed: {
+    at: string;
+    from: string;
+    to: string;
+    by: 'node' | 'station' | 'failsafe' | 'vehicle';
+  } | null;
   firmware: 'ardupilot' | 'px4' | 'unknown' | null;
   /** As AUTOPILOT_VERSION says, `4.5.7`; null until it came. */
   firmware_version: string | null;

@@ -1,4 +1,5 @@
 import type { BatteryState } from '../flight/battery-state.ts';
+import type { SystemState } from '../flight/system-state.ts';
 import type { TelemetryGroup } from '../flight/telemetry-groups.ts';
 
 /** Names and units: docs/contract.md 6.1. A value that was never received is null. */
@@ -13,6 +14,11 @@ export interface Telemetry {
     alt_msl: number | null;
     alt_rel: number | null;
     heading: number | null;
+    /**
+     * `estimated`: reckoned on without a position fix; `lost`: the vehicle does not know where it is, and lat and lon are where it last
+     * knew. Null: it has told nothing of a place.
+     */
+    state: 'ok' | 'estimated' | 'lost' | null;
   };
   velocity: {
     vx: number | null;
@@ -29,12 +35,19 @@ export interface Telemetry {
     remaining: number | null;
     temperature: number | null;
     cell_voltages: number[] | null;
-    /** By the vehicle's own thresholds. */
+    /** By the vehicle's own thresholds, the worst of all batteries. */
     state: BatteryState | null;
   };
+  /** Each one that tells of itself; null: none does. `battery` is the one that flies the vehicle. */
+  batteries: Battery[] | null;
+  /** MAV_STATE of the newest heartbeat. */
+  system_state: SystemState | null;
+  /** What the vehicle does by itself because something failed. */
+  failsafe: { active: boolean | null; reasons: string[] };
   gps: { fix_type: number | null; satellites: number | null; eph: number | null; epv: number | null };
   home: { lat: number | null; lon: number | null; alt_msl: number | null };
-  rc: { channels: number[] | null; rssi: number | null };
+  /** A channel that the receiver does not use is null. */
+  rc: { channels: (number | null)[] | null; rssi: number | null };
   /** µs, from the first output on; 0: not driven. */
   servo_outputs: number[] | null;
   /** By their numbers. */
@@ -83,14 +96,28 @@ export interface Telemetry {
   } | null;
   /** The message that a value comes from, if there are two. */
   sources: {
-    position: 'GLOBAL_POSITION_INT' | 'GPS_RAW_INT' | null;
-    battery: 'SYS_STATUS' | 'BATTERY_STATUS' | null;
+    position: 'GLOBAL_POSITION_INT' | 'GPS_RAW_INT' | 'HIGH_LATENCY' | 'HIGH_LATENCY2' | null;
+    battery: 'SYS_STATUS' | 'BATTERY_STATUS' | 'HIGH_LATENCY' | 'HIGH_LATENCY2' | null;
   };
   /** Seconds since each part was last received, null for never. */
   ages: Record<TelemetryGroup, number | null>;
   /** ISO 8601, wall clock of this node, when the newest heartbeat / any telemetry message came in. */
   last_heartbeat: string | null;
   last_update: string | null;
+}
+
+/** Of BATTERY_STATUS. */
+export interface Battery {
+  id: number;
+  /** Null: it does not say. */
+  function: 'all' | 'propulsion' | 'avionics' | 'payload' | null;
+  voltage_v: number | null;
+  current_a: number | null;
+  remaining_percent: number | null;
+  consumed_mah: number | null;
+  temperature_c: number | null;
+  cells_v: number[] | null;
+  state: BatteryState | null;
 }
 
 /** An electronic speed controller, as far as it measures. */

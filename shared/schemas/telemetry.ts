@@ -1,5 +1,6 @@
-import { BATTERY_STATES } from '../flight/battery-state.ts';
+import { BATTERY_FUNCTIONS, BATTERY_STATES } from '../flight/battery-state.ts';
 import { CLIENT_ID_PATTERN } from '../flight/pilot.ts';
+import { SYSTEM_STATES } from '../flight/system-state.ts';
 import { TELEMETRY_GROUPS } from '../flight/telemetry-groups.ts';
 import { extensionValues, MAX_EXTENDING } from './extension-values.ts';
 import type { JsonSchema } from './json-schema.ts';
@@ -50,6 +51,34 @@ const esc = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
+const battery = {
+  title: 'Battery',
+  type: 'object',
+  required: [
+    'id',
+    'function',
+    'voltage_v',
+    'current_a',
+    'remaining_percent',
+    'consumed_mah',
+    'temperature_c',
+    'cells_v',
+    'state',
+  ],
+  properties: {
+    id: { type: 'integer', description: 'of BATTERY_STATUS' },
+    function: { enum: BATTERY_FUNCTIONS },
+    voltage_v: number,
+    current_a: number,
+    remaining_percent: number,
+    consumed_mah: number,
+    temperature_c: number,
+    cells_v: numbers,
+    state: { enum: [...BATTERY_STATES, null] },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
 /** Names and units: deg, m, m/s, rad, V, A, percent, degrees Celsius, microseconds. Null: never received. */
 export const telemetry = {
   title: 'Telemetry',
@@ -76,7 +105,18 @@ export const telemetry = {
     mode: text,
     position: {
       type: 'object',
-      properties: { lat: number, lon: number, alt_msl: number, alt_rel: number, heading: number },
+      properties: {
+        lat: number,
+        lon: number,
+        alt_msl: number,
+        alt_rel: number,
+        heading: number,
+        state: {
+          enum: ['ok', 'estimated', 'lost', null],
+          description:
+            'estimated: reckoned on without a fix; lost: the vehicle does not know where it is, lat and lon are where it last knew; null: it has told of no place',
+        },
+      },
       additionalProperties: false,
     },
     velocity: {
@@ -106,7 +146,29 @@ export const telemetry = {
         cell_voltages: numbers,
         state: {
           enum: [...BATTERY_STATES, null],
-          description: "by the vehicle's own thresholds; null: it does not say",
+          description: "by the vehicle's own thresholds, the worst of all batteries; null: it does not say",
+        },
+      },
+      additionalProperties: false,
+    },
+    batteries: {
+      type: ['array', 'null'],
+      description: 'each that tells of itself; null: none does',
+      maxItems: 32,
+      items: battery,
+    },
+    system_state: { enum: [...SYSTEM_STATES, null], description: 'MAV_STATE of the newest heartbeat' },
+    failsafe: {
+      type: 'object',
+      description: 'what the vehicle does by itself because something failed',
+      required: ['active', 'reasons'],
+      properties: {
+        active: { type: ['boolean', 'null'], description: 'null: no heartbeat has said' },
+        reasons: {
+          type: 'array',
+          maxItems: 32,
+          items: { type: 'string' },
+          description: 'radio, station, battery, estimator, fence, …; empty: it does not say',
         },
       },
       additionalProperties: false,
@@ -121,7 +183,18 @@ export const telemetry = {
       properties: { lat: number, lon: number, alt_msl: number },
       additionalProperties: false,
     },
-    rc: { type: 'object', properties: { channels: numbers, rssi: number }, additionalProperties: false },
+    rc: {
+      type: 'object',
+      properties: {
+        channels: {
+          type: ['array', 'null'],
+          items: number,
+          description: 'µs; null: a channel that the receiver does not use',
+        },
+        rssi: number,
+      },
+      additionalProperties: false,
+    },
     servo_outputs: { ...numbers, maxItems: 32, description: 'µs, from the first output on; 0: not driven' },
     esc: {
       type: ['array', 'null'],
@@ -294,8 +367,8 @@ export const telemetry = {
       type: 'object',
       description: 'the message a value is from, where two carry it',
       properties: {
-        position: { enum: ['GLOBAL_POSITION_INT', 'GPS_RAW_INT', null] },
-        battery: { enum: ['SYS_STATUS', 'BATTERY_STATUS', null] },
+        position: { enum: ['GLOBAL_POSITION_INT', 'GPS_RAW_INT', 'HIGH_LATENCY', 'HIGH_LATENCY2', null] },
+        battery: { enum: ['SYS_STATUS', 'BATTERY_STATUS', 'HIGH_LATENCY', 'HIGH_LATENCY2', null] },
       },
       additionalProperties: false,
     },

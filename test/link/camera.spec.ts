@@ -79,6 +79,7 @@ class Stage implements AsyncDisposable {
     const port = await freePort();
     const link = await LinkProcess.start(`tcp:127.0.0.1:${await vehicle.start()}`, [
       `endpoints: ["udp:127.0.0.1:${port}"]`,
+      'heartbeat: on',
     ]);
     await link.until(({ mavlink_alive }) => mavlink_alive);
     const rig = new Stage(vehicle, link, await GroundStation.udp(port));

@@ -82,7 +82,8 @@ describe('endpoints for ground stations', () => {
 
   it('a camera on one and a ground station on another talk to each other; both see the companion computer', async () => {
     const [tcp, udp] = [await freePort(), await freePort()];
-    await using node = await rig(`endpoints: ["tcp:127.0.0.1:${tcp}", "udp:127.0.0.1:${udp}"]`);
+    const both = `endpoints: ["tcp:127.0.0.1:${tcp}", "udp:127.0.0.1:${udp}"]`;
+    await using node = await rig(both, 'heartbeat: on');
     const [camera, station] = [await GroundStation.udp(udp), await GroundStation.tcp(tcp)];
     node.stations.push(camera, station);
     const ofCamera = (message: Parameters<typeof encodeAs>[0], seq: number): Buffer =>
@@ -293,6 +294,20 @@ describe('endpoints for ground stations', () => {
     station.send(fromGround(paramSet('PEER_7', 2), 2));
     await vehicle.hears(PARAM_SET);
     expect(vehicle.heard.filter((id) => id === PARAM_SET).length).to.equal(1);
+  });
+
+  it("no ground station is shown a heartbeat but the vehicle's: some take the first one for it", async () => {
+    const port = await freePort();
+    await using node = await rig(`endpoints: ["tcp:127.0.0.1:${port}"]`);
+    const station = await GroundStation.tcp(port);
+    node.stations.push(station);
+    const heard: number[] = [];
+    const collect = async (): Promise<void> => {
+      const { header } = await station.next(HEARTBEAT);
+      heard.push(header.compid);
+    };
+    for (let count = 0; count < 4; count++) await collect();
+    expect(heard).to.deep.equal([1, 1, 1, 1]);
   });
 
   it('forty silent connections keep no ground station out, and end by themselves', async () => {

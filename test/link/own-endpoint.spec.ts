@@ -74,7 +74,10 @@ describe('a source that is the node itself', () => {
       pipeline(socket, onward, socket, () => undefined);
     });
     const source = await listening(relay);
-    const link = await LinkProcess.start(`tcp:127.0.0.1:${source}`, [`endpoints: ["tcp:127.0.0.1:${port}"]`]);
+    const link = await LinkProcess.start(`tcp:127.0.0.1:${source}`, [
+      `endpoints: ["tcp:127.0.0.1:${port}"]`,
+      'heartbeat: on',
+    ]);
     try {
       const { counters, heard } = await link.until(({ problems }) =>
         problems.some(({ code }) => code === 'source_loops'),

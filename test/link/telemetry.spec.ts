@@ -51,8 +51,10 @@ describe('telemetry', () => {
     const { telemetry } = rig.state();
     const leaves = (value: unknown): unknown[] =>
       typeof value === 'object' && value !== null ? Object.values(value).flatMap(leaves) : [value];
-    const { mav_type, autopilot, armed, mode, last_heartbeat, last_update, ...rest } = telemetry;
+    const { mav_type, autopilot, armed, mode, system_state, failsafe, last_heartbeat, last_update, ...rest } =
+      telemetry;
     expect([mav_type, autopilot, armed, mode]).to.deep.equal([2, 3, false, 'STABILIZE']);
+    expect([system_state, failsafe]).to.deep.equal(['standby', { active: false, reasons: [] }]);
     expect(last_update).to.equal(last_heartbeat);
     expect(new Set(leaves(rest))).to.deep.equal(new Set([null]));
     await rig.link.stop();
@@ -120,6 +122,7 @@ describe('telemetry', () => {
       alt_msl: 510,
       alt_rel: null,
       heading: null,
+      state: 'ok',
     });
     rig.say(gpsRaw({ fixType: 0, lat: 0, lon: 0, alt: 0 }));
     expect(rig.state().telemetry.position.lat).to.equal(null);

@@ -137,6 +137,7 @@ describe('the vehicle', () => {
       alt_msl: 500,
       alt_rel: 12,
       heading: 90,
+      state: 'ok',
     });
     expect(telemetry.velocity).to.include({ vx: 1, vy: -0.5, vz: 0, airspeed: null });
     expect(telemetry.battery).to.deep.equal({

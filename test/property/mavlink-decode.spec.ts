@@ -18,6 +18,7 @@ import {
   decodeVfrHud,
 } from '../../shared/mavlink/decode.ts';
 import { decodeWind, decodeWindCov } from '../../shared/mavlink/decode-flight.ts';
+import { decodeHighLatency, decodeHighLatency2 } from '../../shared/mavlink/decode-latency.ts';
 import { decodeLogData, decodeLogEntry } from '../../shared/mavlink/decode-logs.ts';
 import {
   decodeAdsbVehicle,
@@ -197,6 +198,7 @@ const CASES: Readonly<Record<string, Case>> = {
       batteryRemaining,
       currentConsumed,
       chargeState,
+      batteryFunction,
     }) => ({
       id,
       temperature,
@@ -206,6 +208,49 @@ const CASES: Readonly<Record<string, Case>> = {
       remaining: batteryRemaining,
       consumed: currentConsumed,
       chargeState,
+      function: batteryFunction,
+    }),
+  },
+  HIGH_LATENCY2: {
+    clazz: common.HighLatency2,
+    ours: (payload) => {
+      const { kind, lat, lon, altitude, heading, airspeed, battery, failures, item } =
+        decodeHighLatency2(payload);
+      return { ...kind, lat, lon, altitude, heading, airspeed, battery, failures, item };
+    },
+    theirs: (message) => ({
+      type: message['type'],
+      autopilot: message['autopilot'],
+      lat: message['latitude'],
+      lon: message['longitude'],
+      altitude: message['altitude'],
+      heading: 2 * Number(message['heading']),
+      airspeed: Number(message['airspeed']) / 5,
+      battery: message['battery'],
+      failures: message['failureFlags'],
+      item: message['wpNum'],
+    }),
+  },
+  HIGH_LATENCY: {
+    clazz: common.HighLatency,
+    ours: (payload) => {
+      const { customMode, baseMode, lat, lon, altitude, battery, gps, attitude, landed, item } =
+        decodeHighLatency(payload);
+      return { customMode, baseMode, lat, lon, altitude, battery, ...gps, ...attitude, landed, item };
+    },
+    theirs: (message) => ({
+      customMode: message['customMode'],
+      baseMode: message['baseMode'],
+      lat: message['latitude'],
+      lon: message['longitude'],
+      altitude: message['altitudeAmsl'],
+      battery: message['batteryRemaining'],
+      fixType: message['gpsFixType'],
+      satellites: message['gpsNsat'],
+      roll: message['roll'],
+      pitch: message['pitch'],
+      landed: message['landedState'],
+      item: message['wpNum'],
     }),
   },
   VFR_HUD: {
@@ -238,8 +283,8 @@ const CASES: Readonly<Record<string, Case>> = {
   STATUSTEXT: {
     clazz: common.StatusText,
     ours: (payload) => {
-      const { severity, text, id, part } = decodeStatusText(payload);
-      return { severity, text: ascii(text), id, part };
+      const { severity, bytes, id, part } = decodeStatusText(payload);
+      return { severity, text: ascii(bytes), id, part };
     },
     theirs: ({ severity, text, id, chunkSeq }) => ({ severity, text: ascii(text), id, part: chunkSeq }),
   },
@@ -348,6 +393,6 @@ describe('MAVLink decode', () => {
     expect(param).to.include({ name: 'SIXTEEN_CHARS_16', bits: 0x3dcccccd });
     const long = Buffer.concat([Buffer.from([3]), Buffer.alloc(50, 'x'), Buffer.from([7, 0, 1])]);
     const part = read(rawV2({ id: MSG.STATUSTEXT, payload: long, extra: 83 }), decodeStatusText);
-    expect(part).to.deep.equal({ severity: 3, text: 'x'.repeat(50), id: 7, part: 1, final: false });
+    expect(part).to.deep.equal({ severity: 3, bytes: Buffer.alloc(50, 'x'), id: 7, part: 1, final: false });
   });
 });

@@ -116,11 +116,10 @@ export function paramHandlers(vehicle: VehicleView, metadata: ParamMetadata): Pa
 
     'params.name.get': async ({ params: { name } }) => {
       const { snapshot, table } = await known();
-      const { params, priming } = snapshot;
+      const { params } = snapshot;
       const found = Object.hasOwn(params, name) ? params[name] : undefined;
       if (found === undefined) {
-        const more = priming ? ' The download is still under way.' : '';
-        throw new ApiError('E_NOT_FOUND', `The vehicle has no parameter ${name}.${more}`);
+        throw noParam(name, snapshot);
       }
       return {
         name,
@@ -166,7 +165,7 @@ export function paramHandlers(vehicle: VehicleView, metadata: ParamMetadata): Pa
       const { snapshot, table } = what;
       const entries = names.map((name) => {
         const found = Object.hasOwn(snapshot.params, name) ? snapshot.params[name] : undefined;
-        if (found === undefined) throw new ApiError('E_NOT_FOUND', `The vehicle has no parameter ${name}.`);
+        if (found === undefined) throw noParam(name, snapshot);
         const initial = found.default ?? table?.defaultOf(name) ?? null;
         if (initial === null) throw noDefaults(name);
         return [name, initial] as const;
@@ -229,6 +228,18 @@ function checkRange(
     'E_RANGE',
     `${name} is documented for ${range}, not for ${value}. Repeat with force if you are sure.`,
     { name, value, min, max, override: { body: { force: true }, query: 'force=1' } },
+  );
+}
+
+/** A list with gaps says nothing of a name that is not in it. */
+function noParam(name: string, { cached, expected, priming }: ParamsSnapshot): ApiError {
+  const open = priming || (expected ?? 0) > cached;
+  if (!open) return new ApiError('E_NOT_FOUND', `The vehicle has no parameter ${name}.`);
+  const all = expected === null ? '' : ` of ${expected}`;
+  const why = priming ? 'the download is still under way' : 'it has not sent the others';
+  return new ApiError(
+    'E_NOT_FOUND',
+    `${name} is not known: ${cached}${all} parameters of the vehicle are here, ${why}.`,
   );
 }
 

@@ -143,16 +143,17 @@ export class Camera implements OwnComponent {
     return { done: true };
   }
 
-  /** Once a second. */
-  beat(): void {
+  /** Once a second. @returns whether endpoints see a camera */
+  beat(): boolean {
     const { encoder, vehicle, router } = this.#options;
     const target = vehicle();
-    if (this.#present === null || target === null) return;
+    if (this.#present === null || target === null) return false;
     const free = COMPONENTS.find((component) => !router.knows({ system: target.system, component }));
     this.#component = free ?? null; // null: there are six cameras already
-    if (free === undefined) return;
+    if (free === undefined) return false;
     encoder.component = free;
     router.broadcast(encoder.heartbeat(TYPE_CAMERA));
+    return true;
   }
 
   stop(): void {

@@ -18,6 +18,7 @@ import type { Prearm } from '../vehicle/prearm.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
 import { disarmHint } from './disarm-hint.ts';
 import type { Seen } from './effect.ts';
+import { failsafeHint } from './failsafe-hint.ts';
 import { gimbal } from './gimbal.ts';
 import { goto } from './goto.ts';
 import { landingHint } from './landing-hint.ts';
@@ -30,7 +31,7 @@ import type { ReachCheck } from './reach-check.ts';
 import { reboot } from './reboot.ts';
 import type { Reasons, Refusals } from './refusals.ts';
 import { type Context, isRefusal, Sender } from './sender.ts';
-import { takeoff } from './takeoff.ts';
+import { takeoff, takeoffHint } from './takeoff.ts';
 
 // MAV_CMD
 const DO_SET_HOME = 179;
@@ -57,6 +58,23 @@ const CHECKED_MS = 2000;
 
 /** Commands that a vehicle refuses when its arming checks fail. */
 const ARMS: ReadonlySet<CommandName> = new Set(['arm', 'takeoff', 'missionStart']);
+
+/** Commands after which the mode is what it was. */
+const KEEPS_MODE: ReadonlySet<CommandName> = new Set([
+  'arm',
+  'disarm',
+  'runPrearmChecks',
+  'motorTest',
+  'missionSetCurrent',
+  'gimbal',
+  'yaw',
+  'speed',
+  'roi',
+  'roiClear',
+  'servo',
+  'relay',
+  'setHome',
+]);
 
 interface CommandsOptions {
   readonly clock: Clock;
@@ -134,6 +152,7 @@ export class Commands {
     if (typeof args === 'string') throw new ApiError('E_BAD_REQUEST', args);
     const { vehicle, clock, refusals, prearm } = this.#options;
     const target = vehicle.reach(takesEnergyOut(cmd));
+    if (!KEEPS_MODE.has(cmd)) vehicle.ordered('node');
     const asked = Math.min(MAX_TIMEOUT_MS, timeout_ms ?? DEFAULT_TIMEOUT_MS);
     const timeout = cmd === 'killSwitch' ? Math.max(asked, KILL_MS) : asked;
     const turn = this.#precedence.begin(cmd, args, signal);
@@ -142,6 +161,7 @@ export class Commands {
     const context: Context = {
       target,
       deadline: clock.now() + timeout,
+      follows: timeout_ms === undefined,
       turn,
       note,
       objection: () => watch.error(),
@@ -160,6 +180,10 @@ export class Commands {
         answer.ack.hint = await landingHint(clock, this.#options.mission());
       const disarming = cmd === 'disarm' && refused ? disarmHint(vehicle.telemetry) : null;
       if (disarming !== null) answer.ack.hint = disarming;
+      const grounded = cmd === 'takeoff' && answer.status === 'rejected' ? takeoffHint(vehicle) : null;
+      if (grounded !== null) answer.ack.hint ??= grounded;
+      const acting = answer.status === 'rejected' ? failsafeHint(vehicle.telemetry) : null;
+      if (acting !== null) answer.ack.hint ??= acting;
       if (!answer.ack.accepted) return answer;
       if (cmd === 'rebootAutopilot') return { ...answer, back_after_s: note.backAfterS };
       return note.mode === null ? answer : { ...answer, mode: note.mode };

@@ -53,6 +53,8 @@ const LOOK_MS = 20;
 export interface Context {
   readonly target: Target;
   readonly deadline: number;
+  /** A vehicle that goes on saying IN_PROGRESS is followed beyond it. */
+  readonly follows: boolean;
   readonly turn: Turn;
   /** For the answer: the mode that was used instead of the command. */
   readonly note: {
@@ -212,12 +214,12 @@ export class Sender {
 
   /** The members that every job has. From here on the command takes precedence over older ones. */
   job(
-    { deadline, turn }: Context,
+    { deadline, follows, turn }: Context,
     command: number,
     params: Params7,
-  ): Pick<ExchangeJob, 'command' | 'key' | 'deadline' | 'signal'> {
+  ): Pick<ExchangeJob, 'command' | 'key' | 'deadline' | 'follows' | 'signal'> {
     turn.claim();
-    return { command, key: params.join(), deadline, signal: turn.signal };
+    return { command, key: params.join(), deadline, follows, signal: turn.signal };
   }
 
   craft(): Craft {

@@ -78,6 +78,14 @@ async function takeoffByMode(
   return result;
 }
 
+/** Why a take-off was refused, where the vehicle says nothing; null: the node does not know. */
+export function takeoffHint({ armed, firmware, telemetry }: Vehicle): string | null {
+  if (armed === false && firmware === 'ardupilot')
+    return 'The vehicle is disarmed, and ArduPilot takes off only when it is armed: arm it first.';
+  if (telemetry.landed_state === 'in_air') return 'The vehicle is in the air already.';
+  return null;
+}
+
 /** @returns a check whether the vehicle has taken off since this call; always false if it is in the air already */
 function climbing(vehicle: Vehicle): () => boolean {
   const { landed_state: state, position } = vehicle.telemetry;

@@ -13,6 +13,7 @@ import {
 import type { Family } from '../../../shared/flight/modes.ts';
 import { memberOf } from '../../../shared/member.ts';
 import type { FieldValue } from '../../../shared/rpc/link-answers.ts';
+import { NEWER_MESSAGES, type NewerMessage, newerFields } from './newer-messages.ts';
 
 const EVERYBODY = [common.REGISTRY, standard.REGISTRY, minimal.REGISTRY];
 /** As each firmware's dialect includes them (https://mavlink.io/en/messages/#dialects). */
@@ -20,11 +21,12 @@ const ARDUPILOT = [ardupilotmega.REGISTRY, uavionix.REGISTRY, icarous.REGISTRY, 
 const PX4 = [development.REGISTRY, ...EVERYBODY];
 const protocol = new MavLinkProtocolV2();
 
-type Message = MavLinkPacketRegistry[number];
+type Message = MavLinkPacketRegistry[number] | NewerMessage;
 
 /** The message of this id in the dialect of the vehicle; null where it has none. */
 export function messageOf(id: number, family: Family | null): Message | null {
-  return registriesOf(family).find((each) => Object.hasOwn(each, id))?.[id] ?? null;
+  const found = registriesOf(family).find((each) => Object.hasOwn(each, id))?.[id];
+  return found ?? NEWER_MESSAGES.get(id) ?? null;
 }
 
 /**
@@ -32,9 +34,11 @@ export function messageOf(id: number, family: Family | null): Message | null {
  * @returns the fields by the names of the dialect
  */
 export function fieldsOf(message: Message, payload: Buffer): Readonly<Record<string, FieldValue>> {
-  const { PAYLOAD_LENGTH: length, FIELDS: fields } = message;
+  const length = 'fields' in message ? message.length : message.PAYLOAD_LENGTH;
   const whole = Buffer.alloc(Math.max(length, payload.length));
   payload.copy(whole);
+  if ('fields' in message) return newerFields(message, whole);
+  const { FIELDS: fields } = message;
   const values: MavLinkData = protocol.data(whole, message);
   return Object.fromEntries(fields.map((field) => [field.source, shown(memberOf(values, field.name))]));
 }

@@ -5,7 +5,7 @@ import { MSG } from '../../../shared/mavlink/messages.ts';
 import { Payload } from '../../../shared/mavlink/payload.ts';
 import { entriesOf } from '../../../shared/member.ts';
 import { ITEM_COMMANDS } from '../../../shared/mission/commands.ts';
-import { bounded } from '../../../shared/mission/warning.ts';
+import { bounded, type MissionWarning } from '../../../shared/mission/warning.ts';
 import type { MissionReadRequest, MissionWriteRequest } from '../../../shared/rpc/link.ts';
 import type { MissionList, MissionWritten, WorkProgress } from '../../../shared/rpc/link-answers.ts';
 import type { FirstItem, MissionItem, MissionPart } from '../../../shared/schemas/mission-item.ts';
@@ -17,6 +17,7 @@ import { Download, type DownloadEnd } from './download.ts';
 import { MissionCache } from './mission-cache.ts';
 import { type Held, heldOf, PART_NAMES, rejected, silent, unsupported } from './mission-errors.ts';
 import { MISSION_TYPE, MissionFrames, RESULT, resultName } from './mission-frames.ts';
+import { RetryTime } from './retry-time.ts';
 import type { Transfer, TransferOptions } from './transfer.ts';
 import { Upload, type UploadEnd } from './upload.ts';
 import { fromWire, toWire } from './wire.ts';
@@ -42,8 +43,16 @@ const WRITES: ReadonlyMap<number, number> = new Map([
 /** MAV_MISSION_TYPE_ALL */
 const ALL = 255;
 
+/** How long PX4 may take to say what it thinks of a mission. */
+const VERDICT_MS = 1500;
+const LOOK_MS = 50;
+/** Modes of both firmwares that fly the mission. */
+const FLIES_MISSION: ReadonlySet<string> = new Set(['AUTO', 'AUTO.MISSION']);
+
 interface MissionsOptions {
   readonly clock: Clock;
+  /** What the vehicle says while a list is written. */
+  readonly listen: () => { readonly said: () => readonly string[]; readonly end: () => void };
   readonly vehicle: Vehicle;
   readonly encoder: Encoder;
   readonly send: (bytes: Buffer) => void;
@@ -66,6 +75,7 @@ export class Missions {
   /** How often another station has written the list that was being transferred. */
   #foreignWrites = 0;
   readonly #payload = new Payload();
+  #retryTime = new RetryTime();
   /** Grows with each session: what began in an earlier one is over. */
   #session = 0;
 
@@ -135,6 +145,7 @@ export class Missions {
 
   /** Another session of the vehicle: it may be another one, or hold another list. */
   onSession(): void {
+    this.#retryTime = new RetryTime();
     this.#session++;
     this.#cache.clear();
     this.#running?.transfer?.abort();
@@ -167,7 +178,40 @@ export class Missions {
     }
   }
 
-  async #write({ part, items, token }: MissionWriteRequest): Promise<MissionWritten> {
+  async #write(request: MissionWriteRequest): Promise<MissionWritten> {
+    const { listen, vehicle } = this.#options;
+    const before = vehicle.telemetry.mode;
+    const watch = listen();
+    try {
+      const written = await this.#writeList(request);
+      if (request.part !== 'mission') return written;
+      const said = await this.#verdict(watch.said);
+      const restarts = vehicle.telemetry.armed === true && before !== null && FLIES_MISSION.has(before);
+      const warnings: MissionWarning[] = [
+        ...said.map((text) => `The vehicle says of it: ${text}`),
+        ...(restarts
+          ? ['The vehicle was flying its mission: it flies the new one from its first item on.']
+          : []),
+        ...written.warnings,
+      ];
+      return { ...written, warnings: bounded(warnings) };
+    } finally {
+      watch.end();
+    }
+  }
+
+  /** PX4 takes a mission, checks it, and says then, up to a second later, that it will not fly it (Navigator). */
+  async #verdict(said: () => readonly string[]): Promise<readonly string[]> {
+    const { clock, vehicle } = this.#options;
+    const until = clock.now() + (vehicle.firmware === 'px4' ? VERDICT_MS : 0);
+    while (said().length === 0 && clock.now() < until)
+      await new Promise<void>((resolve) => {
+        clock.after(LOOK_MS, resolve);
+      });
+    return said();
+  }
+
+  async #writeList({ part, items, token }: MissionWriteRequest): Promise<MissionWritten> {
     const { vehicle } = this.#options;
     const first = this.#first(part);
     const wire = toWire(items, first, vehicle.telemetry.home);
@@ -330,6 +374,7 @@ export class Missions {
     const home = this.#first(part); // it travels with the items, and is none of them
     return {
       clock,
+      retryTime: this.#retryTime,
       send,
       frames: new MissionFrames(encoder, vehicle.target, part),
       onProgress: (done, total) => {

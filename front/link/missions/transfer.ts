@@ -1,7 +1,7 @@
 import type { MissionMessage } from '../../../shared/mavlink/decode-mission.ts';
 import type { Clock, Timer } from '../clock.ts';
 import type { MissionFrames } from './mission-frames.ts';
-import { RetryTime } from './retry-time.ts';
+import type { RetryTime } from './retry-time.ts';
 
 /** Without anything new for so long, a transfer has failed. ArduPilot gives up an upload after 8 s, PX4 after 5 s. */
 const SILENT_MS = 10_000;
@@ -12,13 +12,14 @@ export interface TransferOptions {
   readonly clock: Clock;
   readonly frames: MissionFrames;
   readonly send: (bytes: Buffer) => void;
+  /** Of all transfers with this vehicle: what one has learned of the link the next one knows. */
+  readonly retryTime: RetryTime;
   readonly onProgress: (done: number, total: number) => void;
 }
 
 /** One transfer: asks again when an answer takes too long, and ends after silence, after its total time, or by `end`. */
 export abstract class Transfer<End> {
   protected readonly options: TransferOptions;
-  protected readonly retryTime: RetryTime;
   /** How often the newest question was asked without an answer. */
   protected tries = 0;
   readonly #result: Promise<End | 'silent'>;
@@ -31,7 +32,6 @@ export abstract class Transfer<End> {
 
   constructor(options: TransferOptions) {
     this.options = options;
-    this.retryTime = new RetryTime();
     this.#startedAt = options.clock.now();
     this.#newAt = this.#startedAt;
     this.#result = new Promise((resolve) => {
@@ -60,18 +60,25 @@ export abstract class Transfer<End> {
 
   /** Sends questions, and waits for the answer. */
   protected ask(...questions: readonly Buffer[]): void {
-    const { clock, send } = this.options;
+    const { clock, send, retryTime } = this.options;
     this.#askedAt = clock.now();
     for (const question of questions) send(question);
     this.#timer?.cancel();
-    this.#timer = clock.after(this.retryTime.wait(this.tries), () => this.#onLate());
+    this.#timer = clock.after(retryTime.wait, () => this.#onLate());
   }
 
   /** The answer to the newest question, or to one of them, has come. */
   protected answered(): void {
-    if (this.tries === 0) this.retryTime.seen(this.options.clock.now() - this.#askedAt);
+    const { clock, retryTime } = this.options;
+    if (this.tries === 0) retryTime.seen(clock.now() - this.#askedAt);
     this.tries = 0;
-    this.#newAt = this.options.clock.now();
+    this.#newAt = clock.now();
+  }
+
+  /** Whether what was asked last can have been heard and answered by now. */
+  protected get isDue(): boolean {
+    const { clock, retryTime } = this.options;
+    return clock.now() - this.#askedAt >= retryTime.roundTrip;
   }
 
   protected end(how: End): void {
@@ -86,6 +93,7 @@ export abstract class Transfer<End> {
       return;
     }
     this.tries++;
+    this.options.retryTime.late(this.tries);
     this.askAgain();
   }
 

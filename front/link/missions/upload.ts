@@ -49,8 +49,9 @@ export class Upload extends Transfer<UploadEnd> {
   #onRequest(seq: number): void {
     const item = this.#items[seq];
     if (item === undefined) return;
-    // The same again: the vehicle did not get the item, or asks twice because its own time is up.
     if (seq !== this.#seq) this.answered();
+    // The same again: the vehicle did not get the item, or it has asked before the item can have reached it.
+    else if (!this.isDue) return;
     this.#send(item);
   }
 

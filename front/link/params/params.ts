@@ -202,14 +202,19 @@ export class Params {
       return;
     }
     this.#writes.onValue(value);
-    if (value.count > 0 && value.count <= MAX_PARAMS && value.index !== NOT_IN_LIST)
-      this.#expected = value.count;
+    if (value.count > 0 && value.count <= MAX_PARAMS) this.#onCount(value);
     const changed = this.#table.set(value);
     if (changed && this.#stage.kind === 'idle') {
       this.#hash = null;
       this.#changedAt = this.#options.clock.now();
     }
     if (this.#stage.kind === 'list') this.#stage.list.onValue(value);
+  }
+
+  /** The echo of a write that switches a group of parameters on has their new number, and no index. */
+  #onCount({ count, index }: ParamValue): void {
+    const grows = this.#stage.kind === 'idle' && count > (this.#expected ?? count);
+    if (index !== NOT_IN_LIST || grows) this.#expected = count;
   }
 
   /** Called a few times a second. */

@@ -6,6 +6,7 @@ import type { Router } from '../router/router.ts';
 import type { Arming } from '../vehicle/arming.ts';
 import type { StateFeed } from '../vehicle/state-feed.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
+import type { OldProtocol } from './old-protocol.ts';
 import type { Transport, TransportEvents } from './transport.ts';
 
 interface IntakeOptions {
@@ -13,6 +14,7 @@ interface IntakeOptions {
   readonly router: Router;
   readonly arming: Arming;
   readonly vehicle: Vehicle;
+  readonly oldProtocol: OldProtocol;
   readonly feed: StateFeed;
   readonly transport: Transport;
 }
@@ -45,8 +47,9 @@ export class Intake implements TransportEvents {
   }
 
   onOpen(): void {
-    const { arming, vehicle, feed } = this.#options;
+    const { arming, vehicle, oldProtocol, feed } = this.#options;
     arming.opened();
+    oldProtocol.opened();
     vehicle.connectionOpened();
     feed.importantChanged();
   }

@@ -24,6 +24,8 @@ const SETTLED_MS = 300;
 const AWAITED_MS = 10 * 60_000;
 
 const FLAG_ARMED = 128;
+/** In HIGH_LATENCY2. */
+const LATENCY_AUTOPILOT_AT = 25;
 
 const RESULT_ACCEPTED = 0;
 const RESULT_IN_PROGRESS = 5;
@@ -185,6 +187,7 @@ export class Arming {
   onFrame(frame: Frame): void {
     if (!frame.known) return;
     if (frame.id === MSG.HEARTBEAT) this.#onHeartbeat(frame);
+    else if (frame.id === MSG.HIGH_LATENCY || frame.id === MSG.HIGH_LATENCY2) this.#onLatency(frame);
     else if (frame.id === MSG.COMMAND_ACK) this.#onAck(frame);
   }
 
@@ -203,6 +206,17 @@ export class Arming {
     known.autopilot = heartbeat.autopilot;
     known.bit = (heartbeat.baseMode & FLAG_ARMED) !== 0;
     if (known.held && !this.#mayStillArm(known, now)) this.#release(known);
+    this.#changed();
+  }
+
+  /** On a link without heartbeats nobody says "disarmed": the vehicle is there, and unknown. */
+  #onLatency(frame: Frame): void {
+    const known = this.#systems.get(frame.system) ?? this.#learn(frame.system);
+    if (frame.id === MSG.HIGH_LATENCY2)
+      known.autopilot ??= this.#payload.load(frame).u8(LATENCY_AUTOPILOT_AT);
+    if (known.heardAt !== null) return;
+    known.heardAt = Number.NEGATIVE_INFINITY;
+    this.#wasArmed = false;
     this.#changed();
   }
 

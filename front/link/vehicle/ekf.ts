@@ -49,3 +49,9 @@ function isOk(source: Source, estimator: Estimator): boolean {
   const limit = LIMIT[source];
   return !(velocity >= limit || posHoriz >= limit || posVert >= limit || compass >= limit); // NaN: no such measurement
 }
+
+/** Whether the filter has a horizontal position that moves with the vehicle. */
+export function knowsPlace(source: Source, flags: number): boolean {
+  const stands = source === 'EKF_STATUS_REPORT' && (flags & CONSTANT_POSITION) !== 0;
+  return (flags & POSITION) !== 0 && !stands;
+}

@@ -11,6 +11,7 @@ const BANK = 16;
 const BANKS = 2;
 const MAX_ESCS = 32;
 const I16_UNKNOWN = 0x7fff;
+const U16_UNUSED = 0xffff;
 
 /** Outputs and ESCs, put together from messages that carry some of them each. */
 export class Motors {
@@ -21,7 +22,9 @@ export class Motors {
 
   /** @returns µs of each output from the first to the last that is there, 0 for one that is not; null: there is none */
   outputs({ port, us }: ServoOutputs): number[] | null {
-    if (port < BANKS) for (const [at, value] of us.entries()) this.#outputs[port * BANK + at] = value;
+    if (port < BANKS)
+      for (const [at, value] of us.entries())
+        this.#outputs[port * BANK + at] = value === U16_UNUSED ? 0 : value;
     const last = this.#outputs.findLastIndex((value) => value > 0);
     return last < 0 ? null : Array.from({ length: last + 1 }, (_, at) => this.#outputs[at] ?? 0);
   }

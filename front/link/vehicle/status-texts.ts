@@ -8,6 +8,8 @@ const MAX_OPEN = 4;
 const PART_WAIT_MS = 1000;
 /** An event and the text that says the same come within this time. */
 const TWICE_MS = 1000;
+/** In place of a part that did not come. */
+const GAP = Buffer.from('…');
 
 export interface StatusLine {
   /** ISO 8601, wall clock of this node. */
@@ -20,7 +22,7 @@ export interface StatusLine {
 interface Open {
   readonly key: number;
   readonly severity: number;
-  readonly parts: (string | undefined)[];
+  readonly parts: (Buffer | undefined)[];
   readonly since: number;
 }
 
@@ -30,8 +32,13 @@ export class StatusTexts {
   #onLine: ((line: StatusLine) => void) | null = null;
   #lines: StatusLine[] = [];
   #open: Open[] = [];
-  /** Of the newest line: when it came, whether it ended in a tab, whether it was an event. */
-  #newest = { at: -Infinity, marked: false, isEvent: false };
+  /** Of the lines, as many: when each came, whether it ended in a tab, whether it was an event. */
+  #marks: {
+    readonly text: string;
+    readonly at: number;
+    readonly marked: boolean;
+    readonly isEvent: boolean;
+  }[] = [];
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -50,7 +57,7 @@ export class StatusTexts {
   /** @param component of the vehicle that speaks: text numbers count for each on its own */
   add(part: StatusTextPart, component: number): void {
     if (part.id === 0) {
-      this.#publish(part.severity, part.text);
+      this.#publish(part.severity, part.bytes.toString());
       return;
     }
     if (part.part >= MAX_PARTS) return;
@@ -61,7 +68,7 @@ export class StatusTexts {
       open = { key, severity: part.severity, parts: [], since: this.#clock.now() };
       this.#open.push(open);
     }
-    open.parts[part.part] = part.text;
+    open.parts[part.part] = part.bytes;
     if (part.final || part.part === MAX_PARTS - 1) this.#close(open);
   }
 
@@ -84,7 +91,7 @@ export class StatusTexts {
   #close(open: Open | undefined): void {
     if (open === undefined) return;
     this.#open = this.#open.filter((entry) => entry !== open);
-    this.#publish(open.severity, Array.from(open.parts, (text) => text ?? '…').join(''));
+    this.#publish(open.severity, Buffer.concat(Array.from(open.parts, (bytes) => bytes ?? GAP)).toString());
   }
 
   #publish(severity: number, said: string, isEvent = false): void {
@@ -92,10 +99,9 @@ export class StatusTexts {
     const text = said.trimEnd();
     const marked = text !== said;
     const now = this.#clock.now();
-    const newest = this.#newest;
-    const alike = this.#lines.at(-1)?.text === text && now - newest.at < TWICE_MS;
-    if (alike && ((isEvent && newest.marked) || (marked && newest.isEvent))) return;
-    this.#newest = { at: now, marked, isEvent };
+    const recent = this.#marks.filter((mark) => mark.text === text && now - mark.at < TWICE_MS);
+    if (recent.some((mark) => (isEvent && mark.marked) || (marked && mark.isEvent))) return;
+    this.#marks = [...this.#marks.slice(1 - KEEP), { text, at: now, marked, isEvent }];
     const line = { at: new Date(this.#clock.wall()).toISOString(), severity, text };
     this.#lines = [...this.#lines.slice(1 - KEEP), line];
     this.#onLine?.(line);

@@ -87,7 +87,7 @@ export function sticksAway(
 /** Null: unknown, or nothing comes on it. */
 function stickOf(
   name: 'Roll' | 'Pitch' | 'Yaw' | 'Throttle',
-  channels: readonly number[],
+  channels: readonly (number | null)[],
   param: Param,
 ): Stick | null {
   const channel = param(`RCMAP_${name.toUpperCase()}`);

@@ -1,4 +1,3 @@
-import { batteryState } from '../../../shared/flight/battery-state.ts';
 import { compass } from '../../../shared/flight/geo.ts';
 import { AUTOPILOT_PX4 } from '../../../shared/flight/modes.ts';
 import type { Place } from '../../../shared/flight/seen.ts';
@@ -34,6 +33,11 @@ import {
   type WindCov,
 } from '../../../shared/mavlink/decode-flight.ts';
 import {
+  decodeHighLatency,
+  decodeHighLatency2,
+  type HighLatency,
+} from '../../../shared/mavlink/decode-latency.ts';
+import {
   decodeEscInfo,
   decodeEscStatus,
   decodeEscTelemetry,
@@ -52,21 +56,21 @@ import { MSG } from '../../../shared/mavlink/messages.ts';
 import type { Payload } from '../../../shared/mavlink/payload.ts';
 import type { Esc, Telemetry } from '../../../shared/rpc/telemetry.ts';
 import { firstItemOf } from '../../../shared/schemas/mission-item.ts';
-import { applyEkf } from './ekf.ts';
-import { finite, scaled } from './known.ts';
+import { amperes, Batteries } from './batteries.ts';
+import { applyEkf, knowsPlace } from './ekf.ts';
+import { finite, headingOf, isPlace, scaled, signed16, signed32, within } from './known.ts';
 import { Motors } from './motors.ts';
 import { Traffic } from './traffic.ts';
 import { fenceOf, threatId, threatOf } from './warnings.ts';
 
 const U8_UNKNOWN = 0xff;
-/** Centiamperes. */
-const PX4_CURRENT_UNKNOWN = -100;
 const U16_UNKNOWN = 0xffff;
-const I16_UNKNOWN = 0x7fff;
-/** A flight battery's cell has less; a larger value is the whole pack, which ArduPilot sends if there is no cell monitor. */
-const MAX_CELL_MV = 5000;
-/** In BATTERY_STATUS: the voltage of a pack above 65.534 V continues in the next element. */
-const CELL_OVERFLOW = 0xfffe;
+/** GPS_UNKNOWN_DOP of ArduPilot (AP_GPS), hundredths. */
+const DOP_UNKNOWN = 9999;
+/** Radians; a larger angle is no measurement. */
+const MOST_ANGLE = 2 * Math.PI + 0.01;
+/** An estimator that said nothing for this long says nothing of the place. */
+const EKF_MS = 10_000;
 /** If the better of two messages came within this time, the other one is ignored. */
 const FRESH_MS = 3000;
 /** GPS_FIX_TYPE_3D_FIX: below it the receiver's altitude and position are not reliable. */
@@ -75,14 +79,14 @@ const FIX_3D = 3;
 const THREAT_MS = 5000;
 /** Where the vehicle was this long ago tells nothing about its distance to others. */
 const OWN_PLACE_MS = 10_000;
-/** degE7 around 0,0 that are no place. */
-const NOWHERE_E7 = 100_000;
 const NEVER = Number.NEGATIVE_INFINITY;
 
 /** By MAV_LANDED_STATE; 0 is "undefined". */
 const LANDED_STATES = [null, 'on_ground', 'in_air', 'takeoff', 'landing'] as const;
 /** By MISSION_STATE; 0 is "unknown". */
 const MISSION_STATES = [null, 'none', 'not_started', 'active', 'paused', 'complete'] as const;
+
+const NOT_STARTED = 2;
 
 /** MAV_SYS_STATUS_SENSOR bits. */
 export type Sensors = Pick<SysStatus, 'present' | 'enabled' | 'health'>;
@@ -94,7 +98,7 @@ function emptyTelemetry(): Telemetry {
     autopilot: null,
     armed: null,
     mode: null,
-    position: { lat: null, lon: null, alt_msl: null, alt_rel: null, heading: null },
+    position: { lat: null, lon: null, alt_msl: null, alt_rel: null, heading: null, state: null },
     velocity: { vx: null, vy: null, vz: null, groundspeed: null, airspeed: null, climb: null },
     attitude: { roll: null, pitch: null, yaw: null },
     battery: {
@@ -105,6 +109,9 @@ function emptyTelemetry(): Telemetry {
       cell_voltages: null,
       state: null,
     },
+    batteries: null,
+    system_state: null,
+    failsafe: { active: null, reasons: [] },
     gps: { fix_type: null, satellites: null, eph: null, epv: null },
     home: { lat: null, lon: null, alt_msl: null },
     rc: { channels: null, rssi: null },
@@ -158,20 +165,12 @@ function emptyTelemetry(): Telemetry {
 }
 
 /**
- * Until it knows where it is, ArduPilot sends 0,0; an ArduPlane reckons on from there without GPS, some metres a minute
- * (AP_AHRS_DCM). Within a kilometre of it there is only water.
- */
-function isSomewhere({ lat, lon }: { readonly lat: number; readonly lon: number }): boolean {
-  return Math.abs(lat) > NOWHERE_E7 || Math.abs(lon) > NOWHERE_E7;
-}
-
-/**
  * The vehicle's telemetry in the units of the API, with null for MAVLink's "unknown". A message only stores the time of its
  * group; ages are computed on reading.
  *
  * Two values come from two messages each. Position: GLOBAL_POSITION_INT, and the receiver's own GPS_RAW_INT (a fix of 3D or
- * better) while that has had none for 3 s. Battery: SYS_STATUS, and BATTERY_STATUS of the first battery while that has no
- * voltage. `sources` says which message was used.
+ * better) while that has had none for 3 s. Battery: SYS_STATUS, and BATTERY_STATUS of the main battery while that has no
+ * voltage. HIGH_LATENCY stands for both on a link that has nothing else. `sources` says which message was used.
  */
 export class TelemetryModel {
   readonly #values = emptyTelemetry();
@@ -197,9 +196,14 @@ export class TelemetryModel {
   };
   readonly #traffic = new Traffic();
   readonly #motors = new Motors();
+  readonly #batteries = new Batteries();
   /** The newest GLOBAL_POSITION_INT: any, and one with a place. */
   #estimateAt = NEVER;
   #placeAt = NEVER;
+  /** Id and length of the mission that the vehicle has told of; null: none yet. */
+  #whichMission: string | null = null;
+  /** The vehicle has told something of a place, if only that it has none. */
+  #told = false;
   /** The newest SYS_STATUS that has a voltage. */
   #voltageAt = NEVER;
   #now = 0;
@@ -222,15 +226,17 @@ export class TelemetryModel {
     if (this.#stamps.traffic !== NEVER)
       this.#values.traffic = { vehicles: this.#traffic.list(now, this.#ownPlace(now)) };
     if (now - this.#stamps.collision > THREAT_MS) this.#values.collision = null;
+    this.#values.position.state = this.#placeState(now);
     return this.#values;
   }
 
   /**
    * Takes one message of the vehicle.
    * @param now ms, monotonic
+   * @param component who said it, where that is not the autopilot itself
    * @returns the milliseconds since boot that the message carries, -1 when it carries none, null when it is not telemetry
    */
-  apply(id: number, payload: Payload, now: number): number | null {
+  apply(id: number, payload: Payload, now: number, component: number | null = null): number | null {
     this.#now = now;
     switch (id) {
       case MSG.ATTITUDE:
@@ -244,7 +250,11 @@ export class TelemetryModel {
       case MSG.SYS_STATUS:
         return this.#sysStatus(decodeSysStatus(payload));
       case MSG.BATTERY_STATUS:
-        return this.#battery(decodeBatteryStatus(payload));
+        return this.#battery(decodeBatteryStatus(payload), component);
+      case MSG.HIGH_LATENCY:
+        return this.#latency('HIGH_LATENCY', decodeHighLatency(payload));
+      case MSG.HIGH_LATENCY2:
+        return this.#latency('HIGH_LATENCY2', decodeHighLatency2(payload));
       case MSG.VFR_HUD:
         return this.#hud(decodeVfrHud(payload));
       case MSG.HOME_POSITION:
@@ -302,9 +312,9 @@ export class TelemetryModel {
 
   #attitude(message: Attitude): number {
     const { attitude } = this.#values;
-    attitude.roll = finite(message.roll);
-    attitude.pitch = finite(message.pitch);
-    attitude.yaw = finite(message.yaw);
+    attitude.roll = within(message.roll, -MOST_ANGLE, MOST_ANGLE);
+    attitude.pitch = within(message.pitch, -MOST_ANGLE, MOST_ANGLE);
+    attitude.yaw = within(message.yaw, -MOST_ANGLE, MOST_ANGLE);
     this.#stamp('attitude');
     return message.timeBootMs;
   }
@@ -312,27 +322,34 @@ export class TelemetryModel {
   #position(message: GlobalPosition): number {
     const { position, velocity } = this.#values;
     this.#estimateAt = this.#now;
-    if (isSomewhere(message)) {
-      this.#placeAt = this.#now;
-      this.#place('GLOBAL_POSITION_INT', message);
+    this.#told = true;
+    if (isPlace(message)) {
+      // Where the estimate has lost its place, a receiver that has a fix is better than where it stands still.
+      if (this.#hasPlace(this.#now) || !this.#hasFix(this.#now)) {
+        this.#placeAt = this.#now;
+        this.#place('GLOBAL_POSITION_INT', message);
+      } else this.#placeAt = NEVER;
     } else if (this.#values.sources.position === 'GLOBAL_POSITION_INT') {
       this.#placeAt = NEVER; // GPS_RAW_INT is used at once
       this.#noPlace();
     }
-    position.alt_rel = message.relativeAlt / 1000;
-    position.heading = scaled(message.hdg, U16_UNKNOWN, 100);
-    velocity.vx = scaled(message.vx, I16_UNKNOWN, 100);
-    velocity.vy = scaled(message.vy, I16_UNKNOWN, 100);
-    velocity.vz = scaled(message.vz, I16_UNKNOWN, 100);
+    position.alt_rel = signed32(message.relativeAlt, 1000);
+    position.heading = headingOf(message.hdg);
+    velocity.vx = signed16(message.vx, 100);
+    velocity.vy = signed16(message.vy, 100);
+    velocity.vz = signed16(message.vz, 100);
     this.#stamp('velocity');
     return message.timeBootMs;
   }
 
-  #place(source: 'GLOBAL_POSITION_INT' | 'GPS_RAW_INT', place: GlobalPosition | GpsRaw): void {
+  #place(
+    source: NonNullable<Telemetry['sources']['position']>,
+    place: { readonly lat: number; readonly lon: number; readonly alt: number },
+  ): void {
     const { position, sources } = this.#values;
     position.lat = place.lat / 1e7;
     position.lon = place.lon / 1e7;
-    position.alt_msl = place.alt / 1000;
+    position.alt_msl = signed32(place.alt, 1000);
     sources.position = source;
     this.#stamp('position');
   }
@@ -349,11 +366,11 @@ export class TelemetryModel {
     const { gps, position, sources } = this.#values;
     gps.fix_type = message.fixType;
     gps.satellites = scaled(message.satellites, U8_UNKNOWN, 1);
-    gps.eph = scaled(message.eph, U16_UNKNOWN, 100);
-    gps.epv = scaled(message.epv, U16_UNKNOWN, 100);
+    gps.eph = message.eph === DOP_UNKNOWN ? null : scaled(message.eph, U16_UNKNOWN, 100);
+    gps.epv = message.epv === DOP_UNKNOWN ? null : scaled(message.epv, U16_UNKNOWN, 100);
     this.#stamp('gps');
     if (this.#now - this.#placeAt <= FRESH_MS) return -1;
-    if (message.fixType >= FIX_3D && isSomewhere(message)) {
+    if (message.fixType >= FIX_3D && isPlace(message)) {
       this.#place('GPS_RAW_INT', message);
       if (this.#now - this.#estimateAt > FRESH_MS) {
         position.alt_rel = null; // it belonged to the old estimate, not to this position
@@ -365,11 +382,10 @@ export class TelemetryModel {
 
   #rc(message: RcChannels): number {
     const { rc } = this.#values;
-    // Without a receiver there are no channels; an unused one in between reads 0, as on a receiver that sends nothing on it.
-    rc.channels =
-      message.count === 0
-        ? null
-        : message.channels.slice(0, message.count).map((us) => (us === U16_UNKNOWN ? 0 : us));
+    // Without a receiver there are no channels.
+    const used = message.channels.slice(0, message.count);
+    const last = used.findLastIndex((us) => us !== U16_UNKNOWN);
+    rc.channels = last < 0 ? null : used.slice(0, last + 1).map((us) => scaled(us, U16_UNKNOWN, 1));
     rc.rssi = scaled(message.rssi, U8_UNKNOWN, 1);
     this.#stamp('rc');
     return message.timeBootMs;
@@ -378,48 +394,34 @@ export class TelemetryModel {
   #sysStatus(message: SysStatus): number {
     const { present, enabled, health } = message;
     this.sensors = { present, enabled, health };
-    const voltage = scaled(message.voltage, U16_UNKNOWN, 1000);
+    const current = amperes(message.current, this.#isPx4);
+    const remaining = within(message.remaining, 0, 100);
+    // ArduPilot without a monitor says 0 mV, and -1 for the rest.
+    const nothing = message.voltage === 0 && current === null && remaining === null;
+    const voltage = nothing ? null : scaled(message.voltage, U16_UNKNOWN, 1000);
     if (voltage === null) {
       if (this.#values.sources.battery === 'SYS_STATUS') this.#charge(null, null, null, null);
       return -1;
     }
     this.#voltageAt = this.#now;
-    return this.#charge(
-      'SYS_STATUS',
-      voltage,
-      this.#amperes(message.current),
-      scaled(message.remaining, -1, 1),
-    );
-  }
-
-  /** PX4's own unknown is -1 A, and is sent as -100 (BatteryStatus.msg). */
-  #amperes(centiamperes: number): number | null {
-    return this.#isPx4 && centiamperes === PX4_CURRENT_UNKNOWN ? null : scaled(centiamperes, -1, 100);
+    return this.#charge('SYS_STATUS', voltage, current, remaining);
   }
 
   get #isPx4(): boolean {
     return this.#values.autopilot === AUTOPILOT_PX4;
   }
 
-  #battery(message: BatteryStatus): number {
-    if (message.id !== 0) return -1; // only the first battery, as in SYS_STATUS
+  #battery(message: BatteryStatus, component: number | null): number {
+    this.#batteries.take(message, component ?? 0, component === null, this.#isPx4, this.#now);
+    const { main, list, state } = this.#batteries;
     const { battery } = this.#values;
-    battery.temperature = scaled(message.temperature, I16_UNKNOWN, 100);
-    battery.state = batteryState(message.chargeState);
-    const cells = [
-      ...message.cells.filter((mv) => mv !== U16_UNKNOWN),
-      ...message.cellsExt.filter((mv) => mv !== 0 && mv !== U16_UNKNOWN),
-    ];
-    const perCell = cells.length > 0 && cells.every((mv) => mv <= MAX_CELL_MV);
-    battery.cell_voltages = perCell ? cells.map((mv) => mv / 1000) : null;
-    if (this.#now - this.#voltageAt <= FRESH_MS || cells.length === 0) return this.#stamp('battery');
-    const volts = cells.reduce((sum, mv) => sum + Math.min(mv, CELL_OVERFLOW), 0) / 1000;
-    return this.#charge(
-      'BATTERY_STATUS',
-      volts,
-      this.#amperes(message.current),
-      scaled(message.remaining, -1, 1),
-    );
+    this.#values.batteries = list;
+    battery.state = state;
+    battery.temperature = main?.temperature_c ?? null;
+    battery.cell_voltages = main?.cells_v ?? null;
+    if (main === null || main.voltage_v === null || this.#now - this.#voltageAt <= FRESH_MS)
+      return this.#stamp('battery');
+    return this.#charge('BATTERY_STATUS', main.voltage_v, main.current_a, main.remaining_percent);
   }
 
   #charge(
@@ -436,20 +438,82 @@ export class TelemetryModel {
     return source === null ? -1 : this.#stamp('battery');
   }
 
+  /** One message for position, speeds, battery and mission. */
+  #latency(source: 'HIGH_LATENCY' | 'HIGH_LATENCY2', message: HighLatency): number {
+    const { position, velocity, attitude, gps, mission } = this.#values;
+    this.#told = true;
+    if (isPlace(message)) this.#place(source, { ...message, alt: message.altitude * 1000 });
+    else this.#noPlace();
+    position.alt_rel = null; // it is not told
+    position.heading = within(message.heading, 0, 360);
+    velocity.vx = null;
+    velocity.vy = null;
+    velocity.vz = null;
+    velocity.groundspeed = message.groundspeed;
+    velocity.airspeed = message.airspeed;
+    velocity.climb = message.climb;
+    this.#stamp('velocity');
+    this.#values.throttle = within(message.throttle, 0, 100);
+    const remaining = within(message.battery, 0, 100);
+    if (remaining !== null) this.#charge(source, null, null, remaining);
+    mission.current = this.#item(message.item);
+    this.#stamp('mission');
+    if (message.attitude !== null) {
+      attitude.roll = radians(message.attitude.roll);
+      attitude.pitch = radians(message.attitude.pitch);
+      attitude.yaw = position.heading === null ? null : radians(position.heading * 100);
+      this.#stamp('attitude');
+    }
+    if (message.gps !== null) {
+      gps.fix_type = message.gps.fixType;
+      gps.satellites = scaled(message.gps.satellites, U8_UNKNOWN, 1);
+      this.#stamp('gps');
+    }
+    if (message.landed !== null) {
+      this.#values.landed_state = LANDED_STATES[message.landed] ?? null;
+      this.#stamp('landed_state');
+    }
+    this.#values.sources.position = this.#values.position.lat === null ? null : source;
+    return -1;
+  }
+
+  /** The estimator has told lately that it has no place: where it says that it is, it was. */
+  #hasPlace(now: number): boolean {
+    const { ekf } = this.#values;
+    return now - this.#stamps.ekf > EKF_MS || ekf.source === null || ekf.flags === null
+      ? true
+      : knowsPlace(ekf.source, ekf.flags);
+  }
+
+  #hasFix(now: number): boolean {
+    return now - this.#stamps.gps <= FRESH_MS && (this.#values.gps.fix_type ?? 0) >= FIX_3D;
+  }
+
+  #placeState(now: number): Telemetry['position']['state'] {
+    const { position, sources, gps } = this.#values;
+    if (position.lat === null) return this.#told ? 'lost' : null;
+    if (sources.position !== 'GLOBAL_POSITION_INT') return 'ok';
+    if (!this.#hasPlace(now)) return 'lost';
+    // The receiver has no fix: the estimate goes on by what else it has.
+    return gps.fix_type !== null && !this.#hasFix(now) ? 'estimated' : 'ok';
+  }
+
   #hud(message: VfrHud): number {
     const { velocity } = this.#values;
     velocity.airspeed = finite(message.airspeed);
     velocity.groundspeed = finite(message.groundspeed);
     velocity.climb = finite(message.climb);
-    this.#values.throttle = scaled(message.throttle, U16_UNKNOWN, 1);
+    // An ArduPlane with reverse thrust puts its negative share into the unsigned field.
+    this.#values.throttle = within((message.throttle << 16) >> 16, -100, 100);
     return this.#stamp('velocity');
   }
 
   #home(message: HomePosition): number {
     const { home } = this.#values;
-    home.lat = message.lat / 1e7;
-    home.lon = message.lon / 1e7;
-    home.alt_msl = message.alt / 1000;
+    const set = isPlace(message);
+    home.lat = set ? message.lat / 1e7 : null;
+    home.lon = set ? message.lon / 1e7 : null;
+    home.alt_msl = set ? signed32(message.alt, 1000) : null;
     return this.#stamp('home');
   }
 
@@ -483,7 +547,8 @@ export class TelemetryModel {
   /** Null where it is not known, or was not told lately. */
   #ownPlace(now: number): Place | null {
     const { lat, lon } = this.#values.position;
-    const known = lat !== null && lon !== null && now - this.#stamps.position <= OWN_PLACE_MS;
+    const recent = now - this.#stamps.position <= OWN_PLACE_MS;
+    const known = lat !== null && lon !== null && recent && this.#placeState(now) !== 'lost';
     return known ? { lat, lon } : null;
   }
 
@@ -504,14 +569,24 @@ export class TelemetryModel {
 
   /** Null for ArduPilot's home, which is no item to fly. */
   #item(seq: number): number | null {
-    return seq < (firstItemOf(this.#values.autopilot) ?? 0) ? null : seq;
+    const isItem = seq >= (firstItemOf(this.#values.autopilot) ?? 0) && seq !== U16_UNKNOWN;
+    return isItem ? seq : null;
   }
 
   #mission(message: MissionCurrent): number {
     const { mission } = this.#values;
     mission.current = this.#item(message.seq);
+    const which = `${message.id} ${message.total}`;
+    // Of another mission, or of a flight of this one that is over.
+    if ((this.#whichMission !== null && which !== this.#whichMission) || message.state === NOT_STARTED)
+      mission.reached = null;
+    this.#whichMission = which;
     mission.total = message.total === U16_UNKNOWN ? 0 : scaled(message.total, 0, 1);
     mission.state = MISSION_STATES[message.state] ?? null;
     return this.#stamp('mission');
   }
+}
+
+function radians(cdeg: number): number {
+  return (cdeg / 100) * (Math.PI / 180);
 }

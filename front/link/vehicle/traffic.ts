@@ -1,11 +1,16 @@
 import { metresBetween, type Place } from '../../../shared/flight/seen.ts';
 import type { AdsbVehicle } from '../../../shared/mavlink/decode-traffic.ts';
 import type { TrafficVehicle } from '../../../shared/rpc/telemetry.ts';
+import { headingOf, isPlace, signed16, signed32, within } from './known.ts';
 
 /** A vehicle on a busy approach hears hundreds; the nearest ones count. */
 const KEEP = 32;
 const EXPIRE_S = 30;
 const U16_UNKNOWN = 0xffff;
+/** ADSB_EMITTER_TYPE_POINT_OBSTACLE, the last one. */
+const MOST_EMITTER = 19;
+/** Four octal digits. */
+const MOST_SQUAWK = 7777;
 
 /** ADSB_FLAGS: which values are valid, and what the aircraft says of itself. */
 const FLAG = {
@@ -91,8 +96,9 @@ function distanceTo({ place }: Heard, own: Place | null): number {
 }
 
 function placeOf({ flags, lat, lon }: AdsbVehicle): Place | null {
-  const valid = (flags & FLAG.coordinates) !== 0 && Math.abs(lat) <= 90e7 && Math.abs(lon) <= 180e7;
-  return valid ? { lat: lat / 1e7, lon: lon / 1e7 } : null;
+  return (flags & FLAG.coordinates) !== 0 && isPlace({ lat, lon })
+    ? { lat: lat / 1e7, lon: lon / 1e7 }
+    : null;
 }
 
 /** @returns in the API's units; null for what its flags, or the range of the value, call invalid */
@@ -100,19 +106,19 @@ function inUnits(message: AdsbVehicle, place: Place | null): Heard['vehicle'] {
   const { icao, flags, altitude, heading, horizontalSpeed, verticalSpeed, squawk, emitter } = message;
   const valid = (flag: number): boolean => (flags & flag) !== 0;
   const callsign = message.callsign.replaceAll(/[^\x20-\x7e]/g, '').trim();
-  const altitudeKnown = valid(FLAG.altitude);
+  const metres = valid(FLAG.altitude) ? signed32(altitude, 1000) : null;
   return {
     icao: icaoText(icao),
     callsign: valid(FLAG.callsign) && callsign !== '' ? callsign : null,
-    squawk: valid(FLAG.squawk) ? squawk : null,
-    emitter: emitter === 0 ? null : emitter,
+    squawk: valid(FLAG.squawk) ? within(squawk, 0, MOST_SQUAWK) : null,
+    emitter: within(emitter, 1, MOST_EMITTER),
     lat: place?.lat ?? null,
     lon: place?.lon ?? null,
-    alt_m: altitudeKnown ? altitude / 1000 : null,
-    alt_type: altitudeKnown ? (ALTITUDES[message.altitudeType] ?? null) : null,
-    heading_deg: valid(FLAG.heading) && heading <= 36_000 ? heading / 100 : null,
+    alt_m: metres,
+    alt_type: metres !== null ? (ALTITUDES[message.altitudeType] ?? null) : null,
+    heading_deg: valid(FLAG.heading) ? headingOf(heading) : null,
     speed_ms: valid(FLAG.velocity) && horizontalSpeed !== U16_UNKNOWN ? horizontalSpeed / 100 : null,
-    climb_ms: valid(FLAG.climb) ? verticalSpeed / 100 : null,
+    climb_ms: valid(FLAG.climb) ? signed16(verticalSpeed, 100) : null,
     simulated: valid(FLAG.simulated),
   };
 }

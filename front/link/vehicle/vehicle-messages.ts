@@ -88,6 +88,7 @@ export class VehicleMessages {
       case MSG.MISSION_COUNT:
       case MSG.MISSION_REQUEST:
       case MSG.MISSION_REQUEST_INT:
+      case MSG.MISSION_ITEM:
       case MSG.MISSION_ITEM_INT:
       case MSG.MISSION_ACK:
         return this.#tell('mission', decodeMission(frame, payload));

@@ -1,6 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 import type { Armed } from '../../../shared/flight/armed.ts';
 import { AUTOPILOT_PX4, type Family, familyOf, modeName } from '../../../shared/flight/modes.ts';
+import { SYSTEM_STATES } from '../../../shared/flight/system-state.ts';
 import {
   type AutopilotVersion,
   decodeAutopilotVersion,
@@ -10,6 +11,11 @@ import {
   type Heartbeat,
   type StatusTextPart,
 } from '../../../shared/mavlink/decode.ts';
+import {
+  decodeHighLatency,
+  decodeHighLatency2,
+  type HighLatency,
+} from '../../../shared/mavlink/decode-latency.ts';
 import type { Frame } from '../../../shared/mavlink/frame.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import { Payload } from '../../../shared/mavlink/payload.ts';
@@ -19,6 +25,8 @@ import type { Clock } from '../clock.ts';
 import type { Target } from '../encode.ts';
 import { BootClock } from './boot-clock.ts';
 import type { Choice } from './choice.ts';
+import { Failsafes } from './failsafe.ts';
+import type { StatusLine } from './status-texts.ts';
 import { type Sensors, TelemetryModel } from './telemetry.ts';
 import { VehicleMessages } from './vehicle-messages.ts';
 
@@ -29,17 +37,44 @@ import { VehicleMessages } from './vehicle-messages.ts';
 const ALIVE_MS = 3000;
 /** After this silence it may be another one with the same id, or have rebooted. */
 const FORGET_MS = 10_000;
+/**
+ * On a link that has only HIGH_LATENCY it is alive for two and a half of their intervals: PX4 sends one in 5 s to 66 s. Until two have
+ * come, and at most, so long.
+ */
+const LATENCY_FIRST_MS = 30_000;
+const LATENCY_MOST_MS = 180_000;
+const LATENCY_INTERVALS = 2.5;
+/** From a command that changes the mode to the heartbeat that shows it. */
+const ORDER_MS = 5000;
+/** From the text of a failsafe to the heartbeat that shows the mode it chose. */
+const FAILSAFE_MS = 3000;
 const AUTOPILOT_ARDUPILOT = 3;
 const FLAG_ARMED = 128;
+const NEVER = Number.NEGATIVE_INFINITY;
 
 /** Why streams and parameters are requested again. */
 export type SessionReason = 'learned' | 'connected' | 'returned' | 'rebooted';
 
-/** Another vehicle took the place of the one before: system ids, on the monotonic clock. */
-interface VehicleChange {
+/** When something was seen: on the monotonic clock, and by the wall clock of then, which names it. */
+interface When {
   readonly at: number;
+  readonly wall: number;
+}
+
+/** Another vehicle took the place of the one before: system ids. */
+interface VehicleChange extends When {
   readonly from: number;
   readonly to: number;
+}
+
+/** Who had the mode changed: a caller of the node, a ground station or script beside it, the vehicle's failsafe, or else itself. */
+type ModeChanger = 'node' | 'station' | 'failsafe' | 'vehicle';
+
+/** Its mode has changed. */
+interface ModeChange extends When {
+  readonly from: string;
+  readonly to: string;
+  readonly by: ModeChanger;
 }
 
 /** What the vehicle reports to the other parts of the link. */
@@ -77,7 +112,15 @@ export class Vehicle {
   readonly #payload = new Payload();
   #target: Target | null = null;
   #heartbeat: Heartbeat | null = null;
-  #heartbeatAt = 0;
+  /** Monotonic ms of its newest heartbeat, and of what last said whether it is armed. */
+  #heartbeatAt = NEVER;
+  #saidAt = NEVER;
+  /** The newest HIGH_LATENCY, and the time between the last two. */
+  #latencyAt = NEVER;
+  #latencyGap: number | null = null;
+  #modeChange: ModeChange | null = null;
+  /** Who has ordered what may change the mode, and when. */
+  #order: { readonly by: ModeChanger; readonly at: number } = { by: 'vehicle', at: NEVER };
   /** Monotonic ms of its newest frame, null before the first one. */
   #frameAt: number | null = null;
   /** The transport is open, and whether the vehicle was heard on this connection. */
@@ -87,6 +130,7 @@ export class Vehicle {
   #wasGone = false;
   #changed: VehicleChange | null = null;
   readonly #choice: Choice;
+  readonly #failsafes: Failsafes;
   #newConnection = true;
   #armedByAck = false;
   readonly #boot: BootClock;
@@ -101,6 +145,7 @@ export class Vehicle {
     this.#clock = clock;
     this.#boot = new BootClock(clock);
     this.#choice = choice;
+    this.#failsafes = new Failsafes(clock);
   }
 
   /** Before the first frame: what was said until then is not said again. */
@@ -111,6 +156,7 @@ export class Vehicle {
   /** The last telemetry, with its ages. Always the same object, until another vehicle or a reboot replaces it. */
   get telemetry(): Telemetry {
     const telemetry = this.#model.read(this.#clock.now());
+    this.#failsafes.write(telemetry, this.#model.sensors);
     if (this.#updatedAt !== null) telemetry.last_update = new Date(this.#updatedAt).toISOString();
     this.#updatedAt = null;
     return telemetry;
@@ -127,7 +173,7 @@ export class Vehicle {
 
   /** ms since the newest heartbeat, null before the first one. */
   get heartbeatAge(): number | null {
-    return this.#heartbeat === null ? null : this.#clock.now() - this.#heartbeatAt;
+    return this.#heartbeatAt === NEVER ? null : this.#clock.now() - this.#heartbeatAt;
   }
 
   /** ms since its newest frame with a right checksum, null before the first one. */
@@ -137,7 +183,29 @@ export class Vehicle {
 
   get alive(): boolean {
     const { linkAge } = this;
-    return this.#heartbeat !== null && linkAge !== null && linkAge <= ALIVE_MS;
+    return this.#heartbeat !== null && linkAge !== null && linkAge <= this.#aliveMs;
+  }
+
+  get #aliveMs(): number {
+    if (this.#latencyAt - this.#heartbeatAt <= ALIVE_MS || this.#latencyAt === NEVER) return ALIVE_MS;
+    const gap = this.#latencyGap;
+    if (gap === null) return LATENCY_FIRST_MS;
+    return Math.min(LATENCY_MOST_MS, Math.max(ALIVE_MS, gap * LATENCY_INTERVALS));
+  }
+
+  /** The newest change of its mode; null: none was seen. */
+  get modeChange(): ModeChange | null {
+    return this.#modeChange;
+  }
+
+  /** A line that it has said. */
+  onLine(line: StatusLine): void {
+    this.#failsafes.onLine(line);
+  }
+
+  /** Somebody has sent what may change its mode. */
+  ordered(by: 'node' | 'station'): void {
+    this.#order = { by, at: this.#clock.now() };
   }
 
   /** The newest time that another vehicle took the place of the one before; null: never. */
@@ -173,7 +241,7 @@ export class Vehicle {
    */
   get armed(): Armed {
     if (this.#heartbeat === null) return false;
-    if (this.#clock.now() - this.#heartbeatAt > ALIVE_MS) return 'unknown';
+    if (this.#clock.now() - this.#saidAt > ALIVE_MS) return 'unknown';
     return this.#armedByAck || (this.#heartbeat.baseMode & FLAG_ARMED) !== 0;
   }
 
@@ -243,13 +311,20 @@ export class Vehicle {
 
   /** One frame of the flight-controller side. */
   handle(frame: Frame): void {
-    if (frame.id === MSG.HEARTBEAT && frame.known) this.#onHeartbeat(frame);
+    if (frame.id === MSG.HEARTBEAT && frame.known)
+      this.#onSelf(frame, decodeHeartbeat(this.#payload.load(frame)), true);
+    else if ((frame.id === MSG.HIGH_LATENCY || frame.id === MSG.HIGH_LATENCY2) && frame.known)
+      this.#onLatency(frame);
     const target = this.#target;
     if (target === null || frame.system !== target.system) return;
     if (frame.id === MSG.STATUSTEXT) {
       this.#listener?.onStatusText(decodeStatusText(this.#payload.load(frame)), frame.component);
     }
-    if (frame.component !== target.component) return;
+    if (frame.component !== target.component) {
+      // A battery that tells of itself: PX4 acts by it as by its own.
+      if (frame.id === MSG.BATTERY_STATUS && frame.known) this.#onTelemetry(frame, frame.component);
+      return;
+    }
     if (frame.known) this.#hear();
     this.#countLost(frame.seq);
     if (frame.known) this.#onVehicleMessage(frame);
@@ -282,9 +357,10 @@ export class Vehicle {
     }
   }
 
-  #onTelemetry(frame: Frame): void {
+  /** @param component who told, where that is not the autopilot */
+  #onTelemetry(frame: Frame, component: number | null = null): void {
     const now = this.#clock.now();
-    const bootMs = this.#model.apply(frame.id, this.#payload.load(frame), now);
+    const bootMs = this.#model.apply(frame.id, this.#payload.load(frame), now, component);
     if (bootMs === null) {
       this.#listener?.onMessage(frame.id);
       return;
@@ -297,21 +373,50 @@ export class Vehicle {
     this.#listener?.onTelemetry(frame.id);
   }
 
-  #onHeartbeat(frame: Frame): void {
-    const heartbeat = decodeHeartbeat(this.#payload.load(frame));
+  /** It stands for the heartbeat on a link that has none. */
+  #onLatency(frame: Frame): void {
+    const payload = this.#payload.load(frame);
+    const message: HighLatency =
+      frame.id === MSG.HIGH_LATENCY ? decodeHighLatency(payload) : decodeHighLatency2(payload);
+    const before = this.#target?.system === frame.system ? this.#heartbeat : null;
+    const { type, autopilot } = message.kind ?? before ?? { type: 0, autopilot: 0 };
+    const baseMode = message.baseMode ?? before?.baseMode ?? 0;
+    const systemStatus = before?.systemStatus ?? 0;
+    const heartbeat = { customMode: message.customMode, type, autopilot, baseMode, systemStatus };
+    this.#onSelf(frame, heartbeat, message.baseMode !== null, true);
+  }
+
+  /** @param says the message says whether it is armed @param isLatency it is no heartbeat */
+  #onSelf(frame: Frame, heartbeat: Heartbeat, says: boolean, isLatency = false): void {
     if (!this.#choice.takes(frame.system, frame.component, heartbeat)) return;
     const now = this.#clock.now();
     const target = this.#target;
     const same = target?.system === frame.system && target.component === frame.component;
 
     if (same) this.#hear();
+    this.#noteMode(same ? this.#heartbeat : null, heartbeat);
     this.#heartbeat = heartbeat;
-    this.#heartbeatAt = now;
-    this.#armedByAck = false;
+    if (!same) {
+      this.#heartbeatAt = NEVER;
+      this.#saidAt = NEVER;
+      this.#latencyAt = NEVER;
+      this.#latencyGap = null;
+      this.#modeChange = null;
+      this.#failsafes.forget();
+    }
+    if (isLatency) {
+      this.#latencyGap = this.#latencyAt === NEVER ? null : now - this.#latencyAt;
+      this.#latencyAt = now;
+    } else this.#heartbeatAt = now;
+    if (says) {
+      this.#saidAt = now;
+      this.#armedByAck = false;
+    }
     let reason: SessionReason | null = null;
     if (!same) {
       this.#target = { system: frame.system, component: frame.component };
-      if (target !== null) this.#changed = { at: now, from: target.system, to: frame.system };
+      if (target !== null)
+        this.#changed = { at: now, wall: this.#clock.wall(), from: target.system, to: frame.system };
       this.#frameAt = now;
       this.#model = new TelemetryModel();
       this.#seq = null;
@@ -333,12 +438,26 @@ export class Vehicle {
     this.#listener?.onHeartbeat();
   }
 
+  #noteMode(before: Heartbeat | null, heartbeat: Heartbeat): void {
+    if (before === null || before.customMode === heartbeat.customMode) return;
+    const from = modeName(familyOf(before.autopilot, before.type), before.customMode);
+    const to = modeName(familyOf(heartbeat.autopilot, heartbeat.type), heartbeat.customMode);
+    if (from === null || to === null || from === to) return;
+    const now = this.#clock.now();
+    const ordered = now - this.#order.at <= ORDER_MS ? this.#order.by : 'vehicle';
+    const by = this.#failsafes.actsSince(now - FAILSAFE_MS) ? 'failsafe' : ordered;
+    this.#modeChange = { at: now, wall: this.#clock.wall(), from, to, by };
+  }
+
   #writeHeartbeat(heartbeat: Heartbeat): void {
     const telemetry = this.#model.values;
     telemetry.mav_type = heartbeat.type;
     telemetry.autopilot = heartbeat.autopilot;
-    telemetry.armed = (heartbeat.baseMode & FLAG_ARMED) !== 0;
+    telemetry.armed =
+      this.#clock.now() - this.#saidAt > ALIVE_MS ? null : (heartbeat.baseMode & FLAG_ARMED) !== 0;
     telemetry.mode = modeName(this.family, heartbeat.customMode);
+    telemetry.system_state =
+      this.#heartbeatAt === NEVER ? null : (SYSTEM_STATES[heartbeat.systemStatus] ?? null);
     telemetry.last_heartbeat = new Date(this.#clock.wall()).toISOString();
     telemetry.last_update = telemetry.last_heartbeat;
     this.#updatedAt = null;

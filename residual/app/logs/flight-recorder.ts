@@ -46,6 +46,11 @@ export class FlightRecorder {
   #alive: boolean | null = null;
   /** The newest change of the vehicle that is stored; undefined before the first state, whose change an earlier process has stored. */
   #changedAt: string | null | undefined;
+  /** The same of the change of its mode. */
+  #modeAt: string | null | undefined;
+  /** What of its failsafe and fence is stored; null: nothing is known yet. */
+  #failsafe: string | null = null;
+  #breached: boolean | null = null;
   /** Other vehicles on the link that are stored and have not left. */
   #others: readonly number[] = [];
   #timer: NodeJS.Timeout | null = null;
@@ -88,6 +93,8 @@ export class FlightRecorder {
     this.#guarded(() => {
       this.#follow(state);
       this.#followOthers(state);
+      this.#followMode(state);
+      this.#followFailsafe(state);
       this.#noteFiles(state);
     });
   }
@@ -117,6 +124,37 @@ export class FlightRecorder {
       store.event('vehicle_changed', 'svc-link', SEVERITY.warn, { from, to });
     }
     this.#changedAt = at;
+  }
+
+  #followMode({ mode_changed: change }: LinkState): void {
+    const at = change?.at ?? null;
+    if (change !== null && this.#modeAt !== undefined && this.#modeAt !== at) {
+      const { from, to, by } = change;
+      const severity = by === 'failsafe' ? SEVERITY.warn : SEVERITY.info;
+      this.#options.store.event('mode_changed', 'svc-link', severity, { from, to, by });
+    }
+    this.#modeAt = at;
+  }
+
+  /** A failsafe that begins, gets another reason, or ends; a fence that is crossed, and crossed back. */
+  #followFailsafe({ telemetry }: LinkState): void {
+    const { store } = this.#options;
+    const { failsafe, fence, mode } = telemetry;
+    if (failsafe.active !== null) {
+      const key = failsafe.active ? failsafe.reasons.join() : '';
+      const before = this.#failsafe;
+      this.#failsafe = failsafe.active ? `on ${key}` : '';
+      if (failsafe.active && before !== null && before !== this.#failsafe)
+        store.event('failsafe', 'svc-link', SEVERITY.warn, { active: true, reasons: failsafe.reasons, mode });
+      else if (!failsafe.active && before !== null && before !== '')
+        store.event('failsafe', 'svc-link', SEVERITY.info, { active: false, reasons: [], mode });
+    }
+    if (fence === null) return;
+    const was = this.#breached;
+    this.#breached = fence.breached;
+    if (was === fence.breached || (was === null && !fence.breached)) return;
+    const severity = fence.breached ? SEVERITY.warn : SEVERITY.info;
+    store.event('fence_breach', 'svc-link', severity, { ...fence });
   }
 
   #followArming(state: LinkState): void {

@@ -59,6 +59,8 @@ export function readTlog(log: LogBytes, sink: FactSink): void {
   tlogReader(sink)(log);
 }
 
+const EMPTY = Buffer.alloc(0);
+
 /** Reads telemetry logs of one vehicle, one after the other: what it was stays known. */
 export function tlogReader(sink: FactSink): (log: LogBytes) => void {
   const vehicle = new TlogVehicle(sink);
@@ -100,7 +102,11 @@ class TlogVehicle {
   #isMet = false;
   #firmware: Firmware | null = null;
   #family: Family | null = null;
-  #text = { id: -1, text: '', severity: 0 };
+  #text: { readonly id: number; bytes: Buffer; readonly severity: number } = {
+    id: -1,
+    bytes: EMPTY,
+    severity: 0,
+  };
   #at = 0;
 
   constructor(sink: FactSink) {
@@ -151,12 +157,14 @@ class TlogVehicle {
 
   /** Long ones come in parts of 50 characters. */
   #onText(payload: Payload): void {
-    const { severity, text, id, part, final } = decodeStatusText(payload);
-    if (id !== 0 && this.#text.id === id && part > 0) this.#text.text += text;
-    else this.#text = { id, text, severity };
+    const { severity, bytes, id, part, final } = decodeStatusText(payload);
+    // As bytes: a part may end within a character.
+    if (id !== 0 && this.#text.id === id && part > 0)
+      this.#text.bytes = Buffer.concat([this.#text.bytes, bytes]);
+    else this.#text = { id, bytes, severity };
     if (id !== 0 && !final && part < 10) return;
-    const { text: whole } = this.#text;
-    this.#text = { id: -1, text: '', severity: 0 };
+    const whole = this.#text.bytes.toString();
+    this.#text = { id: -1, bytes: EMPTY, severity: 0 };
     for (const fact of factsOfText(severity, whole)) this.#sink.take(this.#at, fact);
   }
 }
