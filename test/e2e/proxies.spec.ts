@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { WebSocket } from 'ws';
 import { setConfigKey } from '../../shared/config/write.ts';
 import type { Paths } from '../../shared/paths.ts';
-import { noBrowser, openBrowser } from '../support/browser.ts';
+import { noBrowser, openBrowser, visit } from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
 import { ROOT, TestNode } from '../support/node.ts';
 import { hasProgram, ReverseProxy } from '../support/reverse-proxy.ts';
@@ -119,6 +119,7 @@ server { listen 127.0.0.1:${port.silent}; ${pass(ownerless.port)} }`,
     try {
       const page = await browser.newPage();
       await page.goto(`http://127.0.0.1:${at}/`);
+      await visit(page, 'fly');
       await page.getByText('No live data reaches this page.').waitFor();
       await page.getByText('pass the Upgrade header').waitFor();
     } finally {

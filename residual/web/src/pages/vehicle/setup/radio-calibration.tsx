@@ -38,7 +38,7 @@ interface Props {
 
 /** Finds out where the sticks and switches of the radio end and rest, and writes that after it has been looked at. */
 export function RadioCalibration({ family, value, onWritten }: Props): JSX.Element {
-  const channels = fresh('rc', ({ rc }) => rc?.channels);
+  const channels = fresh('rc', ({ rc }) => rc?.channels?.map((us) => us ?? 0));
   const [step, setStep] = useState<Step>('idle');
   const [seen, setSeen] = useState<{ readonly ends: Spans; readonly rest: Spans }>({ ends: [], rest: [] });
   const [stopped, setStopped] = useState<string | null>(null);

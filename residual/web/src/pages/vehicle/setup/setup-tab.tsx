@@ -104,7 +104,7 @@ function NoVehicle(): JSX.Element {
 }
 
 function Radio(): JSX.Element {
-  const channels = fresh('rc', ({ rc }) => rc?.channels);
+  const channels = fresh('rc', ({ rc }) => rc?.channels?.map((us) => us ?? 0));
   const mode = fresh('heartbeat', (now) => now.mode);
   return (
     <Card title={t.vehicle.setup.radio} icon={RadioReceiver}>
