@@ -6,7 +6,7 @@ import { ROOT } from './support/node.ts';
 import { blocksOf, TYPED, TYPED_PAGES } from './support/shown-shell.ts';
 
 /** Languages of the blocks that nobody types. */
-const SHOWN_ONLY = ['json', 'text', 'yaml'];
+const SHOWN_ONLY = ['json', 'nginx', 'text', 'yaml'];
 /** Blocks with a mark that says why no test runs them: few, or the pages are not tested. */
 const MOST_NOT_RUN = 10;
 const INDEX = 'docs/README.md';

@@ -57,6 +57,7 @@ describe('the headers of a request', () => {
     expect(scanHeaders([])).to.deep.equal({
       host: null,
       hosts: 0,
+      forwardedProto: null,
       origin: null,
       key: null,
       showsKey: false,

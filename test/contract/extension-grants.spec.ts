@@ -210,11 +210,6 @@ async function listen(
   return feed;
 }
 
-function isOfNode(bytes: Buffer, system: number): boolean {
-  const { id, system: from, component } = frameAt(bytes);
-  return id === MSG.HEARTBEAT && from === system && component === OWN_COMPONENT;
-}
-
 function frame(id: number, system: number, component: number, payload = Buffer.alloc(33)): Buffer {
   return frameOf({ id, payload, seq: 0, system, component });
 }
@@ -515,10 +510,12 @@ describeWith('bwrap')('what an extension may ask for', function () {
     );
     await revoke(id);
     heard.length = 0;
-    // Two heartbeats of the node later there was none of the gimbal.
-    await untilHeard(
-      (bytes) => isOfNode(bytes, system) && heard.filter((each) => isOfNode(each, system)).length > 2,
-    );
+    // Two heartbeats of the vehicle later there was none of the gimbal.
+    const isOfVehicle = (bytes: Buffer): boolean => {
+      const { id: message_id, component } = frameAt(bytes);
+      return message_id === MSG.HEARTBEAT && component === 1;
+    };
+    await untilHeard((bytes) => isOfVehicle(bytes) && heard.filter(isOfVehicle).length > 2);
     expect(heard.filter(from(MSG.HEARTBEAT))).to.deep.equal([]);
     station.end();
   });
