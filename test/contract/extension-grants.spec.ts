@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
 import { renderDropIn } from '../../bin/helper/plugin-unit.ts';
-import { frameOf, OWN_COMPONENT } from '../../front/link/encode.ts';
+import { frameOf } from '../../front/link/encode.ts';
 import { grantedOf } from '../../residual/app/plugins/record.ts';
 import { bwrapCommand } from '../../residual/app/plugins/sandbox/bwrap-args.ts';
 import { devicesOf } from '../../residual/app/plugins/sandbox/devices.ts';

@@ -1,4 +1,5 @@
 import type { Answer } from '../../api/rows.ts';
+import { hasBit } from './param-bits.ts';
 
 type Details = NonNullable<Answer<'params.get'>['details']>[string];
 
@@ -41,35 +42,10 @@ export function meaning(value: number, details: Details | null): string | null {
   if (choice !== undefined) return choice.text;
   if (bitmask !== null && Number.isInteger(value) && value !== 0)
     return bitmask
-      .filter(({ bit }) => hasBit(value, bit, details))
+      .filter(({ bit }) => hasBit(value, bit, details?.type))
       .map(({ text }) => text)
       .join(', ');
   return units;
-}
-
-/** By MAV_PARAM_TYPE, UINT8 first; a float has those of 32 bits. */
-const WIDTHS: readonly (number | undefined)[] = [undefined, 8, 8, 16, 16, 32, 32, 64, 64];
-const SIGNED: readonly number[] = [2, 4, 6, 8];
-
-const widthOf = (details: Details | null): number => WIDTHS[details?.type ?? 0] ?? 32;
-
-/** The bits of a value as a number from 0 on: a negative one is in two's complement of its type's width. */
-function bitsOf(value: number, details: Details | null): number {
-  return value < 0 ? value + 2 ** widthOf(details) : value;
-}
-
-/** Bits beyond 31 too, which `&` does not know. */
-export function hasBit(value: number, bit: number, details: Details | null): boolean {
-  return Math.floor(bitsOf(value, details) / 2 ** bit) % 2 === 1;
-}
-
-/** The value with one of its bits set or cleared. */
-export function withBit(value: number, bit: number, isSet: boolean, details: Details | null): number {
-  const change = isSet === hasBit(value, bit, details) ? 0 : (isSet ? 1 : -1) * 2 ** bit;
-  const bits = bitsOf(value, details) + change;
-  const width = widthOf(details);
-  const isSigned = value < 0 || SIGNED.includes(details?.type ?? 0);
-  return isSigned && bits >= 2 ** (width - 1) ? bits - 2 ** width : bits;
 }
 
 export function isOutside(value: number, details: Details | null): boolean {

@@ -4,7 +4,8 @@ import { useEffect, useState } from 'preact/hooks';
 import { shownFloat } from '../../../../../../shared/flight/shown-float.ts';
 import { Badge, Button, Field } from '../../../parts/parts.tsx';
 import { t } from '../../../strings.ts';
-import { hasBit, isOutside, isSame, type Param, withBit } from '../param.ts';
+import { isOutside, isSame, type Param } from '../param.ts';
+import { hasBit, withBit } from '../param-bits.ts';
 import css from './params.module.css';
 import { stage, staged } from './staged-values.ts';
 
@@ -61,8 +62,8 @@ export function Editor({ param }: { readonly param: Param }): JSX.Element {
             <label key={bit} class="check">
               <input
                 type="checkbox"
-                checked={hasBit(now, bit, details)}
-                onChange={(event) => set(withBit(now, bit, event.currentTarget.checked, details))}
+                checked={hasBit(now, bit, details?.type)}
+                onChange={(event) => set(withBit(now, bit, event.currentTarget.checked, details?.type))}
               />{' '}
               {text}
             </label>
