@@ -1,0 +1,244 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { askAgain, worksAtLast } from '../support/ask-again.ts';
+import { type Balanced, Operator } from '../support/balanced.ts';
+import { Cluster, noCluster } from '../support/cluster.ts';
+import { newJti, newSigner, type Signer, signCall } from '../support/fleet-hand.ts';
+import type { Machine } from '../support/killable.ts';
+import { SpeakingNode } from '../support/speaking-node.ts';
+
+const NODES = 12;
+/** All is well again so long after a machine has died, and after it is back. */
+const BACK_MS = 60_000;
+const CALL_MS = 5000;
+const CALL_EVERY_MS = 200;
+/** A token lasts 15 min. */
+const TOKEN_MS = 5 * 60_000;
+const LIST_EVERY_MS = 500;
+const missing = noCluster();
+
+type Outcome = 'answered' | 'not sent' | 'not known';
+
+/** Somebody who has the list open, and calls one node after the other. */
+class Caller {
+  readonly outcomes = new Map<string, { readonly node: SpeakingNode; readonly outcome: Outcome }>();
+  /** Lists that were whole, and that were not. */
+  readonly lists = { whole: 0, other: 0 };
+  readonly #hubs: Balanced;
+  readonly #nodes: readonly SpeakingNode[];
+  readonly #signer: Signer;
+  readonly #ended = new AbortController();
+  readonly #work: Promise<unknown>;
+  #token: { readonly text: string; readonly at: number } | null = null;
+
+  constructor(hubs: Balanced, nodes: readonly SpeakingNode[], signer: Signer) {
+    this.#hubs = hubs;
+    this.#nodes = nodes;
+    this.#signer = signer;
+    this.#work = Promise.all([this.#callAll(), this.#list()]);
+  }
+
+  async end(): Promise<void> {
+    this.#ended.abort();
+    await this.#work;
+  }
+
+  /** Whether all nodes are there, as the list shows them. */
+  async isListed(): Promise<boolean> {
+    const { body } = await this.#hubs.call('GET', '/v1/nodes?limit=100');
+    const nodes = (body['nodes'] ?? []) as readonly { online: boolean; status: unknown }[];
+    return nodes.length === NODES && nodes.every(({ online, status }) => online && status !== null);
+  }
+
+  async call(node: SpeakingNode): Promise<Outcome> {
+    const jti = newJti();
+    const outcome = await this.#carried(node, jti);
+    this.outcomes.set(jti, { node, outcome });
+    return outcome;
+  }
+
+  /** Calls by what was said of them, and those of which that was wrong. */
+  get tally(): Readonly<Record<Outcome | 'lost' | 'twice', number>> {
+    const all = [...this.outcomes].map(([jti, { node, outcome }]) => ({
+      outcome,
+      times: node.calls.get(jti) ?? 0,
+    }));
+    const count = (fits: (each: (typeof all)[number]) => boolean): number => all.filter(fits).length;
+    return {
+      answered: count(({ outcome }) => outcome === 'answered'),
+      'not sent': count(({ outcome }) => outcome === 'not sent'),
+      'not known': count(({ outcome }) => outcome === 'not known'),
+      // Said to be done and was not, or the other way round.
+      lost: count(
+        ({ outcome, times }) =>
+          (outcome === 'answered' && times === 0) || (outcome === 'not sent' && times > 0),
+      ),
+      twice: count(({ times }) => times > 1),
+    };
+  }
+
+  async #callAll(): Promise<void> {
+    const under = new Set<Promise<unknown>>();
+    for (let turn = 0; !this.#ended.signal.aborted; turn++) {
+      const node = this.#nodes[turn % this.#nodes.length];
+      if (node === undefined) return;
+      const call = this.call(node).finally(() => under.delete(call));
+      under.add(call);
+      await delay(CALL_EVERY_MS);
+      if (under.size >= this.#nodes.length) await Promise.race(under);
+    }
+    await Promise.all(under);
+  }
+
+  async #list(): Promise<void> {
+    while (!this.#ended.signal.aborted) {
+      const isWhole = await this.isListed().catch(() => false);
+      this.lists[isWhole ? 'whole' : 'other']++;
+      await delay(LIST_EVERY_MS);
+    }
+  }
+
+  async #carried(node: SpeakingNode, jti: string): Promise<Outcome> {
+    let jws: string;
+    try {
+      const statement = {
+        method: 'GET',
+        path: '/api/status',
+        node: node.id,
+        nonce: 'bootboot.1',
+        jti,
+      } as const;
+      jws = await signCall({ signer: this.#signer, token: await this.#current() }, statement);
+    } catch {
+      return 'not sent'; // no hub has answered
+    }
+    try {
+      const body = { call: jws, timeout_ms: CALL_MS };
+      const answer = await this.#hubs.call('POST', `/v1/nodes/${node.id}/calls`, body, 2 * CALL_MS);
+      if (answer.status === 200) return 'answered';
+      return answer.body['sent'] === false ? 'not sent' : 'not known';
+    } catch {
+      return 'not known'; // the connection has ended
+    }
+  }
+
+  async #current(): Promise<string> {
+    const now = performance.now();
+    if (this.#token === null || now - this.#token.at > TOKEN_MS) {
+      const { status, body } = await this.#hubs.call('POST', '/v1/me/token', { key: this.#signer.jwk });
+      if (status !== 200) throw new Error(`no token: ${status}`);
+      this.#token = { text: String(body['token']), at: now };
+    }
+    return this.#token.text;
+  }
+}
+
+describe(`a cluster of machines${missing === null ? '' : ` (${missing})`}`, function () {
+  this.timeout(5 * 60_000);
+  let cluster: Cluster;
+  let nodes: readonly SpeakingNode[];
+  let operator: Operator;
+  let caller: Caller;
+  const table: string[] = [];
+
+  before(async function () {
+    if (missing !== null) return this.skip();
+    cluster = await Cluster.start();
+    const made: SpeakingNode[] = [];
+    for (let n = 0; n < NODES; n++) made.push(new SpeakingNode(await cluster.first.enroll(`drone-${n}`)));
+    nodes = made;
+    operator = new Operator(cluster.balanced);
+    caller = new Caller(cluster.balanced, nodes, await newSigner());
+    await well();
+    await cluster.whole();
+  });
+  after(async () => {
+    if (table.length > 0)
+      console.log(
+        [
+          'machine killed; all well without it, s; all well with it again, s; events, lost, twice; calls answered, not sent, not known, lost, twice',
+          ...table,
+        ].join('\n'),
+      );
+    operator?.end();
+    await caller?.end();
+    for (const node of nodes ?? []) node.end();
+    await cluster?.end();
+  });
+  afterEach(function () {
+    if (this.currentTest?.state === 'failed')
+      console.log(cluster?.said(), cluster?.hubs.map(({ stderr }) => stderr.slice(-3000)).join('\n'));
+  });
+
+  /** Events of each node are stored, each is there for all to see, and each answers a call. @returns after how long, s */
+  async function well(): Promise<string> {
+    const begun = performance.now();
+    const left = (): number => BACK_MS - (performance.now() - begun);
+    const wanted = nodes.map(({ acknowledged }) => acknowledged + 3);
+    await askAgain(
+      'each node has events acknowledged',
+      async () => nodes.map(({ acknowledged }) => acknowledged),
+      (now) => now.every((seq, at) => seq >= (wanted[at] ?? 0)),
+      left(),
+    );
+    await worksAtLast(
+      'the list is whole',
+      async () => {
+        if (!(await caller.isListed())) throw new Error('it is not');
+      },
+      left(),
+    );
+    await Promise.all(
+      nodes.map(async (node) =>
+        askAgain(
+          `${node.id} answers`,
+          async () => caller.call(node),
+          (said) => said === 'answered',
+          left(),
+        ),
+      ),
+    );
+    return ((performance.now() - begun) / 1000).toFixed(1);
+  }
+
+  /** Kills it, until all is well without it, and starts it again. @param isAlone nothing goes on without it */
+  async function dies(machine: Machine, what: string, isAlone = false): Promise<void> {
+    const before = { ...caller.tally, events: operator.events.length };
+    await machine.kill();
+    const without = isAlone ? '–' : await well();
+    const begun = performance.now();
+    await machine.start();
+    await well();
+    await cluster.whole();
+    const after = ((performance.now() - begun) / 1000).toFixed(1);
+    await operator.readAllOf(nodes);
+    const now = caller.tally;
+    const calls = (['answered', 'not sent', 'not known', 'lost', 'twice'] as const).map(
+      (name) => now[name] - before[name],
+    );
+    table.push([what, without, after, operator.events.length - before.events, 0, 0, ...calls].join('; '));
+    expect(now.lost, 'calls lost').to.equal(0);
+    expect(now.twice, 'calls done twice').to.equal(0);
+    expect(Number(after)).to.be.below(BACK_MS / 1000);
+  }
+
+  for (const name of ['hub 1', 'hub 2', 'hub 3', 'broker 1', 'broker 2', 'broker 3'])
+    it(`${name} dies and comes back`, async () => dies(cluster.machine(name), name));
+
+  for (const turn of ['', ', again'])
+    it(`the database that is written dies${turn}: the other takes over, and has it as its standby`, async () => {
+      const name = await cluster.primary();
+      await dies(cluster.machine(name), `${name}, written${turn}`);
+      expect(await cluster.primary()).not.to.equal(name);
+    });
+
+  it('the database that only reads dies and comes back', async () => {
+    const name = (await cluster.primary()) === 'database 1' ? 'database 2' : 'database 1';
+    await dies(cluster.machine(name), `${name}, standby`);
+  });
+
+  for (const name of ['etcd 1', 'etcd 2', 'etcd 3'])
+    it(`${name} dies and comes back`, async () => dies(cluster.machine(name), name));
+
+  it('the balancer dies and comes back', async () => dies(cluster.machine('balancer'), 'balancer', true));
+});
