@@ -4,7 +4,9 @@ import { askAgain, worksAtLast } from '../support/ask-again.ts';
 import { type Balanced, Operator } from '../support/balanced.ts';
 import { Cluster, noCluster } from '../support/cluster.ts';
 import { newJti, newSigner, type Signer, signCall } from '../support/fleet-hand.ts';
+import type { HubAnswer } from '../support/hub.ts';
 import type { Machine } from '../support/killable.ts';
+import { TestNode } from '../support/node.ts';
 import { SpeakingNode } from '../support/speaking-node.ts';
 
 const NODES = 12;
@@ -47,14 +49,24 @@ class Caller {
   async isListed(): Promise<boolean> {
     const { body } = await this.#hubs.call('GET', '/v1/nodes?limit=100');
     const nodes = (body['nodes'] ?? []) as readonly { online: boolean; status: unknown }[];
-    return nodes.length === NODES && nodes.every(({ online, status }) => online && status !== null);
+    return nodes.length === NODES + 1 && nodes.every(({ online, status }) => online && status !== null);
   }
 
   async call(node: SpeakingNode): Promise<Outcome> {
     const jti = newJti();
-    const outcome = await this.#carried(node, jti);
+    const { outcome } = await this.#carried(node.id, jti, 'bootboot.1');
     this.outcomes.set(jti, { node, outcome });
     return outcome;
+  }
+
+  /** What a real node answers, which wants its own nonce. @throws Error where it does not */
+  async callReal(id: string): Promise<void> {
+    const { body: entry } = await this.#hubs.call('GET', `/v1/nodes/${id}`);
+    const nonce = (entry['status'] as { readonly nonce?: string } | null)?.nonce ?? '';
+    const { body } = await this.#carried(id, newJti(), nonce);
+    const payload = String(body['reply']).split('.')[1] ?? '';
+    const { status } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { status: number };
+    if (status !== 200) throw new Error(JSON.stringify(body));
   }
 
   /** Calls by what was said of them, and those of which that was wrong. */
@@ -98,27 +110,26 @@ class Caller {
     }
   }
 
-  async #carried(node: SpeakingNode, jti: string): Promise<Outcome> {
+  async #carried(
+    node: string,
+    jti: string,
+    nonce: string,
+  ): Promise<{ readonly outcome: Outcome; readonly body: HubAnswer['body'] }> {
     let jws: string;
     try {
-      const statement = {
-        method: 'GET',
-        path: '/api/status',
-        node: node.id,
-        nonce: 'bootboot.1',
-        jti,
-      } as const;
+      const statement = { method: 'GET', path: '/api/status', node, nonce, jti } as const;
       jws = await signCall({ signer: this.#signer, token: await this.#current() }, statement);
     } catch {
-      return 'not sent'; // no hub has answered
+      return { outcome: 'not sent', body: {} }; // no hub has answered
     }
     try {
-      const body = { call: jws, timeout_ms: CALL_MS };
-      const answer = await this.#hubs.call('POST', `/v1/nodes/${node.id}/calls`, body, 2 * CALL_MS);
-      if (answer.status === 200) return 'answered';
-      return answer.body['sent'] === false ? 'not sent' : 'not known';
+      const asked = { call: jws, timeout_ms: CALL_MS };
+      const { status, body } = await this.#hubs.call('POST', `/v1/nodes/${node}/calls`, asked, 2 * CALL_MS);
+      // A hub that refuses says so, or has not sent it.
+      const refused = body['sent'] === true ? 'not known' : 'not sent';
+      return { outcome: status === 200 ? 'answered' : refused, body };
     } catch {
-      return 'not known'; // the connection has ended
+      return { outcome: 'not known', body: {} }; // the connection has ended
     }
   }
 
@@ -139,6 +150,9 @@ describe(`a cluster of machines${missing === null ? '' : ` (${missing})`}`, func
   let nodes: readonly SpeakingNode[];
   let operator: Operator;
   let caller: Caller;
+  /** A node as it is: all its processes, with a simulated vehicle. */
+  let real: TestNode;
+  let realId: string;
   const table: string[] = [];
 
   before(async function () {
@@ -147,6 +161,13 @@ describe(`a cluster of machines${missing === null ? '' : ` (${missing})`}`, func
     const made: SpeakingNode[] = [];
     for (let n = 0; n < NODES; n++) made.push(new SpeakingNode(await cluster.first.enroll(`drone-${n}`)));
     nodes = made;
+    const key = 'of-this-test-only';
+    real = await TestNode.start({ pairing: { key } });
+    const code = await cluster.first.call('POST', '/v1/codes');
+    const joins = { hub: cluster.url, code: code.body['code'] };
+    const { status, body } = await real.post('/api/fleet/enroll', joins, { 'x-svc-key': key });
+    expect(status, JSON.stringify(body)).to.equal(200);
+    realId = String(body['node']);
     operator = new Operator(cluster.balanced);
     caller = new Caller(cluster.balanced, nodes, await newSigner());
     await well();
@@ -163,6 +184,7 @@ describe(`a cluster of machines${missing === null ? '' : ` (${missing})`}`, func
     operator?.end();
     await caller?.end();
     for (const node of nodes ?? []) node.end();
+    await real?.stop();
     await cluster?.end();
   });
   afterEach(function () {
@@ -198,7 +220,21 @@ describe(`a cluster of machines${missing === null ? '' : ` (${missing})`}`, func
         ),
       ),
     );
+    await worksAtLast('the real node answers', async () => caller.callReal(realId), left());
     return ((performance.now() - begun) / 1000).toFixed(1);
+  }
+
+  /** The real node's own events: each once and in order, in each of its streams. */
+  function realOnce(): void {
+    const streams = Map.groupBy(
+      operator.events.filter(({ node }) => node === realId),
+      ({ stream }) => stream,
+    );
+    expect([...streams]).not.to.deep.equal([]);
+    for (const events of streams.values()) {
+      const seqs = events.map(({ seq }) => seq);
+      expect(seqs).to.deep.equal(Array.from({ length: seqs.length }, (_, n) => (seqs[0] ?? 0) + n));
+    }
   }
 
   /** Kills it, until all is well without it, and starts it again. @param isAlone nothing goes on without it */
@@ -212,6 +248,7 @@ describe(`a cluster of machines${missing === null ? '' : ` (${missing})`}`, func
     await cluster.whole();
     const after = ((performance.now() - begun) / 1000).toFixed(1);
     await operator.readAllOf(nodes);
+    realOnce();
     const now = caller.tally;
     const calls = (['answered', 'not sent', 'not known', 'lost', 'twice'] as const).map(
       (name) => now[name] - before[name],

@@ -71,7 +71,12 @@ export class Balanced {
 export class Operator {
   /** The longest time without a word about a node, ms. */
   longestSilence = 0;
-  readonly events: { readonly id: number; readonly node: string; readonly seq: number }[] = [];
+  readonly events: {
+    readonly id: number;
+    readonly node: string;
+    readonly stream: string;
+    readonly seq: number;
+  }[] = [];
   readonly #hubs: Pick<Balanced, 'call' | 'stream'>;
   readonly #ended = new AbortController();
   #heardAt = performance.now();

@@ -99,6 +99,11 @@ export class Cluster {
     }
   }
 
+  /** For people and nodes: the balancer. */
+  get url(): string {
+    return `https://${this.#net}.${BALANCER}:8193`;
+  }
+
   get first(): TestHub {
     const [first] = this.hubs;
     if (first === undefined) throw new Error('no hub');

@@ -51,11 +51,7 @@ export class SpeakingNode {
     this.#client.on('error', () => undefined); // it connects again
     this.#client.on('connect', () => {
       const { stream } = this.#client;
-      const heard = [
-        topics.ack(fleet, node.id),
-        topics.policy(fleet),
-        topics.personCalls(fleet, node.id),
-      ];
+      const heard = [topics.ack(fleet, node.id), topics.policy(fleet), topics.personCalls(fleet, node.id)];
       this.#client.subscribe(heard, { qos: 1 }, (error) => {
         if (error !== null && error !== undefined) stream.destroy(); // as a node does: once more
       });
