@@ -1,8 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
+import { connectAsync } from 'mqtt';
+import { type NodeTopic, topics } from '../../shared/fleet/topics.ts';
 import { askAgain, worksAtLast } from '../support/ask-again.ts';
 import { type Balanced, Operator } from '../support/balanced.ts';
 import { Cluster, noCluster } from '../support/cluster.ts';
+import { KEY } from '../support/edge.ts';
 import { newJti, newSigner, type Signer, signCall } from '../support/fleet-hand.ts';
 import type { HubAnswer } from '../support/hub.ts';
 import type { Machine } from '../support/killable.ts';
@@ -161,11 +164,10 @@ describe(`a cluster of machines${missing === null ? '' : ` (${missing})`}`, func
     const made: SpeakingNode[] = [];
     for (let n = 0; n < NODES; n++) made.push(new SpeakingNode(await cluster.first.enroll(`drone-${n}`)));
     nodes = made;
-    const key = 'of-this-test-only';
-    real = await TestNode.start({ pairing: { key } });
+    real = await TestNode.start({ pairing: { key: KEY } });
     const code = await cluster.first.call('POST', '/v1/codes');
     const joins = { hub: cluster.url, code: code.body['code'] };
-    const { status, body } = await real.post('/api/fleet/enroll', joins, { 'x-svc-key': key });
+    const { status, body } = await real.post('/api/fleet/enroll', joins, { 'x-svc-key': KEY });
     expect(status, JSON.stringify(body)).to.equal(200);
     realId = String(body['node']);
     operator = new Operator(cluster.balanced);
@@ -258,6 +260,105 @@ describe(`a cluster of machines${missing === null ? '' : ` (${missing})`}`, func
     expect(now.twice, 'calls done twice').to.equal(0);
     expect(Number(after)).to.be.below(BACK_MS / 1000);
   }
+
+  it('of the brokers a node has what is its own, and nothing of it stays when it is removed', async () => {
+    const guest = await cluster.first.enroll('guest');
+    const { fleet, ca, certificate: cert, broker } = guest.enrolled;
+    const [other = ''] = nodes.map(({ id }) => id);
+    const own = (what: NodeTopic): string => topics.told(fleet, 'guest', what);
+    const reader = await cluster.asHub();
+    const heard: string[] = [];
+    reader.on('message', (topic, payload, { retain }) => {
+      if (payload.toString().includes('"guest"')) heard.push(`${topic}${retain ? ' kept' : ''}`);
+    });
+    await reader.subscribeAsync(`svc/1/${fleet}/#`, { qos: 1, rap: true });
+    const options = { ca, cert, key: guest.tlsKey, protocolVersion: 5, reconnectPeriod: 0 } as const;
+    const will = {
+      topic: topics.told(fleet, other, 'presence'),
+      payload: Buffer.from('{}'),
+      qos: 1,
+    } as const;
+    for (const bad of [
+      { clientId: other },
+      { clientId: 'guest', will },
+      { clientId: 'guest', protocolVersion: 4 },
+    ] as const)
+      expect(
+        await connectAsync(broker, { ...options, ...bad }, false).catch(String),
+        JSON.stringify(bad),
+      ).to.be.a('string');
+
+    const client = await cluster.first.connect(guest);
+    const say = async (topic: string, retain: boolean): Promise<unknown> =>
+      client.publishAsync(topic, JSON.stringify({ by: 'guest' }), { qos: 1, retain }).catch(String);
+    const strange: readonly (readonly [string, boolean])[] = [
+      [topics.told(fleet, other, 'status'), false],
+      [topics.call(fleet, other, 'mc_000000000001'), false],
+      [topics.call(fleet, other, 'op_000000000001'), false],
+      [topics.ack(fleet, other), true],
+      [topics.policy(fleet), true],
+      [own('event'), true],
+      [own('telemetry'), true],
+      [own('picture'), true],
+      [topics.reply(fleet, 'mc_000000000001', 'guest'), true],
+      [`svc/1/${fleet}/x/reply/${other}`, false],
+    ];
+    for (const [topic, retain] of strange) await say(topic, retain);
+    for (const what of ['presence', 'status'] as const) await say(own(what), true);
+    await say(own('telemetry'), false);
+    await askAgain(
+      'what is its own is heard',
+      async () => heard,
+      (now) => now.includes(own('telemetry')),
+    );
+    expect(heard).to.have.members([`${own('presence')} kept`, `${own('status')} kept`, own('telemetry')]);
+
+    const hears = async (filter: string): Promise<boolean> =>
+      client.subscribeAsync(filter, { qos: 1 }).then(
+        () => true,
+        () => false,
+      );
+    for (const filter of [
+      '#',
+      `svc/1/${fleet}/#`,
+      topics.ack(fleet, other),
+      topics.personCalls(fleet, other),
+      `$share/g/${topics.ack(fleet, other)}`,
+    ])
+      expect(await hears(filter), filter).to.equal(false);
+    const many: boolean[] = [];
+    for (let n = 0; n < 40; n++) many.push(await hears(`svc/1/${fleet}/guest/call/mc_${n}`));
+    expect(many.filter((isTaken) => isTaken).length).to.be.within(1, 16);
+
+    const cut = new Promise<void>((resolve) => {
+      client.once('close', () => resolve());
+    });
+    expect((await cluster.first.call('DELETE', '/v1/nodes/guest')).status).to.equal(200);
+    await cut;
+    const kept: string[] = [];
+    reader.on('message', (topic, payload, { retain }) => {
+      if (retain && payload.length > 0) kept.push(topic);
+    });
+    await reader.unsubscribeAsync(`svc/1/${fleet}/#`);
+    await askAgain(
+      'the brokers keep nothing of it',
+      async () => {
+        kept.length = 0;
+        await reader.subscribeAsync(
+          [`svc/1/${fleet}/guest/#`, `svc/1/${fleet}/+/reply/guest`, topics.told(fleet, other, 'presence')],
+          { qos: 1 },
+        );
+        await reader.unsubscribeAsync([
+          `svc/1/${fleet}/guest/#`,
+          `svc/1/${fleet}/+/reply/guest`,
+          topics.told(fleet, other, 'presence'),
+        ]);
+        return [...kept];
+      },
+      (found) => found.length === 1,
+    );
+    await reader.endAsync();
+  });
 
   for (const name of ['hub 1', 'hub 2', 'hub 3', 'broker 1', 'broker 2', 'broker 3'])
     it(`${name} dies and comes back`, async () => dies(cluster.machine(name), name));

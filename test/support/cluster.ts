@@ -4,7 +4,10 @@ import { connect } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { connectAsync, type MqttClient } from 'mqtt';
 import { parse, parseDocument } from 'yaml';
+import { issueCertificate } from '../../shared/certificates/authority.ts';
+import { certificateRequest, newCertificateKey } from '../../shared/certificates/request.ts';
 import { askAgain, worksAtLast } from './ask-again.ts';
 import { Balanced } from './balanced.ts';
 import { noHaproxy } from './haproxy.ts';
@@ -23,6 +26,9 @@ const BROKERS = [41, 42, 43] as const;
 const DATABASES = [21, 22] as const;
 const STORES = [31, 32, 33] as const;
 const BALANCER = 5;
+
+/** A name of a hub that no replica has here. */
+const OBSERVER = 'hub-9';
 
 /** Why this cannot run here; null where it can. */
 export function noCluster(): string | null {
@@ -108,6 +114,17 @@ export class Cluster {
     const [first] = this.hubs;
     if (first === undefined) throw new Error('no hub');
     return first;
+  }
+
+  /** A client that may hear everything, as a hub may. */
+  async asHub(): Promise<MqttClient> {
+    const [ca, caKey] = await Promise.all([this.first.text('ca.pem'), this.first.text('ca.key')]);
+    const key = newCertificateKey();
+    const { pem } = await certificateRequest(key);
+    const authority = { certificate: ca, key: caKey };
+    const cert = await issueCertificate(authority, pem, { client: OBSERVER }, Date.now());
+    const url = `mqtts://${this.#net}.${BALANCER}:8883`;
+    return connectAsync(url, { ca, cert, key, clientId: OBSERVER, protocolVersion: 5, reconnectPeriod: 0 });
   }
 
   machine(name: string): Machine {
