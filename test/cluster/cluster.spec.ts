@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { connectAsync } from 'mqtt';
 import { type NodeTopic, topics } from '../../shared/fleet/topics.ts';
 import { askAgain, worksAtLast } from '../support/ask-again.ts';
-import { type Balanced, Operator } from '../support/balanced.ts';
+import { type Balanced, EACH_ONCE, Operator } from '../support/balanced.ts';
 import { Cluster, noCluster } from '../support/cluster.ts';
 import { KEY } from '../support/edge.ts';
 import { newJti, newSigner, type Signer, signCall } from '../support/fleet-hand.ts';
@@ -249,13 +249,18 @@ describe(`a cluster of machines${missing === null ? '' : ` (${missing})`}`, func
     await well();
     await cluster.whole();
     const after = ((performance.now() - begun) / 1000).toFixed(1);
-    await operator.readAllOf(nodes);
+    const told = await operator.readAllOf(nodes);
     realOnce();
     const now = caller.tally;
     const calls = (['answered', 'not sent', 'not known', 'lost', 'twice'] as const).map(
       (name) => now[name] - before[name],
     );
-    table.push([what, without, after, operator.events.length - before.events, 0, 0, ...calls].join('; '));
+    table.push(
+      [what, without, after, operator.events.length - before.events, told.lost, told.twice, ...calls].join(
+        '; ',
+      ),
+    );
+    expect(told).to.deep.equal(EACH_ONCE);
     expect(now.lost, 'calls lost').to.equal(0);
     expect(now.twice, 'calls done twice').to.equal(0);
     expect(Number(after)).to.be.below(BACK_MS / 1000);

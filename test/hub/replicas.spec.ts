@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { topics } from '../../shared/fleet/topics.ts';
 import { askAgain } from '../support/ask-again.ts';
-import { Operator } from '../support/balanced.ts';
+import { EACH_ONCE, Operator } from '../support/balanced.ts';
 import { newSigner } from '../support/fleet-hand.ts';
 import type { TestHub } from '../support/hub.ts';
 import { noReplicas, Replicas } from '../support/replicas.ts';
@@ -57,7 +57,10 @@ describe(`three replicas of a hub${missing === null ? '' : ` (${missing})`}`, fu
     );
   }
 
-  const whole = async (): Promise<void> => operator.readAllOf(nodes);
+  /** Nothing lost, doubled or out of order. */
+  const whole = async (): Promise<void> => {
+    expect(await operator.readAllOf(nodes)).to.deep.equal(EACH_ONCE);
+  };
 
   it('each shows all nodes as they are, whoever hears them', async () => {
     for (const hub of replicas.hubs) {
