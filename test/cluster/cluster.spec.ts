@@ -243,12 +243,17 @@ describe(`a cluster of machines${missing === null ? '' : ` (${missing})`}`, func
   async function dies(machine: Machine, what: string, isAlone = false): Promise<void> {
     const before = { ...caller.tally, events: operator.events.length };
     await machine.kill();
-    const without = isAlone ? '–' : await well();
-    const begun = performance.now();
-    await machine.start();
+    let without = '–';
+    const begun = { at: 0 };
+    try {
+      if (!isAlone) without = await well();
+    } finally {
+      begun.at = performance.now();
+      await machine.start();
+    }
     await well();
     await cluster.whole();
-    const after = ((performance.now() - begun) / 1000).toFixed(1);
+    const after = ((performance.now() - begun.at) / 1000).toFixed(1);
     const told = await operator.readAllOf(nodes);
     realOnce();
     const now = caller.tally;

@@ -144,7 +144,12 @@ export class Cluster {
   async whole(): Promise<void> {
     await shared(this.first, this.hubs.length);
     for (const at of STORES) await answers(`http://${this.#net}.${at}:2379/health`);
-    for (const at of BROKERS) await listens(`${this.#net}.${at}`, 1885);
+    for (const at of BROKERS)
+      await worksAtLast(`broker ${at - 40} is one of three`, async () => {
+        const url = `http://${this.#net}.${at}:6060/api/v1/health/check`;
+        const text = await (await fetch(url, { signal: AbortSignal.timeout(5000) })).text();
+        if (!text.includes('"Ok"')) throw new Error(text);
+      });
     await worksAtLast('a standby has what is committed', async () => {
       const states = await Promise.all(
         DATABASES.map(async (at) => asked(`http://${this.#net}.${at}:8008/synchronous`)),
