@@ -259,10 +259,9 @@ class Making {
   async hubs(passwordFile: string): Promise<readonly [TestHub, ...TestHub[]]> {
     const address = `${this.#net}.${BALANCER}`;
     const database = `postgres://hub@${address}:5433/hub`;
-    const first = await TestHub.init(
-      ...['--host', 'localhost', '--host', address],
-      ...['--database', database, '--database-password-file', passwordFile],
-    );
+    const names = ['--host', 'localhost', '--host', address];
+    const where = ['--database', database, '--database-password-file', passwordFile];
+    const first = await TestHub.init(...names, ...where);
     const config = parseDocument(await first.text('hub.yaml'));
     config.setIn(['broker', 'url'], `mqtts://${address}:8883`);
     config.setIn(['https', 'balancers'], ['127.0.0.0/8']);
