@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { createSecureContext } from 'node:tls';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { connectAsync } from 'mqtt';
@@ -39,6 +40,13 @@ describe(`svc-hub as a process${missing === null ? '' : ` (${missing})`}`, () =>
       expect((await stat(join(hub.folder, name))).mode & 0o777, name).to.equal(0o600);
     expect((await stat(hub.folder)).mode & 0o777).to.equal(0o700);
     expect((await failing(hub.command(['init']))).stderr).to.include('already');
+  });
+
+  it('a certificate and its key in one file are what a balancer wants', async () => {
+    for (const name of ['broker', 'server', 'mqtt']) {
+      const both = `${await hub.text(`${name}.pem`)}${await hub.text(`${name}.key`)}`;
+      expect(() => createSecureContext({ cert: both, key: both }), name).not.to.throw();
+    }
   });
 
   it('of two that init at once one makes a hub, and the other says so: no credential is void', async () => {

@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { topics } from '../../shared/fleet/topics.ts';
-import { askAgain, worksAtLast } from '../support/ask-again.ts';
+import { askAgain } from '../support/ask-again.ts';
+import { EACH_ONCE, Operator } from '../support/balanced.ts';
 import { newSigner } from '../support/fleet-hand.ts';
 import type { TestHub } from '../support/hub.ts';
 import { noReplicas, Replicas } from '../support/replicas.ts';
@@ -23,72 +24,6 @@ const clockOff = (offset: string) => ({
   NO_FAKE_STAT: '1',
 });
 
-/** What an operator's page sees through the balancer: nodes that change, and each event once. */
-class Operator {
-  /** The longest time without a word about a node, ms. */
-  longestSilence = 0;
-  readonly events: { readonly id: number; readonly node: string; readonly seq: number }[] = [];
-  readonly #replicas: Replicas;
-  readonly #ended = new AbortController();
-  #heardAt = performance.now();
-
-  constructor(replicas: Replicas) {
-    this.#replicas = replicas;
-    void this.#watch();
-    void this.#read();
-  }
-
-  end(): void {
-    this.#ended.abort();
-  }
-
-  fresh(): void {
-    this.longestSilence = 0;
-    this.#heardAt = performance.now();
-  }
-
-  /** Reads what is there now. */
-  async readAll(): Promise<void> {
-    await this.#page();
-  }
-
-  async #watch(): Promise<void> {
-    const { signal } = this.#ended;
-    while (!signal.aborted) {
-      try {
-        for await (const { event } of this.#replicas.stream('/v1/nodes/stream', signal)) {
-          if (event !== 'node') continue;
-          this.longestSilence = Math.max(this.longestSilence, performance.now() - this.#heardAt);
-          this.#heardAt = performance.now();
-        }
-      } catch {
-        // As a page does: once more.
-      }
-      if (!signal.aborted) await delay(300);
-    }
-  }
-
-  async #read(): Promise<void> {
-    while (!this.#ended.signal.aborted) {
-      await this.#page().catch(() => undefined);
-      await delay(200);
-    }
-  }
-
-  #reading: Promise<void> = Promise.resolve();
-
-  async #page(): Promise<void> {
-    this.#reading = this.#reading
-      .catch(() => undefined)
-      .then(async () => {
-        const after = this.events.at(-1)?.id ?? 0;
-        const { status, body } = await this.#replicas.call('GET', `/v1/events?after=${after}&limit=1000`);
-        if (status === 200) this.events.push(...(body['events'] as Operator['events']));
-      });
-    return this.#reading;
-  }
-}
-
 describe(`three replicas of a hub${missing === null ? '' : ` (${missing})`}`, function () {
   this.timeout(180_000);
   let replicas: Replicas;
@@ -102,7 +37,7 @@ describe(`three replicas of a hub${missing === null ? '' : ` (${missing})`}`, fu
     for (let n = 0; n < NODES; n++)
       made.push(new SpeakingNode(await replicas.at(n % 3).enroll(`drone-${n}`)));
     nodes = made;
-    operator = new Operator(replicas);
+    operator = new Operator(replicas.balanced);
     await replicas.shared();
     await flowing();
   });
@@ -122,18 +57,10 @@ describe(`three replicas of a hub${missing === null ? '' : ` (${missing})`}`, fu
     );
   }
 
-  /** Nothing lost, doubled or out of order; and whoever reads page by page has missed none. */
-  async function whole(): Promise<void> {
-    const last = await Promise.all(nodes.map(async (node) => node.settle()));
-    await worksAtLast('the operator reads', async () => operator.readAll());
-    for (const [at, { id }] of nodes.entries()) {
-      const seqs = operator.events.filter(({ node }) => node === id).map(({ seq }) => seq);
-      expect(seqs, id).to.deep.equal(Array.from({ length: last[at] ?? 0 }, (_, n) => n + 1));
-    }
-    const ids = operator.events.map(({ id }) => id);
-    expect(ids).to.deep.equal(ids.toSorted((a, b) => a - b));
-    for (const node of nodes) node.goOn();
-  }
+  /** Nothing lost, doubled or out of order. */
+  const whole = async (): Promise<void> => {
+    expect(await operator.readAllOf(nodes)).to.deep.equal(EACH_ONCE);
+  };
 
   it('each shows all nodes as they are, whoever hears them', async () => {
     for (const hub of replicas.hubs) {
@@ -433,7 +360,7 @@ describe(`three replicas of a hub${missing === null ? '' : ` (${missing})`}`, fu
     const stopped = new AbortController();
     const asking = (async () => {
       while (!stopped.signal.aborted) {
-        answers.push((await replicas.call('GET', '/v1/me').catch(() => ({ status: 0 }))).status);
+        answers.push((await replicas.balanced.call('GET', '/v1/me').catch(() => ({ status: 0 }))).status);
         await delay(100);
       }
     })();

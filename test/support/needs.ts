@@ -28,14 +28,20 @@ const FOLDERS = [...(process.env['PATH'] ?? '').split(':'), '/usr/sbin', '/sbin'
 function isThere(need: Need): boolean {
   if (need === 'root') return process.getuid?.() === 0;
   if (need === 'loop') return existsSync('/dev/loop-control');
-  return FOLDERS.some((folder) => {
+  return findProgram(need) !== null;
+}
+
+/** Where it is; null: nowhere. */
+export function findProgram(name: string): string | null {
+  const found = FOLDERS.find((folder) => {
     try {
-      accessSync(join(folder, need), constants.X_OK);
+      accessSync(join(folder, name), constants.X_OK);
       return true;
     } catch {
       return false;
     }
   });
+  return found === undefined ? null : join(found, name);
 }
 
 /** Skips a test where this machine lacks something; the reporter names at the end what it was. */

@@ -13,7 +13,7 @@ const VERSIONS = '/usr/lib/postgresql';
 const START_MS = 60_000;
 
 /** Where Debian has the programs; null: not installed. */
-function programs(): string | null {
+export function postgresPrograms(): string | null {
   if (!existsSync(VERSIONS)) return null;
   const newest = readdirSync(VERSIONS).toSorted((a, b) => Number(b) - Number(a))[0];
   const folder = join(VERSIONS, newest ?? '', 'bin');
@@ -22,11 +22,11 @@ function programs(): string | null {
 
 /** Why these tests cannot run here; null where they can. */
 export function noPostgres(): string | null {
-  return programs() === null ? 'postgresql is not installed' : null;
+  return postgresPrograms() === null ? 'postgresql is not installed' : null;
 }
 
-/** PostgreSQL refuses to run as root. */
-function asItsUser(command: string, args: readonly string[]): readonly [string, readonly string[]] {
+/** PostgreSQL refuses to run as root. @returns the command and its arguments */
+export function asItsUser(command: string, args: readonly string[]): readonly [string, readonly string[]] {
   return userInfo().uid === 0
     ? ['setpriv', ['--reuid=postgres', '--regid=postgres', '--clear-groups', '--', command, ...args]]
     : [command, args];
@@ -68,7 +68,7 @@ export class Postgres {
   }
 
   static async #make(): Promise<Postgres> {
-    const folder = programs();
+    const folder = postgresPrograms();
     if (folder === null) throw new Error('postgresql is not installed');
     const base = await tempDir();
     if (userInfo().uid === 0) {

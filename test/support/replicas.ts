@@ -1,15 +1,12 @@
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
-import { request } from 'node:https';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
-import { parseDocument } from 'yaml';
+import { type Document, parseDocument } from 'yaml';
 import { SPACE } from '../../bin/hub/replicas/locks.ts';
-import { type ReadEvent, readEvents } from '../../shared/http/event-reader.ts';
 import { askAgain } from './ask-again.ts';
+import { Balanced } from './balanced.ts';
 import { noHaproxy, startHaproxy } from './haproxy.ts';
-import { type HubAnswer, TestHub } from './hub.ts';
+import { TestHub } from './hub.ts';
 import { Databases } from './hub-database.ts';
 import { Broker, noMosquitto } from './mosquitto.ts';
 import { noPostgres, type Postgres } from './postgres.ts';
@@ -20,12 +17,43 @@ export function noReplicas(): string | null {
   return noMosquitto() ?? noPostgres() ?? noHaproxy();
 }
 
+/** A file of `deploy/hub/examples`. */
+export async function example(name: string): Promise<string> {
+  return readFile(join(import.meta.dirname, '../../deploy/hub/examples', name), 'utf8');
+}
+
+/** Another replica of a hub, with this configuration. @param ports of http and https */
+export async function copyOf(
+  { folder, operator }: TestHub,
+  copy: string,
+  config: Document,
+  [http, https]: readonly [number, number],
+): Promise<TestHub> {
+  await cp(folder, copy, { recursive: true });
+  await writeFile(join(copy, 'hub.yaml'), config.toString());
+  return TestHub.in(copy, http, https, operator);
+}
+
+/** Resolves when each of the replicas that run hears its share of the nodes. @param any one of them */
+export async function shared(any: TestHub, running: number): Promise<void> {
+  await askAgain(
+    'the nodes are divided',
+    async () =>
+      any.sql(
+        `SELECT count(*) AS parts FROM pg_locks WHERE locktype = 'advisory' AND classid = ${SPACE} AND objid < 64 AND granted GROUP BY pid`,
+      ),
+    (rows) => rows.length === running && rows.reduce((sum, { parts }) => sum + Number(parts), 0) === 64,
+  );
+}
+
 /** Three hubs of one fleet behind an HAProxy, with one PostgreSQL and one Mosquitto. */
 export class Replicas {
   readonly hubs: readonly TestHub[];
   readonly broker: Broker;
   /** Has what is committed, and takes over once it is promoted. */
   readonly standby: Postgres;
+  /** Through the balancer. */
+  readonly balanced: Balanced;
   readonly #databases: Databases;
   readonly #folder: string;
   readonly #ca: string;
@@ -48,6 +76,8 @@ export class Replicas {
     this.#folder = made.folder;
     this.#ca = made.ca;
     this.#port = made.port;
+    const { ca, port } = made;
+    this.balanced = new Balanced({ host: '127.0.0.1', port, ca, credential: this.first.operator });
   }
 
   /** @param environments of the processes, beside this one's @param count how many of the three are started */
@@ -73,13 +103,10 @@ export class Replicas {
     const broker = await Broker.start(folder, fleet, { certificate: ca, key }, port);
     const hubs = [first];
     for (const number of [2, 3]) {
-      const copy = join(folder, `hub-${number}`);
-      await cp(first.folder, copy, { recursive: true });
       const [http, https] = await Promise.all([freePort(), freePort()]);
       config.setIn(['http', 'port'], http);
       config.setIn(['https', 'port'], https);
-      await writeFile(join(copy, 'hub.yaml'), config.toString());
-      hubs.push(TestHub.in(copy, http, https, first.operator));
+      hubs.push(await copyOf(first, join(folder, `hub-${number}`), config, [http, https]));
     }
     // The one beside the broker writes its rules.
     const beside = parseDocument(await first.text('hub.yaml'));
@@ -91,7 +118,7 @@ export class Replicas {
     await Promise.all(hubs.slice(0, count).map(async (hub, at) => hub.serve(false, environments[at])));
     await askAgain(
       'the balancer sends somebody to a hub',
-      async () => replicas.call('GET', '/readyz').catch((error: unknown) => error),
+      async () => replicas.balanced.call('GET', '/readyz').catch((error: unknown) => error),
       (answer) => (answer as { readonly status?: unknown }).status === 200,
     );
     return replicas;
@@ -129,67 +156,20 @@ export class Replicas {
     ).then((hub) => hub ?? this.first);
   }
 
-  /** Resolves when each of the replicas that run hears its share of the nodes. */
   async shared(running = this.hubs.length): Promise<void> {
-    await askAgain(
-      'the nodes are divided',
-      async () =>
-        this.first.sql(
-          `SELECT count(*) AS parts FROM pg_locks WHERE locktype = 'advisory' AND classid = ${SPACE} AND objid < 64 AND granted GROUP BY pid`,
-        ),
-      (rows) => rows.length === running && rows.reduce((sum, { parts }) => sum + Number(parts), 0) === 64,
-    );
-  }
-
-  /** Through the balancer. */
-  async call(method: string, path: string, credential = this.first.operator): Promise<HubAnswer> {
-    const { response, status } = await this.#request(method, path, credential);
-    const text = (await response.toArray()).map(String).join('');
-    return { status, headers: new Headers(), body: JSON.parse(text) as HubAnswer['body'] };
-  }
-
-  /** A stream of events through the balancer, until it ends for whatever reason. */
-  async *stream(path: string, signal: AbortSignal): AsyncGenerator<ReadEvent> {
-    const { response } = await this.#request('GET', path, this.first.operator, signal);
-    yield* readEvents(Readable.from(response));
-  }
-
-  async #request(
-    method: string,
-    path: string,
-    credential: string,
-    signal?: AbortSignal,
-  ): Promise<{ readonly response: Readable; readonly status: number }> {
-    const sent = request({
-      host: '127.0.0.1',
-      port: this.#port,
-      servername: 'localhost',
-      ca: this.#ca,
-      method,
-      path,
-      agent: false,
-      timeout: 5000,
-      headers: { authorization: `Bearer ${credential}` },
-      ...(signal === undefined ? {} : { signal }),
-    });
-    sent.end();
-    sent.once('timeout', () => sent.destroy(new Error('nobody answers')));
-    const [response] = (await once(sent, 'response')) as [Readable & { readonly statusCode: number }];
-    return { response, status: response.statusCode };
+    await shared(this.first, running);
   }
 
   async #balance(databasePort: number): Promise<void> {
     const file = join(this.#folder, 'haproxy.cfg');
     const ca = join(this.#folder, 'ca.pem');
     await writeFile(ca, this.#ca);
-    const example = await readFile(
-      join(import.meta.dirname, '../../deploy/hub/examples/haproxy.cfg'),
-      'utf8',
-    );
+    const parts = ['haproxy.cfg', 'haproxy-standby.cfg'].map(async (name) => example(name));
+    const shipped = (await Promise.all(parts)).join('\n');
     const servers = this.hubs.map(
       ({ httpsPort }, at) => `  server hub${at + 1} 127.0.0.1:${httpsPort} check`,
     );
-    const text = example
+    const text = shipped
       .replaceAll(/^ {2}server hub\d .*\n/gm, '')
       .replace('# The replicas.\n', `# The replicas.\n${servers.join('\n')}\n`)
       .replace('bind 127.0.0.1:5433', `bind 127.0.0.1:${databasePort}`)

@@ -1,5 +1,6 @@
 import { connect, type MqttClient } from 'mqtt';
-import { topics } from '../../shared/fleet/topics.ts';
+import { publicJwk, signStatement, thumbprint } from '../../shared/fleet/signed.ts';
+import { callerOf, topics } from '../../shared/fleet/topics.ts';
 import type { EnrolledNode } from './hub.ts';
 
 /** As `fleet.ack_ms` of a node, shorter. */
@@ -17,6 +18,8 @@ export class SpeakingNode {
   acknowledged = 0;
   /** Numbers of the policies it heard. */
   readonly policies: number[] = [];
+  /** How often each call of a person came, by its number. */
+  readonly calls = new Map<string, number>();
   readonly #node: EnrolledNode;
   readonly #client: MqttClient;
   readonly #timers: readonly NodeJS.Timeout[];
@@ -48,7 +51,8 @@ export class SpeakingNode {
     this.#client.on('error', () => undefined); // it connects again
     this.#client.on('connect', () => {
       const { stream } = this.#client;
-      this.#client.subscribe([topics.ack(fleet, node.id), topics.policy(fleet)], { qos: 1 }, (error) => {
+      const heard = [topics.ack(fleet, node.id), topics.policy(fleet), topics.personCalls(fleet, node.id)];
+      this.#client.subscribe(heard, { qos: 1 }, (error) => {
         if (error !== null && error !== undefined) stream.destroy(); // as a node does: once more
       });
       this.#client.publish(presence, JSON.stringify({ ...said, online: true }), { qos: 1, retain: true });
@@ -97,8 +101,21 @@ export class SpeakingNode {
 
   #heard(topic: string, payload: Buffer): void {
     const text = Buffer.from(payload.toString().split('.')[1] ?? '', 'base64url').toString();
-    const { seq } = JSON.parse(text) as { readonly seq: number };
-    if (topic.endsWith('/policy')) this.policies.push(seq);
+    const { seq, jti } = JSON.parse(text) as { readonly seq: number; readonly jti: string };
+    const caller = callerOf(topic);
+    if (caller !== null) void this.#answer(caller, jti);
+    else if (topic.endsWith('/policy')) this.policies.push(seq);
     else this.acknowledged = Math.max(this.acknowledged, seq);
+  }
+
+  /** Once for each call, as a node does. */
+  async #answer(caller: string, jti: string): Promise<void> {
+    const times = (this.calls.get(jti) ?? 0) + 1;
+    this.calls.set(jti, times);
+    if (times > 1) return;
+    const { enrolled, signingKey } = this.#node;
+    const reply = { node: this.id, jti, status: 200, body: {} };
+    const jws = await signStatement('svc-reply', reply, signingKey, await thumbprint(publicJwk(signingKey)));
+    this.#client.publish(topics.reply(enrolled.fleet, caller, this.id), jws, { qos: 1 }, () => undefined);
   }
 }

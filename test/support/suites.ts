@@ -6,8 +6,8 @@ const ROOT = join(import.meta.dirname, '../..');
 /** Folders of `test` whose specs are slow: `npm run test:e2e`. All others are `npm test`. */
 const SLOW = ['attack', 'cli', 'clients', 'connector', 'e2e', 'fault', 'hub', 'sim', 'video'];
 
-/** Needs the network and both cores: `npm run test:machine`. */
-const APART = 'machine';
+/** Each a command of its own: `machine` needs the network and both cores, `cluster` programs that few machines have. */
+const APART = ['cluster', 'machine'];
 
 /** More files at once than a machine has cores: they wait for processes, clocks and networks for a good part of their time. */
 const SUITES = { quick: { timeout: 120_000, jobs: 3 }, slow: { timeout: 120_000, jobs: 4 } } as const;
@@ -28,7 +28,7 @@ export function suite(name: keyof typeof SUITES): object {
   const also = list === undefined ? [] : readFileSync(join(ROOT, list), 'utf8').split('\n');
   const files = globSync('test/**/*.spec.ts', { cwd: ROOT }).filter(
     (file) =>
-      folderOf(file) !== APART &&
+      !APART.includes(folderOf(file)) &&
       (SLOW.includes(folderOf(file)) === (name === 'slow') || also.includes(file)),
   );
   const spec = inTurns(files, durations());

@@ -74,7 +74,8 @@ export class OwnCertificates {
     }
     const { pem } = await certificateRequest(key);
     const certificate = await issueCertificate(this.#authority, pem, what, this.#now(), DAYS);
-    await writeAtomic(files.certificate, certificate, 0o644);
+    // Some programs want certificate and key in one file (`cat`).
+    await writeAtomic(files.certificate, `${certificate.trimEnd()}\n`, 0o644);
     return true;
   }
 
