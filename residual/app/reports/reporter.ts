@@ -98,9 +98,9 @@ export class Reporter {
     });
     child.on('error', (error) => ended(messageOf(error)));
     child.on('close', (code, signal) => ended(`its process has ended (${signal ?? `code ${code}`})`));
-    const exited = new Promise<void>((resolve) => {
-      child.once('exit', () => resolve());
-      child.once('error', () => resolve());
+    const exited = new Promise<void>((done) => {
+      child.once('exit', () => done());
+      child.once('error', () => done());
     });
     if (child.pid !== undefined) offerToKernel(child.pid, OOM).catch(() => undefined); // it has ended, or there is no /proc
     child.send(task, (error) => {
