@@ -13,6 +13,7 @@ import { createOnBoxRule, uidOfPeer } from '../../front/control/edge/on-box.ts';
 import { OwnNames, oneSpelling } from '../../front/control/edge/own-names.ts';
 import { PrincipalWatch } from '../../front/control/edge/principal-watch.ts';
 import { groundOf } from '../../front/control/edge/relay.ts';
+import { standing } from '../../front/control/edge/standing.ts';
 import { entryOf, gateCaller, isOwnHost } from '../../front/control/edge/unpaired.ts';
 import { ANONYMOUS, PAIRING_KEY } from '../../shared/auth/principal.ts';
 import { SCOPES } from '../../shared/auth/scopes.ts';
@@ -75,6 +76,29 @@ describe('the headers of a request', () => {
       offered: false,
     });
     expect(scanHeaders(['x-svc-relayed']), 'a name without a value').to.include({ relayed: false });
+  });
+
+  it('the scheme that a proxy says is one word, and is forwarded in any case', () => {
+    const told = (...headers: readonly (readonly [string, string])[]) => {
+      const { forwarded, forwardedProto } = scan(...headers);
+      return [forwarded, forwardedProto];
+    };
+    expect(told(['X-Forwarded-Proto', ' HTTPS '])).to.deep.equal([true, 'https']);
+    expect(told(['x-forwarded-proto', 'https'], ['X-Forwarded-Proto', 'http'])).to.deep.equal([true, null]);
+    for (const [name, value] of [
+      ['x-forwarded-proto', 'https, http'],
+      ['x-forwarded-proto', ''],
+      ['x_forwarded_proto', 'https'],
+    ] as const)
+      expect(told([name, value]), `${name}: ${value}`).to.deep.equal([true, null]);
+  });
+
+  it('nobody who comes through a listed proxy is this machine', () => {
+    const { peer } = head({ target: '/', from: 'loopback' });
+    expect(standing(peer, scan())).to.equal('loopback');
+    expect(standing({ ...peer, proxy: true }, scan())).to.equal('remote');
+    expect(standing({ ...peer, proxy: true, address: 'lan' }, scan())).to.equal('lan');
+    expect(standing(peer, scan(['via', '1.1 x']))).to.equal('remote');
   });
 
   const singles = [

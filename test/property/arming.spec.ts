@@ -379,6 +379,21 @@ describe('the armed guard on a frame to everybody, or to who was never heard', (
     expect([none.arming.of(1), none.arming.lastWord(1)]).to.deep.equal([false, false]);
   });
 
+  it('one that says HIGH_LATENCY alone is there and unknown, until a heartbeat says more', () => {
+    for (const message of [new common.HighLatency(), new common.HighLatency2()]) {
+      const { arming, hears } = opened({ wasArmed: true });
+      hears(message);
+      expect([arming.worst, arming.of(1)]).to.deep.equal(['unknown', 'unknown']);
+      hears(heartbeat({ armed: false }));
+      hears(message);
+      expect([arming.worst, arming.of(1)]).to.deep.equal([false, false]);
+      const { arming: other, hears: told } = opened();
+      told(heartbeat({ armed: false }));
+      told(message, 2);
+      expect([other.worst, other.of(1), other.of(2)]).to.deep.equal(['unknown', false, 'unknown']);
+    }
+  });
+
   it('one that was armed is waited for for ten minutes from its last heartbeat, however often the source is opened', () => {
     const { clock, arming, hears } = opened();
     hears(heartbeat({ armed: true }));
