@@ -38,6 +38,38 @@ export const DATAFLASH_FAILSAFES: Readonly<Record<number, string>> = {
   29: 'vibration',
   31: 'dead reckoning',
 };
+const FLIGHT_MODE = 10;
+/** LogErrorCode, those of all subsystems. */
+const CODES: Readonly<Record<number, string>> = { 1: 'failed to start', 4: 'unhealthy' };
+/** Those of one, by subsystem and code. */
+const OWN_CODES: Readonly<Record<string, string>> = {
+  '2 2': 'late frame',
+  '12 1': 'crash',
+  '12 2': 'loss of control',
+  '13 2': 'abandoned',
+  '15 2': 'too low to release',
+  '15 3': 'not released on the ground',
+  '16 2': 'bad variance',
+  '18 2': 'glitch',
+  '18 3': 'bad depth',
+  '21 2': 'missing',
+  '22 2': 'the destination was refused',
+  '22 3': 'RTL began again',
+  '22 4': 'the circle could not begin',
+  '22 5': 'the destination is outside of the fence',
+  '22 6': 'RTL has no rangefinder',
+  '25 1': 'a motor has lost thrust',
+  '30 1': 'detected',
+};
+
+/** What an ERR says; `resolved` for the end of one. A code without words is a number. */
+export function dataflashErrorWords(subsystem: number, code: number): string {
+  if (code === 0) return 'resolved';
+  if (DATAFLASH_FAILSAFES[subsystem] !== undefined && code === 1) return 'occurred';
+  if (subsystem === FLIGHT_MODE) return `mode ${code} was refused`;
+  return OWN_CODES[`${subsystem} ${code}`] ?? CODES[code] ?? `code ${code}`;
+}
+
 const FAMILIES: Readonly<Record<string, Family>> = {
   ArduCopter: 'copter',
   ArduPlane: 'plane',

@@ -74,6 +74,30 @@ describe('logs of other firmware, read by report and viewer alike', () => {
     ]);
   });
 
+  it('errors of ArduPilot are said in words', () => {
+    const log = new DataflashWriter();
+    for (const [s, Subsys, ECode] of [
+      [1, 22, 5],
+      [2, 10, 17],
+      [3, 12, 1],
+      [4, 3, 4],
+      [5, 25, 9],
+      [6, 22, 0],
+    ] as const)
+      log.write('ERR', s, { Subsys, ECode });
+    const { report, summary } = both(log.bytes);
+    const words = [
+      'navigation: the destination is outside of the fence',
+      'flight mode: mode 17 was refused',
+      'crash check: crash',
+      'compass: unhealthy',
+      'thrust loss: code 9',
+      'navigation: resolved',
+    ];
+    expect(report.events.map(({ text }) => text)).to.deep.equal(words);
+    expect(summary.events.map(({ text }) => text)).to.deep.equal(words.map((text) => `Error, ${text}`));
+  });
+
   it('a time of 32 bits goes on where it wraps; that of old firmware is in ms', () => {
     const word = (value: number): Buffer => {
       const bytes = Buffer.alloc(4);

@@ -71,7 +71,7 @@ describe('the log viewer', function () {
     expect(summary.events.map(({ text }) => text)).to.deep.equal([
       'ArduCopter V4.6.2 (1a2b3c4d)',
       'Armed',
-      'Error, failsafe, radio: code 1',
+      'Error, failsafe, radio: occurred',
     ]);
     expect(summary.utcOfZero).to.be.above(Date.UTC(2025, 0));
     expect(log.track()?.lats[0]).to.be.closeTo(47.00003, 1e-6);

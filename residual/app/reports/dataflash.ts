@@ -10,6 +10,7 @@ import {
   DATAFLASH_ERRORS,
   DATAFLASH_EVENT,
   DATAFLASH_FAILSAFES,
+  dataflashErrorWords,
   familyOfMessage,
 } from '../../../shared/logs/dataflash-names.ts';
 import type { LogBytes } from '../../../shared/logs/log-bytes.ts';
@@ -165,7 +166,7 @@ function factsOfError(subsystem: number, code: number): readonly Fact[] {
   const failsafe = DATAFLASH_FAILSAFES[subsystem];
   if (failsafe !== undefined) return [{ kind: 'failsafe', name: failsafe, active }];
   const name = DATAFLASH_ERRORS[subsystem] ?? `subsystem ${subsystem}`;
-  return [{ kind: 'event', event: 'error', text: `${name}: ${active ? `code ${code}` : 'resolved'}` }];
+  return [{ kind: 'event', event: 'error', text: `${name}: ${dataflashErrorWords(subsystem, code)}` }];
 }
 
 function factsOfGps(row: Row): readonly Fact[] {

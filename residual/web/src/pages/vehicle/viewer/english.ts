@@ -65,7 +65,7 @@ export const english = {
     flying: 'In the air',
     subsystem: (number: number) => `subsystem ${number}`,
     failsafe: (name: string) => `failsafe, ${name}`,
-    error: (name: string, code: number) => `Error, ${name}: ${code === 0 ? 'over' : `code ${code}`}`,
+    error: (name: string, words: string) => `Error, ${name}: ${words}`,
     failsafeOn: 'Failsafe',
     failsafeOff: 'Failsafe over',
   },

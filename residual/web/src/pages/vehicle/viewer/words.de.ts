@@ -66,7 +66,7 @@ export const viewerWordsDe: typeof english = {
     flying: 'In der Luft',
     subsystem: (number) => `Teilsystem ${number}`,
     failsafe: (name) => `Failsafe, ${name}`,
-    error: (name, code) => `Fehler, ${name}: ${code === 0 ? 'vorbei' : `Code ${code}`}`,
+    error: (name, words) => `Fehler, ${name}: ${words}`,
     failsafeOn: 'Failsafe',
     failsafeOff: 'Failsafe vorbei',
   },

@@ -8,6 +8,7 @@ import {
   DATAFLASH_ERRORS,
   DATAFLASH_EVENT,
   DATAFLASH_FAILSAFES,
+  dataflashErrorWords,
   familyOfMessage,
 } from '../../../../../../../shared/logs/dataflash-names.ts';
 import type { LogBytes } from '../../../../../../../shared/logs/log-bytes.ts';
@@ -168,7 +169,11 @@ const MARKS: Readonly<Record<string, (index: LogIndex, at: number, column: Colum
       failsafe === undefined
         ? (DATAFLASH_ERRORS[subsystem] ?? viewerWords.events.subsystem(subsystem))
         : viewerWords.events.failsafe(failsafe);
-    marks.event(at, viewerWords.events.error(name, code), code === 0 ? 'info' : 'bad');
+    marks.event(
+      at,
+      viewerWords.events.error(name, dataflashErrorWords(subsystem, code)),
+      code === 0 ? 'info' : 'bad',
+    );
   },
   GPS: (index, at, column) => {
     const [week, ms] = [Number(column('GWk')), Number(column('GMS'))];
