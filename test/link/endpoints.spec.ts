@@ -1,3 +1,4 @@
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { expect } from 'chai';
@@ -99,6 +100,17 @@ describe('endpoints for ground stations', () => {
     camera.send(ofCamera(commandAck(512, 0, 255, 190), 2));
     await station.hears(5, 100, COMMAND_ACK);
     expect(node.vehicle.heard.filter((id) => id === COMMAND_ACK)).to.deep.equal([]);
+  });
+
+  it('udpout to everybody on a network is heard, and hears whoever answers', async () => {
+    const port = await freePort();
+    const station = createSocket('udp4');
+    station.bind(port);
+    await using node = await rig(`endpoints: ["udpout:127.255.255.255:${port}"]`);
+    const [, sender] = (await once(station, 'message')) as [Buffer, { port: number }];
+    station.send(fromGround(paramSet('OUT', 1)), sender.port, '127.0.0.1');
+    await node.vehicle.hears(PARAM_SET);
+    station.close();
   });
 
   it('udpout: sends first, and hears what comes back', async () => {

@@ -98,6 +98,45 @@ describe('sources', () => {
     }
   });
 
+  it('udpout: from the same local port after each restart, since a vehicle answers the one that it heard first', async () => {
+    const port = await freePort();
+    const vehicle = createSocket('udp4');
+    vehicle.bind(port, '127.0.0.1');
+    const senders: number[] = [];
+    for (let start = 0; start < 2; start++) {
+      const link = await LinkProcess.start(`udpout:127.0.0.1:${port}`);
+      const [, sender] = (await once(vehicle, 'message')) as [Buffer, { port: number }];
+      senders.push(sender.port);
+      await link.stop();
+    }
+    // Another program has it: any other port.
+    const taken = createSocket('udp4').bind({ port: senders[0] ?? 0, exclusive: true });
+    await once(taken, 'listening');
+    const link = await LinkProcess.start(`udpout:127.0.0.1:${port}`);
+    let [, sender] = (await once(vehicle, 'message')) as [Buffer, { port: number }];
+    while (sender.port === senders[0])
+      [, sender] = (await once(vehicle, 'message')) as [Buffer, { port: number }];
+    await link.stop();
+    taken.close();
+    vehicle.close();
+    expect(senders[1]).to.equal(senders[0]);
+  });
+
+  it('udpout to everybody on a network: whoever answers is the vehicle', async () => {
+    const port = await freePort();
+    const vehicle = createSocket('udp4');
+    vehicle.bind(port); // hears what is sent to all
+    const link = await LinkProcess.start(`udpout:127.255.255.255:${port}`);
+    try {
+      const [, sender] = (await once(vehicle, 'message')) as [Buffer, { port: number }];
+      vehicle.send(encodeAs(heartbeat(), 'v2', 0, 3), sender.port, '127.0.0.1');
+      expect((await link.until(({ mavlink_alive }) => mavlink_alive)).system_id).to.equal(3);
+    } finally {
+      vehicle.close();
+      await link.stop();
+    }
+  });
+
   it('udp: a peer for each sender; a frame goes to whom its target was heard from; nobody is displaced, and the last one stays', async () => {
     const clock = new FakeClock();
     const port = await freePort();

@@ -14,7 +14,7 @@ import { encodeAs, heartbeat } from './mavlink-samples.ts';
 import { SILENT_LOG } from './rig.ts';
 
 /** No machine has these: a name that is reserved for having no address, and the broadcast address without its permission. */
-const NOWHERE = ['no-such-host.invalid:14550', '255.255.255.255:14550'];
+const NOWHERE = ['no-such-host.invalid:14550'];
 
 /** Real sockets whose sends fail from `break` on, as after the own address has changed. */
 class FailingSockets {

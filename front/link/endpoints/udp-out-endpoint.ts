@@ -4,6 +4,7 @@ import { messageOf } from '../../../shared/errors.ts';
 import type { EndpointStatus } from '../../../shared/rpc/link-state.ts';
 import type { Timer } from '../clock.ts';
 import { SendWatch } from '../send-watch.ts';
+import { bindTowards, isBroadcast, tookAnotherPort } from '../udp-socket.ts';
 import { type Endpoint, type EndpointTools, REBIND_MS } from './endpoint.ts';
 import { RoutedPeer } from './routed-peer.ts';
 
@@ -45,14 +46,22 @@ export class UdpOutEndpoint implements Endpoint {
     this.#socket = socket;
     socket.on('error', (error: NodeJS.ErrnoException) => {
       if (this.#peer !== null && error.code === 'ECONNREFUSED') return; // nobody listens there yet
+      if (this.#peer === null && tookAnotherPort(socket, error)) return;
       this.#fail(error);
     });
     socket.on('message', (bytes) => this.#peer?.push(bytes));
-    // On a connected socket the kernel drops packets of other senders. Errors (no such name, no route) go to the callback.
-    socket.connect(port, host, (error?: Error) => {
+    bindTowards(socket, host, port, () => {
       if (this.#socket !== socket) return;
-      if (error === undefined) this.#open(socket);
-      else this.#fail(error);
+      if (isBroadcast(host)) {
+        this.#open(socket, host, port, false);
+        return;
+      }
+      // On a connected socket the kernel drops packets of other senders. Errors (no such name, no route) go to the callback.
+      socket.connect(port, host, (error?: Error) => {
+        if (this.#socket !== socket) return;
+        if (error !== undefined) this.#fail(error);
+        else this.#open(socket, socket.remoteAddress().address, port, true);
+      });
     });
   }
 
@@ -67,9 +76,8 @@ export class UdpOutEndpoint implements Endpoint {
     });
   }
 
-  #open(socket: Socket): void {
+  #open(socket: Socket, address: string, port: number, connected: boolean): void {
     const { clock, router, policy, log } = this.#options;
-    const { address, port } = socket.remoteAddress();
     const watch = new SendWatch(clock, (error) => {
       if (this.#socket === socket) this.#fail(error);
     });
@@ -79,7 +87,8 @@ export class UdpOutEndpoint implements Endpoint {
         return socket.getSendQueueSize();
       },
       send(frame: Buffer): void {
-        socket.send(frame, watch.done);
+        if (connected) socket.send(frame, watch.done);
+        else socket.send(frame, port, address, watch.done);
       },
     };
     this.#problem = null;

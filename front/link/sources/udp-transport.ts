@@ -7,6 +7,7 @@ import type { Clock, Timer } from '../clock.ts';
 import { Addresses, EVERYBODY, type FrameTarget } from '../router/addresses.ts';
 import { Opening } from '../router/opening.ts';
 import { SendWatch } from '../send-watch.ts';
+import { bindTowards, isBroadcast, tookAnotherPort } from '../udp-socket.ts';
 import { kernelDrops } from './kernel-drops.ts';
 import { newTransportCounters, type Transport, type TransportEvents } from './transport.ts';
 
@@ -57,6 +58,8 @@ export class UdpTransport implements Transport {
   readonly #watch: SendWatch;
   #socket: Socket | null = null;
   #ready = false;
+  /** The kernel knows the other end. */
+  #connected = false;
   /** By address and port, in the order in which they came. */
   readonly #peers = new Map<string, Peer>();
   readonly #opening: Opening;
@@ -136,7 +139,7 @@ export class UdpTransport implements Transport {
         counters.txDropped++;
         break;
       }
-      if (this.#options.mode === 'connect') socket.send(bytes, done);
+      if (this.#connected) socket.send(bytes, done);
       else socket.send(bytes, port, address, done);
       left = true;
     }
@@ -150,8 +153,10 @@ export class UdpTransport implements Transport {
     const { mode, host, port } = this.#options;
     const socket = this.#options.createSocket();
     this.#socket = socket;
+    this.#connected = false;
     socket.on('message', (bytes, from) => this.#receive(bytes, from));
     socket.on('error', (error: NodeJS.ErrnoException) => {
+      if (mode === 'connect' && !this.#ready && tookAnotherPort(socket, error)) return;
       // "Port unreachable" from the other end: nobody listens there yet, and the socket still works.
       if (this.#ready && error.code === 'ECONNREFUSED') return;
       this.#fail(socket, error);
@@ -160,6 +165,15 @@ export class UdpTransport implements Transport {
       socket.bind({ address: host, port }, () => this.#listening());
       return;
     }
+    bindTowards(socket, host, port, () => {
+      if (this.#socket !== socket) return;
+      if (isBroadcast(host)) this.#reach(CONNECTED, host, port);
+      else this.#connect(socket);
+    });
+  }
+
+  #connect(socket: Socket): void {
+    const { host, port } = this.#options;
     // An error (no such name, no route) goes to the callback.
     socket.connect(port, host, (error?: Error) => {
       if (this.#socket !== socket) return;
@@ -167,12 +181,17 @@ export class UdpTransport implements Transport {
         this.#fail(socket, error);
         return;
       }
-      this.#ready = true;
-      this.#retry.worked();
+      this.#connected = true;
       const { address, port: remotePort } = socket.remoteAddress();
-      this.#meet(CONNECTED, address, remotePort);
-      this.#look();
+      this.#reach(CONNECTED, address, remotePort);
     });
+  }
+
+  #reach(key: string, address: string, port: number): void {
+    this.#ready = true;
+    this.#retry.worked();
+    this.#meet(key, address, port);
+    this.#look();
   }
 
   #listening(): void {
@@ -206,7 +225,7 @@ export class UdpTransport implements Transport {
 
   #receive(bytes: Buffer, { address, port }: RemoteInfo): void {
     if (this.#events === null) return;
-    const key = this.#options.mode === 'connect' ? CONNECTED : `${address}:${port}`;
+    const key = this.#connected ? CONNECTED : `${address}:${port}`;
     let peer = this.#peers.get(key);
     if (peer === undefined) {
       if (!this.#opening.isMavlink(bytes)) return;
