@@ -36,6 +36,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'fleet.telemetry_hz': 'test/e2e/fleet-enrolment.spec.ts',
   'fleet.pictures': 'test/attack/fleet-calls.spec.ts',
   'fleet.watched_hz': 'test/attack/fleet-calls.spec.ts',
+  'mavlink.heartbeat': 'test/link/endpoints.spec.ts',
   'mavlink.serial_control': 'test/link/endpoints.spec.ts',
   'mavlink.system': 'test/link/which-vehicle.spec.ts',
   'mavlink.sign_endpoints': 'test/e2e/signing.spec.ts',
