@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { recordOf } from '../shared/member.ts';
 import { faultOf } from '../shared/schemas/fault.ts';
 import { compileValidator, createAjv, type Validator } from '../shared/schemas/validator.ts';
+import { typedArguments } from './argument-types.ts';
 import type { AuditEvent, ConnectorAudit } from './audit/audit.ts';
 import { Denial } from './denial.ts';
 import { affectsFlight, type Gate } from './gate/gate.ts';
 import type { RateLimiter } from './gate/rate-limit.ts';
-import { meant } from './meant.ts';
 import { askedOf, Pages } from './pages.ts';
 import type { NodeClient, NodeRequest } from './planes/node-client.ts';
 import type { Offers } from './planes/offers.ts';
@@ -145,7 +145,7 @@ export class Calls {
     const tool = catalogue.get(request.name) ?? contributed().get(request.name);
     if (tool === undefined)
       throw new Denial('unknown_tool', `There is no tool ${request.name.slice(0, 64)}.`);
-    const args = recordOf(meant(request.args, checked(tool)));
+    const args = recordOf(typedArguments(request.args, checked(tool)));
     if (plane.nodes.length === 0) await plane.searching;
     const node = this.#nodeFor(tool, args, principal, plane);
     course.node = tool.fleetWide === true ? '*' : node.target.id;

@@ -212,7 +212,7 @@ function failures(row: Row, components: Components): JsonObject {
   if (Object.keys(row.params).length > 0) codes.push('E_NOT_FOUND');
   if (row.method === 'WS') codes.push('E_UPGRADE');
   if (row.bodyKind !== 'none') codes.push('E_TOO_LARGE', 'E_MEDIA_TYPE');
-  if (row.bodyKind === 'json' || querySchemaOf(row) !== null) codes.push('E_INVALID_VALUE');
+  if (querySchemaOf(row) !== null) codes.push('E_INVALID_VALUE');
   if (row.armed !== '-') codes.push('E_ARMED');
   if (row.lane === 'residual') codes.push('E_UPSTREAM', 'E_UPSTREAM_DOWN', 'E_TIMEOUT');
   if (row.refusals === 'lifecycle') codes.push(...Object.values(REFUSALS).map(([, word]) => word));

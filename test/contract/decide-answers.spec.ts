@@ -267,7 +267,7 @@ describe('what the body decides', () => {
     });
   });
 
-  it('a query of the API is checked as a body is; that of a page is not', () => {
+  it('body and query of every row are checked', () => {
     const strict = edgeState({ validate: () => [{ path: '', message: 'is odd' }] });
     const asked = (ask: Ask) => {
       const answer = judge({ ...ask, headers: [withKey] }, strict);
@@ -278,7 +278,7 @@ describe('what the body decides', () => {
     );
     expect(asked({ target: queried?.path ?? '' })).to.equal('The query is odd.');
     expect(asked({ target: '/api/ping' })).to.equal('The query is odd.');
-    expect(asked({ target: '/healthz' })).to.equal('pass');
+    expect(asked({ target: '/healthz' })).to.equal('The query is odd.');
   });
 
   it('a method that no row knows is none, also where a row takes any of them', () => {

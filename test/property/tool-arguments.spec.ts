@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { meant } from '../../connector/meant.ts';
+import { typedArguments } from '../../connector/argument-types.ts';
 
 const SCHEMA = {
   type: 'object',
@@ -18,7 +18,7 @@ const SCHEMA = {
 describe('arguments of clients that send all as texts', () => {
   it('numbers and truths become what the schema wants, within lists and objects too', () => {
     expect(
-      meant(
+      typedArguments(
         {
           height: '12.5',
           count: '3',
@@ -43,14 +43,16 @@ describe('arguments of clients that send all as texts', () => {
 
   it('what is none stays a text, for the schema to refuse', () => {
     for (const text of ['', ' 1', '1 ', '0x10', '1,5', 'NaN', 'Infinity', '1e999', '+1', '01', 'yes', 'null'])
-      expect(meant({ height: text, far: text }, SCHEMA)).to.deep.equal({ height: text, far: text });
+      expect(typedArguments({ height: text, far: text }, SCHEMA)).to.deep.equal({ height: text, far: text });
   });
 
   it('what is no text stays as it is, and every number comes back (property)', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.anything(), (number, any) => {
-        expect(meant({ height: JSON.stringify(number) }, SCHEMA)).to.deep.equal({ height: number + 0 });
-        if (typeof any !== 'string') expect(meant(any, { type: 'number' })).to.deep.equal(any);
+        expect(typedArguments({ height: JSON.stringify(number) }, SCHEMA)).to.deep.equal({
+          height: number + 0,
+        });
+        if (typeof any !== 'string') expect(typedArguments(any, { type: 'number' })).to.deep.equal(any);
       }),
     );
   });

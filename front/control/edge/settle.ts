@@ -4,7 +4,6 @@ import { memberOf } from '../../../shared/member.ts';
 import { raisedByRequest } from '../../../shared/routes/classes.ts';
 import { holdsKey } from '../../../shared/routes/may.ts';
 import { neededScopes } from '../../../shared/routes/needed-scopes.ts';
-import { querySchemaOf } from '../../../shared/routes/query.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import { faultOf } from '../../../shared/schemas/fault.ts';
 import type { Violation } from '../../../shared/schemas/validator.ts';
@@ -61,8 +60,7 @@ export function settle(pass: Pass, body: unknown, state: EdgeState): Pass | Refu
     };
     return refuse('armed', 'E_ARMED', cors, { row, principal, extras });
   }
-  const checked = row.bodyKind === 'json' || querySchemaOf(row) !== null;
-  const violations = checked ? state.validate(row, body, pass.query) : null;
+  const violations = state.validate(row, body, pass.query);
   if (violations !== null) {
     return refuse('body', 'E_INVALID_VALUE', cors, {
       row,

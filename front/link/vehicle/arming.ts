@@ -216,7 +216,6 @@ export class Arming {
       known.autopilot ??= this.#payload.load(frame).u8(LATENCY_AUTOPILOT_AT);
     if (known.heardAt !== null) return;
     known.heardAt = Number.NEGATIVE_INFINITY;
-    this.#wasArmed = false;
     this.#changed();
   }
 

@@ -15,7 +15,8 @@ const V2 = Buffer.from('\r\n\r\n\0\r\nQUIT\n');
 const V2_HEAD = 16;
 const PORT = '(0|[1-9][0-9]{0,4})';
 const V1_LINE = new RegExp(
-  `^PROXY (TCP4|TCP6) ([0-9.]{7,15}|[0-9A-Fa-f:.]{2,39}) ([^ ]{2,39}) ${PORT} ${PORT}$`,
+  // 45: six groups written out, and an IPv4 address behind them.
+  `^PROXY (TCP4|TCP6) ([0-9.]{7,15}|[0-9A-Fa-f:.]{2,45}) ([^ ]{2,45}) ${PORT} ${PORT}$`,
 );
 
 /** `source`: who has connected to the balancer; null: the balancer itself, which looks whether this side works. */

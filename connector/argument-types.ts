@@ -11,18 +11,18 @@ const WORDS: ReadonlyMap<string, boolean> = new Map([
  * What a client means that sends numbers and truths as texts, as some models and frameworks do: a text that is exactly one, where the
  * schema wants one and takes no text. All else stays for the schema to refuse; nothing becomes a number that was none.
  */
-export function meant(value: unknown, schema: JsonSchema): unknown {
+export function typedArguments(value: unknown, schema: JsonSchema): unknown {
   if (typeof value === 'string')
     return typeof schema.type === 'string' ? fromText(value, schema.type) : value;
   if (Array.isArray(value)) {
     const { items } = schema;
-    return isRecord(items) ? value.map((each) => meant(each, items)) : value;
+    return isRecord(items) ? value.map((each) => typedArguments(each, items)) : value;
   }
   if (!isRecord(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => {
       const own = memberOf(schema.properties, name);
-      return [name, isRecord(own) ? meant(member, own) : member];
+      return [name, isRecord(own) ? typedArguments(member, own) : member];
     }),
   );
 }
