@@ -1,5 +1,6 @@
 import type { Feature } from '../profile.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
+import { forceQuery } from '../schemas/no-body.ts';
 import { bodySchema } from './body-schema.ts';
 import { exampleOf } from './example.ts';
 import type { Row } from './row.ts';
@@ -35,16 +36,6 @@ export interface Parameter {
   readonly example: unknown;
 }
 
-/** The override of the armed guard, where there is no body to say it in. */
-const FORCE: Parameter = {
-  name: 'force',
-  in: 'query',
-  required: false,
-  description: '1 overrides the armed guard',
-  schema: { type: 'string' },
-  example: '1',
-};
-
 /** Of path and query, in their order. */
 export function parametersOf(row: Row): readonly Parameter[] {
   const inPath = Object.entries(row.params).map(
@@ -57,7 +48,9 @@ export function parametersOf(row: Row): readonly Parameter[] {
       example,
     }),
   );
-  const members = Object.entries(row.query?.properties ?? {}).filter(isDescribed);
+  const guarded = row.armed === 'guard' && row.bodyKind === 'none' && row.method !== 'WS';
+  const force: Readonly<Record<string, JsonSchema>> = guarded ? { force: forceQuery } : {};
+  const members = Object.entries({ ...force, ...row.query?.properties }).filter(isDescribed);
   const inQuery = members.map(
     ([name, { description = '', examples: _examples, ...schema }]): Parameter => ({
       name,
@@ -68,9 +61,7 @@ export function parametersOf(row: Row): readonly Parameter[] {
       example: exampleOf(members.find(([one]) => one === name)?.[1], name),
     }),
   );
-  const guarded = row.armed === 'guard' && row.bodyKind === 'none' && row.method !== 'WS';
-  const named = members.some(([name]) => name === 'force');
-  return [...inPath, ...inQuery, ...(guarded && !named ? [FORCE] : [])];
+  return [...inPath, ...inQuery];
 }
 
 /** @returns undefined for a row without a JSON body */

@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../schemas/json-schema.ts';
+import { forceQuery } from '../schemas/no-body.ts';
 import type { Row } from './row.ts';
 
 /**
@@ -14,10 +15,13 @@ export function parseQuery(query: string): Readonly<Record<string, string>> | nu
   return Object.fromEntries(members);
 }
 
-/** What the query of a row must be. To pages, players and sockets programs add members of their own, which nobody reads: null. */
+/**
+ * What the query of a row must be. Null where it is not ours to say: to pages, players and sockets programs add members of
+ * their own, and what a row passes on (its path ends with `{*path}`) is read by an extension, an app or another node.
+ */
 export function querySchemaOf({ method, path, armed, query }: Row): JsonSchema | null {
   if (query !== null) return query;
-  if (method === 'WS' || !path.startsWith('/api/')) return null;
-  const properties = armed === '-' ? {} : { force: { enum: ['0', '1'] } };
+  if (method === 'WS' || !path.startsWith('/api/') || path.includes('{*')) return null;
+  const properties = armed === '-' ? {} : { force: forceQuery };
   return { type: 'object', properties, additionalProperties: false };
 }

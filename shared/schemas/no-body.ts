@@ -6,3 +6,10 @@ export const noBody = {
   type: 'object',
   additionalProperties: false,
 } as const satisfies JsonSchema;
+
+/** The override of the armed guard in a query, where there is no JSON body to say it in. */
+export const forceQuery = {
+  enum: ['0', '1'],
+  description: '1 overrides the armed guard',
+  examples: ['1'],
+} as const satisfies JsonSchema;

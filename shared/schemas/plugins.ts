@@ -1,5 +1,6 @@
 import type { JsonSchema } from './json-schema.ts';
 import { logQuery as nodeLogQuery } from './logs.ts';
+import { forceQuery } from './no-body.ts';
 
 /** Bodies of the extension routes (docs/contract.md 9.1). Times are Unix time in ms. */
 
@@ -227,7 +228,7 @@ export const installQuery = {
       maxLength: 4096,
       description: 'permissions to grant, comma-separated',
     },
-    force: { type: 'string', description: '1 overrides the armed guard', examples: ['1'] },
+    force: forceQuery,
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
@@ -283,7 +284,7 @@ export const removeQuery = {
       enum: ['1', 'true', 't', 'yes', 'y', 'on', '0', 'false', 'f', 'no', 'n', 'off'],
       description: 'whether its stored data stays',
     },
-    force: { type: 'string', description: '1 overrides the armed guard', examples: ['1'] },
+    force: forceQuery,
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;

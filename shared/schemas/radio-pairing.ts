@@ -1,4 +1,5 @@
 import type { JsonSchema } from './json-schema.ts';
+import { forceQuery } from './no-body.ts';
 import { MAX_SLOTS } from './radio-unit.ts';
 import { shownName } from './shown-name.ts';
 
@@ -105,7 +106,7 @@ export const radioUnpairQuery = {
   required: ['device_id'],
   properties: {
     device_id: { ...deviceId, description: 'the other end, as named in GET /api/wfb/pair' },
-    force: { enum: ['0', '1'], description: '1 overrides the armed guard' },
+    force: forceQuery,
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;

@@ -63,7 +63,7 @@ describe('the proxy to the residual', () => {
       seen = req;
       res.end('{}');
     });
-    const path = '/api/config?a=1&b=%20&a=2';
+    const path = '/api/plugins/com.example.one/gcs/main.js?a=1&b=%20&a=2';
     const response = await get(path, {
       'x-svc-mcp-token': 't',
       'x-svc-dashboard-session': 's',
@@ -87,7 +87,11 @@ describe('the proxy to the residual', () => {
     expect(req.headers['x-kept']).to.equal('yes');
     expect(req.headers[PROOF_HEADER]).to.equal(connectionProof(SECRET));
     const mark = decodeMark(req.headers[PRINCIPAL_HEADER]);
-    expect(mark).to.deep.include({ row: 'config.get', params: {}, forced: false });
+    expect(mark).to.deep.include({
+      row: 'plugins.id.gcs.path.get',
+      params: { id: 'com.example.one', path: 'main.js' },
+      forced: false,
+    });
     expect(mark?.principal).to.deep.include({ kind: 'key', id: 'pairing-key' });
   });
 
