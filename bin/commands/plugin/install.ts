@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { Args, Flags } from '@oclif/core';
 import type { Answer } from '../../../shared/routes/typed-row.ts';
+import { signature } from '../../plugin-command.ts';
 import { PLUGIN_EXIT } from '../../plugin-exit.ts';
 import { isGrave, PluginNodeCommand } from '../../plugin-node-command.ts';
 
@@ -27,7 +28,7 @@ export default class PluginInstall extends PluginNodeCommand {
       this.error(`There is no file ${args.archive}.`, { exit: PLUGIN_EXIT.generic_failure });
     const parsed = await this.upload('POST /api/plugins/parse', args.archive);
     this.log(
-      `${parsed.name}: ${parsed.plugin_id} ${parsed.version}, signed by ${parsed.signer_id ?? 'nobody'}`,
+      `${parsed.name}: ${parsed.plugin_id} ${parsed.version}, ${signature(parsed.signer_id)}`,
     );
     if (parsed.signature_problem !== null) this.warn(parsed.signature_problem);
     for (const warning of parsed.warnings) this.warn(warning);

@@ -1,6 +1,7 @@
 import { telemetryOf } from '../../../shared/rpc/telemetry-body.ts';
 import { VERSION } from '../../../shared/version.ts';
 import type { Base } from '../node/base.ts';
+import { tunnelAddress } from '../radio/managed-wfb.ts';
 import type { BoundRadios } from '../relay/bound-radios.ts';
 import { Enrolment } from './enrolment.ts';
 import { fleetHandlers } from './fleet-handlers.ts';
@@ -10,12 +11,13 @@ import { listed } from './node-status.ts';
 
 interface FleetParts extends Pick<FleetNodeOptions, 'connection'> {
   readonly radios: BoundRadios;
+  readonly silentMs: (device: string) => number | null;
   /** The body of GET /api/status, with the head of the record. */
   readonly status: () => Omit<ReturnType<FleetNodeOptions['status']>, keyof ReturnType<typeof listed>>;
 }
 
 /** The node's place in a fleet. */
-export function openFleet(base: Base, { radios, status, connection }: FleetParts) {
+export function openFleet(base: Base, { radios, silentMs, status, connection }: FleetParts) {
   const { config, paths, profile, identity, vehicle, supervisor, now, monotonic, log } = base;
   const { device_id: id, name } = identity;
   const enrolment = new Enrolment({
@@ -44,8 +46,22 @@ export function openFleet(base: Base, { radios, status, connection }: FleetParts
   });
   const handlers = fleetHandlers({
     enrolment,
-    radios,
-    profile,
+    peers: () =>
+      radios.list().map(({ device_id, name: called, slot, paired_at, proved }) => {
+        const other = profile === 'drone' ? 'ground-station' : 'drone';
+        const silent = silentMs(device_id);
+        return {
+          device_id,
+          name: called,
+          profile: other,
+          via: 'radio',
+          address: tunnelAddress(slot, other, config.radio),
+          last_seen: silent === null ? null : new Date(now() - silent).toISOString(),
+          slot,
+          paired_at,
+          proved,
+        };
+      }),
     link: () => fleet.link,
     policySeq: () => fleet.policy.seq,
     restartFleet: async () => supervisor.calls.restart({ name: 'svc-fleet' }),

@@ -70,12 +70,14 @@ export function openRadio(base: Base, { radios, principalWatch, pilot, relayServ
     own.adaptive && !isGround && own.mode !== 'off'
       ? new AdaptiveVideo({ videoSocket: paths.videoSocket, limits: limitsOf(config), monotonic, log })
       : null;
+  const silentMs = (device: string): number | null =>
+    client === null ? (listener?.silentMs ?? null) : client.health(device).silentMs;
   const radio = new WfbRadio({
     profile,
     config: own,
     bound: radios,
     otherEnd: {
-      silentMs: (device) => (client === null ? (listener?.silentMs ?? null) : client.health(device).silentMs),
+      silentMs,
       changeProblem: () => change.problem,
     },
     paths,
@@ -108,6 +110,8 @@ export function openRadio(base: Base, { radios, principalWatch, pilot, relayServ
     status: async () => (own.mode === 'off' || radio.problem !== null ? null : radio.status()),
     client,
     proxy,
+    /** Since a bound radio's node was last heard through the relay; null: not yet. */
+    silentMs,
     /** Whether an interface is a card of the radio. */
     isRadio: (iface: string): boolean =>
       cards.has(iface) || (own.mode === 'managed' && radio.cards.present.some(({ name }) => name === iface)),
