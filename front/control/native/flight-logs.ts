@@ -80,7 +80,7 @@ export function rangeOf(
   size: number,
 ): { readonly start: number; readonly end: number; readonly ranged: boolean } {
   const whole = { start: 0, end: size, ranged: false };
-  const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range ?? '') ?? [];
+  const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/i.exec(range ?? '') ?? [];
   if (validator !== undefined || (first === '' && last === '')) return whole;
   const start = first === '' ? Math.max(0, size - Number(last)) : Number(first);
   const end = first === '' || last === '' ? size : Math.min(size, Number(last) + 1);
