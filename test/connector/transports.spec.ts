@@ -193,19 +193,15 @@ describe('the transports of the connector', function () {
       // The same id is another call.
       stub.answers.set('GET /api/video/snapshot', [503, { detail: 'No picture yet.', code: 'E_NO_FRAME' }]);
       const again = await send(connector.url, 'POST', headers, { id: 5, method: 'tools/call', params });
-      expect(await text(again)).to.include('No picture yet.');
+      expect(await text(again)).to.include('No picture yet.').and.not.include('does not answer');
     });
 
-    for (const accept of ['*/*', 'application/*, text/*', undefined])
-      it(`takes a client that accepts ${accept ?? 'whatever comes'}`, async () => {
+    for (const accept of ['*/*', 'application/*, text/*'])
+      it(`takes a client that accepts ${accept}`, async () => {
         const authorization = `Bearer ${stub.token('read')}`;
         const answer = await fetch(connector.url, {
           method: 'POST',
-          headers: {
-            authorization,
-            'content-type': 'application/json',
-            ...(accept === undefined ? {} : { accept }),
-          },
+          headers: { authorization, accept, 'content-type': 'application/json' },
           body: JSON.stringify({
             jsonrpc: '2.0',
             id: 1,
