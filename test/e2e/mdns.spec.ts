@@ -2,10 +2,14 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Answer, type DecodedPacket, decode, encode, type Packet } from 'dns-packet';
 import { askAgain } from '../support/ask-again.ts';
+import { KnownNodes } from '../../shared/http/known-nodes.ts';
+import { requestNode } from '../../shared/http/node-request.ts';
+import { namedNode, placeOfNode, reachNode } from '../../shared/http/reach-node.ts';
 import { MdnsListener, QUERY, SERVICE } from '../support/mdns-listener.ts';
 import { NO_SYSTEM_BUS, noNamespaces, RemoteHost } from '../support/netns.ts';
 import { TestNode } from '../support/node.ts';
@@ -186,6 +190,14 @@ describe('mDNS of the node', function () {
     } finally {
       socket.close();
     }
+    // At the address that it announces, of which only this machine knows the zone.
+    const own = heard.flatMap((each) => (each.type === 'AAAA' && each.data.startsWith('fe80:') ? each.data : []));
+    const named = namedNode(`[${own[0] ?? ''}%${device}]:${node.port}`);
+    if (named === null) throw new Error('it is no address of a node');
+    const known = new KnownNodes(join(node.base, 'known'));
+    const place = placeOfNode(await reachNode(named, known, async () => Promise.resolve()));
+    const told = await requestNode(place, { method: 'GET', path: '/api/pairing/info', timeoutMs: 5000 });
+    expect([told.status, told.bytes.toString().includes(id)]).to.deep.equal([200, true]);
   });
 
   it('takes another name where a machine has its own already, and says so', async () => {
