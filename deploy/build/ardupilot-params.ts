@@ -1,8 +1,9 @@
 /**
  * Makes front/control/param-metadata/ardupilot.json: what ArduPilot's parameters are, without a sentence of its documentation.
- *   node deploy/build/ardupilot-params.ts SOURCE COPTER PLANE ROVER SUB
+ *   node deploy/build/ardupilot-params.ts SOURCE COPTER PLANE ROVER SUB FRAMES
  * SOURCE says what the files are of, for example `ArduPilot 4.7.0-dev 2598e9d4b2`; the others are `apm.pdef.json`, one a vehicle, as
- * `Tools/autotest/param_metadata/param_parse.py --vehicle ArduCopter --format json` of ArduPilot's sources writes it.
+ * `Tools/autotest/param_metadata/param_parse.py --vehicle ArduCopter --format json` of ArduPilot's sources writes it. FRAMES is what
+ * it writes for ArduCopter as XML: the other file keeps one of two parameters with the same name, of multicopters or helicopters.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,13 +15,16 @@ import {
   type Facts,
   VEHICLES,
 } from '../../front/control/param-metadata/facts-file.ts';
-import { memberOf, parseJson } from '../../shared/member.ts';
+import { parseJson } from '../../shared/member.ts';
 
-/** A longer label is a sentence. */
+/** A longer label is told without what explains it. */
 const LABEL = 40;
 
-const [source = '', ...files] = process.argv.slice(2);
-if (files.length !== VEHICLES.length) throw new Error(`SOURCE ${VEHICLES.join(' ').toUpperCase()}`);
+const [source = '', ...given] = process.argv.slice(2);
+if (given.length !== VEHICLES.length + 1)
+  throw new Error(`SOURCE ${VEHICLES.join(' ').toUpperCase()} FRAMES`);
+const files = given.slice(0, -1);
+const frames = rangesOf(readFileSync(given.at(-1) ?? '', 'utf8'));
 
 const places = new Map<string, number>();
 const allFacts: Facts[] = [];
@@ -30,7 +34,7 @@ for (const [index, file] of files.entries()) {
   const described = ardupilotParams(json);
   if (described === null) throw new Error(`${file} describes no parameters`);
   for (const { name, description } of described) {
-    const facts = factsOf(ofOneFrame(json, name) ? withoutRange(description) : description);
+    const facts = factsOf(index === 0 ? ofAllFrames(name, description) : description);
     const text = JSON.stringify(facts);
     const place = places.get(text) ?? allFacts.push(facts) - 1;
     places.set(text, place);
@@ -54,16 +58,24 @@ ${lines(Object.entries(table.params).map(([name, where]) => `"${name}":${JSON.st
 `;
 writeFileSync(join(import.meta.dirname, '../../front/control/param-metadata', FACTS_FILE), text);
 
-/**
- * Whether the file has it for helicopters alone: it keeps one of two parameters with the same name, and a multicopter's range is
- * another one.
- */
-function ofOneFrame(file: unknown, name: string): boolean {
-  return memberOf(memberOf(memberOf(file, 'ATC_'), name), 'path') === 'AC_AttitudeControl_Heli';
+/** The ranges of parameters that a file in XML has more than once, by name. */
+function rangesOf(xml: string): ReadonlyMap<string, readonly (readonly [min: number, max: number])[]> {
+  const ranges = new Map<string, (readonly [number, number])[]>();
+  for (const [, name = '', fields = ''] of xml.matchAll(/<param [^>]*name="([^"]+)"[^>]*>(.*?)<\/param>/gs)) {
+    const [, low, high] = /<field name="Range">(\S+) (\S+)<\/field>/.exec(fields) ?? [];
+    if (low === undefined || high === undefined) continue;
+    ranges.set(name, [...(ranges.get(name) ?? []), [Number(low), Number(high)]]);
+  }
+  return new Map([...ranges].filter(([, each]) => each.length > 1));
 }
 
-function withoutRange(description: ParamDescription): ParamDescription {
-  return { ...description, min: null, max: null, increment: null };
+/** With a range that holds those of multicopters and of helicopters. */
+function ofAllFrames(name: string, description: ParamDescription): ParamDescription {
+  const ranges = frames.get(name);
+  if (ranges === undefined) return description;
+  const min = Math.min(...ranges.map(([low]) => low));
+  const max = Math.max(...ranges.map(([, high]) => high));
+  return { ...description, min, max };
 }
 
 function factsOf({
@@ -88,6 +100,5 @@ function factsOf({
 
 /** The label without what explains it. */
 function short(label: string): string {
-  const name = label.length <= LABEL ? label : (label.split(/\s*[(:;,.]|\s-\s/)[0] ?? label);
-  return name.length <= LABEL ? name : `${name.slice(0, LABEL - 1)}…`;
+  return label.length <= LABEL ? label : (label.split(/\s*[(:;,.]|\s-\s/)[0] ?? label);
 }

@@ -19,9 +19,9 @@ export function parseQuery(query: string): Readonly<Record<string, string>> | nu
  * What the query of a row must be. Null where it is not ours to say: to pages, players and sockets programs add members of
  * their own, and what a row passes on (its path ends with `{*path}`) is read by an extension, an app or another node.
  */
-export function querySchemaOf({ method, path, armed, query }: Row): JsonSchema | null {
+export function querySchemaOf({ method, path, query }: Row): JsonSchema | null {
   if (query !== null) return query;
   if (method === 'WS' || !path.startsWith('/api/') || path.includes('{*')) return null;
-  const properties = armed === '-' ? {} : { force: forceQuery };
-  return { type: 'object', properties, additionalProperties: false };
+  // An override that nobody needs is ignored.
+  return { type: 'object', properties: { force: forceQuery }, additionalProperties: false };
 }

@@ -89,7 +89,7 @@ describe('the log of a flight of the demo vehicle', function () {
       const node = await TestNode.start({ pairing: { key: KEY }, simulated: false, config });
       try {
         const logs = async () =>
-          (await node.json('/api/flight-logs?refresh=1', { headers })).body['logs'] as {
+          (await node.json('/api/flight-logs', { headers })).body['logs'] as {
             id: number;
             size: number;
           }[];

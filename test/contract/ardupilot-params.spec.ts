@@ -20,7 +20,8 @@ describe("facts about ArduPilot's parameters", () => {
     for (const { values = [], bits = [] } of facts.facts)
       for (const [number, label] of [...values, ...bits]) {
         expect(number, label).to.be.a('number');
-        expect(label.length, label).to.be.within(1, 40);
+        expect(label.length, label).to.be.within(1, 240);
+        expect(label, 'a label that was cut').not.to.match(/…$/);
       }
   });
 
@@ -35,7 +36,7 @@ describe("facts about ArduPilot's parameters", () => {
   const known: readonly (readonly [(typeof VEHICLES)[number], string, Partial<ParamDescription>])[] = [
     ['copter', 'BATT_FS_LOW_ACT', { min: null, reboot_required: false }],
     // Two ranges: 0.01 to 0.5 of a multicopter, 0 to 0.35 of a helicopter.
-    ['copter', 'ATC_RAT_RLL_P', { min: null, max: null, increment: null }],
+    ['copter', 'ATC_RAT_RLL_P', { min: 0, max: 0.5, increment: 0.005 }],
     ['sub', 'ATC_RAT_RLL_P', { min: 0, max: 0.3 }],
     ['plane', 'ARSPD_TYPE', { units: null }],
     ['rover', 'CRUISE_SPEED', { units: 'm/s', min: 0, max: 100 }],

@@ -36,7 +36,7 @@ describe('reports of a flight', function () {
       try {
         await armable(node, headers);
         const list = async (path: string) => (await node.json(path, { headers })).body;
-        const logs = async () => (await list('/api/flight-logs?refresh=1'))['logs'] as { id: number }[];
+        const logs = async () => (await list('/api/flight-logs'))['logs'] as { id: number }[];
         const report = async (path: string) => {
           const { status, body } = await node.json(path, { headers });
           expect(status, JSON.stringify(body)).to.equal(200);

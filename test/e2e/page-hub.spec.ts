@@ -391,6 +391,21 @@ describe("the fleet's page", function () {
     await page.context().close();
   });
 
+  it('makes a code with which one node enrols again, for who holds the button', async () => {
+    const page = await openPage(browser);
+    await signIn(page, hub);
+    await visit(page, 'fleet/node-00007');
+    await page.getByText('Enrol it again', { exact: true }).click();
+    await page
+      .getByRole('button', { name: 'New code for this drone (hold)', exact: true })
+      .click({ delay: 1200 });
+    await page.waitForSelector('main svg.qr');
+    expect(hub.changes.at(-1)).to.match(/^POST \/v1\/codes\?node=node-00007/);
+    const [code] = await inputsOf(page, 'main .copyable input');
+    expect(code).to.match(/^svc1-a{32}-b{32}$/);
+    await page.context().close();
+  });
+
   it('makes a credential with classes and nodes, shows it once, and ends one that is held', async () => {
     const page = await openPage(browser);
     await signIn(page, hub);

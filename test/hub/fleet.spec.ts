@@ -17,8 +17,8 @@ function say(client: MqttClient, { enrolled, id }: EnrolledNode, what: NodeTopic
   return client.publishAsync(topics.told(enrolled.fleet, id, what), payload, { qos: 1, retain });
 }
 
-function presence(session: string, online = true): Presence {
-  return { online, session, at: 1, version: '0.2.0', profile: 'drone', name: 'Kestrel' };
+function presence(session: string, online = true, name = 'Kestrel'): Presence {
+  return { online, session, at: 1, version: '0.2.0', profile: 'drone', name };
 }
 
 const event = (seq: number, stream = 's1') => ({
@@ -92,14 +92,14 @@ for (const { engine, missing } of ENGINES)
     it('presence, status and telemetry of a node are in the list, and its will', async () => {
       const node = await hub.enroll('shown');
       const client = await hub.connect(node);
-      await say(client, node, 'presence', presence('a'));
+      await say(client, node, 'presence', presence('a', true, 'Harrier'));
       await say(client, node, 'status', { armed: 'disarmed', mode: 'LOITER', nonce: 'bootboot.1' });
       const entry = await hub.streamed(
         (name, { id, status }) => name === 'node' && id === 'shown' && status !== null,
       );
-      expect(entry).to.deep.include({ online: true, name: 'Kestrel', version: '0.2.0', alarm: null });
+      expect(entry).to.deep.include({ online: true, name: 'Harrier', version: '0.2.0', alarm: null });
       expect(entry).not.to.have.property('telemetry');
-      await say(client, node, 'presence', presence('a', false));
+      await say(client, node, 'presence', presence('a', false, 'Harrier'));
       const gone = await hub.streamed(
         (name, { id, online }) => name === 'node' && id === 'shown' && online === false,
       );
@@ -110,18 +110,31 @@ for (const { engine, missing } of ENGINES)
       await client.endAsync();
     });
 
-    it('a name that turns the text around, or has what cannot be seen, is shown without that', async () => {
+    it("a name that turns the text around, has what cannot be seen, or is another's, is shown otherwise", async () => {
+      const first = await hub.enroll('first');
+      const firstClient = await hub.connect(first);
+      await say(firstClient, first, 'presence', presence('f', true, 'Merlin'));
+      await hub.streamed((event_, { id, name }) => event_ === 'node' && id === 'first' && name === 'Merlin');
       const node = await hub.enroll('turned');
       const client = await hub.connect(node);
       for (const [name, shown] of [
         ['Kes\u202etrel\u200b', 'Kes trel'],
         ['\u200b', 'turned'],
+        // Those of others: by name, in other letters, and by id.
+        ['Merlin', 'Merlin (turned)'],
+        ['ＭERLIN\u200b', 'ＭERLIN (turned)'],
+        ['first', 'first (turned)'],
+        ['Merlin 2', 'Merlin 2'],
       ] as const) {
         await say(client, node, 'presence', { ...presence('a'), name });
         await hub.streamed(
           (event_, { id, name: now }) => event_ === 'node' && id === 'turned' && now === shown,
         );
       }
+      // Who had the name keeps it, also after it has gone and come.
+      await say(firstClient, first, 'presence', presence('g', true, 'Merlin'));
+      expect((await hub.call('GET', '/v1/nodes/first')).body['name']).to.equal('Merlin');
+      await firstClient.endAsync();
       await client.endAsync();
     });
 

@@ -284,6 +284,7 @@ describe('corrections', () => {
     rig.stream.now.onData(rtcm(1077, 714));
     rig.stream.now.onData(rtcm(1077, 715));
     expect(rig.state).to.include({ frames: 2, dropped: 1 });
+    expect(rig.state.problem).to.match(/^Message 1077 has 721 bytes and is left out/);
     isFull = true;
     rig.stream.now.onData(rtcm(1005, 19));
     expect(rig.state).to.include({ frames: 3, dropped: 2 });

@@ -215,6 +215,15 @@ describe('manoeuvres', () => {
     await rig.link.stop();
   });
 
+  it('a gimbal that nobody drives is named, where nobody answers', async () => {
+    const rig = await met(PX4);
+    rig.onSent = () => undefined;
+    const { status, ack } = await rig.command('gimbal', [-45]);
+    expect(status).to.equal('no_ack');
+    expect(ack.hint).to.match(/may have no gimbal/);
+    await rig.link.stop();
+  });
+
   it("PX4's current item is set by a message without an ack: what it shows then is the answer", async () => {
     const rig = await met(PX4);
     rig.onSent = ({ id, fields }: Sent) => {

@@ -140,7 +140,8 @@ describe('motorTest', () => {
     it(`is refused by the node for ${who}: nothing is sent`, async () => {
       const rig = await Rig.met();
       await prepare(rig);
-      const { code, extras } = await refusal(rig.calls.command({ cmd: 'motorTest', args: [1] }));
+      const { code, extras, message } = await refusal(rig.calls.command({ cmd: 'motorTest', args: [1] }));
+      expect(message).to.not.match(/override if/);
       expect([code, extras['action']]).to.deep.equal(['E_ARMED', 'test a motor']);
       expect(extras['armed'], 'as it is').to.equal(rig.armed);
       expect(rig.commands(MOTOR_TEST)).to.deep.equal([]);

@@ -153,6 +153,10 @@ describe('NTRIP', () => {
     ['answers 400', 'HTTP/1.1 400 Bad Request\r\n\r\n'],
     ['answers with a page', 'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html>'],
     ['answers in a language of its own', 'HELO\r\n'],
+    [
+      'announces chunks and sends none',
+      `${HTTP_OK}Transfer-Encoding: chunked\r\n\r\n${'\u00d3\n'.repeat(200)}`,
+    ],
   ] as const)
     it(`version 1 is asked where the caster ${what}`, async () => {
       await using caster = await SmallCaster.start(({ request, socket }) => {
@@ -160,10 +164,27 @@ describe('NTRIP', () => {
         else socket.write(Buffer.concat([Buffer.from('ICY 200 OK\r\n'), FRAMES]));
       });
       const { data, opened } = await listenTo(caster.port, {}, FRAMES.length);
-      expect([opened, data]).to.deep.equal([1, FRAMES]);
+      expect(opened).to.equal(refusal.includes('chunked') ? 2 : 1);
+      expect(data).to.deep.equal(FRAMES);
       expect(caster.requests[1]).to.equal(
         `GET /BASE HTTP/1.0\r\nUser-Agent: NTRIP svc/${VERSION}\r\nAuthorization: Basic cGlsb3Q6Z2VoZWlt\r\n\r\n`,
       );
+    });
+
+  for (const [what, head] of [
+    ['small letters', 'http/1.1 200 ok\r\ncontent-type: gnss/data\r\n\r\n'],
+    ['an interim answer before it', `HTTP/1.1 100 Continue\r\n\r\n${HTTP_OK}\r\n`],
+    ['an empty line before it', '\r\nICY 200 OK\r\n'],
+    ['version 1 in small letters', 'icy 200 ok\r\n'],
+  ] as const)
+    it(`an answer with ${what}`, async () => {
+      await using caster = await SmallCaster.start(({ socket }) => {
+        const bytes = Buffer.concat([Buffer.from(head), FRAMES]);
+        socket.write(bytes.subarray(0, 1), () => setImmediate(() => socket.write(bytes.subarray(1))));
+      });
+      const { data, opened } = await listenTo(caster.port, { version: 2 }, FRAMES.length);
+      expect([opened, data]).to.deep.equal([1, FRAMES]);
+      expect(caster.met).to.have.length(1);
     });
 
   it('a version that worked is the only one from then on', async () => {

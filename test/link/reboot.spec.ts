@@ -102,7 +102,8 @@ describe('rebooting the flight controller', () => {
     const rig = await met();
     rig.armed = true;
     rig.beat();
-    const { code, extras } = await refusal(rig.calls.command({ cmd: 'rebootAutopilot', args: [] }));
+    const { code, extras, message } = await refusal(rig.calls.command({ cmd: 'rebootAutopilot', args: [] }));
+    expect(message).to.match(/nothing overrides/);
     expect([code, extras['action'], reboots(rig)]).to.deep.equal([
       'E_ARMED',
       'reboot the flight controller',

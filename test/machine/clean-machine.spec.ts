@@ -35,7 +35,7 @@ const start = (port: number): string => `
   echo left: $(cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' ' | grep -c '[s]upervisor/main')`;
 
 describe("README's two commands, on a Debian 12 that has nothing but Node", function () {
-  this.timeout(1_800_000);
+  this.timeout(3_600_000); // on a slow machine, beside everything else
   let machine: CleanMachine;
   let tried: ReadonlyMap<Toolchain, { readonly installed: Left; readonly started: Left }>;
   before(async function () {

@@ -84,7 +84,7 @@ export class StubHub {
       kind: 'operator',
       id: 'op_1',
       name: 'first',
-      scopes: ['read', 'safe_write', 'admin'],
+      scopes: ['read', 'safe_write', 'destructive', 'admin'],
       nodes: null,
       tags: [],
       expires_at: null,
@@ -178,7 +178,7 @@ export class StubHub {
     }
     if (req.method !== 'GET') {
       const body = (await req.toArray()).join('');
-      this.changes.push(`${what} ${body}`.trim());
+      this.changes.push(`${what}${url.search} ${body}`.trim());
     }
     const asked = this.#asked(what, url);
     if (what === 'GET /v1/nodes/stream') this.#stream(url.searchParams.get('nodes'), res);

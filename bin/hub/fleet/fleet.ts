@@ -46,6 +46,8 @@ const ACCUSED = {
 const QUARANTINED =
   'This node has sent JSON that no node sends. What it says of itself is not taken until this is cleared. Look who has its key.';
 
+const MAX_NAME = 128;
+
 /** Nodes that are written in one transaction. */
 const BATCH = 500;
 
@@ -273,7 +275,17 @@ export class Fleet {
     const tags = (await tagsIn(on, id)) ?? own;
     const rev = await nextNumber(on, NODES_REV);
     const enrolled_at = this.#now();
-    const row = { id, name, profile, version, enrolled_at, key: key.x, ...anew, ...tagColumns(tags), rev };
+    const row = {
+      id,
+      name: this.#nameOf(id, name),
+      profile,
+      version,
+      enrolled_at,
+      key: key.x,
+      ...anew,
+      ...tagColumns(tags),
+      rev,
+    };
     const isReplaced = await this.erase(id, on);
     await on.insertInto('nodes').values(row).execute();
     return isReplaced;
@@ -385,7 +397,7 @@ export class Fleet {
     if (node.online !== said.online) this.#urgent.add(id);
     node.online = said.online;
     this.#unheard.delete(id);
-    node.name = plainText(said.name).trim() || id; // as for those who enrol: nothing that cannot be seen
+    node.name = this.#nameOf(id, said.name);
     Object.assign(node, sought(node));
     node.version = plainText(said.version);
     node.profile = said.profile;
@@ -393,6 +405,18 @@ export class Fleet {
     this.#unsaved.add(id);
     this.#changed(id);
     return isTwin;
+  }
+
+  /** What it is shown as: nothing that cannot be seen, and no other's name, by which people would fly the wrong one. */
+  #nameOf(id: string, said: string): string {
+    const name = plainText(said).trim() || id;
+    if (name === this.#nodes.get(id)?.name || name === id) return name;
+    const same = sameName(name);
+    const isOthers = this.#all().some(
+      (other) => other.id !== id && (sameName(other.name) === same || sameName(other.id) === same),
+    );
+    const whose = ` (${id})`;
+    return isOthers ? name.slice(0, MAX_NAME - whose.length).toWellFormed() + whose : name;
   }
 
   /** @returns what is wrong since just now: a boot of the machine that was replaced by another is back, or its audit went back */
@@ -590,6 +614,11 @@ export class Fleet {
   #changed(id: string): void {
     for (const listener of this.#listeners) listener(id);
   }
+}
+
+/** The same for names that look alike but for capitals, widths and spaces. */
+function sameName(name: string): string {
+  return name.normalize('NFKC').toLowerCase().replaceAll(/\s+/g, ' ');
 }
 
 /** What searches and orders look at. */

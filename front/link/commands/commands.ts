@@ -176,6 +176,7 @@ export class Commands {
       const reasons = refused ? await watch.settled(arming) : watch.reasons(false);
       const answer = verdict(cmd, result, note.seen, reasons, silence);
       if (answer.status === 'unconfirmed') answer.ack.hint ??= unconfirmedHint(cmd, vehicle.telemetry.mode);
+      if (cmd === 'gimbal' && answer.status === 'no_ack') answer.ack.hint ??= NO_GIMBAL;
       if (cmd === 'land' && result === RESULT_FAILED && landsByMission(this.#sender.craft()))
         answer.ack.hint = await landingHint(clock, this.#options.mission());
       const disarming = cmd === 'disarm' && refused ? disarmHint(vehicle.telemetry) : null;
@@ -301,6 +302,10 @@ export class Commands {
     return this.#options.vehicle.telemetry.armed === wanted;
   }
 }
+
+/** PX4 acknowledges these commands only where a gimbal manager runs. */
+const NO_GIMBAL =
+  'Nobody on the vehicle has answered: it may have no gimbal, or nothing that drives one (PX4: MNT_MODE_IN).';
 
 /** Turns a MAV_RESULT (null: no ack) into the answer of the API. */
 function verdict(

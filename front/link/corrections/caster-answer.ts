@@ -8,6 +8,8 @@ const MAX_HEAD_BYTES = 8192;
 const BEGINNINGS = ['ICY ', 'HTTP', 'SOUR', 'ERRO'] as const;
 const BEGINNING_BYTES = 4;
 const EMPTY = Buffer.alloc(0);
+const CR = 0x0d;
+const LF = 0x0a;
 
 interface AnswerEvents {
   onAccepted(): void;
@@ -36,6 +38,7 @@ export class CasterAnswer {
   #chunked: Chunked | null = null;
   /** The answer is one. */
   #table: SourceTable | null = null;
+  #hasData = false;
   #isOver = false;
 
   constructor(mountpoint: string, events: AnswerEvents) {
@@ -46,7 +49,7 @@ export class CasterAnswer {
   /** Nothing more comes. A table that is not whole has something to choose from, too. @param problem why */
   end(problem: string): void {
     if (this.#table !== null) this.#noMountpoint(this.#table);
-    else this.#refuse(problem, 'version');
+    else this.#refuse(problem, this.#head === null ? 'other' : 'version');
   }
 
   push(bytes: Buffer): void {
@@ -57,6 +60,7 @@ export class CasterAnswer {
   }
 
   #take(bytes: Buffer): void {
+    this.#hasData = true;
     if (this.#table === null) this.#events.onData(bytes);
     else if (this.#table.push(bytes)) this.#noMountpoint(this.#table);
   }
@@ -65,29 +69,36 @@ export class CasterAnswer {
     const next = chunked.push(bytes);
     if (next === 'end' && this.#table !== null) this.#noMountpoint(this.#table);
     if (next === 'end') this.#refuse('The caster has ended the stream.');
-    if (next === 'wrong') this.#refuse('The caster does not send what its own answer announced.');
+    if (next === 'wrong')
+      this.#refuse(
+        'The caster does not send what its own answer announced.',
+        this.#hasData ? 'other' : 'version', // a caster that sends a bare stream may say so in version 1
+      );
   }
 
-  #readHead(head: Buffer): void {
+  #readHead(bytes: Buffer): void {
+    const head = bytes.subarray(bytes.findIndex((byte) => byte !== CR && byte !== LF));
     this.#head = head;
-    const beginning = head.toString('latin1', 0, BEGINNING_BYTES);
+    const beginning = head.toString('latin1', 0, BEGINNING_BYTES).toUpperCase();
     if (!BEGINNINGS.some((each) => each.startsWith(beginning)))
       return this.#refuse('What answers there is no NTRIP caster.', 'version');
     const line = head.toString('latin1', 0, head.indexOf('\n') + 1).trim();
     const isHttp = beginning === 'HTTP';
-    if (isHttp && line !== '' && !this.#isGood(line)) return;
+    const isInterim = /^HTTP\/1\.[01] 1\d\d\b/i.test(line); // the answer comes behind it (RFC 9110, 15.2)
+    if (isHttp && line !== '' && !isInterim && !this.#isGood(line)) return;
     const end = isHttp ? endOfHead(head) : head.indexOf('\n') + 1;
     if (end === 0) {
       if (head.length > MAX_HEAD_BYTES) this.#refuse('What answers there is no NTRIP caster.', 'version');
       return;
     }
-    if (isHttp) this.#http(head.toString('latin1', 0, end), head.subarray(end));
+    if (isInterim) this.#readHead(head.subarray(end));
+    else if (isHttp) this.#http(head.toString('latin1', 0, end), head.subarray(end));
     else this.#plain(line, head.subarray(end));
   }
 
   /** NTRIP 1. Some casters send header lines after the first one: there is no frame in them. */
   #plain(line: string, rest: Buffer): void {
-    if (/^ICY 200\b/.test(line)) return this.#begin(rest, false);
+    if (/^ICY 200\b/i.test(line)) return this.#begin(rest, false);
     if (line.startsWith('SOURCETABLE')) return this.#begin(rest, false, new SourceTable());
     if (/password|authoriz|\b401\b/i.test(line)) return this.#noLogin();
     if (/mount/i.test(line)) return this.#noMountpoint();
@@ -96,7 +107,7 @@ export class CasterAnswer {
 
   /** By the status alone: RTKLIB ends a refusal without the empty line that ends a head. */
   #isGood(line: string): boolean {
-    const status = Number(/^HTTP\/1\.[01] (\d{3})\b/.exec(line)?.[1] ?? 0);
+    const status = Number(/^HTTP\/1\.[01] (\d{3})\b/i.exec(line)?.[1] ?? 0);
     if (status === 200) return true;
     if (status === 401 || status === 403) this.#noLogin();
     else if (status === 404) this.#noMountpoint();

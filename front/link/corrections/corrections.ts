@@ -4,7 +4,7 @@ import type { Place } from '../../../shared/flight/seen.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Mountpoint, RtkState } from '../../../shared/rpc/link-answers.ts';
 import type { Clock, Timer } from '../clock.ts';
-import { fragmentsOf } from './fragments.ts';
+import { fragmentsOf, MAX_MESSAGE_BYTES } from './fragments.ts';
 import { RtcmFramer } from './rtcm.ts';
 import { nearest } from './source-table.ts';
 import type { OpenStream, Stream } from './stream.ts';
@@ -92,6 +92,8 @@ export class Corrections {
   #frameAt: number | null = null;
   /** When the vehicle's line had no room. */
   #fullAt = -Infinity;
+  /** The newest one that MAVLink does not carry. */
+  #tooLong = { at: -Infinity, type: 0, bytes: 0 };
   /** Bytes at the last seconds, the newest last. */
   #seconds: readonly number[] = [0];
   #problem: string | null = null;
@@ -162,9 +164,12 @@ export class Corrections {
   }
 
   #crowding(): string | null {
-    return this.#options.clock.now() - this.#fullAt < STALE_MS
-      ? 'The line to the vehicle has no room for all corrections. Take fewer messages, or a faster line.'
-      : null;
+    const now = this.#options.clock.now();
+    if (now - this.#fullAt < STALE_MS)
+      return 'The line to the vehicle has no room for all corrections. Take fewer messages, or a faster line.';
+    const { at, type, bytes } = this.#tooLong;
+    if (now - at >= SILENT_MS) return null;
+    return `Message ${type} has ${bytes} bytes and is left out: MAVLink carries ${MAX_MESSAGE_BYTES}. Take a mountpoint with shorter ones (MSM4).`;
   }
 
   #connect(): void {
@@ -221,6 +226,7 @@ export class Corrections {
     if (type === null) return; // it only fills the line
     if (this.#messages.has(type) || this.#messages.size < MAX_TYPES)
       this.#messages.set(type, (this.#messages.get(type) ?? 0) + 1);
+    if (frame.length > MAX_MESSAGE_BYTES) this.#tooLong = { at: now, type, bytes: frame.length };
     if (!this.#send(frame, now)) this.#dropped++;
   }
 

@@ -41,9 +41,9 @@ export function ntrip(options: NtripOptions): OpenStream {
     const dial = (version: 1 | 2): Stream =>
       attempt(options, version, {
         ...events,
-        onOpen: () => {
+        onData: (bytes) => {
           known = version;
-          events.onOpen();
+          events.onData(bytes);
         },
         onRefused: ({ problem, about, mountpoints }) => {
           if (about === 'version' && known === null && version === 2) current = dial(1);
@@ -64,7 +64,7 @@ export function ntrip(options: NtripOptions): OpenStream {
 }
 
 interface AttemptEvents extends StreamEvents {
-  /** As of CasterAnswer, before it was open. */
+  /** As of CasterAnswer, before anything came. */
   onRefused(refusal: Refusal): void;
 }
 
@@ -85,13 +85,13 @@ function attempt(options: NtripOptions, version: 1 | 2, events: AttemptEvents): 
   };
   const refuse = (refusal: Refusal): void => {
     close();
-    if (isOpen) events.onEnd(refusal.problem);
+    if (isOpen && refusal.about !== 'version') events.onEnd(refusal.problem);
     else events.onRefused(refusal);
   };
   const onClose = (): void => {
     if (problem === null) return answer.end('The caster has closed the connection.');
     const why = `The caster ${host}:${port} is not reached: ${problem}.`;
-    refuse({ problem: why, about: isConnected ? 'version' : 'other' });
+    refuse({ problem: why, about: isConnected && !isOpen ? 'version' : 'other' });
   };
   const answer = new CasterAnswer(options.mountpoint, {
     onAccepted: () => {

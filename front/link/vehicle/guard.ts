@@ -17,6 +17,8 @@ type GuardedAction =
 /** What nothing overrides: the firmwares refuse it themselves, or the vehicle stops logging for it. */
 const NEVER_FORCED: ReadonlySet<GuardedAction> = new Set(['log_fetch', 'reboot', 'motor_test']);
 
+const NO_OVERRIDE = 'The vehicle is armed, or its state is unknown. Disarm it first; nothing overrides this.';
+
 /**
  * The armed guard (docs/contract.md 6): the one place that reads a permission out of the armed state, and the one that refuses by it.
  * `test/architecture.spec.ts` holds both.
@@ -43,7 +45,9 @@ export class Guard {
     force: boolean,
     { says, detail }: { readonly says: string; readonly detail?: string },
   ): void {
-    if (!this.mayChange(action, system, force)) throw armedRefusal(says, this.#arming.of(system), detail);
+    if (this.mayChange(action, system, force)) return;
+    const final = NEVER_FORCED.has(action) ? NO_OVERRIDE : undefined;
+    throw armedRefusal(says, this.#arming.of(system), detail ?? final);
   }
 
   /** Whether what was allowed before ends: it is known to be armed now. A gap in its heartbeats ends nothing. */

@@ -151,6 +151,10 @@ export const english = {
       rssi: 'RC signal',
     },
     noEvents: 'Nothing has happened yet. Arming, mode changes and warnings of the vehicle appear here.',
+    again: 'Enrol it again',
+    againHint:
+      'After a new card, or when somebody else has its key. This drone alone can use the code, and what has its key now is out as soon as it does.',
+    againNow: 'New code for this drone (hold)',
     remove: 'Remove from the fleet',
     removeHint:
       'The broker refuses it from then on. The node itself keeps working and can be enrolled again.',

@@ -118,7 +118,7 @@ function Step({
   );
 }
 
-function AtTheDrone({ code: { code, expires_at: until } }: { readonly code: Code }): JSX.Element {
+export function AtTheDrone({ code: { code, expires_at: until } }: { readonly code: Code }): JSX.Element {
   const text = hub.enrol;
   return (
     <>

@@ -146,6 +146,10 @@ export const hubDe: typeof english = {
     },
     noEvents:
       'Noch nichts geschehen. Hier erscheinen Scharfschalten, Moduswechsel und Warnungen des Fluggeräts.',
+    again: 'Neu aufnehmen',
+    againHint:
+      'Nach einer neuen Karte, oder wenn jemand anders seinen Schlüssel hat. Der Code gilt nur für diese Drohne; was ihren Schlüssel jetzt hat, ist draußen, sobald sie ihn einlöst.',
+    againNow: 'Neuer Code für diese Drohne (halten)',
     remove: 'Aus der Flotte entfernen',
     removeHint:
       'Der Broker weist ihn von da an ab. Der Knoten selbst läuft weiter und kann neu aufgenommen werden.',

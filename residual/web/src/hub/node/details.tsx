@@ -1,5 +1,6 @@
 import { Info } from 'lucide';
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import type { NodeEntry } from '../../../../../shared/fleet/hub-api.ts';
 import { now as clock } from '../../api/presence.ts';
 import { moment, number } from '../../parts/format.ts';
@@ -7,7 +8,9 @@ import { Card, ErrorNote, HoldButton, Stat, Unfold } from '../../parts/parts.tsx
 import { say } from '../../parts/toast.tsx';
 import { useAct } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import type { Code } from '../answers.ts';
 import { ask, me } from '../client.ts';
+import { AtTheDrone } from '../enrol.tsx';
 import { ageText, figuresOf, secondsSince, titleOf } from '../fleet.ts';
 import { liveOf } from '../fly/live.ts';
 import { go } from '../route.ts';
@@ -30,6 +33,7 @@ export function Details({ entry }: { readonly entry: NodeEntry }): JSX.Element {
   const figures = figuresOf(entry);
   const { told, present, age, fresh, place } = figures;
   const text = hub.node;
+  const mayAdd = me.value?.scopes.includes('admin') === true;
   // Of the node itself, and of what it knows from the vehicle.
   const node = { age: present || told === null ? null : ageText(told) };
   const vehicle = { age: fresh || age === null ? null : ageText(age) };
@@ -88,8 +92,29 @@ export function Details({ entry }: { readonly entry: NodeEntry }): JSX.Element {
       </dl>
       <p class="hint">{told === null ? text.noStatus : text.age(ageText(told))}</p>
       <Tags entry={entry} />
-      {me.value?.scopes.includes('admin') === true ? <Remove entry={entry} /> : null}
+      {mayAdd && me.value?.scopes.includes('destructive') === true ? <Again entry={entry} /> : null}
+      {mayAdd ? <Remove entry={entry} /> : null}
     </Card>
+  );
+}
+
+function Again({ entry }: { readonly entry: NodeEntry }): JSX.Element {
+  const [code, setCode] = useState<Code | null>(null);
+  const act = useAct();
+  const make = async (): Promise<void> =>
+    setCode(await ask<Code>(`/v1/codes?node=${encodeURIComponent(entry.id)}`, { method: 'POST', body: {} }));
+  return (
+    <Unfold title={hub.node.again}>
+      <p class="hint">{hub.node.againHint}</p>
+      <ErrorNote error={act.error} />
+      {code === null ? (
+        <HoldButton kind="danger" busy={act.busy} onConfirm={() => void act.run(make)}>
+          {hub.node.againNow}
+        </HoldButton>
+      ) : (
+        <AtTheDrone code={code} />
+      )}
+    </Unfold>
   );
 }
 
