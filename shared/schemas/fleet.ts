@@ -97,7 +97,8 @@ const peers = {
       last_seen: {
         type: ['string', 'null'],
         format: 'date-time',
-        description: 'when it last answered or asked through the relay; null: not since svc-control has started',
+        description:
+          'when it last answered or asked through the relay; null: not since svc-control has started',
       },
       slot: { type: 'integer', description: '0 is the single drone' },
       paired_at: { type: 'string', format: 'date-time' },

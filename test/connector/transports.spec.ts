@@ -193,7 +193,9 @@ describe('the transports of the connector', function () {
       // The same id is another call.
       stub.answers.set('GET /api/video/snapshot', [503, { detail: 'No picture yet.', code: 'E_NO_FRAME' }]);
       const again = await send(connector.url, 'POST', headers, { id: 5, method: 'tools/call', params });
-      expect(await text(again)).to.include('No picture yet.').and.not.include('does not answer');
+      expect(await text(again))
+        .to.include('No picture yet.')
+        .and.not.include('does not answer');
     });
 
     for (const accept of ['*/*', 'application/*, text/*'])
@@ -366,7 +368,12 @@ describe('the transports of the connector', function () {
          console.log(child.pid); process.stdin.pipe(child.stdin); child.stdout.pipe(process.stdout);`,
       ],
       {
-        env: { PATH: process.env['PATH'], HOME: home, SVC_RUN_DIR: join(home, 'run'), SVC_MCP_AGENT_KEY: KEY },
+        env: {
+          PATH: process.env['PATH'],
+          HOME: home,
+          SVC_RUN_DIR: join(home, 'run'),
+          SVC_MCP_AGENT_KEY: KEY,
+        },
         stdio: ['pipe', 'pipe', 'ignore'],
       },
     );

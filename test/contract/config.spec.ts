@@ -145,7 +145,9 @@ describe('GET and PUT /api/config', () => {
   it('says which settings of a radio that somebody else runs change nothing', async () => {
     expect((await put('radio.mcs', '2')).body['note']).to.equal(null);
     expect((await put('radio.mode', 'external')).status).to.equal(200);
-    expect((await put('radio.mcs', '3')).body['note']).to.match(/^radio\.mode is external: this node does not/);
+    expect((await put('radio.mcs', '3')).body['note']).to.match(
+      /^radio\.mode is external: this node does not/,
+    );
     expect((await put('radio.adaptive', 'false')).body['note']).to.equal(null);
     expect((await put('radio.mode', 'off')).status).to.equal(200);
   });

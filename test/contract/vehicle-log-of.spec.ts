@@ -31,9 +31,7 @@ describe('the log that the vehicle has written of a flight', () => {
     ['a vehicle that does not know the time', 1, [log(null, 1)], null],
   ];
   for (const [name, of, logs, id] of CASES)
-    it(name, () =>
-      expect(vehicleLogOf(two[of] ?? two[0], two.slice(of + 1), logs)?.id ?? null).to.equal(id),
-    );
+    it(name, () => expect(vehicleLogOf(two[of] ?? two[0], two.slice(of + 1), logs)?.id ?? null).to.equal(id));
 
   it('none while the flight goes on', () =>
     expect(vehicleLogOf(flight(10, null), [], [log(20)])).to.equal(null));

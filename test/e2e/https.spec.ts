@@ -254,7 +254,10 @@ describe('HTTPS that cannot be served', () => {
     const node = await TestNode.start({ tlsPort: await freePort() });
     try {
       const name = { key: 'agent.name', value: 'Field Kite' };
-      expect((await node.json('/api/config', { method: 'PUT', headers: JSON_BODY, body: JSON.stringify(name) })).status).to.equal(200);
+      expect(
+        (await node.json('/api/config', { method: 'PUT', headers: JSON_BODY, body: JSON.stringify(name) }))
+          .status,
+      ).to.equal(200);
       const { status, body } = await node.post('/api/pairing/claim', { user_id: 'a' });
       expect(status, JSON.stringify(body)).to.equal(200);
       const told = (await node.json('/api/tls')).body;

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Answer, type DecodedPacket, decode, encode, type Packet } from 'dns-packet';
-import { askAgain } from '../support/ask-again.ts';
 import { KnownNodes } from '../../shared/http/known-nodes.ts';
 import { requestNode } from '../../shared/http/node-request.ts';
 import { namedNode, placeOfNode, reachNode } from '../../shared/http/reach-node.ts';
+import { askAgain } from '../support/ask-again.ts';
 import { MdnsListener, QUERY, SERVICE } from '../support/mdns-listener.ts';
 import { NO_SYSTEM_BUS, noNamespaces, RemoteHost } from '../support/netns.ts';
 import { TestNode } from '../support/node.ts';
@@ -191,7 +191,9 @@ describe('mDNS of the node', function () {
       socket.close();
     }
     // At the address that it announces, of which only this machine knows the zone.
-    const own = heard.flatMap((each) => (each.type === 'AAAA' && each.data.startsWith('fe80:') ? each.data : []));
+    const own = heard.flatMap((each) =>
+      each.type === 'AAAA' && each.data.startsWith('fe80:') ? each.data : [],
+    );
     const named = namedNode(`[${own[0] ?? ''}%${device}]:${node.port}`);
     if (named === null) throw new Error('it is no address of a node');
     const known = new KnownNodes(join(node.base, 'known'));

@@ -79,7 +79,8 @@ describeWith(
       ]);
       const body = JSON.stringify(answer?.body ?? 'no answer');
       const { status = 500 } = answer ?? {};
-      if (status === 500 || (status > 500 && /disk is full|disk space/i.test(body))) wrong.push([row.id, answer?.status, body.slice(0, 200)]);
+      if (status === 500 || (status > 500 && /disk is full|disk space/i.test(body)))
+        wrong.push([row.id, answer?.status, body.slice(0, 200)]);
     };
     for (const row of ROWS.filter(({ scope }) => scope !== 'inner')) await ask(row);
     expect(wrong).to.deep.equal([]);

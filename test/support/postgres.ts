@@ -152,10 +152,14 @@ export class Postgres {
     await writeFile(file, `[databases]\n${at}\n[pgbouncer]\n${lines.join('\n')}\n`);
     const [command, args] = asItsUser(findProgram('pgbouncer') ?? 'pgbouncer', [file]);
     const child = spawn(command, args, { stdio: 'ignore' });
-    await worksAtLast('PgBouncer listens', async () => {
-      const socket = connect(port, '127.0.0.1');
-      await once(socket, 'connect').finally(() => socket.destroy());
-    }, START_MS);
+    await worksAtLast(
+      'PgBouncer listens',
+      async () => {
+        const socket = connect(port, '127.0.0.1');
+        await once(socket, 'connect').finally(() => socket.destroy());
+      },
+      START_MS,
+    );
     return {
       port,
       [Symbol.asyncDispose]: async () => {

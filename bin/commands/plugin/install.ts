@@ -27,9 +27,7 @@ export default class PluginInstall extends PluginNodeCommand {
     if (found?.isFile() !== true)
       this.error(`There is no file ${args.archive}.`, { exit: PLUGIN_EXIT.generic_failure });
     const parsed = await this.upload('POST /api/plugins/parse', args.archive);
-    this.log(
-      `${parsed.name}: ${parsed.plugin_id} ${parsed.version}, ${signature(parsed.signer_id)}`,
-    );
+    this.log(`${parsed.name}: ${parsed.plugin_id} ${parsed.version}, ${signature(parsed.signer_id)}`);
     if (parsed.signature_problem !== null) this.warn(parsed.signature_problem);
     for (const warning of parsed.warnings) this.warn(warning);
     if (parsed.permissions.length > 0) this.log('It asks for:');

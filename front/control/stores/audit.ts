@@ -144,7 +144,13 @@ export class AuditLog {
   get state(): AuditState {
     const stalled = this.#stalled;
     const disk = stalled ?? withHelp(this.#refusal);
-    return { lost: this.#lost, problem: disk ?? withHelp(this.#problem), stalled, disk, broken: this.#broken };
+    return {
+      lost: this.#lost,
+      problem: disk ?? withHelp(this.#problem),
+      stalled,
+      disk,
+      broken: this.#broken,
+    };
   }
 
   /** As `svc audit verify`, while the node works. One check runs at a time, for all who ask. @throws ApiError E_STORE */
@@ -264,7 +270,8 @@ export class AuditLog {
         break;
       case 'probed':
         this.#take(answer.id, true);
-        if (answer.problem !== null && answer.problem !== this.#refusal) log.error(`audit: ${answer.problem}`);
+        if (answer.problem !== null && answer.problem !== this.#refusal)
+          log.error(`audit: ${answer.problem}`);
         this.#refusal = answer.problem;
         if (answer.problem === null && OF_DISK.test(this.#problem ?? '')) this.#problem = null;
         break;
