@@ -211,6 +211,7 @@ export class HttpFace {
       },
     });
     // The SDK sends a cancelled call no answer, and would leave its stream open.
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it has no listeners
     transport.onmessage = (message) => {
       const call = cancelledBy(message);
       if (call === null) return;

@@ -135,7 +135,7 @@ async function build({ secret, nodeStartedAt }: Init, log: Logger): Promise<Prog
   });
   const fleet = openFleet(base, {
     radios,
-    silentMs: radio.silentMs,
+    otherEnd: radio.otherEnd,
     status: () => ({ ...core.status(), audit_head: audit.proved }),
     connection: (caller, credential) => front.fleetConnection(caller, credential),
   });

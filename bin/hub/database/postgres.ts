@@ -33,9 +33,13 @@ export function pooled(name: string): Error {
 /** @throws Error if what is asked at one connection is answered by another's session */
 export async function refusePooler({ name, session }: HubDatabase): Promise<void> {
   if (session === null) return;
-  const [one, two] = [await session(), await session()];
-  const backend = async ({ ask }: DatabaseSession): Promise<number | undefined> =>
-    (await ask<{ pid: number }>('SELECT pg_backend_pid() AS pid'))[0]?.pid;
+  const one = await session();
+  const two = await session().catch(async (error: unknown) => {
+    await one.close();
+    throw error;
+  });
+  const backend = async (at: DatabaseSession): Promise<number | undefined> =>
+    (await at.ask<{ pid: number }>('SELECT pg_backend_pid() AS pid'))[0]?.pid;
   try {
     const first = await backend(one);
     await two.ask('BEGIN'); // whose session nobody else has meanwhile

@@ -1,7 +1,6 @@
 import { telemetryOf } from '../../../shared/rpc/telemetry-body.ts';
 import { VERSION } from '../../../shared/version.ts';
 import type { Base } from '../node/base.ts';
-import { tunnelAddress } from '../radio/managed-wfb.ts';
 import type { BoundRadios } from '../relay/bound-radios.ts';
 import { Enrolment } from './enrolment.ts';
 import { fleetHandlers } from './fleet-handlers.ts';
@@ -11,13 +10,16 @@ import { listed } from './node-status.ts';
 
 interface FleetParts extends Pick<FleetNodeOptions, 'connection'> {
   readonly radios: BoundRadios;
-  readonly silentMs: (device: string) => number | null;
+  readonly otherEnd: {
+    readonly silentMs: (device: string) => number | null;
+    readonly addressOf: (slot: number) => string;
+  };
   /** The body of GET /api/status, with the head of the record. */
   readonly status: () => Omit<ReturnType<FleetNodeOptions['status']>, keyof ReturnType<typeof listed>>;
 }
 
 /** The node's place in a fleet. */
-export function openFleet(base: Base, { radios, silentMs, status, connection }: FleetParts) {
+export function openFleet(base: Base, { radios, otherEnd, status, connection }: FleetParts) {
   const { config, paths, profile, identity, vehicle, supervisor, now, monotonic, log } = base;
   const { device_id: id, name } = identity;
   const enrolment = new Enrolment({
@@ -48,14 +50,13 @@ export function openFleet(base: Base, { radios, silentMs, status, connection }: 
     enrolment,
     peers: () =>
       radios.list().map(({ device_id, name: called, slot, paired_at, proved }) => {
-        const other = profile === 'drone' ? 'ground-station' : 'drone';
-        const silent = silentMs(device_id);
+        const silent = otherEnd.silentMs(device_id);
         return {
           device_id,
           name: called,
-          profile: other,
+          profile: profile === 'drone' ? 'ground-station' : 'drone',
           via: 'radio',
-          address: tunnelAddress(slot, other, config.radio),
+          address: otherEnd.addressOf(slot),
           last_seen: silent === null ? null : new Date(now() - silent).toISOString(),
           slot,
           paired_at,

@@ -110,8 +110,11 @@ export function openRadio(base: Base, { radios, principalWatch, pilot, relayServ
     status: async () => (own.mode === 'off' || radio.problem !== null ? null : radio.status()),
     client,
     proxy,
-    /** Since a bound radio's node was last heard through the relay; null: not yet. */
-    silentMs,
+    /** The node of a bound radio: since when it was last heard through the relay, null: not yet; and where it is in the tunnel. */
+    otherEnd: {
+      silentMs,
+      addressOf: (slot: number): string => tunnelAddress(slot, isGround ? 'drone' : 'ground-station', own),
+    },
     /** Whether an interface is a card of the radio. */
     isRadio: (iface: string): boolean =>
       cards.has(iface) || (own.mode === 'managed' && radio.cards.present.some(({ name }) => name === iface)),
