@@ -103,7 +103,7 @@ describe('a node joins a fleet and leaves it', function () {
     await hub.stop();
     heard.length = 0;
     const { status, body } = await node.json('/api/fleet/enrollment', { method: 'DELETE', headers: withKey });
-    expect([status, body]).to.deep.equal([200, { enrolled: false, fleet: broker.fleet }]);
+    expect([status, body]).to.deep.equal([200, { enrolled: false, fleet: broker.fleet, hub_told: false }]);
     await hears((topic, { online }) => topic.endsWith('/presence') && online === false);
     await node.until(() => fleetState() === 'stopped');
     const { fleet, fleetPolicy, fleetQueue } = node.paths;

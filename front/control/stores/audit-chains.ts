@@ -175,7 +175,10 @@ export class AuditChains implements AuditWriter {
       } finally {
         closeSync(fd);
       }
-      if (statfsSync(dirname(file)).bavail === 0) problem = `the disk of ${dirname(file)} is full (ENOSPC)`;
+      const { blocks, bavail, bfree } = statfsSync(dirname(file));
+      // A file system without a size has no blocks; the last ones are root's.
+      const left = process.getuid?.() === 0 ? bfree : bavail;
+      if (blocks > 0 && left === 0) problem = `the disk of ${dirname(file)} is full (ENOSPC)`;
     } catch (error) {
       problem = messageOf(error);
     }
