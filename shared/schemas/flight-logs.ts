@@ -17,7 +17,8 @@ export const flightLogList = {
           held: { type: 'integer', description: 'bytes of it, from the start, on this node' },
           complete: {
             type: 'boolean',
-            description: 'whether that is all there is of it; fewer than `size` where the vehicle lists more than it has',
+            description:
+              'whether that is all there is of it; fewer than `size` where the vehicle lists more than it has',
           },
         },
         additionalProperties: false,
