@@ -5,6 +5,11 @@ import { PluginRefusal } from '../shared/plugins/refusal.ts';
 import { faultOf } from '../shared/schemas/fault.ts';
 import { failureOf, successOf } from './plugin-exit.ts';
 
+/** Who vouches for an archive, for a line. */
+export function signature(signer: string | null): string {
+  return signer === null ? 'not signed' : `signed by ${signer}`;
+}
+
 /** A tool for the authors of extensions: it needs no node. */
 export abstract class PluginTool extends Command {
   static override enableJsonFlag = true;

@@ -69,6 +69,7 @@ export const ERRORS = {
   E_MEDIA_TYPE: [415, 'This route does not accept this content type.'],
   E_MISSION_ITEM: [422, 'An item cannot be flown. Fix it and send the list again.'],
   E_TOO_FAR: [422, 'Too far away. Repeat with allow_far: true if you mean it.'],
+  E_LOG: [422, 'This file is no log that can be read.'],
   E_MODEL: [422, 'This model cannot be used here.'],
   E_RANGE_NOT_SATISFIABLE: [416, 'The file is shorter than the requested range.'],
   E_RANGE: [422, 'The value is outside its documented range. Repeat with force if you are sure.'],

@@ -50,7 +50,7 @@ export default class FlightsCommand extends NodeCommand {
     });
     const events = data.toReversed();
     const { log, problem } =
-      flight.ended_us === null ? NEVER : await this.#logOf(flight, flights[at - 1] ?? null);
+      flight.ended_us === null ? NEVER : await this.#logOf(flight, flights.slice(0, at).toReversed());
     this.log(flightLine(flight));
     for (const name of flight.files?.tlogs ?? []) this.log(`telemetry log   ${name}   svc tlogs get ${name}`);
     for (const name of flight.files?.recordings ?? []) this.log(`recording       ${name}`);
@@ -62,11 +62,11 @@ export default class FlightsCommand extends NodeCommand {
 
   async #logOf(
     flight: Flight,
-    next: Flight | null,
+    later: readonly Flight[],
   ): Promise<{ readonly log: VehicleLog | null; readonly problem: string | null }> {
     try {
       const { logs } = await this.work('GET /api/flight-logs');
-      return { log: vehicleLogOf(flight, next, logs), problem: null };
+      return { log: vehicleLogOf(flight, later, logs), problem: null };
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       return { log: null, problem: messageOf(error) }; // the vehicle may be away; the rest is here

@@ -5,8 +5,11 @@ export default requestCommand('GET /api/rtk', {
   examples: ['rtk'],
   *lines({ state, source, mountpoint, bytes, frames, bad_frames: bad, dropped, messages, ...told }) {
     const { rate_bps: rate, age_s: age, problem, mountpoints } = told;
+    if (state === 'off') {
+      yield 'off: the vehicle gets no corrections. Choose where they come from: svc config set rtk.source ntrip';
+      return;
+    }
     yield `${state}  ${source}${mountpoint === null ? '' : ` ${mountpoint}`}`;
-    if (state === 'off') return;
     yield `${frames} frames, ${bad} damaged, ${dropped} not sent; ${bytes} bytes, ${rate} bit/s`;
     for (const [type, count] of Object.entries(messages)) yield `  ${type.padEnd(6)}${count}`;
     if (age !== null) yield `the newest ${age.toFixed(1)} s ago`;

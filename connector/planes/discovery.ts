@@ -63,7 +63,7 @@ export async function browse({
   signal,
 }: BrowseOptions = {}): Promise<readonly Found[]> {
   const found = new Candidates(wanted);
-  const links = linksOf(networkInterfaces());
+  const links = linksOf(networkInterfaces()).filter(({ v4 }) => v4.length > 0);
   const failed = new Set<Link>();
   const sockets: LinkSocket[] = [];
   const ask = (socket: LinkSocket): void =>
@@ -78,7 +78,7 @@ export async function browse({
             bounds: BOUNDS,
             port,
             now: () => performance.now(),
-            onPacket: (packet, from) => {
+            onPacket: (packet, { address: from }) => {
               if (packet.type !== 'response' || !isOnLink(from, links)) return;
               for (const node of announcedIn(packet, from)) found.add(node);
             },

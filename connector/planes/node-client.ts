@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isScope, type Scope } from '../../shared/auth/scopes.ts';
-import { errorWord } from '../../shared/errors.ts';
+import { errorWord, isErrorCode } from '../../shared/errors.ts';
 import { howToAllow } from '../../shared/fleet/local-scopes.ts';
 import { namedNode, placeOfNode } from '../../shared/http/reach-node.ts';
 import type { JsonObject } from '../../shared/member.ts';
@@ -161,7 +161,12 @@ export function denialOf(
     case 501:
       return denial('not_supported');
     case 503:
-      return denial(code === 'E_NO_FC' ? 'fc_unreachable' : 'rest_down');
+      if (code === 'E_NO_FC') return denial('fc_unreachable');
+      if (code === 'E_AUDIT') return denial('audit_unavailable');
+      // It has answered: that it does not would be untrue.
+      return isErrorCode(code)
+        ? new Denial('rest_down', `The node cannot do that now (${code}). ${SAID}`, detail)
+        : denial('rest_down');
     default: {
       const maybeDone = writes && UNKNOWN_OUTCOME.has(status);
       const sentence = `The node answered ${status}.${said === null ? '' : ` ${SAID}`}`;

@@ -15,7 +15,7 @@ import { isLegacyRequest, type Server } from '@modelcontextprotocol/server';
 import { chunksOf } from '../../shared/async/chunks.ts';
 import { every } from '../../shared/async/every.ts';
 import { messageOf } from '../../shared/errors.ts';
-import { type JsonObject, parseJson } from '../../shared/member.ts';
+import { type JsonObject, memberOf, parseJson } from '../../shared/member.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { Denial } from '../denial.ts';
 import type { Principal } from '../principal.ts';
@@ -56,6 +56,10 @@ const MAX_SESSIONS = 128;
 const MAX_OWN_SESSIONS = 16;
 const IDLE_MS = 600_000;
 const REAP_MS = 60_000;
+/** What an answer may be; the SDK wants both by name. */
+const ANSWERS = ['application/json', 'text/event-stream'] as const;
+/** Whoever cancels a call waits for no answer: one that asks again for its stream is told so. */
+const CANCELLED = { code: -32_800, message: 'The call was cancelled.' } as const;
 
 interface Session {
   readonly id: string;
@@ -154,6 +158,7 @@ export class HttpFace {
   }
 
   async #mcp(req: IncomingMessage, res: ServerResponse, principal: Principal): Promise<void> {
+    nameAnswers(req);
     const given = req.headers['mcp-session-id'];
     if (typeof given === 'string') {
       const session = this.#sessions.get(given);
@@ -205,6 +210,16 @@ export class HttpFace {
         this.#sessions.delete(id);
       },
     });
+    // The SDK sends a cancelled call no answer, and would leave its stream open.
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it has no listeners
+    transport.onmessage = (message) => {
+      const call = cancelledBy(message);
+      if (call === null) return;
+      transport.closeSSEStream(call);
+      transport
+        .send({ jsonrpc: '2.0', id: call, error: CANCELLED })
+        .catch((error: unknown) => this.#options.log.debug(messageOf(error))); // answered already
+    };
     await server.connect(transport);
     await transport.handleRequest(req, res, body);
   }
@@ -259,6 +274,27 @@ export class HttpFace {
 /** A token's id is unique at the node that has minted it, and only there. */
 function ownerOf({ deviceId, id }: Principal): string {
   return `${deviceId ?? ''} ${id}`;
+}
+
+/** Names the types that a range, or no header at all, stands for (RFC 9110, 12.5.1). */
+function nameAnswers(req: IncomingMessage): void {
+  const { accept = '*/*' } = req.headers;
+  const ranges = new Set(accept.split(',').map((range) => (range.split(';', 1)[0] ?? '').trim()));
+  const meant = ANSWERS.filter((type) => ranges.has('*/*') || ranges.has(`${type.split('/', 1)[0] ?? ''}/*`));
+  if (meant.length === 0) return;
+  const named = [accept, ...meant].join(', ');
+  const at = req.rawHeaders.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'accept');
+  // Both: parts of the SDK read one, parts the other.
+  req.headers.accept = named;
+  if (at < 0) req.rawHeaders.push('accept', named);
+  else req.rawHeaders[at + 1] = named;
+}
+
+/** The id of the call that a message cancels; null for another message. */
+function cancelledBy(message: unknown): string | number | null {
+  if (memberOf(message, 'method') !== 'notifications/cancelled') return null;
+  const id = memberOf(memberOf(message, 'params'), 'requestId');
+  return typeof id === 'string' || typeof id === 'number' ? id : null;
 }
 
 function hostOf(header: string | undefined): string | null {

@@ -135,6 +135,7 @@ async function build({ secret, nodeStartedAt }: Init, log: Logger): Promise<Prog
   });
   const fleet = openFleet(base, {
     radios,
+    otherEnd: radio.otherEnd,
     status: () => ({ ...core.status(), audit_head: audit.proved }),
     connection: (caller, credential) => front.fleetConnection(caller, credential),
   });
@@ -149,7 +150,10 @@ async function build({ secret, nodeStartedAt }: Init, log: Logger): Promise<Prog
   });
   const handlers: FrontHandlers = {
     ...core.handlers,
-    ...access.handlers(state, () => ({ port: tls.port, authority_sha256: tls.fingerprint })),
+    ...access.handlers(state, {
+      pin: () => ({ port: tls.port, authority_sha256: tls.fingerprint }),
+      look: async () => tls.look(),
+    }),
     ...https.handlers,
     ...openFlight(base),
     ...flying.handlers,

@@ -17,9 +17,9 @@ export function configSecrets(config: Config): readonly string[] {
   return secretsIn(config).map(({ value }) => value);
 }
 
-/** A value of the key with the secrets in its entries masked. */
+/** A value of the key with the secrets that it has masked. */
 export function maskedValue(leaf: ConfigNode, value: unknown): unknown {
-  if (leaf['x-secret'] === true) return MASK;
+  if (leaf['x-secret'] === true) return value === '' ? '' : MASK;
   const copy = structuredClone(value);
   for (const place of secretEntries(leaf, copy)) Object.assign(place.object, { [place.member]: MASK });
   return copy;

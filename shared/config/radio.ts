@@ -7,6 +7,18 @@ const LINKS = {
   'x-reason': 'decides who hears and flies the vehicle through the radio',
 } as const;
 
+/** Keys that this node only passes on to a wfb-ng that it runs itself. */
+const PASSED_ON: ReadonlySet<string> = new Set(
+  ['region', 'channel', 'mcs', 'fec_k', 'fec_n', 'tx_power_dbm'].map((name) => `radio.${name}`),
+);
+
+/** Why a key changes nothing, in a sentence; null: it does what it says. @param mode of `radio.mode` */
+export function idleRadioKey(key: string, mode: string): string | null {
+  return mode === 'external' && PASSED_ON.has(key)
+    ? 'radio.mode is external: this node does not tell wfb-ng. Set it where that is configured.'
+    : null;
+}
+
 /** The section `radio`: wfb-ng, and the tunnel between a drone and its ground station (docs/contract.md 7). */
 export const radioConfig = section({
   mode: {

@@ -11,18 +11,22 @@ const LATE_US = 3600e6;
 
 /**
  * The log that the vehicle has written of a flight. It says when it has ended: LOG_ENTRY's `time_utc` is the time of the file in ArduPilot
- * (AP_Logger_File::_get_log_time) and PX4 (MavlinkLogHandler). So it is the first that ended with the flight or after it, and before the
- * next one began.
- * @param next the flight after it; null: it was the last. @returns null: none fits
+ * (AP_Logger_File::_get_log_time) and PX4 (MavlinkLogHandler). So it is the first that ended with the flight or after it. It may go on
+ * with the flights that followed: ArduPilot has one log a boot unless LOG_FILE_DSRMROT says otherwise.
+ * @param later the flights after it, the next one first. @returns null: none fits
  */
 export function vehicleLogOf<L extends { readonly time: string | null }>(
   flight: Flown,
-  next: Flown | null,
+  later: readonly Flown[],
   logs: readonly L[],
 ): L | null {
   const ended = flight.ended_us;
   if (ended === null) return null;
-  const until = Math.min(ended + LATE_US, next?.started_us ?? Infinity);
+  // As long as the vehicle may have had its power.
+  const until = later.reduce(
+    (end, { started_us: from, ended_us: to }) => (from < end ? Math.max(end, (to ?? from) + LATE_US) : end),
+    ended + LATE_US,
+  );
   const timed = logs.flatMap((log) =>
     log.time === null ? [] : [{ log, endedUs: Date.parse(log.time) * 1000 }],
   );

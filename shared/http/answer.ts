@@ -1,3 +1,5 @@
+import { fstatSync } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import { pipeline, Readable } from 'node:stream';
 import send from 'send';
@@ -96,6 +98,7 @@ function sendFile(
     return;
   }
   res.once('close', close);
+  res.req.headers.range = rangeFor(res.req.headers.range, file);
   // By its descriptor: between a check of a path and its opening, another user could put a link there.
   send(res.req, `/proc/self/fd/${file.fd}`, { cacheControl: false, dotfiles: 'deny', index: false })
     .on('error', (error: Error & { readonly status?: number }) => {
@@ -111,6 +114,15 @@ function sendFile(
         sendFailure(res, failureOf(new ApiError(error.status === 404 ? 'E_NOT_FOUND' : 'E_STORE'), refusals));
     })
     .pipe(res);
+}
+
+/** `send` takes a suffix longer than the file, and an end before the start, for unsatisfiable (RFC 9110, 14.1.1 and 14.2). */
+function rangeFor(range: string | undefined, { fd }: FileHandle): string | undefined {
+  const [, first = '', last] = /^bytes=(\d*)-(\d+)$/i.exec(range ?? '') ?? [];
+  if (last === undefined) return range;
+  if (first !== '') return Number(last) < Number(first) ? undefined : range;
+  const { size } = fstatSync(fd);
+  return size > 0 && Number(last) > size ? 'bytes=0-' : range;
 }
 
 /** Streams without a length; the source is closed when the client disconnects, and the connection when the source fails. */

@@ -6,6 +6,7 @@ import {
 } from 'node:http';
 import { request as httpsRequest, type RequestOptions as SecureOptions } from 'node:https';
 import { pipeline, type Readable } from 'node:stream';
+import { checkServerIdentity } from 'node:tls';
 import { chunksOf } from '../async/chunks.ts';
 import { ApiError } from '../errors.ts';
 
@@ -116,11 +117,22 @@ export async function openAnswer(place: NodePlace, request: NodeRequest): Promis
 
 function requestTo(place: NodePlace, options: RequestOptions): ReturnType<typeof httpRequest> {
   if ('socketPath' in place) return httpRequest({ ...options, socketPath: place.socketPath });
-  const { protocol, hostname, port } = new URL(place.baseUrl);
-  const at = { ...options, host: hostname.replace(/^\[|\]$/g, ''), ...(port === '' ? {} : { port }) };
+  const { baseUrl } = place;
+  // The zone of an IPv6 address (`%eth0`) is this machine's alone: no URL, no header and no certificate has it (RFC 6874).
+  const zone = /^https?:\/\/\[[^\]%]+(%[^\]]+)\]/.exec(baseUrl)?.[1] ?? '';
+  const { protocol, hostname, host: authority, port } = new URL(baseUrl.replace(zone, ''));
+  const name = hostname.replace(/^\[|\]$/g, '');
+  const at = {
+    ...options,
+    headers: zone === '' ? options.headers : { host: authority, ...options.headers },
+    host: name + zone,
+    ...(port === '' ? {} : { port }),
+  };
   if (protocol !== 'https:') return httpRequest(at);
   if (place.tls === undefined) return httpsRequest(at);
-  return httpsRequest({ ...at, ...place.tls, ...(place.keep === true ? {} : { agent: false }) });
+  const identity: Pick<SecureOptions, 'checkServerIdentity'> =
+    zone === '' ? {} : { checkServerIdentity: (_, certificate) => checkServerIdentity(name, certificate) };
+  return httpsRequest({ ...at, ...place.tls, ...identity, ...(place.keep === true ? {} : { agent: false }) });
 }
 
 async function readBounded(answer: IncomingMessage, maxBytes: number): Promise<Buffer> {

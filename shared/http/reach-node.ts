@@ -9,7 +9,7 @@ import { type NodeAnswer, type NodePlace, requestNode } from './node-request.ts'
 /** A node as a person names it; with a scheme only where they wrote one. */
 export interface NamedNode {
   readonly scheme: 'http' | 'https' | null;
-  /** Lower case; an IPv6 address without brackets. */
+  /** Lower case; an IPv6 address without brackets, with its zone (`fe80::1%eth0`) as it was written. */
   readonly host: string;
   readonly port: number;
 }
@@ -44,16 +44,26 @@ export class Untrusted extends ApiError {
   }
 }
 
-/** @param text `host`, `host:port`, `[v6]:port`, `http://…` or `https://…` (8443 unless told); null for anything else */
+/**
+ * @param text `host`, `host:port`, an IPv6 address, `[v6]:port`, `http://…` or `https://…` (8443 unless told)
+ * @returns null for anything else
+ */
 export function namedNode(text: string): NamedNode | null {
+  if (isIP(text) === 6) return { scheme: null, host: lowered(text), port: PORT };
   const match = /^(?:(https?):\/\/)?(?:\[([^\]/]+)\]|([^:/?#@\s[\]]+))(?::(\d{1,5}))?\/?$/i.exec(text);
-  const host = (match?.[2] ?? match?.[3])?.toLowerCase();
-  if (host === undefined) return null;
+  const [, , v6, name] = match ?? [];
+  const host = v6 === undefined ? name?.toLowerCase() : lowered(v6.replace('%25', '%'));
+  if (host === undefined || host === '') return null;
   const scheme = match?.[1]?.toLowerCase();
   const usual = scheme === 'https' ? TLS_PORT : scheme === 'http' ? 80 : PORT;
   const port = Number(match?.[4] ?? usual);
   if (!isPort(port)) return null;
   return { scheme: scheme === 'https' || scheme === 'http' ? scheme : null, host, port };
+}
+
+/** An interface may have capitals in its name. */
+function lowered(v6: string): string {
+  return v6.replace(/^[^%]*/, (address) => address.toLowerCase());
 }
 
 /** `host:port`, with an IPv6 address in brackets. */

@@ -1,9 +1,11 @@
 import type { Answer, DecodedPacket, Packet, Question, RecordType } from 'dns-packet';
+import { type Rate, TokenBucket } from '../async/token-bucket.ts';
+import { PORT, type Sender } from './link-socket.ts';
 import { keyOf, type MdnsRecord } from './records.ts';
 
 /**
  * Says on one link what this machine has there (RFC 6762). Whatever is asked, and however often: all its records in one packet, once
- * a second, so that it multiplies nothing.
+ * a second, so that it multiplies nothing. Who cannot hear that, or wants to be told alone, is, a few times a second for all of them.
  */
 
 /** RFC 6762, 6: between two times that a record is sent; and where another one asks whether a name is free. */
@@ -13,6 +15,13 @@ const [LEAST_DELAY_MS, DELAY_MS] = [20, 100];
 const [PROBES, PROBE_MS, DEFER_MS] = [3, 250, 1000];
 /** How often one gives way to others that ask for the same name at the same time. */
 const MAX_DEFERRED = 3;
+
+/** Answers to one alone. */
+const ALONE: Rate = { perSecond: 4, burst: 8 };
+/** RFC 6762, 6.7: what a resolver keeps that does not know of mDNS, seconds; 5.4: a quarter of a host's time to live. */
+const [PLAIN_TTL, RECENT_MS] = [10, 30_000];
+/** The class IN with the bit by which an answer to the asker alone is wanted, as the package names what it knows not. */
+const UNICAST: string = 'UNKNOWN_32769';
 
 const AUTHORITATIVE = 1 << 10;
 /** The types of the package know it not. */
@@ -29,7 +38,8 @@ export interface Clock {
 
 interface Options {
   readonly clock: Clock;
-  readonly send: (packet: Packet, done?: () => void) => void;
+  /** @param to one host; null: all of the link */
+  readonly send: (packet: Packet, to: Sender | null, done?: () => void) => void;
   /** Whether a record is one that this machine has, here or on another link. */
   readonly isOwn: (record: Answer) => boolean;
   /** Told of a name that another machine has: this one has to take another. */
@@ -38,6 +48,7 @@ interface Options {
 
 export class LinkResponder {
   readonly #options: Options;
+  readonly #alone: TokenBucket;
   #records: readonly MdnsRecord[] = [];
   /** How many probes are still to be sent; 0: the names are this machine's. */
   #probes = 0;
@@ -50,6 +61,7 @@ export class LinkResponder {
 
   constructor(options: Options) {
     this.#options = options;
+    this.#alone = new TokenBucket(ALONE, options.clock.now());
   }
 
   /** From now on it says this; names that it did not have before are asked for first. */
@@ -64,7 +76,7 @@ export class LinkResponder {
   }
 
   /** @param isSelf whether it comes from this machine, maybe from another link of it */
-  heard(packet: DecodedPacket, isSelf: boolean): void {
+  heard(packet: DecodedPacket, from: Sender, isSelf: boolean): void {
     const { questions = [], answers = [], additionals = [], authorities = [] } = packet;
     if (packet.type === 'response') {
       if (!isSelf) this.#heardOthers([...answers, ...additionals]);
@@ -76,8 +88,40 @@ export class LinkResponder {
     }
     const known = new Set(answers.map(keyOf));
     const asked = this.#records.filter((record) => questions.some((each) => asksFor(each, record)));
-    if (asked.some((record) => !known.has(keyOf(record))))
-      this.#answer(authorities.length > 0 ? DEFENCE_MS : PAUSE_MS);
+    const news = asked.filter((record) => !known.has(keyOf(record)));
+    if (news.length === 0) return;
+    // Asked from another port, it is a resolver that hears nothing of the group.
+    if (from.port !== PORT) this.#tellPlainly(packet, news, from);
+    else if (questions.some(({ class: kind }) => kind === UNICAST)) this.#tellAlone(news, from);
+    else this.#answer(authorities.length > 0 ? DEFENCE_MS : PAUSE_MS);
+  }
+
+  /** As a resolver of plain DNS wants it (RFC 6762, 6.7). */
+  #tellPlainly({ id, questions = [] }: DecodedPacket, answers: readonly MdnsRecord[], to: Sender): void {
+    const plain = (records: readonly MdnsRecord[]): MdnsRecord[] =>
+      records.map((record) => ({ ...record, ttl: PLAIN_TTL, flush: false }));
+    const additionals = plain(this.#records.filter((record) => !answers.includes(record)));
+    if (!this.#alone.take(this.#options.clock.now())) return;
+    this.#options.send(
+      {
+        type: 'response',
+        ...(id === undefined ? {} : { id }),
+        flags: AUTHORITATIVE,
+        questions: questions.map(({ name, type }) => ({ name, type })),
+        answers: plain(answers),
+        additionals,
+      },
+      to,
+    );
+  }
+
+  /** RFC 6762, 5.4: and everybody, where they have not heard it for long. */
+  #tellAlone(answers: readonly MdnsRecord[], to: Sender): void {
+    const { clock, send } = this.#options;
+    if (clock.now() - this.#sentAt > RECENT_MS) this.#answer(PAUSE_MS);
+    const additionals = this.#records.filter((record) => !answers.includes(record));
+    if (this.#alone.take(clock.now()))
+      send({ type: 'response', flags: AUTHORITATIVE, answers: [...answers], additionals }, to);
   }
 
   /** @param done called when others have been told that its records count no more */
@@ -131,7 +175,7 @@ export class LinkResponder {
       const questions = [...names].map((name): Question => ({ name, type: ANY as RecordType }));
       // Not as they are sent otherwise: nobody is to forget what it knows.
       const authorities = this.#unique.map((record) => ({ ...record, flush: false }));
-      send({ type: 'query', questions, authorities });
+      send({ type: 'query', questions, authorities }, null);
       this.#cancelNext = clock.after(PROBE_MS, () => {
         this.#probes--;
         ask();
@@ -169,7 +213,7 @@ export class LinkResponder {
   }
 
   #send(answers: readonly MdnsRecord[], done?: () => void): void {
-    this.#options.send({ type: 'response', flags: AUTHORITATIVE, answers: [...answers] }, done);
+    this.#options.send({ type: 'response', flags: AUTHORITATIVE, answers: [...answers] }, null, done);
   }
 }
 

@@ -3,10 +3,10 @@ import { type DecodedPacket, decode, encode, type Packet } from 'dns-packet';
 import { type Rate, TokenBucket } from '../async/token-bucket.ts';
 import type { Link } from './links.ts';
 
-/** A link's packets of mDNS, both ways. What anybody may send is bounded before it is read. */
+/** A link's packets of mDNS by one family of addresses, both ways. What anybody may send is bounded before it is read. */
 
-const GROUP = '224.0.0.251';
-const PORT = 5353;
+const GROUPS = { 4: '224.0.0.251', 6: 'ff02::fb' } as const;
+export const PORT = 5353;
 const HEAD_BYTES = 12;
 /** RFC 6762, 17. */
 const MAX_BYTES = 9000;
@@ -22,12 +22,20 @@ export interface Bounds {
   readonly all: Rate;
 }
 
+/** Who has sent a packet. */
+export interface Sender {
+  readonly address: string;
+  readonly port: number;
+}
+
 interface Options {
   readonly link: Link;
+  /** 4 unless told. */
+  readonly family?: 4 | 6;
   readonly bounds: Bounds;
   /** Monotonic, ms. */
   readonly now: () => number;
-  readonly onPacket: (packet: DecodedPacket, from: string) => void;
+  readonly onPacket: (packet: DecodedPacket, from: Sender) => void;
   readonly onError: (error: unknown) => void;
   /** UDP; 5353 unless told. */
   readonly port?: number | undefined;
@@ -45,25 +53,31 @@ export class LinkSocket {
   readonly #socket: Socket;
   readonly #options: Options;
   readonly #port: number;
+  readonly #group: string;
   readonly #hosts = new Map<string, TokenBucket>();
   readonly #all: TokenBucket;
   #isOpen = false;
 
   /** @param onReady called once it can send */
   constructor(options: Options, onReady: () => void) {
-    const { link, bounds, port = PORT, now, onError } = options;
+    const { link, bounds, family = 4, port = PORT, now, onError } = options;
     this.#options = options;
     this.#port = port;
+    const zone = family === 6 ? `%${link.name}` : '';
+    this.#group = `${GROUPS[family]}${zone}`;
     this.#all = new TokenBucket(bounds.all, now());
-    this.#socket = createSocket({ type: 'udp4', reuseAddr: true });
+    this.#socket =
+      family === 4
+        ? createSocket({ type: 'udp4', reuseAddr: true })
+        : createSocket({ type: 'udp6', reuseAddr: true, ipv6Only: true });
     this.#socket.on('error', onError);
-    this.#socket.on('message', (bytes, { address }) => this.#heard(bytes, address));
+    this.#socket.on('message', (bytes, from) => this.#heard(bytes, from));
     // By the group's own address: what is sent to this machine alone does not come here.
-    this.#socket.bind({ port, address: GROUP }, () => {
+    this.#socket.bind({ port, address: this.#group }, () => {
       try {
-        const [own = ''] = link.v4;
+        const own = family === 4 ? (link.v4[0] ?? '') : `::${zone}`;
         this.#socket.setMulticastInterface(own);
-        this.#socket.addMembership(GROUP, own);
+        this.#socket.addMembership(GROUPS[family], own);
         this.#socket.setMulticastTTL(255);
         this.#isOpen = true;
         onReady();
@@ -73,9 +87,11 @@ export class LinkSocket {
     });
   }
 
-  send(packet: Packet, done: () => void = () => undefined): void {
+  /** @param to one host; null: all of the link */
+  send(packet: Packet, to: Sender | null = null, done: () => void = () => undefined): void {
     if (!this.#isOpen) return done();
-    this.#socket.send(encode(packet), this.#port, GROUP, (error) => {
+    const { port, address } = to ?? { port: this.#port, address: this.#group };
+    this.#socket.send(encode(packet), port, address, (error) => {
       if (error !== null) this.#options.onError(error);
       done();
     });
@@ -86,9 +102,11 @@ export class LinkSocket {
     this.#socket.close();
   }
 
-  #heard(bytes: Buffer, from: string): void {
-    const { link, now, onPacket } = this.#options;
-    if (!link.holds(from) || !this.#hostOf(from).take(now()) || !this.#all.take(now())) return;
+  #heard(bytes: Buffer, { address, port }: Sender): void {
+    const { link, family, now, onPacket } = this.#options;
+    // By IPv6 the group itself is of this link alone.
+    if (family !== 6 && !link.holds(address)) return;
+    if (!this.#hostOf(address).take(now()) || !this.#all.take(now())) return;
     if (!isModest(bytes)) return;
     let packet: DecodedPacket;
     try {
@@ -96,7 +114,7 @@ export class LinkSocket {
     } catch {
       return; // anybody may send anything here
     }
-    onPacket(packet, from);
+    onPacket(packet, { address, port });
   }
 
   #hostOf(address: string): TokenBucket {

@@ -4,7 +4,7 @@ import type { NetworkInterfaceInfo } from 'node:os';
 /** A network that this machine is on, and its own addresses there. */
 export interface Link {
   readonly name: string;
-  /** At least one. */
+  /** At least one of either. */
   readonly v4: readonly string[];
   readonly v6: readonly string[];
   /** Whether that is the address of one machine of this link, by IPv4: RFC 6762, 11 asks that of whoever is listened to. */
@@ -29,7 +29,7 @@ export function linksOf(
     const of = (wanted: string): readonly string[] =>
       own.filter(({ family }) => family === wanted).map(({ address }) => address);
     const [v4, v6] = [of('IPv4'), of('IPv6')];
-    if (v4.length === 0) return [];
+    if (v4.length === 0 && v6.length === 0) return [];
     const holds = (address: string): boolean =>
       isIPv4(address) && subnets.some((subnet) => isOneMachine(numberOf(address), subnet));
     return [{ name, v4, v6, holds, key: JSON.stringify([name, own.map(({ cidr }) => cidr)]) }];

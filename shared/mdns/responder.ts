@@ -1,6 +1,7 @@
 import { hostname, networkInterfaces } from 'node:os';
+import { codeOf } from '../errors.ts';
 import { type Clock, LinkResponder } from './link-responder.ts';
-import { type Bounds, LinkSocket } from './link-socket.ts';
+import { type Bounds, LinkSocket, type Sender } from './link-socket.ts';
 import { type Link, linksOf } from './links.ts';
 import { instanceOf, keyOf, nameAt, recordsOf, type Service } from './records.ts';
 
@@ -12,11 +13,19 @@ const MAX_TURN = 9;
 /** A goodbye that cannot be sent delays no end. */
 const GOODBYE_MS = 300;
 
+/** One family of addresses on one link: by RFC 6762, 20 the two know nothing of each other. */
 interface OnLink {
   readonly link: Link;
   readonly socket: LinkSocket;
   readonly responder: LinkResponder;
   isReady: boolean;
+}
+
+const FAMILIES = [4, 6] as const;
+type Family = (typeof FAMILIES)[number];
+
+function faceOf({ key }: Link, family: Family): string {
+  return `${family} ${key}`;
 }
 
 const CLOCK: Clock = {
@@ -52,15 +61,21 @@ export class Responder {
 
   /** Follows links and addresses that came or went. @throws if they cannot be read */
   look(): void {
-    const links = linksOf(networkInterfaces());
-    const keys = new Set(links.map(({ key }) => key));
+    const faces = new Map(
+      linksOf(networkInterfaces()).flatMap((link) =>
+        FAMILIES.filter((family) => link[`v${family}`].length > 0).map((family) => [
+          faceOf(link, family),
+          { link, family },
+        ]),
+      ),
+    );
     for (const [key, { socket, responder }] of this.#links)
-      if (!keys.has(key)) {
+      if (!faces.has(key)) {
         this.#links.delete(key);
         responder.stop(() => undefined); // nobody is there to be told
         socket.close();
       }
-    for (const link of links) if (!this.#links.has(link.key)) this.#open(link);
+    for (const [key, { link, family }] of faces) if (!this.#links.has(key)) this.#open(link, family);
   }
 
   async stop(): Promise<void> {
@@ -74,20 +89,22 @@ export class Responder {
     for (const { socket } of all) socket.close();
   }
 
-  #open(link: Link): void {
+  #open(link: Link, family: Family): void {
+    const key = faceOf(link, family);
     const responder = new LinkResponder({
       clock: CLOCK,
-      send: (packet, done) => socket.send(packet, done),
+      send: (packet, to, done) => socket.send(packet, to, done),
       isOwn: (record) => this.#own.has(keyOf(record)) || this.#kept.has(record.name.toLowerCase()),
       onTaken: (name) => this.#giveUp(name),
     });
     const socket = new LinkSocket(
       {
         link,
+        family,
         bounds: BOUNDS,
         now: CLOCK.now,
-        onPacket: (packet, from) => responder.heard(packet, this.#isSelf(from)),
-        onError: (error) => this.#onError(link, error),
+        onPacket: (packet, from) => responder.heard(packet, from, this.#isSelf(from)),
+        onError: (error) => this.#onError(key, link, error),
       },
       () => {
         open.isReady = true;
@@ -95,20 +112,23 @@ export class Responder {
       },
     );
     const open: OnLink = { link, socket, responder, isReady: false };
-    this.#links.set(link.key, open);
+    this.#links.set(key, open);
   }
 
-  #onError({ key, name }: Link, error: unknown): void {
-    this.#tell(`on ${name}: ${String(error)}`);
+  /** It is begun anew at the next look: names that nobody could be asked for are no names yet. */
+  #onError(key: string, { name }: Link, error: unknown): void {
     const open = this.#links.get(key);
-    // Tried again at the next look.
-    if (open?.isReady !== false) return;
+    if (open === undefined) return;
+    // A new address of IPv6 is not the link's before nobody else has said that it is theirs.
+    if (codeOf(error) !== 'EADDRNOTAVAIL') this.#tell(`on ${name}: ${String(error)}`);
     this.#links.delete(key);
+    open.responder.stop(() => undefined);
     open.socket.close();
   }
 
-  #isSelf(address: string): boolean {
-    return [...this.#links.values()].some(({ link }) => link.v4.includes(address));
+  #isSelf({ address }: Sender): boolean {
+    const [plain = ''] = address.split('%', 1);
+    return [...this.#links.values()].some(({ link: { v4, v6 } }) => v4.includes(plain) || v6.includes(plain));
   }
 
   #publish(): void {

@@ -29,6 +29,7 @@ export const reportRows = [
         'E_UPSTREAM',
         'E_DISK_FULL',
         'E_STORE',
+        'E_LOG',
         'E_TIMEOUT',
       ],
       responses,
@@ -37,7 +38,7 @@ export const reportRows = [
   row('tlogs.name.report.get', 'GET /api/tlogs/{name}/report', 'key read ok -', 'what happened in it', {
     long: true,
     limits: LIMITS.report,
-    fails: ['E_BUSY', 'E_STORE', 'E_TIMEOUT'],
+    fails: ['E_BUSY', 'E_STORE', 'E_LOG', 'E_TIMEOUT'],
     responses,
   }),
 ] as const satisfies readonly Row[];

@@ -58,7 +58,7 @@ export const shownConfig = {
 export const configPutAnswer = {
   title: 'ConfigPutAnswer',
   type: 'object',
-  required: ['key', 'value', 'persisted', 'restart_required', 'cleared'],
+  required: ['key', 'value', 'persisted', 'restart_required', 'cleared', 'note'],
   properties: {
     key: { type: 'string' },
     value: {},
@@ -69,6 +69,7 @@ export const configPutAnswer = {
       items: { type: 'string' },
       description: 'secrets cleared because they would go to a different host',
     },
+    note: { type: ['string', 'null'], description: 'why it changes nothing; null: it does' },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;

@@ -11,8 +11,10 @@ export const fleetEnrollment = {
   required: [
     'enrolled',
     'problem',
+    'last_error',
     'hub',
     'fleet',
+    'fleet_id',
     'node',
     'broker',
     'broker_ws',
@@ -20,12 +22,16 @@ export const fleetEnrollment = {
     'certificate_valid_to',
     'certificate_renews_at',
     'signing_key',
+    'connected',
+    'queued_events',
   ],
   properties: {
     enrolled: { type: 'boolean' },
     problem: { ...name, description: 'why the enrolment is not used, or its certificate not renewed' },
+    last_error: { ...name, description: '`problem`, or else why the broker is not connected' },
     hub: { ...name, description: 'its address' },
     fleet: name,
+    fleet_id: { ...name, description: 'as `fleet`' },
     node: { ...name, description: 'the id of this node in the fleet: its device id' },
     broker: { ...name, description: 'mqtts://host:port' },
     broker_ws: {
@@ -41,6 +47,8 @@ export const fleetEnrollment = {
       examples: [{ kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' }],
       description: 'the public half of the key that signs its answers',
     },
+    connected: { type: 'boolean', description: 'to the broker' },
+    queued_events: { ...count, description: 'events that the hub has not acknowledged; null: not known' },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
@@ -79,11 +87,19 @@ const peers = {
   description: 'nodes that this one is bound to by radio; the fleet itself is known to its hub',
   items: {
     type: 'object',
-    required: ['device_id', 'name', 'profile', 'slot', 'paired_at', 'proved'],
+    required: ['device_id', 'name', 'profile', 'via', 'address', 'last_seen', 'slot', 'paired_at', 'proved'],
     properties: {
       device_id: { type: 'string' },
       name: { type: 'string' },
       profile: { enum: ['drone', 'ground-station'] },
+      via: { const: 'radio' },
+      address: { type: 'string', description: 'in the tunnel' },
+      last_seen: {
+        type: ['string', 'null'],
+        format: 'date-time',
+        description:
+          'when it last answered or asked through the relay; null: not since svc-control has started',
+      },
       slot: { type: 'integer', description: '0 is the single drone' },
       paired_at: { type: 'string', format: 'date-time' },
       proved: { type: 'boolean', description: 'whether the radio link has carried data' },
@@ -133,9 +149,10 @@ export const fleetEnroll = {
 export const fleetLeft = {
   title: 'FleetLeft',
   type: 'object',
-  required: ['enrolled', 'fleet'],
+  required: ['enrolled', 'fleet', 'hub_told'],
   properties: {
     enrolled: { const: false },
+    hub_told: { const: false, description: 'it lists the node until somebody removes it there' },
     fleet: { ...name, description: 'the fleet it left; null if the file did not say' },
   },
   additionalProperties: false,

@@ -35,7 +35,7 @@ describe('budgets of a peer', () => {
     const records = new Records(budgets, {
       refused: () => undefined,
       announce: () => ({ written: async () => true, settle: () => undefined }),
-      state: { lost: 0, problem: null, stalled: null, broken: null },
+      state: { lost: 0, problem: null, stalled: null, disk: null, broken: null },
     });
     const asks: readonly Ask[] = [
       { target: '/api/nothing', headers: [withKey] },

@@ -110,6 +110,38 @@ describe('svc on the command line', function () {
     expect(stdout).to.not.match(/\d\.\d{8}/);
   });
 
+  for (const [words, said] of [
+    [['rtk'], 'off: the vehicle gets no corrections.'],
+    [['params', 'list', 'NOSUCH_'], 'No parameter begins with NOSUCH_.'],
+    [['logs', 'query', '--source', 'nobody'], 'No records.'],
+    [
+      [
+        'logs',
+        'aggregate',
+        '--metric',
+        'rc.rssi',
+        '--bucket',
+        '1h',
+        '--from',
+        '2001-01-01T00:00:00Z',
+        '--to',
+        '2001-01-02T00:00:00Z',
+      ],
+      'No figures of that time.',
+    ],
+  ] as const)
+    it(`svc ${words.join(' ')} says that there is nothing`, async () => {
+      const { code, stdout, stderr } = await run(...words);
+      expect([code, (stdout + stderr).includes(said)], stdout + stderr).to.deep.equal([0, true]);
+    });
+
+  it('config: of a radio that somebody else runs, a setting that changes nothing says so', async () => {
+    await run('config', 'set', 'radio.mode', 'external', '--force');
+    const set = await run('config', 'set', 'radio.mcs', '3', '--force');
+    await run('config', 'set', 'radio.mode', 'off', '--force');
+    expect(set.stdout).to.include('this node does not tell wfb-ng').and.not.include('in force after');
+  });
+
   it('config: get, set, an unknown key', async () => {
     expect((await run('config', 'get', 'mavlink.source')).stdout.trim()).to.equal('sim');
     const set = await run('config', 'set', 'mavlink.endpoints', 'udp:127.0.0.1:14777');

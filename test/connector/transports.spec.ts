@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { connect as connectTcp } from 'node:net';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import type { Client } from '@modelcontextprotocol/client';
@@ -168,6 +170,54 @@ describe('the transports of the connector', function () {
       expect(number(next.id)).to.equal(number(id) + 1);
     });
 
+    it('a call that is cancelled ends its stream; nothing of it is left', async () => {
+      const asked = Promise.withResolvers<void>();
+      stub.answers.set('GET /api/video/snapshot', () => {
+        asked.resolve();
+        return 'hang';
+      });
+      const headers = await openSession(connector.url, stub.token('read'));
+      const params = { name: 'video_snapshot', arguments: {} };
+      const stream = await send(connector.url, 'POST', headers, { id: 5, method: 'tools/call', params });
+      const told = text(stream);
+      await asked.promise;
+      const began = performance.now();
+      await text(
+        await send(connector.url, 'POST', headers, {
+          method: 'notifications/cancelled',
+          params: { requestId: 5 },
+        }),
+      );
+      expect(await told).to.not.include('"id":5');
+      expect(performance.now() - began).to.be.below(3000); // the node has 8 s
+      // The same id is another call.
+      stub.answers.set('GET /api/video/snapshot', [503, { detail: 'No picture yet.', code: 'E_NO_FRAME' }]);
+      const again = await send(connector.url, 'POST', headers, { id: 5, method: 'tools/call', params });
+      expect(await text(again))
+        .to.include('No picture yet.')
+        .and.not.include('does not answer');
+    });
+
+    for (const accept of ['*/*', 'application/*, text/*'])
+      it(`takes a client that accepts ${accept}`, async () => {
+        const authorization = `Bearer ${stub.token('read')}`;
+        const answer = await fetch(connector.url, {
+          method: 'POST',
+          headers: { authorization, accept, 'content-type': 'application/json' },
+          body: JSON.stringify({
+            jsonrpc: '2.0',
+            id: 1,
+            method: 'initialize',
+            params: {
+              protocolVersion: '2025-06-18',
+              capabilities: {},
+              clientInfo: { name: 't', version: '1' },
+            },
+          }),
+        });
+        expect([answer.status, (await answer.text()).includes('"serverInfo"')]).to.deep.equal([200, true]);
+      });
+
     it('two Authorization headers are none, whichever is right', async () => {
       const right = `Bearer ${stub.token('read')}`;
       const params = {
@@ -302,6 +352,47 @@ describe('the transports of the connector', function () {
       for (const headers of many) expect(await ping(url, headers)).to.equal(200);
       for (const each of [stream, ...streams]) each.destroy();
     });
+  });
+
+  it('one whose client is killed in the middle of a call ends, and leaves nothing behind', async () => {
+    const asked = Promise.withResolvers<void>();
+    stub.answers.set('GET /api/video/snapshot', () => {
+      asked.resolve();
+      return 'hang';
+    });
+    const client = spawn(
+      process.execPath,
+      [
+        '-e',
+        `const child = require('node:child_process').spawn(process.execPath, ${JSON.stringify([PROGRAM, '--target', 'agent', stub.url])}, { stdio: ['pipe', 'pipe', 'ignore'] });
+         console.log(child.pid); process.stdin.pipe(child.stdin); child.stdout.pipe(process.stdout);`,
+      ],
+      {
+        env: {
+          PATH: process.env['PATH'],
+          HOME: home,
+          SVC_RUN_DIR: join(home, 'run'),
+          SVC_MCP_AGENT_KEY: KEY,
+        },
+        stdio: ['pipe', 'pipe', 'ignore'],
+      },
+    );
+    const lines = createInterface(client.stdout)[Symbol.asyncIterator]();
+    const pid = Number((await lines.next()).value);
+    const say = (message: Json): boolean =>
+      client.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+    say({
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '1' } },
+    });
+    await lines.next();
+    say({ method: 'notifications/initialized' });
+    say({ id: 2, method: 'tools/call', params: { name: 'video_snapshot', arguments: {} } });
+    await asked.promise;
+    client.kill('SIGKILL');
+    await gone(pid);
+    expect(existsSync(join(home, 'run'))).to.equal(false);
   });
 
   it('an older Node hands over to another process, and when it is killed nothing stays on the port', async () => {

@@ -130,10 +130,26 @@ describe('GET and PUT /api/config', () => {
       persisted: true,
       restart_required: ['svc-supervisor'],
       cleared: [],
+      note: null,
     });
     expect((await get()).logging.level).to.equal('debug');
     const text = await readFile(node.paths.config, 'utf8');
     expect(text).to.include('# kept').and.include('# also kept').and.include('level: debug');
+  });
+
+  it('shows a secret that is cleared as cleared', async () => {
+    expect((await put('rtk.ntrip.password', 'hush')).body['value']).to.equal('***');
+    expect((await put('rtk.ntrip.password', '')).body['value']).to.equal('');
+  });
+
+  it('says which settings of a radio that somebody else runs change nothing', async () => {
+    expect((await put('radio.mcs', '2')).body['note']).to.equal(null);
+    expect((await put('radio.mode', 'external')).status).to.equal(200);
+    expect((await put('radio.mcs', '3')).body['note']).to.match(
+      /^radio\.mode is external: this node does not/,
+    );
+    expect((await put('radio.adaptive', 'false')).body['note']).to.equal(null);
+    expect((await put('radio.mode', 'off')).status).to.equal(200);
   });
 
   it('writes into a section of which everything is a comment, and keeps that', async () => {

@@ -9,8 +9,10 @@ import { type LoneFront, startFront } from '../support/front.ts';
 const NOBODY = {
   enrolled: false,
   problem: null,
+  last_error: null,
   hub: null,
   fleet: null,
+  fleet_id: null,
   node: null,
   broker: null,
   broker_ws: null,
@@ -18,6 +20,8 @@ const NOBODY = {
   certificate_valid_to: null,
   certificate_renews_at: null,
   signing_key: null,
+  connected: false,
+  queued_events: null,
 };
 
 describe('/api/fleet', () => {
@@ -72,7 +76,8 @@ describe('/api/fleet', () => {
       expect(await code('POST', 'fleet/enroll', wrong), JSON.stringify(wrong)).to.equal('E_INVALID_VALUE');
     const { status, body } = await call('POST', 'fleet/enroll', request);
     expect(status, JSON.stringify(body)).to.equal(200);
-    expect(body).to.include({ enrolled: true, hub: hub.url, fleet: 'f-test' });
+    expect(body).to.include({ enrolled: true, hub: hub.url, fleet: 'f-test', fleet_id: 'f-test' });
+    expect(body).to.include({ connected: false, last_error: 'svc-fleet does not run', queued_events: null });
     expect((await stat(front.paths.fleet)).mode & 0o777).to.equal(0o600);
     expect(JSON.parse(hub.asked.at(-1)?.body ?? '')).to.deep.include({
       device_id: body['node'],
@@ -106,6 +111,7 @@ describe('/api/fleet', () => {
     expect((await call('DELETE', 'fleet/enrollment')).body).to.deep.equal({
       enrolled: false,
       fleet: 'f-test',
+      hub_told: false,
     });
     for (const file of [fleet, fleetPolicy, fleetQueue]) expect(existsSync(file), file).to.equal(false);
     expect((await call('GET', 'fleet/enrollment')).body).to.deep.equal(NOBODY);

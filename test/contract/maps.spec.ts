@@ -64,6 +64,19 @@ describe('maps', () => {
     const part = await node.fetch('/api/maps/alps.pmtiles', { headers: { ...KEYED, range: 'bytes=0-6' } });
     expect([part.status, await part.text()]).to.deep.equal([206, 'PMTiles']);
     expect(part.headers.get('content-type')).to.equal('application/vnd.pmtiles');
+    const size = Number(part.headers.get('content-range')?.split('/')[1]);
+    for (const [range, wanted] of [
+      [`bytes=0-${'9'.repeat(20)}`, [206, size]],
+      [`bytes=-${size + 1}`, [206, size]],
+      ['bytes=-2', [206, 2]],
+      ['bytes=5-2', [200, size]],
+      [`bytes=${size}-`, [416, null]],
+      ['bytes=-0', [416, null]],
+    ] as const) {
+      const answer = await node.fetch('/api/maps/alps.pmtiles', { headers: { ...KEYED, range } });
+      const { byteLength } = await answer.arrayBuffer();
+      expect([answer.status, wanted[1] === null ? null : byteLength], range).to.deep.equal(wanted);
+    }
 
     expect((await put('alps.pmtiles', tinyMap('Newer'))).body).to.include({ name_of_map: 'Newer' });
     expect((await remove('alps.pmtiles')).body).to.deep.equal({ name: 'alps.pmtiles', deleted: true });

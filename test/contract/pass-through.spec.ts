@@ -82,7 +82,7 @@ describe('through the front to the residual', () => {
       records: new Records(budgets, {
         refused: () => undefined,
         announce: () => ({ written: async () => true, settle: () => undefined }),
-        state: { lost: 0, problem: null, stalled: null, broken: null },
+        state: { lost: 0, problem: null, stalled: null, disk: null, broken: null },
       }),
       spend: () => true,
       seen: () => undefined,

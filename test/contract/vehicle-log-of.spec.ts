@@ -24,19 +24,25 @@ describe('the log that the vehicle has written of a flight', () => {
     ['each its own, the later one', 1, [log(20), log(40)], 40],
     ['written to the end of the power', 1, [log(90)], 90],
     ['a clock that is a little behind', 0, [log(19)], 19],
-    ['of another flight alone', 0, [log(5), log(40)], null],
+    ['of an earlier flight alone', 0, [log(5)], null],
+    ['of a boot with both flights in it', 0, [log(5), log(40)], 40],
     ['of another day', 1, [log(300)], null],
+    ['of another day, though two flights were flown', 0, [log(300)], null],
     ['a vehicle that does not know the time', 1, [log(null, 1)], null],
   ];
   for (const [name, of, logs, id] of CASES)
-    it(name, () =>
-      expect(vehicleLogOf(two[of] ?? two[0], two[of + 1] ?? null, logs)?.id ?? null).to.equal(id),
-    );
+    it(name, () => expect(vehicleLogOf(two[of] ?? two[0], two.slice(of + 1), logs)?.id ?? null).to.equal(id));
 
   it('none while the flight goes on', () =>
-    expect(vehicleLogOf(flight(10, null), null, [log(20)])).to.equal(null));
+    expect(vehicleLogOf(flight(10, null), [], [log(20)])).to.equal(null));
 
-  it('no log is of two flights', () => {
+  it('a boot with seven flights has one log, whose time is that of its last write', () => {
+    const seven = Array.from({ length: 7 }, (_, n) => flight(20 * n, 20 * n + 15));
+    for (const [n, each] of seven.entries())
+      expect(vehicleLogOf(each, seven.slice(n + 1), [log(136)])?.id, String(n)).to.equal(136);
+  });
+
+  it('no log is of two flights if another one ended between them', () => {
     const minutes = fc.uniqueArray(fc.nat(600), { minLength: 4, maxLength: 20 });
     fc.assert(
       fc.property(minutes, fc.array(fc.nat(600), { maxLength: 10 }), (times, ends) => {
@@ -46,8 +52,13 @@ describe('the log that the vehicle has written of a flight', () => {
           return i % 2 === 0 && to !== undefined ? [flight(from, to)] : [];
         });
         const logs = ends.map((end, id) => log(end, id));
-        const found = flights.flatMap((each, i) => vehicleLogOf(each, flights[i + 1] ?? null, logs) ?? []);
-        expect(new Set(found).size).to.equal(found.length);
+        const found = flights.map((each, i) => vehicleLogOf(each, flights.slice(i + 1), logs)?.id ?? null);
+        for (const [i, id] of found.entries()) {
+          if (id === null || found[i + 1] !== id) continue;
+          const [from, to] = [flights[i]?.ended_us ?? 0, flights[i + 1]?.started_us ?? 0];
+          const between = ends.filter((end) => at(end) >= from && at(end) < to);
+          expect(between, JSON.stringify([flights, ends])).to.deep.equal([]);
+        }
       }),
     );
   });

@@ -18,6 +18,8 @@ import { KEYED, play, startVideoNode, type Unit } from '../support/video-node.ts
 
 const run = promisify(execFile);
 
+const JSON_BODY = { 'content-type': 'application/json' } as const;
+
 describe('a node by HTTPS', () => {
   let node: TestNode;
   let secured: Secured;
@@ -244,6 +246,24 @@ describe('HTTPS that cannot be served', () => {
       expect((await secureAsk(await securedBy(node), '/healthz')).status).to.equal(200);
     } finally {
       taken.close();
+      await node.stop();
+    }
+  });
+
+  it('whoever pairs has an authority that vouches for the name that was chosen before', async () => {
+    const node = await TestNode.start({ tlsPort: await freePort() });
+    try {
+      const name = { key: 'agent.name', value: 'Field Kite' };
+      expect(
+        (await node.json('/api/config', { method: 'PUT', headers: JSON_BODY, body: JSON.stringify(name) }))
+          .status,
+      ).to.equal(200);
+      const { status, body } = await node.post('/api/pairing/claim', { user_id: 'a' });
+      expect(status, JSON.stringify(body)).to.equal(200);
+      const told = (await node.json('/api/tls')).body;
+      expect(told['names']).to.include('field-kite.local');
+      expect((body['tls'] as Record<string, unknown>)['authority_sha256']).to.equal(told['authority_sha256']);
+    } finally {
       await node.stop();
     }
   });

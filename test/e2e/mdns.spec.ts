@@ -1,7 +1,15 @@
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type Answer, encode, type Packet } from 'dns-packet';
+import { type Answer, type DecodedPacket, decode, encode, type Packet } from 'dns-packet';
+import { KnownNodes } from '../../shared/http/known-nodes.ts';
+import { requestNode } from '../../shared/http/node-request.ts';
+import { namedNode, placeOfNode, reachNode } from '../../shared/http/reach-node.ts';
+import { askAgain } from '../support/ask-again.ts';
 import { MdnsListener, QUERY, SERVICE } from '../support/mdns-listener.ts';
 import { NO_SYSTEM_BUS, noNamespaces, RemoteHost } from '../support/netns.ts';
 import { TestNode } from '../support/node.ts';
@@ -115,6 +123,83 @@ describe('mDNS of the node', function () {
     await other.until('the new address', (records) => has(records, '10.79.21.3') && has(records, FAR));
     await lan.address('del', '10.79.21.3/24');
     await other.until('the old address alone', (records) => !has(records, '10.79.21.3') && has(records, FAR));
+  });
+
+  /** The first answer that comes to this socket alone. */
+  const answerTo = async (socket: Socket, query: Buffer): Promise<DecodedPacket> => {
+    const answers: Buffer[] = [];
+    socket.on('message', (bytes: Buffer) => answers.push(bytes));
+    await askAgain(
+      'an answer comes to this socket',
+      async () => {
+        socket.send(query, 5353, '224.0.0.251');
+        await delay(100);
+        return answers;
+      },
+      (all) => all.length > 0,
+    );
+    socket.close();
+    return decode(answers[0] ?? Buffer.alloc(0));
+  };
+  const socketAt = async (port: number): Promise<Socket> => {
+    const socket = createSocket({ type: 'udp4', reuseAddr: true }).bind({ port, address: NEAR });
+    await once(socket, 'listening');
+    socket.setMulticastInterface(NEAR);
+    return socket;
+  };
+
+  it('answers to one alone who asks so, whether or not it hears the group', async () => {
+    const query = encode(QUERY);
+    query.writeUInt16BE(0x8001, query.length - 2);
+    const { answers = [], additionals = [] } = await answerTo(await socketAt(5353), query);
+    expect(answers.map(({ type }) => type)).to.deep.equal(['PTR']);
+    expect(isFound([...answers, ...additionals])).to.equal(true);
+  });
+
+  it('answers a resolver that knows no mDNS as plain DNS', async () => {
+    const query = encode({ type: 'query', id: 4711, questions: [{ name: host(), type: 'A' }] });
+    const { id: of, questions, answers = [] } = await answerTo(await socketAt(0), query);
+    expect(of).to.equal(4711);
+    expect(questions?.map(({ name }) => name)).to.deep.equal([host()]);
+    const [own] = answers;
+    expect(own).to.deep.include({ name: host(), type: 'A', data: FAR, flush: false, class: 'IN' });
+    expect(own !== undefined && 'ttl' in own ? own.ttl : null).to.equal(10);
+  });
+
+  it('answers by IPv6, too', async () => {
+    const [device = ''] =
+      Object.entries(networkInterfaces()).find(([, all]) => all?.some(({ address }) => address === NEAR)) ??
+      [];
+    const group = `ff02::fb%${device}`;
+    const socket = createSocket({ type: 'udp6', reuseAddr: true }).bind({ port: 5353, address: group });
+    await once(socket, 'listening');
+    socket.setMulticastInterface(`::%${device}`);
+    socket.addMembership('ff02::fb', `::%${device}`);
+    const heard: Answer[] = [];
+    socket.on('message', (bytes) => heard.push(...(decode(bytes).answers ?? [])));
+    try {
+      await askAgain(
+        'the node is found by IPv6',
+        async () => {
+          socket.send(encode(QUERY), 5353, group);
+          await delay(200);
+          return heard;
+        },
+        (records) => isFound(records) && records.some(({ type }) => type === 'AAAA'),
+      );
+    } finally {
+      socket.close();
+    }
+    // At the address that it announces, of which only this machine knows the zone.
+    const own = heard.flatMap((each) =>
+      each.type === 'AAAA' && each.data.startsWith('fe80:') ? each.data : [],
+    );
+    const named = namedNode(`[${own[0] ?? ''}%${device}]:${node.port}`);
+    if (named === null) throw new Error('it is no address of a node');
+    const known = new KnownNodes(join(node.base, 'known'));
+    const place = placeOfNode(await reachNode(named, known, async () => Promise.resolve()));
+    const told = await requestNode(place, { method: 'GET', path: '/api/pairing/info', timeoutMs: 5000 });
+    expect([told.status, told.bytes.toString().includes(id)]).to.deep.equal([200, true]);
   });
 
   it('takes another name where a machine has its own already, and says so', async () => {

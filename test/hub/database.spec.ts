@@ -7,6 +7,7 @@ import { askAgain } from '../support/ask-again.ts';
 import { failing, TestHub } from '../support/hub.ts';
 import { Databases, undoMigrations } from '../support/hub-database.ts';
 import { noMosquitto } from '../support/mosquitto.ts';
+import { needs } from '../support/needs.ts';
 import { ROOT } from '../support/node.ts';
 import { noPostgres } from '../support/postgres.ts';
 import { freePort, removeDir, tempDir } from '../support/temp.ts';
@@ -122,6 +123,28 @@ describe(`a hub in PostgreSQL${missing === null ? '' : ` (${missing})`}`, functi
     }
     const { done } = await init(['--database', 'postgres://hub:secret@127.0.0.1/hub']);
     expect(await failing(done)).to.deep.include({ code: 2 });
+  });
+
+  it('that is given a pooler by transaction says so, whichever parameters that takes; one by session it takes', async function () {
+    needs(this, 'pgbouncer');
+    const other = await TestHub.init(...(await databases.flags()));
+    const direct = await other.text('hub.yaml');
+    try {
+      for (const [mode, ignored] of [
+        ['transaction', ''],
+        ['transaction', 'statement_timeout,idle_in_transaction_session_timeout'],
+        ['session', 'statement_timeout,idle_in_transaction_session_timeout'],
+      ] as const) {
+        await using pooler = await postgres().pooled(mode, ignored);
+        const at = direct.replace(`:${postgres().port}/`, `:${pooler.port}/`);
+        await writeFile(join(other.folder, 'hub.yaml'), at);
+        if (mode === 'session') await other.serve();
+        else expect(await serving(other), ignored).to.include('pooler that changes sessions');
+        await other.kill('SIGTERM');
+      }
+    } finally {
+      await other.stop();
+    }
   });
 
   it('whose database goes away says so, acknowledges nothing, and goes on when it is back', async () => {

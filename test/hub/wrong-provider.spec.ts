@@ -25,7 +25,8 @@ const LIES: Readonly<Record<string, Lies>> = {
   'names nobody': { claims: { sub: undefined } },
   'names somebody who cannot be stored': { claims: { sub: 'a\u0000b' } },
   'tells no groups': { claims: { groups: undefined } },
-  'tells groups as a text': { claims: { groups: 'fleet-admins' } },
+  'tells groups that are ours as one text': { claims: { groups: 'fleet-admins north' } },
+  'names somebody with more than 255 characters': { claims: { sub: 'x'.repeat(256) } },
   'tells groups as an object': { claims: { groups: { 'fleet-admins': true } } },
   'tells groups that are none': { claims: { groups: ['fleet-admins', 7] } },
   'tells groups that are almost ours': {
@@ -125,6 +126,21 @@ describe(`a hub whose provider is wrong${noBroker === null ? '' : ` (${noBroker}
     isRefused(refused);
     expect(refused.body['detail']).to.equal('The provider refused the sign-in (access_denied). Begin again.');
     expect(JSON.stringify((await told('call us: 555', 'x')).body)).not.to.include('555');
+  });
+
+  it('takes one group as a text, and a `sub` as long as one may be', async () => {
+    const sub = `auth0|${'é9'.repeat(200)}`.slice(0, 255);
+    const { status, body } = await signIn({ claims: { groups: 'north', sub, name: undefined } });
+    expect(status, JSON.stringify(body)).to.equal(201);
+    const me = await hub.call('GET', '/v1/me', { credential: String(body['credential']) });
+    expect(me.body['name']).to.equal(sub);
+    expect(await hub.sql(`SELECT id FROM sign_ins WHERE subject = '${sub}'`)).to.have.length(1);
+  });
+
+  it('says which claim is missing', async () => {
+    const told = await signIn({ claims: { groups: undefined } });
+    isRefused(told);
+    expect(told.body['detail']).to.match(/tells no groups .* has the claim `groups`/);
   });
 
   it('takes ten thousand groups, and shows a name without what cannot be shown', async () => {

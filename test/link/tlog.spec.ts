@@ -89,6 +89,30 @@ describe('telemetry logs', () => {
     expect(times[0]).to.be.within(EPOCH + 3000, EPOCH + 10_000);
   });
 
+  it('of a vehicle that sends its log, or floods with anything, have every other frame', async () => {
+    const rig = await met('always');
+    const data = Object.assign(new common.LogData(), {
+      id: 1,
+      count: 90,
+      data: Array.from({ length: 90 }, () => 7),
+    });
+    const flood = Object.assign(new common.DebugVect(), { name: 'flood', x: 1, y: 1, z: 1 });
+    for (let second = 0; second < 3; second++) {
+      for (let count = 0; count < 4000; count++) {
+        rig.say(data);
+        rig.say(flood);
+      }
+      rig.say(Object.assign(new common.NamedValueInt(), { name: 'seldom', value: second }));
+      await rig.live(1000);
+    }
+    await rig.link.stop();
+    const [name = ''] = await files();
+    const ids = (await read(name)).map(({ id }) => id);
+    expect(ids).to.not.include(120);
+    expect(ids.filter((id) => id === 252)).to.have.length(3);
+    expect(ids.filter((id) => id === 250).length).to.be.within(3000, 11_999);
+  });
+
   it('are written all the time, or never, as the config says', async () => {
     const always = await met('always');
     await always.live(3000);

@@ -226,7 +226,7 @@ describe('a flight report', function () {
       const reporter = new Reporter();
       for (const bytes of [Buffer.alloc(0), Buffer.alloc(5000, 7)])
         for (const kind of ['tlog', 'onboard'] as const)
-          expect(await refusal(reporter.report(await opened(bytes), kind))).to.equal('E_STORE');
+          expect(await refusal(reporter.report(await opened(bytes), kind))).to.equal('E_LOG');
     });
 
     it('ends when nobody waits, and when it takes too long', async () => {
@@ -272,6 +272,6 @@ function expectAnswer(make: () => FlightReport): void {
     expect(violations(make())).to.equal(null);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    expect(error.code).to.equal('E_STORE');
+    expect(error.code).to.equal('E_LOG');
   }
 }

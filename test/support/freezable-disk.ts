@@ -1,24 +1,24 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { cpSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 
 /** A test that dies must not leave a disk for which everybody waits who syncs. */
 const LONGEST_S = 90;
 
-/** A disk of its own, in a file, whose writers the kernel holds when it is told to. Needs root, fsfreeze, mkfs.ext4 and a loop device. */
+/** A disk of its own, in a file, whose writers the kernel holds or refuses when it is told to. Needs root, fsfreeze, mkfs.ext4 and a loop device. */
 export class FreezableDisk {
   readonly #disk: string;
   readonly #mounted: string[] = [];
   #guard: ChildProcess | null = null;
 
-  /** @param folder where it is made */
-  constructor(folder: string) {
+  /** @param folder where it is made @param mb what it holds; sparse */
+  constructor(folder: string, mb = 96) {
     const image = join(folder, 'image');
     this.#disk = join(folder, 'disk');
-    execFileSync('truncate', ['-s', '96M', image]);
+    execFileSync('truncate', ['-s', `${mb}M`, image]);
     execFileSync('mkfs.ext4', ['-q', '-F', image]);
     mkdirSync(this.#disk);
-    this.#mount('-o', 'loop', image, this.#disk);
+    this.#mount('-o', 'loop,errors=remount-ro', image, this.#disk);
   }
 
   /** From now on the folder, with what is in it, is on the disk. @param name by which no other is */
@@ -37,6 +37,13 @@ export class FreezableDisk {
       stdio: 'ignore',
     });
     this.#guard.unref();
+  }
+
+  /** From now on it is read-only, as the kernel makes one on which it has found an error; for good. */
+  breakDown(): void {
+    const mounts = readFileSync('/proc/mounts', 'utf8').split('\n');
+    const [device = ''] = mounts.find((line) => line.split(' ')[1] === this.#disk)?.split(' ') ?? [];
+    writeFileSync(`/sys/fs/ext4/${basename(device)}/trigger_fs_error`, '1');
   }
 
   thaw(): void {

@@ -14,6 +14,7 @@ const PROGRAMS = [
   'mkfs.ext4',
   'mosquitto',
   'openssl',
+  'pgbouncer',
   'python3',
   'socat',
   'systemd-analyze',

@@ -2,10 +2,12 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { chown, readFile, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { askAgain, worksAtLast } from './ask-again.ts';
+import { findProgram } from './needs.ts';
 import { freePort, removeDir, tempDir } from './temp.ts';
 
 const run = promisify(execFile);
@@ -128,6 +130,44 @@ export class Postgres {
     const name = `hub_${++this.#databases}`;
     await this.psql(`CREATE DATABASE ${name} OWNER hub`);
     return `postgres://hub@127.0.0.1:${this.port}/${name}`;
+  }
+
+  /** PgBouncer before it. @param ignored which parameters of a connection it leaves out, beside those that it knows */
+  async pooled(
+    mode: 'session' | 'transaction',
+    ignored: string,
+  ): Promise<AsyncDisposable & { readonly port: number }> {
+    const port = await freePort();
+    const file = join(this.#folder, `pgbouncer-${port}.ini`);
+    const settings = {
+      listen_addr: '127.0.0.1',
+      listen_port: port,
+      unix_socket_dir: '',
+      auth_type: 'any',
+      pool_mode: mode,
+      ignore_startup_parameters: ignored,
+    };
+    const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
+    const at = `* = host=127.0.0.1 port=${this.port} user=hub password=${this.password}`;
+    await writeFile(file, `[databases]\n${at}\n[pgbouncer]\n${lines.join('\n')}\n`);
+    const [command, args] = asItsUser(findProgram('pgbouncer') ?? 'pgbouncer', [file]);
+    const child = spawn(command, args, { stdio: 'ignore' });
+    await worksAtLast(
+      'PgBouncer listens',
+      async () => {
+        const socket = connect(port, '127.0.0.1');
+        await once(socket, 'connect').finally(() => socket.destroy());
+      },
+      START_MS,
+    );
+    return {
+      port,
+      [Symbol.asyncDispose]: async () => {
+        const ended = once(child, 'exit');
+        child.kill('SIGTERM');
+        await ended;
+      },
+    };
   }
 
   async psql(sql: string, database = 'postgres'): Promise<string> {

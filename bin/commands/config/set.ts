@@ -14,8 +14,9 @@ export default requestCommand('PUT /api/config', {
   },
   flags: forceFlag,
   ask: ({ args: { key, value }, flags: { force } }) => ({ body: { key, value, force } }),
-  *lines({ key, value, restart_required: restart }) {
+  *lines({ key, value, restart_required: restart, note }) {
     yield `${key}: ${JSON.stringify(value)}`;
-    if (restart.length > 0) yield `in force after: svc services restart ${restart.join(' and ')}`;
+    if (note !== null) yield note;
+    else if (restart.length > 0) yield `in force after: svc services restart ${restart.join(' and ')}`;
   },
 });

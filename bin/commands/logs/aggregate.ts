@@ -24,5 +24,6 @@ export default requestCommand('GET /api/observability/aggregate', {
       const figures = agg === undefined ? `${figure(min)}${figure(mean)}${figure(max)}` : figure(value);
       yield `${new Date(at / 1000).toISOString()} ${metric.padEnd(24)} ${figures}  of ${count}`;
     }
+    if (data.length === 0) yield 'No figures of that time.';
   },
 });

@@ -23,6 +23,7 @@ export default class LogsQueryCommand extends NodeCommand {
     const { flags } = await this.parse(LogsQueryCommand);
     const answer = await this.call('GET /api/observability/query', { query: queryOf(flags) });
     for (const row of answer.data.toReversed()) this.log(recordLine(row));
+    if (answer.data.length === 0) this.logToStderr('No records.');
     if (answer.page.next_cursor !== null) this.logToStderr(`older ones: --cursor ${answer.page.next_cursor}`);
     return answer;
   }

@@ -17,5 +17,6 @@ export default requestCommand('GET /api/observability/sessions', {
       const length = span === null ? 'open' : `${Math.round(span / 1e6)} s`;
       yield `${String(id).padStart(5)} ${kind.padEnd(6)} ${new Date(at / 1000).toISOString()} ${length.padStart(8)}  ${count} records  ${reason ?? ''}`;
     }
+    if (data.length === 0) yield 'No sessions.';
   },
 });

@@ -17,6 +17,7 @@ export default class NetworkMacCommand extends NodeCommand {
       const answer = await this.call('GET /api/v1/network/mac/adapters');
       for (const { name, mac, state, pinned_mac: pinned } of answer.adapters)
         this.log(`${name.padEnd(16)} ${mac} ${state.padEnd(10)} ${pinned ?? ''}`);
+      if (answer.adapters.length === 0) this.log('This machine has no network adapter of its own.');
       return answer;
     }
     const iface = args.interface;

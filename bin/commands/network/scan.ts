@@ -9,5 +9,6 @@ export default requestCommand('GET /api/v1/network/client/scan', {
       const ssid = Buffer.from(name).toString('hex') === hex ? name : hex; // for network join --hex
       yield `${inUse ? '*' : ' '} ${(ssid === '' ? '(hidden)' : ssid).padEnd(32)} ${String(signal ?? '-').padStart(3)} %  channel ${String(channel ?? '-').padEnd(4)} ${security === '' ? 'open' : security}`;
     }
+    if (networks.length === 0) yield 'No network is heard.';
   },
 });

@@ -18,6 +18,7 @@ export default class ParamsChangedCommand extends ParamsCommand {
     const chosen = answer.changed.filter(({ name }) => !COUNTER.test(name));
     for (const { name, value, default: initial } of chosen)
       this.log(`${name.padEnd(16)} ${shownFloat(value).padEnd(14)} default ${shownFloat(initial)}`);
+    if (chosen.length === 0) this.log('Nothing differs from its default.');
     const counters = answer.changed.length - chosen.length;
     if (counters > 0) this.log(`Left out: what the vehicle counts by itself (${counters}); --json has it.`);
     if (answer.unknown > 0) this.log(`The defaults of ${answer.unknown} others are not known.`);

@@ -20,6 +20,7 @@ export default class ParamsDiffCommand extends ParamsCommand {
     for (const { name, file: wanted, vehicle } of differences)
       this.log(`${name.padEnd(16)} file ${shown(wanted).padEnd(14)} vehicle ${shown(vehicle)}`);
     if (differences.length > 0) process.exitCode = EXIT.refused;
+    else this.log('The vehicle has what the file says.');
     return { differences };
   }
 }

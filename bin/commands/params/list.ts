@@ -15,6 +15,8 @@ export default class ParamsListCommand extends ParamsCommand {
       .filter(([name]) => name.startsWith(prefix))
       .toSorted(([a], [b]) => (a < b ? -1 : 1));
     for (const [name, value] of found) this.log(`${name.padEnd(16)} ${shownFloat(value)}`);
+    if (found.length === 0)
+      this.log(prefix === '' ? 'The vehicle has no parameters.' : `No parameter begins with ${prefix}.`);
     return Object.fromEntries(found);
   }
 }

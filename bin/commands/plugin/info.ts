@@ -1,4 +1,5 @@
 import { Args } from '@oclif/core';
+import { signature } from '../../plugin-command.ts';
 import { type Detail, PluginNodeCommand } from '../../plugin-node-command.ts';
 
 export default class PluginInfo extends PluginNodeCommand {
@@ -12,7 +13,7 @@ export default class PluginInfo extends PluginNodeCommand {
     const { install, manifest } = detail;
     this.log(`${install.plugin_id} ${install.version}: ${install.status}`);
     if (manifest !== null) this.log(`${manifest.name}. ${manifest.description}`);
-    this.log(`signed by ${install.signer_id ?? 'nobody'}; sandbox ${install.sandbox ?? 'not started yet'}`);
+    this.log(`${signature(install.signer_id)}; sandbox ${install.sandbox ?? 'not started yet'}`);
     if (install.failure_reason !== null) this.log(`failed: ${install.failure_reason}`);
     for (const line of install.last_words) this.log(`  | ${line}`);
     if (manifest !== null && manifest.permissions.length > 0) {

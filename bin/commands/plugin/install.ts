@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { Args, Flags } from '@oclif/core';
 import type { Answer } from '../../../shared/routes/typed-row.ts';
+import { signature } from '../../plugin-command.ts';
 import { PLUGIN_EXIT } from '../../plugin-exit.ts';
 import { isGrave, PluginNodeCommand } from '../../plugin-node-command.ts';
 
@@ -26,9 +27,7 @@ export default class PluginInstall extends PluginNodeCommand {
     if (found?.isFile() !== true)
       this.error(`There is no file ${args.archive}.`, { exit: PLUGIN_EXIT.generic_failure });
     const parsed = await this.upload('POST /api/plugins/parse', args.archive);
-    this.log(
-      `${parsed.name}: ${parsed.plugin_id} ${parsed.version}, signed by ${parsed.signer_id ?? 'nobody'}`,
-    );
+    this.log(`${parsed.name}: ${parsed.plugin_id} ${parsed.version}, ${signature(parsed.signer_id)}`);
     if (parsed.signature_problem !== null) this.warn(parsed.signature_problem);
     for (const warning of parsed.warnings) this.warn(warning);
     if (parsed.permissions.length > 0) this.log('It asks for:');

@@ -1,4 +1,5 @@
 import type { Answer } from '../../../shared/routes/typed-row.ts';
+import { signature } from '../../plugin-command.ts';
 import { PluginNodeCommand } from '../../plugin-node-command.ts';
 
 export default class PluginList extends PluginNodeCommand {
@@ -11,7 +12,7 @@ export default class PluginList extends PluginNodeCommand {
     if (installs.length === 0) this.log('No extensions installed.');
     for (const { plugin_id: id, version, status, signer_id: signer, failure_reason: reason } of installs)
       this.log(
-        `${id.padEnd(36)} ${version.padEnd(10)} ${status.padEnd(12)} signed by ${signer ?? 'nobody'}${reason === null ? '' : `; ${reason}`}`,
+        `${id.padEnd(36)} ${version.padEnd(10)} ${status.padEnd(12)} ${signature(signer)}${reason === null ? '' : `; ${reason}`}`,
       );
     return installs;
   }

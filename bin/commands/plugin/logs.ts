@@ -23,6 +23,7 @@ export default class PluginLogs extends PluginNodeCommand {
     });
     const entries = answer.entries.toReversed();
     if (!flags.follow || !this.jsonEnabled()) for (const entry of entries) this.log(lineOf(entry));
+    if (entries.length === 0) this.logToStderr('No records.');
     if (!flags.follow) return entries;
     await followLog(
       this.stream('GET /api/logs/stream', { query: { service: id, replay: 0 } }),

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
+import { messageOf } from '../../../shared/errors.ts';
 import type { HubConfig } from '../config.ts';
 import type { HubPlaces } from '../places.ts';
-import { openPostgres } from './postgres.ts';
+import { openPostgres, pooled, refusePooler } from './postgres.ts';
 import { checkHub, checkSchema } from './schema.ts';
 import { makeSqlite, openSqlite } from './sqlite.ts';
 import type { HubDatabase } from './tables.ts';
@@ -33,7 +34,10 @@ export async function openDatabase(
   wanted: Wanted,
   onProblem: OnProblem,
 ): Promise<HubDatabase> {
-  return checked(await openAnyDatabase(places, wanted, onProblem), checkSchema);
+  return checked(await openAnyDatabase(places, wanted, onProblem), async (database) => {
+    await checkSchema(database);
+    await refusePooler(database);
+  });
 }
 
 async function checked(
@@ -45,7 +49,8 @@ async function checked(
     return database;
   } catch (error) {
     await database.close();
-    throw error;
+    // PgBouncer takes few parameters of a connection.
+    throw messageOf(error).startsWith('unsupported startup parameter') ? pooled(database.name) : error;
   }
 }
 

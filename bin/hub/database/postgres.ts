@@ -23,6 +23,35 @@ interface PostgresOptions {
   readonly onProblem: (problem: Error) => void;
 }
 
+/** A hub that is asked through one holds its locks in sessions of others. */
+export function pooled(name: string): Error {
+  return new Error(
+    `${name} is asked through a pooler that changes sessions, as PgBouncer does by transaction: give PostgreSQL's own address, or pool by session (pool_mode = session, ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout)`,
+  );
+}
+
+/** @throws Error if what is asked at one connection is answered by another's session */
+export async function refusePooler({ name, session }: HubDatabase): Promise<void> {
+  if (session === null) return;
+  const one = await session();
+  const two = await session().catch(async (error: unknown) => {
+    await one.close();
+    throw error;
+  });
+  const backend = async (at: DatabaseSession): Promise<number | undefined> =>
+    (await at.ask<{ pid: number }>('SELECT pg_backend_pid() AS pid'))[0]?.pid;
+  try {
+    const first = await backend(one);
+    await two.ask('BEGIN'); // whose session nobody else has meanwhile
+    const other = await backend(two);
+    const again = await backend(one);
+    await two.ask('ROLLBACK');
+    if (first === other || first !== again) throw pooled(name);
+  } finally {
+    await Promise.all([one.close(), two.close()]);
+  }
+}
+
 /** A pool of connections; the first is made when something is asked. */
 export function openPostgres({ url, passwordFile, onProblem }: PostgresOptions): HubDatabase {
   const where: ClientConfig = {

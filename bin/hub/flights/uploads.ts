@@ -12,6 +12,8 @@ const MAX_TIME = 253_402_300_800_000;
 const MAX_UPLOADS = 5000;
 /** Of the vehicle, that are looked at for one flight. */
 const MAX_LOGS = 20;
+/** Flights of one boot. */
+const MAX_LATER = 50;
 const US = 1000;
 
 /** Of a flight: what is looked up of its files. */
@@ -88,17 +90,17 @@ export async function filesOf(db: Queries, flight: Flown): Promise<FlightAnswer[
     .orderBy('logged_at')
     .limit(MAX_LOGS)
     .execute();
-  const next = await db
+  const later = await db
     .selectFrom('flights')
     .select(['started_at', 'ended_at'])
     .where('node', '=', node)
     .where('started_at', '>', started_at)
     .orderBy('started_at')
-    .limit(1)
-    .executeTakeFirst();
+    .limit(MAX_LATER)
+    .execute();
   const log = vehicleLogOf(
     flown({ started_at, ended_at }),
-    next === undefined ? null : flown(next),
+    later.map(flown),
     logs.map((each) => ({ ...each, time: new Date(each.logged_at ?? 0).toISOString() })),
   );
   const known = files.map(({ kind, name }) => {

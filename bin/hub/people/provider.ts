@@ -33,6 +33,8 @@ const TOO_LONG = `The answer is larger than ${MAX_BYTES} bytes`;
 /** The messages of an answer that did not come. */
 const AWAY: ReadonlySet<string> = new Set([TOO_LONG, 'fetch failed', 'terminated']);
 const MAX_TEXT = 128;
+/** Characters of a `sub` (OpenID Connect Core 1.0, 2). */
+const MAX_SUBJECT = 255;
 
 /** What belongs to one sign-in, known to the browser that began it and to nobody else. */
 export interface Attempt {
@@ -176,9 +178,15 @@ const fetchBounded: CustomFetch = async (url, { body, signal, ...options }) => {
 /** Of the claims that were checked. @throws ApiError E_SIGN_IN */
 function personOf(claims: JsonObject, claim: string): Person {
   const { sub, name, preferred_username: user, email } = claims;
-  const groups = claims[claim];
-  const subject = shown(sub);
+  const told = claims[claim];
+  const subject = shown(sub, MAX_SUBJECT);
   if (subject === null || subject !== sub) throw refusal('The provider gives this person no usable `sub`.');
+  if (told === undefined || told === null)
+    throw refusal(
+      `The provider tells no groups of this person: neither its ID token nor its userinfo has the claim \`${claim}\`. Whoever runs it adds that claim, or whoever runs the hub names another (\`groups_claim\`, \`scopes\`).`,
+    );
+  // Some tell one group as a text. It is taken as it is: parts of it may be the name of another group.
+  const groups: unknown = typeof told === 'string' ? [told] : told;
   if (!Array.isArray(groups) || !groups.every((each) => typeof each === 'string'))
     throw refusal(`The provider's claim \`${claim}\` is no list of groups.`);
   return {
@@ -189,9 +197,9 @@ function personOf(claims: JsonObject, claim: string): Person {
 }
 
 /** A text of the provider as it may be stored and shown; null where nothing is left. */
-function shown(text: unknown): string | null {
+function shown(text: unknown, most = MAX_TEXT): string | null {
   if (typeof text !== 'string') return null;
-  const clean = plainText(text).trim().slice(0, MAX_TEXT).toWellFormed();
+  const clean = plainText(text).trim().slice(0, most).toWellFormed();
   return clean === '' ? null : clean;
 }
 

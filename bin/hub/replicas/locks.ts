@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { SESSION_IDLE_MS } from '../database/postgres.ts';
+import { pooled, SESSION_IDLE_MS } from '../database/postgres.ts';
 import type { DatabaseSession, HubDatabase, Queries } from '../database/tables.ts';
 import { LeaseLost } from './share.ts';
 
@@ -75,9 +75,7 @@ export class Locks {
     const backend = rows[0]?.session ?? null;
     if (this.#backend !== null && backend !== this.#backend) {
       await this.close();
-      throw new Error(
-        `${this.#database.name} is asked through a pooler that changes sessions: give PostgreSQL's own address, or pool by session`,
-      );
+      throw pooled(this.#database.name);
     }
     this.#backend = backend;
     this.#asked = asked;

@@ -1,10 +1,9 @@
 import { messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import type { Profile } from '../../../shared/profile.ts';
 import type { fleetRows } from '../../../shared/routes/fleet.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
+import type { Answer } from '../../../shared/routes/typed-row.ts';
 import type { FleetLinkState } from '../../../shared/rpc/fleet.ts';
-import type { BoundRadios } from '../relay/bound-radios.ts';
 import type { Enrolment } from './enrolment.ts';
 
 /** So that svc-fleet still carries the answer, where it carried the request. */
@@ -12,8 +11,8 @@ const PARTING_MS = 500;
 
 interface FleetDeps {
   readonly enrolment: Enrolment;
-  readonly radios: BoundRadios;
-  readonly profile: Profile;
+  /** The nodes whose radios are bound to this one's. */
+  readonly peers: () => Answer<'fleet.peers.get'>['peers'];
   /** What svc-fleet has told; null if it does not run. */
   readonly link: () => FleetLinkState | null;
   readonly policySeq: () => number | null;
@@ -23,18 +22,15 @@ interface FleetDeps {
 }
 
 export function fleetHandlers(deps: FleetDeps): HandlersOf<typeof fleetRows, 'front'> {
-  const { enrolment, radios, profile, restartFleet, log } = deps;
-  const peers = () =>
-    radios.list().map(({ device_id, name, slot, paired_at, proved }) => ({
-      device_id,
-      name,
-      profile: profile === 'drone' ? 'ground-station' : 'drone',
-      slot,
-      paired_at,
-      proved,
-    }));
+  const { enrolment, peers, restartFleet, log } = deps;
   const link = () =>
     enrolment.place() === null ? null : { ...(deps.link() ?? NOT_TOLD), policy_seq: deps.policySeq() };
+  const enrollment = () => {
+    const { view } = enrolment;
+    const { connected = false, problem = null, events_behind = null } = link() ?? {};
+    const last_error = view.problem ?? problem;
+    return { ...view, fleet_id: view.fleet, connected, queued_events: events_behind, last_error };
+  };
   /** The enrolment is on the disk: a supervisor that is away starts by it when it comes. */
   const followSoon = (): void => {
     setTimeout(() => {
@@ -44,22 +40,22 @@ export function fleetHandlers(deps: FleetDeps): HandlersOf<typeof fleetRows, 'fr
     }, PARTING_MS);
   };
   return {
-    'fleet.get': () => ({ enrollment: enrolment.view, link: link(), peers: peers() }),
+    'fleet.get': () => ({ enrollment: enrollment(), link: link(), peers: peers() }),
 
-    'fleet.enrollment.get': () => enrolment.view,
+    'fleet.enrollment.get': () => enrollment(),
 
     'fleet.peers.get': () => ({ peers: peers() }),
 
     'fleet.enroll.post': async ({ body: { hub, code } }) => {
       await enrolment.enrol(hub, code);
       followSoon();
-      return enrolment.view;
+      return enrollment();
     },
 
     'fleet.enrollment.delete': async () => {
       const fleet = await enrolment.leave();
       followSoon();
-      return { enrolled: false, fleet };
+      return { enrolled: false, fleet, hub_told: false };
     },
   };
 }

@@ -10,12 +10,16 @@ import { listed } from './node-status.ts';
 
 interface FleetParts extends Pick<FleetNodeOptions, 'connection'> {
   readonly radios: BoundRadios;
+  readonly otherEnd: {
+    readonly silentMs: (device: string) => number | null;
+    readonly addressOf: (slot: number) => string;
+  };
   /** The body of GET /api/status, with the head of the record. */
   readonly status: () => Omit<ReturnType<FleetNodeOptions['status']>, keyof ReturnType<typeof listed>>;
 }
 
 /** The node's place in a fleet. */
-export function openFleet(base: Base, { radios, status, connection }: FleetParts) {
+export function openFleet(base: Base, { radios, otherEnd, status, connection }: FleetParts) {
   const { config, paths, profile, identity, vehicle, supervisor, now, monotonic, log } = base;
   const { device_id: id, name } = identity;
   const enrolment = new Enrolment({
@@ -44,8 +48,21 @@ export function openFleet(base: Base, { radios, status, connection }: FleetParts
   });
   const handlers = fleetHandlers({
     enrolment,
-    radios,
-    profile,
+    peers: () =>
+      radios.list().map(({ device_id, name: called, slot, paired_at, proved }) => {
+        const silent = otherEnd.silentMs(device_id);
+        return {
+          device_id,
+          name: called,
+          profile: profile === 'drone' ? 'ground-station' : 'drone',
+          via: 'radio',
+          address: otherEnd.addressOf(slot),
+          last_seen: silent === null ? null : new Date(now() - silent).toISOString(),
+          slot,
+          paired_at,
+          proved,
+        };
+      }),
     link: () => fleet.link,
     policySeq: () => fleet.policy.seq,
     restartFleet: async () => supervisor.calls.restart({ name: 'svc-fleet' }),

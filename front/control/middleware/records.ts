@@ -49,8 +49,7 @@ export class Records {
     if (await announced.written()) return;
     const { stalled, problem } = this.#audit.state;
     const why = stalled ?? problem ?? 'the disk has not taken the record within a second';
-    const help = /\b(?:ENOSPC|EDQUOT)\b/.test(why) ? ' Free some disk space.' : '';
-    throw new ApiError('E_AUDIT', `The audit cannot be written: ${why}.${help}`);
+    throw new ApiError('E_AUDIT', `The audit cannot be written: ${why}.`);
   }
 
   /** The disk stands still, in a sentence without its end; null: it does not. */

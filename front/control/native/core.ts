@@ -82,7 +82,7 @@ export function coreHandlers(deps: CoreDeps): HandlersOf<typeof coreRows, 'front
       const checks: Record<string, boolean> = {
         'svc-link': vehicle.connected,
         'svc-supervisor': supervisor.connected,
-        disk: deps.audit().stalled === null,
+        disk: deps.audit().disk === null,
         ...(deps.residualSocket === null ? {} : { 'svc-residual': await answers(deps.residualSocket) }),
         ...Object.fromEntries(deps.hung().map((name) => [name, false])),
       };
@@ -156,12 +156,12 @@ function statusTexts(deps: CoreDeps): () => string {
   let text = '';
   return () => {
     const { monitor, vehicle } = deps;
-    const { stalled } = deps.audit();
+    const { disk } = deps.audit();
     const of = [
       monitor.facts,
       vehicle.state,
       vehicle.armed,
-      stalled,
+      disk,
       Math.floor(offset + performance.now() / 1000),
     ];
     if (of.some((each, index) => each !== made[index])) {
@@ -203,7 +203,7 @@ export function statusOf({ monitor, vehicle, version, profile, board, ...deps }:
       problems: [
         ...stateProblems([...deps.stateProblems(), ...deps.stateFolder.problems]),
         ...processProblems(deps.hung()),
-        ...healthProblems(monitor.recent.minute, facts.disk_percent, deps.audit().stalled),
+        ...healthProblems(monitor.recent.minute, facts.disk_percent, deps.audit().disk),
       ],
     },
   };

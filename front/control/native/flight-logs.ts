@@ -12,6 +12,8 @@ import type { VehicleView } from '../node/vehicle-view.ts';
 const TYPE = 'application/octet-stream';
 const CHUNK = 64 * 1024;
 const POLL_MS = 200;
+/** How long a range of a log waits for the whole of it. */
+const SETTLE_MS = 5000;
 /** svc-link may be started again in the middle of a download: how long its return is waited for. */
 const AWAY_MS = 30_000;
 const AWAY: ReadonlySet<string> = new Set(['E_UPSTREAM_DOWN', 'E_UPSTREAM', 'E_NO_FC', 'E_NOT_FOUND']);
@@ -34,7 +36,13 @@ export function flightLogHandlers({ link }: VehicleView, directory: string): Log
     'flight-logs.id.get': async ({ params, headers }) => {
       const id = /^\d{1,5}$/.test(params.id) ? Number(params.id) : Number.NaN;
       if (!(id <= 0xffff)) throw new ApiError('E_NOT_FOUND', 'Log numbers go from 0 to 65535.');
-      const part = await fetch(id);
+      let part = await fetch(id);
+      // What a log has in it is known at its end: a range may be longer than that, and than it was listed with.
+      const until = performance.now() + SETTLE_MS;
+      while (headers.range !== undefined && !part.complete && performance.now() < until) {
+        await delay(POLL_MS);
+        part = sameLog(part, await fetch(id));
+      }
       const disposition = {
         'content-disposition': `attachment; filename="${part.name.replace(/part$/, 'log')}"`,
       };
@@ -80,7 +88,7 @@ export function rangeOf(
   size: number,
 ): { readonly start: number; readonly end: number; readonly ranged: boolean } {
   const whole = { start: 0, end: size, ranged: false };
-  const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range ?? '') ?? [];
+  const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/i.exec(range ?? '') ?? [];
   if (validator !== undefined || (first === '' && last === '')) return whole;
   const start = first === '' ? Math.max(0, size - Number(last)) : Number(first);
   const end = first === '' || last === '' ? size : Math.min(size, Number(last) + 1);

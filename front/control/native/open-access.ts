@@ -18,7 +18,7 @@ import { PeerLocks } from '../stores/peer-locks.ts';
 import { Credentials } from './credentials.ts';
 import { dashboardHandlers } from './dashboard.ts';
 import { mcpHandlers } from './mcp.ts';
-import { pairingHandlers, type TlsPin } from './pairing.ts';
+import { pairingHandlers, type TlsOfNode } from './pairing.ts';
 
 /** The kinds of caller that may set a PIN without the present one. */
 const TRUSTED: ReadonlySet<PrincipalKind> = new Set<PrincipalKind>(['local', 'key', 'session', 'onbox']);
@@ -72,7 +72,7 @@ export function openAccess(base: Base, radios: BoundRadios) {
       ...[locks, lived].flatMap(({ problem }) => problem ?? []),
     ],
     paired: (): boolean => pairing.paired,
-    handlers: (state: EdgeState, tls: () => TlsPin) => ({
+    handlers: (state: EdgeState, tls: TlsOfNode) => ({
       ...pairingHandlers({
         store: pairing,
         identity,

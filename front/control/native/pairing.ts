@@ -7,7 +7,11 @@ import { entryOf } from '../edge/unpaired.ts';
 import type { Identity } from '../node/identity.ts';
 import type { PairingStore } from '../stores/pairing.ts';
 
-export type TlsPin = FromSchema<typeof tlsPin>;
+export interface TlsOfNode {
+  readonly pin: () => FromSchema<typeof tlsPin>;
+  /** Takes a name that was chosen since the last look into the certificate. */
+  readonly look: () => Promise<void>;
+}
 
 interface PairingDeps {
   readonly store: PairingStore;
@@ -16,7 +20,7 @@ interface PairingDeps {
   readonly version: string;
   readonly requireCode: boolean;
   /** What whoever pairs keeps, to know the node again by HTTPS. */
-  readonly tls: () => TlsPin;
+  readonly tls: TlsOfNode;
 }
 
 type Handlers = HandlersOf<typeof pairingRows, 'front'>;
@@ -39,11 +43,14 @@ export function pairingHandlers(
 
     'pairing.code.get': () => store.code(),
 
-    'pairing.claim.post': async ({ body }) => ({
-      api_key: await store.claim(body.user_id, body.code ?? null, deps.requireCode),
-      ...identity,
-      tls: deps.tls(),
-    }),
+    'pairing.claim.post': async ({ body }) => {
+      if (!store.paired) await deps.tls.look();
+      return {
+        api_key: await store.claim(body.user_id, body.code ?? null, deps.requireCode),
+        ...identity,
+        tls: deps.tls.pin(),
+      };
+    },
 
     'pairing.unpair.post': async () => {
       await store.unpair();

@@ -37,12 +37,12 @@ export function processProblems(hung: readonly string[]): readonly HealthProblem
 /**
  * @param minute means of the last minute: a peak is no problem; null: too early to say
  * @param disk percent used, now
- * @param stalled the disk stands still, in a sentence; null: it does not
+ * @param held the disk stands still, or takes nothing, in sentences; null: it does not
  */
 export function healthProblems(
   minute: HealthSample | null,
   disk: number | null,
-  stalled: string | null = null,
+  held: string | null = null,
 ): readonly HealthProblem[] {
   const judge = (
     part: keyof typeof LIMITS,
@@ -54,7 +54,7 @@ export function healthProblems(
     return [{ part, severity: value >= bad ? 'bad' : 'warn', detail: say(Math.round(value)) }];
   };
   const standing: readonly HealthProblem[] =
-    stalled === null ? [] : [{ part: 'disk', severity: 'bad', detail: sentence(stalled) }];
+    held === null ? [] : [{ part: 'disk', severity: 'bad', detail: sentence(held) }];
   const found = [
     ...standing,
     ...judge('memory', minute?.memory_percent, (n) => `Memory is ${n} % full.`),

@@ -70,12 +70,14 @@ export function openRadio(base: Base, { radios, principalWatch, pilot, relayServ
     own.adaptive && !isGround && own.mode !== 'off'
       ? new AdaptiveVideo({ videoSocket: paths.videoSocket, limits: limitsOf(config), monotonic, log })
       : null;
+  const silentMs = (device: string): number | null =>
+    client === null ? (listener?.silentMs ?? null) : client.health(device).silentMs;
   const radio = new WfbRadio({
     profile,
     config: own,
     bound: radios,
     otherEnd: {
-      silentMs: (device) => (client === null ? (listener?.silentMs ?? null) : client.health(device).silentMs),
+      silentMs,
       changeProblem: () => change.problem,
     },
     paths,
@@ -108,6 +110,11 @@ export function openRadio(base: Base, { radios, principalWatch, pilot, relayServ
     status: async () => (own.mode === 'off' || radio.problem !== null ? null : radio.status()),
     client,
     proxy,
+    /** The node of a bound radio: since when it was last heard through the relay, null: not yet; and where it is in the tunnel. */
+    otherEnd: {
+      silentMs,
+      addressOf: (slot: number): string => tunnelAddress(slot, isGround ? 'drone' : 'ground-station', own),
+    },
     /** Whether an interface is a card of the radio. */
     isRadio: (iface: string): boolean =>
       cards.has(iface) || (own.mode === 'managed' && radio.cards.present.some(({ name }) => name === iface)),

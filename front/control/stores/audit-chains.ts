@@ -1,4 +1,4 @@
-import { closeSync, constants, fdatasyncSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, constants, fdatasyncSync, mkdirSync, openSync, statfsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { AuditRecord } from '../../../shared/audit/chain.ts';
 import { ChainedLog, type ChainedLogOptions } from '../../../shared/audit/chained-log.ts';
@@ -46,6 +46,7 @@ export type AuditAnswer =
   | { readonly kind: 'started'; readonly broken: string | null; readonly problem: string | null }
   | { readonly kind: 'written'; readonly id: number; readonly seq: number; readonly proved: Proved }
   | { readonly kind: 'failed'; readonly id: number; readonly problem: string }
+  | { readonly kind: 'probed'; readonly id: number; readonly problem: string | null }
   /** A record of its own: what was under way when the last process was killed. */
   | { readonly kind: 'unknown'; readonly seq: number; readonly record: AuditRecord }
   | { readonly kind: 'stopped'; readonly proved: Proved; readonly problem: string | null };
@@ -55,7 +56,7 @@ export interface AuditWriter {
   /** Answers `started` when records can be written. @param nowMs wall clock */
   start(nowMs: number, answer: (answer: AuditAnswer) => void): void;
   write(write: AuditWrite): void;
-  /** Answers when the disk has taken something, of which nothing stays. */
+  /** Answers `probed` when the disk has taken something, of which nothing stays, or has refused it. */
   probe(id: number): void;
   /** Answers `stopped`. */
   stop(): Promise<void> | void;
@@ -165,6 +166,7 @@ export class AuditChains implements AuditWriter {
    */
   probe(id: number): void {
     const file = join(this.#options.heads, 'probe');
+    let problem: string | null = null;
     try {
       mkdirSync(dirname(file), { recursive: true, mode: MODES.directory });
       const fd = openSync(file, PROBE, 0o600);
@@ -173,10 +175,11 @@ export class AuditChains implements AuditWriter {
       } finally {
         closeSync(fd);
       }
-    } catch {
-      // A full or a read-only disk answers at once; what cannot be written is said by the record that cannot.
+      if (statfsSync(dirname(file)).bavail === 0) problem = `the disk of ${dirname(file)} is full (ENOSPC)`;
+    } catch (error) {
+      problem = messageOf(error);
     }
-    this.#answer({ kind: 'written', id, seq: 0, proved: this.#proved });
+    this.#answer({ kind: 'probed', id, problem });
   }
 
   stop(): void {

@@ -19,6 +19,8 @@ const START_MS = 5000;
 const PROBE_MS = 1500;
 /** A disk that takes longer stands still. */
 const STALL_MS = 2000;
+/** The system's words for a disk that takes nothing. */
+const OF_DISK = /\b(?:ENOSPC|EDQUOT|EROFS|EIO)\b/;
 /** Records that wait for the disk. */
 const MOST_WAITING = { records: 4096, chars: 4 * 1024 * 1024 } as const;
 /** Callers without a credential. Their changes are in the operators' files, their refusals are not. */
@@ -60,6 +62,8 @@ export interface AuditState {
   readonly problem: string | null;
   /** The disk stands still, in a sentence; part of `problem`. */
   readonly stalled: string | null;
+  /** It does, or takes nothing: it is full, or read-only. With what helps, without its end; part of `problem`. */
+  readonly disk: string | null;
   /** Problems found in the existing files at the start. */
   readonly broken: string | null;
 }
@@ -98,6 +102,8 @@ export class AuditLog {
   #timers: readonly NodeJS.Timeout[] = [];
   #lost = 0;
   #problem: string | null = null;
+  /** Why the disk takes nothing, as the newest probe found. */
+  #refusal: string | null = null;
   #broken: string | null = null;
   #proved: ChainedLog['proved'] = null;
   #toldStall = false;
@@ -137,7 +143,14 @@ export class AuditLog {
 
   get state(): AuditState {
     const stalled = this.#stalled;
-    return { lost: this.#lost, problem: stalled ?? this.#problem, stalled, broken: this.#broken };
+    const disk = stalled ?? withHelp(this.#refusal);
+    return {
+      lost: this.#lost,
+      problem: disk ?? withHelp(this.#problem),
+      stalled,
+      disk,
+      broken: this.#broken,
+    };
   }
 
   /** As `svc audit verify`, while the node works. One check runs at a time, for all who ask. @throws ApiError E_STORE */
@@ -255,6 +268,13 @@ export class AuditLog {
       case 'failed':
         this.#failed(answer.id, answer.problem);
         break;
+      case 'probed':
+        this.#take(answer.id, true);
+        if (answer.problem !== null && answer.problem !== this.#refusal)
+          log.error(`audit: ${answer.problem}`);
+        this.#refusal = answer.problem;
+        if (answer.problem === null && OF_DISK.test(this.#problem ?? '')) this.#problem = null;
+        break;
       case 'stopped':
         this.#proved = answer.proved;
         if (answer.problem !== null) log.error(`audit: ${answer.problem}`);
@@ -263,7 +283,7 @@ export class AuditLog {
   }
 
   #failed(id: number, problem: string): void {
-    if (this.#take(id, false) === null) return; // a probe
+    this.#take(id, false);
     this.#lost++;
     if (problem !== this.#problem)
       this.#options.log.error(`audit: records cannot be written (${this.#lost} lost so far): ${problem}`);
@@ -312,6 +332,15 @@ export class AuditLog {
   #flush(all: boolean): void {
     for (const record of this.#tally.take(all)) this.#write(record);
   }
+}
+
+/** What helps where a disk takes nothing, beside the reason. */
+function withHelp(problem: string | null): string | null {
+  const [code] = OF_DISK.exec(problem ?? '') ?? [];
+  if (code === 'ENOSPC' || code === 'EDQUOT') return `${problem}. Free some disk space`;
+  if (code !== undefined)
+    return `${problem}. Restart the machine when the vehicle is on the ground; if that does not help, replace the card`;
+  return problem;
 }
 
 function chainOf({ principal_kind: kind, status = 400 }: Noted): ChainName {

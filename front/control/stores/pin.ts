@@ -255,8 +255,9 @@ export class PinStore {
       await mkdir(dirname(file), { recursive: true, mode: 0o755 });
       await writeAtomic(file, `${JSON.stringify(content, null, 2)}\n`, 0o600);
     } catch (error) {
-      log.error(`dashboard PIN: cannot write ${file}: ${messageOf(error)}`);
-      throw new ApiError('E_STORE', 'The PIN file could not be written. See the log.');
+      const why = `The file of the PIN could not be written: ${messageOf(error)}.`;
+      log.error(why);
+      throw new ApiError('E_STORE', why);
     }
     this.#stored = record === null ? { kind: 'unset' } : { kind: 'set', record, ladder: ladder.stored() };
   }

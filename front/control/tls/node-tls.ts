@@ -27,8 +27,8 @@ export interface NodeTlsOptions {
   readonly given: { readonly cert: string; readonly key: string } | null;
   readonly own: OwnCertificates;
   readonly deviceId: string;
-  /** Below `.local`. */
-  readonly hosts: readonly string[];
+  /** Below `.local`, as they are called at the moment. */
+  readonly hosts: () => Promise<readonly string[]>;
   readonly interfaces: () => NodeJS.Dict<NetworkInterfaceInfo[]>;
   readonly paired: () => boolean;
   readonly listen: (port: number, context: SecureContextOptions) => Promise<TlsDoor>;
@@ -137,10 +137,11 @@ export class NodeTls {
   async #current(): Promise<Pair | null> {
     const { given, own, deviceId, hosts, interfaces, paired, log } = this.#options;
     if (given !== null) return this.#givenPair(given);
-    const names = [...new Set([...hosts, `${hostname().toLowerCase()}.local`])].filter(isLocalName);
-    if (!this.#opened) {
-      // Nobody has pinned the authority of a node without an owner, so that it may follow the node's name.
-      await own.open(`svc ${deviceId}`, names, !paired());
+    const names = [...new Set([...(await hosts()), `${hostname().toLowerCase()}.local`])].filter(isLocalName);
+    // Nobody has pinned the authority of a node without an owner, so that it may follow the node's name.
+    const follows = !paired();
+    if (!this.#opened || (follows && own.vouched(names).length < names.length)) {
+      await own.open(`svc ${deviceId}`, names, follows);
       this.#opened = true;
       const vouched = own.vouched(names);
       if (vouched.length < names.length)

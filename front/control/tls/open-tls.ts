@@ -1,4 +1,5 @@
 import { networkInterfaces } from 'node:os';
+import { loadConfig } from '../../../shared/config/load.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
 import type { tlsRows } from '../../../shared/routes/tls.ts';
@@ -17,7 +18,11 @@ export function openTls(base: Base, parts: Pick<NodeTlsOptions, 'paired' | 'list
     given: cert === '' ? null : { cert, key },
     own: new OwnCertificates({ authority: paths.tlsAuthority, leaf: paths.tlsLeaf }, now),
     deviceId: identity.device_id,
-    hosts: [identity.mdns_host, ownHostOf(identity.device_id, config.agent.name)],
+    // A name that was chosen since the start: whoever pairs keeps the authority that vouches for it.
+    hosts: async () => {
+      const { agent } = parts.paired() ? config : (await loadConfig(paths)).config;
+      return [identity.mdns_host, ownHostOf(identity.device_id, agent.name)];
+    },
     interfaces: networkInterfaces,
     log,
   });

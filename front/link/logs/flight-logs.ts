@@ -1,5 +1,5 @@
 import { Serial } from '../../../shared/async/serial.ts';
-import { ApiError } from '../../../shared/errors.ts';
+import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { LogData, LogEntry } from '../../../shared/mavlink/decode-logs.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
@@ -192,7 +192,10 @@ export class FlightLogs {
 
   async #begin(entry: LogEntry): Promise<FlightLogPart> {
     const { clock, log, store } = this.#options;
-    const file = await store.open({ vehicle: await this.#uid(), ...entry });
+    const file = await store.open({ vehicle: await this.#uid(), ...entry }).catch((error: unknown) => {
+      if (error instanceof ApiError) throw error;
+      throw new ApiError('E_STORE', `The log could not be stored: ${messageOf(error)}.`);
+    });
     const fetch = new LogFetch({
       ...this.#options,
       id: entry.id,

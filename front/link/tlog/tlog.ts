@@ -14,7 +14,11 @@ const FLUSH_MS = 1000;
 const AFTER_DISARMING_MS = 60_000;
 /** A second of a fast link, ten of a usual one: what comes while the disk is busy. */
 const PAGE_BYTES = 256 * 1024;
+/** Of it, what frames of one kind may take: whatever floods, the others have their place. */
+const KIND_BYTES = PAGE_BYTES / 2;
 const STAMP_BYTES = 8;
+/** Not recorded: the first has the key; what the second brings is in a file of its own, and comes at the full speed of the line. */
+const LEFT_OUT: ReadonlySet<number> = new Set([MSG.SETUP_SIGNING, MSG.LOG_DATA]);
 /** A clock that was set begins a new file, with the right time. */
 const STEP_MS = 1000;
 const HIGH = 2 ** 32;
@@ -32,7 +36,7 @@ interface TlogOptions {
 /**
  * Every frame between vehicle and node in a file, as ground stations write them: 8 bytes of microseconds since 1970, big-endian, and the
  * frame. Frames go into one of two pages in memory while the other is written, so that a slow disk delays no frame; what finds the page
- * full is dropped, and counted.
+ * full, or its half full of its kind, is dropped, and counted.
  */
 export class Tlog {
   readonly #options: TlogOptions;
@@ -41,6 +45,8 @@ export class Tlog {
   #used = 0;
   /** Frames in the page. */
   #frames = 0;
+  /** Bytes in the page by the kind of message. */
+  readonly #kinds = new Map<number, number>();
   /** When recording ends unless something keeps it on. */
   #until = -Infinity;
   /** Wall clock less monotonic clock, ms, of the file: time never runs back in it. */
@@ -61,12 +67,12 @@ export class Tlog {
 
   /** A frame of the vehicle's side. */
   heard({ id, buffer, start, end }: Frame): void {
-    if (id !== MSG.SETUP_SIGNING) this.#take(buffer, start, end);
+    this.#take(id, buffer, start, end);
   }
 
   /** A frame that left for the vehicle. */
   left(bytes: Buffer): void {
-    if (idOf(bytes) !== MSG.SETUP_SIGNING) this.#take(bytes, 0, bytes.length); // it has the key
+    this.#take(idOf(bytes), bytes, 0, bytes.length);
   }
 
   /** Called every 100 ms. */
@@ -87,9 +93,9 @@ export class Tlog {
     await this.#busy;
   }
 
-  #take(bytes: Buffer, start: number, end: number): void {
+  #take(id: number, bytes: Buffer, start: number, end: number): void {
     const { clock, when } = this.#options;
-    if (when === 'off') return;
+    if (when === 'off' || LEFT_OUT.has(id)) return;
     const now = clock.now();
     if (!this.#isOn(now)) return;
     if (this.#page.length === 0) {
@@ -100,15 +106,18 @@ export class Tlog {
       this.#offset = clock.wall() - now;
       this.#flushedAt = now;
     }
-    if (this.#used + STAMP_BYTES + end - start > PAGE_BYTES) {
+    const size = STAMP_BYTES + end - start;
+    const ofKind = (this.#kinds.get(id) ?? 0) + size;
+    if (this.#used + size > PAGE_BYTES || ofKind > KIND_BYTES) {
       this.#dropped++;
       return;
     }
+    this.#kinds.set(id, ofKind);
     const micros = Math.round((now + this.#offset) * 1000);
     this.#page.writeUInt32BE(Math.floor(micros / HIGH), this.#used);
     this.#page.writeUInt32BE(micros % HIGH, this.#used + 4);
     bytes.copy(this.#page, this.#used + STAMP_BYTES, start, end);
-    this.#used += STAMP_BYTES + end - start;
+    this.#used += size;
     this.#frames++;
   }
 
@@ -126,6 +135,7 @@ export class Tlog {
     [this.#page, this.#spare] = [this.#spare, page];
     this.#used = 0;
     this.#frames = 0;
+    this.#kinds.clear();
     this.#flushedAt = now;
     if (last) this.#offset = this.#options.clock.wall() - now;
     this.#busy = this.#write(page.subarray(0, used), frames, last).finally(() => {

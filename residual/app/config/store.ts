@@ -5,6 +5,7 @@ import { normaliseProfile } from '../../../shared/config/agent.ts';
 import { type ConfigNode, configLeaf, keysWith, valueAt } from '../../../shared/config/keys.ts';
 import { loadConfig } from '../../../shared/config/load.ts';
 import { holdsMask, maskedConfig, maskedValue } from '../../../shared/config/mask.ts';
+import { idleRadioKey } from '../../../shared/config/radio.ts';
 import type { Config } from '../../../shared/config/schema.ts';
 import { invalidKey, setConfigKey } from '../../../shared/config/write.ts';
 import { ApiError } from '../../../shared/errors.ts';
@@ -18,6 +19,8 @@ export interface Written {
   readonly restart_required: readonly string[];
   /** Secrets that were cleared, because they would be sent to a new host. */
   readonly cleared: readonly string[];
+  /** Why it changes nothing; null: it does. */
+  readonly note: string | null;
 }
 
 /** The config file, read and written one key at a time; comments and order in the file survive. */
@@ -81,12 +84,14 @@ export class ConfigStore {
     const coerced = coerce(leaf, leaf['x-profile'] === true ? normaliseProfile(value) : value);
     if (holdsMask(leaf, coerced)) throw invalidKey(key, 'the mask is not a value');
     const cleared = await this.#writes.run(async () => setConfigKey(this.#paths, key, coerced));
+    const { radio } = await this.read();
     return {
       key,
       value: maskedValue(leaf, coerced),
       persisted: true,
       restart_required: restartOf(leaf),
       cleared,
+      note: idleRadioKey(key, radio.mode),
     };
   }
 }

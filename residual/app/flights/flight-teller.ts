@@ -18,6 +18,8 @@ const LOOK_MS = 5000;
 const MAX_LOGS = 20_000;
 /** In which one flight may be. */
 const MAX_CHAIN = 16;
+/** However often it is tried again. */
+const FINAL: ReadonlySet<string> = new Set(['E_LOG', 'E_STORE', 'E_TIMEOUT']);
 const NOTHING = { pilots: null, recordings: [] } as const;
 
 const told = {
@@ -199,7 +201,7 @@ export class FlightTeller {
       );
       return read;
     } catch (error) {
-      const isFinal = error instanceof ApiError && (error.code === 'E_STORE' || error.code === 'E_TIMEOUT');
+      const isFinal = error instanceof ApiError && FINAL.has(error.code);
       if (!isFinal) throw error;
       log.warn(`no flights of ${first}: ${messageOf(error)}`);
       await this.#note([{ name: first, flights: this.#flightsOf(first), bytes: unread.get(first) ?? 0 }]);

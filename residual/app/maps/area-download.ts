@@ -279,6 +279,9 @@ function checkedCount(
   return tiles;
 }
 
-function refused(path: string, detail: string, extras: Readonly<Record<string, unknown>> = {}): ApiError {
-  return new ApiError('E_INVALID_VALUE', detail, { errors: [{ path, message: detail }], ...extras });
+function refused(member: string, detail: string, extras: Readonly<Record<string, unknown>> = {}): ApiError {
+  return new ApiError('E_INVALID_VALUE', detail, {
+    errors: [{ path: `/${member}`, message: detail }],
+    ...extras,
+  });
 }

@@ -165,7 +165,7 @@ function checkPlace({ name, min_zoom: least, max_zoom: most }: SourceConfig, { z
         : null;
   if (why === null) return;
   throw new ApiError('E_INVALID_VALUE', `There is no such tile: ${why}.`, {
-    errors: [{ path: z < least || z > most ? 'z' : x >= side ? 'x' : 'y', message: why }],
+    errors: [{ path: z < least || z > most ? '/z' : x >= side ? '/x' : '/y', message: why }],
   });
 }
 

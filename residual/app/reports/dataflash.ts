@@ -20,14 +20,14 @@ import type { Fact, FactSink } from './facts.ts';
 type Value = number | string;
 type Row = Readonly<Record<string, Value>>;
 
-/** @throws ApiError E_STORE if it has no types */
+/** @throws ApiError E_LOG if it has no types */
 export function readDataflash(log: LogBytes, sink: FactSink): void {
   const rows = new DataflashRows(log, sink);
   const types = walkDataflash(log, (type) => {
     rows.read(type, log);
     return true;
   });
-  if (types === 0) throw new ApiError('E_STORE', 'This log of the vehicle names none of its messages.');
+  if (types === 0) throw new ApiError('E_LOG', 'This log of the vehicle names none of its messages.');
 }
 
 /** The messages that a report needs, of the first of several sensors. */

@@ -1,6 +1,7 @@
 /** The process of reporter.ts: it reads the logs that are open as its descriptors, and answers once. */
 import { setPriority } from 'node:os';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
+import { memberOf } from '../../../shared/member.ts';
 import { flightsOf, type ReportAnswer, type ReportTask, reportOf } from './report-work.ts';
 
 /** Of the kernel's -20 to 19: the past waits for a flight that is under way. */
@@ -32,6 +33,8 @@ function answer({ logs, ...what }: ReportTask): ReportAnswer {
       : { report: reportOf(work, onRead) };
   } catch (error) {
     if (error instanceof ApiError) return { failure: { code: error.code, detail: error.message } };
-    return { failure: { code: 'E_STORE', detail: `The log cannot be read: ${messageOf(error)}.` } };
+    // What the system says is about the disk; all else is about what the log has in it.
+    const code = typeof memberOf(error, 'syscall') === 'string' ? 'E_STORE' : 'E_LOG';
+    return { failure: { code, detail: `The log cannot be read: ${messageOf(error)}.` } };
   }
 }

@@ -45,14 +45,14 @@ export type ReportAnswer =
   | { readonly divided: DividedLogs }
   | { readonly failure: { readonly code: ErrorCode; readonly detail: string } };
 
-/** @param onRead told how many bytes were read. @throws ApiError E_STORE for what is no log */
+/** @param onRead told how many bytes were read. @throws ApiError E_LOG for what is no log */
 export function reportOf(
   { file, size, kind }: ReportWork,
   onRead: (done: number) => void = () => undefined,
 ): FlightReport {
   const flight = new Flight();
   readInto(flight, { file, size, kind }, onRead);
-  if (flight.isEmpty) throw new ApiError('E_STORE', 'This file has nothing that a log has.');
+  if (flight.isEmpty) throw new ApiError('E_LOG', 'This file has nothing that a log has.');
   return flight.report();
 }
 

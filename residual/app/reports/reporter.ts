@@ -38,7 +38,7 @@ export class Reporter {
   /**
    * @param log is closed at the end
    * @param waiting whom it is for; `gone` ends the work
-   * @throws ApiError E_BUSY while another one is made; E_STORE for what is no log, or needs too much memory; E_TIMEOUT
+   * @throws ApiError E_BUSY while another one is made; E_LOG for what is no log; E_STORE for what needs too much memory; E_TIMEOUT
    */
   async report(log: FileHandle, kind: ReportWork['kind'], waiting: Waiting = {}): Promise<FlightReport> {
     const answer = await this.#work([log], { kind }, waiting);

@@ -21,7 +21,7 @@ const FIX_3D = 3;
 const GLITCH_BIT = 10;
 const BAD_ACCELEROMETER_BIT = 11;
 
-/** @throws ApiError E_STORE if it is written in a way that this reader does not know */
+/** @throws ApiError E_LOG if it is written in a way that this reader does not know */
 export function readUlog(log: LogBytes, sink: FactSink): void {
   const reader = new UlogReader(new LogClock(ulogStart(log)), sink);
   // The same memory as Node reads it.
@@ -31,7 +31,7 @@ export function readUlog(log: LogBytes, sink: FactSink): void {
     return true;
   });
   if (!isKnown)
-    throw new ApiError('E_STORE', 'This log of PX4 is written in a way that this node does not know.');
+    throw new ApiError('E_LOG', 'This log of PX4 is written in a way that this node does not know.');
 }
 
 interface Subscription {

@@ -137,6 +137,8 @@ export class ModelStore {
           'E_DISK_FULL',
           'The disk has no room for this model. Delete models or recordings.',
         );
+      if (code === 'EROFS' || code === 'EIO')
+        throw new ApiError('E_STORE', `The model could not be stored: ${messageOf(error)}.`);
       throw error;
     } finally {
       await rm(path, { force: true });

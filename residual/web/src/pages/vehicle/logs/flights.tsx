@@ -46,7 +46,7 @@ export function Flights(): JSX.Element {
           <FlightCard
             key={flight.id}
             flight={flight}
-            log={vehicleLogOf(flight, flights[at - 1] ?? null, logs)}
+            log={vehicleLogOf(flight, flights.slice(0, at).toReversed(), logs)}
             busy={act.busy}
             onSave={save}
           />
