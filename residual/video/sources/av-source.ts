@@ -8,7 +8,7 @@ import {
 } from 'node-av/constants';
 import type { FormatContext, Stream } from 'node-av/lib';
 import { AVERROR_EAGAIN, av, dictionary, isDrained, must } from '../engine/av.ts';
-import { parameterSets265 } from '../engine/h265.ts';
+import { KeptSets } from '../engine/kept-sets.ts';
 import { instant, type VideoClock } from '../engine/picture.ts';
 import type { SourceSink, VideoSource } from './source.ts';
 
@@ -70,10 +70,10 @@ export class AvSource implements VideoSource {
     }
   }
 
-  /** A camera may send its parameter sets once, in the description of the stream: a decoder that comes later needs them as well. */
   async #pass(context: FormatContext, stream: Stream, sink: SourceSink, signal: AbortSignal): Promise<void> {
     const { extradata } = stream.codecpar;
-    let sets = extradata === null ? null : parameterSets265(extradata);
+    const sets = new KeptSets();
+    if (extradata !== null) sets.learn('h265', extradata);
     const packet = new (av().Packet)();
     packet.alloc();
     try {
@@ -85,10 +85,12 @@ export class AvSource implements VideoSource {
         const bytes = data === null || streamIndex !== stream.index ? null : Buffer.from(data); // the packet's own memory goes with it
         packet.unref();
         if (bytes === null) continue;
-        const own = key ? parameterSets265(bytes) : null;
-        sets = own ?? sets;
-        const whole = key && own === null && sets !== null ? Buffer.concat([sets, bytes]) : bytes;
-        sink.onUnit({ codec: 'h265', data: whole, key, ...instant(this.#clock) });
+        sink.onUnit({
+          codec: 'h265',
+          data: sets.complete('h265', bytes, key),
+          key,
+          ...instant(this.#clock),
+        });
       }
     } finally {
       packet.free();
