@@ -9,7 +9,7 @@ import { createLogger } from '../../shared/process/logger.ts';
 
 const PRINT = `a=fingerprint:sha-256 ${Array.from({ length: 32 }, () => 'AB').join(':')}`;
 const ICE = 'a=ice-ufrag:Zxyw\na=ice-pwd:0123456789abcdef01234567';
-const HERE = (port: number): string => `a=candidate:1 1 udp 2122260223 192.0.2.77 ${port} typ host`;
+const HERE = (port: number): string => `a=candidate:1 1 udp 2122260223 127.0.0.9 ${port} typ host`;
 const OPUS = 'a=rtpmap:111 opus/48000/2\na=fmtp:111 minptime=10;useinbandfec=1';
 const FMTP = 'a=fmtp:102 level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=42001f';
 const H264 = `a=rtpmap:96 VP8/90000\na=rtpmap:102 H264/90000\na=rtcp-fb:102 nack pli\n${FMTP}`;
