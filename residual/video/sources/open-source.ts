@@ -31,8 +31,18 @@ export interface SourceDeps {
   readonly linkSocket: string;
 }
 
-// Microseconds; FFmpeg's own limits, below the engine's.
-const RTSP_TIMEOUT_US = 3_000_000;
+// A time-out in microseconds: FFmpeg's own limit, below the engine's.
+const RTSP = {
+  timeout: 3_000_000,
+  fflags: 'nobuffer',
+  flags: 'low_delay',
+  probesize: 500_000,
+  analyzeduration: 500_000,
+} as const;
+/** A key frame arrives as a burst. */
+const RTSP_BUFFER_BYTES = 2 * 1024 * 1024;
+/** For a packet that was overtaken; without TCP. */
+const RTSP_REORDER_US = 100_000;
 
 /** The video that a ground station receives from the radio (docs/contract.md 7). */
 const FROM_RADIO = { kind: 'rtp', host: '0.0.0.0' } as const;
@@ -68,13 +78,13 @@ export async function openVideoSource(spec: VideoAddress, deps: SourceDeps): Pro
         name: spec.url,
         url: withLogin(spec.url, deps.login),
         format: 'rtsp',
-        options: {
-          rtsp_transport: 'tcp',
-          timeout: RTSP_TIMEOUT_US,
-          fflags: 'nobuffer',
-          flags: 'low_delay',
-          probesize: 500_000,
-          analyzeduration: 500_000,
+        options: { ...RTSP, rtsp_transport: 'tcp' },
+        // Cameras that send by UDP alone.
+        otherwise: {
+          ...RTSP,
+          rtsp_transport: 'udp',
+          buffer_size: RTSP_BUFFER_BYTES,
+          max_delay: RTSP_REORDER_US,
         },
         passes265,
       });
