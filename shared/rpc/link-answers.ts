@@ -72,8 +72,11 @@ export interface FlightLogList {
   from: 'vehicle' | 'node';
   /** A sentence; null: nothing to say. */
   note: string | null;
-  /** time: ISO 8601, null if the vehicle does not know it. held: bytes, from its beginning, that the node has. */
-  logs: { id: number; size: number; time: string | null; held: number }[];
+  /**
+   * time: ISO 8601, null if the vehicle does not know it. held: bytes, from its beginning, that the node has. complete: that is all there
+   * is of it, maybe less than listed.
+   */
+  logs: { id: number; size: number; time: string | null; held: number; complete: boolean }[];
 }
 
 /** A log in a file that grows at its end. */

@@ -9,12 +9,16 @@ export const flightLogList = {
       type: 'array',
       items: {
         type: 'object',
-        required: ['id', 'size', 'time', 'held'],
+        required: ['id', 'size', 'time', 'held', 'complete'],
         properties: {
           id: { type: 'integer' },
           size: { type: 'integer', description: 'bytes' },
           time: { type: ['string', 'null'], description: 'ISO 8601; null: the vehicle does not know it' },
           held: { type: 'integer', description: 'bytes of it, from the start, on this node' },
+          complete: {
+            type: 'boolean',
+            description: 'whether that is all there is of it; fewer than `size` where the vehicle lists more than it has',
+          },
         },
         additionalProperties: false,
       },

@@ -1,4 +1,4 @@
-import { open, readFile } from 'node:fs/promises';
+import { open, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { simulatedLogByte } from '../../bin/sim/mavlink/log-link.ts';
@@ -23,6 +23,21 @@ describe('svc flights, svc flightlogs, svc params explain and changed', () => {
   after(async () => {
     await node.stop();
     await removeDir(dir);
+  });
+
+  it('get of a log that is shorter than listed keeps what came, and says so', async () => {
+    const output = join(dir, 'short.bin');
+    expect((await svc(node.paths, 'flightlogs', 'get', '1', '--output', output)).code).to.equal(0);
+    const [name = ''] = await readdir(node.paths.flightLogs);
+    // As svc-link keeps one that has come to its end.
+    const short = name.replace('_1_', '_2_').replace(/_\d+\.log$/, '_1760001200.log');
+    await writeFile(join(node.paths.flightLogs, short), Buffer.alloc(5000, 7));
+    const listed = await svc(node.paths, 'flightlogs', 'list');
+    expect(listed.stdout).to.match(/^ {4}2 .* 50000 bytes on this node: the vehicle has 5000 bytes of it$/m);
+    const got = await svc(node.paths, 'flightlogs', 'get', '2', '--output', output);
+    expect([got.code, got.stdout], got.stderr).to.deep.equal([0, `${output}: 5000 bytes\n`]);
+    expect(got.stderr).to.include('The vehicle has listed 50000 bytes of this log');
+    await removeDir(node.paths.flightLogs);
   });
 
   it('list, get and erase: a part from before is gone on with, and erase wants a yes', async () => {

@@ -12,6 +12,7 @@ import { Tiles } from '../../residual/app/maps/tiles.ts';
 import { chunksOf } from '../../shared/async/chunks.ts';
 import { readEvents } from '../../shared/http/event-reader.ts';
 import { writePmtiles } from '../../shared/maps/pmtiles-writer.ts';
+import { listOf, recordOf } from '../../shared/member.ts';
 import { KEY } from '../support/edge.ts';
 import { folderHas } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
@@ -236,6 +237,8 @@ describe('an offline area', function () {
         const answer = await make({ name: 'refused.pmtiles', ...more, dry_run: dry });
         expect([answer.status, String(answer.body['detail'])].join(' ')).to.match(words);
         expect(answer.status).to.equal(status);
+        for (const { path } of listOf(answer.body['errors']).map(recordOf))
+          expect(path).to.match(/^(?:\/|$)/);
       }
       expect(await files()).to.satisfy((names: string[]) => !names.some((name) => name.includes('refused')));
     });

@@ -2,6 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { refuseForbidden } from '../../shared/auth/asked-address.ts';
+import { listOf, recordOf } from '../../shared/member.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
 import { plainPng } from '../support/pmtiles.ts';
@@ -227,10 +228,9 @@ describe('tiles of the map through the node', function () {
   for (const [path, status, words] of refused) {
     it(`${path} is ${status}`, async () => {
       const answer = await get(path);
-      expect([
-        answer.status,
-        ((await answer.json()) as { detail: string }).detail.match(words)?.length,
-      ]).to.deep.equal([status, 1]);
+      const body = recordOf(await answer.json());
+      expect([answer.status, String(body['detail']).match(words)?.length]).to.deep.equal([status, 1]);
+      for (const { path: at } of listOf(body['errors']).map(recordOf)) expect(at).to.match(/^\/[xyz]$/);
     });
   }
 

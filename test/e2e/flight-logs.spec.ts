@@ -85,6 +85,7 @@ describe('logs of the vehicle over HTTP', () => {
         size: SIZE,
         time: new Date((1_760_000_000 + id * 600) * 1000).toISOString(),
         held: 0,
+        complete: false,
       })),
       count: 2,
       from: 'vehicle',

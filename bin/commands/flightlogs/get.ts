@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Args, Flags } from '@oclif/core';
-import { codeOf } from '../../../shared/errors.ts';
+import { ApiError, codeOf } from '../../../shared/errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { NodeCommand } from '../../node-command.ts';
 
@@ -39,6 +39,8 @@ export default class FlightLogsGetCommand extends NodeCommand {
         await this.#rest(id, part, have, found.size);
       } catch (error) {
         // An answer that broke off: the node has more than came, or goes on itself. Its refusals end this.
+        // The vehicle has listed more than it has: that is all.
+        if (have > 0 && error instanceof ApiError && error.code === 'E_RANGE_NOT_SATISFIABLE') break;
         if ((await sizeOf(part)) > have) breaks = 0;
         else if (++breaks > MAX_BREAKS) throw error;
         if (error instanceof Error && 'status' in error && error.status !== 503) throw error;
@@ -46,8 +48,11 @@ export default class FlightLogsGetCommand extends NodeCommand {
       }
     }
     await rename(part, output);
-    this.log(`${output}: ${found.size} bytes`);
-    return { output, bytes: found.size };
+    const size = await sizeOf(output);
+    this.log(`${output}: ${size} bytes`);
+    if (size < found.size)
+      this.warn(`The vehicle has listed ${found.size} bytes of this log, and has no more.`);
+    return { output, bytes: size };
   }
 
   async #rest(id: number, part: string, have: number, size: number): Promise<void> {

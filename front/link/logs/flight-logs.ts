@@ -247,11 +247,11 @@ function listed(entry: LogEntry, held: readonly HeldLog[]): FlightLogList['logs'
   const file = held
     .filter((each) => each.id === id && sameLog(each, entry))
     .toSorted((a, b) => b.have - a.have)[0];
-  return { id, size, time: isoTime(time), held: file?.have ?? 0 };
+  return { id, size, time: isoTime(time), held: file?.have ?? 0, complete: file?.complete === true };
 }
 
-function listedFile({ id, size, time, have }: HeldLog): FlightLogList['logs'][number] {
-  return { id, size, time: isoTime(time), held: have };
+function listedFile({ id, size, time, have, complete }: HeldLog): FlightLogList['logs'][number] {
+  return { id, size, time: isoTime(time), held: have, complete };
 }
 
 function isoTime(seconds: number): string | null {

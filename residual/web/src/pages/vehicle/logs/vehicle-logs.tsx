@@ -49,7 +49,7 @@ export function VehicleLogs(): JSX.Element {
       {data === null || data.count === 0 ? null : (
         <>
           <ul class={css['rows']} aria-label={t.vehicle.logs.title}>
-            {data.logs.toReversed().map(({ id, size, time, held }) => (
+            {data.logs.toReversed().map(({ id, size, time, held, complete }) => (
               <li key={id}>
                 <Icon of={FileClock} />
                 <div>
@@ -58,7 +58,7 @@ export function VehicleLogs(): JSX.Element {
                     {t.vehicle.logs.number} {id} · {bytes(size)}
                     {held === 0
                       ? ''
-                      : ` · ${held >= size ? t.vehicle.logs.here : t.vehicle.logs.partly(bytes(held))}`}
+                      : ` · ${held >= size || complete ? t.vehicle.logs.here : t.vehicle.logs.partly(bytes(held))}`}
                   </p>
                 </div>
                 <div class={css['acts']}>
