@@ -24,8 +24,8 @@ interface Kind {
   /** Without colours, to tell it from another one. */
   readonly grey?: boolean;
   readonly codec?: VideoCodec;
-  /** It sends by UDP alone. */
-  readonly udp?: boolean;
+  /** It sends by UDP alone, and refuses TCP with this, or hangs up. */
+  readonly udp?: '461 Unsupported Transport' | 'hangs up';
 }
 
 /** A network camera: RTSP (RFC 2326) with Basic authentication, its pictures interleaved over the same TCP connection, or by UDP. */
@@ -37,6 +37,7 @@ export class RtspCamera {
   readonly #players = new Map<Socket, number>();
   readonly #codec: VideoCodec;
   readonly #udp: UdpSocket | null;
+  readonly #refusal: Kind['udp'] | null;
   /** Where each player by UDP wants its pictures. */
   readonly #ports = new Map<Socket, number>();
   #sets: Buffer = Buffer.alloc(0);
@@ -47,9 +48,10 @@ export class RtspCamera {
   /** What every request had as its login; empty: none. */
   readonly logins: string[] = [];
 
-  private constructor(login: string | null, codec: VideoCodec, udp: boolean) {
+  private constructor(login: string | null, codec: VideoCodec, udp: Kind['udp']) {
     this.#codec = codec;
-    this.#udp = udp ? createSocket('udp4') : null;
+    this.#refusal = udp ?? null;
+    this.#udp = udp === undefined ? null : createSocket('udp4');
     this.#login = login === null ? null : `Basic ${Buffer.from(login).toString('base64')}`;
     this.#server = createServer((socket) => this.#accept(socket));
   }
@@ -57,7 +59,7 @@ export class RtspCamera {
   /** @param login `name:password`; null: everybody may look */
   static async start(
     login: string | null,
-    { grey = false, codec = 'h264', udp = false }: Kind = {},
+    { grey = false, codec = 'h264', udp }: Kind = {},
   ): Promise<RtspCamera> {
     av(); // quiet
     const camera = new RtspCamera(login, codec, udp);
@@ -159,7 +161,11 @@ export class RtspCamera {
       case 'SETUP':
         if (this.#udp !== null) {
           const [, port] = /client_port=(\d+)/.exec(header('Transport')) ?? [];
-          if (port === undefined) return say('461 Unsupported Transport');
+          if (port === undefined) {
+            if (this.#refusal === '461 Unsupported Transport') say(this.#refusal);
+            else socket.destroy();
+            return;
+          }
           this.#ports.set(socket, Number(port));
           say('200 OK', [`Transport: ${header('Transport')};server_port=9-10`, 'Session: 1']);
           return;

@@ -38,11 +38,10 @@ const RTSP = {
   flags: 'low_delay',
   probesize: 500_000,
   analyzeduration: 500_000,
+  // By UDP a key frame arrives as a burst, and a packet may be overtaken.
+  buffer_size: 2 * 1024 * 1024,
+  max_delay: 100_000,
 } as const;
-/** A key frame arrives as a burst. */
-const RTSP_BUFFER_BYTES = 2 * 1024 * 1024;
-/** For a packet that was overtaken; without TCP. */
-const RTSP_REORDER_US = 100_000;
 
 /** The video that a ground station receives from the radio (docs/contract.md 7). */
 const FROM_RADIO = { kind: 'rtp', host: '0.0.0.0' } as const;
@@ -78,14 +77,9 @@ export async function openVideoSource(spec: VideoAddress, deps: SourceDeps): Pro
         name: spec.url,
         url: withLogin(spec.url, deps.login),
         format: 'rtsp',
-        options: { ...RTSP, rtsp_transport: 'tcp' },
-        // Cameras that send by UDP alone.
-        otherwise: {
-          ...RTSP,
-          rtsp_transport: 'udp',
-          buffer_size: RTSP_BUFFER_BYTES,
-          max_delay: RTSP_REORDER_US,
-        },
+        options: { ...RTSP, rtsp_transport: 'tcp+udp', rtsp_flags: 'prefer_tcp' },
+        // Where it does not say that TCP is the matter, but hangs up.
+        otherwise: { ...RTSP, rtsp_transport: 'udp' },
         passes265,
       });
     case 'v4l2':
