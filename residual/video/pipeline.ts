@@ -9,6 +9,7 @@ import { cloneFrame } from './engine/av.ts';
 import type { H264Encoder } from './engine/encoder.ts';
 import type { Encoders } from './engine/encoders.ts';
 import { Meter } from './engine/meter.ts';
+import { Pace } from './engine/pace.ts';
 import type { AccessUnit, Picture, VideoClock } from './engine/picture.ts';
 import { Scaler } from './engine/scaler.ts';
 import type { Camera, VideoSource } from './sources/source.ts';
@@ -53,11 +54,16 @@ const LIMITS = {
   firstBackoffMs: 250,
   longestBackoffMs: 5000,
   keyIntervalUs: 200_000,
+  keyEveryUs: 1_000_000,
+  /** Of a period, after the picture before. */
+  missed: 0.9,
   /** From one picture to the next while nobody needs them: encoder and camera stay ready, and a loss of the camera is noticed. */
   idleUs: 1_000_000,
   /** Pictures go on for so long when nobody needs them any more, and after the start. */
   lingerUs: 2_000_000,
 } as const;
+
+const TOO_SLOW = 'the processor cannot encode what the profile has';
 
 interface Applying {
   readonly resolve: (profile: Profile) => void;
@@ -89,6 +95,7 @@ export class Pipeline {
   #wanted: Profile;
   #encoder: H264Encoder | null = null;
   #scaler = new Scaler();
+  readonly #pace = new Pace();
   #busy: Promise<void> | null = null;
   /** Since when, on the video clock. */
   #busyAt = 0;
@@ -141,7 +148,8 @@ export class Pipeline {
       codec: this.#codec,
       encoder: this.#encoder?.name ?? null,
       encoder_reasons: this.#encoder === null ? null : this.#options.encoders.passed,
-      profile: this.#encoder?.profile ?? null,
+      profile: this.#encodedAs(),
+      reduced: this.#encoder !== null && this.#pace.reduced ? TOO_SLOW : null,
       fps: measured?.fps ?? null,
       bitrate_kbps: measured?.kbps ?? null,
       frames: this.#frames,
@@ -150,6 +158,12 @@ export class Pipeline {
       restarts: this.#restarts,
       idle: this.#idle,
     };
+  }
+
+  /** The encoder's settings, with the pictures a second that it is given. */
+  #encodedAs(): Profile | null {
+    const profile = this.#encoder?.profile;
+    return profile === undefined ? null : { ...profile, fps: this.#pace.applied(this.#wanted).fps };
   }
 
   /** The next picture becomes a key frame; at most five a second. */
@@ -416,18 +430,20 @@ export class Pipeline {
   }
 
   get #period(): number {
-    return this.#idle ? LIMITS.idleUs : 1e6 / this.#wanted.fps;
+    return this.#idle ? LIMITS.idleUs : 1e6 / (this.#wanted.fps * this.#pace.rate);
   }
 
   /** Encodes every picture that is due; pictures that come while the encoder is busy are dropped, so that none is late. */
   #offer(picture: Picture, fail: (why: string) => void): void {
     // That of another camera may be a little older.
     if (!this.#isDue(picture.at) || picture.at <= this.#offeredAt) return;
-    if (this.#busy !== null) {
-      this.#dropped++;
-      return;
-    }
     const period = this.#period;
+    const left = this.#busy !== null;
+    // One that comes a little early is not missed.
+    if (left && picture.at - this.#offeredAt < period * LIMITS.missed) return;
+    if (left) this.#dropped++;
+    if (!this.#idle && this.#pace.due(picture.at, left, this.#wanted.fps)) this.#tellPace();
+    if (left) return;
     this.#dueAt = Math.max(this.#dueAt + period, picture.at + period / 2);
     const { capturedAt, at } = picture;
     this.#offeredAt = at;
@@ -442,19 +458,25 @@ export class Pipeline {
       .finally(() => {
         own.free();
         this.#busy = null;
+        this.#pace.encoded(this.#options.clock.micros() - this.#busyAt);
       });
   }
 
   async #encode(frame: Frame, capturedAt: number, at: number): Promise<void> {
     const wanted = this.#wanted;
+    const { width, height } = this.#pace.applied(wanted);
     const limited = {
       ...wanted,
+      width,
+      height,
       bitrate_kbps: Math.min(wanted.bitrate_kbps, this.#limits.radio, this.#limits.uplink),
     };
     const encoder = await this.#encoderFor(limited);
-    const scaled = await this.#scaler.scale(frame, wanted.width, wanted.height, encoder.format);
+    const scaled = await this.#scaler.scale(frame, width, height, encoder.format);
     try {
-      const key = this.#keyWanted && at - this.#keyAt > LIMITS.keyIntervalUs;
+      // The encoder counts pictures from one key frame to the next: with fewer of them a second they would be far apart.
+      const wants = this.#keyWanted || (this.#pace.reduced && at - this.#keyAt >= LIMITS.keyEveryUs);
+      const key = wants && at - this.#keyAt > LIMITS.keyIntervalUs;
       if (key) {
         this.#keyWanted = false;
         this.#keyAt = at;
@@ -486,6 +508,14 @@ export class Pipeline {
       `video: ${this.#encoder.name} ${wanted.width}x${wanted.height} ${wanted.fps} fps ${wanted.bitrate_kbps} kbit/s`,
     );
     return this.#encoder;
+  }
+
+  #tellPace(): void {
+    const { width, height, fps } = this.#pace.applied(this.#wanted);
+    this.#options.log.info(
+      `video: ${width}x${height} ${fps} fps${this.#pace.reduced ? `: ${TOO_SLOW}` : ', as the profile has it'}`,
+    );
+    this.#options.onState();
   }
 
   #emit(unit: AccessUnit): void {

@@ -72,6 +72,7 @@ export function domain<const D extends DomainDefaults>(defaults: D) {
       nearOnly: false,
       tlsOnly: false,
       orKey: false,
+      bearer: false,
       ticket: null,
       readTicket: null,
       names: [],

@@ -86,6 +86,7 @@ export function openApiDocument(rows: readonly Row[], version: string): JsonObje
           name: 'x-svc-mcp-token',
           description: 'from POST /api/mcp/tokens',
         },
+        bearer: { type: 'http', scheme: 'bearer', description: 'the pairing key, or a token' },
         readTicket: {
           type: 'apiKey',
           in: 'query',
@@ -176,7 +177,8 @@ function security(row: Row): readonly JsonObject[] {
   if (row.access === 'keyonly') return [{ key: [] }, ...onBox];
   const token: readonly JsonObject[] = row.scope === 'none' ? [] : [{ token: [row.scope] }];
   const ticket: readonly JsonObject[] = row.readTicket === 'query' ? [{ readTicket: [] }] : [];
-  return [{ key: [] }, { session: [] }, ...token, ...ticket, ...onBox];
+  const bearer: readonly JsonObject[] = row.bearer ? [{ bearer: [] }] : [];
+  return [{ key: [] }, { session: [] }, ...token, ...bearer, ...ticket, ...onBox];
 }
 
 function successes(row: Row, components: Components): JsonObject {

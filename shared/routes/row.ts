@@ -69,6 +69,8 @@ export interface Row {
   readonly tlsOnly: boolean;
   /** A public row that takes the pairing key instead of its body: a request that shows one is judged as on a `keyonly` row. */
   readonly orKey: boolean;
+  /** Players know one header: key or token may come as `Authorization: Bearer` too (docs/contract.md 5). */
+  readonly bearer: boolean;
   /** Scope of the WebSocket ticket; `{x}` stands for the path parameter. */
   readonly ticket: string | null;
   /**

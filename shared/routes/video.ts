@@ -111,6 +111,7 @@ export const videoRows = [
     { fails: ['E_RECORDING_ACTIVE'], responses: json('deleted', video.removed) },
   ),
   row('video.live.mp4.get', 'GET /api/video/live.mp4', 'key read ok -', 'live video as fragmented MP4', {
+    bearer: true,
     readTicket: 'query',
     limits: LIMITS.stream,
     fails: ['E_NO_PIPELINE', 'E_VIEWERS'],

@@ -6,6 +6,7 @@ const { row } = domain({ lane: 'residual', feature: 'whep', profiles: 'DG', para
 
 export const whepRows = [
   row('whep.post', 'POST /whep', 'key safe_write ok - none', 'offer WebRTC playback', {
+    bearer: true,
     bodyMedia: 'application/sdp',
     fails: ['E_VIEWERS'],
     responses: {
@@ -23,6 +24,7 @@ export const whepRows = [
     'key safe_write ok - none',
     'add ICE candidates or restart ICE',
     {
+      bearer: true,
       bodyMedia: 'application/trickle-ice-sdpfrag',
       fails: ['E_PRECONDITION', 'E_BUSY'],
       responses: {
@@ -37,6 +39,7 @@ export const whepRows = [
     },
   ),
   row('whep.session.delete', 'DELETE /whep/{session}', 'key safe_write ok - none', 'end playback', {
+    bearer: true,
     responses: json('ended', { type: 'object' }),
   }),
 ] as const satisfies readonly Row[];

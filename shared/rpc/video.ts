@@ -39,6 +39,8 @@ export interface PipelineStatus {
   readonly encoder_reasons: readonly PassedEncoder[] | null;
   /** The present settings of the encoder; null as for `encoder`. */
   readonly profile: Profile | null;
+  /** Why the rate or the size is below the profile; null: it is not. */
+  readonly reduced: string | null;
   /** Measured over two seconds; null when nothing comes. */
   readonly fps: number | null;
   readonly bitrate_kbps: number | null;

@@ -149,7 +149,14 @@ export const videoStatus = {
         properties: { encoder: { type: 'string' }, reason: { type: 'string' } },
       },
     },
-    profile: { type: ['object', 'null'], description: 'the profile that the encoder uses' },
+    profile: {
+      type: ['object', 'null'],
+      description: 'what is encoded at the moment: below the profile while `reduced` says why',
+    },
+    reduced: nullable(
+      'string',
+      'why the rate, or the size too, is below the profile: the processor is too slow for it. It comes back by itself',
+    ),
     fps: nullable('number', 'measured over two seconds'),
     bitrate_kbps: nullable('integer', 'measured over two seconds'),
     frames: nullable('integer', 'since svc-video started'),

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { decide } from '../../front/control/edge/decide.ts';
-import type { Decision } from '../../front/control/edge/decision.ts';
+import { type Decision, NO_OTHER_CREDENTIALS } from '../../front/control/edge/decision.ts';
 import { PAIRING_KEY } from '../../shared/auth/principal.ts';
 import { SCOPES, type Scope } from '../../shared/auth/scopes.ts';
 import { configLeaves } from '../../shared/config/keys.ts';
@@ -281,6 +281,41 @@ describe('decide: the order of docs/contract.md 4', () => {
       expect(verdict({ target: '/api/status', headers: [withKey, ['x-svc-mcp-token', 'rubbish']] })).to.equal(
         'pass',
       );
+    });
+    it('is the key or a token as a bearer too, where players ask, and nowhere else', () => {
+      const bearer = (value: string) => ['Authorization', value] as const;
+      const state = edgeState({ credentials: { ...NO_OTHER_CREDENTIALS, token: trusting().token } });
+      const takes = (ROWS as readonly Row[])
+        .filter(({ access, method }) => access === 'key' && method !== 'WS')
+        .filter((row) => {
+          const ask = { method: row.method === 'ANY' ? 'GET' : row.method, target: targetOf(row) };
+          const none = verdict(ask);
+          const key = verdict({ ...ask, headers: [bearer(`bearer  ${KEY}`)] });
+          expect(verdict({ ...ask, headers: [bearer(`Basic ${KEY}`)] })).to.equal(none);
+          return key !== none;
+        });
+      const at = takes.map(({ method, path }) => `${method} ${path}`);
+      expect(at).to.have.members([
+        'GET /api/video/live.mp4',
+        'POST /whep',
+        'PATCH /whep/{session}',
+        'DELETE /whep/{session}',
+      ]);
+      const live = { target: '/api/video/live.mp4' };
+      expect(judge({ ...live, headers: [bearer('Bearer a.b')] }, state)).to.include({ code: 'E_SCOPE' });
+      expect(judge({ ...live, headers: [bearer('Bearer a.b')] })).to.include({ failedCredential: true });
+      expect(judge({ target: '/api/video', headers: [bearer('Bearer a.b')] })).to.include({
+        failedCredential: false,
+      });
+      // One that is wrong beside one that is right changes nothing.
+      for (const headers of [
+        [withKey, bearer('Bearer x')],
+        [bearer(`Bearer ${KEY}`), ['X-SVC-Key', 'x'] as const],
+        [bearer(`Bearer ${KEY}`), ['x-svc-mcp-token', 'x'] as const],
+      ])
+        expect(verdict({ ...live, headers })).to.equal('pass');
+      const twice = [bearer(`Bearer ${KEY}`), bearer(`Bearer ${KEY}`)];
+      expect(verdict({ ...live, headers: twice })).to.equal('E_UNAUTHENTICATED');
     });
     it('counts as failed only when one was offered', () => {
       expect(judge({ target: '/api/status' })).to.include({ failedCredential: false });

@@ -64,6 +64,7 @@ describe('the headers of a request', () => {
       showsKey: false,
       session: null,
       token: null,
+      bearer: null,
       ticket: null,
       relayed: false,
       relayCaller: null,
@@ -119,6 +120,26 @@ describe('the headers of a request', () => {
       expect(scan([name, ''])[member], 'empty').to.equal(null);
       expect(scan([name, 'a, a'])[member], 'merged').to.equal(null);
     });
+
+  it('a bearer: once, whole, of the letters that RFC 6750 allows', () => {
+    const bearer = (...values: readonly string[]): string | null =>
+      scan(...values.map((value) => ['authorization', value] as const)).bearer;
+    expect(bearer('Bearer a.b_c~d+e/f-1==')).to.equal('a.b_c~d+e/f-1==');
+    expect(bearer('bearer  x')).to.equal('x');
+    expect(bearer(`Bearer ${'x'.repeat(512)}`)).to.have.lengthOf(512);
+    for (const none of [
+      'Basic eDp5',
+      'Bearer',
+      'Bearer ',
+      'Bearer a b',
+      'Bearerx',
+      'x Bearer y',
+      `Bearer ${'x'.repeat(513)}`,
+    ])
+      expect(bearer(none), none).to.equal(null);
+    expect(bearer('Bearer x', 'Bearer x'), 'twice').to.equal(null);
+    expect(scan(['authorization', 'Bearer x']).offered, 'the row decides').to.equal(false);
+  });
 
   it('a credential was offered with each of its headers, also where it is none', () => {
     for (const name of ['x-svc-key', 'x-svc-dashboard-session', 'x-svc-mcp-token'])

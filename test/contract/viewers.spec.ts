@@ -77,6 +77,21 @@ describe('viewers', () => {
     expect((await end(session, token)).status).to.equal(404);
     expect((await end(session)).status).to.equal(200);
     await peer.close();
+
+    // As players send it, from a page of another origin: its session can be read there.
+    const bearer = { authorization: `Bearer ${token['x-svc-mcp-token']}`, origin: 'http://localhost:4000' };
+    const { peer: other, offer } = await watcher();
+    const answer = await node.request('/whep', {
+      method: 'POST',
+      headers: { ...bearer, 'content-type': 'application/sdp' },
+      body: offer,
+    });
+    expect(answer.status).to.equal(201);
+    expect(answer.headers['access-control-expose-headers']).to.equal('Location, ETag, Link');
+    expect((await end(answer.headers['location'] ?? '', bearer)).status).to.equal(200);
+    await other.close();
+    const wrong = await end('/whep/0', { authorization: 'Bearer x' });
+    expect([wrong.status, wrong.headers['www-authenticate']]).to.deep.equal([401, 'Bearer']);
   });
 
   it('ICE begins anew for new credentials alone, and candidates of before are refused', async () => {

@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { readFile, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { RTCPeerConnection, useH264 } from 'werift';
 import { ageOf, noBrowser, openBrowser, readClocks, signIn, writeLauncher } from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
 import { noNamespaces, RemoteHost } from '../support/netns.ts';
@@ -77,6 +78,50 @@ describe('a drone’s picture on the ground', function () {
       await Promise.all([ground.stop(), drone.stop()]);
       await Promise.all([air.destroy(), desk.destroy()]);
       await removeDir(folder);
+    }
+  });
+});
+
+describe('a cable between two machines, without any other network', function () {
+  this.timeout(120_000);
+  before(function () {
+    if (noNamespaces() !== null) this.skip();
+  });
+
+  it('carries the picture by link-local addresses', async () => {
+    const cable = await RemoteHost.create('169.254.77.1/24', '169.254.77.2/24');
+    const node = await TestNode.start({
+      pairing: { key: KEY },
+      simulated: false,
+      config: "video:\n  source: test\n  radio: ''\n",
+      prefix: cable.prefix,
+    });
+    const { promise: connected, resolve } = Promise.withResolvers<void>();
+    const peer = new RTCPeerConnection({
+      codecs: { video: [useH264()], audio: [] },
+      iceServers: [],
+      iceAdditionalHostAddresses: [cable.near],
+    });
+    peer.connectionStateChange.subscribe((state) => {
+      if (state === 'connected') resolve();
+    });
+    try {
+      peer.addTransceiver('video', { direction: 'recvonly' });
+      await peer.setLocalDescription(await peer.createOffer());
+      const { status, body } = await cable.call({
+        url: `http://127.0.0.1:${node.port}/whep`,
+        method: 'POST',
+        headers: { ...KEYED, 'content-type': 'application/sdp' },
+        body: peer.localDescription?.sdp ?? '',
+      });
+      expect(status, body).to.equal(201);
+      expect(body).to.match(/^a=candidate:\S+ 1 udp \d+ 169\.254\.77\.2 \d+ typ host/m);
+      await peer.setRemoteDescription({ type: 'answer', sdp: body });
+      await connected;
+    } finally {
+      await peer.close();
+      await node.stop();
+      await cable.destroy();
     }
   });
 });

@@ -41,6 +41,26 @@ describe('a network camera', function () {
     }
   });
 
+  for (const udp of ['461 Unsupported Transport', 'hangs up'] as const)
+    it(`that sends by UDP alone is played too: to TCP it says ${udp}`, async () => {
+      const camera = await RtspCamera.start(null, { udp });
+      const node = await TestNode.start({
+        pairing: { key: KEY },
+        simulated: false,
+        config: `video:\n  source: ${camera.url}\n  radio: ''\n`,
+      });
+      try {
+        await pictures(node);
+        const { body } = await node.json('/api/video', { headers: KEYED });
+        expect(body).to.include({ state: 'running', source: camera.url, restarts: 0 });
+        const units = await unitsOf(node, (all) => all.length > 10);
+        expect((await decodeH264(units.map(({ data }) => data))).length).to.be.above(5);
+      } finally {
+        await node.stop();
+        await camera.stop();
+      }
+    });
+
   it('with a wrong password: lost, with the reason, and tried again', async () => {
     const camera = await RtspCamera.start('pilot:right');
     const node = await TestNode.start({

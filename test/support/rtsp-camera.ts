@@ -1,3 +1,4 @@
+import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Frame } from 'node-av/lib';
 import { av } from '../../residual/video/engine/av.ts';
@@ -23,9 +24,11 @@ interface Kind {
   /** Without colours, to tell it from another one. */
   readonly grey?: boolean;
   readonly codec?: VideoCodec;
+  /** It sends by UDP alone, and refuses TCP with this, or hangs up. */
+  readonly udp?: '461 Unsupported Transport' | 'hangs up';
 }
 
-/** A network camera: RTSP (RFC 2326) with Basic authentication, its pictures interleaved over the same TCP connection. */
+/** A network camera: RTSP (RFC 2326) with Basic authentication, its pictures interleaved over the same TCP connection, or by UDP. */
 export class RtspCamera {
   readonly #server: Server;
   readonly #login: string | null;
@@ -33,6 +36,10 @@ export class RtspCamera {
   /** Who plays, with the sequence number of the next packet. */
   readonly #players = new Map<Socket, number>();
   readonly #codec: VideoCodec;
+  readonly #udp: UdpSocket | null;
+  readonly #refusal: Kind['udp'] | null;
+  /** Where each player by UDP wants its pictures. */
+  readonly #ports = new Map<Socket, number>();
   #sets: Buffer = Buffer.alloc(0);
   /** What the newest pictures were sent as, without the parameter sets, which are in the description of the stream alone. */
   readonly sent: Buffer[] = [];
@@ -41,16 +48,21 @@ export class RtspCamera {
   /** What every request had as its login; empty: none. */
   readonly logins: string[] = [];
 
-  private constructor(login: string | null, codec: VideoCodec) {
+  private constructor(login: string | null, codec: VideoCodec, udp: Kind['udp']) {
     this.#codec = codec;
+    this.#refusal = udp ?? null;
+    this.#udp = udp === undefined ? null : createSocket('udp4');
     this.#login = login === null ? null : `Basic ${Buffer.from(login).toString('base64')}`;
     this.#server = createServer((socket) => this.#accept(socket));
   }
 
   /** @param login `name:password`; null: everybody may look */
-  static async start(login: string | null, { grey = false, codec = 'h264' }: Kind = {}): Promise<RtspCamera> {
+  static async start(
+    login: string | null,
+    { grey = false, codec = 'h264', udp }: Kind = {},
+  ): Promise<RtspCamera> {
     av(); // quiet
-    const camera = new RtspCamera(login, codec);
+    const camera = new RtspCamera(login, codec, udp);
     const encoder = codec === 'h264' ? await H264Encoder.open('libx264', SIZE) : await H265Encoder.open(SIZE);
     const { promise: first, resolve } = Promise.withResolvers<void>();
     let busy = Promise.resolve();
@@ -101,13 +113,17 @@ export class RtspCamera {
   async stop(): Promise<void> {
     this.#stopped.abort();
     this.drop();
+    this.#udp?.close();
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
   }
 
   #accept(socket: Socket): void {
     let text = '';
     socket.on('error', () => undefined); // 'close' follows
-    socket.on('close', () => this.#players.delete(socket));
+    socket.on('close', () => {
+      this.#players.delete(socket);
+      this.#ports.delete(socket);
+    });
     socket.on('data', (chunk: Buffer) => {
       if (chunk[0] === 0x24) return; // the player's RTCP
       text += chunk.toString('latin1');
@@ -143,6 +159,17 @@ export class RtspCamera {
         say('200 OK', ['Content-Type: application/sdp'], this.#sdp());
         return;
       case 'SETUP':
+        if (this.#udp !== null) {
+          const [, port] = /client_port=(\d+)/.exec(header('Transport')) ?? [];
+          if (port === undefined) {
+            if (this.#refusal === '461 Unsupported Transport') say(this.#refusal);
+            else socket.destroy();
+            return;
+          }
+          this.#ports.set(socket, Number(port));
+          say('200 OK', [`Transport: ${header('Transport')};server_port=9-10`, 'Session: 1']);
+          return;
+        }
         say('200 OK', ['Transport: RTP/AVP/TCP;unicast;interleaved=0-1', 'Session: 1']);
         return;
       case 'PLAY':
@@ -191,7 +218,9 @@ export class RtspCamera {
         packet.writeUInt32BE(42, 12);
         payload.copy(packet, 16);
         sequence = (sequence + 1) & 0xffff;
-        socket.write(packet);
+        const port = this.#ports.get(socket);
+        if (port === undefined) socket.write(packet);
+        else this.#udp?.send(packet.subarray(4), port, '127.0.0.1');
       }
       this.#players.set(socket, sequence);
     }

@@ -23,6 +23,8 @@ async function sink(host: string): Promise<{ socket: Socket; port: number; bytes
   const socket = createSocket('udp4');
   let bytes = 0;
   socket.on('message', (data) => {
+    // A check of STUN (RFC 8489 5), and nothing else.
+    expect([data.readUInt16BE(0), data.readUInt32BE(4)]).to.deep.equal([0x0001, 0x2112a442]);
     bytes += data.length + 28;
   });
   socket.bind(0, host);

@@ -92,14 +92,75 @@ describe('H.264 over RTP', () => {
     );
   });
 
-  it('a second sender is let in only when the first has been silent for a second', () => {
-    const { units, rtp } = receiver();
-    const data = joinNals([Buffer.alloc(100, 0x65)]);
-    for (const datagram of datagrams(data, 1, 1)) rtp.push(datagram, 0);
-    for (const datagram of datagrams(data, 2, 2)) rtp.push(datagram, 999_999);
-    expect(units).to.have.length(1);
-    for (const datagram of datagrams(data, 3, 2)) rtp.push(datagram, 1_000_000);
-    expect(units).to.have.length(2);
+  describe('a sender that begins anew (RFC 3550 A.1)', () => {
+    const key = (byte: number): Buffer =>
+      joinNals([
+        Buffer.alloc(9, 0x67),
+        Buffer.alloc(9, 0x68),
+        Buffer.alloc(3000, 0x65),
+        Buffer.from([0x06, byte]),
+      ]);
+
+    for (const [what, at, timestamp, ssrc] of [
+      ['another SSRC, numbers go on', (now: number) => now, 6000, 8],
+      ['another SSRC and other numbers', () => 40_000, 99, 8],
+      ['the same SSRC, numbers from 0', () => 0, 6000, 7],
+      ['the same SSRC, numbers far ahead', (now: number) => (now + 20_000) & 0xffff, 6000, 7],
+      ['the same SSRC, numbers a few lower, the clock goes on', (now: number) => now - 20, 6000, 7],
+      ['the same SSRC, numbers a few lower, another clock', (now: number) => now - 20, 2 ** 31, 7],
+    ] as const)
+      it(`${what}: not a picture is lost`, () => {
+        const { units, rtp } = receiver();
+        sequence = 1000;
+        for (let picture = 1; picture <= 5; picture++)
+          for (const datagram of datagrams(key(picture), picture * 1000)) rtp.push(datagram, picture);
+        sequence = at(sequence);
+        for (let picture = 6; picture <= 8; picture++)
+          for (const datagram of datagrams(key(picture), timestamp + picture, ssrc))
+            rtp.push(datagram, picture);
+        expect(units.map(({ data }) => data.at(-1))).to.deep.equal([1, 2, 3, 4, 5, 6, 7, 8]);
+        expect(rtp.counters).to.deep.equal({ lost: 0, refused: 0 });
+      });
+
+    it('an SSRC for each group of pictures: not a picture is lost', () => {
+      const { units, rtp } = receiver();
+      for (let picture = 1; picture <= 20; picture++)
+        for (const datagram of datagrams(key(picture), picture * 3000, Math.ceil(picture / 2)))
+          rtp.push(datagram, picture * 33_000);
+      expect(units).to.have.length(20);
+    });
+
+    it('a clock that jumps costs nothing', () => {
+      const { units, rtp } = receiver();
+      for (const timestamp of [1, 2 ** 31, 5, 2 ** 32 - 1])
+        for (const datagram of datagrams(key(1), timestamp)) rtp.push(datagram, 0);
+      expect(units).to.have.length(4);
+    });
+
+    it('two at once: the first is kept, and the other let in when it has been silent for a second', () => {
+      const { units, rtp } = receiver();
+      const one = datagrams(key(1), 1, 1);
+      const first = Array.from({ length: 20 }, (_, at) => datagrams(key(1), 3000 * (at + 2), 1));
+      const second = Array.from({ length: 22 }, (_, at) => datagrams(key(2), 500 + 3000 * at, 2));
+      for (const datagram of one) rtp.push(datagram, 0);
+      for (const [at, own] of first.entries())
+        for (const datagram of [...own, ...(second[at] ?? [])]) rtp.push(datagram, at);
+      const seen = units.map(({ data }) => data.at(-1));
+      expect(seen.filter((byte) => byte === 1)).to.have.length(21);
+      expect(seen.lastIndexOf(2), 'the other one is let in once').to.be.below(4);
+      for (const datagram of second[20] ?? []) rtp.push(datagram, 999_999);
+      expect(units).to.have.length(seen.length);
+      for (const datagram of second[21] ?? []) rtp.push(datagram, 1_000_019);
+      expect(units.at(-1)?.data.at(-1)).to.equal(2);
+    });
+
+    it('a packet that was overtaken is no beginning', () => {
+      const { units, rtp } = receiver();
+      const [a = [], b = [], c = []] = [1, 2, 3].map((picture) => datagrams(key(picture), picture * 3000));
+      for (const datagram of [...a, ...b, ...a.slice(1), ...c]) rtp.push(datagram, 0);
+      expect(units.map(({ data }) => data.at(-1))).to.deep.equal([1, 2, 3]);
+      expect(rtp.counters).to.deep.equal({ lost: 0, refused: a.length - 1 });
+    });
   });
 
   it('STAP-A, as FFmpeg sends SPS and PPS', () => {

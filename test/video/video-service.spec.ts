@@ -95,6 +95,7 @@ class FakeEngine {
       codec: 'h264',
       encoder: this.encoder,
       encoder_reasons: this.encoder === null ? null : [],
+      reduced: null,
       profile: this.encoder === null || this.state !== 'running' ? null : PROFILES.hero,
       fps: null,
       bitrate_kbps: null,

@@ -47,7 +47,7 @@ export function preflightHeaders(origin: string, privateNetwork: boolean): Reado
     'access-control-allow-origin': origin,
     'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
     'access-control-allow-headers':
-      'content-type, x-svc-key, x-svc-dashboard-session, x-svc-mcp-token, if-match, range',
+      'content-type, authorization, x-svc-key, x-svc-dashboard-session, x-svc-mcp-token, if-match, range',
     'access-control-max-age': '600',
     ...(privateNetwork ? { 'access-control-allow-private-network': 'true' } : {}),
     vary: 'Origin',

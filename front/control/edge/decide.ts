@@ -42,9 +42,10 @@ const RULES: readonly (readonly [name: string, rule: (ask: Ask) => Decision | nu
 ];
 
 export function decide(request: RequestHead, state: EdgeState): Decision {
-  const headers = scanHeaders(request.rawHeaders);
   const shown = takeReadTicket(request.target, state.matcher);
-  const decision = judge(askOf(request, headers, shown, state));
+  const ask = askOf(request, scanHeaders(request.rawHeaders), shown, state);
+  const { headers } = ask;
+  const decision = judge(ask);
   if (decision.kind === 'pass' && shown.target !== request.target)
     return Object.freeze({ ...decision, target: shown.target });
   if (decision.kind !== 'refuse') return decision;
@@ -76,19 +77,25 @@ export function rulesAsked(request: RequestHead, state: EdgeState): readonly str
 function askOf(request: RequestHead, headers: EdgeHeaders, { match, ticket }: Shown, state: EdgeState): Ask {
   const { origin } = headers;
   const cors = origin !== null && state.origins.has(origin) ? origin : null;
-  const found = match.kind === 'bad' ? NOTHING : findRow(request, match, state.matcher);
+  const seen = match.kind === 'bad' ? NOTHING : findRow(request, match, state.matcher);
+  const found = seen.kind === 'bad' ? NOTHING : seen;
   return {
     request,
-    headers,
+    headers: headers.bearer === null ? headers : withBearer(headers, found.policy?.bearer === true),
     state,
     match,
-    found: found.kind === 'bad' ? NOTHING : found,
-    inner: found.kind === 'bad' ? found : null,
+    found,
+    inner: seen.kind === 'bad' ? seen : null,
     cors,
     foreign: origin !== null && cors === null && !isOwnPage(request.peer, headers, origin),
     readTicket: ticket,
     letIn: null,
   };
+}
+
+/** As if it had not come where the row does not take it. */
+function withBearer(headers: EdgeHeaders, taken: boolean): EdgeHeaders {
+  return taken ? { ...headers, offered: true } : { ...headers, bearer: null };
 }
 
 function isOwnPage({ secure, proxy = false }: Peer, headers: EdgeHeaders, origin: string): boolean {

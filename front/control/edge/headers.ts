@@ -19,6 +19,8 @@ export interface EdgeHeaders {
   readonly showsKey: boolean;
   readonly session: string | null;
   readonly token: string | null;
+  /** Of `Authorization: Bearer`: the key or a token, for a row that takes it so. */
+  readonly bearer: string | null;
   /** The ticket of the subprotocol pair `svc-ws-ticket, <ticket>`. */
   readonly ticket: string | null;
   /** The request claims to come through a ground station's relay; this can only reduce its rights. */
@@ -43,6 +45,8 @@ export interface EdgeHeaders {
 
 const FORWARDING: ReadonlySet<string> = new Set(['forwarded', 'x-real-ip', 'cf-connecting-ip', 'via']);
 
+const BEARER = /^Bearer +([\w.~+/=-]{1,512})$/i;
+
 /** @param raw name, value, name, value … as `IncomingMessage.rawHeaders` */
 export function scanHeaders(raw: readonly string[]): EdgeHeaders {
   let host: string | null = null;
@@ -58,6 +62,7 @@ export function scanHeaders(raw: readonly string[]): EdgeHeaders {
   let key: Single | null = null;
   let session: Single | null = null;
   let token: Single | null = null;
+  let authorization: Single | null = null;
   let relayCaller: Single | null = null;
   let clientId: Single | null = null;
   let extension: Single | null = null;
@@ -80,6 +85,9 @@ export function scanHeaders(raw: readonly string[]): EdgeHeaders {
         break;
       case 'x-svc-mcp-token':
         (token ??= new Single()).add(value, raw[i] ?? '');
+        break;
+      case 'authorization':
+        (authorization ??= new Single()).add(value, raw[i] ?? '');
         break;
       case 'x-svc-relayed':
         relayed = true;
@@ -121,6 +129,7 @@ export function scanHeaders(raw: readonly string[]): EdgeHeaders {
     showsKey: key !== null,
     session: session?.value ?? null,
     token: token?.value ?? null,
+    bearer: BEARER.exec(authorization?.value ?? '')?.[1] ?? null,
     ticket,
     relayed,
     relayCaller: relayCaller?.value ?? null,

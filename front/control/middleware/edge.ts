@@ -86,5 +86,6 @@ export function endsWithAnswer(req: IncomingMessage): Readonly<Record<string, st
 
 function allowOrigin(res: Response, origin: string): void {
   res.setHeader('access-control-allow-origin', origin);
+  res.setHeader('access-control-expose-headers', 'Location, ETag, Link');
   res.setHeader('vary', 'Origin');
 }

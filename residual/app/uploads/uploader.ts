@@ -223,8 +223,8 @@ export class Uploader {
         signal,
       };
       const etag = await store.put(work);
+      this.#problem = null; // before the list says that it is there
       await ledger.note({ ...entry, upload_id: null, etag, uploaded_at: wall() });
-      this.#problem = null;
       this.#backoff.reset();
       log.info(`uploads: ${file.id} is in the store, ${file.bytes} bytes`);
     } catch (error) {

@@ -38,6 +38,7 @@ const UNKNOWN = {
   codec: null,
   encoder: null,
   encoder_reasons: null,
+  reduced: null,
   profile: null,
   fps: null,
   bitrate_kbps: null,

@@ -27,12 +27,17 @@ export function microseconds(): Rational {
 
 /** @throws Error `<what>: <FFmpeg's message>` for a negative code */
 export function must(code: number, what: string): number {
-  if (code < 0) throw new Error(`${what}: ${av().FFmpegError.strerror(code)}`);
+  if (code < 0) throw new Error(inWords(code, what));
   return code;
 }
 
-/** As FFmpeg makes it of errno (libavutil/error.h). node-av's own constant loads FFmpeg. */
-export const AVERROR_EAGAIN: number = -constants.errno.EAGAIN;
+export function inWords(code: number, what: string): string {
+  return `${what}: ${av().FFmpegError.strerror(code)}`;
+}
+
+/** As FFmpeg makes it of errno (libavutil/error.h). node-av's own constants load FFmpeg. */
+export const averrorOf = (name: keyof typeof constants.errno): number => -constants.errno[name];
+export const AVERROR_EAGAIN: number = averrorOf('EAGAIN');
 
 /** Whether the code means "nothing more at the moment". */
 export function isDrained(code: number): boolean {

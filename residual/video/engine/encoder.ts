@@ -8,7 +8,7 @@ import {
 import type { Codec, CodecContext, Frame } from 'node-av/lib';
 import type { Profile } from '../../../shared/rpc/video.ts';
 import { av, dictionary, isDrained, microseconds, must } from './av.ts';
-import { parameterSets } from './h264.ts';
+import { KeptSets } from './kept-sets.ts';
 import type { AccessUnit, Picture } from './picture.ts';
 
 /** The H.264 encoder: constrained baseline without B frames, everything a decoder needs in front of each key frame. */
@@ -47,7 +47,8 @@ export class H264Encoder {
   readonly #packet = new (av().Packet)();
   /** Pictures inside the encoder, by presentation time. */
   readonly #inside = new Map<bigint, Times>();
-  #parameterSets: Buffer | null = null;
+  /** Hardware encoders say SPS and PPS only once. */
+  readonly #sets = new KeptSets();
 
   private constructor(name: string, profile: Profile, { bufferMs }: Shape, context: CodecContext) {
     this.name = name;
@@ -55,6 +56,7 @@ export class H264Encoder {
     this.#bufferMs = bufferMs;
     this.#context = context;
     this.#packet.alloc();
+    if (context.extraData !== null) this.#sets.learn('h264', context.extraData);
   }
 
   /**
@@ -142,18 +144,7 @@ export class H264Encoder {
     const bytes = data === null ? null : Buffer.from(data); // the packet's own memory goes with it
     this.#packet.unref();
     if (bytes === null || times === undefined) return null;
-    return { codec: 'h264', data: key ? this.#complete(bytes) : bytes, key, ...times };
-  }
-
-  /** A key frame that a decoder can begin with: hardware encoders say SPS and PPS only once. */
-  #complete(unit: Buffer): Buffer {
-    const found = parameterSets(unit);
-    if (found !== null) {
-      this.#parameterSets = found;
-      return unit;
-    }
-    this.#parameterSets ??= this.#context.extraData === null ? null : parameterSets(this.#context.extraData);
-    return this.#parameterSets === null ? unit : Buffer.concat([this.#parameterSets, unit]);
+    return { codec: 'h264', data: this.#sets.complete('h264', bytes, key), key, ...times };
   }
 }
 

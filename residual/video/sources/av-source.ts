@@ -4,13 +4,18 @@ import {
   AV_CODEC_ID_MJPEG,
   AV_CODEC_ID_RAWVIDEO,
   type AVCodecID,
+  AVERROR_HTTP_FORBIDDEN,
+  AVERROR_HTTP_NOT_FOUND,
+  AVERROR_HTTP_UNAUTHORIZED,
   AVMEDIA_TYPE_VIDEO,
 } from 'node-av/constants';
 import type { FormatContext, Stream } from 'node-av/lib';
-import { AVERROR_EAGAIN, av, dictionary, isDrained, must } from '../engine/av.ts';
-import { parameterSets265 } from '../engine/h265.ts';
+import { AVERROR_EAGAIN, av, averrorOf, dictionary, inWords, isDrained, must } from '../engine/av.ts';
+import { KeptSets } from '../engine/kept-sets.ts';
 import { instant, type VideoClock } from '../engine/picture.ts';
 import type { SourceSink, VideoSource } from './source.ts';
+
+type Options = Readonly<Record<string, string | number>>;
 
 /** A camera that FFmpeg opens: V4L2, RTSP, or one of an extension. */
 interface AvInput {
@@ -19,7 +24,9 @@ interface AvInput {
   readonly url: string;
   /** FFmpeg's name of the input format; null: detect it. */
   readonly format: string | null;
-  readonly options: Readonly<Record<string, string | number>>;
+  readonly options: Options;
+  /** Tried where the camera does not play with those. */
+  readonly otherwise?: Options;
   /** H.265 is passed on as it comes, instead of decoded. */
   readonly passes265?: boolean;
 }
@@ -28,6 +35,21 @@ interface AvInput {
 const SINGLE: readonly AVCodecID[] = [AV_CODEC_ID_MJPEG, AV_CODEC_ID_RAWVIDEO];
 // More errors than damaged H.264 can cause: the camera sends another format.
 const MAX_BAD_PACKETS = 300;
+
+/** In these cases it is not about the options. */
+const ELSEWISE: readonly number[] = [
+  AVERROR_HTTP_UNAUTHORIZED,
+  AVERROR_HTTP_FORBIDDEN,
+  AVERROR_HTTP_NOT_FOUND,
+  averrorOf('ECONNREFUSED'),
+  averrorOf('EHOSTUNREACH'),
+  averrorOf('ENETUNREACH'),
+  averrorOf('ETIMEDOUT'),
+  averrorOf('EIO'), // a name that is not found
+];
+
+/** It may play with other options. */
+class NotPlayed extends Error {}
 
 export class AvSource implements VideoSource {
   readonly #input: AvInput;
@@ -43,7 +65,17 @@ export class AvSource implements VideoSource {
   }
 
   async run(sink: SourceSink, signal: AbortSignal): Promise<void> {
-    const { url, format, options } = this.#input;
+    const { options, otherwise } = this.#input;
+    try {
+      await this.#play(options, sink, signal);
+    } catch (error) {
+      if (otherwise === undefined || !(error instanceof NotPlayed)) throw error;
+      await this.#play(otherwise, sink, signal);
+    }
+  }
+
+  async #play(options: Options, sink: SourceSink, signal: AbortSignal): Promise<void> {
+    const { url, format } = this.#input;
     const context = new (av().FormatContext)();
     context.allocContext();
     // FFmpeg's reads block: this wakes them.
@@ -52,9 +84,12 @@ export class AvSource implements VideoSource {
     let opened = false;
     try {
       const forced = format === null ? null : av().InputFormat.findInputFormat(format);
-      must(await context.openInput(url, forced, dictionary(options)), 'open');
+      const code = await context.openInput(url, forced, dictionary(options));
+      if (code < 0 && !ELSEWISE.includes(code)) throw new NotPlayed(inWords(code, 'open'));
+      must(code, 'open');
       opened = true;
-      must(await context.findStreamInfo(), 'stream');
+      const found = await context.findStreamInfo();
+      if (found < 0) throw new NotPlayed(inWords(found, 'stream'));
       const index = must(context.findBestStream(AVMEDIA_TYPE_VIDEO), 'it has no picture');
       const stream = context.streams[index];
       if (stream === undefined) throw new Error('it has no picture');
@@ -70,10 +105,10 @@ export class AvSource implements VideoSource {
     }
   }
 
-  /** A camera may send its parameter sets once, in the description of the stream: a decoder that comes later needs them as well. */
   async #pass(context: FormatContext, stream: Stream, sink: SourceSink, signal: AbortSignal): Promise<void> {
     const { extradata } = stream.codecpar;
-    let sets = extradata === null ? null : parameterSets265(extradata);
+    const sets = new KeptSets();
+    if (extradata !== null) sets.learn('h265', extradata);
     const packet = new (av().Packet)();
     packet.alloc();
     try {
@@ -85,10 +120,12 @@ export class AvSource implements VideoSource {
         const bytes = data === null || streamIndex !== stream.index ? null : Buffer.from(data); // the packet's own memory goes with it
         packet.unref();
         if (bytes === null) continue;
-        const own = key ? parameterSets265(bytes) : null;
-        sets = own ?? sets;
-        const whole = key && own === null && sets !== null ? Buffer.concat([sets, bytes]) : bytes;
-        sink.onUnit({ codec: 'h265', data: whole, key, ...instant(this.#clock) });
+        sink.onUnit({
+          codec: 'h265',
+          data: sets.complete('h265', bytes, key),
+          key,
+          ...instant(this.#clock),
+        });
       }
     } finally {
       packet.free();

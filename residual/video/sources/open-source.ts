@@ -31,8 +31,17 @@ export interface SourceDeps {
   readonly linkSocket: string;
 }
 
-// Microseconds; FFmpeg's own limits, below the engine's.
-const RTSP_TIMEOUT_US = 3_000_000;
+// A time-out in microseconds: FFmpeg's own limit, below the engine's.
+const RTSP = {
+  timeout: 3_000_000,
+  fflags: 'nobuffer',
+  flags: 'low_delay',
+  probesize: 500_000,
+  analyzeduration: 500_000,
+  // By UDP a key frame arrives as a burst, and a packet may be overtaken.
+  buffer_size: 2 * 1024 * 1024,
+  max_delay: 100_000,
+} as const;
 
 /** The video that a ground station receives from the radio (docs/contract.md 7). */
 const FROM_RADIO = { kind: 'rtp', host: '0.0.0.0' } as const;
@@ -68,14 +77,9 @@ export async function openVideoSource(spec: VideoAddress, deps: SourceDeps): Pro
         name: spec.url,
         url: withLogin(spec.url, deps.login),
         format: 'rtsp',
-        options: {
-          rtsp_transport: 'tcp',
-          timeout: RTSP_TIMEOUT_US,
-          fflags: 'nobuffer',
-          flags: 'low_delay',
-          probesize: 500_000,
-          analyzeduration: 500_000,
-        },
+        options: { ...RTSP, rtsp_transport: 'tcp+udp', rtsp_flags: 'prefer_tcp' },
+        // Where it does not say that TCP is the matter, but hangs up.
+        otherwise: { ...RTSP, rtsp_transport: 'udp' },
         passes265,
       });
     case 'v4l2':

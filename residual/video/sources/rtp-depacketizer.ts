@@ -29,6 +29,25 @@ const HEADER_BYTES = 12;
 const FIRST_DYNAMIC_TYPE = 96;
 const MAX_UNIT_BYTES = 4 * 1024 * 1024;
 const SILENCE_US = 1_000_000;
+/** Sequence numbers, as RFC 3550 A.1 has them: a gap of more, or a step back of more, is no loss and no detour. */
+const MAX_DROPOUT = 3000;
+const MAX_MISORDER = 100;
+/** Of the RTP clock: what took a detour is no older. */
+const MAX_DETOUR = 2 * 90_000;
+
+/** Where a stream stands. */
+interface Stream {
+  readonly ssrc: number;
+  /** The sequence number that comes next. */
+  next: number;
+  /** By the steady clock, microseconds. */
+  heardAt: number;
+}
+
+interface Held {
+  readonly header: Header;
+  readonly codec: VideoCodec;
+}
 
 /** @returns null if the datagram is not RTP */
 function parse(datagram: Buffer): Header | null {
@@ -71,6 +90,11 @@ function isOnlyH265(payload: Buffer): boolean {
   return isH265(payload) && ONLY_265.includes(nalType265(payload));
 }
 
+/** Whether it comes next, or after a loss. */
+function forward(sequence: number, next: number): boolean {
+  return ((sequence - next) & 0xffff) < MAX_DROPOUT;
+}
+
 export class RtpDepacketizer {
   readonly counters: RtpCounters = { lost: 0, refused: 0 };
   readonly #onUnit: (unit: Buffer, key: boolean, codec: VideoCodec) => void;
@@ -80,10 +104,13 @@ export class RtpDepacketizer {
   #bytes = 0;
   /** The fragments of one NAL unit; empty when none is under way. */
   #parts: Buffer[] = [];
-  #next: number | null = null;
   #timestamp: number | null = null;
-  #ssrc: number | null = null;
-  #heardAt = 0;
+  #stream: Stream | null = null;
+  /** The first packet of what may be a new stream: with the second one, the next in sequence, it is (RFC 3550 A.1). */
+  #held: Held | null = null;
+  /** What was given up for the present stream. If it goes on, there are two senders, and the first one is kept. */
+  #left: Stream | null = null;
+  #second: number | null = null;
 
   /** @param onUnit an access unit in Annex B, without lost parts */
   constructor(onUnit: (unit: Buffer, key: boolean, codec: VideoCodec) => void) {
@@ -94,54 +121,97 @@ export class RtpDepacketizer {
   push(datagram: Buffer, at: number): void {
     const header = parse(datagram);
     const codec = header === null ? null : this.#codecOf(header, at);
-    if (header === null || codec === null || !this.#isOurs(header, at)) {
+    if (header === null || codec === null) {
       this.counters.refused++;
       return;
     }
+    const stream = this.#streamOf(header, codec, at);
+    if (stream === null) {
+      this.counters.refused++;
+      return;
+    }
+    this.#take(header, codec, stream, at);
+  }
+
+  #take(header: Header, codec: VideoCodec, stream: Stream, at: number): void {
     if (codec !== this.#codec) this.#reset();
     this.#codec = codec;
     this.#type = header.type;
-    const gap = this.#next === null ? 0 : (header.sequence - this.#next) & 0xffff;
-    if (gap >= 0x8000) {
-      this.counters.refused++; // older than what went before
-      return;
-    }
+    const gap = (header.sequence - stream.next) & 0xffff;
     if (gap > 0) {
       this.counters.lost += gap;
       this.#parts = [];
     }
-    this.#next = (header.sequence + 1) & 0xffff;
+    stream.next = (header.sequence + 1) & 0xffff;
+    stream.heardAt = at;
     if (this.#timestamp !== null && this.#timestamp !== header.timestamp) this.#flush(); // its marker was lost
     this.#timestamp = header.timestamp;
-    this.#take(header.payload);
+    if (this.#codec === 'h265') this.#take265(header.payload);
+    else this.#take264(header.payload);
     if (header.marker) this.#flush();
   }
 
-  /** The first sender is used until it has been silent for a second: two at once would make a broken picture. */
-  #isOurs({ ssrc }: Header, at: number): boolean {
-    if (this.#ssrc !== ssrc) {
-      if (this.#ssrc !== null && at - this.#heardAt < SILENCE_US) return false;
-      this.#ssrc = ssrc;
-      this.#next = null;
-      this.#reset();
+  /**
+   * The stream that a packet belongs to. A sender may begin anew at any time, with another SSRC or other sequence numbers; another
+   * sender beside it is not let in, as the two would make a broken picture.
+   * @returns null for one that is not used, or not yet
+   */
+  #streamOf(header: Header, codec: VideoCodec, at: number): Stream | null {
+    const { ssrc, sequence } = header;
+    const present = this.#stream;
+    if (present === null || at - present.heardAt >= SILENCE_US) {
+      // It goes on, as if nothing had been: after a pause it is as good as new.
+      const goesOn = present?.ssrc === ssrc && forward(sequence, present.next);
+      return goesOn ? present : this.#begin(header, at);
     }
-    this.#heardAt = at;
-    return true;
+    if (present.ssrc === ssrc) {
+      if (forward(sequence, present.next)) return present;
+      if (this.#isDetour(header, present)) return null;
+    } else if (this.#left?.ssrc === ssrc && this.#goesOn(this.#left, sequence, at)) {
+      this.#second = present.ssrc;
+      this.#stream = this.#left;
+      this.#left = null;
+      this.#reset();
+      return this.#stream;
+    } else if (ssrc === this.#second) return null;
+    const held = this.#held;
+    this.#held = { header, codec };
+    if (held?.header.ssrc !== ssrc || ((held.header.sequence + 1) & 0xffff) !== sequence) return null;
+    this.#held = null;
+    this.counters.refused--;
+    const begun = this.#begin(held.header, at);
+    this.#left = present.ssrc === ssrc ? null : present;
+    this.#take(held.header, held.codec, begun, at);
+    return begun;
+  }
+
+  #begin({ ssrc, sequence }: Header, heardAt: number): Stream {
+    this.#flush();
+    this.#stream = { ssrc, next: sequence, heardAt };
+    this.#held = null;
+    this.#left = null;
+    this.#second = null;
+    return this.#stream;
+  }
+
+  #goesOn({ next, heardAt }: Stream, sequence: number, at: number): boolean {
+    return at - heardAt < SILENCE_US && ((sequence - next) & 0xffff) < MAX_MISORDER;
+  }
+
+  /** Overtaken on its way, and too late: not the first of a stream that begins a little below. */
+  #isDetour({ sequence, timestamp }: Header, { next }: Stream): boolean {
+    const older = ((this.#timestamp ?? timestamp) - timestamp) >>> 0;
+    return ((next - sequence) & 0xffff) <= MAX_MISORDER && older <= MAX_DETOUR;
   }
 
   /** No description of the stream comes with it. @returns null: it is neither, and must not replace the sender */
   #codecOf({ payload, ssrc, type }: Header, at: number): VideoCodec | null {
     if (isOnlyH265(payload)) return 'h265';
-    const isKnown = ssrc === this.#ssrc && type === this.#type;
-    if (isKnown && this.#codec === 'h265' && isH265(payload)) return 'h265';
+    const is265 = this.#codec === 'h265' && type === this.#type;
+    if (is265 && isH265(payload)) return 'h265';
     // A sender may begin anew, with the other codec and the same numbers.
-    if (isKnown && this.#codec === 'h265' && at - this.#heardAt < SILENCE_US) return null;
+    if (is265 && ssrc === this.#stream?.ssrc && at - this.#stream.heardAt < SILENCE_US) return null;
     return isH264(payload) ? 'h264' : null;
-  }
-
-  #take(payload: Buffer): void {
-    if (this.#codec === 'h265') this.#take265(payload);
-    else this.#take264(payload);
   }
 
   #take265(payload: Buffer): void {

@@ -1,4 +1,4 @@
-/** The few parts of SDP that we parse ourselves (RFC 8866, RFC 8840). */
+/** The parts of SDP that we read ourselves (RFC 8866, RFC 8840). */
 
 /** Lets the browser show a picture as soon as it is decoded, instead of building up a buffer. */
 export const PLAYOUT_DELAY = 'http://www.webrtc.org/experiments/rtp-hdrext/playout-delay';
@@ -14,9 +14,39 @@ export function extensionId(sdp: string, uri: string): number | null {
   return null;
 }
 
-/** Whether we send H.264 video according to the answer. */
-export function sendsH264(answer: string): boolean {
-  return /^m=video [1-9]/m.test(answer) && /^a=rtpmap:\d+ H264\/90000/im.test(answer);
+/** A section of a description: its `m=` line and what is below it. */
+export interface Section {
+  readonly kind: string;
+  readonly port: number;
+  readonly profile: string;
+  readonly formats: readonly string[];
+  readonly mid: string | null;
+  readonly lines: readonly string[];
+}
+
+/** @returns what is above the first section, and the sections */
+export function sectionsOf(sdp: string): {
+  readonly session: readonly string[];
+  readonly sections: readonly Section[];
+} {
+  const session: string[] = [];
+  const found: string[][] = [];
+  for (const line of sdp.split(/\r?\n/)) {
+    if (line === '') continue;
+    if (line.startsWith('m=')) found.push([line]);
+    else (found.at(-1) ?? session).push(line);
+  }
+  const sections = found.map((lines) => {
+    const [kind = '', port = '0', profile = '', ...formats] = (lines[0] ?? '').slice(2).trim().split(/\s+/);
+    return { kind, port: Number.parseInt(port, 10), profile, formats, mid: valueOf(lines, 'mid'), lines };
+  });
+  return { session, sections };
+}
+
+/** Of an attribute; null without it. */
+export function valueOf(lines: readonly string[], name: string): string | null {
+  const found = lines.find((line) => line.startsWith(`a=${name}:`));
+  return found === undefined ? null : found.slice(name.length + 3).trim();
 }
 
 export interface Fragment {
@@ -29,36 +59,31 @@ export interface Fragment {
 /** Of one ICE session. A browser has a handful; a thousand lines are a mistake. */
 export const MAX_CANDIDATES = 64;
 
-/** An `application/trickle-ice-sdpfrag` body. */
-export function parseFragment(text: string): Fragment {
-  const lines = text.split(/\r?\n/);
+/** An `application/trickle-ice-sdpfrag` body (RFC 8840 9). @param mids of the sections that count */
+export function parseFragment(text: string, mids: readonly string[]): Fragment {
+  const { session, sections } = sectionsOf(text);
+  const ours = sections.filter(({ mid }) => mid === null || mids.includes(mid));
+  const lines = [...ours.flatMap((each) => each.lines), ...session];
   const candidates = lines.filter(isCandidate).map((line) => line.slice(2));
-  return { candidates: candidates.slice(0, MAX_CANDIDATES), ufrag: ufragOf(text), pwd: pwdOf(text) };
+  return {
+    candidates: [...new Set(candidates)].slice(0, MAX_CANDIDATES),
+    ufrag: valueOf(lines, 'ice-ufrag'),
+    pwd: valueOf(lines, 'ice-pwd'),
+  };
 }
 
-const isCandidate = (line: string): boolean => line.startsWith('a=candidate:');
+export function isCandidate(line: string): boolean {
+  return line.startsWith('a=candidate:');
+}
 
-/** How many of the candidates of an offer count. */
+/** How many candidates an offer has. */
 export function candidatesIn(sdp: string): number {
-  return Math.min(MAX_CANDIDATES, sdp.split(/\r?\n/).filter(isCandidate).length);
-}
-
-/** The description with as many candidates as count. */
-export function fewCandidates(sdp: string): string {
-  let seen = 0;
-  return sdp
-    .split(/\r?\n/)
-    .filter((line) => !isCandidate(line) || seen++ < MAX_CANDIDATES)
-    .join('\r\n');
+  return sdp.split(/\r?\n/).filter(isCandidate).length;
 }
 
 /** The ICE user fragment of a description or of a part of one. */
 export function ufragOf(sdp: string): string | null {
   return /^a=ice-ufrag:(\S+)/m.exec(sdp)?.[1] ?? null;
-}
-
-function pwdOf(sdp: string): string | null {
-  return /^a=ice-pwd:(\S+)/m.exec(sdp)?.[1] ?? null;
 }
 
 /** What may stand in an ICE user fragment and password (RFC 8839 5.4). */
@@ -87,16 +112,15 @@ export function withCandidates(sdp: string, candidates: readonly string[]): stri
   return lines.toSpliced(at, 0, ...missing.map((each) => `a=candidate:${each}`)).join('\r\n');
 }
 
-/** The ICE part of a description as `application/trickle-ice-sdpfrag` (RFC 8840 9). */
+/** The ICE part of an answer as `application/trickle-ice-sdpfrag` (RFC 8840 9). */
 export function fragmentOf(sdp: string): string {
-  const lines = sdp.split(/\r?\n/);
-  const all = (start: string): readonly string[] => lines.filter((line) => line.startsWith(start));
+  const { sections } = sectionsOf(sdp);
+  const from =
+    sections.find(({ lines }) => lines.some(isCandidate)) ?? sections.find(({ port }) => port !== 0);
+  const all = (start: string): readonly string[] =>
+    (from?.lines ?? []).filter((line) => line.startsWith(start));
   return [
-    ...all('a=ice-ufrag:').slice(0, 1),
-    ...all('a=ice-pwd:').slice(0, 1),
-    ...all('m=video').slice(0, 1),
-    ...all('a=mid:').slice(0, 1),
-    ...all('a=candidate:'),
+    ...['a=ice-ufrag:', 'a=ice-pwd:', 'm=', 'a=mid:', 'a=candidate:'].flatMap(all),
     'a=end-of-candidates',
     '',
   ].join('\r\n');

@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os';
 import {
   type RTCIceTransport,
   RTCPeerConnection,
@@ -14,6 +15,7 @@ import type { Logger } from '../../../shared/process/logger.ts';
 import type { IceServer, ViewerPath } from '../../../shared/rpc/video.ts';
 import type { RtpPart } from '../engine/rtp-h264.ts';
 import { Adaptation, type Encode } from './adaptation.ts';
+import { H264_PARAMETERS, type Offer, readOffer } from './offer.ts';
 import { Pacer } from './pacer.ts';
 import { OVERHEAD_BYTES, Path } from './path.ts';
 import { isWorthTrying, join, type Relays, takeOut } from './relays.ts';
@@ -21,11 +23,10 @@ import {
   candidatesIn,
   extensionId,
   type Fragment,
-  fewCandidates,
   fragmentOf,
   MAX_CANDIDATES,
   PLAYOUT_DELAY,
-  sendsH264,
+  parseFragment,
   TRANSPORT_CC,
   ufragOf,
   withCandidates,
@@ -42,8 +43,7 @@ const STUN_S = 0.7;
 const H264 = {
   mimeType: 'video/H264',
   clockRate: 90_000,
-  // Constrained baseline, which every browser decodes; our pictures exceed level 3.1, as those of all senders do.
-  parameters: 'level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=42e01f',
+  parameters: H264_PARAMETERS,
   rtcpFeedback: [{ type: 'nack' }, { type: 'nack', parameter: 'pli' }, { type: 'transport-cc' }],
 } as const;
 /** Minimum and maximum of zero, 12 bits each. */
@@ -97,7 +97,7 @@ interface ViewerIce {
 
 export class Viewer {
   readonly answer: string;
-  readonly #offer: string;
+  readonly #offer: Offer;
   readonly #ice: ViewerIce;
   readonly #beginIce: () => void;
   /** That the client has named in this ICE session. */
@@ -128,7 +128,7 @@ export class Viewer {
   private constructor(
     peer: RTCPeerConnection,
     sender: RTCRtpSender,
-    offer: string,
+    offer: Offer,
     answer: string,
     hooks: ViewerHooks,
     ice: ViewerIce,
@@ -137,13 +137,13 @@ export class Viewer {
   ) {
     this.#offer = offer;
     this.#beginIce = beginIce;
-    this.#candidates = candidatesIn(offer);
+    this.#candidates = candidatesIn(offer.sdp);
     this.#ice = ice;
     this.#localUfrag = ufragOf(answer);
     this.#peer = peer;
     this.#sender = sender;
     this.answer = answer;
-    this.#remoteUfrag = ufragOf(offer);
+    this.#remoteUfrag = ufragOf(offer.sdp);
     this.#delayId = extensionId(answer, PLAYOUT_DELAY);
     this.#reportsArrivals = extensionId(answer, TRANSPORT_CC) !== null;
     this.#hooks = hooks;
@@ -160,7 +160,7 @@ export class Viewer {
   /**
    * Answers an offer. The candidates are the node's own addresses and what the STUN and TURN servers of `ice` give.
    * @param random 0 to 1
-   * @throws ApiError E_BAD_REQUEST for an offer that cannot be read or does not want H.264
+   * @throws ApiError E_BAD_REQUEST with the reason for an offer that cannot be served
    */
   static async open(
     offer: string,
@@ -168,6 +168,7 @@ export class Viewer {
     ice: ViewerIce,
     random: () => number,
   ): Promise<Viewer> {
+    const offered = readOffer(offer);
     const { stun, relays } = ice.relays.gather(ice.servers);
     const peer = new RTCPeerConnection({
       codecs: {
@@ -180,6 +181,7 @@ export class Viewer {
       },
       iceServers: stun === null ? [] : [{ urls: stun }],
       iceUseIpv6: true,
+      iceAdditionalHostAddresses: linkLocalAddresses(),
       iceStunGatherTimeout: STUN_S,
       iceFilterCandidatePair: ({ localCandidate, remoteCandidate }) =>
         isWorthTrying(localCandidate, remoteCandidate),
@@ -187,7 +189,7 @@ export class Viewer {
     let over = false;
     try {
       const { sender } = peer.addTransceiver('video', { direction: 'sendonly' });
-      await peer.setRemoteDescription({ type: 'offer', sdp: fewCandidates(offer) });
+      await peer.setRemoteDescription({ type: 'offer', sdp: offered.sdp });
       // Before they gather: without addresses of our own nothing is sent.
       const beginIce = boundChecks(
         peer.iceTransports.map(({ connection }) => connection),
@@ -198,12 +200,10 @@ export class Viewer {
       if (stun === null) delete connection.stunServer; // werift's own, which is Google's
       // Both take round trips: STUN is asked by werift meanwhile.
       const joined = join(connection, relays, isOver, ice.log);
-      await peer.setLocalDescription(await peer.createAnswer());
-      if (!sendsH264(peer.localDescription?.sdp ?? '')) throw new Error('it does not want H.264 video');
-      await gathered(peer);
+      await answerOf(peer, offered);
       await joined;
-      const answer = descriptionOf(peer);
-      const viewer = new Viewer(peer, sender, offer, answer, hooks, ice, beginIce, random);
+      const answer = offered.answer(descriptionOf(peer));
+      const viewer = new Viewer(peer, sender, offered, answer, hooks, ice, beginIce, random);
       viewer.#listen();
       return viewer;
     } catch (error) {
@@ -225,7 +225,7 @@ export class Viewer {
    * @throws ApiError E_BAD_REQUEST for a fragment without new credentials, E_BUSY while the last one is under way
    */
   async restart({ ufrag, pwd, candidates }: Fragment, servers: readonly IceServer[]): Promise<string> {
-    const offer = withIce(this.#offer, ufrag, pwd);
+    const offer = withIce(this.#offer.sdp, ufrag, pwd);
     if (offer === null || ufrag === this.#remoteUfrag)
       throw new ApiError('E_BAD_REQUEST', 'An ICE restart needs a new a=ice-ufrag and a=ice-pwd.');
     if (this.#restarting) throw new ApiError('E_BUSY', 'The last ICE restart is under way.');
@@ -245,10 +245,9 @@ export class Viewer {
       this.#beginIce();
       if (stun === null) delete connection.stunServer;
       const joined = join(connection, relays, () => this.#closed, this.#ice.log);
-      await this.#peer.setLocalDescription(await this.#peer.createAnswer());
-      await gathered(this.#peer);
+      await answerOf(this.#peer, this.#offer);
       await joined;
-      const answer = descriptionOf(this.#peer);
+      const answer = this.#offer.answer(descriptionOf(this.#peer));
       this.#localUfrag = ufragOf(answer);
       // werift begins the checks only where DTLS is to follow.
       transportOf(this.#peer)
@@ -278,6 +277,11 @@ export class Viewer {
     return this.#connected;
   }
 
+  /** What of an `application/trickle-ice-sdpfrag` body is for this playback. */
+  fragment(text: string): Fragment {
+    return parseFragment(text, this.#offer.mids);
+  }
+
   /** The ICE credentials of the offer; a fragment with other ones is an ICE restart. */
   isSameIce(ufrag: string | null): boolean {
     return ufrag === null || ufrag === this.#remoteUfrag;
@@ -288,7 +292,7 @@ export class Viewer {
     if (this.#candidates >= MAX_CANDIDATES) return;
     this.#candidates += 1;
     try {
-      const added = this.#peer.addIceCandidate({ candidate, sdpMid: '0', sdpMLineIndex: 0 });
+      const added = this.#peer.addIceCandidate({ candidate, sdpMid: this.#offer.mid, sdpMLineIndex: 0 });
       // A browser's name for its own address, which werift asks the network for. In another network nobody answers, ever; those
       // that come after it are not to wait for that.
       if (LOCAL_NAME.test(candidate)) added.catch(() => undefined);
@@ -460,6 +464,19 @@ function connectionOf(peer: RTCPeerConnection): RTCIceTransport['connection'] {
 function descriptionOf(peer: RTCPeerConnection): string {
   const candidates = connectionOf(peer).localCandidates.map((candidate) => candidate.toSdp());
   return withCandidates(peer.localDescription?.sdp ?? '', candidates);
+}
+
+/** werift offers none of them: on a cable between two machines there is nothing else. */
+function linkLocalAddresses(): string[] {
+  const all = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  return all.map(({ address }) => address).filter((address) => address.startsWith('169.254.'));
+}
+
+/** Answers the one section of the offer, in our part of DTLS: werift takes the active one whatever was offered. */
+async function answerOf(peer: RTCPeerConnection, { setup }: Offer): Promise<void> {
+  const { type, sdp } = await peer.createAnswer();
+  await peer.setLocalDescription({ type, sdp: sdp.replace(/^a=setup:\w+/m, `a=setup:${setup}`) });
+  await gathered(peer);
 }
 
 /** The answer carries all our candidates, so that a client without trickle works too. */

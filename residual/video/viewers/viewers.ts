@@ -9,7 +9,6 @@ import { packetize, rtpTimestamp } from '../engine/rtp-h264.ts';
 import type { Encode } from './adaptation.ts';
 import type { IceServers } from './ice-servers.ts';
 import { MainNeed } from './main-need.ts';
-import { parseFragment } from './sdp.ts';
 import type { Viewer, ViewerHooks } from './viewer.ts';
 
 /** One set of hooks a viewer. @param servers with credentials for the node itself */
@@ -125,7 +124,7 @@ export class Viewers {
     const session = this.#sessions.get(id);
     if (session === undefined) throw new ApiError('E_NOT_FOUND', `No playback ${id}.`);
     const { viewer } = session;
-    const fragment = parseFragment(text);
+    const fragment = viewer.fragment(text);
     if (ifMatch === '*') {
       const { now, servers } = this.#options;
       session.begunAt = session.heardAt = now();

@@ -23,6 +23,7 @@ export function withCredential(ask: Ask): Decision {
     return refuse('credential', 'E_UNAUTHENTICATED', cors, {
       row,
       failedCredential: counted && headers.offered,
+      ...(found.policy?.bearer === true ? { headers: { 'www-authenticate': 'Bearer' } } : {}), // RFC 6750 3
     });
   }
   if (row === null) {
@@ -48,8 +49,8 @@ export function authenticate({ request, headers, foreign, found, readTicket, sta
     const caller = statedCaller(request.peer.ground ?? '', headers.relayCaller);
     return caller === null || (keyOnly && !holdsKey(caller)) ? null : caller;
   }
-  if (headers.key !== null && pairing.keyHash !== null && matchesHash(headers.key, pairing.keyHash))
-    return PAIRING_KEY;
+  for (const key of [headers.key, headers.bearer])
+    if (key !== null && pairing.keyHash !== null && matchesHash(key, pairing.keyHash)) return PAIRING_KEY;
   if (
     row?.onBox === true &&
     !foreign &&
@@ -74,7 +75,11 @@ export function authenticate({ request, headers, foreign, found, readTicket, sta
     const reader = credentials.readTicket(readTicket, readTicketPath(row, path, params));
     if (reader !== null) return reader;
   }
-  return headers.token === null ? null : credentials.token(headers.token);
+  for (const token of [headers.token, headers.bearer]) {
+    const holder = token === null ? null : credentials.token(token);
+    if (holder !== null) return holder;
+  }
+  return null;
 }
 
 function isLoopbackHost(host: string | null): boolean {
