@@ -64,6 +64,7 @@ describe('the headers of a request', () => {
       showsKey: false,
       session: null,
       token: null,
+      bearer: null,
       ticket: null,
       relayed: false,
       relayCaller: null,
