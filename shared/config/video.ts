@@ -131,7 +131,7 @@ export const videoConfig = section({
   encoder: {
     enum: ['auto', 'libx264', 'h264_v4l2m2m', 'h264_nvenc', 'h264_qsv'],
     default: 'auto',
-    description: 'H.264 encoder; auto: the first hardware encoder that works, else libx264',
+    description: 'H.264 encoder; auto: the first hardware encoder that works; libx264 where none does',
     ...VIDEO,
   },
   hero: encoded([1280, 720, 30, 4000], 'the full picture', BOTH, {

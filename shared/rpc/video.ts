@@ -35,7 +35,7 @@ export interface PipelineStatus {
   readonly codec: VideoCodec | null;
   /** Null if the source encodes itself, and before the first frame. */
   readonly encoder: string | null;
-  /** Those that `auto` did not take; null as for `encoder`. */
+  /** Those that were not taken; null as for `encoder`. */
   readonly encoder_reasons: readonly PassedEncoder[] | null;
   /** The present settings of the encoder; null as for `encoder`. */
   readonly profile: Profile | null;

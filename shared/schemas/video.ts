@@ -142,7 +142,8 @@ export const videoStatus = {
     encoder: nullable('string', 'null if the pictures are already encoded'),
     encoder_reasons: {
       type: ['array', 'null'],
-      description: 'hardware encoders that `video.encoder: auto` did not take; null before the first picture',
+      description:
+        'hardware encoders that `video.encoder` asks for and that were not taken; null before the first picture',
       items: {
         type: 'object',
         required: ['encoder', 'reason'],

@@ -8,7 +8,7 @@ import type { Armed } from '../../shared/flight/armed.ts';
 import { FEATURES } from '../../shared/profile.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
-import { edgeState, head, judge, KEY, trusting, verdict, withKey } from '../support/edge.ts';
+import { edgeState, head, judge, KEY, NO_SCOPES, trusting, verdict, withKey } from '../support/edge.ts';
 import { targetOf } from '../support/send-row.ts';
 
 const unpaired = edgeState({ pairing: { paired: false, keyHash: null } });
@@ -284,7 +284,7 @@ describe('decide: the order of docs/contract.md 4', () => {
     });
     it('is the key or a token as a bearer too, where players ask, and nowhere else', () => {
       const bearer = (value: string) => ['Authorization', value] as const;
-      const state = edgeState({ credentials: { ...NO_OTHER_CREDENTIALS, token: trusting().token } });
+      const state = edgeState({ credentials: { ...NO_OTHER_CREDENTIALS, token: () => NO_SCOPES } });
       const takes = (ROWS as readonly Row[])
         .filter(({ access, method }) => access === 'key' && method !== 'WS')
         .filter((row) => {

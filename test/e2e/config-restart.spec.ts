@@ -486,10 +486,10 @@ describe('each config key is in force once what the answer names was restarted',
 
   it('video.encoder', async () => {
     await apply('video.encoder', 'h264_nvenc');
-    const { problem } = await video((body) => typeof body['problem'] === 'string');
-    expect(problem).to.match(/h264_nvenc/);
+    const reasons = await video((body) => JSON.stringify(body['encoder_reasons'])?.includes('h264_nvenc'));
+    expect(reasons).to.include({ state: 'running', encoder: 'libx264' });
     await apply('video.encoder', 'libx264');
-    await video(({ state }) => state === 'running');
+    await video(({ state, encoder_reasons: none }) => state === 'running' && JSON.stringify(none) === '[]');
   });
 
   for (const [profile, width, height, fps, kbps] of [

@@ -4,7 +4,6 @@ import { expect } from 'chai';
 import { av } from '../../residual/video/engine/av.ts';
 import { type EncoderChoice, H264Encoder } from '../../residual/video/engine/encoder.ts';
 import { Encoders } from '../../residual/video/engine/encoders.ts';
-import { messageOf } from '../../shared/errors.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
 const PROFILE = { width: 320, height: 180, fps: 10, bitrate_kbps: 300 } as const;
@@ -123,14 +122,23 @@ describe('the encoder of this machine', () => {
     expect([encoder.name, all.passed[2]?.reason]).to.deep.equal(['libx264', 'too large']);
   });
 
-  it('one that the config names is the only one, and its error is told', async () => {
-    const all = encoders('h264_v4l2m2m');
-    const error = await all.open(PROFILE).then(
-      () => '',
-      (reason: unknown) => messageOf(reason),
-    );
-    expect(error).to.match(/^h264_v4l2m2m/);
-    expect(opened).to.deep.equal(['h264_v4l2m2m']);
-    expect(all.passed).to.deep.equal([]);
+  it('one that the config names is the only one that is tried; where it gives nothing, libx264 does, with the reason', async () => {
+    await device('render');
+    const all = encoders('h264_v4l2m2m', { h264_qsv: works });
+    const encoder = await all.open(PROFILE);
+    encoder.close();
+    expect([encoder.name, opened]).to.deep.equal(['libx264', ['libx264']]);
+    expect(all.passed).to.deep.equal([
+      { encoder: 'h264_v4l2m2m', reason: 'no V4L2 device of this machine encodes' },
+    ]);
+    const named = encoders('h264_qsv', { h264_qsv: works });
+    (await named.open(PROFILE)).close();
+    expect([opened.at(-1), named.passed]).to.deep.equal(['h264_qsv', []]);
+    named.failed('h264_qsv', 'device lost');
+    (await named.open(PROFILE)).close();
+    expect([opened.at(-1), named.passed]).to.deep.equal([
+      'libx264',
+      [{ encoder: 'h264_qsv', reason: 'device lost' }],
+    ]);
   });
 });

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import { systemVideoClock } from '../../residual/video/engine/picture.ts';
 import { GROUND, type Rgb } from '../../residual/video/landscape/colours.ts';
+import { LandscapeSource } from '../../residual/video/sources/landscape-source.ts';
 import { askAgain } from '../support/ask-again.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
@@ -20,6 +22,28 @@ function has(picture: Picture, [across, down]: readonly [number, number], [r, g,
 }
 
 const BELOW = [0.5, 0.85] as const;
+
+describe('a landscape that is not painted yet', () => {
+  it('does not keep its camera from ending', async () => {
+    const stop = new AbortController();
+    const source = new LandscapeSource(
+      systemVideoClock(),
+      { width: 320, height: 180, fps: 10 },
+      '/nowhere/link.sock',
+    );
+    let drawn = 0;
+    const sink = { wants: () => true, keysOnly: false, onPicture: () => drawn++, onUnit: () => undefined };
+    const running = source.run(sink, stop.signal);
+    stop.abort();
+    await running;
+    expect(drawn).to.equal(0);
+    const began = performance.now();
+    const again = new AbortController();
+    // It is painted meanwhile, once.
+    await source.run({ ...sink, onPicture: () => again.abort() }, again.signal);
+    expect(performance.now() - began).to.be.above(20);
+  });
+});
 
 describe('the camera landscape', function () {
   this.timeout(180_000);

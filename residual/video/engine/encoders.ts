@@ -41,7 +41,10 @@ const HARDWARE = {
 const SOFTWARE = 'libx264';
 const PROBE = { pictures: 12, everyMs: 20, ms: 3000 } as const;
 
-/** Which encoder this machine uses. For `auto` the first hardware encoder that really gives a picture, else libx264. */
+/**
+ * Which encoder this machine uses: for `auto` the first hardware encoder that really gives a picture, else the named one if it does;
+ * libx264 where none does.
+ */
 export class Encoders {
   readonly #options: EncodersOptions;
   readonly #open: NonNullable<EncodersOptions['open']>;
@@ -55,7 +58,7 @@ export class Encoders {
     this.#open = options.open ?? (async (name, profile) => H264Encoder.open(name, profile));
   }
 
-  /** Those that `auto` did not take, with the reason of each. */
+  /** Those that were not taken, with the reason of each. */
   get passed(): readonly PassedEncoder[] {
     return this.#passed;
   }
@@ -63,7 +66,7 @@ export class Encoders {
   /** @throws Error with the reason if none opens */
   async open(profile: Profile): Promise<H264Encoder> {
     const { choice } = this.#options;
-    if (choice !== 'auto') return this.#open(choice, profile);
+    const hardware = keysOf(HARDWARE).filter((name) => choice === 'auto' || choice === name);
     if (this.#chosen !== null) {
       try {
         return await this.#open(this.#chosen, profile);
@@ -72,7 +75,7 @@ export class Encoders {
       }
     }
     const passed: PassedEncoder[] = [];
-    for (const encoder of keysOf(HARDWARE)) {
+    for (const encoder of hardware) {
       const reason = this.#missing(encoder) ?? (await this.#probe(encoder, profile));
       if (reason === null) {
         this.#passed = passed;
@@ -86,7 +89,7 @@ export class Encoders {
     return this.#open(SOFTWARE, profile);
   }
 
-  /** An encoder that was opened here does not work: `auto` takes another one from now on. */
+  /** An encoder that was opened here does not work: another one is taken from now on. */
   failed(name: string, reason: string): void {
     if (name === SOFTWARE || name !== this.#chosen) return;
     this.#failed.set(name, reason);

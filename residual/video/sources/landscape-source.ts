@@ -44,7 +44,8 @@ export class LandscapeSource implements VideoSource {
     const scaler = new Scaler();
     pose.start();
     try {
-      const { land, levels } = await scene();
+      // On a slow processor it takes longer than a camera may take to end: it is there for the next attempt.
+      const { land, levels } = await unlessAborted(scene(), signal);
       const picture = new LandscapePicture(land, levels, drawn.width, drawn.height);
       await atRate(this.#clock, fps, signal, async () => {
         const now = instant(this.#clock);
@@ -64,6 +65,18 @@ export class LandscapeSource implements VideoSource {
       scaler.close();
       pose.stop();
     }
+  }
+}
+
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const stop = (): void => reject(new Error('aborted'));
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
   }
 }
 
