@@ -3,7 +3,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { isGuarded } from '../../front/control/edge/armed.ts';
 import { changedBy, needsAudit } from '../../front/control/edge/audited.ts';
-import { allowedOrigins, isOwnOrigin, preflightHeaders } from '../../front/control/edge/cors.ts';
+import {
+  allowedOrigins,
+  isOwnOrigin,
+  isProxiedOrigin,
+  preflightHeaders,
+} from '../../front/control/edge/cors.ts';
 import { rulesAsked } from '../../front/control/edge/decide.ts';
 import type { Pass } from '../../front/control/edge/decision.ts';
 import { extensionCaller } from '../../front/control/edge/extension.ts';
@@ -301,6 +306,25 @@ describe('the rules that a request is asked, as svc explain shows them', () => {
 
 describe('origins of browsers', () => {
   const config = { cors_enabled: true, cors_origins: ['http://a'], cors_origins_extra: ['http://b'] };
+  // Behind a listed proxy, by https.
+  for (const [origin, host, expected] of [
+    ['https://a.example', 'a.example', true],
+    ['HTTPS://A.Example', 'a.EXAMPLE', true],
+    ['https://a.example:8443', 'a.example:8443', true],
+    ['https://a.example:8443', 'a.example', true], // a proxy that leaves the port out
+    ['https://[2001:db8::1]:8443', '[2001:db8::1]', true],
+    ['https://a.example', 'a.example:8443', false],
+    ['https://a.example:1', 'a.example:8443', false],
+    ['https://a.example.evil', 'a.example', false],
+    ['https://evil.example', 'a.example', false],
+    ['http://a.example', 'a.example', false],
+    ['xhttps://a.example', 'a.example', false],
+    ['https://', '', false],
+    ['null', 'a.example', false],
+  ] as const)
+    it(`behind a proxy ${origin} is ${expected ? '' : 'not '}the page of ${host}`, () =>
+      expect(isProxiedOrigin(origin, host, 'https')).to.equal(expected));
+
   it('those of the configuration and of development, or none', () => {
     expect([...allowedOrigins(config)]).to.deep.equal([
       'http://localhost:4000',

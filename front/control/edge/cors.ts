@@ -1,5 +1,3 @@
-import { hostName } from '../../../shared/http/edge/head.ts';
-
 /** Which browser origins this node talks to (docs/contract.md 4.2). */
 
 const BUILT_IN = [
@@ -22,6 +20,9 @@ export function allowedOrigins(config: CorsConfig): ReadonlySet<string> {
   );
 }
 
+/** Behind a name, an IPv4 address or the brackets of an IPv6 one. */
+const PORT = /(?<=^\[[^\]]*\]|^[^:]*):\d{1,5}$/;
+
 /** Whether `origin` is this node's own page: it has the same scheme, and the same authority as the Host of the request. */
 export function isOwnOrigin(origin: string, host: string | null, secure: boolean): boolean {
   return host !== null && origin.toLowerCase() === `http${secure ? 's' : ''}://${host.toLowerCase()}`;
@@ -36,7 +37,7 @@ export function isProxiedOrigin(origin: string, host: string, scheme: string): b
   const [, own, authority = ''] = there ?? [];
   if (own !== scheme) return false;
   const name = host.toLowerCase();
-  return authority === name || (hostName(name) === name && hostName(authority) === name);
+  return authority === name || (!PORT.test(name) && authority.replace(PORT, '') === name);
 }
 
 /**
