@@ -317,13 +317,17 @@ describe('origins of browsers', () => {
     ['https://a.example:1', 'a.example:8443', false],
     ['https://a.example.evil', 'a.example', false],
     ['https://evil.example', 'a.example', false],
-    ['http://a.example', 'a.example', false],
+    ['http://a.example', 'a.example', false], // the browser came by https
     ['xhttps://a.example', 'a.example', false],
     ['https://', '', false],
     ['null', 'a.example', false],
   ] as const)
     it(`behind a proxy ${origin} is ${expected ? '' : 'not '}the page of ${host}`, () =>
       expect(isProxiedOrigin(origin, host, 'https')).to.equal(expected));
+  it('behind a proxy to which the browser came by http, the page is one of http', () => {
+    expect(isProxiedOrigin('http://a.example', 'a.example', 'http')).to.equal(true);
+    expect(isProxiedOrigin('https://a.example', 'a.example', 'http')).to.equal(false);
+  });
 
   it('those of the configuration and of development, or none', () => {
     expect([...allowedOrigins(config)]).to.deep.equal([
