@@ -59,6 +59,11 @@ export class Attempt {
     return this.#failed.promise;
   }
 
+  /** Microseconds since it began, while nothing has come; null once something has. */
+  waited(now: number): number | null {
+    return this.#heardAt === null ? now - this.#began : null;
+  }
+
   /** The source may still need a moment. */
   end(why: string): void {
     if (this.#ended.signal.aborted) return;

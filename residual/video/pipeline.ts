@@ -46,6 +46,8 @@ export interface PipelineOptions {
 
 const LIMITS = {
   firstPictureMs: 10_000,
+  /** After so long without it, that is said. */
+  sayMs: 4000,
   /** For the first picture of a camera that is to replace another. */
   changeMs: 6000,
   /** For one picture inside an encoder. */
@@ -335,7 +337,7 @@ export class Pipeline {
       onLook: (attempt, now, late) => {
         if (attempt !== this.#present) return;
         if (late > 0) this.#busyAt += late;
-        else this.#watchOver(now);
+        else this.#watchOver(attempt, now);
       },
       sink: (attempt) => ({
         wants: (at) => attempt !== this.#present || this.#wants(at),
@@ -389,7 +391,11 @@ export class Pipeline {
     onShown();
   }
 
-  #watchOver(now: number): void {
+  #watchOver(attempt: Attempt, now: number): void {
+    if (this.#problem === null && (attempt.waited(now) ?? 0) > LIMITS.sayMs * 1000) {
+      this.#problem = 'nothing has come from the camera yet';
+      this.#options.onState();
+    }
     if (this.#busy === null || now - this.#busyAt <= LIMITS.stuckMs * 1000) return;
     const encoder = this.#encoder?.name ?? 'the encoder';
     this.#refuseWaiting(`${encoder} does not answer`);

@@ -36,6 +36,7 @@ describe('a foreign engine that never answers', () => {
     const time = clockAhead();
     const stuck = Promise.withResolvers<string>();
     const picture = Promise.withResolvers<void>();
+    const complaint = Promise.withResolvers<string>();
     const pipeline = new Pipeline({
       camera: { id: 'main', exclusive: false, open: async () => source(time.clock) },
       encoders: new Encoders({ choice: 'libx264', open: async () => encoder as H264Encoder }),
@@ -46,11 +47,20 @@ describe('a foreign engine that never answers', () => {
       onPicture: () => picture.resolve(),
       onReceived: () => undefined,
       needed: () => true,
-      onState: () => undefined,
+      onState: () => {
+        const { state, problem } = pipeline.status();
+        if (problem !== null) complaint.resolve(`${state}: ${problem}`);
+      },
       onStuck: stuck.resolve,
     });
     pipeline.start();
-    return { time, stuck: stuck.promise, picture: picture.promise, pipeline };
+    return {
+      time,
+      stuck: stuck.promise,
+      picture: picture.promise,
+      complaint: complaint.promise,
+      pipeline,
+    };
   };
 
   /** Takes one picture and keeps it until it is let go, as a pipeline that stops waits for it. */
@@ -102,9 +112,15 @@ describe('a foreign engine that never answers', () => {
     await pipeline.stop();
   });
 
-  it('a camera that does not end is told too', async () => {
-    const { time, stuck } = begin({}, () => ({ name: 'v4l2:/dev/video9', run: async () => NEVER }));
+  it('a camera that says nothing, and does not end, is told: first that nothing has come', async () => {
+    const { time, stuck, complaint } = begin({}, () => ({
+      name: 'v4l2:/dev/video9',
+      run: async () => NEVER,
+    }));
     const end = hurry(time);
+    const began = time.clock.micros();
+    expect(await complaint).to.equal('starting: nothing has come from the camera yet');
+    expect(time.clock.micros() - began, 'long before it is given up').to.be.below(9_000_000);
     expect(await stuck).to.include(
       'the camera v4l2:/dev/video9 does not end (nothing came from the camera for 10 s)',
     );
