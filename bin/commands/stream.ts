@@ -25,6 +25,7 @@ export default class StreamCommand extends NodeCommand {
     const whep = behind || video.whep_url == null ? null : urlOf(video.whep_url);
     const stream = { state: video.state, whep, mp4: urlOf('/api/video/live.mp4') };
     this.log(`video  ${video.state}${video.problem == null ? '' : `: ${video.problem}`}`);
+    if (video.reduced != null) this.log(`       fewer or smaller frames for now: ${video.reduced}`);
     this.log(`WHEP   ${whep ?? 'none'}`);
     this.log(`MP4    ${stream.mp4}`);
     return stream;

@@ -58,6 +58,7 @@ export function ShownCamera({
         <>
           {data.state === 'off' ? null : <LiveStill label={text.now} />}
           {data.problem == null ? null : <Note tone="bad">{data.problem}</Note>}
+          {data.reduced == null ? null : <Note tone="warn">{text.reduced}</Note>}
           {data.recording_problem == null ? null : <Note tone="warn">{data.recording_problem}</Note>}
           <div class="row">
             <Button icon={Camera} row="video.snapshot.post" busy={act.busy} onClick={snapshot}>

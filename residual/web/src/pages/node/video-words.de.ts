@@ -18,6 +18,7 @@ export const videoWordsDe: typeof videoWords = {
     fps: 'Bildrate',
     bitrate: 'Bitrate',
     dropped: 'Verworfene Bilder',
+    reduced: 'Dieser Rechner ist zu langsam für das eingestellte Bild: vorerst weniger oder kleinere Bilder.',
     age: 'Neuestes Bild',
     viewers: 'Zuschauer',
     snapshot: 'Foto aufnehmen',

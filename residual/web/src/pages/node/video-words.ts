@@ -16,6 +16,7 @@ export const videoWords = {
     fps: 'Frame rate',
     bitrate: 'Bitrate',
     dropped: 'Dropped frames',
+    reduced: 'This computer is too slow for the picture as set: fewer or smaller frames for now.',
     age: 'Latest frame',
     viewers: 'Viewers',
     snapshot: 'Take snapshot',
