@@ -321,11 +321,15 @@ export const diagnostics = {
     services: { type: ['object', 'null'], description: 'as GET /api/services' },
     audit: {
       type: 'object',
-      required: ['lost', 'problem', 'stalled', 'broken'],
+      required: ['lost', 'problem', 'stalled', 'disk', 'broken'],
       properties: {
         lost: { type: 'integer', description: 'records that could not be written since the start' },
         problem: { type: ['string', 'null'], description: 'why none can be written at the moment' },
         stalled: { type: ['string', 'null'], description: 'the disk stands still: how, in a sentence' },
+        disk: {
+          type: ['string', 'null'],
+          description: 'the disk stands still, is full or read-only: how, in a sentence, and what helps',
+        },
         broken: { type: ['string', 'null'], description: 'the problem found in the chain at the start' },
       },
       additionalProperties: false,
