@@ -36,15 +36,17 @@ async function send(url: string, method: string, headers: Headers, body?: Json):
   return answer;
 }
 
+/** What a client of the 2025 protocol says of itself. */
+const CLIENT = {
+  protocolVersion: '2025-06-18',
+  capabilities: {},
+  clientInfo: { name: 't', version: '1' },
+} as const;
+
 /** A session of the 2025 protocol. @returns the headers of its requests */
 async function openSession(url: string, token: string): Promise<Headers> {
   const authorization = `Bearer ${token}`;
-  const params = {
-    protocolVersion: '2025-06-18',
-    capabilities: {},
-    clientInfo: { name: 't', version: '1' },
-  };
-  const answer = await send(url, 'POST', { authorization }, { id: 1, method: 'initialize', params });
+  const answer = await send(url, 'POST', { authorization }, { id: 1, method: 'initialize', params: CLIENT });
   await text(answer);
   const headers = { authorization, 'mcp-session-id': String(answer.headers['mcp-session-id']) };
   await text(await send(url, 'POST', headers, { method: 'notifications/initialized' }));
@@ -208,11 +210,7 @@ describe('the transports of the connector', function () {
             jsonrpc: '2.0',
             id: 1,
             method: 'initialize',
-            params: {
-              protocolVersion: '2025-06-18',
-              capabilities: {},
-              clientInfo: { name: 't', version: '1' },
-            },
+            params: CLIENT,
           }),
         });
         expect([answer.status, (await answer.text()).includes('"serverInfo"')]).to.deep.equal([200, true]);
@@ -220,16 +218,11 @@ describe('the transports of the connector', function () {
 
     it('two Authorization headers are none, whichever is right', async () => {
       const right = `Bearer ${stub.token('read')}`;
-      const params = {
-        protocolVersion: '2025-06-18',
-        capabilities: {},
-        clientInfo: { name: 't', version: '1' },
-      };
       const ask = async (authorization: readonly string[]): Promise<number> => {
         const answer = await send(connector.url, 'POST', { authorization } as never, {
           id: 1,
           method: 'initialize',
-          params,
+          params: CLIENT,
         });
         await text(answer);
         return answer.statusCode ?? 0;
@@ -384,7 +377,7 @@ describe('the transports of the connector', function () {
     say({
       id: 1,
       method: 'initialize',
-      params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '1' } },
+      params: CLIENT,
     });
     await lines.next();
     say({ method: 'notifications/initialized' });

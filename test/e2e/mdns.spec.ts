@@ -133,7 +133,6 @@ describe('mDNS of the node', function () {
       'an answer comes to this socket',
       async () => {
         socket.send(query, 5353, '224.0.0.251');
-        await delay(100);
         return answers;
       },
       (all) => all.length > 0,
@@ -182,7 +181,6 @@ describe('mDNS of the node', function () {
         'the node is found by IPv6',
         async () => {
           socket.send(encode(QUERY), 5353, group);
-          await delay(200);
           return heard;
         },
         (records) => isFound(records) && records.some(({ type }) => type === 'AAAA'),
