@@ -192,11 +192,16 @@ export class Framer {
     this.#inStep = at < this.#tail && this.#after[at] === 1;
   }
 
-  /** Where a frame with a right checksum has begun behind the one at `start`, which goes on as well; null: nowhere yet. */
+  /**
+   * The first frame with a right checksum behind `start`, if one there shows that what stands at `start` does not go on; null: not yet.
+   * It need not be the one that shows it: behind a false start byte in noise whole frames stand before the silence, too.
+   */
   #begunBehind(start: number): number | null {
+    let first: number | null = null;
     for (let at = start + 1; at < this.#tail; at++) {
       if (!this.#provenAt(at)) continue;
-      if (this.#old || this.#after[at] === 1 || this.#followedToEnd(at)) return at;
+      first ??= at;
+      if (this.#old || this.#after[at] === 1 || this.#followedToEnd(at)) return first;
     }
     return null;
   }
