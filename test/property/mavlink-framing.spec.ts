@@ -303,16 +303,16 @@ describe('MAVLink framing', () => {
   });
 
   it('hands out each frame between a false start byte and the silence, not only those behind it (J4)', () => {
-    const frames = mixedMessages(12).map((message, seq) => encodeAs(message, 'v2', seq));
-    const head = Buffer.from(frames[0] ?? '').subarray(0, 10);
+    const sent = mixedMessages(12).map((message, seq) => encodeAs(message, 'v2', seq));
+    const head = Buffer.from(sent[0] ?? '').subarray(0, 10);
     head[1] = 255; // claims more bytes than come before the silence
     for (const last of [1, 2, 3]) {
       const seen: number[] = [];
       const framer = new Framer(({ seq }) => seen.push(seq));
-      framer.push(Buffer.concat([head, ...frames.slice(0, last), Buffer.of(1, 2, 3)]), 0);
+      framer.push(Buffer.concat([head, ...sent.slice(0, last), Buffer.of(1, 2, 3)]), 0);
       framer.flushStale(SILENCE_MS);
-      for (const [at, frame] of frames.slice(last).entries()) framer.push(frame, 2 * SILENCE_MS * (at + 1));
-      expect(seen, String(last)).to.deep.equal(frames.map((_, seq) => seq));
+      for (const [at, bytes] of sent.slice(last).entries()) framer.push(bytes, 2 * SILENCE_MS * (at + 1));
+      expect(seen, String(last)).to.deep.equal(sent.map((_, seq) => seq));
     }
   });
 
