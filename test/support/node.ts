@@ -13,13 +13,10 @@ import { type Client, clientOf } from '../../shared/rpc/contract.ts';
 import { LINK } from '../../shared/rpc/link.ts';
 import type { LinkState } from '../../shared/rpc/link-state.ts';
 import { type ChildStatus, SUPERVISOR } from '../../shared/rpc/supervisor.ts';
+import { programOf } from './program.ts';
 import { freePort, removeDir, tempDir } from './temp.ts';
 
 export const ROOT = join(import.meta.dirname, '../..');
-
-/** Of `npm run build` where `.ci/run` says that it is fresh: what users have, and a third of the time to start. */
-const SUPERVISOR_MAIN =
-  process.env['SVC_TEST_BUILT'] === '1' ? 'dist/bin/supervisor/main.js' : 'bin/supervisor/main.ts';
 
 /**
  * Whoever asks again and again for what tells nobody when it changes leaves the processor to those that change it: ms between two
@@ -160,7 +157,7 @@ export class TestNode {
       program ?? process.execPath,
       [
         ...(program === undefined ? [] : [...before, process.execPath]),
-        join(ROOT, SUPERVISOR_MAIN),
+        programOf('bin/supervisor/main'),
         ...(options.args ?? []),
       ],
       {
