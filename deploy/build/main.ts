@@ -28,10 +28,16 @@ node('node_modules/.bin/tsc', '-p', 'tsconfig.build.json', '--outDir', dist, ...
 for (const data of ['residual/vision/builtin', 'front/control/param-metadata/ardupilot.json'])
   cpSync(join(checkout, data), join(dist, data), { recursive: true });
 const page = join(dist, 'residual/web/dist');
-const settings = ['--config', 'residual/web/vite.config.ts', '--configLoader', 'native', '--logLevel', 'warn'];
+const settings = [
+  '--config',
+  'residual/web/vite.config.ts',
+  '--configLoader',
+  'native',
+  '--logLevel',
+  'warn',
+];
 if (values.page === undefined)
   node('node_modules/.bin/vite', 'build', ...settings, '--outDir', page, '--emptyOutDir');
-else
-  cpSync(values.page, page, { recursive: true, filter: (source) => basename(source) !== PAGE_STAMP });
+else cpSync(values.page, page, { recursive: true, filter: (source) => basename(source) !== PAGE_STAMP });
 node('deploy/build/oclif-manifest.js', dist);
 await bundleProcesses(dist);
