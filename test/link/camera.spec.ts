@@ -82,6 +82,7 @@ class Stage implements AsyncDisposable {
       'heartbeat: on',
     ]);
     await link.until(({ mavlink_alive }) => mavlink_alive);
+    await link.opened();
     const rig = new Stage(vehicle, link, await GroundStation.udp(port));
     rig.send(heartbeat({ type: 6, autopilot: 8 }));
     await rig.station.hears(SYSTEM, 191, 0);

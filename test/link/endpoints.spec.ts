@@ -60,6 +60,7 @@ describe('endpoints for ground stations', () => {
     const [tcp, udp] = [await freePort(), await freePort()];
     await using node = await rig(`endpoints: ["tcp:127.0.0.1:${tcp}", "udp:127.0.0.1:${udp}"]`);
     const { link, vehicle, stations } = node;
+    await link.opened();
     stations.push(await GroundStation.tcp(tcp), await GroundStation.udp(udp), await GroundStation.udp(udp));
     for (const [index, station] of stations.entries()) {
       station.send(groundHeartbeat(index));
@@ -85,6 +86,7 @@ describe('endpoints for ground stations', () => {
     const [tcp, udp] = [await freePort(), await freePort()];
     const both = `endpoints: ["tcp:127.0.0.1:${tcp}", "udp:127.0.0.1:${udp}"]`;
     await using node = await rig(both, 'heartbeat: on');
+    await node.link.opened();
     const [camera, station] = [await GroundStation.udp(udp), await GroundStation.tcp(tcp)];
     node.stations.push(camera, station);
     const ofCamera = (message: Parameters<typeof encodeAs>[0], seq: number): Buffer =>

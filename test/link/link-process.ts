@@ -9,6 +9,7 @@ import { type Calls, type Client, clientOf } from '../../shared/rpc/contract.ts'
 import { LINK } from '../../shared/rpc/link.ts';
 import type { CommandResult, ParamsSnapshot } from '../../shared/rpc/link-answers.ts';
 import type { EndpointStatus, LinkState } from '../../shared/rpc/link-state.ts';
+import { askAgain } from '../support/ask-again.ts';
 import { programOf } from '../support/program.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 import { groundHeartbeatFrame } from './mavlink-samples.ts';
@@ -81,6 +82,15 @@ export class LinkProcess {
 
   get pid(): number {
     return this.#child.pid ?? 0;
+  }
+
+  /** Its endpoints are open: it tells its state before, and a datagram to one that is not yet is lost. */
+  async opened(): Promise<void> {
+    await askAgain(
+      'the endpoints of svc-link',
+      async () => this.endpoints(),
+      (endpoints) => endpoints.every(({ open }) => open),
+    );
   }
 
   async endpoints(): Promise<readonly EndpointStatus[]> {
