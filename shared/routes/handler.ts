@@ -83,8 +83,35 @@ export class FileReply {
   }
 }
 
-/** Returns the JSON answer or a Reply, or throws ApiError. */
-export type Handler<R extends Row> = (call: Call<R>) => unknown;
+/** What an answer of `T` may be made of: nobody changes it here, and members that a schema only allows need no index signature. */
+export type Lasting<T> = unknown extends T
+  ? unknown
+  : T extends readonly unknown[]
+    ? { readonly [K in keyof T]: Lasting<T[K]> }
+    : T extends object
+      ? [keyof Named<T>] extends [never]
+        ? unknown extends T[keyof T]
+          ? object
+          : { readonly [K in keyof T]: Lasting<T[K]> }
+        : { readonly [K in keyof Named<T>]: Lasting<Named<T>[K]> }
+      : T;
+
+/** Without the index signature. */
+type Named<T> = { [K in keyof T as string extends K ? never : K]: T[K] };
+
+/** What a row answers with 200 or 202, by its schema; one that answers no JSON, or in no one shape, says a Reply. */
+type AnswerOf<R extends Row> = R extends {
+  readonly responses: { readonly [S in 200 | 202]?: { readonly schema: infer A extends JsonSchema } };
+}
+  ? Lasting<FromSchema<A>>
+  : never;
+
+/** An answer is one of its row's schema, or a Reply; or it throws ApiError. */
+type Given<R extends Row> = AnswerOf<R> | Reply | FileReply;
+export type Handler<R extends Row> = (call: Call<R>) => Given<R> | Promise<Given<R>>;
+
+/** Of whatever row: what dispatches it knows no more. */
+export type AnyHandler = (call: Call<Row>) => unknown;
 
 /**
  * The extra arguments of a WebSocket handler: the socket, and a signal that aborts when the client's credential ends. After
@@ -128,6 +155,6 @@ export function socketHandlerMap<Socket>(
  */
 export function handlerMap(
   handlers: Readonly<Record<string, (call: never) => unknown>>,
-): ReadonlyMap<string, Handler<Row>> {
-  return new Map(Object.entries(handlers) as [string, Handler<Row>][]);
+): ReadonlyMap<string, AnyHandler> {
+  return new Map(Object.entries(handlers) as [string, AnyHandler][]);
 }
