@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import type { FromSchema } from 'json-schema-to-ts';
 import type { Principal } from '../auth/principal.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
+import type { Lasting } from './lasting.ts';
 import type { Row } from './row.ts';
 import type { PathParams } from './target.ts';
 
@@ -82,22 +83,6 @@ export class FileReply {
     this.headers = headers;
   }
 }
-
-/** What an answer of `T` may be made of: nobody changes it here, and members that a schema only allows need no index signature. */
-export type Lasting<T> = unknown extends T
-  ? unknown
-  : T extends readonly unknown[]
-    ? { readonly [K in keyof T]: Lasting<T[K]> }
-    : T extends object
-      ? [keyof Named<T>] extends [never]
-        ? unknown extends T[keyof T]
-          ? object
-          : { readonly [K in keyof T]: Lasting<T[K]> }
-        : { readonly [K in keyof Named<T>]: Lasting<Named<T>[K]> }
-      : T;
-
-/** Without the index signature. */
-type Named<T> = { [K in keyof T as string extends K ? never : K]: T[K] };
 
 /** What a row answers with 200 or 202, by its schema; one that answers no JSON, or in no one shape, says a Reply. */
 type AnswerOf<R extends Row> = R extends {
