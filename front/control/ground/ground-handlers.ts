@@ -6,8 +6,6 @@ import { recordingsRow, recordStartRow, recordStopRow } from '../../../shared/ro
 import type { ResidualProxy } from '../forward/residual-proxy.ts';
 import type { SystemMonitor } from '../node/health.ts';
 import type { VehicleView } from '../node/vehicle-view.ts';
-import type { PilotState } from '../pilot/pilot-in-command.ts';
-import type { RadioLink } from '../radio/radio-link.ts';
 import type { BoundRadios } from '../relay/bound-radios.ts';
 import type { RelayHealth } from '../relay/relay-client.ts';
 import type { ActiveDrone } from './active-drone.ts';
@@ -38,7 +36,7 @@ export interface GroundDeps {
   readonly role: GroundRole;
   readonly ui: GroundUi;
   readonly reset: FactoryReset;
-  readonly pilot: { readonly state: PilotState };
+  readonly pilot: { readonly state: Made<'ground-station.pic.get'> };
   readonly vehicle: VehicleView;
   readonly monitor: SystemMonitor;
   readonly version: string;
@@ -48,7 +46,7 @@ export interface GroundDeps {
   /** The radio, as GET /api/wfb; null: not known. */
   readonly link: () => Promise<Made<'wfb.get'> | null>;
   /** The radio link of a slot, null if it has none. */
-  readonly linkOf: (slot: number) => Pick<RadioLink, 'state' | 'quality'> | null;
+  readonly linkOf: (slot: number) => Pick<Made<'wfb.get'>, 'state' | 'quality'> | null;
   /** As GET /api/v1/ground-station/network; null: not known. */
   readonly network: () => Promise<Made<'ground-station.network.get'> | null>;
   /** As GET /api/video; null: not known. */

@@ -45,7 +45,7 @@ interface StoredMetric extends Head {
 type Stored = Head & Partial<Omit<StoredLog & StoredEvent & StoredMetric, keyof Head>>;
 
 /** A run of the node or a flight; `files`: what a flight has written. */
-export interface StoredSession {
+interface StoredSession {
   readonly id: number;
   readonly kind: 'boot' | 'flight';
   readonly started_us: number;

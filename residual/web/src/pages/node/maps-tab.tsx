@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
+import css from '../../network/node.module.css';
 import { FileDrop } from '../../parts/file-drop.tsx';
 import { download } from '../../parts/files.ts';
 import { bytes, moment } from '../../parts/format.ts';
@@ -13,7 +14,6 @@ import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { MapArea, RunningAreas } from './map-area.tsx';
 import { MapSources } from './map-sources.tsx';
-import css from './node.module.css';
 
 /** How often the list is asked for: while an area is being made, and otherwise, since others may begin one. */
 const RUNNING_MS = 1500;

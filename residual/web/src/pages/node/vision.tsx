@@ -5,6 +5,7 @@ import { HEADS, type Head } from '../../../../../shared/schemas/vision.ts';
 import { call } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
 import type { Answer, Body } from '../../api/rows.ts';
+import css from '../../network/node.module.css';
 import { bytes, number } from '../../parts/format.ts';
 import {
   Badge,
@@ -21,7 +22,6 @@ import { say } from '../../parts/toast.tsx';
 import { upload } from '../../parts/upload.ts';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
-import css from './node.module.css';
 
 type Models = Answer<'vision.models.get'>;
 
