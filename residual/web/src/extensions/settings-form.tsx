@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { call } from '../api/client.ts';
 import { denied } from '../api/node.ts';
-import { SchemaForm } from '../parts/schema-form.tsx';
+import { SchemaForm } from '../parts/form/schema-form.tsx';
 import { say } from '../parts/toast.tsx';
 import { t } from '../strings.ts';
 import { withMember } from './settings.ts';

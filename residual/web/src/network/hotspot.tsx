@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import { may } from '../api/node.ts';
 import type { Answer } from '../api/rows.ts';
-import { textIn } from '../parts/form-text.ts';
+import { textIn } from '../parts/form/form-text.ts';
 import { forced, GuardNote, useGuarded } from '../parts/guarded.tsx';
 import { Badge, Button, Field, Note } from '../parts/parts.tsx';
 import { t } from '../strings.ts';

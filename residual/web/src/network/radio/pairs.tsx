@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { isGround, may } from '../../api/node.ts';
 import type { Answer } from '../../api/rows.ts';
-import { textIn } from '../../parts/form-text.ts';
+import { textIn } from '../../parts/form/form-text.ts';
 import { moment } from '../../parts/format.ts';
 import { forced, GuardNote, useGuarded } from '../../parts/guarded.tsx';
 import {

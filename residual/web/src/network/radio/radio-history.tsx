@@ -1,7 +1,7 @@
 import { ChartLine } from 'lucide';
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { Chart } from '../../parts/chart.tsx';
+import { Chart } from '../../parts/figures/chart.tsx';
 import { Card, ErrorNote } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';

@@ -7,7 +7,7 @@ import type { Answer } from '../../api/rows.ts';
 import { go } from '../../app/route.ts';
 import css from '../../extensions/extensions.module.css';
 import { type Installed, toneOfRisk } from '../../extensions/status.ts';
-import { textIn } from '../../parts/form-text.ts';
+import { textIn } from '../../parts/form/form-text.ts';
 import { Badge, Button, ErrorNote, Field, Icon, Note, Progress, Segmented } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
 import { useAct } from '../../parts/use-ask.ts';

@@ -5,7 +5,7 @@ import { call } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
 import type { Answer } from '../../api/rows.ts';
 import css from '../../network/node.module.css';
-import { textIn } from '../../parts/form-text.ts';
+import { textIn } from '../../parts/form/form-text.ts';
 import { forced, GuardNote, useGuarded } from '../../parts/guarded.tsx';
 import { Badge, Button, Card, Field, Note, Unfold } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';

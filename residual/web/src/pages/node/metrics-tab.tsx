@@ -3,7 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { keysOf } from '../../../../../shared/member.ts';
 import type { Answer } from '../../api/rows.ts';
 import css from '../../network/node.module.css';
-import { Chart, type Line } from '../../parts/chart.tsx';
+import { Chart, type Line } from '../../parts/figures/chart.tsx';
 import { Card, ErrorNote, Segmented } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';

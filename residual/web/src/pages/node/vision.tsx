@@ -6,6 +6,7 @@ import { call } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
 import type { Answer, Body } from '../../api/rows.ts';
 import css from '../../network/node.module.css';
+import { upload } from '../../parts/form/upload.ts';
 import { bytes, number } from '../../parts/format.ts';
 import {
   Badge,
@@ -19,7 +20,6 @@ import {
   Stat,
 } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
-import { upload } from '../../parts/upload.ts';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 
