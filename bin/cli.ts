@@ -18,7 +18,8 @@ export async function main(): Promise<void> {
     process.exit(EXIT.refused);
   });
   const args = wordsFirst(process.argv.slice(2));
-  await execute({ dir: CODE_ROOT, args, ...(EXTENSION === '.ts' && withoutManifest(args[0])) });
+  const first = args[0] === 'help' ? args[1] : args[0];
+  await execute({ dir: CODE_ROOT, args, ...(EXTENSION === '.ts' && withoutManifest(first)) });
 }
 
 /** oclif wants its command first: `svc --demo ground status` becomes `svc status --demo ground`. */
@@ -36,7 +37,7 @@ function wordsFirst(args: readonly string[]): string[] {
 
 /**
  * A checkout has no manifest, and oclif would load every command before it runs one, which takes twice as long: for a command
- * that is named first, only its own file (or those of its topic) are loaded.
+ * that is named first, or after `help`, only its own file (or those of its topic) are loaded.
  */
 function withoutManifest(first: string | undefined): Pick<Parameters<typeof execute>[0], 'loadOptions'> {
   const globPatterns = patternsFor(first);

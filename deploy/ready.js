@@ -1,18 +1,31 @@
 /**
  * Run first by `npm start`, `npm test` and their like. npm runs no install script here (.npmrc), so what `npm ci` leaves to do is
- * done now, once: what belongs to other machines goes, and the page is built. Packages that are missing, or of another version
- * than this checkout needs, are named with the command that mends it. Plain JavaScript, for whatever Node runs npm.
+ * done now, once: what belongs to other machines goes, and the page is built; with --built the node too, which tests start in a
+ * third of the time that its sources take. Packages that are missing, or of another version than this checkout needs, are named with
+ * the command that mends it. Plain JavaScript, for whatever Node runs npm.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const checkout = fileURLToPath(new URL('..', import.meta.url));
 const NAMED = 3;
 /** What the page is built from. */
-const SOURCES = ['package.json', 'residual/web', 'shared'];
+const PAGE_SOURCES = ['package.json', 'residual/web', 'shared'];
+const NODE_SOURCES = [
+  'bin',
+  'connector',
+  'deploy/build',
+  'front',
+  'package.json',
+  'residual',
+  'shared',
+  'tsconfig.build.json',
+];
+/** What `dist` was built from; not in it, since packages are made of that. */
+const NODE_STAMP = 'node_modules/.cache/svc-dist-sources';
 
 runHere('deploy/finish-packages.js');
 const wrong = wrongPackages();
@@ -25,6 +38,7 @@ if (wrong.length > 0) {
   process.exit(1);
 }
 buildPage();
+if (process.argv.includes('--built')) buildNode();
 
 /** Runs a script of the checkout to its end; if it fails, so does this one. */
 function runHere(script) {
@@ -62,8 +76,7 @@ function wrongPackages() {
 
 /** Builds the page unless it is that of these sources; without the packages for developers it says so, and the node runs without. */
 function buildPage() {
-  const stamp = join(checkout, 'residual/web/dist/.sources');
-  const sources = hashOf(SOURCES);
+  const sources = hashOf(PAGE_SOURCES);
   if (textOf('residual/web/dist/.sources') === sources) return;
   if (!existsSync(join(checkout, 'node_modules/vite'))) {
     console.error(
@@ -72,13 +85,24 @@ function buildPage() {
     return;
   }
   const build = ['node_modules/vite/bin/vite.js', 'build', '--config', 'residual/web/vite.config.ts'];
-  const node = join(checkout, 'node_modules/.bin/node'); // the Node that npm brought, which runs TypeScript
-  const { status } = spawnSync(node, [...build, '--configLoader', 'native', '--logLevel', 'warn'], {
-    cwd: checkout,
-    stdio: 'inherit',
-  });
+  runPinned(...build, '--configLoader', 'native', '--logLevel', 'warn');
+  writeFileSync(join(checkout, 'residual/web/dist/.sources'), sources);
+}
+
+/** Builds the node into `dist` unless it is that of these sources. Types are checked by `npm run typecheck`. */
+function buildNode() {
+  const sources = hashOf(NODE_SOURCES);
+  if (textOf(NODE_STAMP) === sources && existsSync(join(checkout, 'dist/bin/supervisor/main.js'))) return;
+  runPinned('deploy/build/main.ts', '--checked', '--page', 'residual/web/dist');
+  mkdirSync(join(checkout, 'node_modules/.cache'), { recursive: true });
+  writeFileSync(join(checkout, NODE_STAMP), sources);
+}
+
+/** Runs a script to its end with the Node that npm brought, which runs TypeScript; if it fails, so does this one. */
+function runPinned(...args) {
+  const node = join(checkout, 'node_modules/.bin/node');
+  const { status } = spawnSync(node, args, { cwd: checkout, stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
-  writeFileSync(stamp, sources);
 }
 
 /** @returns a hash over names and contents of files and folders, without what is built there */

@@ -41,13 +41,13 @@ async function stubborn(node: TestNode, headers: Headers): Promise<{ socket: Soc
 
 describe('what a principal has opened ends with it', () => {
   let node: TestNode;
-  beforeEach(async () => {
+  before(async () => {
     node = await startVideoNode({
       simulated: true,
       config: `${TEST_CAMERA}mcp:\n  token_accept_enabled: true\n`,
     });
   });
-  afterEach(async () => node.stop());
+  after(async () => node.stop());
 
   const viewers = async (): Promise<number> =>
     Number((await node.json('/api/video', { headers: KEYED })).body['viewers']);
@@ -131,6 +131,7 @@ describe('what a principal has opened ends with it', () => {
     );
   });
 
+  // The last: nobody is paired any more.
   it('the key of a pairing that ends', async () => {
     await expectGone(
       KEYED,

@@ -1,7 +1,10 @@
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
+import { writeAtomic } from '../../shared/files/atomic-write.ts';
+import { askAgain } from '../support/ask-again.ts';
 import { KEY } from '../support/edge.ts';
 import { noNamespaces, RemoteHost } from '../support/netns.ts';
 import { TestNode } from '../support/node.ts';
@@ -40,10 +43,22 @@ async function upgrade(
 
 describe('dashboard sessions over a real socket', () => {
   let node: TestNode;
-  beforeEach(async () => {
+  let pairing: string;
+  before(async () => {
     node = await TestNode.start({ pairing: { key: KEY } });
+    pairing = await readFile(node.paths.pairing, 'utf8');
   });
-  afterEach(async () => node.stop());
+  // As it was before: with the same key, without a PIN, and so without sessions.
+  afterEach(async () => {
+    if ((await readFile(node.paths.pairing, 'utf8')) !== pairing)
+      await writeAtomic(node.paths.pairing, pairing, 0o600);
+    await askAgain(
+      'the PIN is cleared',
+      async () => (await node.post('/api/dashboard/pin/clear', {}, withKey)).status,
+      (status) => status === 200,
+    );
+  });
+  after(async () => node.stop());
 
   const setPin = async (pin: string, headers: Record<string, string> = withKey, more: object = {}) =>
     node.post('/api/dashboard/pin/set', { pin, ...more }, headers);
@@ -215,14 +230,6 @@ describe('dashboard sessions over a real socket', () => {
       expect(answer.statusCode).to.equal(401);
     });
 
-    it('wrong ones count as anywhere, and lock who guesses', async () => {
-      const stranger = { via: '1.1 proxy' };
-      const wrong = { 'x-svc-key': `${KEY}x` };
-      for (let i = 0; i < 10; i++) expect((await byKey({ ...stranger, ...wrong })).status).to.equal(401);
-      expect((await byKey({ ...stranger, ...withKey })).body).to.include({ code: 'E_LOCKED' });
-      expect((await byKey()).status, 'this machine itself is not locked out').to.equal(200);
-    });
-
     it('a wrong one beside the right PIN is no sign-in, and without both it is told what is missing', async () => {
       await setPin(PIN);
       expect((await byKey({ 'x-svc-key': 'svc_no' }, { pin: PIN })).status).to.equal(401);
@@ -238,6 +245,15 @@ describe('dashboard sessions over a real socket', () => {
     it('what says that it was relayed opens none without the key', async () => {
       const stated = { 'x-svc-relay-caller': 'key:pairing-key:*', 'x-svc-relayed': '1' };
       expect((await byKey(stated)).body).to.include({ code: 'E_INVALID_VALUE' });
+    });
+
+    // The last to call as that stranger, who stays locked out.
+    it('wrong ones count as anywhere, and lock who guesses', async () => {
+      const stranger = { via: '1.1 proxy' };
+      const wrong = { 'x-svc-key': `${KEY}x` };
+      for (let i = 0; i < 10; i++) expect((await byKey({ ...stranger, ...wrong })).status).to.equal(401);
+      expect((await byKey({ ...stranger, ...withKey })).body).to.include({ code: 'E_LOCKED' });
+      expect((await byKey()).status, 'this machine itself is not locked out').to.equal(200);
     });
   });
 

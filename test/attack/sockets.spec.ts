@@ -15,10 +15,13 @@ function wire(socket: WebSocket): Socket {
 
 describe('the telemetry WebSocket', () => {
   let node: TestNode;
-  beforeEach(async () => {
-    node = await TestNode.start({ pairing: { key: KEY } });
+  before(async () => {
+    node = await TestNode.start({
+      pairing: { key: KEY },
+      config: 'mcp:\n  token_accept_enabled: true\n',
+    });
   });
-  afterEach(async () => node.stop());
+  after(async () => node.stop());
 
   const open = (headers: Record<string, string> = { 'x-svc-key': KEY }): WebSocket =>
     new WebSocket(`${node.url.replace('http', 'ws')}/api/telemetry/ws`, { headers });
@@ -53,17 +56,6 @@ describe('the telemetry WebSocket', () => {
     expect(rawBody(answer)).to.include({ code: 'E_BAD_REQUEST' });
   });
 
-  it('closes with 4401 within a second when the pairing dies', async () => {
-    const socket = open();
-    await message(socket);
-    const gone = closed(socket);
-    const at = performance.now();
-    const answer = await node.post('/api/pairing/unpair', { force: true }, { 'x-svc-key': KEY });
-    expect(answer.status).to.equal(200);
-    expect(await gone).to.equal(4401);
-    expect(performance.now() - at).to.be.lessThan(10_000);
-  });
-
   it('closes with 4401 within a second when its session or the one behind its ticket dies', async () => {
     const key = { 'x-svc-key': KEY };
     await node.post('/api/dashboard/pin/set', { pin: '1357' }, key);
@@ -88,25 +80,17 @@ describe('the telemetry WebSocket', () => {
   });
 
   it('closes with 4401 within a second when its token is revoked', async () => {
-    const other = await TestNode.start({
-      pairing: { key: KEY },
-      config: 'mcp:\n  token_accept_enabled: true\n',
+    const key = { 'x-svc-key': KEY };
+    const { body } = await node.post('/api/mcp/tokens', { scopes: ['read'] }, key);
+    const socket = new WebSocket(`${node.url.replace('http', 'ws')}/api/telemetry/ws`, {
+      headers: { 'x-svc-mcp-token': String(body['token']) },
     });
-    try {
-      const key = { 'x-svc-key': KEY };
-      const { body } = await other.post('/api/mcp/tokens', { scopes: ['read'] }, key);
-      const socket = new WebSocket(`${other.url.replace('http', 'ws')}/api/telemetry/ws`, {
-        headers: { 'x-svc-mcp-token': String(body['token']) },
-      });
-      await message(socket);
-      const gone = closed(socket);
-      const at = performance.now();
-      await other.post('/api/mcp/revoke', { token_id: body['token_id'] }, key);
-      expect(await gone).to.equal(4401);
-      expect(performance.now() - at).to.be.lessThan(10_000);
-    } finally {
-      await other.stop();
-    }
+    await message(socket);
+    const gone = closed(socket);
+    const at = performance.now();
+    await node.post('/api/mcp/revoke', { token_id: body['token_id'] }, key);
+    expect(await gone).to.equal(4401);
+    expect(performance.now() - at).to.be.lessThan(10_000);
   });
 
   it('F9 a message, a huge frame and a frame that is not masked end it, and the node lives', async () => {
@@ -129,8 +113,12 @@ describe('the telemetry WebSocket', () => {
     const socket = open();
     await message(socket);
     const gone = closed(socket);
+    const { pid: old } = node.service('svc-control');
     process.kill(node.pid('svc-control'), 'SIGTERM');
     expect(await gone).to.equal(1001);
+    await node.until((services) =>
+      services.some(({ name, pid, state }) => name === 'svc-control' && state === 'running' && pid !== old),
+    );
   });
 
   it('a reader that does not read loses frames, not the node', async () => {
@@ -139,5 +127,17 @@ describe('the telemetry WebSocket', () => {
     wire(socket).pause();
     for (let i = 0; i < 20; i++) expect((await node.fetch('/healthz')).status).to.equal(200);
     socket.terminate();
+  });
+
+  // The last: nobody has the key any more.
+  it('closes with 4401 within a second when the pairing dies', async () => {
+    const socket = open();
+    await message(socket);
+    const gone = closed(socket);
+    const at = performance.now();
+    const answer = await node.post('/api/pairing/unpair', { force: true }, { 'x-svc-key': KEY });
+    expect(answer.status).to.equal(200);
+    expect(await gone).to.equal(4401);
+    expect(performance.now() - at).to.be.lessThan(10_000);
   });
 });

@@ -40,7 +40,9 @@ describe('the page of who may use the node', function () {
     await page.locator('input[name=pin]').fill('4821');
     await page.locator('input[name=repeat]').fill('4821');
     await page.getByRole('button', { name: 'Set the PIN', exact: true }).click();
-    await page.waitForFunction(() => /PIN changed/.test(document.body.innerText));
+    await page.waitForFunction(() => /PIN changed/.test(document.body.innerText), undefined, {
+      polling: 100,
+    });
     const session = await verify('4821');
     await visit(page, 'node/update');
     await visit(page, 'access/people');
@@ -48,9 +50,13 @@ describe('the page of who may use the node', function () {
     // The one of the change itself, then ours.
     await page.waitForFunction(
       () => document.querySelectorAll('button[aria-label^="Sign out"]').length === 1,
+      undefined,
+      { polling: 100 },
     );
     await page.locator('button[aria-label^="Sign out"]').click();
-    await page.waitForFunction(() => /Nobody signed in/.test(document.body.innerText));
+    await page.waitForFunction(() => /Nobody signed in/.test(document.body.innerText), undefined, {
+      polling: 100,
+    });
     const { status } = await node.json('/api/status', {
       headers: { 'x-svc-dashboard-session': session },
     });
@@ -85,12 +91,17 @@ describe('the page of who may use the node', function () {
     await page.waitForFunction(
       (wanted) => document.body.innerText.includes(wanted),
       `Part of the fleet f-test at ${hub.url}.`,
+      { polling: 100 },
     );
-    await page.waitForFunction(() => document.body.innerText.includes('not connected'));
+    await page.waitForFunction(() => document.body.innerText.includes('not connected'), undefined, {
+      polling: 100,
+    });
     await checkAxe(page);
     const leave = page.getByRole('button', { name: 'Leave the fleet (hold)', exact: true });
     await leave.click({ delay: 1300 });
-    await page.waitForFunction(() => document.body.innerText.includes('Not part of a fleet'));
+    await page.waitForFunction(() => document.body.innerText.includes('Not part of a fleet'), undefined, {
+      polling: 100,
+    });
     seen.check();
     await hub.stop();
   });
@@ -123,11 +134,17 @@ describe('the page of who may use the node', function () {
 
   it('shows who did what, finds it by words, and checks that the record is whole', async () => {
     await visit(page, 'access/audit');
-    await page.waitForFunction(() => /POST \/api\/mcp\/tokens/.test(document.body.innerText));
+    await page.waitForFunction(() => /POST \/api\/mcp\/tokens/.test(document.body.innerText), undefined, {
+      polling: 100,
+    });
     await page.getByLabel('What', { exact: true }).fill('revoke');
-    await page.waitForFunction(() => !/POST \/api\/mcp\/tokens/.test(document.body.innerText));
+    await page.waitForFunction(() => !/POST \/api\/mcp\/tokens/.test(document.body.innerText), undefined, {
+      polling: 100,
+    });
     await page.getByRole('button', { name: 'Verify', exact: true }).click();
-    await page.waitForFunction(() => /The audit log is intact/.test(document.body.innerText));
+    await page.waitForFunction(() => /The audit log is intact/.test(document.body.innerText), undefined, {
+      polling: 100,
+    });
     for (const tab of ['overview', 'people', 'programs', 'connection', 'fleet', 'audit']) {
       await visit(page, `access/${tab}`);
       await checkAxe(page);

@@ -48,7 +48,9 @@ for (const name of ['chromium', 'firefox'] as const) {
         await visit(page, where);
       }
       await visit(page, 'fly');
-      await page.waitForFunction(() => /STABILIZE/i.test(document.body.innerText));
+      await page.waitForFunction(() => /STABILIZE/i.test(document.body.innerText), undefined, {
+        polling: 100,
+      });
       seen.check();
       await page.context().close();
     });
@@ -124,7 +126,11 @@ describe('the page', function () {
     expect(node.service('svc-control').pid).to.equal(front);
     process.kill(front, 'SIGCONT');
     await node.until((all) => all.some(({ name, state }) => name === 'svc-control' && state === 'running'));
-    await page.waitForFunction(() => !document.body.innerText.includes('No answer from the node for'));
+    await page.waitForFunction(
+      () => !document.body.innerText.includes('No answer from the node for'),
+      undefined,
+      { polling: 100 },
+    );
     const pid = node.pid('svc-control');
     process.kill(pid, 'SIGKILL');
     await node.until((services) =>

@@ -27,16 +27,21 @@ describe('the form of the configuration', function () {
     await page.locator('input[type=search]').fill('radio.');
     await page.getByLabel('radio.region', { exact: true }).fill('zz');
     await page.getByRole('button', { name: 'Save radio.region', exact: true }).click();
-    await page.waitForFunction(() =>
-      document
-        .querySelector('.schema-form__leaf .error')
-        ?.textContent.includes('does not have the right form'),
+    await page.waitForFunction(
+      () =>
+        document
+          .querySelector('.schema-form__leaf .error')
+          ?.textContent.includes('does not have the right form'),
+      undefined,
+      { polling: 100 },
     );
     await checkAxe(page);
     await page.getByLabel('radio.channel', { exact: true }).fill('36');
     await page.getByRole('button', { name: 'Save radio.channel', exact: true }).click();
     await page.getByRole('button', { name: 'Restart svc-control', exact: true }).click();
-    await page.waitForFunction(() => document.querySelector('.schema-form__restarts') === null);
+    await page.waitForFunction(() => document.querySelector('.schema-form__restarts') === null, undefined, {
+      polling: 100,
+    });
     const { radio } = (await (await node.fetch('/api/config')).json()) as {
       radio: { channel: number; region: string };
     };

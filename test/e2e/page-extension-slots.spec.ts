@@ -137,7 +137,7 @@ describe('what an extension shows in the node’s page', function () {
   };
   const says = async (frame: Frame, ...lines: readonly string[]): Promise<void> => {
     for (const line of lines)
-      await frame.waitForFunction((text) => document.body.innerText.includes(text), line);
+      await frame.waitForFunction((text) => document.body.innerText.includes(text), line, { polling: 100 });
   };
 
   it('a page for the other host lives in a tab of the flight controller, and is held to its grants', async () => {
@@ -175,15 +175,19 @@ describe('what an extension shows in the node’s page', function () {
 
   it('what it tells people is shown with its name, wherever they look', async () => {
     await tab();
-    await page.waitForFunction(() =>
-      (document.querySelector('.toasts')?.textContent ?? '').includes('Thing: Cell low: 3.31 V'),
+    await page.waitForFunction(
+      () => (document.querySelector('.toasts')?.textContent ?? '').includes('Thing: Cell low: 3.31 V'),
+      undefined,
+      { polling: 100 },
     );
   });
 
   it('its settings have a section beside the node’s own, from the file of older packers; it is told of a change', async () => {
     await visit(page, 'node/config');
-    await page.waitForFunction(() =>
-      [...document.querySelectorAll('main h2')].some((title) => title.textContent === 'Thing'),
+    await page.waitForFunction(
+      () => [...document.querySelectorAll('main h2')].some((title) => title.textContent === 'Thing'),
+      undefined,
+      { polling: 100 },
     );
     await page.evaluate(() => {
       for (const group of document.querySelectorAll('details')) group.open = true;
@@ -209,7 +213,7 @@ describe('what an extension shows in the node’s page', function () {
     expect(back).to.equal('rgba(0, 0, 0, 0)');
     await checkAxe(page);
     await button?.click();
-    await page.waitForFunction(() => document.querySelector('iframe') === null);
+    await page.waitForFunction(() => document.querySelector('iframe') === null, undefined, { polling: 100 });
   });
 
   it('a command needs the grant, and a person who holds the button for each one', async () => {
@@ -230,7 +234,7 @@ describe('what an extension shows in the node’s page', function () {
     await visit(page, 'fly');
     await says(await tab(), 'battery: permission_denied capability_denied: telemetry.subscribe.battery');
     await plugins.done('DELETE', `/api/plugins/${ID}/perms/ui.slot.fc-tab`);
-    await page.waitForFunction(() => document.querySelector('iframe') === null);
+    await page.waitForFunction(() => document.querySelector('iframe') === null, undefined, { polling: 100 });
     seen.check();
   });
 });

@@ -68,7 +68,7 @@ describe('the page of extensions', function () {
   };
   const frameSays = async (wanted: string): Promise<void> => {
     const frame = await frameAt(page, '/assets/frame.html');
-    await frame.waitForFunction((text) => document.body.innerText.includes(text), wanted);
+    await frame.waitForFunction((text) => document.body.innerText.includes(text), wanted, { polling: 100 });
   };
 
   it('an archive is looked at, installed with what was allowed, set, watched and removed', async () => {
@@ -116,7 +116,7 @@ describe('the page of extensions', function () {
     await open(`#/extensions/${FENCE}`);
     const remove = page.getByRole('button', { name: 'Remove (hold)', exact: true });
     await remove.click({ delay: 1500 });
-    await page.waitForFunction(() => location.hash === '#/extensions');
+    await page.waitForFunction(() => location.hash === '#/extensions', undefined, { polling: 100 });
     expect((await plugins.call('GET', `/api/plugins/${FENCE}`)).status).to.equal(404);
     seen.check();
   });

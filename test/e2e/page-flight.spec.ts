@@ -186,6 +186,7 @@ describe('flying from the page', function () {
     await page.waitForFunction(
       (last) => new RegExp(`Waypoint [2-9][0-9]* of ${last}\\b`).test(document.body.innerText),
       (mission as { total: number }).total,
+      { polling: 100 },
     );
     await hold('Land');
     await says('Land: accepted.');
@@ -229,6 +230,7 @@ describe('flying from the page', function () {
         ([where, wanted]) =>
           [...document.querySelectorAll(where)].some((at) => at.textContent?.includes(wanted)),
         [`${selector}.${tone}`, text] as const,
+        { polling: 100 },
       );
     };
     await page.goto(`${node.url}/#/fly`);
@@ -331,6 +333,8 @@ describe('flying from the page', function () {
           ![...document.querySelectorAll('.strip__strip, .instruments__key-figures')].some((each) =>
             / V\b| · \d/.test(each.textContent),
           ),
+        undefined,
+        { polling: 100 },
       );
     } finally {
       process.kill(pid, 'SIGCONT');

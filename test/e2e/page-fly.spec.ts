@@ -87,6 +87,7 @@ describe('the picture on the page', function () {
             return stage !== undefined && whole === stage.width && (inset ?? 0) < stage.width / 3;
           },
           [shown, other] as const,
+          { polling: 100 },
         );
       };
       await large('picture');

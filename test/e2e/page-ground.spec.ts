@@ -56,9 +56,11 @@ describe('the page of a ground station', function () {
     expect(await pilot()).to.equal(mine);
     expect(await asAnother('claim', {})).to.equal(409);
     expect(await asAnother('claim', { take_over: true })).to.equal(200);
-    await page.waitForFunction(() => /no longer in command/.test(document.body.innerText));
+    await page.waitForFunction(() => /no longer in command/.test(document.body.innerText), undefined, {
+      polling: 100,
+    });
     await visit(page, 'ground');
-    await page.waitForFunction(() => /tablet/.test(document.body.innerText));
+    await page.waitForFunction(() => /tablet/.test(document.body.innerText), undefined, { polling: 100 });
     await page.getByRole('button', { name: 'Take over (hold)', exact: true }).waitFor();
     seen.check();
   });
@@ -74,7 +76,7 @@ describe('the page of a ground station', function () {
   it('opens the pages of a drone through the radio, and comes back', async () => {
     await visit(page, 'ground');
     await page.getByRole('button', { name: `Open its page: ${FIRST}`, exact: true }).click();
-    await page.waitForFunction(() => location.hash === '#/fly');
+    await page.waitForFunction(() => location.hash === '#/fly', undefined, { polling: 100 });
     const asked = page.waitForRequest((request) =>
       request.url().endsWith(`/relay-proxy/${FIRST}/api/version`),
     );
@@ -87,7 +89,9 @@ describe('the page of a ground station', function () {
   it('asks for the device id before a factory reset, and can be used by everybody', async () => {
     await visit(page, 'ground');
     await page.getByText('Start from scratch').click();
-    await page.waitForFunction(() => /Type the device ID first/.test(document.body.innerText));
+    await page.waitForFunction(() => /Type the device ID first/.test(document.body.innerText), undefined, {
+      polling: 100,
+    });
     await checkAxe(page);
     // Of the same kind as before, as another one would load the page anew.
     await page.setViewportSize({ width: 320, height: 640 });

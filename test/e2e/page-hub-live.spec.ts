@@ -71,6 +71,8 @@ describe("the fleet's page of a hub", function () {
     await says(page, 'LOITER');
     await page.waitForFunction(
       () => document.querySelector('.hub-fleet__row')?.classList.contains('old') === false,
+      undefined,
+      { polling: 100 },
     );
     await visit(page, 'fleet/kestrel');
     // Again and again, as nodes do: the hub hears it once somebody looks.
@@ -108,7 +110,11 @@ describe("the fleet's page of a hub", function () {
     expect((await hub.call('GET', '/v1/nodes', { credential })).status).to.equal(200);
     const end = await page.waitForSelector('[aria-label="Revoke (hold): desk"]');
     await end?.click({ delay: 1200 });
-    await page.waitForFunction(() => document.querySelector('[aria-label="Revoke (hold): desk"]') === null);
+    await page.waitForFunction(
+      () => document.querySelector('[aria-label="Revoke (hold): desk"]') === null,
+      undefined,
+      { polling: 100 },
+    );
     expect((await hub.call('GET', '/v1/nodes', { credential })).status).to.equal(401);
     await visit(page, 'audit');
     await says(page, 'codes.post');
@@ -130,8 +136,11 @@ describe("the fleet's page of a hub", function () {
       },
     );
     await says(page, 'Kestrel');
-    await page.waitForFunction(() =>
-      [...document.querySelectorAll('.hub-fleet__row')].every(({ classList }) => classList.contains('old')),
+    await page.waitForFunction(
+      () =>
+        [...document.querySelectorAll('.hub-fleet__row')].every(({ classList }) => classList.contains('old')),
+      undefined,
+      { polling: 100 },
     );
   });
 });

@@ -32,7 +32,11 @@ async function visit(page: Page, where: string): Promise<void> {
   }, `#/${where}`);
   await page.waitForSelector(`main[data-page=${where.split('/', 1)[0] ?? ''}] > h1 + :not(.first)`);
   if (where.includes('/'))
-    await page.waitForFunction(() => document.querySelector('main h2')?.textContent?.startsWith('Kite'));
+    await page.waitForFunction(
+      () => document.querySelector('main h2')?.textContent?.startsWith('Kite'),
+      undefined,
+      { polling: 100 },
+    );
 }
 
 async function says(page: Page, text: string): Promise<void> {
@@ -200,7 +204,9 @@ describe("the fleet's page", function () {
     expect(await page.locator('main img').count()).to.equal(0);
     await list.getByRole('link').first().click();
     await page.getByRole('button', { name: 'Show older flights', exact: true }).click();
-    await page.waitForFunction(() => document.querySelectorAll('main ol a').length === 18);
+    await page.waitForFunction(() => document.querySelectorAll('main ol a').length === 18, undefined, {
+      polling: 100,
+    });
     seen.check();
     await page.context().close();
   });
@@ -239,6 +245,8 @@ describe("the fleet's page", function () {
         [...document.querySelectorAll<HTMLElement>('.hub-fleet__row')]
           .find(({ ariaPosInSet }) => ariaPosInSet === '1')
           ?.querySelector('a')?.textContent === 'Kite 3',
+      undefined,
+      { polling: 100 },
     );
     await page.context().close();
   });
@@ -248,7 +256,9 @@ describe("the fleet's page", function () {
     await signIn(page, hub);
     await page.waitForSelector('.hub-fleet__list');
     await search(page, 'node-00003');
-    await page.waitForFunction(() => document.querySelectorAll('.hub-fleet__row a').length === 1);
+    await page.waitForFunction(() => document.querySelectorAll('.hub-fleet__row a').length === 1, undefined, {
+      polling: 100,
+    });
     const old = await page.$eval('.hub-fleet__row', (row) => [
       row.classList.contains('old'),
       row.querySelector('small')?.textContent,
@@ -257,8 +267,12 @@ describe("the fleet's page", function () {
     // A node that is there, whose vehicle has gone silent.
     hub.tell(entryOf(4, { status: { ...entryOf(4).status, armed: 'unknown', fc_heartbeat_age_s: 300 } }));
     await search(page, 'node-00004');
-    await page.waitForFunction(() => document.querySelectorAll('.hub-fleet__row a').length === 1);
-    await page.waitForFunction(() => document.querySelector('.hub-fleet__row.old') !== null);
+    await page.waitForFunction(() => document.querySelectorAll('.hub-fleet__row a').length === 1, undefined, {
+      polling: 100,
+    });
+    await page.waitForFunction(() => document.querySelector('.hub-fleet__row.old') !== null, undefined, {
+      polling: 100,
+    });
     expect(await page.$eval('.hub-fleet__row', (row) => row.querySelector('small')?.textContent)).to.equal(
       '6 min',
     );
@@ -319,7 +333,9 @@ describe("the fleet's page", function () {
     await page.waitForSelector('.hub-fleet__row');
     await page.keyboard.press('/');
     await page.keyboard.type('kite 1');
-    await page.waitForFunction(() => document.querySelectorAll('.hub-fleet__row').length === 11);
+    await page.waitForFunction(() => document.querySelectorAll('.hub-fleet__row').length === 11, undefined, {
+      polling: 100,
+    });
     const focused = async (): Promise<string | undefined> =>
       page.evaluate(() => document.activeElement?.textContent);
     await page.keyboard.press('ArrowDown');
@@ -335,8 +351,12 @@ describe("the fleet's page", function () {
     const card = page.getByRole('region', { name: 'Kite 12', exact: true });
     await card.getByRole('button', { name: 'Follow', exact: true }).click();
     await card.getByRole('link', { name: 'Open', exact: true }).click();
-    await page.waitForFunction(() => document.querySelector('main h2')?.textContent === 'Kite 12');
-    await page.waitForFunction(() => document.title.includes('node-00012'));
+    await page.waitForFunction(
+      () => document.querySelector('main h2')?.textContent === 'Kite 12',
+      undefined,
+      { polling: 100 },
+    );
+    await page.waitForFunction(() => document.title.includes('node-00012'), undefined, { polling: 100 });
     hub.tell(entryOf(12));
     await page.context().close();
   });
@@ -362,7 +382,9 @@ describe("the fleet's page", function () {
     await page.waitForSelector('.hub-fleet__list');
     expect(await listed(page)).to.deep.equal(['Kite 1', 'Kite 2']);
     own.remove('node-00001');
-    await page.waitForFunction(() => document.querySelectorAll('.hub-fleet__row a').length === 1);
+    await page.waitForFunction(() => document.querySelectorAll('.hub-fleet__row a').length === 1, undefined, {
+      polling: 100,
+    });
     await own.stop();
     await says(page, 'No answer from the hub for');
     await page.context().close();
@@ -381,7 +403,7 @@ describe("the fleet's page", function () {
     // Whoever has joined since then is told of; the code has done its work, and is gone.
     hub.tell(entryOf(20, { name: '<b>New</b>', enrolled_at: Date.now() + 1000 }));
     await says(page, '<b>New</b> has joined');
-    await page.waitForFunction(() => !document.body.innerHTML.includes('svc1-'));
+    await page.waitForFunction(() => !document.body.innerHTML.includes('svc1-'), undefined, { polling: 100 });
     hub.remove('node-00020');
     // Another one is as little kept: whoever leaves the page does not find it there again.
     await says(page, 'Waiting for the drone');
@@ -559,7 +581,9 @@ describe("the fleet's page with many nodes", function () {
     const marks = await page.$$eval('.hub-fleet__map .marker, .hub-fleet__one', (found) => found.length);
     expect(marks).to.be.within(1, 600);
     await search(page, 'node-04321');
-    await page.waitForFunction(() => document.querySelectorAll('.hub-fleet__row a').length === 1);
+    await page.waitForFunction(() => document.querySelectorAll('.hub-fleet__row a').length === 1, undefined, {
+      polling: 100,
+    });
     expect(await listed(page)).to.deep.equal(['Kite 4321']);
     await page.getByRole('button', { name: 'Show Kite 4321 on the map', exact: true }).click();
     await page.getByRole('region', { name: 'Kite 4321', exact: true }).waitFor();

@@ -51,6 +51,7 @@ describe('modems and uplinks on the page', function () {
     page.waitForFunction(
       (source: string) => new RegExp(source).test(document.body.innerText),
       pattern.source,
+      { polling: 100 },
     );
 
   it('unlocks a SIM, connects, and shows the uplinks', async () => {

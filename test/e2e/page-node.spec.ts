@@ -66,7 +66,9 @@ describe('the page of the node itself', function () {
     await visit(page, 'node/overview');
     const before = node.pid('svc-video');
     await page.getByRole('button', { name: 'Restart svc-video', exact: true }).click();
-    await page.waitForFunction(() => /svc-video restarted/.test(document.body.innerText));
+    await page.waitForFunction(() => /svc-video restarted/.test(document.body.innerText), undefined, {
+      polling: 100,
+    });
     const after = node.pid('svc-video');
     expect(after).to.not.equal(before);
     expect(await text()).to.include(`svc-video restarted (PID ${before} → ${after}).`);
@@ -88,7 +90,7 @@ describe('the page of the node itself', function () {
     const seen = watch(page, node.url);
     await visit(page, 'node/overview');
     const shows = async (words: string): Promise<unknown> =>
-      page.waitForFunction((wanted) => document.body.innerText.includes(wanted), words);
+      page.waitForFunction((wanted) => document.body.innerText.includes(wanted), words, { polling: 100 });
     await shows('Serial port ttyACM0 of Generic Pixhawk1');
     await shows('Flight controller over USB');
     await shows(`${join(tree.dev, 'ttyACM0')} · driver cdc_acm`);
@@ -116,16 +118,24 @@ describe('the page of the node itself', function () {
     expect(node.pid('svc-link')).to.equal(before);
     await over.focus();
     await page.keyboard.down('Enter');
-    await page.waitForFunction(() => /svc-link restarted/.test(document.body.innerText));
+    await page.waitForFunction(() => /svc-link restarted/.test(document.body.innerText), undefined, {
+      polling: 100,
+    });
     await page.keyboard.up('Enter');
     expect(node.pid('svc-link')).to.not.equal(before);
   });
 
   it('follows the log, and finds words in it', async () => {
     await visit(page, 'node/log');
-    await page.waitForFunction(() => /svc-link/.test(document.querySelector('.log__log')?.textContent ?? ''));
+    await page.waitForFunction(
+      () => /svc-link/.test(document.querySelector('.log__log')?.textContent ?? ''),
+      undefined,
+      { polling: 100 },
+    );
     await page.locator('input[type=search]').fill('nothing-says-this');
-    await page.waitForFunction(() => /No matching entries/.test(document.body.innerText));
+    await page.waitForFunction(() => /No matching entries/.test(document.body.innerText), undefined, {
+      polling: 100,
+    });
   });
 
   it('stores a picture that the API then has, shows it, and deletes it', async () => {
@@ -142,12 +152,16 @@ describe('the page of the node itself', function () {
     await shown?.click();
     await page.waitForFunction(
       () => (document.querySelector<HTMLImageElement>('dialog img')?.naturalWidth ?? 0) > 0,
+      undefined,
+      { polling: 100 },
     );
     await page.keyboard.press('Escape');
     const remove = await page.waitForSelector('button[aria-label^="Delete (hold): "]');
     await remove?.focus();
     await page.keyboard.down('Space');
-    await page.waitForFunction(() => /Nothing here yet/.test(document.body.innerText));
+    await page.waitForFunction(() => /Nothing here yet/.test(document.body.innerText), undefined, {
+      polling: 100,
+    });
     await page.keyboard.up('Space');
     expect(await names()).to.deep.equal([]);
   });
@@ -157,8 +171,10 @@ describe('the page of the node itself', function () {
     await visit(page, 'node/metrics');
     for (const range of ['1 hour', '7 days']) {
       await page.getByText(range, { exact: true }).click();
-      await page.waitForFunction(() =>
-        /Battery voltage: [0-9.]+ now, lowest 5.25, highest [0-9.]+ V/.test(document.body.innerText),
+      await page.waitForFunction(
+        () => /Battery voltage: [0-9.]+ now, lowest 5.25, highest [0-9.]+ V/.test(document.body.innerText),
+        undefined,
+        { polling: 100 },
       );
     }
   });

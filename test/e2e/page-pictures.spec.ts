@@ -213,6 +213,8 @@ describe('the page looks as it was kept', function () {
               () =>
                 document.querySelectorAll('.instruments__key-figures .stale').length === 5 &&
                 document.querySelector('.instruments__horizon.stale') !== null,
+              undefined,
+              { polling: 100 },
             );
           }
           await opened?.(page);

@@ -171,6 +171,8 @@ describe('the page of the plan', function () {
       () =>
         [...document.querySelectorAll('.plan__items .badge')].map((each) => each.textContent).join() ===
         'changed,new',
+      undefined,
+      { polling: 100 },
     );
     await visit(page, 'vehicle');
     await visit(page, 'plan');

@@ -69,7 +69,11 @@ describe('a tab and its session', function () {
     expect(await page.$('input[name=label]'), 'a session makes no token').to.equal(null);
     await page.locator('input[name=key]').fill(`${KEY}x`);
     await page.getByRole('button', { name: 'Use key', exact: true }).click();
-    await page.waitForFunction(() => document.body.innerText.includes('Wrong PIN, key or token.'));
+    await page.waitForFunction(
+      () => document.body.innerText.includes('Wrong PIN, key or token.'),
+      undefined,
+      { polling: 100 },
+    );
     expect(await page.$('nav'), 'a wrong key does not end the session').to.not.equal(null);
     await page.locator('input[name=key]').fill(KEY);
     await page.getByRole('button', { name: 'Use key', exact: true }).click();
@@ -92,7 +96,9 @@ describe('a tab and its session', function () {
     await page.locator('input[name=pin]').fill(PIN);
     await page.locator('input[name=repeat]').fill(PIN);
     await page.getByRole('button', { name: 'Set the PIN', exact: true }).click();
-    await page.waitForFunction(() => /PIN changed/.test(document.body.innerText));
+    await page.waitForFunction(() => /PIN changed/.test(document.body.innerText), undefined, {
+      polling: 100,
+    });
     await page.reload();
     await page.waitForSelector('nav');
     expect(await page.$('main.sign-in')).to.equal(null);

@@ -112,7 +112,7 @@ describe('the page of the set-up', function () {
     await checkAxe(page);
     seen.check();
     await button('Fly').click();
-    await page.waitForFunction(() => location.hash === '#/fly');
+    await page.waitForFunction(() => location.hash === '#/fly', undefined, { polling: 100 });
     expect(await stateOf('finish', key)).to.equal('complete');
   });
 });

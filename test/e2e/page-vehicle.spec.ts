@@ -89,7 +89,11 @@ describe('the page of the vehicle', function () {
     await press('Write to the vehicle');
     await says('Written and read back:');
     expect(await value('WPNAV_SPEED')).to.equal(650);
-    await page.waitForFunction(() => document.querySelector('.params__value')?.textContent === '650');
+    await page.waitForFunction(
+      () => document.querySelector('.params__value')?.textContent === '650',
+      undefined,
+      { polling: 100 },
+    );
   });
 
   it('has the telemetry logs of the node', async () => {
@@ -175,17 +179,22 @@ describe('the page of the vehicle', function () {
     await page.reload();
     await page.getByRole('button', { name: 'Groups', exact: true }).click();
     await page.getByRole('button', { name: /^Favourites/ }).click();
-    await page.waitForFunction(() => document.querySelectorAll('.params__list li').length === 1);
+    await page.waitForFunction(() => document.querySelectorAll('.params__list li').length === 1, undefined, {
+      polling: 100,
+    });
     await says('ACRO_BAL_PITCH');
     await press('Groups');
     await page
       .getByRole('button', { name: /^SERVO/ })
       .first()
       .click();
-    await page.waitForFunction(() =>
-      [...document.querySelectorAll('.params__list .params__open')].every((name) =>
-        name.textContent?.startsWith('SERVO'),
-      ),
+    await page.waitForFunction(
+      () =>
+        [...document.querySelectorAll('.params__list .params__open')].every((name) =>
+          name.textContent?.startsWith('SERVO'),
+        ),
+      undefined,
+      { polling: 100 },
     );
     await press('Groups');
     await checkAxe(page);

@@ -48,7 +48,9 @@ describe('video in a browser', function () {
   async function watch(): Promise<Page> {
     const page = await browser.newPage();
     await signIn(page, node.url, PIN);
-    await page.waitForFunction(() => (document.querySelector('video')?.videoWidth ?? 0) > 0);
+    await page.waitForFunction(() => (document.querySelector('video')?.videoWidth ?? 0) > 0, undefined, {
+      polling: 100,
+    });
     return page;
   }
 
@@ -71,8 +73,10 @@ describe('video in a browser', function () {
     await page.goto(`${node.url}/`);
     await page.fill('input[name=secret]', '0000');
     await page.click('form button[type=submit]');
-    await page.waitForFunction(() =>
-      /PIN|wrong/i.test(document.querySelector('form [role=alert]')?.textContent ?? ''),
+    await page.waitForFunction(
+      () => /PIN|wrong/i.test(document.querySelector('form [role=alert]')?.textContent ?? ''),
+      undefined,
+      { polling: 100 },
     );
     await page.close();
   });
@@ -80,22 +84,30 @@ describe('video in a browser', function () {
   it('a change of the profile is followed on the same connection', async () => {
     const page = await watch();
     await node.post('/api/video/profile', { profile: 'thumbnail' }, KEYED);
-    await page.waitForFunction(() => document.querySelector('video')?.videoWidth === 320);
+    await page.waitForFunction(() => document.querySelector('video')?.videoWidth === 320, undefined, {
+      polling: 100,
+    });
     const [small] = await readClocks(page, 1);
     expect(small).to.include({ width: 320, height: 180 });
     await node.post('/api/video/profile', { profile: 'hero' }, KEYED);
-    await page.waitForFunction(() => document.querySelector('video')?.videoWidth === 1280);
+    await page.waitForFunction(() => document.querySelector('video')?.videoWidth === 1280, undefined, {
+      polling: 100,
+    });
     await page.close();
   });
 
   it('another camera is chosen beside the picture, which goes on; on page Node as well', async () => {
     const page = await watch();
-    await page.waitForFunction(() => document.querySelector('.camera-choice select') !== null);
+    await page.waitForFunction(() => document.querySelector('.camera-choice select') !== null, undefined, {
+      polling: 100,
+    });
     const choice = page.locator('.camera-choice select');
     expect(await choice.locator('option').allTextContents()).to.deep.equal(['Main camera', 'Tail', 'Away']);
     const clocks = readClocks(page, 60);
     await choice.selectOption('tail');
-    await page.waitForFunction(() => document.body.textContent?.includes('Showing: Tail.'));
+    await page.waitForFunction(() => document.body.textContent?.includes('Showing: Tail.'), undefined, {
+      polling: 100,
+    });
     const seen = (await clocks).map(({ clock }) => clock ?? 0);
     for (const [at, clock] of seen.entries())
       if (at > 0) expect(clock - (seen[at - 1] ?? 0), 'from one picture to the next').to.be.within(0, 2000);
@@ -104,9 +116,15 @@ describe('video in a browser', function () {
     await page.goto(`${node.url}/#/node/video`);
     await page.waitForFunction(
       () => document.querySelector<HTMLSelectElement>('.camera-choice select')?.value === 'tail',
+      undefined,
+      { polling: 100 },
     );
     await choice.selectOption('main');
-    await page.waitForFunction(() => document.body.textContent?.includes('Showing: Main camera.'));
+    await page.waitForFunction(
+      () => document.body.textContent?.includes('Showing: Main camera.'),
+      undefined,
+      { polling: 100 },
+    );
     expect(await status()).to.include({ camera: 'main' });
     await page.close();
   });
@@ -128,7 +146,11 @@ describe('video in a browser', function () {
     await signIn(page, node.url, PIN);
     const strip = page.locator('details', { hasText: 'Other cameras' });
     await strip.locator('summary').waitFor();
-    await page.waitForFunction(() => document.getElementById('video-state')?.textContent === 'live');
+    await page.waitForFunction(
+      () => document.getElementById('video-state')?.textContent === 'live',
+      undefined,
+      { polling: 100 },
+    );
     expect(asked, 'while it is shut').to.deep.equal([]);
     await strip.locator('summary').click();
     await strip.getByText('The camera away gives no picture').waitFor();
@@ -138,6 +160,7 @@ describe('video in a browser', function () {
     await page.waitForFunction(
       (url) => document.querySelector('details li img')?.getAttribute('src') !== url,
       first,
+      { polling: 100 },
     );
     expect(await picture.evaluate((img) => img instanceof HTMLImageElement && img.naturalWidth)).to.equal(
       320,
@@ -247,7 +270,9 @@ describe('video in a browser', function () {
       const page = await other.newPage();
       await signIn(page, node.url, PIN);
       await untilViewers(node, 1);
-      await page.waitForFunction(() => (document.querySelector('video')?.videoWidth ?? 0) > 0);
+      await page.waitForFunction(() => (document.querySelector('video')?.videoWidth ?? 0) > 0, undefined, {
+        polling: 100,
+      });
       const since = Date.now();
       for (const pid of await descendants()) process.kill(pid, 'SIGKILL');
       await untilViewers(node, 0);

@@ -63,8 +63,14 @@ describe('the picture through NAT', function () {
 
   async function moves(page: Page): Promise<void> {
     // By WebRTC, and not by the film over HTTP, which the page falls back to.
-    await page.waitForFunction(() => document.querySelector('video')?.srcObject instanceof MediaStream);
-    await page.waitForFunction(() => (document.querySelector('video')?.videoWidth ?? 0) > 0);
+    await page.waitForFunction(
+      () => document.querySelector('video')?.srcObject instanceof MediaStream,
+      undefined,
+      { polling: 100 },
+    );
+    await page.waitForFunction(() => (document.querySelector('video')?.videoWidth ?? 0) > 0, undefined, {
+      polling: 100,
+    });
     const reads = await readClocks(page, 10);
     expect(reads.every((read) => ageOf(read) < 3000)).to.equal(true);
     expect((await askInside(node, '/api/video'))['viewer_paths'], 'by WebRTC').to.have.length(1);

@@ -42,7 +42,9 @@ describe('a drone’s picture on the ground', function () {
       await ground.post('/api/dashboard/pin/set', { pin: PIN }, KEYED);
       const page = await browser.newPage();
       await signIn(page, `http://10.78.2.1:${ground.port}`, PIN);
-      await page.waitForFunction(() => document.querySelector('video')?.videoWidth === 1280);
+      await page.waitForFunction(() => document.querySelector('video')?.videoWidth === 1280, undefined, {
+        polling: 100,
+      });
       const reads = await readClocks(page, 30);
       expect(reads.at(-1)?.clock).to.be.above(reads[0]?.clock ?? 0);
       expect(reads.every((read) => ageOf(read) < 2000)).to.equal(true);

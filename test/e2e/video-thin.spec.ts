@@ -63,14 +63,18 @@ describe('video over a thin cable', function () {
       expect(thin.small?.bitrate_kbps).to.be.within(100, 300);
       expect(thin.viewer_paths[0]?.kind).to.equal('session');
       expect(thin.viewer_paths[0]?.capacity_kbps).to.be.within(150, 350);
-      await page.waitForFunction(() => document.querySelector('video')?.videoWidth === 320);
+      await page.waitForFunction(() => document.querySelector('video')?.videoWidth === 320, undefined, {
+        polling: 100,
+      });
       const reads = await readClocks(page, 20);
       expect(reads.at(-1)?.clock).to.be.above(reads[0]?.clock ?? 0);
 
       await host.thin(null);
       const wide = await encodes(node, 'main');
       expect(wide.viewer_paths[0]?.capacity_kbps).to.be.above(600);
-      await page.waitForFunction(() => document.querySelector('video')?.videoWidth === 1280);
+      await page.waitForFunction(() => document.querySelector('video')?.videoWidth === 1280, undefined, {
+        polling: 100,
+      });
     } finally {
       await browser.close();
       await node.stop();
@@ -102,7 +106,9 @@ describe('video over a thin cable', function () {
       await host.thin(300);
       await watch(page, ground);
       await encodes(ground, 'small');
-      await page.waitForFunction(() => document.querySelector('video')?.videoWidth === 320);
+      await page.waitForFunction(() => document.querySelector('video')?.videoWidth === 320, undefined, {
+        polling: 100,
+      });
       const reads = await readClocks(page, 10);
       expect(reads.at(-1)?.clock).to.be.above(reads[0]?.clock ?? 0);
     } finally {

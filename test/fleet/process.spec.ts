@@ -8,7 +8,7 @@ import type { ToChild } from '../../shared/process/child.ts';
 import { askAgain } from '../support/ask-again.ts';
 import { FreezableDisk } from '../support/freezable-disk.ts';
 import { needs } from '../support/needs.ts';
-import { ROOT } from '../support/node.ts';
+import { programOf } from '../support/program.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 import { FakeLink, linkState, NODE, Rig } from './rig.ts';
 
@@ -38,7 +38,7 @@ describe('svc-fleet', function () {
   function run(state = rig.folder): void {
     const { folder } = rig;
     const args = ['--telemetry-hz', '5', '--telemetry-fields', 'mode', '--queue-mb', '1'];
-    child = spawn(process.execPath, [join(ROOT, 'front/fleet/main.ts'), ...args], {
+    child = spawn(process.execPath, [programOf('front/fleet/main'), ...args], {
       env: { ...process.env, SVC_RUN_DIR: folder, SVC_ETC_DIR: folder, SVC_STATE_DIR: state },
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });

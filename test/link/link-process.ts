@@ -9,10 +9,9 @@ import { type Calls, type Client, clientOf } from '../../shared/rpc/contract.ts'
 import { LINK } from '../../shared/rpc/link.ts';
 import type { CommandResult, ParamsSnapshot } from '../../shared/rpc/link-answers.ts';
 import type { EndpointStatus, LinkState } from '../../shared/rpc/link-state.ts';
+import { programOf } from '../support/program.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 import { groundHeartbeatFrame } from './mavlink-samples.ts';
-
-const ROOT = join(import.meta.dirname, '../..');
 
 /** A real svc-link in a directory of its own, and a client of its socket. */
 export class LinkProcess {
@@ -25,7 +24,7 @@ export class LinkProcess {
 
   private constructor(dir: string, env: Readonly<Record<string, string>>) {
     this.#dir = dir;
-    this.#child = spawn(process.execPath, [join(ROOT, 'front/link/main.ts')], {
+    this.#child = spawn(process.execPath, [programOf('front/link/main')], {
       env: { ...process.env, SVC_RUN_DIR: dir, SVC_ETC_DIR: dir, SVC_STATE_DIR: dir, ...env },
       stdio: ['ignore', 'ignore', 'pipe'],
     });

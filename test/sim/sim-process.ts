@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import type { FaultMessage } from '../../bin/sim/fault-message.ts';
+import { programOf } from '../support/program.ts';
 import { SimClient } from './sim-client.ts';
 
-const MAIN = join(import.meta.dirname, '../../bin/sim/main.ts');
+const MAIN = programOf('bin/sim/main');
 
 /** A running svc-sim and one client on it. `await using` stops both. */
 export class SimProcess implements AsyncDisposable {

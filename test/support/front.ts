@@ -4,7 +4,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Paths, pathsFrom } from '../../shared/paths.ts';
 import { KEY } from './edge.ts';
-import { ROOT, SAFE_PATH } from './node.ts';
+import { SAFE_PATH } from './node.ts';
+import { programOf } from './program.ts';
 import { freePort, removeDir, tempDir } from './temp.ts';
 
 export const SECRET = 'the-secret-of-this-boot';
@@ -42,7 +43,7 @@ export async function launchFront(config = ''): Promise<LoneFront> {
     JSON.stringify({ paired: true, api_key: KEY, owner_id: 't', paired_at: 1 }),
     { mode: 0o600 },
   );
-  const child = fork(join(ROOT, 'front/control/main.ts'), {
+  const child = fork(programOf('front/control/main'), {
     env: { ...process.env, PATH: SAFE_PATH, ...env },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });

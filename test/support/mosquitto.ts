@@ -10,6 +10,7 @@ import { mosquittoAcl, mosquittoConfig } from '../../bin/hub/broker/mosquitto-fi
 import { type Authority, issueCertificate, newAuthority } from '../../shared/certificates/authority.ts';
 import { certificateRequest, newCertificateKey } from '../../shared/certificates/request.ts';
 import { CALLER_ID } from '../../shared/fleet/topics.ts';
+import { askAgain } from './ask-again.ts';
 
 const BINARY = '/usr/sbin/mosquitto';
 
@@ -154,10 +155,14 @@ export class Broker {
       said = `${said}${chunk.toString()}`.slice(-2000); // it is shown only where the start fails
     });
     this.#process = child;
-    for (;;) {
-      if (child.exitCode !== null) throw new Error(`mosquitto has ended: ${said}`);
-      if (await isListening(this.#address, this.port)) break;
-    }
+    await askAgain(
+      'mosquitto listens',
+      async () => {
+        if (child.exitCode !== null) throw new Error(`mosquitto has ended: ${said}`);
+        return isListening(this.#address, this.port);
+      },
+      Boolean,
+    );
     await writeFile(this.pidFile, String(child.pid));
   }
 

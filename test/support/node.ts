@@ -13,16 +13,17 @@ import { type Client, clientOf } from '../../shared/rpc/contract.ts';
 import { LINK } from '../../shared/rpc/link.ts';
 import type { LinkState } from '../../shared/rpc/link-state.ts';
 import { type ChildStatus, SUPERVISOR } from '../../shared/rpc/supervisor.ts';
+import { programOf } from './program.ts';
 import { freePort, removeDir, tempDir } from './temp.ts';
 
 export const ROOT = join(import.meta.dirname, '../..');
 
-/** Of `npm run build` where `.ci/run` says that it is fresh: what users have, and a third of the time to start. */
-const SUPERVISOR_MAIN =
-  process.env['SVC_TEST_BUILT'] === '1' ? 'dist/bin/supervisor/main.js' : 'bin/supervisor/main.ts';
-
-/** Whoever asks again and again for what tells nobody when it changes leaves the processor to those that change it. */
-const REST_MS = 30;
+/**
+ * Whoever asks again and again for what tells nobody when it changes leaves the processor to those that change it: ms between two
+ * answers of a path at first, and at most.
+ */
+const FIRST_REST_MS = 30;
+const LONGEST_REST_MS = 200;
 
 /** As after a write by the API: what this process has checked, no process of the node checks again. */
 async function checkOnce(paths: Paths): Promise<void> {
@@ -82,8 +83,8 @@ export class TestNode {
   #changed: (() => void)[] = [];
   #dead = false;
   readonly #client: Client<typeof SUPERVISOR>;
-  /** When each path was answered last, monotonic ms. */
-  readonly #answered = new Map<string, number>();
+  /** When each path was answered last, monotonic ms, and how long it rests from then on. */
+  readonly #answered = new Map<string, { readonly at: number; readonly restMs: number }>();
 
   private constructor(base: string, paths: Paths, port: number, supervisor: ChildProcess) {
     this.base = base;
@@ -156,7 +157,7 @@ export class TestNode {
       program ?? process.execPath,
       [
         ...(program === undefined ? [] : [...before, process.execPath]),
-        join(ROOT, SUPERVISOR_MAIN),
+        programOf('bin/supervisor/main'),
         ...(options.args ?? []),
       ],
       {
@@ -236,10 +237,12 @@ export class TestNode {
     options: RequestOptions = {},
   ): Promise<{ status: number; body: Record<string, unknown> }> {
     const { method = 'GET' } = options;
-    const since = performance.now() - (this.#answered.get(path) ?? -Infinity);
-    if (method === 'GET' && since < REST_MS) await delay(REST_MS - since);
+    const { at = -Infinity, restMs = 0 } = this.#answered.get(path) ?? {};
+    const left = method === 'GET' ? at + restMs - performance.now() : 0;
+    if (left > 0) await delay(left);
     const { status, type, body } = await this.request(path, options);
-    this.#answered.set(path, performance.now());
+    const nextMs = left > 0 ? Math.min(restMs * 1.2, LONGEST_REST_MS) : FIRST_REST_MS;
+    this.#answered.set(path, { at: performance.now(), restMs: nextMs });
     if (!type.startsWith('application/json')) throw new Error(`${path} answered ${status} with ${type}`);
     return { status, body: body as Record<string, unknown> };
   }

@@ -34,7 +34,7 @@ export async function builtDeb(folder: string): Promise<string> {
 /** What `npm run build` makes, in that folder; a copy of it where `.ci/run` says that it is fresh. */
 export async function buildTo(dist: string): Promise<void> {
   if (process.env['SVC_TEST_BUILT'] === '1') await cp(join(ROOT, 'dist'), dist, { recursive: true });
-  else await run(process.execPath, [join(ROOT, 'deploy/build/main.ts'), dist], { cwd: ROOT });
+  else await run(process.execPath, [join(ROOT, 'deploy/build/main.ts'), '--checked', dist], { cwd: ROOT });
 }
 
 async function pack(tree: string, deb: string): Promise<string> {
