@@ -189,6 +189,7 @@ export class Engine {
     await this.#small.stop();
     await this.#frames.stop();
     await this.#decoding.stop();
+    this.#units.close();
     await this.#live.stop();
     await this.#browser.stop();
     await this.#server.stop();

@@ -1,60 +1,69 @@
-import type { AccessUnit, Picture, Size } from './picture.ts';
+import { Serial } from '../../../shared/async/serial.ts';
+import { ApiError, messageOf } from '../../../shared/errors.ts';
+import type { AccessUnit, Picture } from './picture.ts';
 import { UnitDecoder } from './unit-decoder.ts';
 
 // A key frame a second at 60 pictures a second, with room for a late one.
 const MAX_UNITS = 180;
 const MAX_BYTES = 8 * 1024 * 1024;
+/** Who has asked for a picture may soon ask for the next; a decoder needs a moment to start. */
+const LINGER_MS = 5000;
+const MAX_ASKING = 4;
 
 /** The pictures since the newest key frame, so that the present picture can be decoded on request. */
 export class UnitBuffer {
+  readonly #decoder = new UnitDecoder();
+  readonly #work = new Serial();
   #units: AccessUnit[] = [];
   #bytes = 0;
+  #rest: NodeJS.Timeout | null = null;
 
   push(unit: AccessUnit): void {
-    if (unit.key) this.clear();
+    if (unit.key) this.#clear();
     else if (this.#units.length === 0) return;
     this.#units.push(unit);
     this.#bytes += unit.data.length;
-    if (this.#units.length > MAX_UNITS || this.#bytes > MAX_BYTES) this.clear();
+    if (this.#units.length > MAX_UNITS || this.#bytes > MAX_BYTES) this.#clear();
   }
 
-  clear(): void {
+  /**
+   * @returns the newest picture, its frame for the caller to free; null before the first key frame
+   * @throws ApiError E_NO_FRAME with what is wrong with the decoder, E_BUSY
+   */
+  async decode(): Promise<Picture | null> {
+    if (this.#work.size >= MAX_ASKING) throw new ApiError('E_BUSY', 'Others wait for a picture already.');
+    return this.#work.run(async () => this.#decode());
+  }
+
+  /** Ends the decoder; it starts again when it is needed. */
+  close(): void {
+    if (this.#rest !== null) clearTimeout(this.#rest);
+    this.#rest = null;
+    this.#decoder.close();
+  }
+
+  async #decode(): Promise<Picture | null> {
+    if (this.#rest !== null) clearTimeout(this.#rest);
+    const pictures: Picture[] = [];
+    const keep = (decoded: Awaited<ReturnType<UnitDecoder['rest']>>): void => {
+      for (const { frame, unit } of decoded) {
+        pictures.pop()?.frame.free();
+        pictures.push({ frame, capturedAt: unit.capturedAt, at: unit.at });
+      }
+    };
+    try {
+      for (const unit of this.#units.slice()) keep(await this.#decoder.decode(unit));
+      keep(await this.#decoder.rest());
+      this.#rest = setTimeout(() => this.close(), LINGER_MS);
+      return pictures[0] ?? null;
+    } catch (error) {
+      pictures[0]?.frame.free();
+      throw new ApiError('E_NO_FRAME', `The picture cannot be decoded: ${messageOf(error)}.`);
+    }
+  }
+
+  #clear(): void {
     this.#units = [];
     this.#bytes = 0;
   }
-
-  /** @returns the newest picture, its frame for the caller to free; null before the first key frame */
-  async decode(): Promise<Picture | null> {
-    const units = this.#units.slice();
-    const [key] = units;
-    if (key === undefined) return null;
-    const decoder = await UnitDecoder.open(key.codec);
-    let newest: Picture | null = null;
-    try {
-      for (const unit of [...units, null]) {
-        for (const { frame, unit: from } of await decoder.decode(unit)) {
-          newest?.frame.free();
-          newest = { frame, capturedAt: from.capturedAt, at: from.at };
-        }
-      }
-      return newest;
-    } finally {
-      decoder.close();
-    }
-  }
-}
-
-/**
- * The size of a key frame's picture. Decoded: `parseExtradata` of node-av reads the SPS without removing its emulation
- * prevention, and so refuses some as invalid (160x90).
- * @returns null if it is damaged
- */
-export async function sizeOf(key: AccessUnit): Promise<Size | null> {
-  const buffer = new UnitBuffer();
-  buffer.push(key);
-  const picture = await buffer.decode();
-  if (picture === null) return null;
-  const { width, height } = picture.frame;
-  picture.frame.free();
-  return { width, height };
 }

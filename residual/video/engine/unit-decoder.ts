@@ -1,80 +1,71 @@
-import type { CodecContext, Frame } from 'node-av/lib';
+import type { Frame } from 'node-av/lib';
 import type { VideoCodec } from '../../../shared/rpc/video.ts';
-import { av, cloneFrame, must } from './av.ts';
+import { DecoderProcess } from '../decoder/decoder-process.ts';
+import { MAX_INSIDE } from '../decoder/wire.ts';
+import { cloneFrame } from './av.ts';
 import { CODECS } from './codecs.ts';
 import type { AccessUnit } from './picture.ts';
 
-// More pictures than a decoder holds back.
-const MAX_INSIDE = 16;
-
 /** A picture and the unit that it came in. */
-export interface Decoded<Unit> {
+interface Decoded<Unit> {
   /** For the caller to free. */
   readonly frame: Frame;
   readonly unit: Unit;
 }
 
-/** A decoder: access units in, pictures out. After a damaged unit the picture before it stays. */
+/** A decoder of access units. After a damaged unit the picture before it stays. */
 export class UnitDecoder<Unit extends AccessUnit = AccessUnit> {
-  /** Of the units that it takes. */
-  readonly codec: VideoCodec;
-  readonly #context: CodecContext;
-  readonly #packet = new (av().Packet)();
-  readonly #frame = new (av().Frame)();
+  readonly #process = new DecoderProcess();
+  #codec: VideoCodec | null = null;
   /** Units inside the decoder, by presentation time. */
-  readonly #inside = new Map<bigint, Unit>();
+  readonly #inside = new Map<number, Unit>();
 
-  private constructor(codec: VideoCodec, context: CodecContext) {
-    this.codec = codec;
-    this.#context = context;
-    this.#packet.alloc();
-    this.#frame.alloc();
+  /** @returns the pictures that are ready. @throws Error as `DecoderProcess` */
+  async decode(unit: Unit): Promise<Decoded<Unit>[]> {
+    // Another camera may send the other codec.
+    if (this.#codec !== unit.codec) await this.#open(unit.codec);
+    const at = Math.round(unit.at);
+    this.#inside.set(at, unit);
+    for (const oldest of this.#inside.keys()) {
+      if (this.#inside.size <= MAX_INSIDE) break;
+      this.#inside.delete(oldest);
+    }
+    return this.#decode(unit.data, at);
   }
 
-  /** @throws Error if this build of FFmpeg has no such decoder */
-  static async open<Unit extends AccessUnit = AccessUnit>(of: VideoCodec): Promise<UnitDecoder<Unit>> {
-    const { id, name } = CODECS[of];
-    const codec = av().Codec.findDecoder(id);
-    if (codec === null) throw new Error(`this build of FFmpeg has no ${name} decoder`);
-    const context = new (av().CodecContext)();
-    context.allocContext3(codec);
-    context.threadCount = 1; // more threads hold pictures back
+  /** @returns what is still inside; the next unit begins anew */
+  async rest(): Promise<Decoded<Unit>[]> {
+    if (this.#codec === null) return [];
+    this.#codec = null;
+    return this.#decode(null, 0);
+  }
+
+  /** The next unit begins anew, in another process. */
+  close(): void {
+    this.#codec = null;
+    this.#process.close();
+  }
+
+  async #open(codec: VideoCodec): Promise<void> {
+    this.#codec = null;
+    this.#inside.clear();
+    await this.#process.open(CODECS[codec].id);
+    this.#codec = codec;
+  }
+
+  async #decode(data: Buffer | null, at: number): Promise<Decoded<Unit>[]> {
+    const pictures: Decoded<Unit>[] = [];
     try {
-      must(await context.open2(codec), 'decoder');
+      await this.#process.decode(data, at, (frame) => {
+        const unit = this.#inside.get(Number(frame.pts));
+        this.#inside.delete(Number(frame.pts));
+        if (unit !== undefined) pictures.push({ frame: cloneFrame(frame), unit });
+      });
+      return pictures;
     } catch (error) {
-      context.freeContext();
+      for (const { frame } of pictures) frame.free();
+      this.close();
       throw error;
     }
-    return new UnitDecoder<Unit>(of, context);
-  }
-
-  /** @param unit null at the end, for what is still inside. @returns the pictures that are ready */
-  async decode(unit: Unit | null): Promise<Decoded<Unit>[]> {
-    if (unit !== null) {
-      const pts = BigInt(Math.round(unit.at));
-      this.#packet.data = unit.data;
-      this.#packet.pts = pts;
-      this.#inside.set(pts, unit);
-      for (const oldest of this.#inside.keys()) {
-        if (this.#inside.size <= MAX_INSIDE) break;
-        this.#inside.delete(oldest);
-      }
-    }
-    await this.#context.sendPacket(unit === null ? null : this.#packet);
-    this.#packet.unref();
-    const pictures: Decoded<Unit>[] = [];
-    while ((await this.#context.receiveFrame(this.#frame)) >= 0) {
-      const from = this.#inside.get(this.#frame.pts);
-      this.#inside.delete(this.#frame.pts);
-      if (from !== undefined) pictures.push({ frame: cloneFrame(this.#frame), unit: from });
-      this.#frame.unref();
-    }
-    return pictures;
-  }
-
-  close(): void {
-    this.#packet.free();
-    this.#frame.free();
-    this.#context.freeContext();
   }
 }
