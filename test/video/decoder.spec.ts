@@ -1,20 +1,25 @@
 import { spawnSync } from 'node:child_process';
 import { readFile, readlink, writeFile } from 'node:fs/promises';
+import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { AV_CODEC_ID_NONE } from 'node-av/constants';
 import { DecoderProcess } from '../../residual/video/decoder/decoder-process.ts';
-import { MAX_PACKET_BYTES } from '../../residual/video/decoder/wire.ts';
+import { isFormat, MAX_PACKET_BYTES } from '../../residual/video/decoder/wire.ts';
 import { CODECS } from '../../residual/video/engine/codecs.ts';
 import { joinNals, NAL, nalType, splitNals } from '../../residual/video/engine/h264.ts';
+import { systemVideoClock } from '../../residual/video/engine/picture.ts';
+import { MpegtsStream } from '../../residual/video/outputs/mpegts-stream.ts';
+import { openVideoSource } from '../../residual/video/sources/open-source.ts';
 import { messageOf } from '../../shared/errors.ts';
+import { cameraSocket } from '../../shared/video/extension-cameras.ts';
 import { askAgain } from '../support/ask-again.ts';
 import { KEY } from '../support/edge.ts';
 import { H265Encoder } from '../support/h265-encoder.ts';
 import { TestNode } from '../support/node.ts';
 import { ownChild } from '../support/own-children.ts';
-import { keyFrameOfTestPicture, ofTestPicture } from '../support/pictures.ts';
+import { jpegOfTestPicture, keyFrameOfTestPicture, ofTestPicture } from '../support/pictures.ts';
 import { RtspCamera } from '../support/rtsp-camera.ts';
 import { sps264 } from '../support/sps-writer.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
@@ -31,6 +36,14 @@ async function sizesIn(decoder: DecoderProcess, packet: Buffer): Promise<string[
   return sizes;
 }
 
+async function key265(): Promise<Buffer> {
+  return ofTestPicture(SIZE, async (frame) => {
+    const [unit] = await (await H265Encoder.open(SIZE)).encode(frame, { capturedAt: 0, at: 0 }, true);
+    if (unit === undefined) throw new Error('the encoder gave nothing');
+    return unit.data;
+  });
+}
+
 /** What has become of it; null: it went on. */
 async function failure(work: Promise<unknown>): Promise<string | null> {
   return work.then(() => null, messageOf);
@@ -42,12 +55,7 @@ describe('a decoder of what strangers send', function () {
   let good: DecoderProcess;
 
   before(async () => {
-    const h265 = await ofTestPicture(SIZE, async (frame) => {
-      const [unit] = await (await H265Encoder.open(SIZE)).encode(frame, { capturedAt: 0, at: 0 }, true);
-      if (unit === undefined) throw new Error('the encoder gave nothing');
-      return unit.data;
-    });
-    keys = { h264: await keyFrameOfTestPicture(SIZE), h265 };
+    keys = { h264: await keyFrameOfTestPicture(SIZE), h265: await key265() };
     good = new DecoderProcess();
   });
   after(() => good.close());
@@ -133,53 +141,51 @@ describe('a decoder of what strangers send', function () {
     const PICTURE = 'kind: 1, is: 0, width: 640, height: 360, at: 1';
     const BYTES = (640 * 360 * 3) / 2;
     for (const [what, lie, said] of [
-      [
-        'more bytes than its size has',
-        `say({ ${PICTURE}, bytes: ${BYTES + 1} }, ${BYTES + 1})`,
-        'no picture',
-      ],
-      ['fewer bytes', `say({ ${PICTURE}, bytes: 10 }, 10)`, 'no picture'],
-      ['a time that is none', `say({ ${PICTURE}, bytes: ${BYTES}, at: NaN }, ${BYTES})`, 'no picture'],
+      ['more bytes than its size has', `say({ ${PICTURE}, bytes: ${BYTES + 1} })`, 'no picture'],
+      ['fewer bytes', `say({ ${PICTURE}, bytes: 10 })`, 'no picture'],
+      ['a time that is none', `say({ ${PICTURE}, bytes: ${BYTES}, at: NaN })`, 'no picture'],
       [
         'a huge picture',
-        'say({ kind: 1, is: 0, width: 16384, height: 16384, bytes: 16384 * 16384 * 1.5, at: 1 }, 0)',
+        'say({ kind: 1, width: 16384, height: 16384, bytes: 16384 * 16384 * 1.5 })',
         'no picture',
       ],
+      ['a picture without pixels', 'say({ kind: 1 })', 'no picture'],
+      ['another format', `say({ ${PICTURE}, is: 2, bytes: ${BYTES} })`, 'no picture'],
       [
-        'a picture without pixels',
-        'say({ kind: 1, is: 0, width: 0, height: 0, bytes: 0, at: 1 }, 0)',
+        'a picture that is not there',
+        `ftruncateSync(4, 0); say({ ${PICTURE}, bytes: ${BYTES} }); ${WAIT}`,
         'no picture',
       ],
-      ['another format', `say({ ${PICTURE}, is: 2, bytes: ${BYTES} }, ${BYTES})`, 'no picture'],
       ['garbage', 'writeSync(3, Buffer.alloc(5000, 0xa7))', 'no picture'],
-      [
-        'pictures without end',
-        `for (;;) say({ ${PICTURE}, bytes: ${BYTES} }, ${BYTES})`,
-        'pictures of nothing',
-      ],
-      ['what nobody asked for', 'for (;;) say({ kind: 2 }, 0)', 'pictures of nothing'],
+      ['pictures without end', `for (;;) say({ ${PICTURE}, bytes: ${BYTES} })`, 'pictures of nothing'],
+      ['what nobody asked for', 'for (;;) say({ kind: 2 })', 'pictures of nothing'],
       ['nothing', WAIT, 'has not answered for 5 s'],
-      ['half a picture', `say({ ${PICTURE}, bytes: ${BYTES} }, 100); ${WAIT}`, 'has not answered for 5 s'],
+      ['half an answer', `writeSync(3, Buffer.alloc(10)); ${WAIT}`, 'has not answered for 5 s'],
       ['its end', 'process.exit(3)', 'has ended (code 3)'],
       ['a crash', "process.kill(process.pid, 'SIGSEGV'); for (;;);", 'has ended (SIGSEGV)'],
       ['an end of the socket', `closeSync(3); ${WAIT}`, 'hung up'],
       ['hunger', `globalThis.eaten = Buffer.alloc(300 << 20, 1); ${WAIT}`, 'MiB of memory'],
+      [
+        'a full disk',
+        `for (let at = 0; ; ) at += writeSync(4, Buffer.alloc(8 << 20), 0, 8 << 20, at);`,
+        'has ended',
+      ],
     ] as const)
       it(what, async () => {
         const program = join(folder, 'lies.mjs');
         await writeFile(
           program,
-          `import { closeSync, readSync, writeSync } from 'node:fs';
+          `import { closeSync, readSync, ftruncateSync, writeSync } from 'node:fs';
           const { HEAD_BYTES, headOf, readHead } = await import(${JSON.stringify(WIRE)});
           const ask = () => {
             const head = Buffer.alloc(HEAD_BYTES);
             readSync(3, head);
             readSync(3, Buffer.alloc(readHead(head).bytes));
           };
-          const write = (bytes) => { for (let at = 0; at < bytes.length; ) at += writeSync(3, bytes, at); };
-          const say = (head, bytes) => { write(headOf(head)); write(Buffer.alloc(bytes)); };
+          const say = (head) => writeSync(3, headOf(head));
           ask();
-          say({ kind: 2 }, 0);
+          writeSync(4, Buffer.alloc(${BYTES}));
+          say({ kind: 2 });
           ask();
           ${lie};`,
         );
@@ -249,5 +255,80 @@ describe('a decoder that is killed', function () {
         await node.stop();
         await camera.stop();
       }
+    });
+});
+
+describe("an extension's camera is decoded there too", function () {
+  this.timeout(60_000);
+  let folder: string;
+  before(async () => {
+    folder = await tempDir();
+  });
+  after(async () => removeDir(folder));
+
+  /** Bytes of one more picture. */
+  const sender = async (
+    kind: 'h264' | 'h265' | 'mjpeg',
+    send: (bytes: Buffer) => void,
+  ): Promise<() => void> => {
+    if (kind === 'mjpeg') {
+      const jpeg = await jpegOfTestPicture(SIZE.width, SIZE.height);
+      return () => send(jpeg);
+    }
+    const data = kind === 'h264' ? await keyFrameOfTestPicture(SIZE) : await key265();
+    const stream = new MpegtsStream(send);
+    let at = 0;
+    return () => stream.push({ codec: kind, data, key: true, capturedAt: 0, at: (at += 50_000) });
+  };
+
+  for (const kind of ['h264', 'h265', 'mjpeg'] as const)
+    it(`as ${kind}`, async () => {
+      const listeners = new Set<Socket>();
+      const next = await sender(kind, (bytes) => {
+        for (const socket of listeners) socket.write(bytes);
+      });
+      const server = createServer((socket) => {
+        listeners.add(socket);
+        socket.on('error', () => undefined); // 'close' follows
+        socket.on('close', () => listeners.delete(socket));
+      });
+      const path = cameraSocket(folder, kind, kind === 'mjpeg' ? 'mjpeg' : 'mpegts');
+      await new Promise<void>((resolve) => server.listen(path, resolve));
+      const timer = setInterval(next, 50);
+      const source = await openVideoSource(
+        { kind: 'extension', id: kind },
+        {
+          clock: systemVideoClock(),
+          size: SIZE,
+          cameras: () => ({ cameras: [], problem: null }),
+          csi: async () => Promise.resolve({ cameras: [], problem: null }),
+          passes265: false,
+          login: { username: '', password: '' },
+          extensionCameras: folder,
+          linkSocket: '',
+        },
+      );
+      const stop = new AbortController();
+      const shown = Promise.withResolvers<string>();
+      let decoder: Promise<number | null> | null = null;
+      const ran = source?.run(
+        {
+          wants: () => true,
+          keysOnly: false,
+          onUnit: () => shown.reject(new Error('it was not decoded')),
+          onPicture: ({ frame: { width, height, format } }) => {
+            decoder ??= ownChild(PROGRAM);
+            shown.resolve(`${width}x${height} ${isFormat(Number(format))}`);
+          },
+        },
+        stop.signal,
+      );
+      ran?.catch(shown.reject);
+      expect(await shown.promise).to.equal('160x90 true');
+      expect(await decoder).to.be.a('number');
+      stop.abort();
+      await ran;
+      clearInterval(timer);
+      server.close();
     });
 });

@@ -14,6 +14,7 @@ import {
   isPicture,
   MAX_INSIDE,
   MAX_PIXELS,
+  PIXELS,
   pictureBytes,
   readHead,
   WIRE,
@@ -23,6 +24,7 @@ const packet = new (av().Packet)();
 packet.alloc();
 const scaler = new Scaler();
 let decoder: PacketDecoder | null = null;
+const PLANES = 3;
 
 // The socket blocks: there is nothing else to do meanwhile.
 for (;;) {
@@ -73,10 +75,22 @@ async function give(frame: Frame, now: number): Promise<void> {
   if (!isPicture(head)) return; // the other end would take it for a lie
   const picture = await scaler.scale(frame, width, height, format);
   try {
+    writePlanes(picture);
     write(headOf(head));
-    write(picture.toBuffer());
+    read(1);
   } finally {
     if (picture !== frame) picture.free();
+  }
+}
+
+/** Without the padding at the end of each row. */
+function writePlanes({ data, linesize, width, height }: Frame): void {
+  let at = 0;
+  for (const [index, plane] of (data ?? []).slice(0, PLANES).entries()) {
+    const [row, rows] = index === 0 ? [width, height] : [Math.ceil(width / 2), Math.ceil(height / 2)];
+    const stride = linesize[index] ?? row;
+    const step = stride === row ? rows : 1;
+    for (let y = 0; y < rows; y += step) at += writeSync(PIXELS, plane, y * stride, row * step, at);
   }
 }
 

@@ -1,5 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { closeSync, openSync, readSync, unlinkSync } from 'node:fs';
 import { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import type { AVCodecID } from 'node-av/constants';
 import type { Frame } from 'node-av/lib';
@@ -18,6 +21,7 @@ import {
   isPicture,
   MAX_INSIDE,
   MAX_PACKET_BYTES,
+  MAX_PICTURE_BYTES,
   type PictureHead,
   readHead,
   WIRE,
@@ -26,6 +30,11 @@ import {
 const FILE = join(import.meta.dirname, `decoder-main${extname(import.meta.filename)}`);
 /** Its memory is that of FFmpeg. */
 const FLAGS = ['--max-old-space-size=32', '--max-semi-space-size=1', '--optimize-for-size'];
+
+/** No file of it, the pictures' above all, becomes larger than one picture: in blocks of 512 bytes. */
+const WITHIN = `ulimit -f ${MAX_PICTURE_BYTES / 512}; exec "$@"`;
+const MEMORY = '/dev/shm';
+const TAKEN = Buffer.alloc(1);
 
 const LIMITS = {
   /** To start, beside all else on the slowest board, and for one packet. */
@@ -103,10 +112,8 @@ class Running {
   readonly #wire: Socket;
   readonly #scales: NodeJS.Timeout;
   readonly #head = Buffer.alloc(HEAD_BYTES);
-  /** What comes now: the head, or the picture that it announced. */
-  #filling: Buffer = this.#head;
   #filled = 0;
-  #announced: PictureHead | null = null;
+  readonly #file = fileInMemory();
   /** Of the newest size; the frames have their own. */
   #pixels = Buffer.alloc(0);
   #question: Question | null = null;
@@ -114,8 +121,8 @@ class Running {
   fresh = true;
 
   constructor(file: string) {
-    const { program, args } = offline(process.execPath, [...FLAGS, file]);
-    this.#child = spawn(program, args, { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
+    const { program, args } = offline('sh', ['-c', WITHIN, 'sh', process.execPath, ...FLAGS, file]);
+    this.#child = spawn(program, args, { stdio: ['ignore', 'ignore', 'ignore', 'pipe', this.#file] });
     const wire = this.#child.stdio[WIRE];
     if (!(wire instanceof Socket)) throw new Error('the decoder has no socket');
     this.#wire = wire;
@@ -179,20 +186,19 @@ class Running {
     clearInterval(this.#scales);
     this.#child.kill('SIGKILL');
     this.#wire.destroy();
+    closeSync(this.#file);
     this.#question?.reject(new Error(why));
     this.#question = null;
   }
 
   #take(chunk: Buffer): void {
     for (let from = 0; from < chunk.length && !this.over; ) {
-      const taken = chunk.copy(this.#filling, this.#filled, from);
+      const taken = chunk.copy(this.#head, this.#filled, from);
       from += taken;
       this.#filled += taken;
-      if (this.#filled < this.#filling.length) return;
+      if (this.#filled < HEAD_BYTES) return;
       this.#filled = 0;
-      const announced = this.#announced;
-      if (announced === null) this.#heard(readHead(this.#head));
-      else this.#show(announced);
+      this.#heard(readHead(this.#head));
     }
   }
 
@@ -202,27 +208,43 @@ class Running {
     if (question === null || (kind === ANSWER.picture && ++question.pictures > MAX_INSIDE)) {
       this.end('the decoder gave pictures of nothing');
     } else if (kind === ANSWER.picture && isPicture(head)) {
-      if (this.#pixels.length !== head.bytes) this.#pixels = Buffer.allocUnsafeSlow(head.bytes);
-      this.#filling = this.#pixels;
-      this.#announced = head;
-    } else if (head.bytes > 0 || kind < ANSWER.done || kind > ANSWER.refused) {
-      this.end('the decoder gave what is no picture');
-    } else {
+      this.#show(head, question);
+    } else if (kind === ANSWER.done || kind === ANSWER.refused) {
       this.#question = null;
       question.resolve(kind);
+    } else {
+      this.end('the decoder gave what is no picture');
     }
   }
 
-  #show({ width, height, is: format, at }: PictureHead): void {
-    this.#filling = this.#head;
-    this.#announced = null;
+  #show({ bytes, width, height, is: format, at }: PictureHead, { onFrame }: Question): void {
     try {
+      if (this.#pixels.length !== bytes) this.#pixels = Buffer.allocUnsafeSlow(bytes);
+      if (readSync(this.#file, this.#pixels, 0, bytes, 0) < bytes)
+        throw new Error('the decoder gave what is no picture');
+      this.#wire.write(TAKEN);
       using frame = av().Frame.fromVideoBuffer(this.#pixels, { width, height, format });
       frame.pts = BigInt(at);
-      this.#question?.onFrame(frame);
+      onFrame(frame);
     } catch (error) {
       this.end(messageOf(error));
     }
+  }
+}
+
+/** Without a name, so that it ends with whoever has it open. On a disk where this machine has no such memory. */
+function fileInMemory(): number {
+  const name = `svc-decoder-${randomUUID()}`;
+  const create = (folder: string): number => {
+    const path = join(folder, name);
+    const file = openSync(path, 'wx+', 0o600);
+    unlinkSync(path);
+    return file;
+  };
+  try {
+    return create(MEMORY);
+  } catch {
+    return create(tmpdir()); // or it is told
   }
 }
 
