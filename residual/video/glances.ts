@@ -3,9 +3,9 @@ import { every } from '../../shared/async/every.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { Attempt } from './attempt.ts';
+import { UnitBuffer } from './decoder/unit-buffer.ts';
 import { cloneFrame } from './engine/av.ts';
 import type { AccessUnit, Picture, VideoClock } from './engine/picture.ts';
-import { UnitBuffer } from './engine/unit-buffer.ts';
 import type { Camera, VideoSource } from './sources/source.ts';
 
 interface GlancesOptions {

@@ -40,7 +40,8 @@ export function sps264(set: Set264): Buffer {
     golomb(0);
     put(0, 1);
     put(lists > 0 ? 1 : 0, 1);
-    for (let list = 0; lists > 0 && list < (colours === 3 ? 12 : 8); list++) {
+    const all = lists === 0 ? 0 : colours === 3 ? 12 : 8;
+    for (let list = 0; list < all; list++) {
       put(list < lists ? 1 : 0, 1);
       if (list < lists) for (const delta of [3, 20]) golomb(delta); // 8 + 2 - 10: nothing more of it
     }

@@ -1,10 +1,10 @@
 import type { Frame } from 'node-av/lib';
 import type { VideoCodec } from '../../../shared/rpc/video.ts';
-import { DecoderProcess } from '../decoder/decoder-process.ts';
-import { MAX_INSIDE } from '../decoder/wire.ts';
-import { cloneFrame } from './av.ts';
-import { CODECS } from './codecs.ts';
-import type { AccessUnit } from './picture.ts';
+import { cloneFrame } from '../engine/av.ts';
+import { CODECS } from '../engine/codecs.ts';
+import type { AccessUnit } from '../engine/picture.ts';
+import { DecoderProcess } from './decoder-process.ts';
+import { MAX_INSIDE } from './wire.ts';
 
 /** A picture and the unit that it came in. */
 interface Decoded<Unit> {
