@@ -42,7 +42,7 @@ const LIMITS = {
   answerMs: 5000,
   /** A timer that comes so late says nothing: this process stood still. */
   lateMs: 1000,
-  /** The pictures that the largest H.264 and H.265 refer to, and the process itself: 60 MiB for 1280x720. */
+  /** The pictures that the largest H.264 and H.265 refer to, and the process itself: 30 MiB for 1280x720. */
   memoryMiB: 256,
   weighMs: 2000,
   /** Between the end of its socket and its own. */
