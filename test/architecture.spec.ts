@@ -80,6 +80,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'residual/video': [
     ['drawing', 'landscape'],
     ['engine'],
+    ['decoder'],
     ['frames', 'live', 'outputs', 'recorder', 'sources', 'viewers'],
   ],
   'residual/web/src': [

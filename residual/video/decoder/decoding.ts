@@ -1,6 +1,7 @@
+import { Backoff } from '../../../shared/async/backoff.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import type { AccessUnit, Picture } from './picture.ts';
+import type { AccessUnit, Picture } from '../engine/picture.ts';
 import { UnitDecoder } from './unit-decoder.ts';
 
 interface DecodingOptions {
@@ -19,17 +20,19 @@ interface Received extends AccessUnit {
 
 /** Received pictures that wait for the decoder. */
 const MAX_WAITING = 8;
-const AGAIN_MS = 5000;
+const AGAIN = { firstMs: 250, longestMs: 5000 } as const;
 
 /** The one decoder for all who need raw pictures of a source that encodes itself. It rests while nobody does. */
 export class Decoding {
   readonly #options: DecodingOptions;
-  #decoder: UnitDecoder<Received> | null = null;
+  readonly #decoder = new UnitDecoder<Received>();
+  readonly #backoff = new Backoff(AGAIN.firstMs, AGAIN.longestMs);
   #waiting: Received[] = [];
   /** Pictures are missing: it goes on with the next key frame. */
   #gap = true;
   #working: Promise<void> | null = null;
-  #failedAt = -Infinity;
+  /** Not before that, after a failure. */
+  #againAt = -Infinity;
   #stopped = false;
 
   constructor(options: DecodingOptions) {
@@ -52,47 +55,38 @@ export class Decoding {
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#rest();
+    this.#decoder.close();
     await this.#working;
   }
 
   #isWanted(): boolean {
     const { wanted, now } = this.#options;
-    return !this.#stopped && now() - this.#failedAt >= AGAIN_MS && wanted();
+    return !this.#stopped && now() >= this.#againAt && wanted();
   }
 
   async #work(): Promise<void> {
     try {
       for (let unit = this.#waiting.shift(); unit !== undefined; unit = this.#waiting.shift()) {
-        const decoder = await this.#decoderFor(unit);
-        for (const { frame, unit: from } of await decoder.decode(unit)) {
+        for (const { frame, unit: from } of await this.#decoder.decode(unit)) {
           const { capturedAt, at, number } = from;
           this.#options.onPicture({ frame, capturedAt, at }, number);
           frame.free();
         }
       }
     } catch (error) {
-      this.#failedAt = this.#options.now();
-      this.#options.log.error(`video: decoding: ${messageOf(error)}`);
+      const now = this.#options.now();
+      if (now - this.#againAt > AGAIN.longestMs) this.#backoff.reset();
+      this.#againAt = now + this.#backoff.next();
+      if (!this.#stopped) this.#options.log.error(`video: decoding: ${messageOf(error)}`);
     }
     this.#working = null;
     if (!this.#isWanted()) this.#rest();
-  }
-
-  /** Another camera may send the other codec. */
-  async #decoderFor({ codec }: Received): Promise<UnitDecoder<Received>> {
-    if (this.#decoder?.codec === codec) return this.#decoder;
-    this.#decoder?.close();
-    this.#decoder = null;
-    this.#decoder = await UnitDecoder.open<Received>(codec);
-    return this.#decoder;
   }
 
   #rest(): void {
     this.#waiting = [];
     this.#gap = true;
     if (this.#working !== null) return; // the end of the work comes here again
-    this.#decoder?.close();
-    this.#decoder = null;
+    this.#decoder.close();
   }
 }
