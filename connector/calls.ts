@@ -15,7 +15,8 @@ import type { Principal } from './principal.ts';
 import { redactValue } from './redaction.ts';
 import { Sending } from './sending.ts';
 import { checked, complete } from './tools/listing.ts';
-import { type Arguments, classOf, scopesOf, type Tool, type ToolAnswer, type Toolset } from './tools/tool.ts';
+import { type Arguments, classOf, scopesOf, type Tool, type ToolAnswer } from './tools/tool.ts';
+import type { Toolset } from './toolsets.ts';
 import { plainWords } from './words.ts';
 
 /** One call of a tool from its arrival to its audit record, the same for all transports. */

@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { isDeviceId } from '../shared/device-id.ts';
-import { TOOLSETS, type Toolset } from './tools/tool.ts';
+import { TOOLSETS, type Toolset } from './toolsets.ts';
 
 /** Flags, environment and defaults of svc-mcp; a flag wins over the environment. */
 

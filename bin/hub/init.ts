@@ -6,13 +6,13 @@ import { SCOPES } from '../../shared/auth/scopes.ts';
 import { newAuthority } from '../../shared/certificates/authority.ts';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
 import { takePidLock } from '../../shared/files/pid-lock.ts';
-import { EVERY_NODE } from './api/caller.ts';
-import { OwnCertificates } from './authority/certificates.ts';
-import { addSigningKey, Signer } from './authority/signer.ts';
+import { EVERY_NODE } from '../../shared/hub-api/caller.ts';
 import { type FirstConfig, firstConfig } from './config.ts';
-import { claim, forgetAttempt, identityOf } from './database/identity.ts';
 import { makeDatabase } from './database/open.ts';
 import { checkEmpty, migrate } from './database/schema.ts';
+import { OwnCertificates } from './keys/certificates.ts';
+import { claim, forgetAttempt, identityOf } from './keys/identity.ts';
+import { addSigningKey, Signer } from './keys/signer.ts';
 import type { HubPlaces } from './places.ts';
 import { Operators } from './stores/operators.ts';
 

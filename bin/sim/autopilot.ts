@@ -2,8 +2,6 @@ import { clamp, type GeoPoint } from '../../shared/flight/geo.ts';
 import type { Random } from '../../shared/random.ts';
 import type { Faults } from './faults.ts';
 import type { Firmware } from './firmware/firmware.ts';
-import { eventsFile, Px4Events } from './firmware/px4-events.ts';
-import { Px4Files } from './firmware/px4-files.ts';
 import { AirTraffic } from './flight/air-traffic.ts';
 import { Arming } from './flight/arming.ts';
 import { type Craft, IDLE, MavSeverity, OFF, type Sticks } from './flight/craft.ts';
@@ -22,13 +20,15 @@ import { FtpServer, type SimFile } from './mavlink/ftp.ts';
 import { type InboxDeck, receive } from './mavlink/inbox.ts';
 import { LogLink, type LogOptions } from './mavlink/log-link.ts';
 import { PlainList } from './mavlink/mission-lists.ts';
-import { ParamFile, paramFileRequest } from './mavlink/param-file.ts';
 import { ParamLink } from './mavlink/param-link.ts';
-import { Params } from './mavlink/params.ts';
+import { eventsFile, Px4Events } from './mavlink/px4-events.ts';
+import { Px4Files } from './mavlink/px4-files.ts';
 import { Signing } from './mavlink/signing.ts';
 import { Streams } from './mavlink/streams.ts';
 import type { TelemetryView } from './mavlink/telemetry-view.ts';
 import type { Frame } from './mavlink/wire.ts';
+import { ParamFile, paramFileRequest } from './params/param-file.ts';
+import { Params } from './params/params.ts';
 import type { Timers } from './timers.ts';
 
 export interface AutopilotOptions {

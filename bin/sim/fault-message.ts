@@ -1,4 +1,4 @@
-import type { MavResult } from './mavlink/mavlink-values.ts';
+import type { MavResult } from './mavlink-values.ts';
 
 /** What a test may send to a running `svc-sim` over the node IPC channel. A member that is absent leaves its fault as it is. */
 export interface FaultMessage {

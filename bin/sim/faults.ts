@@ -1,5 +1,5 @@
 import type { FaultMessage } from './fault-message.ts';
-import type { MavResult } from './mavlink/mavlink-values.ts';
+import type { MavResult } from './mavlink-values.ts';
 
 /** The faults in force. Set by options at start and by `FaultMessage` later; everybody reads them at the moment of use. */
 export interface Faults {

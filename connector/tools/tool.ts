@@ -9,6 +9,7 @@ import type { NodeClient, NodeRequest } from '../planes/node-client.ts';
 import type { Plane } from '../planes/plane.ts';
 import type { Principal } from '../principal.ts';
 import { asRecord, rowOf } from '../rows.ts';
+import type { Toolset } from '../toolsets.ts';
 
 export type Arguments = JsonObject;
 
@@ -28,10 +29,6 @@ export interface ToolContext {
   readonly progress: (done: number, total: number | null, message: string) => void;
   readonly ask: Ask;
 }
-
-/** Families of rarely used tools: listed when --toolset asks for them, understood always. */
-export const TOOLSETS = ['mission', 'payload', 'flight-logs'] as const;
-export type Toolset = (typeof TOOLSETS)[number];
 
 /** A file that the caller fetches itself. */
 interface ToolLink {

@@ -11,6 +11,7 @@ export const STARTED_BY_PATH = [
   'residual/app/logs/log-reader-thread',
   'residual/app/logs/log-writer-thread',
   'residual/app/reports/report-process',
+  'residual/video/decoder/decoder-main',
   'residual/vision/check-model',
   'shared/mdns/mdns-thread',
 ];

@@ -1,7 +1,6 @@
 import { ApiError } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/process/logger.ts';
-import type { Handler } from '../../shared/routes/handler.ts';
-import type { Row } from '../../shared/routes/row.ts';
+import type { AnyHandler } from '../../shared/routes/handler.ts';
 import type { PrincipalWatch } from './edge/principal-watch.ts';
 import { createFastExpress, type FastExpress } from './fast-express.ts';
 import type { ResidualProxy } from './forward/residual-proxy.ts';
@@ -14,7 +13,7 @@ import type { RelayProxy } from './relay/relay-proxy.ts';
 
 export interface AppParts extends EdgeParts {
   /** By row id. */
-  readonly handlers: ReadonlyMap<string, Handler<Row>>;
+  readonly handlers: ReadonlyMap<string, AnyHandler>;
   readonly principalWatch: PrincipalWatch;
   /** Null in a build without the residual. */
   readonly proxy: ResidualProxy | null;

@@ -77,7 +77,7 @@ async function build({ secret, nodeStartedAt }: Init, log: Logger): Promise<Prog
     proof === null
       ? null
       : new ResidualProxy({ socketPath: paths.residualSocket, proof, now: monotonic, principalWatch, log });
-  const video = async (): Promise<unknown> => proxy?.ask(videoStatusRow) ?? null;
+  const video = async () => proxy?.ask(videoStatusRow) ?? null;
   // The server is made of the handlers, so it comes last; nothing asks for its port before it listens.
   const port = (): number => front.port;
   const https = openTls(base, {

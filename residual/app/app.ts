@@ -14,14 +14,14 @@ import { failureOf, sendFailure, sendValue } from '../../shared/http/answer.ts';
 import { bodyStream, hasBody, readBytes, readJson } from '../../shared/http/body.ts';
 import { EventAnswer, wantsEvents } from '../../shared/http/event-answer.ts';
 import type { Logger } from '../../shared/process/logger.ts';
-import type { Call, Handler, OnProgress } from '../../shared/routes/handler.ts';
+import type { AnyHandler, Call, OnProgress } from '../../shared/routes/handler.ts';
 import type { Refusals, Row } from '../../shared/routes/row.ts';
 
 export interface AppParts {
   /** The rows that are built here. */
   readonly rows: readonly Row[];
   /** By row id. */
-  readonly handlers: ReadonlyMap<string, Handler<Row>>;
+  readonly handlers: ReadonlyMap<string, AnyHandler>;
   /**
    * The proof that svc-control sends on each connection; null if this process was started alone, and then every request is
    * refused.
@@ -119,7 +119,7 @@ function endedPrincipals(end: AppParts['end']): Step {
 /** Express's functions for the methods of rows; `get` serves HEAD too. */
 const VERBS = { ANY: 'all', GET: 'get', POST: 'post', PUT: 'put', PATCH: 'patch', DELETE: 'delete' } as const;
 
-function routerOf(rows: readonly Row[], handlers: ReadonlyMap<string, Handler<Row>>): Router {
+function routerOf(rows: readonly Row[], handlers: ReadonlyMap<string, AnyHandler>): Router {
   const router = express.Router({ caseSensitive: true, strict: true });
   for (const row of literalsFirst(rows)) {
     const handler = handlers.get(row.id);
@@ -144,7 +144,7 @@ function expressPath({ path, params }: Row): string {
   });
 }
 
-function serve(row: Row, handler: Handler<Row>) {
+function serve(row: Row, handler: AnyHandler) {
   return async (req: Request, res: Marked): Promise<void> => {
     const { mark } = res.locals;
     checkRouted(mark, row.id);

@@ -105,7 +105,7 @@ export class Attempt {
     }
     const limit = this.#heardAt === null ? firstPictureMs : stallMs;
     if (now - (this.#heardAt ?? this.#began) > limit * 1000)
-      this.end(`nothing came from the camera for ${limit / 1000} s`);
+      this.end(this.#options.source.hindrance ?? `nothing came from the camera for ${limit / 1000} s`);
     if (this.#ended.signal.aborted && now - this.#endedAt > LIMITS.stuckMs * 1000)
       onStuck(`the camera ${this.name} does not end (${this.#problem})`);
   }

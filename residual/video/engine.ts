@@ -11,14 +11,14 @@ import {
   type SnapshotBox,
   VIDEO,
 } from '../../shared/rpc/video.ts';
+import { Decoding } from './decoder/decoding.ts';
+import { UnitBuffer } from './decoder/unit-buffer.ts';
 import { cloneFrame } from './engine/av.ts';
-import { Decoding } from './engine/decoding.ts';
 import type { Encoders } from './engine/encoders.ts';
 import { encodeJpeg, type JpegOptions } from './engine/jpeg.ts';
 import type { AccessUnit, Picture, VideoClock } from './engine/picture.ts';
 import { fitWithin, SideEncode } from './engine/side-encode.ts';
 import { SmallEncode } from './engine/small-encode.ts';
-import { UnitBuffer } from './engine/unit-buffer.ts';
 import { FrameServer } from './frames/frame-server.ts';
 import { Glances } from './glances.ts';
 import { LiveStreams } from './live/live-streams.ts';
@@ -189,6 +189,7 @@ export class Engine {
     await this.#small.stop();
     await this.#frames.stop();
     await this.#decoding.stop();
+    this.#units.close();
     await this.#live.stop();
     await this.#browser.stop();
     await this.#server.stop();

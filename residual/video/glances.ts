@@ -3,9 +3,9 @@ import { every } from '../../shared/async/every.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { Attempt } from './attempt.ts';
+import { UnitBuffer } from './decoder/unit-buffer.ts';
 import { cloneFrame } from './engine/av.ts';
 import type { AccessUnit, Picture, VideoClock } from './engine/picture.ts';
-import { UnitBuffer } from './engine/unit-buffer.ts';
 import type { Camera, VideoSource } from './sources/source.ts';
 
 interface GlancesOptions {
@@ -148,6 +148,7 @@ class Glance {
   readonly id: string;
   readonly #clock: VideoClock;
   readonly #attempt: Attempt;
+  readonly #units = new UnitBuffer();
   readonly #first = Promise.withResolvers<void>();
   #next = Promise.withResolvers<void>();
   #newest: Picture | null = null;
@@ -182,7 +183,10 @@ class Glance {
     });
     this.#first.promise.catch(() => undefined); // told to whoever waits for it
     void this.#attempt.failed.then((why) => this.#first.reject(noPicture(id, why)));
-    void this.done.then(() => this.#forget());
+    void this.done.then(() => {
+      this.#units.close();
+      this.#forget();
+    });
     this.#attempt.start();
   }
 
@@ -221,10 +225,9 @@ class Glance {
 
   async #decode(key: AccessUnit): Promise<void> {
     this.#decoding = true;
-    const units = new UnitBuffer();
-    units.push(key);
+    this.#units.push(key);
     try {
-      const picture = await units.decode();
+      const picture = await this.#units.decode();
       if (picture !== null) this.#keep(picture);
     } catch (error) {
       this.end(messageOf(error));

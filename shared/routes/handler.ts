@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import type { FromSchema } from 'json-schema-to-ts';
 import type { Principal } from '../auth/principal.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
+import type { Lasting } from './lasting.ts';
 import type { Row } from './row.ts';
 import type { PathParams } from './target.ts';
 
@@ -83,8 +84,19 @@ export class FileReply {
   }
 }
 
-/** Returns the JSON answer or a Reply, or throws ApiError. */
-export type Handler<R extends Row> = (call: Call<R>) => unknown;
+/** What a row answers with 200 or 202, by its schema; one that answers no JSON, or in no one shape, says a Reply. */
+type AnswerOf<R extends Row> = R extends {
+  readonly responses: { readonly [S in 200 | 202]?: { readonly schema: infer A extends JsonSchema } };
+}
+  ? Lasting<FromSchema<A>>
+  : never;
+
+/** An answer is one of its row's schema, or a Reply; or it throws ApiError. */
+type Given<R extends Row> = AnswerOf<R> | Reply | FileReply;
+export type Handler<R extends Row> = (call: Call<R>) => Given<R> | Promise<Given<R>>;
+
+/** Of whatever row: what dispatches it knows no more. */
+export type AnyHandler = (call: Call<Row>) => unknown;
 
 /**
  * The extra arguments of a WebSocket handler: the socket, and a signal that aborts when the client's credential ends. After
@@ -128,6 +140,6 @@ export function socketHandlerMap<Socket>(
  */
 export function handlerMap(
   handlers: Readonly<Record<string, (call: never) => unknown>>,
-): ReadonlyMap<string, Handler<Row>> {
-  return new Map(Object.entries(handlers) as [string, Handler<Row>][]);
+): ReadonlyMap<string, AnyHandler> {
+  return new Map(Object.entries(handlers) as [string, AnyHandler][]);
 }

@@ -1,5 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
+import type { Lasting } from './lasting.ts';
 import type { AnyRow } from './table.ts';
 import type { PathParams, Query } from './target.ts';
 
@@ -45,3 +46,9 @@ export type Asked<K extends keyof Rows> = ([PathParams<Rows[K]['path']>] extends
   readonly query?: { readonly [N in QueryOf<Rows[K]['query']>]?: Query[string] };
   readonly body?: Written<Body<K>> & { readonly force?: boolean | undefined };
 };
+
+/** Of a row that is built. */
+export type RowId = AnyRow['id'];
+
+/** The answer of a row as whoever makes it returns it. */
+export type Made<K extends keyof Rows> = Lasting<Answer<K>>;

@@ -20,7 +20,7 @@ export interface LogRecord {
 }
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
-type LogLevel = (typeof LOG_LEVELS)[number];
+export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Winston's names and others', lower case, as ours. */
 const ALIASES: Readonly<Record<string, LogLevel>> = {

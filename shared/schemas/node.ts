@@ -364,7 +364,11 @@ export const diagnostics = {
           description:
             'frames and bytes since svc-link started; rx_kernel_dropped: datagrams that the kernel dropped, null on a line that is not UDP',
         },
-        endpoints: { type: 'array', items: linkEndpoint },
+        endpoints: {
+          type: ['array', 'null'],
+          items: linkEndpoint,
+          description: 'null: svc-link does not answer',
+        },
       },
     },
     problems: {

@@ -66,16 +66,20 @@ export const snapshotQuery = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
+const pictureFigures = {
+  width: { type: 'integer' },
+  height: { type: 'integer' },
+  fps: { type: 'integer' },
+  bitrate_kbps: { type: 'integer' },
+} as const;
+
 export const profileAnswer = {
   title: 'VideoProfile',
   type: 'object',
   required: ['profile', 'width', 'height', 'fps', 'bitrate_kbps', 'base_profile', 'leases'],
   properties: {
     profile: { ...profileName, description: 'the profile that the encoder uses' },
-    width: { type: 'integer' },
-    height: { type: 'integer' },
-    fps: { type: 'integer' },
-    bitrate_kbps: { type: 'integer' },
+    ...pictureFigures,
     base_profile: profileName,
     leases: {
       type: 'array',
@@ -152,6 +156,8 @@ export const videoStatus = {
     },
     profile: {
       type: ['object', 'null'],
+      required: ['width', 'height', 'fps', 'bitrate_kbps'],
+      properties: pictureFigures,
       description: 'what is encoded at the moment: below the profile while `reduced` says why',
     },
     reduced: nullable(

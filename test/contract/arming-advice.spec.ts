@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { adviceFor } from '../../residual/web/src/pages/vehicle/overview/advice.ts';
 import { stepsOf } from '../../residual/web/src/pages/vehicle/overview/steps.ts';
 import { t } from '../../residual/web/src/strings.ts';
+import { adviceFor } from '../../residual/web/src/vehicle/advice.ts';
 
 /** Sentences of ArduPilot 4.6 and PX4 as they send them, without "PreArm: " and "Preflight Fail: ". */
 const SAID: readonly (readonly [topic: keyof typeof t.vehicle.overview.advice, ...said: string[]])[] = [

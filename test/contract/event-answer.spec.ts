@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { PrincipalWatch } from '../../front/control/edge/principal-watch.ts';
 import { native } from '../../front/control/middleware/native.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { type Handler, type OnProgress, Reply } from '../../shared/routes/handler.ts';
+import { type AnyHandler, type OnProgress, Reply } from '../../shared/routes/handler.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
 
@@ -35,7 +35,7 @@ describe('long work answers with events', () => {
   };
 
   before((done) => {
-    const handler: Handler<Row> = async ({ progress }) => work(progress);
+    const handler: AnyHandler = async ({ progress }) => work(progress);
     const step = native(new Map([[plain.id, handler]]), new PrincipalWatch(() => () => true));
     server = createServer((req, res) => {
       const pass = { row, params: {}, query: '', principal: {}, forced: false };

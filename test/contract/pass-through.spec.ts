@@ -17,7 +17,7 @@ import { connectionProof } from '../../shared/auth/principal-mark.ts';
 import { PeerBudgets } from '../../shared/http/edge/rate.ts';
 import { createLogger } from '../../shared/process/logger.ts';
 import { FEATURES } from '../../shared/profile.ts';
-import type { Call, Handler } from '../../shared/routes/handler.ts';
+import type { AnyHandler, Call } from '../../shared/routes/handler.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { compileTable, ROWS } from '../../shared/routes/table.ts';
 import { edgeState, KEY } from '../support/edge.ts';
@@ -41,7 +41,7 @@ const rows = (ROWS as readonly Row[]).map(
 /** What no row that is built today does: a WebSocket and a streamed body go through the front to the residual. */
 describe('through the front to the residual', () => {
   const log = createLogger('test', 'fatal');
-  const handlers = new Map<string, Handler<Row>>();
+  const handlers = new Map<string, AnyHandler>();
   const upgrades = new Map<string, UpgradeHandler>();
   let holds = true;
   let dir: string;

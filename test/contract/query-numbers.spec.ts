@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { hubRows } from '../../bin/hub/api/routes.ts';
+import { hubRows } from '../../shared/hub-api/rows.ts';
 import { recordOf } from '../../shared/member.ts';
 import { ROWS } from '../../shared/routes/table.ts';
 import { validatorOf } from '../../shared/schemas/validator.ts';

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Result } from '../bench/result.ts';
 import type { SoakReport } from '../soak/report.ts';
 import { commitOf, machineFacts } from '../support/machine-facts.ts';
@@ -73,33 +73,27 @@ function benchOf(folder: string): Readonly<Record<string, BenchRun>> {
 }
 
 function kitOf(path: string): KitResult | null {
-  return readJson(path) as KitResult | null;
+  const told = readJson(path) as (KitResult & { readonly checks?: unknown }) | null;
+  if (told === null) return null;
+  const { checks: _checks, ...kit } = told;
+  return kit;
 }
 
 /** @param folder one folder for each target, with the suite's own folders in it */
 function suitesOf(folder: string): Readonly<Record<string, SuiteRun>> {
   const runs: Record<string, SuiteRun> = {};
   for (const target of globSync(join(folder, '*')).toSorted()) {
-    const files = globSync(join(target, 'server-*/checks.json')).toSorted();
-    const checks = files.map((path) => ({
-      name: basename(dirname(path))
-        .replace(/^server-/, '')
-        .replace(/-\d{4}-\d\d-\d\dT.*$/, ''),
-      checks: readJson(path) as readonly { readonly status: string; readonly timestamp: string }[],
-    }));
-    const times = checks.flatMap(({ checks: own }) => own.map(({ timestamp }) => timestamp)).toSorted();
-    if (times[0] === undefined) continue;
+    const files = globSync(join(target, 'server-*/checks.json'));
+    const checks = files.flatMap(
+      (path) => readJson(path) as readonly { readonly status: string; readonly timestamp: string }[],
+    );
+    const [at] = checks.map(({ timestamp }) => timestamp).toSorted();
+    if (at === undefined) continue;
     runs[basename(target)] = {
-      at: times[0],
+      at,
       suite: versionOf('@modelcontextprotocol/conformance'),
-      scenarios: checks.map(({ name, checks: own }) => ({
-        name,
-        statuses: Object.fromEntries(
-          [...Map.groupBy(own, ({ status }) => status)]
-            .map(([status, { length }]) => [status, length] as const)
-            .toSorted(([a], [b]) => a.localeCompare(b)),
-        ),
-      })),
+      scenarios: files.length,
+      statuses: counted(checks.map(({ status }) => status)),
     };
   }
   return runs;
@@ -127,8 +121,6 @@ function testsOf(inputs: string): Readonly<Record<string, TestRun>> {
 
 interface Bom {
   readonly components: readonly {
-    readonly name: string;
-    readonly version?: string;
     readonly licenses?: readonly {
       readonly license?: { readonly id?: string; readonly name?: string };
       readonly expression?: string;
@@ -136,36 +128,38 @@ interface Bom {
   }[];
 }
 
-/** The bill of materials that the package was made with, if it is there, else npm's own of the lock file. */
-function packagesOf({ root, inputs }: Places): Packages {
-  const given = join(inputs, 'sbom.json');
+/** npm's own bill of materials of the lock file. */
+function packagesOf({ root }: Places): Packages {
   const words = ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev', '--package-lock-only'];
-  const bom = (
-    existsSync(given)
-      ? readJson(given)
-      : JSON.parse(
-          execFileSync('npm', words, {
-            cwd: root,
-            encoding: 'utf8',
-            stdio: ['ignore', 'pipe', 'ignore'],
-          }),
-        )
+  const { components } = JSON.parse(
+    execFileSync('npm', words, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }),
   ) as Bom;
-  const components = bom.components.map(({ name, version, licenses }) => ({
-    name,
-    version: version ?? '',
-    licenses:
-      licenses
-        ?.map(({ license, expression }) => expression ?? license?.id ?? license?.name ?? '')
-        .filter((text) => text !== '')
-        .join(', ') ?? '',
-  }));
+  const names = components.map(({ licenses = [] }) =>
+    licenses
+      .map(({ license, expression }) => expression ?? license?.id ?? license?.name ?? '')
+      .filter((text) => text !== '')
+      .join(', '),
+  );
   return {
-    sha256: createHash('sha256').update(JSON.stringify(bom.components)).digest('hex'),
-    components: components.toSorted((a, b) =>
-      `${a.name} ${a.version}`.localeCompare(`${b.name} ${b.version}`, 'en'),
-    ),
+    lock: lockOf(root),
+    components: components.length,
+    licenses: counted(names.map((name) => name || 'not stated')),
   };
+}
+
+/** SHA-256 of the lock file. @param root of the clone */
+export function lockOf(root: string): string {
+  return createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex');
+}
+
+function counted(names: readonly string[]): Readonly<Record<string, number>> {
+  return Object.fromEntries(
+    [...Map.groupBy(names, (name) => name)]
+      .map(([name, { length }]) => [name, length] as const)
+      .toSorted(([a], [b]) => a.localeCompare(b)),
+  );
 }
 
 function readJson(path: string): unknown {

@@ -4,8 +4,8 @@ import type { Result } from '../bench/result.ts';
 import type { SoakReport } from '../soak/report.ts';
 
 /**
- * What was measured, in files of its own below `docs/evidence/data`: the pages are made from these and from the code, so that
- * anybody can make them again.
+ * What was measured, in files of its own below `docs/evidence/data`: the page is made from these and from the code, so that
+ * anybody can make it again.
  */
 export interface Evidence {
   readonly made: Made | null;
@@ -35,7 +35,7 @@ export interface BenchRun {
   readonly results: readonly Result[];
 }
 
-/** What `svc-conformance --json` writes. */
+/** What `svc-conformance --json` writes, without each of its checks. */
 export interface KitResult {
   readonly kit: string;
   readonly node: { readonly version: string; readonly profile: string };
@@ -43,18 +43,15 @@ export interface KitResult {
   readonly passed: number;
   readonly failed: number;
   readonly not_run: number;
-  readonly checks: readonly { readonly name: string; readonly result: string; readonly why: string | null }[];
 }
 
 /** A run of the MCP conformance suite. */
 export interface SuiteRun {
   readonly at: string;
   readonly suite: string;
-  /** How many checks of each scenario ended with which status. */
-  readonly scenarios: readonly {
-    readonly name: string;
-    readonly statuses: Readonly<Record<string, number>>;
-  }[];
+  readonly scenarios: number;
+  /** How many checks ended with which status. */
+  readonly statuses: Readonly<Record<string, number>>;
 }
 
 /** The numbers of mocha's JSON report. */
@@ -69,13 +66,11 @@ export interface TestRun {
 
 /** What a bill of materials (CycloneDX) lists. */
 export interface Packages {
-  /** Of its components: the rest of the document differs each time that it is made. */
-  readonly sha256: string;
-  readonly components: readonly {
-    readonly name: string;
-    readonly version: string;
-    readonly licenses: string;
-  }[];
+  /** SHA-256 of the lock file that it is of. */
+  readonly lock: string;
+  readonly components: number;
+  /** How many have which licence. */
+  readonly licenses: Readonly<Record<string, number>>;
 }
 
 export const PARTS = [

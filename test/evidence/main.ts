@@ -1,10 +1,10 @@
-/** `npm run evidence`: takes over what was measured, and makes `docs/evidence` of it (see its index.md). */
+/** `npm run evidence`: takes over what was measured, and makes docs/evidence/index.md of it. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../support/node.ts';
 import { collect } from './collect.ts';
 import { readEvidence } from './data.ts';
-import { pagesOf } from './pages.ts';
+import { pageOf } from './page.ts';
 import { sourcesOf } from './sources.ts';
 
 const folder = join(ROOT, 'docs/evidence');
@@ -16,6 +16,6 @@ const parts = collect({
   data,
 });
 mkdirSync(folder, { recursive: true });
-const pages = pagesOf(readEvidence(data), sourcesOf());
-for (const [name, text] of pages) writeFileSync(join(folder, name), text);
-process.stdout.write(`${folder}: ${[...pages.keys()].join(', ')}; taken over: ${parts.join(', ')}\n`);
+const page = join(folder, 'index.md');
+writeFileSync(page, pageOf(readEvidence(data), sourcesOf()));
+process.stdout.write(`${page}; taken over: ${parts.join(', ')}\n`);

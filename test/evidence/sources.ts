@@ -1,10 +1,10 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ROWS } from '../../shared/routes/table.ts';
 import { BENCH_NAMES } from '../bench/names.ts';
-import { matrixText } from '../support/matrix-text.ts';
 import { ROOT } from '../support/node.ts';
 import { attackCases } from './attack-cases.ts';
-import type { Sources } from './pages.ts';
+import type { Sources } from './page.ts';
 
 /** What the code of this clone says. */
 export function sourcesOf(): Sources {
@@ -14,7 +14,7 @@ export function sourcesOf(): Sources {
   }));
   return {
     cases: attackCases(readFileSync(join(ROOT, 'docs/threat-model.md'), 'utf8'), specs),
-    matrix: matrixText(),
+    routes: ROWS.length,
     benches: BENCH_NAMES,
   };
 }

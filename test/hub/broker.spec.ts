@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { connectAsync, type MqttClient } from 'mqtt';
-import { readAuthority } from '../../bin/hub/authority/certificates.ts';
 import { NodeQuota } from '../../bin/hub/fleet/node-quota.ts';
+import { readAuthority } from '../../bin/hub/keys/certificates.ts';
 import { placesIn } from '../../bin/hub/places.ts';
 import { issueCertificate } from '../../shared/certificates/authority.ts';
 import { certificateRequest, newCertificateKey } from '../../shared/certificates/request.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { MqttClient } from 'mqtt';
-import { hubRows } from '../../bin/hub/api/routes.ts';
 import { NODE_ORDERS } from '../../shared/fleet/node-state.ts';
 import { topics } from '../../shared/fleet/topics.ts';
+import { hubRows } from '../../shared/hub-api/rows.ts';
 import { validatorOf } from '../../shared/schemas/validator.ts';
 import { askAgain } from '../support/ask-again.ts';
 import { type EnrolledNode, TestHub } from '../support/hub.ts';

@@ -1,8 +1,8 @@
 import type { AnySchema } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
-import { hubOpenApi } from '../../bin/hub/api/openapi.ts';
-import { hubRows } from '../../bin/hub/api/routes.ts';
-import type { HubRow } from '../../bin/hub/api/row.ts';
+import { hubOpenApi } from '../../shared/hub-api/openapi.ts';
+import type { HubRow } from '../../shared/hub-api/row.ts';
+import { hubRows } from '../../shared/hub-api/rows.ts';
 import { createAjv } from '../../shared/schemas/validator.ts';
 
 const rows: readonly HubRow[] = hubRows;

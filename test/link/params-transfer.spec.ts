@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ParamFile } from '../../bin/sim/mavlink/param-file.ts';
+import { ParamFile } from '../../bin/sim/params/param-file.ts';
 import { Params, type ParamsOptions } from '../../front/link/params/params.ts';
 import { FakeClock, settle } from './fake-clock.ts';
 

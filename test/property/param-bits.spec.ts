@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { hasBit, withBit } from '../../residual/web/src/pages/vehicle/param-bits.ts';
+import { hasBit, withBit } from '../../residual/web/src/vehicle/param-bits.ts';
 
 /** By MAV_PARAM_TYPE: INT8, INT16, INT32. */
 const SIGNED = [

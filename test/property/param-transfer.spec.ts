@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ParamFile } from '../../bin/sim/mavlink/param-file.ts';
+import { ParamFile } from '../../bin/sim/params/param-file.ts';
 import type { Encoder, FtpRequest } from '../../front/link/encode.ts';
 import { FtpFile } from '../../front/link/ftp/ftp-file.ts';
 import { ListTransfer } from '../../front/link/params/list-transfer.ts';

@@ -1,12 +1,6 @@
 /** `npm run docs`: the route table as `docs/routes.md`, for people; a contract test holds the two equal. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  answerExample,
-  bodyExample,
-  descriptionOf,
-  parametersOf,
-} from '../../shared/routes/openapi-words.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
 import { ROOT } from './node.ts';
@@ -16,7 +10,7 @@ export const ROUTES_FILE = join(ROOT, 'docs/routes.md');
 const HEAD = `# Routes
 
 Made from the route table in \`shared/routes/\` by \`npm run docs\`; do not edit it. A section is a feature: \`features.<name>: false\`
-in the config turns its routes off, and they answer 501. Words and examples are those of \`GET /openapi.json\`. The rules behind them are in [contract.md](contract.md).
+in the config turns its routes off, and they answer 501. Bodies, answers and an example of each are in \`GET /openapi.json\`, and \`svc explain <route>\` prints them. The rules behind them are in [contract.md](contract.md).
 
 | Column | Words |
 |---|---|
@@ -38,25 +32,9 @@ export function routesDocument(rows: readonly Row[] = ROWS): string {
       '|---|---|---|---|---|---|---|---|---|',
       ...own.map((row) => `| ${cells(row).join(' | ')} |`),
       '',
-      ...own.map(details),
     ].join('\n'),
   );
   return HEAD + tables.join('');
-}
-
-/** The words and examples that OpenAPI has of it. */
-function details(row: Row): string {
-  const lines = [`### ${row.method} ${row.path}\n`, `${descriptionOf(row)}\n`];
-  for (const { name, in: where, description, example } of parametersOf(row))
-    lines.push(`- \`${name}\` (${where}): ${description}. Example: \`${String(example)}\``);
-  if (lines.length > 2) lines.push('');
-  for (const [what, example] of [
-    ['Body', bodyExample(row)],
-    ['Answer', answerExample(row)],
-  ] as const) {
-    if (example !== undefined) lines.push(`${what}:\n\n\`\`\`json\n${JSON.stringify(example)}\n\`\`\`\n`);
-  }
-  return lines.join('\n');
 }
 
 function cells(row: Row): readonly string[] {

@@ -3,13 +3,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { hubPage } from '../../bin/hub/api/page.ts';
-import { hubRows } from '../../bin/hub/api/routes.ts';
 import { clustersOf, mercatorOf } from '../../bin/hub/fleet/node-clusters.ts';
 import { countsOf, type Findable, pageOf, sortTextOf, tagsAmong } from '../../bin/hub/fleet/node-query.ts';
 import type { NodeEntry } from '../../shared/fleet/hub-api.ts';
 import { labelsOf } from '../../shared/fleet/node-labels.ts';
 import { factsOf } from '../../shared/fleet/node-state.ts';
 import { sendValue } from '../../shared/http/answer.ts';
+import { hubRows } from '../../shared/hub-api/rows.ts';
 import { validatorOf } from '../../shared/schemas/validator.ts';
 
 const PAGE = join(import.meta.dirname, '../../residual/web/dist');

@@ -5,6 +5,9 @@ import { failureOf, inBytes, sendFailure, sendValue } from '../../../shared/http
 import { hasBody, readJson } from '../../../shared/http/body.ts';
 import { headerName, hostProblem, Single, targetProblem } from '../../../shared/http/edge/head.ts';
 import { HeldBytes } from '../../../shared/http/edge/held-bytes.ts';
+import type { Caller } from '../../../shared/hub-api/caller.ts';
+import { ID_PATTERN } from '../../../shared/hub-api/openapi.ts';
+import type { Asker, HubCall, HubHandler, HubRow } from '../../../shared/hub-api/row.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { Reply } from '../../../shared/routes/handler.ts';
 import { whyNotCanonical } from '../../../shared/routes/match.ts';
@@ -13,11 +16,8 @@ import { type Validator, validatorOf } from '../../../shared/schemas/validator.t
 import type { Entry } from '../audit.ts';
 import { diskProblem } from '../disk.ts';
 import type { Budgets } from './budgets.ts';
-import type { Caller } from './caller.ts';
 import type { Entry as Connected } from './entrance.ts';
-import { ID_PATTERN } from './openapi.ts';
 import type { PageFinder } from './page.ts';
-import type { Asker, HubCall, HubHandler, HubRow } from './row.ts';
 import type { HubListener } from './server.ts';
 
 /** A node's own name, a CSR and a key. */

@@ -1,7 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { PeerBudgets } from '../../../shared/http/edge/rate.ts';
-import { sha256 } from '../people/secret.ts';
-import { type HubRow, RATES } from './row.ts';
+import { type HubRow, RATES } from '../../../shared/hub-api/row.ts';
+import { sha256 } from '../keys/secret.ts';
 
 const MAX_KNOWN = 10_000;
 const KNOWN_MS = 600_000;

@@ -1,6 +1,10 @@
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { caHashOf, formatCode, newCodeSecret } from '../../../shared/fleet/code.ts';
 import type { NodeEntry } from '../../../shared/fleet/hub-api.ts';
+import { type Caller, EVERY_NODE, type Reach, reachOf } from '../../../shared/hub-api/caller.ts';
+import { hubOpenApi } from '../../../shared/hub-api/openapi.ts';
+import type { HubHandlers } from '../../../shared/hub-api/row.ts';
+import { hubRows } from '../../../shared/hub-api/rows.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { Reply } from '../../../shared/routes/handler.ts';
 import { VERSION } from '../../../shared/version.ts';
@@ -25,10 +29,6 @@ import type { SignIn } from '../people/sign-in.ts';
 import type { Readiness } from '../replicas/readiness.ts';
 import type { Codes } from '../stores/codes.ts';
 import { OpenAnswer } from './app.ts';
-import { type Caller, EVERY_NODE, type Reach, reachOf } from './caller.ts';
-import { hubOpenApi } from './openapi.ts';
-import { hubRows } from './routes.ts';
-import type { HubHandlers } from './row.ts';
 
 export interface HandlerParts {
   readonly config: HubConfig;

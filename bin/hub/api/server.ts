@@ -9,7 +9,7 @@ import { addressList } from '../../../shared/http/edge/proxy-header.ts';
 import { doorOf, edgeServer, TLS } from '../../../shared/http/edge/server.ts';
 import { UnreadAnswers } from '../../../shared/http/edge/unread.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import type { KeyPair } from '../authority/certificates.ts';
+import type { KeyPair } from '../keys/certificates.ts';
 import { Entrance, type Entry } from './entrance.ts';
 
 /** Of one listener. */

@@ -4,9 +4,9 @@ import { type Enrolled, type EnrollRequest, MAX_TAGS, type NodeTags } from '../.
 import { GROUP, labelsOf } from '../../../shared/fleet/node-labels.ts';
 import { NotBelieved, verifyStatement } from '../../../shared/fleet/signed.ts';
 import { isNodeId } from '../../../shared/fleet/topics.ts';
+import { type Reach, sees } from '../../../shared/hub-api/caller.ts';
 import { parseJson } from '../../../shared/member.ts';
 import type { Renew } from '../../../shared/schemas/fleet-statements.ts';
-import { type Reach, sees } from '../api/caller.ts';
 import type { BrokerRules } from '../broker/broker-rules.ts';
 import type { BrokerUrls } from '../config.ts';
 import type { Queries } from '../database/tables.ts';

@@ -3,9 +3,9 @@ import { Serial } from '../../../shared/async/serial.ts';
 import { NotBelieved, verifyStatement } from '../../../shared/fleet/signed.ts';
 import type { Policy } from '../../../shared/schemas/fleet-statements.ts';
 import type { Queries } from '../database/tables.ts';
+import type { Signer } from '../keys/signer.ts';
 import type { Denied } from '../stores/denied.ts';
 import { readMeta } from '../stores/meta.ts';
-import type { Signer } from './signer.ts';
 
 const SEQ = 'policy_seq';
 /** Between the clocks of two replicas of one database, ms. */

@@ -2,8 +2,8 @@ import type { FromSchema } from 'json-schema-to-ts';
 import { type Selectable, type SelectQueryBuilder, sql } from 'kysely';
 import { FLIGHT_KIND, UPLOAD_KIND } from '../../../shared/fleet/flight.ts';
 import type { FleetEvent } from '../../../shared/fleet/told.ts';
+import type { EventsQuery, eventList } from '../../../shared/hub-api/schemas.ts';
 import type { Ack } from '../../../shared/schemas/fleet-statements.ts';
-import type { EventsQuery, eventList } from '../api/schemas.ts';
 import { anyOf } from '../database/column-types.ts';
 import { eventsInOrder } from '../database/engine.ts';
 import { leavingOut } from '../database/leaving-out.ts';
@@ -12,8 +12,8 @@ import type { Queries, Tables } from '../database/tables.ts';
 import { FlightShares } from '../flights/flight-shares.ts';
 import { storeFlights } from '../flights/store-flights.ts';
 import { storeUploads } from '../flights/uploads.ts';
-import type { Share } from '../replicas/share.ts';
 import { readMeta, writeMeta } from '../stores/meta.ts';
+import type { Share } from './share.ts';
 
 type StoredEvent = FromSchema<typeof eventList>['events'][number];
 

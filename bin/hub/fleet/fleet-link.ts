@@ -18,12 +18,12 @@ import {
 import { HostileJson } from '../../../shared/foreign-json.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Ack } from '../../../shared/schemas/fleet-statements.ts';
-import type { KeyPair } from '../authority/certificates.ts';
-import type { Signer } from '../authority/signer.ts';
-import type { Share } from '../replicas/share.ts';
+import type { KeyPair } from '../keys/certificates.ts';
+import type { Signer } from '../keys/signer.ts';
 import type { Events } from './events.ts';
 import type { Fleet } from './fleet.ts';
 import type { NodeQuota } from './node-quota.ts';
+import type { Share } from './share.ts';
 import { answered, Subscriptions } from './subscriptions.ts';
 import { parseBody } from './told-bodies.ts';
 

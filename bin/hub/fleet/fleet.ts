@@ -4,15 +4,14 @@ import type { EnrollRequest, NodeEntry, NodeTags } from '../../../shared/fleet/h
 import { labelsOf, NO_LABELS } from '../../../shared/fleet/node-labels.ts';
 import { factsOf, type StatusFacts } from '../../../shared/fleet/node-state.ts';
 import type { NodeStatus, Presence } from '../../../shared/fleet/told.ts';
+import { type Reach, sees } from '../../../shared/hub-api/caller.ts';
+import type { ClustersQuery, NodesQuery } from '../../../shared/hub-api/schemas.ts';
 import { type JsonObject, recordOf } from '../../../shared/member.ts';
 import { plainText } from '../../../shared/plain-text.ts';
 import type { PublicJwk } from '../../../shared/schemas/fleet-statements.ts';
-import { type Reach, sees } from '../api/caller.ts';
-import type { ClustersQuery, NodesQuery } from '../api/schemas.ts';
 import { leavingOut } from '../database/leaving-out.ts';
 import { storedObject } from '../database/stored-object.ts';
 import type { Queries, Tables } from '../database/tables.ts';
-import type { Share } from '../replicas/share.ts';
 import { nextNumber, readMeta } from '../stores/meta.ts';
 import { tagColumns, tagsIn, tagsOf } from './labels.ts';
 import { clustersOf, mercatorOf } from './node-clusters.ts';
@@ -26,6 +25,7 @@ import {
   type Tagged,
   tagsAmong,
 } from './node-query.ts';
+import type { Share } from './share.ts';
 
 const TWIN =
   'Two machines are connected with the key of this node, in turns. One is a copy: enrol the right one again, and look for the other.';

@@ -3,10 +3,10 @@ import type { ServerResponse } from 'node:http';
 import { every } from '../../../shared/async/every.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { topics } from '../../../shared/fleet/topics.ts';
+import { type Caller, hasPlace } from '../../../shared/hub-api/caller.ts';
+import type { LiveQuery } from '../../../shared/hub-api/schemas.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import { type Caller, hasPlace } from '../api/caller.ts';
-import type { LiveQuery } from '../api/schemas.ts';
-import type { Signer } from '../authority/signer.ts';
+import type { Signer } from '../keys/signer.ts';
 import type { Fleet } from './fleet.ts';
 import type { FleetLink } from './fleet-link.ts';
 

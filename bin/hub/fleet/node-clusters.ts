@@ -5,7 +5,7 @@ import {
   type StatusFacts,
   toldSince,
 } from '../../../shared/fleet/node-state.ts';
-import type { ClustersQuery } from '../api/schemas.ts';
+import type { ClustersQuery } from '../../../shared/hub-api/schemas.ts';
 import { type Findable, type Mercator, selector } from './node-query.ts';
 
 /** What the map shows of all nodes: counted cell by cell, in one pass. */

@@ -8,7 +8,7 @@ import {
   type StatusFacts,
   urgencyOf,
 } from '../../../shared/fleet/node-state.ts';
-import type { NodesQuery } from '../api/schemas.ts';
+import type { NodesQuery } from '../../../shared/hub-api/schemas.ts';
 
 /** What lists and figures ask of all nodes: in memory, in one pass, so that 100 000 cost milliseconds. */
 

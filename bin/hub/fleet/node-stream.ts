@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { every } from '../../../shared/async/every.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { type Caller, hasPlace } from '../api/caller.ts';
-import type { StreamQuery } from '../api/schemas.ts';
+import { type Caller, hasPlace } from '../../../shared/hub-api/caller.ts';
+import type { StreamQuery } from '../../../shared/hub-api/schemas.ts';
 import type { Fleet } from './fleet.ts';
 
 /** Changes of one node within this time are one event. */

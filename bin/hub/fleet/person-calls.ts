@@ -4,11 +4,11 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { NotBelieved, verifyStatement } from '../../../shared/fleet/signed.ts';
 import { MAX_REPLY_BYTES } from '../../../shared/fleet/told.ts';
 import { replierOf, topics } from '../../../shared/fleet/topics.ts';
+import { type Caller, hasPlace } from '../../../shared/hub-api/caller.ts';
+import type { Asker } from '../../../shared/hub-api/row.ts';
 import { memberOf, parseJson } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { PublicJwk } from '../../../shared/schemas/fleet-statements.ts';
-import { type Caller, hasPlace } from '../api/caller.ts';
-import type { Asker } from '../api/row.ts';
 import type { FleetLink } from './fleet-link.ts';
 
 /** Calls under way. */

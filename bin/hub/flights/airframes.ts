@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely';
 import { ApiError } from '../../../shared/errors.ts';
-import type { Airframe, AirframesQuery, MaintenanceRequest } from '../api/flight-schemas.ts';
+import type { Airframe, AirframesQuery, MaintenanceRequest } from '../../../shared/hub-api/flight-schemas.ts';
 import type { HubConfig } from '../config.ts';
 import { anyOf } from '../database/column-types.ts';
 import type { Queries, Tables } from '../database/tables.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Response } from 'express';
 import { csvCell } from '../../../shared/csv.ts';
-import type { FlightEntry } from '../api/flight-schemas.ts';
+import type { FlightEntry } from '../../../shared/hub-api/flight-schemas.ts';
 
 /** Header and value of each column; numbers as they are, times by RFC 3339 in UTC. docs/fleet.md says what they mean. */
 const COLUMNS: readonly (readonly [string, (flight: FlightEntry) => string | number | null])[] = [

@@ -1,8 +1,13 @@
 import type { Selectable, SelectQueryBuilder } from 'kysely';
 import { ApiError } from '../../../shared/errors.ts';
 import type { FlightDetail } from '../../../shared/fleet/flight.ts';
+import type {
+  FlightAnswer,
+  FlightEntry,
+  FlightFilters,
+  FlightsQuery,
+} from '../../../shared/hub-api/flight-schemas.ts';
 import { isOneOf } from '../../../shared/member.ts';
-import type { FlightAnswer, FlightEntry, FlightFilters, FlightsQuery } from '../api/flight-schemas.ts';
 import { anyOf } from '../database/column-types.ts';
 import type { Queries, Tables } from '../database/tables.ts';
 import { readMeta, writeMeta } from '../stores/meta.ts';

@@ -1,5 +1,5 @@
 import type { FleetEvent } from '../../../shared/fleet/told.ts';
-import { MAX_BATTERIES } from '../api/flight-schemas.ts';
+import { MAX_BATTERIES } from '../../../shared/hub-api/flight-schemas.ts';
 import type { Queries } from '../database/tables.ts';
 import type { FlightShares } from './flight-shares.ts';
 import { type ToldFlight, toldFlight } from './told-flight.ts';

@@ -1,8 +1,8 @@
 import { UPLOAD_KINDS, type UploadDetail } from '../../../shared/fleet/flight.ts';
 import { vehicleLogOf } from '../../../shared/flight/vehicle-log-of.ts';
+import type { FlightAnswer } from '../../../shared/hub-api/flight-schemas.ts';
 import { isOneOf, type JsonObject } from '../../../shared/member.ts';
 import { plainText } from '../../../shared/plain-text.ts';
-import type { FlightAnswer } from '../api/flight-schemas.ts';
 import type { Queries } from '../database/tables.ts';
 
 const MAX_NAME = 300;

@@ -1,13 +1,13 @@
 import { ApiError } from '../../../shared/errors.ts';
-import { type Caller, type Grant, isWithin } from '../api/caller.ts';
+import { type Caller, type Grant, isWithin } from '../../../shared/hub-api/caller.ts';
 import type { BrokerRules } from '../broker/broker-rules.ts';
 import type { Queries } from '../database/tables.ts';
+import type { NewCredential } from '../keys/secret.ts';
 import type { Codes } from '../stores/codes.ts';
 import type { Credentials, ListedCredential } from '../stores/credentials.ts';
 import type { Denied } from '../stores/denied.ts';
 import type { ListedOperator, Operators } from '../stores/operators.ts';
 import type { SignIns } from '../stores/sign-ins.ts';
-import type { NewCredential } from './secret.ts';
 
 interface PeopleOptions {
   readonly db: Queries;

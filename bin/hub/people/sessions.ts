@@ -6,14 +6,14 @@ import {
   type CallerSession,
   type PersonToken,
 } from '../../../shared/fleet/hub-api.ts';
+import type { Caller } from '../../../shared/hub-api/caller.ts';
+import type { HubCall, HubRow } from '../../../shared/hub-api/row.ts';
 import { parseJson } from '../../../shared/member.ts';
 import { type PublicJwk, STATEMENTS } from '../../../shared/schemas/fleet-statements.ts';
 import { validatorOf } from '../../../shared/schemas/validator.ts';
-import type { Caller } from '../api/caller.ts';
-import type { HubCall, HubRow } from '../api/row.ts';
-import type { Signer } from '../authority/signer.ts';
 import type { BrokerUrls } from '../config.ts';
 import type { Fleet } from '../fleet/fleet.ts';
+import type { Signer } from '../keys/signer.ts';
 import type { Credentials } from '../stores/credentials.ts';
 
 const DAY_S = 24 * 3600;

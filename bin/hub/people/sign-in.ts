@@ -1,12 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { ApiError } from '../../../shared/errors.ts';
 import { readOwn } from '../../../shared/files/private-file.ts';
+import { type Grant, reachOf } from '../../../shared/hub-api/caller.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import { type Grant, reachOf } from '../api/caller.ts';
 import type { OidcConfig } from '../config.ts';
+import { isSecret, sha256 } from '../keys/secret.ts';
 import type { SignIns } from '../stores/sign-ins.ts';
 import { type Attempt, type Person, Provider } from './provider.ts';
-import { isSecret, sha256 } from './secret.ts';
 
 /** How long a person may take at the provider. */
 const ATTEMPT_S = 600;

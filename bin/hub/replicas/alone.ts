@@ -1,5 +1,5 @@
 import { HUB_ID } from '../../../shared/fleet/topics.ts';
-import type { Share } from './share.ts';
+import type { Share } from '../fleet/share.ts';
 
 /** A hub with an SQLite file, which a lock keeps for it: all of it is its own. */
 export const ALONE: Share = {

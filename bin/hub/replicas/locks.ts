@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { pooled, SESSION_IDLE_MS } from '../database/postgres.ts';
 import type { DatabaseSession, HubDatabase, Queries } from '../database/tables.ts';
-import { LeaseLost } from './share.ts';
+import { LeaseLost } from '../fleet/share.ts';
 
 /** The first of the two numbers of our advisory locks; the second is that of what is locked. An arbitrary one. */
 export const SPACE = 7302;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiError } from '../../../shared/errors.ts';
 import type { FleetLink } from '../fleet/fleet-link.ts';
-import type { Share } from './share.ts';
+import type { Share } from '../fleet/share.ts';
 
 /** A balancer that asks every second or two, twice, sends nobody after that. */
 export const DRAIN_MS = 4000;

@@ -3,8 +3,8 @@ import { messageOf } from '../../../shared/errors.ts';
 import { replicaId } from '../../../shared/fleet/topics.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { HubDatabase, Queries } from '../database/tables.ts';
+import type { Share } from '../fleet/share.ts';
 import { Locks } from './locks.ts';
-import type { Share } from './share.ts';
 
 /** The nodes are divided into so many parts, by their ids (as in the migration that made the leases). */
 const PARTITIONS = 64;

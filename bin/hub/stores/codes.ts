@@ -1,6 +1,6 @@
-import type { Reach } from '../api/caller.ts';
+import type { Reach } from '../../../shared/hub-api/caller.ts';
 import type { Queries } from '../database/tables.ts';
-import { sha256 } from '../people/secret.ts';
+import { sha256 } from '../keys/secret.ts';
 import { reachIn, reachTexts } from './grant-columns.ts';
 
 const DAY_MS = 24 * 3600 * 1000;

@@ -1,8 +1,8 @@
 import type { Selectable } from 'kysely';
+import type { Caller, Grant } from '../../../shared/hub-api/caller.ts';
 import type { PublicJwk } from '../../../shared/schemas/fleet-statements.ts';
-import type { Caller, Grant } from '../api/caller.ts';
 import type { Queries, Tables } from '../database/tables.ts';
-import { isSecret, type NewCredential, newCredential } from '../people/secret.ts';
+import { isSecret, type NewCredential, newCredential } from '../keys/secret.ts';
 import { DENIED_REV } from './denied.ts';
 import { grantOf, grantTexts } from './grant-columns.ts';
 import { nextNumber } from './meta.ts';

@@ -1,6 +1,6 @@
 import { isScope } from '../../../shared/auth/scopes.ts';
+import { type Grant, type Reach, reachOf } from '../../../shared/hub-api/caller.ts';
 import { listOf, parseJson } from '../../../shared/member.ts';
-import { type Grant, type Reach, reachOf } from '../api/caller.ts';
 
 interface ReachColumns {
   readonly nodes: string | null;

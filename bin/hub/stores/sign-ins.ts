@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
-import type { Caller, Grant } from '../api/caller.ts';
+import type { Caller, Grant } from '../../../shared/hub-api/caller.ts';
 import type { Queries, Tables } from '../database/tables.ts';
-import { isSecret, type NewCredential, newCredential } from '../people/secret.ts';
+import { isSecret, type NewCredential, newCredential } from '../keys/secret.ts';
 import { grantOf, grantTexts } from './grant-columns.ts';
 import type { ListedOperator } from './operators.ts';
 

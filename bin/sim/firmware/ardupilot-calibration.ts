@@ -7,8 +7,8 @@ import {
   type CompassCalibration,
   speedOf,
 } from '../mavlink/calibration.ts';
-import { MavResult } from '../mavlink/mavlink-values.ts';
 import { CommandLong } from '../mavlink/messages.ts';
+import { MavResult } from '../mavlink-values.ts';
 
 const { ACCEPTED, FAILED, UNSUPPORTED } = MavResult;
 const PREFLIGHT_CALIBRATION = 241;

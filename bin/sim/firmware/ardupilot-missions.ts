@@ -1,6 +1,5 @@
 import { MavSeverity } from '../flight/craft.ts';
 import { FRAMES, type MissionItem, NAV } from '../flight/mission.ts';
-import { MavMissionResult } from '../mavlink/mavlink-values.ts';
 import { type MissionItemInt, MissionRequest } from '../mavlink/messages.ts';
 import {
   ALL_LISTS,
@@ -12,6 +11,7 @@ import {
   target,
 } from '../mavlink/mission-link.ts';
 import { type ItemDialect, type ListType, toItem } from '../mavlink/mission-lists.ts';
+import { MavMissionResult } from '../mavlink-values.ts';
 import { frameOf, mayBeNaN, packed, packingOf } from './ardupilot-packing.ts';
 
 const ASK_AGAIN_MS = 1000;

@@ -2,6 +2,7 @@
 import { AutoMode } from '../flight/auto.ts';
 import type { Craft } from '../flight/craft.ts';
 import { DataflashLog } from '../flight/dataflash-log.ts';
+import type { Words } from '../flight/firmware-words.ts';
 import { GuidedMode, TakeoffMode } from '../flight/guided.ts';
 import { type Mission, NAV } from '../flight/mission.ts';
 import type { ModeSet } from '../flight/mode-set.ts';
@@ -10,16 +11,15 @@ import type { RadioHabits } from '../flight/radio.ts';
 import { returnMode } from '../flight/rtl.ts';
 import { ARDUPILOT_COMMANDS, startLanding } from '../mavlink/commands.ts';
 import { NAK } from '../mavlink/ftp.ts';
-import { MavAutopilot, MavResult, MavState, MavType } from '../mavlink/mavlink-values.ts';
-import { BY_VALUE } from '../mavlink/param-dialect.ts';
 import type { StreamPlan } from '../mavlink/streams.ts';
 import { SENDERS } from '../mavlink/telemetry.ts';
 import type { TelemetryView } from '../mavlink/telemetry-view.ts';
+import { MavAutopilot, MavResult, MavState, MavType } from '../mavlink-values.ts';
+import { type ParamRow, paramRows, parseParamRows } from '../params/ardupilot-param-table.ts';
+import { BY_VALUE } from '../params/param-dialect.ts';
 import { ArdupilotCalibration } from './ardupilot-calibration.ts';
 import { ArdupilotMissions, ardupilotItems } from './ardupilot-missions.ts';
-import { type ParamRow, paramRows, parseParamRows } from './ardupilot-param-table.ts';
 import type { Firmware } from './firmware.ts';
-import type { Words } from './words.ts';
 
 export const VEHICLES = ['copter', 'plane', 'rover', 'sub'] as const;
 type VehicleFamily = (typeof VEHICLES)[number];

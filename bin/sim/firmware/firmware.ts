@@ -9,10 +9,10 @@ import type { Calibration, CalibrationTools } from '../mavlink/calibration.ts';
 import type { CommandDialect } from '../mavlink/commands.ts';
 import type { LogDialect } from '../mavlink/log-link.ts';
 import type { MissionLink, MissionLinkOptions } from '../mavlink/mission-link.ts';
-import type { ParamDialect } from '../mavlink/param-dialect.ts';
-import type { ParamTable } from '../mavlink/params.ts';
 import type { StreamDialect } from '../mavlink/streams.ts';
 import type { TelemetryFacts } from '../mavlink/telemetry-view.ts';
+import type { ParamDialect } from '../params/param-dialect.ts';
+import type { ParamTable } from '../params/params.ts';
 
 /** Everything in which one autopilot's firmware differs from another's, as far as the link can see it. */
 export interface Firmware extends ArmingHabits, CommandDialect, StreamDialect, TelemetryFacts {

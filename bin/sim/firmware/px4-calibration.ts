@@ -7,7 +7,7 @@ import {
   type CompassCalibration,
   speedOf,
 } from '../mavlink/calibration.ts';
-import { MavResult } from '../mavlink/mavlink-values.ts';
+import { MavResult } from '../mavlink-values.ts';
 
 const { ACCEPTED, TEMPORARILY_REJECTED, DENIED, UNSUPPORTED } = MavResult;
 const { CRITICAL, INFO } = MavSeverity;

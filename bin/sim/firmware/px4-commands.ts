@@ -12,8 +12,8 @@ import {
   requestCapabilities,
   setHome,
 } from '../mavlink/commands.ts';
-import { MavResult } from '../mavlink/mavlink-values.ts';
-import { COMPONENT_METADATA } from './px4-events.ts';
+import { COMPONENT_METADATA } from '../mavlink/px4-events.ts';
+import { MavResult } from '../mavlink-values.ts';
 import { customMode } from './px4-modes.ts';
 
 const { ACCEPTED, TEMPORARILY_REJECTED, DENIED, UNSUPPORTED, FAILED } = MavResult;

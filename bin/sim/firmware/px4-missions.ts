@@ -1,7 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { MavSeverity } from '../flight/craft.ts';
 import { type MissionItem, NAV } from '../flight/mission.ts';
-import { MavMissionResult } from '../mavlink/mavlink-values.ts';
 import { type MissionItemInt, MissionRequest, MissionRequestInt } from '../mavlink/messages.ts';
 import {
   ALL_LISTS,
@@ -13,6 +12,7 @@ import {
   target,
 } from '../mavlink/mission-link.ts';
 import { type ItemDialect, type ListType, toItem } from '../mavlink/mission-lists.ts';
+import { MavMissionResult } from '../mavlink-values.ts';
 
 const RETRY_MS = 250;
 const TIMEOUT_MS = 5000;

@@ -2,22 +2,22 @@
 
 import { armsIn } from '../../../shared/flight/arming-modes.ts';
 import { modeName } from '../../../shared/flight/modes.ts';
+import type { Words } from '../flight/firmware-words.ts';
 import { Ulog } from '../flight/ulog.ts';
 import { NAK } from '../mavlink/ftp.ts';
-import { MavAutopilot, MavState, MavType } from '../mavlink/mavlink-values.ts';
-import { BYTEWISE } from '../mavlink/param-dialect.ts';
+import { isEvent } from '../mavlink/px4-events.ts';
 import type { StreamPlan } from '../mavlink/streams.ts';
 import { SENDERS } from '../mavlink/telemetry.ts';
 import { cellBattery } from '../mavlink/telemetry-battery.ts';
 import type { TelemetryView } from '../mavlink/telemetry-view.ts';
+import { MavAutopilot, MavState, MavType } from '../mavlink-values.ts';
+import { BYTEWISE } from '../params/param-dialect.ts';
+import { px4Params } from '../params/px4-param-table.ts';
 import type { Firmware } from './firmware.ts';
 import { Px4Calibration } from './px4-calibration.ts';
 import { PX4_COMMANDS } from './px4-commands.ts';
-import { isEvent } from './px4-events.ts';
 import { PX4_ITEMS, Px4Missions } from './px4-missions.ts';
 import { LOITER, modeSlot, px4Modes, switchMode } from './px4-modes.ts';
-import { px4Params } from './px4-param-table.ts';
-import type { Words } from './words.ts';
 
 // 1.15.4, official release.
 const VERSION = (1 << 24) | (15 << 16) | (4 << 8) | 255;

@@ -1,8 +1,8 @@
 import { armsIn } from '../../../shared/flight/arming-modes.ts';
 import { type Family, modeName } from '../../../shared/flight/modes.ts';
 import type { Faults } from '../faults.ts';
-import type { ArmReason, Words } from '../firmware/words.ts';
 import { type Craft, MavSeverity } from './craft.ts';
+import type { ArmReason, Words } from './firmware-words.ts';
 import type { FlightMode } from './modes.ts';
 
 /** What the arming checks look at besides the craft. */

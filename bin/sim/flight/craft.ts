@@ -1,9 +1,9 @@
 import { clamp, type LocalPoint } from '../../../shared/flight/geo.ts';
-import type { MavSeverity } from '../mavlink/mavlink-values.ts';
-import type { Params } from '../mavlink/params.ts';
+import type { MavSeverity } from '../mavlink-values.ts';
+import type { Params } from '../params/params.ts';
 import type { Demand, Vehicle } from './vehicle.ts';
 
-export { MavSeverity } from '../mavlink/mavlink-values.ts';
+export { MavSeverity } from '../mavlink-values.ts';
 
 /** What flight modes, arming and mission see of the vehicle they fly. */
 export interface Craft {

@@ -1,4 +1,4 @@
-import type { Param } from '../mavlink/params.ts';
+import type { Param } from '../params/params.ts';
 import { type FlightLog, type LoggedState, MOST_LOG_BYTES, SAMPLE_S } from './flight-log.ts';
 import type { Vehicle } from './vehicle.ts';
 

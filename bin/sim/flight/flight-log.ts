@@ -1,4 +1,4 @@
-import type { Param } from '../mavlink/params.ts';
+import type { Param } from '../params/params.ts';
 import type { Vehicle } from './vehicle.ts';
 
 /** Between two samples, simulated seconds. */

@@ -1,7 +1,7 @@
 import type { Faults } from '../faults.ts';
+import { MavResult } from '../mavlink-values.ts';
 import type { Timers } from '../timers.ts';
 import type { Channel } from './channel.ts';
-import { MavResult } from './mavlink-values.ts';
 import { CommandAck } from './messages.ts';
 import type { Peer } from './mission-link.ts';
 

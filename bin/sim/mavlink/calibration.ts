@@ -1,9 +1,9 @@
 import { clamp } from '../../../shared/flight/geo.ts';
 import type { Faults } from '../faults.ts';
 import type { Craft } from '../flight/craft.ts';
+import type { MavResult } from '../mavlink-values.ts';
 import type { Timers } from '../timers.ts';
 import type { Channel } from './channel.ts';
-import type { MavResult } from './mavlink-values.ts';
 
 /** What of a command says what to calibrate; `lat` and `lon` are parameters 5 and 6. */
 export interface CalibrationCommand {

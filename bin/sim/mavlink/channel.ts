@@ -1,6 +1,6 @@
 import type { Random } from '../../../shared/random.ts';
 import type { Faults } from '../faults.ts';
-import { MavSeverity } from './mavlink-values.ts';
+import { MavSeverity } from '../mavlink-values.ts';
 import { type MessageType, StatusText } from './messages.ts';
 import type { Signing } from './signing.ts';
 import { encode, frame } from './wire.ts';

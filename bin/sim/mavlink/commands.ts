@@ -1,14 +1,14 @@
 import type { Faults } from '../faults.ts';
-import type { Px4Events } from '../firmware/px4-events.ts';
 import type { Arming } from '../flight/arming.ts';
 import { type Craft, MavSeverity } from '../flight/craft.ts';
 import { FRAMES, fromFrame, type Mission, NAV } from '../flight/mission.ts';
 import type { ModeSet } from '../flight/mode-set.ts';
 import type { Modes } from '../flight/modes.ts';
+import { MavResult } from '../mavlink-values.ts';
 import type { Answer, Calibration } from './calibration.ts';
 import type { Channel } from './channel.ts';
-import { MavResult } from './mavlink-values.ts';
 import { MessageInterval } from './messages.ts';
+import type { Px4Events } from './px4-events.ts';
 import type { Streams } from './streams.ts';
 
 /** COMMAND_LONG and COMMAND_INT in one shape. `lat`, `lon` in degrees, `alt` in metres in the MAV_FRAME `frame`. */

@@ -1,11 +1,11 @@
 import { recordOf } from '../../../shared/member.ts';
 import type { Failsafes } from '../flight/failsafe.ts';
 import { FRAMES, fromFrame } from '../flight/mission.ts';
+import { MavResult, MavType } from '../mavlink-values.ts';
 import type { Acks } from './acks.ts';
 import { type Command, type CommandDeck, perform } from './commands.ts';
 import type { FtpServer } from './ftp.ts';
 import type { LogLink } from './log-link.ts';
-import { MavResult, MavType } from './mavlink-values.ts';
 import {
   CommandInt,
   CommandLong,

@@ -1,8 +1,8 @@
 import type { Faults } from '../faults.ts';
 import type { Craft } from '../flight/craft.ts';
 import { type MissionItem, NAV } from '../flight/mission.ts';
+import type { MavMissionResult } from '../mavlink-values.ts';
 import type { Channel } from './channel.ts';
-import type { MavMissionResult } from './mavlink-values.ts';
 import { MissionAck, MissionCount, MissionItemInt, MissionItemReached } from './messages.ts';
 import type { ItemDialect, ItemList, ListType } from './mission-lists.ts';
 

@@ -1,5 +1,5 @@
 import type { MissionItem } from '../flight/mission.ts';
-import type { MavMissionResult } from './mavlink-values.ts';
+import type { MavMissionResult } from '../mavlink-values.ts';
 import type { MissionItemInt } from './messages.ts';
 
 /** MAV_MISSION_TYPE */

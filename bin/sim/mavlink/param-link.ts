@@ -1,11 +1,11 @@
 import { clamp } from '../../../shared/flight/geo.ts';
 import type { Random } from '../../../shared/random.ts';
 import type { Faults } from '../faults.ts';
+import type { ParamDialect } from '../params/param-dialect.ts';
+import type { Param, Params } from '../params/params.ts';
 import type { Channel } from './channel.ts';
 import { ParamError, ParamValue } from './messages.ts';
 import { type Peer, target } from './mission-link.ts';
-import type { ParamDialect } from './param-dialect.ts';
-import type { Param, Params } from './params.ts';
 
 const NO_INDEX = 0xffff;
 const HASH_CHECK = '_HASH_CHECK';

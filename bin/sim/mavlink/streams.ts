@@ -1,5 +1,5 @@
+import type { Params } from '../params/params.ts';
 import type { Channel } from './channel.ts';
-import type { Params } from './params.ts';
 import type { Sender } from './telemetry.ts';
 import type { TelemetryView } from './telemetry-view.ts';
 

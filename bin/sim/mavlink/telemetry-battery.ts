@@ -1,5 +1,5 @@
+import { MavBatteryChargeState } from '../mavlink-values.ts';
 import type { Channel } from './channel.ts';
-import { MavBatteryChargeState } from './mavlink-values.ts';
 import { BatteryStatus } from './messages.ts';
 import type { TelemetryView } from './telemetry-view.ts';
 

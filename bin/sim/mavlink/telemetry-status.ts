@@ -1,5 +1,5 @@
+import { EkfStatusFlags, MissionState } from '../mavlink-values.ts';
 import type { Channel } from './channel.ts';
-import { EkfStatusFlags, MissionState } from './mavlink-values.ts';
 import {
   AdsbVehicle,
   AutopilotVersion,

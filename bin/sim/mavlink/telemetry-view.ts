@@ -4,8 +4,8 @@ import type { Mission } from '../flight/mission.ts';
 import type { FlightMode } from '../flight/modes.ts';
 import type { Radio } from '../flight/radio.ts';
 import type { Vehicle } from '../flight/vehicle.ts';
+import type { Params } from '../params/params.ts';
 import type { CompassCalibration } from './calibration.ts';
-import type { Params } from './params.ts';
 
 /** What of a firmware stands in its telemetry. */
 export interface TelemetryFacts {

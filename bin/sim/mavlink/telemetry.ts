@@ -1,8 +1,8 @@
 import { compass, toLocal } from '../../../shared/flight/geo.ts';
 import { AUTOPILOT_PX4 } from '../../../shared/flight/modes.ts';
 import type { Vehicle } from '../flight/vehicle.ts';
+import { MavType } from '../mavlink-values.ts';
 import type { Channel } from './channel.ts';
-import { MavType } from './mavlink-values.ts';
 import {
   AdsbVehicle,
   Altitude,

@@ -1,6 +1,6 @@
 import type { ParseArgsOptionsConfig } from 'node:util';
 import { type Faults, NO_FAULTS } from '../faults.ts';
-import { MavResult } from '../mavlink/mavlink-values.ts';
+import { MavResult } from '../mavlink-values.ts';
 import { number, pairs } from './option-values.ts';
 
 const NONE: string[] = [];

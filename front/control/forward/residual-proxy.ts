@@ -15,6 +15,7 @@ import { readBytes } from '../../../shared/http/body.ts';
 import { asRecord, parseJson } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Row } from '../../../shared/routes/row.ts';
+import type { Made, RowId } from '../../../shared/routes/typed-row.ts';
 import type { Pass } from '../edge/decision.ts';
 import type { PrincipalWatch } from '../edge/principal-watch.ts';
 import type { Step } from '../middleware/exchange.ts';
@@ -43,6 +44,9 @@ interface ResidualProxyOptions {
   readonly principalWatch: PrincipalWatch;
   readonly log: Logger;
 }
+
+/** A row that this process asks for itself. */
+type Own<K extends RowId> = Pick<Row, 'path' | 'method'> & { readonly id: K };
 
 /**
  * Connects only to a socket that is our own: connect(2) would follow a symbolic link to another user's socket, and we would
@@ -144,9 +148,9 @@ export class ResidualProxy {
   }
 
   /** The answer of a GET row without parameters, for svc-control itself; null if there is no answer. */
-  async ask({ id, path }: Pick<Row, 'id' | 'path'>): Promise<unknown> {
-    return this.#call({ id, path, method: 'GET' }, {}, CALL_MS).catch((error: unknown) => {
-      this.#options.log.debug(`residual: ${id}: ${messageOf(error)}`); // its own routes report that it is away
+  async ask<K extends RowId>(row: Own<K>): Promise<Made<K> | null> {
+    return this.#call<Made<K>>(row, {}, CALL_MS).catch((error: unknown) => {
+      this.#options.log.debug(`residual: ${row.id}: ${messageOf(error)}`); // its own routes report that it is away
       return null;
     });
   }
@@ -155,37 +159,38 @@ export class ResidualProxy {
    * The answer of a row without parameters, for a row of the front. @throws ApiError the residual's own, E_UPSTREAM_DOWN,
    * E_UPSTREAM, E_TIMEOUT
    */
-  async call(row: Pick<Row, 'id' | 'path' | 'method'>, body?: unknown): Promise<unknown> {
-    return this.#call(row, {}, WORK_MS, body).catch((error: unknown) => {
+  async call<K extends RowId>(row: Own<K>, body?: unknown): Promise<Made<K>> {
+    return this.#call<Made<K>>(row, {}, WORK_MS, body).catch((error: unknown) => {
       throw error instanceof ApiError ? error : this.#apiError(error);
     });
   }
 
   /** @param left remaining tries; a residual that does not run has nothing open */
   #end(ids: readonly string[], answered: (open: readonly Principal[]) => void, left = END_TRIES): void {
-    this.#call({ id: ENDED_ROW, path: '/', method: 'GET' }, Object.fromEntries(ids.entries()), CALL_MS).then(
-      (open) => answered(open as readonly Principal[]),
-      (error: NodeJS.ErrnoException) => {
-        if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') return;
-        if (left > 1) this.#end(ids, answered, left - 1);
-        else
-          this.#options.log.error(
-            `residual: could not be notified that ${ids.join(', ')} ended: ${messageOf(error)}`,
-          );
-      },
-    );
+    this.#call<readonly Principal[]>(
+      { id: ENDED_ROW, path: '/', method: 'GET' },
+      Object.fromEntries(ids.entries()),
+      CALL_MS,
+    ).then(answered, (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') return;
+      if (left > 1) this.#end(ids, answered, left - 1);
+      else
+        this.#options.log.error(
+          `residual: could not be notified that ${ids.join(', ')} ended: ${messageOf(error)}`,
+        );
+    });
   }
 
   /**
    * Sends the residual a request of our own. @throws the connection's error, ApiError E_TIMEOUT, and for another answer than 200
    * the residual's own or E_UPSTREAM
    */
-  async #call(
+  async #call<Answered>(
     { id, path, method }: Pick<Row, 'id' | 'path' | 'method'>,
     params: Mark['params'],
     timeoutMs: number,
     body?: unknown,
-  ): Promise<unknown> {
+  ): Promise<Answered> {
     const { proof, socketPath } = this.#options;
     const mark: Mark = { row: id, params, principal: LOCAL_SOCKET, forced: false };
     const sent = body === undefined ? '' : JSON.stringify(body);
@@ -213,7 +218,8 @@ export class ResidualProxy {
     });
     const text = (await readBytes(answer, MAX_ANSWER_BYTES)).toString('utf8');
     if (answer.statusCode !== 200) throw failureIn(answer, text);
-    return parseJson(text);
+    // Made by our own handlers, which are typed by their rows.
+    return parseJson(text) as Answered;
   }
 
   #apiError(error: unknown): ApiError {

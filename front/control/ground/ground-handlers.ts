@@ -1,9 +1,9 @@
 import { uptime } from 'node:os';
-import { listOf, memberOf, recordOf } from '../../../shared/member.ts';
 import type { groundStationRows } from '../../../shared/routes/ground-station.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
-import type { Row } from '../../../shared/routes/row.ts';
+import type { Made } from '../../../shared/routes/typed-row.ts';
 import { recordingsRow, recordStartRow, recordStopRow } from '../../../shared/routes/video.ts';
+import type { ResidualProxy } from '../forward/residual-proxy.ts';
 import type { SystemMonitor } from '../node/health.ts';
 import type { VehicleView } from '../node/vehicle-view.ts';
 import type { BoundRadios } from '../relay/bound-radios.ts';
@@ -36,7 +36,7 @@ export interface GroundDeps {
   readonly role: GroundRole;
   readonly ui: GroundUi;
   readonly reset: FactoryReset;
-  readonly pilot: { readonly state: unknown };
+  readonly pilot: { readonly state: Made<'ground-station.pic.get'> };
   readonly vehicle: VehicleView;
   readonly monitor: SystemMonitor;
   readonly version: string;
@@ -44,15 +44,15 @@ export interface GroundDeps {
   /** Of the relay to a drone. */
   readonly health: (deviceId: string) => RelayHealth;
   /** The radio, as GET /api/wfb; null: not known. */
-  readonly link: () => Promise<unknown>;
+  readonly link: () => Promise<Made<'wfb.get'> | null>;
   /** The radio link of a slot, null if it has none. */
-  readonly linkOf: (slot: number) => { readonly state: string; readonly quality: string } | null;
+  readonly linkOf: (slot: number) => Pick<Made<'wfb.get'>, 'state' | 'quality'> | null;
   /** As GET /api/v1/ground-station/network; null: not known. */
-  readonly network: () => Promise<unknown>;
+  readonly network: () => Promise<Made<'ground-station.network.get'> | null>;
   /** As GET /api/video; null: not known. */
-  readonly video: () => Promise<unknown>;
+  readonly video: () => Promise<Made<'video.get'> | null>;
   /** A row of the residual. @throws ApiError the residual's own, E_NOT_IMPLEMENTED where this build has none */
-  readonly residual: (row: Pick<Row, 'id' | 'path' | 'method'>, body?: unknown) => Promise<unknown>;
+  readonly residual: ResidualProxy['call'];
   /** Wall clock, ms. */
   readonly now: () => number;
 }
@@ -66,8 +66,8 @@ export function groundStationHandlers(deps: GroundDeps): GroundHandlers {
     'ground-station.ui.get': async () => ui.read(),
     'ground-station.ui.put': async ({ body }) => ui.change(body),
     'ground-station.recording.get': async () => {
-      const { recordings, recording = null } = recordOf(await deps.residual(recordingsRow));
-      const items = listOf(recordings).filter((each) => memberOf(each, 'kind') === 'recording');
+      const { recordings, recording } = await deps.residual(recordingsRow);
+      const items = recordings.filter(({ kind }) => kind === 'recording');
       return { recording: recording !== null, current: recording, items };
     },
     'ground-station.recording.start.post': async ({ body }) => deps.residual(recordStartRow, body),
@@ -81,7 +81,7 @@ export function groundStationHandlers(deps: GroundDeps): GroundHandlers {
   };
 }
 
-function drones({ radios, active, health, linkOf, now }: GroundDeps): unknown {
+function drones({ radios, active, health, linkOf, now }: GroundDeps): Made<'ground-station.drones.get'> {
   return {
     active: active.deviceId,
     drones: radios.list().map(({ slot, device_id: id, name }) => {
@@ -93,7 +93,7 @@ function drones({ radios, active, health, linkOf, now }: GroundDeps): unknown {
   };
 }
 
-async function status(deps: GroundDeps): Promise<unknown> {
+async function status(deps: GroundDeps): Promise<Made<'ground-station.status.get'>> {
   const { radios, monitor, vehicle } = deps;
   const [link, network, video, role, clients] = await Promise.all([
     deps.link(),
@@ -137,7 +137,7 @@ async function status(deps: GroundDeps): Promise<unknown> {
   };
 }
 
-async function clientsOf(vehicle: VehicleView): Promise<readonly unknown[] | null> {
+async function clientsOf(vehicle: VehicleView) {
   if (!vehicle.connected) return null;
   return vehicle.link.endpoints({}).then(
     (endpoints) =>
@@ -149,10 +149,8 @@ async function clientsOf(vehicle: VehicleView): Promise<readonly unknown[] | nul
 }
 
 /** Null while svc-video does not say. */
-function recordingIn(shown: unknown): boolean | null {
-  if (typeof shown !== 'object' || shown === null || !('recording' in shown) || !('state' in shown))
-    return null;
-  return shown.state === 'down' ? null : shown.recording !== null;
+function recordingIn(shown: Made<'video.get'> | null): boolean | null {
+  return shown === null || shown.state === 'down' ? null : shown.recording !== null;
 }
 
 function rounded(value: number | null): number | null {

@@ -6,7 +6,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import { failureOf, failureStatus, sendValue } from '../../../shared/http/answer.ts';
 import { bodyStream } from '../../../shared/http/body.ts';
 import { EventAnswer, wantsEvents } from '../../../shared/http/event-answer.ts';
-import { type Call, type Handler, type Progress, Reply } from '../../../shared/routes/handler.ts';
+import { type AnyHandler, type Call, type Progress, Reply } from '../../../shared/routes/handler.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import type { PrincipalWatch } from '../edge/principal-watch.ts';
 import type { Step } from './exchange.ts';
@@ -18,7 +18,7 @@ const ENDING: ReadonlySet<Row['feature']> = new Set<Row['feature']>(['pairing', 
  * The rows that this process implements. The value or error of a handler becomes the answer.
  * @param handlers by row id
  */
-export function native(handlers: ReadonlyMap<string, Handler<Row>>, principalWatch: PrincipalWatch): Step {
+export function native(handlers: ReadonlyMap<string, AnyHandler>, principalWatch: PrincipalWatch): Step {
   /** A file or a stream may take long; it ends when its principal ends. */
   const endWithPrincipal = (res: ServerResponse, principal: Principal): void => {
     if (res.writableEnded || res.destroyed) return;

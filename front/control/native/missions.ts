@@ -65,7 +65,10 @@ class MissionRoutes {
     this.#kept = kept;
   }
 
-  async get(part: MissionPart, { query, progress }: Pick<Asked, 'query' | 'progress'>): Promise<unknown> {
+  async get(
+    part: MissionPart,
+    { query, progress }: Pick<Asked, 'query' | 'progress'>,
+  ): Promise<MissionList | Plan | Reply> {
     const { format = 'json', refresh } = parseQuery(query) ?? {};
     const read = async (each: MissionPart): Promise<MissionList> =>
       this.#read(each, refresh === '1', progress);

@@ -1,10 +1,10 @@
 import { ApiError } from '../../../shared/errors.ts';
-import type { JsonObject } from '../../../shared/member.ts';
 import { cpuSecondsOf } from '../../../shared/process/cpu-time.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { memoryOf } from '../../../shared/process/memory.ts';
 import type { coreRows } from '../../../shared/routes/core.ts';
 import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
+import type { Made } from '../../../shared/routes/typed-row.ts';
 import type { Calls, Client } from '../../../shared/rpc/contract.ts';
 import type { Helper } from '../../../shared/rpc/helper-client.ts';
 import { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
@@ -35,17 +35,17 @@ type ServiceHandlers = Pick<
 >;
 
 /** Our own processes, as the supervisor has them, and the allow-listed units of systemd where it runs. */
-export async function serviceList(supervisor: Calls<typeof SUPERVISOR>): Promise<JsonObject> {
+export async function serviceList(supervisor: Calls<typeof SUPERVISOR>): Promise<Made<'services.get'>> {
   const [{ services }, units] = await Promise.all([supervisor.status({}), listUnits()]);
   const own = services.map(async (process) => ({
     ...process,
-    kind: 'process',
+    kind: 'process' as const,
     ...(await useOf(process.pid)),
   }));
   const others = (units ?? []).map(async ({ name, active, sub, pid }) => ({
     name,
-    kind: 'unit',
-    state: active === 'active' ? 'running' : active === 'activating' ? 'starting' : 'stopped',
+    kind: 'unit' as const,
+    state: stateOf(active),
     sub_state: sub,
     hangs: false,
     pid,
@@ -57,6 +57,12 @@ export async function serviceList(supervisor: Calls<typeof SUPERVISOR>): Promise
     ...(await useOf(pid)),
   }));
   return { services: await Promise.all([...own, ...others]), systemd_available: units !== null };
+}
+
+/** The words of our own processes for systemd's. */
+function stateOf(active: string): 'running' | 'starting' | 'stopped' {
+  if (active === 'active') return 'running';
+  return active === 'activating' ? 'starting' : 'stopped';
 }
 
 async function useOf(pid: number | null) {
@@ -84,7 +90,10 @@ export function serviceHandlers({ supervisor, helper, vehicle, log }: ServiceDep
     });
     return new Reply(202, { status: 'accepted', name: SUPERVISOR.server, pid_before: null, pid_after: null });
   };
-  const power = async (action: 'reboot' | 'poweroff', forced: boolean): Promise<unknown> => {
+  const power = async (
+    action: 'reboot' | 'poweroff',
+    forced: boolean,
+  ): Promise<Made<'system.reboot.post'>> => {
     demandDisarmed(action, forced);
     await helper.power({ action });
     return { status: 'ok', action };

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { ApiError } from '../../../shared/errors.ts';
 import { isRecord, type JsonObject, parseJson } from '../../../shared/member.ts';
 import { missing, runProgram } from '../../../shared/process/run-program.ts';
+import type { Made } from '../../../shared/routes/typed-row.ts';
 import type { MeshConfig, NetworkStore } from './network-store.ts';
 
 const ASK_MS = 4000;
@@ -30,7 +31,7 @@ export class Mesh {
     this.#deps = deps;
   }
 
-  async state(): Promise<unknown> {
+  async state(): Promise<Made<'ground-station.mesh.get'>> {
     const [info] = await this.#ask('mj');
     const { gateways, selected } = await this.gateways();
     const { mesh } = await this.#deps.store.read();
@@ -47,24 +48,22 @@ export class Mesh {
     };
   }
 
-  async neighbors(): Promise<readonly unknown[]> {
-    return (await this.#ask('nj')).map((item) => ({ mac: item['neigh_address'], ...heard(item) }));
+  async neighbors() {
+    return byAddress(await this.#ask('nj'), 'neigh_address', heard);
   }
 
   /** The best way to each node. */
-  async routes(): Promise<readonly unknown[]> {
+  async routes() {
     const best = (await this.#ask('oj')).filter(({ best: isBest }) => isBest === true);
-    return best.map((item) => ({
-      mac: item['orig_address'],
+    return byAddress(best, 'orig_address', (item) => ({
       next_hop: text(item['neigh_address']),
       ...heard(item),
     }));
   }
 
-  async gateways(): Promise<{ readonly gateways: readonly unknown[]; readonly selected: string | null }> {
+  async gateways(): Promise<Made<'ground-station.mesh.gateways.get'>> {
     const items = await this.#ask('gwj');
-    const gateways = items.map((item) => ({
-      mac: item['orig_address'],
+    const gateways = byAddress(items, 'orig_address', (item) => ({
       class_up_kbps: kbps(item['bandwidth_up']),
       class_down_kbps: kbps(item['bandwidth_down']),
       tq: integer(item['tq']),
@@ -73,7 +72,7 @@ export class Mesh {
     return { gateways, selected: text(items.find(({ best }) => best === true)?.['orig_address']) };
   }
 
-  async config(change: Partial<MeshConfig> | null): Promise<unknown> {
+  async config(change: Partial<MeshConfig> | null): Promise<Made<'ground-station.mesh.config.get'>> {
     await this.#present();
     const { store } = this.#deps;
     const { mesh } = await store.read();
@@ -116,7 +115,15 @@ function without(program: string): ApiError {
   });
 }
 
-function heard(item: Item): JsonObject {
+/** What batctl says of each node, in which `address` is its address; what has none is no node. */
+function byAddress<T>(items: readonly Item[], address: string, rest: (item: Item) => T) {
+  return items.flatMap((item) => {
+    const mac = text(item[address]);
+    return mac === null ? [] : [{ mac, ...rest(item) }];
+  });
+}
+
+function heard(item: Item) {
   return {
     iface: text(item['hard_ifname']),
     tq: integer(item['tq']),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { FromSchema } from 'json-schema-to-ts';
 import { ApiError } from '../../../shared/errors.ts';
+import type { Made } from '../../../shared/routes/typed-row.ts';
 import type { Helper } from '../../../shared/rpc/helper-client.ts';
 import type { clientStatus, ethernetRequest, joinRequest } from '../../../shared/schemas/network.ts';
 import type { Changes } from './change.ts';
@@ -39,7 +40,7 @@ export class Network {
     this.#deps = deps;
   }
 
-  async state(): Promise<unknown> {
+  async state(): Promise<Made<'network.get'>> {
     const { nmcli, hotspot, isRadio } = this.#deps;
     const [devices, profiles] = await Promise.all([nmcli.devices(), nmcli.wifiProfiles()]);
     const interfaces = devices
@@ -65,12 +66,12 @@ export class Network {
     };
   }
 
-  async clientStatus(): Promise<unknown> {
+  async clientStatus(): Promise<Made<'network.client.status.get'>> {
     const { nmcli } = this.#deps;
     return this.#clientOf(await nmcli.devices(), await nmcli.wifiProfiles());
   }
 
-  async scan(): Promise<unknown> {
+  async scan(): Promise<Made<'network.client.scan.get'>> {
     const { nmcli, helper } = this.#deps;
     const card = this.#cards(await nmcli.devices())[0];
     if (card === undefined) throw noCard();
@@ -91,21 +92,21 @@ export class Network {
     return { networks };
   }
 
-  async configured(): Promise<unknown> {
+  async configured(): Promise<Made<'network.client.configured.get'>> {
     const profiles = await this.#deps.nmcli.wifiProfiles();
     const connections = profiles
       .filter(({ hotspot }) => !hotspot)
-      .map(({ name, device, autoconnect }) => ({ name, type: 'wifi', device, autoconnect }));
+      .map(({ name, device, autoconnect }) => ({ name, type: 'wifi' as const, device, autoconnect }));
     return { connections };
   }
 
   /** @throws ApiError E_HOTSPOT_ACTIVE if the hotspot holds the only card and may not be stopped */
-  async join(request: JoinRequest): Promise<unknown> {
+  async join(request: JoinRequest): Promise<Made<'network.client.join.put'>> {
     const hex = request.ssid_hex ?? ssidHex(request.ssid ?? '');
     return this.#deps.changes.alone(async () => this.#join(request, hex));
   }
 
-  async #join(request: JoinRequest, hex: string): Promise<unknown> {
+  async #join(request: JoinRequest, hex: string): Promise<Made<'network.client.join.put'>> {
     const { nmcli, helper, changes, hotspot } = this.#deps;
     const { passphrase, hidden = false } = request;
     const ssid = Buffer.from(hex, 'hex').toString();
@@ -177,7 +178,7 @@ export class Network {
     );
   }
 
-  async leave(): Promise<unknown> {
+  async leave(): Promise<Made<'network.client.delete'>> {
     const { nmcli, helper, changes } = this.#deps;
     return changes.alone(async () => {
       const client = await this.#clientOf(await nmcli.devices(), await nmcli.wifiProfiles());
@@ -187,7 +188,7 @@ export class Network {
     });
   }
 
-  async forget(name: string): Promise<unknown> {
+  async forget(name: string): Promise<Made<'network.client.configured.name.delete'>> {
     const { nmcli, helper, changes } = this.#deps;
     return changes.alone(async () => {
       const profiles = await nmcli.wifiProfiles();
@@ -198,7 +199,13 @@ export class Network {
     });
   }
 
-  async ethernet({ interface: iface, mode, address, gateway, dns = [] }: EthernetRequest): Promise<unknown> {
+  async ethernet({
+    interface: iface,
+    mode,
+    address,
+    gateway,
+    dns = [],
+  }: EthernetRequest): Promise<Made<'network.ethernet.put'>> {
     const { nmcli, helper, changes } = this.#deps;
     if (mode === 'dhcp' && (address ?? gateway) !== undefined)
       throw new ApiError('E_INVALID_VALUE', 'With dhcp, the network gives address and gateway.');
@@ -240,7 +247,7 @@ export class Network {
   }
 
   /** The order is kept, and set on what is connected. */
-  async prioritise(priority: readonly string[]): Promise<unknown> {
+  async prioritise(priority: readonly string[]): Promise<Made<'ground-station.network.priority.put'>> {
     const { nmcli, helper, changes, store } = this.#deps;
     return changes.alone(async () => {
       const devices = await nmcli.devices();
@@ -269,7 +276,7 @@ export class Network {
   }
 
   /** As a ground station shows it. */
-  async ground(): Promise<unknown> {
+  async ground(): Promise<Made<'ground-station.network.get'>> {
     const { nmcli, hotspot, store } = this.#deps;
     const [devices, profiles] = [await nmcli.devices(), await nmcli.wifiProfiles()];
     const { priority, share_uplink: share } = await store.read();

@@ -1,7 +1,7 @@
 import { networkInterfaces, uptime } from 'node:os';
 import type { Board } from '../../../shared/board.ts';
 import { messageOf } from '../../../shared/errors.ts';
-import type { JsonObject } from '../../../shared/member.ts';
+import type { Made } from '../../../shared/routes/typed-row.ts';
 import type { Client } from '../../../shared/rpc/contract.ts';
 import type { EndpointStatus, HeardSystem } from '../../../shared/rpc/link-state.ts';
 import type { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
@@ -25,7 +25,7 @@ interface DiagnosticsDeps {
 }
 
 /** The facts to see first when something is wrong. A part that is not available is null. */
-export async function diagnostics(deps: DiagnosticsDeps): Promise<JsonObject> {
+export async function diagnostics(deps: DiagnosticsDeps): Promise<Made<'diagnostics.get'>> {
   const { board, monitor, vehicle, supervisor } = deps;
   const problems: string[] = deps.configProblem === null ? [] : [deps.configProblem];
   const ask = async <T>(what: string, answer: Promise<T>): Promise<T | null> =>
@@ -60,7 +60,7 @@ export async function diagnostics(deps: DiagnosticsDeps): Promise<JsonObject> {
   };
 }
 
-function systemPart(facts: SystemFacts): JsonObject {
+function systemPart(facts: SystemFacts) {
   const { memory_total_mb: total, memory_available_mb: available } = facts;
   return {
     cpu_percent: facts.cpu_percent,
@@ -74,7 +74,7 @@ function systemPart(facts: SystemFacts): JsonObject {
 }
 
 /** Every interface that is up, with its addresses. */
-function networkPart(): JsonObject {
+function networkPart() {
   return Object.fromEntries(
     Object.entries(networkInterfaces()).map(([name, addresses = []]) => [
       name,
@@ -87,7 +87,7 @@ function mavlinkPart(
   vehicle: VehicleView,
   endpoints: readonly EndpointStatus[] | null,
   systems: readonly HeardSystem[] | null,
-): JsonObject | null {
+) {
   const { state } = vehicle;
   if (state === null) return null;
   const { source, fc_port, fc_baud, transport_open, mavlink_alive } = state;

@@ -3,7 +3,7 @@ import { BAD_PERCENT } from '../../../shared/radio/quality.ts';
 import type { Figures } from './figures.ts';
 import type { RadioState } from './link-state.ts';
 
-export interface Diagnosis {
+interface Diagnosis {
   readonly kind:
     | 'card_missing'
     | 'wrong_key'

@@ -1,12 +1,11 @@
 import type { Profile } from '../../../shared/profile.ts';
-import type { RadioQuality } from '../../../shared/radio/quality.ts';
+import type { Made } from '../../../shared/routes/typed-row.ts';
 import { channelOf } from '../../../shared/wifi-channel.ts';
 import type { BoundRadio } from '../relay/bound-radios.ts';
 import type { RadioCards } from './cards.ts';
-import { type Diagnosis, diagnose } from './diagnosis.ts';
-import { type Figures, NO_FIGURES } from './figures.ts';
+import { diagnose } from './diagnosis.ts';
+import { NO_FIGURES } from './figures.ts';
 import type { CardSetting } from './iw.ts';
-import type { RadioState } from './link-state.ts';
 import type { RadioConfig } from './managed-wfb.ts';
 import type { RadioLink } from './radio-link.ts';
 
@@ -30,13 +29,8 @@ export interface OtherEnd {
   changeProblem(): string | null;
 }
 
-/** The answer of GET /api/wfb (shared/schemas/radio.ts says what the members are). */
-export interface RadioStatus extends Figures {
-  readonly state: RadioState;
-  readonly quality: RadioQuality;
-  readonly [other: string]: unknown;
-  readonly diagnosis: Diagnosis | null;
-}
+/** The answer of GET /api/wfb. */
+export type RadioStatus = Made<'wfb.get'>;
 
 export function radioStatus(radio: RadioView, settings: ReadonlyMap<string, CardSetting>): RadioStatus {
   const { config, profile, cards, bound } = radio;
@@ -100,7 +94,7 @@ function cardStatus(
   { name, driver }: { readonly name: string; readonly driver: string },
   setting: CardSetting | undefined,
   link: RadioLink | null,
-): unknown {
+) {
   const index = link?.cards?.indexOf(name) ?? -1;
   const antennas = (link?.figures.antennas ?? []).filter(({ card, host }) => card === index && host === null);
   return {

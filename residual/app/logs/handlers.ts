@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { ApiError } from '../../../shared/errors.ts';
-import { isOneOf, type JsonObject } from '../../../shared/member.ts';
+import { isOneOf } from '../../../shared/member.ts';
 import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
 import type { logsRows } from '../../../shared/routes/logs.ts';
 import { openApiDocument } from '../../../shared/routes/openapi.ts';
@@ -64,10 +64,10 @@ export function logHandlers({
       const newest = await writer.follow();
       const stream = await tail.open(filter, principal, async () => {
         if (replay === 0) return [];
-        const { rows: found } = await reader.ask('page', filter, replay, null);
+        const found = await reader.ask('newest', filter, replay);
         // What was stored since comes by itself.
         return found
-          .filter(({ id }) => Number(id) <= newest)
+          .filter(({ id }) => id <= newest)
           .map(entryOf)
           .toReversed();
       });
@@ -93,7 +93,7 @@ export function logHandlers({
       return new Reply(200, stream, 'application/x-ndjson');
     },
 
-    'logs.openapi-json.get': () => openApiDocument(rows, VERSION),
+    'logs.openapi-json.get': () => new Reply(200, openApiDocument(rows, VERSION)),
 
     'logs.stats.get': async () => {
       const accepted = await writer.flush();
@@ -131,7 +131,7 @@ export function logHandlers({
       const found = await reader.ask('sessions', await filterOf(others), kind ?? null, open, limit);
       const there = await filesThere(kept);
       return envelope(
-        found.map((each) => ({ ...each, files: there(each['files']) })),
+        found.map((each) => ({ ...each, files: there(each.files) })),
         null,
         now(),
       );
@@ -139,7 +139,7 @@ export function logHandlers({
   };
 }
 
-function envelope(data: readonly unknown[], next: string | null, nowMs: number): JsonObject {
+function envelope<T>(data: readonly T[], next: string | null, nowMs: number) {
   return {
     data,
     page: { next_cursor: next, count: data.length },

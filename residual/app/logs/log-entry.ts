@@ -1,12 +1,22 @@
-/** A row of the store as GET /api/logs shows it. */
-import type { JsonObject } from '../../../shared/member.ts';
-export function entryOf(row: JsonObject): JsonObject {
+import type { StoredLog } from './log-query.ts';
+
+/** A row of the store as GET /api/logs shows it; one that is not stored yet has no number. */
+export function entryOf<Id extends number | null>({
+  id,
+  ts_us,
+  level,
+  source,
+  msg,
+  fields,
+}: Omit<StoredLog, 'id' | 'session'> & { readonly id: Id }) {
   return {
-    seq: row['id'],
-    timestamp: new Date(Number(row['ts_us']) / 1000).toISOString(),
-    level: String(row['level']).toUpperCase(),
-    logger: row['source'],
-    message: row['msg'],
-    fields: row['fields'],
+    seq: id,
+    timestamp: new Date(ts_us / 1000).toISOString(),
+    level: LEVELS[level],
+    logger: source,
+    message: msg,
+    fields,
   };
 }
+
+const LEVELS = { trace: 'TRACE', debug: 'DEBUG', info: 'INFO', warn: 'WARN', error: 'ERROR' } as const;

@@ -1,14 +1,13 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { ApiError } from '../../../shared/errors.ts';
-import { type JsonObject, parseJson } from '../../../shared/member.ts';
-import { LOG_LEVELS } from '../../../shared/rpc/logs.ts';
+import { isRecord, type JsonObject, parseJson } from '../../../shared/member.ts';
+import { LOG_LEVELS, type LogLevel } from '../../../shared/rpc/logs.ts';
 import { FLIGHT_FILE } from './flight-files.ts';
 import { fingerprint, type LogFilter, type RecordKind, wrong } from './log-filter.ts';
 import { findLogs, type Place, type Sql } from './log-search.ts';
 
 /** Counting stops here: an exact number would need a full scan. */
 const MAX_COUNTED = 100_000;
-const EVENT_SEVERITIES = LOG_LEVELS;
 const MAX_BUCKETS = 5000;
 /** Of one flight. */
 const MOST_FILES = 200;
@@ -16,8 +15,51 @@ const MOST_FILES = 200;
 export const AGGREGATES = ['avg', 'min', 'max', 'p50', 'p95', 'p99', 'last', 'count'] as const;
 export type Aggregate = (typeof AGGREGATES)[number];
 
+interface Head {
+  readonly id: number;
+  readonly ts_us: number;
+  readonly session: number | null;
+}
+
+/** A log record as the store has it. */
+export interface StoredLog extends Head {
+  readonly source: string;
+  readonly level: LogLevel;
+  readonly msg: string;
+  readonly fields: JsonObject | null;
+}
+
+interface StoredEvent extends Head {
+  readonly kind: string;
+  readonly source: string;
+  readonly severity: LogLevel;
+  readonly detail: unknown;
+}
+
+interface StoredMetric extends Head {
+  readonly metric: string;
+  readonly value: number;
+}
+
+/** One of the three. */
+type Stored = Head & Partial<Omit<StoredLog & StoredEvent & StoredMetric, keyof Head>>;
+
+/** A run of the node or a flight; `files`: what a flight has written. */
+interface StoredSession {
+  readonly id: number;
+  readonly kind: 'boot' | 'flight';
+  readonly started_us: number;
+  readonly ended_us: number | null;
+  readonly reason: string | null;
+  readonly meta: unknown;
+  readonly log_count: number;
+  readonly event_count: number;
+  readonly span_us: number | null;
+  readonly files: readonly unknown[] | null;
+}
+
 export interface Page {
-  readonly rows: readonly JsonObject[];
+  readonly rows: readonly Stored[];
   readonly next: string | null;
 }
 
@@ -33,7 +75,7 @@ export interface Bucket {
 }
 
 export interface LogList {
-  readonly rows: Page['rows'];
+  readonly rows: readonly StoredLog[];
   /** null: more than 100 000. */
   readonly total: number | null;
 }
@@ -62,7 +104,7 @@ export class LogQuery {
   list(filter: LogFilter, limit: number, offset: number): LogList {
     const { sql, values } = findLogs(filter);
     if (offset + limit > MAX_COUNTED) {
-      const rows = [...this.#rows(filter, limit, null, offset)];
+      const rows = [...this.#logs(filter, limit, null, offset)];
       const more = rows.length > 0 && offset + rows.length > MAX_COUNTED;
       return { rows, total: more ? null : this.#count(filter) };
     }
@@ -72,7 +114,7 @@ export class LogQuery {
         `WITH found AS MATERIALIZED (${sql} LIMIT ${MAX_COUNTED + 1}) SELECT ${COLUMNS.logs}, (SELECT count(*) FROM found) AS total FROM (SELECT id FROM found LIMIT ? OFFSET ?) f CROSS JOIN logs t ON t.id = f.id`,
       )
       .all(...values, limit, offset);
-    const rows = found.map((row) => shape('logs', row));
+    const rows = found.map(logIn);
     // Behind the end there is no row to carry the number.
     if (found[0] === undefined) return { rows, total: offset === 0 ? 0 : this.#count(filter) };
     const total = Number(found[0]['total']);
@@ -87,15 +129,18 @@ export class LogQuery {
     const last = page.at(-1);
     const next =
       more && last !== undefined
-        ? Buffer.from(`${Number(last['ts_us'])}.${Number(last['id'])}.${fingerprint(filter)}`).toString(
-            'base64url',
-          )
+        ? Buffer.from(`${last.ts_us}.${last.id}.${fingerprint(filter)}`).toString('base64url')
         : null;
     return { rows: page, next };
   }
 
+  /** Log records, newest first. */
+  newest(filter: LogFilter, limit: number): readonly StoredLog[] {
+    return [...this.#logs(filter, limit, null, 0)];
+  }
+
   /** Every record, newest first, one at a time. */
-  *all(filter: LogFilter, limit: number): Generator<JsonObject> {
+  *all(filter: LogFilter, limit: number): Generator<Stored> {
     yield* this.#rows(filter, limit, null);
   }
 
@@ -161,7 +206,7 @@ export class LogQuery {
     kind: string | null,
     open: boolean,
     limit: number,
-  ): readonly JsonObject[] {
+  ): readonly StoredSession[] {
     const conditions = ['1 = 1'];
     const values: SQLInputValue[] = [];
     const add = (condition: string, value: SQLInputValue): void => {
@@ -180,21 +225,24 @@ export class LogQuery {
         `SELECT s.*, (SELECT count(*) FROM logs WHERE session = s.id) AS log_count, (SELECT count(*) FROM events WHERE session = s.id) AS event_count FROM sessions s WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT ?`,
       )
       .all(...values, limit);
-    return rows.map((row) => ({
-      id: row['id'],
-      kind: row['kind'],
-      started_us: row['started_us'],
-      ended_us: row['ended_us'],
-      reason: row['reason'],
-      meta: parsed(row['meta']),
-      log_count: row['log_count'],
-      event_count: row['event_count'],
-      span_us: row['ended_us'] === null ? null : Number(row['ended_us']) - Number(row['started_us']),
-      files:
-        row['kind'] === 'flight'
+    return rows.map((row) => {
+      const [started, ended] = [Number(row['started_us']), numberIn(row['ended_us'])];
+      const isFlight = row['kind'] === 'flight';
+      return {
+        id: Number(row['id']),
+        kind: isFlight ? 'flight' : 'boot',
+        started_us: started,
+        ended_us: ended,
+        reason: row['reason'] === null ? null : String(row['reason']),
+        meta: parsed(row['meta']),
+        log_count: Number(row['log_count']),
+        event_count: Number(row['event_count']),
+        span_us: ended === null ? null : ended - started,
+        files: isFlight
           ? filesOf.all(row['id'] ?? null, FLIGHT_FILE, MOST_FILES).map(({ detail }) => parsed(detail))
           : null,
-    }));
+      };
+    });
   }
 
   #count(filter: LogFilter): number | null {
@@ -206,11 +254,21 @@ export class LogQuery {
     return count > MAX_COUNTED ? null : count;
   }
 
-  *#rows(filter: LogFilter, limit: number, cursor: string | null, offset = 0): Generator<JsonObject> {
+  *#rows(filter: LogFilter, limit: number, cursor: string | null): Generator<Stored> {
     const { kind } = filter;
     const after = cursor === null ? null : readCursor(cursor, filter);
-    const { sql, values } = kind === 'logs' ? logsOf(filter, after) : recordsOf(kind, filter, after);
-    for (const row of this.#db.prepare(sql).iterate(...values, limit, offset)) yield shape(kind, row);
+    if (kind === 'logs') {
+      yield* this.#logs(filter, limit, after, 0);
+      return;
+    }
+    const { sql, values } = recordsOf(kind, filter, after);
+    const read = kind === 'events' ? eventIn : metricIn;
+    for (const row of this.#db.prepare(sql).iterate(...values, limit, 0)) yield read(row);
+  }
+
+  *#logs(filter: LogFilter, limit: number, after: Place | null, offset: number): Generator<StoredLog> {
+    const { sql, values } = logsOf(filter, after);
+    for (const row of this.#db.prepare(sql).iterate(...values, limit, offset)) yield logIn(row);
   }
 }
 
@@ -286,28 +344,41 @@ function readCursor(cursor: string, filter: LogFilter): Place {
   return { ts: Number(ts), id: Number(id) };
 }
 
-function shape(kind: RecordKind, row: JsonObject): JsonObject {
-  const head = { id: row['id'], ts_us: row['ts_us'], session: row['session'] };
-  switch (kind) {
-    case 'logs':
-      return {
-        ...head,
-        source: row['source'],
-        level: LOG_LEVELS[Number(row['level'])] ?? 'info',
-        msg: row['msg'],
-        fields: parsed(row['fields']),
-      };
-    case 'events':
-      return {
-        ...head,
-        kind: row['kind'],
-        source: row['source'],
-        severity: EVENT_SEVERITIES[Number(row['severity'])] ?? 'info',
-        detail: parsed(row['detail']),
-      };
-    case 'metrics':
-      return { ...head, metric: row['name'], value: row['value'] };
-  }
+function headIn(row: JsonObject): Head {
+  return { id: Number(row['id']), ts_us: Number(row['ts_us']), session: numberIn(row['session']) };
+}
+
+function logIn(row: JsonObject): StoredLog {
+  const fields = parsed(row['fields']);
+  return {
+    ...headIn(row),
+    source: String(row['source']),
+    level: levelIn(row['level']),
+    msg: String(row['msg']),
+    fields: isRecord(fields) ? fields : null,
+  };
+}
+
+function eventIn(row: JsonObject): StoredEvent {
+  return {
+    ...headIn(row),
+    kind: String(row['kind']),
+    source: String(row['source']),
+    severity: levelIn(row['severity']),
+    detail: parsed(row['detail']),
+  };
+}
+
+function metricIn(row: JsonObject): StoredMetric {
+  return { ...headIn(row), metric: String(row['name']), value: Number(row['value']) };
+}
+
+function levelIn(value: unknown): LogLevel {
+  return LOG_LEVELS[Number(value)] ?? 'info';
+}
+
+function numberIn(value: unknown): number | null {
+  return value === null ? null : Number(value);
 }
 
 function parsed(text: unknown): unknown {

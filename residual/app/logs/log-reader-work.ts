@@ -30,6 +30,7 @@ export type FromReader = Answer | 'opened';
 /** What the thread of the log reader can be asked: queries, and exports by a number that the asker gives. */
 export class LogReaderWork {
   readonly list: LogQuery['list'];
+  readonly newest: LogQuery['newest'];
   readonly page: LogQuery['page'];
   readonly aggregate: LogQuery['aggregate'];
   readonly sessions: LogQuery['sessions'];
@@ -40,6 +41,7 @@ export class LogReaderWork {
   constructor(query: LogQuery) {
     this.#query = query;
     this.list = query.list.bind(query);
+    this.newest = query.newest.bind(query);
     this.page = query.page.bind(query);
     this.aggregate = query.aggregate.bind(query);
     this.sessions = query.sessions.bind(query);

@@ -4,9 +4,8 @@ import { bootTime } from '../../../shared/boot-clock.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { Paths } from '../../../shared/paths.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import { type Handler, type HandlersOf, handlerMap } from '../../../shared/routes/handler.ts';
+import { type AnyHandler, type HandlersOf, handlerMap } from '../../../shared/routes/handler.ts';
 import { logsRows } from '../../../shared/routes/logs.ts';
-import type { Row } from '../../../shared/routes/row.ts';
 import type { Base } from '../base.ts';
 import type { LinkConnection } from '../link-connection.ts';
 import type { FlightFiles } from './flight-files.ts';
@@ -157,7 +156,7 @@ async function openLogs(
 /** Handlers of all built rows that ask at each call who answers. */
 function handlersBy(find: () => LogHandlers): LogHandlers {
   const built = logsRows.filter((row) => row.built);
-  const handlers = built.map(({ id }): [string, Handler<Row>] => [
+  const handlers = built.map(({ id }): [string, AnyHandler] => [
     id,
     async (call) => handlerMap(find()).get(id)?.(call),
   ]);

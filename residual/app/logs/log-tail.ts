@@ -2,7 +2,6 @@ import { PassThrough } from 'node:stream';
 import { every } from '../../../shared/async/every.ts';
 import type { Principal } from '../../../shared/auth/principal.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import type { JsonObject } from '../../../shared/member.ts';
 import { LOG_LEVELS, type LogRecord } from '../../../shared/rpc/logs.ts';
 import { entryOf } from './log-entry.ts';
 import type { LogFilter } from './log-filter.ts';
@@ -55,7 +54,7 @@ export class LogTail {
   async open(
     filter: LogFilter,
     { kind, id }: Pick<Principal, 'kind' | 'id'>,
-    replay: () => Promise<readonly JsonObject[]>,
+    replay: () => Promise<readonly ReturnType<typeof entryOf>[]>,
   ): Promise<PassThrough> {
     const byTokens = [...this.#readers].filter(({ owner }) => owner.kind === 'token');
     const own = byTokens.filter(({ owner }) => owner.id === id).length;

@@ -2,7 +2,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ApiError, codeOf, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
-import { parseJson } from '../../../shared/member.ts';
+import { asRecord, type JsonObject, parseJson } from '../../../shared/member.ts';
 
 /** Configurations of peripherals, a file each: `<id>.config.json`, which the program that serves the peripheral reads. */
 export class ConfigFiles {
@@ -17,9 +17,9 @@ export class ConfigFiles {
   }
 
   /** Null if there is none. @throws ApiError E_STORE */
-  async read(id: string): Promise<unknown> {
+  async read(id: string): Promise<JsonObject | null> {
     try {
-      return parseJson(await readFile(this.pathOf(id), 'utf8'));
+      return asRecord(parseJson(await readFile(this.pathOf(id), 'utf8')));
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return null;
       throw new ApiError('E_STORE', `The configuration cannot be read: ${messageOf(error)}.`);

@@ -1,5 +1,4 @@
 import { ApiError } from '../../../shared/errors.ts';
-import type { JsonObject } from '../../../shared/member.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import type { peripheralsRows } from '../../../shared/routes/peripherals.ts';
 import { type ActionParts, isAvailable, runAction } from './actions.ts';
@@ -25,7 +24,7 @@ export function peripheralHandlers(
     if (entry !== null) return entry;
     throw new ApiError('E_NOT_FOUND', `No peripheral ${id}. GET /api/peripherals lists them.`);
   };
-  const view = async (entry: Entry): Promise<JsonObject> => {
+  const view = async (entry: Entry) => {
     const { id, found, connected, partOf, firstSeen, lastSeen } = entry;
     const { identity: _identity, where: _where, usbPath: _usbPath, ...shown } = found;
     const manifest = manifests.of(found);
@@ -41,7 +40,7 @@ export function peripheralHandlers(
       manifest: manifest === null ? null : shortOf(manifest, entry),
     };
   };
-  const list = async (): Promise<JsonObject> => {
+  const list = async () => {
     await peripherals.scan();
     const { all, sources } = peripherals;
     return {
@@ -70,7 +69,7 @@ export function peripheralHandlers(
             : {
                 ...shortOf(manifest, entry),
                 origin: manifest.origin,
-                config_schema: manifest.config_schema,
+                config_schema: manifest.config_schema ?? null,
               },
         config: await configs.read(entry.id),
       };
@@ -112,7 +111,7 @@ function devicesOf({ id, found }: Entry, all: readonly Entry[]): readonly string
   return [found, ...parts.map((part) => part.found)].flatMap(({ device_paths: paths }) => paths);
 }
 
-function shortOf(manifest: Manifest, entry: Entry): JsonObject {
+function shortOf(manifest: Manifest, entry: Entry) {
   const { id, display_name, capabilities, actions, check } = manifest;
   return {
     id,

@@ -238,7 +238,7 @@ export function pluginHandlers(deps: PluginDeps): PluginHandlers {
       const record = await lifecycle.install(checked, source, call.progress);
       const { manifest, archive } = checked;
       return {
-        ok: true,
+        ok: true as const,
         plugin_id: record.plugin_id,
         version: record.version,
         signer_id: record.signer_id,

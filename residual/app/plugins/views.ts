@@ -20,7 +20,7 @@ export function halvesOf({ agent, gcs }: Manifest): readonly string[] {
 }
 
 /** The part of a manifest that people and programs need. */
-export function manifestView(manifest: Manifest, record: InstallRecord): JsonObject {
+export function manifestView(manifest: Manifest, record: InstallRecord) {
   const { id, version, name, description, author, risk, license, agent, gcs } = manifest;
   return {
     id,
@@ -52,7 +52,7 @@ export function settingsView({ settings }: Manifest, values: JsonObject): JsonOb
 }
 
 /** Tools with their class here and now: whoever calls one calls with everything that the extension was granted. */
-function contributionsOf({ agent, gcs }: Manifest, granted: ReadonlySet<string>): JsonObject {
+function contributionsOf({ agent, gcs }: Manifest, granted: ReadonlySet<string>) {
   const halves: readonly (readonly [string, McpContributions | undefined])[] = [
     ['agent', agent?.contributes],
     ['gcs', gcs?.contributes],

@@ -8,7 +8,7 @@ const CHECK_MS = 60_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 const STOPPED = 'the model stopped the program that checks it';
 
-export type Passed = Extract<ModelCheck, { readonly ok: true }>;
+type Passed = Extract<ModelCheck, { readonly ok: true }>;
 /** @throws ApiError E_MODEL with the reason */
 export type CheckModel = (file: string, metadata: ModelMetadata, signal: AbortSignal) => Promise<Passed>;
 

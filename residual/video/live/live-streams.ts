@@ -5,7 +5,7 @@ import type { LiveHead } from '../../../shared/rpc/live.ts';
 import { listenUnix } from '../../../shared/rpc/socket-file.ts';
 import { NAL, nalType, parameterSets, splitNals } from '../engine/h264.ts';
 import type { AccessUnit, VideoClock } from '../engine/picture.ts';
-import { sizeOf } from '../engine/unit-buffer.ts';
+import { sizeOf } from '../engine/picture-size.ts';
 import { codecOf, initSegment, sampleOf } from './fragmented-mp4.ts';
 import { LiveStream } from './live-stream.ts';
 
@@ -36,7 +36,6 @@ export class LiveStreams {
   readonly #server = createServer((socket) => this.#accept(socket));
   readonly #streams = new Set<LiveStream>();
   #film: Film | null = null;
-  #reading = false;
 
   constructor(options: LiveStreamsOptions) {
     this.#options = options;
@@ -86,25 +85,20 @@ export class LiveStreams {
       this.#streams.delete(stream);
       stream.end();
     }
-    if (!this.#reading) void this.#read(key, sets);
+    this.#read(key, sets);
   }
 
-  /** The head needs the size of the picture; the streams begin with the next key frame. */
-  async #read(key: AccessUnit, sets: Buffer): Promise<void> {
-    const { log, requestKey } = this.#options;
-    this.#reading = true;
+  /** The head needs the size of the picture. Without it the next key frame is looked at. */
+  #read(key: AccessUnit, sets: Buffer): void {
     try {
-      const size = await sizeOf(key);
+      const size = sizeOf(key.codec, sets);
       const nals = splitNals(sets);
       const sps = nals.find((nal) => nalType(nal) === NAL.sps);
       const pps = nals.find((nal) => nalType(nal) === NAL.pps);
       if (size !== null && sps !== undefined && pps !== undefined)
         this.#film = { sets, codec: codecOf(sps), init: initSegment({ sps, pps, ...size }) };
     } catch (error) {
-      log.warn(`live: ${messageOf(error)}`); // the next key frame tries again
-    } finally {
-      this.#reading = false;
-      if (this.#streams.size > 0) requestKey();
+      this.#options.log.warn(`live: ${messageOf(error)}`);
     }
   }
 }

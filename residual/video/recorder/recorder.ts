@@ -6,7 +6,7 @@ import type { Logger } from '../../../shared/process/logger.ts';
 import type { Recorded, RecordingStatus } from '../../../shared/rpc/video.ts';
 import { CODECS } from '../engine/codecs.ts';
 import type { AccessUnit, VideoClock } from '../engine/picture.ts';
-import { sizeOf } from '../engine/unit-buffer.ts';
+import { sizeOf } from '../engine/picture-size.ts';
 import { Mp4File } from './mp4-file.ts';
 
 interface RecorderOptions {
@@ -147,7 +147,7 @@ export class Recorder {
     if (session.file !== null) await this.#close(session);
     else if (session.files.length === 0) session.firstAt = unit.at;
     session.sets = null;
-    const size = await sizeOf(unit);
+    const size = sizeOf(unit.codec, sets);
     if (size === null) {
       this.#options.requestKey();
       return;

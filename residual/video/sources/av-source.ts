@@ -1,5 +1,4 @@
 import {
-  AV_CODEC_FLAG_LOW_DELAY,
   AV_CODEC_ID_HEVC,
   AV_CODEC_ID_MJPEG,
   AV_CODEC_ID_RAWVIDEO,
@@ -9,9 +8,11 @@ import {
   AVERROR_HTTP_UNAUTHORIZED,
   AVMEDIA_TYPE_VIDEO,
 } from 'node-av/constants';
-import type { FormatContext, Stream } from 'node-av/lib';
-import { AVERROR_EAGAIN, av, averrorOf, dictionary, inWords, isDrained, must } from '../engine/av.ts';
+import type { FormatContext, Frame, Packet, Stream } from 'node-av/lib';
+import { DecoderProcess } from '../decoder/decoder-process.ts';
+import { AVERROR_EAGAIN, av, averrorOf, dictionary, inWords, must } from '../engine/av.ts';
 import { KeptSets } from '../engine/kept-sets.ts';
+import { PacketDecoder } from '../engine/packet-decoder.ts';
 import { instant, type VideoClock } from '../engine/picture.ts';
 import type { SourceSink, VideoSource } from './source.ts';
 
@@ -29,12 +30,19 @@ interface AvInput {
   readonly otherwise?: Options;
   /** H.265 is passed on as it comes, instead of decoded. */
   readonly passes265?: boolean;
+  /** It is plugged in here, so no stranger: its pictures are decoded in this process, which saves another and two copies of each. */
+  readonly local?: boolean;
+}
+
+/** Pictures out of packets. */
+interface Decoder {
+  /** @param onFrame called with each picture that is ready; it may use it until it returns. @throws Error when it cannot go on */
+  readonly decode: (packet: Packet, at: number, onFrame: (frame: Frame) => void) => Promise<void>;
+  readonly close: () => void;
 }
 
 /** Each picture stands by itself, so that those that nobody needs can be left out. */
 const SINGLE: readonly AVCodecID[] = [AV_CODEC_ID_MJPEG, AV_CODEC_ID_RAWVIDEO];
-// More errors than damaged H.264 can cause: the camera sends another format.
-const MAX_BAD_PACKETS = 300;
 
 /** In these cases it is not about the options. */
 const ELSEWISE: readonly number[] = [
@@ -54,6 +62,7 @@ class NotPlayed extends Error {}
 export class AvSource implements VideoSource {
   readonly #input: AvInput;
   readonly #clock: VideoClock;
+  #decoding = false;
 
   constructor(clock: VideoClock, input: AvInput) {
     this.#clock = clock;
@@ -62,6 +71,10 @@ export class AvSource implements VideoSource {
 
   get name(): string {
     return this.#input.name;
+  }
+
+  get hindrance(): string | null {
+    return this.#decoding ? 'the decoder does not answer' : null;
   }
 
   async run(sink: SourceSink, signal: AbortSignal): Promise<void> {
@@ -75,7 +88,7 @@ export class AvSource implements VideoSource {
   }
 
   async #play(options: Options, sink: SourceSink, signal: AbortSignal): Promise<void> {
-    const { url, format } = this.#input;
+    const { url, format, passes265 = false, local = false } = this.#input;
     const context = new (av().FormatContext)();
     context.allocContext();
     // FFmpeg's reads block: this wakes them.
@@ -88,12 +101,11 @@ export class AvSource implements VideoSource {
       if (code < 0 && !ELSEWISE.includes(code)) throw new NotPlayed(inWords(code, 'open'));
       must(code, 'open');
       opened = true;
-      const found = await context.findStreamInfo();
-      if (found < 0) throw new NotPlayed(inWords(found, 'stream'));
+      // It decodes: of what strangers send, what the description of the stream says has to do.
+      if (local) must(await context.findStreamInfo(), 'stream');
       const index = must(context.findBestStream(AVMEDIA_TYPE_VIDEO), 'it has no picture');
       const stream = context.streams[index];
       if (stream === undefined) throw new Error('it has no picture');
-      const { passes265 = false } = this.#input;
       if (passes265 && stream.codecpar.codecId === AV_CODEC_ID_HEVC)
         await this.#pass(context, stream, sink, signal);
       else await this.#decode(context, stream, sink, signal);
@@ -109,23 +121,35 @@ export class AvSource implements VideoSource {
     const { extradata } = stream.codecpar;
     const sets = new KeptSets();
     if (extradata !== null) sets.learn('h265', extradata);
+    await this.#read(context, stream, signal, ({ data, isKeyframe: key }) => {
+      if (data === null) return;
+      const bytes = Buffer.from(data); // the packet's own memory goes with it
+      sink.onUnit({ codec: 'h265', data: sets.complete('h265', bytes, key), key, ...instant(this.#clock) });
+    });
+  }
+
+  /** Until the signal aborts. @param onPacket may use it until it has resolved. @throws NotPlayed if nothing comes at all */
+  async #read(
+    context: FormatContext,
+    stream: Stream,
+    signal: AbortSignal,
+    onPacket: (packet: Packet) => Promise<void> | void,
+  ): Promise<void> {
     const packet = new (av().Packet)();
     packet.alloc();
+    let heard = false;
     try {
       while (!signal.aborted) {
         const read = await context.readFrame(packet);
         if (read === AVERROR_EAGAIN) continue;
+        if (read < 0 && !heard) throw new NotPlayed(inWords(read, 'read'));
         must(read, 'read');
-        const { data, isKeyframe: key, streamIndex } = packet;
-        const bytes = data === null || streamIndex !== stream.index ? null : Buffer.from(data); // the packet's own memory goes with it
-        packet.unref();
-        if (bytes === null) continue;
-        sink.onUnit({
-          codec: 'h265',
-          data: sets.complete('h265', bytes, key),
-          key,
-          ...instant(this.#clock),
-        });
+        heard = true;
+        try {
+          if (packet.streamIndex === stream.index) await onPacket(packet);
+        } finally {
+          packet.unref();
+        }
       }
     } finally {
       packet.free();
@@ -138,45 +162,53 @@ export class AvSource implements VideoSource {
     sink: SourceSink,
     signal: AbortSignal,
   ): Promise<void> {
-    const codec = av().Codec.findDecoder(stream.codecpar.codecId);
-    if (codec === null) throw new Error('no decoder for its format');
-    const decoder = new (av().CodecContext)();
-    decoder.allocContext3(codec);
-    const packet = new (av().Packet)();
-    const frame = new (av().Frame)();
-    packet.alloc();
-    frame.alloc();
     const single = SINGLE.includes(stream.codecpar.codecId);
-    let bad = 0;
+    const decoder = this.#input.local === true ? await inHere(stream) : await outThere(stream, signal);
     try {
-      must(decoder.parametersToContext(stream.codecpar), 'decoder');
-      decoder.setFlags(AV_CODEC_FLAG_LOW_DELAY);
-      decoder.threadCount = 1; // threads would hold back one picture each
-      must(await decoder.open2(codec), 'decoder');
-      while (!signal.aborted) {
-        const read = await context.readFrame(packet);
-        if (read === AVERROR_EAGAIN) continue;
-        must(read, 'read');
-        try {
-          if (packet.streamIndex !== stream.index) continue;
-          const { capturedAt, at } = instant(this.#clock);
-          if (single ? !sink.wants(at) : sink.keysOnly && !packet.isKeyframe) continue;
-          const sent = await decoder.sendPacket(packet);
-          // Damaged by packet loss: the next key frame repairs it.
-          bad = sent < 0 && !isDrained(sent) ? bad + 1 : 0;
-          if (bad > MAX_BAD_PACKETS) must(sent, 'decode');
-          while ((await decoder.receiveFrame(frame)) >= 0) {
-            sink.onPicture({ frame, capturedAt, at });
-            frame.unref();
-          }
-        } finally {
-          packet.unref();
-        }
-      }
+      await this.#read(context, stream, signal, async (packet) => {
+        const { capturedAt, at } = instant(this.#clock);
+        if (single ? !sink.wants(at) : sink.keysOnly && !packet.isKeyframe) return;
+        this.#decoding = true;
+        await decoder.decode(packet, at, (frame) => sink.onPicture({ frame, capturedAt, at }));
+        this.#decoding = false;
+      });
     } finally {
-      packet.free();
-      frame.free();
-      decoder.freeContext();
+      this.#decoding = false;
+      decoder.close();
     }
   }
+}
+
+async function inHere({ codecpar }: Stream): Promise<Decoder> {
+  const { codecId } = codecpar;
+  const decoder = await PacketDecoder.open(codecId, (context) => {
+    must(context.parametersToContext(codecpar), 'decoder');
+  });
+  return {
+    decode: async (packet, _at, onFrame) => decoder.decode(packet, onFrame),
+    close: () => decoder.close(),
+  };
+}
+
+/** @param signal ends it at once */
+async function outThere({ codecpar }: Stream, signal: AbortSignal): Promise<Decoder> {
+  const decoder = new DecoderProcess();
+  const close = (): void => {
+    signal.removeEventListener('abort', close);
+    decoder.close();
+  };
+  signal.addEventListener('abort', close);
+  try {
+    await decoder.open(codecpar.codecId, codecpar.extradata);
+  } catch (error) {
+    close();
+    throw error;
+  }
+  return {
+    decode: async ({ data }, at, onFrame) => {
+      // A copy: the packet's own memory goes with it, and the process may end while this is written.
+      if (data !== null && data.length > 0) await decoder.decode(Buffer.from(data), at, onFrame);
+    },
+    close,
+  };
 }

@@ -36,8 +36,6 @@ const RTSP = {
   timeout: 3_000_000,
   fflags: 'nobuffer',
   flags: 'low_delay',
-  probesize: 500_000,
-  analyzeduration: 500_000,
   // By UDP a key frame arrives as a burst, and a packet may be overtaken.
   buffer_size: 2 * 1024 * 1024,
   max_delay: 100_000,
@@ -104,7 +102,7 @@ function ofExtension({ clock, extensionCameras, passes265 }: SourceDeps, id: str
     name: `extension:${id}`,
     url: `unix:${cameraSocket(extensionCameras, id, format)}`,
     format,
-    options: { fflags: 'nobuffer', flags: 'low_delay', probesize: 500_000, analyzeduration: 500_000 },
+    options: { fflags: 'nobuffer', flags: 'low_delay', probesize: 500_000 },
     passes265,
   });
 }
@@ -115,6 +113,7 @@ function v4l2(clock: VideoClock, device: string, { width, height, fps }: SourceD
     url: device,
     format: 'v4l2',
     options: { video_size: `${width}x${height}`, framerate: fps, fflags: 'nobuffer' },
+    local: true,
   });
 }
 

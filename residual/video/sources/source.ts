@@ -16,6 +16,8 @@ export interface SourceSink {
 export interface VideoSource {
   /** Name for people: `/dev/video0`, `rtsp://10.0.0.5/live`; never with a password. */
   readonly name: string;
+  /** What does not get on at the moment, if it is not the camera: a sentence. */
+  readonly hindrance?: string | null;
   /**
    * Runs until the signal aborts (resolves) or the source is lost (rejects with a sentence).
    */

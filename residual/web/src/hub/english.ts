@@ -1,5 +1,5 @@
 import { countText } from '../parts/format.ts';
-import type { Counts } from './counts.ts';
+import type { Counts } from './fleet/counts.ts';
 
 /** Every English sentence of the fleet's page that the node's page does not have. */
 export const english = {

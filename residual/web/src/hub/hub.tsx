@@ -11,12 +11,12 @@ import { Toasts } from '../parts/toast.tsx';
 import { t } from '../strings.ts';
 import type { Me } from './answers.ts';
 import { credential, hubNow, leaveHub, me } from './client.ts';
-import { FleetPage } from './fleet-page.tsx';
+import { FleetPage } from './fleet/fleet-page.tsx';
+import { TopCounts } from './fleet/top-counts.tsx';
 import css from './hub.module.css';
 import { PAGE_ICONS } from './page-icons.ts';
 import { hrefOf, PAGES, type PageId, place } from './route.ts';
 import { SignIn } from './sign-in.tsx';
-import { TopCounts } from './top-counts.tsx';
 import { useHub } from './use-hub.ts';
 import { useLoaded } from './use-loaded.ts';
 import { hub } from './words.ts';
@@ -123,11 +123,11 @@ function Inside(): JSX.Element {
 /** What is loaded when it is first opened. */
 const LOADERS = {
   node: async () => (await import('./node/node-page.tsx')).NodePage,
-  wall: async () => (await import('./wall.tsx')).Wall,
+  wall: async () => (await import('./fleet/wall.tsx')).Wall,
   flights: async () => (await import('./flights/flights-page.tsx')).FlightsPage,
-  enrol: async () => (await import('./enrol.tsx')).Enrol,
-  access: async () => (await import('./access.tsx')).Access,
-  audit: async () => (await import('./audit.tsx')).Audit,
+  enrol: async () => (await import('./office/enrol.tsx')).Enrol,
+  access: async () => (await import('./office/access.tsx')).Access,
+  audit: async () => (await import('./office/audit.tsx')).Audit,
 } as const satisfies Record<string, () => Promise<ComponentType<{ readonly id: string }>>>;
 
 /** @param id of the node or the flight, where it is about one */

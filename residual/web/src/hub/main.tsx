@@ -1,7 +1,7 @@
 import { render } from 'preact';
 import { language } from '../language/language.ts';
+import { watchFleet } from './fleet/watch-fleet.ts';
 import { Hub } from './hub.tsx';
-import { watchFleet } from './watch-fleet.ts';
 import '../styles/page.css';
 
 const root = document.getElementById('app');

@@ -2,7 +2,7 @@ import { Drone } from 'lucide';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Refused } from '../api/client.ts';
-import { textIn } from '../parts/form-text.ts';
+import { textIn } from '../parts/form/form-text.ts';
 import { Button, ErrorNote, Field, Icon, Note } from '../parts/parts.tsx';
 import { useAct } from '../parts/use-ask.ts';
 import { ended, signIn } from './client.ts';

@@ -1,12 +1,12 @@
-import { mapWords } from '../map/words.ts';
-import { accessWords } from '../pages/access/words.ts';
-import { extensionsWords } from '../pages/extensions/words.ts';
-import { flyWords } from '../pages/fly/words.ts';
-import { groundWords } from '../pages/ground/words.ts';
-import { nodeWords } from '../pages/node/words.ts';
-import { planWords } from '../pages/plan/words.ts';
-import { setupWords } from '../pages/setup/words.ts';
-import { vehicleWords } from '../pages/vehicle/words.ts';
+import { accessWords } from './en/access.ts';
+import { extensionsWords } from './en/extensions.ts';
+import { flyWords } from './en/fly.ts';
+import { groundWords } from './en/ground.ts';
+import { mapWords } from './en/map.ts';
+import { nodeWords } from './en/node.ts';
+import { planWords } from './en/plan.ts';
+import { setupWords } from './en/setup.ts';
+import { vehicleWords } from './en/vehicle.ts';
 import { refusals, unanswered } from './refusals.ts';
 
 /** Every English word of the page: each page brings its own, what several of them say stands here. */

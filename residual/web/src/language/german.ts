@@ -1,13 +1,12 @@
-import { mapWordsDe } from '../map/words.de.ts';
-
-import { accessWordsDe } from '../pages/access/words.de.ts';
-import { extensionsWordsDe } from '../pages/extensions/words.de.ts';
-import { flyWordsDe } from '../pages/fly/words.de.ts';
-import { groundWordsDe } from '../pages/ground/words.de.ts';
-import { nodeWordsDe } from '../pages/node/words.de.ts';
-import { planWordsDe } from '../pages/plan/words.de.ts';
-import { setupWordsDe } from '../pages/setup/words.de.ts';
-import { vehicleWordsDe } from '../pages/vehicle/words.de.ts';
+import { accessWordsDe } from './de/access.ts';
+import { extensionsWordsDe } from './de/extensions.ts';
+import { flyWordsDe } from './de/fly.ts';
+import { groundWordsDe } from './de/ground.ts';
+import { mapWordsDe } from './de/map.ts';
+import { nodeWordsDe } from './de/node.ts';
+import { planWordsDe } from './de/plan.ts';
+import { setupWordsDe } from './de/setup.ts';
+import { vehicleWordsDe } from './de/vehicle.ts';
 
 import type { english } from './english.ts';
 import { refusalsDe, unansweredDe } from './refusals.de.ts';

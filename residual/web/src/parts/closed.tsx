@@ -4,7 +4,7 @@ import { credential } from '../api/credential.ts';
 import type { denied } from '../api/node.ts';
 import { addKey } from '../api/sign-in.ts';
 import { t } from '../strings.ts';
-import { textIn } from './form-text.ts';
+import { textIn } from './form/form-text.ts';
 import { Button, ErrorNote, Field, Note } from './parts.tsx';
 import { useAct } from './use-ask.ts';
 

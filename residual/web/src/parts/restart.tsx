@@ -3,8 +3,8 @@ import type { JSX } from 'preact';
 import { call, Refused } from '../api/client.ts';
 import { may } from '../api/node.ts';
 import { t } from '../strings.ts';
+import css from './form/schema-form.module.css';
 import { Button, ErrorNote, Note } from './parts.tsx';
-import css from './schema-form.module.css';
 import { say } from './toast.tsx';
 import { useAct } from './use-ask.ts';
 

@@ -1,5 +1,5 @@
 import { computed } from '@preact/signals';
-import { nodes, titleOf } from '../fleet.ts';
+import { nodes, titleOf } from '../fleet/fleet.ts';
 
 const names = computed(() => new Map(nodes.value?.map(({ entry }) => [entry.id, titleOf(entry)])));
 

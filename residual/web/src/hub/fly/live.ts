@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { type JsonObject, recordOf } from '../../../../../shared/member.ts';
 import { follow } from '../event-stream.ts';
-import { secondsSince } from '../fleet.ts';
+import { secondsSince } from '../fleet/fleet.ts';
 
 /** What nodes say while they are looked at: the hub tells them that they are, and they speak more often (GET /v1/live). */
 

@@ -10,9 +10,9 @@ import type { View } from '../../map/projection.ts';
 import { TrackLayer } from '../../map/track-layer.tsx';
 import { Button } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
-import { figuresOf } from '../fleet.ts';
+import { figuresOf } from '../fleet/fleet.ts';
+import { useTrack } from '../fleet/track.ts';
 import { liveOf } from '../fly/live.ts';
-import { useTrack } from '../track.ts';
 import { target } from './commands.tsx';
 import { numberIn } from './instruments.tsx';
 

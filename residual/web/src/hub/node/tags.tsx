@@ -2,11 +2,11 @@ import { Pencil, Tag } from 'lucide';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { NodeEntry } from '../../../../../shared/fleet/hub-api.ts';
-import { textIn } from '../../parts/form-text.ts';
+import { textIn } from '../../parts/form/form-text.ts';
 import { Button, Dialog, ErrorNote, Field, Icon } from '../../parts/parts.tsx';
 import { useAct } from '../../parts/use-ask.ts';
 import { ask, me } from '../client.ts';
-import { labelText, wordsIn } from '../tags.ts';
+import { labelText, wordsIn } from '../office/tags.ts';
 import { hub } from '../words.ts';
 import css from './tags.module.css';
 

@@ -8,7 +8,7 @@ import { call } from '../../api/client.ts';
 import { denied } from '../../api/node.ts';
 import type { Answer } from '../../api/rows.ts';
 import { Closed } from '../../parts/closed.tsx';
-import { textIn } from '../../parts/form-text.ts';
+import { textIn } from '../../parts/form/form-text.ts';
 import { Button, Dialog, ErrorNote, Field, Icon, Note, Unfold } from '../../parts/parts.tsx';
 import { useAct } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';

@@ -2,7 +2,7 @@ import { Boxes } from 'lucide';
 import type { JSX } from 'preact';
 import { call, type Refused } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
-import { textIn } from '../../parts/form-text.ts';
+import { textIn } from '../../parts/form/form-text.ts';
 import { moment } from '../../parts/format.ts';
 import { Badge, Button, Card, ErrorNote, Field, HoldButton, Note } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';

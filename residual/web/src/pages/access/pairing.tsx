@@ -5,7 +5,7 @@ import { call } from '../../api/client.ts';
 import { credential, lose } from '../../api/credential.ts';
 import { denied, enter, info, may } from '../../api/node.ts';
 import { holdNewKey } from '../../api/sign-in.ts';
-import { textIn } from '../../parts/form-text.ts';
+import { textIn } from '../../parts/form/form-text.ts';
 import { moment } from '../../parts/format.ts';
 import { forced, GuardNote, useGuarded } from '../../parts/guarded.tsx';
 import { Badge, Button, Card, Copyable, ErrorNote, Field, HoldButton, Note } from '../../parts/parts.tsx';

@@ -6,7 +6,7 @@ import { credential } from '../../api/credential.ts';
 import { denied } from '../../api/node.ts';
 import { holdKey, holdSession } from '../../api/sign-in.ts';
 import { Closed } from '../../parts/closed.tsx';
-import { textIn } from '../../parts/form-text.ts';
+import { textIn } from '../../parts/form/form-text.ts';
 import { span } from '../../parts/format.ts';
 import { Badge, Button, Card, ErrorNote, Field, HoldButton, Note } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';

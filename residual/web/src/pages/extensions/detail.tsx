@@ -12,6 +12,9 @@ import {
 import type { JSX } from 'preact';
 import { call } from '../../api/client.ts';
 import { go, hrefOf, place } from '../../app/route.ts';
+import css from '../../extensions/extensions.module.css';
+import { SettingsForm } from '../../extensions/settings-form.tsx';
+import { type Detailed, isOn, type Permission, toneOf, toneOfRisk } from '../../extensions/status.ts';
 import { moment } from '../../parts/format.ts';
 import { Badge, Button, Card, ErrorNote, HoldButton, Icon, Note, Tabs } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
@@ -19,10 +22,7 @@ import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { ExtensionIcon } from './extension-icon.tsx';
 import { ExtensionPage } from './extension-page.tsx';
-import css from './extensions.module.css';
 import { permissionIcon } from './permission-icon.ts';
-import { SettingsForm } from './settings-form.tsx';
-import { type Detailed, isOn, type Permission, toneOf, toneOfRisk } from './status.ts';
 
 const LOOK_MS = 3000;
 const TABS = ['about', 'page', 'settings', 'logs'] as const;

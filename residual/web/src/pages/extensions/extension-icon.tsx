@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import css from './extensions.module.css';
+import css from '../../extensions/extensions.module.css';
 
 const CELLS = 5;
 

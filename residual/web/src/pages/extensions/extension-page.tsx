@@ -1,8 +1,8 @@
 import type { JSX } from 'preact';
+import { ExtensionFrame } from '../../extensions/frame.tsx';
+import { type Detailed, isOn } from '../../extensions/status.ts';
 import { Note } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
-import { ExtensionFrame } from './frame.tsx';
-import { type Detailed, isOn } from './status.ts';
 
 /** The extension's own page, in its place below Extensions. */
 export function ExtensionPage({ data }: { data: Detailed }): JSX.Element {

@@ -4,15 +4,15 @@ import { useEffect, useState } from 'preact/hooks';
 import { call, Refused } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
 import { hrefOf, place } from '../../app/route.ts';
+import css from '../../extensions/extensions.module.css';
+import { type Detailed, type Installed, toneOf } from '../../extensions/status.ts';
 import { Badge, Button, Dialog, EmptyState, ErrorNote, Icon } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { Detail } from './detail.tsx';
 import { ExtensionIcon } from './extension-icon.tsx';
-import css from './extensions.module.css';
 import { Install } from './install.tsx';
 import { permissionIcon } from './permission-icon.ts';
-import { type Detailed, type Installed, toneOf } from './status.ts';
 
 const LOOK_MS = 5000;
 const SHOWN = 4;

@@ -5,15 +5,15 @@ import { call } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
 import type { Answer } from '../../api/rows.ts';
 import { go } from '../../app/route.ts';
-import { textIn } from '../../parts/form-text.ts';
+import css from '../../extensions/extensions.module.css';
+import { type Installed, toneOfRisk } from '../../extensions/status.ts';
+import { textIn } from '../../parts/form/form-text.ts';
 import { Badge, Button, ErrorNote, Field, Icon, Note, Progress, Segmented } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
 import { useAct } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { ExtensionIcon } from './extension-icon.tsx';
-import css from './extensions.module.css';
 import { permissionIcon } from './permission-icon.ts';
-import { type Installed, toneOfRisk } from './status.ts';
 
 const text = t.extensions;
 

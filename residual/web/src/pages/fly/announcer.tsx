@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { steady } from '../../api/steady.ts';
 import { armed, fresh } from '../../api/telemetry.ts';
 import { t } from '../../strings.ts';
-import { isSilent, phase } from './vehicle-state.ts';
+import { isSilent, phase } from '../../vehicle/vehicle-state.ts';
 
 const state = steady(() => {
   if (armed.value === null) return t.fly.noVehicle;

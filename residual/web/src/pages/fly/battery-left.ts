@@ -1,8 +1,8 @@
 import { computed, effect, signal } from '@preact/signals';
 import { relayed } from '../../api/relay.ts';
 import { fresh } from '../../api/telemetry.ts';
+import { phase } from '../../vehicle/vehicle-state.ts';
 import { type Drained, minutesLeft } from './battery-drain.ts';
-import { phase } from './vehicle-state.ts';
 
 /** How long the battery lasts at the drain of the last minutes; no vehicle tells the node, so it is worked out here. */
 

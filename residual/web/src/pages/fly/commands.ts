@@ -12,7 +12,7 @@ import { ALWAYS, type Commands, type Order } from '../../commands/orders.ts';
 import { number } from '../../parts/format.ts';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
-import { inAir, isSilent } from './vehicle-state.ts';
+import { inAir, isSilent } from '../../vehicle/vehicle-state.ts';
 
 /** Commands to the vehicle: whether one can be given now, giving it, and what the vehicle said to it. */
 

@@ -11,12 +11,12 @@ import {
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Commands, STOP_HOLD_MS } from '../../commands/orders.ts';
+import type { SheetName } from '../../commands/sheet-name.ts';
 import { t } from '../../strings.ts';
+import { flies, type Phase, phase } from '../../vehicle/vehicle-state.ts';
 import css from './dock.module.css';
 import { DockButton, DockHold } from './dock-button.tsx';
-import type { SheetName } from './sheet-name.ts';
 import { useHeldKey } from './shortcuts.ts';
-import { flies, type Phase, phase } from './vehicle-state.ts';
 
 /**
  * What the vehicle can be told, in one row in reach of a thumb; at the right edge of a phone held sideways. Five places that stay: in

@@ -7,11 +7,11 @@ import { bearing, distance } from '../../map/projection.ts';
 import { number, span } from '../../parts/format.ts';
 import { Icon, Stat } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
+import { home, placeOf } from '../../vehicle/vehicle-state.ts';
 import { batteryLeft } from './battery-left.ts';
 import { flightTime, stopwatch } from './flight-time.ts';
 import { compass } from './horizon.tsx';
 import css from './instruments.module.css';
-import { home, placeOf } from './vehicle-state.ts';
 
 const LOW = 30;
 const EMPTY = 15;

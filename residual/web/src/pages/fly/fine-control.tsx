@@ -9,8 +9,8 @@ import { HeldOrder } from '../../commands/held-order.tsx';
 import type { Commands } from '../../commands/orders.ts';
 import { Field } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
+import { family } from '../../vehicle/vehicle-state.ts';
 import css from './dock.module.css';
-import { family } from './vehicle-state.ts';
 
 /** In the order in which they are wanted. */
 const FINE = ['yaw', 'speed', 'roi', 'orbit', 'gimbal'] as const satisfies readonly CommandName[];

@@ -5,7 +5,7 @@ import { may } from '../../api/node.ts';
 import { now } from '../../api/presence.ts';
 import { relayed } from '../../api/relay.ts';
 import { newest } from '../../api/telemetry.ts';
-import { phase } from './vehicle-state.ts';
+import { phase } from '../../vehicle/vehicle-state.ts';
 
 /** How long it flies: since it was armed, as the node's own flight session has it, also when the page was opened in the air. */
 

@@ -5,6 +5,7 @@ import { useBase } from '../../map/base.tsx';
 import { Map } from '../../map/map.tsx';
 import { type Place, type Projection, type View, viewOf } from '../../map/projection.ts';
 import { t } from '../../strings.ts';
+import { home, lastPlace } from '../../vehicle/vehicle-state.ts';
 import { FlyTrack, FlyVehicle, TrackLegend } from './map/fly-vehicle.tsx';
 import { LayerSheet } from './map/layer-sheet.tsx';
 import { useLists } from './map/lists.ts';
@@ -17,7 +18,6 @@ import { Summary } from './map/summary.tsx';
 import { TargetLayer } from './map/target-layer.tsx';
 import { MapTools } from './map/tools.tsx';
 import { TrafficLayer } from './map/traffic-layer.tsx';
-import { home, lastPlace } from './vehicle-state.ts';
 
 export { target } from './map/state.ts';
 

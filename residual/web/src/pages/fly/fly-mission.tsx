@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import type { Commands, Order } from '../../commands/orders.ts';
 import { SlideConfirm } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
-import { family, hasMission } from './vehicle-state.ts';
+import { family, hasMission } from '../../vehicle/vehicle-state.ts';
 
 const START: Order = { cmd: 'missionStart' };
 

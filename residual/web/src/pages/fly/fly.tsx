@@ -1,7 +1,9 @@
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { type SheetName, takeSheet } from '../../commands/sheet-name.ts';
 import { t } from '../../strings.ts';
+import { isSilent } from '../../vehicle/vehicle-state.ts';
 import { Announcer } from './announcer.tsx';
 import { followBattery } from './battery-left.ts';
 import { useCommands, useOtherPilot } from './commands.ts';
@@ -15,14 +17,12 @@ import { Notices, OutcomeNote } from './notices.tsx';
 import { OtherCameras } from './other-cameras.tsx';
 import { Picture } from './picture.tsx';
 import { PictureTools, Recording } from './picture-tools.tsx';
-import { type SheetName, takeSheet } from './sheet-name.ts';
 import { Sheets } from './sheets.tsx';
 import { useKeys } from './shortcuts.ts';
 import { Sticks } from './sticks/sticks.tsx';
 import { Strip } from './strip.tsx';
 import { useInsets } from './use-insets.ts';
 import { usePicture } from './use-picture.ts';
-import { isSilent } from './vehicle-state.ts';
 import { useWakeLock } from './wake-lock.ts';
 
 /** A phone held sideways: its commands are at the right edge. As in the style sheets. */

@@ -5,8 +5,8 @@ import type { Family } from '../../../../../shared/flight/modes.ts';
 import { call, Refused } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
 import type { Answer } from '../../api/rows.ts';
-import { failsafeSentence } from '../vehicle/failsafes.tsx';
-import { family, phase } from './vehicle-state.ts';
+import { failsafeSentence } from '../../vehicle/failsafe-sentence.ts';
+import { family, phase } from '../../vehicle/vehicle-state.ts';
 
 /** What the vehicle will do when nobody is heard any more, from its own parameters: asked while it can still be asked. */
 

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { steady } from '../../api/steady.ts';
 import { fresh } from '../../api/telemetry.ts';
-import { HorizonDial } from '../../parts/horizon-dial.tsx';
+import { HorizonDial } from '../../parts/figures/horizon-dial.tsx';
 import css from './instruments.module.css';
 
 const DEGREE = 180 / Math.PI;

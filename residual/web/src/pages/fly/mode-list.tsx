@@ -6,8 +6,8 @@ import { fresh } from '../../api/telemetry.ts';
 import type { Commands } from '../../commands/orders.ts';
 import { HoldButton, Icon, Note } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
+import { family } from '../../vehicle/vehicle-state.ts';
 import css from './dock.module.css';
-import { family } from './vehicle-state.ts';
 
 /** What most flights need, by family; the others follow. */
 const COMMON: Readonly<Record<Family, readonly string[]>> = {

@@ -19,13 +19,13 @@ import { steady } from '../../api/steady.ts';
 import { newest } from '../../api/telemetry.ts';
 import { HeldOrder } from '../../commands/held-order.tsx';
 import { type Commands, GRAVE_HOLD_MS } from '../../commands/orders.ts';
+import type { SheetName } from '../../commands/sheet-name.ts';
 import { Button, Unfold } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
+import { flies, hasMission, phase } from '../../vehicle/vehicle-state.ts';
 import css from './dock.module.css';
 import { FineControl } from './fine-control.tsx';
 import { target } from './map/state.ts';
-import type { SheetName } from './sheet-name.ts';
-import { flies, hasMission, phase } from './vehicle-state.ts';
 
 /** What is told less often, or must not lie near a thumb. */
 export function More({

@@ -11,15 +11,15 @@ import { number, span } from '../../parts/format.ts';
 import { Button, HoldButton, Icon, Unfold } from '../../parts/parts.tsx';
 import { useAct } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
-import { claim } from '../ground/pilot-in-command.ts';
-import { adviceFor } from '../vehicle/overview/advice.ts';
-import { sectionHref } from '../vehicle/section.ts';
+import { adviceFor } from '../../vehicle/advice.ts';
+import { claim } from '../../vehicle/pilot-in-command.ts';
+import { sectionHref } from '../../vehicle/section.ts';
+import { heardAgo, isSilent, lastPlace, phase } from '../../vehicle/vehicle-state.ts';
 import { forgetOutcome, readiness } from './commands.ts';
 import { foreseen, useForeseen } from './foreseen.ts';
 import { target } from './map/state.ts';
 import { MessageStack } from './messages.tsx';
 import css from './notices.module.css';
-import { heardAgo, isSilent, lastPlace, phase } from './vehicle-state.ts';
 
 /** What needs the pilot, over the picture: the worst first. */
 export function Notices({

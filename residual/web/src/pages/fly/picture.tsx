@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
+import { VideoOverlays } from '../../extensions/panels.tsx';
 import { t } from '../../strings.ts';
 import type { Watching } from '../../video/watching.ts';
-import { VideoOverlays } from '../extensions/panels.tsx';
 import { Boxes } from './boxes.tsx';
 import css from './picture.module.css';
 import type { PictureView } from './use-picture.ts';

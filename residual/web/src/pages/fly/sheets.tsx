@@ -1,8 +1,10 @@
 import type { ComponentChildren, JSX } from 'preact';
 import type { Commands } from '../../commands/orders.ts';
+import type { SheetName } from '../../commands/sheet-name.ts';
 import { ArmSlide, TakeOff } from '../../commands/take-off.tsx';
 import { Dialog } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
+import { flies, phase } from '../../vehicle/vehicle-state.ts';
 import css from './dock.module.css';
 import { DockAgain } from './dock.tsx';
 import { AllFigures, Traffic } from './figures.tsx';
@@ -11,8 +13,6 @@ import { KeysSheet } from './keys-sheet.tsx';
 import { MessageList } from './messages.tsx';
 import { ModeList } from './mode-list.tsx';
 import { More } from './more.tsx';
-import type { SheetName } from './sheet-name.ts';
-import { flies, phase } from './vehicle-state.ts';
 
 /** One of them at a time. `sticks` is its own (sticks/sticks.tsx), since it goes on when it is shut. */
 export function Sheets({

@@ -4,12 +4,12 @@ import { call } from '../../api/client.ts';
 import { relayed } from '../../api/relay.ts';
 import type { Answer } from '../../api/rows.ts';
 import { go } from '../../app/route.ts';
+import { type Radio, radioTone } from '../../network/radio/radio-state.tsx';
 import { moment, number } from '../../parts/format.ts';
 import { forced, GuardNote, useGuarded } from '../../parts/guarded.tsx';
 import { Badge, Button, Card, EmptyState, ErrorNote, Icon } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
-import { type Radio, radioTone } from '../node/radio/radio-state.tsx';
 import css from './ground.module.css';
 
 type Drone = Answer<'ground-station.drones.get'>['drones'][number];

@@ -2,11 +2,11 @@ import { Antenna, ArrowUp, Network } from 'lucide';
 import type { JSX } from 'preact';
 import { call } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
+import { HotspotForm } from '../../network/hotspot.tsx';
 import { Button, Card, ErrorNote, Note, Stat } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
-import { HotspotForm } from '../node/hotspot.tsx';
 import css from './ground.module.css';
 
 const EVERY_MS = 10_000;

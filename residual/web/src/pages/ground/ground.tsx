@@ -1,9 +1,9 @@
 import type { JSX } from 'preact';
 import { isGround } from '../../api/node.ts';
+import nodeCss from '../../network/node.module.css';
+import { RadioCards } from '../../network/radio/radio-tab.tsx';
 import { Note } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
-import nodeCss from '../node/node.module.css';
-import { RadioCards } from '../node/radio/radio-tab.tsx';
 import { Drones } from './drones.tsx';
 import css from './ground.module.css';
 import { GroundNetwork } from './ground-network.tsx';

@@ -6,8 +6,8 @@ import { clock } from '../../parts/format.ts';
 import { Button, ErrorNote, HoldButton, Icon } from '../../parts/parts.tsx';
 import { useAct } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import { claim, iAmPilot, pilot, release } from '../../vehicle/pilot-in-command.ts';
 import css from './ground.module.css';
-import { claim, iAmPilot, pilot, release } from './pilot-in-command.ts';
 
 /** Who flies. While somebody is pilot in command, others can only stop, land and return. */
 export function Pilot(): JSX.Element {

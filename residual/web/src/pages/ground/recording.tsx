@@ -2,11 +2,11 @@ import { Circle, Film, Square } from 'lucide';
 import type { JSX } from 'preact';
 import { call } from '../../api/client.ts';
 import { hrefOf } from '../../app/route.ts';
+import nodeCss from '../../network/node.module.css';
 import { bytes, moment } from '../../parts/format.ts';
 import { Badge, Button, Card, ErrorNote } from '../../parts/parts.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
-import nodeCss from '../node/node.module.css';
 import css from './ground.module.css';
 
 const EVERY_MS = 5000;

@@ -1,12 +1,12 @@
 import { Aperture, Camera, RefreshCw } from 'lucide';
 import type { JSX } from 'preact';
 import { hrefOf } from '../../app/route.ts';
+import css from '../../network/node.module.css';
 import { CameraChoice } from '../../parts/camera-choice.tsx';
 import { LiveStill } from '../../parts/live-still.tsx';
 import { Badge, Button, Card, EmptyState, ErrorNote, Icon, Note } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
-import css from './node.module.css';
 
 /** The cameras of this machine, and which of the configured ones is shown. */
 export function Cameras({

@@ -2,14 +2,14 @@ import { SlidersHorizontal } from 'lucide';
 import type { JSX } from 'preact';
 import { call } from '../../api/client.ts';
 import { denied, enter } from '../../api/node.ts';
+import { SettingsSections } from '../../extensions/panels.tsx';
 import { AddKey } from '../../parts/closed.tsx';
+import { SchemaForm } from '../../parts/form/schema-form.tsx';
 import { Card, ErrorNote } from '../../parts/parts.tsx';
 import { mustRestart, Restarts } from '../../parts/restart.tsx';
-import { SchemaForm } from '../../parts/schema-form.tsx';
 import { say } from '../../parts/toast.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
-import { SettingsSections } from '../extensions/panels.tsx';
 
 /** The configuration as a form from its schema, with what must restart for each change. */
 export function ConfigTab(): JSX.Element {

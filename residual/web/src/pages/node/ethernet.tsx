@@ -4,12 +4,12 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
 import type { Answer } from '../../api/rows.ts';
-import { textIn } from '../../parts/form-text.ts';
+import css from '../../network/node.module.css';
+import { textIn } from '../../parts/form/form-text.ts';
 import { forced, GuardNote, useGuarded } from '../../parts/guarded.tsx';
 import { Badge, Button, Card, Field, Note, Unfold } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
 import { t } from '../../strings.ts';
-import css from './node.module.css';
 
 type State = Answer<'network.get'>;
 

@@ -1,10 +1,10 @@
 import { Fingerprint } from 'lucide';
 import type { JSX } from 'preact';
 import { call } from '../../api/client.ts';
+import css from '../../network/node.module.css';
 import { Button, Card, ErrorNote } from '../../parts/parts.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
-import css from './node.module.css';
 
 /** Adapters whose address changes at each boot, or did. */
 export function Adapters(): JSX.Element | null {

@@ -5,13 +5,13 @@ import { call, Refused } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
 import type { Answer } from '../../api/rows.ts';
 import { fresh } from '../../api/telemetry.ts';
+import css from '../../network/node.module.css';
 import { bytes } from '../../parts/format.ts';
 import { Button, Card, ErrorNote, Field, Note, Progress } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
 import { useAct } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { areaBounds, DETAILS, type Detail, zoomsOf } from './map-area-bounds.ts';
-import css from './node.module.css';
 
 type Source = Answer<'maps.get'>['sources'][number];
 

@@ -1,10 +1,10 @@
 import { Layers, Mountain } from 'lucide';
 import type { JSX } from 'preact';
 import type { Answer } from '../../api/rows.ts';
+import css from '../../network/node.module.css';
 import { bytes } from '../../parts/format.ts';
 import { Card, EmptyState, Icon, Meter } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
-import css from './node.module.css';
 
 /** Where the tiles come from, whom they are of, and how much of them is kept. */
 export function MapSources({ sources, cache }: Pick<Answer<'maps.get'>, 'sources' | 'cache'>): JSX.Element {

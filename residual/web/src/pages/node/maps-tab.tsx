@@ -3,17 +3,17 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
-import { FileDrop } from '../../parts/file-drop.tsx';
+import css from '../../network/node.module.css';
 import { download } from '../../parts/files.ts';
+import { FileDrop } from '../../parts/form/file-drop.tsx';
+import { upload } from '../../parts/form/upload.ts';
 import { bytes, moment } from '../../parts/format.ts';
 import { Button, Card, EmptyState, ErrorNote, HoldButton, Note, Progress } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
-import { upload } from '../../parts/upload.ts';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { MapArea, RunningAreas } from './map-area.tsx';
 import { MapSources } from './map-sources.tsx';
-import css from './node.module.css';
 
 /** How often the list is asked for: while an area is being made, and otherwise, since others may begin one. */
 const RUNNING_MS = 1500;

@@ -2,11 +2,11 @@ import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { keysOf } from '../../../../../shared/member.ts';
 import type { Answer } from '../../api/rows.ts';
-import { Chart, type Line } from '../../parts/chart.tsx';
+import css from '../../network/node.module.css';
+import { Chart, type Line } from '../../parts/figures/chart.tsx';
 import { Card, ErrorNote, Segmented } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
-import css from './node.module.css';
 
 type Bucket = Answer<'observability.aggregate.get'>['data'][number];
 

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
 import type { Answer } from '../../api/rows.ts';
-import { textIn } from '../../parts/form-text.ts';
+import { textIn } from '../../parts/form/form-text.ts';
 import { number } from '../../parts/format.ts';
 import { Badge, Button, Card, ErrorNote, Field, Note, Stat } from '../../parts/parts.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';

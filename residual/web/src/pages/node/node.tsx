@@ -16,6 +16,8 @@ import { keysOf } from '../../../../../shared/member.ts';
 import type { RowId } from '../../../../../shared/routes/table.ts';
 import { denied } from '../../api/node.ts';
 import { go, place } from '../../app/route.ts';
+import css from '../../network/node.module.css';
+import { RadioTab } from '../../network/radio/radio-tab.tsx';
 import { Note, Tabs } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
 import { ConfigTab } from './config-tab.tsx';
@@ -23,9 +25,7 @@ import { LogTab } from './log-tab.tsx';
 import { MapsTab } from './maps-tab.tsx';
 import { MetricsTab } from './metrics-tab.tsx';
 import { NetworkTab } from './network-tab.tsx';
-import css from './node.module.css';
 import { OverviewTab } from './overview-tab.tsx';
-import { RadioTab } from './radio/radio-tab.tsx';
 import { UpdateTab } from './update-tab.tsx';
 import { VideoTab } from './video-tab.tsx';
 

@@ -3,11 +3,11 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import type { Answer } from '../../api/rows.ts';
+import css from '../../network/node.module.css';
 import { moment } from '../../parts/format.ts';
 import { Badge, Button, Card, ErrorNote, Note } from '../../parts/parts.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
-import css from './node.module.css';
 
 type List = Answer<'peripherals.get'>;
 type Peripheral = List['peripherals'][number];

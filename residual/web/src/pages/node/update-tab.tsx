@@ -3,10 +3,10 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { denied, info } from '../../api/node.ts';
 import type { Answer } from '../../api/rows.ts';
-import { FileDrop } from '../../parts/file-drop.tsx';
 import { download, fetchFile } from '../../parts/files.ts';
+import { FileDrop } from '../../parts/form/file-drop.tsx';
+import { upload } from '../../parts/form/upload.ts';
 import { Button, Card, ErrorNote, Note, Progress } from '../../parts/parts.tsx';
-import { upload } from '../../parts/upload.ts';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 

@@ -1,10 +1,10 @@
 import { Globe } from 'lucide';
 import type { JSX } from 'preact';
 import type { Answer } from '../../api/rows.ts';
+import css from '../../network/node.module.css';
 import { moment } from '../../parts/format.ts';
 import { Badge, Card } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
-import css from './node.module.css';
 
 type State = Answer<'network.get'>;
 

@@ -1,9 +1,9 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { may } from '../../api/node.ts';
+import css from '../../network/node.module.css';
 import { useAsk } from '../../parts/use-ask.ts';
 import { Cameras } from './cameras.tsx';
-import css from './node.module.css';
 import { PictureSize } from './picture-size.tsx';
 import { Recordings } from './recordings.tsx';
 import { ShownCamera } from './shown-camera.tsx';

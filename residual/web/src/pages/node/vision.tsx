@@ -5,6 +5,8 @@ import { HEADS, type Head } from '../../../../../shared/schemas/vision.ts';
 import { call } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
 import type { Answer, Body } from '../../api/rows.ts';
+import css from '../../network/node.module.css';
+import { upload } from '../../parts/form/upload.ts';
 import { bytes, number } from '../../parts/format.ts';
 import {
   Badge,
@@ -18,10 +20,8 @@ import {
   Stat,
 } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
-import { upload } from '../../parts/upload.ts';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
-import css from './node.module.css';
 
 type Models = Answer<'vision.models.get'>;
 

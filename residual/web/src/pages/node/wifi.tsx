@@ -4,14 +4,14 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
 import type { Answer, Body } from '../../api/rows.ts';
-import { textIn } from '../../parts/form-text.ts';
+import css from '../../network/node.module.css';
+import { textIn } from '../../parts/form/form-text.ts';
 import { number } from '../../parts/format.ts';
 import { forced, GuardNote, useGuarded } from '../../parts/guarded.tsx';
 import { Badge, Button, Card, Dialog, ErrorNote, Field } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
-import css from './node.module.css';
 
 type Network = Answer<'network.client.scan.get'>['networks'][number];
 /** What is joined: one that was heard, or one that does not say its name. */

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { info } from '../../api/node.ts';
 import { holdNewKey } from '../../api/sign-in.ts';
-import { textIn } from '../../parts/form-text.ts';
+import { textIn } from '../../parts/form/form-text.ts';
 import { Copyable, ErrorNote, Field, Note } from '../../parts/parts.tsx';
 import { Qr } from '../../parts/qr.tsx';
 import { useAct } from '../../parts/use-ask.ts';

@@ -12,11 +12,10 @@ import type { JSX } from 'preact';
 import { type Failsafe, failsafesOf } from '../../../../../shared/flight/failsafes.ts';
 import type { Family } from '../../../../../shared/flight/modes.ts';
 import { hrefOf } from '../../app/route.ts';
-import { number } from '../../parts/format.ts';
 import { Card, EmptyState, Icon } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
-import type { Param } from './param.ts';
-import { meaning } from './param.ts';
+import { failsafeSentence } from '../../vehicle/failsafe-sentence.ts';
+import type { Param } from '../../vehicle/param.ts';
 import css from './vehicle.module.css';
 
 const ICONS: Readonly<Record<Failsafe['failure'], IconNode>> = {
@@ -61,18 +60,4 @@ export function Failsafes({
       </ul>
     </Card>
   );
-}
-
-/** @param param what says what is done, with its description */
-export function failsafeSentence(
-  { failure, value, off, after }: Failsafe,
-  param: Pick<Param, 'details'> | undefined,
-): string {
-  const { nothing, named, setTo } = t.vehicle.setup;
-  const label = meaning(value, param?.details ?? null);
-  const done = off ? nothing : label === null ? setTo(value) : named(label);
-  const when = after.map(
-    (each) => `${number(each.value, Number.isInteger(each.value) ? 0 : 1)} ${each.unit}`,
-  );
-  return t.vehicle.setup.failsafe[failure](done, when);
 }

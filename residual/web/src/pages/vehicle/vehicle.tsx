@@ -2,10 +2,10 @@ import { Cable, Drone, FileClock, Puzzle, SlidersHorizontal, Wrench } from 'luci
 import type { ComponentType, JSX } from 'preact';
 import { keysOf } from '../../../../../shared/member.ts';
 import { go, place } from '../../app/route.ts';
+import { ExtensionFrame } from '../../extensions/frame.tsx';
+import { usePanels } from '../../extensions/panels.tsx';
 import { Tabs } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
-import { ExtensionFrame } from '../extensions/frame.tsx';
-import { usePanels } from '../extensions/panels.tsx';
 import { LinkTab } from './link/link-tab.tsx';
 import { LogsTab } from './logs/logs-tab.tsx';
 import { OverviewTab } from './overview/overview-tab.tsx';

@@ -4,7 +4,7 @@ import { type Base, canDraw, chooseBase } from '../../../map/base.tsx';
 import { choices, choose, isShown, LAYERS, type Layer, TRACK_COLOURS } from '../../../map/choices.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
-import { Segmented } from '../../../parts/segmented.tsx';
+import { Segmented } from '../../../parts/form/segmented.tsx';
 import { t } from '../../../strings.ts';
 import css from './map.module.css';
 import { ownTrouble } from './operator-layer.tsx';

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { call, Refused } from '../../../api/client.ts';
 import { may } from '../../../api/node.ts';
 import { newest } from '../../../api/telemetry.ts';
-import { type Item, itemsOf } from '../vehicle-state.ts';
+import { type Item, itemsOf } from '../../../vehicle/vehicle-state.ts';
 
 interface Lists {
   readonly mission: readonly Item[];

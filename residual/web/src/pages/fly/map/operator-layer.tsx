@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { choices, isShown } from '../../../map/choices.ts';
 import { Circle, Marker } from '../../../map/layers.tsx';
 import { t } from '../../../strings.ts';
-import { told } from '../../vehicle/link/operator-place.ts';
+import { told } from '../../../vehicle/operator-place.ts';
 import { PlaceLabel } from './target-layer.tsx';
 
 /** Where the person is: this device, when it may say so, and the place that Remote ID tells of the operator. */

@@ -4,7 +4,7 @@ import { fresh } from '../../../api/telemetry.ts';
 import { isShown } from '../../../map/choices.ts';
 import { Circle, Line, Marker } from '../../../map/layers.tsx';
 import type { Place } from '../../../map/projection.ts';
-import { home, type Item, itemPlace } from '../vehicle-state.ts';
+import { home, type Item, itemPlace } from '../../../vehicle/vehicle-state.ts';
 
 /** What the vehicle is to do and where it may be: mission with its progress, fence, rally points. */
 

@@ -5,7 +5,7 @@ import { newest } from '../../../api/telemetry.ts';
 import { choices, choose } from '../../../map/choices.ts';
 import { Glide, type Pose } from '../../../map/glide.ts';
 import { type Place, Projection, type View } from '../../../map/projection.ts';
-import { lastPlace } from '../vehicle-state.ts';
+import { lastPlace } from '../../../vehicle/vehicle-state.ts';
 
 /** What the map of the page shows, kept when another page is shown in between. */
 

@@ -5,7 +5,7 @@ import { fresh } from '../../../api/telemetry.ts';
 import { bearing, distance } from '../../../map/projection.ts';
 import { number } from '../../../parts/format.ts';
 import { t } from '../../../strings.ts';
-import { home, lastPlace } from '../vehicle-state.ts';
+import { home, lastPlace } from '../../../vehicle/vehicle-state.ts';
 import { lengthText } from './lengths.ts';
 
 const EVERY_MS = 3000;

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useProjection } from '../../../map/context.ts';
 import { Line, Marker } from '../../../map/layers.tsx';
 import type { Place } from '../../../map/projection.ts';
-import { lastPlace } from '../vehicle-state.ts';
+import { lastPlace } from '../../../vehicle/vehicle-state.ts';
 import { legText } from './lengths.ts';
 import { aimAt, target } from './state.ts';
 

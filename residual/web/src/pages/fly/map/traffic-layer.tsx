@@ -4,7 +4,7 @@ import { fresh, type Telemetry } from '../../../api/telemetry.ts';
 import { isShown } from '../../../map/choices.ts';
 import { useProjection } from '../../../map/context.ts';
 import { SHAPES } from '../../../map/craft.ts';
-import { placeOf } from '../vehicle-state.ts';
+import { placeOf } from '../../../vehicle/vehicle-state.ts';
 
 type Aircraft = NonNullable<Telemetry['traffic']>['vehicles'][number];
 

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { modeChoices } from '../../../../../../shared/flight/modes.ts';
 import { Field } from '../../../parts/parts.tsx';
 import { t } from '../../../strings.ts';
-import { family } from '../vehicle-state.ts';
+import { family } from '../../../vehicle/vehicle-state.ts';
 import { nameOf, ORDERS } from './buttons.ts';
 import { axesOf, type Pad } from './gamepad.ts';
 import { change, modeOf, settings } from './settings.ts';

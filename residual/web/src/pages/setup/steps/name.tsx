@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { enter, info } from '../../../api/node.ts';
-import { textIn } from '../../../parts/form-text.ts';
+import { textIn } from '../../../parts/form/form-text.ts';
 import { ErrorNote, Field } from '../../../parts/parts.tsx';
 import { useAct } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { call, Refused } from '../../../api/client.ts';
 import type { Answer } from '../../../api/rows.ts';
-import { textIn } from '../../../parts/form-text.ts';
+import { textIn } from '../../../parts/form/form-text.ts';
 import { Badge, Button, ErrorNote, Field, Progress } from '../../../parts/parts.tsx';
 import { say } from '../../../parts/toast.tsx';
 import { useAct, useAsk } from '../../../parts/use-ask.ts';

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { call } from '../../../api/client.ts';
 import { holdSession } from '../../../api/sign-in.ts';
-import { textIn } from '../../../parts/form-text.ts';
+import { textIn } from '../../../parts/form/form-text.ts';
 import { ErrorNote, Field } from '../../../parts/parts.tsx';
 import { useAct } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../../../api/client.ts';
 import { isGround } from '../../../api/node.ts';
-import { textIn } from '../../../parts/form-text.ts';
+import { textIn } from '../../../parts/form/form-text.ts';
 import { Badge, Button, Copyable, ErrorNote, Field, Note } from '../../../parts/parts.tsx';
 import { say } from '../../../parts/toast.tsx';
 import { useAct, useAsk } from '../../../parts/use-ask.ts';

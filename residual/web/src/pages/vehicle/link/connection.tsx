@@ -71,7 +71,7 @@ export function Connection(): JSX.Element {
       </Card>
       <Card wide title={t.vehicle.link.endpoints} icon={Laptop}>
         <p class="hint">{t.vehicle.link.endpointsHint}</p>
-        {link?.endpoints.map(({ name, open, problem, peers, peers_turned_away: away }) => (
+        {link?.endpoints?.map(({ name, open, problem, peers, peers_turned_away: away }) => (
           <section key={name} class={css['endpoint']}>
             <h3>
               {name}{' '}

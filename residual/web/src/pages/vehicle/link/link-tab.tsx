@@ -3,7 +3,7 @@ import type { ComponentType, JSX } from 'preact';
 import { keysOf } from '../../../../../../shared/member.ts';
 import { Sections } from '../../../parts/parts.tsx';
 import { t } from '../../../strings.ts';
-import { sectionHref, sectionOf } from '../section.ts';
+import { sectionHref, sectionOf } from '../../../vehicle/section.ts';
 import { Connection } from './connection.tsx';
 import { Corrections } from './corrections.tsx';
 import { Inspector } from './inspector.tsx';

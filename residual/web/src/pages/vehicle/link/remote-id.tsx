@@ -10,8 +10,8 @@ import { Badge, Button, Card, ErrorNote, Field, Note } from '../../../parts/part
 import { say } from '../../../parts/toast.tsx';
 import { useAct, useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
+import { follow, following, told, trouble } from '../../../vehicle/operator-place.ts';
 import css from '../vehicle.module.css';
-import { follow, following, told, trouble } from './operator-place.ts';
 
 const LOOK_MS = 2000;
 const TONES = { absent: 'info', ready: 'good', not_ready: 'bad' } as const;

@@ -11,7 +11,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { place } from '../../../app/route.ts';
 import { Icon, Note, Sections } from '../../../parts/parts.tsx';
 import { t } from '../../../strings.ts';
-import { sectionHref, sectionOf } from '../section.ts';
+import { sectionHref, sectionOf } from '../../../vehicle/section.ts';
 import { Flights } from './flights.tsx';
 import css from './logs.module.css';
 import { MessagesTab } from './messages-tab.tsx';

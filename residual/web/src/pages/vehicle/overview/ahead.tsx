@@ -4,8 +4,8 @@ import { useEffect } from 'preact/hooks';
 import { newest } from '../../../api/telemetry.ts';
 import { Card, Icon } from '../../../parts/parts.tsx';
 import { t } from '../../../strings.ts';
-import { family } from '../../fly/vehicle-state.ts';
-import { sectionHref } from '../section.ts';
+import { sectionHref } from '../../../vehicle/section.ts';
+import { family } from '../../../vehicle/vehicle-state.ts';
 import css from './condition.module.css';
 import { STEPS, stepsOf } from './steps.ts';
 

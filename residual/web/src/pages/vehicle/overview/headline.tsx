@@ -7,7 +7,7 @@ import { span } from '../../../parts/format.ts';
 import { Badge, Icon } from '../../../parts/parts.tsx';
 import { useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
-import { sectionHref } from '../section.ts';
+import { sectionHref } from '../../../vehicle/section.ts';
 import css from './condition.module.css';
 import { VehicleDrawing } from './vehicle-drawing.tsx';
 

@@ -3,8 +3,8 @@ import type { JSX } from 'preact';
 import { clock, isoTime } from '../../../parts/format.ts';
 import { Card, Icon } from '../../../parts/parts.tsx';
 import { t } from '../../../strings.ts';
+import { sectionHref } from '../../../vehicle/section.ts';
 import { messages } from '../logs/messages.ts';
-import { sectionHref } from '../section.ts';
 import css from './condition.module.css';
 
 const SHOWN = 5;

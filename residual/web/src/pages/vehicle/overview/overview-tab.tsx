@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { useAsk } from '../../../parts/use-ask.ts';
-import { paramsOf } from '../param.ts';
+import { paramsOf } from '../../../vehicle/param.ts';
 import { Ahead } from './ahead.tsx';
 import { BatteryCard, EscCard, PositionCard, VibrationCard } from './figures.tsx';
 import { Headline } from './headline.tsx';

@@ -7,8 +7,8 @@ import { Button, Card, ErrorNote, Icon } from '../../../parts/parts.tsx';
 import { say } from '../../../parts/toast.tsx';
 import { useAct } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
-import { sectionHref } from '../section.ts';
-import { adviceFor } from './advice.ts';
+import { adviceFor } from '../../../vehicle/advice.ts';
+import { sectionHref } from '../../../vehicle/section.ts';
 import css from './condition.module.css';
 
 const text = t.vehicle.overview;

@@ -9,7 +9,7 @@ import { forced, GuardNote, useGuarded } from '../../../parts/guarded.tsx';
 import { Button, HoldButton, Unfold } from '../../../parts/parts.tsx';
 import { say } from '../../../parts/toast.tsx';
 import { t } from '../../../strings.ts';
-import type { Param } from '../param.ts';
+import type { Param } from '../../../vehicle/param.ts';
 import type { ParamFile } from './param-compare.tsx';
 import { commaFile, tabFile } from './param-file.ts';
 import css from './params.module.css';

@@ -1,4 +1,4 @@
-import { isChanged, type Param } from '../param.ts';
+import { isChanged, type Param } from '../../../vehicle/param.ts';
 
 /** The tree of the parameters: families, and the groups of those that have several (`SERVO`: `SERVO1`, `SERVO2`, …). */
 

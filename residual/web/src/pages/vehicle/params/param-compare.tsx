@@ -5,7 +5,7 @@ import { shownFloat } from '../../../../../../shared/flight/shown-float.ts';
 import { isReservedParam } from '../../../../../../shared/mavlink/param-classes.ts';
 import { Button, Card, Note } from '../../../parts/parts.tsx';
 import { t } from '../../../strings.ts';
-import { isSame, type Param } from '../param.ts';
+import { isSame, type Param } from '../../../vehicle/param.ts';
 import { staged } from './staged-values.ts';
 
 export interface ParamFile {

@@ -4,8 +4,8 @@ import { useEffect, useState } from 'preact/hooks';
 import { shownFloat } from '../../../../../../shared/flight/shown-float.ts';
 import { Badge, Button, Field } from '../../../parts/parts.tsx';
 import { t } from '../../../strings.ts';
-import { isOutside, isSame, type Param } from '../param.ts';
-import { hasBit, withBit } from '../param-bits.ts';
+import { isOutside, isSame, type Param } from '../../../vehicle/param.ts';
+import { hasBit, withBit } from '../../../vehicle/param-bits.ts';
 import css from './params.module.css';
 import { stage, staged } from './staged-values.ts';
 

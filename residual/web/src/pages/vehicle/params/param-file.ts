@@ -1,5 +1,5 @@
 import { shownFloat } from '../../../../../../shared/flight/shown-float.ts';
-import type { Param } from '../param.ts';
+import type { Param } from '../../../vehicle/param.ts';
 
 /** Parameter files as others read them; they are read by shared/flight/param-file.ts. */
 

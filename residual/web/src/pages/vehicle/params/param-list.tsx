@@ -4,7 +4,7 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { shownFloat } from '../../../../../../shared/flight/shown-float.ts';
 import { Badge, Button, Icon } from '../../../parts/parts.tsx';
 import { t } from '../../../strings.ts';
-import { isChanged, meaning, type Param } from '../param.ts';
+import { isChanged, meaning, type Param } from '../../../vehicle/param.ts';
 import { favourites, keepFavourite } from './favourites.ts';
 import { Editor } from './param-editor.tsx';
 import css from './params.module.css';

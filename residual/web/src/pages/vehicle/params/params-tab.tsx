@@ -7,7 +7,7 @@ import { place } from '../../../app/route.ts';
 import { Button, Card, Dialog, EmptyState, ErrorNote, Field, Note, Progress } from '../../../parts/parts.tsx';
 import { type Asked, useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
-import { isChanged, matches, type Param, paramsOf } from '../param.ts';
+import { isChanged, matches, type Param, paramsOf } from '../../../vehicle/param.ts';
 import { favourites } from './favourites.ts';
 import { FilesAndReset } from './files-and-reset.tsx';
 import { type Choice, GroupTree } from './group-tree.tsx';

@@ -7,7 +7,7 @@ import { armed } from '../../../api/telemetry.ts';
 import { Badge, Button, ErrorNote, Icon, Note } from '../../../parts/parts.tsx';
 import { useAct } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
-import { isOutside, type Param } from '../param.ts';
+import { isOutside, type Param } from '../../../vehicle/param.ts';
 import css from './params.module.css';
 import { stage, staged } from './staged-values.ts';
 import { type Written, WrittenList, writeParams } from './written.tsx';

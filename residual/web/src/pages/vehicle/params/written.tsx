@@ -5,7 +5,7 @@ import { call, Refused } from '../../../api/client.ts';
 import { Badge, ErrorNote, HoldButton, Note } from '../../../parts/parts.tsx';
 import { useAct } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
-import { isSame } from '../param.ts';
+import { isSame } from '../../../vehicle/param.ts';
 import { RebootAutopilot } from './reboot.tsx';
 
 /** One parameter that was written. */

@@ -13,7 +13,7 @@ import { sticksIn, sticksOf } from '../../../../../../shared/flight/radio-calibr
 import { armed, fresh } from '../../../api/telemetry.ts';
 import { Badge, Button, Card, Field, Note } from '../../../parts/parts.tsx';
 import { t } from '../../../strings.ts';
-import { isSame, type Param } from '../param.ts';
+import { isSame, type Param } from '../../../vehicle/param.ts';
 import { HeldWrite } from '../params/written.tsx';
 
 const words = t.vehicle.modeSwitch;

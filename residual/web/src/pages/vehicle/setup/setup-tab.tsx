@@ -18,10 +18,10 @@ import {
 import { say } from '../../../parts/toast.tsx';
 import { useAct, useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
-import { family } from '../../fly/vehicle-state.ts';
+import { paramsOf } from '../../../vehicle/param.ts';
+import { sectionHref, sectionOf } from '../../../vehicle/section.ts';
+import { family } from '../../../vehicle/vehicle-state.ts';
 import { Failsafes } from '../failsafes.tsx';
-import { paramsOf } from '../param.ts';
-import { sectionHref, sectionOf } from '../section.ts';
 import css from '../vehicle.module.css';
 import { CalibrationTab } from './calibration-tab.tsx';
 import { ChannelBars } from './channel-bars.tsx';

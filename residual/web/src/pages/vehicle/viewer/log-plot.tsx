@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import Plot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { lookOf } from '../../../parts/chart.tsx';
+import { lookOf } from '../../../parts/figures/chart.tsx';
 import { Button } from '../../../parts/parts.tsx';
 import { theme } from '../../../parts/theme.ts';
 import { t } from '../../../strings.ts';

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Refused } from '../../../api/client.ts';
 import { go, place } from '../../../app/route.ts';
-import { FileDrop } from '../../../parts/file-drop.tsx';
+import { FileDrop } from '../../../parts/form/file-drop.tsx';
 import { Button, Card, Note, Progress, Unfold } from '../../../parts/parts.tsx';
 import { t } from '../../../strings.ts';
 import { LogClient, LogFailure } from './log-client.ts';

@@ -1,0 +1,18 @@
+import type { Failsafe } from '../../../../shared/flight/failsafes.ts';
+import { number } from '../parts/format.ts';
+import { t } from '../strings.ts';
+import { meaning, type Param } from './param.ts';
+
+/** @param param what says what is done, with its description */
+export function failsafeSentence(
+  { failure, value, off, after }: Failsafe,
+  param: Pick<Param, 'details'> | undefined,
+): string {
+  const { nothing, named, setTo } = t.vehicle.setup;
+  const label = meaning(value, param?.details ?? null);
+  const done = off ? nothing : label === null ? setTo(value) : named(label);
+  const when = after.map(
+    (each) => `${number(each.value, Number.isInteger(each.value) ? 0 : 1)} ${each.unit}`,
+  );
+  return t.vehicle.setup.failsafe[failure](done, when);
+}
