@@ -94,7 +94,7 @@ export interface Refused {
   readonly retryAfterMs: number;
 }
 
-export interface AskedRequest {
+interface AskedRequest {
   readonly path: string;
   readonly principal: Principal;
   readonly writes: boolean;

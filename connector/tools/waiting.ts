@@ -29,7 +29,7 @@ const PASSING: ReadonlySet<Reason> = new Set(['rest_down', 'fc_unreachable', 'ra
 /** Why a wait ended; `unseen`: the caller may not read the telemetry. */
 export type Ended = GoalEnd | 'timeout' | 'link_lost' | 'unseen';
 
-export interface WaitRequest extends Goal {
+interface WaitRequest extends Goal {
   readonly timeoutS: unknown;
   /** Whether the vehicle was told something, which a cancelled wait does not take back. */
   readonly acted: boolean;

@@ -71,7 +71,7 @@ type Listeners<C extends Contract> = {
 };
 
 /** One event with its data. */
-export type ContractEvent<C extends Contract> = {
+type ContractEvent<C extends Contract> = {
   readonly [E in keyof C['events'] & string]: readonly [event: E, data: EventOf<C, E>];
 }[keyof C['events'] & string];
 

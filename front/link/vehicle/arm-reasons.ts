@@ -11,7 +11,7 @@ export function saysMode(text: string): boolean {
   return MODE_REFUSED.test(text);
 }
 
-export interface ArmFacts {
+interface ArmFacts {
   /** A parameter's value, null: not known. */
   readonly param: (name: string) => number | null;
   /** Its receiver works, by its newest SYS_STATUS. */

@@ -12,7 +12,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { Paths } from '../../../shared/paths.ts';
 import { coerce } from './coerce.ts';
 
-export interface ConfigWritten {
+interface ConfigWritten {
   readonly key: string;
   readonly value: unknown;
   readonly persisted: boolean;

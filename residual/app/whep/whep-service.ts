@@ -17,7 +17,7 @@ interface WhepOptions {
   readonly others: () => number;
 }
 
-export interface OpenPlayback extends ViewerOpened {
+interface OpenPlayback extends ViewerOpened {
   readonly id: string;
 }
 

@@ -156,7 +156,7 @@ function turned360(degrees: number): number {
 }
 
 /** What a pattern of a plan was read from and stands for. */
-export interface WrittenPattern {
+interface WrittenPattern {
   readonly settings: Exclude<PatternSettings, Orbit>;
   readonly items: readonly MissionItem[];
   readonly photos: number;

@@ -8,7 +8,7 @@ import { type FleetFilter, selected } from './selection.ts';
 
 /** The nodes that fit, in the order that was chosen: found here in a small fleet, by the hub in a large one. */
 
-export interface FoundNodes {
+interface FoundNodes {
   /** As far as they are there. */
   readonly nodes: readonly FleetNode[];
   readonly total: number;

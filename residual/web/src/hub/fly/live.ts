@@ -6,7 +6,7 @@ import { secondsSince } from '../fleet/fleet.ts';
 
 /** What nodes say while they are looked at: the hub tells them that they are, and they speak more often (GET /v1/live). */
 
-export interface LiveTelemetry {
+interface LiveTelemetry {
   readonly telemetry: JsonObject;
   /** By the hub's clock, ms since 1970. */
   readonly telemetry_at: number;

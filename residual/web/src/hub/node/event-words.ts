@@ -15,7 +15,7 @@ import type { FleetEvent } from '../../../../../shared/fleet/told.ts';
 import { hub } from '../hub-words.ts';
 
 /** What happened at a node, for people. The node's and the vehicle's own texts are shown as they are. */
-export interface EventLine {
+interface EventLine {
   readonly icon: IconNode;
   readonly tone: 'calm' | 'busy' | 'warn' | 'bad';
   readonly text: string;
