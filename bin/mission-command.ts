@@ -5,7 +5,7 @@ import { writeAtomic } from '../shared/files/atomic-write.ts';
 import { shownFloat } from '../shared/flight/shown-float.ts';
 import { ITEM_COMMANDS } from '../shared/mission/commands.ts';
 import { warningText } from '../shared/mission/warning.ts';
-import type { Answer, Asked } from '../shared/routes/typed-row.ts';
+import type { Answer, RequestOf } from '../shared/routes/typed-row.ts';
 import type { MissionItem, MissionPart } from '../shared/schemas/mission-item.ts';
 import { EXIT } from './exit-codes.ts';
 import { NodeCommand, shownWork } from './node-command.ts';
@@ -19,13 +19,13 @@ const NAMES: Readonly<Record<MissionPart, string>> = {
   rally: 'rally points',
 };
 
-type Written = Answer<'mission.put'>;
-type PutQuery = NonNullable<Asked<'mission.put'>['query']>;
+type MissionPutAnswer = Answer<'mission.put'>;
+type PutQuery = NonNullable<RequestOf<'mission.put'>['query']>;
 
 /** A command about the mission, the fence or the rally points: `svc mission get`, `svc fence put` and so on. */
 abstract class MissionCommand extends NodeCommand {
   /** Sends a file: JSON (a plan, or a list of items) if it begins as such, else text (QGC WPL 110, points). */
-  protected async put(part: MissionPart, file: string, query: PutQuery): Promise<Written> {
+  protected async put(part: MissionPart, file: string, query: PutQuery): Promise<MissionPutAnswer> {
     const content = await readText(this, file);
     const route = `PUT /api/${part}` as const;
     if (!/^\s*[[{]/.test(content)) return this.work(route, { query, text: content });
@@ -103,7 +103,7 @@ export function putCommand(part: MissionPart, isDry: boolean): Command.Class {
     static override args = { file };
     static override flags = { parts, 'allow-far': far };
 
-    async run(): Promise<Written> {
+    async run(): Promise<MissionPutAnswer> {
       const { args, flags } = await this.parse(PutCommand);
       const answer = await this.put(part, args.file, {
         dry_run: isDry,

@@ -15,7 +15,7 @@ import {
 import type { Paths } from '../shared/paths.ts';
 import { plainText } from '../shared/plain-text.ts';
 import type { OnProgress, Progress } from '../shared/routes/handler.ts';
-import type { Answer, Asked, Route } from '../shared/routes/typed-row.ts';
+import type { Answer, RequestOf, Route } from '../shared/routes/typed-row.ts';
 import { EXIT } from './exit-codes.ts';
 import { type Ask, callNode, type NodeAddress, noAnswer, streamNode, workNode } from './local-client.ts';
 import { personWords } from './person-words.ts';
@@ -49,8 +49,8 @@ export const forceFlag = {
 
 /** What a request says besides its route, as the row has it; left out where the row needs nothing. */
 export type Asking<R extends Route> =
-  object extends Asked<R> ? readonly [ask?: Checked<R>] : readonly [ask: Checked<R>];
-type Checked<R extends Route> = Asked<R> & Omit<Ask, 'params' | 'query' | 'body'>;
+  object extends RequestOf<R> ? readonly [ask?: Checked<R>] : readonly [ask: Checked<R>];
+type Checked<R extends Route> = RequestOf<R> & Omit<Ask, 'params' | 'query' | 'body'>;
 
 /** What of oclif's parser keeps the order. */
 interface Typed {

@@ -7,7 +7,7 @@ import { type Asking, NodeCommand, shownWork } from './node-command.ts';
 /** Commands that are one request, and what a person reads of its answer. */
 
 /** What a person has typed. */
-interface Given<F, A> {
+interface CommandInput<F, A> {
   readonly flags: F;
   readonly args: A;
 }
@@ -25,12 +25,12 @@ interface Shown<R extends Route, F extends object, A extends object> {
   /** What the command is besides. */
   readonly base?: typeof NodeCommand;
   /** For a person; with --json the answer is printed as it is. */
-  readonly lines: (answer: Answer<R>, given: Given<F, A>) => Iterable<string>;
+  readonly lines: (answer: Answer<R>, given: CommandInput<F, A>) => Iterable<string>;
 }
 
 /** What is asked besides the route. @throws CLIError of usageError */
 interface Asks<F, A, T> {
-  readonly ask: (given: Given<F, A>) => T | Promise<T>;
+  readonly ask: (given: CommandInput<F, A>) => T | Promise<T>;
 }
 
 type Request<R extends Route, F extends object, A extends object> = Shown<R, F, A> &

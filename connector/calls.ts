@@ -8,6 +8,7 @@ import { Denial } from './denial.ts';
 import { affectsFlight, type Gate } from './gate/gate.ts';
 import type { RateLimiter } from './gate/rate-limit.ts';
 import { askedOf, Pages } from './pages.ts';
+import { plainWords } from './plain-words.ts';
 import type { NodeClient, NodeRequest } from './planes/node-client.ts';
 import type { Offers } from './planes/offers.ts';
 import type { Plane } from './planes/plane.ts';
@@ -17,7 +18,6 @@ import { Sending } from './sending.ts';
 import { checked, complete } from './tools/listing.ts';
 import { type Arguments, classOf, scopesOf, type Tool, type ToolAnswer } from './tools/tool.ts';
 import type { Toolset } from './toolsets.ts';
-import { plainWords } from './words.ts';
 
 /** One call of a tool from its arrival to its audit record, the same for all transports. */
 

@@ -12,6 +12,7 @@ import type { Caller } from './calls.ts';
 import { Denial } from './denial.ts';
 import type { RateLimiter } from './gate/rate-limit.ts';
 import type { AskedFor, Pages } from './pages.ts';
+import { plainWords } from './plain-words.ts';
 import type { Offered } from './planes/contributions.ts';
 import type { NodeClient } from './planes/node-client.ts';
 import type { Plane } from './planes/plane.ts';
@@ -19,7 +20,6 @@ import type { Principal } from './principal.ts';
 import { redactValue } from './redaction.ts';
 import { asRecord, pathOf } from './rows.ts';
 import { inItsWords } from './tools/contributed.ts';
-import { plainWords } from './words.ts';
 
 /** `svc://{node}/…`: resources that can be read without a tool, and followed. */
 

@@ -16,6 +16,7 @@ import { completeValue } from './completion.ts';
 import { Denial } from './denial.ts';
 import { bind } from './gate/call-hash.ts';
 import type { Questions } from './gate/questions.ts';
+import { plainWords } from './plain-words.ts';
 import type { Plane } from './planes/plane.ts';
 import type { Principal } from './principal.ts';
 import { getPrompt, type Prompt } from './prompts.ts';
@@ -24,7 +25,6 @@ import { asRecord } from './rows.ts';
 import { StrictServer } from './strict-server.ts';
 import { listedTools } from './tools/listing.ts';
 import { type Arguments, canonicalName, type ToolAnswer } from './tools/tool.ts';
-import { plainWords } from './words.ts';
 
 /** The MCP side: one server for each connection or request; the same factory serves both protocol versions. */
 
@@ -49,7 +49,7 @@ const INSTRUCTIONS =
   '`node` is an id of fleet_list_nodes; `cursor` is the next_cursor of an answer, for what follows. `confirm` is true once the user agreed, `confirm_id` the code of a person’s signature: a refusal ' +
   'says which of them it needs.';
 /** The state that a client keeps while it asks its user; bound to this call. */
-interface Asked {
+interface PendingQuestion {
   readonly tool: string;
   readonly node: string;
   readonly argsHash: string;
@@ -62,7 +62,7 @@ const LIST_TTL_MS = 60_000;
 export function buildServer(deps: ServerDeps, transport: string, principal: Principal): Server {
   const { calls, plane, resources } = deps;
   const caller: Caller = { principal, session: newSession(), transport };
-  const codec = createRequestStateCodec<Asked>({ key: deps.stateKey });
+  const codec = createRequestStateCodec<PendingQuestion>({ key: deps.stateKey });
   const server = new StrictServer(
     { name: 'svc-mcp', title: 'svc', version: VERSION },
     {
@@ -94,7 +94,7 @@ export function buildServer(deps: ServerDeps, transport: string, principal: Prin
     const { arguments: given } = request.params;
     const name = canonicalName(request.params.name);
     const args: Arguments = given ?? {};
-    const asked = ctx.mcpReq.requestState<Asked>();
+    const asked = ctx.mcpReq.requestState<PendingQuestion>();
     const outcome = await calls.call(
       {
         name,
@@ -118,7 +118,7 @@ export function buildServer(deps: ServerDeps, transport: string, principal: Prin
           );
         return refusalOf(outcome.denial);
       case 'ask': {
-        const state: Asked = {
+        const state: PendingQuestion = {
           ...bind(name, outcome.node, args),
           principal: principal.id,
           question: deps.questions.ask(),
@@ -245,18 +245,18 @@ function protocolErrorOf(error: unknown, uri: string): unknown {
 }
 
 function isAbout(
-  asked: Asked | undefined,
+  asked: PendingQuestion | undefined,
   name: string,
   args: Arguments,
   principal: Principal,
-): asked is Asked {
+): asked is PendingQuestion {
   if (asked === undefined || asked.principal !== principal.id || asked.tool !== name) return false;
   return asked.argsHash === bind(name, asked.node, args).argsHash;
 }
 
 /** The answer of the client's user to our question; null for a repeated one, so that the user is asked again. */
 function answerTo(
-  { question, node }: Asked,
+  { question, node }: PendingQuestion,
   { mcpReq }: ServerContext,
   questions: Questions,
 ): CallRequest['elicited'] {

@@ -121,7 +121,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['fleet.ts'],
   ],
   connector: [
-    ['denial.ts', 'redaction.ts', 'rows.ts', 'toolsets.ts', 'words.ts'],
+    ['denial.ts', 'redaction.ts', 'rows.ts', 'toolsets.ts', 'plain-words.ts'],
     ['argument-types.ts', 'audit', 'principal.ts', 'settings.ts'],
     ['planes'],
     ['tools', 'verify.ts'],

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { hubDe } from '../residual/web/src/hub/words.de.ts';
-import { hub } from '../residual/web/src/hub/words.ts';
+import { hubDe } from '../residual/web/src/hub/hub-words.de.ts';
+import { hub } from '../residual/web/src/hub/hub-words.ts';
 import { english } from '../residual/web/src/language/english.ts';
 import { german } from '../residual/web/src/language/german.ts';
-import { viewerWordsDe } from '../residual/web/src/pages/vehicle/viewer/words.de.ts';
-import { viewerWords } from '../residual/web/src/pages/vehicle/viewer/words.ts';
+import { viewerWordsDe } from '../residual/web/src/pages/vehicle/viewer/viewer-words.de.ts';
+import { viewerWords } from '../residual/web/src/pages/vehicle/viewer/viewer-words.ts';
 
 /** Every word of the page in both languages. That both have the same members, the type check knows. */
 

@@ -85,14 +85,14 @@ function optionsOf(args: readonly string[]): Options | null {
   };
 }
 
-interface Known {
+interface MetNode {
   readonly facts: NodeFacts;
   readonly document: object;
   readonly status: unknown;
 }
 
 /** @throws Unusable where there is no paired node with this key */
-async function meet(target: Target): Promise<Known> {
+async function meet(target: Target): Promise<MetNode> {
   try {
     const paired = memberOf(
       jsonOf(await target.ask({ target: '/api/pairing/info', keyed: false })),

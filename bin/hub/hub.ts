@@ -11,7 +11,7 @@ import type { Logger } from '../../shared/process/logger.ts';
 import { named, type Service } from '../../shared/process/services.ts';
 import { createHubApp } from './api/app.ts';
 import { Budgets } from './api/budgets.ts';
-import { type HandlerParts, hubHandlers } from './api/handlers.ts';
+import { type HandlerParts, hubHandlers } from './api/hub-handlers.ts';
 import type { PageFinder } from './api/page.ts';
 import { HubServer } from './api/server.ts';
 import { HubAudit } from './audit.ts';

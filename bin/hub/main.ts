@@ -16,7 +16,7 @@ import { recordOf } from '../../shared/member.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
 import { named, runServices } from '../../shared/process/services.ts';
 import { VERSION } from '../../shared/version.ts';
-import { newCode } from './api/handlers.ts';
+import { newCode } from './api/hub-handlers.ts';
 import { hubPage } from './api/page.ts';
 import { verifyHubAudit } from './audit.ts';
 import { mosquittoConfig } from './broker/mosquitto-files.ts';

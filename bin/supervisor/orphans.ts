@@ -10,7 +10,7 @@ import { recordOf } from '../../shared/member.ts';
  * start` has none.
  */
 
-interface Known {
+interface KnownProcess {
   readonly name: string;
   readonly pid: number;
   /** Distinguishes it from a later process with the same id: the boot, and its start in clock ticks since then. */
@@ -38,7 +38,7 @@ function bornOf(pid: number): string | null {
   }
 }
 
-function isKnown(value: unknown): value is Known {
+function isKnown(value: unknown): value is KnownProcess {
   const { name, pid, born } = recordOf(value);
   return (
     typeof name === 'string' &&
@@ -69,7 +69,7 @@ export class ChildRecord {
    * file.
    */
   write(running: readonly Running[]): void {
-    const known = running.flatMap(({ name, pid }): readonly Known[] => {
+    const known = running.flatMap(({ name, pid }): readonly KnownProcess[] => {
       const born = pid === null ? null : bornOf(pid);
       return pid === null || born === null ? [] : [{ name, pid, born }];
     });
@@ -114,7 +114,7 @@ export class ChildRecord {
     this.write([]);
   }
 
-  #read(): readonly Known[] {
+  #read(): readonly KnownProcess[] {
     try {
       const value: unknown = JSON.parse(readFileSync(this.#path, 'utf8'));
       return Array.isArray(value) ? value.filter(isKnown) : [];

@@ -16,7 +16,7 @@ const MAX_NAME = 64;
 const MAX_FOUND = 64;
 const MAX_AT_ONE = 8;
 
-export interface Found {
+export interface AnnouncedNode {
   readonly deviceId: string;
   readonly name: string | null;
   readonly paired: boolean;
@@ -30,7 +30,7 @@ export interface Found {
  * The nodes in a response. A node is where its response came from, and says so itself; what does not fit is left out.
  * @param from the address that the response came from, one of this machine's links
  */
-export function announcedIn(packet: unknown, from: string): readonly Found[] {
+export function announcedIn(packet: unknown, from: string): readonly AnnouncedNode[] {
   const { answers, additionals } = asRecord(packet);
   const records = [...listOf(answers), ...listOf(additionals)].map(asRecord);
   if (records.length > MAX_RECORDS) return [];
@@ -63,7 +63,7 @@ function txtOf(data: unknown): ReadonlyMap<string, string> {
 }
 
 /** Null where one value is not as nodes write it. */
-function readTxt(txt: ReadonlyMap<string, string>, address: string, port: number): Found | null {
+function readTxt(txt: ReadonlyMap<string, string>, address: string, port: number): AnnouncedNode | null {
   const deviceId = txt.get('device_id');
   const paired = txt.get('paired') ?? '';
   const tls = txt.get('tls') ?? null;
@@ -91,7 +91,7 @@ export function isOnLink(address: string, links: readonly Link[]): boolean {
 /** What was found, bounded: a flood of false nodes costs no more than a few do. */
 export class Candidates {
   readonly #wanted: ReadonlySet<string>;
-  readonly #found = new Map<string, Found>();
+  readonly #found = new Map<string, AnnouncedNode>();
   readonly #contested = new Set<string>();
 
   /** @param wanted ids that have a place however many others there are */
@@ -100,7 +100,7 @@ export class Candidates {
   }
 
   /** Without those that two machines say they are. */
-  get all(): readonly Found[] {
+  get all(): readonly AnnouncedNode[] {
     return [...this.#found.values()].filter(({ deviceId }) => !this.#contested.has(deviceId));
   }
 
@@ -108,7 +108,7 @@ export class Candidates {
     return [...this.#contested];
   }
 
-  add(node: Found): void {
+  add(node: AnnouncedNode): void {
     const { deviceId: id } = node;
     const before = this.#found.get(id);
     if (before !== undefined) {
@@ -125,7 +125,7 @@ export class Candidates {
 }
 
 /** At one place, or with one authority: a node may be on two links. */
-function isSameMachine(one: Found, other: Found): boolean {
+function isSameMachine(one: AnnouncedNode, other: AnnouncedNode): boolean {
   const shown = one.tls?.fingerprint;
   return shown === other.tls?.fingerprint && (shown !== undefined || one.host === other.host);
 }

@@ -16,7 +16,7 @@ import type { Service } from '../../shared/process/services.ts';
 import { STDIO } from '../principal.ts';
 import { asRecord } from '../rows.ts';
 import { type Settings, UsageError } from '../settings.ts';
-import { announcedIn, Candidates, type Found, isOnLink, SERVICE } from './announcement.ts';
+import { type AnnouncedNode, announcedIn, Candidates, isOnLink, SERVICE } from './announcement.ts';
 import { addToFleet, fleetEntry, type LocalFleet, readFleet } from './fleet-file.ts';
 import { HttpNode, type HttpTarget } from './http-node.ts';
 import { baseUrlOf } from './node-client.ts';
@@ -61,7 +61,7 @@ export async function browse({
   log,
   port = 5353,
   signal,
-}: BrowseOptions = {}): Promise<readonly Found[]> {
+}: BrowseOptions = {}): Promise<readonly AnnouncedNode[]> {
   const found = new Candidates(wanted);
   const links = linksOf(networkInterfaces()).filter(({ v4 }) => v4.length > 0);
   const failed = new Set<Link>();
@@ -126,7 +126,7 @@ interface AdoptOptions {
  * @throws UsageError
  */
 export async function adopt(
-  found: readonly Found[],
+  found: readonly AnnouncedNode[],
   fleetFile: string,
   owner: string,
   log: Says,
@@ -168,11 +168,11 @@ function readFleetFor(fleetFile: string): LocalFleet {
 
 /** Those for which a person has said yes; the others are named, so that one can. */
 function wantedOf(
-  free: readonly Found[],
+  free: readonly AnnouncedNode[],
   named: ReadonlySet<string>,
   setsUp: boolean,
   log: Says,
-): readonly Found[] {
+): readonly AnnouncedNode[] {
   if (setsUp && free.length <= MAX_UNNAMED) return free;
   const unasked = free.filter(({ deviceId }) => !named.has(deviceId));
   for (const { deviceId, host, name, tls } of unasked.slice(0, MAX_UNNAMED)) {
@@ -186,7 +186,7 @@ function wantedOf(
 }
 
 /** The node, if it is reached in time and says that it is the one that was announced; nothing is changed there. */
-async function prove(found: Found, log: Says, signal?: AbortSignal): Promise<HttpTarget | null> {
+async function prove(found: AnnouncedNode, log: Says, signal?: AbortSignal): Promise<HttpTarget | null> {
   const { deviceId, name, host: plain, tls } = found;
   const secure = tls ?? null;
   // Without a scheme: a node that serves HTTPS, and whose announcement hides it, is not claimed in the clear.

@@ -54,7 +54,7 @@ interface FleetCallerOptions {
 }
 
 /** A nonce of a node, and when it was learned, which is after it was made. */
-interface Known {
+interface KnownNonce {
   readonly nonce: string;
   readonly at: number;
 }
@@ -90,7 +90,7 @@ export class FleetCaller {
   readonly #pending = new Map<string, Pending>();
   /** By the broker's number of the message. */
   readonly #published = new Map<number, Pending>();
-  readonly #nonces = new Map<string, Known>();
+  readonly #nonces = new Map<string, KnownNonce>();
   readonly #slots = new Slots(AT_A_TIME);
   readonly #retry = new Retry(() => this.#connect(), RETRY);
   #known = new BrokerWays([], null);

@@ -94,7 +94,7 @@ export interface Refused {
   readonly retryAfterMs: number;
 }
 
-export interface Asked {
+interface AskedRequest {
   readonly path: string;
   readonly principal: Principal;
   readonly writes: boolean;
@@ -105,7 +105,7 @@ export interface Asked {
 /** The meaning of an answer that is no success, in our words; those of the node are data. */
 export function denialOf(
   { status, body, retryAfterMs }: Refused,
-  { path, principal, writes, cause }: Asked,
+  { path, principal, writes, cause }: AskedRequest,
 ): Denial {
   const said = typeof body['detail'] === 'string' ? body['detail'].slice(0, MAX_SAID_CHARS) : null;
   const code = errorWord(body);

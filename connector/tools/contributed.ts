@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { isScope, type Scope } from '../../shared/auth/scopes.ts';
 import type { JsonObject } from '../../shared/member.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
+import { plainWords } from '../plain-words.ts';
 import type { Offered } from '../planes/contributions.ts';
 import { asRecord, pathOf } from '../rows.ts';
-import { plainWords } from '../words.ts';
 import type { Tool } from './tool.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { readinessOf } from '../../shared/flight/readiness.ts';
-import { metresBetween, type Place, type Seen, seenIn, stateLine } from '../../shared/flight/seen.ts';
+import { metresBetween, type Place, type SeenVehicle, seenIn, stateLine } from '../../shared/flight/seen.ts';
 import type { JsonObject } from '../../shared/member.ts';
 import { Denial } from '../denial.ts';
 import { asRecord } from '../rows.ts';
@@ -8,12 +8,12 @@ import { TIMEOUT, waitFor } from './waiting.ts';
 
 /** Tools that watch the vehicle and change nothing. */
 
-type Condition = (seen: Seen) => boolean;
+type Condition = (seen: SeenVehicle) => boolean;
 
 /** All conditions that the arguments name. @throws Denial invalid_arguments */
 function conditions(args: Arguments): { readonly all: readonly Condition[]; readonly place: Place | null } {
   const all: Condition[] = [];
-  const number = (name: string, fits: (seen: Seen, limit: number) => boolean): void => {
+  const number = (name: string, fits: (seen: SeenVehicle, limit: number) => boolean): void => {
     const limit = args[name];
     if (typeof limit === 'number') all.push((seen) => fits(seen, limit));
   };

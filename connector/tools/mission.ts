@@ -2,7 +2,7 @@ import { ApiError } from '../../shared/errors.ts';
 import type { JsonObject } from '../../shared/member.ts';
 import { warningsOf } from '../../shared/mission/check.ts';
 import { itemsIn, type Reading } from '../../shared/mission/document.ts';
-import { type Known, reachText } from '../../shared/mission/reach.ts';
+import { type ReachFacts, reachText } from '../../shared/mission/reach.ts';
 import { summaryOf } from '../../shared/mission/summary.ts';
 import { type MissionWarning, warningText } from '../../shared/mission/warning.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
@@ -63,7 +63,7 @@ async function firstOf(ask: Ask): Promise<FirstItem | null> {
 /** MAV_AUTOPILOT_PX4 */
 const PX4 = 12;
 /** What is known of the vehicle here, for a summary; what the node does not tell is not known. */
-async function knownOf(ask: Ask): Promise<Known> {
+async function knownOf(ask: Ask): Promise<ReachFacts> {
   const told = async (route: string): Promise<JsonObject> => {
     try {
       return asRecord(await ask({ method: 'GET', path: pathOf(route) }));
@@ -87,7 +87,7 @@ async function knownOf(ask: Ask): Promise<Known> {
   };
 }
 
-function placeOf({ lat, lon }: JsonObject): Known['here'] {
+function placeOf({ lat, lon }: JsonObject): ReachFacts['here'] {
   return typeof lat === 'number' && typeof lon === 'number' ? { lat, lon } : null;
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Goal, GoalEnd } from '../../shared/flight/goals.ts';
-import { type Seen, seenIn, stateLine } from '../../shared/flight/seen.ts';
+import { type SeenVehicle, seenIn, stateLine } from '../../shared/flight/seen.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import { Denial, type Reason } from '../denial.ts';
 import type { ToolContext } from './tool.ts';
@@ -29,7 +29,7 @@ const PASSING: ReadonlySet<Reason> = new Set(['rest_down', 'fc_unreachable', 'ra
 /** Why a wait ended; `unseen`: the caller may not read the telemetry. */
 export type Ended = GoalEnd | 'timeout' | 'link_lost' | 'unseen';
 
-export interface Waiting extends Goal {
+interface WaitRequest extends Goal {
   readonly timeoutS: unknown;
   /** Whether the vehicle was told something, which a cancelled wait does not take back. */
   readonly acted: boolean;
@@ -45,7 +45,10 @@ interface Waited {
 }
 
 /** The vehicle now, or why it cannot be seen. @throws Denial cancelled */
-export async function look({ ask, signal }: Pick<ToolContext, 'ask' | 'signal'>): Promise<Seen | Denial> {
+export async function look({
+  ask,
+  signal,
+}: Pick<ToolContext, 'ask' | 'signal'>): Promise<SeenVehicle | Denial> {
   try {
     return seenIn(await ask({ method: 'GET', path: '/api/telemetry', timeoutMs: LOOK_MS }));
   } catch (error) {
@@ -55,12 +58,12 @@ export async function look({ ask, signal }: Pick<ToolContext, 'ask' | 'signal'>)
 }
 
 /** @throws Denial cancelled, which says that the vehicle goes on */
-export async function waitFor(context: ToolContext, waiting: Waiting): Promise<Waited> {
+export async function waitFor(context: ToolContext, waiting: WaitRequest): Promise<Waited> {
   const { signal, progress } = context;
   const { doing, judge, acted, place = null, timeoutS } = waiting;
   const mostMs = Number(timeoutS ?? USUAL_S) * 1000;
   const began = performance.now();
-  let last: Seen | null = null;
+  let last: SeenVehicle | null = null;
   let heardAt = began;
   const end = (ended: Ended, problem?: string): Waited => ({
     ended,

@@ -4,7 +4,7 @@ import type { EventStore, JSONRPCMessage } from '@modelcontextprotocol/server';
 const MAX_EVENTS = 256;
 const MAX_CHARS = 1024 * 1024;
 
-interface Kept {
+interface StoredEvent {
   readonly id: string;
   readonly stream: string;
   readonly message: JSONRPCMessage;
@@ -13,7 +13,7 @@ interface Kept {
 
 /** The newest events of one session, so that a client whose connection broke can go on after the last one that it got. */
 export class SessionEvents implements EventStore {
-  readonly #kept: Kept[] = [];
+  readonly #kept: StoredEvent[] = [];
   #chars = 0;
   #count = 0;
 

@@ -25,7 +25,7 @@ const node = (program: string, ...args: readonly string[]): void => {
 rmSync(dist, { recursive: true, force: true });
 const check = values.checked ? ['--noCheck'] : [];
 node('node_modules/.bin/tsc', '-p', 'tsconfig.build.json', '--outDir', dist, ...check);
-for (const data of ['residual/vision/builtin', 'front/control/param-metadata/ardupilot.json'])
+for (const data of ['shared/vision/builtin', 'front/control/param-metadata/ardupilot.json'])
   cpSync(join(checkout, data), join(dist, data), { recursive: true });
 const page = join(dist, 'residual/web/dist');
 const settings = [

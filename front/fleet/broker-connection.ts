@@ -28,7 +28,7 @@ const SESSION_TAKEN_OVER = 0x8e;
 const GRANTED = 2;
 
 /** What the broker keeps of what was said. */
-export interface Said {
+export interface BrokerMessage {
   readonly topic: string;
   readonly text: string;
   readonly retain: boolean;
@@ -53,7 +53,13 @@ export class BrokerConnection {
   #ended = false;
 
   /** @param url one of the place's brokers @throws Error for an address, a certificate or a key that is none */
-  constructor(place: FleetPlace, url: string, will: Said, limits: ConnectionLimits, hooks: ConnectionHooks) {
+  constructor(
+    place: FleetPlace,
+    url: string,
+    will: BrokerMessage,
+    limits: ConnectionLimits,
+    hooks: ConnectionHooks,
+  ) {
     this.#hooks = hooks;
     this.#answerMs = limits.connectMs;
     const open = opener(place, url, limits.connectMs);
@@ -95,7 +101,7 @@ export class BrokerConnection {
   }
 
   /** Resolves when the broker has it. @throws Error if it refuses, or the connection ends before */
-  async publish({ topic, text, retain }: Said): Promise<void> {
+  async publish({ topic, text, retain }: BrokerMessage): Promise<void> {
     await this.#answered(this.#client.publishAsync(topic, text, { qos: 1, retain }));
   }
 

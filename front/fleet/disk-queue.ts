@@ -44,7 +44,7 @@ export type FromQueue =
     }
   | { readonly kind: 'log'; readonly level: keyof FleetLog; readonly text: string };
 
-interface Waiting {
+interface PendingBatch {
   readonly events: number;
   readonly chars: number;
   readonly stored: Stored;
@@ -73,7 +73,7 @@ const NOTHING: QueueState = {
 export class DiskQueue implements FleetQueue {
   readonly #options: DiskQueueOptions;
   readonly #opened = Promise.withResolvers<void>();
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, PendingBatch>();
   readonly #retry = new Retry(() => this.#begin(), { firstMs: 1000, capMs: 30_000 });
   #thread: OwnThread<ToQueue, FromQueue> | null = null;
   #state = NOTHING;
@@ -199,7 +199,7 @@ export class DiskQueue implements FleetQueue {
     this.#options.onChange();
   }
 
-  #take(id: number): Waiting | undefined {
+  #take(id: number): PendingBatch | undefined {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
     this.#chars -= waiting?.chars ?? 0;

@@ -10,7 +10,7 @@ import { callerOf, isMachine, topics } from '../../shared/fleet/topics.ts';
 import { type JsonObject, parseJson } from '../../shared/member.ts';
 import type { Calls } from '../../shared/rpc/contract.ts';
 import type { FLEET, FleetLinkState, FleetPlace } from '../../shared/rpc/fleet.ts';
-import { BrokerConnection, type ConnectionLimits, type Said } from './broker-connection.ts';
+import { BrokerConnection, type BrokerMessage, type ConnectionLimits } from './broker-connection.ts';
 import { CallCarrier } from './call-carrier.ts';
 import { type FleetQueue, TELEMETRY_KIND } from './event-queue.ts';
 import { EventSender, type EventSenderLimits } from './event-sender.ts';
@@ -405,7 +405,7 @@ export class FleetClient {
     void this.#tell(this.#presenceOf(this.#session, true));
   }
 
-  #presenceOf(session: string, online: boolean): Said {
+  #presenceOf(session: string, online: boolean): BrokerMessage {
     const { fleet, node, name, profile, version } = this.#place;
     const presence: Presence = { online, session, at: this.#options.wall(), version, profile, name };
     return { topic: topics.told(fleet, node, 'presence'), text: JSON.stringify(presence), retain: true };
@@ -526,7 +526,7 @@ export class FleetClient {
   }
 
   /** What the broker does not take is told again: status and presence by time, events until they are acknowledged. */
-  async #tell(said: Said): Promise<void> {
+  async #tell(said: BrokerMessage): Promise<void> {
     if (this.#stopped) return; // nothing comes after the goodbye
     try {
       await this.#connection?.publish(said);

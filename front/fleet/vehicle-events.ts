@@ -13,7 +13,7 @@ const TEXTS = { perSecond: 0.2, burst: 20 } as const;
 const MAX_TEXTS = 64;
 
 /** What was told last, so that a new process does not tell it again. */
-interface Told {
+interface ToldVehicle {
   readonly alive: boolean;
   readonly armed: boolean;
   readonly mode: string | null;
@@ -25,7 +25,14 @@ interface Told {
   readonly others: readonly number[];
 }
 
-const NOTHING: Told = { alive: false, armed: false, mode: null, textAt: '', changedAt: null, others: [] };
+const NOTHING: ToldVehicle = {
+  alive: false,
+  armed: false,
+  mode: null,
+  textAt: '',
+  changedAt: null,
+  others: [],
+};
 
 interface VehicleEventsOptions {
   /** Names this start of the node. */
@@ -52,7 +59,7 @@ export class VehicleEvents {
   #omitted = 0;
   /** The texts of the state before; null: there was none in this process. */
   #known: ReadonlySet<string> | null = null;
-  #told: Told = NOTHING;
+  #told: ToldVehicle = NOTHING;
   #key = '';
 
   constructor(options: VehicleEventsOptions) {
@@ -202,9 +209,9 @@ export class VehicleEvents {
 }
 
 /** As this class has written it; null: nothing, or of another version. */
-function parse(kept: string | null): { readonly run: string; readonly told: Told } | null {
+function parse(kept: string | null): { readonly run: string; readonly told: ToldVehicle } | null {
   if (kept === null) return null;
-  const { run, told }: Partial<{ run: string; told: Told }> = JSON.parse(kept);
+  const { run, told }: Partial<{ run: string; told: ToldVehicle }> = JSON.parse(kept);
   return typeof run === 'string' && typeof told === 'object' ? { run, told } : null;
 }
 

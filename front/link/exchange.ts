@@ -108,7 +108,7 @@ interface Running {
   timer: Timer;
 }
 
-interface Waiting {
+interface QueuedJob {
   readonly job: ExchangeJob;
   readonly resolve: (result: number | null) => void;
   readonly reject: (error: ApiError) => void;
@@ -140,7 +140,7 @@ export class Exchange {
   readonly #ownSystem: () => number;
   readonly #running = new Map<number, Running>();
   readonly #doubts = new Map<number, Doubt>();
-  #waiting: Waiting[] = [];
+  #waiting: QueuedJob[] = [];
   /** Acks that matched no job: late, double, or for another sender. */
   strayAcks = 0;
 
@@ -192,7 +192,7 @@ export class Exchange {
         this.#leave(waiting);
         resolve(null);
       };
-      const waiting: Waiting = { job, resolve, reject, timer, onAbort };
+      const waiting: QueuedJob = { job, resolve, reject, timer, onAbort };
       this.#waiting.push(waiting);
       job.signal?.addEventListener('abort', onAbort, { once: true });
     });
@@ -256,7 +256,7 @@ export class Exchange {
     for (const running of this.#running.values()) this.#finish(running, null);
   }
 
-  #leave(waiting: Waiting): void {
+  #leave(waiting: QueuedJob): void {
     this.#waiting = this.#waiting.filter((entry) => entry !== waiting);
     waiting.timer.cancel();
     waiting.job.signal?.removeEventListener('abort', waiting.onAbort);

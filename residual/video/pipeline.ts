@@ -67,7 +67,7 @@ const LIMITS = {
 
 const TOO_SLOW = 'the processor cannot encode what the profile has';
 
-interface Applying {
+interface ProfileChange {
   readonly resolve: (profile: Profile) => void;
   readonly reject: (error: Error) => void;
 }
@@ -119,7 +119,7 @@ export class Pipeline {
   #restarts = 0;
   /** The most that the radio takes, kbit/s. */
   readonly #limits = { radio: Number.POSITIVE_INFINITY, uplink: Number.POSITIVE_INFINITY };
-  readonly #applying = new Set<Applying>();
+  readonly #applying = new Set<ProfileChange>();
 
   constructor(options: PipelineOptions) {
     this.#options = options;

@@ -23,7 +23,7 @@ import { Model } from './model.ts';
 import { overlap } from './overlap.ts';
 import { type Chosen, chooseThreads, median, Pace } from './pace.ts';
 import { Target } from './target.ts';
-import { type Found, Tracker } from './tracker.ts';
+import { type DetectedBox, Tracker } from './tracker.ts';
 import type { Trouble } from './trouble.ts';
 
 const STATUS_MS = 1000;
@@ -284,7 +284,7 @@ export class Detector {
     this.#enter('running');
   }
 
-  #detection(found: Found, track: number | null, target: Designated | null): Detection {
+  #detection(found: DetectedBox, track: number | null, target: Designated | null): Detection {
     const { x, y, width, height, kind, score } = found;
     return {
       bbox: {

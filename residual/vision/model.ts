@@ -6,13 +6,13 @@ import type { RawPicture } from '../../shared/video/frame-client.ts';
 import { type Candidate, ModelError, type Outputs, type Reading, readingOf } from './heads.ts';
 import { Letterbox, type Placement } from './letterbox.ts';
 import { suppress } from './overlap.ts';
-import type { Found } from './tracker.ts';
+import type { DetectedBox } from './tracker.ts';
 
 /** Boxes of one class that share more than this are one thing. */
 const SAME = 0.45;
 const FATAL = 4;
 
-type Wanted = Pick<ModelMetadata, 'head' | 'classes' | 'input_w' | 'input_h'>;
+type ModelShape = Pick<ModelMetadata, 'head' | 'classes' | 'input_w' | 'input_h'>;
 
 /** A network that is loaded, and how its output is read. One run at a time. */
 export class Model {
@@ -29,7 +29,7 @@ export class Model {
     input: ModelMeta['input'],
     letterbox: Letterbox,
     first: Outputs,
-    wanted: Wanted,
+    wanted: ModelShape,
   ) {
     this.#session = session;
     this.input = input;
@@ -50,7 +50,7 @@ export class Model {
    * @param bytes the ONNX file; from memory, so that nothing beside it can be read
    * @throws ModelError in words, whatever is wrong with it
    */
-  static async open(bytes: Uint8Array, wanted: Wanted, threads: number): Promise<Model> {
+  static async open(bytes: Uint8Array, wanted: ModelShape, threads: number): Promise<Model> {
     const session = await InferenceSession.create(bytes, {
       executionProviders: ['cpu'],
       intraOpNumThreads: threads,
@@ -98,7 +98,7 @@ export class Model {
     picture: RawPicture,
     least: number,
     limit: number,
-  ): Found[] {
+  ): DetectedBox[] {
     const { frame_width, frame_height } = picture.header;
     const candidates = this.#reading.read(outputs, least).filter(isBox);
     return suppress(candidates, SAME, limit).flatMap((box) => {
@@ -150,7 +150,7 @@ function refuse(what: string, error: unknown): never {
   throw new ModelError(`${what}: ${words}`, { cause: error });
 }
 
-function inputOf(inputs: readonly InferenceSession.ValueMetadata[], wanted: Wanted): ModelMeta['input'] {
+function inputOf(inputs: readonly InferenceSession.ValueMetadata[], wanted: ModelShape): ModelMeta['input'] {
   const [input] = inputs;
   if (input === undefined || inputs.length !== 1)
     throw new ModelError(`The model has ${inputs.length} inputs; it must have one, the picture.`);

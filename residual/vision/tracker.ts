@@ -1,7 +1,7 @@
 import { overlap } from './overlap.ts';
 
 /** A detection in pixels of the camera's picture. */
-export interface Found {
+export interface DetectedBox {
   readonly x: number;
   readonly y: number;
   readonly width: number;
@@ -48,7 +48,7 @@ export class Tracker {
    * @param at time of the picture, monotonic, seconds @param forget what is not seen for so long has gone, seconds
    * @returns the number of each detection in the same order; null for a weak one that belongs to nothing
    */
-  update(found: readonly Found[], at: number, forget: number): readonly (number | null)[] {
+  update(found: readonly DetectedBox[], at: number, forget: number): readonly (number | null)[] {
     this.#tracks = this.#tracks.filter(({ seen }) => at - seen <= forget);
     for (const track of this.#tracks) predict(track, at);
     const ids: (number | null)[] = found.map(() => null);
@@ -84,7 +84,7 @@ export class Tracker {
   }
 }
 
-function placeOf({ x, y, width, height }: Found): Track['place'] {
+function placeOf({ x, y, width, height }: DetectedBox): Track['place'] {
   return [x + width / 2, y + height / 2, width, height];
 }
 
@@ -95,7 +95,7 @@ function predict(track: Track, at: number): void {
   for (const part of [2, 3] as const) track.place[part] = Math.max(1, track.place[part]);
 }
 
-function correct(track: Track, detection: Found, at: number): void {
+function correct(track: Track, detection: DetectedBox, at: number): void {
   const passed = at - track.seen;
   const seen = placeOf(detection);
   for (const part of [0, 1, 2, 3] as const) {
@@ -106,7 +106,7 @@ function correct(track: Track, detection: Found, at: number): void {
   track.seen = at;
 }
 
-function likeness(detection: Found, { kind, place: [x, y, width, height] }: Track): number {
+function likeness(detection: DetectedBox, { kind, place: [x, y, width, height] }: Track): number {
   if (detection.kind !== kind) return 0;
   const expected = { x: x - width / 2, y: y - height / 2, width, height };
   const edge = EDGE * Math.sqrt(Math.min(width * height, detection.width * detection.height));

@@ -9,7 +9,7 @@ const MAX_KEPT_BYTES = 256 * 1024;
 /** As `--back` in src/styles/page.css. */
 const THEME = { light: '#f3f5f7', dark: '#0b0f14' } as const;
 
-interface Made {
+interface BuiltAsset {
   /** Below the root of the page, with a hash of what it holds. */
   readonly name: string;
   readonly source: string | Uint8Array;
@@ -52,10 +52,10 @@ export function installable(version: string): Plugin {
   };
 }
 
-type Icons = Readonly<Record<'svg' | 'small' | 'large' | 'masked' | 'touch', Made>>;
+type Icons = Readonly<Record<'svg' | 'small' | 'large' | 'masked' | 'touch', BuiltAsset>>;
 
 function manifestText({ svg, small, large, masked }: Icons): string {
-  const icon = ({ name }: Made, sizes: string, type: string, purpose = 'any') => ({
+  const icon = ({ name }: BuiltAsset, sizes: string, type: string, purpose = 'any') => ({
     src: `/${name}`,
     sizes,
     type,
@@ -80,8 +80,8 @@ function manifestText({ svg, small, large, masked }: Icons): string {
   });
 }
 
-function tags({ svg, touch }: Icons, manifest: Made, version: string): HtmlTagDescriptor[] {
-  const link = (rel: string, { name }: Made, more: Record<string, string> = {}): HtmlTagDescriptor => ({
+function tags({ svg, touch }: Icons, manifest: BuiltAsset, version: string): HtmlTagDescriptor[] {
+  const link = (rel: string, { name }: BuiltAsset, more: Record<string, string> = {}): HtmlTagDescriptor => ({
     tag: 'link',
     attrs: { rel, href: `/${name}`, ...more },
     injectTo: 'head',
@@ -127,7 +127,7 @@ async function workerScript(build: string, names: readonly string[]): Promise<st
   return code.replace('__BUILD__', build).replace('__FILES__', names.map((name) => `/${name}`).join(' '));
 }
 
-function made(name: string, extension: string, source: string | Uint8Array): Made {
+function made(name: string, extension: string, source: string | Uint8Array): BuiltAsset {
   return { name: `assets/${name}-${shortHash(source)}.${extension}`, source };
 }
 

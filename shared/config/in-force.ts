@@ -50,7 +50,7 @@ interface ConfigLog {
   warn(message: string): void;
 }
 
-type Held = Readonly<Record<string, KeyValues>>;
+type HeldValues = Readonly<Record<string, KeyValues>>;
 type HeldPaths = Pick<Paths, 'heldConfig'>;
 
 /**
@@ -86,7 +86,7 @@ export async function configInForce(
 }
 
 /** Keeps the values of processes that are not held yet. @param held by the name of the process */
-export async function holdConfig(paths: HeldPaths, held: Held): Promise<void> {
+export async function holdConfig(paths: HeldPaths, held: HeldValues): Promise<void> {
   await change(paths, (before) => ({ ...held, ...before }));
 }
 
@@ -108,14 +108,17 @@ export async function letGo(paths: HeldPaths): Promise<void> {
   await rm(paths.heldConfig, { force: true });
 }
 
-async function change(paths: HeldPaths, next: (before: Held | null) => Held | null): Promise<void> {
+async function change(
+  paths: HeldPaths,
+  next: (before: HeldValues | null) => HeldValues | null,
+): Promise<void> {
   await withLock(`${paths.heldConfig}.lock`, async () => {
     const held = next(await readHeld(paths));
     if (held !== null) await writeAtomic(paths.heldConfig, JSON.stringify({ version: 1, held }));
   });
 }
 
-async function readHeld({ heldConfig }: HeldPaths): Promise<Held | null> {
+async function readHeld({ heldConfig }: HeldPaths): Promise<HeldValues | null> {
   const text = await readPrivate(heldConfig, MAX_BYTES);
   if (text === null) return null;
   const damaged = (fault: string): Error => new Error(`${heldConfig} is damaged: ${fault}`);

@@ -54,7 +54,7 @@ export const configSchema = {
   additionalProperties: false,
 } as const;
 
-type Given = FromSchema<typeof configSchema & { readonly $schema: string }>;
+type ConfigFile = FromSchema<typeof configSchema & { readonly $schema: string }>;
 /** `T` with every member present, as it is once the defaults are in. */
 type Filled<T> = T extends readonly unknown[]
   ? T
@@ -63,6 +63,6 @@ type Filled<T> = T extends readonly unknown[]
     : T;
 
 /** The config with all defaults filled in; only the overrides under `features` stay optional. */
-export type Config = Filled<Omit<Given, 'features'>> & {
+export type Config = Filled<Omit<ConfigFile, 'features'>> & {
   readonly features: { readonly [K in (typeof FEATURES)[number] | 'residual']?: boolean };
 };

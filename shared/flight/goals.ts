@@ -1,6 +1,6 @@
 import { isOneOf } from '../member.ts';
 import type { CommandName } from './command-catalogue.ts';
-import { metresBetween, type Place, type Seen } from './seen.ts';
+import { metresBetween, type Place, type SeenVehicle } from './seen.ts';
 
 /** When a command that moves the aircraft has done what it was sent for, and when it will not any more. */
 
@@ -13,7 +13,7 @@ export interface Goal {
   /** Where it goes to, for the last state line. */
   readonly place?: Place | null;
   /** @param ms since the command was accepted @returns null to go on */
-  readonly judge: (seen: Seen, ms: number) => GoalEnd | null;
+  readonly judge: (seen: SeenVehicle, ms: number) => GoalEnd | null;
 }
 
 /** The commands that take their time. */
@@ -75,7 +75,7 @@ function flying(
   doing: string,
   place: Place | null,
   before: string | null,
-  there: (seen: Seen) => boolean,
+  there: (seen: SeenVehicle) => boolean,
 ): Goal {
   const modes = new Modes(before);
   const isDisarmed = disarmed();
@@ -91,7 +91,7 @@ function flying(
 }
 
 /** To come down, or back for those that do not land. */
-function coming(doing: string, before: string | null, back: (seen: Seen) => boolean): Goal {
+function coming(doing: string, before: string | null, back: (seen: SeenVehicle) => boolean): Goal {
   const modes = new Modes(before);
   const isDisarmed = disarmed();
   let groundAt: number | null = null;
@@ -114,7 +114,7 @@ function coming(doing: string, before: string | null, back: (seen: Seen) => bool
 }
 
 /** Whether the motors have stopped; what was heard before the arming is not believed. */
-function disarmed(): (seen: Seen, ms: number) => boolean {
+function disarmed(): (seen: SeenVehicle, ms: number) => boolean {
   let wasArmed = false;
   return ({ armed }, ms) => {
     wasArmed ||= armed === true;
@@ -122,7 +122,7 @@ function disarmed(): (seen: Seen, ms: number) => boolean {
   };
 }
 
-function isNear({ place, type }: Seen, goal: Place): boolean {
+function isNear({ place, type }: SeenVehicle, goal: Place): boolean {
   return place !== null && metresBetween(place, goal) <= (type === FIXED_WING ? CIRCLE_M : NEAR_M);
 }
 

@@ -7,7 +7,7 @@ export interface Place {
   readonly lon: number;
 }
 
-export interface Seen {
+export interface SeenVehicle {
   /** Whether anything of the vehicle comes. */
   readonly alive: boolean;
   readonly armed: boolean | null;
@@ -27,7 +27,7 @@ export interface Seen {
   readonly type: number | null;
 }
 
-export function seenIn(telemetry: unknown): Seen {
+export function seenIn(telemetry: unknown): SeenVehicle {
   const body = recordOf(telemetry);
   const position = recordOf(body['position']);
   return {
@@ -45,7 +45,7 @@ export function seenIn(telemetry: unknown): Seen {
 }
 
 /** One line for a person. @param goal adds the distance to it */
-export function stateLine(seen: Seen | null, goal: Place | null = null): string {
+export function stateLine(seen: SeenVehicle | null, goal: Place | null = null): string {
   if (seen === null) return 'nothing was received';
   const { mode, armed, landed, altitude, place, speed, battery } = seen;
   const far = goal === null || place === null ? null : metresBetween(place, goal);

@@ -30,11 +30,11 @@ interface BusCall {
 }
 
 type Answer = number | string | null;
-type Waiting = PromiseWithResolvers<Answer>;
+type PendingReply = PromiseWithResolvers<Answer>;
 
 export class SystemBus {
   readonly #socket: Socket;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, PendingReply>();
   readonly #begun = Promise.withResolvers<void>();
   #input = Buffer.alloc(0);
   #serial = 0;
@@ -75,7 +75,7 @@ export class SystemBus {
   /** @returns the first value of the answer; null for none. @throws what the other program answers, or that it does not in time */
   async call(call: BusCall): Promise<Answer> {
     const serial = ++this.#serial;
-    const waiting: Waiting = Promise.withResolvers();
+    const waiting: PendingReply = Promise.withResolvers();
     this.#waiting.set(serial, waiting);
     this.#socket.write(messageOf(call, serial));
     try {

@@ -19,7 +19,7 @@ export interface Goal extends Place {
 }
 
 /** What is known of the vehicle. */
-export interface Known {
+export interface ReachFacts {
   /** `flight.max_goto_m`; 0: any distance. */
   readonly maxM: number;
   /** Where it is, if it has said so of late. */
@@ -41,7 +41,7 @@ const TYPE = { altMax: 1, circle: 2, areas: 4, altMin: 8 } as const;
 const UNION = 2;
 
 /** Whether the vehicle heeds a fence of polygons and circles, so that it is worth to know them. */
-export function hasAreas({ px4, param }: Pick<Known, 'px4' | 'param'>): boolean {
+export function hasAreas({ px4, param }: Pick<ReachFacts, 'px4' | 'param'>): boolean {
   if (px4) return (param('GF_ACTION') ?? 0) !== 0;
   return ((arduPilotTypes(param) ?? 0) & TYPE.areas) !== 0 && param('FENCE_TOTAL') !== 0;
 }
@@ -56,7 +56,7 @@ interface Fault {
 }
 
 /** @throws ApiError E_TOO_FAR with `distance_m` from the vehicle (null: not known), `bound` and its `limit_m` */
-export function checkReach(cmd: string, goal: Goal, known: Known): void {
+export function checkReach(cmd: string, goal: Goal, known: ReachFacts): void {
   const [fault] = faultsOf(goal, known, known.here);
   if (fault !== undefined) throw refusal(cmd, fault, {});
 }
@@ -81,7 +81,7 @@ function refusal(
 }
 
 /** @param from where the distance is counted from; null: not known */
-function faultsOf(goal: Goal, known: Known, from: Place | null): readonly Fault[] {
+function faultsOf(goal: Goal, known: ReachFacts, from: Place | null): readonly Fault[] {
   const { maxM, home } = known;
   const { around = 0, alt } = goal;
   const distance = from === null ? null : metresBetween(from, goal) + around;
@@ -126,7 +126,7 @@ function faultsOf(goal: Goal, known: Known, from: Place | null): readonly Fault[
 }
 
 /** Polygons and circles, of which PX4 and FENCE_OPTIONS want one to be around the vehicle, ArduPilot otherwise all. Null: none known. */
-function linesOf(known: Known, origin: Place): FenceLines | null {
+function linesOf(known: ReachFacts, origin: Place): FenceLines | null {
   const { px4, param, fence } = known;
   if (fence === null || !hasAreas(known)) return null;
   return new FenceLines(fence, origin, px4 || ((param('FENCE_OPTIONS') ?? 0) & UNION) !== 0);
@@ -147,7 +147,7 @@ interface Stop {
   readonly before: Place | null;
 }
 
-function stopsOf(items: readonly MissionItem[], known: Known): readonly Stop[] {
+function stopsOf(items: readonly MissionItem[], known: ReachFacts): readonly Stop[] {
   const seaOfHome = known.home?.alt ?? null;
   const here = known.here ?? known.home;
   let before = here;
@@ -167,7 +167,7 @@ function stopsOf(items: readonly MissionItem[], known: Known): readonly Stop[] {
 /** A little below home is no fault of a list: places of landing lie so. */
 const BELOW_M = 2;
 
-function faultsOfStop({ item, goal, before }: Stop, known: Known): readonly Fault[] {
+function faultsOfStop({ item, goal, before }: Stop, known: ReachFacts): readonly Fault[] {
   const from = known.here ?? known.home;
   const faults = [...faultsOf(goal, known, from)];
   const lines = linesOf(known, goal);
@@ -202,7 +202,7 @@ function faultsOfStop({ item, goal, before }: Stop, known: Known): readonly Faul
 export function checkReachOf(
   what: string,
   items: readonly MissionItem[],
-  known: Known,
+  known: ReachFacts,
   mayBeNowhere = false,
 ): void {
   for (const stop of stopsOf(items, known)) {
@@ -214,7 +214,7 @@ export function checkReachOf(
 }
 
 /** Whether none of these places is refused by `checkReachOf`. */
-export function reaches(items: readonly MissionItem[], known: Known, mayBeNowhere: boolean): boolean {
+export function reaches(items: readonly MissionItem[], known: ReachFacts, mayBeNowhere: boolean): boolean {
   return stopsOf(items, known).every((stop) =>
     faultsOfStop(stop, known).every((fault) => mayBeNowhere && isNowhere(fault)),
   );
@@ -229,7 +229,7 @@ function isNowhere({ bound, distance }: Fault): boolean {
  * How far a list goes, for the person who allows it: the farthest place from the vehicle, the lowest height, and what the fence says.
  * Empty where it goes nowhere.
  */
-export function reachText(items: readonly MissionItem[], known: Known): string {
+export function reachText(items: readonly MissionItem[], known: ReachFacts): string {
   const stops = stopsOf(items, known);
   if (stops.length === 0) return '';
   const from = known.here ?? known.home;
@@ -263,7 +263,7 @@ export function reachText(items: readonly MissionItem[], known: Known): string {
   ].join(' ');
 }
 
-function isFenced(known: Known): boolean {
+function isFenced(known: ReachFacts): boolean {
   const { radius, top, bottom } = limits(known);
   return radius !== null || top !== null || bottom !== null || hasAreas(known);
 }
@@ -280,7 +280,7 @@ interface Limits {
 }
 
 /** The limits that are parameters. */
-function limits({ px4, param }: Known): Limits {
+function limits({ px4, param }: ReachFacts): Limits {
   const limit = (name: string): Limit | null => {
     const value = param(name);
     return value === null ? null : { name, value };
@@ -302,7 +302,7 @@ function limits({ px4, param }: Known): Limits {
 }
 
 /** The fences that are on, or come on by themselves in the air (FENCE_AUTOENABLE); null: none. */
-function arduPilotTypes(param: Known['param']): number | null {
+function arduPilotTypes(param: ReachFacts['param']): number | null {
   const on = (param('FENCE_ENABLE') ?? 0) !== 0 || (param('FENCE_AUTOENABLE') ?? 0) !== 0;
   return on ? param('FENCE_TYPE') : null;
 }

@@ -29,7 +29,7 @@ type BodyKindOf<S extends Special> = S extends { readonly bodyKind: infer K exte
     ? 'json'
     : 'none';
 
-type Made<D extends DomainDefaults, Id extends string, R extends Route, S extends Special, Built> = Omit<
+type TypedRow<D extends DomainDefaults, Id extends string, R extends Route, S extends Special, Built> = Omit<
   Row,
   'id' | 'method' | 'path' | 'lane' | 'query' | 'bodyKind' | 'body' | 'responses' | 'built'
 > & {
@@ -106,7 +106,7 @@ export function domain<const D extends DomainDefaults>(defaults: D) {
   /** TypeScript cannot follow the literal types of the arguments into the row that is made of them. */
   const typed = <Id extends string, R extends Route, S extends Special, Built>(
     row: Row,
-  ): Made<D, Id, R, S, Built> => row as unknown as Made<D, Id, R, S, Built>;
+  ): TypedRow<D, Id, R, S, Built> => row as unknown as TypedRow<D, Id, R, S, Built>;
   return {
     row: <const Id extends string, const R extends Route, const S extends Special>(
       id: Id,

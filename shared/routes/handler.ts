@@ -92,8 +92,8 @@ type AnswerOf<R extends Row> = R extends {
   : never;
 
 /** An answer is one of its row's schema, or a Reply; or it throws ApiError. */
-type Given<R extends Row> = AnswerOf<R> | Reply | FileReply;
-export type Handler<R extends Row> = (call: Call<R>) => Given<R> | Promise<Given<R>>;
+type HandlerAnswer<R extends Row> = AnswerOf<R> | Reply | FileReply;
+export type Handler<R extends Row> = (call: Call<R>) => HandlerAnswer<R> | Promise<HandlerAnswer<R>>;
 
 /** Of whatever row: what dispatches it knows no more. */
 export type AnyHandler = (call: Call<Row>) => unknown;

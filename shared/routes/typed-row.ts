@@ -31,24 +31,26 @@ export type Body<K extends keyof Rows> = Typed<Rows[K]['body']>;
 type QueryOf<S> = 'force' | (S extends { readonly properties: infer P } ? Extract<keyof P, string> : never);
 
 /** As one writes it: a member without a value is not sent. With a JSON body `"force": true` overrides the armed guard. */
-type Written<T> = T extends readonly (infer E)[]
-  ? readonly Written<E>[]
+type ReadonlyBody<T> = T extends readonly (infer E)[]
+  ? readonly ReadonlyBody<E>[]
   : T extends object
     ? {
-        readonly [K in keyof T]: object extends Pick<T, K> ? Written<T[K]> | undefined : Written<T[K]>;
+        readonly [K in keyof T]: object extends Pick<T, K>
+          ? ReadonlyBody<T[K]> | undefined
+          : ReadonlyBody<T[K]>;
       }
     : T;
 
 /** What a request of a row says besides its route. */
-export type Asked<K extends keyof Rows> = ([PathParams<Rows[K]['path']>] extends [never]
+export type RequestOf<K extends keyof Rows> = ([PathParams<Rows[K]['path']>] extends [never]
   ? unknown
   : { readonly params: { readonly [N in PathParams<Rows[K]['path']>]: string } }) & {
   readonly query?: { readonly [N in QueryOf<Rows[K]['query']>]?: Query[string] };
-  readonly body?: Written<Body<K>> & { readonly force?: boolean | undefined };
+  readonly body?: ReadonlyBody<Body<K>> & { readonly force?: boolean | undefined };
 };
 
 /** Of a row that is built. */
 export type RowId = AnyRow['id'];
 
 /** The answer of a row as whoever makes it returns it. */
-export type Made<K extends keyof Rows> = Lasting<Answer<K>>;
+export type MadeAnswer<K extends keyof Rows> = Lasting<Answer<K>>;

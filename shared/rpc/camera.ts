@@ -21,7 +21,7 @@ const whole = { type: 'integer', minimum: 0 } as const;
 const measured = <const M extends number>(maximum: M) =>
   ({ type: ['number', 'null'], minimum: 0, maximum }) as const;
 
-interface Heard {
+interface HeardStations {
   /** IP addresses of ground stations that are heard over UDP. */
   readonly ground_stations: readonly string[];
 }
@@ -84,7 +84,7 @@ const camera = {
 
 const told = method(
   { type: 'object', required: ['camera'], properties: { camera }, additionalProperties: false },
-  shape<Heard>(),
+  shape<HeardStations>(),
   CALL_MS,
 );
 const done = method(

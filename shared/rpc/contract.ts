@@ -71,7 +71,7 @@ type Listeners<C extends Contract> = {
 };
 
 /** One event with its data. */
-export type Told<C extends Contract> = {
+type ContractEvent<C extends Contract> = {
   readonly [E in keyof C['events'] & string]: readonly [event: E, data: EventOf<C, E>];
 }[keyof C['events'] & string];
 
@@ -123,7 +123,7 @@ export function clientOf<C extends Contract>(
 export interface ServerOptions<C extends Contract> extends Omit<RpcServerOptions, 'methods' | 'greeting'> {
   readonly handlers: Handlers<C>;
   /** Events that a new client gets at once, so that it never waits for the next change. */
-  readonly greeting?: () => readonly Told<C>[];
+  readonly greeting?: () => readonly ContractEvent<C>[];
 }
 
 /** The server of a contract; `start` and `stop` as in `RpcServer`. */
@@ -131,7 +131,7 @@ export interface Server<C extends Contract> {
   start(): Promise<void>;
   stop(): Promise<void>;
   /** Sends an event to every client. */
-  tell(...told: Told<C>): void;
+  tell(...told: ContractEvent<C>): void;
 }
 
 export function serverOf<C extends Contract>(

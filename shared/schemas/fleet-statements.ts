@@ -119,17 +119,17 @@ export const STATEMENTS = {
 
 export type StatementType = keyof typeof STATEMENTS;
 type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
-type Said<T extends StatementType> = Frozen<FromSchema<(typeof STATEMENTS)[T]>>;
+type StatementOf<T extends StatementType> = Frozen<FromSchema<(typeof STATEMENTS)[T]>>;
 
-export type CallStatement = Said<'svc-call'>;
-export type MachineToken = Said<'svc-machine-token'>;
-export type Confirm = Said<'svc-confirm'>;
-export type Reply = Said<'svc-reply'>;
-export type Policy = Said<'svc-policy'>;
-export type Ack = Said<'svc-ack'>;
-export type Watch = Said<'svc-watch'>;
-export type Renew = Said<'svc-renew'>;
-type AskTurn = Said<'svc-turn'>;
+export type CallStatement = StatementOf<'svc-call'>;
+export type MachineToken = StatementOf<'svc-machine-token'>;
+export type Confirm = StatementOf<'svc-confirm'>;
+export type Reply = StatementOf<'svc-reply'>;
+export type Policy = StatementOf<'svc-policy'>;
+export type Ack = StatementOf<'svc-ack'>;
+export type Watch = StatementOf<'svc-watch'>;
+export type Renew = StatementOf<'svc-renew'>;
+type AskTurn = StatementOf<'svc-turn'>;
 export type PublicJwk = MachineToken['cnf']['jwk'];
 
 /** By type; written out, since the compiler cannot derive the type of a schema that it does not know yet. */

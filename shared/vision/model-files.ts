@@ -5,7 +5,7 @@ import { isOneOf } from '../member.ts';
 export const BUILTIN_MODELS = ['marker'] as const;
 
 /** In the program's own folder, so in the compiled node as in the checkout. */
-const BUILTIN = join(import.meta.dirname, '../../residual/vision/builtin');
+const BUILTIN = join(import.meta.dirname, 'builtin');
 
 export interface ModelFiles {
   /** The network, ONNX. */

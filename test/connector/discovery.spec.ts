@@ -5,7 +5,12 @@ import { createServer, type Server, type Socket } from 'node:net';
 import type { NetworkInterfaceInfo } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { announcedIn, Candidates, type Found, isOnLink } from '../../connector/planes/announcement.ts';
+import {
+  type AnnouncedNode,
+  announcedIn,
+  Candidates,
+  isOnLink,
+} from '../../connector/planes/announcement.ts';
 import { adopt, browse } from '../../connector/planes/discovery.ts';
 import { addToFleet } from '../../connector/planes/fleet-file.ts';
 import { linksOf } from '../../shared/mdns/links.ts';
@@ -17,7 +22,7 @@ import { removeDir, tempDir } from '../support/temp.ts';
 const ID = '0123456789ab';
 const PLACE = '10.79.1.2';
 const GOOD = { device_id: ID, name: 'Falcon', paired: 'false', tls: '8443', tlsfp: 'ab'.repeat(16) };
-const FOUND: Found = {
+const FOUND: AnnouncedNode = {
   deviceId: ID,
   name: 'Falcon',
   paired: false,
@@ -25,7 +30,7 @@ const FOUND: Found = {
   tls: { host: `https://${PLACE}:8443`, fingerprint: 'ab'.repeat(16) },
 };
 const idOf = (index: number): string => index.toString(16).padStart(12, '0');
-const nodeAt = (index: number, more: Partial<Found> = {}): Found => ({
+const nodeAt = (index: number, more: Partial<AnnouncedNode> = {}): AnnouncedNode => ({
   deviceId: idOf(index),
   name: null,
   paired: false,
@@ -184,7 +189,7 @@ describe('who is adopted', function () {
   const kept = async (): Promise<readonly string[]> =>
     (JSON.parse(await readFile(file, 'utf8')) as { nodes: { id: string }[] }).nodes.map(({ id }) => id);
 
-  const stubFor = async (id: string): Promise<[StubNode, Found]> => {
+  const stubFor = async (id: string): Promise<[StubNode, AnnouncedNode]> => {
     const stub = await StubNode.start(id);
     stub.answers.set('POST /api/pairing/claim', [200, { api_key: KEY, device_id: id }]);
     return [stub, { deviceId: id, name: null, paired: false, host: stub.url.replace('http://', '') }];

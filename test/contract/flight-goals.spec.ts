@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type GoalName, goalOf } from '../../shared/flight/goals.ts';
-import { type Seen, seenIn } from '../../shared/flight/seen.ts';
+import { type SeenVehicle, seenIn } from '../../shared/flight/seen.ts';
 
 describe('when a flight has done what it was sent for', () => {
   const copter = seenIn({
@@ -12,8 +12,8 @@ describe('when a flight has done what it was sent for', () => {
     landed_state: 'in_air',
   });
   const home = { lat: 47, lon: 8 };
-  const ground: Seen = { ...copter, landed: 'on_ground', place: { lat: 47.01, lon: 8 }, home };
-  const cases: readonly [string, GoalName, readonly number[], readonly [Seen, number][], unknown][] = [
+  const ground: SeenVehicle = { ...copter, landed: 'on_ground', place: { lat: 47.01, lon: 8 }, home };
+  const cases: readonly [string, GoalName, readonly number[], readonly [SeenVehicle, number][], unknown][] = [
     [
       'a copter that rests on the ground, armed',
       'land',

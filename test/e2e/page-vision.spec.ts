@@ -218,7 +218,7 @@ describe('what is seen, on the page', function () {
   it('a model is uploaded with what it is, refused with the node’s words, and deleted', async () => {
     const seen = watch(page, plugins.node.url);
     await visit(page, 'node/video');
-    await page.locator('input[type=file]').setInputFiles(join(ROOT, 'residual/vision/builtin/marker.onnx'));
+    await page.locator('input[type=file]').setInputFiles(join(ROOT, 'shared/vision/builtin/marker.onnx'));
     const fill = async (name: string, text: string): Promise<void> =>
       page.locator(`[name=${name}]`).fill(text);
     await fill('id', 'own-marker');

@@ -169,7 +169,7 @@ describe('vision, from the camera to whoever uses it', function () {
         meta,
         JSON.stringify({ id: 'own', head: 'yolov8', input_w: 320, input_h: 320, classes: ['stripe'] }),
       );
-      const file = join(ROOT, 'residual/vision/builtin/marker.onnx');
+      const file = join(ROOT, 'shared/vision/builtin/marker.onnx');
       const given = await svc(node.paths, 'vision', 'upload', file, '--meta', meta);
       expect(given.code, given.stderr).to.equal(0);
       expect(given.stdout).to.include('own is stored.');

@@ -7,7 +7,7 @@ import { ApiError } from '../../shared/errors.ts';
 import { crcExtraOf } from '../../shared/mavlink/dialect.ts';
 import { MSG } from '../../shared/mavlink/messages.ts';
 import { CMD } from '../../shared/mission/commands.ts';
-import { checkReach, type Goal, type Known } from '../../shared/mission/reach.ts';
+import { checkReach, type Goal, type ReachFacts } from '../../shared/mission/reach.ts';
 import type { CommandRequest } from '../../shared/rpc/link.ts';
 import type { MissionItem } from '../../shared/schemas/mission-item.ts';
 import { refusal } from '../support/refusal.ts';
@@ -223,7 +223,7 @@ describe('the polygons and circles of a fence', () => {
     params: Record<string, number> = {},
   ): boolean => {
     const all: Record<string, number> = { FENCE_ENABLE: 1, FENCE_TYPE: 7, ...params };
-    const known: Known = {
+    const known: ReachFacts = {
       maxM: 0,
       here: null,
       home: null,

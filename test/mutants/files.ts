@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { ROOT } from '../support/node.ts';
 
@@ -18,9 +19,10 @@ export function mutatedFiles(): ReadonlyMap<string, string> {
   return new Map(found.map((file) => [file, markOf(readFileSync(join(ROOT, file), 'utf8'))]));
 }
 
-/** The mark of a file, which changes with it: the first 12 hex digits of its SHA-256. */
+/** The mark of a file, which changes with what it does: the first 12 hex digits of the SHA-256 of its code without types and line breaks. */
 export function markOf(source: string): string {
-  return createHash('sha256').update(source).digest('hex').slice(0, 12);
+  const code = stripTypeScriptTypes(source).replaceAll(/\s+/g, ' ');
+  return createHash('sha256').update(code).digest('hex').slice(0, 12);
 }
 
 /** Files that the page does not vouch for: without a row, or changed since it was written. */

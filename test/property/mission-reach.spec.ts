@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { ApiError } from '../../shared/errors.ts';
 import { metresBetween } from '../../shared/flight/seen.ts';
 import { FenceLines } from '../../shared/mission/fence-lines.ts';
-import { checkReach, checkReachOf, type Known, reachText } from '../../shared/mission/reach.ts';
+import { checkReach, checkReachOf, type ReachFacts, reachText } from '../../shared/mission/reach.ts';
 import type { MissionItem } from '../../shared/schemas/mission-item.ts';
 
 const HERE = { lat: 47.39, lon: 8.54 };
-const KNOWN: Known = {
+const KNOWN: ReachFacts = {
   maxM: 2000,
   here: HERE,
   home: { ...HERE, alt: 584 },
@@ -39,14 +39,14 @@ function boundOf(check: () => void): unknown {
     return error.extras['bound'];
   }
 }
-const judged = (items: MissionItem[], known: Partial<Known> = {}): unknown =>
+const judged = (items: MissionItem[], known: Partial<ReachFacts> = {}): unknown =>
   boundOf(() => checkReachOf('mission', items, { ...KNOWN, ...known }));
 
 describe('a mission goes nowhere where goto may not', () => {
-  const fenced = (params: Record<string, number>): Partial<Known> => ({
+  const fenced = (params: Record<string, number>): Partial<ReachFacts> => ({
     param: (name) => params[name] ?? null,
   });
-  const table: readonly (readonly [string, MissionItem[], Partial<Known>, unknown])[] = [
+  const table: readonly (readonly [string, MissionItem[], Partial<ReachFacts>, unknown])[] = [
     ['near', [item(47.391, 8.541, 30)], {}, null],
     ['18 km away', [item(47.391, 8.541, 30), item(47.55, 8.54, 30, { seq: 2 })], {}, 'max_goto_m'],
     ['another hemisphere', [item(-35.36, 149.16, 30)], {}, 'max_goto_m'],
@@ -88,7 +88,7 @@ describe('a mission goes nowhere where goto may not', () => {
       item(HERE.lat + lat / 1000, HERE.lon + lon / 1000, 0, { command, param1: radius });
     const at = (lat: number, lon: number, more: Partial<MissionItem> = {}): MissionItem =>
       item(HERE.lat + lat / 1000, HERE.lon + lon / 1000, 30, more);
-    const areas = (fence: MissionItem[], more: Record<string, number> = {}): Partial<Known> => ({
+    const areas = (fence: MissionItem[], more: Record<string, number> = {}): Partial<ReachFacts> => ({
       ...fenced({ FENCE_ENABLE: 1, FENCE_TYPE: 4, ...more }),
       fence,
     });
@@ -118,7 +118,7 @@ describe('a mission goes nowhere where goto may not', () => {
       ]),
       circle(5003, 2, 3, 100),
     ];
-    const ways: readonly (readonly [string, MissionItem[], Partial<Known>, unknown])[] = [
+    const ways: readonly (readonly [string, MissionItem[], Partial<ReachFacts>, unknown])[] = [
       ['over the gap of a U', [at(4, 0), at(4, 4)], areas(u), 'fence_area'],
       ['around it', [at(-0.5, 0), at(-0.5, 4), at(4, 4)], areas(u), null],
       ['through a wall', [at(4, 0)], areas(wall), 'fence_area'],

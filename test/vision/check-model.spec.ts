@@ -15,7 +15,7 @@ import { removeDir, tempDir } from '../support/temp.ts';
 
 const { onnx: proto } = onnxProto;
 const METADATA = { id: 'test', head: 'yolov8', classes: ['thing'], input_w: 32, input_h: 32 };
-const MARKER = join(ROOT, 'residual/vision/builtin/marker.onnx');
+const MARKER = join(ROOT, 'shared/vision/builtin/marker.onnx');
 const EXTERNAL: onnx.ITensorProto = {
   name: 'far',
   dataType: 1,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { DetectionFeed } from '../../residual/app/vision/detection-feed.ts';
-import { type Seen, SeenEvents } from '../../residual/app/vision/seen.ts';
+import { SeenEvents, type SeenObject } from '../../residual/app/vision/seen.ts';
 import { VisionLease } from '../../residual/app/vision/vision-lease.ts';
 import type { Batch } from '../../shared/schemas/vision.ts';
 import { batchOf, detectionOf, STATUS } from '../support/stub-vision.ts';
@@ -36,7 +36,7 @@ describe('the feed of detections', () => {
 
 describe('what comes into view', () => {
   let now: number;
-  let told: Seen[];
+  let told: SeenObject[];
   let seen: SeenEvents;
   beforeEach(() => {
     now = 0;

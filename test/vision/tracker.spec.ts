@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { Target } from '../../residual/vision/target.ts';
-import { type Found, Tracker } from '../../residual/vision/tracker.ts';
+import { type DetectedBox, Tracker } from '../../residual/vision/tracker.ts';
 
-const at = (x: number, y: number, score = 0.8, kind = 0): Found => ({
+const at = (x: number, y: number, score = 0.8, kind = 0): DetectedBox => ({
   x,
   y,
   width: 20,

@@ -15,7 +15,7 @@ const HEIGHT_M = 10;
 const NORTH = 0.0002;
 const ARDUPILOT = 3;
 
-interface Seen {
+interface VehicleLook {
   readonly armed: unknown;
   readonly autopilot: unknown;
   readonly lat: number;
@@ -73,7 +73,7 @@ class Flight {
     this.#target = target;
   }
 
-  async seen(): Promise<Seen> {
+  async seen(): Promise<VehicleLook> {
     const body = jsonOf(await this.#target.ask({ target: '/api/telemetry' }));
     mustFit(body, telemetry);
     const position = memberOf(body, 'position');
@@ -89,7 +89,7 @@ class Flight {
   }
 
   /** @throws Failed with what was seen last */
-  async until(what: string, fits: (seen: Seen) => boolean, ms: number): Promise<Seen> {
+  async until(what: string, fits: (seen: VehicleLook) => boolean, ms: number): Promise<VehicleLook> {
     const end = performance.now() + ms;
     for (;;) {
       const seen = await this.seen();

@@ -69,7 +69,7 @@ interface Validators {
 }
 
 /** What is known of a request before its row. */
-interface Asked {
+interface OpenRequest {
   readonly from: Connected;
   readonly since: number;
   /** Null for none that counts. */
@@ -79,9 +79,9 @@ interface Asked {
 /** The hub's HTTP side: everything that is decided about a request is in its row. */
 export function createHubApp(options: AppOptions): HubListener {
   const { rows, page, budgets, log } = options;
-  const asked = new WeakMap<IncomingMessage, Asked>();
+  const asked = new WeakMap<IncomingMessage, OpenRequest>();
   const held = new HeldBytes();
-  const askedOf = (req: Request): Asked => {
+  const askedOf = (req: Request): OpenRequest => {
     const found = asked.get(req);
     if (found === undefined) throw new Error('a request that did not come through the edge');
     return found;
@@ -180,7 +180,7 @@ async function serve(
   held: HeldBytes,
   row: HubRow,
   validators: Validators,
-  { from, since, credential }: Asked,
+  { from, since, credential }: OpenRequest,
   req: Request,
   res: Response,
 ): Promise<void> {

@@ -7,11 +7,11 @@ import { checkHub, checkSchema } from './schema.ts';
 import { makeSqlite, openSqlite } from './sqlite.ts';
 import type { HubDatabase } from './tables.ts';
 
-type Wanted = Pick<HubConfig, 'database' | 'database_password_file'>;
+type DatabaseConfig = Pick<HubConfig, 'database' | 'database_password_file'>;
 type OnProblem = (problem: Error) => void;
 
 /** For `init` alone: where there is no file yet, it is made. */
-export function makeDatabase(places: HubPlaces, wanted: Wanted): HubDatabase {
+export function makeDatabase(places: HubPlaces, wanted: DatabaseConfig): HubDatabase {
   return wanted.database === 'sqlite'
     ? makeSqlite(places.database)
     : postgres(places, wanted, () => undefined);
@@ -20,7 +20,7 @@ export function makeDatabase(places: HubPlaces, wanted: Wanted): HubDatabase {
 /** The database of a hub that is there, whatever its version. @throws Error where it is missing, empty or away */
 export async function openAnyDatabase(
   places: HubPlaces,
-  wanted: Wanted,
+  wanted: DatabaseConfig,
   onProblem: OnProblem,
 ): Promise<HubDatabase> {
   const database =
@@ -31,7 +31,7 @@ export async function openAnyDatabase(
 /** As above. @throws Error also for one of another version */
 export async function openDatabase(
   places: HubPlaces,
-  wanted: Wanted,
+  wanted: DatabaseConfig,
   onProblem: OnProblem,
 ): Promise<HubDatabase> {
   return checked(await openAnyDatabase(places, wanted, onProblem), async (database) => {
@@ -56,7 +56,7 @@ async function checked(
 
 function postgres(
   { folder }: HubPlaces,
-  { database: url, database_password_file: file }: Wanted,
+  { database: url, database_password_file: file }: DatabaseConfig,
   onProblem: OnProblem,
 ): HubDatabase {
   return openPostgres({ url, passwordFile: file === null ? null : resolve(folder, file), onProblem });

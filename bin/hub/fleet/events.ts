@@ -38,7 +38,7 @@ interface Stream {
   seq: number;
 }
 
-interface Waiting {
+interface PendingEvent {
   readonly node: string;
   readonly event: FleetEvent;
   readonly at: number;
@@ -87,7 +87,7 @@ export class Events {
   readonly #retention: Retention;
   /** By node, its streams by name, newest last. */
   readonly #streams = new Map<string, Map<string, Stream>>();
-  #waiting: Waiting[] = [];
+  #waiting: PendingEvent[] = [];
   /** By node, of those that said something since the start. */
   readonly #used = new Map<string, Used>();
   /** Up to when events were deleted for their age (wall clock, ms), and when that was (monotonic, ms). */
@@ -128,7 +128,7 @@ export class Events {
     if (waiting.length === 0) return [];
     try {
       const due = new Set<Stream>();
-      const fresh: Waiting[] = [];
+      const fresh: PendingEvent[] = [];
       for (const each of waiting) {
         const stream = await this.#streamOf(each.node, each.event.stream);
         due.add(stream); // a repeat too: the acknowledgement was lost, or is under way
@@ -288,7 +288,7 @@ export class Events {
     await on.deleteFrom('streams').where('node', '=', node).execute();
   }
 
-  async #insert(fresh: readonly Waiting[], due: readonly Ack[]): Promise<void> {
+  async #insert(fresh: readonly PendingEvent[], due: readonly Ack[]): Promise<void> {
     for (const { node } of fresh) await this.#usedBy(node);
     const rows = fresh.map(({ node, event: { stream, seq, at, kind, detail }, at: received_at }) => ({
       node,

@@ -56,7 +56,7 @@ export const NODES_REV = 'nodes_rev';
 /** Rows that are read in one turn. */
 const PAGE = 1000;
 
-interface Known extends Findable {
+interface KnownNode extends Findable {
   readonly id: string;
   name: string;
   profile: NodeEntry['profile'];
@@ -117,9 +117,9 @@ type FleetListener = (id: string) => void;
 export class Fleet {
   readonly #db: Queries;
   readonly #now: () => number;
-  readonly #nodes = new Map<string, Known>();
+  readonly #nodes = new Map<string, KnownNode>();
   /** By id, for pages of the list; null: to be made again. */
-  #order: readonly Known[] | null = null;
+  #order: readonly KnownNode[] | null = null;
   readonly #share: Share;
   /** Up to where the database's rows are known. */
   #rev = 0;
@@ -248,14 +248,14 @@ export class Fleet {
   }
 
   /** By id. */
-  #seenBy({ nodes, tags }: Reach): readonly Known[] {
+  #seenBy({ nodes, tags }: Reach): readonly KnownNode[] {
     if (nodes === null) return this.#all();
     if (tags.length === 0) return nodes.toSorted().flatMap((id) => this.#nodes.get(id) ?? []);
     const listed = new Set(nodes);
     return this.#all().filter(({ id, labels }) => listed.has(id) || tags.some((tag) => labels.has(tag)));
   }
 
-  #all(): readonly Known[] {
+  #all(): readonly KnownNode[] {
     this.#order ??= [...this.#nodes.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
     return this.#order;
   }
@@ -587,13 +587,13 @@ export class Fleet {
    * What it has written itself is not read again where nobody else has written in between: else the rows have something of theirs
    * as well, a tag or another key.
    */
-  #written(rev: number, nodes: readonly Known[]): void {
+  #written(rev: number, nodes: readonly KnownNode[]): void {
     if (rev !== this.#rev + 1) return;
     this.#rev = rev;
     for (const node of nodes) node.rev = rev;
   }
 
-  #twin(id: string, node: Known): boolean {
+  #twin(id: string, node: KnownNode): boolean {
     // It replaces another: that must not hide it, nor end a quarantine.
     if (node.alarm === TWIN || node.alarm === QUARANTINED) return false;
     this.#alarm(id, node, TWIN);
@@ -601,7 +601,7 @@ export class Fleet {
   }
 
   /** Written at once: it must not be forgotten. */
-  #alarm(id: string, node: Known, alarm: string): void {
+  #alarm(id: string, node: KnownNode, alarm: string): void {
     node.alarm = alarm;
     this.#alarms.add(id);
     this.#writeAlarms();
@@ -622,7 +622,7 @@ function sameName(name: string): string {
 }
 
 /** What searches and orders look at. */
-function sought(node: Pick<Known, 'id' | 'name'>): Pick<Known, 'words' | 'sortText'> {
+function sought(node: Pick<KnownNode, 'id' | 'name'>): Pick<KnownNode, 'words' | 'sortText'> {
   return { words: `${node.id}\n${node.name}`.toLowerCase(), sortText: sortTextOf(node) };
 }
 
@@ -638,17 +638,17 @@ function isBehind(now: AuditHead | null, before: AuditHead | null): boolean {
   return now.seq < before.seq || (now.seq === before.seq && now.hash !== before.hash);
 }
 
-function labelled(tags: NodeTags): Pick<Known, 'tags' | 'group' | 'labels'> {
+function labelled(tags: NodeTags): Pick<KnownNode, 'tags' | 'group' | 'labels'> {
   return { ...tags, labels: labelsOf(tags) };
 }
 
 /** What lists look for in a status. */
-function placed(status: JsonObject | null): Pick<Known, 'facts' | 'at'> {
+function placed(status: JsonObject | null): Pick<KnownNode, 'facts' | 'at'> {
   const facts = factsOf(status);
   return { facts, at: mercatorOf(facts.place) };
 }
 
-function known(row: Selectable<Tables['nodes']>): Known {
+function known(row: Selectable<Tables['nodes']>): KnownNode {
   const status = row.status === null ? null : storedObject(row.status);
   return {
     id: row.id,

@@ -27,7 +27,7 @@ type Row = Selectable<Tables['flights']>;
 type FlightDetails = Omit<FlightAnswer, Exclude<keyof FlightEntry, 'findings'> | 'track'>;
 type FlightQuery = SelectQueryBuilder<Tables, 'flights', object>;
 /** Ids of nodes; null: all, also those that are not in the fleet any more. */
-type Seen = readonly string[] | null;
+type VisibleNodes = readonly string[] | null;
 
 interface FlightsOptions {
   readonly db: Queries;
@@ -50,14 +50,17 @@ export class Flights {
   }
 
   /** The newest first. */
-  async page(query: FlightsQuery, seen: Seen): Promise<{ flights: FlightEntry[]; next: string | null }> {
+  async page(
+    query: FlightsQuery,
+    seen: VisibleNodes,
+  ): Promise<{ flights: FlightEntry[]; next: string | null }> {
     const rows = await this.#rows(query, seen, query.cursor, query.limit + 1);
     const page = rows.slice(0, query.limit);
     return { flights: page.map(entryOf), next: rows.length > page.length ? cursorOf(page.at(-1)) : null };
   }
 
   /** @throws ApiError E_NOT_FOUND, also for a flight of a node that this caller may not see */
-  async find(id: string, seen: Seen): Promise<FlightAnswer> {
+  async find(id: string, seen: VisibleNodes): Promise<FlightAnswer> {
     const { db } = this.#options;
     const number = /^[1-9]\d{0,14}$/.test(id) ? Number(id) : 0;
     const row = await db.selectFrom('flights').selectAll().where('id', '=', number).executeTakeFirst();
@@ -74,7 +77,7 @@ export class Flights {
   }
 
   /** All of them, a page at a time. @throws ApiError E_INVALID_VALUE for more than a table has rows */
-  async all(filters: FlightFilters, seen: Seen): Promise<AsyncGenerator<readonly FlightEntry[]>> {
+  async all(filters: FlightFilters, seen: VisibleNodes): Promise<AsyncGenerator<readonly FlightEntry[]>> {
     const tooMany = await this.#filtered(filters, seen).select('id').offset(MOST).limit(1).execute();
     if (tooMany.length > 0)
       throw new ApiError(
@@ -84,7 +87,7 @@ export class Flights {
     return this.#pages(filters, seen);
   }
 
-  async *#pages(filters: FlightFilters, seen: Seen): AsyncGenerator<readonly FlightEntry[]> {
+  async *#pages(filters: FlightFilters, seen: VisibleNodes): AsyncGenerator<readonly FlightEntry[]> {
     let sent = 0;
     for (let cursor: string | undefined; sent < MOST; ) {
       const rows: readonly Row[] = await this.#rows(filters, seen, cursor, PAGE);
@@ -142,7 +145,7 @@ export class Flights {
     return Math.floor(Math.min(now(), last + passed));
   }
 
-  #filtered({ node, battery, from, to }: FlightFilters, seen: Seen): FlightQuery {
+  #filtered({ node, battery, from, to }: FlightFilters, seen: VisibleNodes): FlightQuery {
     let query: FlightQuery = this.#options.db.selectFrom('flights');
     if (node !== undefined) query = query.where('node', '=', node);
     if (battery !== undefined) query = query.where('battery', '=', battery);
@@ -154,7 +157,7 @@ export class Flights {
 
   async #rows(
     filters: FlightFilters,
-    seen: Seen,
+    seen: VisibleNodes,
     cursor: string | undefined,
     limit: number,
   ): Promise<readonly Row[]> {

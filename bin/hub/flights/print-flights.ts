@@ -6,7 +6,7 @@ const REQUEST_MS = 10_000;
 const TABLE_MS = 120_000;
 const ID_CHARS = 20;
 
-interface Asked {
+interface PrintOptions {
   /** Of the hub on this machine. */
   readonly url: string;
   readonly credential: string;
@@ -17,7 +17,7 @@ interface Asked {
 }
 
 /** Prints flights as the hub's API answers them. @throws Error with its refusal */
-export async function printFlights({ url, credential, csv, node, write }: Asked): Promise<void> {
+export async function printFlights({ url, credential, csv, node, write }: PrintOptions): Promise<void> {
   const query = node === undefined ? '' : `?${new URLSearchParams({ node }).toString()}`;
   const answer = await fetch(`${url}/v1/flights${csv ? '.csv' : ''}${query}`, {
     headers: { authorization: `Bearer ${credential}` },

@@ -9,7 +9,7 @@ const FIRST_DATE = Date.UTC(2020);
 /** Deleted in one turn, of a node that had more. */
 const BATTERIES_AT_ONCE = 1000;
 
-interface Told {
+interface ToldFlightEvent {
   readonly node: string;
   readonly event: Pick<FleetEvent, 'detail'>;
   /** When the hub heard of it. */
@@ -20,7 +20,11 @@ interface Told {
  * Stores flights that nodes have told, each once, and adds them to the sums.
  * @param on the transaction that stores their events. @param shares told what was stored
  */
-export async function storeFlights(on: Queries, told: readonly Told[], shares: FlightShares): Promise<void> {
+export async function storeFlights(
+  on: Queries,
+  told: readonly ToldFlightEvent[],
+  shares: FlightShares,
+): Promise<void> {
   // Of two transactions at once each takes the rows in the same order, so that none waits for the other for ever.
   for (const { node, event, at } of told.toSorted((a, b) => a.node.localeCompare(b.node))) {
     const flight = toldFlight(event.detail, at);

@@ -37,7 +37,7 @@ interface SignedIn {
 }
 
 /** What the audit says of it: who has which credential now, by whose word. */
-type Told = (what: string) => void;
+type Progress = (what: string) => void;
 
 /**
  * Signing in at a provider, at the hub's page. What belongs to one attempt is derived from a secret in a cookie of the browser that
@@ -90,7 +90,7 @@ export class SignIn {
    * @throws ApiError E_SIGN_IN for another browser's, a used or a refused one, or for a person whose groups give nothing here;
    *   E_UPSTREAM_DOWN; E_BUSY
    */
-  async end(answer: string, cookies: string, told: Told): Promise<SignedIn> {
+  async end(answer: string, cookies: string, told: Progress): Promise<SignedIn> {
     const secret = new RegExp(`(?:^|; ?)${this.#cookie}=(${SECRET})(?:;|$)`).exec(cookies)?.[1];
     const attempt = attemptOf(secret ?? '');
     const state = new URLSearchParams(answer).get('state') ?? '';

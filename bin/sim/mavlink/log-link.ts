@@ -20,7 +20,7 @@ export interface LogOptions {
 }
 
 /** A log of a flight of this run. */
-interface Written {
+interface StoredLog {
   readonly bytes: Buffer;
   /** When it began, seconds since 1970. */
   readonly utc: number;
@@ -48,7 +48,7 @@ export class LogLink {
   readonly #dialect: LogDialect;
   readonly #options: LogOptions;
   #count: number;
-  readonly #written = new Map<number, Written>();
+  readonly #written = new Map<number, StoredLog>();
   #listing: { next: number; readonly last: number } | undefined;
   #sending: Sending | undefined;
   #listed = false;

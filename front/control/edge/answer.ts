@@ -6,14 +6,14 @@ import { mayUse } from '../../../shared/routes/may.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import { unserved } from '../../../shared/routes/served.ts';
 import { type EdgeState, type Pass, type Refusal, type Rule, refuse } from './decision.ts';
-import type { Found } from './find-row.ts';
+import type { FoundRow } from './find-row.ts';
 import { lacksScope } from './lacks-scope.ts';
 
 /** Steps 10 and 11, after the caller is known. */
 export function answer(
   rule: Rule,
   row: Row,
-  found: Found,
+  found: FoundRow,
   principal: Principal,
   clientId: string | null,
   cors: string | null,

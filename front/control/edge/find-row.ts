@@ -2,7 +2,7 @@ import type { Matcher, MatchResult, Template } from '../../../shared/routes/matc
 import type { Row, RowMethod } from '../../../shared/routes/row.ts';
 import { NO_EXTRAS, type RequestHead } from './decision.ts';
 
-export interface Found {
+export interface FoundRow {
   readonly kind: 'found';
   readonly row: Row | null;
   readonly policy: Row | null;
@@ -20,7 +20,7 @@ export type BadTarget = Extract<MatchResult, { kind: 'bad' }>;
 
 const HTTP_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-export const NOTHING: Found = Object.freeze({
+export const NOTHING: FoundRow = Object.freeze({
   kind: 'found',
   row: null,
   policy: null,
@@ -36,7 +36,7 @@ export function findRow(
   request: RequestHead,
   match: Exclude<MatchResult, { kind: 'bad' }>,
   matcher: Matcher,
-): Found | BadTarget {
+): FoundRow | BadTarget {
   if (match.kind === 'none') return NOTHING;
   const method = rowMethod(request);
   const { template, params, path, query } = match;

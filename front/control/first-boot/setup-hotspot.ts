@@ -45,13 +45,13 @@ const TRIES = 4;
 const OTHERS_WRITE = 0o022;
 
 /** What outlives a restart of this process. */
-interface Kept {
+interface HotspotMemory {
   /** The hotspot of the set-up has ended in this boot of the machine; it comes again with the next. */
   readonly endedIn: string | null;
   /** svc-helper has set up the answer to phones. */
   readonly captive: boolean;
 }
-const NOTHING: Kept = { endedIn: null, captive: false };
+const NOTHING: HotspotMemory = { endedIn: null, captive: false };
 
 /**
  * The hotspot of a node that nobody owns yet and that has no other network (docs/first-boot.md): open unless the card named a
@@ -252,7 +252,7 @@ export class SetupHotspot {
     }
   }
 
-  async #read(): Promise<Kept> {
+  async #read(): Promise<HotspotMemory> {
     try {
       const text = await readOwn(this.#deps.paths.setupHotspot, OTHERS_WRITE);
       if (text === null) return NOTHING;
@@ -264,7 +264,7 @@ export class SetupHotspot {
     }
   }
 
-  async #write(change: Partial<Kept>): Promise<void> {
+  async #write(change: Partial<HotspotMemory>): Promise<void> {
     const { paths } = this.#deps;
     await writeAtomic(paths.setupHotspot, JSON.stringify({ ...(await this.#read()), ...change }), 0o640);
   }

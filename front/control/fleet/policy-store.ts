@@ -31,7 +31,7 @@ interface Proof {
 
 const NO_PROOF: Proof = { seconds: 0, at: 0 };
 
-interface Kept {
+interface VerifiedPolicy {
   readonly policy: Policy;
   /** By thumbprint. */
   readonly keys: ReadonlyMap<string, PublicJwk>;
@@ -46,7 +46,7 @@ interface Kept {
 export class PolicyStore {
   readonly #options: PolicyStoreOptions;
   readonly #changes = new Serial();
-  #kept: Kept | null = null;
+  #kept: VerifiedPolicy | null = null;
   /** By policies. */
   #proved = NO_PROOF;
   /** By tokens, beyond that; the next policy takes its place. */
@@ -150,7 +150,7 @@ export class PolicyStore {
   }
 
   /** @param before whose keys must have signed it; null: it is trusted for where it comes from, and must be signed by its own key */
-  async #keep(jws: string, before: Kept | null): Promise<number> {
+  async #keep(jws: string, before: VerifiedPolicy | null): Promise<number> {
     const known = before?.keys ?? (await keysIn(unverified(jws)));
     const { payload } = await verifyStatement('svc-policy', jws, (kid) => known.get(kid) ?? null);
     if (before !== null && payload.fleet !== this.#options.fleet())
@@ -168,7 +168,7 @@ export class PolicyStore {
   }
 
   /** What a policy says of the time. The first one has nothing to be held against. */
-  #learn({ seq, iat }: Policy, before: Kept | null): void {
+  #learn({ seq, iat }: Policy, before: VerifiedPolicy | null): void {
     if (before === null) return this.#prove(iat);
     if (seq === before.policy.seq && iat <= before.policy.iat) return; // the same again
     if (iat < before.policy.iat) return this.#prove(iat); // the hub itself says that its clock was ahead

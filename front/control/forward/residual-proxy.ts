@@ -15,7 +15,7 @@ import { readBytes } from '../../../shared/http/body.ts';
 import { asRecord, parseJson } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Row } from '../../../shared/routes/row.ts';
-import type { Made, RowId } from '../../../shared/routes/typed-row.ts';
+import type { MadeAnswer, RowId } from '../../../shared/routes/typed-row.ts';
 import type { Pass } from '../edge/decision.ts';
 import type { PrincipalWatch } from '../edge/principal-watch.ts';
 import type { Step } from '../middleware/exchange.ts';
@@ -148,8 +148,8 @@ export class ResidualProxy {
   }
 
   /** The answer of a GET row without parameters, for svc-control itself; null if there is no answer. */
-  async ask<K extends RowId>(row: Own<K>): Promise<Made<K> | null> {
-    return this.#call<Made<K>>(row, {}, CALL_MS).catch((error: unknown) => {
+  async ask<K extends RowId>(row: Own<K>): Promise<MadeAnswer<K> | null> {
+    return this.#call<MadeAnswer<K>>(row, {}, CALL_MS).catch((error: unknown) => {
       this.#options.log.debug(`residual: ${row.id}: ${messageOf(error)}`); // its own routes report that it is away
       return null;
     });
@@ -159,8 +159,8 @@ export class ResidualProxy {
    * The answer of a row without parameters, for a row of the front. @throws ApiError the residual's own, E_UPSTREAM_DOWN,
    * E_UPSTREAM, E_TIMEOUT
    */
-  async call<K extends RowId>(row: Own<K>, body?: unknown): Promise<Made<K>> {
-    return this.#call<Made<K>>(row, {}, WORK_MS, body).catch((error: unknown) => {
+  async call<K extends RowId>(row: Own<K>, body?: unknown): Promise<MadeAnswer<K>> {
+    return this.#call<MadeAnswer<K>>(row, {}, WORK_MS, body).catch((error: unknown) => {
       throw error instanceof ApiError ? error : this.#apiError(error);
     });
   }

@@ -7,7 +7,7 @@ import { readPrivate } from '../../../shared/files/private-file.ts';
 import { removeDurably } from '../../../shared/files/remove-durably.ts';
 import type { Paths } from '../../../shared/paths.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import type { Made } from '../../../shared/routes/typed-row.ts';
+import type { MadeAnswer } from '../../../shared/routes/typed-row.ts';
 
 /** Delay, so that the answer goes out before this process ends. */
 const PARTING_MS = 200;
@@ -84,7 +84,7 @@ export class FactoryReset {
    * @param confirm what the caller says is the node's own id
    * @throws ApiError E_INVALID_VALUE for another id; E_STORE if something could not be removed: the next start tries again
    */
-  async begin(confirm: string, deviceId: string): Promise<Made<'ground-station.factory-reset.post'>> {
+  async begin(confirm: string, deviceId: string): Promise<MadeAnswer<'ground-station.factory-reset.post'>> {
     const { log } = this.#options;
     if (confirm !== deviceId) {
       const message = 'is not the device id of this ground station; GET /api/pairing/info tells it';

@@ -1,7 +1,7 @@
 import { uptime } from 'node:os';
 import type { groundStationRows } from '../../../shared/routes/ground-station.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
-import type { Made } from '../../../shared/routes/typed-row.ts';
+import type { MadeAnswer } from '../../../shared/routes/typed-row.ts';
 import { recordingsRow, recordStartRow, recordStopRow } from '../../../shared/routes/video.ts';
 import type { ResidualProxy } from '../forward/residual-proxy.ts';
 import type { SystemMonitor } from '../node/health.ts';
@@ -36,7 +36,7 @@ export interface GroundDeps {
   readonly role: GroundRole;
   readonly ui: GroundUi;
   readonly reset: FactoryReset;
-  readonly pilot: { readonly state: Made<'ground-station.pic.get'> };
+  readonly pilot: { readonly state: MadeAnswer<'ground-station.pic.get'> };
   readonly vehicle: VehicleView;
   readonly monitor: SystemMonitor;
   readonly version: string;
@@ -44,13 +44,13 @@ export interface GroundDeps {
   /** Of the relay to a drone. */
   readonly health: (deviceId: string) => RelayHealth;
   /** The radio, as GET /api/wfb; null: not known. */
-  readonly link: () => Promise<Made<'wfb.get'> | null>;
+  readonly link: () => Promise<MadeAnswer<'wfb.get'> | null>;
   /** The radio link of a slot, null if it has none. */
-  readonly linkOf: (slot: number) => Pick<Made<'wfb.get'>, 'state' | 'quality'> | null;
+  readonly linkOf: (slot: number) => Pick<MadeAnswer<'wfb.get'>, 'state' | 'quality'> | null;
   /** As GET /api/v1/ground-station/network; null: not known. */
-  readonly network: () => Promise<Made<'ground-station.network.get'> | null>;
+  readonly network: () => Promise<MadeAnswer<'ground-station.network.get'> | null>;
   /** As GET /api/video; null: not known. */
-  readonly video: () => Promise<Made<'video.get'> | null>;
+  readonly video: () => Promise<MadeAnswer<'video.get'> | null>;
   /** A row of the residual. @throws ApiError the residual's own, E_NOT_IMPLEMENTED where this build has none */
   readonly residual: ResidualProxy['call'];
   /** Wall clock, ms. */
@@ -81,7 +81,13 @@ export function groundStationHandlers(deps: GroundDeps): GroundHandlers {
   };
 }
 
-function drones({ radios, active, health, linkOf, now }: GroundDeps): Made<'ground-station.drones.get'> {
+function drones({
+  radios,
+  active,
+  health,
+  linkOf,
+  now,
+}: GroundDeps): MadeAnswer<'ground-station.drones.get'> {
   return {
     active: active.deviceId,
     drones: radios.list().map(({ slot, device_id: id, name }) => {
@@ -93,7 +99,7 @@ function drones({ radios, active, health, linkOf, now }: GroundDeps): Made<'grou
   };
 }
 
-async function status(deps: GroundDeps): Promise<Made<'ground-station.status.get'>> {
+async function status(deps: GroundDeps): Promise<MadeAnswer<'ground-station.status.get'>> {
   const { radios, monitor, vehicle } = deps;
   const [link, network, video, role, clients] = await Promise.all([
     deps.link(),
@@ -149,7 +155,7 @@ async function clientsOf(vehicle: VehicleView) {
 }
 
 /** Null while svc-video does not say. */
-function recordingIn(shown: Made<'video.get'> | null): boolean | null {
+function recordingIn(shown: MadeAnswer<'video.get'> | null): boolean | null {
   return shown === null || shown.state === 'down' ? null : shown.recording !== null;
 }
 

@@ -1,6 +1,6 @@
 import { setConfigKey } from '../../../shared/config/write.ts';
 import { messageOf } from '../../../shared/errors.ts';
-import type { Made } from '../../../shared/routes/typed-row.ts';
+import type { MadeAnswer } from '../../../shared/routes/typed-row.ts';
 import { VERSION } from '../../../shared/version.ts';
 import type { Base } from '../node/base.ts';
 import { ActiveDrone } from './active-drone.ts';
@@ -14,7 +14,7 @@ interface GroundParts
     'radios' | 'reset' | 'pilot' | 'nodeStartedAt' | 'health' | 'link' | 'linkOf' | 'video' | 'residual'
   > {
   /** As GET /api/v1/ground-station/network. */
-  readonly network: () => Promise<Made<'ground-station.network.get'>>;
+  readonly network: () => Promise<MadeAnswer<'ground-station.network.get'>>;
 }
 
 /** What a ground station is beside a node: its drones, its role, its screen. */

@@ -1,6 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { type Goal, type GoalEnd, type GoalName, goalOf } from '../../../shared/flight/goals.ts';
-import { type Seen, seenIn, stateLine } from '../../../shared/flight/seen.ts';
+import { type SeenVehicle, seenIn, stateLine } from '../../../shared/flight/seen.ts';
 import type { OnProgress } from '../../../shared/routes/handler.ts';
 import type { CommandRequest } from '../../../shared/rpc/link.ts';
 import type { CommandResult } from '../../../shared/rpc/link-answers.ts';
@@ -65,7 +65,7 @@ export class AwaitedFlights {
   ): Promise<Required<Pick<Flown, 'done' | 'ended' | 'waited_s' | 'state'>>> {
     const began = this.#now();
     let heardAt = began;
-    let last: Seen | null = null;
+    let last: SeenVehicle | null = null;
     const { place = null } = goal;
     return new Promise((resolve) => {
       const elapsed = (): number => this.#now() - began;

@@ -6,7 +6,7 @@ import { runProgram } from '../../../shared/process/run-program.ts';
 import type { Feature, Profile } from '../../../shared/profile.ts';
 import type { coreRows } from '../../../shared/routes/core.ts';
 import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
-import type { Made } from '../../../shared/routes/typed-row.ts';
+import type { MadeAnswer } from '../../../shared/routes/typed-row.ts';
 import type { Client } from '../../../shared/rpc/contract.ts';
 import type { Helper } from '../../../shared/rpc/helper-client.ts';
 import { probeSocket } from '../../../shared/rpc/probe.ts';
@@ -52,7 +52,7 @@ export interface CoreDeps {
   /** The features that this node serves. */
   readonly served: readonly Feature[];
   /** As GET /api/video; null without svc-residual. */
-  readonly video: () => Promise<Made<'video.get'> | null>;
+  readonly video: () => Promise<MadeAnswer<'video.get'> | null>;
   readonly radio: WfbRadio;
   /** Of a ground station; null on a drone. */
   readonly role: () => Promise<GroundRoleName | null>;
@@ -210,7 +210,7 @@ export function statusOf({ monitor, vehicle, version, profile, board, ...deps }:
   };
 }
 
-function linkHint(link: VehicleView['state']): NonNullable<Made<'status.get'>['fc_link_hint']> {
+function linkHint(link: VehicleView['state']): NonNullable<MadeAnswer<'status.get'>['fc_link_hint']> {
   if (link === null) return 'link_down';
   if (!link.transport_open) return 'source_unreachable';
   if (link.mavlink_alive) return 'linked';

@@ -29,7 +29,7 @@ type Handlers = Omit<
 >;
 type Lists = Readonly<Record<MissionPart, Reading>>;
 
-interface Written {
+interface MissionWriteAnswer {
   readonly items: readonly MissionItem[];
   readonly count: number;
   readonly id: number | null;
@@ -53,8 +53,8 @@ export function missionHandlers(vehicle: VehicleView, kept: KeptPlan): Handlers 
   };
 }
 
-type Granted = Pick<MissionWriteRequest, 'allow_far' | 'may_widen'>;
-type Asked = Pick<Call<Row>, 'query' | 'progress' | 'body' | 'principal'>;
+type MissionBoundsGrant = Pick<MissionWriteRequest, 'allow_far' | 'may_widen'>;
+type MissionCall = Pick<Call<Row>, 'query' | 'progress' | 'body' | 'principal'>;
 
 class MissionRoutes {
   readonly #vehicle: VehicleView;
@@ -67,7 +67,7 @@ class MissionRoutes {
 
   async get(
     part: MissionPart,
-    { query, progress }: Pick<Asked, 'query' | 'progress'>,
+    { query, progress }: Pick<MissionCall, 'query' | 'progress'>,
   ): Promise<MissionList | Plan | Reply> {
     const { format = 'json', refresh } = parseQuery(query) ?? {};
     const read = async (each: MissionPart): Promise<MissionList> =>
@@ -78,7 +78,10 @@ class MissionRoutes {
     return new Reply(200, writeWpl(list.items, part, this.#home), 'text/plain; charset=utf-8');
   }
 
-  async put(part: MissionPart, { query, body, progress, principal }: Asked): Promise<Written> {
+  async put(
+    part: MissionPart,
+    { query, body, progress, principal }: MissionCall,
+  ): Promise<MissionWriteAnswer> {
     const { dry_run: dryRun, parts, allow_far: allowFar } = parseQuery(query) ?? {};
     const wanted = [...new Set(parts?.split(',') ?? [part])].filter((each) => isOneOf(MISSION_PARTS, each));
     const lists = listsIn(body, part, wanted, firstItemOf(this.#vehicle.state?.telemetry.autopilot));
@@ -113,7 +116,7 @@ class MissionRoutes {
     return { items, count, id, warnings: [...warnings, ...warningsIn(written)], parts: counts };
   }
 
-  async clear(part: MissionPart, progress: OnProgress): Promise<Written> {
+  async clear(part: MissionPart, progress: OnProgress): Promise<MissionWriteAnswer> {
     const { items, count, id } = await this.#write(part, [], progress);
     return { items, count, id, warnings: [], parts: { [part]: 0 } };
   }
@@ -137,7 +140,11 @@ class MissionRoutes {
     return written;
   }
 
-  async #checkBounds(parts: readonly MissionPart[], lists: Lists, granted: Granted): Promise<void> {
+  async #checkBounds(
+    parts: readonly MissionPart[],
+    lists: Lists,
+    granted: MissionBoundsGrant,
+  ): Promise<void> {
     for (const part of parts)
       await this.#vehicle.link.mission_reach({ part, items: lists[part].items, token: '', ...granted });
   }
@@ -146,7 +153,7 @@ class MissionRoutes {
   async #outOfReach(
     parts: readonly MissionPart[],
     lists: Lists,
-    granted: Granted,
+    granted: MissionBoundsGrant,
   ): Promise<readonly string[]> {
     try {
       await this.#checkBounds(parts, lists, granted);
@@ -193,7 +200,7 @@ class MissionRoutes {
   }
 }
 
-function mayWiden({ scopes }: Principal): Pick<Granted, 'may_widen'> {
+function mayWiden({ scopes }: Principal): Pick<MissionBoundsGrant, 'may_widen'> {
   return { may_widen: scopes === null || scopes.includes('destructive') };
 }
 

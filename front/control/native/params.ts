@@ -27,10 +27,10 @@ type ParamHandlers = Pick<
 >;
 
 /** A written parameter, and whether the vehicle uses it only after a reboot; null: not known. */
-type Written = ParamWriteResult & { readonly reboot_required: boolean | null };
+type ParamWriteAnswer = ParamWriteResult & { readonly reboot_required: boolean | null };
 
 /** The vehicle's parameters with what is known about them. */
-interface Known {
+interface DescribedParams {
   readonly snapshot: ParamsSnapshot;
   /** Null: nothing describes them. */
   readonly table: DescriptionTable | null;
@@ -39,7 +39,7 @@ interface Known {
 export function paramHandlers(vehicle: VehicleView, metadata: ParamMetadata): ParamHandlers {
   const { link } = vehicle;
 
-  const known = async (): Promise<Known> => {
+  const known = async (): Promise<DescribedParams> => {
     const snapshot = await link.params({});
     const { firmware = null, telemetry } = vehicle.state ?? {};
     const family = firmware === 'ardupilot' ? familyOf(ARDUPILOT, telemetry?.mav_type ?? -1) : null;
@@ -48,12 +48,12 @@ export function paramHandlers(vehicle: VehicleView, metadata: ParamMetadata): Pa
 
   /** @param force overrides the armed guard @param anyValue leaves the documented range aside */
   const write = async (
-    { table }: Known,
+    { table }: DescribedParams,
     name: string,
     value: number,
     force: boolean,
     anyValue = force,
-  ): Promise<Written> => {
+  ): Promise<ParamWriteAnswer> => {
     const description = table?.get(name) ?? null;
     if (!anyValue && description !== null) checkRange(name, value, description);
     const result = await link.param_set({ name, value, force });
@@ -64,19 +64,19 @@ export function paramHandlers(vehicle: VehicleView, metadata: ParamMetadata): Pa
     name: string,
     { value, confirm }: { readonly value: number; readonly confirm?: Confirmed },
     force: boolean,
-  ): Promise<Written> => {
+  ): Promise<ParamWriteAnswer> => {
     checkConfirmed([name], confirm);
     return write(await known(), name, value, force);
   };
 
   /** Writes in order; the first failure ends it, and says what was written and what was not. */
   const writeAll = async (
-    what: Known,
+    what: DescribedParams,
     entries: readonly (readonly [name: string, value: number])[],
     force: boolean,
     anyValue = force,
-  ): Promise<{ readonly written: number; readonly results: readonly Written[] }> => {
-    const results: Written[] = [];
+  ): Promise<{ readonly written: number; readonly results: readonly ParamWriteAnswer[] }> => {
+    const results: ParamWriteAnswer[] = [];
     const end = performance.now() + LIST_MS;
     for (const [name, value] of entries) {
       try {
@@ -254,7 +254,7 @@ function noDefaults(name?: string): ApiError {
 function stoppedAt(
   name: string,
   error: unknown,
-  results: readonly Written[],
+  results: readonly ParamWriteAnswer[],
   notTried: readonly string[],
 ): ApiError {
   const cause = error instanceof ApiError ? error : new ApiError('E_INTERNAL', messageOf(error));

@@ -4,7 +4,7 @@ import type { Logger } from '../../../shared/process/logger.ts';
 import { memoryOf } from '../../../shared/process/memory.ts';
 import type { coreRows } from '../../../shared/routes/core.ts';
 import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
-import type { Made } from '../../../shared/routes/typed-row.ts';
+import type { MadeAnswer } from '../../../shared/routes/typed-row.ts';
 import type { Calls, Client } from '../../../shared/rpc/contract.ts';
 import type { Helper } from '../../../shared/rpc/helper-client.ts';
 import { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
@@ -35,7 +35,7 @@ type ServiceHandlers = Pick<
 >;
 
 /** Our own processes, as the supervisor has them, and the allow-listed units of systemd where it runs. */
-export async function serviceList(supervisor: Calls<typeof SUPERVISOR>): Promise<Made<'services.get'>> {
+export async function serviceList(supervisor: Calls<typeof SUPERVISOR>): Promise<MadeAnswer<'services.get'>> {
   const [{ services }, units] = await Promise.all([supervisor.status({}), listUnits()]);
   const own = services.map(async (process) => ({
     ...process,
@@ -93,7 +93,7 @@ export function serviceHandlers({ supervisor, helper, vehicle, log }: ServiceDep
   const power = async (
     action: 'reboot' | 'poweroff',
     forced: boolean,
-  ): Promise<Made<'system.reboot.post'>> => {
+  ): Promise<MadeAnswer<'system.reboot.post'>> => {
     demandDisarmed(action, forced);
     await helper.power({ action });
     return { status: 'ok', action };

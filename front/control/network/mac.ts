@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { linkFileName, pinnedMac } from '../../../shared/link-file.ts';
 import { runProgram } from '../../../shared/process/run-program.ts';
-import type { Made } from '../../../shared/routes/typed-row.ts';
+import type { MadeAnswer } from '../../../shared/routes/typed-row.ts';
 import type { Helper } from '../../../shared/rpc/helper-client.ts';
 
 const UDEV_MS = 3000;
@@ -49,7 +49,7 @@ export class MacPins {
   async pin(
     iface: string,
     mac: string | undefined,
-  ): Promise<Pick<Made<'network.mac.pin.post'>, 'mac' | 'state'>> {
+  ): Promise<Pick<MadeAnswer<'network.mac.pin.post'>, 'mac' | 'state'>> {
     const adapter = (await this.adapters()).find(({ name }) => name === iface);
     if (adapter === undefined) throw new ApiError('E_NOT_FOUND', `No network adapter ${iface}.`);
     const wanted = mac?.toLowerCase().replaceAll('-', ':') ?? adapter.mac;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ApiError } from '../../../shared/errors.ts';
 import { isRecord, type JsonObject, parseJson } from '../../../shared/member.ts';
 import { missing, runProgram } from '../../../shared/process/run-program.ts';
-import type { Made } from '../../../shared/routes/typed-row.ts';
+import type { MadeAnswer } from '../../../shared/routes/typed-row.ts';
 import type { MeshConfig, NetworkStore } from './network-store.ts';
 
 const ASK_MS = 4000;
@@ -31,7 +31,7 @@ export class Mesh {
     this.#deps = deps;
   }
 
-  async state(): Promise<Made<'ground-station.mesh.get'>> {
+  async state(): Promise<MadeAnswer<'ground-station.mesh.get'>> {
     const [info] = await this.#ask('mj');
     const { gateways, selected } = await this.gateways();
     const { mesh } = await this.#deps.store.read();
@@ -61,7 +61,7 @@ export class Mesh {
     }));
   }
 
-  async gateways(): Promise<Made<'ground-station.mesh.gateways.get'>> {
+  async gateways(): Promise<MadeAnswer<'ground-station.mesh.gateways.get'>> {
     const items = await this.#ask('gwj');
     const gateways = byAddress(items, 'orig_address', (item) => ({
       class_up_kbps: kbps(item['bandwidth_up']),
@@ -72,7 +72,7 @@ export class Mesh {
     return { gateways, selected: text(items.find(({ best }) => best === true)?.['orig_address']) };
   }
 
-  async config(change: Partial<MeshConfig> | null): Promise<Made<'ground-station.mesh.config.get'>> {
+  async config(change: Partial<MeshConfig> | null): Promise<MadeAnswer<'ground-station.mesh.config.get'>> {
     await this.#present();
     const { store } = this.#deps;
     const { mesh } = await store.read();

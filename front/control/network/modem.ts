@@ -36,7 +36,7 @@ interface ModemDeps {
 }
 
 /** A modem that can be connected: its names are known. */
-type Known = ModemFacts & { readonly identifier: string; readonly port: string };
+type IdentifiedModem = ModemFacts & { readonly identifier: string; readonly port: string };
 
 /**
  * Cellular modems. NetworkManager connects them with a connection of the node's own, without a PIN in it; to unlock a SIM, the
@@ -91,7 +91,7 @@ export class Modems {
     });
   }
 
-  async #disconnect(modem: Known, settings: ModemSettings): Promise<void> {
+  async #disconnect(modem: IdentifiedModem, settings: ModemSettings): Promise<void> {
     const { helper, store } = this.#deps;
     await store.save(modem.identifier, settings);
     for (const { uuid, device, autoconnect } of await this.#own(modem)) {
@@ -105,7 +105,7 @@ export class Modems {
   }
 
   async #connect(
-    modem: Known,
+    modem: IdentifiedModem,
     settings: ModemSettings,
     typed: string | undefined,
     last: boolean,
@@ -144,7 +144,7 @@ export class Modems {
 
   /** The PIN to try now. */
   async #pin(
-    { pinTriesLeft: left }: Known,
+    { pinTriesLeft: left }: IdentifiedModem,
     settings: ModemSettings,
     card: string,
     typed: string | undefined,
@@ -169,7 +169,7 @@ export class Modems {
   }
 
   /** What came of a PIN, when the connection did not come up: it may have been right all the same. */
-  async #afterPin(modem: Known, accepted: ModemSettings, error: unknown): Promise<unknown> {
+  async #afterPin(modem: IdentifiedModem, accepted: ModemSettings, error: unknown): Promise<unknown> {
     const { mmcli, store } = this.#deps;
     const now = await mmcli.find(modem.id);
     if (now?.identifier !== modem.identifier) return error; // it is gone: nobody knows, and it is not tried again
@@ -230,7 +230,7 @@ export class Modems {
   }
 
   async #profile(
-    { identifier, port }: Known,
+    { identifier, port }: IdentifiedModem,
     { enabled, apn, username, password, allow_roaming: roams = false }: ModemSettings,
     uuid: string,
     pin?: string,
@@ -252,16 +252,16 @@ export class Modems {
   }
 
   /** The node's own connections for it. */
-  async #own({ identifier }: Known): Promise<readonly Profile[]> {
+  async #own({ identifier }: IdentifiedModem): Promise<readonly Profile[]> {
     return (await this.#deps.nmcli.profiles()).filter(({ name }) => name === nameOf(identifier));
   }
 
-  async #device({ port }: Known): Promise<Device | undefined> {
+  async #device({ port }: IdentifiedModem): Promise<Device | undefined> {
     return (await this.#deps.nmcli.devices()).find(({ name, managed }) => name === port && managed);
   }
 
   /** Which SIM it is, as far as a locked one says. */
-  async #card({ simPath, identifier }: Known): Promise<string> {
+  async #card({ simPath, identifier }: IdentifiedModem): Promise<string> {
     const iccid = simPath === null ? null : await this.#deps.mmcli.iccid(simPath);
     return iccid ?? `in ${identifier}`;
   }
@@ -306,7 +306,7 @@ function nameOf(identifier: string): string {
   return `svc-modem-${identifier.slice(0, 40)}`;
 }
 
-function known(modem: ModemFacts): Known {
+function known(modem: ModemFacts): IdentifiedModem {
   const { identifier, port } = modem;
   if (identifier === null || port === null)
     throw refused(

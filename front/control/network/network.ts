@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { FromSchema } from 'json-schema-to-ts';
 import { ApiError } from '../../../shared/errors.ts';
-import type { Made } from '../../../shared/routes/typed-row.ts';
+import type { MadeAnswer } from '../../../shared/routes/typed-row.ts';
 import type { Helper } from '../../../shared/rpc/helper-client.ts';
 import type { clientStatus, ethernetRequest, joinRequest } from '../../../shared/schemas/network.ts';
 import type { Changes } from './change.ts';
@@ -40,7 +40,7 @@ export class Network {
     this.#deps = deps;
   }
 
-  async state(): Promise<Made<'network.get'>> {
+  async state(): Promise<MadeAnswer<'network.get'>> {
     const { nmcli, hotspot, isRadio } = this.#deps;
     const [devices, profiles] = await Promise.all([nmcli.devices(), nmcli.wifiProfiles()]);
     const interfaces = devices
@@ -66,12 +66,12 @@ export class Network {
     };
   }
 
-  async clientStatus(): Promise<Made<'network.client.status.get'>> {
+  async clientStatus(): Promise<MadeAnswer<'network.client.status.get'>> {
     const { nmcli } = this.#deps;
     return this.#clientOf(await nmcli.devices(), await nmcli.wifiProfiles());
   }
 
-  async scan(): Promise<Made<'network.client.scan.get'>> {
+  async scan(): Promise<MadeAnswer<'network.client.scan.get'>> {
     const { nmcli, helper } = this.#deps;
     const card = this.#cards(await nmcli.devices())[0];
     if (card === undefined) throw noCard();
@@ -92,7 +92,7 @@ export class Network {
     return { networks };
   }
 
-  async configured(): Promise<Made<'network.client.configured.get'>> {
+  async configured(): Promise<MadeAnswer<'network.client.configured.get'>> {
     const profiles = await this.#deps.nmcli.wifiProfiles();
     const connections = profiles
       .filter(({ hotspot }) => !hotspot)
@@ -101,12 +101,12 @@ export class Network {
   }
 
   /** @throws ApiError E_HOTSPOT_ACTIVE if the hotspot holds the only card and may not be stopped */
-  async join(request: JoinRequest): Promise<Made<'network.client.join.put'>> {
+  async join(request: JoinRequest): Promise<MadeAnswer<'network.client.join.put'>> {
     const hex = request.ssid_hex ?? ssidHex(request.ssid ?? '');
     return this.#deps.changes.alone(async () => this.#join(request, hex));
   }
 
-  async #join(request: JoinRequest, hex: string): Promise<Made<'network.client.join.put'>> {
+  async #join(request: JoinRequest, hex: string): Promise<MadeAnswer<'network.client.join.put'>> {
     const { nmcli, helper, changes, hotspot } = this.#deps;
     const { passphrase, hidden = false } = request;
     const ssid = Buffer.from(hex, 'hex').toString();
@@ -178,7 +178,7 @@ export class Network {
     );
   }
 
-  async leave(): Promise<Made<'network.client.delete'>> {
+  async leave(): Promise<MadeAnswer<'network.client.delete'>> {
     const { nmcli, helper, changes } = this.#deps;
     return changes.alone(async () => {
       const client = await this.#clientOf(await nmcli.devices(), await nmcli.wifiProfiles());
@@ -188,7 +188,7 @@ export class Network {
     });
   }
 
-  async forget(name: string): Promise<Made<'network.client.configured.name.delete'>> {
+  async forget(name: string): Promise<MadeAnswer<'network.client.configured.name.delete'>> {
     const { nmcli, helper, changes } = this.#deps;
     return changes.alone(async () => {
       const profiles = await nmcli.wifiProfiles();
@@ -205,7 +205,7 @@ export class Network {
     address,
     gateway,
     dns = [],
-  }: EthernetRequest): Promise<Made<'network.ethernet.put'>> {
+  }: EthernetRequest): Promise<MadeAnswer<'network.ethernet.put'>> {
     const { nmcli, helper, changes } = this.#deps;
     if (mode === 'dhcp' && (address ?? gateway) !== undefined)
       throw new ApiError('E_INVALID_VALUE', 'With dhcp, the network gives address and gateway.');
@@ -247,7 +247,7 @@ export class Network {
   }
 
   /** The order is kept, and set on what is connected. */
-  async prioritise(priority: readonly string[]): Promise<Made<'ground-station.network.priority.put'>> {
+  async prioritise(priority: readonly string[]): Promise<MadeAnswer<'ground-station.network.priority.put'>> {
     const { nmcli, helper, changes, store } = this.#deps;
     return changes.alone(async () => {
       const devices = await nmcli.devices();
@@ -276,7 +276,7 @@ export class Network {
   }
 
   /** As a ground station shows it. */
-  async ground(): Promise<Made<'ground-station.network.get'>> {
+  async ground(): Promise<MadeAnswer<'ground-station.network.get'>> {
     const { nmcli, hotspot, store } = this.#deps;
     const [devices, profiles] = [await nmcli.devices(), await nmcli.wifiProfiles()];
     const { priority, share_uplink: share } = await store.read();

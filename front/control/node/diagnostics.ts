@@ -1,7 +1,7 @@
 import { networkInterfaces, uptime } from 'node:os';
 import type { Board } from '../../../shared/board.ts';
 import { messageOf } from '../../../shared/errors.ts';
-import type { Made } from '../../../shared/routes/typed-row.ts';
+import type { MadeAnswer } from '../../../shared/routes/typed-row.ts';
 import type { Client } from '../../../shared/rpc/contract.ts';
 import type { EndpointStatus, HeardSystem } from '../../../shared/rpc/link-state.ts';
 import type { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
@@ -25,7 +25,7 @@ interface DiagnosticsDeps {
 }
 
 /** The facts to see first when something is wrong. A part that is not available is null. */
-export async function diagnostics(deps: DiagnosticsDeps): Promise<Made<'diagnostics.get'>> {
+export async function diagnostics(deps: DiagnosticsDeps): Promise<MadeAnswer<'diagnostics.get'>> {
   const { board, monitor, vehicle, supervisor } = deps;
   const problems: string[] = deps.configProblem === null ? [] : [deps.configProblem];
   const ask = async <T>(what: string, answer: Promise<T>): Promise<T | null> =>

@@ -1,5 +1,5 @@
 import type { Profile } from '../../../shared/profile.ts';
-import type { Made } from '../../../shared/routes/typed-row.ts';
+import type { MadeAnswer } from '../../../shared/routes/typed-row.ts';
 import { channelOf } from '../../../shared/wifi-channel.ts';
 import type { BoundRadio } from '../relay/bound-radios.ts';
 import type { RadioCards } from './cards.ts';
@@ -30,7 +30,7 @@ export interface OtherEnd {
 }
 
 /** The answer of GET /api/wfb. */
-export type RadioStatus = Made<'wfb.get'>;
+export type RadioStatus = MadeAnswer<'wfb.get'>;
 
 export function radioStatus(radio: RadioView, settings: ReadonlyMap<string, CardSetting>): RadioStatus {
   const { config, profile, cards, bound } = radio;

@@ -74,7 +74,7 @@ export interface AuditReport extends ChainReport {
 }
 
 /** Something that the writer was given. */
-interface Given {
+interface QueuedRecord {
   readonly id: number;
   /** Null for a probe of the disk. */
   readonly record: AuditRecord | null;
@@ -95,7 +95,7 @@ export class AuditLog {
   readonly #options: AuditOptions;
   readonly #tally: RefusalTally;
   /** What the writer has not answered, oldest first. */
-  readonly #waiting = new Map<number, Given>();
+  readonly #waiting = new Map<number, QueuedRecord>();
   readonly #started = Promise.withResolvers<void>();
   #chars = 0;
   #last = 0;
@@ -210,7 +210,7 @@ export class AuditLog {
   #write(
     noted: Noted,
     { opens = false, settles = null }: { readonly opens?: boolean; readonly settles?: number | null } = {},
-  ): Given {
+  ): QueuedRecord {
     const { now, believed } = this.#options;
     const record: AuditRecord = { time: new Date(now()).toISOString(), ...noted };
     const given = this.#give(record);
@@ -228,7 +228,7 @@ export class AuditLog {
     return given;
   }
 
-  #give(record: AuditRecord | null): Given {
+  #give(record: AuditRecord | null): QueuedRecord {
     const chars = record === null ? 0 : JSON.stringify(record).length;
     const id = ++this.#last;
     const given = {
@@ -306,7 +306,7 @@ export class AuditLog {
     this.#options.copy?.info(`${record.route ?? 'no route'}: ${record.outcome}`, { ...shown, seq });
   }
 
-  async #written(given: Given): Promise<boolean> {
+  async #written(given: QueuedRecord): Promise<boolean> {
     if (given.ok === null && this.#stalled === null)
       await Promise.race([given.answered.promise, afterTurn(WAIT_MS)]);
     return given.ok === true;

@@ -17,7 +17,7 @@ import type { Guard } from '../vehicle/guard.ts';
 import type { Prearm } from '../vehicle/prearm.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
 import { disarmHint } from './disarm-hint.ts';
-import type { Seen } from './effect.ts';
+import type { EffectOutcome } from './effect.ts';
 import { failsafeHint } from './failsafe-hint.ts';
 import { gimbal } from './gimbal.ts';
 import { goto } from './goto.ts';
@@ -311,7 +311,7 @@ const NO_GIMBAL =
 function verdict(
   cmd: CommandName,
   result: number | null,
-  seen: Seen,
+  seen: EffectOutcome,
   { text, all }: Reasons,
   silence: { readonly seconds: number | null } | null,
 ): CommandResult {

@@ -40,7 +40,7 @@ const PX4_EFFECTS: ReadonlyMap<number, Effect> = new Map([
 ]);
 
 /** What became of an acknowledged command. */
-export type Seen = 'shown' | 'refused' | 'unconfirmed';
+export type EffectOutcome = 'shown' | 'refused' | 'unconfirmed';
 
 /** What of the vehicle is looked at. */
 export interface Evidence {
@@ -67,7 +67,7 @@ export async function seeEffect(
   command: number,
   { family, customMode, objection, shows }: Evidence,
   { deadline, signal }: { readonly deadline: number; readonly signal: AbortSignal },
-): Promise<Seen> {
+): Promise<EffectOutcome> {
   const effect = family === 'px4' ? PX4_EFFECTS.get(command) : undefined;
   if (effect === undefined) return 'shown';
   const number = effect.mode === null ? null : modeNumber('px4', effect.mode);

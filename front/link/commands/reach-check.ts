@@ -4,7 +4,7 @@ import {
   checkReachOf,
   type Goal,
   hasAreas,
-  type Known,
+  type ReachFacts,
   reaches,
 } from '../../../shared/mission/reach.ts';
 import type { MissionItem } from '../../../shared/schemas/mission-item.ts';
@@ -25,7 +25,7 @@ interface ReachCheckOptions {
   readonly vehicle: Vehicle;
   /** `flight.max_goto_m` */
   readonly maxM: number;
-  readonly param: Known['param'];
+  readonly param: ReachFacts['param'];
   readonly fence: HeldList;
   readonly mission: HeldList;
 }
@@ -87,7 +87,7 @@ export class ReachCheck {
     return this.#known(null);
   }
 
-  #known(fence: readonly MissionItem[] | null): Known {
+  #known(fence: readonly MissionItem[] | null): ReachFacts {
     const { vehicle, maxM, param } = this.#options;
     const { position, home, ages, mode, mav_type: mavType } = vehicle.telemetry;
     const isFresh = ages.position !== null && ages.position <= PLACE_S;
@@ -103,7 +103,13 @@ export class ReachCheck {
   }
 }
 
-function placeOf({ lat, lon }: { readonly lat: number | null; readonly lon: number | null }): Known['here'] {
+function placeOf({
+  lat,
+  lon,
+}: {
+  readonly lat: number | null;
+  readonly lon: number | null;
+}): ReachFacts['here'] {
   return lat === null || lon === null ? null : { lat, lon };
 }
 
@@ -111,7 +117,7 @@ function homeOf(home: {
   readonly lat: number | null;
   readonly lon: number | null;
   readonly alt_msl: number | null;
-}): Known['home'] {
+}): ReachFacts['home'] {
   const place = placeOf(home);
   return place === null ? null : { ...place, alt: home.alt_msl };
 }

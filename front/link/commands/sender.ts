@@ -22,7 +22,7 @@ import {
   RESULT_UNSUPPORTED_FRAME,
 } from '../exchange.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
-import { countsByState, DO_SET_MODE, type Seen, seeEffect } from './effect.ts';
+import { countsByState, DO_SET_MODE, type EffectOutcome, seeEffect } from './effect.ts';
 import { lookUntil } from './look-until.ts';
 import type { Craft, Maneuver } from './maneuvers.ts';
 import type { Turn } from './precedence.ts';
@@ -62,7 +62,7 @@ export interface Context {
     /** s, of a reboot. */
     backAfterS: number | null;
     /** What the state of the vehicle says of the command that it has acknowledged. */
-    seen: Seen;
+    seen: EffectOutcome;
   };
   /** The vehicle's newest error text or event since the command was begun; null: none. */
   readonly objection: () => string | null;

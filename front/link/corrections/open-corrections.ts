@@ -45,13 +45,16 @@ export async function correctionsOf(
   };
 }
 
-type Opened = (tools: {
+type StreamFactory = (tools: {
   readonly clock: Clock;
   /** Null: it is not known. */
   readonly place: () => KnownPlace | null;
 }) => OpenStream;
 
-function baseOf(source: Extract<RtkSource, { readonly kind: 'tcp' | 'serial' }>, dial: Connect): Opened {
+function baseOf(
+  source: Extract<RtkSource, { readonly kind: 'tcp' | 'serial' }>,
+  dial: Connect,
+): StreamFactory {
   return source.kind === 'tcp'
     ? ({ clock }) => tcpBase({ ...source, clock, connect: dial })
     : () => serialBase({ ...source, open: openSerial });
@@ -60,7 +63,7 @@ function baseOf(source: Extract<RtkSource, { readonly kind: 'tcp' | 'serial' }>,
 async function casterOf(
   { tls, send_position: sendsPlace, ...caster }: Config['rtk']['ntrip'],
   far: (how: Connect) => Connect,
-): Promise<Opened> {
+): Promise<StreamFactory> {
   if (caster.host === '') return () => noCaster;
   const { ntrip } = await import('./ntrip.ts');
   const secure = tls ? (await import('./secure.ts')).secureConnect() : null;

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { Encoder } from '../encode.ts';
 import type { ComponentMetadata, MetadataKind } from '../metadata/component-metadata.ts';
 import { readMetadataFile } from '../metadata/metadata-file.ts';
-import type { Told } from '../vehicle/prearm.ts';
+import type { PrearmLine } from '../vehicle/prearm.ts';
 import type { StatusTexts } from '../vehicle/status-texts.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
 import { COMMON_SET } from './common-set.ts';
@@ -112,7 +112,7 @@ export class Events {
   }
 
   /** The checks that prevent arming in the present mode; empty if it can arm. */
-  get checks(): readonly Told[] {
+  get checks(): readonly PrearmLine[] {
     return this.#forbidding.map(({ text }) => ({ text, ...this.#reported }));
   }
 

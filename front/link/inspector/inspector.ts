@@ -15,7 +15,7 @@ const FORGET_MS = 60_000;
 const SWEEP_MS = 1000;
 const MAX_PAYLOAD = 255;
 
-interface Heard {
+interface SeenKind {
   readonly system: number;
   readonly component: number;
   readonly id: number;
@@ -33,7 +33,7 @@ interface Heard {
 export class Inspector {
   readonly #clock: Clock;
   /** By sender, then by message id. */
-  readonly #senders = new Map<number, Map<number, Heard>>();
+  readonly #senders = new Map<number, Map<number, SeenKind>>();
   #kept = 0;
   #sweptAt = -Infinity;
   #told: { readonly at: number; readonly key: string; readonly messages: readonly SeenMessage[] } | null =
@@ -99,12 +99,12 @@ export class Inspector {
       });
   }
 
-  #heard({ system, component, id }: Frame, now: number): Heard | null {
+  #heard({ system, component, id }: Frame, now: number): SeenKind | null {
     const sender = system * 256 + component;
     const known = this.#senders.get(sender)?.get(id);
     if (known !== undefined) return known;
     if (this.#kept >= MAX_KEPT && !this.#sweep(now)) return null;
-    const heard: Heard = {
+    const heard: SeenKind = {
       system,
       component,
       id,
@@ -116,7 +116,7 @@ export class Inspector {
       perSecond: new Uint32Array(SECONDS + 1),
       second: Math.floor(now / 1000),
     };
-    const messages = this.#senders.get(sender) ?? new Map<number, Heard>();
+    const messages = this.#senders.get(sender) ?? new Map<number, SeenKind>();
     this.#senders.set(sender, messages.set(id, heard));
     this.#kept++;
     return heard;
@@ -135,7 +135,7 @@ export class Inspector {
 }
 
 /** Empties the seconds that have passed without a frame. */
-function advance(heard: Heard, now: number): void {
+function advance(heard: SeenKind, now: number): void {
   const second = Math.floor(now / 1000);
   if (second === heard.second) return;
   const passed = Math.min(second - heard.second, SECONDS + 1);
@@ -144,7 +144,7 @@ function advance(heard: Heard, now: number): void {
 }
 
 /** Frames a second, of the five whole seconds before this one; of one that is newer, since it was first heard. */
-function rateOf({ perSecond, second, firstAt }: Heard, now: number): number {
+function rateOf({ perSecond, second, firstAt }: SeenKind, now: number): number {
   const all = perSecond.reduce((sum, each) => sum + each, 0);
   const running = perSecond[second % (SECONDS + 1)] ?? 0;
   const whole = second - Math.floor(firstAt / 1000) - 1;

@@ -8,7 +8,7 @@ const NO_ID_MS = 60_000;
 /** MISSION_CURRENT.total of a vehicle without a mission. */
 const NO_MISSION = 65_535;
 
-interface Kept {
+interface CachedList {
   readonly list: MissionList;
   readonly at: number;
 }
@@ -21,7 +21,7 @@ interface Kept {
  */
 export class MissionCache {
   readonly #clock: Clock;
-  readonly #kept = new Map<MissionPart, Kept>();
+  readonly #kept = new Map<MissionPart, CachedList>();
   /** The newest ids of the vehicle; 0 unknown. */
   readonly #ids: Record<MissionPart, number> = { mission: 0, fence: 0, rally: 0 };
 

@@ -9,9 +9,9 @@ export const PART_NAMES: Readonly<Record<MissionPart, string>> = {
 };
 
 /** What the vehicle holds, in an error. */
-export type Held = Pick<MissionList, 'items' | 'count'>;
+export type HeldList = Pick<MissionList, 'items' | 'count'>;
 
-export function heldOf({ items, count }: MissionList): Held {
+export function heldOf({ items, count }: MissionList): HeldList {
   return { items, count };
 }
 
@@ -19,7 +19,7 @@ export function rejected(
   sentence: string,
   index: number | null,
   result: string,
-  held: Held | null,
+  held: HeldList | null,
 ): ApiError {
   return new ApiError('E_MISSION_REJECTED', sentence, { index, result, held });
 }

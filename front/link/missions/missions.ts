@@ -15,7 +15,7 @@ import type { Vehicle } from '../vehicle/vehicle.ts';
 import { type Comparison, compare } from './compare.ts';
 import { Download, type DownloadEnd } from './download.ts';
 import { MissionCache } from './mission-cache.ts';
-import { type Held, heldOf, PART_NAMES, rejected, silent, unsupported } from './mission-errors.ts';
+import { type HeldList, heldOf, PART_NAMES, rejected, silent, unsupported } from './mission-errors.ts';
 import { MISSION_TYPE, MissionFrames, RESULT, resultName } from './mission-frames.ts';
 import { RetryTime } from './retry-time.ts';
 import type { Transfer, TransferOptions } from './transfer.ts';
@@ -328,7 +328,7 @@ export class Missions {
   }
 
   /** What the vehicle holds after a failure; null where it is not known. */
-  async #held(part: MissionPart): Promise<Held | null> {
+  async #held(part: MissionPart): Promise<HeldList | null> {
     try {
       return heldOf(await this.#readBack(part, '', ''));
     } catch (error) {

@@ -11,7 +11,7 @@ export function saysMode(text: string): boolean {
   return MODE_REFUSED.test(text);
 }
 
-export interface Known {
+interface ArmFacts {
   /** A parameter's value, null: not known. */
   readonly param: (name: string) => number | null;
   /** Its receiver works, by its newest SYS_STATUS. */
@@ -24,7 +24,7 @@ export interface Known {
  * What this node knows to speak against arming although the vehicle's own checks may pass: ArduCopter looks at its mode, and all of
  * ArduPilot at the sticks, only when somebody arms (AP_Arming::arm_checks).
  */
-export function armReasons(vehicle: Vehicle, { param, receiver, wall }: Known): PrearmReason[] {
+export function armReasons(vehicle: Vehicle, { param, receiver, wall }: ArmFacts): PrearmReason[] {
   const { family, telemetry } = vehicle;
   const { mode, last_heartbeat: heard } = telemetry;
   if (family === null || mode === null || heard === null) return [];

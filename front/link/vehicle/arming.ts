@@ -31,7 +31,7 @@ const RESULT_ACCEPTED = 0;
 const RESULT_IN_PROGRESS = 5;
 
 /** What is known of one system behind the source. */
-interface Known {
+interface ArmedEntry {
   /** Monotonic ms of its newest heartbeat since the source was opened, null before. */
   heardAt: number | null;
   /** The component whose heartbeats count; null before the first one since the source was opened. */
@@ -86,7 +86,7 @@ interface ArmingOptions {
 export class Arming {
   readonly #options: ArmingOptions;
   readonly #payload = new Payload();
-  readonly #systems = new Map<number, Known>();
+  readonly #systems = new Map<number, ArmedEntry>();
   #openedAt: number;
   /** The process before this one had an armed vehicle, and nobody knows which. */
   #wasArmed: boolean;
@@ -236,7 +236,7 @@ export class Arming {
   }
 
   /** The payload of the command is loaded. */
-  #sent(known: Known, command: number): void {
+  #sent(known: ArmedEntry, command: number): void {
     const arms = armsBy(this.#payload, known.autopilot);
     if (arms === null) return;
     const now = this.#options.clock.now();
@@ -248,7 +248,7 @@ export class Arming {
     this.#changed();
   }
 
-  #answered(known: Known, command: number): void {
+  #answered(known: ArmedEntry, command: number): void {
     const owed = known.owed.get(command);
     if (owed === undefined) return;
     if (owed.count > 1) owed.count--;
@@ -256,7 +256,7 @@ export class Arming {
     if (known.owed.size === 0 && known.acceptedAt === null) this.#release(known);
   }
 
-  #release(known: Known): void {
+  #release(known: ArmedEntry): void {
     known.held = false;
     known.acceptedAt = null;
     known.owed.clear();
@@ -264,13 +264,13 @@ export class Arming {
   }
 
   /** Whether an arming may be under way that the newest heartbeat cannot show yet. */
-  #mayStillArm({ owed, acceptedAt }: Known, now: number): boolean {
+  #mayStillArm({ owed, acceptedAt }: ArmedEntry, now: number): boolean {
     for (const { at } of owed.values()) if (now - at <= LATE_MS) return true;
     return acceptedAt !== null && now - acceptedAt < SETTLED_MS;
   }
 
-  #learn(system: number): Known {
-    const known: Known = {
+  #learn(system: number): ArmedEntry {
+    const known: ArmedEntry = {
       heardAt: null,
       component: null,
       autopilot: null,
@@ -284,7 +284,7 @@ export class Arming {
     return known;
   }
 
-  #stateOf(known: Known): Armed {
+  #stateOf(known: ArmedEntry): Armed {
     const now = this.#options.clock.now();
     // An arming for somebody who never says anything ends with the time for its answer.
     if (known.held && (known.autopilot !== null || this.#mayStillArm(known, now))) return true;
@@ -294,11 +294,11 @@ export class Arming {
   }
 
   /** Whether a system answers for itself: it was heard since the source was opened, or is waited for. */
-  #answers(known: Known): boolean {
+  #answers(known: ArmedEntry): boolean {
     return known.heardAt !== null || this.#isAwaited(known);
   }
 
-  #isAwaited({ awaitedUntil }: Known): boolean {
+  #isAwaited({ awaitedUntil }: ArmedEntry): boolean {
     return this.#options.clock.now() <= awaitedUntil;
   }
 

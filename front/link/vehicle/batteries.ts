@@ -28,7 +28,7 @@ const PX4_LIMITS = [
 /** Those that do not fly the vehicle. */
 const SIDE: ReadonlySet<Battery['function']> = new Set(['avionics', 'payload']);
 
-interface Heard {
+interface BatteryEntry {
   readonly battery: Battery;
   readonly own: boolean;
   readonly at: number;
@@ -42,7 +42,7 @@ export function amperes(centiamperes: number, isPx4: boolean): number | null {
 
 /** The batteries of the vehicle by BATTERY_STATUS, by component and id: one that tells of itself has an id of its own choice. */
 export class Batteries {
-  readonly #heard = new Map<number, Heard>();
+  readonly #heard = new Map<number, BatteryEntry>();
 
   /**
    * @param component who told; the autopilot's own is `own`

@@ -55,7 +55,7 @@ const SENSORS: readonly (readonly [bit: number, words: string])[] = [
 ];
 
 /** Something that the vehicle told, and when: on the clock, and by the wall. */
-export interface Told {
+export interface PrearmLine {
   readonly text: string;
   readonly at: number;
   readonly wall: number;
@@ -65,7 +65,7 @@ interface PrearmOptions {
   readonly clock: Clock;
   readonly vehicle: Vehicle;
   /** The checks that fail by the vehicle's events. */
-  readonly checks: () => readonly Told[];
+  readonly checks: () => readonly PrearmLine[];
   /** The words of those that fail by its events and do not keep it from arming in the present mode. */
   readonly harmless: () => readonly string[];
   /** A parameter's value, null: not known. */
@@ -81,11 +81,11 @@ interface PrearmOptions {
 export class Prearm {
   readonly #options: PrearmOptions;
   /** Texts of failed checks, the newest last. */
-  #told: readonly Told[] = [];
+  #told: readonly PrearmLine[] = [];
   #mode: number | null = null;
   /** On the clock: checks from before are not of the present mode. */
   #checkedFrom = -Infinity;
-  #status: (Sensors & Omit<Told, 'text'>) | null = null;
+  #status: (Sensors & Omit<PrearmLine, 'text'>) | null = null;
 
   constructor(options: PrearmOptions) {
     this.#options = options;
@@ -137,7 +137,7 @@ export class Prearm {
     const own = armReasons(vehicle, { param, receiver, wall: clock.wall() });
     // ArduPilot's text stays for a minute, and the mode may have been changed since.
     const byMode = vehicle.firmware === 'ardupilot' || own.some(({ source }) => source === 'mode');
-    const isNew = ({ text }: Told): boolean => !(byMode && saysMode(text));
+    const isNew = ({ text }: PrearmLine): boolean => !(byMode && saysMode(text));
     // A check that failed after the verdict counts; the next verdict will agree.
     const since = verdict === true ? (this.#status?.at ?? 0) : -Infinity;
     const events = this.#options.checks().filter((check) => check.at >= since && isNew(check));
@@ -168,7 +168,7 @@ export class Prearm {
     return reasons([{ text: problem, ...this.#stamp() }], 'remote_id');
   }
 
-  #texts(): readonly Told[] {
+  #texts(): readonly PrearmLine[] {
     const { clock, harmless } = this.#options;
     const since = clock.now() - TOLD_MS;
     const known = new Set(harmless().map((text) => text.toLowerCase()));
@@ -177,7 +177,7 @@ export class Prearm {
     );
   }
 
-  #fresh(): (Sensors & Omit<Told, 'text'>) | null {
+  #fresh(): (Sensors & Omit<PrearmLine, 'text'>) | null {
     const status = this.#status;
     return status !== null && this.#options.clock.now() - status.at <= FRESH_MS ? status : null;
   }
@@ -195,7 +195,7 @@ export class Prearm {
   }
 
   /** Sensors that do not work. @param unexplained the check fails, and nothing else says why */
-  #unhealthy(unexplained: boolean): readonly Told[] {
+  #unhealthy(unexplained: boolean): readonly PrearmLine[] {
     const status = this.#fresh();
     if (status === null) return [];
     const { present, enabled, health, at, wall } = status;
@@ -207,18 +207,18 @@ export class Prearm {
     return all.map((text) => ({ text, at, wall }));
   }
 
-  #checkedAt(told: readonly Told[] | null): string | null {
+  #checkedAt(told: readonly PrearmLine[] | null): string | null {
     const walls = [...(told ?? []), ...(this.#status === null ? [] : [this.#status])].map(({ wall }) => wall);
     return walls.length === 0 ? null : new Date(Math.max(...walls)).toISOString();
   }
 
-  #stamp(): Omit<Told, 'text'> {
+  #stamp(): Omit<PrearmLine, 'text'> {
     const { clock } = this.#options;
     return { at: clock.now(), wall: clock.wall() };
   }
 }
 
-function reasons(told: readonly Told[], source: PrearmReason['source']): PrearmReason[] {
+function reasons(told: readonly PrearmLine[], source: PrearmReason['source']): PrearmReason[] {
   return told.map(({ text, wall }) => ({
     text,
     source,

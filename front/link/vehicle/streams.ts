@@ -21,10 +21,10 @@ const SILENT_PERIODS = 4;
 /** A message that does not come although it was requested again is requested less and less often, at least this often. */
 const MAX_SILENT_MS = 60_000;
 
-type Wanted = readonly (readonly [message: number, hz: number])[];
+type StreamRates = readonly (readonly [message: number, hz: number])[];
 
 /** The messages that we request, and their rates (Hz). The first one also tells whether the vehicle knows the command. */
-const COMMON: Wanted = [
+const COMMON: StreamRates = [
   [MSG.ATTITUDE, 10],
   [MSG.GLOBAL_POSITION_INT, 5],
   [MSG.VFR_HUD, 2],
@@ -49,14 +49,14 @@ const SPARSE: ReadonlySet<number> = new Set<number>([
   MSG.ESC_INFO,
   MSG.WIND_COV, // once there is an estimate
 ]);
-const ARDUPILOT: Wanted = [
+const ARDUPILOT: StreamRates = [
   [MSG.EKF_STATUS_REPORT, 1],
   [MSG.FENCE_STATUS, 1],
   [MSG.SIMSTATE, 1], // evidence that the vehicle is a simulated one
   [MSG.WIND, 1],
   [MSG.ESC_TELEMETRY_1_TO_4, 1], // further ones come by themselves where there are more motors
 ];
-const PX4: Wanted = [
+const PX4: StreamRates = [
   [MSG.ESTIMATOR_STATUS, 1],
   [MSG.ESC_STATUS, 1],
   [MSG.ESC_INFO, 1],
@@ -109,7 +109,7 @@ export class Streams {
   readonly #watched = new Map<number, Watched>();
   #asking = false;
   /** Requests without an ack: lost, or the vehicle does not acknowledge them. */
-  #unanswered: Wanted = [];
+  #unanswered: StreamRates = [];
   #round = 0;
 
   constructor(options: StreamsOptions) {
@@ -183,7 +183,7 @@ export class Streams {
     this.#abort?.abort();
   }
 
-  #wanted(): Wanted {
+  #wanted(): StreamRates {
     switch (this.#options.vehicle.firmware) {
       case 'ardupilot':
         return [...COMMON, ...ARDUPILOT];
@@ -194,7 +194,7 @@ export class Streams {
     }
   }
 
-  #begin(wanted: Wanted): void {
+  #begin(wanted: StreamRates): void {
     this.#abort?.abort();
     const abort = new AbortController();
     this.#abort = abort;
@@ -208,7 +208,7 @@ export class Streams {
       });
   }
 
-  async #ask(wanted: Wanted, signal: AbortSignal): Promise<void> {
+  async #ask(wanted: StreamRates, signal: AbortSignal): Promise<void> {
     const { encoder, vehicle, ask } = this.#options;
     for (const [index, [message, hz]] of wanted.entries()) {
       const result = await this.#setInterval(message, hz, signal);

@@ -12,14 +12,14 @@ const MAX_SYSTEMS = 64;
 const PRESENT_MS = 30_000;
 const FLAG_ARMED = 128;
 
-type Heard = Omit<HeardSystem, 'last_heard_s'> & { readonly at: number };
+type SystemEntry = Omit<HeardSystem, 'last_heard_s'> & { readonly at: number };
 
 /** Everybody who has sent a heartbeat from the vehicle's side: vehicles, ground stations, cameras, gimbals. */
 export class Systems {
   readonly #clock: Clock;
   readonly #payload = new Payload();
   /** By system and component, the newest last. */
-  readonly #heard = new Map<number, Heard>();
+  readonly #heard = new Map<number, SystemEntry>();
 
   constructor(clock: Clock) {
     this.#clock = clock;

@@ -25,7 +25,7 @@ const FLAG = {
 } as const;
 const ALTITUDES = ['pressure', 'gnss'] as const;
 
-interface Heard {
+interface TrafficEntry {
   readonly vehicle: Omit<TrafficVehicle, 'age_s' | 'distance_m'>;
   readonly place: Place | null;
   /** When the receiver heard it, on the clock, ms. */
@@ -34,7 +34,7 @@ interface Heard {
 
 /** Other aircraft that the vehicle's receiver hears (ADSB_VEHICLE), the nearest 32, until 30 s after they were last heard. */
 export class Traffic {
-  readonly #heard = new Map<number, Heard>();
+  readonly #heard = new Map<number, TrafficEntry>();
 
   /**
    * Takes one message.
@@ -91,7 +91,7 @@ export function icaoText(icao: number): string {
   return icao.toString(16).toUpperCase().padStart(6, '0');
 }
 
-function distanceTo({ place }: Heard, own: Place | null): number {
+function distanceTo({ place }: TrafficEntry, own: Place | null): number {
   return own === null || place === null ? Infinity : metresBetween(own, place);
 }
 
@@ -102,7 +102,7 @@ function placeOf({ flags, lat, lon }: AdsbVehicle): Place | null {
 }
 
 /** @returns in the API's units; null for what its flags, or the range of the value, call invalid */
-function inUnits(message: AdsbVehicle, place: Place | null): Heard['vehicle'] {
+function inUnits(message: AdsbVehicle, place: Place | null): TrafficEntry['vehicle'] {
   const { icao, flags, altitude, heading, horizontalSpeed, verticalSpeed, squawk, emitter } = message;
   const valid = (flag: number): boolean => (flags & flag) !== 0;
   const callsign = message.callsign.replaceAll(/[^\x20-\x7e]/g, '').trim();

@@ -30,7 +30,7 @@ import { MSG } from '../../../shared/mavlink/messages.ts';
 import type { Payload } from '../../../shared/mavlink/payload.ts';
 
 /** What the autopilot says to parts of the link, besides its state. */
-interface Heard {
+interface VehicleMessageMap {
   readonly ack: CommandAck;
   readonly param: ParamValue;
   readonly ftp: FtpMessage;
@@ -44,11 +44,11 @@ interface Heard {
   readonly logData: LogData;
 }
 
-type Take<K extends keyof Heard> = (message: Heard[K]) => void;
+type Take<K extends keyof VehicleMessageMap> = (message: VehicleMessageMap[K]) => void;
 
 /** Decodes each message of the autopilot once, for whoever asked for its kind, in the order in which they asked. */
 export class VehicleMessages {
-  readonly #takers: { [K in keyof Heard]: Take<K>[] } = {
+  readonly #takers: { [K in keyof VehicleMessageMap]: Take<K>[] } = {
     ack: [],
     param: [],
     ftp: [],
@@ -62,7 +62,7 @@ export class VehicleMessages {
     logData: [],
   };
 
-  on<K extends keyof Heard>(kind: K, take: Take<K>): void {
+  on<K extends keyof VehicleMessageMap>(kind: K, take: Take<K>): void {
     const takers: Take<K>[] = this.#takers[kind];
     takers.push(take);
   }
@@ -109,7 +109,7 @@ export class VehicleMessages {
   }
 
   /** @param message null: not one that the parts know */
-  #tell<K extends keyof Heard>(kind: K, message: Heard[K] | null): true {
+  #tell<K extends keyof VehicleMessageMap>(kind: K, message: VehicleMessageMap[K] | null): true {
     const takers: readonly Take<K>[] = this.#takers[kind];
     if (message !== null) for (const take of takers) take(message);
     return true;

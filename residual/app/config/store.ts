@@ -12,7 +12,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { Paths } from '../../../shared/paths.ts';
 import { coerce } from './coerce.ts';
 
-export interface Written {
+interface ConfigWritten {
   readonly key: string;
   readonly value: unknown;
   readonly persisted: boolean;
@@ -77,7 +77,7 @@ export class ConfigStore {
    * @param value a JSON value of the key's type, or its text
    * @throws ApiError E_UNKNOWN_KEY, E_INVALID_VALUE, E_STORE; nothing is written then
    */
-  async write(key: string, value: unknown): Promise<Written> {
+  async write(key: string, value: unknown): Promise<ConfigWritten> {
     const leaf = configLeaf(key);
     if (leaf === null)
       throw new ApiError('E_UNKNOWN_KEY', `No config key ${key}. GET /api/config/schema lists them.`);

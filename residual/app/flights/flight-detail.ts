@@ -8,7 +8,7 @@ import {
 } from '../../../shared/fleet/flight.ts';
 import type { FlightInLog } from '../reports/flights-in-log.ts';
 
-interface Told {
+interface FlightParts {
   /** The telemetry log in which it begins, and all of them. */
   readonly log: string;
   readonly logs: readonly string[];
@@ -21,7 +21,7 @@ interface Told {
 /** What the fleet is told of a flight: its id, its lists and its track are bounded. */
 export function flightDetail(
   flight: FlightInLog,
-  { log, logs, recordings, pilots, withTrack }: Told,
+  { log, logs, recordings, pilots, withTrack }: FlightParts,
 ): FlightDetail {
   const { index, armedAt, endedAt, airborne, report, track } = flight;
   const seconds = Math.max(0, endedAt - armedAt);

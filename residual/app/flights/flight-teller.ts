@@ -49,7 +49,7 @@ const told = {
   additionalProperties: false,
 } as const;
 
-type Told = FromSchema<typeof told>['logs'][number];
+type ToldLog = FromSchema<typeof told>['logs'][number];
 
 interface FlightTellerOptions {
   readonly paths: Pick<Paths, 'flightsTold'>;
@@ -78,7 +78,7 @@ export class FlightTeller {
   readonly #file: JsonFile<FromSchema<typeof told>>;
   readonly #work = new Serial();
   readonly #ended = new AbortController();
-  #told = new Map<string, Told>();
+  #told = new Map<string, ToldLog>();
   /** Logs to which nothing comes any more, and of which all is told. */
   readonly #finished = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
@@ -238,7 +238,7 @@ export class FlightTeller {
     return this.#told.get(name)?.flights ?? 0;
   }
 
-  async #note(read: readonly Told[]): Promise<void> {
+  async #note(read: readonly ToldLog[]): Promise<void> {
     for (const each of read) this.#told.set(each.name, each);
     await this.#file.write({ version: 1, logs: [...this.#told.values()] });
   }

@@ -19,7 +19,7 @@ const HEAP = { oldMb: 128, youngMb: 8 };
 
 type Name = keyof LogReaderWork;
 
-interface Waiting {
+interface PendingQuery {
   readonly resolve: (result: never) => void;
   readonly reject: (error: Error) => void;
 }
@@ -30,7 +30,7 @@ interface Waiting {
  */
 export class LogReader {
   readonly #path: string;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, PendingQuery>();
   readonly #open = new Set<number>();
   #thread: OwnThread<Question, FromReader> | null = null;
   #opened = Promise.withResolvers<void>();

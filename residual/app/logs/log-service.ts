@@ -9,7 +9,7 @@ import { logsRows } from '../../../shared/routes/logs.ts';
 import type { Base } from '../base.ts';
 import type { LinkConnection } from '../link-connection.ts';
 import type { FlightFiles } from './flight-files.ts';
-import { logHandlers } from './handlers.ts';
+import { logHandlers } from './log-handlers.ts';
 import { LogReader } from './log-reader.ts';
 import { LogTail } from './log-tail.ts';
 import { LogWriter } from './log-writer.ts';

@@ -4,7 +4,7 @@ import type { dashboardRows } from '../../../shared/routes/dashboard.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import type { Base } from '../base.ts';
 import { AreaDownload } from './area-download.ts';
-import { type MapRows, mapHandlers } from './handlers.ts';
+import { type MapRows, mapHandlers } from './map-handlers.ts';
 import { Maps, RESERVE_BYTES } from './maps.ts';
 import { OfflineTiles } from './offline-tiles.ts';
 import { TileCache } from './tile-cache.ts';

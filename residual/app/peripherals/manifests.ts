@@ -16,7 +16,7 @@ import {
   validatorOf,
 } from '../../../shared/schemas/validator.ts';
 import { SHIPPED } from './shipped-manifests.ts';
-import type { Found } from './sources/found.ts';
+import type { FoundPeripheral } from './sources/found.ts';
 import { namesIn } from './sources/sysfs.ts';
 
 export interface Manifest {
@@ -29,7 +29,7 @@ export interface Manifest {
   readonly origin: string;
   /** Of the configuration; null: it takes none. */
   readonly check: Validator | null;
-  readonly fits: (found: Found) => boolean;
+  readonly fits: (found: FoundPeripheral) => boolean;
 }
 
 const MAX_FILES = 64;
@@ -74,7 +74,7 @@ export class Manifests {
   }
 
   /** The first that fits; null: nothing is known of it. */
-  of(found: Found): Manifest | null {
+  of(found: FoundPeripheral): Manifest | null {
     return this.#all.find(({ fits }) => fits(found)) ?? null;
   }
 

@@ -4,7 +4,7 @@ import { messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { PERIPHERAL_KINDS, type PeripheralKind } from '../../../shared/schemas/peripherals.ts';
 import type { Manifests } from './manifests.ts';
-import type { Found } from './sources/found.ts';
+import type { FoundPeripheral } from './sources/found.ts';
 import { SOURCES } from './sources/sources.ts';
 import type { Trees } from './sources/sysfs.ts';
 import { UsbNames } from './sources/usb-names.ts';
@@ -12,7 +12,7 @@ import { UsbNames } from './sources/usb-names.ts';
 /** One peripheral as it is remembered. */
 export interface Entry {
   readonly id: string;
-  readonly found: Found;
+  readonly found: FoundPeripheral;
   readonly connected: boolean;
   /** The id of the USB device that it is a part of. */
   readonly partOf: string | null;
@@ -124,7 +124,7 @@ export class Peripherals {
 
   async #look(kind: PeripheralKind): Promise<{
     readonly kind: PeripheralKind;
-    readonly found: readonly Found[] | null;
+    readonly found: readonly FoundPeripheral[] | null;
     readonly error: string | null;
   }> {
     try {
@@ -157,8 +157,8 @@ export class Peripherals {
 }
 
 /** The ids. Of several with the same identity (a maker who gives all the same serial number) the later ones say where they are. */
-function named(found: readonly Found[]): ReadonlyMap<string, Found> {
-  const byId = new Map<string, Found>();
+function named(found: readonly FoundPeripheral[]): ReadonlyMap<string, FoundPeripheral> {
+  const byId = new Map<string, FoundPeripheral>();
   for (const each of found) {
     const id = plainId(`${each.kind}-${each.identity}`);
     byId.set(byId.has(id) ? plainId(`${id}-${each.where}`) : id, each);

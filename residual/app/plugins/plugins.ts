@@ -11,7 +11,6 @@ import type { Row } from '../../../shared/routes/row.ts';
 import { VERSION } from '../../../shared/version.ts';
 import type { Base, UpgradeHandler } from '../base.ts';
 import type { DetectionFeed } from '../vision/detection-feed.ts';
-import { pluginHandlers } from './handlers.ts';
 import { type PassedCall, PassThrough } from './http/pass-through.ts';
 import { Installer } from './install/installer.ts';
 import type { NodeServices, Recording } from './ipc/hosted.ts';
@@ -20,6 +19,7 @@ import { Topics } from './ipc/topics.ts';
 import { LinkVehicle } from './ipc/vehicle.ts';
 import { httpSocketOf } from './launch.ts';
 import { Lifecycle } from './lifecycle.ts';
+import { pluginHandlers } from './plugin-handlers.ts';
 import { chooseSandbox } from './sandbox/sandbox.ts';
 import { PluginStore } from './store.ts';
 

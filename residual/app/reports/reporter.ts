@@ -20,8 +20,8 @@ const FIRST_LOG = 4;
 const OOM = 500;
 const STOP_MS = 3000;
 
-type Made = Exclude<ReportAnswer, { readonly done: number } | { readonly failure: unknown }>;
-type Waiting = Partial<Pick<Call<Row>, 'gone' | 'progress'>>;
+type ReportResult = Exclude<ReportAnswer, { readonly done: number } | { readonly failure: unknown }>;
+type ReportCaller = Partial<Pick<Call<Row>, 'gone' | 'progress'>>;
 
 /**
  * Makes reports of logs, one at a time, in a process without network: the log comes from a vehicle, and may be huge, cut off or made
@@ -40,7 +40,7 @@ export class Reporter {
    * @param waiting whom it is for; `gone` ends the work
    * @throws ApiError E_BUSY while another one is made; E_LOG for what is no log; E_STORE for what needs too much memory; E_TIMEOUT
    */
-  async report(log: FileHandle, kind: ReportWork['kind'], waiting: Waiting = {}): Promise<FlightReport> {
+  async report(log: FileHandle, kind: ReportWork['kind'], waiting: ReportCaller = {}): Promise<FlightReport> {
     const answer = await this.#work([log], { kind }, waiting);
     if ('report' in answer) return answer.report;
     throw new ApiError('E_STORE', 'The log cannot be read.');
@@ -51,7 +51,7 @@ export class Reporter {
    * @param logs it, and those in which its last flight may go on; all are closed at the end
    * @throws ApiError as `report`
    */
-  async flights(logs: readonly FileHandle[], waiting: Waiting = {}): Promise<DividedLogs> {
+  async flights(logs: readonly FileHandle[], waiting: ReportCaller = {}): Promise<DividedLogs> {
     const answer = await this.#work(logs, { kind: 'tlog', isDivided: true }, waiting);
     if ('divided' in answer) return answer.divided;
     throw new ApiError('E_STORE', 'The log cannot be read.');
@@ -60,8 +60,8 @@ export class Reporter {
   async #work(
     logs: readonly FileHandle[],
     what: Omit<ReportWork, 'file' | 'size' | 'next'>,
-    waiting: Waiting,
-  ): Promise<Made> {
+    waiting: ReportCaller,
+  ): Promise<ReportResult> {
     try {
       if (this.#busy) throw new ApiError('E_BUSY', 'Another report is being made. Ask again shortly.');
       this.#busy = true;
@@ -84,8 +84,12 @@ export class Reporter {
     }
   }
 
-  async #inProcess(task: ReportTask, files: readonly number[], { gone, progress }: Waiting): Promise<Made> {
-    const { promise, resolve, reject } = Promise.withResolvers<Made>();
+  async #inProcess(
+    task: ReportTask,
+    files: readonly number[],
+    { gone, progress }: ReportCaller,
+  ): Promise<ReportResult> {
+    const { promise, resolve, reject } = Promise.withResolvers<ReportResult>();
     const total = task.logs[0]?.size ?? 0;
     const ended = (problem: string): void =>
       reject(new ApiError('E_STORE', `The log cannot be read: ${problem}.`));

@@ -176,9 +176,9 @@ export function factsOfText(severity: number, text: string): readonly Fact[] {
   return [{ kind: 'failsafe', name: text, active: !/clear|off\b|resolved/i.test(text) }];
 }
 
-type Read = (payload: Payload, firmware: Firmware | null) => readonly Fact[];
+type FactReader = (payload: Payload, firmware: Firmware | null) => readonly Fact[];
 
-const READERS: Readonly<Record<number, Read>> = {
+const READERS: Readonly<Record<number, FactReader>> = {
   [MSG.HEARTBEAT]: (payload) => {
     const { baseMode, customMode, systemStatus } = decodeHeartbeat(payload);
     const critical = systemStatus === STATE_CRITICAL || systemStatus === STATE_EMERGENCY;

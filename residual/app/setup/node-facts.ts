@@ -11,7 +11,7 @@ import type { ConfigStore } from '../config/store.ts';
 import { linkState } from '../link-state.ts';
 
 /** A fact, or why it is not known. */
-export type Known<T> = { readonly is: T } | { readonly unknown: string };
+export type Fact<T> = { readonly is: T } | { readonly unknown: string };
 
 /** What the node sees of itself, for the steps of the set-up. */
 export interface NodeFacts {
@@ -21,21 +21,21 @@ export interface NodeFacts {
   readonly running: Profile;
   /** The file says it, it is not only the default. */
   readonly chosen: { readonly profile: boolean; readonly region: boolean };
-  readonly pin: Known<boolean>;
-  readonly link: Known<LinkState>;
-  readonly video: Known<EngineStatus>;
+  readonly pin: Fact<boolean>;
+  readonly link: Fact<LinkState>;
+  readonly video: Fact<EngineStatus>;
   /** How many radios are bound. */
-  readonly radios: Known<number>;
+  readonly radios: Fact<number>;
   /** `eth0 192.168.1.7`: the addresses that others can reach this node by. */
   readonly addresses: readonly string[];
-  readonly paired: Known<boolean>;
+  readonly paired: Fact<boolean>;
 }
 
 export interface FactSources {
   readonly paths: Pick<Paths, 'pairing' | 'dashboardPin' | 'radioPairs' | 'linkSocket'>;
   readonly config: ConfigStore;
   readonly running: Profile;
-  readonly video: () => Known<EngineStatus>;
+  readonly video: () => Fact<EngineStatus>;
 }
 
 const MAX_FILE_BYTES = 256 * 1024;
@@ -60,7 +60,7 @@ export async function lookAround({ paths, config, running, video }: FactSources)
 }
 
 /** A fact in another process's file of JSON. @param none the fact while there is no file */
-async function fromFile<T>(file: string, none: T, read: (record: JsonObject) => T): Promise<Known<T>> {
+async function fromFile<T>(file: string, none: T, read: (record: JsonObject) => T): Promise<Fact<T>> {
   try {
     const text = await readPrivate(file, MAX_FILE_BYTES);
     return { is: text === null ? none : read(recordOf(parseJson(text))) };

@@ -1,5 +1,5 @@
 import { STEP_IDS, type StepId } from '../../../shared/schemas/setup.ts';
-import type { Known, NodeFacts } from './node-facts.ts';
+import type { Fact, NodeFacts } from './node-facts.ts';
 import type { Marks } from './setup-marks.ts';
 
 /** The steps of the set-up: what each of them is, by what the node sees and what a person said. */
@@ -11,12 +11,12 @@ export interface Step {
   readonly detail: string;
 }
 
-type Seen = readonly [state: Exclude<Step['state'], 'skipped'>, detail: string];
+type StepView = readonly [state: Exclude<Step['state'], 'skipped'>, detail: string];
 
 /** A person can say that the present setting is right; of the others the node sees whether they are done. */
 export const CONFIRMABLE: ReadonlySet<StepId> = new Set(['name', 'profile', 'region']);
 
-const LOOK: Readonly<Record<StepId, (facts: NodeFacts, marks: Marks) => Seen>> = {
+const LOOK: Readonly<Record<StepId, (facts: NodeFacts, marks: Marks) => StepView>> = {
   name: ({ config: { agent } }) =>
     agent.name === ''
       ? ['optional', 'It has the name that is made from its device id.']
@@ -97,6 +97,6 @@ export function stepsOf(facts: NodeFacts, marks: Marks): readonly Step[] {
   });
 }
 
-function ifKnown<T>(fact: Known<T>, see: (is: T) => Seen): Seen {
+function ifKnown<T>(fact: Fact<T>, see: (is: T) => StepView): StepView {
   return 'is' in fact ? see(fact.is) : ['needs_action', `Not known: ${fact.unknown}.`];
 }

@@ -22,7 +22,7 @@ const MAX_SHOWN = 2000;
 const BURST_BYTES = 64 * 1024;
 
 export type Kind = Config['upload']['kinds'][number];
-type Waiting = Uploads['waiting_for'];
+type WaitReason = Uploads['waiting_for'];
 
 /** Files of one kind, where they are kept. */
 export interface Source {
@@ -50,7 +50,7 @@ interface UploaderOptions {
   readonly log: Logger;
 }
 
-interface Found {
+interface FoundFile {
   readonly id: string;
   readonly kind: Kind;
   readonly name: string;
@@ -67,7 +67,7 @@ export class Uploader {
   #running: { readonly end: AbortController; readonly done: Promise<void> } | null = null;
   #retryAt = -Infinity;
   #problem: string | null = null;
-  #waiting: Waiting = null;
+  #waiting: WaitReason = null;
   #sending: { readonly id: string; sent: number } | null = null;
 
   constructor(options: UploaderOptions) {
@@ -141,7 +141,7 @@ export class Uploader {
     return this.#options.config.while_armed || this.#options.isDisarmed();
   }
 
-  async #hindrance(): Promise<Waiting> {
+  async #hindrance(): Promise<WaitReason> {
     const { config, isMetered, now } = this.#options;
     if (!this.#mayRun()) return 'disarmed';
     if (now() < this.#retryAt) return 'store';
@@ -187,7 +187,7 @@ export class Uploader {
     this.#retryAt = this.#options.now() + this.#backoff.next();
   }
 
-  async #one(file: Found, signal: AbortSignal): Promise<void> {
+  async #one(file: FoundFile, signal: AbortSignal): Promise<void> {
     const known = this.#known(file);
     if (known?.etag == null) await this.#send(file, known, signal);
     await this.#tell(file);
@@ -195,7 +195,7 @@ export class Uploader {
   }
 
   /** Where it is, once. */
-  async #tell({ id, kind, name, bytes, modified }: Found): Promise<void> {
+  async #tell({ id, kind, name, bytes, modified }: FoundFile): Promise<void> {
     const { teller, ledger, store } = this.#options;
     const known = this.#known({ id, kind, name, bytes, modified });
     if (teller === null || known?.etag == null || known.told === true) return;
@@ -203,7 +203,7 @@ export class Uploader {
     if (await teller.tell({ ...known, kind, name, url })) await ledger.note({ ...known, told: true });
   }
 
-  async #send(file: Found, known: LedgerEntry | undefined, signal: AbortSignal): Promise<void> {
+  async #send(file: FoundFile, known: LedgerEntry | undefined, signal: AbortSignal): Promise<void> {
     const { store, ledger, sources, wall, log } = this.#options;
     const sending = { id: file.id, sent: 0 };
     const handle = await sources[file.kind].files.open(file.name);
@@ -236,7 +236,7 @@ export class Uploader {
   }
 
   /** Deletes it here, if the store still has it. */
-  async #outlived(file: Found, known: LedgerEntry, signal: AbortSignal): Promise<void> {
+  async #outlived(file: FoundFile, known: LedgerEntry, signal: AbortSignal): Promise<void> {
     const { config, store, sources, wall, ledger, log } = this.#options;
     const { keep_days: days } = config;
     if (days === 0 || known.uploaded_at === null || wall() - known.uploaded_at < days * DAY_MS) return;
@@ -254,9 +254,9 @@ export class Uploader {
   }
 
   /** What may be uploaded or is, oldest first: names begin with their time. */
-  async #all(): Promise<readonly Found[]> {
+  async #all(): Promise<readonly FoundFile[]> {
     const { config, sources, wall } = this.#options;
-    const found: Found[] = [];
+    const found: FoundFile[] = [];
     for (const kind of config.kinds) {
       const { files, writing } = sources[kind];
       const busy = new Set(writing());
@@ -273,7 +273,7 @@ export class Uploader {
   }
 
   /** What is known of exactly this file in this store. */
-  #known({ id, bytes, modified }: Found): LedgerEntry | undefined {
+  #known({ id, bytes, modified }: FoundFile): LedgerEntry | undefined {
     const entry = this.#options.ledger.find(id);
     const same = entry?.bytes === bytes && entry.modified === modified && entry.store === this.#storeName;
     return same ? entry : undefined;

@@ -14,7 +14,7 @@ const PASSING: ReadonlySet<ErrorCode> = new Set([
 /** A recording that svc-video dies of again and again ends here. */
 const MAX_PARTS = 1000;
 
-interface Wanted {
+interface WantedRecording {
   readonly hint: string | null;
   /** What svc-video had recorded each time that it died, oldest first. */
   readonly ended: RecordingStatus[];
@@ -32,7 +32,7 @@ interface KeptRecordingOptions {
 /** A recording that was started and not stopped: it continues in a new file after a crash of svc-video. */
 export class KeptRecording {
   readonly #options: KeptRecordingOptions;
-  #wanted: Wanted | null = null;
+  #wanted: WantedRecording | null = null;
   #resuming = false;
   /** How often it was stopped: a start that is overtaken by a stop has started nothing. */
   #stops = 0;
@@ -85,7 +85,7 @@ export class KeptRecording {
     else if (state === 'running' && !this.#resuming) void this.#resume(wanted);
   }
 
-  async #resume(wanted: Wanted): Promise<void> {
+  async #resume(wanted: WantedRecording): Promise<void> {
     const { calls } = this.#options.engine;
     this.#resuming = true;
     try {

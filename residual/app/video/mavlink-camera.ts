@@ -4,8 +4,8 @@ import type { CameraAction, CameraDone, CameraRequest, CameraState } from '../..
 import type { EngineStatus } from '../../../shared/rpc/video.ts';
 import type { LinkConnection } from '../link-connection.ts';
 import type { EngineClient } from './engine-client.ts';
-import { snapshot } from './handlers.ts';
 import type { Recordings } from './recordings.ts';
+import { snapshot } from './video-handlers.ts';
 import type { VideoService } from './video-service.ts';
 
 interface MavlinkCameraOptions {

@@ -8,14 +8,14 @@ import { findCameras } from '../../../shared/video/cameras.ts';
 import { CsiCameras } from '../../../shared/video/csi-cameras.ts';
 import { recordingsDirectory } from '../../../shared/video/recordings-directory.ts';
 import type { Base } from '../base.ts';
-import { whepHandlers } from '../whep/handlers.ts';
+import { whepHandlers } from '../whep/whep-handlers.ts';
 import { WhepService } from '../whep/whep-service.ts';
 import { EngineClient } from './engine-client.ts';
-import { snapshot, videoHandlers } from './handlers.ts';
 import { RESERVED_HOLDER } from './leases.ts';
 import { LiveStreams } from './live-streams.ts';
 import { MavlinkCamera } from './mavlink-camera.ts';
 import { Recordings } from './recordings.ts';
+import { snapshot, videoHandlers } from './video-handlers.ts';
 import { VideoService } from './video-service.ts';
 
 export interface Video {

@@ -7,7 +7,7 @@ const PAUSE_MS = 1000;
 /** An extension may name what it likes. */
 const MAX_CLASSES = 256;
 
-export interface Seen {
+export interface SeenObject {
   readonly class_label: string;
   readonly confidence: number;
   readonly track_id: number | null;
@@ -17,13 +17,13 @@ export interface Seen {
 /** Tells when something comes into view that was not there. */
 export class SeenEvents {
   readonly #now: () => number;
-  readonly #tell: (seen: Seen) => void;
+  readonly #tell: (seen: SeenObject) => void;
   /** When each class was last there; the longest ago first. */
   readonly #last = new Map<string, number>();
   #toldAt = -Infinity;
 
   /** @param now monotonic, ms */
-  constructor(now: () => number, tell: (seen: Seen) => void) {
+  constructor(now: () => number, tell: (seen: SeenObject) => void) {
     this.#now = now;
     this.#tell = tell;
   }

@@ -6,11 +6,11 @@ import type { ConfigStore } from '../config/store.ts';
 import type { DetectionFeed } from './detection-feed.ts';
 import { DetectionSockets } from './detection-sockets.ts';
 import { DetectorClient } from './detector-client.ts';
-import { visionHandlers } from './handlers.ts';
 import { modelCheck } from './model-check.ts';
 import { ModelRegistry } from './model-registry.ts';
 import { ModelStore } from './model-store.ts';
 import { SeenEvents } from './seen.ts';
+import { visionHandlers } from './vision-handlers.ts';
 import { type OwnLease, VisionLease } from './vision-lease.ts';
 
 export interface Vision {

@@ -17,7 +17,7 @@ interface WhepOptions {
   readonly others: () => number;
 }
 
-export interface Opened extends ViewerOpened {
+interface OpenPlayback extends ViewerOpened {
   readonly id: string;
 }
 
@@ -40,7 +40,7 @@ export class WhepService {
   }
 
   /** @throws ApiError E_NO_PIPELINE, E_VIEWERS, E_BAD_REQUEST */
-  async open(offer: string, { kind, id: of, scopes }: Principal): Promise<Opened> {
+  async open(offer: string, { kind, id: of, scopes }: Principal): Promise<OpenPlayback> {
     const owner = { kind, id: of, scopes }; // what one call of the fleet proved besides is over with it
     const { check, engine, maxViewers, others } = this.#options;
     check();

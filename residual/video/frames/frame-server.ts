@@ -19,7 +19,7 @@ const LINGER_MS = 2000;
 /** What a reader had, so that something can be drawn on the very picture that it has looked at. */
 const KEPT = { pictures: 3, ms: 10_000 } as const;
 
-interface Kept extends Picture {
+interface ReadPicture extends Picture {
   readonly reader: FrameReader;
   readonly number: number;
 }
@@ -29,7 +29,7 @@ export class FrameServer {
   readonly #options: FrameServerOptions;
   readonly #server = createServer((socket) => this.#accept(socket));
   readonly #readers = new Set<FrameReader>();
-  #kept: Kept[] = [];
+  #kept: ReadPicture[] = [];
   #askedAt = -Infinity;
   #working: Promise<void> | null = null;
 
@@ -83,13 +83,13 @@ export class FrameServer {
     }
   }
 
-  #keep(picture: Kept): void {
+  #keep(picture: ReadPicture): void {
     this.#kept.push(picture);
     const own = this.#kept.filter(({ reader }) => reader === picture.reader);
     this.#drop(own.slice(0, -KEPT.pictures));
   }
 
-  #drop(pictures: readonly Kept[]): void {
+  #drop(pictures: readonly ReadPicture[]): void {
     this.#kept = this.#kept.filter((one) => !pictures.includes(one));
     for (const { frame } of pictures) frame.free();
   }

@@ -44,7 +44,7 @@ interface Stream {
   heardAt: number;
 }
 
-interface Held {
+interface PacketHead {
   readonly header: Header;
   readonly codec: VideoCodec;
 }
@@ -107,7 +107,7 @@ export class RtpDepacketizer {
   #timestamp: number | null = null;
   #stream: Stream | null = null;
   /** The first packet of what may be a new stream: with the second one, the next in sequence, it is (RFC 3550 A.1). */
-  #held: Held | null = null;
+  #held: PacketHead | null = null;
   /** What was given up for the present stream. If it goes on, there are two senders, and the first one is kept. */
   #left: Stream | null = null;
   #second: number | null = null;

@@ -1,8 +1,8 @@
 import { render } from 'preact';
 import { rememberFlight } from './api/flight.ts';
 import { keepPage } from './app/kept-page.ts';
-import { App } from './app.tsx';
 import { language } from './language/language.ts';
+import { App } from './node-page.tsx';
 import './styles/page.css';
 
 const root = document.getElementById('app');

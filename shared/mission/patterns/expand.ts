@@ -69,9 +69,9 @@ export function expand(given: PatternSettings): Expanded {
   return { ...made, items: made.items.map((item, seq) => ({ seq, ...item })) };
 }
 
-type Made = (Omit<Expansion, 'items'> & { readonly items: readonly Unnumbered[] }) | Unexpanded;
+type ExpandedPattern = (Omit<Expansion, 'items'> & { readonly items: readonly Unnumbered[] }) | Unexpanded;
 
-function make(settings: PatternSettings, plane: Plane, corners: readonly Flat[]): Made {
+function make(settings: PatternSettings, plane: Plane, corners: readonly Flat[]): ExpandedPattern {
   switch (settings.kind) {
     case 'survey':
       return makeSurvey(settings, plane, corners);
@@ -84,7 +84,7 @@ function make(settings: PatternSettings, plane: Plane, corners: readonly Flat[])
   }
 }
 
-function makeSurvey(survey: Survey, plane: Plane, corners: readonly Flat[]): Made {
+function makeSurvey(survey: Survey, plane: Plane, corners: readonly Flat[]): ExpandedPattern {
   if (crossesItself(corners) || hull(corners).length < 3) return { problem: 'crossing' };
   if (!(survey.sideStep > 0)) return { problem: 'steps' };
   const { angle, sideStep: spacing, entry, alternate } = survey;
@@ -98,7 +98,7 @@ function makeSurvey(survey: Survey, plane: Plane, corners: readonly Flat[]): Mad
   return makeTransects(survey, plane, [...lines, ...across], areaOf(corners));
 }
 
-function makeCorridor(corridor: Corridor, plane: Plane, corners: readonly Flat[]): Made {
+function makeCorridor(corridor: Corridor, plane: Plane, corners: readonly Flat[]): ExpandedPattern {
   const length = lengthOf(corners);
   if (length === 0) return { problem: 'corners' };
   const { width, sideStep } = corridor;
@@ -116,7 +116,7 @@ function makeTransects(
   plane: Plane,
   transects: readonly Transect[],
   area: number,
-): Made {
+): ExpandedPattern {
   const { distance: height, above, turnaround, photosInTurns, hover, frontStep } = settings;
   const items: Unnumbered[] = [];
   const flown: Flat[] = [];
@@ -164,7 +164,7 @@ function stops(line: readonly Flat[], step: number, most: number): readonly Flat
   });
 }
 
-function makeStructure(structure: Structure, plane: Plane, corners: readonly Flat[]): Made {
+function makeStructure(structure: Structure, plane: Plane, corners: readonly Flat[]): ExpandedPattern {
   const { distance: away, top, bottom, entrance, fromTop, pitch, sideStep, frontStep } = structure;
   const outline = hull(corners);
   if (outline.length < 3) return { problem: 'crossing' };
@@ -198,7 +198,7 @@ function makeStructure(structure: Structure, plane: Plane, corners: readonly Fla
 const ORBIT_STEP_M = 15;
 const ORBIT_POINTS: readonly [number, number] = [16, 48];
 
-function makeOrbit(orbit: Orbit, plane: Plane): Made {
+function makeOrbit(orbit: Orbit, plane: Plane): ExpandedPattern {
   const { centre, radius, height, lookHeight, turns, clockwise, start } = orbit;
   const [least, most] = ORBIT_POINTS;
   const wanted = Math.round((2 * Math.PI * radius) / ORBIT_STEP_M);

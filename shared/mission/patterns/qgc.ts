@@ -156,7 +156,7 @@ function turned360(degrees: number): number {
 }
 
 /** What a pattern of a plan was read from and stands for. */
-export interface Written {
+interface WrittenPattern {
   readonly settings: Exclude<PatternSettings, Orbit>;
   readonly items: readonly MissionItem[];
   readonly photos: number;
@@ -165,7 +165,7 @@ export interface Written {
 }
 
 /** The complex item of a plan. @param items as the plan numbers them */
-export function writeComplex({ settings, items, photos, source }: Written): JsonObject {
+export function writeComplex({ settings, items, photos, source }: WrittenPattern): JsonObject {
   const own = recordOf(source);
   const inside = recordOf(own['TransectStyleComplexItem']);
   const isTransects = settings.kind !== 'structure';

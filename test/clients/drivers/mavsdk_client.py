@@ -99,9 +99,20 @@ async def guarded(drone, when):
     await call(f"read it {when}", drone.param.get_param_float(name), detail=float)
 
 
+async def connected():
+    # MAVSDK's own server takes the port some time after it was free: somebody else may have it then.
+    for left in (2, 1, 0):
+        drone = System(port=free_port())
+        try:
+            await asyncio.wait_for(drone.connect(f"{TRANSPORT}out://{ADDRESS}"), 20)
+            return drone
+        except asyncio.TimeoutError:
+            if left == 0:
+                raise
+
+
 async def main():
-    drone = System(port=free_port())
-    await asyncio.wait_for(drone.connect(f"{TRANSPORT}out://{ADDRESS}"), 60)
+    drone = await connected()
     await call("connect", until(drone.core.connection_state(), lambda state: state.is_connected))
     await call("version", drone.info.get_version(), detail=lambda v: f"{v.flight_sw_major}.{v.flight_sw_minor}.{v.flight_sw_patch}")
     # ArduPilot tells nothing unasked.

@@ -1,7 +1,7 @@
 import type { Principal } from '../../../../shared/auth/principal.ts';
 import type { MatchResult } from '../../../../shared/routes/match.ts';
 import type { EdgeState, RequestHead } from '../decision.ts';
-import type { BadTarget, Found } from '../find-row.ts';
+import type { BadTarget, FoundRow } from '../find-row.ts';
 import type { EdgeHeaders } from '../headers.ts';
 
 /** A request on its way through the rules. */
@@ -11,7 +11,7 @@ export interface Ask {
   readonly state: EdgeState;
   readonly match: MatchResult;
   /** Its row, and the one whose policy applies; nothing for a bad target. */
-  readonly found: Found;
+  readonly found: FoundRow;
   /** What is wrong with the target within a request through the relay proxy. */
   readonly inner: BadTarget | null;
   /** Its origin if that is an allowed one. */

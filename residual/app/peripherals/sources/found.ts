@@ -3,7 +3,7 @@ import type { UsbDevice } from './sysfs.ts';
 import type { UsbNames } from './usb-names.ts';
 
 /** One thing that a source found. */
-export interface Found {
+export interface FoundPeripheral {
   readonly kind: PeripheralKind;
   /** What makes it the same one next time; two of a kind may share it, and then `where` tells them apart. */
   readonly identity: string;
@@ -25,7 +25,7 @@ export interface Found {
 }
 
 type UsbPart = Pick<
-  Found,
+  FoundPeripheral,
   'usbPath' | 'address' | 'vendor_id' | 'product_id' | 'vendor' | 'product' | 'serial'
 >;
 

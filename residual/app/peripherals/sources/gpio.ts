@@ -1,16 +1,16 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { Found } from './found.ts';
+import type { FoundPeripheral } from './found.ts';
 import { attribute, linkName, namesIn, type Trees } from './sysfs.ts';
 
 const CHIP = /^gpiochip\d+$/;
 
 /** The GPIO chips; no line is requested. */
-export async function findGpio({ sys, dev }: Trees): Promise<readonly Found[]> {
+export async function findGpio({ sys, dev }: Trees): Promise<readonly FoundPeripheral[]> {
   const folder = join(sys, 'bus/gpio/devices');
   const nodes = new Set((await namesIn(dev)).filter((name) => CHIP.test(name)));
   const names = new Set([...(await namesIn(folder)).filter((name) => CHIP.test(name)), ...nodes]);
-  const found: Found[] = [];
+  const found: FoundPeripheral[] = [];
   for (const where of names) {
     const chip = await realpath(join(folder, where)).catch(() => null);
     const device = chip === null ? null : dirname(chip);

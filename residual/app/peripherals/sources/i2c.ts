@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Found } from './found.ts';
+import type { FoundPeripheral } from './found.ts';
 import { attribute, linkName, namesIn, type Trees } from './sysfs.ts';
 
 const BUS = /^i2c-(\d+)$/;
@@ -19,10 +19,10 @@ const NOTHING = {
  * The I2C buses, and on them the devices that the kernel knows. No address is probed: a read can change the state of a chip,
  * so what has no driver is not seen.
  */
-export async function findI2c({ sys, dev }: Trees): Promise<readonly Found[]> {
+export async function findI2c({ sys, dev }: Trees): Promise<readonly FoundPeripheral[]> {
   const folder = join(sys, 'bus/i2c/devices');
   const nodes = new Set(await namesIn(dev));
-  const found: Found[] = [];
+  const found: FoundPeripheral[] = [];
   for (const where of await namesIn(folder)) {
     const label = await attribute(join(folder, where), 'name');
     const driver = await linkName(join(folder, where), 'driver');

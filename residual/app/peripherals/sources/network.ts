@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Found, usbIdentity, usbPart, usbWords } from './found.ts';
+import { type FoundPeripheral, usbIdentity, usbPart, usbWords } from './found.ts';
 import { attribute, deviceOf, linkName, namesIn, type Trees, usbOf } from './sysfs.ts';
 import type { UsbNames } from './usb-names.ts';
 
@@ -14,9 +14,9 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /** The network interfaces that are hardware; those that only the kernel makes (lo, bridges, tunnels) are not peripherals. */
-export async function findNetwork({ sys }: Trees, names: UsbNames): Promise<readonly Found[]> {
+export async function findNetwork({ sys }: Trees, names: UsbNames): Promise<readonly FoundPeripheral[]> {
   const folder = join(sys, 'class/net');
-  const found: Found[] = [];
+  const found: FoundPeripheral[] = [];
   for (const where of await namesIn(folder)) {
     const entry = join(folder, where);
     const device = await deviceOf(entry);

@@ -1,12 +1,12 @@
 import { basename, join } from 'node:path';
 import { listSerialPorts } from '../../../../shared/flight/serial-ports.ts';
-import { type Found, usbIdentity, usbPart, usbWords } from './found.ts';
+import { type FoundPeripheral, usbIdentity, usbPart, usbWords } from './found.ts';
 import { deviceOf, linkName, type Trees, usbOf } from './sysfs.ts';
 import type { UsbNames } from './usb-names.ts';
 
 /** The serial ports that have hardware behind them; none is opened. */
-export async function findSerial({ sys, dev }: Trees, names: UsbNames): Promise<readonly Found[]> {
-  const found: Found[] = [];
+export async function findSerial({ sys, dev }: Trees, names: UsbNames): Promise<readonly FoundPeripheral[]> {
+  const found: FoundPeripheral[] = [];
   for (const { path, byId } of await listSerialPorts(dev, sys)) {
     const where = basename(path);
     const device = await deviceOf(join(sys, 'class/tty', where));

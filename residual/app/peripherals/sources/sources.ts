@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { messageOf } from '../../../../shared/errors.ts';
 import type { PeripheralKind } from '../../../../shared/schemas/peripherals.ts';
 import { findVideo } from './cameras.ts';
-import type { Found } from './found.ts';
+import type { FoundPeripheral } from './found.ts';
 import { findGpio } from './gpio.ts';
 import { findI2c } from './i2c.ts';
 import { findNetwork } from './network.ts';
@@ -14,7 +14,7 @@ import type { UsbNames } from './usb-names.ts';
 
 /** Each kind of peripheral, by what finds it; one that throws says nothing about the others. */
 export const SOURCES: Readonly<
-  Record<PeripheralKind, (trees: Trees, names: UsbNames) => Promise<readonly Found[]>>
+  Record<PeripheralKind, (trees: Trees, names: UsbNames) => Promise<readonly FoundPeripheral[]>>
 > = {
   usb: findUsb,
   serial: findSerial,

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Found, usbIdentity, usbPart, usbWords } from './found.ts';
+import { type FoundPeripheral, usbIdentity, usbPart, usbWords } from './found.ts';
 import { attribute, linkName, namesIn, type Trees, usbOf } from './sysfs.ts';
 import type { UsbNames } from './usb-names.ts';
 
@@ -8,9 +8,9 @@ import type { UsbNames } from './usb-names.ts';
 const DEVICE = /^\d+-[\d.]+$/;
 
 /** The devices on USB. */
-export async function findUsb({ sys, dev }: Trees, names: UsbNames): Promise<readonly Found[]> {
+export async function findUsb({ sys, dev }: Trees, names: UsbNames): Promise<readonly FoundPeripheral[]> {
   const folder = join(sys, 'bus/usb/devices');
-  const found: Found[] = [];
+  const found: FoundPeripheral[] = [];
   for (const name of (await namesIn(folder)).filter((each) => DEVICE.test(each))) {
     const device = await realpath(join(folder, name)).catch(() => null);
     const usb = await usbOf(device);

@@ -5,10 +5,10 @@ import type { Answer } from './rows.ts';
 
 /** What the node gives for a PIN or a key, and what this browser keeps of it. */
 
-type Opened = Pick<Answer<'dashboard.pin.verify.post'>, 'session'>;
+type OpenedSession = Pick<Answer<'dashboard.pin.verify.post'>, 'session'>;
 
 /** Goes on with this session instead of the one before. @param keep as in `hold` */
-export function holdSession({ session }: Opened, keep?: boolean): void {
+export function holdSession({ session }: OpenedSession, keep?: boolean): void {
   const next = { kind: 'session', value: session } as const;
   const held = credential.value;
   hold(held?.kind === 'key' ? { ...held, session: next } : next, keep);

@@ -7,7 +7,7 @@ import { shownTheme } from '../parts/theme.ts';
 import { say } from '../parts/toast.tsx';
 import { t } from '../strings.ts';
 import { METHODS } from './frame-requests.ts';
-import { type Asked, askedIn, type Meaning, meaningOf, OlderError } from './older-pages.ts';
+import { askedIn, type Meaning, meaningOf, OlderError, type OlderRequest } from './older-pages.ts';
 import { kindOf, valuesOf } from './older-telemetry.ts';
 
 const MAX_CODE_CHARS = 8 * 1024 * 1024;
@@ -178,7 +178,7 @@ export class Host {
     }
   }
 
-  async #answerOlder(asked: Asked): Promise<void> {
+  async #answerOlder(asked: OlderRequest): Promise<void> {
     const { id, method, capability } = asked;
     if (!this.#isOlder) {
       this.#isOlder = true;

@@ -9,7 +9,7 @@ import { kindOf } from './older-telemetry.ts';
 
 type Args = Readonly<Record<string, unknown>>;
 
-export interface Asked {
+export interface OlderRequest {
   readonly id: string;
   readonly method: string;
   readonly capability: string;
@@ -56,7 +56,7 @@ const NOT_HERE: ReadonlySet<string> = new Set([
 ]);
 
 /** A request in the form of the other host; null for anything else, which nobody waits for. */
-export function askedIn(message: unknown): Asked | null {
+export function askedIn(message: unknown): OlderRequest | null {
   const { id, type, method, capability, args, version } = recordOf(message);
   if (version !== 1 || type !== 'request' || typeof id !== 'string' || typeof method !== 'string')
     return null;
@@ -65,7 +65,7 @@ export function askedIn(message: unknown): Asked | null {
 }
 
 /** @throws OlderError */
-export function meaningOf({ method, args }: Asked): Meaning {
+export function meaningOf({ method, args }: OlderRequest): Meaning {
   const given = recordOf(args);
   switch (method) {
     case 'ping':

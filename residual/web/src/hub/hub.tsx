@@ -14,12 +14,12 @@ import { credential, hubNow, leaveHub, me } from './client.ts';
 import { FleetPage } from './fleet/fleet-page.tsx';
 import { TopCounts } from './fleet/top-counts.tsx';
 import css from './hub.module.css';
+import { hub } from './hub-words.ts';
 import { PAGE_ICONS } from './page-icons.ts';
 import { hrefOf, PAGES, type PageId, place } from './route.ts';
 import { SignIn } from './sign-in.tsx';
 import { useHub } from './use-hub.ts';
 import { useLoaded } from './use-loaded.ts';
-import { hub } from './words.ts';
 
 /** The frame of the fleet's page. */
 export function Hub(): JSX.Element {

@@ -7,9 +7,9 @@ import { Button, ErrorNote, Field, Icon, Note } from '../parts/parts.tsx';
 import { useAct } from '../parts/use-ask.ts';
 import { ended, signIn } from './client.ts';
 import css from './hub.module.css';
+import { hub } from './hub-words.ts';
 import { answer, enter, leave, type Offered } from './provider.ts';
 import { useHub } from './use-hub.ts';
-import { hub } from './words.ts';
 
 /** Asks who somebody is: by the provider, where the hub has one, or by an operator's credential. */
 export function SignIn(): JSX.Element {

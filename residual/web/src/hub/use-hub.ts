@@ -1,13 +1,13 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { Refused } from '../api/client.ts';
-import type { Asked } from '../parts/use-ask.ts';
+import type { AskState } from '../parts/use-ask.ts';
 import { ask } from './client.ts';
 
 /**
  * What the hub answers at a path, asked when the part is shown and again every `everyMs`, unless the page is hidden.
  * @param everyMs null: once
  */
-export function useHub<T>(path: string, everyMs: number | null = null): Asked<T> {
+export function useHub<T>(path: string, everyMs: number | null = null): AskState<T> {
   const [state, setState] = useState<{ data: T | null; error: Refused | null }>({ data: null, error: null });
   const [round, setRound] = useState(0);
   useEffect(() => {

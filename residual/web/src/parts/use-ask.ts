@@ -5,7 +5,7 @@ import { may } from '../api/node.ts';
 import type { Answer } from '../api/rows.ts';
 
 /** What a row answers, asked when the part is shown and again every `everyMs`. */
-export interface Asked<T> {
+export interface AskState<T> {
   readonly data: T | null;
   /** Of the newest try; the older answer stays in `data`. */
   readonly error: Refused | null;
@@ -20,7 +20,7 @@ export function useAsk<Id extends RowId>(
   id: Id,
   ask: Pick<Ask, 'params' | 'query' | 'here'> = {},
   everyMs: number | null = null,
-): Asked<NoInfer<Answer<Id>>> {
+): AskState<NoInfer<Answer<Id>>> {
   const [state, setState] = useState<{ data: Answer<Id> | null; error: Refused | null }>({
     data: null,
     error: null,

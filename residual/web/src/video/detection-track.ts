@@ -5,7 +5,7 @@ const NEAR_MS = 1000;
 const KEEP_MS = 12_000;
 const MAX_KEPT = 600;
 
-interface Kept {
+interface TimedBatch {
   readonly batch: Batch;
   /** How much later it came than it was made, by two clocks: their difference, and the way here. */
   readonly ahead: number;
@@ -17,7 +17,7 @@ interface Kept {
  * node's: the batch that came quickest tells how far they are apart.
  */
 export class DetectionTrack {
-  #kept: Kept[] = [];
+  #kept: TimedBatch[] = [];
 
   /** @param now Unix time of the page, ms */
   add(batch: Batch, now: number): void {

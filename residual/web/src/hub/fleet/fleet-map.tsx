@@ -9,7 +9,7 @@ import { countText } from '../../parts/format.ts';
 import { Button } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
 import { liveOf } from '../fly/live.ts';
-import { hub } from '../words.ts';
+import { hub } from '../hub-words.ts';
 import css from './hub-fleet.module.css';
 import { chosen, following } from './selection.ts';
 import { useTrack } from './track.ts';

@@ -4,11 +4,11 @@ import { GROUP } from '../../../../../shared/fleet/node-labels.ts';
 import { Refused } from '../../api/client.ts';
 import { ask } from '../client.ts';
 import { type FleetNode, fleetNode, isLarge, nodes } from './fleet.ts';
-import { selected, type Wanted } from './selection.ts';
+import { type FleetFilter, selected } from './selection.ts';
 
 /** The nodes that fit, in the order that was chosen: found here in a small fleet, by the hub in a large one. */
 
-export interface Found {
+interface FoundNodes {
   /** As far as they are there. */
   readonly nodes: readonly FleetNode[];
   readonly total: number;
@@ -33,7 +33,7 @@ const SETTLE_MS = 250;
 type Query = Readonly<Record<string, string | number | null>>;
 
 /** As the hub is asked for them; what is not asked for is null. */
-export function queryOf({ search, state, label }: Omit<Wanted, 'order'>): Query {
+export function queryOf({ search, state, label }: Omit<FleetFilter, 'order'>): Query {
   const isGroup = label?.startsWith(GROUP) === true;
   return {
     q: search.trim() === '' ? null : search.trim(),
@@ -44,7 +44,7 @@ export function queryOf({ search, state, label }: Omit<Wanted, 'order'>): Query 
 }
 
 /** @returns null: not told yet */
-export function useFound(wanted: Wanted): Found | null {
+export function useFound(wanted: FleetFilter): FoundNodes | null {
   const all = nodes.value;
   const large = isLarge.value;
   const here = useMemo(
@@ -60,9 +60,9 @@ export function useFound(wanted: Wanted): Found | null {
     : { ...there, nodes: there.nodes.map((node) => live.get(node.entry.id) ?? node) };
 }
 
-function usePages({ order, ...wanted }: Wanted, isOn: boolean): Found | null {
+function usePages({ order, ...wanted }: FleetFilter, isOn: boolean): FoundNodes | null {
   const [length, setLength] = useState(PAGE);
-  const [found, setFound] = useState<Omit<Found, 'more'> | null>(null);
+  const [found, setFound] = useState<Omit<FoundNodes, 'more'> | null>(null);
   const query = { ...queryOf(wanted), order };
   const key = JSON.stringify(query);
   useEffect(() => setLength(PAGE), [key]);

@@ -9,7 +9,7 @@ import { isIn, urgencyOf } from './state.ts';
 export const STATES = ['all', 'attention', 'armed', 'ground', 'offline'] as const;
 export const ORDERS = ['attention', 'name', 'oldest', 'battery'] as const;
 
-export interface Wanted {
+export interface FleetFilter {
   readonly search: string;
   readonly state: NodeState | 'all';
   readonly order: (typeof ORDERS)[number];
@@ -17,7 +17,7 @@ export interface Wanted {
   readonly label: string | null;
 }
 
-export interface Selection extends Wanted {
+export interface Selection extends FleetFilter {
   readonly state: (typeof STATES)[number];
 }
 
@@ -41,7 +41,7 @@ const byName = new Intl.Collator(undefined, { numeric: true });
 
 export function selected(
   nodes: readonly FleetNode[],
-  { search, state, order, label }: Wanted,
+  { search, state, order, label }: FleetFilter,
 ): readonly FleetNode[] {
   const wanted = search.trim().toLowerCase();
   const rank = RANK[order];

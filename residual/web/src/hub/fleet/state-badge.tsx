@@ -14,7 +14,7 @@ import type { JSX } from 'preact';
 import type { Phase } from '../../../../../shared/fleet/node-state.ts';
 import { Icon } from '../../parts/parts.tsx';
 import css from '../hub.module.css';
-import { hub } from '../words.ts';
+import { hub } from '../hub-words.ts';
 import type { FleetNode } from './fleet.ts';
 import { type Attention, attentionOf, phaseOf } from './state.ts';
 

@@ -3,8 +3,8 @@ import type { JSX } from 'preact';
 import { countText } from '../../parts/format.ts';
 import { Icon } from '../../parts/parts.tsx';
 import css from '../hub.module.css';
+import { hub } from '../hub-words.ts';
 import { hrefOf } from '../route.ts';
-import { hub } from '../words.ts';
 import { type Selection, selection } from './selection.ts';
 import { countsNow } from './watch-fleet.ts';
 

@@ -6,13 +6,13 @@ import { countText } from '../../parts/format.ts';
 import { Button, EmptyState, Icon } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
 import { LIVE_STALE_S, shown, useLive } from '../fly/live.ts';
+import { hub } from '../hub-words.ts';
 import { hrefOf } from '../route.ts';
 import { SearchBox } from '../search-box.tsx';
-import { hub } from '../words.ts';
 import { ageText, type FleetNode, figuresOf, secondsSince, titleOf } from './fleet.ts';
 import { useFound } from './found.ts';
 import css from './hub-wall.module.css';
-import type { Wanted } from './selection.ts';
+import type { FleetFilter } from './selection.ts';
 import { StateIcon } from './state-badge.tsx';
 import { useLooked } from './watch-fleet.ts';
 
@@ -24,7 +24,10 @@ const PICTURES_HZ = 5;
 export function Wall(): JSX.Element {
   const [search, setSearch] = useState('');
   const [first, setFirst] = useState(0);
-  const wanted = useMemo<Wanted>(() => ({ search, state: 'online', order: 'name', label: null }), [search]);
+  const wanted = useMemo<FleetFilter>(
+    () => ({ search, state: 'online', order: 'name', label: null }),
+    [search],
+  );
   const found = useFound(wanted);
   const hits = found?.nodes ?? [];
   // There may be fewer than where one has leafed to.

@@ -6,8 +6,8 @@ import { Badge, Button, Card, ErrorNote } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
 import { useAct } from '../../parts/use-ask.ts';
 import { ask, me } from '../client.ts';
+import { hub } from '../hub-words.ts';
 import { useHub } from '../use-hub.ts';
-import { hub } from '../words.ts';
 import type { Airframes, Due } from './answers.ts';
 import css from './hub-flights.module.css';
 

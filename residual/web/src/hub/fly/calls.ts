@@ -5,7 +5,7 @@ import type { CallStatement, Reply } from '../../../../../shared/schemas/fleet-s
 import { NONCE_MS } from '../../../../../shared/schemas/nonce.ts';
 import { Refused } from '../../api/client.ts';
 import { ask, credential, hubNow, me } from '../client.ts';
-import { hub } from '../words.ts';
+import { hub } from '../hub-words.ts';
 import { type BrowserKey, ensureKey, findKey, lacksKeys } from './keys.ts';
 import { readReply, signCall } from './statements.ts';
 
@@ -33,7 +33,7 @@ const FRESH_MS = 5000;
 /** Of no boot: the node refuses it, and says its own. */
 const NO_NONCE = '00000000.0';
 
-interface Held {
+interface HeldToken {
   readonly token: PersonToken;
   readonly key: BrowserKey;
   /** Whose it is. */
@@ -42,11 +42,11 @@ interface Held {
   readonly only: string | null;
 }
 
-let held: Held | null = null;
+let held: HeldToken | null = null;
 const nonces = new Map<string, { readonly nonce: string; readonly at: number }>();
 
 /** @throws Refused where this browser can sign nothing */
-async function session(node: Called): Promise<Held> {
+async function session(node: Called): Promise<HeldToken> {
   const who = credential.value;
   if (who === null) throw new Refused(401, 'E_UNAUTHENTICATED', hub.signIn.title);
   // Whoever has nodes by tags may have thousands, and each call carries their names.

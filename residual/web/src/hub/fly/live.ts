@@ -6,7 +6,7 @@ import { secondsSince } from '../fleet/fleet.ts';
 
 /** What nodes say while they are looked at: the hub tells them that they are, and they speak more often (GET /v1/live). */
 
-export interface Told {
+interface LiveTelemetry {
   readonly telemetry: JsonObject;
   /** By the hub's clock, ms since 1970. */
   readonly telemetry_at: number;
@@ -18,7 +18,7 @@ export interface Shown {
   readonly at: number;
 }
 
-export const told = signal<ReadonlyMap<string, Told>>(new Map());
+export const told = signal<ReadonlyMap<string, LiveTelemetry>>(new Map());
 export const shown = signal<ReadonlyMap<string, Shown>>(new Map());
 
 /** Older is not the present; the hub's clock is known to a second. */

@@ -8,7 +8,7 @@ import { ALWAYS, type Commands, type Order } from '../../commands/orders.ts';
 import { number } from '../../parts/format.ts';
 import { t } from '../../strings.ts';
 import { me } from '../client.ts';
-import { hub } from '../words.ts';
+import { hub } from '../hub-words.ts';
 import { callNode, prepare } from './calls.ts';
 import { type Facts, inAir, readiness } from './facts.ts';
 import { lacksKeys } from './keys.ts';

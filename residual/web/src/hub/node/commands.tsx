@@ -13,7 +13,7 @@ import { Button, Card, ErrorNote, Note, Unfold } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
 import { type Facts, readiness } from '../fly/facts.ts';
 import { liveOf } from '../fly/live.ts';
-import { hub } from '../words.ts';
+import { hub } from '../hub-words.ts';
 import css from './hub-node.module.css';
 
 /** Where the vehicle is to go, as it was tapped or typed; null: nowhere yet. */

@@ -12,9 +12,9 @@ import type { Code } from '../answers.ts';
 import { ask, me } from '../client.ts';
 import { ageText, figuresOf, secondsSince, titleOf } from '../fleet/fleet.ts';
 import { liveOf } from '../fly/live.ts';
+import { hub } from '../hub-words.ts';
 import { AtTheDrone } from '../office/enrol.tsx';
 import { go } from '../route.ts';
-import { hub } from '../words.ts';
 import { numberIn } from './instruments.tsx';
 import { Tags } from './tags.tsx';
 

@@ -12,10 +12,10 @@ import {
   Waypoints,
 } from 'lucide';
 import type { FleetEvent } from '../../../../../shared/fleet/told.ts';
-import { hub } from '../words.ts';
+import { hub } from '../hub-words.ts';
 
 /** What happened at a node, for people. The node's and the vehicle's own texts are shown as they are. */
-export interface Said {
+interface EventLine {
   readonly icon: IconNode;
   readonly tone: 'calm' | 'busy' | 'warn' | 'bad';
   readonly text: string;
@@ -25,7 +25,7 @@ export interface Said {
 const ERROR = 3;
 const WARNING = 4;
 
-export function eventWords({ kind, detail }: Pick<FleetEvent, 'kind' | 'detail'>): Said {
+export function eventWords({ kind, detail }: Pick<FleetEvent, 'kind' | 'detail'>): EventLine {
   const words = hub.node.timeline;
   const text = (name: string): string | null => {
     const value = detail[name];
@@ -58,7 +58,12 @@ export function eventWords({ kind, detail }: Pick<FleetEvent, 'kind' | 'detail'>
   }
 }
 
-function ofMessage(kind: string, detail: FleetEvent['detail'], text: string | null, count: number): Said {
+function ofMessage(
+  kind: string,
+  detail: FleetEvent['detail'],
+  text: string | null,
+  count: number,
+): EventLine {
   const severity = typeof detail['severity'] === 'number' ? detail['severity'] : null;
   const tone = severity === null || severity > WARNING ? 'calm' : severity <= ERROR ? 'bad' : 'warn';
   const icon = { calm: Info, warn: TriangleAlert, bad: OctagonAlert }[tone];

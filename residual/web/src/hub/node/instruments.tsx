@@ -10,7 +10,7 @@ import { number } from '../../parts/format.ts';
 import { Stat } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
 import { liveOf } from '../fly/live.ts';
-import { hub } from '../words.ts';
+import { hub } from '../hub-words.ts';
 import css from './hub-node.module.css';
 
 const DEGREE = 180 / Math.PI;

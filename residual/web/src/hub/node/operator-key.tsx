@@ -8,7 +8,7 @@ import { useAct } from '../../parts/use-ask.ts';
 import { me } from '../client.ts';
 import type { Facts } from '../fly/facts.ts';
 import { ensureKey, forgetKey, lacksKeys } from '../fly/keys.ts';
-import { hub } from '../words.ts';
+import { hub } from '../hub-words.ts';
 
 /** What a name in `fleet.operators` may be. */
 const NOT_A_NAME = /[^A-Za-z0-9._-]+/g;

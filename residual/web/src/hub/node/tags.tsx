@@ -6,8 +6,8 @@ import { textIn } from '../../parts/form/form-text.ts';
 import { Button, Dialog, ErrorNote, Field, Icon } from '../../parts/parts.tsx';
 import { useAct } from '../../parts/use-ask.ts';
 import { ask, me } from '../client.ts';
+import { hub } from '../hub-words.ts';
 import { labelText, wordsIn } from '../office/tags.ts';
-import { hub } from '../words.ts';
 import css from './tags.module.css';
 
 /** What lists find a node by and what rights may go by; changed by whoever has the whole fleet. */

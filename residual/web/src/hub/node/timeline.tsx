@@ -3,8 +3,8 @@ import type { JSX } from 'preact';
 import { clock, day, isoTime } from '../../parts/format.ts';
 import { Card, EmptyState, ErrorNote, Icon } from '../../parts/parts.tsx';
 import type { Events } from '../answers.ts';
+import { hub } from '../hub-words.ts';
 import { useHub } from '../use-hub.ts';
-import { hub } from '../words.ts';
 import { eventWords } from './event-words.ts';
 import css from './hub-node.module.css';
 

@@ -9,9 +9,9 @@ import { useAct } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import type { Audited, AuditVerdict } from '../answers.ts';
 import { ask } from '../client.ts';
+import { hub } from '../hub-words.ts';
 import { SearchBox } from '../search-box.tsx';
 import { useHub } from '../use-hub.ts';
-import { hub } from '../words.ts';
 import css from './hub-office.module.css';
 
 const EVERY_MS = 5000;

@@ -9,12 +9,12 @@ import { useAct } from '../../parts/use-ask.ts';
 import type { Code } from '../answers.ts';
 import { ask, hubNow } from '../client.ts';
 import { titleOf } from '../fleet/fleet.ts';
+import { hub } from '../hub-words.ts';
 import { hrefOf } from '../route.ts';
 import { useHub } from '../use-hub.ts';
-import { hub } from '../words.ts';
 import css from './hub-office.module.css';
 
-interface Made {
+interface ShownCode {
   readonly code: Code;
   /** By the hub's clock, ms since 1970; rather late than early by a second, which the hub's answer took. */
   readonly at: number;
@@ -26,7 +26,7 @@ const CLOCK_MS = 2000;
 
 /** How a drone joins, in three steps: a code that is shown once, what to do with it there, and that it has come. */
 export function Enrol(): JSX.Element {
-  const [made, setMade] = useState<Made | null>(null);
+  const [made, setMade] = useState<ShownCode | null>(null);
   const act = useAct();
   const text = hub.enrol;
   const make = async (): Promise<void> => {

@@ -8,7 +8,7 @@ import { useAct } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import type { Minted } from '../answers.ts';
 import { ask } from '../client.ts';
-import { hub } from '../words.ts';
+import { hub } from '../hub-words.ts';
 import { wordsIn } from './tags.ts';
 
 /** What a call of the fleet may need; secrets are never read that way. */

@@ -1,5 +1,5 @@
 import { GROUP } from '../../../../../shared/fleet/node-labels.ts';
-import { hub } from '../words.ts';
+import { hub } from '../hub-words.ts';
 
 /** What is written between blanks or commas, each once. */
 export function wordsIn(text: string): readonly string[] {

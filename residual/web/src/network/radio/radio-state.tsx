@@ -5,7 +5,7 @@ import type { Answer } from '../../api/rows.ts';
 import { hrefOf } from '../../app/route.ts';
 import { number, span } from '../../parts/format.ts';
 import { Badge, Card, EmptyState, ErrorNote, Note, Stat } from '../../parts/parts.tsx';
-import type { Asked } from '../../parts/use-ask.ts';
+import type { AskState } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import css from '../node.module.css';
 
@@ -22,7 +22,7 @@ export function radioTone({ quality }: Pick<Radio, 'quality'>): (typeof TONES)[R
 }
 
 /** How the link is, in words and figures, and what each antenna hears. */
-export function RadioState({ radio: { data, error, reload } }: { radio: Asked<Radio> }): JSX.Element {
+export function RadioState({ radio: { data, error, reload } }: { radio: AskState<Radio> }): JSX.Element {
   const text = t.node.radio;
   const figure = (value: number | null | undefined, digits = 0): string | null =>
     value === null || value === undefined ? null : number(value, digits);

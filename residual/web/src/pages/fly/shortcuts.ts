@@ -4,8 +4,8 @@ import { t } from '../../strings.ts';
 
 /** Keys of the page to fly by. No press of a key does anything to the vehicle: those that do are held as long as their buttons. */
 
-type Held = 'land' | 'rtl' | 'stop';
-const HELD_KEYS: Readonly<Record<string, { readonly cmd: Held; readonly ms: number }>> = {
+type HeldCommand = 'land' | 'rtl' | 'stop';
+const HELD_KEYS: Readonly<Record<string, { readonly cmd: HeldCommand; readonly ms: number }>> = {
   l: { cmd: 'land', ms: 1000 },
   r: { cmd: 'rtl', ms: 1000 },
   h: { cmd: 'stop', ms: STOP_HOLD_MS },
@@ -33,8 +33,8 @@ export function useKeys(act: Readonly<Record<string, () => void>>): void {
 }
 
 /** Gives the command of a key that is held long enough. @returns whose key is held down now */
-export function useHeldKey(commands: Commands): Held | null {
-  const [held, setHeld] = useState<Held | null>(null);
+export function useHeldKey(commands: Commands): HeldCommand | null {
+  const [held, setHeld] = useState<HeldCommand | null>(null);
   const latest = useRef(commands);
   latest.current = commands;
   useEffect(() => {

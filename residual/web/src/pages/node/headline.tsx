@@ -2,7 +2,7 @@ import { CircleCheck, type IconNode, OctagonAlert, RefreshCw, TriangleAlert } fr
 import type { JSX } from 'preact';
 import { hrefOf } from '../../app/route.ts';
 import { Button, ErrorNote, Icon } from '../../parts/parts.tsx';
-import { type Asked, useAsk } from '../../parts/use-ask.ts';
+import { type AskState, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import css from './overview.module.css';
 import type { Status } from './problems.ts';
@@ -15,7 +15,7 @@ const ICONS = { good: CircleCheck, warn: TriangleAlert, bad: OctagonAlert } as c
 const EVERY_MS = 15_000;
 
 /** Whether all is well; else the worst of what is wrong with what to do, and the rest below it. */
-export function Headline({ status }: { readonly status: Asked<Status> }): JSX.Element {
+export function Headline({ status }: { readonly status: AskState<Status> }): JSX.Element {
   const diagnostics = useAsk('diagnostics.get', {}, EVERY_MS);
   const services = useAsk('services.get', {}, EVERY_MS);
   const text = t.node.overview;

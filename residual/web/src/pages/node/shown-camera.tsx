@@ -6,7 +6,7 @@ import { number } from '../../parts/format.ts';
 import { LiveStill } from '../../parts/live-still.tsx';
 import { Badge, Button, Card, ErrorNote, Note, Stat } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
-import { type Asked, useAct } from '../../parts/use-ask.ts';
+import { type AskState, useAct } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 
 type Video = Answer<'video.get'>;
@@ -25,7 +25,7 @@ export function ShownCamera({
   video: { data, error, reload },
   onStored,
 }: {
-  readonly video: Asked<Video>;
+  readonly video: AskState<Video>;
   readonly onStored: () => void;
 }): JSX.Element {
   const act = useAct();

@@ -15,14 +15,14 @@ import { t } from '../../strings.ts';
 
 type Network = Answer<'network.client.scan.get'>['networks'][number];
 /** What is joined: one that was heard, or one that does not say its name. */
-type Wanted = Pick<Network, 'ssid' | 'security'> & { readonly ssid_hex?: string };
+type JoinChoice = Pick<Network, 'ssid' | 'security'> & { readonly ssid_hex?: string };
 
 /** The Wi-Fi that this node joins. */
 export function Wifi({ onChange }: { onChange: () => void }): JSX.Element {
   const status = useAsk('network.client.status.get');
   const saved = useAsk('network.client.configured.get');
   const [heard, setHeard] = useState<readonly Network[] | null>(null);
-  const [wanted, setWanted] = useState<Wanted | null>(null);
+  const [wanted, setWanted] = useState<JoinChoice | null>(null);
   const scan = useAct();
   const act = useGuarded();
   const text = t.node.network.wifi;
@@ -141,7 +141,7 @@ export function Wifi({ onChange }: { onChange: () => void }): JSX.Element {
   );
 }
 
-function Join({ wanted, onDone }: { wanted: Wanted; onDone: () => void }): JSX.Element {
+function Join({ wanted, onDone }: { wanted: JoinChoice; onDone: () => void }): JSX.Element {
   const act = useGuarded();
   const [body, setBody] = useState<Body<'network.client.join.put'> | null>(null);
   const text = t.node.network.wifi;

@@ -7,13 +7,13 @@ export type Named =
   | { readonly label: string; readonly choices: Readonly<Record<number, string>> }
   | null;
 
-interface Known {
+interface NamedCommand {
   readonly name: string;
   /** Parameters 1 to 7; of a command with a place the last three are the place. */
   readonly params: readonly Named[];
 }
 
-const KNOWN: Readonly<Record<number, Known>> = t.plan.commands;
+const KNOWN: Readonly<Record<number, NamedCommand>> = t.plan.commands;
 
 /** MAV_CMD numbers in the order in which they are offered. */
 export const OFFERED: readonly number[] = [

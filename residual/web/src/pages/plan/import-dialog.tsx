@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Button, Dialog, Field } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
-import type { Found } from './import/shapes-in.ts';
+import type { FoundShapes } from './import/shapes-in.ts';
 import { addFound, drawnOf, USES, type Use, type Wish, wishesOf } from './import/use-shapes.ts';
 import css from './plan.module.css';
 import type { Sketch } from './sketch.ts';
@@ -16,7 +16,7 @@ export function ImportDialog({
 }: {
   readonly sketch: Sketch;
   readonly name: string;
-  readonly found: Found;
+  readonly found: FoundShapes;
   readonly onClose: () => void;
 }): JSX.Element {
   const [wishes, setWishes] = useState<readonly Wish[]>(() => wishesOf(found));

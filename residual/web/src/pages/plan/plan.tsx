@@ -12,7 +12,7 @@ import { AddItem } from './add-item.tsx';
 import { Drawing } from './drawing.ts';
 import { useEstimate } from './estimate/use-estimate.ts';
 import { FilesSheet } from './files-sheet.tsx';
-import type { Found } from './import/shapes-in.ts';
+import type { FoundShapes } from './import/shapes-in.ts';
 import { ImportDialog } from './import-dialog.tsx';
 import { ItemList } from './item-list.tsx';
 import { isSomewhere, type Part, placeOf } from './list.ts';
@@ -39,7 +39,7 @@ export default function Plan(): JSX.Element {
   const [files, setFiles] = useState(false);
   const [panel, setPanel] = useState(true);
   const [profile, setProfile] = useState(false);
-  const [shapes, setShapes] = useState<{ readonly name: string; readonly found: Found } | null>(null);
+  const [shapes, setShapes] = useState<{ readonly name: string; readonly found: FoundShapes } | null>(null);
   const transfer = useTransfer(sketch, (name, found) => setShapes({ name, found }));
   const part = sketch.part.value;
   const fit = (): void => {

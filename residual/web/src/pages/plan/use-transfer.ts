@@ -9,7 +9,7 @@ import { useAct } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { listsIn } from './files.ts';
 import { shapesOf } from './import/geo-file.ts';
-import type { Found } from './import/shapes-in.ts';
+import type { FoundShapes } from './import/shapes-in.ts';
 import type { Part } from './list.ts';
 import { DELETE, faultOf, PUT, read, type Sketch } from './sketch.ts';
 
@@ -45,7 +45,7 @@ export interface Transfer {
 }
 
 /** The plan between this page, the vehicle and files. @param onShapes a file of shapes was opened */
-export function useTransfer(sketch: Sketch, onShapes: (name: string, found: Found) => void): Transfer {
+export function useTransfer(sketch: Sketch, onShapes: (name: string, found: FoundShapes) => void): Transfer {
   const { busy, error, run, clear } = useAct();
   const [underway, setUnderway] = useState<Underway | null>(null);
   const [question, setQuestion] = useState<Question | null>(null);

@@ -3,7 +3,7 @@ import { memberOf } from '../../../../../../shared/member.ts';
 import { Refused } from '../../../api/client.ts';
 import { parseXml } from '../../../parts/script-urls.ts';
 import { t } from '../../../strings.ts';
-import { ForeignSystem, type Found, shapesIn } from './shapes-in.ts';
+import { ForeignSystem, type FoundShapes, shapesIn } from './shapes-in.ts';
 import { jsonBounds, MAX_FILE_BYTES, type TooMuch, xmlBounds } from './text-bounds.ts';
 
 /** Files of shapes: KML, KMZ, GPX and GeoJSON, by their content. What a KML needs is loaded with the first one. */
@@ -13,7 +13,7 @@ const GEO_TYPE = /^(?:Feature(?:Collection)?|GeometryCollection|(?:Multi)?(?:Poi
 const PREFIX = /xmlns:([\w.-]+)\s*=\s*["']https?:\/\/(?:www\.opengis\.net|earth\.google\.com)\/kml/;
 
 /** @returns null for another file @throws Refused with what is wrong in it */
-export async function shapesOf(file: File): Promise<Found | null> {
+export async function shapesOf(file: File): Promise<FoundShapes | null> {
   if (file.size > MAX_FILE_BYTES) throw refusal(t.plan.import.bounds.size);
   const bytes = new Uint8Array(
     await file.arrayBuffer().catch(() => {
@@ -44,7 +44,7 @@ function plainly(bytes: Uint8Array): string {
 }
 
 /** Null for a text that is neither XML nor GeoJSON. */
-async function foundIn(text: string, name: string): Promise<Found | null> {
+async function foundIn(text: string, name: string): Promise<FoundShapes | null> {
   if (/^\s*</.test(text)) return fromXml(text);
   return /^\s*[[{]/.test(text) ? fromJson(text, /\.geojson$/i.test(name)) : null;
 }
@@ -59,7 +59,7 @@ async function unpacked(bytes: Uint8Array<ArrayBuffer>): Promise<readonly string
   }
 }
 
-function fromJson(text: string, isNamed: boolean): Found | null {
+function fromJson(text: string, isNamed: boolean): FoundShapes | null {
   const problem = jsonBounds(text);
   try {
     if (!isNamed && problem !== null) return null;
@@ -75,7 +75,7 @@ function fromJson(text: string, isNamed: boolean): Found | null {
   }
 }
 
-async function fromXml(text: string): Promise<Found> {
+async function fromXml(text: string): Promise<FoundShapes> {
   within(xmlBounds(text));
   const { gpx, kml } = await import('@tmcw/togeojson');
   const prefix = PREFIX.exec(text)?.[1]?.replaceAll('.', '\\.');

@@ -14,7 +14,7 @@ export interface FoundShape {
   readonly holes: readonly (readonly LatLon[])[];
 }
 
-export interface Found {
+export interface FoundShapes {
   readonly shapes: readonly FoundShape[];
   /** Shapes that have no place on the earth, or are more than are taken. */
   readonly dropped: number;
@@ -31,7 +31,7 @@ const MAX_SHAPES = 500;
 const MAX_NAME = 80;
 const MAX_DEPTH = 16;
 
-export function shapesIn(document: unknown): Found {
+export function shapesIn(document: unknown): FoundShapes {
   const shapes: FoundShape[] = [];
   let dropped = 0;
   let swapped = false;

@@ -8,7 +8,7 @@ import { addPattern, placeToAdd } from '../entries.ts';
 import { type Items, inserted, newItem } from '../list.ts';
 import { withPolygon } from '../shapes.ts';
 import type { Sketch } from '../sketch.ts';
-import type { Found, FoundShape } from './shapes-in.ts';
+import type { FoundShape, FoundShapes } from './shapes-in.ts';
 
 /** What shapes of a file become in the plan. */
 
@@ -31,7 +31,7 @@ export interface Wish {
 const ASKED = 40;
 
 /** Lines and polygons one by one, the points together. More than a person would go through are left out at first. */
-export function wishesOf({ shapes }: Found): readonly Wish[] {
+export function wishesOf({ shapes }: FoundShapes): readonly Wish[] {
   const points = shapes.filter(({ kind }) => kind === 'point');
   const others = shapes.filter(({ kind }) => kind !== 'point');
   return [

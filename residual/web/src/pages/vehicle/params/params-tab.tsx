@@ -5,7 +5,7 @@ import type { Answer } from '../../../api/rows.ts';
 import { newest } from '../../../api/telemetry.ts';
 import { place } from '../../../app/route.ts';
 import { Button, Card, Dialog, EmptyState, ErrorNote, Field, Note, Progress } from '../../../parts/parts.tsx';
-import { type Asked, useAsk } from '../../../parts/use-ask.ts';
+import { type AskState, useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
 import { isChanged, matches, type Param, paramsOf } from '../../../vehicle/param.ts';
 import { favourites } from './favourites.ts';
@@ -135,7 +135,7 @@ function emptyText({ kind }: Choice, wanted: string): string {
 /** The values, read again whenever the node has newer ones, and what describes them. */
 function useParams(): {
   readonly params: readonly Param[];
-  readonly values: Asked<Answer<'params.get'>>;
+  readonly values: AskState<Answer<'params.get'>>;
   readonly reload: () => void;
 } {
   const described = useAsk('params.get', { query: { details: '1' } });

@@ -10,7 +10,7 @@ import { t } from '../../../strings.ts';
 import { isOutside, type Param } from '../../../vehicle/param.ts';
 import css from './params.module.css';
 import { stage, staged } from './staged-values.ts';
-import { type Written, WrittenList, writeParams } from './written.tsx';
+import { WrittenList, type WrittenParam, writeParams } from './written.tsx';
 
 // Of one request, by its schema.
 const MAX_WRITES = 500;
@@ -27,7 +27,7 @@ export function Staged({
   const [forced, setForced] = useState(false);
   const [again, setAgain] = useState('');
   const [isOpen, setOpen] = useState(false);
-  const [written, setWritten] = useState<readonly Written[]>([]);
+  const [written, setWritten] = useState<readonly WrittenParam[]>([]);
   const changes = [...staged.value].map(([name, value]) => ({
     name,
     value,
@@ -41,7 +41,7 @@ export function Staged({
   const isOverridable = guarded || outside || error?.extras['override'] !== undefined;
   const write = async (): Promise<void> => {
     const entries = [...staged.value].slice(0, MAX_WRITES);
-    const done = (results: readonly Written[]): void => {
+    const done = (results: readonly WrittenParam[]): void => {
       setWritten(results);
       for (const { name } of results) stage(name, null);
       setForced(false);

@@ -9,7 +9,7 @@ import { isSame } from '../../../vehicle/param.ts';
 import { RebootAutopilot } from './reboot.tsx';
 
 /** One parameter that was written. */
-export interface Written {
+export interface WrittenParam {
   readonly name: string;
   /** Asked for. */
   readonly value: number;
@@ -28,7 +28,7 @@ export interface Written {
 export async function writeParams(
   values: Iterable<readonly [string, number]>,
   force: boolean,
-  done: (results: readonly Written[]) => void,
+  done: (results: readonly WrittenParam[]) => void,
   confirm: readonly string[] = [],
 ): Promise<void> {
   try {
@@ -57,7 +57,7 @@ export function HeldWrite({
   readonly onWritten: () => void;
 }): JSX.Element {
   const { busy, error, run } = useAct();
-  const [written, setWritten] = useState<readonly Written[]>([]);
+  const [written, setWritten] = useState<readonly WrittenParam[]>([]);
   const write = async (): Promise<void> =>
     writeParams(values, false, (results) => {
       setWritten(results);
@@ -76,7 +76,7 @@ export function HeldWrite({
   );
 }
 
-export function WrittenList({ written }: { readonly written: readonly Written[] }): JSX.Element {
+export function WrittenList({ written }: { readonly written: readonly WrittenParam[] }): JSX.Element {
   const [isBack, setBack] = useState(false);
   const reboot = isBack ? [] : written.filter((each) => each.reboot_required === true);
   return (

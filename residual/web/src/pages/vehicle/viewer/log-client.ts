@@ -2,14 +2,14 @@ import { language } from '../../../language/language.ts';
 import { trustScript } from '../../../parts/script-urls.ts';
 // oxlint-disable-next-line import/default -- the build makes the address, out of the module that is named
 import workerUrl from './log-worker.ts?worker&url';
-import type { Asked, LogQuestions, Told } from './protocol.ts';
+import type { LogQuestions, WorkerAnswer, WorkerQuestion } from './protocol.ts';
 import type { LogSummary } from './read/summary.ts';
-import { viewerWords } from './words.ts';
+import { viewerWords } from './viewer-words.ts';
 
 /** A log that cannot be shown; its message is for the person. */
 export class LogFailure extends Error {}
 
-interface Waiting {
+interface PendingAnswer {
   readonly resolve: (answer: never) => void;
   readonly reject: (error: LogFailure) => void;
 }
@@ -20,13 +20,13 @@ type Answer<Kind extends keyof LogQuestions> = LogQuestions[Kind]['answer'];
 /** A log in a worker of its own, which ends with `close`. */
 export class LogClient {
   readonly #worker: Worker;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, PendingAnswer>();
   #asked = 0;
 
   /** @param onProgress bytes that were read, of those of the file */
   constructor(onProgress: (done: number) => void) {
     this.#worker = new Worker(trustScript(workerUrl), { type: 'module', name: language });
-    this.#worker.addEventListener('message', ({ data }: MessageEvent<Told>) => {
+    this.#worker.addEventListener('message', ({ data }: MessageEvent<WorkerAnswer>) => {
       if ('done' in data) onProgress(data.done);
       else this.#onAnswer(data);
     });
@@ -42,7 +42,7 @@ export class LogClient {
   async ask<Kind extends keyof LogQuestions>(kind: Kind, ask: Ask<Kind>): Promise<Answer<Kind>> {
     const id = ++this.#asked;
     const answer = new Promise<Answer<Kind>>((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
-    this.#worker.postMessage({ id, kind, ...ask } satisfies Pick<Asked, 'id' | 'kind'>, []);
+    this.#worker.postMessage({ id, kind, ...ask } satisfies Pick<WorkerQuestion, 'id' | 'kind'>, []);
     return answer;
   }
 
@@ -53,7 +53,7 @@ export class LogClient {
     this.#waiting.clear();
   }
 
-  #onAnswer(told: Exclude<Told, { readonly done: number }>): void {
+  #onAnswer(told: Exclude<WorkerAnswer, { readonly done: number }>): void {
     const waiting = this.#waiting.get(told.id);
     this.#waiting.delete(told.id);
     if ('failure' in told) waiting?.reject(new LogFailure(told.failure));

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { Badge, Button, Card, Field, Note } from '../../../parts/parts.tsx';
 import { elapsed, type LogTimes } from './times.ts';
 import css from './viewer.module.css';
-import { viewerWords as words } from './words.ts';
+import { viewerWords as words } from './viewer-words.ts';
 
 const PAGE = 100;
 

@@ -12,7 +12,7 @@ import type { Points } from './read/points.ts';
 import type { FieldId } from './read/summary.ts';
 import { elapsed } from './times.ts';
 import css from './viewer.module.css';
-import { viewerWords as words } from './words.ts';
+import { viewerWords as words } from './viewer-words.ts';
 
 /** A field in a plot. */
 export interface PlotLine {

@@ -1,6 +1,6 @@
 import { Refused, send } from '../../../api/client.ts';
 import { t } from '../../../strings.ts';
-import { viewerWords } from './words.ts';
+import { viewerWords } from './viewer-words.ts';
 
 /** Where a log comes from: the vehicle by its number, or the node by its name; a file of the person has no address. */
 type LogSource =

@@ -9,7 +9,7 @@ import { Card } from '../../../parts/parts.tsx';
 import type { LogClient } from './log-client.ts';
 import type { LogTimes } from './times.ts';
 import css from './viewer.module.css';
-import { viewerWords as words } from './words.ts';
+import { viewerWords as words } from './viewer-words.ts';
 
 interface Stop extends Place {
   /** s since the beginning of the log. */

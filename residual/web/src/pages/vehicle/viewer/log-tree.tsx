@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { Button, Card, Field } from '../../../parts/parts.tsx';
 import type { FieldId, LogSummary } from './read/summary.ts';
 import css from './viewer.module.css';
-import { viewerWords as words } from './words.ts';
+import { viewerWords as words } from './viewer-words.ts';
 
 type Group = LogSummary['groups'][number];
 

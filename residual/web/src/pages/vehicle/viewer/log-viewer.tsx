@@ -10,7 +10,7 @@ import { LogClient, LogFailure } from './log-client.ts';
 import { fetchLog, type LogPart, nameOf, partOf, sourceOf } from './log-source.ts';
 import { OpenedLog } from './opened-log.tsx';
 import type { LogSummary } from './read/summary.ts';
-import { viewerWords as words } from './words.ts';
+import { viewerWords as words } from './viewer-words.ts';
 
 type State =
   | { readonly kind: 'none' }
@@ -71,14 +71,14 @@ interface Running {
   client: LogClient | null;
 }
 
-interface Opened {
+interface OpenLog {
   readonly state: State;
   readonly openFile: (file: File) => Promise<void>;
   readonly stop: () => void;
 }
 
 /** One log at a time: the one before goes when another is opened, and with the page. */
-function useLog(): Opened {
+function useLog(): OpenLog {
   const [state, setState] = useState<State>({ kind: 'none' });
   const running = useRef<Running>(null);
   const end = (): void => {

@@ -1,9 +1,9 @@
 /** The worker of the log viewer: it has the file and its index, and answers the page (protocol.ts). */
 import messages from 'virtual:mavlink';
-import type { Asked, Told } from './protocol.ts';
+import type { WorkerAnswer, WorkerQuestion } from './protocol.ts';
 import { NoLog, OpenLog } from './read/open-log.ts';
 import type { LogFile } from './read/row-window.ts';
-import { viewerWords } from './words.ts';
+import { viewerWords } from './viewer-words.ts';
 
 /** Not in the types of a page. */
 declare const FileReaderSync: new () => { readonly readAsArrayBuffer: (blob: Blob) => ArrayBuffer };
@@ -13,7 +13,7 @@ const CSV_CHARS = 1024 * 1024;
 
 let log: OpenLog | null = null;
 
-addEventListener('message', ({ data }: MessageEvent<Asked>) => {
+addEventListener('message', ({ data }: MessageEvent<WorkerQuestion>) => {
   try {
     tell({ id: data.id, answer: answerTo(data) });
   } catch (error) {
@@ -23,7 +23,7 @@ addEventListener('message', ({ data }: MessageEvent<Asked>) => {
   }
 });
 
-function answerTo(asked: Asked): unknown {
+function answerTo(asked: WorkerQuestion): unknown {
   if (asked.kind === 'open') {
     log = OpenLog.open(fileOf(asked.file), messages, progress());
     return log.summary;
@@ -77,6 +77,6 @@ function progress(): (done: number) => void {
   };
 }
 
-function tell(news: Told<unknown>): void {
+function tell(news: WorkerAnswer<unknown>): void {
   postMessage(news, { transfer: [] });
 }

@@ -26,7 +26,7 @@ import type { FieldId, LogSummary } from './read/summary.ts';
 import { elapsed, type LogTimes, timesOf } from './times.ts';
 import css from './viewer.module.css';
 
-import { viewerWords as words } from './words.ts';
+import { viewerWords as words } from './viewer-words.ts';
 
 const MAX_FIELDS = 16;
 /** What a plot can tell apart. */

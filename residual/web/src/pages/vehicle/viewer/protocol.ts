@@ -26,12 +26,12 @@ export interface LogQuestions {
 }
 
 /** A question with its number. */
-export type Asked = {
+export type WorkerQuestion = {
   [Kind in keyof LogQuestions]: { readonly id: number; readonly kind: Kind } & LogQuestions[Kind]['ask'];
 }[keyof LogQuestions];
 
 /** What the worker says: how far it is, or the answer to a question, whose type is the question's. */
-export type Told<Answer = never> =
+export type WorkerAnswer<Answer = never> =
   | { readonly done: number }
   | { readonly id: number; readonly answer: Answer }
   | { readonly id: number; readonly failure: string };

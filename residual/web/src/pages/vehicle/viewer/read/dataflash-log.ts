@@ -14,7 +14,7 @@ import {
 import type { LogBytes } from '../../../../../../../shared/logs/log-bytes.ts';
 import { type GetNumber, textAt } from '../../../../../../../shared/logs/numbers.ts';
 import { plainText } from '../../../../../../../shared/plain-text.ts';
-import { viewerWords } from '../words.ts';
+import { viewerWords } from '../viewer-words.ts';
 import type { LogField, LogGroup, LogIndex } from './log-index.ts';
 
 /** The unit that says that a column is the number of the sensor. */

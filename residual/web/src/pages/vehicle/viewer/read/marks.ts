@@ -1,5 +1,5 @@
 import { type Family, modeName } from '../../../../../../../shared/flight/modes.ts';
-import { viewerWords } from '../words.ts';
+import { viewerWords } from '../viewer-words.ts';
 
 /** What happened in a log besides its numbers: modes, events, texts. */
 

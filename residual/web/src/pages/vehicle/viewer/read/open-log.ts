@@ -1,6 +1,6 @@
 import { LogBytes } from '../../../../../../../shared/logs/log-bytes.ts';
 import { isUlog } from '../../../../../../../shared/logs/ulog.ts';
-import { viewerWords } from '../words.ts';
+import { viewerWords } from '../viewer-words.ts';
 import { csvLines } from './csv.ts';
 import { readDataflashLog } from './dataflash-log.ts';
 import { type LogGroup, LogIndex } from './log-index.ts';

@@ -5,7 +5,7 @@ import { loggedWords, ulogStart, walkUlog } from '../../../../../../../shared/lo
 import { type FlatField, UlogFormats } from '../../../../../../../shared/logs/ulog-format.ts';
 import { ULOG_ARMED, ulogModeName } from '../../../../../../../shared/logs/ulog-names.ts';
 import { plainText } from '../../../../../../../shared/plain-text.ts';
-import { viewerWords } from '../words.ts';
+import { viewerWords } from '../viewer-words.ts';
 import type { LogField, LogGroup, LogIndex } from './log-index.ts';
 import { toneOf } from './marks.ts';
 

@@ -2,4 +2,4 @@ import { language } from '../language/language.ts';
 import { english } from './english.ts';
 
 /** The words of the fleet's page in the language of whoever looks at it. */
-export const hub: typeof english = language === 'de' ? (await import('./words.de.ts')).hubDe : english;
+export const hub: typeof english = language === 'de' ? (await import('./hub-words.de.ts')).hubDe : english;
