@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import type { FromSchema } from 'json-schema-to-ts';
 import type { Principal } from '../auth/principal.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
-import type { Lasting } from './lasting.ts';
+import type { ReadonlyDeep } from './readonly-deep.ts';
 import type { Row } from './row.ts';
 import type { PathParams } from './target.ts';
 
@@ -88,7 +88,7 @@ export class FileReply {
 type AnswerOf<R extends Row> = R extends {
   readonly responses: { readonly [S in 200 | 202]?: { readonly schema: infer A extends JsonSchema } };
 }
-  ? Lasting<FromSchema<A>>
+  ? ReadonlyDeep<FromSchema<A>>
   : never;
 
 /** An answer is one of its row's schema, or a Reply; or it throws ApiError. */

@@ -1,6 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
-import type { Lasting } from './lasting.ts';
+import type { ReadonlyDeep } from './readonly-deep.ts';
 import type { AnyRow } from './table.ts';
 import type { PathParams, Query } from './target.ts';
 
@@ -53,4 +53,4 @@ export type RequestOf<K extends keyof Rows> = ([PathParams<Rows[K]['path']>] ext
 export type RowId = AnyRow['id'];
 
 /** The answer of a row as whoever makes it returns it. */
-export type MadeAnswer<K extends keyof Rows> = Lasting<Answer<K>>;
+export type MadeAnswer<K extends keyof Rows> = ReadonlyDeep<Answer<K>>;
