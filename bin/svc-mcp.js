@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The entry of the connector. Compiled it runs on the machine's own Node from 20 on; a checkout runs its TypeScript with the
+// The entry of the connector. Compiled it runs on the machine's own Node from 20.12 on; a checkout runs its TypeScript with the
 // Node 24 that `npm ci` brought.
 import { spawn } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
@@ -18,15 +18,17 @@ if (process.connected) {
   process.channel.unref();
 }
 
-if (major < 20) {
-  process.stderr.write(`svc-mcp needs Node 20 or newer; this is ${process.version}.\n`);
-  process.exit(1);
-}
 if (existsSync(source) && runsTypeScript) {
   keepCompiled();
   await import(source);
-} else if (existsSync(compiled) && !existsSync(source)) await import(compiled);
-else {
+} else if (existsSync(compiled) && !existsSync(source)) {
+  // The first with `hash` of node:crypto.
+  if (major < 20 || (major === 20 && minor < 12)) {
+    process.stderr.write(`svc-mcp needs Node 20.12 or newer; this is ${process.version}.\n`);
+    process.exit(1);
+  }
+  await import(compiled);
+} else {
   const node = here(`../node_modules/node-linux-${process.arch}/bin/node`);
   if (!existsSync(node)) {
     process.stderr.write('svc-mcp: run `npm ci` first, or `npm run build`.\n');

@@ -1,11 +1,21 @@
+import { writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { type Plugin, rolldown } from 'rolldown';
 import { ENTRIES } from '../../bin/supervisor/plan.ts';
+import { type Reached, reachedFrom } from '../package/reached.ts';
+
+/** Runs on whatever Node 20 a person has, which need not know `process.getBuiltinModule` (20.16). */
+const ANY_NODE = 'connector/main';
+
+/** Have packages of their own, with what they need alone. */
+const PACKED_APART = ['bin/hub/main', ANY_NODE];
 
 /** What else is started by its path: the supervisor, a thread, a program that runs once. */
 export const STARTED_BY_PATH = [
+  'bin/hub/main',
   'bin/supervisor/main',
+  ANY_NODE,
   'front/control/stores/audit-writer-thread',
   'front/fleet/disk-queue-thread',
   'residual/app/logs/log-reader-thread',
@@ -28,6 +38,7 @@ const PACKAGES_APART = ['node-av/lib', '@serialport/bindings-cpp', 'onnxruntime-
 export async function bundleProcesses(dist: string): Promise<void> {
   for (const entry of [...Object.values(ENTRIES), ...STARTED_BY_PATH]) {
     const folder = join(dist, dirname(entry));
+    const { packages } = await reachedFrom(dist, [`${entry}.js`]);
     const bundle = await rolldown({
       input: { [basename(entry)]: join(dist, `${entry}.js`) },
       cwd: dist,
@@ -35,15 +46,18 @@ export async function bundleProcesses(dist: string): Promise<void> {
       external: PACKAGES_APART,
       // Of node-av's numbers, only those that are used: the file of some of them loads FFmpeg.
       treeshake: { moduleSideEffects: [{ test: /\/node-av\//, sideEffects: false }] },
-      plugins: [builtins(), places(dist, folder)],
+      plugins: [...(entry === ANY_NODE ? [] : [builtins()]), places(dist, folder)],
     });
-    await bundle.write({
+    const { output } = await bundle.write({
       dir: folder,
       format: 'esm',
       chunkFileNames: `${PARTS}/${basename(entry)}/[name]-[hash].js`,
       minify: { compress: true, mangle: false, codegen: true },
     });
     await bundle.close();
+    const chunks = output.map(({ fileName }) => relative(dist, join(folder, fileName)));
+    const reached: Reached = { files: [...chunks, 'package.json'].toSorted(), packages };
+    if (PACKED_APART.includes(entry)) await writeFile(join(dist, `${entry}.json`), JSON.stringify(reached));
   }
 }
 

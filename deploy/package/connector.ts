@@ -1,7 +1,6 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { memberOf, parseJson } from '../../shared/member.ts';
 import { runProgram } from '../../shared/process/run-program.ts';
 import { setTimes } from './deb.ts';
 import { OWN_LICENSE, writePapers } from './papers.ts';
@@ -35,12 +34,11 @@ export async function packConnector(input: ConnectorInput, work: string, out: st
   const own = { name: 'svc-connector', version, license: OWN_LICENSE };
   await writePapers({ ...own, checkout, packages, epoch }, folder);
   const top = packages.filter(({ path }) => !path.includes('/node_modules/'));
-  const engines = memberOf(parseJson(await readFile(join(checkout, 'package.json'), 'utf8')), 'engines');
   const packageJson = {
     ...own,
     description: 'svc-mcp: nodes of svc for AI clients, through the Model Context Protocol.',
     type: 'module',
-    engines,
+    engines: { node: '>=20.12' }, // as bin/svc-mcp.js says
     bin: { 'svc-mcp': 'bin/svc-mcp.js' },
     dependencies: Object.fromEntries(top.map((each) => [each.path, each.version])),
     bundleDependencies: top.map(({ path }) => path),

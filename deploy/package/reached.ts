@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
@@ -12,15 +13,20 @@ export interface Reached {
   readonly packages: readonly string[];
 }
 
-/** What compiled files import, and what that imports in turn: the part of `dist` that a program needs. */
+/**
+ * What compiled files import, and what that imports in turn: the part of `dist` that a program needs. Of a process in one file, what
+ * deploy/build/bundle-processes.ts has noted beside it.
+ */
 export async function reachedFrom(dist: string, entries: readonly string[]): Promise<Reached> {
   const files = new Set<string>();
   const packages = new Set<string>();
   const next = [...entries];
   for (let file = next.pop(); file !== undefined; file = next.pop()) {
     if (files.has(file)) continue;
-    files.add(file);
-    if (!file.endsWith('.js')) continue;
+    const noted = await notedOf(dist, file);
+    for (const each of [file, ...(noted?.files ?? [])]) files.add(each);
+    for (const each of noted?.packages ?? []) packages.add(each);
+    if (noted !== null || !file.endsWith('.js')) continue;
     for (const [, fixed, called] of (await readFile(join(dist, file), 'utf8')).matchAll(IMPORT)) {
       const target = fixed ?? called ?? '';
       if (target.startsWith('.')) next.push(join(dirname(file), target));
@@ -34,4 +40,12 @@ export async function reachedFrom(dist: string, entries: readonly string[]): Pro
     }
   }
   return { files: [...files].toSorted(), packages: [...packages].toSorted() };
+}
+
+async function notedOf(dist: string, file: string): Promise<Reached | null> {
+  const beside = join(dist, file.replace(/\.js$/, '.json'));
+  // The compiler has written it a moment ago.
+  return beside !== join(dist, file) && existsSync(beside)
+    ? (JSON.parse(await readFile(beside, 'utf8')) as Reached)
+    : null;
 }

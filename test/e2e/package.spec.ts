@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import { checkPrograms } from '../../deploy/package/elf.ts';
 import { debianVersion } from '../../deploy/package/svc-deb.ts';
 import packageJson from '../../package.json' with { type: 'json' };
+import { failing } from '../support/hub.ts';
 import { PACKAGES } from '../support/svc-package.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
@@ -21,10 +22,16 @@ const exec = promisify(execFile);
 const run = async (program: string, args: readonly string[], env = process.env): Promise<string> =>
   (await exec(program, args, { env, maxBuffer: 64 * MIB })).stdout;
 
-/** Builds into a folder, with the built code where there is one. */
-async function build(out: string, umask: string, env: NodeJS.ProcessEnv = {}): Promise<void> {
+/** Builds these into a folder, with the built code where there is one. */
+async function build(
+  out: string,
+  umask: string,
+  env: NodeJS.ProcessEnv = {},
+  what: readonly string[] = ['svc', 'connector'],
+): Promise<void> {
   const dist = existsSync(join(ROOT, 'dist/oclif.manifest.json')) ? ['--dist', join(ROOT, 'dist')] : [];
-  const args = ['--arch', ARCH, '--fast', '--only', 'svc', '--only', 'connector', '--out', out, ...dist];
+  const only = what.flatMap((name) => ['--only', name]);
+  const args = ['--arch', ARCH, '--fast', ...only, '--out', out, ...dist];
   const main = join(ROOT, 'deploy/package/main.ts');
   await run('sh', ['-c', `umask ${umask}; exec "$@"`, 'sh', process.execPath, main, ...args], {
     ...process.env,
@@ -103,6 +110,21 @@ describe('packages', function () {
     expect(await readFile(join(papers, 'third-party-licenses.txt'), 'utf8')).to.include('node-mavlink');
   });
 
+  it('the hub runs by itself, with what is in its package alone', async () => {
+    const out = join(folder, 'hub');
+    await build(out, '022', {}, ['hub']);
+    const root = join(folder, 'hub-root');
+    await run('dpkg-deb', ['-x', join(out, `svc-hub_${version}_${ARCH}.deb`), root]);
+    const tree = join(root, 'opt/svc-hub');
+    const hub = async (...args: readonly string[]): Promise<string> =>
+      run(join(tree, 'node_modules/.bin/node'), [join(tree, 'bin/svc-hub.js'), ...args], {
+        PATH: '/usr/bin:/bin',
+        SVC_HUB_DIR: join(folder, 'hub-files'),
+      });
+    expect(await hub('init')).to.match(/^first operator +svc_op_/m);
+    expect(await hub('mosquitto')).to.include('listener 8883');
+  });
+
   it('the connector is installed by npm without a network, and starts', async () => {
     const prefix = join(folder, 'prefix');
     await mkdir(prefix);
@@ -111,5 +133,9 @@ describe('packages', function () {
     await run('npm', [...npm, '--prefix', prefix, '--cache', cache, tgz]);
     expect(await run(join(prefix, 'bin/svc-mcp'), ['--version'])).to.equal(`${version}\n`);
     expect(await run(join(prefix, 'bin/svc-mcp'), ['--help'])).to.include('svc-mcp --target agent');
+    const old = 'Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.5.0"}})';
+    const args = ['--import', `data:text/javascript,${encodeURIComponent(old)}`, join(prefix, 'bin/svc-mcp')];
+    const refused = await failing(run(process.execPath, args));
+    expect(refused.stderr).to.match(/^svc-mcp needs Node 20\.12 or newer; this is v/);
   });
 });

@@ -8,12 +8,11 @@ import { failing, TestHub } from '../support/hub.ts';
 import { Databases, undoMigrations } from '../support/hub-database.ts';
 import { noMosquitto } from '../support/mosquitto.ts';
 import { needs } from '../support/needs.ts';
-import { ROOT } from '../support/node.ts';
 import { noPostgres } from '../support/postgres.ts';
+import { HUB_PROGRAM } from '../support/program.ts';
 import { freePort, removeDir, tempDir } from '../support/temp.ts';
 
 const missing = noMosquitto() ?? noPostgres();
-const ENTRY = join(ROOT, 'bin/svc-hub.js');
 const run = promisify(execFile);
 /** What a hub may take to notice that its database is there again, ms. */
 const BACK_MS = 20_000;
@@ -43,7 +42,10 @@ describe(`a hub in PostgreSQL${missing === null ? '' : ` (${missing})`}`, functi
     const folder = join(await tempDir(), 'hub');
     const ports = (await Promise.all([freePort(), freePort(), freePort()])).map(String);
     const at = ['--port', ports[0] ?? '', '--https-port', ports[1] ?? '', '--broker-port', ports[2] ?? ''];
-    return { folder, done: run(process.execPath, [ENTRY, 'init', '--dir', folder, ...at, ...flags]) };
+    return {
+      folder,
+      done: run(process.execPath, [...HUB_PROGRAM, 'init', '--dir', folder, ...at, ...flags]),
+    };
   };
 
   it('of two that are made at once in one database one is made, and the other is refused', async () => {
@@ -102,7 +104,7 @@ describe(`a hub in PostgreSQL${missing === null ? '' : ` (${missing})`}`, functi
       await rm(join(copy, 'hub.lock'), { force: true });
       const names = file === 'ca' ? ['ca.pem', 'ca.key', 'server.pem', 'mqtt.pem', 'broker.pem'] : [file];
       for (const name of names) await cp(join(stranger.folder, name), join(copy, name));
-      const { stderr } = await failing(run(process.execPath, [ENTRY, 'serve', '--dir', copy]));
+      const { stderr } = await failing(run(process.execPath, [...HUB_PROGRAM, 'serve', '--dir', copy]));
       expect(stderr).to.include(words);
       await removeDir(join(copy, '..'));
       await stranger.stop();
@@ -262,7 +264,7 @@ describe(`from SQLite to PostgreSQL${missing === null ? '' : ` (${missing})`}`, 
   it('that is killed has changed nothing, and a copy that is not alike is refused', async () => {
     const hub = await TestHub.init();
     const to = await flagsOf();
-    const child = execFile(process.execPath, [ENTRY, 'move', '--dir', hub.folder, ...to]);
+    const child = execFile(process.execPath, [...HUB_PROGRAM, 'move', '--dir', hub.folder, ...to]);
     child.kill('SIGKILL');
     await new Promise((resolve) => child.once('exit', resolve));
     expect(await hub.text('hub.yaml')).to.include('database: sqlite');

@@ -6,7 +6,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { ROOT } from './node.ts';
+import { CONNECTOR_PROGRAM } from './program.ts';
 
+/** The command itself. */
 export const PROGRAM = join(ROOT, 'bin/svc-mcp.js');
 
 export interface ConnectorOptions {
@@ -20,8 +22,10 @@ export interface ConnectorOptions {
 }
 
 function environment({ home, key, env }: ConnectorOptions): Record<string, string> {
+  const { PATH = '', NODE_COMPILE_CACHE } = process.env;
   return {
-    PATH: process.env['PATH'] ?? '',
+    PATH,
+    ...(NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }),
     HOME: home,
     SVC_MCP_AUDIT_PATH: join(home, 'audit', 'audit.ndjson'),
     SVC_OPERATOR_DIR: join(home, 'operator'),
@@ -40,7 +44,11 @@ export async function connectStdio(options: ConnectorOptions, user?: UserAnswer)
   const [prefix, ...before] = options.prefix ?? [];
   const transport = new StdioClientTransport({
     command: prefix ?? process.execPath,
-    args: [...(prefix === undefined ? [] : [...before, process.execPath]), PROGRAM, ...options.args],
+    args: [
+      ...(prefix === undefined ? [] : [...before, process.execPath]),
+      CONNECTOR_PROGRAM,
+      ...options.args,
+    ],
     env: environment(options),
     stderr: 'ignore',
   });
@@ -76,7 +84,7 @@ export class HttpConnector implements AsyncDisposable {
   }
 
   static async start(options: ConnectorOptions): Promise<HttpConnector> {
-    const args = [PROGRAM, '--transport', 'http', '--http-port', '0', '--no-mdns', ...options.args];
+    const args = [CONNECTOR_PROGRAM, '--transport', 'http', '--http-port', '0', '--no-mdns', ...options.args];
     const child = spawn(process.execPath, args, {
       env: environment(options),
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -105,7 +113,7 @@ export class HttpConnector implements AsyncDisposable {
 export async function runConnector(
   options: ConnectorOptions,
 ): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
-  const child = spawn(process.execPath, [PROGRAM, ...options.args], {
+  const child = spawn(process.execPath, [CONNECTOR_PROGRAM, ...options.args], {
     env: environment(options),
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -24,12 +24,11 @@ import { newSigningKey, publicJwk } from '../../shared/fleet/signed.ts';
 import { readEvents } from '../../shared/http/event-reader.ts';
 import { gone } from './events.ts';
 import { Databases } from './hub-database.ts';
-import { ROOT } from './node.ts';
 import type { Postgres } from './postgres.ts';
+import { HUB_PROGRAM } from './program.ts';
 import { freePort, removeDir, tempDir } from './temp.ts';
 
 const run = promisify(execFile);
-const ENTRY = join(ROOT, 'bin/svc-hub.js');
 
 export interface HubAnswer {
   readonly status: number;
@@ -112,7 +111,14 @@ export class TestHub {
   static async initIn(folder: string, ...more: readonly string[]): Promise<TestHub> {
     const [port, https, broker] = await Promise.all([freePort(), freePort(), freePort()]);
     const ports = ['--port', String(port), '--https-port', String(https), '--broker-port', String(broker)];
-    const { stdout } = await run(process.execPath, [ENTRY, 'init', '--dir', folder, ...ports, ...more]);
+    const { stdout } = await run(process.execPath, [
+      ...HUB_PROGRAM,
+      'init',
+      '--dir',
+      folder,
+      ...ports,
+      ...more,
+    ]);
     return new TestHub(folder, port, https, stdout.trim().split(/\s+/).at(-1) ?? '');
   }
 
@@ -142,7 +148,7 @@ export class TestHub {
   /** Starts it, again after `kill`; it is connected to its broker then. @param env beside this process's */
   async serve(ownBroker = true, env: Readonly<Record<string, string>> = {}): Promise<void> {
     const own = ownBroker ? ['--own-broker'] : [];
-    const child = spawn(process.execPath, [ENTRY, 'serve', ...own, '--dir', this.folder], {
+    const child = spawn(process.execPath, [...HUB_PROGRAM, 'serve', ...own, '--dir', this.folder], {
       stdio: ['ignore', 'ignore', 'pipe'],
       env: { ...process.env, ...env },
     });
@@ -214,7 +220,9 @@ export class TestHub {
     args: readonly string[],
     env: Readonly<Record<string, string>> = {},
   ): Promise<{ readonly stdout: string; readonly stderr: string }> {
-    return run(process.execPath, [ENTRY, ...args, '--dir', this.folder], { env: { ...process.env, ...env } });
+    return run(process.execPath, [...HUB_PROGRAM, ...args, '--dir', this.folder], {
+      env: { ...process.env, ...env },
+    });
   }
 
   async call(method: string, path: string, options: CallOptions = {}): Promise<HubAnswer> {
