@@ -9,8 +9,8 @@ const SLOW = ['attack', 'cli', 'clients', 'connector', 'e2e', 'fault', 'hub', 's
 /** Each a command of its own: `machine` needs the network and both cores, `cluster` programs that few machines have. */
 const APART = ['cluster', 'machine'];
 
-/** More files at once than a machine has cores: they wait for processes, clocks and networks for a good part of their time. */
-const SUITES = { quick: { timeout: 120_000, jobs: 3 }, slow: { timeout: 120_000, jobs: 4 } } as const;
+/** How many files run at once at most (test/support/when-idle.ts). */
+const SUITES = { quick: { timeout: 120_000, jobs: 5 }, slow: { timeout: 120_000, jobs: 6 } } as const;
 
 /** A spec that nobody has measured yet. */
 const UNKNOWN: Taken = { seconds: 20, processor: 10 };
@@ -36,7 +36,7 @@ export function suite(name: keyof typeof SUITES): object {
     ...SUITES[name],
     spec,
     parallel: true,
-    require: ['test/support/durations.ts'],
+    require: ['test/support/when-idle.ts', 'test/support/durations.ts'],
     reporter: 'test/support/naming-reporter.ts',
     'reporter-option': [`suite=${name === 'slow' ? 'tests-e2e' : 'tests'}`],
     'forbid-only': true,
