@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { Encoder } from '../encode.ts';
 import type { ComponentMetadata, MetadataKind } from '../metadata/component-metadata.ts';
 import { readMetadataFile } from '../metadata/metadata-file.ts';
+import { isAnew, type Part, type SessionReason } from '../part.ts';
 import type { PrearmLine } from '../vehicle/prearm.ts';
 import type { StatusTexts } from '../vehicle/status-texts.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
@@ -60,7 +61,7 @@ const NO_REPORT: CheckReport = { canArm: null, failed: [] };
  * The vehicle's events (https://mavlink.io/en/services/events.html): numbers, whose texts are in metadata. Only these say why
  * PX4 does not arm: after an `arming_check` summary comes one event for each failed check, then the `health` summary.
  */
-export class Events {
+export class Events implements Part {
   readonly #options: EventsOptions;
   readonly #kind: MetadataKind;
   #definitions = new EventDefinitions();
@@ -77,6 +78,9 @@ export class Events {
 
   constructor(options: EventsOptions) {
     this.#options = options;
+    const { messages } = options.vehicle;
+    messages.on('event', (event) => this.#onEvent(event));
+    messages.on('eventSequence', (sequence) => this.#onSequence(sequence));
     this.#definitions.add(COMMON_SET);
     this.#kind = {
       type: TYPE_EVENTS,
@@ -85,7 +89,7 @@ export class Events {
     };
   }
 
-  onEvent({ id, sequence, level, args }: VehicleEvent): void {
+  #onEvent({ id, sequence, level, args }: VehicleEvent): void {
     this.#count(sequence, true);
     if (!this.#own) this.#options.metadata.want(this.#kind);
     const words = this.#definitions.words(id, args);
@@ -106,7 +110,7 @@ export class Events {
   }
 
   /** CURRENT_EVENT_SEQUENCE: the newest number that the vehicle has given. */
-  onSequence(sequence: number): void {
+  #onSequence(sequence: number): void {
     if (!this.#own) this.#options.metadata.want(this.#kind);
     this.#count(sequence, false);
   }
@@ -143,11 +147,10 @@ export class Events {
     return concerned.filter(({ severity }) => severity === worst);
   }
 
-  /** A session of the vehicle begins. @param other whether it is another vehicle, or has rebooted */
-  begin(other: boolean): void {
+  onSession(reason: SessionReason): void {
     this.#newest = null;
     this.#report = null;
-    if (!other) return;
+    if (!isAnew(reason)) return;
     this.#checks = NO_REPORT;
     this.#own = false;
     this.#definitions = new EventDefinitions();

@@ -1,8 +1,10 @@
 import type { Collision, FenceStatus } from '../../../shared/mavlink/decode-traffic.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { CollisionThreat, Telemetry } from '../../../shared/rpc/telemetry.ts';
+import { isAnew, type Part, type SessionReason } from '../part.ts';
 import { finite } from './known.ts';
 import { icaoText } from './traffic.ts';
+import type { Vehicle } from './vehicle.ts';
 
 /** By MAV_COLLISION_SRC, MAV_COLLISION_ACTION, MAV_COLLISION_THREAT_LEVEL, FENCE_BREACH. */
 const SOURCES = ['adsb', 'mavlink'] as const;
@@ -44,23 +46,27 @@ export function fenceOf({ count, status, type }: FenceStatus): NonNullable<Telem
 }
 
 /** Logs when another aircraft becomes a threat and when the fence is breached, and when either is over. */
-export class Warnings {
+export class Warnings implements Part {
   readonly #log: Logger;
+  readonly #vehicle: Vehicle;
   #threat: CollisionThreat | null = null;
   #fence: Telemetry['fence'] = null;
 
-  constructor(log: Logger) {
+  constructor(log: Logger, vehicle: Vehicle) {
     this.#log = log;
+    this.#vehicle = vehicle;
   }
 
   /** Another vehicle, or it has rebooted: what was under way is no concern of the present one. */
-  forget(): void {
+  onSession(reason: SessionReason): void {
+    if (!isAnew(reason)) return;
     this.#threat = null;
     this.#fence = null;
   }
 
   /** Called a few times a second, not with each message: a vehicle cannot fill the log. */
-  look({ collision, fence }: Telemetry): void {
+  tick(): void {
+    const { collision, fence } = this.#vehicle.telemetry;
     this.#followThreat(collision);
     const before = this.#fence;
     this.#fence = fence ?? before;
