@@ -206,6 +206,7 @@ export function openParts(options: LinkOptions) {
   });
   const routed = { source, replies, signEndpoints, loops, arming, params, commands, reach, leave };
   const { router, routing } = openRouting({ ...speaking, ...routed, parts: () => list });
+  const telemetry = (): Vehicle['telemetry'] => vehicle.telemetry;
   const camera = new Camera({
     clock,
     encoder: cameraEncoder,
@@ -213,14 +214,13 @@ export function openParts(options: LinkOptions) {
     signEndpoints,
     router,
     vehicle: () => vehicle.target,
-    telemetry: () => vehicle.telemetry,
+    telemetry,
     ask: onCameraRequest,
   });
   const corrected = {
     send: (flags: number, data: Buffer) => send(encoder.gpsRtcmData(flags, data)),
     baud: () => transport.baud,
   };
-  const telemetry = (): Vehicle['telemetry'] => vehicle.telemetry;
   const corrections = options.corrections?.({ clock, log, vehicle: corrected, telemetry }) ?? noCorrections;
   const endpoints = endpointStatuses(options.endpoints ?? none);
   const inspector = new Inspector(clock, () => vehicle.family);
@@ -265,7 +265,7 @@ export function openParts(options: LinkOptions) {
     manual,
     tlog,
     remoteId,
-    new Warnings(log, vehicle),
+    new Warnings(log, telemetry),
     calibration,
     camera,
     corrections,

@@ -1,14 +1,11 @@
 import { type Rate, TokenBucket } from '../../../shared/async/token-bucket.ts';
 import type { VehicleEvent } from '../../../shared/mavlink/decode-flight.ts';
-import type { Logger } from '../../../shared/process/logger.ts';
-import type { Clock } from '../clock.ts';
-import type { Encoder } from '../encode.ts';
 import type { ComponentMetadata, MetadataKind } from '../metadata/component-metadata.ts';
 import { readMetadataFile } from '../metadata/metadata-file.ts';
 import { isAnew, type Part, type SessionReason } from '../part.ts';
+import type { Speaking } from '../speaking.ts';
 import type { PrearmLine } from '../vehicle/prearm.ts';
 import type { StatusTexts } from '../vehicle/status-texts.ts';
-import type { Vehicle } from '../vehicle/vehicle.ts';
 import { COMMON_SET } from './common-set.ts';
 import { EventDefinitions, type EventWords } from './definitions.ts';
 
@@ -27,12 +24,7 @@ const ERROR = 3;
 /** The mask of a check that concerns all flight modes, and of one that forbids none (Report::reportedModes). */
 const ALL_MODES = 0xffffffff;
 
-interface EventsOptions {
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly vehicle: Vehicle;
-  readonly encoder: Encoder;
-  readonly ask: (bytes: Buffer) => void;
+interface EventsOptions extends Speaking {
   readonly metadata: ComponentMetadata;
   /** Gets each event in words. */
   readonly texts: StatusTexts;

@@ -1,8 +1,7 @@
 import type { FtpMessage } from '../../../shared/mavlink/decode.ts';
-import type { Clock } from '../clock.ts';
-import { type Encoder, OWN_COMPONENT } from '../encode.ts';
+import { OWN_COMPONENT } from '../encode.ts';
 import type { Part } from '../part.ts';
-import type { Vehicle } from '../vehicle/vehicle.ts';
+import type { Speaking } from '../speaking.ts';
 import { FtpFile } from './ftp-file.ts';
 
 /** Who goes first: parameters are needed to fly, descriptions to read. */
@@ -10,12 +9,7 @@ export const FTP_PRIORITY = { params: 0, metadata: 1 } as const;
 
 const MAX_WAITING = 8;
 
-interface FtpClientOptions {
-  readonly clock: Clock;
-  readonly vehicle: Vehicle;
-  readonly encoder: Encoder;
-  readonly ask: (bytes: Buffer) => void;
-}
+type FtpClientOptions = Pick<Speaking, 'clock' | 'vehicle' | 'encoder' | 'ask'>;
 
 /** @param file null if the vehicle refused (`refused`), or stopped answering, or too many transfers waited */
 type OnFtpEnd = (file: Buffer | null, refused: boolean) => void;

@@ -2,13 +2,10 @@ import { Serial } from '../../../shared/async/serial.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { LogEntry } from '../../../shared/mavlink/decode-logs.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
-import type { Logger } from '../../../shared/process/logger.ts';
 import type { FlightLogList, FlightLogPart, FlightLogsErased } from '../../../shared/rpc/link-answers.ts';
 import type { Clock } from '../clock.ts';
-import type { Encoder } from '../encode.ts';
 import { isAnew, type Methods, type Part, type SessionReason } from '../part.ts';
-import type { Guard } from '../vehicle/guard.ts';
-import type { Vehicle } from '../vehicle/vehicle.ts';
+import type { Speaking } from '../speaking.ts';
 import { LogFetch } from './log-fetch.ts';
 import { LogList } from './log-list.ts';
 import type { HeldLog, LogStore, OpenLog } from './log-store.ts';
@@ -23,14 +20,7 @@ const ABANDONED_MS = 10_000;
 const ERASE_LOOK_MS = 2000;
 const ERASE_LOOKS = 5;
 
-interface FlightLogsOptions {
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly vehicle: Vehicle;
-  readonly guard: Guard;
-  readonly encoder: Encoder;
-  readonly send: (bytes: Buffer) => void;
-  readonly ask: (bytes: Buffer) => void;
+interface FlightLogsOptions extends Speaking {
   /** Null: none are fetched. */
   readonly store: LogStore | null;
 }

@@ -1,12 +1,9 @@
 import { messageOf } from '../../../shared/errors.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import { listOf, memberOf, recordOf } from '../../../shared/member.ts';
-import type { Logger } from '../../../shared/process/logger.ts';
-import type { Clock } from '../clock.ts';
-import type { Encoder } from '../encode.ts';
 import { FTP_PRIORITY, type FtpClient } from '../ftp/ftp-client.ts';
 import { isAnew, type Part, type SessionReason } from '../part.ts';
-import type { Vehicle } from '../vehicle/vehicle.ts';
+import type { Speaking } from '../speaking.ts';
 import { readMetadataFile } from './metadata-file.ts';
 
 // MAV_CMD
@@ -38,12 +35,7 @@ interface Entry {
   readonly crc: number;
 }
 
-interface ComponentMetadataOptions {
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly vehicle: Vehicle;
-  readonly encoder: Encoder;
-  readonly ask: (bytes: Buffer) => void;
+interface ComponentMetadataOptions extends Speaking {
   readonly ftp: FtpClient;
   /** Whether something more urgent is being downloaded. */
   readonly isBusy: () => boolean;

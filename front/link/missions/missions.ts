@@ -10,10 +10,9 @@ import { bounded, type MissionWarning } from '../../../shared/mission/warning.ts
 import type { MissionReadRequest, MissionWriteRequest } from '../../../shared/rpc/link.ts';
 import type { MissionList, MissionWritten, WorkProgress } from '../../../shared/rpc/link-answers.ts';
 import type { FirstItem, MissionItem, MissionPart } from '../../../shared/schemas/mission-item.ts';
-import type { Clock } from '../clock.ts';
-import { type Encoder, OWN_COMPONENT } from '../encode.ts';
+import { OWN_COMPONENT } from '../encode.ts';
 import type { Methods, Part } from '../part.ts';
-import type { Vehicle } from '../vehicle/vehicle.ts';
+import type { Speaking } from '../speaking.ts';
 import { type Comparison, compare } from './compare.ts';
 import { Download, type DownloadEnd } from './download.ts';
 import { MissionCache } from './mission-cache.ts';
@@ -51,13 +50,9 @@ const LOOK_MS = 50;
 /** Modes of both firmwares that fly the mission. */
 const FLIES_MISSION: ReadonlySet<string> = new Set(['AUTO', 'AUTO.MISSION']);
 
-interface MissionsOptions {
-  readonly clock: Clock;
+interface MissionsOptions extends Speaking {
   /** What the vehicle says while a list is written. */
   readonly listen: () => { readonly said: () => readonly string[]; readonly end: () => void };
-  readonly vehicle: Vehicle;
-  readonly encoder: Encoder;
-  readonly send: (bytes: Buffer) => void;
   readonly onProgress: (progress: WorkProgress) => void;
   /** @throws ApiError E_TOO_FAR for a list with a place that is too far */
   readonly checkReach: (part: MissionPart, items: readonly MissionItem[]) => Promise<void>;

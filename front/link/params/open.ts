@@ -1,5 +1,4 @@
 import { MSG } from '../../../shared/mavlink/messages.ts';
-import type { Speaking } from '../speaking.ts';
 import { paramEncoding } from './param-encoding.ts';
 import { Params, type ParamsOptions } from './params.ts';
 
@@ -8,9 +7,7 @@ const REQUEST_MESSAGE = 512;
 const ASK_VERSION = [MSG.AUTOPILOT_VERSION, 0, 0, 0, 0, 0, 0] as const;
 
 /** The parameters, which hear what the vehicle says of them. */
-export function openParams(
-  options: Speaking & Pick<ParamsOptions, 'onKnown' | 'store' | 'ftp' | 'metadata' | 'metadataStore'>,
-): Params {
+export function openParams(options: Omit<ParamsOptions, 'encoding' | 'identify'>): Params {
   const { vehicle, encoder, ask } = options;
   const params = new Params({
     ...options,

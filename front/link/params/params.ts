@@ -2,14 +2,10 @@ import type { ParamValue } from '../../../shared/mavlink/decode.ts';
 import type { ParamWriteRequest } from '../../../shared/rpc/link.ts';
 import type { ParamsSnapshot, ParamWriteResult } from '../../../shared/rpc/link-answers.ts';
 import type { ParamsProgress } from '../../../shared/rpc/link-state.ts';
-import type { Clock } from '../clock.ts';
-import type { Encoder } from '../encode.ts';
-import type { Exchange } from '../exchange.ts';
 import { FTP_PRIORITY, type FtpClient } from '../ftp/ftp-client.ts';
 import type { ComponentMetadata } from '../metadata/component-metadata.ts';
 import type { Methods, Part, SessionReason } from '../part.ts';
-import type { Guard } from '../vehicle/guard.ts';
-import type { Vehicle } from '../vehicle/vehicle.ts';
+import type { Speaking } from '../speaking.ts';
 import { Descriptions } from './descriptions.ts';
 import { ListTransfer } from './list-transfer.ts';
 import type { MetadataStore } from './metadata-store.ts';
@@ -48,14 +44,7 @@ const RAISED_TIMES = 3;
 /** From the vehicle's acceptance of a reset of its parameters until they are read again. */
 const RESET_MS = 1000;
 
-export interface ParamsOptions {
-  readonly clock: Clock;
-  readonly vehicle: Vehicle;
-  readonly guard: Guard;
-  readonly encoder: Encoder;
-  readonly send: (bytes: Buffer) => void;
-  readonly ask: (bytes: Buffer) => void;
-  readonly exchange: Exchange;
+export interface ParamsOptions extends Speaking {
   readonly encoding: () => ParamEncoding;
   /** Asks for AUTOPILOT_VERSION. */
   readonly identify: () => void;

@@ -2,16 +2,14 @@ import { CLOCK_FLOOR_MS } from '../../../shared/auth/token.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { Frame } from '../../../shared/mavlink/frame.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
-import type { Logger } from '../../../shared/process/logger.ts';
 import type { SigningEnrolRequest } from '../../../shared/rpc/link.ts';
 import type { SigningCapability, SigningEnrolled, SigningState } from '../../../shared/rpc/link-answers.ts';
 import type { LinkProblem } from '../../../shared/rpc/link-state.ts';
-import type { Clock } from '../clock.ts';
 import type { Encoder, Target } from '../encode.ts';
 import type { Params } from '../params/params.ts';
 import type { Methods, Part, SessionReason } from '../part.ts';
 import { Signer } from '../signer.ts';
-import type { Guard } from '../vehicle/guard.ts';
+import type { Speaking } from '../speaking.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
 import type { KeyStore, StoredKey } from './key-store.ts';
 
@@ -27,16 +25,10 @@ const TRY_MS = 1000;
 /** The key is lost if signed frames came within this time and none could be verified. */
 const LOST_MS = 5000;
 
-interface SigningOptions {
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly vehicle: Vehicle;
-  readonly guard: Guard;
+interface SigningOptions extends Speaking {
   readonly params: Params;
-  readonly encoder: Encoder;
   /** Encode our frames to ground stations, which may have the key and reject unsigned frames. */
   readonly replies: readonly Encoder[];
-  readonly send: (bytes: Buffer) => void;
   /** Null: keys are not stored. */
   readonly keys: KeyStore | null;
   /** Called when the vehicle accepts our frames, which it may have ignored before. */

@@ -4,7 +4,6 @@ import type { CollisionThreat, Telemetry } from '../../../shared/rpc/telemetry.t
 import { isAnew, type Part, type SessionReason } from '../part.ts';
 import { finite } from './known.ts';
 import { icaoText } from './traffic.ts';
-import type { Vehicle } from './vehicle.ts';
 
 /** By MAV_COLLISION_SRC, MAV_COLLISION_ACTION, MAV_COLLISION_THREAT_LEVEL, FENCE_BREACH. */
 const SOURCES = ['adsb', 'mavlink'] as const;
@@ -48,13 +47,13 @@ export function fenceOf({ count, status, type }: FenceStatus): NonNullable<Telem
 /** Logs when another aircraft becomes a threat and when the fence is breached, and when either is over. */
 export class Warnings implements Part {
   readonly #log: Logger;
-  readonly #vehicle: Vehicle;
+  readonly #telemetry: () => Telemetry;
   #threat: CollisionThreat | null = null;
   #fence: Telemetry['fence'] = null;
 
-  constructor(log: Logger, vehicle: Vehicle) {
+  constructor(log: Logger, telemetry: () => Telemetry) {
     this.#log = log;
-    this.#vehicle = vehicle;
+    this.#telemetry = telemetry;
   }
 
   /** Another vehicle, or it has rebooted: what was under way is no concern of the present one. */
@@ -66,7 +65,7 @@ export class Warnings implements Part {
 
   /** Called a few times a second, not with each message: a vehicle cannot fill the log. */
   tick(): void {
-    const { collision, fence } = this.#vehicle.telemetry;
+    const { collision, fence } = this.#telemetry();
     this.#followThreat(collision);
     const before = this.#fence;
     this.#fence = fence ?? before;
