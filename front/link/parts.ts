@@ -270,7 +270,7 @@ export function openParts(options: LinkOptions) {
     camera,
     corrections,
     extensions,
-    exchange, // what those above have stopped it does not begin anew
+    exchange, // those above have ended what they asked of it
     // The state has what all have made of it.
     { onHeartbeat: onChange, onTelemetry: onSlightChange, onLine: onSlightChange },
   ];
