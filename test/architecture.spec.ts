@@ -67,10 +67,11 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['native', 'sockets'],
   ],
   'front/link': [
-    ['clock.ts', 'signer.ts'],
+    ['clock.ts', 'part.ts', 'signer.ts'],
     ['encode.ts', 'own-heartbeat.ts', 'send-watch.ts', 'udp-socket.ts'],
     ['exchange.ts', 'router'],
     ['camera', 'endpoints', 'inspector', 'remote-id', 'vehicle'],
+    ['speaking.ts'],
     ['commands', 'ftp', 'logs', 'missions', 'sources', 'tlog'],
     ['corrections', 'metadata'],
     ['events', 'params'],
@@ -228,7 +229,6 @@ const ARMED_READERS: readonly string[] = [
   'front/link/commands/commands.ts',
   'front/link/commands/takeoff.ts',
   'front/link/events/events.ts',
-  'front/link/session.ts',
   'front/link/state.ts',
   'front/link/vehicle/prearm.ts',
 ];

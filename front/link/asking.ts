@@ -1,5 +1,7 @@
 import { type Rate, TokenBucket } from '../../shared/async/token-bucket.ts';
+import type { LinkProblem } from '../../shared/rpc/link-state.ts';
 import type { Clock } from './clock.ts';
+import type { Part } from './part.ts';
 
 /** Share of a serial line that questions may take, and what one takes of it, bytes with those of the frame. */
 const SHARE = 0.2;
@@ -25,7 +27,7 @@ interface AskingOptions {
  * the speed of the line. More wait, up to a bound; what is dropped then is asked again by whoever wants it, later. So no vehicle can
  * make the node flood its line, whatever it answers.
  */
-export class Asking {
+export class Asking implements Part {
   readonly #options: AskingOptions;
   #bucket: TokenBucket | null = null;
   #baud: number | null = null;
@@ -48,8 +50,14 @@ export class Asking {
     return this.#options.clock.now() - this.#droppedAt < TOLD_MS;
   }
 
-  /** The session is another one: its questions are void. */
-  forget(): void {
+  problems(): LinkProblem[] {
+    if (!this.isFlooded) return [];
+    const detail =
+      'The vehicle answers so that this node would have to ask without end: it asks as often as the line allows, and no more. What it shows of the vehicle may be incomplete.';
+    return [{ code: 'endless_asking', detail }];
+  }
+
+  onSession(): void {
     this.#waiting = [];
   }
 

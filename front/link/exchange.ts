@@ -2,6 +2,7 @@ import { ApiError } from '../../shared/errors.ts';
 import type { CommandAck } from '../../shared/mavlink/decode.ts';
 import type { Clock, Timer } from './clock.ts';
 import { OWN_COMPONENT } from './encode.ts';
+import type { Part } from './part.ts';
 
 const SENDS = 3;
 const RESEND_MS = 1200;
@@ -134,7 +135,7 @@ interface Doubt {
  * doubtful acceptance counts only if a later heartbeat shows the requested state. The first ack after those, or after the 8 s,
  * is its own; therefore one send is kept for the time after. If that time is nearly over, the first send waits for it.
  */
-export class Exchange {
+export class Exchange implements Part {
   readonly #clock: Clock;
   readonly #send: (bytes: Buffer) => void;
   readonly #ownSystem: () => number;

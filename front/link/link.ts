@@ -1,12 +1,12 @@
 import type { Timer } from './clock.ts';
 import { OwnHeartbeat } from './own-heartbeat.ts';
+import type { SessionReason } from './part.ts';
 import { type LinkOptions, openParts, type Parts } from './parts.ts';
-import { followVehicle } from './session.ts';
 import { linkState } from './state.ts';
 
 const TICK_MS = 100;
 
-/** svc-link in time: its parts are started, asked a few times a second whether something is due, and stopped. */
+/** svc-link in time: its parts are started, told of the vehicle, asked a few times a second whether something is due, and stopped. */
 export class Link {
   readonly parts: Parts;
   readonly #heartbeat: OwnHeartbeat;
@@ -15,7 +15,7 @@ export class Link {
   constructor(options: LinkOptions) {
     this.parts = openParts(options);
     const { clock, transport, send, encoder, replies, router, camera } = this.parts;
-    followVehicle(this.parts);
+    this.#followVehicle();
     this.#heartbeat = new OwnHeartbeat(clock, () => {
       if (transport.open) send(encoder.heartbeat());
       const { heartbeat = 'auto' } = options;
@@ -26,74 +26,57 @@ export class Link {
   }
 
   start(): void {
-    const { clock, feed, transport, intake, corrections } = this.parts;
+    const { clock, feed, transport, intake, list } = this.parts;
     feed.start(() => linkState(this.parts));
     transport.start(intake);
-    corrections?.start();
+    for (const part of list) part.start?.();
     this.#heartbeat.start();
-    this.#timer = clock.every(TICK_MS, () => this.#tick());
+    this.#timer = clock.every(TICK_MS, () => {
+      for (const part of list) part.tick?.();
+    });
   }
 
   async stop(): Promise<void> {
-    const {
-      corrections,
-      logs,
-      feed,
-      streams,
-      missions,
-      calibration,
-      camera,
-      exchange,
-      transport,
-      store,
-      intake,
-      tlog,
-    } = this.parts;
+    const { feed, transport, intake, list } = this.parts;
     this.#timer?.cancel();
-    corrections?.stop();
-    logs?.stop();
     feed.stop();
     this.#heartbeat.stop();
-    streams.stop();
-    missions.stop();
-    calibration.stop();
-    camera.stop();
-    exchange.stop();
+    for (const part of list) part.stop?.();
     await transport.stop();
-    await tlog.stop();
-    await store?.settled();
+    for (const part of list) await part.settled?.();
     intake.stop();
   }
 
-  #tick(): void {
-    const {
-      asking,
-      texts,
-      streams,
-      params,
-      ftp,
-      metadata,
-      logs,
-      offboard,
-      manual,
-      tlog,
-      remoteId,
-      warnings,
-      vehicle,
-      calibration,
-    } = this.parts;
-    texts.tick();
-    asking.tick();
-    streams.tick();
-    params.tick();
-    ftp.tick();
-    metadata.tick(params.progress.priming);
-    logs?.tick();
-    offboard.tick();
-    manual.tick();
-    tlog.tick();
-    remoteId.tick();
-    warnings.look(vehicle.telemetry);
-    calibration.tick();
+  #followVehicle(): void {
+    const { vehicle, texts, feed, list } = this.parts;
+    vehicle.listen({
+      onSession: (reason) => this.#begin(reason),
+      onHeartbeat: () => {
+        for (const part of list) part.onHeartbeat?.();
+      },
+      onArmedChange: () => feed.importantChanged(),
+      onTelemetry: (id) => {
+        for (const part of list) part.onTelemetry?.(id);
+      },
+      onVersion: () => {
+        for (const part of list) part.onVersion?.();
+      },
+      onStatusText: (text, component) => texts.add(text, component),
+      onOther: (id) => {
+        for (const part of list) part.onOther?.(id);
+      },
+    });
+    texts.listen((line) => {
+      for (const part of list) part.onLine?.(line);
+    });
+  }
+
+  #begin(reason: SessionReason): void {
+    const { log, vehicle, encoders, list } = this.parts;
+    const { target } = vehicle;
+    if (target === null) return;
+    for (const encoder of encoders) encoder.system = target.system;
+    log.info(`vehicle ${target.system}/${target.component} ${reason}`);
+    for (const part of list) part.onSession?.(reason);
   }
 }

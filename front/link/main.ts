@@ -28,7 +28,6 @@ import { FeedEndpoint } from './endpoints/feed-endpoint.ts';
 import { openEndpoint } from './endpoints/open-endpoint.ts';
 import { Link } from './link.ts';
 import { LogStore } from './logs/log-store.ts';
-import { linkMethods } from './methods.ts';
 import { MetadataStore } from './params/metadata-store.ts';
 import { ParamStore } from './params/param-store.ts';
 import type { LinkOptions } from './parts.ts';
@@ -147,7 +146,8 @@ async function build(log: Logger, { wasArmed = false, armedSystems = [] }: Init)
     formerVehicle: await chosen.load(),
     onVehicle: (vehicle) => chosen.keep(vehicle),
     maxGotoM: config.flight.max_goto_m,
-    problems: () => [...refused, ...closed()],
+    problems: refused,
+    endpoints: () => [...endpoints, feed].map(({ status }) => status),
     wasArmed,
     armedSystems,
     onArmedMemory: keepArmed,
@@ -174,11 +174,6 @@ async function build(log: Logger, { wasArmed = false, armedSystems = [] }: Init)
     const policy = { mayWrite: true, force: address.force, serialControl, clientId: address.clientId };
     return openEndpoint(address, { clock, log, router, policy });
   });
-  const closed = (): LinkProblem[] =>
-    endpoints.flatMap(({ status }) => {
-      const detail = `No ground stations on ${status.name}: ${status.problem ?? ''}. It is tried again.`;
-      return status.problem === null ? [] : [{ code: 'endpoint_closed', detail }];
-    });
   const feed = new FeedEndpoint({
     path: paths.mavlinkSocket,
     clock,
@@ -189,7 +184,7 @@ async function build(log: Logger, { wasArmed = false, armedSystems = [] }: Init)
   });
   const server = serverOf(LINK, {
     path: paths.linkSocket,
-    handlers: linkMethods(link.parts, () => [...endpoints, feed].map(({ status }) => status)),
+    handlers: link.parts.methods,
     greeting: () => [['state', linkState(link.parts)]],
     onError: (error) => log.warn(`rpc: ${messageOf(error)}`),
   });

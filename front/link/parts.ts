@@ -1,21 +1,20 @@
 import { messageOf } from '../../shared/errors.ts';
-import { MSG } from '../../shared/mavlink/messages.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import type { CameraRequest } from '../../shared/rpc/camera.ts';
-import type { MissionList, WorkProgress } from '../../shared/rpc/link-answers.ts';
-import type { LinkProblem, LinkState } from '../../shared/rpc/link-state.ts';
+import type { Handlers } from '../../shared/rpc/contract.ts';
+import type { LINK } from '../../shared/rpc/link.ts';
+import type { WorkProgress } from '../../shared/rpc/link-answers.ts';
+import type { EndpointStatus, LinkProblem, LinkState } from '../../shared/rpc/link-state.ts';
 import { Asking } from './asking.ts';
 import { Calibration } from './calibration/calibration.ts';
+import { Camera } from './camera/camera.ts';
 import type { Clock } from './clock.ts';
-import { Commander } from './commands/commander.ts';
-import { Commands } from './commands/commands.ts';
-import { Manual } from './commands/manual.ts';
-import { Offboard } from './commands/offboard.ts';
-import { ReachCheck } from './commands/reach-check.ts';
+import { openOrders } from './commands/open.ts';
 import { Refusals } from './commands/refusals.ts';
-import type { Corrections } from './corrections/corrections.ts';
+import { noCorrections } from './corrections/no-corrections.ts';
 import type { OpenCorrections } from './corrections/open-corrections.ts';
 import { Encoder } from './encode.ts';
+import { endpointStatuses } from './endpoints/statuses.ts';
 import { Events } from './events/events.ts';
 import { Exchange } from './exchange.ts';
 import { FtpClient } from './ftp/ftp-client.ts';
@@ -25,12 +24,11 @@ import type { LogStore } from './logs/log-store.ts';
 import { ComponentMetadata } from './metadata/component-metadata.ts';
 import { Missions } from './missions/missions.ts';
 import type { MetadataStore } from './params/metadata-store.ts';
-import { paramEncoding } from './params/param-encoding.ts';
+import { openParams } from './params/open.ts';
 import type { ParamStore } from './params/param-store.ts';
-import { Params } from './params/params.ts';
+import type { Part } from './part.ts';
 import { RemoteId, type RemoteIdOptions } from './remote-id/remote-id.ts';
 import { LoopGuard } from './router/loop-guard.ts';
-import { PilotWatch } from './router/pilot-watch.ts';
 import { SameId } from './router/same-id.ts';
 import { openRouting } from './routing.ts';
 import type { KeyStore } from './signing/key-store.ts';
@@ -39,12 +37,14 @@ import { Intake } from './sources/intake.ts';
 import { OldProtocol } from './sources/old-protocol.ts';
 import { Outlet } from './sources/outlet.ts';
 import type { Transport } from './sources/transport.ts';
+import type { Speaking } from './speaking.ts';
 import { Tlog } from './tlog/tlog.ts';
 import type { TlogStore } from './tlog/tlog-store.ts';
 import { type ArmedMemory, Arming } from './vehicle/arming.ts';
 import { Choice, type KeptVehicle } from './vehicle/choice.ts';
 import { ExtensionAdditions } from './vehicle/extension-additions.ts';
 import { Guard } from './vehicle/guard.ts';
+import { keptVehicle } from './vehicle/kept-vehicle.ts';
 import { Prearm } from './vehicle/prearm.ts';
 import { SimulatedEvidence } from './vehicle/simulated.ts';
 import { StateFeed } from './vehicle/state-feed.ts';
@@ -55,11 +55,8 @@ import { Systems } from './vehicle/systems.ts';
 import { Vehicle } from './vehicle/vehicle.ts';
 import { Warnings } from './vehicle/warnings.ts';
 
-/** MAV_CMD */
-const REQUEST_MESSAGE = 512;
 /** MAV_COMP_ID_MISSIONPLANNER, as which ground stations speak. */
 const GROUND_STATION_COMPONENT = 190;
-const ASK_VERSION = [MSG.AUTOPILOT_VERSION, 0, 0, 0, 0, 0, 0] as const;
 
 export interface LinkOptions {
   readonly clock: Clock;
@@ -87,8 +84,10 @@ export interface LinkOptions {
   readonly remoteId?: RemoteIdOptions;
   /** Absent: there are none. */
   readonly corrections?: OpenCorrections;
-  /** Problems besides the link itself: the source's address, endpoints. */
-  readonly problems?: () => readonly LinkProblem[];
+  /** Where ground stations reach the vehicle, the front's WebSockets last; absent: nowhere. */
+  readonly endpoints?: () => readonly EndpointStatus[];
+  /** What is wrong with the source's address. */
+  readonly problems?: readonly LinkProblem[];
   /** The process before this one ended within 5 s of an armed vehicle. */
   readonly wasArmed?: boolean;
   /** As `ArmingOptions.armedSystems`. */
@@ -111,39 +110,32 @@ export interface LinkOptions {
 
 export type Parts = ReturnType<typeof openParts>;
 
-/** The parts of svc-link, each made of those above it. What they hear of the vehicle stands in session.ts. */
+/** The parts of svc-link, each made of those above it; `list` has their order in time. */
 export function openParts(options: LinkOptions) {
+  const { clock, log, transport, source, store } = options;
+  const { wasArmed = false, armedSystems = [], system = null, formerVehicle = null } = options;
+  const { signEndpoints = true, logStore = null, metadataStore = null } = options;
   const {
-    clock,
-    log,
-    transport,
-    source,
-    store,
-    wasArmed = false,
-    armedSystems = [],
-    problems = none,
+    onArmedMemory = ignore,
+    onCameraRequest = ignore,
+    onVehicle = ignore,
+    onProgress = ignore,
   } = options;
-  const { signEndpoints = true, onArmedMemory = ignore, onCameraRequest = ignore } = options;
-  const { system = null, formerVehicle = null, onVehicle = ignore } = options;
   const encoder = new Encoder();
   // Encoders of their own, because ground stations count gaps in the sequence numbers.
   const replies = new Encoder();
   const cameraEncoder = new Encoder();
   const sticks = new Encoder(GROUND_STATION_COMPONENT);
+  const encoders = [encoder, replies, cameraEncoder];
   const feed = new StateFeed(clock, options.onState);
   const onChange = (): void => feed.importantChanged();
+  const onSlightChange = (): void => feed.telemetryChanged();
   const arming = new Arming({ clock, wasArmed, armedSystems, onMemory: onArmedMemory, onChange });
   const guard = new Guard(arming);
-  const choice = new Choice({
-    clock,
-    system,
-    former: formerVehicle,
-    lastWord: (each) => arming.lastWord(each),
-  });
+  const lastWord = (each: number): boolean => arming.lastWord(each);
+  const choice = new Choice({ clock, system, former: formerVehicle, lastWord });
   const vehicle = new Vehicle(clock, choice);
-  const systems = new Systems(clock);
-  if (choice.chosen !== null)
-    for (const each of [encoder, replies, cameraEncoder]) each.system = choice.chosen.system;
+  for (const each of encoders) each.system = choice.chosen?.system ?? each.system;
   const loops = new LoopGuard(clock);
   const tlog = new Tlog({
     clock,
@@ -151,233 +143,180 @@ export function openParts(options: LinkOptions) {
     armed: () => guard.state(vehicle.target?.system ?? null),
     ...(options.tlog ?? { store: null, when: 'off' }),
   });
-  const oldProtocol = new OldProtocol(clock);
+  const oldProtocol = new OldProtocol(clock, () => vehicle.known?.system ?? null);
   const onLeft = (bytes: Buffer): void => tlog.left(bytes);
   const { send, leave } = new Outlet({ transport, arming, loops, oldProtocol, onLeft });
   const exchange = new Exchange(clock, send, () => encoder.system);
   const asking = new Asking({ clock, baud: () => transport.baud, send });
-  const sameId = new SameId(clock, () => encoder.system);
-  const speaking = { clock, log, vehicle, guard, encoder, send, ask: asking.ask, exchange };
+  const speaking: Speaking = { clock, log, vehicle, guard, encoder, send, ask: asking.ask, exchange };
 
+  const texts = new StatusTexts(clock);
+  const evidence = new SimulatedEvidence(vehicle.messages);
+  const refusals = new Refusals(clock);
   const remoteId = new RemoteId(
     { ...speaking, autopilot: () => vehicle.target },
     options.remoteId ?? { operatorId: '', selfId: '', classification: 'undeclared', place: null },
   );
-  const known = openKnowledge(speaking, remoteId, options);
-  const { params, streams, missions } = known;
-  const orders = openOrders(speaking, known, sticks, options.maxGotoM ?? 0);
+  const streams = new Streams({
+    ...speaking,
+    onError: (error) => log.error(`stream request: ${messageOf(error)}`),
+  });
+  const ftp = new FtpClient(speaking);
+  const metadata = new ComponentMetadata({ ...speaking, ftp, isBusy: () => params.progress.priming });
+  // Also for parameters from the disk, once the vehicle has confirmed that they are unchanged.
+  const onKnown = (name: string): void => evidence.parameter(name);
+  const params = openParams({ ...speaking, store, ftp, metadata, metadataStore, onKnown });
+  const calibration = new Calibration({ ...speaking, refusals });
+  const onCalibration: Calibration['onEvent'] = (words, args) => calibration.onEvent(words, args);
+  const events = new Events({ ...speaking, metadata, texts, onCalibration });
+  const prearm = new Prearm({
+    clock,
+    vehicle,
+    checks: () => events.checks,
+    harmless: () => events.harmless,
+    param: (name) => params.valueOf(name),
+    remoteId: () => remoteId.problem,
+  });
+  const logs = new FlightLogs({ ...speaking, store: logStore });
+  const missions = new Missions({
+    ...speaking,
+    listen: () => refusals.listen(),
+    onProgress,
+    checkReach: async (part, items) => reach.checkAll(part, items, true),
+  });
+  const { reach, commands, offboard, manual, commander, orders } = openOrders({
+    ...speaking,
+    sticks,
+    maxM: options.maxGotoM ?? 0,
+    refusals,
+    prearm,
+    params,
+    fence: missions.held('fence'),
+    mission: missions.held('mission'),
+  });
   const signing = new Signing({
     ...speaking,
     replies: [replies, cameraEncoder, sticks],
     params,
     keys: options.keys ?? null,
     onEnrolled: () => {
-      streams.request();
+      streams.onSession();
       params.download(false);
     },
   });
-  const pilot = new PilotWatch(clock);
-  const inspector = new Inspector(clock);
-  const { commands, reach } = orders;
-  const { router, camera } = openRouting({
+  const routed = { source, replies, signEndpoints, loops, arming, params, commands, reach, leave };
+  const { router, routing } = openRouting({ ...speaking, ...routed, parts: () => list });
+  const telemetry = (): Vehicle['telemetry'] => vehicle.telemetry;
+  const camera = new Camera({
     clock,
-    log,
-    inspector,
-    tlog,
-    remoteId,
-    encoder,
-    replies,
-    cameraEncoder,
+    encoder: cameraEncoder,
+    signer: () => encoder.signer,
     signEndpoints,
-    loops,
-    pilot,
-    arming,
-    guard,
+    router,
+    vehicle: () => vehicle.target,
+    telemetry,
+    ask: onCameraRequest,
+  });
+  const corrected = {
+    send: (flags: number, data: Buffer) => send(encoder.gpsRtcmData(flags, data)),
+    baud: () => transport.baud,
+  };
+  const corrections = options.corrections?.({ clock, log, vehicle: corrected, telemetry }) ?? noCorrections;
+  const endpoints = endpointStatuses(options.endpoints ?? none);
+  const inspector = new Inspector(clock, () => vehicle.family);
+  const systems = new Systems(clock, vehicle);
+  const extensions = new ExtensionAdditions(clock, onSlightChange);
+  const sameId = new SameId(
+    clock,
+    () => encoder.system,
+    (command) => exchange.othersCommand(command),
+  );
+  vehicle.messages.on('ack', (ack) => exchange.onAck(ack));
+  vehicle.messages.on('param', onSlightChange);
+
+  /** In this order they are started, ticked, told and stopped, and their problems are told; where that matters it is said. */
+  const list: readonly Part[] = [
+    { problems: () => options.problems ?? [] },
+    endpoints,
+    inspector, // also has the frame on which the vehicle's model fails
+    texts,
     systems,
+    routing,
     sameId,
     oldProtocol,
-    exchange,
-    signing,
-    vehicle,
+    arming,
+    signing, // has dropped another vehicle's key, and read the frame of whom it knew, before the vehicle's model and whoever sends
+    asking, // has dropped old questions before new ones are asked
+    streams,
+    vehicle, // the frame that tells of an arming is the first of the tlog, so that is below
+    keptVehicle(choice, arming, onVehicle),
+    evidence,
+    new StatusLog(clock, log),
+    prearm,
+    refusals,
     params,
+    ftp,
+    metadata,
+    events,
+    logs,
     missions,
-    commands,
-    reach,
-    leave,
-    onCameraRequest,
-  });
+    orders,
+    offboard,
+    manual,
+    tlog,
+    remoteId,
+    new Warnings(log, telemetry),
+    calibration,
+    camera,
+    corrections,
+    extensions,
+    exchange, // those above have ended what they asked of it
+    // The state has what all have made of it.
+    { onHeartbeat: onChange, onTelemetry: onSlightChange, onLine: onSlightChange },
+  ];
+  /** Each method has the part that answers it. */
+  const methods = {
+    ...endpoints.methods,
+    ...inspector.methods,
+    ...systems.methods,
+    ...routing.methods,
+    ...signing.methods,
+    ...params.methods,
+    ...logs.methods,
+    ...missions.methods,
+    ...orders.methods,
+    ...remoteId.methods,
+    ...calibration.methods,
+    ...camera.methods,
+    ...corrections.methods,
+    ...extensions.methods,
+  } satisfies Handlers<typeof LINK>;
   return {
     ...speaking,
-    asking,
-    ...known,
-    ...orders,
     transport,
     source,
-    store,
-    problems,
+    encoders,
     replies,
     feed,
-    signing,
-    pilot,
-    inspector,
-    tlog,
-    systems,
-    sameId,
-    oldProtocol,
-    keepChosen: keeper(choice, arming, onVehicle),
-    remoteId,
+    intake: new Intake({ clock, router, arming, vehicle, oldProtocol, feed, transport }),
     router,
     camera,
-    corrections: openCorrections(speaking, transport, options.corrections),
-    encoders: [encoder, replies, cameraEncoder],
-    extensions: new ExtensionAdditions(clock),
-    intake: new Intake({ clock, router, arming, vehicle, oldProtocol, feed, transport }),
-  };
-}
-
-/** Tells of the chosen vehicle when what is to be kept of it has changed. */
-function keeper(choice: Choice, arming: Arming, onVehicle: (vehicle: KeptVehicle) => void): () => void {
-  let told = '';
-  return () => {
-    const { chosen } = choice;
-    if (chosen === null) return;
-    const kept = { ...chosen, armed: arming.lastWord(chosen.system) };
-    const text = JSON.stringify(kept);
-    if (text === told) return;
-    told = text;
-    onVehicle(kept);
-  };
-}
-
-/** What every part has that speaks with the vehicle. */
-interface Speaking {
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly vehicle: Vehicle;
-  readonly guard: Guard;
-  readonly encoder: Encoder;
-  /** @returns false when the bytes were dropped */
-  readonly send: (bytes: Buffer) => boolean;
-  /** Sends what the node asks on its own account (asking.ts). */
-  readonly ask: (bytes: Buffer) => void;
-  readonly exchange: Exchange;
-}
-
-/** What is known of the vehicle, or asked of it. */
-function openKnowledge(speaking: Speaking, remoteId: RemoteId, options: LinkOptions) {
-  const { clock, log, vehicle, encoder, ask } = speaking;
-  const { store, logStore, metadataStore = null, onProgress = ignore } = options;
-  const texts = new StatusTexts(clock);
-  const evidence = new SimulatedEvidence();
-  const onError = (error: unknown): void => {
-    log.error(`stream request: ${messageOf(error)}`);
-  };
-  const ftp = new FtpClient(speaking);
-  const metadata = new ComponentMetadata({ ...speaking, ftp });
-  const params = new Params({
-    ...speaking,
-    store,
-    ftp,
-    metadata,
-    metadataStore,
-    encoding: () => paramEncoding(vehicle.capabilities, vehicle.firmware),
-    identify: () => {
-      const { target } = vehicle;
-      if (target !== null) ask(encoder.commandLong(target, REQUEST_MESSAGE, ASK_VERSION, 0));
-    },
-    // Also for parameters from the disk, once the vehicle has confirmed that they are unchanged.
-    onKnown: (name) => evidence.parameter(name),
-  });
-  const refusals = new Refusals(clock);
-  const calibration = new Calibration({ ...speaking, refusals });
-  const onCalibration: Calibration['onEvent'] = (words, args) => calibration.onEvent(words, args);
-  const events = new Events({ ...speaking, metadata, texts, onCalibration });
-  const param = (name: string): number | null => params.valueOf(name);
-  return {
-    texts,
     evidence,
-    ftp,
+    texts,
     metadata,
     params,
-    refusals,
+    prearm,
     calibration,
-    events,
-    statusLog: new StatusLog(clock, log),
-    warnings: new Warnings(log),
-    streams: new Streams({ ...speaking, onError }),
-    prearm: new Prearm({
-      clock,
-      vehicle,
-      checks: () => events.checks,
-      harmless: () => events.harmless,
-      param,
-      remoteId: () => remoteId.problem,
-    }),
-    missions: new Missions({ ...speaking, listen: () => listenTo(refusals), onProgress }),
-    logs: logStore === undefined ? null : new FlightLogs({ ...speaking, store: logStore }),
+    offboard,
+    manual,
+    commander,
+    systems,
+    extensions,
+    tlog,
+    list,
+    methods,
   };
-}
-
-/** The vehicle's warnings from now on. */
-function listenTo(refusals: Refusals): { readonly said: () => readonly string[]; readonly end: () => void } {
-  const watch = refusals.watch();
-  return { said: () => watch.reasons(false).all, end: () => watch.end() };
-}
-
-/**
- * What makes the vehicle move.
- * @param sticks encodes as a ground station
- * @param maxM how far away a place may be, m; 0: any distance
- */
-function openOrders(
-  speaking: Speaking,
-  known: ReturnType<typeof openKnowledge>,
-  sticks: Encoder,
-  maxM: number,
-) {
-  const { log } = speaking;
-  const { refusals, prearm, params, missions } = known;
-  const read = async (part: 'mission' | 'fence'): Promise<MissionList['items']> =>
-    (await missions.read({ part, refresh: false, token: '' })).items;
-  const fence = { kept: () => missions.kept('fence'), read: async () => read('fence') };
-  const held = { kept: () => missions.kept('mission'), read: async () => read('mission') };
-  const param = (name: string): number | null => params.valueOf(name);
-  const reach = new ReachCheck({ ...speaking, maxM, param, fence, mission: held });
-  const mission = async (): Promise<MissionList['items']> => read('mission');
-  const commands = new Commands({ ...speaking, refusals, prearm, params, mission, reach });
-  const offboard = new Offboard({
-    ...speaking,
-    reach,
-    killing: () => commands.killing,
-    loiter: () => {
-      commands.loiter().catch((error: unknown) => log.warn(`holding after set-points: ${messageOf(error)}`));
-    },
-  });
-  const manual = new Manual({
-    ...speaking,
-    encoder: sticks,
-    killing: () => commands.killing,
-    param: (name) => params.valueOf(name),
-  });
-  return { reach, commands, offboard, manual, commander: new Commander(speaking.clock) };
-}
-
-function openCorrections(
-  { clock, log, vehicle, encoder, send }: Speaking,
-  transport: Transport,
-  open: OpenCorrections | undefined,
-): Corrections | null {
-  if (open === undefined) return null;
-  return open({
-    clock,
-    log,
-    vehicle: {
-      send: (flags, data) => send(encoder.gpsRtcmData(flags, data)),
-      baud: () => transport.baud,
-    },
-    telemetry: () => vehicle.telemetry,
-  });
 }
 
 const ignore = (): void => undefined;
-const none = (): readonly LinkProblem[] => [];
+const none = (): readonly never[] => [];

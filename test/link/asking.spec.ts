@@ -159,7 +159,7 @@ describe('what the node asks of a vehicle', () => {
       }
       expect(sent.length).to.be.within(most - 2, most);
       expect(sent.map(([first]) => first)).to.deep.equal(sent.map((_, index) => index & 0xff));
-      asking.forget();
+      asking.onSession();
       await clock.advance(40_000);
       asking.tick();
       expect(sent.length).to.be.within(most - 2, most);

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { Encoder, FtpRequest } from '../../front/link/encode.ts';
 import { FTP_PRIORITY, FtpClient } from '../../front/link/ftp/ftp-client.ts';
 import type { Vehicle } from '../../front/link/vehicle/vehicle.ts';
+import { VehicleMessages } from '../../front/link/vehicle/vehicle-messages.ts';
 import { FakeClock } from './fake-clock.ts';
 
 const OPEN = 4;
@@ -15,7 +16,8 @@ function client(): {
   readonly opened: () => readonly string[];
 } {
   const sent: FtpRequest[] = [];
-  const vehicle = { target: { system: 1, component: 1 }, alive: true } as unknown as Vehicle;
+  const messages = new VehicleMessages();
+  const vehicle = { target: { system: 1, component: 1 }, alive: true, messages } as unknown as Vehicle;
   const encoder = {
     ftp: (_target: unknown, request: FtpRequest) => {
       sent.push(request);

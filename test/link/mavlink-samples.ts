@@ -10,7 +10,8 @@ import { frameCrc } from '../../shared/mavlink/crc.ts';
 
 export type Wire = 'v1' | 'v2' | 'signed';
 
-const KEY = Buffer.alloc(32, 7);
+/** Of signed samples. */
+export const SAMPLE_KEY = Buffer.alloc(32, 7);
 
 /** One frame as node-mavlink writes it. */
 export function encodeAs(message: MavLinkData, wire: Wire, seq = 0, system = 1, component = 1): Buffer {
@@ -18,7 +19,7 @@ export function encodeAs(message: MavLinkData, wire: Wire, seq = 0, system = 1, 
   const flags = wire === 'signed' ? MavLinkProtocolV2.IFLAG_SIGNED : 0;
   const protocol = new MavLinkProtocolV2(system, component, flags);
   const frame = protocol.serialize(message, seq);
-  return wire === 'signed' ? protocol.sign(frame, 1, KEY, Date.UTC(2026, 0, 1)) : frame;
+  return wire === 'signed' ? protocol.sign(frame, 1, SAMPLE_KEY, Date.UTC(2026, 0, 1)) : frame;
 }
 
 /** A frame with any header and payload; `extra` is its CRC_EXTRA. */

@@ -81,7 +81,7 @@ describe('links with little', () => {
       new Framer((frame) => old.onFrame(frame)).push(bytes, 0);
     };
     const order = make(common.CommandLong, { command: 22, confirmation: 1, _param7: 10 });
-    const old = new OldProtocol(clock);
+    const old = new OldProtocol(clock, () => 1);
     old.opened();
     hears(old, encodeAs(heartbeat(), 'v1'));
     expect(frames(old.translated(encodeAs(order, 'v2')))[0]?.version).to.equal(2);
@@ -94,7 +94,7 @@ describe('links with little', () => {
     hears(old, encodeAs(heartbeat(), 'v2'));
     expect(old.isOld).to.equal(false);
 
-    const px4 = new OldProtocol(clock); // it has answered what was said in version 2
+    const px4 = new OldProtocol(clock, () => 1); // it has answered what was said in version 2
     hears(px4, encodeAs(heartbeat(), 'v1'));
     hears(px4, encodeAs(commandAck(512, 0), 'v1'));
     await clock.advance(10_000);

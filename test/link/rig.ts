@@ -1,8 +1,7 @@
 import { ardupilotmega, common, type MavLinkData, MavLinkProtocolV2, minimal } from 'node-mavlink';
 import { Link } from '../../front/link/link.ts';
-import { linkMethods } from '../../front/link/methods.ts';
 import type { ParamStore } from '../../front/link/params/param-store.ts';
-import type { LinkOptions } from '../../front/link/parts.ts';
+import type { LinkOptions, Parts } from '../../front/link/parts.ts';
 import {
   newTransportCounters,
   type Transport,
@@ -150,7 +149,7 @@ export class Rig {
   readonly transport: MemoryTransport;
   readonly link: Link;
   /** Its RPC methods. */
-  readonly calls: ReturnType<typeof linkMethods>;
+  readonly calls: Parts['methods'];
   system: number;
   armed = false;
   customMode: number;
@@ -179,7 +178,7 @@ export class Rig {
       ...options.chosen,
       onState: (state) => this.states.push(structuredClone(state)),
     });
-    this.calls = linkMethods(this.link.parts, () => []);
+    this.calls = this.link.parts.methods;
   }
 
   /** One whose vehicle is there. */

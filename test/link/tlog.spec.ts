@@ -10,7 +10,7 @@ import { commandAck } from './mavlink-samples.ts';
 import { Rig, type RigOptions } from './rig.ts';
 
 const EPOCH = Date.UTC(2026, 0, 1);
-const [COMMAND_LONG, SETUP_SIGNING] = [76, 256];
+const [HEARTBEAT, ATTITUDE, COMMAND_LONG, SETUP_SIGNING] = [0, 30, 76, 256];
 
 interface Record {
   /** ms since 1970 */
@@ -87,6 +87,18 @@ describe('telemetry logs', () => {
     expect(times).to.deep.equal(times.toSorted((a, b) => a - b));
     expect((times.at(-1) ?? 0) - (times[0] ?? 0)).to.be.within(60_000, 70_000);
     expect(times[0]).to.be.within(EPOCH + 3000, EPOCH + 10_000);
+  });
+
+  it('begin with the frame that tells of an arming', async () => {
+    const rig = await met('armed');
+    rig.armed = true;
+    rig.beat();
+    rig.attitude(1000);
+    await rig.live(1000);
+    await rig.link.stop();
+    const [name = ''] = await files();
+    const heard = (await read(name)).filter(({ component }) => component === 1);
+    expect(heard.slice(0, 2).map(({ id }) => id)).to.deep.equal([HEARTBEAT, ATTITUDE]);
   });
 
   it('of a vehicle that sends its log, or floods with anything, have every other frame', async () => {

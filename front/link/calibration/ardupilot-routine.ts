@@ -4,8 +4,8 @@ import { ACCELCAL_VEHICLE_POS, type CalibrationMessage } from '../../../shared/m
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import type { Params7 } from '../encode.ts';
 import { RESULT_ACCEPTED } from '../exchange.ts';
+import type { StatusLine } from '../part.ts';
 import { FAILED_CHECK } from '../vehicle/prearm.ts';
-import type { StatusLine } from '../vehicle/status-texts.ts';
 import {
   hasBegun,
   order,

@@ -4,9 +4,9 @@ import type { CalibrationMessage } from '../../../shared/mavlink/decode-calibrat
 import type { CalibrateRequest } from '../../../shared/rpc/link.ts';
 import type { CalibrationSnapshot } from '../../../shared/rpc/link-answers.ts';
 import type { EventWords } from '../events/definitions.ts';
+import type { Methods, Part, SessionReason, StatusLine } from '../part.ts';
 import type { Guard } from '../vehicle/guard.ts';
-import type { StatusLine } from '../vehicle/status-texts.ts';
-import type { SessionReason, Vehicle } from '../vehicle/vehicle.ts';
+import type { Vehicle } from '../vehicle/vehicle.ts';
 import { ArdupilotRoutine } from './ardupilot-routine.ts';
 import { Px4Routine } from './px4-routine.ts';
 import { CalibrationRecord } from './record.ts';
@@ -30,7 +30,13 @@ interface CalibrationOptions
  * One calibration of a sensor at a time, on a vehicle that is not armed. It ends as the vehicle says; or when the vehicle is gone,
  * armed, another one, says nothing for 5 minutes, or after 30 minutes.
  */
-export class Calibration {
+export class Calibration implements Part {
+  readonly methods = {
+    calibration: async ({ seen }) => this.state(seen),
+    calibrate: async (request) => this.begin(request),
+    calibrate_confirm: async ({ pose }) => this.confirm(pose),
+    calibrate_cancel: async () => this.cancel(),
+  } satisfies Methods;
   readonly #options: CalibrationOptions;
   /** Of the newest one. */
   #record: CalibrationRecord;
@@ -41,6 +47,7 @@ export class Calibration {
   constructor(options: CalibrationOptions) {
     this.#options = options;
     this.#record = new CalibrationRecord(options.clock);
+    options.vehicle.messages.on('calibration', (message) => this.#onMessage(message));
   }
 
   /** The RPC method `calibration`. @param seen a revision: waits up to 10 s for another one; null does not wait */
@@ -106,11 +113,10 @@ export class Calibration {
     return this.#record.snapshot;
   }
 
-  onMessage(message: CalibrationMessage): void {
+  #onMessage(message: CalibrationMessage): void {
     if (this.#record.state.running) this.#routine?.onMessage(message);
   }
 
-  /** A text of the vehicle. */
   onLine(line: StatusLine): void {
     if (this.#record.state.running) this.#routine?.onLine(line);
   }

@@ -3,7 +3,7 @@ import { type CalibrationResult, POSES, type Pose } from '../../../shared/flight
 import type { Params7 } from '../encode.ts';
 import type { EventWords } from '../events/definitions.ts';
 import { RESULT_TEMPORARILY_REJECTED } from '../exchange.ts';
-import type { StatusLine } from '../vehicle/status-texts.ts';
+import type { StatusLine } from '../part.ts';
 import {
   hasBegun,
   order,

@@ -7,7 +7,7 @@ import type { Refusals } from '../commands/refusals.ts';
 import type { Encoder, Params7, Target } from '../encode.ts';
 import type { EventWords } from '../events/definitions.ts';
 import { type Exchange, type ExchangeJob, RESULT_ACCEPTED, resultName } from '../exchange.ts';
-import type { StatusLine } from '../vehicle/status-texts.ts';
+import type { StatusLine } from '../part.ts';
 import type { CalibrationRecord } from './record.ts';
 
 /** MAV_CMD_PREFLIGHT_CALIBRATION */

@@ -11,11 +11,14 @@ import {
   type CameraRequest,
   type CameraState,
 } from '../../../shared/rpc/camera.ts';
+import type { Telemetry } from '../../../shared/rpc/telemetry.ts';
 import { MAX_FOLLOWED } from '../../../shared/rpc/video.ts';
 import type { Clock, Timer } from '../clock.ts';
 import { Encoder, type Target } from '../encode.ts';
+import type { Methods, Part } from '../part.ts';
 import type { FrameTarget } from '../router/addresses.ts';
 import type { Asker, OwnComponent, Router } from '../router/router.ts';
+import type { Signer } from '../signer.ts';
 import * as frames from './camera-frames.ts';
 
 /** MAV_COMP_ID_CAMERA to MAV_COMP_ID_CAMERA6. */
@@ -24,6 +27,8 @@ const COMPONENTS = [100, 101, 102, 103, 104, 105] as const;
 const TYPE_CAMERA = 30;
 const SEVERITY_WARNING = 4;
 const TEXT_CHARS = 50;
+/** An older position is not where a picture was taken. */
+const PLACE_S = 3;
 
 /** MAV_CMD */
 const CMD = {
@@ -86,14 +91,15 @@ interface CameraOptions {
   readonly clock: Clock;
   /** Encodes as the camera; the link gives it the system id and the key. */
   readonly encoder: Encoder;
-  /** Whether a frame is signed as the vehicle wants it, or need not be. */
-  readonly isSigned: (frame: Frame) => boolean;
+  /** With which the node signs what it sends the vehicle; null: the vehicle wants no signatures. */
+  readonly signer: () => Signer | null;
+  /** Frames of endpoints are signed by the node: they need not be. */
+  readonly signEndpoints: boolean;
   /** Who is heard, and the way to every endpoint: nothing of a camera goes to the flight controller. */
-  readonly router: Pick<Router, 'knows' | 'groundStations' | 'broadcast'>;
+  readonly router: Pick<Router, 'knows' | 'groundStations' | 'broadcast' | 'play'>;
   /** The vehicle whose camera it is; null before it is known. */
   readonly vehicle: () => Target | null;
-  /** Where the vehicle is; null if that is not known at the moment. */
-  readonly place: () => frames.Place | null;
+  readonly telemetry: () => Telemetry;
   /** Hands an action to svc-residual, which answers with `done`. */
   readonly ask: (request: CameraRequest) => void;
 }
@@ -103,7 +109,11 @@ interface CameraOptions {
  * what camera there is, and carries out what ground stations ask for; this side knows MAVLink. A camera that the vehicle has
  * already keeps its component id: ours takes the next.
  */
-export class Camera implements OwnComponent {
+export class Camera implements OwnComponent, Part {
+  readonly methods = {
+    camera: ({ camera }) => this.#tell(camera),
+    camera_done: (done) => this.#done(done),
+  } satisfies Methods;
   readonly #options: CameraOptions;
   readonly #payload = new Payload();
   readonly #captures: Readonly<Record<CameraAction, TokenBucket | null>>;
@@ -123,10 +133,11 @@ export class Camera implements OwnComponent {
       record_start: new TokenBucket(CAPTURES, now),
       record_stop: null,
     };
+    options.router.play(this);
   }
 
   /** The RPC method `camera`. */
-  tell(state: CameraState | null): { ground_stations: readonly string[] } {
+  #tell(state: CameraState | null): { ground_stations: readonly string[] } {
     const before = this.#state;
     this.#state = state;
     this.#toldAt = this.#options.clock.now();
@@ -136,7 +147,7 @@ export class Camera implements OwnComponent {
   }
 
   /** The RPC method `camera_done`; one that comes too late is ignored. */
-  done({ id, problem, picture }: CameraDone): { done: true } {
+  #done({ id, problem, picture }: CameraDone): { done: true } {
     for (const [action, { id: waiting }] of this.#pending) {
       if (waiting === id) this.#settle(action, problem, picture);
     }
@@ -167,7 +178,10 @@ export class Camera implements OwnComponent {
   }
 
   accepts(frame: Frame): boolean {
-    return this.#options.isSigned(frame);
+    const { signEndpoints } = this.#options;
+    const signer = this.#options.signer();
+    if (signer === null || signEndpoints) return true;
+    return frame.signed && signer.verifies(frame);
   }
 
   receive(frame: Frame, target: FrameTarget, asker: Asker): void {
@@ -274,7 +288,6 @@ export class Camera implements OwnComponent {
   }
 
   #settle(action: CameraAction, problem: CameraDone['problem'], picture: CameraDone['picture']): void {
-    const { place } = this.#options;
     const pending = this.#pending.get(action);
     if (pending === undefined) return;
     this.#pending.delete(action);
@@ -283,12 +296,19 @@ export class Camera implements OwnComponent {
     this.#ack(asker, from, command, problem === null ? RESULT.ACCEPTED : resultOf(problem.code));
     if (problem !== null) this.#say(asker, problem.detail);
     if (picture === null) return;
-    this.#announce(frames.imageCaptured(this.#uptime, place(), this.#pictures, picture));
+    this.#announce(frames.imageCaptured(this.#uptime, this.#place, this.#pictures, picture));
     this.#pictures++;
   }
 
   #captureStatus(state: CameraState): MavLinkData {
     return frames.captureStatus(this.#uptime, state, this.#pictures, this.#pending.has('picture'));
+  }
+
+  /** Where the vehicle is; null if that is not known at the moment. */
+  get #place(): frames.Place | null {
+    const { ages, position } = this.#options.telemetry();
+    const isThere = ages.position !== null && ages.position <= PLACE_S && position.state !== 'lost';
+    return isThere ? position : null;
   }
 
   get #uptime(): number {

@@ -3,6 +3,7 @@ import type { Family } from '../../../shared/flight/modes.ts';
 import type { ManualState, Sticks } from '../../../shared/rpc/link-state.ts';
 import type { Clock } from '../clock.ts';
 import type { Encoder } from '../encode.ts';
+import type { Part } from '../part.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
 
 /** A client sends ten times a second at least: after this it counts as silent, and its sticks as let go. */
@@ -43,7 +44,7 @@ interface ManualOptions {
  * Sticks of one client at a time, as MANUAL_CONTROL. Whoever takes over has to let them rest first. When the client falls silent they
  * are let go for the rest of half a second; then nothing is sent any more (ArduPilot: RC_OVERRIDE_TIME, FS_GCS_ENABLE; PX4: COM_RC_LOSS_T).
  */
-export class Manual {
+export class Manual implements Part {
   readonly #options: ManualOptions;
   #holder: string | null = null;
   #last: Sticks | null = null;
@@ -96,7 +97,6 @@ export class Manual {
     this.#letGo(now);
   }
 
-  /** Called every 100 ms. */
   tick(): void {
     if (this.#holder === null) return;
     const now = this.#options.clock.now();

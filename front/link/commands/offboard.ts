@@ -2,6 +2,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { OffboardState, SetPoint } from '../../../shared/rpc/link-state.ts';
 import type { Clock } from '../clock.ts';
 import type { Encoder } from '../encode.ts';
+import type { Part } from '../part.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
 import type { ReachCheck } from './reach-check.ts';
 import { knownHome } from './sender.ts';
@@ -32,7 +33,7 @@ interface OffboardOptions {
  * by a velocity of zero, PX4 by AUTO.LOITER. If this process dies, the vehicle's own time-out does it (GUID_TIMEOUT,
  * COM_OF_LOSS_T).
  */
-export class Offboard {
+export class Offboard implements Part {
   readonly #options: OffboardOptions;
   #holder: string | null = null;
   #lastAt = -Infinity;
@@ -90,7 +91,6 @@ export class Offboard {
     if (this.#holder === holder) this.#end();
   }
 
-  /** Called every 100 ms. */
   tick(): void {
     if (this.#holder !== null && this.#options.clock.now() - this.#lastAt >= SILENT_MS) this.#end();
   }

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../clock.ts';
-import type { StatusLine } from '../vehicle/status-texts.ts';
+import type { Part, StatusLine } from '../part.ts';
 
 /** Vehicles often send the reason just after the ack, and a radio delays it further. */
 const AFTER_ACK_MS = 400;
@@ -28,7 +28,7 @@ interface RefusalWatch {
 }
 
 /** Finds the texts that say why a command was refused. */
-export class Refusals {
+export class Refusals implements Part {
   readonly #clock: Clock;
   readonly #watches = new Set<(line: StatusLine) => void>();
 
@@ -38,6 +38,12 @@ export class Refusals {
 
   onLine(line: StatusLine): void {
     for (const watch of this.#watches) watch(line);
+  }
+
+  /** The vehicle's warnings from now on. */
+  listen(): { readonly said: () => readonly string[]; readonly end: () => void } {
+    const watch = this.watch();
+    return { said: () => watch.reasons(false).all, end: watch.end };
   }
 
   /** @param checks the arming checks that fail now, the newest last; for a command that may arm */

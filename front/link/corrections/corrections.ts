@@ -4,6 +4,7 @@ import type { Place } from '../../../shared/flight/seen.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Mountpoint, RtkState } from '../../../shared/rpc/link-answers.ts';
 import type { Clock, Timer } from '../clock.ts';
+import type { Methods, Part } from '../part.ts';
 import { fragmentsOf, MAX_MESSAGE_BYTES } from './fragments.ts';
 import { RtcmFramer } from './rtcm.ts';
 import { nearest } from './source-table.ts';
@@ -77,7 +78,8 @@ interface Connection {
  * Corrections for the receiver of the vehicle: whole RTCM 3 frames of one source, as GPS_RTCM_DATA. The source is on the network and may send
  * anything, so what it costs is bounded: in bytes a second, in frames with a wrong checksum, and in what goes to the vehicle.
  */
-export class Corrections {
+export class Corrections implements Part {
+  readonly methods = { rtk: () => this.state } satisfies Methods;
   readonly #options: CorrectionsOptions;
   readonly #retry: Retry;
   #connection: Connection | null = null;

@@ -1,13 +1,11 @@
 import { type Rate, TokenBucket } from '../../../shared/async/token-bucket.ts';
 import type { VehicleEvent } from '../../../shared/mavlink/decode-flight.ts';
-import type { Logger } from '../../../shared/process/logger.ts';
-import type { Clock } from '../clock.ts';
-import type { Encoder } from '../encode.ts';
 import type { ComponentMetadata, MetadataKind } from '../metadata/component-metadata.ts';
 import { readMetadataFile } from '../metadata/metadata-file.ts';
+import { isAnew, type Part, type SessionReason } from '../part.ts';
+import type { Speaking } from '../speaking.ts';
 import type { PrearmLine } from '../vehicle/prearm.ts';
 import type { StatusTexts } from '../vehicle/status-texts.ts';
-import type { Vehicle } from '../vehicle/vehicle.ts';
 import { COMMON_SET } from './common-set.ts';
 import { EventDefinitions, type EventWords } from './definitions.ts';
 
@@ -26,12 +24,7 @@ const ERROR = 3;
 /** The mask of a check that concerns all flight modes, and of one that forbids none (Report::reportedModes). */
 const ALL_MODES = 0xffffffff;
 
-interface EventsOptions {
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly vehicle: Vehicle;
-  readonly encoder: Encoder;
-  readonly ask: (bytes: Buffer) => void;
+interface EventsOptions extends Speaking {
   readonly metadata: ComponentMetadata;
   /** Gets each event in words. */
   readonly texts: StatusTexts;
@@ -60,7 +53,7 @@ const NO_REPORT: CheckReport = { canArm: null, failed: [] };
  * The vehicle's events (https://mavlink.io/en/services/events.html): numbers, whose texts are in metadata. Only these say why
  * PX4 does not arm: after an `arming_check` summary comes one event for each failed check, then the `health` summary.
  */
-export class Events {
+export class Events implements Part {
   readonly #options: EventsOptions;
   readonly #kind: MetadataKind;
   #definitions = new EventDefinitions();
@@ -77,6 +70,9 @@ export class Events {
 
   constructor(options: EventsOptions) {
     this.#options = options;
+    const { messages } = options.vehicle;
+    messages.on('event', (event) => this.#onEvent(event));
+    messages.on('eventSequence', (sequence) => this.#onSequence(sequence));
     this.#definitions.add(COMMON_SET);
     this.#kind = {
       type: TYPE_EVENTS,
@@ -85,7 +81,7 @@ export class Events {
     };
   }
 
-  onEvent({ id, sequence, level, args }: VehicleEvent): void {
+  #onEvent({ id, sequence, level, args }: VehicleEvent): void {
     this.#count(sequence, true);
     if (!this.#own) this.#options.metadata.want(this.#kind);
     const words = this.#definitions.words(id, args);
@@ -106,7 +102,7 @@ export class Events {
   }
 
   /** CURRENT_EVENT_SEQUENCE: the newest number that the vehicle has given. */
-  onSequence(sequence: number): void {
+  #onSequence(sequence: number): void {
     if (!this.#own) this.#options.metadata.want(this.#kind);
     this.#count(sequence, false);
   }
@@ -143,11 +139,10 @@ export class Events {
     return concerned.filter(({ severity }) => severity === worst);
   }
 
-  /** A session of the vehicle begins. @param other whether it is another vehicle, or has rebooted */
-  begin(other: boolean): void {
+  onSession(reason: SessionReason): void {
     this.#newest = null;
     this.#report = null;
-    if (!other) return;
+    if (!isAnew(reason)) return;
     this.#checks = NO_REPORT;
     this.#own = false;
     this.#definitions = new EventDefinitions();

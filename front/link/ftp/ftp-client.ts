@@ -1,7 +1,7 @@
 import type { FtpMessage } from '../../../shared/mavlink/decode.ts';
-import type { Clock } from '../clock.ts';
-import type { Encoder } from '../encode.ts';
-import type { Vehicle } from '../vehicle/vehicle.ts';
+import { OWN_COMPONENT } from '../encode.ts';
+import type { Part } from '../part.ts';
+import type { Speaking } from '../speaking.ts';
 import { FtpFile } from './ftp-file.ts';
 
 /** Who goes first: parameters are needed to fly, descriptions to read. */
@@ -9,12 +9,7 @@ export const FTP_PRIORITY = { params: 0, metadata: 1 } as const;
 
 const MAX_WAITING = 8;
 
-interface FtpClientOptions {
-  readonly clock: Clock;
-  readonly vehicle: Vehicle;
-  readonly encoder: Encoder;
-  readonly ask: (bytes: Buffer) => void;
-}
+type FtpClientOptions = Pick<Speaking, 'clock' | 'vehicle' | 'encoder' | 'ask'>;
 
 /** @param file null if the vehicle refused (`refused`), or stopped answering, or too many transfers waited */
 type OnFtpEnd = (file: Buffer | null, refused: boolean) => void;
@@ -29,7 +24,7 @@ interface Job {
  * The only user of MAVLink FTP in this process. ArduPilot has one session for each link, so there is one transfer at a time;
  * one of a higher priority takes the place of a running one, which begins again later.
  */
-export class FtpClient {
+export class FtpClient implements Part {
   readonly #options: FtpClientOptions;
   #waiting: readonly Job[] = [];
   #running: { readonly job: Job; readonly file: FtpFile } | null = null;
@@ -37,6 +32,12 @@ export class FtpClient {
 
   constructor(options: FtpClientOptions) {
     this.#options = options;
+    const { vehicle, encoder } = options;
+    vehicle.messages.on('ftp', (message) => {
+      // Addressed to us, not to a ground station whose answers pass through here too.
+      const { targetSystem, targetComponent } = message;
+      if (targetSystem === encoder.system && targetComponent === OWN_COMPONENT) this.onMessage(message);
+    });
   }
 
   /** Reads a file of at most 1 MiB. @returns cancels it, without a call of `onEnd` */

@@ -3,6 +3,7 @@ import type { Frame } from '../../../shared/mavlink/frame.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import type { SeenMessage } from '../../../shared/rpc/link-answers.ts';
 import type { Clock } from '../clock.ts';
+import type { Methods, Part } from '../part.ts';
 import { fieldsOf, messageOf } from './decode.ts';
 
 /** Several vehicles with all their messages; frames with made-up ids must fill neither the memory nor the answer. */
@@ -30,8 +31,10 @@ interface SeenKind {
 }
 
 /** Which messages come, from whom and how often, with the newest of each. */
-export class Inspector {
+export class Inspector implements Part {
+  readonly methods = { messages: ({ name }) => this.#messages(name) } satisfies Methods;
   readonly #clock: Clock;
+  readonly #family: () => Family | null;
   /** By sender, then by message id. */
   readonly #senders = new Map<number, Map<number, SeenKind>>();
   #kept = 0;
@@ -39,11 +42,12 @@ export class Inspector {
   #told: { readonly at: number; readonly key: string; readonly messages: readonly SeenMessage[] } | null =
     null;
 
-  constructor(clock: Clock) {
+  /** @param family of the vehicle, whose dialect decodes them */
+  constructor(clock: Clock, family: () => Family | null) {
     this.#clock = clock;
+    this.#family = family;
   }
 
-  /** A frame of the vehicle's side, or one that a ground station sends it. */
   onFrame(frame: Frame): void {
     const now = this.#clock.now();
     const heard = this.#heard(frame, now);
@@ -61,13 +65,17 @@ export class Inspector {
     );
   }
 
+  onForwarded(frame: Frame): void {
+    this.onFrame(frame);
+  }
+
   /**
    * @param name of the one message that is wanted; null: all
-   * @param family of the vehicle, whose dialect decodes them
    * @returns by sender and id; of the last 60 s, and older ones while there is room
    */
-  messages(name: string | null, family: Family | null): readonly SeenMessage[] {
+  #messages(name: string | null): readonly SeenMessage[] {
     const now = this.#clock.now();
+    const family = this.#family();
     const key = `${name} ${family}`;
     if (this.#told?.key !== key || now - this.#told.at >= SAME_MS)
       this.#told = { at: now, key, messages: this.#look(name, family, now) };

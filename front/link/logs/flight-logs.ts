@@ -1,13 +1,11 @@
 import { Serial } from '../../../shared/async/serial.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
-import type { LogData, LogEntry } from '../../../shared/mavlink/decode-logs.ts';
+import type { LogEntry } from '../../../shared/mavlink/decode-logs.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
-import type { Logger } from '../../../shared/process/logger.ts';
 import type { FlightLogList, FlightLogPart, FlightLogsErased } from '../../../shared/rpc/link-answers.ts';
 import type { Clock } from '../clock.ts';
-import type { Encoder } from '../encode.ts';
-import type { Guard } from '../vehicle/guard.ts';
-import type { Vehicle } from '../vehicle/vehicle.ts';
+import { isAnew, type Methods, type Part, type SessionReason } from '../part.ts';
+import type { Speaking } from '../speaking.ts';
 import { LogFetch } from './log-fetch.ts';
 import { LogList } from './log-list.ts';
 import type { HeldLog, LogStore, OpenLog } from './log-store.ts';
@@ -22,15 +20,9 @@ const ABANDONED_MS = 10_000;
 const ERASE_LOOK_MS = 2000;
 const ERASE_LOOKS = 5;
 
-interface FlightLogsOptions {
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly vehicle: Vehicle;
-  readonly guard: Guard;
-  readonly encoder: Encoder;
-  readonly send: (bytes: Buffer) => void;
-  readonly ask: (bytes: Buffer) => void;
-  readonly store: LogStore;
+interface FlightLogsOptions extends Speaking {
+  /** Null: none are fetched. */
+  readonly store: LogStore | null;
 }
 
 /** The download that is under way. */
@@ -45,7 +37,12 @@ interface Running {
  * The logs that the vehicle has written. One is downloaded at a time, into a file; it goes on as long as somebody asks for it,
  * and from where it ended whenever it is asked for again.
  */
-export class FlightLogs {
+export class FlightLogs implements Part {
+  readonly methods = {
+    logs: async () => this.#logs(),
+    log_fetch: async ({ id }) => this.#turns.run(async () => this.#fetch(id)),
+    logs_erase: async ({ force }) => this.#erase(force),
+  } satisfies Methods;
   readonly #options: FlightLogsOptions;
   readonly #list: LogList;
   /** The newest list of this session of the vehicle. */
@@ -58,19 +55,15 @@ export class FlightLogs {
   constructor(options: FlightLogsOptions) {
     this.#options = options;
     this.#list = new LogList(options);
+    const { messages } = options.vehicle;
+    messages.on('logEntry', (entry) => this.#list.onEntry(entry));
+    messages.on('logData', (data) => this.#running?.fetch.onData(data));
   }
 
-  onEntry(entry: LogEntry): void {
-    this.#list.onEntry(entry);
-  }
-
-  onData(data: LogData): void {
-    this.#running?.fetch.onData(data);
-  }
-
-  /** Another vehicle, or a reboot: its ids may mean other logs now. */
-  forget(): void {
-    this.#stop();
+  /** After a reboot ids may mean other logs. */
+  onSession(reason: SessionReason): void {
+    if (!isAnew(reason)) return;
+    this.stop();
     this.#entries = null;
     this.#failed = null;
   }
@@ -79,18 +72,25 @@ export class FlightLogs {
   tick(): void {
     const running = this.#running;
     if (running === null) return;
-    if (this.#options.clock.now() - running.askedAt > ABANDONED_MS) this.#stop();
+    if (this.#options.clock.now() - running.askedAt > ABANDONED_MS) this.stop();
     else running.fetch.tick();
   }
 
+  /** Ends a download; what came stays for the next one. */
   stop(): void {
-    this.#stop();
+    const running = this.#running;
+    if (running === null) return;
+    this.#running = null;
+    running.fetch.stop();
+    this.#turns
+      .run(async () => running.file.close())
+      .catch((error: unknown) => this.#options.log.error(`log ${running.entry.id}: ${String(error)}`));
   }
 
   /** The RPC method `logs`. An armed vehicle is not asked: what the node holds is told. */
-  async logs(): Promise<FlightLogList> {
-    const { vehicle, store } = this.#options;
-    const held = await store.held(await this.#uid());
+  async #logs(): Promise<FlightLogList> {
+    const { vehicle } = this.#options;
+    const held = await this.#store.held(await this.#uid());
     if (!vehicle.alive || !this.#mayFetch) {
       if (held.length === 0 && vehicle.target === null) throw new ApiError('E_NO_FC');
       const note =
@@ -110,20 +110,12 @@ export class FlightLogs {
     return { from: 'vehicle', note, logs: (entries ?? []).map((entry) => listed(entry, held)) };
   }
 
-  /**
-   * The RPC method `log_fetch`: begins a download or keeps it going, and tells how far it is. The file grows only at its end.
-   * @throws ApiError E_NOT_FOUND, E_ARMED, E_NO_FC, E_BUSY (another log), E_DISK_FULL, E_STORE; E_TIMEOUT: it broke off
-   */
-  async fetch(id: number): Promise<FlightLogPart> {
-    return this.#turns.run(async () => this.#fetch(id));
-  }
-
   /** The RPC method `logs_erase`: all logs on the vehicle. What the node holds stays. */
-  async erase(force: boolean): Promise<FlightLogsErased> {
+  async #erase(force: boolean): Promise<FlightLogsErased> {
     const { clock, encoder, send, vehicle, guard } = this.#options;
     const target = vehicle.reach();
     guard.demand('logs_erase', target.system, force, { says: 'erase all logs' });
-    this.#stop();
+    this.stop();
     const before = (await this.#ask())?.length ?? 0;
     if (before === 0) return { erased: 0, left: 0 };
     for (let look = 0; look < ERASE_LOOKS; look++) {
@@ -161,8 +153,12 @@ export class FlightLogs {
     return entries;
   }
 
+  /**
+   * The RPC method `log_fetch`: begins a download or keeps it going, and tells how far it is. The file grows only at its end.
+   * @throws ApiError E_NOT_FOUND, E_ARMED, E_NO_FC, E_BUSY (another log), E_DISK_FULL, E_STORE; E_TIMEOUT: it broke off
+   */
   async #fetch(id: number): Promise<FlightLogPart> {
-    const { clock, vehicle, guard, store } = this.#options;
+    const { clock, vehicle, guard } = this.#options;
     const running = this.#running;
     if (running?.entry.id === id) {
       running.askedAt = clock.now();
@@ -172,7 +168,7 @@ export class FlightLogs {
     const failed = this.#failed;
     this.#failed = null;
     if (failed?.id === id && clock.now() - failed.at < ABANDONED_MS) throw failed.error;
-    const held = await store.held(await this.#uid());
+    const held = await this.#store.held(await this.#uid());
     const ready = vehicle.alive && this.#mayFetch;
     if (ready && running === null && this.#entries?.some((entry) => entry.id === id) !== true)
       await this.#ask();
@@ -191,8 +187,8 @@ export class FlightLogs {
   }
 
   async #begin(entry: LogEntry): Promise<FlightLogPart> {
-    const { clock, log, store } = this.#options;
-    const file = await store.open({ vehicle: await this.#uid(), ...entry }).catch((error: unknown) => {
+    const { clock, log } = this.#options;
+    const file = await this.#store.open({ vehicle: await this.#uid(), ...entry }).catch((error: unknown) => {
       if (error instanceof ApiError) throw error;
       throw new ApiError('E_STORE', `The log could not be stored: ${messageOf(error)}.`);
     });
@@ -220,15 +216,11 @@ export class FlightLogs {
     return { name: file.name, size: entry.size, have: file.length, complete: false };
   }
 
-  /** Ends a download; what came stays for the next one. */
-  #stop(): void {
-    const running = this.#running;
-    if (running === null) return;
-    this.#running = null;
-    running.fetch.stop();
-    this.#turns
-      .run(async () => running.file.close())
-      .catch((error: unknown) => this.#options.log.error(`log ${running.entry.id}: ${String(error)}`));
+  /** @throws ApiError E_NOT_IMPLEMENTED without a place for logs */
+  get #store(): LogStore {
+    const { store } = this.#options;
+    if (store === null) throw new ApiError('E_NOT_IMPLEMENTED');
+    return store;
   }
 }
 

@@ -1,11 +1,9 @@
 import { messageOf } from '../../../shared/errors.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import { listOf, memberOf, recordOf } from '../../../shared/member.ts';
-import type { Logger } from '../../../shared/process/logger.ts';
-import type { Clock } from '../clock.ts';
-import type { Encoder } from '../encode.ts';
 import { FTP_PRIORITY, type FtpClient } from '../ftp/ftp-client.ts';
-import type { Vehicle } from '../vehicle/vehicle.ts';
+import { isAnew, type Part, type SessionReason } from '../part.ts';
+import type { Speaking } from '../speaking.ts';
 import { readMetadataFile } from './metadata-file.ts';
 
 // MAV_CMD
@@ -37,13 +35,10 @@ interface Entry {
   readonly crc: number;
 }
 
-interface ComponentMetadataOptions {
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly vehicle: Vehicle;
-  readonly encoder: Encoder;
-  readonly ask: (bytes: Buffer) => void;
+interface ComponentMetadataOptions extends Speaking {
   readonly ftp: FtpClient;
+  /** Whether something more urgent is being downloaded. */
+  readonly isBusy: () => boolean;
 }
 
 type Stage =
@@ -56,7 +51,7 @@ type Stage =
  * The vehicle's own descriptions: COMPONENT_METADATA names a table of contents, which names a file for each type; all are read
  * over MAVLink FTP (https://mavlink.io/en/services/component_information.html). Internet links are not followed.
  */
-export class ComponentMetadata {
+export class ComponentMetadata implements Part {
   readonly #options: ComponentMetadataOptions;
   #wanted: readonly MetadataKind[] = [];
   /** Types that are here, or that the vehicle does not have, or that failed too often. */
@@ -68,6 +63,7 @@ export class ComponentMetadata {
 
   constructor(options: ComponentMetadataOptions) {
     this.#options = options;
+    options.vehicle.messages.on('metadataUri', (uri) => this.#onUri(uri));
   }
 
   /** Asks for a type, once in the vehicle's session. */
@@ -76,8 +72,9 @@ export class ComponentMetadata {
     if (!this.#wanted.some(({ type }) => type === kind.type)) this.#wanted = [...this.#wanted, kind];
   }
 
-  /** It is another vehicle, or its firmware may have changed. */
-  forget(): void {
+  /** After a reboot its firmware may be another one. */
+  onSession(reason: SessionReason): void {
+    if (!isAnew(reason)) return;
     if (this.#stage.kind === 'file') this.#stage.cancel();
     this.#stage = { kind: 'idle' };
     this.#wanted = [];
@@ -88,23 +85,22 @@ export class ComponentMetadata {
   }
 
   /** COMPONENT_METADATA. */
-  onUri(uri: string): void {
+  #onUri(uri: string): void {
     if (this.#stage.kind !== 'ask') return;
     this.#read(uri, async (file, path) => {
       this.#contents = entriesOf(await readMetadataFile(file, path));
     });
   }
 
-  /** Called a few times a second. @param isBusy whether something more urgent is being downloaded */
-  tick(isBusy: boolean): void {
-    const { clock, vehicle, encoder, ask } = this.#options;
+  tick(): void {
+    const { clock, vehicle, encoder, ask, isBusy } = this.#options;
     const { target } = vehicle;
     const stage = this.#stage;
     const now = clock.now();
     const [kind] = this.#wanted;
     if (kind === undefined || stage.kind === 'file' || target === null || !vehicle.alive) return;
     if (stage.kind === 'idle') {
-      if (isBusy || this.#attempts >= ATTEMPTS || now - this.#failedAt < AGAIN_MS) return;
+      if (isBusy() || this.#attempts >= ATTEMPTS || now - this.#failedAt < AGAIN_MS) return;
       if (this.#contents !== null) {
         this.#fetch(kind, this.#contents);
         return;

@@ -1,17 +1,18 @@
 import { ApiError } from '../../../shared/errors.ts';
-import type { MissionIds, MissionMessage, WireItem } from '../../../shared/mavlink/decode-mission.ts';
+import type { MissionMessage, WireItem } from '../../../shared/mavlink/decode-mission.ts';
 import type { Frame } from '../../../shared/mavlink/frame.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import { Payload } from '../../../shared/mavlink/payload.ts';
 import { entriesOf } from '../../../shared/member.ts';
 import { ITEM_COMMANDS } from '../../../shared/mission/commands.ts';
+import { isLarger } from '../../../shared/mission/fence-size.ts';
 import { bounded, type MissionWarning } from '../../../shared/mission/warning.ts';
 import type { MissionReadRequest, MissionWriteRequest } from '../../../shared/rpc/link.ts';
 import type { MissionList, MissionWritten, WorkProgress } from '../../../shared/rpc/link-answers.ts';
 import type { FirstItem, MissionItem, MissionPart } from '../../../shared/schemas/mission-item.ts';
-import type { Clock } from '../clock.ts';
-import { type Encoder, OWN_COMPONENT } from '../encode.ts';
-import type { Vehicle } from '../vehicle/vehicle.ts';
+import { OWN_COMPONENT } from '../encode.ts';
+import type { Methods, Part } from '../part.ts';
+import type { Speaking } from '../speaking.ts';
 import { type Comparison, compare } from './compare.ts';
 import { Download, type DownloadEnd } from './download.ts';
 import { MissionCache } from './mission-cache.ts';
@@ -49,14 +50,12 @@ const LOOK_MS = 50;
 /** Modes of both firmwares that fly the mission. */
 const FLIES_MISSION: ReadonlySet<string> = new Set(['AUTO', 'AUTO.MISSION']);
 
-interface MissionsOptions {
-  readonly clock: Clock;
+interface MissionsOptions extends Speaking {
   /** What the vehicle says while a list is written. */
   readonly listen: () => { readonly said: () => readonly string[]; readonly end: () => void };
-  readonly vehicle: Vehicle;
-  readonly encoder: Encoder;
-  readonly send: (bytes: Buffer) => void;
   readonly onProgress: (progress: WorkProgress) => void;
+  /** @throws ApiError E_TOO_FAR for a list with a place that is too far */
+  readonly checkReach: (part: MissionPart, items: readonly MissionItem[]) => Promise<void>;
 }
 
 /**
@@ -64,7 +63,15 @@ interface MissionsOptions {
  * what another ground station transfers meanwhile ends in a retry or a clear error, never in a mix: what was written is read back
  * and compared.
  */
-export class Missions {
+export class Missions implements Part {
+  readonly methods = {
+    mission_read: async (request) => this.read(request),
+    mission_write: async (request) => this.write(request),
+    mission_reach: async (request) => {
+      await this.#checkBounds(request);
+      return {};
+    },
+  } satisfies Methods;
   readonly #options: MissionsOptions;
   readonly #cache: MissionCache;
   #running: Running | null = null;
@@ -82,11 +89,17 @@ export class Missions {
   constructor(options: MissionsOptions) {
     this.#options = options;
     this.#cache = new MissionCache(options.clock);
+    const { messages } = options.vehicle;
+    messages.on('mission', (message) => this.#onMessage(message));
+    messages.on('missionIds', (ids) => this.#cache.onIds(ids, this.#first('mission')));
   }
 
-  /** The items as they were read, while that holds (mission-cache.ts); null: not known. */
-  kept(part: MissionPart): readonly MissionItem[] | null {
-    return this.#cache.get(part)?.items ?? null;
+  /** The items of a list: as they were read, while that holds (mission-cache.ts), null: not known; and read where they are not. */
+  held(part: MissionPart): HeldItems {
+    return {
+      kept: () => this.#cache.get(part)?.items ?? null,
+      read: async () => (await this.read({ part, refresh: false, token: '' })).items,
+    };
   }
 
   /** The RPC method `mission_read`. */
@@ -109,8 +122,32 @@ export class Missions {
     return this.#alone(request.part, async () => this.#write(request));
   }
 
-  /** A message of the vehicle. */
-  onMessage(message: MissionMessage): void {
+  /**
+   * The RPC method `mission_reach`: what `goto` refuses no mission and no rally point does, unless it is said (docs/contract.md 6.2), and
+   * a fence is made larger by whoever may take it away.
+   * @throws ApiError E_TOO_FAR, E_SCOPE, and those of reading the fence
+   */
+  async #checkBounds({
+    part,
+    items,
+    allow_far: allowFar = false,
+    may_widen: mayWiden = true,
+  }: MissionWriteRequest): Promise<void> {
+    const { vehicle, checkReach } = this.#options;
+    if (vehicle.target === null) throw new ApiError('E_NO_FC');
+    if (part !== 'fence') {
+      if (!allowFar) await checkReach(part, items);
+      return;
+    }
+    if (mayWiden || !isLarger(items, await this.held(part).read())) return;
+    throw new ApiError(
+      'E_SCOPE',
+      'This fence is larger than the one that the vehicle has, so it needs the scope destructive.',
+      { required: 'destructive' },
+    );
+  }
+
+  #onMessage(message: MissionMessage): void {
     const { targetSystem, targetComponent, missionType } = message;
     const { encoder } = this.#options;
     const ours = targetSystem === encoder.system && targetComponent === OWN_COMPONENT;
@@ -122,11 +159,6 @@ export class Missions {
     if (this.#running?.type === missionType) this.#running.transfer?.onMessage(message);
   }
 
-  onIds(ids: MissionIds): void {
-    this.#cache.onIds(ids, this.#first('mission'));
-  }
-
-  /** A frame of a ground station that goes to the vehicle. */
   onForwarded(frame: Frame): void {
     const typeAt = WRITES.get(frame.id);
     if (typeAt !== undefined && frame.known) this.#onForeignWrite(this.#payload.load(frame).u8(typeAt));
@@ -143,7 +175,7 @@ export class Missions {
     }
   }
 
-  /** Another session of the vehicle: it may be another one, or hold another list. */
+  /** It may be another vehicle, or hold another list. */
   onSession(): void {
     this.#retryTime = new RetryTime();
     this.#session++;
@@ -383,6 +415,12 @@ export class Missions {
       },
     };
   }
+}
+
+interface HeldItems {
+  readonly kept: () => readonly MissionItem[] | null;
+  /** Rejects where they cannot be read. */
+  readonly read: () => Promise<readonly MissionItem[]>;
 }
 
 interface Running {

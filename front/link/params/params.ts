@@ -2,12 +2,10 @@ import type { ParamValue } from '../../../shared/mavlink/decode.ts';
 import type { ParamWriteRequest } from '../../../shared/rpc/link.ts';
 import type { ParamsSnapshot, ParamWriteResult } from '../../../shared/rpc/link-answers.ts';
 import type { ParamsProgress } from '../../../shared/rpc/link-state.ts';
-import type { Clock } from '../clock.ts';
-import type { Encoder } from '../encode.ts';
 import { FTP_PRIORITY, type FtpClient } from '../ftp/ftp-client.ts';
 import type { ComponentMetadata } from '../metadata/component-metadata.ts';
-import type { Guard } from '../vehicle/guard.ts';
-import type { Vehicle } from '../vehicle/vehicle.ts';
+import type { Methods, Part, SessionReason } from '../part.ts';
+import type { Speaking } from '../speaking.ts';
 import { Descriptions } from './descriptions.ts';
 import { ListTransfer } from './list-transfer.ts';
 import type { MetadataStore } from './metadata-store.ts';
@@ -16,6 +14,7 @@ import { readParamPack } from './param-pack.ts';
 import type { ParamStore, StoredParams } from './param-store.ts';
 import { MAX_PARAMS, NOT_IN_LIST, type ParamEntry, ParamTable } from './param-table.ts';
 import { ParamWrites } from './param-writes.ts';
+import { resetParams } from './reset.ts';
 
 /** MAV_PROTOCOL_CAPABILITY_FTP */
 const CAPABILITY_FTP = 32;
@@ -42,14 +41,10 @@ const SETTLE_MS = 3000;
  */
 const RAISED_MS = 3000;
 const RAISED_TIMES = 3;
+/** From the vehicle's acceptance of a reset of its parameters until they are read again. */
+const RESET_MS = 1000;
 
-export interface ParamsOptions {
-  readonly clock: Clock;
-  readonly vehicle: Vehicle;
-  readonly guard: Guard;
-  readonly encoder: Encoder;
-  readonly send: (bytes: Buffer) => void;
-  readonly ask: (bytes: Buffer) => void;
+export interface ParamsOptions extends Speaking {
   readonly encoding: () => ParamEncoding;
   /** Asks for AUTOPILOT_VERSION. */
   readonly identify: () => void;
@@ -80,7 +75,18 @@ type Stage =
  * them. The newest state of each vehicle (by its uid) is kept on disk: the next session shows it at once, and downloads nothing
  * if PX4's hash is unchanged.
  */
-export class Params {
+export class Params implements Part {
+  readonly methods = {
+    params: () => this.#snapshot(),
+    param_set: async (request) => this.write(request),
+    params_reset: async ({ force }) => {
+      const valueOf = (name: string): number | null => this.valueOf(name);
+      const reset = await resetParams({ ...this.#options, valueOf, force });
+      // PX4 answers before it begins, and ends within this time.
+      this.#options.clock.after(RESET_MS, () => this.download(false, true));
+      return reset;
+    },
+  } satisfies Methods;
   readonly #options: ParamsOptions;
   readonly #table = new ParamTable();
   readonly #writes: ParamWrites;
@@ -123,7 +129,7 @@ export class Params {
     };
   }
 
-  snapshot(): ParamsSnapshot {
+  #snapshot(): ParamsSnapshot {
     const encoding = this.#options.encoding();
     const params: ParamsSnapshot['params'] = {};
     for (const [name, { bits, type, index }] of this.#table.entries()) {
@@ -153,6 +159,15 @@ export class Params {
   /** See ParamWrites. */
   async write(request: ParamWriteRequest): Promise<ParamWriteResult> {
     return this.#writes.write(request);
+  }
+
+  onSession(reason: SessionReason): void {
+    this.download(reason === 'learned');
+  }
+
+  /** Resolves when the newest values are on the disk. */
+  async settled(): Promise<void> {
+    await this.#options.store?.settled();
   }
 
   /**
@@ -186,7 +201,6 @@ export class Params {
     this.#options.identify();
   }
 
-  /** The vehicle has said who it is. */
   onVersion(): void {
     if (this.#stage.kind === 'identify') this.#choose();
   }

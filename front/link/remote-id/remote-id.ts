@@ -5,6 +5,7 @@ import { Payload } from '../../../shared/mavlink/payload.ts';
 import type { RemoteIdState } from '../../../shared/rpc/link-answers.ts';
 import type { Clock } from '../clock.ts';
 import type { Encoder, Target } from '../encode.ts';
+import type { Methods, Part } from '../part.ts';
 
 /** The specification asks for each second (ASTM F3411); ArduPilot gives a SYSTEM up after 3 s. */
 const PERIOD_MS = 1000;
@@ -29,7 +30,7 @@ export interface RemoteIdOptions {
   readonly place: OperatorPlace | null;
 }
 
-interface Parts {
+interface RemoteIdTools {
   readonly clock: Clock;
   readonly encoder: Encoder;
   readonly send: (bytes: Buffer) => boolean;
@@ -41,8 +42,15 @@ interface Parts {
  * Tells the Remote ID transmitter on the vehicle's side who flies and from where, and remembers what it says about that. Nothing
  * is sent to a vehicle without one, unless the operator has set something up.
  */
-export class RemoteId {
-  readonly #parts: Parts;
+export class RemoteId implements Part {
+  readonly methods = {
+    remote_id: () => this.#state,
+    remote_id_place: (place) => {
+      this.#live = { place, at: this.#tools.clock.now() };
+      return this.#state;
+    },
+  } satisfies Methods;
+  readonly #tools: RemoteIdTools;
   readonly #options: RemoteIdOptions;
   readonly #payload = new Payload();
   #heard: {
@@ -52,36 +60,32 @@ export class RemoteId {
     readonly status: number;
     readonly error: string;
   } | null = null;
+  /** Where the operator stands now, and since when. */
   #live: { readonly place: OperatorPlace; readonly at: number } | null = null;
   #sentAt = -Infinity;
 
-  constructor(parts: Parts, options: RemoteIdOptions) {
-    this.#parts = parts;
+  constructor(tools: RemoteIdTools, options: RemoteIdOptions) {
+    this.#tools = tools;
     this.#options = options;
   }
 
-  /** A frame of the vehicle's side; another vehicle there has a transmitter of its own. */
+  /** Another vehicle on that side has a transmitter of its own. */
   onFrame(frame: Frame): void {
     if (frame.id !== MSG.OPEN_DRONE_ID_ARM_STATUS) return;
-    if (frame.system !== this.#parts.autopilot()?.system) return;
+    if (frame.system !== this.#tools.autopilot()?.system) return;
     const payload = this.#payload.load(frame);
     this.#heard = {
       system: frame.system,
       component: frame.component,
-      at: this.#parts.clock.now(),
+      at: this.#tools.clock.now(),
       status: payload.u8(0),
       error: payload.text(1, ERROR_CHARS).trim(),
     };
   }
 
-  /** The operator stands here now. */
-  stand(place: OperatorPlace): void {
-    this.#live = { place, at: this.#parts.clock.now() };
-  }
-
-  get state(): RemoteIdState {
+  get #state(): RemoteIdState {
     const heard = this.#transmitter();
-    const now = this.#parts.clock.now();
+    const now = this.#tools.clock.now();
     const ready = heard?.status === GOOD_TO_ARM;
     return {
       state: heard === null ? 'absent' : ready ? 'ready' : 'not_ready',
@@ -108,12 +112,12 @@ export class RemoteId {
 
   /** Called several times a second. */
   tick(): void {
-    const now = this.#parts.clock.now();
+    const now = this.#tools.clock.now();
     if (now - this.#sentAt < PERIOD_MS) return;
-    const target = this.#parts.autopilot();
+    const target = this.#tools.autopilot();
     if (target === null || !this.#isWanted()) return;
     this.#sentAt = now;
-    const { encoder, send } = this.#parts;
+    const { encoder, send } = this.#tools;
     const { operatorId, selfId } = this.#options;
     // To every component: ArduPilot passes them on to the transmitter that it knows, and others sit on the link themselves.
     const all = { system: target.system, component: 0 };
@@ -131,12 +135,12 @@ export class RemoteId {
 
   #transmitter() {
     const heard = this.#heard;
-    return heard === null || this.#parts.clock.now() - heard.at > HEARD_MS ? null : heard;
+    return heard === null || this.#tools.clock.now() - heard.at > HEARD_MS ? null : heard;
   }
 
   #place(): { readonly kind: RemoteIdState['operator_place']; readonly place: OperatorPlace | null } {
     const live = this.#live;
-    if (live !== null && this.#parts.clock.now() - live.at <= LIVE_MS)
+    if (live !== null && this.#tools.clock.now() - live.at <= LIVE_MS)
       return { kind: 'live', place: live.place };
     const { place } = this.#options;
     return { kind: place === null ? null : 'fixed', place };
@@ -146,7 +150,7 @@ export class RemoteId {
   #system({ system, component }: Target): Buffer {
     const { kind, place } = this.#place();
     const [type, category, euClass] = classOf(this.#options.classification);
-    const seconds = Math.floor((this.#parts.clock.wall() - EPOCH_MS) / 1000);
+    const seconds = Math.floor((this.#tools.clock.wall() - EPOCH_MS) / 1000);
     const payload = Buffer.alloc(54);
     payload.writeInt32LE(Math.round((place?.lat ?? 0) * 1e7), 0);
     payload.writeInt32LE(Math.round((place?.lon ?? 0) * 1e7), 4);

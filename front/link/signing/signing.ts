@@ -2,14 +2,14 @@ import { CLOCK_FLOOR_MS } from '../../../shared/auth/token.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { Frame } from '../../../shared/mavlink/frame.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
-import type { Logger } from '../../../shared/process/logger.ts';
 import type { SigningEnrolRequest } from '../../../shared/rpc/link.ts';
 import type { SigningCapability, SigningEnrolled, SigningState } from '../../../shared/rpc/link-answers.ts';
-import type { Clock } from '../clock.ts';
+import type { LinkProblem } from '../../../shared/rpc/link-state.ts';
 import type { Encoder, Target } from '../encode.ts';
 import type { Params } from '../params/params.ts';
+import type { Methods, Part, SessionReason } from '../part.ts';
 import { Signer } from '../signer.ts';
-import type { Guard } from '../vehicle/guard.ts';
+import type { Speaking } from '../speaking.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
 import type { KeyStore, StoredKey } from './key-store.ts';
 
@@ -25,16 +25,10 @@ const TRY_MS = 1000;
 /** The key is lost if signed frames came within this time and none could be verified. */
 const LOST_MS = 5000;
 
-interface SigningOptions {
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly vehicle: Vehicle;
-  readonly guard: Guard;
+interface SigningOptions extends Speaking {
   readonly params: Params;
-  readonly encoder: Encoder;
   /** Encode our frames to ground stations, which may have the key and reject unsigned frames. */
   readonly replies: readonly Encoder[];
-  readonly send: (bytes: Buffer) => void;
   /** Null: keys are not stored. */
   readonly keys: KeyStore | null;
   /** Called when the vehicle accepts our frames, which it may have ignored before. */
@@ -46,7 +40,12 @@ interface SigningOptions {
  * signed with the new key; otherwise our frames go out as before. Keys are kept on disk. After a restart the stored key that
  * fits a signed frame of the vehicle is used; the vehicle's uid is not needed (it would not answer an unsigned request).
  */
-export class Signing {
+export class Signing implements Part {
+  readonly methods = {
+    signing: () => this.#state,
+    signing_enrol: async (request) => this.#enrol(request),
+    signing_disable: async ({ force }) => this.#disable(force),
+  } satisfies Methods;
   readonly #options: SigningOptions;
   #signer: Signer | null = null;
   #busy = false;
@@ -65,7 +64,7 @@ export class Signing {
     this.#options = options;
   }
 
-  /** Every frame of the flight controller's side. It only counts frames; the vehicle model checks them. */
+  /** It only counts frames; the vehicle model checks them. */
   onFrame(frame: Frame): void {
     const { vehicle, clock } = this.#options;
     if (frame.system !== vehicle.target?.system) return;
@@ -83,9 +82,16 @@ export class Signing {
   }
 
   /** Whether the vehicle signs with a key that we do not have; it may then ignore all our frames. */
-  get lost(): boolean {
+  get #lost(): boolean {
     const now = this.#options.clock.now();
     return now - this.#strangeAt < LOST_MS && now - this.#verifiedAt >= LOST_MS;
+  }
+
+  problems(): LinkProblem[] {
+    if (!this.#lost) return [];
+    const detail =
+      'The vehicle signs what it sends, and this node does not have its key: it may ignore all commands from this node and its ground stations. Enrol its key again.';
+    return [{ code: 'signing_lost', detail }];
   }
 
   /** Looks for the stored key that this frame was signed with, and uses it. */
@@ -107,12 +113,11 @@ export class Signing {
     return false;
   }
 
-  /** Drops the key: it is another vehicle. */
-  forget(): void {
-    this.#use(null);
+  onSession(reason: SessionReason): void {
+    if (reason === 'learned') this.#use(null);
   }
 
-  get state(): SigningState {
+  get #state(): SigningState {
     const { encoder, params } = this.#options;
     const require = params.valueOf(REQUIRE);
     return {
@@ -136,7 +141,7 @@ export class Signing {
    *   E_RATE_LIMITED, E_STORE (the key could not be stored): nothing was sent; E_UPSTREAM: the vehicle did not sign within 5 s,
    *   and nothing has changed
    */
-  async enrol({ key_hex: hex, link_id: linkId, force }: SigningEnrolRequest): Promise<SigningEnrolled> {
+  async #enrol({ key_hex: hex, link_id: linkId, force }: SigningEnrolRequest): Promise<SigningEnrolled> {
     const { clock, log } = this.#options;
     const target = this.#ready('enrol a signing key', force);
     const key = Buffer.from(hex, 'hex');
@@ -194,7 +199,7 @@ export class Signing {
    * Ends signing on the vehicle, and on our side once the vehicle's frames come unsigned.
    * @throws ApiError E_NO_FC, E_ARMED, E_RATE_LIMITED; E_UPSTREAM when it still signs after 5 s
    */
-  async disable(force: boolean): Promise<{ success: true }> {
+  async #disable(force: boolean): Promise<{ success: true }> {
     const { log, encoder } = this.#options;
     const target = this.#ready('disable signing', force);
     this.#busy = true;

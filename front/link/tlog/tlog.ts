@@ -7,6 +7,7 @@ import { MSG } from '../../../shared/mavlink/messages.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { TlogState } from '../../../shared/rpc/link-state.ts';
 import type { Clock } from '../clock.ts';
+import type { Part } from '../part.ts';
 import type { TlogFile, TlogStore } from './tlog-store.ts';
 
 /** At the latest so long after a frame its bytes are on the disk, but for what the disk itself takes. */
@@ -38,7 +39,7 @@ interface TlogOptions {
  * frame. Frames go into one of two pages in memory while the other is written, so that a slow disk delays no frame; what finds the page
  * full, or its half full of its kind, is dropped, and counted.
  */
-export class Tlog {
+export class Tlog implements Part {
   readonly #options: TlogOptions;
   #page: Buffer = Buffer.alloc(0);
   #spare: Buffer = Buffer.alloc(0);
@@ -65,8 +66,7 @@ export class Tlog {
     return { name: this.#file?.name ?? null, dropped: this.#dropped, problem: this.#problem };
   }
 
-  /** A frame of the vehicle's side. */
-  heard({ id, buffer, start, end }: Frame): void {
+  onFrame({ id, buffer, start, end }: Frame): void {
     this.#take(id, buffer, start, end);
   }
 
@@ -75,7 +75,6 @@ export class Tlog {
     this.#take(idOf(bytes), bytes, 0, bytes.length);
   }
 
-  /** Called every 100 ms. */
   tick(): void {
     const { clock } = this.#options;
     const now = clock.now();
@@ -85,8 +84,7 @@ export class Tlog {
     if (over || (this.#used > 0 && now - this.#flushedAt >= FLUSH_MS)) this.#flush(now, over);
   }
 
-  /** Resolves when all that was taken is on the disk. */
-  async stop(): Promise<void> {
+  async settled(): Promise<void> {
     this.#until = -Infinity;
     await this.#busy;
     this.#flush(this.#options.clock.now(), true);

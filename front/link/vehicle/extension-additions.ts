@@ -6,18 +6,28 @@ import {
   VALUES_FRESH_MS,
 } from '../../../shared/schemas/extension-values.ts';
 import type { Clock } from '../clock.ts';
+import type { Methods, Part } from '../part.ts';
 
 /** What extensions add to the telemetry. Nothing of it is the vehicle's, and nothing in svc-link decides by it. */
-export class ExtensionAdditions {
+export class ExtensionAdditions implements Part {
+  readonly methods = {
+    extend: ({ extension, values }) => {
+      this.#set(extension, values);
+      this.#onChange();
+      return {};
+    },
+  } satisfies Methods;
   readonly #clock: Clock;
+  readonly #onChange: () => void;
   readonly #values = new Map<string, { readonly values: ExtensionValues; readonly at: number }>();
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, onChange: () => void) {
     this.#clock = clock;
+    this.#onChange = onChange;
   }
 
   /** @param values null: the extension has ended @throws ApiError E_BUSY for a ninth extension */
-  set(extension: string, values: ExtensionValues | null): void {
+  #set(extension: string, values: ExtensionValues | null): void {
     this.#forget();
     if (values === null) {
       this.#values.delete(extension);

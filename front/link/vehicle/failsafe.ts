@@ -2,7 +2,7 @@ import type { BatteryState } from '../../../shared/flight/battery-state.ts';
 import type { SystemState } from '../../../shared/flight/system-state.ts';
 import type { Telemetry } from '../../../shared/rpc/telemetry.ts';
 import type { Clock } from '../clock.ts';
-import type { StatusLine } from './status-texts.ts';
+import type { StatusLine } from '../part.ts';
 import type { Sensors } from './telemetry.ts';
 
 /** What a vehicle calls a failsafe by, in its own texts; the rest of its words are the reason as they are. */

@@ -1,7 +1,8 @@
+import { MSG } from '../../../shared/mavlink/messages.ts';
 import type { PrearmReason, PrearmReport } from '../../../shared/rpc/telemetry.ts';
 import type { Clock } from '../clock.ts';
+import type { Part, SessionReason, StatusLine } from '../part.ts';
 import { armReasons, saysMode } from './arm-reasons.ts';
-import type { StatusLine } from './status-texts.ts';
 import type { Sensors } from './telemetry.ts';
 import type { Vehicle } from './vehicle.ts';
 
@@ -78,7 +79,7 @@ interface PrearmOptions {
  * Whether the vehicle would arm, and what speaks against it, in its own words: texts (ArduPilot), events (PX4), and
  * SYS_STATUS of both; and what it looks at only when somebody arms (arm-reasons.ts).
  */
-export class Prearm {
+export class Prearm implements Part {
   readonly #options: PrearmOptions;
   /** Texts of failed checks, the newest last. */
   #told: readonly PrearmLine[] = [];
@@ -97,8 +98,8 @@ export class Prearm {
     this.#told = [...others, { text, ...this.#stamp() }].slice(-MAX_REASONS);
   }
 
-  /** A SYS_STATUS has come. */
-  onStatus(): void {
+  onTelemetry(id: number): void {
+    if (id !== MSG.SYS_STATUS) return;
     const { sensors } = this.#options.vehicle;
     this.#status = sensors === null ? null : { ...sensors, ...this.#stamp() };
     if (this.#verdict() === true) this.#told = []; // what was told before it has been fixed
@@ -109,10 +110,15 @@ export class Prearm {
     const { clock, vehicle } = this.#options;
     if (this.#mode !== null && this.#mode !== vehicle.customMode) this.#checkedFrom = clock.now() + CHECKS_MS;
     this.#mode = vehicle.customMode;
+    if (vehicle.armed === true) this.#forget();
+  }
+
+  onSession(reason: SessionReason): void {
+    if (reason !== 'connected') this.#forget();
   }
 
   /** The vehicle has armed, or it is another vehicle. */
-  forget(): void {
+  #forget(): void {
     this.#told = [];
     this.#status = null;
   }

@@ -1,4 +1,6 @@
 import { MSG } from '../../../shared/mavlink/messages.ts';
+import type { Part } from '../part.ts';
+import type { VehicleMessages } from './vehicle-messages.ts';
 
 const MAX_EVIDENCE = 8;
 
@@ -6,14 +8,18 @@ const MAX_EVIDENCE = 8;
  * Evidence that the vehicle is simulated (docs/contract.md 6): parameters `SIM_*`, messages SIMSTATE and SIM_STATE. Without
  * evidence it is a real vehicle. The evidence is dropped whenever another vehicle may be connected.
  */
-export class SimulatedEvidence {
+export class SimulatedEvidence implements Part {
   #evidence: readonly string[] = [];
+
+  constructor(messages: VehicleMessages) {
+    messages.on('param', ({ name }) => this.parameter(name));
+  }
 
   get list(): readonly string[] {
     return this.#evidence;
   }
 
-  message(id: number): void {
+  onOther(id: number): void {
     if (id === MSG.SIMSTATE) this.#add('message SIMSTATE');
     else if (id === MSG.SIM_STATE) this.#add('message SIM_STATE');
   }
@@ -22,7 +28,8 @@ export class SimulatedEvidence {
     if (name.startsWith('SIM_')) this.#add(`parameter ${name}`);
   }
 
-  clear(): void {
+  /** Another vehicle may be connected; real evidence comes again. */
+  onSession(): void {
     this.#evidence = [];
   }
 

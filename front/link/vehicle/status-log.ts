@@ -1,12 +1,12 @@
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Clock } from '../clock.ts';
-import type { StatusLine } from './status-texts.ts';
+import type { Part, StatusLine } from '../part.ts';
 
 const WINDOW_MS = 1000;
 const LINES_PER_WINDOW = 10;
 
 /** Writes the vehicle's texts to our log, at most ten a second, so that they cannot fill the disk. */
-export class StatusLog {
+export class StatusLog implements Part {
   readonly #clock: Clock;
   readonly #log: Logger;
   #windowAt = -Infinity;
@@ -18,7 +18,7 @@ export class StatusLog {
     this.#log = log;
   }
 
-  write({ text, severity }: StatusLine): void {
+  onLine({ text, severity }: StatusLine): void {
     const now = this.#clock.now();
     if (now - this.#windowAt >= WINDOW_MS) {
       if (this.#left > 0) this.#log.warn(`vehicle: ${this.#left} more lines`);

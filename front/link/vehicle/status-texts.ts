@@ -1,5 +1,6 @@
 import type { StatusTextPart } from '../../../shared/mavlink/decode.ts';
 import type { Clock } from '../clock.ts';
+import type { Part, SessionReason, StatusLine } from '../part.ts';
 
 const KEEP = 10;
 const MAX_PARTS = 8;
@@ -11,14 +12,6 @@ const TWICE_MS = 1000;
 /** In place of a part that did not come. */
 const GAP = Buffer.from('…');
 
-export interface StatusLine {
-  /** ISO 8601, wall clock of this node. */
-  readonly at: string;
-  /** MAV_SEVERITY: 0 emergency .. 7 debug */
-  readonly severity: number;
-  readonly text: string;
-}
-
 interface Open {
   readonly key: number;
   readonly severity: number;
@@ -27,7 +20,7 @@ interface Open {
 }
 
 /** Puts the parts of long STATUSTEXTs together and keeps the newest lines. */
-export class StatusTexts {
+export class StatusTexts implements Part {
   readonly #clock: Clock;
   #onLine: ((line: StatusLine) => void) | null = null;
   #lines: StatusLine[] = [];
@@ -83,7 +76,8 @@ export class StatusTexts {
     for (const open of this.#open) if (now - open.since >= PART_WAIT_MS) this.#close(open);
   }
 
-  clear(): void {
+  onSession(reason: SessionReason): void {
+    if (reason !== 'learned') return;
     this.#lines = [];
     this.#open = [];
   }

@@ -1,7 +1,9 @@
 import { MSG } from '../../../shared/mavlink/messages.ts';
+import type { LinkProblem } from '../../../shared/rpc/link-state.ts';
 import type { Clock } from '../clock.ts';
 import type { Encoder, Params7 } from '../encode.ts';
 import { type Exchange, RESULT_ACCEPTED, RESULT_UNSUPPORTED } from '../exchange.ts';
+import type { Part } from '../part.ts';
 import type { Vehicle } from './vehicle.ts';
 
 // MAV_CMD
@@ -98,7 +100,7 @@ interface Watched {
  * Requests telemetry from the vehicle, and again when all of it or one message stops: any ground station can switch a message
  * off.
  */
-export class Streams {
+export class Streams implements Part {
   readonly #options: StreamsOptions;
   #abort: AbortController | null = null;
   #askedAt = -Infinity;
@@ -116,8 +118,8 @@ export class Streams {
     this.#options = options;
   }
 
-  /** A session of the vehicle begins: all requests start over. */
-  request(): void {
+  /** All requests start over. */
+  onSession(): void {
     this.#begunAt = this.#options.clock.now();
     this.#unheard = 0;
     this.#requestAll();
@@ -132,20 +134,27 @@ export class Streams {
     this.#begin(this.#wanted());
   }
 
-  /** A message of the autopilot. @param telemetry it changed what we show */
-  onMessage(id: number, telemetry: boolean): void {
-    const now = this.#options.clock.now();
-    const watched = this.#watched.get(id);
-    if (watched !== undefined) watched.heardAt = now;
-    if (!telemetry) return;
-    this.#telemetryAt = now;
+  onHeartbeat(): void {
+    this.onOther(MSG.HEARTBEAT);
+  }
+
+  onTelemetry(id: number): void {
+    this.onOther(id);
+    this.#telemetryAt = this.#options.clock.now();
     this.#unheard = 0;
   }
 
-  /** Whether heartbeats come, and no telemetry although it is asked for. */
-  get isUnheard(): boolean {
+  onOther(id: number): void {
+    const watched = this.#watched.get(id);
+    if (watched !== undefined) watched.heardAt = this.#options.clock.now();
+  }
+
+  problems(): LinkProblem[] {
     const { clock, vehicle } = this.#options;
-    return vehicle.alive && clock.now() - Math.max(this.#telemetryAt, this.#begunAt) >= UNHEARD_MS;
+    if (!vehicle.alive || clock.now() - Math.max(this.#telemetryAt, this.#begunAt) < UNHEARD_MS) return [];
+    const detail =
+      'The vehicle sends heartbeats and no telemetry, although it was asked for it. Look at the stream rates of its port (ArduPilot: SRn_*; PX4: MAV_n_MODE).';
+    return [{ code: 'no_telemetry', detail }];
   }
 
   /** Called about once a second. */

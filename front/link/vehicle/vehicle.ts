@@ -23,10 +23,10 @@ import type { Telemetry } from '../../../shared/rpc/telemetry.ts';
 import { type FirstItem, firstItemOf } from '../../../shared/schemas/mission-item.ts';
 import type { Clock } from '../clock.ts';
 import type { Target } from '../encode.ts';
+import type { Part, SessionReason, StatusLine } from '../part.ts';
 import { BootClock } from './boot-clock.ts';
 import type { Choice } from './choice.ts';
 import { Failsafes } from './failsafe.ts';
-import type { StatusLine } from './status-texts.ts';
 import { type Sensors, TelemetryModel } from './telemetry.ts';
 import { VehicleMessages } from './vehicle-messages.ts';
 
@@ -51,9 +51,6 @@ const FAILSAFE_MS = 3000;
 const AUTOPILOT_ARDUPILOT = 3;
 const FLAG_ARMED = 128;
 const NEVER = Number.NEGATIVE_INFINITY;
-
-/** Why streams and parameters are requested again. */
-export type SessionReason = 'learned' | 'connected' | 'returned' | 'rebooted';
 
 /** When something was seen: on the monotonic clock, and by the wall clock of then, which names it. */
 interface When {
@@ -88,7 +85,7 @@ interface VehicleListener {
   onVersion(): void;
   onStatusText(part: StatusTextPart, component: number): void;
   /** Any other message of the vehicle, by its id. */
-  onMessage(id: number): void;
+  onOther(id: number): void;
 }
 
 /**
@@ -98,7 +95,7 @@ interface VehicleListener {
  * While it is not alive, the last telemetry stays; `alive` and `armed` tell the reader so. When it is back, on a new connection
  * or after 10 s, it may have rebooted: until its boot time shows that it did not, only newer telemetry is shown.
  */
-export class Vehicle {
+export class Vehicle implements Part {
   /** Gaps in the autopilot's sequence numbers. */
   lost = 0;
   /** How often its boot time has begun anew. */
@@ -310,7 +307,7 @@ export class Vehicle {
   }
 
   /** One frame of the flight-controller side. */
-  handle(frame: Frame): void {
+  onFrame(frame: Frame): void {
     if (frame.id === MSG.HEARTBEAT && frame.known)
       this.#onSelf(frame, decodeHeartbeat(this.#payload.load(frame)), true);
     else if ((frame.id === MSG.HIGH_LATENCY || frame.id === MSG.HIGH_LATENCY2) && frame.known)
@@ -362,7 +359,7 @@ export class Vehicle {
     const now = this.#clock.now();
     const bootMs = this.#model.apply(frame.id, this.#payload.load(frame), now, component);
     if (bootMs === null) {
-      this.#listener?.onMessage(frame.id);
+      this.#listener?.onOther(frame.id);
       return;
     }
     if (bootMs >= 0 && this.#onBootTime(frame.id, bootMs)) {

@@ -1,6 +1,7 @@
 import type { Collision, FenceStatus } from '../../../shared/mavlink/decode-traffic.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { CollisionThreat, Telemetry } from '../../../shared/rpc/telemetry.ts';
+import { isAnew, type Part, type SessionReason } from '../part.ts';
 import { finite } from './known.ts';
 import { icaoText } from './traffic.ts';
 
@@ -44,23 +45,27 @@ export function fenceOf({ count, status, type }: FenceStatus): NonNullable<Telem
 }
 
 /** Logs when another aircraft becomes a threat and when the fence is breached, and when either is over. */
-export class Warnings {
+export class Warnings implements Part {
   readonly #log: Logger;
+  readonly #telemetry: () => Telemetry;
   #threat: CollisionThreat | null = null;
   #fence: Telemetry['fence'] = null;
 
-  constructor(log: Logger) {
+  constructor(log: Logger, telemetry: () => Telemetry) {
     this.#log = log;
+    this.#telemetry = telemetry;
   }
 
   /** Another vehicle, or it has rebooted: what was under way is no concern of the present one. */
-  forget(): void {
+  onSession(reason: SessionReason): void {
+    if (!isAnew(reason)) return;
     this.#threat = null;
     this.#fence = null;
   }
 
   /** Called a few times a second, not with each message: a vehicle cannot fill the log. */
-  look({ collision, fence }: Telemetry): void {
+  tick(): void {
+    const { collision, fence } = this.#telemetry();
     this.#followThreat(collision);
     const before = this.#fence;
     this.#fence = fence ?? before;
