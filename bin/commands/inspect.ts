@@ -1,10 +1,10 @@
 import { Args } from '@oclif/core';
 import type { Answer } from '../../shared/routes/typed-row.ts';
-import { NodeCommand } from '../node-command.ts';
+import { NodeCommand } from '../cli/node-command.ts';
 
 type Messages = Answer<'mavlink.messages.get'>;
 
-export default class InspectCommand extends NodeCommand {
+class InspectCommand extends NodeCommand {
   static override summary = 'List the MAVLink messages on the link, or show one.';
   static override examples = ['<%= config.bin %> inspect', '<%= config.bin %> inspect ATTITUDE'];
   static override args = { message: Args.string({ description: 'name of the message' }) };
@@ -32,3 +32,5 @@ export default class InspectCommand extends NodeCommand {
     return answer;
   }
 }
+
+export default { inspect: InspectCommand };

@@ -1,11 +1,11 @@
 import { Flags } from '@oclif/core';
 import type { Answer } from '../../shared/routes/typed-row.ts';
-import { NodeCommand } from '../node-command.ts';
+import { NodeCommand } from '../cli/node-command.ts';
 
 type List = Answer<'peripherals.get'>;
 type Users = List['peripherals'][number]['used_by'];
 
-export default class PeripheralsCommand extends NodeCommand {
+class PeripheralsCommand extends NodeCommand {
   static override summary = 'List what is connected to the node, who uses it, and what was unplugged.';
   static override examples = ['<%= config.bin %> peripherals', '<%= config.bin %> peripherals --kind serial'];
   static override flags = {
@@ -46,3 +46,5 @@ function usersOf(users: Users, paths: readonly string[]): string {
   if (users.length === 0) return 'not used';
   return `used by ${users.map(({ pid, process, ours }) => `${ours ?? process} (${pid})`).join(', ')}`;
 }
+
+export default { peripherals: PeripheralsCommand };

@@ -1,7 +1,8 @@
 import { loadConfig } from '../../shared/config/load.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { NodeCommand } from '../node-command.ts';
-import { runningProfile } from '../running-profile.ts';
+import { NodeCommand } from '../cli/node-command.ts';
+import { runningProfile } from './profile/running-profile.ts';
+import ProfileSetCommand from './profile/set.ts';
 
 interface ShownProfile {
   /** Null: no node runs. */
@@ -10,7 +11,7 @@ interface ShownProfile {
   readonly configured: string | null;
 }
 
-export default class ProfileCommand extends NodeCommand {
+class ProfileCommand extends NodeCommand {
   static override summary = 'Show what the node is: drone or ground-station.';
   static override examples = [
     '<%= config.bin %> profile',
@@ -32,3 +33,5 @@ export default class ProfileCommand extends NodeCommand {
     return runningProfile(async () => this.call('GET /api/pairing/info'));
   }
 }
+
+export default { profile: ProfileCommand, 'profile:set': ProfileSetCommand };

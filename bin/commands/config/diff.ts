@@ -1,6 +1,6 @@
 import { parseConfig } from '../../../shared/config/parse.ts';
 import { memberOf } from '../../../shared/member.ts';
-import { NodeCommand } from '../../node-command.ts';
+import { NodeCommand } from '../../cli/node-command.ts';
 
 interface Difference {
   readonly key: string;

@@ -1,7 +1,7 @@
 import { Args } from '@oclif/core';
 import { valueAt } from '../../../shared/config/keys.ts';
-import { EXIT } from '../../exit-codes.ts';
-import { NodeCommand } from '../../node-command.ts';
+import { EXIT } from '../../cli/exit-codes.ts';
+import { NodeCommand } from '../../cli/node-command.ts';
 
 export default class ConfigGetCommand extends NodeCommand {
   static override summary = 'Show the configuration, or one key of it; secrets are masked.';

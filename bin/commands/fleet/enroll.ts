@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
 import type { Answer } from '../../../shared/routes/typed-row.ts';
-import { NodeCommand } from '../../node-command.ts';
+import { NodeCommand } from '../../cli/node-command.ts';
 
 export default class FleetEnrollCommand extends NodeCommand {
   static override summary = 'Join a fleet: the hub may then say who calls this node.';

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import type { Answer } from '../../../shared/routes/typed-row.ts';
-import { NodeCommand } from '../../node-command.ts';
+import { NodeCommand } from '../../cli/node-command.ts';
 
 export default class GsDronesCommand extends NodeCommand {
   static override summary = 'List the drones of the ground station, or choose the active one.';

@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { NodeCommand } from '../../node-command.ts';
+import { NodeCommand } from '../../cli/node-command.ts';
 
 export default class GsRecordingCommand extends NodeCommand {
   static override summary = 'List the recordings of the received video, or start or stop one.';

@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
 import { placeOfNode } from '../../../shared/http/reach-node.ts';
-import { NodeCommand } from '../../node-command.ts';
+import { NodeCommand } from '../../cli/node-command.ts';
 
 export default class KnownNodesAddCommand extends NodeCommand {
   static override summary = 'Meet a node: compare its fingerprint, and know it from then on.';

@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
-import { EXIT } from '../../exit-codes.ts';
-import { NodeCommand } from '../../node-command.ts';
+import { EXIT } from '../../cli/exit-codes.ts';
+import { NodeCommand } from '../../cli/node-command.ts';
 
 export default class KnownNodesForgetCommand extends NodeCommand {
   static override summary = 'Forget a node; the next time its fingerprint is asked about anew.';

@@ -1,6 +1,6 @@
 import { shownFingerprint } from '../../../shared/certificates/fingerprint.ts';
 import type { KnownNode } from '../../../shared/http/known-nodes.ts';
-import { NodeCommand } from '../../node-command.ts';
+import { NodeCommand } from '../../cli/node-command.ts';
 
 export default class KnownNodesListCommand extends NodeCommand {
   static override summary = 'List the nodes that are known by their certificates.';

@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core';
 import type { Answer } from '../../../shared/routes/typed-row.ts';
-import { queryOf, recordFlags, recordLine } from '../../log-flags.ts';
-import { NodeCommand } from '../../node-command.ts';
+import { NodeCommand } from '../../cli/node-command.ts';
+import { queryOf, recordFlags, recordLine } from './log-flags.ts';
 
 export default class LogsQueryCommand extends NodeCommand {
   static override summary = 'Show logs, events or metrics; the newest last.';

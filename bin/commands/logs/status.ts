@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import { NodeCommand } from '../../node-command.ts';
+import { NodeCommand } from '../../cli/node-command.ts';
 
 export default class LogsStatusCommand extends NodeCommand {
   static override summary = 'Show the log store; with --openapi, the OpenAPI document of its query API.';

@@ -1,8 +1,8 @@
 import { Flags } from '@oclif/core';
-import { EXIT } from '../../exit-codes.ts';
-import { queryOf, recordFlags } from '../../log-flags.ts';
-import { followLog, lineOf } from '../../log-stream.ts';
-import { NodeCommand } from '../../node-command.ts';
+import { EXIT } from '../../cli/exit-codes.ts';
+import { NodeCommand } from '../../cli/node-command.ts';
+import { queryOf, recordFlags } from './log-flags.ts';
+import { followLog, lineOf } from './log-stream.ts';
 
 export default class LogsTailCommand extends NodeCommand {
   static override summary = 'Follow the log until Ctrl-C.';

@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core';
-import { EXIT } from '../../exit-codes.ts';
-import { NodeCommand } from '../../node-command.ts';
+import { EXIT } from '../../cli/exit-codes.ts';
+import { NodeCommand } from '../../cli/node-command.ts';
 
 export default class NetworkMacCommand extends NodeCommand {
   static override summary = 'Show MAC addresses, pin one, or clear a pin; in force at the next boot.';

@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { NodeCommand } from '../../node-command.ts';
+import { NodeCommand } from '../../cli/node-command.ts';
 
 interface Named {
   readonly name: string;

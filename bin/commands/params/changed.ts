@@ -1,5 +1,5 @@
 import { shownFloat } from '../../../shared/flight/shown-float.ts';
-import { ParamsCommand } from '../../params-command.ts';
+import { ParamsCommand } from './params-command.ts';
 
 /**
  * What the firmware itself writes: ArduPilot's statistics (AP_Stats) and how many items its lists have; PX4's flight time and the

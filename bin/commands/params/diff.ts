@@ -1,10 +1,10 @@
 import { Args } from '@oclif/core';
 import { readParamFile } from '../../../shared/flight/param-file.ts';
 import { shownFloat } from '../../../shared/flight/shown-float.ts';
-import { EXIT } from '../../exit-codes.ts';
-import { type ParamDifference, paramDifferences } from '../../param-file.ts';
-import { ParamsCommand } from '../../params-command.ts';
-import { readText } from '../../text-file.ts';
+import { EXIT } from '../../cli/exit-codes.ts';
+import { readText } from '../../cli/text-file.ts';
+import { type ParamDifference, paramDifferences } from './param-file.ts';
+import { ParamsCommand } from './params-command.ts';
 
 export default class ParamsDiffCommand extends ParamsCommand {
   static override summary = 'Compare a parameter file with the vehicle; exit code 1 when they differ.';

@@ -1,7 +1,7 @@
 import { Args } from '@oclif/core';
 import type { ParamValues } from '../../../shared/flight/param-file.ts';
 import { shownFloat } from '../../../shared/flight/shown-float.ts';
-import { ParamsCommand } from '../../params-command.ts';
+import { ParamsCommand } from './params-command.ts';
 
 export default class ParamsListCommand extends ParamsCommand {
   static override summary = 'List the parameters of the vehicle.';

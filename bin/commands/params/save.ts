@@ -1,7 +1,7 @@
 import { Args } from '@oclif/core';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
-import { writeParamFile } from '../../param-file.ts';
-import { ParamsCommand } from '../../params-command.ts';
+import { writeParamFile } from './param-file.ts';
+import { ParamsCommand } from './params-command.ts';
 
 export default class ParamsSaveCommand extends ParamsCommand {
   static override summary = 'Save all parameters to a file that Mission Planner and MAVProxy read too.';

@@ -1,6 +1,6 @@
-import { EXIT } from '../../exit-codes.ts';
-import { hiddenInput } from '../../hidden-input.ts';
-import { NodeCommand } from '../../node-command.ts';
+import { EXIT } from '../../cli/exit-codes.ts';
+import { NodeCommand } from '../../cli/node-command.ts';
+import { hiddenInput } from '../../terminal/hidden-input.ts';
 
 export default class PinSetCommand extends NodeCommand {
   static override summary = 'Set the PIN of the page; who is signed in with the old one is signed out.';

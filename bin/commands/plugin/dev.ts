@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Args, Flags } from '@oclif/core';
-import { EXIT } from '../../exit-codes.ts';
+import { EXIT } from '../../cli/exit-codes.ts';
 import { develop } from '../../plugin/development.ts';
 import { readManifestOf } from '../../plugin/manifest-file.ts';
 import { SimulatedNode } from '../../plugin/simulated-node.ts';
-import { PluginTool } from '../../plugin-command.ts';
+import { PluginTool } from './plugin-command.ts';
 
 export default class PluginDev extends PluginTool {
   static override summary = 'Run an extension here with a simulated vehicle, again after each change.';

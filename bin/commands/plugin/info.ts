@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
-import { signature } from '../../plugin-command.ts';
-import { type Detail, PluginNodeCommand } from '../../plugin-node-command.ts';
+import { signature } from './plugin-command.ts';
+import { type Detail, PluginNodeCommand } from './plugin-node-command.ts';
 
 export default class PluginInfo extends PluginNodeCommand {
   static override summary = 'One extension: what it is, what it may do, why it does not run.';

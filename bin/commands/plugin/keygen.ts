@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core';
 import { type KeyFiles, makeKeys } from '../../plugin/keys.ts';
-import { PluginTool } from '../../plugin-command.ts';
+import { PluginTool } from './plugin-command.ts';
 
 export default class PluginKeygen extends PluginTool {
   static override summary = 'Make the key with which you sign your extensions.';

@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
 import { type Linted, lint } from '../../plugin/lint.ts';
-import { PluginTool } from '../../plugin-command.ts';
+import { PluginTool } from './plugin-command.ts';
 
 export default class PluginLint extends PluginTool {
   static override summary = 'Check an archive or a folder as a node would, and say what it asks for.';

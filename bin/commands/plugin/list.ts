@@ -1,6 +1,6 @@
 import type { Answer } from '../../../shared/routes/typed-row.ts';
-import { signature } from '../../plugin-command.ts';
-import { PluginNodeCommand } from '../../plugin-node-command.ts';
+import { signature } from './plugin-command.ts';
+import { PluginNodeCommand } from './plugin-node-command.ts';
 
 export default class PluginList extends PluginNodeCommand {
   static override summary = 'The extensions of the node.';

@@ -1,7 +1,7 @@
 import { Args, Flags } from '@oclif/core';
 import { packFolder } from '../../../shared/plugins/pack.ts';
 import { defaultOutput, KEY_FLAGS, type PackResult, signWith } from '../../plugin/pack-flags.ts';
-import { PluginTool, signature } from '../../plugin-command.ts';
+import { PluginTool, signature } from './plugin-command.ts';
 
 export default class PluginPack extends PluginTool {
   static override summary = 'Pack a folder into an archive that a node can install.';

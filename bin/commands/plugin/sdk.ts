@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Args } from '@oclif/core';
 import { readManifestOf } from '../../plugin/manifest-file.ts';
 import { writeSdk } from '../../plugin/project.ts';
-import { PluginTool } from '../../plugin-command.ts';
+import { PluginTool } from './plugin-command.ts';
 
 export default class PluginSdk extends PluginTool {
   static override summary = 'Write the client for the node into a project, or renew it.';

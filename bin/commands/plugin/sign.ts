@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { Args, Flags } from '@oclif/core';
 import { packFolder } from '../../../shared/plugins/pack.ts';
-import { EXIT } from '../../exit-codes.ts';
+import { EXIT } from '../../cli/exit-codes.ts';
 import { defaultOutput, KEY_FLAGS, type PackResult, signWith } from '../../plugin/pack-flags.ts';
 import { signArchive } from '../../plugin/sign-archive.ts';
-import { PluginTool } from '../../plugin-command.ts';
+import { PluginTool } from './plugin-command.ts';
 
 export default class PluginSign extends PluginTool {
   static override summary = 'Sign an archive, or pack and sign a folder.';

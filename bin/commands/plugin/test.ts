@@ -2,8 +2,8 @@ import { Args, Flags } from '@oclif/core';
 import { type Linted, lint } from '../../plugin/lint.ts';
 import { readManifestOf } from '../../plugin/manifest-file.ts';
 import { runOwnTests, type Step, tryExtension } from '../../plugin/try-extension.ts';
-import { PluginTool } from '../../plugin-command.ts';
-import { PLUGIN_EXIT } from '../../plugin-exit.ts';
+import { PluginTool } from './plugin-command.ts';
+import { PLUGIN_EXIT } from './plugin-exit.ts';
 
 export default class PluginTest extends PluginTool {
   static override summary = 'Check an extension, start it without a vehicle, and run its own tests.';

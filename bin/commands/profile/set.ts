@@ -2,8 +2,8 @@ import { Args, Flags } from '@oclif/core';
 import { setConfigKey } from '../../../shared/config/write.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { Answer } from '../../../shared/routes/typed-row.ts';
-import { forceFlag, NodeCommand } from '../../node-command.ts';
-import { runningProfile } from '../../running-profile.ts';
+import { forceFlag, NodeCommand } from '../../cli/node-command.ts';
+import { runningProfile } from './running-profile.ts';
 
 type Chosen = Answer<'setup.profile.post'>;
 

@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core';
-import { NodeCommand } from '../../node-command.ts';
-import { saveStream } from '../../save-stream.ts';
+import { NodeCommand } from '../../cli/node-command.ts';
+import { saveStream } from '../../cli/save-stream.ts';
 
 export default class TlogsGetCommand extends NodeCommand {
   static override summary = 'Fetch one telemetry log, for MAVProxy, Mission Planner or mavlogdump.';

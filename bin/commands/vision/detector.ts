@@ -1,7 +1,7 @@
 import { Args, Flags } from '@oclif/core';
 import type { Answer } from '../../../shared/routes/typed-row.ts';
-import { EXIT } from '../../exit-codes.ts';
-import { NodeCommand } from '../../node-command.ts';
+import { EXIT } from '../../cli/exit-codes.ts';
+import { NodeCommand } from '../../cli/node-command.ts';
 
 export default class VisionDetectorCommand extends NodeCommand {
   static override summary = 'Choose the model that looks at the pictures, or none.';

@@ -1,5 +1,5 @@
 import type { Answer } from '../../../shared/routes/typed-row.ts';
-import { NodeCommand } from '../../node-command.ts';
+import { NodeCommand } from '../../cli/node-command.ts';
 
 export default class VisionModelsCommand extends NodeCommand {
   static override summary = 'List the models that a detector can be made of.';

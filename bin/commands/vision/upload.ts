@@ -2,9 +2,9 @@ import { readFile, stat } from 'node:fs/promises';
 import { Args, Flags } from '@oclif/core';
 import { messageOf } from '../../../shared/errors.ts';
 import type { ModelMeta } from '../../../shared/schemas/vision.ts';
-import { EXIT } from '../../exit-codes.ts';
-import { formUpload } from '../../form-upload.ts';
-import { NodeCommand } from '../../node-command.ts';
+import { EXIT } from '../../cli/exit-codes.ts';
+import { NodeCommand } from '../../cli/node-command.ts';
+import { formUpload } from '../../client/form-upload.ts';
 
 export default class VisionUploadCommand extends NodeCommand {
   static override summary = 'Give the node a model; it is tried there before it is kept.';
