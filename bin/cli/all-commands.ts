@@ -3,13 +3,11 @@ import { join } from 'node:path';
 import type { Command } from '@oclif/core';
 import { EXTENSION } from '../places.ts';
 
-interface CommandFile {
-  /** By their ids: the words after `svc`, with colons between. */
-  readonly default: Readonly<Record<string, Command.Class>>;
-}
+/** By their ids: the words after `svc`, with colons between. */
+type Commands = Readonly<Record<string, Command.Class>>;
 
 const folder = join(import.meta.dirname, '../commands');
-const files: readonly CommandFile[] = await Promise.all(
+const files: readonly { readonly default: Commands }[] = await Promise.all(
   globSync(`*${EXTENSION}`, { cwd: folder }).map(async (file) => import(join(folder, file))),
 );
 

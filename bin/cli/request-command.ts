@@ -26,6 +26,8 @@ interface Shown<R extends Route, F extends object, A extends object> {
   readonly base?: typeof NodeCommand;
   /** For a person; with --json the answer is printed as it is. */
   readonly lines: (answer: Answer<R>, given: CommandInput<F, A>) => Iterable<string>;
+  /** The same, on stderr: what is not of the answer itself. */
+  readonly notes?: (answer: Answer<R>) => Iterable<string>;
 }
 
 /** What is asked besides the route. @throws CLIError of usageError */
@@ -60,6 +62,7 @@ export function requestCommand<
         ? shownWork(this.address, route, ask)
         : callNode(this.address, route, ask));
       for (const line of request.lines(answer, given)) this.log(line);
+      for (const note of request.notes?.(answer) ?? []) this.logToStderr(note);
       return answer;
     }
   };

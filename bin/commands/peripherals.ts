@@ -16,9 +16,7 @@ class PeripheralsCommand extends NodeCommand {
   };
 
   async run(): Promise<List> {
-    const {
-      flags: { kind },
-    } = await this.parse(PeripheralsCommand);
+    const { kind } = (await this.parse(PeripheralsCommand)).flags;
     const answer = await this.call('GET /api/peripherals');
     const shown = answer.peripherals.filter((each) => kind === undefined || each.kind === kind);
     for (const {

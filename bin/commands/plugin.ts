@@ -1,22 +1,61 @@
 import { Args } from '@oclif/core';
+import type { Answer } from '../../shared/routes/typed-row.ts';
 import { requestCommand, switchFlag } from '../cli/request-command.ts';
 import PluginDev from './plugin/dev.ts';
-import PluginInfo from './plugin/info.ts';
 import PluginInit from './plugin/init.ts';
 import PluginInstall from './plugin/install.ts';
 import PluginKeygen from './plugin/keygen.ts';
 import PluginLint from './plugin/lint.ts';
-import PluginList from './plugin/list.ts';
 import PluginLogs from './plugin/logs.ts';
 import PluginPack from './plugin/pack.ts';
 import PluginPerms from './plugin/perms.ts';
-import { PluginNodeCommand } from './plugin/plugin-node-command.ts';
+import { signature } from './plugin/plugin-command.ts';
+import { type Detail, PluginNodeCommand } from './plugin/plugin-node-command.ts';
 import PluginSdk from './plugin/sdk.ts';
 import PluginSign from './plugin/sign.ts';
 import PluginTest from './plugin/test.ts';
 
 const ID = Args.string({ required: true, description: 'its id' });
 const FORCE = switchFlag('even while the vehicle is armed');
+
+class PluginList extends PluginNodeCommand {
+  static override summary = 'The extensions of the node.';
+  static override examples = ['<%= config.bin %> plugin list'];
+
+  async run(): Promise<Answer<'plugins.get'>['installs']> {
+    await this.parse(PluginList);
+    const { installs } = await this.call('GET /api/plugins');
+    if (installs.length === 0) this.log('No extensions installed.');
+    for (const { plugin_id: id, version, status, signer_id: signer, failure_reason: reason } of installs)
+      this.log(
+        `${id.padEnd(36)} ${version.padEnd(10)} ${status.padEnd(12)} ${signature(signer)}${reason === null ? '' : `; ${reason}`}`,
+      );
+    return installs;
+  }
+}
+
+class PluginInfo extends PluginNodeCommand {
+  static override summary = 'One extension: what it is, what it may do, why it does not run.';
+  static override examples = ['<%= config.bin %> plugin info org.example.thermal'];
+  static override args = { id: Args.string({ required: true, description: 'its id' }) };
+
+  async run(): Promise<Detail> {
+    const { args } = await this.parse(PluginInfo);
+    const detail = await this.detail(args.id);
+    const { install, manifest } = detail;
+    this.log(`${install.plugin_id} ${install.version}: ${install.status}`);
+    if (manifest !== null) this.log(`${manifest.name}. ${manifest.description}`);
+    this.log(`${signature(install.signer_id)}; sandbox ${install.sandbox ?? 'not started yet'}`);
+    if (install.failure_reason !== null) this.log(`failed: ${install.failure_reason}`);
+    for (const line of install.last_words) this.log(`  | ${line}`);
+    if (manifest !== null && manifest.permissions.length > 0) {
+      this.log('asks for:');
+      this.showPermissions(manifest.permissions, new Set(detail.granted_capabilities));
+    }
+    for (const { name, class: scope } of manifest?.mcp.tools ?? []) this.log(`tool ${name} [${scope}]`);
+    return detail;
+  }
+}
 
 export default {
   'plugin:install': PluginInstall,

@@ -1,8 +1,7 @@
 import { loadConfig } from '../../shared/config/load.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { NodeCommand } from '../cli/node-command.ts';
-import { runningProfile } from './profile/running-profile.ts';
-import ProfileSetCommand from './profile/set.ts';
+import ProfileSetCommand, { runningProfile } from './profile/set.ts';
 
 interface ShownProfile {
   /** Null: no node runs. */

@@ -12,9 +12,6 @@ import { installPlaces } from '../../shared/update/install-places.ts';
 import { EXIT } from '../cli/exit-codes.ts';
 import { NodeCommand } from '../cli/node-command.ts';
 import { requestCommand } from '../cli/request-command.ts';
-import { programRunner, SEARCH_PATH } from '../helper/find-program.ts';
-import { updateStatus } from '../helper/update/progress.ts';
-import { startUpdate } from '../helper/update/update-operations.ts';
 
 const POLL_MS = 1000;
 /** Unpacking on a slow card, the restart, the question for its health, the trial, and the way back. */
@@ -69,6 +66,9 @@ class UpdateCommand extends NodeCommand {
       this.error('An older version is installed by root only. Run it with sudo, on the node.', {
         exit: EXIT.usage,
       });
+    const { programRunner, SEARCH_PATH } = await import('../helper/find-program.ts');
+    const { updateStatus } = await import('../helper/update/progress.ts');
+    const { startUpdate } = await import('../helper/update/update-operations.ts');
     const places = installPlaces(process.env['SVC_SWITCH_ROOT']);
     const run = programRunner(process.env['SVC_HELPER_PATH'] ?? SEARCH_PATH, process.env);
     await startUpdate(run, places, { force, by_root: true }, async () => {

@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises';
 import { Args } from '@oclif/core';
 import { messageOf } from '../../../shared/errors.ts';
 import { howToAllow } from '../../../shared/fleet/local-scopes.ts';
-import { publicJwk } from '../../../shared/fleet/signed.ts';
 import { EXIT } from '../../cli/exit-codes.ts';
 import { NodeCommand } from '../../cli/node-command.ts';
 
@@ -138,5 +137,6 @@ async function operatorKey(text: string): Promise<string> {
   });
   if (pem.includes('PRIVATE'))
     throw new Error(`${text} is the private half, which stays with its owner. Name key.pub.`);
+  const { publicJwk } = await import('../../../shared/fleet/signed.ts');
   return publicJwk(createPublicKey(pem)).x;
 }

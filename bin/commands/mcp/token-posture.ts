@@ -1,13 +1,11 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, Flags } from '@oclif/core';
-import { loadConfig } from '../../../shared/config/load.ts';
-import { setConfigKey } from '../../../shared/config/write.ts';
-import { ApiError } from '../../../shared/errors.ts';
+import { ApiError, codeOf } from '../../../shared/errors.ts';
 import type { Paths } from '../../../shared/paths.ts';
+import type { Restarted } from '../../../shared/rpc/supervisor.ts';
 import { NodeCommand } from '../../cli/node-command.ts';
 import { PACKAGE_ROOT } from '../../places.ts';
-import { restartService } from './supervisor-client.ts';
 
 const KEY = 'mcp.token_accept_enabled';
 const FRONT = 'svc-control';
@@ -34,9 +32,11 @@ export async function setTokenPosture(
   restart: boolean,
 ): Promise<PostureChange> {
   requireRight(paths, accept ? 'enable' : 'disable');
+  const { loadConfig } = await import('../../../shared/config/load.ts');
   const { config, text } = await loadConfig(paths);
   // A broken file is not in force: setting the key then reports the error.
-  if (text === null || config.mcp.token_accept_enabled !== accept) await setConfigKey(paths, KEY, accept);
+  if (text === null || config.mcp.token_accept_enabled !== accept)
+    await (await import('../../../shared/config/write.ts')).setConfigKey(paths, KEY, accept);
   if (!restart) return { accept_enabled: accept, front: 'left', pid: null };
   const restarted = await restartService(paths.supervisorSocket, FRONT);
   return {
@@ -95,4 +95,29 @@ function requireRight(paths: Paths, verb: string): void {
   const demo = paths.config.startsWith(join(PACKAGE_ROOT, '.svc', '/'));
   if (demo && uid !== undefined && statSync(paths.config, { throwIfNoEntry: false })?.uid === uid) return;
   throw new ApiError('E_ROOT_ONLY', `Only root changes whether tokens are accepted: sudo svc mcp ${verb}`);
+}
+
+/**
+ * Restarts one process of the node whose supervisor listens at `socketPath`; null if no node is running.
+ * @throws ApiError the supervisor's own, E_UPSTREAM_DOWN without permission for its socket
+ */
+async function restartService(socketPath: string, name: string): Promise<Restarted | null> {
+  const { clientOf } = await import('../../../shared/rpc/contract.ts');
+  const { SUPERVISOR } = await import('../../../shared/rpc/supervisor.ts');
+  const client = clientOf(SUPERVISOR, { path: socketPath });
+  try {
+    await client.connectOnce();
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'ENOENT' || code === 'ECONNREFUSED') return null;
+    throw new ApiError(
+      'E_UPSTREAM_DOWN',
+      `The supervisor cannot be reached at ${socketPath} (${code ?? 'unknown'}).`,
+    );
+  }
+  try {
+    return await client.calls.restart({ name });
+  } finally {
+    client.stop();
+  }
 }
