@@ -11,9 +11,9 @@ const WANTED_MAJOR = 24;
 
 if (Number(process.versions.node.split('.')[0]) >= WANTED_MAJOR) {
   // A checkout runs its TypeScript as it stands; a deployed node has only the compiled files.
-  const isCheckout = existsSync(here('./cli.ts'));
+  const isCheckout = existsSync(here('./cli/cli.ts'));
   if (isCheckout) keepCompiled();
-  const { main } = await import(isCheckout ? './cli.ts' : '../dist/bin/cli.js');
+  const { main } = await import(isCheckout ? './cli/cli.ts' : '../dist/bin/cli/cli.js');
   await main();
 } else {
   const node = here(`../node_modules/node-linux-${process.arch}/bin/node`);

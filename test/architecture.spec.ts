@@ -98,6 +98,13 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   // No page knows another.
   'residual/web/src/pages': [['access', 'extensions', 'fly', 'ground', 'node', 'plan', 'setup', 'vehicle']],
+  bin: [
+    ['conformance', 'helper', 'hub', 'places.ts', 'radio-sim', 'sim', 'terminal', 'top'],
+    ['client'],
+    ['cli', 'doctor', 'plugin', 'supervisor'],
+    ['pair', 'support-bundle'],
+    ['commands'],
+  ],
   'bin/hub': [
     ['config.ts', 'places.ts'],
     ['database'],

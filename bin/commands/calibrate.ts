@@ -8,8 +8,8 @@ import {
   MAX_STEPS,
   type Pose,
 } from '../../shared/flight/calibration.ts';
-import { EXIT } from '../exit-codes.ts';
-import { NodeCommand } from '../node-command.ts';
+import { EXIT } from '../cli/exit-codes.ts';
+import { NodeCommand } from '../cli/node-command.ts';
 
 const POLL_MS = 300;
 const WORDS: Readonly<Record<Pose, string>> = {
@@ -21,7 +21,7 @@ const WORDS: Readonly<Record<Pose, string>> = {
   back: 'on its back',
 };
 
-export default class CalibrateCommand extends NodeCommand {
+class CalibrateCommand extends NodeCommand {
   static override summary = 'Calibrate a sensor of the vehicle; exit code 0 when the vehicle says: done.';
   static override description =
     'Shows what the vehicle says. Where it waits for a pose, press Enter when it lies so. Ctrl-C cancels the calibration.';
@@ -159,3 +159,5 @@ export default class CalibrateCommand extends NodeCommand {
     return state;
   }
 }
+
+export default { calibrate: CalibrateCommand };

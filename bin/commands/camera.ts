@@ -1,8 +1,8 @@
 import { Args } from '@oclif/core';
 import type { Answer } from '../../shared/routes/typed-row.ts';
-import { NodeCommand } from '../node-command.ts';
+import { NodeCommand } from '../cli/node-command.ts';
 
-export default class CameraCommand extends NodeCommand {
+class CameraCommand extends NodeCommand {
   static override summary = 'List the cameras that can be shown, or show another one.';
   static override description =
     'Viewers and a recording go on. More cameras: video.cameras in the configuration. What is connected: svc peripherals.';
@@ -22,3 +22,5 @@ export default class CameraCommand extends NodeCommand {
     return list;
   }
 }
+
+export default { camera: CameraCommand };

@@ -2,8 +2,8 @@ import { ApiError } from '../../shared/errors.ts';
 import { type HelpingOrder, readinessOf } from '../../shared/flight/readiness.ts';
 import { seenIn } from '../../shared/flight/seen.ts';
 import type { Answer } from '../../shared/routes/typed-row.ts';
-import { EXIT } from '../exit-codes.ts';
-import { NodeCommand } from '../node-command.ts';
+import { EXIT } from '../cli/exit-codes.ts';
+import { NodeCommand } from '../cli/node-command.ts';
 
 type Telemetry = Answer<'telemetry.get'>;
 
@@ -22,7 +22,7 @@ interface Check {
 /** By GPS_FIX_TYPE. */
 const FIXES = ['no GPS', 'no fix', '2D', '3D', 'DGPS', 'RTK float', 'RTK fixed', 'static', 'PPP'];
 
-export default class CheckCommand extends NodeCommand {
+class CheckCommand extends NodeCommand {
   static override summary = 'Show whether the vehicle can arm, or why not; exit code 0 only if it can.';
   static override description =
     'Has the vehicle run its checks anew, which moves nothing; where that is refused, shows what it told last.';
@@ -92,3 +92,5 @@ export default class CheckCommand extends NodeCommand {
 function measure(value: number | null | undefined, unit: string, digits: number): string {
   return typeof value === 'number' ? `${value.toFixed(digits)}${unit}` : 'unknown';
 }
+
+export default { check: CheckCommand };

@@ -1,15 +1,15 @@
 import { Args, Flags } from '@oclif/core';
 import { commandNamed } from '../../shared/flight/command-catalogue.ts';
 import type { Answer } from '../../shared/routes/typed-row.ts';
-import { EXIT } from '../exit-codes.ts';
-import { argumentWords, commandLines, missingArgument, usageOf } from '../flight-arguments.ts';
-import { NodeCommand } from '../node-command.ts';
-import { terminalLine } from '../terminal-line.ts';
+import { EXIT } from '../cli/exit-codes.ts';
+import { NodeCommand } from '../cli/node-command.ts';
+import { terminalLine } from '../terminal/terminal-line.ts';
+import { argumentWords, commandLines, missingArgument, usageOf } from './cmd/flight-arguments.ts';
 
 /** s */
 const WAIT_S = 600;
 
-export default class CmdCommand extends NodeCommand {
+class CmdCommand extends NodeCommand {
   static override summary = 'Send a flight command; exit code 0 only when the vehicle accepted it.';
   static override description = `The commands and their arguments:\n${commandLines().join('\n')}`;
   static override examples = [
@@ -93,3 +93,5 @@ function notAccepted(status: Answer<'command.post'>['status'], result: string | 
   // PX4 acknowledges, and then says why not.
   return result === null || result === 'ACCEPTED' ? 'rejected' : `rejected (${result})`;
 }
+
+export default { cmd: CmdCommand };

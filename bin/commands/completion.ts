@@ -1,9 +1,9 @@
 import { Args, type Command } from '@oclif/core';
 import { COMMANDS, type CommandSpec } from '../../shared/flight/command-catalogue.ts';
-import { type CompletedCommand, completionScript, SHELLS } from '../completion-script.ts';
-import { NodeCommand } from '../node-command.ts';
+import { type CompletedCommand, completionScript, SHELLS } from '../cli/completion-script.ts';
+import { NodeCommand } from '../cli/node-command.ts';
 
-export default class CompletionCommand extends NodeCommand {
+class CompletionCommand extends NodeCommand {
   static override summary = 'Print the completion script of a shell.';
   static override description =
     'bash: source <(svc completion bash). zsh: source <(svc completion zsh). fish: svc completion fish | source.';
@@ -52,3 +52,5 @@ function withFlight(command: CompletedCommand): readonly CompletedCommand[] {
   }));
   return [command, ...flight];
 }
+
+export default { completion: CompletionCommand };

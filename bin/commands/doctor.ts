@@ -1,15 +1,15 @@
 import { styleText } from 'node:util';
+import { EXIT } from '../cli/exit-codes.ts';
+import { NodeCommand } from '../cli/node-command.ts';
+import { type Asker, callNode } from '../client/local-client.ts';
 import type { Check } from '../doctor/check.ts';
 import { examine, examineRemote } from '../doctor/doctor.ts';
-import { EXIT } from '../exit-codes.ts';
-import { type Asker, callNode } from '../local-client.ts';
-import { NodeCommand } from '../node-command.ts';
 
 /** For a node that hangs; the check then says so. */
 const ANSWER_MS = 5000;
 const STYLE = { ok: 'green', warn: 'yellow', fail: 'red', skip: 'dim' } as const;
 
-export default class DoctorCommand extends NodeCommand {
+class DoctorCommand extends NodeCommand {
   static override summary = 'Find problems of the node on this machine, running or not.';
   static override description =
     'Each check: ok, warn, fail or skip, what was found and what to do. Exit code 1 when something failed.';
@@ -33,3 +33,5 @@ export default class DoctorCommand extends NodeCommand {
 function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, ' ');
 }
+
+export default { doctor: DoctorCommand };

@@ -22,8 +22,8 @@ import type { Armed } from '../../shared/flight/armed.ts';
 import type { Profile } from '../../shared/profile.ts';
 import { type Raised, raisedByRequest } from '../../shared/routes/classes.ts';
 import { compileTable, ROWS } from '../../shared/routes/table.ts';
-import { EXIT } from '../exit-codes.ts';
-import { NodeCommand } from '../node-command.ts';
+import { EXIT } from '../cli/exit-codes.ts';
+import { NodeCommand } from '../cli/node-command.ts';
 
 const KEY = 'svc_explain';
 const CALLERS = [
@@ -53,7 +53,7 @@ interface Explanation {
 }
 
 /** Calls the same function that decides about real requests; nothing is sent. */
-export default class ExplainCommand extends NodeCommand {
+class ExplainCommand extends NodeCommand {
   static override summary = 'Say what the edge would answer to a request, and why; needs no running node.';
   static override examples = [
     '<%= config.bin %> explain POST /api/command --as token:read',
@@ -262,3 +262,5 @@ function pretend(caller: string): CredentialChecks {
     token: () => as('token', scopesOf(caller)),
   };
 }
+
+export default { explain: ExplainCommand };

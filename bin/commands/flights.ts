@@ -2,8 +2,8 @@ import { Args, Flags } from '@oclif/core';
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import { vehicleLogOf } from '../../shared/flight/vehicle-log-of.ts';
 import type { Answer } from '../../shared/routes/typed-row.ts';
-import { recordLine } from '../log-flags.ts';
-import { NodeCommand } from '../node-command.ts';
+import { NodeCommand } from '../cli/node-command.ts';
+import { recordLine } from './logs/log-flags.ts';
 
 type Flight = Answer<'observability.sessions.get'>['data'][number];
 type Event = Answer<'observability.query.get'>['data'][number];
@@ -22,7 +22,7 @@ const MOST = 1000;
 const MOST_EVENTS = 2000;
 const NEVER = { log: null, problem: 'The flight goes on.' };
 
-export default class FlightsCommand extends NodeCommand {
+class FlightsCommand extends NodeCommand {
   static override summary = 'List the flights, or show all that there is of one.';
   static override description =
     'A flight lasts from arming to disarming. One has its telemetry logs, its recordings, what happened, and the log that the vehicle has written.';
@@ -79,3 +79,5 @@ function flightLine({ id, started_us: at, span_us: span, files, reason }: Flight
   const counts = `${files?.tlogs.length ?? 0} tlogs, ${files?.recordings.length ?? 0} recordings`;
   return `${String(id).padStart(5)} ${new Date(at / 1000).toISOString()} ${length.padStart(8)}  ${counts}  ${reason ?? ''}`.trimEnd();
 }
+
+export default { flights: FlightsCommand };

@@ -3,7 +3,7 @@ import { openApiDocument } from '../../shared/routes/openapi.ts';
 import { ROWS } from '../../shared/routes/table.ts';
 import { VERSION } from '../../shared/version.ts';
 
-export default class OpenApiCommand extends Command {
+class OpenApiCommand extends Command {
   static override summary = "Print the OpenAPI 3.1 document of the node's API; needs no running node.";
   static override examples = ['<%= config.bin %> openapi > openapi.json'];
 
@@ -12,3 +12,5 @@ export default class OpenApiCommand extends Command {
     this.log(JSON.stringify(openApiDocument(ROWS, VERSION), null, 2));
   }
 }
+
+export default { openapi: OpenApiCommand };

@@ -4,11 +4,11 @@ import { messageOf } from '../../shared/errors.ts';
 import { authorityOf } from '../../shared/http/known-nodes.ts';
 import { Untrusted } from '../../shared/http/reach-node.ts';
 import type { Answer } from '../../shared/routes/typed-row.ts';
-import { NodeCommand } from '../node-command.ts';
+import { NodeCommand } from '../cli/node-command.ts';
 
 type Claim = Answer<'pairing.claim.post'>;
 
-export default class PairCommand extends NodeCommand {
+class PairCommand extends NodeCommand {
   static override summary = 'Claim the node on this machine, and print the pairing key once.';
   static override description =
     'From then on a caller from elsewhere needs the key in the header X-SVC-Key. The key is not shown again. Of another node (--host) the certificate authority is kept in ~/.svc/known_nodes.';
@@ -48,3 +48,5 @@ export default class PairCommand extends NodeCommand {
     await this.known.remember({ device_id: id, ...authority }, place);
   }
 }
+
+export default { pair: PairCommand };

@@ -1,11 +1,11 @@
 import { Flags } from '@oclif/core';
 import type { Answer } from '../../shared/routes/typed-row.ts';
-import { NodeCommand } from '../node-command.ts';
+import { NodeCommand } from '../cli/node-command.ts';
 
 type List = Answer<'peripherals.get'>;
 type Users = List['peripherals'][number]['used_by'];
 
-export default class PeripheralsCommand extends NodeCommand {
+class PeripheralsCommand extends NodeCommand {
   static override summary = 'List what is connected to the node, who uses it, and what was unplugged.';
   static override examples = ['<%= config.bin %> peripherals', '<%= config.bin %> peripherals --kind serial'];
   static override flags = {
@@ -16,9 +16,7 @@ export default class PeripheralsCommand extends NodeCommand {
   };
 
   async run(): Promise<List> {
-    const {
-      flags: { kind },
-    } = await this.parse(PeripheralsCommand);
+    const { kind } = (await this.parse(PeripheralsCommand)).flags;
     const answer = await this.call('GET /api/peripherals');
     const shown = answer.peripherals.filter((each) => kind === undefined || each.kind === kind);
     for (const {
@@ -46,3 +44,5 @@ function usersOf(users: Users, paths: readonly string[]): string {
   if (users.length === 0) return 'not used';
   return `used by ${users.map(({ pid, process, ours }) => `${ours ?? process} (${pid})`).join(', ')}`;
 }
+
+export default { peripherals: PeripheralsCommand };

@@ -1,7 +1,7 @@
 import { loadConfig } from '../../shared/config/load.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { NodeCommand } from '../node-command.ts';
-import { runningProfile } from '../running-profile.ts';
+import { NodeCommand } from '../cli/node-command.ts';
+import ProfileSetCommand, { runningProfile } from './profile/set.ts';
 
 interface ShownProfile {
   /** Null: no node runs. */
@@ -10,7 +10,7 @@ interface ShownProfile {
   readonly configured: string | null;
 }
 
-export default class ProfileCommand extends NodeCommand {
+class ProfileCommand extends NodeCommand {
   static override summary = 'Show what the node is: drone or ground-station.';
   static override examples = [
     '<%= config.bin %> profile',
@@ -32,3 +32,5 @@ export default class ProfileCommand extends NodeCommand {
     return runningProfile(async () => this.call('GET /api/pairing/info'));
   }
 }
+
+export default { profile: ProfileCommand, 'profile:set': ProfileSetCommand };

@@ -1,8 +1,8 @@
 import type { Answer } from '../../shared/routes/typed-row.ts';
-import { EXIT } from '../exit-codes.ts';
-import { NodeCommand } from '../node-command.ts';
+import { EXIT } from '../cli/exit-codes.ts';
+import { NodeCommand } from '../cli/node-command.ts';
 
-export default class RebootAutopilotCommand extends NodeCommand {
+class RebootAutopilotCommand extends NodeCommand {
   static override summary = 'Reboot the flight controller; exit code 0 only when it is back.';
   static override description =
     'Refused while the vehicle is armed, or may be. The node itself and its links to ground stations go on.';
@@ -27,3 +27,5 @@ export default class RebootAutopilotCommand extends NodeCommand {
     return answer;
   }
 }
+
+export default { 'reboot-autopilot': RebootAutopilotCommand };

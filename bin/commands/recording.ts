@@ -1,9 +1,9 @@
 import { Args } from '@oclif/core';
-import { NodeCommand } from '../node-command.ts';
+import { NodeCommand } from '../cli/node-command.ts';
 
 const ACTIONS = ['list', 'start', 'stop'] as const;
 
-export default class RecordingCommand extends NodeCommand {
+class RecordingCommand extends NodeCommand {
   static override summary = "List the recordings of the node's camera, or start or stop one.";
   static override description = 'What a ground station records of the received video: svc gs recording.';
   static override examples = ['<%= config.bin %> recording list', '<%= config.bin %> recording start'];
@@ -32,3 +32,5 @@ export default class RecordingCommand extends NodeCommand {
     return list;
   }
 }
+
+export default { recording: RecordingCommand };

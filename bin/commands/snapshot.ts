@@ -1,11 +1,11 @@
 import { Args, Flags } from '@oclif/core';
 import { fillAtomic } from '../../shared/files/atomic-write.ts';
-import { NodeCommand } from '../node-command.ts';
+import { NodeCommand } from '../cli/node-command.ts';
 
 /** A picture has some hundred kilobytes; an answer that does not end must not fill the disk. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-export default class SnapshotCommand extends NodeCommand {
+class SnapshotCommand extends NodeCommand {
   static override summary = 'Write the picture that the camera sees now to a file.';
   static override examples = ['<%= config.bin %> snapshot', '<%= config.bin %> snapshot roof.jpg --boxes'];
   static override args = {
@@ -37,3 +37,5 @@ export default class SnapshotCommand extends NodeCommand {
     return { file, bytes };
   }
 }
+
+export default { snapshot: SnapshotCommand };

@@ -1,12 +1,12 @@
 import { networkInterfaces } from 'node:os';
 import { setupPages } from '../../shared/first-boot/setup-pages.ts';
 import type { Answer } from '../../shared/routes/typed-row.ts';
-import { NodeCommand } from '../node-command.ts';
+import { NodeCommand } from '../cli/node-command.ts';
 
 type Status = Answer<'status.get'>;
 type Services = Answer<'services.get'>;
 
-export default class StatusCommand extends NodeCommand {
+class StatusCommand extends NodeCommand {
   static override summary = 'Show what the node on this machine is doing.';
   static override examples = ['<%= config.bin %> status', '<%= config.bin %> status --json'];
 
@@ -67,3 +67,5 @@ export default class StatusCommand extends NodeCommand {
 function percent(value: number | null): string {
   return value === null ? 'unknown' : `${value} %`;
 }
+
+export default { status: StatusCommand };

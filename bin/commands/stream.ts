@@ -1,7 +1,7 @@
 import { placeOfNode } from '../../shared/http/reach-node.ts';
 import type { Answer } from '../../shared/routes/typed-row.ts';
-import { callNode, pathTo } from '../local-client.ts';
-import { NodeCommand } from '../node-command.ts';
+import { NodeCommand } from '../cli/node-command.ts';
+import { callNode, pathTo } from '../client/local-client.ts';
 
 interface Stream {
   readonly state: Answer<'video.get'>['state'];
@@ -10,7 +10,7 @@ interface Stream {
   readonly mp4: string;
 }
 
-export default class StreamCommand extends NodeCommand {
+class StreamCommand extends NodeCommand {
   static override summary = 'Show where the live picture is to be had.';
   static override description =
     'The page of the node plays it. Another player sends the pairing key, of a paired node, as the header X-SVC-Key.';
@@ -43,3 +43,5 @@ export default class StreamCommand extends NodeCommand {
     return `http://${host}:${api.port}`;
   }
 }
+
+export default { stream: StreamCommand };

@@ -7,8 +7,8 @@ import { pipeline } from 'node:stream/promises';
 import { Flags } from '@oclif/core';
 import { openPromise } from 'yauzl';
 import { ApiError, messageOf } from '../../shared/errors.ts';
-import { EXIT } from '../exit-codes.ts';
-import { NodeCommand } from '../node-command.ts';
+import { EXIT } from '../cli/exit-codes.ts';
+import { NodeCommand } from '../cli/node-command.ts';
 import { BUNDLE_MANIFEST, bundleOf, type Missing } from '../support-bundle/collector.ts';
 
 /** Until the first bytes come; a node that hangs longer is looked at from outside. */
@@ -26,7 +26,7 @@ interface Bundle extends Contents {
   readonly file: string;
 }
 
-export default class SupportBundleCommand extends NodeCommand {
+class SupportBundleCommand extends NodeCommand {
   static override summary = 'Collect what a helper needs, without secrets, in one .zip.';
   static override description =
     'Status, services, diagnostics, masked config, the last day of logs, the newest audit records, doctor. The running node makes it; with the node of this machine down, this command does.';
@@ -113,3 +113,5 @@ async function contentsOf(path: string): Promise<Contents> {
   }
   throw new Error('It has no manifest.');
 }
+
+export default { 'support-bundle': SupportBundleCommand };

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Errors, Flags } from '@oclif/core';
 import { messageOf } from '../../shared/errors.ts';
-import { EXIT } from '../exit-codes.ts';
-import { NodeCommand } from '../node-command.ts';
+import { EXIT } from '../cli/exit-codes.ts';
+import { NodeCommand } from '../cli/node-command.ts';
 import { drawFrame, type Snapshot } from '../top/frame.ts';
 
 const ENTER = '\u001b[?1049h\u001b[?25l';
@@ -16,7 +16,7 @@ const WARNINGS = 8;
 /** A node that takes longer is shown as one that does not answer. */
 const ANSWER_MS = 5000;
 
-export default class TopCommand extends NodeCommand {
+class TopCommand extends NodeCommand {
   static override summary = 'Watch the node: vehicle, processes, links. q quits, s sorts by memory.';
   static override examples = [
     '<%= config.bin %> top',
@@ -124,3 +124,5 @@ export default class TopCommand extends NodeCommand {
     }
   }
 }
+
+export default { top: TopCommand };

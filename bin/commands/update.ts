@@ -9,11 +9,9 @@ import type { OnProgress } from '../../shared/routes/handler.ts';
 import type { UpdateStatus } from '../../shared/schemas/update.ts';
 import { MAX_BUNDLE_BYTES } from '../../shared/update/bundle.ts';
 import { installPlaces } from '../../shared/update/install-places.ts';
-import { EXIT } from '../exit-codes.ts';
-import { programRunner, SEARCH_PATH } from '../helper/find-program.ts';
-import { updateStatus } from '../helper/update/progress.ts';
-import { startUpdate } from '../helper/update/update-operations.ts';
-import { NodeCommand } from '../node-command.ts';
+import { EXIT } from '../cli/exit-codes.ts';
+import { NodeCommand } from '../cli/node-command.ts';
+import { requestCommand } from '../cli/request-command.ts';
 
 const POLL_MS = 1000;
 /** Unpacking on a slow card, the restart, the question for its health, the trial, and the way back. */
@@ -25,7 +23,7 @@ const OVER: ReadonlySet<UpdateStatus['step']> = new Set<UpdateStatus['step']>([
   'failed',
 ]);
 
-export default class UpdateCommand extends NodeCommand {
+class UpdateCommand extends NodeCommand {
   static override summary = 'Install another version from a signed bundle; undone if it does not come up.';
   static override description =
     'The file goes to the node, which verifies it. With --allow-downgrade, as root on the node itself, an older version is installed too, also while the node is down; none below the security floor.';
@@ -68,6 +66,9 @@ export default class UpdateCommand extends NodeCommand {
       this.error('An older version is installed by root only. Run it with sudo, on the node.', {
         exit: EXIT.usage,
       });
+    const { programRunner, SEARCH_PATH } = await import('../helper/find-program.ts');
+    const { updateStatus } = await import('../helper/update/progress.ts');
+    const { startUpdate } = await import('../helper/update/update-operations.ts');
     const places = installPlaces(process.env['SVC_SWITCH_ROOT']);
     const run = programRunner(process.env['SVC_HELPER_PATH'] ?? SEARCH_PATH, process.env);
     await startUpdate(run, places, { force, by_root: true }, async () => {
@@ -124,3 +125,17 @@ function bytesOf(file: string, size: number, show: OnProgress): Upload {
     content: Readable.from(chunks(), { objectMode: false }),
   };
 }
+
+export default {
+  update: UpdateCommand,
+  'update:status': requestCommand('GET /api/v1/system/update', {
+    summary: 'Show which version runs, which one was before it, and how an update goes.',
+    examples: ['update status'],
+    *lines({ running, previous, step, percent, error }) {
+      yield `running    ${running}`;
+      yield `previous   ${previous ?? 'none'}`;
+      yield `update     ${step}${percent === null ? '' : ` ${Math.round(percent)} %`}`;
+      if (error !== null) yield `           ${error}`;
+    },
+  }),
+};

@@ -1,4 +1,4 @@
-import { requestCommand } from '../request-command.ts';
+import { requestCommand } from '../cli/request-command.ts';
 
 const MB = 1e6;
 const WAITS = {
@@ -7,28 +7,30 @@ const WAITS = {
   store: 'Waits for the store.',
 } as const;
 
-export default requestCommand('GET /api/uploads', {
-  summary: 'Show what was uploaded to the store, and what will be.',
-  examples: ['uploads'],
-  *lines({
-    enabled,
-    store,
-    waiting_for: waits,
-    problem,
-    waiting_files: left,
-    waiting_bytes: bytes,
-    uploads,
-  }) {
-    if (!enabled) {
-      yield 'No store is set. See: svc config get upload';
-      return;
-    }
-    yield `${store ?? ''}  ${left} to go, ${(bytes / MB).toFixed(1)} MB`;
-    if (waits !== null) yield WAITS[waits];
-    if (problem !== null) yield problem;
-    for (const { kind, name, size_bytes: size, state, sent_bytes: sent, uploaded_at: at } of uploads) {
-      const done = state === 'uploading' && sent !== null ? ` ${Math.floor((100 * sent) / size)} %` : '';
-      yield `${kind.padEnd(12)} ${name.padEnd(40)} ${(size / MB).toFixed(1).padStart(9)} MB  ${at ?? state}${done}`;
-    }
-  },
-});
+export default {
+  uploads: requestCommand('GET /api/uploads', {
+    summary: 'Show what was uploaded to the store, and what will be.',
+    examples: ['uploads'],
+    *lines({
+      enabled,
+      store,
+      waiting_for: waits,
+      problem,
+      waiting_files: left,
+      waiting_bytes: bytes,
+      uploads,
+    }) {
+      if (!enabled) {
+        yield 'No store is set. See: svc config get upload';
+        return;
+      }
+      yield `${store ?? ''}  ${left} to go, ${(bytes / MB).toFixed(1)} MB`;
+      if (waits !== null) yield WAITS[waits];
+      if (problem !== null) yield problem;
+      for (const { kind, name, size_bytes: size, state, sent_bytes: sent, uploaded_at: at } of uploads) {
+        const done = state === 'uploading' && sent !== null ? ` ${Math.floor((100 * sent) / size)} %` : '';
+        yield `${kind.padEnd(12)} ${name.padEnd(40)} ${(size / MB).toFixed(1).padStart(9)} MB  ${at ?? state}${done}`;
+      }
+    },
+  }),
+};

@@ -2,7 +2,7 @@ import { access, constants } from 'node:fs/promises';
 import { verifyAudit } from '../../front/control/stores/audit-files.ts';
 import { codeOf } from '../../shared/errors.ts';
 import type { Paths } from '../../shared/paths.ts';
-import type { Asker } from '../local-client.ts';
+import type { Asker } from '../client/local-client.ts';
 import { type Check, fail, ok, skip } from './check.ts';
 
 const NAME = 'audit';

@@ -1,6 +1,6 @@
 import { loadConfig } from '../../shared/config/load.ts';
 import type { Paths } from '../../shared/paths.ts';
-import type { Asker } from '../local-client.ts';
+import type { Asker } from '../client/local-client.ts';
 import { auditFiles, auditOfNode } from './audit.ts';
 import { type Check, guarded, skip } from './check.ts';
 import { checkFiles, readableConfig } from './files.ts';

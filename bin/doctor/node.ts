@@ -1,7 +1,7 @@
 import { access, constants } from 'node:fs/promises';
 import { ApiError, codeOf, messageOf } from '../../shared/errors.ts';
 import type { Answer as RowAnswer } from '../../shared/routes/typed-row.ts';
-import type { Asker } from '../local-client.ts';
+import type { Asker } from '../client/local-client.ts';
 import { type Check, fail, ok, skip, warn } from './check.ts';
 
 /** Checks by the status of the running node. */

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 import { codeOf, messageOf } from '../../shared/errors.ts';
-import { callNode } from '../local-client.ts';
+import { callNode } from '../client/local-client.ts';
 import { type Check, fail, ok } from './check.ts';
 
 const NAME = 'API port';

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { loadConfig } from '../../shared/config/load.ts';
 import { pathsFrom } from '../../shared/paths.ts';
 import type { Answer, Route } from '../../shared/routes/typed-row.ts';
-import { callNode } from '../local-client.ts';
+import { callNode } from '../client/local-client.ts';
 import { directoriesOf, type End, nameOf } from './layout.ts';
 
 const POLL_MS = 100;

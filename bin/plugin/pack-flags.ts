@@ -2,8 +2,6 @@ import type { KeyObject } from 'node:crypto';
 import { basename } from 'node:path';
 import { Flags } from '@oclif/core';
 import type { Packed } from '../../shared/plugins/pack.ts';
-import { readPrivateKey, requireSigner } from './keys.ts';
-import { readManifestOf } from './manifest-file.ts';
 
 /** What `pack` and `sign` print with --json. */
 export interface PackResult extends Packed {
@@ -22,6 +20,7 @@ export async function signWith(
   signer: string | undefined,
 ): Promise<{ readonly key: KeyObject; readonly signer: string } | null> {
   if (key === undefined) return null;
+  const { readPrivateKey, requireSigner } = await import('./keys.ts');
   const id = signer ?? basename(key).replace(/(?:\.key)?\.pem$/, '');
   requireSigner(id);
   return { key: await readPrivateKey(key), signer: id };
@@ -29,6 +28,7 @@ export async function signWith(
 
 /** `<id>-<version>.svcplug` in the current folder. @throws PluginRefusal manifest_invalid */
 export async function defaultOutput(folder: string): Promise<string> {
+  const { readManifestOf } = await import('./manifest-file.ts');
   const { id, version } = await readManifestOf(folder);
   return `${id}-${version}.svcplug`;
 }

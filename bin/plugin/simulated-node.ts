@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Paths, pathsFrom } from '../../shared/paths.ts';
-import { callNode } from '../local-client.ts';
+import { callNode } from '../client/local-client.ts';
 import { CODE_ROOT, EXTENSION } from '../places.ts';
 
 const START_MS = 30_000;

@@ -22,11 +22,11 @@ import { type Paths, pathsFrom } from '../../shared/paths.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
 import { named, runServices } from '../../shared/process/services.ts';
 import { CODE_ROOT, demoDirectories, demoFolder, EXTENSION, GROUND } from '../places.ts';
-import { onStopSignals } from '../stop-signals.ts';
 import { WATCH_LIMITS } from './child.ts';
 import { openLogFile } from './log-file.ts';
 import { LogShipper } from './log-shipper.ts';
 import { planChildren } from './plan.ts';
+import { onStopSignals } from './stop-signals.ts';
 import { Supervisor } from './supervisor.ts';
 import { SystemdNotify, withoutNotify } from './systemd-notify.ts';
 

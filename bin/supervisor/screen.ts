@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { messageOf } from '../../shared/errors.ts';
 import type { Paths } from '../../shared/paths.ts';
 import type { Answer } from '../../shared/routes/typed-row.ts';
-import { callNode } from '../local-client.ts';
+import { callNode } from '../client/local-client.ts';
 import type { Supervisor } from './supervisor.ts';
 
 const POLL_MS = 50;

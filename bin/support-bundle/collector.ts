@@ -10,9 +10,9 @@ import { messageOf } from '../../shared/errors.ts';
 import { zipOutput } from '../../shared/files/zip-output.ts';
 import { AUDIT_FILE, type Paths, PROGRAMS_FILE, STRANGERS_FILE } from '../../shared/paths.ts';
 import { VERSION } from '../../shared/version.ts';
+import { type Asker, callNode, type NodeAddress, streamNode } from '../client/local-client.ts';
 import { examine } from '../doctor/doctor.ts';
-import { type Asker, callNode, type NodeAddress, streamNode } from '../local-client.ts';
-import { logFromDisk } from '../log-lines.ts';
+import { logFromDisk } from './log-lines.ts';
 import { makeRedactor, type Redactor } from './redactor.ts';
 
 const MAX_LOG_BYTES = 50 * 1024 * 1024;

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { paramDifferences, writeParamFile } from '../../bin/param-file.ts';
+import { paramDifferences, writeParamFile } from '../../bin/commands/params/param-file.ts';
 import { readParamFile } from '../../shared/flight/param-file.ts';
 import { KEY } from '../support/edge.ts';
 import { armable } from '../support/events.ts';

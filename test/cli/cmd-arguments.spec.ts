@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { EXIT } from '../../bin/exit-codes.ts';
+import { EXIT } from '../../bin/cli/exit-codes.ts';
 import { COMMANDS, type CommandSpec } from '../../shared/flight/command-catalogue.ts';
 import { ROOT } from '../support/node.ts';
 import { svc } from '../support/svc.ts';

@@ -1,37 +1,35 @@
-import { execFileSync } from 'node:child_process';
-import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect } from 'chai';
-import { EXIT } from '../../bin/exit-codes.ts';
+import allCommands from '../../bin/cli/all-commands.ts';
+import { EXIT } from '../../bin/cli/exit-codes.ts';
 import { COMMAND_NAMES } from '../../shared/flight/command-catalogue.ts';
 import { KEY } from '../support/edge.ts';
 import { ROOT, TestNode } from '../support/node.ts';
-import { svc } from '../support/svc.ts';
+import { svc, svcEnv } from '../support/svc.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
-interface CommandClass {
-  run(argv: readonly string[], root: string): Promise<unknown>;
-  readonly summary?: string;
-  readonly examples?: readonly unknown[];
-  readonly enableJsonFlag?: boolean;
-}
+const nowhere = { etc: '/nonexistent', run: '/nonexistent', state: '/nonexistent' } as Parameters<
+  typeof svc
+>[0];
 
 /** Without --json, and why. */
 const NO_JSON: Readonly<Record<string, string>> = { openapi: 'what it prints is JSON, always' };
 
+const commands = Object.entries(allCommands).toSorted(([a], [b]) => (a < b ? -1 : 1));
+
 describe('every command', () => {
-  for (const file of globSync('bin/commands/**/*.ts', { cwd: ROOT }).toSorted()) {
-    const name = file.slice('bin/commands/'.length, -'.ts'.length);
-    it(`svc ${name.replaceAll('/', ' ')} has a summary, an example and --json`, async () => {
-      const { default: command } = (await import(join(ROOT, file))) as { default: CommandClass };
+  for (const [id, command] of commands) {
+    const name = id.replaceAll(':', ' ');
+    it(`svc ${name} has a summary, an example and --json`, () => {
       expect(command.summary ?? '').to.match(/^[A-Z].+\.$/);
       expect(command.examples ?? []).to.not.have.length(0);
-      expect(command.enableJsonFlag, NO_JSON[name]).to.equal(!Object.hasOwn(NO_JSON, name));
+      expect(command.enableJsonFlag, NO_JSON[id]).to.equal(!Object.hasOwn(NO_JSON, id));
     });
 
-    it(`svc ${name.replaceAll('/', ' ')} ends with ${EXIT.usage} at a flag that it does not have, and does nothing`, async () => {
-      const { default: command } = (await import(join(ROOT, file))) as { default: CommandClass };
+    it(`svc ${name} ends with ${EXIT.usage} at a flag that it does not have, and does nothing`, async () => {
       const before = process.exitCode;
       const error: unknown = await command.run(['--no-such-flag'], ROOT).catch((thrown: unknown) => thrown);
       process.exitCode = before; // oclif leaves its own
@@ -40,21 +38,47 @@ describe('every command', () => {
   }
 });
 
-const nowhere = { etc: '/nonexistent', run: '/nonexistent', state: '/nonexistent' } as Parameters<
-  typeof svc
->[0];
+describe('a file in bin/commands', () => {
+  const folder = join(ROOT, 'bin/commands');
+  for (const file of globSync('*.ts', { cwd: folder }).toSorted()) {
+    const word = basename(file, '.ts');
+    it(`${file} has the commands that begin with ${word}, as svc looks for them there`, async () => {
+      const { default: table }: { default: object } = await import(join(folder, file));
+      expect(Object.keys(table)).to.not.have.length(0);
+      expect(Object.keys(table).filter((id) => id.split(':')[0] !== word)).to.deep.equal([]);
+    });
+  }
+
+  it('is the only one that is loaded for a command that is named first, or after help', () => {
+    const tell = `import { registerHooks } from 'node:module';
+      registerHooks({ load: (url, context, next) => { process.stderr.write(url + '\\n'); return next(url, context); } });`;
+    const env = {
+      ...svcEnv(nowhere),
+      NODE_OPTIONS: `--import="data:text/javascript,${encodeURIComponent(tell)}"`,
+    };
+    const loaded = (...words: readonly string[]): readonly string[] =>
+      [
+        ...spawnSync(process.execPath, [join(ROOT, 'bin/svc.js'), ...words], {
+          env,
+          encoding: 'utf8',
+        }).stderr.matchAll(/\/bin\/commands\/([a-z-]+)\.[jt]s$/gm),
+      ].map(([, word = '']) => word);
+    expect(loaded('services', 'list', '--help')).to.deep.equal(['services']);
+    expect(loaded('help', 'services')).to.deep.equal(['services']);
+    expect(loaded('--demo', 'ground', 'status', '--help')).to.deep.equal(['status']);
+    expect(loaded('pin', 'stat')).to.deep.equal(['pin']);
+  });
+});
 
 describe('svc help', () => {
   it('says of every group of commands what it is about', async () => {
-    const topics = readdirSync(join(ROOT, 'bin/commands'), { withFileTypes: true })
-      .filter((entry) => entry.isDirectory())
-      .map(({ name }) => name);
+    const topics = new Set(commands.flatMap(([id]) => (id.includes(':') ? [id.split(':')[0]] : [])));
     const { code, stdout } = await svc(nowhere, 'help');
     expect(code).to.equal(0);
     const shown = [
       ...(/^TOPICS\n([^]*?)\n\n/m.exec(stdout)?.[1] ?? '').matchAll(/^ {2}([a-z-]+) {2,}[A-Z].*\.$/gm),
     ];
-    expect(shown.map(([, topic]) => topic)).to.have.members(topics);
+    expect(shown.map(([, topic]) => topic)).to.have.members([...topics]);
     expect((await svc(nowhere, '--help')).stdout).to.equal(stdout);
   });
 

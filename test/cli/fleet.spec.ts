@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { EXIT } from '../../bin/exit-codes.ts';
+import { EXIT } from '../../bin/cli/exit-codes.ts';
 import { publicJwk } from '../../shared/fleet/signed.ts';
 import { FakeHub } from '../support/fake-hub.ts';
 import { TestNode } from '../support/node.ts';

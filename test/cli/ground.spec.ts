@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { EXIT } from '../../bin/exit-codes.ts';
+import { EXIT } from '../../bin/cli/exit-codes.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
 import { bindTo, boundPair, DRONE, GROUND } from '../support/radios.ts';

@@ -1,6 +1,6 @@
 import { Config, settings } from '@oclif/core';
 import { expect } from 'chai';
-import SvcHelp from '../../bin/help.ts';
+import SvcHelp from '../../bin/cli/help.ts';
 import { ROOT } from '../support/node.ts';
 
 /** What a terminal has at least, and oclif takes where there is none. */

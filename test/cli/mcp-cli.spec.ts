@@ -238,7 +238,7 @@ describe('svc mcp without a node', () => {
     await chown(paths().config, 65534, 65534);
     const script = `
       process.setgid(65534); process.setuid(65534);
-      const { setTokenPosture } = await import(${JSON.stringify(join(ROOT, 'bin/token-posture.ts'))});
+      const { setTokenPosture } = await import(${JSON.stringify(join(ROOT, 'bin/commands/mcp/token-posture.ts'))});
       const { pathsFrom } = await import(${JSON.stringify(join(ROOT, 'shared/paths.ts'))});
       await setTokenPosture(pathsFrom(process.env), true, false).catch((error) => console.log(error.code));`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], {

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { COMMAND_OF_ROUTE, personWords } from '../../bin/person-words.ts';
+import { COMMAND_OF_ROUTE, personWords } from '../../bin/cli/person-words.ts';
 import { ApiError, ERRORS, type ErrorCode } from '../../shared/errors.ts';
 import { KEY } from '../support/edge.ts';
 import { ROOT, TestNode } from '../support/node.ts';

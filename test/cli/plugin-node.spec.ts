@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { PLUGIN_EXIT } from '../../bin/plugin-exit.ts';
+import { PLUGIN_EXIT } from '../../bin/commands/plugin/plugin-exit.ts';
 import { IDLE, makeExtension, signer } from '../support/extensions.ts';
 import { PluginNode } from '../support/plugin-node.ts';
 import { svc } from '../support/svc.ts';

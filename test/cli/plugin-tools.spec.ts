@@ -4,7 +4,7 @@ import { appendFile, readdir, readFile, rm, stat, writeFile } from 'node:fs/prom
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { PLUGIN_EXIT } from '../../bin/plugin-exit.ts';
+import { PLUGIN_EXIT } from '../../bin/commands/plugin/plugin-exit.ts';
 import { ROOT } from '../support/node.ts';
 import { svc } from '../support/svc.ts';
 import { removeDir, tempDir } from '../support/temp.ts';

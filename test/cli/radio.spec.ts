@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { EXIT } from '../../bin/exit-codes.ts';
+import { EXIT } from '../../bin/cli/exit-codes.ts';
 import { TestNode } from '../support/node.ts';
 import { RadioMachine } from '../support/radio-machine.ts';
 import { ReportServer, recorded } from '../support/report-server.ts';

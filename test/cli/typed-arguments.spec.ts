@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import CmdCommand from '../../bin/commands/cmd.ts';
+import cmdCommands from '../../bin/commands/cmd.ts';
 import { ROOT } from '../support/node.ts';
 
 const VERDICT = {
@@ -21,7 +21,7 @@ describe('what is typed is what is sent', function () {
   const sent = async (...words: string[]): Promise<unknown> => {
     got = [];
     const { port } = server.address() as AddressInfo;
-    await CmdCommand.run([...words, '--host', `127.0.0.1:${port}`, '--json'], { root: ROOT });
+    await cmdCommands.cmd.run([...words, '--host', `127.0.0.1:${port}`, '--json'], { root: ROOT });
     expect(got, words.join(' ')).to.have.length(1);
     return got[0];
   };

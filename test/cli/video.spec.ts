@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { EXIT } from '../../bin/exit-codes.ts';
+import { EXIT } from '../../bin/cli/exit-codes.ts';
 import { askAgain } from '../support/ask-again.ts';
 import { KEY } from '../support/edge.ts';
 import type { TestNode } from '../support/node.ts';

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { operatorIdentity } from '../../bin/operator-signer.ts';
+import { operatorIdentity } from '../../bin/commands/operator/operator-signer.ts';
 import { Denial } from '../../connector/denial.ts';
 import { openCallerKeys } from '../../connector/planes/caller-keys.ts';
 import { FleetPlane } from '../../connector/planes/fleet-plane.ts';

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { chmod, readdir, rm, writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { operatorSigner, type ShownCall } from '../../bin/operator-signer.ts';
+import { operatorSigner, type ShownCall } from '../../bin/commands/operator/operator-signer.ts';
 import { Denial, type Reason } from '../../connector/denial.ts';
 import { FlightSafety, type FlightSafetyOptions } from '../../connector/gate/flight-safety.ts';
 import { affectsFlight, Gate, type GateCall, type Verdict } from '../../connector/gate/gate.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { queryOf } from '../../bin/log-flags.ts';
-import { NodeCommand } from '../../bin/node-command.ts';
+import { NodeCommand } from '../../bin/cli/node-command.ts';
+import { queryOf } from '../../bin/commands/logs/log-flags.ts';
 import { compileTable, ROWS } from '../../shared/routes/table.ts';
 import { filledPath, queryText } from '../../shared/routes/target.ts';
 

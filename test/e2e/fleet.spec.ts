@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
 import { expect } from 'chai';
-import { operatorIdentity } from '../../bin/operator-signer.ts';
+import { operatorIdentity } from '../../bin/commands/operator/operator-signer.ts';
 import { operatorFiles } from '../../shared/operator/operator-files.ts';
 import { ensureOperatorKey } from '../../shared/operator/operator-key.ts';
 import { callTool, connectStdio } from '../support/connector.ts';

@@ -5,8 +5,8 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Args, Flags } from '@oclif/core';
 import { ApiError, codeOf } from '../../../shared/errors.ts';
-import { EXIT } from '../../exit-codes.ts';
-import { NodeCommand } from '../../node-command.ts';
+import { EXIT } from '../../cli/exit-codes.ts';
+import { NodeCommand } from '../../cli/node-command.ts';
 
 const CLEAR_LINE = '\r\u001b[K';
 /** Breaks in a row without a byte. */

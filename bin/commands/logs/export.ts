@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Flags } from '@oclif/core';
-import { queryOf, recordFlags } from '../../log-flags.ts';
-import { NodeCommand } from '../../node-command.ts';
-import { saveStream } from '../../save-stream.ts';
+import { NodeCommand } from '../../cli/node-command.ts';
+import { saveStream } from '../../cli/save-stream.ts';
+import { queryOf, recordFlags } from './log-flags.ts';
 
 const CLEAR_LINE = '\r\u001b[K';
 

@@ -1,8 +1,8 @@
 import { Args, Flags } from '@oclif/core';
 import type { Answer } from '../../../shared/routes/typed-row.ts';
-import { EXIT } from '../../exit-codes.ts';
-import { hiddenInput } from '../../hidden-input.ts';
-import { NodeCommand, shownWork } from '../../node-command.ts';
+import { EXIT } from '../../cli/exit-codes.ts';
+import { NodeCommand, shownWork } from '../../cli/node-command.ts';
+import { hiddenInput } from '../../terminal/hidden-input.ts';
 
 type Modem = Answer<'PUT /api/v1/network/modem'>;
 

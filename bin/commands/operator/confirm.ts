@@ -13,9 +13,9 @@ import {
 import { ensureOperatorKey } from '../../../shared/operator/operator-key.ts';
 import { type PendingCall, pendingCall, signCall } from '../../../shared/operator/signed-confirm.ts';
 import { plainText } from '../../../shared/plain-text.ts';
-import { EXIT } from '../../exit-codes.ts';
-import { NodeCommand } from '../../node-command.ts';
-import { operatorIdentity, operatorSigner } from '../../operator-signer.ts';
+import { EXIT } from '../../cli/exit-codes.ts';
+import { NodeCommand } from '../../cli/node-command.ts';
+import { operatorIdentity, operatorSigner } from './operator-signer.ts';
 
 /** How long the client may take to repeat a call to a node of a fleet. */
 const STAY_MS = 120_000;

@@ -4,9 +4,9 @@ import { operatorFiles } from '../../../shared/operator/operator-files.ts';
 import { ensureOperatorKey } from '../../../shared/operator/operator-key.ts';
 import { endPresence, RENEW_MS, renewPresence, STALE_S } from '../../../shared/operator/presence.ts';
 import { plainText } from '../../../shared/plain-text.ts';
-import { EXIT } from '../../exit-codes.ts';
-import { NodeCommand } from '../../node-command.ts';
-import { operatorIdentity, operatorSigner } from '../../operator-signer.ts';
+import { EXIT } from '../../cli/exit-codes.ts';
+import { NodeCommand } from '../../cli/node-command.ts';
+import { operatorIdentity, operatorSigner } from './operator-signer.ts';
 
 export default class OperatorHoldCommand extends NodeCommand {
   static override summary = 'Say that a person stands by, as long as this runs: AI clients may then fly.';

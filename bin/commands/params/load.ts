@@ -2,10 +2,10 @@ import { Args, Flags } from '@oclif/core';
 import { readParamFile } from '../../../shared/flight/param-file.ts';
 import { shownFloat } from '../../../shared/flight/shown-float.ts';
 import { classOfParam, isReservedParam } from '../../../shared/mavlink/param-classes.ts';
-import { forceFlag } from '../../node-command.ts';
-import { paramDifferences } from '../../param-file.ts';
-import { ParamsCommand } from '../../params-command.ts';
-import { readText } from '../../text-file.ts';
+import { forceFlag } from '../../cli/node-command.ts';
+import { readText } from '../../cli/text-file.ts';
+import { paramDifferences } from './param-file.ts';
+import { ParamsCommand } from './params-command.ts';
 
 const BATCH = 25;
 

@@ -2,11 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Args, Flags } from '@oclif/core';
-import { EXIT } from '../../exit-codes.ts';
-import { develop } from '../../plugin/development.ts';
-import { readManifestOf } from '../../plugin/manifest-file.ts';
-import { SimulatedNode } from '../../plugin/simulated-node.ts';
-import { PluginTool } from '../../plugin-command.ts';
+import { EXIT } from '../../cli/exit-codes.ts';
+import { PluginTool } from './plugin-command.ts';
 
 export default class PluginDev extends PluginTool {
   static override summary = 'Run an extension here with a simulated vehicle, again after each change.';
@@ -26,6 +23,9 @@ export default class PluginDev extends PluginTool {
 
   async run(): Promise<{ readonly id: string }> {
     const { args, flags } = await this.parse(PluginDev);
+    const { develop } = await import('../../plugin/development.ts');
+    const { readManifestOf } = await import('../../plugin/manifest-file.ts');
+    const { SimulatedNode } = await import('../../plugin/simulated-node.ts');
     const manifest = await readManifestOf(args.folder);
     const config = new Map((flags.set ?? []).map((text) => this.pair(text)));
     const ended = new AbortController();

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { Args, Flags } from '@oclif/core';
-import { EXIT } from '../../exit-codes.ts';
+import { EXIT } from '../../cli/exit-codes.ts';
 import { KINDS, type Kind, writeProject } from '../../plugin/project.ts';
-import { PluginTool } from '../../plugin-command.ts';
+import { PluginTool } from './plugin-command.ts';
 
 interface Project {
   readonly folder: string;

@@ -2,9 +2,9 @@ import { stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { Args, Flags } from '@oclif/core';
 import type { Answer } from '../../../shared/routes/typed-row.ts';
-import { signature } from '../../plugin-command.ts';
-import { PLUGIN_EXIT } from '../../plugin-exit.ts';
-import { isGrave, PluginNodeCommand } from '../../plugin-node-command.ts';
+import { signature } from './plugin-command.ts';
+import { PLUGIN_EXIT } from './plugin-exit.ts';
+import { isGrave, PluginNodeCommand } from './plugin-node-command.ts';
 
 export default class PluginInstall extends PluginNodeCommand {
   static override summary =

@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core';
-import { type KeyFiles, makeKeys } from '../../plugin/keys.ts';
-import { PluginTool } from '../../plugin-command.ts';
+import type { KeyFiles } from '../../plugin/keys.ts';
+import { PluginTool } from './plugin-command.ts';
 
 export default class PluginKeygen extends PluginTool {
   static override summary = 'Make the key with which you sign your extensions.';
@@ -17,7 +17,11 @@ export default class PluginKeygen extends PluginTool {
 
   async run(): Promise<KeyFiles> {
     const { args, flags } = await this.parse(PluginKeygen);
-    const files = await makeKeys(args.signer, flags['output-dir'], flags.force);
+    const files = await (await import('../../plugin/keys.ts')).makeKeys(
+      args.signer,
+      flags['output-dir'],
+      flags.force,
+    );
     this.log(`keep       ${files.private_key}`);
     this.log(`hand out   ${files.public_key}`);
     return files;

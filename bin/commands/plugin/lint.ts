@@ -1,6 +1,6 @@
 import { Args } from '@oclif/core';
-import { type Linted, lint } from '../../plugin/lint.ts';
-import { PluginTool } from '../../plugin-command.ts';
+import type { Linted } from '../../plugin/lint.ts';
+import { PluginTool } from './plugin-command.ts';
 
 export default class PluginLint extends PluginTool {
   static override summary = 'Check an archive or a folder as a node would, and say what it asks for.';
@@ -16,7 +16,7 @@ export default class PluginLint extends PluginTool {
 
   async run(): Promise<Linted> {
     const { args } = await this.parse(PluginLint);
-    const linted = await lint(args.path);
+    const linted = await (await import('../../plugin/lint.ts')).lint(args.path);
     for (const warning of linted.warnings) this.warn(warning);
     this.log(`${linted.id} ${linted.version}: ${linted.files} files, ${linted.size} bytes`);
     if (linted.permissions.length > 0) this.log('asks for:');

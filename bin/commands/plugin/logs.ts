@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core';
-import { followLog, type LogLine, lineOf } from '../../log-stream.ts';
-import { PluginNodeCommand } from '../../plugin-node-command.ts';
+import { followLog, type LogLine, lineOf } from '../logs/log-stream.ts';
+import { PluginNodeCommand } from './plugin-node-command.ts';
 
 export default class PluginLogs extends PluginNodeCommand {
   static override summary = 'What an extension has printed.';

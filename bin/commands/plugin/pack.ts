@@ -1,7 +1,6 @@
 import { Args, Flags } from '@oclif/core';
-import { packFolder } from '../../../shared/plugins/pack.ts';
 import { defaultOutput, KEY_FLAGS, type PackResult, signWith } from '../../plugin/pack-flags.ts';
-import { PluginTool, signature } from '../../plugin-command.ts';
+import { PluginTool, signature } from './plugin-command.ts';
 
 export default class PluginPack extends PluginTool {
   static override summary = 'Pack a folder into an archive that a node can install.';
@@ -23,6 +22,7 @@ export default class PluginPack extends PluginTool {
     const { args, flags } = await this.parse(PluginPack);
     const sign = await signWith(flags.key, flags['signer-id']);
     const file = flags.output ?? (await defaultOutput(args.folder));
+    const { packFolder } = await import('../../../shared/plugins/pack.ts');
     const packed = await packFolder(args.folder, sign === null ? {} : { sign }, file);
     for (const warning of packed.warnings) this.warn(warning);
     this.log(`${file}: ${packed.files.length} files, ${packed.size} bytes, ${signature(packed.signer)}`);

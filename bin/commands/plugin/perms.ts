@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core';
-import { PLUGIN_EXIT } from '../../plugin-exit.ts';
-import { type Detail, isGrave, PluginNodeCommand } from '../../plugin-node-command.ts';
+import { PLUGIN_EXIT } from './plugin-exit.ts';
+import { type Detail, isGrave, PluginNodeCommand } from './plugin-node-command.ts';
 
 export default class PluginPerms extends PluginNodeCommand {
   static override summary = 'What an extension may do; grant or revoke it.';

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { Args } from '@oclif/core';
-import { readManifestOf } from '../../plugin/manifest-file.ts';
 import { writeSdk } from '../../plugin/project.ts';
-import { PluginTool } from '../../plugin-command.ts';
+import { PluginTool } from './plugin-command.ts';
 
 export default class PluginSdk extends PluginTool {
   static override summary = 'Write the client for the node into a project, or renew it.';
@@ -14,7 +13,7 @@ export default class PluginSdk extends PluginTool {
 
   async run(): Promise<{ readonly files: readonly string[] }> {
     const { args } = await this.parse(PluginSdk);
-    const { agent } = await readManifestOf(args.folder);
+    const { agent } = await (await import('../../plugin/manifest-file.ts')).readManifestOf(args.folder);
     const files = await writeSdk(args.folder, agent?.runtime ?? '');
     for (const file of files) this.log(join(args.folder, file));
     if (files.length === 0)

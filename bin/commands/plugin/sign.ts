@@ -1,10 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { Args, Flags } from '@oclif/core';
-import { packFolder } from '../../../shared/plugins/pack.ts';
-import { EXIT } from '../../exit-codes.ts';
+import { EXIT } from '../../cli/exit-codes.ts';
 import { defaultOutput, KEY_FLAGS, type PackResult, signWith } from '../../plugin/pack-flags.ts';
-import { signArchive } from '../../plugin/sign-archive.ts';
-import { PluginTool } from '../../plugin-command.ts';
+import { PluginTool } from './plugin-command.ts';
 
 export default class PluginSign extends PluginTool {
   static override summary = 'Sign an archive, or pack and sign a folder.';
@@ -28,6 +26,8 @@ export default class PluginSign extends PluginTool {
     if (sign === null) return this.error('Name your key with --key.', { exit: EXIT.usage });
     const isFolder = (await stat(args.path).catch(() => null))?.isDirectory() === true;
     const file = flags.output ?? (isFolder ? await defaultOutput(args.path) : args.path);
+    const { packFolder } = await import('../../../shared/plugins/pack.ts');
+    const { signArchive } = await import('../../plugin/sign-archive.ts');
     const packed = isFolder
       ? await packFolder(args.path, { sign }, file)
       : await signArchive(args.path, sign, file);

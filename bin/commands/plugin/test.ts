@@ -1,9 +1,8 @@
 import { Args, Flags } from '@oclif/core';
-import { type Linted, lint } from '../../plugin/lint.ts';
-import { readManifestOf } from '../../plugin/manifest-file.ts';
-import { runOwnTests, type Step, tryExtension } from '../../plugin/try-extension.ts';
-import { PluginTool } from '../../plugin-command.ts';
-import { PLUGIN_EXIT } from '../../plugin-exit.ts';
+import type { Linted } from '../../plugin/lint.ts';
+import type { Step } from '../../plugin/try-extension.ts';
+import { PluginTool } from './plugin-command.ts';
+import { PLUGIN_EXIT } from './plugin-exit.ts';
 
 export default class PluginTest extends PluginTool {
   static override summary = 'Check an extension, start it without a vehicle, and run its own tests.';
@@ -23,6 +22,9 @@ export default class PluginTest extends PluginTool {
 
   async run(): Promise<{ readonly linted: Linted; readonly steps: readonly Step[] }> {
     const { args, flags } = await this.parse(PluginTest);
+    const { lint } = await import('../../plugin/lint.ts');
+    const { readManifestOf } = await import('../../plugin/manifest-file.ts');
+    const { runOwnTests, tryExtension } = await import('../../plugin/try-extension.ts');
     const linted = await lint(args.folder);
     for (const warning of linted.warnings) this.warn(warning);
     const manifest = await readManifestOf(args.folder);

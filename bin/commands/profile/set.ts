@@ -1,9 +1,7 @@
 import { Args, Flags } from '@oclif/core';
-import { setConfigKey } from '../../../shared/config/write.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { Answer } from '../../../shared/routes/typed-row.ts';
-import { forceFlag, NodeCommand } from '../../node-command.ts';
-import { runningProfile } from '../../running-profile.ts';
+import { forceFlag, NodeCommand } from '../../cli/node-command.ts';
 
 type Chosen = Answer<'setup.profile.post'>;
 
@@ -45,6 +43,7 @@ export default class ProfileSetCommand extends NodeCommand {
     role: Chosen['role'],
   ): Promise<Chosen & { restarting: false }> {
     if (profile === 'drone' && role !== null) throw new ApiError('E_INVALID_VALUE', 'A drone has no role.');
+    const { setConfigKey } = await import('../../../shared/config/write.ts');
     if (role !== null) await setConfigKey(this.paths, 'agent.role', role);
     await setConfigKey(this.paths, 'agent.profile', profile);
     this.log(`No node runs here. It is a ${profile} once it is started (${this.paths.config}).`);
@@ -55,4 +54,16 @@ export default class ProfileSetCommand extends NodeCommand {
 /** With the supervisor all others start again too. */
 function toRestart({ restart_required: names }: Chosen): string {
   return names.includes('svc-supervisor') ? 'svc-supervisor' : names.join(' and ');
+}
+
+/** The profile of the node that runs, null where none answers. @param info GET /api/pairing/info, which svc-control answers itself */
+export async function runningProfile(
+  info: () => Promise<Answer<'pairing.info.get'>>,
+): Promise<string | null> {
+  try {
+    return (await info()).profile;
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'E_UPSTREAM_DOWN') return null;
+    throw error;
+  }
 }

@@ -1,3 +1,0 @@
-import { getCommand } from '../../mission-command.ts';
-
-export default getCommand('fence');

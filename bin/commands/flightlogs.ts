@@ -1,0 +1,45 @@
+import { Args } from '@oclif/core';
+import { requestCommand, switchFlag, usageError } from '../cli/request-command.ts';
+import FlightLogsGetCommand from './flightlogs/get.ts';
+import { reportLines } from './flightlogs/report-lines.ts';
+
+export default {
+  'flightlogs:list': requestCommand('GET /api/flight-logs', {
+    summary: 'List the logs on the vehicle.',
+    examples: ['flightlogs list'],
+    *lines({ logs, note }) {
+      for (const { id, size, time, held, complete } of logs) {
+        const here =
+          held >= size
+            ? 'on this node'
+            : complete
+              ? `on this node: the vehicle has ${held} bytes of it`
+              : held > 0
+                ? `${((100 * held) / size).toFixed(0)} % on this node`
+                : '';
+        yield `${String(id).padStart(5)} ${(time ?? 'time not known').padEnd(25)} ${String(size).padStart(12)} bytes ${here}`.trimEnd();
+      }
+      if (logs.length === 0) yield 'No logs.';
+      if (note !== null) yield note;
+    },
+  }),
+  'flightlogs:get': FlightLogsGetCommand,
+  'flightlogs:report': requestCommand('GET /api/flight-logs/{id}/report', {
+    summary: 'What happened in a flight, from a log of the vehicle.',
+    examples: ['flightlogs report 12'],
+    args: { id: Args.integer({ description: 'its number in the list', required: true }) },
+    ask: ({ args: { id } }) => ({ params: { id: String(id) } }),
+    isLong: true,
+    lines: reportLines,
+  }),
+  'flightlogs:erase': requestCommand('DELETE /api/flight-logs', {
+    summary: 'Erase all logs on the vehicle; what the node holds stays.',
+    examples: ['flightlogs erase --yes'],
+    flags: { yes: switchFlag('really erase them') },
+    ask: ({ flags: { yes } }) => {
+      if (!yes) throw usageError('This erases all logs on the vehicle. Add --yes.');
+      return {};
+    },
+    lines: ({ erased, left }) => [`${erased} logs were erased, ${left} are left`],
+  }),
+};

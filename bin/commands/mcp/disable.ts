@@ -1,3 +1,0 @@
-import { postureCommand } from '../../token-posture.ts';
-
-export default postureCommand(false);

@@ -1,0 +1,3 @@
+import { missionCommands } from './mission/mission-command.ts';
+
+export default missionCommands('mission');

@@ -1,3 +1,0 @@
-import { putCommand } from '../../mission-command.ts';
-
-export default putCommand('rally', true);

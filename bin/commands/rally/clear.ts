@@ -1,3 +1,0 @@
-import { clearCommand } from '../../mission-command.ts';
-
-export default clearCommand('rally');
