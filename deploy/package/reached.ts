@@ -44,8 +44,8 @@ export async function reachedFrom(dist: string, entries: readonly string[]): Pro
 
 async function notedOf(dist: string, file: string): Promise<Reached | null> {
   const beside = join(dist, file.replace(/\.js$/, '.json'));
+  if (beside === join(dist, file) || !existsSync(beside)) return null;
   // The compiler has written it a moment ago.
-  return beside !== join(dist, file) && existsSync(beside)
-    ? (JSON.parse(await readFile(beside, 'utf8')) as Reached)
-    : null;
+  const noted: Reached = JSON.parse(await readFile(beside, 'utf8'));
+  return noted;
 }
