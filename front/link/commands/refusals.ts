@@ -43,7 +43,7 @@ export class Refusals implements Part {
   /** The vehicle's warnings from now on. */
   listen(): { readonly said: () => readonly string[]; readonly end: () => void } {
     const watch = this.watch();
-    return { said: () => watch.reasons(false).all, end: watch.end };
+    return { said: () => watch.reasons(false).all, end: () => watch.end() };
   }
 
   /** @param checks the arming checks that fail now, the newest last; for a command that may arm */
