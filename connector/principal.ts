@@ -3,7 +3,7 @@ import { isObject, type JsonObject, parseJson } from '../shared/member.ts';
 import { Denial } from './denial.ts';
 
 /**
- * On whose behalf a call is made (docs/contract.md 11).
+ * On whose behalf a call is made (docs/contract/connector.md).
  *   token   a scoped token of a node; what it may do is the node's decision, each time
  *   stdio   whoever launched the connector: every scope but flight and destructive
  *   socket  whoever can open the Unix socket: no scope check, but every gate

@@ -1,7 +1,7 @@
 /**
  * The error catalogue: every code a client can see, with its status and its sentence.
  * Handlers throw `ApiError(code)`; one place (`front/control/server.ts`, `residual/app/server.ts`) turns it into the
- * one body `{detail, code, ...extras}` (docs/contract.md 3). Nobody sets a status by number.
+ * one body `{detail, code, ...extras}` (docs/contract/node.md#errors). Nobody sets a status by number.
  */
 import type { JsonObject } from './member.ts';
 

@@ -9,7 +9,7 @@ export const PROGRAMS_FILE = 'programs.ndjson';
  */
 export const STRANGERS_FILE = 'strangers.ndjson';
 
-/** The paths of a node's files (docs/contract.md 1). Every file name of the node is made here. */
+/** The paths of a node's files (docs/contract/node.md#processes). Every file name of the node is made here. */
 export interface Paths {
   readonly etc: string;
   readonly run: string;

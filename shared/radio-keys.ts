@@ -40,7 +40,7 @@ export function publicKeyOf(secret: Buffer): Buffer {
 }
 
 /**
- * What both ends get from their own secret and the other's public key (docs/contract.md 7.2).
+ * What both ends get from their own secret and the other's public key (docs/contract/ground.md#binding).
  * @throws Error for a public key that is not 32 bytes, or with which there is no agreement (a point of small order)
  */
 export function agree(secret: Buffer, peerPublic: Buffer): Agreement {

@@ -6,7 +6,7 @@ import type { JsonSchema } from './schemas/json-schema.ts';
 import { MAX_SLOTS } from './schemas/radio-unit.ts';
 import { fileValidatorOf } from './schemas/validator.ts';
 
-/** The slots of a ground station with several drones (docs/contract.md 7.2); slot 0 is the single drone. */
+/** The slots of a ground station with several drones (docs/contract/ground.md#binding); slot 0 is the single drone. */
 
 /** UDP ports where a ground station's radio hands over what comes from slot 0; slot s has the port + s. */
 export const RADIO_PORTS = { mavlink: 14_550, video: 5600 } as const;

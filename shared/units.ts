@@ -14,7 +14,7 @@ export const UNITS = [
 ] as const;
 export type Unit = (typeof UNITS)[number];
 
-/** Units whose restart interrupts the link to the vehicle (docs/contract.md 1). */
+/** Units whose restart interrupts the link to the vehicle (docs/contract/node.md#processes). */
 const LINK_UNITS: Readonly<Record<Profile, readonly string[]>> = {
   drone: ['svc-link', 'svc-supervisor'],
   'ground-station': ['svc-link', 'svc-supervisor', ...UNITS.filter((unit) => unit.startsWith('svc-wfb'))],

@@ -3,6 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { expect } from 'chai';
 import { CONFIG_FILE, configDocument } from './support/config-file.ts';
 import { ROOT } from './support/node.ts';
+import { anchorsOf, prose } from './support/page-parts.ts';
 import { blocksOf, TYPED, TYPED_PAGES } from './support/shown-shell.ts';
 
 /** Languages of the blocks that nobody types. */
@@ -15,14 +16,6 @@ const INDEX = 'docs/README.md';
 interface Link {
   readonly file: string;
   readonly anchor: string;
-}
-
-/** The text without its fenced blocks. */
-function prose(page: string): string {
-  const lines = readFileSync(join(ROOT, page), 'utf8').split('\n');
-  for (const { at, lines: shown } of blocksOf(lines.join('\n')))
-    lines.fill('', at - 1, at + shown.length + 1);
-  return lines.join('\n');
 }
 
 /** The links of a page to files and parts of files; those to other hosts are left out. */
@@ -38,21 +31,6 @@ function linksOf(page: string): readonly Link[] {
       const [path = '', anchor = ''] = target.split('#');
       return { file: path === '' ? page : relative(ROOT, join(ROOT, dirname(page), path)), anchor };
     });
-}
-
-/** What GitHub makes of the headings of a page. */
-function anchorsOf(page: string): readonly string[] {
-  const seen = new Map<string, number>();
-  return [...prose(page).matchAll(/^#{1,6} (.*)$/gm)].map(([, heading = '']) => {
-    const anchor = heading
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-      .trim()
-      .replaceAll(' ', '-');
-    const before = seen.get(anchor) ?? 0;
-    seen.set(anchor, before + 1);
-    return before === 0 ? anchor : `${anchor}-${before}`;
-  });
 }
 
 describe('README and docs', () => {

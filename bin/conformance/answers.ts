@@ -6,7 +6,7 @@ import { type Validator, validatorOf } from '../../shared/schemas/validator.ts';
 import { Failed } from './report.ts';
 import type { Answer } from './target.ts';
 
-/** What holds for every answer of a node (docs/contract.md 3). */
+/** What holds for every answer of a node (docs/contract/node.md#errors). */
 
 /** Headers that would tell a stranger what runs here. */
 const CHATTY = ['x-powered-by', 'server'] as const;

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { chunksOf } from '../../shared/async/chunks.ts';
 import { Failed } from './report.ts';
 
-/** A node grants 60 a second (docs/contract.md 4.8), and others may use it too. */
+/** A node grants 60 a second (docs/contract/edge.md#budgets), and others may use it too. */
 const BETWEEN_MS = 25;
 const MAX_BYTES = 16 * 1024 * 1024;
 const LONGEST_WAIT_S = 10;

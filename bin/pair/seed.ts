@@ -55,7 +55,7 @@ async function seedConfig(end: End, ports: Ports): Promise<void> {
   await writeAtomic(paths.config, text, 0o600);
 }
 
-/** As a binding over a cable leaves it (docs/contract.md 7.2). */
+/** As a binding over a cable leaves it (docs/contract/ground.md#binding). */
 async function bind(drone: Paths, ground: Paths, now: Date): Promise<void> {
   const keys = { drone: makeRadioKeys(), ground: makeRadioKeys() };
   const ids = { drone: await deviceId(drone.deviceId), ground: await deviceId(ground.deviceId) };

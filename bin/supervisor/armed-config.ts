@@ -4,7 +4,7 @@ import { holdConfig, type KeyValues, letGo } from '../../shared/config/in-force.
 import { messageOf } from '../../shared/errors.ts';
 import type { Paths } from '../../shared/paths.ts';
 
-/** How long an armed vehicle is remembered after it was disarmed (docs/contract.md 6). */
+/** How long an armed vehicle is remembered after it was disarmed (docs/contract/flight.md). */
 export const ARMED_MS = 5000;
 /** By then svc-link has heard a vehicle, if there is one. */
 const SILENT_MS = 15_000;

@@ -15,7 +15,7 @@ import { ARMED_MS } from './armed-config.ts';
 import { lastWords } from './last-words.ts';
 import { busyness, startLimit } from './start-limit.ts';
 
-/** One process of the node: started, watched, restarted, parked, stopped (docs/contract.md 1). */
+/** One process of the node: started, watched, restarted, parked, stopped (docs/contract/node.md#processes). */
 
 export interface DeclaredChild {
   readonly name: string;

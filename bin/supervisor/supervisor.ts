@@ -134,7 +134,7 @@ export class Supervisor {
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#armedConfig.stop();
-    // The front first: its requests in flight still need the processes behind it (docs/contract.md 1).
+    // The front first: its requests in flight still need the processes behind it (docs/contract/node.md#processes).
     const [front, ...others] = this.#children.toReversed();
     await front?.stop();
     await Promise.all(others.map(async (child) => child.stop()));

@@ -22,7 +22,7 @@ import { bind } from './call-hash.ts';
 import type { FlightSafety } from './flight-safety.ts';
 
 /**
- * Whether a call may happen (docs/contract.md 11). All other checks come before the confirmation, and a confirmation is used up
+ * Whether a call may happen (docs/contract/connector.md). All other checks come before the confirmation, and a confirmation is used up
  * when the call is sent, so that none is lost on a call that fails for another reason.
  */
 

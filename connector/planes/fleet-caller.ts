@@ -84,7 +84,7 @@ const FRESH_MS = 5000;
 const NO_NONCE = '00000000.0';
 const PROBE = { method: 'GET', path: '/healthz', body: undefined, confirm: null } as const;
 
-/** Calls to nodes of a fleet over the broker (docs/contract.md 10). Each call and each reply is signed; the broker only carries. */
+/** Calls to nodes of a fleet over the broker (docs/contract/fleet.md). Each call and each reply is signed; the broker only carries. */
 export class FleetCaller {
   readonly #options: FleetCallerOptions;
   readonly #pending = new Map<string, Pending>();

@@ -3,7 +3,7 @@ import { messageOf } from '../../shared/errors.ts';
 import { type NodePlace, requestNode } from '../../shared/http/node-request.ts';
 import { memberOf, parseJson } from '../../shared/member.ts';
 
-/** The hub of a fleet (docs/contract.md 10), as its callers ask it. */
+/** The hub of a fleet (docs/contract/fleet.md), as its callers ask it. */
 export interface HubPlace {
   /** Without a trailing slash. */
   readonly url: string;

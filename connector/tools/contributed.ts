@@ -9,7 +9,7 @@ import type { Tool } from './tool.ts';
 
 /**
  * Tools of extensions, as tools of this connector. The node has told their class, which follows from what the extension was
- * granted; the route that carries them makes it `admin` at least (docs/contract.md 9.1).
+ * granted; the route that carries them makes it `admin` at least (docs/contract/extensions.md).
  */
 
 const ROUTE = 'plugins.id.tools.tool.invoke.post';

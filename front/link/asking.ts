@@ -23,7 +23,7 @@ interface AskingOptions {
 }
 
 /**
- * The one asker (docs/contract.md 6): what the node asks of a vehicle on its own account leaves here, so many questions a second for
+ * The one asker (docs/contract/flight.md): what the node asks of a vehicle on its own account leaves here, so many questions a second for
  * the speed of the line. More wait, up to a bound; what is dropped then is asked again by whoever wants it, later. So no vehicle can
  * make the node flood its line, whatever it answers.
  */

@@ -7,7 +7,7 @@ import { MSG } from '../../shared/mavlink/messages.ts';
 import type { PositionSetPoint, Sticks, VelocitySetPoint } from '../../shared/rpc/link-state.ts';
 import { type Signer, setupNone } from './signer.ts';
 
-/** MAV_COMP_ID_ONBOARD_COMPUTER: who we are on the link (docs/contract.md 6). */
+/** MAV_COMP_ID_ONBOARD_COMPUTER: who we are on the link (docs/contract/flight.md). */
 export const OWN_COMPONENT = 191;
 const TYPE_ONBOARD_CONTROLLER = 18;
 const AUTOPILOT_INVALID = 8;

@@ -39,7 +39,7 @@ import { TlogStore } from './tlog/tlog-store.ts';
 import { ChosenFile } from './vehicle/chosen-file.ts';
 import { GuardFile } from './vehicle/guard-file.ts';
 
-/** Where a ground station's radio hands over what comes from slot 0 (docs/contract.md 7). */
+/** Where a ground station's radio hands over what comes from slot 0 (docs/contract/ground.md). */
 const RADIO_PORT = Number(process.env['SVC_RADIO_MAVLINK_PORT'] ?? RADIO_PORTS.mavlink);
 
 /** A ground station has no flight controller on a serial port. */

@@ -1,7 +1,7 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
 /**
- * Where a TCP peer is, seen from this node (docs/contract.md 4.6). `loopback`, `link-local`, `hotspot` and `usb` are the
+ * Where a TCP peer is, seen from this node (docs/contract/edge.md#unpaired-gate). `loopback`, `link-local`, `hotspot` and `usb` are the
  * first-boot links; `lan` is the operator's LAN; everything else is `remote`.
  */
 export type AddressClass = 'loopback' | 'link-local' | 'hotspot' | 'usb' | 'lan' | 'remote';

@@ -2,7 +2,7 @@
  * How svc-control sends its decision about a request to the residual: header `x-svc-principal`, base64url of a JSON `Mark`.
  * `x-svc-proof` proves that svc-control wrote it: only processes with the per-boot secret can make it. The residual checks it
  * once per connection, which is a Unix socket between two processes of one boot. Without the right proof a request is refused
- * (docs/contract.md 4.14).
+ * (docs/contract/edge.md#handler-or-proxy).
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Principal } from './principal.ts';

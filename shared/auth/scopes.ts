@@ -1,4 +1,4 @@
-/** The six scope classes of a token (docs/contract.md 5.2). A route needs one, what a request names adds to it; none implies another. */
+/** The six scope classes of a token (docs/contract/credentials.md#scopes). A route needs one, what a request names adds to it; none implies another. */
 export const SCOPES = ['read', 'safe_write', 'admin', 'flight', 'destructive', 'secret_read'] as const;
 
 export type Scope = (typeof SCOPES)[number];

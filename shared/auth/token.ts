@@ -1,6 +1,6 @@
 /**
  * Scoped tokens: `base64url(claims) "." base64url(HMAC-SHA256(K, claims bytes))`, without padding, with `K = HKDF-SHA256(ikm =
- * pairing key, salt = "svc/mcp-token/v1", info = revocation salt, 32 bytes)` (docs/contract.md 5.1). The signature is over the
+ * pairing key, salt = "svc/mcp-token/v1", info = revocation salt, 32 bytes)` (docs/contract/credentials.md#scoped-tokens). The signature is over the
  * received bytes, so that an issuer may use any order of claims. Pure: no clock, no file.
  */
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto';

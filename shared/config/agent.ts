@@ -33,7 +33,7 @@ const PROFILE_SPELLINGS: Readonly<Record<string, Profile>> = {
   groundstation: 'ground-station',
 };
 
-/** The profile that `text` means; other spellings than the two are accepted on input only (docs/contract.md 2). */
+/** The profile that `text` means; other spellings than the two are accepted on input only (docs/contract/node.md#profiles-and-features). */
 export function normaliseProfile(text: unknown): unknown {
   return typeof text === 'string' ? (PROFILE_SPELLINGS[text] ?? text) : text;
 }

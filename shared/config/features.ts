@@ -23,7 +23,7 @@ function toggle(restart: readonly string[]) {
   } as const;
 }
 
-/** The section `features`: overrides of what the profile runs (docs/contract.md 2). */
+/** The section `features`: overrides of what the profile runs (docs/contract/node.md#profiles-and-features). */
 export const featuresConfig = section({
   residual: {
     ...toggle(['svc-supervisor']),

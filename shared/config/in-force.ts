@@ -14,7 +14,7 @@ import type { Config } from './schema.ts';
 
 /**
  * The guarded keys (`x-armed`) while the vehicle is armed: a process that starts in flight goes on with the values that it had at
- * the arming, whatever was written before it or beside the API (docs/contract.md 6). They lie in `paths.heldConfig`, which
+ * the arming, whatever was written before it or beside the API (docs/contract/flight.md). They lie in `paths.heldConfig`, which
  * exists only while armed: also a supervisor that is killed in flight comes back to them.
  */
 

@@ -17,7 +17,7 @@ export interface LeafKeywords {
   readonly 'x-reason'?: string;
   /** It names a profile, in any of its spellings. */
   readonly 'x-profile'?: true;
-  /** It would do what a guarded row does, so the armed guard applies (docs/contract.md 4.12). */
+  /** It would do what a guarded row does, so the armed guard applies (docs/contract/edge.md#armed-guard). */
   readonly 'x-armed'?: 'guard';
   /** The secrets that are sent to the host in this key; they are cleared when the host changes. */
   readonly 'x-sends'?: readonly string[];

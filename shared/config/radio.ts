@@ -19,7 +19,7 @@ export function idleRadioKey(key: string, mode: string): string | null {
     : null;
 }
 
-/** The section `radio`: wfb-ng, and the tunnel between a drone and its ground station (docs/contract.md 7). */
+/** The section `radio`: wfb-ng, and the tunnel between a drone and its ground station (docs/contract/ground.md). */
 export const radioConfig = section({
   mode: {
     type: 'string',

@@ -4,7 +4,7 @@ import { STATEMENTS } from '../schemas/fleet-statements.ts';
 import { MAX_CALL_BYTES } from './told.ts';
 
 /**
- * The HTTP API of svc-hub, as its callers see it: nodes that enrol, connectors, the page. Paths are in docs/contract.md 10. Errors
+ * The HTTP API of svc-hub, as its callers see it: nodes that enrol, connectors, the page. Paths are in docs/contract/fleet.md. Errors
  * have the node's form `{code, detail}`.
  */
 

@@ -32,7 +32,7 @@ export function requestClass({ method, path, body }: ClassedRequest): Scope | nu
   const raised = raisedByRequest(row.names, found.params, body);
   if (row.access === 'public' && method !== 'GET') return null;
   const needed = neededScopes(row, raised, overrides)?.reduce(higher) ?? null;
-  // Nobody here knows whether a fence is larger than the vehicle's: a person looks at each (docs/contract.md 4.10).
+  // Nobody here knows whether a fence is larger than the vehicle's: a person looks at each (docs/contract/edge.md#scope).
   return needed !== null && writesFence(row.id, found.query, body) ? 'destructive' : needed;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The MQTT topics of a fleet (docs/contract.md 10): `svc/1/<fleet>/<node>/…`. Ids are checked here, so that none of them can
+ * The MQTT topics of a fleet (docs/contract/fleet.md): `svc/1/<fleet>/<node>/…`. Ids are checked here, so that none of them can
  * hold a separator or a wildcard.
  */
 

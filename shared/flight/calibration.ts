@@ -1,4 +1,4 @@
-/** What `/api/calibration` speaks of (docs/contract.md 6.4). */
+/** What `/api/calibration` speaks of (docs/contract/flight.md#calibration). */
 
 export const CALIBRATION_SENSORS = ['accelerometer', 'compass', 'gyro', 'level', 'barometer'] as const;
 export type CalibrationSensor = (typeof CALIBRATION_SENSORS)[number];

@@ -1,6 +1,6 @@
 import { keysOf } from '../member.ts';
 /**
- * The commands of `POST /api/command` (docs/contract.md 6): one list for the link that executes them, for
+ * The commands of `POST /api/command` (docs/contract/flight.md): one list for the link that executes them, for
  * `GET /api/commands`, for the CLI and for the connector.
  */
 

@@ -1,5 +1,5 @@
 /**
- * Flight mode names: a heartbeat's custom_mode to a name and back (docs/contract.md 6). ArduPilot: `Mode::Number` of
+ * Flight mode names: a heartbeat's custom_mode to a name and back (docs/contract/flight.md). ArduPilot: `Mode::Number` of
  * each vehicle and MAVLink's COPTER_MODE, PLANE_MODE, ROVER_MODE, SUB_MODE; PX4: px4_custom_mode.h up to 1.18.
  */
 

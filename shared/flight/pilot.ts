@@ -1,4 +1,4 @@
-/** How clients name themselves for the rule of the pilot in command (docs/contract.md 7.4). */
+/** How clients name themselves for the rule of the pilot in command (docs/contract/ground.md#pilot-in-command). */
 
 /** A WebSocket, which a browser opens without headers, has `?client_id=` instead. */
 export const CLIENT_ID_HEADER = 'x-svc-client-id';

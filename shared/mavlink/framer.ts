@@ -4,7 +4,7 @@ import { crcExtraOf } from './dialect.ts';
 import { Frame } from './frame.ts';
 import { messageIdV2, STX_V1, STX_V2 } from './frame-head.ts';
 
-/** After this silence inside a frame another may have begun (docs/contract.md 6, docs/threat-model.md J4), ms. */
+/** After this silence inside a frame another may have begun (docs/contract/flight.md, docs/threat-model.md J4), ms. */
 export const SILENCE_MS = 50;
 /** At this age of what may be a frame, any frame with a right checksum behind its first byte is more likely. */
 export const PARTIAL_MAX_MS = 500;

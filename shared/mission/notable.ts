@@ -2,7 +2,7 @@ import { type CommandClass, classOfItem, commandName } from '../mavlink/command-
 import { memberOf } from '../member.ts';
 import { ITEM_PARAMS } from '../schemas/mission-item.ts';
 
-/** An item that does more than fly, or that nobody knows (docs/contract.md 4.10). */
+/** An item that does more than fly, or that nobody knows (docs/contract/edge.md#scope). */
 export interface Notable {
   /** Its place in the list, from 0. */
   readonly index: number;

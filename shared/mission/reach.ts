@@ -5,7 +5,7 @@ import { isInDegrees } from './commands.ts';
 import { FenceLines } from './fence-lines.ts';
 
 /**
- * How far a command or a mission may send the vehicle (docs/contract.md 6): `flight.max_goto_m` from where it is, its own fence as far
+ * How far a command or a mission may send the vehicle (docs/contract/flight.md): `flight.max_goto_m` from where it is, its own fence as far
  * as that is known here, and not below the ground. The vehicle's fence holds besides: ArduPilot and PX4 refuse, or turn back from,
  * what is outside of it.
  */

@@ -5,7 +5,7 @@ import { type OperatorFiles, readOwnJson } from './operator-files.ts';
 import { isSignedByOperator, signAsOperator } from './operator-key.ts';
 
 /**
- * The operator-present signal (docs/contract.md 11): a person keeps `svc operator hold` running beside the vehicle. It is signed
+ * The operator-present signal (docs/contract/connector.md): a person keeps `svc operator hold` running beside the vehicle. It is signed
  * with the operator's key. It goes stale by itself, so it ends if the command is killed, the machine sleeps or the terminal is
  * closed.
  */

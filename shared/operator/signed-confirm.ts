@@ -10,7 +10,7 @@ import { CODE_PATTERN, type OperatorFiles, readOwnJson } from './operator-files.
 import { isSignedByOperator, signAsOperator } from './operator-key.ts';
 
 /**
- * A confirmation of one call by a person (docs/contract.md 11): the connector files the call under a code, the person looks at
+ * A confirmation of one call by a person (docs/contract/connector.md): the connector files the call under a code, the person looks at
  * it with `svc operator confirm <code>` and signs it with their Ed25519 key, the client repeats the call with the code. The
  * signature covers tool, node, the hash of the arguments and the code; it is valid for 60 s and for one call.
  */

@@ -19,7 +19,7 @@ export interface Init {
   readonly secret: string;
   /** `os.uptime()` of the moment the node started, seconds: a clock that all processes share and that cannot be set. */
   readonly nodeStartedAt: number;
-  /** For svc-link: the run before it ended within 5 s of an armed vehicle (docs/contract.md 6). */
+  /** For svc-link: the run before it ended within 5 s of an armed vehicle (docs/contract/flight.md). */
   readonly wasArmed?: boolean;
   /** Which systems on its link those were. */
   readonly armedSystems?: readonly number[];

@@ -12,7 +12,7 @@ const stamp = winston.format((info) => {
   return info;
 });
 
-/** @param service the process's name as in docs/contract.md 1, for example `svc-control` */
+/** @param service the process's name as in docs/contract/node.md#processes, for example `svc-control` */
 export function createLogger(service: string, level = 'info'): Logger {
   return winston.createLogger({
     level,

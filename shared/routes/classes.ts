@@ -37,7 +37,7 @@ export interface Raised {
   readonly reason: string;
 }
 
-/** Processes and units that carry the link to the vehicle, or show where it flies (docs/contract.md 1). */
+/** Processes and units that carry the link to the vehicle, or show where it flies (docs/contract/node.md#processes). */
 const LINK_OR_PICTURE = /mavlink|supervisor|video|wifibroadcast|wfb|svc-(?:link|sim)$/;
 
 const COMMANDS: Readonly<Record<string, readonly [Scope, string]>> = {

@@ -1,6 +1,6 @@
 import type { Row } from './row.ts';
 
-/** What a call of the fleet may do, by row (docs/contract.md 10). */
+/** What a call of the fleet may do, by row (docs/contract/fleet.md). */
 type FleetRule = 'ok' | 'confirm' | 'forbid';
 
 /** These only take authority away, so they are carried although their relay rule forbids it. */

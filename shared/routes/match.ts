@@ -1,5 +1,5 @@
 /**
- * Finds the rows for a raw request target. Only the canonical spelling of a path is accepted (docs/contract.md 4.1), so that
+ * Finds the rows for a raw request target. Only the canonical spelling of a path is accepted (docs/contract/edge.md#target), so that
  * two parsers can never read one target differently.
  */
 import type { PathParam, Row, RowMethod } from './row.ts';
@@ -19,7 +19,7 @@ interface PathMatch {
 
 /**
  * `bad`: not canonical, with the reason, and the template if only the value of a parameter is wrong. `none`: canonical, but no row has it. `found`: the template of the path. A literal
- * segment wins over a parameter, for every method and whatever follows (docs/contract.md 4.1).
+ * segment wins over a parameter, for every method and whatever follows (docs/contract/edge.md#target).
  */
 export type MatchResult =
   | { readonly kind: 'bad'; readonly why: string; readonly template?: Template }

@@ -12,7 +12,7 @@ import { querySchemaOf } from './query.ts';
 import type { Refusals, ResponseSpec, Row, RowMethod } from './row.ts';
 import { BYTES } from './row-parts.ts';
 
-/** OpenAPI 3.1, generated from the rows and their schemas (docs/contract.md 12). */
+/** OpenAPI 3.1, generated from the rows and their schemas (docs/contract/openapi.md). */
 
 const VERBS: Readonly<Record<RowMethod, readonly string[]>> = {
   GET: ['get'],

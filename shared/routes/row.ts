@@ -14,7 +14,7 @@ export interface PathParam {
   readonly pattern: string;
   /**
    * Of a rest that somebody else reads, an extension or another node: the value stays as it was sent, percent-encoded, and
-   * `pattern` is over that. What could change the path is refused all the same (docs/contract.md 4.1).
+   * `pattern` is over that. What could change the path is refused all the same (docs/contract/edge.md#target).
    */
   readonly raw?: true;
   readonly description: string;
@@ -30,7 +30,7 @@ export interface Limits {
   readonly timeoutMs: number;
 }
 
-/** The shape of a row's refusals: `{detail, code: "E_…"}`, or the envelope of the lifecycle of extensions (docs/contract.md 3). */
+/** The shape of a row's refusals: `{detail, code: "E_…"}`, or the envelope of the lifecycle of extensions (docs/contract/node.md#errors). */
 export type Refusals = 'plain' | 'lifecycle';
 
 /** `json`: parsed and validated at the edge. `raw`: small, passed on as bytes (SDP). `stream`: never kept in memory. */
@@ -61,21 +61,21 @@ export interface Row {
   readonly scope: Scope | 'none' | 'inner';
   readonly relay: 'ok' | 'forbid';
   readonly armed: Guard;
-  /** A trusted process on this machine needs no key (docs/contract.md 4.9). */
+  /** A trusted process on this machine needs no key (docs/contract/edge.md#credential). */
   readonly onBox: boolean;
-  /** Public rows that nevertheless refuse callers from outside the operator's networks (docs/contract.md 4.7). */
+  /** Public rows that nevertheless refuse callers from outside the operator's networks (docs/contract/edge.md#public-rows). */
   readonly nearOnly: boolean;
-  /** Only by TLS, or from this machine: a secret goes through it that must not be read on the way (docs/contract.md 4.5). */
+  /** Only by TLS, or from this machine: a secret goes through it that must not be read on the way (docs/contract/edge.md#tls). */
   readonly tlsOnly: boolean;
   /** A public row that takes the pairing key instead of its body: a request that shows one is judged as on a `keyonly` row. */
   readonly orKey: boolean;
-  /** Players know one header: key or token may come as `Authorization: Bearer` too (docs/contract.md 5). */
+  /** Players know one header: key or token may come as `Authorization: Bearer` too (docs/contract/credentials.md). */
   readonly bearer: boolean;
   /** Scope of the WebSocket ticket; `{x}` stands for the path parameter. */
   readonly ticket: string | null;
   /**
    * Where a browser that cannot send a header may show a read ticket: as `?ticket=`, or as `~<ticket>`, the first segment of the
-   * path's last parameter, so that relative links keep it (docs/contract.md 5.3). Null: nowhere.
+   * path's last parameter, so that relative links keep it (docs/contract/credentials.md#read-tickets). Null: nowhere.
    */
   readonly readTicket: 'query' | 'segment' | null;
   /** The items that a request of this row names, each with a class of its own that may raise the row's. */

@@ -9,7 +9,7 @@ export interface Running {
   readonly residual: boolean;
 }
 
-/** Why a node answers 501 to a route, whoever asks; null if it serves it (docs/contract.md 2). */
+/** Why a node answers 501 to a route, whoever asks; null if it serves it (docs/contract/node.md#profiles-and-features). */
 export function unserved(
   { profiles, feature, lane, built }: Pick<Row, 'profiles' | 'feature' | 'lane' | 'built'>,
   { profile, features, residual }: Running,

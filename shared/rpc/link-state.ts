@@ -47,7 +47,7 @@ export interface LinkState {
   link_age_s: number | null;
   /** What the vehicle says; false while no heartbeat was ever heard. */
   armed: Armed;
-  /** The armed guard's state: what may happen is judged by this (docs/contract.md 6). */
+  /** The armed guard's state: what may happen is judged by this (docs/contract/flight.md). */
   guard: Armed;
   /** The same of all systems that were heard on the link, the worst: before the link is cut. */
   guard_any: Armed;

@@ -2,7 +2,7 @@ import type { BatteryState } from '../flight/battery-state.ts';
 import type { SystemState } from '../flight/system-state.ts';
 import type { TelemetryGroup } from '../flight/telemetry-groups.ts';
 
-/** Names and units: docs/contract.md 6.1. A value that was never received is null. */
+/** Names and units: docs/contract/flight.md#telemetry. A value that was never received is null. */
 export interface Telemetry {
   mav_type: number | null;
   autopilot: number | null;

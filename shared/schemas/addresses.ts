@@ -10,7 +10,7 @@ import { SHOWN_FORM, SHOWN_NAME } from './shown-name.ts';
 
 const SHOWN = new RegExp(SHOWN_NAME, 'u');
 
-/** Where the flight controller is (`mavlink.source`, docs/contract.md 6). */
+/** Where the flight controller is (`mavlink.source`, docs/contract/flight.md). */
 export type MavlinkSource =
   | { readonly kind: 'tcp' | 'udp' | 'udpout'; readonly host: string; readonly port: number }
   | { readonly kind: 'serial'; readonly path: string; readonly baud: number }

@@ -7,7 +7,7 @@ import {
 } from '../flight/calibration.ts';
 import type { JsonSchema } from './json-schema.ts';
 
-/** The bodies of /api/calibration (docs/contract.md 6.4). */
+/** The bodies of /api/calibration (docs/contract/flight.md#calibration). */
 
 const time = { type: ['string', 'null'], format: 'date-time' } as const;
 

@@ -4,7 +4,7 @@ import type { JsonSchema } from './json-schema.ts';
 import { NONCE_MS } from './nonce.ts';
 
 /**
- * What is said under a signature in a fleet (docs/contract.md 10). Each is a compact JWS (RFC 7515), alg Ed25519, whose header
+ * What is said under a signature in a fleet (docs/contract/fleet.md). Each is a compact JWS (RFC 7515), alg Ed25519, whose header
  * has the `typ` of the statement, so that none can be taken for another.
  */
 

@@ -1,7 +1,7 @@
 import type { JsonSchema } from './json-schema.ts';
 import { MISSION_PARTS } from './mission-item.ts';
 
-/** The bodies of /api/mission, /api/fence and /api/rally (docs/contract.md 6.2). */
+/** The bodies of /api/mission, /api/fence and /api/rally (docs/contract/flight.md#missions). */
 
 const param = { type: ['number', 'null'], description: 'null: NaN, the vehicle decides' } as const;
 const number = { type: 'number' } as const;

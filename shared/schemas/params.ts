@@ -138,7 +138,7 @@ const confirms = {
   ],
   'x-says': 'must be the name of a parameter, or a list of names',
   description:
-    'the names once more of parameters that make the vehicle another one, or erase it (docs/contract.md 4.10)',
+    'the names once more of parameters that make the vehicle another one, or erase it (docs/contract/edge.md#scope)',
 } as const satisfies JsonSchema;
 
 export const paramsReset = {

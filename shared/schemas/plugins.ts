@@ -2,7 +2,7 @@ import type { JsonSchema } from './json-schema.ts';
 import { logQuery as nodeLogQuery } from './logs.ts';
 import { forceQuery } from './no-body.ts';
 
-/** Bodies of the extension routes (docs/contract.md 9.1). Times are Unix time in ms. */
+/** Bodies of the extension routes (docs/contract/extensions.md). Times are Unix time in ms. */
 
 const text = { type: 'string' } as const satisfies JsonSchema;
 const textOrNull = { type: ['string', 'null'] } as const satisfies JsonSchema;

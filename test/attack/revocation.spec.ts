@@ -5,7 +5,7 @@ import { groundHeartbeatFrame } from '../link/mavlink-samples.ts';
 import type { TestNode } from '../support/node.ts';
 import { KEYED, startVideoNode, TEST_CAMERA, watcher } from '../support/video-node.ts';
 
-/** Within a second all that an ended principal had open is gone (docs/contract.md 4.10), and what a busy machine adds. */
+/** Within a second all that an ended principal had open is gone (docs/contract/edge.md#scope), and what a busy machine adds. */
 const GONE_MS = 10_000;
 
 type Headers = Readonly<Record<string, string>>;

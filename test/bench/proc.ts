@@ -40,7 +40,7 @@ export function wakeUps(pid: number): number {
   }, 0);
 }
 
-/** The name of a node's process, as in docs/contract.md 1. */
+/** The name of a node's process, as in docs/contract/node.md#processes. */
 export function nameOf(pid: number): string {
   const entry = /\/(\w+)\/([\w-]+)\/main\.[jt]s/.exec(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
   return `svc-${entry?.[2] === 'app' ? 'residual' : (entry?.[2] ?? '?')}`;

@@ -14,7 +14,7 @@ import { targetOf } from '../support/send-row.ts';
 const unpaired = edgeState({ pairing: { paired: false, keyHash: null } });
 const relayed = ['x-svc-relayed', '1'] as const;
 
-describe('decide: the order of docs/contract.md 4', () => {
+describe('decide: the order of docs/contract/edge.md', () => {
   describe('1. target', () => {
     const ambiguous: readonly [string, string][] = [
       ['A1', '//api/pairing/unpair'],

@@ -24,7 +24,7 @@ describe('what a caller could use at all', () => {
   for (const [credential, caller] of CALLERS) {
     it(`${credential}: every row that is not allowed is refused, and every other passes or waits for its body`, () => {
       for (const row of MATRIX_ROWS) {
-        // Where it may come from is another question (docs/contract.md 4.5).
+        // Where it may come from is another question (docs/contract/edge.md#tls).
         if (row.tlsOnly) continue;
         const answer = decided(row, credential, 'lan', true);
         const at = `${row.method} ${row.path}: ${answer}`;

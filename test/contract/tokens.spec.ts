@@ -22,7 +22,7 @@ import { refusal } from '../support/refusal.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 import { DAY, DEVICE, TokenNode } from '../support/token-stores.ts';
 
-// The known answer of docs/contract.md 5.1.
+// The known answer of docs/contract/credentials.md#scoped-tokens.
 const KAT_CLAIMS: TokenClaims = {
   tokenId: 'mct_kat',
   operatorId: 'cloud:kat',

@@ -39,7 +39,7 @@ class Beating {
   }
 }
 
-/** docs/contract.md 6: which vehicle, and what asks about all of them. */
+/** docs/contract/flight.md: which vehicle, and what asks about all of them. */
 describe('two vehicles on one UDP source', function () {
   this.timeout(120_000);
   let node: TestNode;

@@ -19,7 +19,7 @@ import { KEY } from '../support/edge.ts';
 import { armable } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
 
-/** Described as a file of the operator does it (docs/contract.md 6). */
+/** Described as a file of the operator does it (docs/contract/flight.md). */
 const DESCRIBED = {
   WPNAV_: {
     WPNAV_SPEED: {

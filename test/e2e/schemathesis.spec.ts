@@ -54,11 +54,10 @@ const RUNS = [
 ] as const;
 
 // Left out: what is about several requests, which this run does not link. Which commands and modes there are depends on the
-// vehicle, so an unknown one is 400 (docs/contract.md 6); what the items of a mission mean, a schema cannot say (6.2), nor what an
-// archive holds and which addresses are allowed (9.1), nor which of two forms an end of
-// the radio takes (7.2), or the id of this node (7.6), nor what is a map (9.2), nor which steps of the set-up a person can mark (9.3),
-// nor which addresses of a hub may be asked in the open, nor what a code looks like (10.2),
-// nor what is a model (9.5), nor which values a config key or a parameter of the vehicle takes.
+// vehicle, so an unknown one is 400 (docs/contract/flight.md); what the items of a mission mean, a schema cannot say, nor what an
+// archive holds and which addresses are allowed, nor which of two forms an end of the radio takes, or the id of this node, nor what is
+// a map, nor which steps of the set-up a person can mark, nor which addresses of a hub may be asked in the open, nor what a code looks
+// like, nor what is a model, nor which values a config key or a parameter of the vehicle takes.
 const CONFIG = `
 [checks]
 ignored_auth.enabled = false

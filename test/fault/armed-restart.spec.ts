@@ -12,7 +12,7 @@ import { freePort } from '../support/temp.ts';
 const KEYED = { 'x-svc-key': KEY };
 const EVERY_MS = 5;
 
-/** docs/contract.md 6: who has just started knows nothing, so nothing passes that an armed vehicle must be spared. */
+/** docs/contract/flight.md: who has just started knows nothing, so nothing passes that an armed vehicle must be spared. */
 describe('a process that is killed in flight', function () {
   this.timeout(120_000);
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
+import { parseSync } from 'rolldown/utils';
 import { ROOT } from '../support/node.ts';
 
 /** As far as it is read here: patterns of files, where those after `!` are left out, and the tests. */
@@ -19,9 +20,11 @@ export function mutatedFiles(): ReadonlyMap<string, string> {
   return new Map(found.map((file) => [file, markOf(readFileSync(join(ROOT, file), 'utf8'))]));
 }
 
-/** The mark of a file, which changes with what it does: the first 12 hex digits of the SHA-256 of its code without types and line breaks. */
+/** The mark of a file, which changes with what it does: the first 12 hex digits of the SHA-256 of its code without comments, types and line breaks. */
 export function markOf(source: string): string {
-  const code = stripTypeScriptTypes(source).replaceAll(/\s+/g, ' ');
+  const { comments } = parseSync('code.ts', source);
+  const bare = comments.reduceRight((text, { start, end }) => text.slice(0, start) + text.slice(end), source);
+  const code = stripTypeScriptTypes(bare).replaceAll(/\s+/g, ' ');
   return createHash('sha256').update(code).digest('hex').slice(0, 12);
 }
 

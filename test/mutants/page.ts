@@ -46,7 +46,7 @@ ${LEAST_PERCENT} % must be killed, and every survivor has its reason in \`test/m
 (\`test/mutants/ignore-words.ts\`). Code that runs once, when a module loads, is not tried, since each such mutant costs a process:
 tables and constants have a test for each row instead. Files and tests are listed in \`test/mutants/stryker.json\`.
 
-The last column is the beginning of the SHA-256 of the file's code, without types, as it was tried. \`npm test\` fails when that has changed since;
+The last column is the beginning of the SHA-256 of the file's code, without comments and types, as it was tried. \`npm test\` fails when that has changed since;
 \`npm run mutants\` tries those files again and keeps the other rows, \`npm run mutants -- --all\` tries all of them.
 
 | File | Mutants | Killed | Survived | % killed | Not tried | SHA-256 |

@@ -137,7 +137,7 @@ export function createHubApp(options: AppOptions): HubListener {
 }
 
 /**
- * By the node's rules (docs/contract.md 4.1): one reading of the target, one Host, and no credential that came twice.
+ * By the node's rules (docs/contract/edge.md#target): one reading of the target, one Host, and no credential that came twice.
  * @returns the credential; null for none that counts
  * @throws ApiError E_BAD_PATH, E_BAD_REQUEST, E_RATE_LIMITED
  */

@@ -38,7 +38,7 @@ interface Claimed {
 
 /**
  * Carries the calls of people at the hub's page to the nodes, and the replies back. The hub cannot make such a call: it is signed in
- * the browser, and verified by the node (docs/contract.md 10).
+ * the browser, and verified by the node (docs/contract/fleet.md).
  */
 export class PersonCalls {
   readonly #options: PersonCallsOptions;

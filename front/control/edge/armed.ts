@@ -36,7 +36,7 @@ export function refusesWhile(armed: Armed): boolean {
 
 /**
  * The override: `"force": true` in a JSON body (the boolean true, nothing else), or `force=1` in the query of a request that
- * has no body (docs/contract.md 4.12).
+ * has no body (docs/contract/edge.md#armed-guard).
  */
 export function isForced(body: unknown, query: string): boolean {
   if (body !== undefined) return memberOf(body, 'force') === true;

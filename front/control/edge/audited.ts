@@ -38,7 +38,7 @@ export function changedBy({ params }: Pass, body: unknown): string {
   return [...Object.values(params), ...named, ...many].join(' ').slice(0, MAX_CHARS);
 }
 
-/** Whether this request waits for its record, and is refused while that cannot be written (docs/contract.md 4). */
+/** Whether this request waits for its record, and is refused while that cannot be written (docs/contract/edge.md). */
 export function needsAudit({ policy, policyParams, row, forced }: Pass, body: unknown): boolean {
   if (row.access === 'public') return false; // sign-in and pairing: they depend on files of their own
   const command = recordOf(body)['cmd'];

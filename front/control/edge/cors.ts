@@ -1,4 +1,4 @@
-/** Which browser origins this node talks to (docs/contract.md 4.2). */
+/** Which browser origins this node talks to (docs/contract/edge.md#cors). */
 
 const BUILT_IN = [
   'http://localhost:4000',

@@ -1,5 +1,5 @@
 /**
- * The whole decision about a request, in the order of docs/contract.md 4. Pure: all its input comes as arguments, and it
+ * The whole decision about a request, in the order of docs/contract/edge.md. Pure: all its input comes as arguments, and it
  * changes nothing. Requests, upgrades and `svc explain` all call it; nothing else decides.
  *
  * Two calls, because the last rules need the body, and the body is read only after the first ones have passed:

@@ -42,7 +42,7 @@ export interface RequestHead {
 
 /**
  * Credentials beyond the pairing key. Each is checked only if no stronger one was valid. The token is last, so that its store
- * is read only for a request that would otherwise be refused (docs/contract.md 4.9).
+ * is read only for a request that would otherwise be refused (docs/contract/edge.md#credential).
  */
 export interface CredentialChecks {
   session(value: string): Principal | null;

@@ -6,7 +6,7 @@ import { RELAY_CALLER_HEADER } from './relay.ts';
 
 /**
  * One pass over the raw headers of a request, collecting what the edge needs. It reads the raw list, not Node's merged object,
- * so that repeated headers are noticed (docs/contract.md 4.1).
+ * so that repeated headers are noticed (docs/contract/edge.md#target).
  */
 
 export interface EdgeHeaders {

@@ -6,7 +6,7 @@ import type { Logger } from '../../../shared/process/logger.ts';
 
 /**
  * Finds the user of the process at the other end of a loopback connection in the kernel's socket table (proc(5),
- * /proc/net/tcp): the only fact about a local caller that the caller cannot choose (docs/contract.md 4.9).
+ * /proc/net/tcp): the only fact about a local caller that the caller cannot choose (docs/contract/edge.md#credential).
  */
 
 export interface Connection {

@@ -10,8 +10,8 @@ interface Watched {
 }
 
 /**
- * Ends what a caller has opened (WebSockets, streams, sessions in the residual) when its principal ends (docs/contract.md
- * 4.10). The end of a principal (a revocation by another process, an expiry) is noticed within 250 ms.
+ * Ends what a caller has opened (WebSockets, streams, sessions in the residual) when its principal ends
+ * (docs/contract/edge.md#scope). The end of a principal (a revocation by another process, an expiry) is noticed within 250 ms.
  */
 export class PrincipalWatch {
   readonly #holds: (principal: Principal) => () => boolean;

@@ -6,7 +6,7 @@ import { NOTHING } from './find-row.ts';
 import { readTicketPath } from './read-ticket.ts';
 
 /**
- * Whether a caller may have a read ticket: as if it sent the GET itself (docs/contract.md 5.3).
+ * Whether a caller may have a read ticket: as if it sent the GET itself (docs/contract/credentials.md#read-tickets).
  * @param path of what the ticket is for; of all files of an extension's page: `/api/plugins/{id}/gcs`
  */
 export function mayHaveReadTicket(path: string, principal: Principal, state: EdgeState): Pass | Refusal {

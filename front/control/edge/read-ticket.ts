@@ -2,7 +2,7 @@ import type { Matcher, MatchResult } from '../../../shared/routes/match.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 
 /**
- * Read tickets in a request target (docs/contract.md 5.3). They are taken out before anything else looks at it, valid or not, so
+ * Read tickets in a request target (docs/contract/credentials.md#read-tickets). They are taken out before anything else looks at it, valid or not, so
  * that none reaches a handler, another process or a log.
  */
 

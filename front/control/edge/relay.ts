@@ -1,5 +1,5 @@
 /**
- * How a ground station states its caller to the drone, on their TLS connection through the tunnel (docs/contract.md 7.3):
+ * How a ground station states its caller to the drone, on their TLS connection through the tunnel (docs/contract/ground.md#relay):
  *   x-svc-relay-caller: <kind> <id> <scopes>
  * with the id percent-encoded, and scopes separated by `+`, or `*` for a caller that has no scopes to check. It is believed on
  * the relay's listener alone, where the peer has proved by its pre-shared key that it is the bound ground station.

@@ -4,7 +4,7 @@ import { hostName } from '../../../shared/http/edge/head.ts';
 import { oneSpelling } from './own-names.ts';
 
 /**
- * What an unpaired node lets in (docs/contract.md 4.6). There is no key yet, so only the caller's location counts, and a
+ * What an unpaired node lets in (docs/contract/edge.md#unpaired-gate). There is no key yet, so only the caller's location counts, and a
  * browser must not get here by a host name that an attacker controls.
  */
 export type Gate = 'pass' | 'session-needed' | 'remote';

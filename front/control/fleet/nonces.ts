@@ -7,7 +7,7 @@ const EVERY_MS = 100;
 /** `fresh`: made less than 30 s ago, or than was asked; `old`: of this boot; `other`: not of this boot, so what became of its call is not known. */
 type NonceAge = 'fresh' | 'old' | 'other';
 
-/** `<boot>.<n>`: takes the place of time in calls of the fleet, so that nobody's wall clock matters (docs/contract.md 10). */
+/** `<boot>.<n>`: takes the place of time in calls of the fleet, so that nobody's wall clock matters (docs/contract/fleet.md). */
 export class Nonces {
   readonly #boot = randomBytes(12).toString('base64url');
   readonly #now: () => number;

@@ -14,10 +14,10 @@ import type { Step } from '../middleware/exchange.ts';
 
 /**
  * Forwards decided requests and upgrades to another process or node: the same bytes that the decision was about, without the
- * caller's credentials. Never retries (docs/contract.md 4.14).
+ * caller's credentials. Never retries (docs/contract/edge.md#handler-or-proxy).
  */
 
-/** Hop-by-hop headers, and credentials outside our namespace (RFC 9110 7.6.1; docs/contract.md 4.3). */
+/** Hop-by-hop headers, and credentials outside our namespace (RFC 9110 7.6.1; docs/contract/edge.md#headers). */
 const DROPPED: ReadonlySet<string> = new Set([
   'authorization',
   'cookie',

@@ -21,7 +21,7 @@ import type { PrincipalWatch } from '../edge/principal-watch.ts';
 import type { Step } from '../middleware/exchange.ts';
 import { Forwarder } from './forwarder.ts';
 
-/** Forwards a decided request to the residual over its Unix socket, with the decision (docs/contract.md 4.14). */
+/** Forwards a decided request to the residual over its Unix socket, with the decision (docs/contract/edge.md#handler-or-proxy). */
 
 const SCOPES_HEADER = 'x-svc-mcp-scopes';
 const MAX_SOCKETS = 128;

@@ -14,7 +14,7 @@ export type HotspotView = FromSchema<typeof hotspotView>;
 
 /** The name of its connection. */
 const HOTSPOT_ID = 'svc-hotspot';
-/** docs/contract.md 4: first-boot callers come from here. */
+/** docs/contract/edge.md: first-boot callers come from here. */
 const ADDRESS = `${OWN_ADDRESS.hotspot}/24`;
 /** IEEE 802.11. */
 const MAX_SSID_BYTES = 32;

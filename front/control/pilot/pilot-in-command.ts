@@ -53,7 +53,7 @@ interface Claim {
 const NOBODY: PilotState = { claimed_by: null, by: null, claimed_at: null, last_heartbeat_at: null };
 
 /**
- * The one pilot in command of a ground station (docs/contract.md 7.4), in memory: after a restart of svc-control it is claimed
+ * The one pilot in command of a ground station (docs/contract/ground.md#pilot-in-command), in memory: after a restart of svc-control it is claimed
  * again. It decides who may send commands, and never sends one itself.
  */
 export class PilotInCommand implements PilotRule {

@@ -2,7 +2,7 @@ import type { Profile } from '../../../shared/profile.ts';
 import { type Figures, figuresOf, NO_FIGURES } from './figures.ts';
 import type { Report, StreamReport } from './report.ts';
 
-/** docs/contract.md 7.1 */
+/** docs/contract/ground.md#radio */
 export type RadioState = 'active' | 'searching' | 'mis_keyed' | 'stale' | 'down' | 'absent';
 
 /** How long a state holds without what it comes from, ms. */

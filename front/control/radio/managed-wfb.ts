@@ -146,7 +146,7 @@ export class ManagedWfb {
   }
 }
 
-/** This end's address in the tunnel of a slot (docs/contract.md 7.2). */
+/** This end's address in the tunnel of a slot (docs/contract/ground.md#binding). */
 export function tunnelAddress(
   slot: number,
   profile: Profile,

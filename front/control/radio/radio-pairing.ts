@@ -43,7 +43,7 @@ interface RadioPairingOptions {
 }
 
 /**
- * The binding of a ground station's radio to a drone's (docs/contract.md 7.2): each end makes its own key, and only the public
+ * The binding of a ground station's radio to a drone's (docs/contract/ground.md#binding): each end makes its own key, and only the public
  * halves travel. wfb-ng is started with the new key when the store tells that it has changed.
  */
 export class RadioPairing {

@@ -88,7 +88,7 @@ interface QueuedRecord {
 
 /**
  * The audit: every refusal, and every request that changes something or reads a secret, announced before it runs and settled
- * after it ran (docs/contract.md 4), in hash-chained files. Nothing here waits for the disk: records are given to a writer in
+ * after it ran (docs/contract/edge.md), in hash-chained files. Nothing here waits for the disk: records are given to a writer in
  * order, and wait in memory, up to a limit, while the disk stands still.
  */
 export class AuditLog {

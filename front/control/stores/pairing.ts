@@ -45,7 +45,7 @@ interface PairingOptions {
 }
 
 /**
- * The pairing of this node, in `pairing.json` (0600): `{paired, api_key, owner_id, paired_at}` (docs/contract.md 5).
+ * The pairing of this node, in `pairing.json` (0600): `{paired, api_key, owner_id, paired_at}` (docs/contract/credentials.md).
  * Changes that root makes to the file count within 2 s, without a restart.
  */
 export class PairingStore {

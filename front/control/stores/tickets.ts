@@ -43,7 +43,7 @@ interface IssuedTicket {
 
 /**
  * Tickets, in memory, at most 256: a browser cannot set a header on a handshake, an image or a link, so it asks for a ticket
- * with its key first. Each is for one scope and for the principal that asked (docs/contract.md 5). A WebSocket uses its ticket
+ * with its key first. Each is for one scope and for the principal that asked (docs/contract/credentials.md). A WebSocket uses its ticket
  * up; the scope of a read ticket is a path.
  */
 export class TicketStore {

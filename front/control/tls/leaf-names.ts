@@ -3,7 +3,7 @@ import type { NetworkInterfaceInfo } from 'node:os';
 import { plainAddress } from '../../../shared/auth/address.ts';
 import { oneSpelling } from '../edge/own-names.ts';
 
-/** The only networks that a node's authority may vouch for (docs/contract.md 5.4): private, link-local and loopback. */
+/** The only networks that a node's authority may vouch for (docs/contract/credentials.md#https): private, link-local and loopback. */
 export const PERMITTED_NETWORKS = [
   '10.0.0.0/8',
   '172.16.0.0/12',

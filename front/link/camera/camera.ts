@@ -105,7 +105,7 @@ interface CameraOptions {
 }
 
 /**
- * The node's video as a MAVLink camera (docs/contract.md 8), by https://mavlink.io/en/services/camera.html. svc-residual tells
+ * The node's video as a MAVLink camera (docs/contract/video.md), by https://mavlink.io/en/services/camera.html. svc-residual tells
  * what camera there is, and carries out what ground stations ask for; this side knows MAVLink. A camera that the vehicle has
  * already keeps its component id: ours takes the next.
  */

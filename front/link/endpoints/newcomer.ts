@@ -9,7 +9,7 @@ const TLS_HELLO = '\u0016\u0003';
 
 /**
  * A peer until its first frame. MAVLink has no handshake, and the framer skips whatever comes before a frame: without this
- * check, a web page could fly the vehicle with an HTTP request whose body is a command (docs/contract.md 4.5). A peer that
+ * check, a web page could fly the vehicle with an HTTP request whose body is a command (docs/contract/edge.md#relay). A peer that
  * starts with an HTTP method, a TLS hello or 512 bytes without a frame is rejected.
  */
 export class Newcomer {

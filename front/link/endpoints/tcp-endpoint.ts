@@ -11,7 +11,7 @@ import { StreamSink } from './stream-sink.ts';
 const MAX_PEERS = 32;
 /** Connections from which no whole frame has come yet, besides. */
 const MAX_NEWCOMERS = 32;
-/** A connection without a whole frame for so long is none of a ground station, ms (docs/contract.md 6). */
+/** A connection without a whole frame for so long is none of a ground station, ms (docs/contract/flight.md). */
 const SILENT_MS = 10_000;
 const LOOK_MS = 1000;
 const KEEPALIVE_MS = 5000;

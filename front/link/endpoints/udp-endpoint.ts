@@ -9,7 +9,7 @@ import { type Endpoint, type EndpointTools, REBIND_MS } from './endpoint.ts';
 import { longestSilent } from './longest-silent.ts';
 import { RoutedPeer } from './routed-peer.ts';
 
-/** A ground station that was silent for this long is gone (docs/contract.md 6). */
+/** A ground station that was silent for this long is gone (docs/contract/flight.md). */
 const EXPIRE_MS = 12_000;
 const LOOK_MS = 1000;
 const MAX_PEERS = 64;

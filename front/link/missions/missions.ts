@@ -123,7 +123,7 @@ export class Missions implements Part {
   }
 
   /**
-   * The RPC method `mission_reach`: what `goto` refuses no mission and no rally point does, unless it is said (docs/contract.md 6.2), and
+   * The RPC method `mission_reach`: what `goto` refuses no mission and no rally point does, unless it is said (docs/contract/flight.md#missions), and
    * a fence is made larger by whoever may take it away.
    * @throws ApiError E_TOO_FAR, E_SCOPE, and those of reading the fence
    */

@@ -49,7 +49,7 @@ const NEEDED: Readonly<Record<CommandClass, Scope | null>> = {
 const NO_PILOT: PilotRule = { clientId: () => null, flies: () => false };
 
 /**
- * The armed guard on the wire (docs/contract.md 6): while the vehicle is armed, or its state is unknown, a peer without the
+ * The armed guard on the wire (docs/contract/flight.md): while the vehicle is armed, or its state is unknown, a peer without the
  * override sends nothing that sets it up otherwise or is for the pairing key (`shared/mavlink/command-classes.ts`). Everything else
  * is the pilot's decision and passes, except arming while our own killSwitch is not acknowledged: its next send would stop the
  * motors again.
@@ -92,7 +92,7 @@ export class WireGuard {
     return this.#mayChange(targetOf(frame).system) ? null : 'armed';
   }
 
-  /** A frame needs what the row that does the same needs (docs/contract.md 4.10), and so does a socket that may send. */
+  /** A frame needs what the row that does the same needs (docs/contract/edge.md#scope), and so does a socket that may send. */
   #lacksScope(frame: Frame, { scopes }: WirePolicy): boolean {
     if (scopes === undefined || scopes === null) return false;
     return classOfFrame(frame, this.#payload).classes.some((each) => {

@@ -11,7 +11,7 @@ import { bindTowards, isBroadcast, tookAnotherPort } from '../udp-socket.ts';
 import { kernelDrops } from './kernel-drops.ts';
 import { newTransportCounters, type Transport, type TransportEvents } from './transport.ts';
 
-/** A peer that was silent for this long is gone (docs/contract.md 6). */
+/** A peer that was silent for this long is gone (docs/contract/flight.md). */
 const EXPIRE_MS = 12_000;
 /** A vehicle, its devices, some stations; the longest silent one makes room. */
 const MAX_PEERS = 16;

@@ -9,7 +9,7 @@ import type { Clock } from '../clock.ts';
 import { targetOf } from '../router/addresses.ts';
 import { armsBy, isCommand } from '../router/arming-command.ts';
 
-/** A heartbeat older than this says nothing any more (docs/contract.md 6). */
+/** A heartbeat older than this says nothing any more (docs/contract/flight.md). */
 const FRESH_MS = 3000;
 /** Who has just opened the source knows nothing; who is silent for this long is not there. */
 const OPENED_MS = 5000;
@@ -72,7 +72,7 @@ interface ArmingOptions {
 }
 
 /**
- * The state of the armed guard (docs/contract.md 6), for each system behind the source by itself: armed from the instant at which
+ * The state of the armed guard (docs/contract/flight.md), for each system behind the source by itself: armed from the instant at which
  * anybody's arming command leaves, until the vehicle has refused it or a heartbeat that was sent after its answer says otherwise.
  * `disarmed` comes from heartbeats alone.
  *

@@ -33,7 +33,7 @@ interface ChoiceOptions {
 }
 
 /**
- * Which of the systems on the link is the vehicle (docs/contract.md 6): the first autopilot, and from then on that one. A better one
+ * Which of the systems on the link is the vehicle (docs/contract/flight.md): the first autopilot, and from then on that one. A better one
  * replaces it only in the first 3 s, before anybody has commanded and while it is disarmed; another one only when ours was disarmed by
  * its last word and silent for 30 s.
  */

@@ -20,7 +20,7 @@ const NEVER_FORCED: ReadonlySet<GuardedAction> = new Set(['log_fetch', 'reboot',
 const NO_OVERRIDE = 'The vehicle is armed, or its state is unknown. Disarm it first; nothing overrides this.';
 
 /**
- * The armed guard (docs/contract.md 6): the one place that reads a permission out of the armed state, and the one that refuses by it.
+ * The armed guard (docs/contract/flight.md): the one place that reads a permission out of the armed state, and the one that refuses by it.
  * `test/architecture.spec.ts` holds both.
  */
 export class Guard {

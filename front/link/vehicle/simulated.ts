@@ -5,7 +5,7 @@ import type { VehicleMessages } from './vehicle-messages.ts';
 const MAX_EVIDENCE = 8;
 
 /**
- * Evidence that the vehicle is simulated (docs/contract.md 6): parameters `SIM_*`, messages SIMSTATE and SIM_STATE. Without
+ * Evidence that the vehicle is simulated (docs/contract/flight.md): parameters `SIM_*`, messages SIMSTATE and SIM_STATE. Without
  * evidence it is a real vehicle. The evidence is dropped whenever another vehicle may be connected.
  */
 export class SimulatedEvidence implements Part {

@@ -38,7 +38,7 @@ const COMMON: StreamRates = [
   [MSG.BATTERY_STATUS, 1],
   [MSG.EXTENDED_SYS_STATE, 2],
   [MSG.MISSION_CURRENT, 1],
-  [MSG.HEARTBEAT, 5], // tells of an arming that no command has announced (docs/contract.md 6)
+  [MSG.HEARTBEAT, 5], // tells of an arming that no command has announced (docs/contract/flight.md)
   [MSG.HOME_POSITION, 0.5],
   [MSG.ADSB_VEHICLE, 10], // one aircraft each; ArduPilot goes through its list once a second
 ];

@@ -32,7 +32,7 @@ import { VehicleMessages } from './vehicle-messages.ts';
 
 /**
  * If its newest frame is older than this, the vehicle is not alive; if its newest heartbeat is, its armed state is unknown
- * (docs/contract.md 6).
+ * (docs/contract/flight.md).
  */
 const ALIVE_MS = 3000;
 /** After this silence it may be another one with the same id, or have rebooted. */

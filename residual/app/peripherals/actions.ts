@@ -50,7 +50,7 @@ const useAsFlightController: Act = async (
 ) => {
   const key = 'mavlink.source';
   permit('config-key', key, principal);
-  // PUT /api/config is guarded for this key, and so is this way to it (docs/contract.md 4.12).
+  // PUT /api/config is guarded for this key, and so is this way to it (docs/contract/edge.md#armed-guard).
   const armed = await guard();
   if (armed !== false) throw new ApiError('E_ARMED', undefined, { action: `set ${key}`, armed });
   // The last one is the name by id, which stays over a re-enumeration.

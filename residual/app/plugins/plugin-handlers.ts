@@ -172,7 +172,7 @@ export function pluginHandlers(deps: PluginDeps): PluginHandlers {
       const granted = grantedOf(record);
       if (found === undefined) throw toolFailure(new Error('tool_not_found'), id, tool);
       if (!granted.has('mcp.expose')) throw toolFailure(new Error('capability_denied: mcp.expose'), id, tool);
-      // The row's class is the least; what the extension was granted may need more (docs/contract.md 9.1).
+      // The row's class is the least; what the extension was granted may need more (docs/contract/extensions.md).
       const needed = higher('admin', toolClass(found.safety_class, granted));
       if (principal.scopes !== null && !principal.scopes.includes(needed))
         throw new ApiError('E_SCOPE', undefined, { required: needed, granted: principal.scopes });

@@ -1,7 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 
 /**
- * The leases of clients that need the full picture (docs/contract.md 8). The node shows `hero` while any lease is live, and the
+ * The leases of clients that need the full picture (docs/contract/video.md). The node shows `hero` while any lease is live, and the
  * base profile otherwise.
  */
 

@@ -41,7 +41,7 @@ const RTSP = {
   max_delay: 100_000,
 } as const;
 
-/** The video that a ground station receives from the radio (docs/contract.md 7). */
+/** The video that a ground station receives from the radio (docs/contract/ground.md). */
 const FROM_RADIO = { kind: 'rtp', host: '0.0.0.0' } as const;
 
 /**

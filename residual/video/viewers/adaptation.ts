@@ -3,7 +3,7 @@
 /** `main`: what the radio and the recording get; `small`: the second encode for paths that are too thin for it. */
 export type Encode = 'main' | 'small';
 
-/** Bounds of the small encode, kbit/s (docs/contract.md 8). */
+/** Bounds of the small encode, kbit/s (docs/contract/video.md). */
 export const SMALL_KBPS = { min: 100, max: 600 } as const;
 
 /** What is known of the path at the moment; null: not measured. */

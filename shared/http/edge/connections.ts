@@ -1,4 +1,4 @@
-/** Limits of connections (docs/contract.md 4.8): one peer cannot take them all, and the owner can always connect. */
+/** Limits of connections (docs/contract/edge.md#budgets): one peer cannot take them all, and the owner can always connect. */
 
 /** For one address: a browser opens six, and several users behind one router a few dozen. */
 const MAX_PER_PEER = 64;

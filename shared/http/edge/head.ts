@@ -1,4 +1,4 @@
-/** What is the same about every request, whatever it asks for: one reading of its headers, one Host (docs/contract.md 4.1). */
+/** What is the same about every request, whatever it asks for: one reading of its headers, one Host (docs/contract/edge.md#target). */
 
 /** Lower case, with underscores as hyphens: some programs behind a proxy treat both spellings as one name. */
 export function headerName(raw: string): string {

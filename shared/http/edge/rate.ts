@@ -1,7 +1,7 @@
 import { type Rate, TokenBucket } from '../../async/token-bucket.ts';
 
 /**
- * Budgets per peer (docs/contract.md 4.8): 60 requests a second with a burst of 120, where nothing else is said; 10 failed credentials a minute, then a
+ * Budgets per peer (docs/contract/edge.md#budgets): 60 requests a second with a burst of 120, where nothing else is said; 10 failed credentials a minute, then a
  * lock that doubles from 30 s to 15 min with further failures. The memory is bounded, and nobody gets anything back by being
  * dropped from it: a budget goes only when it is full again, a lock never. If there is no room, new peers share one.
  */

@@ -24,7 +24,7 @@ interface ChannelChangeOptions {
   readonly log: Logger;
 }
 
-/** The change of the channel (docs/contract.md 7.2): of both ends together where they hear each other, else of this one alone. */
+/** The change of the channel (docs/contract/ground.md#binding): of both ends together where they hear each other, else of this one alone. */
 export class ChannelChange {
   readonly #options: ChannelChangeOptions;
   /** Operators' changes. */

@@ -3,7 +3,7 @@ import { TICKET_PROTOCOL } from '../../../../shared/auth/principal-mark.ts';
 
 /**
  * What passes between a caller and an extension's own HTTP server. svc-control has already removed credentials and hop-by-hop
- * headers from the request (docs/contract.md 4.3); what is ours, and what an answer could do to the node's own origin, is removed
+ * headers from the request (docs/contract/edge.md#headers); what is ours, and what an answer could do to the node's own origin, is removed
  * here.
  */
 

@@ -2,7 +2,7 @@ import { memberOf } from '../../../../shared/member.ts';
 import { iceServersOf } from './ice-links.ts';
 import type { Whep } from './whep.ts';
 
-/** WHEP by signed calls of the fleet (docs/contract.md 10): what HTTP has in headers stands beside the text. */
+/** WHEP by signed calls of the fleet (docs/contract/fleet.md): what HTTP has in headers stands beside the text. */
 
 interface CallAnswer {
   readonly status: number;

@@ -8,7 +8,7 @@ import type {
 } from '../../../../../shared/schemas/fleet-statements.ts';
 import type { BrowserKey } from './keys.ts';
 
-/** What this browser says under its own signature, and what it believes: compact JWS as in docs/contract.md 10. */
+/** What this browser says under its own signature, and what it believes: compact JWS as in docs/contract/fleet.md. */
 
 const ALG = 'Ed25519';
 
