@@ -35,7 +35,7 @@ export async function listPackages(modules: string, below = ''): Promise<Package
   const all: Package[] = [];
   for (const name of await packagesIn(folder)) {
     const path = join(below, name);
-    const own = JSON.parse(await readFile(join(modules, path, 'package.json'), 'utf8')) as PackageJson;
+    const own: PackageJson = JSON.parse(await readFile(join(modules, path, 'package.json'), 'utf8'));
     all.push({
       path,
       folder: join(modules, path),

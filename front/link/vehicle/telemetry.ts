@@ -54,7 +54,7 @@ import {
 } from '../../../shared/mavlink/decode-traffic.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import type { Payload } from '../../../shared/mavlink/payload.ts';
-import type { Esc, Telemetry } from '../../../shared/rpc/telemetry.ts';
+import { type Esc, emptyTelemetry, type Telemetry } from '../../../shared/rpc/telemetry.ts';
 import { firstItemOf } from '../../../shared/schemas/mission-item.ts';
 import { amperes, Batteries } from './batteries.ts';
 import { applyEkf, knowsPlace } from './ekf.ts';
@@ -91,79 +91,6 @@ const NOT_STARTED = 2;
 /** MAV_SYS_STATUS_SENSOR bits. */
 export type Sensors = Pick<SysStatus, 'present' | 'enabled' | 'health'>;
 
-/** Telemetry before anything was received. */
-function emptyTelemetry(): Telemetry {
-  return {
-    mav_type: null,
-    autopilot: null,
-    armed: null,
-    mode: null,
-    position: { lat: null, lon: null, alt_msl: null, alt_rel: null, heading: null, state: null },
-    velocity: { vx: null, vy: null, vz: null, groundspeed: null, airspeed: null, climb: null },
-    attitude: { roll: null, pitch: null, yaw: null },
-    battery: {
-      voltage: null,
-      current: null,
-      remaining: null,
-      temperature: null,
-      cell_voltages: null,
-      state: null,
-    },
-    batteries: null,
-    system_state: null,
-    failsafe: { active: null, reasons: [] },
-    gps: { fix_type: null, satellites: null, eph: null, epv: null },
-    home: { lat: null, lon: null, alt_msl: null },
-    rc: { channels: null, rssi: null },
-    servo_outputs: null,
-    esc: null,
-    vibration: null,
-    wind: null,
-    throttle: null,
-    ekf: {
-      source: null,
-      ok: null,
-      flags: null,
-      variances: {
-        velocity: null,
-        pos_horiz: null,
-        pos_vert: null,
-        compass: null,
-        terrain: null,
-        airspeed: null,
-      },
-    },
-    landed_state: null,
-    mission: { current: null, reached: null, total: null, state: null },
-    prearm: { can_arm: null, reasons: [], checked_at: null },
-    traffic: null,
-    collision: null,
-    fence: null,
-    sources: { position: null, battery: null },
-    ages: {
-      position: null,
-      velocity: null,
-      attitude: null,
-      battery: null,
-      gps: null,
-      home: null,
-      rc: null,
-      servo_outputs: null,
-      esc: null,
-      vibration: null,
-      wind: null,
-      ekf: null,
-      mission: null,
-      landed_state: null,
-      traffic: null,
-      collision: null,
-      fence: null,
-    },
-    last_heartbeat: null,
-    last_update: null,
-  };
-}
-
 /**
  * The vehicle's telemetry in the units of the API, with null for MAVLink's "unknown". A message only stores the time of its
  * group; ages are computed on reading.
@@ -174,26 +101,8 @@ function emptyTelemetry(): Telemetry {
  */
 export class TelemetryModel {
   readonly #values = emptyTelemetry();
-  /** On the clock, ms. */
-  readonly #stamps: Record<TelemetryGroup, number> = {
-    position: NEVER,
-    velocity: NEVER,
-    attitude: NEVER,
-    battery: NEVER,
-    gps: NEVER,
-    home: NEVER,
-    rc: NEVER,
-    servo_outputs: NEVER,
-    esc: NEVER,
-    vibration: NEVER,
-    wind: NEVER,
-    ekf: NEVER,
-    mission: NEVER,
-    landed_state: NEVER,
-    traffic: NEVER,
-    collision: NEVER,
-    fence: NEVER,
-  };
+  /** When each group was told last, on the clock, ms. */
+  readonly #stamps = new Map<TelemetryGroup, number>();
   readonly #traffic = new Traffic();
   readonly #motors = new Motors();
   readonly #batteries = new Batteries();
@@ -220,12 +129,12 @@ export class TelemetryModel {
   read(now: number): Telemetry {
     const { ages } = this.#values;
     for (const group of TELEMETRY_GROUPS) {
-      const stamp = this.#stamps[group];
-      ages[group] = stamp === NEVER ? null : Math.round(now - stamp) / 1000;
+      const stamp = this.#stamps.get(group);
+      ages[group] = stamp === undefined ? null : Math.round(now - stamp) / 1000;
     }
-    if (this.#stamps.traffic !== NEVER)
+    if (this.#stamps.has('traffic'))
       this.#values.traffic = { vehicles: this.#traffic.list(now, this.#ownPlace(now)) };
-    if (now - this.#stamps.collision > THREAT_MS) this.#values.collision = null;
+    if (now - this.#at('collision') > THREAT_MS) this.#values.collision = null;
     this.#values.position.state = this.#placeState(now);
     return this.#values;
   }
@@ -304,9 +213,13 @@ export class TelemetryModel {
     }
   }
 
+  #at(group: TelemetryGroup): number {
+    return this.#stamps.get(group) ?? NEVER;
+  }
+
   /** @returns -1: the message carries no time since boot */
   #stamp(group: TelemetryGroup): -1 {
-    this.#stamps[group] = this.#now;
+    this.#stamps.set(group, this.#now);
     return -1;
   }
 
@@ -480,13 +393,13 @@ export class TelemetryModel {
   /** The estimator has told lately that it has no place: where it says that it is, it was. */
   #hasPlace(now: number): boolean {
     const { ekf } = this.#values;
-    return now - this.#stamps.ekf > EKF_MS || ekf.source === null || ekf.flags === null
+    return now - this.#at('ekf') > EKF_MS || ekf.source === null || ekf.flags === null
       ? true
       : knowsPlace(ekf.source, ekf.flags);
   }
 
   #hasFix(now: number): boolean {
-    return now - this.#stamps.gps <= FRESH_MS && (this.#values.gps.fix_type ?? 0) >= FIX_3D;
+    return now - this.#at('gps') <= FRESH_MS && (this.#values.gps.fix_type ?? 0) >= FIX_3D;
   }
 
   #placeState(now: number): Telemetry['position']['state'] {
@@ -547,7 +460,7 @@ export class TelemetryModel {
   /** Null where it is not known, or was not told lately. */
   #ownPlace(now: number): Place | null {
     const { lat, lon } = this.#values.position;
-    const recent = now - this.#stamps.position <= OWN_PLACE_MS;
+    const recent = now - this.#at('position') <= OWN_PLACE_MS;
     const known = lat !== null && lon !== null && recent && this.#placeState(now) !== 'lost';
     return known ? { lat, lon } : null;
   }
@@ -560,7 +473,7 @@ export class TelemetryModel {
   /** Of several threats the greater one stays until it is over; that another aircraft is none does not end it. */
   #collision(message: Collision): number {
     const threat = threatOf(message);
-    const current = this.#now - this.#stamps.collision > THREAT_MS ? null : this.#values.collision;
+    const current = this.#now - this.#at('collision') > THREAT_MS ? null : this.#values.collision;
     const lesser = threat === null || (threat.level === 'low' && current?.level === 'high');
     if (current !== null && current.id !== threatId(message) && lesser) return -1;
     this.#values.collision = threat;
