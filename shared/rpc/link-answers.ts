@@ -1,7 +1,14 @@
 import type { CalibrationState } from '../flight/calibration.ts';
 import type { CommandName } from '../flight/command-catalogue.ts';
 import type { MissionWarning } from '../mission/warning.ts';
+import type { flightLogList, flightLogsErased } from '../schemas/flight-logs.ts';
+import type { seenMessages } from '../schemas/inspector.ts';
+import type { Made } from '../schemas/made.ts';
 import type { MissionItem } from '../schemas/mission-item.ts';
+import type { paramWritten } from '../schemas/params.ts';
+import type { remoteId } from '../schemas/remote-id.ts';
+import type { rtkState } from '../schemas/rtk.ts';
+import type { capability, enrolled } from '../schemas/signing.ts';
 import type { ParamsProgress } from './link-state.ts';
 
 export interface ParamsSnapshot extends ParamsProgress {
@@ -11,55 +18,20 @@ export interface ParamsSnapshot extends ParamsProgress {
   described: string | null;
 }
 
+/** A field of a message. */
 export type FieldValue = string | number | null | readonly (string | number | null)[];
 
 /** A message of one sender, as svc-link has seen it (schemas/inspector.ts). */
-export interface SeenMessage {
-  system: number;
-  component: number;
-  id: number;
-  name: string | null;
-  hz: number;
-  bytes: number;
-  age_s: number;
-  last: Readonly<Record<string, FieldValue>> | null;
-}
+export type SeenMessage = Made<typeof seenMessages>['messages'][number];
 
 /** Remote ID (schemas/remote-id.ts). */
-export interface RemoteIdState {
-  state: 'absent' | 'ready' | 'not_ready';
-  reasons: string[];
-  operator_id_set: boolean;
-  operator_place: 'live' | 'fixed' | null;
-  transmitter: { system: number; component: number; age_s: number } | null;
-}
+export type RemoteIdState = Made<typeof remoteId>;
 
 /** A stream of a caster (schemas/rtk.ts). */
-export interface Mountpoint {
-  name: string;
-  place: string;
-  format: string;
-  lat: number | null;
-  lon: number | null;
-  distance_km: number | null;
-  wants_position: boolean;
-}
+export type Mountpoint = NonNullable<RtkState['mountpoints']>[number];
 
 /** Corrections for the vehicle's receiver (schemas/rtk.ts). */
-export interface RtkState {
-  state: 'off' | 'connecting' | 'streaming' | 'stale' | 'failed';
-  source: string;
-  mountpoint: string | null;
-  bytes: number;
-  frames: number;
-  bad_frames: number;
-  dropped: number;
-  messages: Readonly<Record<string, number>>;
-  rate_bps: number;
-  age_s: number | null;
-  problem: string | null;
-  mountpoints: readonly Mountpoint[] | null;
-}
+export type RtkState = Made<typeof rtkState>;
 
 /** After the vehicle has accepted the reset of all its parameters. */
 export interface ParamsReset {
@@ -67,17 +39,7 @@ export interface ParamsReset {
   reboot_required: true;
 }
 
-export interface FlightLogList {
-  /** `node`: the vehicle was not asked, for the reason in `note`. */
-  from: 'vehicle' | 'node';
-  /** A sentence; null: nothing to say. */
-  note: string | null;
-  /**
-   * time: ISO 8601, null if the vehicle does not know it. held: bytes, from its beginning, that the node has. complete: that is all there
-   * is of it, maybe less than listed.
-   */
-  logs: { id: number; size: number; time: string | null; held: number; complete: boolean }[];
-}
+export type FlightLogList = Omit<Made<typeof flightLogList>, 'count'>;
 
 /** A log in a file that grows at its end. */
 export interface FlightLogPart {
@@ -89,21 +51,10 @@ export interface FlightLogPart {
   complete: boolean;
 }
 
-export interface FlightLogsErased {
-  erased: number;
-  left: number;
-}
+export type FlightLogsErased = Made<typeof flightLogsErased>;
 
 /** The answer after the vehicle has reported the new value. */
-export interface ParamWriteResult {
-  name: string;
-  value: number;
-  ack: boolean;
-  /** The last value that the vehicle reported; null if there was none. */
-  cached_value: number | null;
-  /** MAV_PARAM_TYPE */
-  type: number;
-}
+export type ParamWriteResult = Omit<Made<typeof paramWritten>, 'reboot_required'>;
 
 /** Signing between this node and the flight controller. */
 export interface SigningState {
@@ -128,26 +79,9 @@ export interface SigningState {
   key_id: string | null;
 }
 
-export interface SigningCapability {
-  supported: boolean;
-  reason:
-    | 'ok'
-    | 'fc_not_connected'
-    | 'firmware_px4_no_persistent_store'
-    | 'firmware_not_supported'
-    | 'firmware_too_old';
-  firmware_name: string | null;
-  firmware_version: string | null;
-  /** The vehicle has parameters named SIGNING_*. */
-  signing_params_present: boolean;
-}
+export type SigningCapability = Made<typeof capability>;
 
-export interface SigningEnrolled {
-  success: true;
-  key_id: string;
-  /** ISO 8601, seconds. */
-  enrolled_at: string;
-}
+export type SigningEnrolled = Made<typeof enrolled>;
 
 /** One list of the vehicle. */
 export interface MissionList {

@@ -1,5 +1,7 @@
 import type { Armed } from '../flight/armed.ts';
 import type { ExtensionValues } from '../schemas/extension-values.ts';
+import type { Made } from '../schemas/made.ts';
+import type { heardSystem } from '../schemas/node.ts';
 import type { Telemetry } from './telemetry.ts';
 
 /** A problem of the link, for people. */
@@ -103,19 +105,7 @@ export interface LinkState {
 }
 
 /** Who has sent heartbeats from the vehicle's side. */
-export interface HeardSystem {
-  readonly system: number;
-  readonly component: number;
-  /** MAV_TYPE */
-  readonly type: number;
-  /** MAV_AUTOPILOT */
-  readonly autopilot: number;
-  /** It may be a vehicle, and is no ground station, camera, gimbal or other device. */
-  readonly vehicle: boolean;
-  /** What its newest heartbeat says; null of what is no vehicle. */
-  readonly armed: boolean | null;
-  readonly last_heard_s: number;
-}
+export type HeardSystem = Made<typeof heardSystem>;
 
 /** Velocity in m/s: north, east, down, or in the vehicle's axes forward, right, down. */
 export interface VelocitySetPoint {

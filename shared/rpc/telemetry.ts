@@ -1,14 +1,8 @@
 import type { TelemetryGroup } from '../flight/telemetry-groups.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
+import type { Whole } from '../schemas/made.ts';
 import { telemetry } from '../schemas/telemetry.ts';
 import type { Described } from '../schemas/validator.ts';
-
-/** All members are there, whatever an older node leaves out, and whoever makes them changes them. */
-type Whole<T> = T extends readonly (infer Item)[]
-  ? Whole<Item>[]
-  : T extends object
-    ? { -readonly [K in keyof T]-?: Whole<T[K]> }
-    : T;
 
 type Body = Whole<Described<typeof telemetry>>;
 

@@ -1,6 +1,8 @@
 import type { FromSchema } from 'json-schema-to-ts';
 import { PRINCIPAL_KINDS, type Principal } from '../auth/principal.ts';
 import { SCOPES } from '../auth/scopes.ts';
+import type { Made } from '../schemas/made.ts';
+import type { recordStarted } from '../schemas/video.ts';
 import { bbox, MAX_DETECTIONS } from '../schemas/vision.ts';
 import { type Contract, method, shape } from './contract.ts';
 
@@ -53,18 +55,7 @@ export interface PipelineStatus {
   readonly idle: boolean;
 }
 
-export interface RecordingStatus {
-  /** The file that is written at the moment. */
-  readonly name: string;
-  /** RFC 3339. */
-  readonly started_at: string;
-  /** All its files so far, oldest first: a change of the picture's size starts a new one. */
-  readonly files: readonly string[];
-  /** From the first picture on, over all files. */
-  readonly duration_seconds: number;
-  /** Of all files, as of the newest key frame; of a closed recording what is on disk. */
-  readonly size_bytes: number;
-}
+export type RecordingStatus = Made<typeof recordStarted>;
 
 export interface Recorded extends RecordingStatus {
   readonly stopped_at: string;

@@ -61,7 +61,7 @@ const uplink = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
-const uplinkChange = {
+export const uplinkChange = {
   title: 'UplinkChange',
   type: 'object',
   required: ['at', 'from', 'to', 'reason'],

@@ -264,7 +264,7 @@ export const services = {
 } as const satisfies JsonSchema;
 
 /** Where ground stations reach the vehicle, and who is there; counted since the peer came, tx: to it. */
-const heardSystem = {
+export const heardSystem = {
   type: 'object',
   required: ['system', 'component', 'type', 'autopilot', 'vehicle', 'armed', 'last_heard_s'],
   properties: {

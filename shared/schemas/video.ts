@@ -292,7 +292,7 @@ export const cameraShown = {
   },
 } as const satisfies JsonSchema;
 
-const storedFile = {
+export const storedFile = {
   title: 'StoredFile',
   type: 'object',
   required: ['name', 'kind', 'size_bytes', 'modified_at'],

@@ -5,18 +5,14 @@ import { linkFileName, pinnedMac } from '../../../shared/link-file.ts';
 import { runProgram } from '../../../shared/process/run-program.ts';
 import type { MadeAnswer } from '../../../shared/routes/typed-row.ts';
 import type { Helper } from '../../../shared/rpc/helper-client.ts';
+import type { Made } from '../../../shared/schemas/made.ts';
+import type { macAdapters } from '../../../shared/schemas/network.ts';
 
 const UDEV_MS = 3000;
 /** /sys/class/net/…/addr_assign_type: made up by the kernel (linux/netdevice.h, NET_ADDR_RANDOM). */
 const MADE_UP = '1';
 
-interface Adapter {
-  readonly name: string;
-  readonly mac: string;
-  readonly pinned_mac: string | null;
-  readonly path: string | null;
-  readonly state: 'stable' | 'candidate' | 'pinned' | 'deferred';
-}
+type Adapter = Made<typeof macAdapters>['adapters'][number];
 
 interface MacDeps {
   readonly helper: Helper;

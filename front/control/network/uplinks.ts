@@ -7,6 +7,8 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { runProgram } from '../../../shared/process/run-program.ts';
 import type { Helper } from '../../../shared/rpc/helper-client.ts';
+import type { Made } from '../../../shared/schemas/made.ts';
+import type { uplinkChange } from '../../../shared/schemas/network.ts';
 import type { Device, Nmcli } from './nmcli.ts';
 import { type Probe, type Uplink, UplinkChoice } from './uplink-choice.ts';
 
@@ -38,14 +40,7 @@ const KINDS: Readonly<Record<string, UplinkKind>> = {
 };
 
 /** A change of the uplink in use. */
-export interface UplinkChange {
-  /** RFC 3339 */
-  readonly at: string;
-  /** NetworkManager's names; null: there was none. */
-  readonly from: string | null;
-  readonly to: string | null;
-  readonly reason: 'lost' | 'unreachable' | 'preferred';
-}
+export type UplinkChange = Made<typeof uplinkChange>;
 
 interface UplinksDeps {
   readonly nmcli: Nmcli;

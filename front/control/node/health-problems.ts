@@ -1,12 +1,9 @@
+import type { Made } from '../../../shared/schemas/made.ts';
+import type { status } from '../../../shared/schemas/node.ts';
 import type { HealthSample } from './recent-health.ts';
 
 /** What the machine is short of. One judgement for every surface: figures are coloured and problems are listed by it. */
-interface HealthProblem {
-  readonly part: 'cpu' | 'memory' | 'disk' | 'temperature' | 'state' | 'process';
-  /** `bad`: something stops working soon, or does already. */
-  readonly severity: 'warn' | 'bad';
-  readonly detail: string;
-}
+type HealthProblem = NonNullable<Made<typeof status>['health']['problems']>[number];
 
 /**
  * Percent, and degrees Celsius, from which on it is worth a word. A full processor only makes everything slower, so it is never `bad`.

@@ -1,3 +1,5 @@
+import type { Made } from '../../../shared/schemas/made.ts';
+import type { system } from '../../../shared/schemas/node.ts';
 /** The last minutes of what a machine is short of first: for a picture of them, and for a judgement that a short peak does not change. */
 
 export const RECENT_EVERY_S = 5;
@@ -5,11 +7,7 @@ const KEPT = 120;
 const MINUTE = 60 / RECENT_EVERY_S;
 
 /** Percent, and degrees Celsius. Null: not measured then. */
-export interface HealthSample {
-  readonly cpu_percent: number | null;
-  readonly memory_percent: number | null;
-  readonly temperature: number | null;
-}
+export type HealthSample = NonNullable<Made<typeof system>['recent']>['samples'][number];
 
 export class RecentHealth {
   #gathered: HealthSample[] = [];

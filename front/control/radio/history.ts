@@ -1,12 +1,6 @@
-export interface Sample {
-  /** RFC 3339 */
-  readonly timestamp: string;
-  readonly rssi_dbm: number | null;
-  readonly snr_db: number | null;
-  readonly loss_percent: number | null;
-  readonly loss_before_fec_percent: number | null;
-  readonly bitrate_kbps: number | null;
-}
+import type { Made } from '../../../shared/schemas/made.ts';
+import type { history } from '../../../shared/schemas/radio.ts';
+export type Sample = Made<typeof history>['samples'][number];
 
 /** Samples of the last five minutes, one a second. */
 const KEPT = 300;

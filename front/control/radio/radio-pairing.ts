@@ -3,29 +3,17 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Profile } from '../../../shared/profile.ts';
 import { type Agreement, agree, makeRadioKeys } from '../../../shared/radio-keys.ts';
+import type { Made } from '../../../shared/schemas/made.ts';
+import type { radioPairAnswer, radioPairRequest } from '../../../shared/schemas/radio-pairing.ts';
 import type { DroneApi } from './drone-api.ts';
 import { type PairStore, type StoredRadio, withoutPrevious } from './pair-store.ts';
 
 /** How long a new key has to carry data before the old one comes back. */
 const PROOF_MS = 45_000;
 
-interface PairRequest {
-  readonly host?: string;
-  readonly key?: string;
-  readonly code?: string;
-  readonly ground_id?: string;
-  readonly ground_name?: string;
-  readonly public_key?: string;
-  readonly slot?: number;
-}
+type PairRequest = Made<typeof radioPairRequest>;
 
-interface PairAnswer {
-  readonly device_id: string;
-  readonly public_key: string;
-  readonly fingerprint: string;
-  readonly proved: boolean;
-  readonly drone_key?: string;
-}
+type PairAnswer = Made<typeof radioPairAnswer>;
 
 interface RadioPairingOptions {
   readonly store: PairStore;

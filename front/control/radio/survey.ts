@@ -1,16 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Made } from '../../../shared/schemas/made.ts';
+import type { surveyAnswer } from '../../../shared/schemas/radio.ts';
 import type { Card } from './cards.ts';
 import { channelRules, noiseOf } from './iw.ts';
 
-export interface SurveyedChannel {
-  readonly channel: number;
-  readonly frequency_mhz: number;
-  readonly allowed: boolean;
-  /** Heard from anybody while the card was there; null if the card could not be put there, or does not count. */
-  readonly frames: number | null;
-  readonly noise_dbm: number | null;
-  readonly best: boolean;
-}
+export type SurveyedChannel = Made<typeof surveyAnswer>['channels'][number];
 
 interface SurveyMeans {
   tune(card: string, channel: number): Promise<void>;

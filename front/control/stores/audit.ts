@@ -6,6 +6,8 @@ import { type ChainReport, reportFiles } from '../../../shared/audit/verify.ts';
 import type { PrincipalKind } from '../../../shared/auth/principal.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
+import type { Made } from '../../../shared/schemas/made.ts';
+import type { diagnostics } from '../../../shared/schemas/node.ts';
 import type { AuditAnswer, AuditWriter, ChainName } from './audit-chains.ts';
 import { type AuditPlaces, chainPlaces } from './audit-files.ts';
 import { type Noted, RefusalTally } from './refusal-tally.ts';
@@ -55,18 +57,7 @@ export interface Announced {
   settle(status: number, outcome: string): void;
 }
 
-export interface AuditState {
-  /** Records that could not be written since the start. */
-  readonly lost: number;
-  /** Why records cannot be written at the moment. */
-  readonly problem: string | null;
-  /** The disk stands still, in a sentence; part of `problem`. */
-  readonly stalled: string | null;
-  /** It does, or takes nothing: it is full, or read-only. With what helps, without its end; part of `problem`. */
-  readonly disk: string | null;
-  /** Problems found in the existing files at the start. */
-  readonly broken: string | null;
-}
+export type AuditState = Made<typeof diagnostics>['audit'];
 
 /** Whether the chains are whole, as GET /api/audit/verify answers. */
 export interface AuditReport extends ChainReport {

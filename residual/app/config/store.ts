@@ -10,18 +10,11 @@ import type { Config } from '../../../shared/config/schema.ts';
 import { invalidKey, setConfigKey } from '../../../shared/config/write.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { Paths } from '../../../shared/paths.ts';
+import type { configPutAnswer } from '../../../shared/schemas/config.ts';
+import type { Made } from '../../../shared/schemas/made.ts';
 import { coerce } from './coerce.ts';
 
-interface ConfigWritten {
-  readonly key: string;
-  readonly value: unknown;
-  readonly persisted: boolean;
-  readonly restart_required: readonly string[];
-  /** Secrets that were cleared, because they would be sent to a new host. */
-  readonly cleared: readonly string[];
-  /** Why it changes nothing; null: it does. */
-  readonly note: string | null;
-}
+type ConfigWritten = Made<typeof configPutAnswer>;
 
 /** The config file, read and written one key at a time; comments and order in the file survive. */
 export class ConfigStore {

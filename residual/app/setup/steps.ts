@@ -1,15 +1,12 @@
+import type { Made } from '../../../shared/schemas/made.ts';
+import type { setupStatus } from '../../../shared/schemas/setup.ts';
 import { STEP_IDS, type StepId } from '../../../shared/schemas/setup.ts';
 import type { Fact, NodeFacts } from './node-facts.ts';
 import type { Marks } from './setup-marks.ts';
 
 /** The steps of the set-up: what each of them is, by what the node sees and what a person said. */
 
-export interface Step {
-  readonly id: StepId;
-  readonly state: 'complete' | 'skipped' | 'needs_action' | 'optional' | 'not_applicable';
-  /** The evidence, in words. */
-  readonly detail: string;
-}
+export type Step = Made<typeof setupStatus>['steps'][number];
 
 type StepView = readonly [state: Exclude<Step['state'], 'skipped'>, detail: string];
 

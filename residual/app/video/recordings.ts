@@ -2,17 +2,13 @@ import { type FileHandle, mkdir, statfs, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ApiError } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
+import type { Made } from '../../../shared/schemas/made.ts';
+import type { storedFile } from '../../../shared/schemas/video.ts';
 import { KeptFiles } from '../kept-files.ts';
 
 /** The stored files of video: recordings (.mp4) and pictures (.jpg), in one folder. */
 
-export interface StoredFile {
-  readonly name: string;
-  readonly kind: 'recording' | 'snapshot';
-  readonly size_bytes: number;
-  /** RFC 3339. */
-  readonly modified_at: string;
-}
+export type StoredFile = Made<typeof storedFile>;
 
 const KINDS = { '.mp4': 'recording', '.jpg': 'snapshot' } as const;
 // The oldest are deleted first: a client that keeps storing pictures must not fill the disk.

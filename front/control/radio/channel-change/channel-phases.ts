@@ -1,3 +1,5 @@
+import type { Made } from '../../../../shared/schemas/made.ts';
+import type { channelAnswer } from '../../../../shared/schemas/radio.ts';
 /** What both ends of a change of the channel say to each other: bodies and answers of POST /api/wfb/channel. */
 
 /**
@@ -17,16 +19,7 @@ export interface ChannelRequest {
   readonly forced?: boolean;
 }
 
-export interface ChannelAnswer {
-  readonly channel: number;
-  readonly frequency_mhz: number | null;
-  /** The other end has said that it is on this channel; to a phase: this end is, and its tuning has finished. */
-  readonly proved: boolean;
-  /** It is the channel of before. */
-  readonly reverted: boolean;
-  /** Why it was not proved or was reverted; null if all is well. */
-  readonly reason: string | null;
-}
+export type ChannelAnswer = Made<typeof channelAnswer>;
 
 /** From the commit to the switch: long enough that its answer is back before the channel is gone. */
 export const IN_MS = 600;

@@ -1,3 +1,8 @@
+import type { Described } from './validator.ts';
+
+/** What an answer by this schema may be made of. */
+export type Made<S> = ReadonlyDeep<Described<S>>;
+
 /** What an answer of `T` may be made of: nobody changes it here, and members that a schema only allows need no index signature. */
 export type ReadonlyDeep<T> = unknown extends T
   ? unknown
@@ -13,3 +18,10 @@ export type ReadonlyDeep<T> = unknown extends T
 
 /** Without the index signature. */
 type Named<T> = { [K in keyof T as string extends K ? never : K]: T[K] };
+
+/** As an older node's readers have it, and whoever makes it: all members are there, and may be changed. */
+export type Whole<T> = T extends readonly (infer Item)[]
+  ? Whole<Item>[]
+  : T extends object
+    ? { -readonly [K in keyof T]-?: Whole<T[K]> }
+    : T;
