@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import type { FromSchema } from 'json-schema-to-ts';
 import type { Principal } from '../auth/principal.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
-import type { ReadonlyDeep } from '../schemas/made.ts';
+import type { ReadonlyDeep } from '../schemas/readonly-deep.ts';
 import type { Row } from './row.ts';
 import type { PathParams } from './target.ts';
 

@@ -1,6 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
-import type { ReadonlyDeep } from '../schemas/made.ts';
+import type { ReadonlyDeep } from '../schemas/readonly-deep.ts';
 import type { AnyRow } from './table.ts';
 import type { PathParams, Query } from './target.ts';
 
