@@ -38,7 +38,7 @@ const PACKAGES_APART = ['node-av/lib', '@serialport/bindings-cpp', 'onnxruntime-
 export async function bundleProcesses(dist: string): Promise<void> {
   for (const entry of [...Object.values(ENTRIES), ...STARTED_BY_PATH]) {
     const folder = join(dist, dirname(entry));
-    const { packages } = await reachedFrom(dist, [`${entry}.js`]);
+    const packedApart = PACKED_APART.includes(entry) ? await reachedFrom(dist, [`${entry}.js`]) : null;
     const bundle = await rolldown({
       input: { [basename(entry)]: join(dist, `${entry}.js`) },
       cwd: dist,
@@ -55,9 +55,10 @@ export async function bundleProcesses(dist: string): Promise<void> {
       minify: { compress: true, mangle: false, codegen: true },
     });
     await bundle.close();
+    if (packedApart === null) continue;
     const chunks = output.map(({ fileName }) => relative(dist, join(folder, fileName)));
-    const reached: Reached = { files: [...chunks, 'package.json'].toSorted(), packages };
-    if (PACKED_APART.includes(entry)) await writeFile(join(dist, `${entry}.json`), JSON.stringify(reached));
+    const reached: Reached = { ...packedApart, files: [...chunks, 'package.json'].toSorted() };
+    await writeFile(join(dist, `${entry}.json`), JSON.stringify(reached));
   }
 }
 

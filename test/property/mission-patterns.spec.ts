@@ -22,7 +22,10 @@ import { circle, square } from '../../shared/mission/patterns/templates.ts';
 import { makePlan, patternsIn } from '../../shared/mission/plan.ts';
 
 const real = (min: number, max: number) => fc.double({ min, max, noNaN: true }).map((value) => value + 0); // no -0
-const place = fc.record({ lat: real(-70, 70), lon: real(-179.9, 179.9) });
+/** Not at 0/0, which is no place on the wire. */
+const place = fc
+  .record({ lat: real(-70, 70), lon: real(-179.9, 179.9) })
+  .filter(({ lat, lon }) => Math.abs(lat) + Math.abs(lon) > 0.1);
 
 /** Without crossing sides: its corners around a middle, each at its own distance; concave as often as not. */
 const area = fc
@@ -295,6 +298,35 @@ describe('patterns of a mission (properties)', () => {
         },
       ),
     );
+  });
+
+  it('a sliver of a hundred kilometres, which falls apart into a cell for each line, is answered; it took minutes', () => {
+    const sliver = {
+      lat: [-1.4e-246, -1, -1.3e-179, -2.5e-22],
+      lon: [-6.6e-26, -1, -3.3e-238, 1e-205],
+    };
+    const polygon = sliver.lat.map((lat, at) => ({ lat, lon: sliver.lon[at] ?? 0 }));
+    const [camera] = PRESETS;
+    const settings = settled({
+      kind: 'survey',
+      camera: camera ?? null,
+      distance: 38,
+      byResolution: false,
+      frontOverlap: 2,
+      sideOverlap: 13,
+      sideStep: 45.5,
+      frontStep: 28.9,
+      above: 'sea',
+      turnaround: 48.6,
+      photosInTurns: false,
+      hover: true,
+      entry: 1,
+      polygon,
+      angle: 0,
+      crosshatch: true,
+      alternate: true,
+    });
+    expect(expand(settings)).to.deep.equal({ problem: 'many' });
   });
 
   it('templates have the size that was asked for', () => {

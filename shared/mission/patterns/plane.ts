@@ -50,7 +50,6 @@ function travelled(degrees: number): number {
 }
 
 /** The same direction, -180 to 180 degrees. */
-/** Degrees, -180 to 180. */
 export function turned180(degrees: number): number {
   return degrees >= -180 && degrees <= 180 ? degrees : ((((degrees + 180) % 360) + 360) % 360) - 180;
 }

@@ -1,4 +1,4 @@
-import { apart, type Flat } from './plane.ts';
+import type { Flat } from './plane.ts';
 
 /** Lines side by side, in the order in which they are flown. */
 
@@ -28,31 +28,51 @@ function wayThrough(cell: Cell, entry: number, alternate: boolean): Way | null {
   return start === undefined || end === undefined ? null : { transects, start, end };
 }
 
-/** The cells one after the other: the first from its corner `entry`, each other from what lies nearest. */
+/**
+ * The cells one after the other: the first from its corner `entry`, each other from what lies nearest. A sliver may have as many cells as
+ * lines, so each way is made once.
+ */
 export function waysThrough(
   cells: readonly Cell[],
   entry: number,
   alternate: boolean,
   from: Flat | null,
 ): readonly Transect[] {
-  const left = new Set(cells);
+  const all = cells.map((cell) =>
+    [0, 1, 2, 3].flatMap((corner) => wayThrough(cell, corner, alternate) ?? []),
+  );
+  const left = new Set(all);
   const flown: Transect[] = [];
   let here = from;
   while (left.size > 0) {
-    const first = (entry & 1) === 0 ? cells[0] : cells.at(-1);
-    const offered = (here === null && first !== undefined ? [first] : [...left]).flatMap((cell) =>
-      (here === null ? [entry] : [0, 1, 2, 3]).flatMap((corner) => {
-        const way = wayThrough(cell, corner, alternate);
-        return way === null ? [] : [{ cell, way }];
-      }),
-    );
-    let next = offered[0];
-    if (next === undefined) return flown;
-    for (const each of offered)
-      if (here !== null && apart(here, each.way.start) < apart(here, next.way.start)) next = each;
+    const first = (entry & 1) === 0 ? all[0] : all.at(-1);
+    const next = here === null ? wayFrom(first, entry) : nearest(left, here);
+    if (next === null) return flown;
     flown.push(...next.way.transects);
     here = next.way.end;
-    left.delete(next.cell);
+    left.delete(next.ways);
   }
   return flown;
+}
+
+interface Next {
+  /** Of one cell, from each of its corners. */
+  readonly ways: Way[];
+  readonly way: Way;
+}
+
+function wayFrom(ways: Way[] | undefined, corner: number): Next | null {
+  const way = ways?.[corner];
+  return ways === undefined || way === undefined ? null : { ways, way };
+}
+
+function nearest(left: ReadonlySet<Way[]>, { x, y }: Flat): Next | null {
+  let best: (Next & { readonly square: number }) | null = null;
+  for (const ways of left)
+    for (const way of ways) {
+      const [east, north] = [way.start.x - x, way.start.y - y];
+      const square = east * east + north * north;
+      if (best === null || square < best.square) best = { ways, way, square };
+    }
+  return best;
 }
