@@ -1,7 +1,7 @@
-import { within } from '../../shared/async/within.ts';
-import { clientOf } from '../../shared/rpc/contract.ts';
-import { LINK } from '../../shared/rpc/link.ts';
-import type { LinkState } from '../../shared/rpc/link-state.ts';
+import { within } from '../async/within.ts';
+import { clientOf } from './contract.ts';
+import { LINK } from './link.ts';
+import type { LinkState } from './link-state.ts';
 
 const LINK_MS = 1000;
 
@@ -10,7 +10,7 @@ const LINK_MS = 1000;
  * @param path of its socket
  * @throws Error when it does not answer within a second
  */
-export async function linkState(path: string): Promise<LinkState> {
+export async function askLinkState(path: string): Promise<LinkState> {
   const { promise, resolve } = Promise.withResolvers<LinkState>();
   const client = clientOf(LINK, { path, listeners: { state: resolve } });
   client.start();
