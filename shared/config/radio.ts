@@ -45,6 +45,7 @@ export const radioConfig = section({
     pattern: '^(?:[A-Z]{2}|00)$',
     default: '00',
     description: 'regulatory domain, two letters as in ISO 3166; 00 is the world domain',
+    ...CONTROL,
     'x-restart': ['svc-control', 'svc-machine'],
   },
   channel: {
