@@ -37,6 +37,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
       'certificates',
       'foreign-json.ts',
       'link-file.ts',
+      'mask.ts',
       'mavlink',
       'member.ts',
       'metrics.ts',
@@ -130,7 +131,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['fleet.ts'],
   ],
   connector: [
-    ['denial.ts', 'redaction.ts', 'rows.ts', 'toolsets.ts', 'plain-words.ts'],
+    ['denial.ts', 'mask-arguments.ts', 'rows.ts', 'toolsets.ts', 'plain-words.ts'],
     ['argument-types.ts', 'audit', 'principal.ts', 'settings.ts'],
     ['planes'],
     ['tools', 'verify.ts'],
