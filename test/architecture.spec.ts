@@ -327,6 +327,25 @@ describe('architecture', () => {
     expect(out).to.deep.equal([]);
   });
 
+  it('a promise that is settled from outside is made in one way, which Node 20 knows too', () => {
+    const others = everyFile.filter((file) =>
+      /Promise\.withResolvers\b(?!`)/.test(readFileSync(join(ROOT, file), 'utf8')),
+    );
+    expect(others).to.deep.equal([]);
+  });
+
+  it('the broker is spoken to through one connection, and secrets have one mask', () => {
+    const brokers = imports.filter(
+      ({ file, target }) => /^mqtt(?:\/|$)/.test(target) && file !== 'shared/fleet/broker-connection.ts',
+    );
+    expect(brokers).to.deep.equal([]);
+    const masks = files.filter(
+      (file) =>
+        file !== 'shared/mask.ts' && /'\*\*\*'|\[REDACTED\]/.test(readFileSync(join(ROOT, file), 'utf8')),
+    );
+    expect(masks).to.deep.equal([]);
+  });
+
   it('shared knows no Express', () => {
     expect(
       imports.filter(({ file, target }) => file.startsWith('shared/') && target === 'express'),

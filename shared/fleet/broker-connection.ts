@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect } from 'node:tls';
-import type { IClientSubscribeOptions } from 'mqtt';
 // Not the package's own entry, which also loads WebSockets and proxies.
 import mqtt from 'mqtt/lib/client';
 import { createWebSocketStream, WebSocket } from 'ws';
@@ -32,6 +31,13 @@ export interface BrokerMessage {
   readonly topic: string;
   readonly text: string;
   readonly retain: boolean;
+}
+
+/** How a topic is read. */
+export interface SubscribeOptions {
+  readonly qos: 0 | 1;
+  /** Whether the broker says, also of what comes while one listens, whether it keeps it. */
+  readonly rap?: boolean;
 }
 
 /** The broker's rules do not let this client publish that: it went nowhere. */
@@ -161,7 +167,7 @@ export class BrokerConnection {
   /** In this order, so that what is retained comes in it. @throws Error if the broker refuses one, or the connection ends before */
   async subscribe(
     topics: readonly string[],
-    how: (topic: string) => IClientSubscribeOptions = () => ({ qos: 1 }),
+    how: (topic: string) => SubscribeOptions = () => ({ qos: 1 }),
   ): Promise<void> {
     const asked = Object.fromEntries(topics.map((topic) => [topic, how(topic)] as const));
     await this.#answered(this.#client.subscribeAsync(asked));

@@ -1,9 +1,8 @@
-import type { IClientSubscribeOptions } from 'mqtt';
 import { contained, every } from '../../../shared/async/every.ts';
 import { Retry } from '../../../shared/async/retry.ts';
 import { Serial } from '../../../shared/async/serial.ts';
 import { messageOf } from '../../../shared/errors.ts';
-import { BrokerConnection } from '../../../shared/fleet/broker-connection.ts';
+import { BrokerConnection, type SubscribeOptions } from '../../../shared/fleet/broker-connection.ts';
 import { BrokerWays } from '../../../shared/fleet/broker-ways.ts';
 import { MAX_PICTURE_BYTES } from '../../../shared/fleet/told.ts';
 import {
@@ -524,7 +523,7 @@ export class FleetLink {
  * What comes again and again may be lost: to confirm each of it was most of what a node that nobody looks at has cost. Of what the broker
  * should not keep it says, also when it comes, whether it does.
  */
-function howOf(topic: string): IClientSubscribeOptions {
+function howOf(topic: string): SubscribeOptions {
   return { qos: /\/(?:presence|event|policy|reply\/\+)$/.test(topic) ? 1 : 0, rap: !isKept(topic) };
 }
 

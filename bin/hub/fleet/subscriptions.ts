@@ -1,5 +1,4 @@
-import type { IClientSubscribeOptions } from 'mqtt';
-import type { BrokerConnection } from '../../../shared/fleet/broker-connection.ts';
+import type { BrokerConnection, SubscribeOptions } from '../../../shared/fleet/broker-connection.ts';
 
 /** Topics of one packet. */
 const TOPICS = 300;
@@ -20,7 +19,7 @@ export class Subscriptions {
   async follow(
     kind: Kind,
     wanted: ReadonlySet<string>,
-    how: (topic: string) => IClientSubscribeOptions,
+    how: (topic: string) => SubscribeOptions,
   ): Promise<void> {
     const heard = this.#heard[kind];
     const gone = [...heard.difference(wanted)];
