@@ -51,6 +51,8 @@ export interface Paths {
   readonly fleetTurn: string;
   /** svc-control, for svc-fleet. */
   readonly fleetSocket: string;
+  /** svc-machine, for svc-control. */
+  readonly machineSocket: string;
   /** The bound radios of the other ends, with the secrets of their relays. */
   readonly radioPairs: string;
   /** Keys in wfb-ng's own form, a file for each bound radio. */
@@ -177,6 +179,7 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     flightsTold: join(state, 'flights-told.json'),
     fleetTurn: join(state, 'fleet-turn.json'),
     fleetSocket: join(run, 'fleet.sock'),
+    machineSocket: join(run, 'machine.sock'),
     radioPairs: join(etc, 'radio-pairs.json'),
     radioKeys: join(etc, 'radio-keys'),
     radioChange: join(state, 'radio-change.json'),

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { enabledFeatures } from '../../shared/config/features.ts';
 import type { Config } from '../../shared/config/schema.ts';
+import { hasMachineWork } from '../../shared/machine-work.ts';
 import type { Paths } from '../../shared/paths.ts';
 import type { ChildSpec } from './child.ts';
 
@@ -47,6 +48,7 @@ const MEMORY = {
   'svc-vision': { least: 96, most: 256, oom: 900 },
   'svc-residual': { least: 80, most: 384, oom: 300 },
   'svc-fleet': { least: 48, most: 128, oom: 400 },
+  'svc-machine': { least: 48, most: 128, oom: 200 },
   'svc-control': { least: 88, most: 320, oom: 100 },
 } as const satisfies Readonly<Record<string, Memory>>;
 
@@ -69,6 +71,7 @@ export const ENTRIES = {
   'svc-vision': 'residual/vision/main',
   'svc-residual': 'residual/app/main',
   'svc-fleet': 'front/fleet/main',
+  'svc-machine': 'front/machine/main',
   'svc-control': 'front/control/main',
 } as const satisfies Readonly<Record<keyof typeof MEMORY, string>>;
 
@@ -121,6 +124,7 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
         String(config.fleet.queue_mb),
       ),
     ),
+    later(child('svc-machine', hasMachineWork(config, input.env))),
     child(
       'svc-control',
       true,

@@ -16,7 +16,6 @@ import { SUPERVISOR } from '../../shared/rpc/supervisor.ts';
 import { createOnBoxRule } from './edge/on-box.ts';
 import { Origins } from './edge/origins.ts';
 import { edgeState } from './edge-state.ts';
-import { openFirstBoot } from './first-boot/open-first-boot.ts';
 import { openFleet } from './fleet/open-fleet.ts';
 import { ResidualProxy } from './forward/residual-proxy.ts';
 import { FactoryReset } from './ground/factory-reset.ts';
@@ -28,8 +27,8 @@ import { openFlight } from './native/open-flight.ts';
 import { openNetwork } from './network/open-network.ts';
 import { openAdvertiser } from './node/advertiser.ts';
 import { openBase } from './node/base.ts';
+import { tellSetup } from './node/tell-setup.ts';
 import { openPilot } from './pilot/open-pilot.ts';
-import { stationsOf } from './radio/iw.ts';
 import { openRadio } from './radio/open-radio.ts';
 import { PairStore } from './radio/pair-store.ts';
 import { FrontServer } from './server.ts';
@@ -88,18 +87,19 @@ async function build({ secret, nodeStartedAt }: Init, log: Logger): Promise<Prog
   const state = edgeState(base, { credentials, pilot, residual, port, tlsPort: () => tls.port });
   const served = servedFeatures(ROWS, state);
 
+  const network = openNetwork(base, {
+    port,
+    paired,
+    radioCards: () => radio.interfaces(),
+    hub: () => fleet.hub(),
+    onUplink: (uplink) => fleet.fleet.uplinkIs(uplink),
+  });
   const radio = openRadio(base, {
     radios,
+    iw: network.iw,
     principalWatch,
     pilot,
     relayServer: (context, admit) => front.relayServer(context, admit),
-  });
-  const { isRadio } = radio;
-  const network = openNetwork(base, {
-    paired,
-    isRadio,
-    hub: () => fleet.hub(),
-    onUplink: (uplink) => fleet.fleet.uplinkIs(uplink),
   });
   const ground = openGround(base, {
     radios,
@@ -109,7 +109,7 @@ async function build({ secret, nodeStartedAt }: Init, log: Logger): Promise<Prog
     health: (device) => radio.client?.health(device) ?? { silentMs: null, latencyMs: null },
     link: async () => radio.status(),
     linkOf: (slot) => radio.radio.links.find((each) => each.slot === slot) ?? null,
-    network: async () => network.network.ground(),
+    network: network.ground,
     video,
     residual: async (row, body) => {
       if (proxy === null || !state.features.has('video'))
@@ -140,14 +140,6 @@ async function build({ secret, nodeStartedAt }: Init, log: Logger): Promise<Prog
     connection: (caller, credential) => front.fleetConnection(caller, credential),
   });
   access.credentials.fleetHolds = (id) => fleet.fleet.holds(id);
-  const firstBoot = openFirstBoot(base, {
-    ...network,
-    isRadio,
-    paired,
-    port,
-    guests: stationsOf,
-    servesPage: served.includes('setup'),
-  });
   const handlers: FrontHandlers = {
     ...core.handlers,
     ...access.handlers(state, {
@@ -214,11 +206,10 @@ async function build({ secret, nodeStartedAt }: Init, log: Logger): Promise<Prog
     named('fleet', fleet.fleet),
     named('hub turn', fleet.turn),
     ...radio.doors,
-    named('network changes', network.changes),
-    named('modems', network.modems),
-    named('metered video', network.video),
-    named('uplinks', network.uplinks),
-    named('first boot', firstBoot),
+    named('svc-machine', network.service),
+    named('set-up', {
+      start: () => tellSetup({ identity, port, paired, hasPage: served.includes('setup'), log }),
+    }),
     named('open sockets', sockets),
     named('principal watch', principalWatch),
     // Requests are served already, but a ready process should know the vehicle.

@@ -37,3 +37,8 @@ const PROFILE_SPELLINGS: Readonly<Record<string, Profile>> = {
 export function normaliseProfile(text: unknown): unknown {
   return typeof text === 'string' ? (PROFILE_SPELLINGS[text] ?? text) : text;
 }
+
+/** The same for a word that has been checked. */
+export function profileOf(word: Profile | 'ground_station' | 'groundstation'): Profile {
+  return word === 'drone' ? 'drone' : 'ground-station';
+}

@@ -11,6 +11,8 @@ const PROCESSES: Readonly<Partial<Record<Feature, readonly string[]>>> = {
   video: ['svc-video'],
   vision: ['svc-vision'],
   fleet: ['svc-fleet'],
+  network: ['svc-machine'],
+  'ground-station': ['svc-machine'],
 };
 
 function toggle(restart: readonly string[]) {

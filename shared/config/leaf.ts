@@ -28,6 +28,7 @@ export const GUARDED = { 'x-armed': 'guard' } as const;
 
 export const CONTROL = { 'x-restart': ['svc-control'] } as const;
 export const LINK = { 'x-restart': ['svc-link'] } as const;
+export const MACHINE = { 'x-restart': ['svc-machine'] } as const;
 export const RESIDUAL = { 'x-restart': ['svc-residual'] } as const;
 export const SUPERVISOR = { 'x-restart': ['svc-supervisor'] } as const;
 export const VIDEO = { 'x-restart': ['svc-video'] } as const;

@@ -1,4 +1,4 @@
-import { CONTROL, GUARDED, section } from './leaf.ts';
+import { CONTROL, GUARDED, MACHINE, section } from './leaf.ts';
 
 const UPLINKS = ['wired', 'wifi', 'modem'] as const;
 export type UplinkKind = (typeof UPLINKS)[number];
@@ -8,7 +8,7 @@ const UPLINK = {
   'x-class': 'keyonly',
   'x-reason': 'decides by which network the node is reached, and what that costs',
   ...GUARDED,
-  ...CONTROL,
+  ...MACHINE,
 } as const;
 
 /** The section `network`: what the node does about networks by itself. */
@@ -19,7 +19,7 @@ export const networkConfig = section({
     description:
       'whether an unpaired node that knows no network opens a hotspot for its set-up (docs/first-boot.md)',
     ...GUARDED,
-    ...CONTROL,
+    ...MACHINE,
   },
   uplinks: {
     type: 'array',
@@ -56,5 +56,6 @@ export const networkConfig = section({
     description:
       'telemetry messages a second to the fleet while a metered uplink is in use, at most fleet.telemetry_hz; 0: none',
     ...UPLINK,
+    ...CONTROL,
   },
 });

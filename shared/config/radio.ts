@@ -29,7 +29,7 @@ export const radioConfig = section({
       'off: no radio; managed: this node configures and runs wfb-ng; external: something else runs it, and this node only reads its JSON API',
     ...LINKS,
     ...GUARDED,
-    'x-restart': ['svc-control', 'svc-link', 'svc-video'],
+    'x-restart': ['svc-control', 'svc-link', 'svc-machine', 'svc-video'],
   },
   api_port: {
     type: 'integer',
@@ -45,7 +45,7 @@ export const radioConfig = section({
     pattern: '^(?:[A-Z]{2}|00)$',
     default: '00',
     description: 'regulatory domain, two letters as in ISO 3166; 00 is the world domain',
-    ...CONTROL,
+    'x-restart': ['svc-control', 'svc-machine'],
   },
   channel: {
     type: 'integer',

@@ -1,8 +1,9 @@
 import { isMap, parseDocument, stringify } from 'yaml';
-import { normaliseProfile } from '../config/agent.ts';
+import { profileOf } from '../config/agent.ts';
 import type { Profile } from '../profile.ts';
 import { faultOf } from '../schemas/fault.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
+import type { Made } from '../schemas/made.ts';
 import { PASSPHRASE } from '../schemas/network-operation.ts';
 import { validatorOf } from '../schemas/validator.ts';
 
@@ -50,23 +51,13 @@ export interface Card {
   readonly hotspot: { readonly ssid: string | null; readonly passphrase: string | null } | null;
 }
 
-interface CardText {
-  readonly profile?: string;
-  readonly name?: string;
-  readonly wifi?: {
-    readonly ssid?: string;
-    readonly passphrase?: string;
-    readonly hidden?: string;
-    readonly country?: string;
-  };
-  readonly hotspot?: { readonly ssid?: string; readonly passphrase?: string };
-}
+type CardText = Made<typeof CARD>;
 
 /** @throws Error with everything that is wrong; it never has a value of the file, which may be a passphrase */
 export function parseCard(text: string): Card {
   const { profile, name, wifi, hotspot } = read(text);
   return {
-    profile: profile === undefined ? null : (normaliseProfile(profile) as Profile),
+    profile: profile === undefined ? null : profileOf(profile),
     name: name ?? null,
     country: wifi?.country ?? null,
     wifi:

@@ -9,6 +9,7 @@ const SOURCES = {
   'svc-control': 'front/control',
   'svc-link': 'front/link',
   'svc-fleet': 'front/fleet',
+  'svc-machine': 'front/machine',
   'svc-residual': 'residual/app',
   'svc-video': 'residual/video',
   'svc-vision': 'residual/vision',

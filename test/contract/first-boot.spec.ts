@@ -1,10 +1,10 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { applyCard, type CardDeps } from '../../front/control/first-boot/apply-card.ts';
-import { SetupHotspot, type SetupHotspotDeps } from '../../front/control/first-boot/setup-hotspot.ts';
-import type { HotspotView } from '../../front/control/network/hotspot.ts';
-import type { Device } from '../../front/control/network/nmcli.ts';
+import { applyCard, type CardDeps } from '../../front/machine/first-boot/apply-card.ts';
+import { SetupHotspot, type SetupHotspotDeps } from '../../front/machine/first-boot/setup-hotspot.ts';
+import type { HotspotView } from '../../front/machine/network/hotspot.ts';
+import type { Device } from '../../front/machine/network/nmcli.ts';
 import { loadConfig } from '../../shared/config/load.ts';
 import { parseConfig } from '../../shared/config/parse.ts';
 import { ApiError } from '../../shared/errors.ts';

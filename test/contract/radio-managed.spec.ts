@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import type { RadioConfig } from '../../front/control/radio/managed-wfb.ts';
 import { WfbRadio } from '../../front/control/radio/wfb-radio.ts';
 import type { BoundRadio } from '../../front/control/relay/bound-radios.ts';
+import { cardSetting, channelRules, noiseOf } from '../../front/machine/iw.ts';
 import { parseConfig } from '../../shared/config/parse.ts';
 import type { ApiError } from '../../shared/errors.ts';
 import { pathsFrom } from '../../shared/paths.ts';
@@ -71,6 +72,11 @@ describe('wfb-ng, run by the node', () => {
     const text = `radio:\n  mode: managed\n  api_port: ${port}\n  cards: [wlan1, wlan2]\n${own}`;
     const config: RadioConfig = parseConfig(text, 'the test').radio;
     radio = new WfbRadio({
+      iw: {
+        card_setting: async ({ card }) => cardSetting(card),
+        channel_rules: async ({ phy }) => channelRules(phy),
+        noise: async ({ card }) => noiseOf(card),
+      },
       profile,
       config,
       bound: {

@@ -2,7 +2,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Nmcli } from '../../front/control/network/nmcli.ts';
+import { Nmcli } from '../../front/machine/network/nmcli.ts';
 import { MockNetworkManager } from '../support/network/network-manager.ts';
 
 const UUID = '11111111-2222-4333-8444-555555555555';

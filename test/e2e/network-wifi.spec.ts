@@ -266,7 +266,7 @@ describe('the network, through the real nmcli', function () {
     expect(node.stderr + (await manager.asked())).to.not.match(/guests(?: |\\s)only/);
   });
 
-  it('goes back when a front was killed in the middle of a join', async () => {
+  it('goes back when svc-machine was killed in the middle of a join', async () => {
     await send('PUT', `${BASE}/client/join`, { ssid: 'HomeNet', passphrase: 'correct horse' });
     const uuid = (await manager.nmcli('-t', '-f', 'GENERAL.CON-UUID', 'device', 'show', 'wlan0'))
       .trim()
@@ -280,7 +280,7 @@ describe('the network, through the real nmcli', function () {
     };
     await writeFile(node.paths.networkChange, JSON.stringify(pending), { mode: 0o600 });
     await manager.nmcli('device', 'disconnect', 'wlan0');
-    await node.killAndAwaitSuccessor('svc-control');
+    await node.killAndAwaitSuccessor('svc-machine');
     for (;;) {
       const { status } = await send('DELETE', `${BASE}/client/configured/none`);
       if (status !== 409) break; // it is going back

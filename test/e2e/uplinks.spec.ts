@@ -179,8 +179,10 @@ describe('uplinks: two cables and a modem, with the real NetworkManager', functi
     expect(await telemetryBy('slow telemetry', CHANGE_MS)).to.be.greaterThan(1500);
   });
 
-  it('keeps the uplink over a crash of svc-control, with one route of its own', async () => {
+  it('keeps the uplink over a crash of svc-control, and of svc-machine, with one route of its own', async () => {
     await node.killAndAwaitSuccessor('svc-control');
+    expect(await inUse()).to.equal('cdc-wdm0');
+    await node.killAndAwaitSuccessor('svc-machine');
     await worksAtLast('it is asked again', async () => expect(await inUse()).to.equal('cdc-wdm0'), CHANGE_MS);
     expect((await routes()).match(/metric 5/g)).to.have.lengthOf(1);
     await worksAtLast(

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Probe, type Uplink, UplinkChoice } from '../../front/control/network/uplink-choice.ts';
+import { type Probe, type Uplink, UplinkChoice } from '../../front/machine/network/uplink-choice.ts';
 import { seeded } from '../support/seeded.ts';
 
 const TICK_MS = 1500;

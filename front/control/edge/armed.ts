@@ -1,5 +1,4 @@
 import { configLeaf } from '../../../shared/config/keys.ts';
-import type { Armed } from '../../../shared/flight/armed.ts';
 import { memberOf } from '../../../shared/member.ts';
 import type { Profile } from '../../../shared/profile.ts';
 import type { Row } from '../../../shared/routes/row.ts';
@@ -27,11 +26,6 @@ export function isGuarded({ row, params, body, profile }: GuardQuestion): boolea
       return typeof key !== 'string' || configLeaf(key)?.['x-armed'] === 'guard';
     }
   }
-}
-
-/** Unknown counts as armed: without a heartbeat the motors may be running. */
-export function refusesWhile(armed: Armed): boolean {
-  return armed !== false;
 }
 
 /**

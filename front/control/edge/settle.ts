@@ -1,4 +1,5 @@
 import { ERRORS } from '../../../shared/errors.ts';
+import { refusesWhile } from '../../../shared/flight/armed.ts';
 import { endsFlight } from '../../../shared/flight/pilot.ts';
 import { memberOf } from '../../../shared/member.ts';
 import { raisedByRequest } from '../../../shared/routes/classes.ts';
@@ -8,7 +9,7 @@ import type { Row } from '../../../shared/routes/row.ts';
 import { faultOf } from '../../../shared/schemas/fault.ts';
 import type { Violation } from '../../../shared/schemas/validator.ts';
 import { isOverridable } from './answer.ts';
-import { isForced, isGuarded, refusesWhile } from './armed.ts';
+import { isForced, isGuarded } from './armed.ts';
 import { type EdgeState, type Pass, type Refusal, refuse } from './decision.ts';
 import { lacksScope } from './lacks-scope.ts';
 

@@ -1,4 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
+import { refusesWhile } from '../../../shared/flight/armed.ts';
 import { cpuSecondsOf } from '../../../shared/process/cpu-time.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { memoryOf } from '../../../shared/process/memory.ts';
@@ -9,7 +10,6 @@ import type { Calls, Client } from '../../../shared/rpc/contract.ts';
 import type { Helper } from '../../../shared/rpc/helper-client.ts';
 import { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
 import { unitName } from '../../../shared/units.ts';
-import { refusesWhile } from '../edge/armed.ts';
 import { listUnits, restartUnit } from '../node/systemd.ts';
 import type { VehicleView } from '../node/vehicle-view.ts';
 

@@ -5,12 +5,12 @@ import { chunksOf } from '../../../shared/async/chunks.ts';
 import { deferred } from '../../../shared/async/deferred.ts';
 import { ApiError, codeOf, messageOf } from '../../../shared/errors.ts';
 import { fillAtomic } from '../../../shared/files/atomic-write.ts';
+import { refusesWhile } from '../../../shared/flight/armed.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { coreRows } from '../../../shared/routes/core.ts';
 import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
 import type { Helper } from '../../../shared/rpc/helper-client.ts';
 import type { UpdateStatus } from '../../../shared/schemas/update.ts';
-import { refusesWhile } from '../edge/armed.ts';
 import type { VehicleView } from '../node/vehicle-view.ts';
 
 /** After which an upload of which nothing comes is given up. */

@@ -1,97 +1,148 @@
-import { rm } from 'node:fs/promises';
-import { messageOf } from '../../../shared/errors.ts';
-import { writeAtomic } from '../../../shared/files/atomic-write.ts';
+import { deferred } from '../../../shared/async/deferred.ts';
+import { contained } from '../../../shared/async/every.ts';
 import { LINK_FOLDER } from '../../../shared/link-file.ts';
+import { hasMachineWork } from '../../../shared/machine-work.ts';
+import { missing } from '../../../shared/process/run-program.ts';
+import { groundStationRows } from '../../../shared/routes/ground-station.ts';
+import type { HandlersOf } from '../../../shared/routes/handler.ts';
+import { networkRows } from '../../../shared/routes/network.ts';
+import { clientOf, type ParamsOf } from '../../../shared/rpc/contract.ts';
 import type { FleetUplink } from '../../../shared/rpc/fleet.ts';
+import { type Iw, MACHINE, type MachineHandlers, type MacRow } from '../../../shared/rpc/machine.ts';
 import type { Base } from '../node/base.ts';
-import { Changes } from './change.ts';
-import { groundNetworkHandlers } from './ground-network-handlers.ts';
-import { Hotspot, ssidOf } from './hotspot.ts';
 import { MacPins } from './mac.ts';
-import { Mesh } from './mesh.ts';
-import { MeteredVideo } from './metered-video.ts';
-import { Mmcli } from './mmcli.ts';
-import { Modems } from './modem.ts';
-import { ModemStore } from './modem-store.ts';
-import { Network } from './network.ts';
-import { networkHandlers } from './network-handlers.ts';
-import { NetworkStore } from './network-store.ts';
-import { Nmcli } from './nmcli.ts';
-import { Uplinks } from './uplinks.ts';
+
+/** How often it is looked whether svc-machine has to know something new; what decides about a request is sent with it. */
+const LOOK_MS = 1000;
+/** How long a request waits for svc-machine, which may just be starting. */
+const WAIT_MS = 3000;
+
+type Facts = ParamsOf<typeof MACHINE, 'know'>;
 
 interface NetworkParts {
+  readonly port: () => number;
   readonly paired: () => boolean;
-  /** Whether an interface is a card of the radio. */
-  readonly isRadio: (iface: string) => boolean;
+  /** Interfaces that the radio has. */
+  readonly radioCards: () => readonly string[];
   /** The host of the hub's broker; null: the node is in no fleet. */
   readonly hub: () => string | null;
   /** What svc-fleet has to know of the uplink in use. */
   readonly onUplink: (uplink: FleetUplink) => void;
 }
 
-/** The machine's network. */
+/** The machine's network, as svc-machine tells it, which runs the programs for it and parses their words. */
 export function openNetwork(
-  { config, paths, identity, helper, vehicle, sysDir, env, now, monotonic, log }: Base,
-  { paired, isRadio, hub, onUplink }: NetworkParts,
+  { config, paths, identity, helper, sysDir, env }: Base,
+  { port, paired, radioCards, hub, onUplink }: NetworkParts,
 ) {
-  const nmcli = new Nmcli(env);
-  const store = new NetworkStore(paths.network);
-  const changes = new Changes({ file: paths.networkChange, nmcli, helper, log });
-  const parts = { nmcli, helper, changes, store, isRadio };
-  const defaultSsid = ssidOf(identity.device_id, config.agent.profile);
-  const hotspot = new Hotspot({ ...parts, defaultSsid, paired });
-  const { network: own, fleet } = config;
-  const video = new MeteredVideo({ videoSocket: paths.videoSocket, kbps: own.metered_video_kbps, log });
-  let told: Promise<unknown> = Promise.resolve();
-  const uplinks = new Uplinks({
-    nmcli,
-    helper,
-    env,
-    order: own.uplinks,
-    metered: own.metered,
-    priority: async () => (await store.read()).priority,
-    isRadio,
-    hub,
-    onUse: ({ metered, change }) => {
-      video.set(metered);
-      told = writeAtomic(paths.uplink, JSON.stringify({ metered }), 0o644).catch((error: unknown) =>
-        log.error(`${paths.uplink}: ${messageOf(error)}`),
-      );
-      const hz = metered ? Math.min(own.metered_telemetry_hz, fleet.telemetry_hz) : null;
-      onUplink({ telemetry_hz: hz, change: change === null ? null : { ...change, metered } });
+  const facts = (): Facts => ({
+    device_id: identity.device_id,
+    port: port(),
+    paired: paired(),
+    radio_cards: radioCards(),
+    hub: hub(),
+  });
+  const isThere = hasMachineWork(config, env);
+  const machine = clientOf(MACHINE, {
+    path: paths.machineSocket,
+    onConnection: (connected) => {
+      known = '';
+      if (!connected) return;
+      for (const go of waiting) go();
+      tellContained();
     },
-    monotonic,
-    now,
-    log,
-  });
-  const network = new Network({ ...parts, hotspot, measured: uplinks });
-  const macPins = new MacPins({ helper, sysDir, linkDir: env['SVC_LINK_DIR'] ?? LINK_FOLDER });
-  const modems = new Modems({
-    ...parts,
-    mmcli: new Mmcli(env),
-    store: new ModemStore(paths.modems),
-    metric: async (iface) => network.metric(iface),
-    armed: () => vehicle.anyArmed,
-    log,
-  });
-  return {
-    network,
-    modems,
-    uplinks: {
-      start: () => uplinks.start(),
-      stop: async () => {
-        await uplinks.stop();
-        await told;
-        await rm(paths.uplink, { force: true });
+    listeners: {
+      uplink: ({ metered, change }) => {
+        const hz = Math.min(config.network.metered_telemetry_hz, config.fleet.telemetry_hz);
+        onUplink({
+          telemetry_hz: metered ? hz : null,
+          change: change === null ? null : { ...change, metered },
+        });
       },
     },
-    video,
-    hotspot,
-    nmcli,
-    changes,
+  });
+  const { calls } = machine;
+  const waiting = new Set<() => void>();
+  let known = '';
+  const tell = async (): Promise<void> => {
+    const now = facts();
+    const text = JSON.stringify(now);
+    if (text === known || !machine.connected) return;
+    await calls.know(now);
+    known = text;
+  };
+  const tellContained = contained('svc-machine', tell);
+  let timer: NodeJS.Timeout | undefined;
+  /** Without it the call says that it is away. */
+  const connected = async (): Promise<void> => {
+    if (machine.connected || !isThere) return;
+    const { promise, resolve } = deferred();
+    waiting.add(resolve);
+    const late = setTimeout(resolve, WAIT_MS);
+    await promise;
+    clearTimeout(late);
+    waiting.delete(resolve);
+  };
+  const macPins = new MacPins({ helper, sysDir, linkDir: env['SVC_LINK_DIR'] ?? LINK_FOLDER });
+  const macHandlers: Pick<HandlersOf<typeof networkRows, 'front'>, MacRow> = {
+    'network.mac.adapters.get': async () => ({ adapters: await macPins.adapters() }),
+    'network.mac.pin.post': async ({ body: { iface, mac } }) => ({
+      iface,
+      ...(await macPins.pin(iface, mac)),
+    }),
+    'network.mac.iface.delete': async ({ params: { iface } }) => ({
+      iface,
+      removed: await macPins.unpin(iface),
+    }),
+  };
+  return {
+    /** What `iw` says of a card, which svc-machine asks. */
+    iw: {
+      card_setting: async (asked) => connected().then(async () => calls.card_setting(asked)),
+      channel_rules: async (asked) => connected().then(async () => calls.channel_rules(asked)),
+      noise: async (asked) => connected().then(async () => calls.noise(asked)),
+    } satisfies Iw,
     handlers: {
-      ...networkHandlers({ network, hotspot, macPins, modems }),
-      ...groundNetworkHandlers({ network, hotspot, mesh: new Mesh({ store, sysDir }) }),
+      ...macHandlers,
+      ...handlersBy(async (asked) => {
+        if (!isThere) throw missing(asked.row.startsWith('ground-station.mesh.') ? 'batctl' : 'nmcli');
+        await connected();
+        return calls.answer({ ...asked, node: facts() });
+      }),
+    },
+    /** As GET /api/v1/ground-station/network. */
+    ground: async () => calls.ground({ node: facts() }),
+    service: {
+      start: () => {
+        if (!isThere) return;
+        machine.start();
+        timer = setInterval(tellContained, LOOK_MS);
+      },
+      stop: () => {
+        clearInterval(timer);
+        machine.stop();
+      },
     },
   };
+}
+
+/** The ids of the rows that svc-machine answers. */
+const MACHINE_ROWS = [...networkRows, ...groundStationRows]
+  .map(({ id }) => id)
+  .filter((id) => /^(?:network\.(?!mac\.)|ground-station\.(?:network|mesh)\.)/.test(id));
+
+type Ask = (asked: {
+  row: string;
+  params: Readonly<Record<string, string>>;
+  body?: unknown;
+}) => Promise<unknown>;
+
+/** Each of its rows is answered by svc-machine, whose handlers have the types of the rows. */
+function handlersBy(ask: Ask): MachineHandlers {
+  const handlers = MACHINE_ROWS.map((row) => [
+    row,
+    async ({ params, body }: Omit<Parameters<Ask>[0], 'row'>) =>
+      ask({ row, params, ...(body === undefined ? {} : { body }) }),
+  ]);
+  return Object.fromEntries(handlers) as MachineHandlers;
 }

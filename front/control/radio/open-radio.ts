@@ -1,6 +1,7 @@
 import type { Server } from 'node:https';
 import type { TLSSocket, TlsOptions } from 'node:tls';
 import { named } from '../../../shared/process/services.ts';
+import type { Iw } from '../../../shared/rpc/machine.ts';
 import { MAX_SLOTS } from '../../../shared/schemas/radio-unit.ts';
 import type { PilotRule } from '../edge/decision.ts';
 import type { PrincipalWatch } from '../edge/principal-watch.ts';
@@ -22,6 +23,7 @@ import { WfbRadio } from './wfb-radio.ts';
 
 interface RadioParts {
   readonly radios: PairStore;
+  readonly iw: Iw;
   readonly principalWatch: PrincipalWatch;
   readonly pilot: PilotRule & { onEvent(listener: () => void): () => void };
   /** Makes the front's server for the relay of a ground station. */
@@ -29,7 +31,7 @@ interface RadioParts {
 }
 
 /** The radio between a drone and its ground station, and the relay over it. */
-export function openRadio(base: Base, { radios, principalWatch, pilot, relayServer }: RadioParts) {
+export function openRadio(base: Base, { radios, iw, principalWatch, pilot, relayServer }: RadioParts) {
   const { config, paths, profile, isGround, identity, helper, sysDir, monotonic, now, log } = base;
   const { device_id: ownId } = identity;
   const own = config.radio;
@@ -73,6 +75,7 @@ export function openRadio(base: Base, { radios, principalWatch, pilot, relayServ
   const silentMs = (device: string): number | null =>
     client === null ? (listener?.silentMs ?? null) : client.health(device).silentMs;
   const radio = new WfbRadio({
+    iw,
     profile,
     config: own,
     bound: radios,
@@ -103,7 +106,6 @@ export function openRadio(base: Base, { radios, principalWatch, pilot, relayServ
     helper,
     log,
   });
-  const cards = new Set(own.cards);
   return {
     radio,
     /** As GET /api/wfb; null: not known. */
@@ -115,9 +117,13 @@ export function openRadio(base: Base, { radios, principalWatch, pilot, relayServ
       silentMs,
       addressOf: (slot: number): string => tunnelAddress(slot, isGround ? 'drone' : 'ground-station', own),
     },
-    /** Whether an interface is a card of the radio. */
-    isRadio: (iface: string): boolean =>
-      cards.has(iface) || (own.mode === 'managed' && radio.cards.present.some(({ name }) => name === iface)),
+    /** The interfaces of the radio, which are nobody else's. */
+    interfaces: (): readonly string[] => [
+      ...new Set([
+        ...own.cards,
+        ...(own.mode === 'managed' ? radio.cards.present.map(({ name }) => name) : []),
+      ]),
+    ],
     handlers: { ...radioHandlers(radio, change), ...radioPairingHandlers(pairing, radios) },
     services: [
       named('bound radios', radios),

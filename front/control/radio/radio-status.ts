@@ -1,11 +1,11 @@
 import type { Profile } from '../../../shared/profile.ts';
 import type { MadeAnswer } from '../../../shared/routes/typed-row.ts';
+import type { CardSetting } from '../../../shared/rpc/machine.ts';
 import { channelOf } from '../../../shared/wifi-channel.ts';
 import type { BoundRadio } from '../relay/bound-radios.ts';
 import type { RadioCards } from './cards.ts';
 import { diagnose } from './diagnosis.ts';
 import { NO_FIGURES } from './figures.ts';
-import type { CardSetting } from './iw.ts';
 import type { RadioConfig } from './managed-wfb.ts';
 import type { RadioLink } from './radio-link.ts';
 

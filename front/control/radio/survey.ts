@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Iw } from '../../../shared/rpc/machine.ts';
 import type { Made } from '../../../shared/schemas/made.ts';
 import type { surveyAnswer } from '../../../shared/schemas/radio.ts';
 import type { Card } from './cards.ts';
-import { channelRules, noiseOf } from './iw.ts';
 
 export type SurveyedChannel = Made<typeof surveyAnswer>['channels'][number];
 
 interface SurveyMeans {
+  readonly iw: Iw;
   tune(card: string, channel: number): Promise<void>;
   /** Frames received since the card is there. */
   received(card: string): Promise<number | null>;
@@ -19,7 +20,7 @@ const MAX_CHANNELS = 48;
 
 /** Puts a card that carries no link on each channel of its region, and counts what it hears. The caller puts it back. */
 export async function survey(card: Card, means: SurveyMeans): Promise<readonly SurveyedChannel[]> {
-  const rules = card.phy === null ? [] : await channelRules(card.phy);
+  const rules = card.phy === null ? [] : await means.iw.channel_rules({ phy: card.phy });
   const seen: Omit<SurveyedChannel, 'best'>[] = [];
   for (const { channel, frequency_mhz, allowed, max_dbm } of rules.slice(0, MAX_CHANNELS)) {
     const heard = max_dbm === null ? null : await listen(card.name, channel, means);
@@ -54,6 +55,6 @@ async function listen(
   const after = await means.received(card);
   return {
     frames: before === null || after === null ? null : after - before,
-    noise: await noiseOf(card),
+    noise: await means.iw.noise({ card }),
   };
 }

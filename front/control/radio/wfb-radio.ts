@@ -5,10 +5,10 @@ import type { Paths } from '../../../shared/paths.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Profile } from '../../../shared/profile.ts';
 import type { Helper } from '../../../shared/rpc/helper-client.ts';
+import type { CardSetting, Iw } from '../../../shared/rpc/machine.ts';
 import type { BoundRadios } from '../relay/bound-radios.ts';
 import type { AdaptiveVideo } from './adaptive-video.ts';
 import { mbmOf, RadioCards } from './cards.ts';
-import { type CardSetting, cardSetting, channelRules } from './iw.ts';
 import { ManagedWfb, type RadioConfig } from './managed-wfb.ts';
 import type { Radio } from './radio.ts';
 import { RadioLink } from './radio-link.ts';
@@ -18,6 +18,7 @@ import { type SurveyedChannel, survey } from './survey.ts';
 interface WfbRadioDeps {
   readonly profile: Profile;
   readonly config: RadioConfig;
+  readonly iw: Iw;
   readonly bound: Pick<BoundRadios, 'list' | 'onChange'>;
   readonly paths: Pick<Paths, 'config' | 'configLastGood' | 'configChecked' | 'heldConfig' | 'radioKeys'>;
   readonly helper: Pick<Helper, 'radio_apply' | 'radio_stop' | 'radio_tune' | 'radio_power'>;
@@ -138,7 +139,7 @@ export class WfbRadio implements Radio {
 
   async channel(): Promise<number | null> {
     const card = this.#cards.present[0];
-    return card === undefined ? null : (await cardSetting(card.name)).channel;
+    return card === undefined ? null : (await this.#deps.iw.card_setting({ card: card.name })).channel;
   }
 
   async tune(channel: number): Promise<{ readonly frequency_mhz: number }> {
@@ -147,7 +148,7 @@ export class WfbRadio implements Radio {
 
   async mayUse(channel: number): Promise<void> {
     for (const { name, phy } of this.#someCards()) {
-      const rules = phy === null ? [] : await channelRules(phy);
+      const rules = phy === null ? [] : await this.#deps.iw.channel_rules({ phy: phy });
       if (rules.length === 0) continue; // the card does not say; it is asked itself
       const rule = rules.find((each) => each.channel === channel);
       const why =
@@ -179,8 +180,8 @@ export class WfbRadio implements Radio {
           .catch(refused(card.name));
       this.#settings = null;
       const [first] = this.#someCards();
-      const setting = first === undefined ? null : await cardSetting(first.name);
-      const rules = first?.phy == null ? [] : await channelRules(first.phy);
+      const setting = first === undefined ? null : await this.#deps.iw.card_setting({ card: first.name });
+      const rules = first?.phy == null ? [] : await this.#deps.iw.channel_rules({ phy: first.phy });
       await this.#keep('tx_power_dbm', dbm);
       const limit = rules.find(({ channel }) => channel === setting?.channel)?.max_dbm ?? null;
       return { effective: setting?.tx_power_dbm ?? null, limit };
@@ -206,9 +207,13 @@ export class WfbRadio implements Radio {
       const tune = async (name: string, channel: number): Promise<void> => {
         await this.#deps.helper.radio_tune({ card: name, channel, bandwidth_mhz: 20 });
       };
-      const before = (await cardSetting(card.name)).channel ?? this.#config.channel;
+      const before = (await this.#deps.iw.card_setting({ card: card.name })).channel ?? this.#config.channel;
       try {
-        const channels = await survey(card, { tune, received: async (name) => this.#cards.received(name) });
+        const channels = await survey(card, {
+          iw: this.#deps.iw,
+          tune,
+          received: async (name) => this.#cards.received(name),
+        });
         return { card: card.name, channels };
       } finally {
         await this.#tuneCard(card.name, before);
@@ -225,10 +230,10 @@ export class WfbRadio implements Radio {
     let frequency: number | null = null;
     try {
       for (const { name } of this.#someCards()) {
-        const before = (await cardSetting(name)).channel;
+        const before = (await this.#deps.iw.card_setting({ card: name })).channel;
         await this.#tuneCard(name, channel);
         done.push({ card: name, before });
-        const now = await cardSetting(name);
+        const now = await this.#deps.iw.card_setting({ card: name });
         if (now.channel !== channel || now.frequency_mhz === null)
           throw new ApiError(
             'E_RADIO_REFUSED',
@@ -298,7 +303,7 @@ export class WfbRadio implements Radio {
 
   async #readSettings(): Promise<ReadonlyMap<string, CardSetting>> {
     const read = this.#cards.present.map(async ({ name }) =>
-      cardSetting(name).then(
+      this.#deps.iw.card_setting({ card: name }).then(
         (setting) => [[name, setting] as const],
         () => [], // no iw, or the card has just gone: nothing is known of it
       ),

@@ -1,11 +1,11 @@
 import { messageOf } from '../../../shared/errors.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import type { peripheralsRows } from '../../../shared/routes/peripherals.ts';
+import { askLinkState } from '../../../shared/rpc/ask-link-state.ts';
 import { clientOf } from '../../../shared/rpc/contract.ts';
 import { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
 import type { Base } from '../base.ts';
 import type { ConfigStore } from '../config/store.ts';
-import { linkState } from '../link-state.ts';
 import { ConfigFiles } from './config-files.ts';
 import { HotPlug } from './hot-plug.ts';
 import { Manifests } from './manifests.ts';
@@ -70,7 +70,7 @@ export function openPeripherals(
       config,
       supervisor: supervisor.calls,
       guard: async () =>
-        linkState(paths.linkSocket).then(
+        askLinkState(paths.linkSocket).then(
           ({ guard_any: guard }) => guard,
           () => 'unknown', // who does not answer may be flying
         ),

@@ -5,10 +5,10 @@ import { readPrivate } from '../../../shared/files/private-file.ts';
 import { type JsonObject, parseJson, recordOf } from '../../../shared/member.ts';
 import type { Paths } from '../../../shared/paths.ts';
 import type { Profile } from '../../../shared/profile.ts';
+import { askLinkState } from '../../../shared/rpc/ask-link-state.ts';
 import type { LinkState } from '../../../shared/rpc/link-state.ts';
 import type { EngineStatus } from '../../../shared/rpc/video.ts';
 import type { ConfigStore } from '../config/store.ts';
-import { linkState } from '../link-state.ts';
 
 /** A fact, or why it is not known. */
 export type Fact<T> = { readonly is: T } | { readonly unknown: string };
@@ -48,7 +48,7 @@ export async function lookAround({ paths, config, running, video }: FactSources)
     chosen: { profile: await config.has('agent.profile'), region: await config.has('radio.region') },
     // The file stays when the PIN was cleared, without a hash.
     pin: await fromFile(paths.dashboardPin, false, ({ pin_hash: hash }) => hash !== null),
-    link: await linkState(paths.linkSocket).then(
+    link: await askLinkState(paths.linkSocket).then(
       (is) => ({ is }),
       (error: unknown) => ({ unknown: messageOf(error) }),
     ),

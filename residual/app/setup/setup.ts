@@ -1,5 +1,4 @@
-import { normaliseProfile } from '../../../shared/config/agent.ts';
-import type { Config } from '../../../shared/config/schema.ts';
+import { profileOf } from '../../../shared/config/agent.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import type { setupRows } from '../../../shared/routes/setup.ts';
@@ -50,7 +49,7 @@ export function setupHandlers({
     },
 
     'setup.profile.post': async ({ body }) => {
-      const profile = normaliseProfile(body.profile) as Config['agent']['profile'];
+      const profile = profileOf(body.profile);
       const { role } = body;
       // First the role: if the second write fails, the node is still what it was.
       const written = [

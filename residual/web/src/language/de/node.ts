@@ -83,6 +83,7 @@ export const nodeWordsDe: typeof nodeWords = {
       'svc-video': 'Video',
       'svc-vision': 'Erkennung',
       'svc-fleet': 'Flotte',
+      'svc-machine': 'Netzwerke dieser Maschine',
       'svc-helper': 'Netzwerk und Stromversorgung',
       'svc-sim': 'Simuliertes Fluggerät',
     },

@@ -41,6 +41,7 @@ const SERVICES: Readonly<Record<string, string>> = {
   'svc-video': 'Video',
   'svc-vision': 'Detector',
   'svc-fleet': 'Fleet',
+  'svc-machine': 'Networks of this machine',
   'svc-helper': 'Network and power',
   'svc-sim': 'Simulated vehicle',
 };

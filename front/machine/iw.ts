@@ -1,26 +1,9 @@
-import { runProgram } from '../../../shared/process/run-program.ts';
+import { runProgram } from '../../shared/process/run-program.ts';
+import type { CardSetting, ChannelRule } from '../../shared/rpc/machine.ts';
 
 /** What `iw` says of cards, which needs no root. Written for iw 5.19; its text has had this form since 3.x. */
 
 const IW_MS = 3000;
-
-export interface CardSetting {
-  readonly channel: number | null;
-  readonly frequency_mhz: number | null;
-  readonly bandwidth_mhz: number | null;
-  readonly tx_power_dbm: number | null;
-}
-
-interface ChannelRule {
-  readonly channel: number;
-  readonly frequency_mhz: number;
-  /** Whether this region lets the card send there without having heard anybody, and without looking for radar. */
-  readonly allowed: boolean;
-  /** Whether the region has it look for radar before it sends. */
-  readonly radar: boolean;
-  /** Regulatory limit; null where sending is forbidden. */
-  readonly max_dbm: number | null;
-}
 
 /** @throws ApiError E_NOT_IMPLEMENTED without iw, E_UPSTREAM in its words, E_TIMEOUT */
 export async function cardSetting(card: string): Promise<CardSetting> {

@@ -1,22 +1,14 @@
 import { access } from 'node:fs/promises';
-import type { networkInterfaces } from 'node:os';
 import { messageOf } from '../../../shared/errors.ts';
-import { setupPages } from '../../../shared/first-boot/setup-pages.ts';
+import type { Armed } from '../../../shared/flight/armed.ts';
 import { applyCard, type CardDeps } from './apply-card.ts';
 import { SetupHotspot, type SetupHotspotDeps } from './setup-hotspot.ts';
 
-export interface FirstBootDeps
-  extends CardDeps,
-    Omit<SetupHotspotDeps, 'paths' | 'hotspot' | 'helper' | 'now'> {
+interface FirstBootDeps extends CardDeps, Omit<SetupHotspotDeps, 'paths' | 'hotspot' | 'helper' | 'now'> {
   readonly paths: CardDeps['paths'] & SetupHotspotDeps['paths'];
   readonly hotspot: CardDeps['hotspot'] & SetupHotspotDeps['hotspot'];
   readonly helperSocket: string;
-  /** Whether this node has the page of the set-up. */
-  readonly servesPage: boolean;
-  readonly interfaces: typeof networkInterfaces;
-  /** `svc-xxxxxx.local` */
-  readonly host: string;
-  readonly armed: () => boolean | 'unknown';
+  readonly armed: () => Promise<Armed>;
   /** Restarts the whole node. */
   readonly restart: () => Promise<unknown>;
 }
@@ -44,17 +36,11 @@ export class FirstBoot {
   }
 
   async #run(signal: AbortSignal): Promise<void> {
-    const { paired, armed, log, restart, helperSocket, interfaces, host, port } = this.#deps;
+    const { paired, armed, log, restart, helperSocket } = this.#deps;
     if (!paired()) {
-      const pages = this.#deps.servesPage ? setupPages(interfaces(), host, port()).join(' or ') : null;
-      log.info(
-        pages === null
-          ? 'not paired yet; this node has no page of the set-up: svc pair pairs it'
-          : `not paired yet; the page of the set-up: ${pages}`,
-      );
       if (await applyCard(this.#deps, signal)) {
         // One without a flight controller is neither; a vehicle that flies keeps its node.
-        if (armed() === true) {
+        if ((await armed()) === true) {
           log.warn('first boot: the node must restart, once the vehicle is disarmed');
           return;
         }

@@ -2,12 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { FromSchema } from 'json-schema-to-ts';
 import { every } from '../../../shared/async/every.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
-import type { Armed } from '../../../shared/flight/armed.ts';
+import { type Armed, refusesWhile } from '../../../shared/flight/armed.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Helper } from '../../../shared/rpc/helper-client.ts';
 import type { modemRequest, modem as modemView } from '../../../shared/schemas/modem.ts';
 import type { NetworkProfile } from '../../../shared/schemas/network-operation.ts';
-import { refusesWhile } from '../edge/armed.ts';
 import type { Changes } from './change.ts';
 import { plain, upstream } from './hotspot.ts';
 import type { Mmcli, ModemFacts } from './mmcli.ts';
@@ -31,7 +30,7 @@ interface ModemDeps {
   readonly store: ModemStore;
   /** The metric of an interface's routes, if it has a place in the order. */
   readonly metric: (iface: string) => Promise<{ readonly metric?: number }>;
-  readonly armed: () => Armed;
+  readonly armed: () => Promise<Armed>;
   readonly log: Logger;
 }
 
@@ -70,9 +69,10 @@ export class Modems {
 
   /** @throws ApiError E_NOT_FOUND, E_ARMED; E_INVALID_VALUE for a PIN that is wrong, was wrong before, or would be the last try */
   async set(request: ModemRequest): Promise<ModemView> {
-    const { changes, store, mmcli, armed } = this.#deps;
+    const { changes, store, mmcli } = this.#deps;
+    const armed = await this.#deps.armed();
     // The picture and the fleet's connection may go through it, and there is no `force` that could be meant.
-    if (refusesWhile(armed())) throw new ApiError('E_ARMED', undefined, { armed: armed() });
+    if (refusesWhile(armed)) throw new ApiError('E_ARMED', undefined, { armed });
     return changes.alone(async () => {
       const modem = known(await mmcli.modem(request.id));
       const { enabled, apn, username, password, allow_roaming: roams } = request;

@@ -1,8 +1,8 @@
-import { deferred } from '../../shared/async/deferred.ts';
-import { within } from '../../shared/async/within.ts';
-import { clientOf } from '../../shared/rpc/contract.ts';
-import { LINK } from '../../shared/rpc/link.ts';
-import type { LinkState } from '../../shared/rpc/link-state.ts';
+import { deferred } from '../async/deferred.ts';
+import { within } from '../async/within.ts';
+import { clientOf } from './contract.ts';
+import { LINK } from './link.ts';
+import type { LinkState } from './link-state.ts';
 
 const LINK_MS = 1000;
 
@@ -11,7 +11,7 @@ const LINK_MS = 1000;
  * @param path of its socket
  * @throws Error when it does not answer within a second
  */
-export async function linkState(path: string): Promise<LinkState> {
+export async function askLinkState(path: string): Promise<LinkState> {
   const { promise, resolve } = deferred<LinkState>();
   const client = clientOf(LINK, { path, listeners: { state: resolve } });
   client.start();

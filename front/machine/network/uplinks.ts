@@ -7,6 +7,7 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { runProgram } from '../../../shared/process/run-program.ts';
 import type { Helper } from '../../../shared/rpc/helper-client.ts';
+import type { UplinkUse } from '../../../shared/rpc/machine.ts';
 import type { Made } from '../../../shared/schemas/made.ts';
 import type { uplinkChange } from '../../../shared/schemas/network.ts';
 import type { Device, Nmcli } from './nmcli.ts';
@@ -54,7 +55,7 @@ interface UplinksDeps {
   /** The host of the hub's broker; null: the node is in no fleet. */
   readonly hub: () => string | null;
   /** Told once at the start too, then without a change. */
-  readonly onUse: (used: { readonly metered: boolean; readonly change: UplinkChange | null }) => void;
+  readonly onUse: (use: UplinkUse) => void;
   /** Monotonic, ms. */
   readonly monotonic: () => number;
   /** Wall clock, ms. */
