@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { maskSecrets } from '../shared/mask.ts';
 import { recordOf } from '../shared/member.ts';
 import { faultOf } from '../shared/schemas/fault.ts';
 import { compileValidator, createAjv, type Validator } from '../shared/schemas/validator.ts';
@@ -13,7 +14,6 @@ import type { NodeClient, NodeRequest } from './planes/node-client.ts';
 import type { Offers } from './planes/offers.ts';
 import type { Plane } from './planes/plane.ts';
 import type { Principal } from './principal.ts';
-import { redactValue } from './redaction.ts';
 import { Sending } from './sending.ts';
 import { checked, complete } from './tools/listing.ts';
 import { type Arguments, classOf, scopesOf, type Tool, type ToolAnswer } from './tools/tool.ts';
@@ -184,7 +184,7 @@ export class Calls {
     const { value } = answer;
     const shown = {
       ...answer,
-      value: complete(tool, plainWords(maySee ? value : (redactValue(value) as ToolAnswer['value']))),
+      value: complete(tool, plainWords(maySee ? value : (maskSecrets(value) as ToolAnswer['value']))),
     };
     return { kind: 'answer', answer: this.#options.pages.first(shown, askedOf(tool), principal, reads) };
   }

@@ -5,6 +5,7 @@ import type {
 } from '@modelcontextprotocol/server';
 import { every } from '../shared/async/every.ts';
 import { messageOf } from '../shared/errors.ts';
+import { maskSecrets } from '../shared/mask.ts';
 import { isKeyOf, type JsonObject } from '../shared/member.ts';
 import type { Logger } from '../shared/process/logger.ts';
 import type { ConnectorAudit } from './audit/audit.ts';
@@ -17,7 +18,6 @@ import type { Offered } from './planes/contributions.ts';
 import type { NodeClient } from './planes/node-client.ts';
 import type { Plane } from './planes/plane.ts';
 import type { Principal } from './principal.ts';
-import { redactValue } from './redaction.ts';
 import { asRecord, pathOf } from './rows.ts';
 import { inItsWords } from './tools/contributed.ts';
 
@@ -148,7 +148,7 @@ export class Resources {
   /** As it is, if it is not too long. */
   #firstOf(value: unknown, asked: AskedFor, principal: Principal): unknown {
     const maySee = principal.scopes === null || principal.scopes.includes('secret_read');
-    const shown = plainWords(maySee ? value : redactValue(value));
+    const shown = plainWords(maySee ? value : maskSecrets(value));
     const record = asRecord(shown);
     const first = this.#options.pages.first({ value: record }, asked, principal, true).value;
     return first === record ? shown : first;

@@ -1,7 +1,6 @@
+import type { FromSchema } from 'json-schema-to-ts';
 import { messageOf } from './errors.ts';
-import { readOwn } from './files/private-file.ts';
-import { parseJson } from './member.ts';
-import { checked } from './schemas/checked.ts';
+import { JsonFile, OTHERS_WRITE } from './json-file.ts';
 import type { JsonSchema } from './schemas/json-schema.ts';
 import { MAX_SLOTS } from './schemas/radio-unit.ts';
 import { fileValidatorOf } from './schemas/validator.ts';
@@ -29,7 +28,11 @@ const SCHEMA = {
 } as const satisfies JsonSchema;
 
 const validate = fileValidatorOf(SCHEMA);
-const OTHERS_WRITE = 0o022;
+
+/** `active-drone.json` */
+export function activeDroneFile(path: string): JsonFile<FromSchema<typeof SCHEMA>> {
+  return new JsonFile(path, validate, { mode: 0o600, forbidden: OTHERS_WRITE });
+}
 
 /**
  * Which drone svc-link and svc-video listen to, from `active-drone.json`; null where none was chosen yet, which means the one in
@@ -41,10 +44,8 @@ export async function readActiveChoice(
   onProblem: (sentence: string) => void,
 ): Promise<ActiveChoice | null> {
   try {
-    const text = await readOwn(file, OTHERS_WRITE, 1024);
-    if (text === null) return null;
-    const { slot, device_id: deviceId = null } = checked(validate, parseJson(text));
-    return { slot, deviceId };
+    const found = await activeDroneFile(file).read();
+    return found && { slot: found.slot, deviceId: found.device_id ?? null };
   } catch (error) {
     onProblem(`${file} cannot be used: ${messageOf(error)}. No drone is the active one until one is chosen.`);
     return { slot: null, deviceId: null };

@@ -37,6 +37,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
       'certificates',
       'foreign-json.ts',
       'link-file.ts',
+      'mask.ts',
       'mavlink',
       'member.ts',
       'metrics.ts',
@@ -132,7 +133,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['fleet.ts'],
   ],
   connector: [
-    ['denial.ts', 'redaction.ts', 'rows.ts', 'toolsets.ts', 'plain-words.ts'],
+    ['denial.ts', 'mask-arguments.ts', 'rows.ts', 'toolsets.ts', 'plain-words.ts'],
     ['argument-types.ts', 'audit', 'principal.ts', 'settings.ts'],
     ['planes'],
     ['tools', 'verify.ts'],
@@ -326,6 +327,25 @@ describe('architecture', () => {
       (i) => i.file.startsWith('bin/sim/') && /^(?:shared\/mavlink|front|residual)\//.test(place(i)),
     );
     expect(out).to.deep.equal([]);
+  });
+
+  it('a promise that is settled from outside is made in one way, which Node 20 knows too', () => {
+    const others = everyFile.filter((file) =>
+      /Promise\.withResolvers\b(?!`)/.test(readFileSync(join(ROOT, file), 'utf8')),
+    );
+    expect(others).to.deep.equal([]);
+  });
+
+  it('the broker is spoken to through one connection, and secrets have one mask', () => {
+    const brokers = imports.filter(
+      ({ file, target }) => /^mqtt(?:\/|$)/.test(target) && file !== 'shared/fleet/broker-connection.ts',
+    );
+    expect(brokers).to.deep.equal([]);
+    const masks = files.filter(
+      (file) =>
+        file !== 'shared/mask.ts' && /'\*\*\*'|\[REDACTED\]/.test(readFileSync(join(ROOT, file), 'utf8')),
+    );
+    expect(masks).to.deep.equal([]);
   });
 
   it('shared knows no Express', () => {

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { loadConfig } from '../../shared/config/load.ts';
 import { codeOf, messageOf } from '../../shared/errors.ts';
 import { distrust } from '../../shared/files/private-file.ts';
-import { readFirstBoot } from '../../shared/first-boot/record.ts';
+import { firstBootFile } from '../../shared/first-boot/record.ts';
 import type { Paths } from '../../shared/paths.ts';
 import { type Check, fail, guarded, ok, skip, warn } from './check.ts';
 
@@ -125,7 +125,7 @@ async function secretFile(name: string, path: string, advice: string): Promise<C
 /** What came of svc.yaml on the card. */
 async function firstBoot(file: string): Promise<Check> {
   const name = 'first boot';
-  const record = await readFirstBoot(file);
+  const record = await firstBootFile(file).load();
   if (record === null) return skip(name, 'No svc.yaml was read from the card.');
   if (record.parts === null)
     return fail(

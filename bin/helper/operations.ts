@@ -1,5 +1,5 @@
 import { ApiError, messageOf } from '../../shared/errors.ts';
-import { isRecord } from '../../shared/member.ts';
+import { maskSecrets } from '../../shared/mask.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { type Handlers, methodsOf, type ParamsOf } from '../../shared/rpc/contract.ts';
 import { type Done, HELPER } from '../../shared/rpc/helper.ts';
@@ -58,9 +58,6 @@ interface OperationDeps {
   readonly onUse: () => void;
 }
 
-/** Parameters that no log has. */
-const SECRETS: ReadonlySet<string> = new Set(['passphrase', 'password', 'pin']);
-
 /** They only ask, again and again. */
 const ASKING: ReadonlySet<string> = new Set<keyof Helper['methods']>(['plugin_status', 'update_status']);
 
@@ -91,9 +88,7 @@ export function operationMethods(deps: OperationDeps): Readonly<Record<string, R
 /** What the log may have of a request, before it was checked: the parameters of `radio_apply` hold keys. */
 function shown(name: string, params: unknown): { readonly params?: unknown } {
   if (name === 'radio_apply') return {};
-  if (!isRecord(params)) return { params };
-  const shut = Object.entries(params).map(([key, value]) => [key, SECRETS.has(key) ? '***' : value]);
-  return { params: Object.fromEntries(shut) };
+  return { params: maskSecrets(params) };
 }
 
 function handlers({

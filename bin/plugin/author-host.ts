@@ -11,6 +11,7 @@ import { Published } from '../../residual/app/plugins/ipc/published.ts';
 import type { Topics } from '../../residual/app/plugins/ipc/topics.ts';
 import type { Vehicle } from '../../residual/app/plugins/ipc/vehicle.ts';
 import { DetectionFeed } from '../../residual/app/vision/detection-feed.ts';
+import { deferred } from '../../shared/async/deferred.ts';
 import { within } from '../../shared/async/within.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { memberOf } from '../../shared/member.ts';
@@ -53,7 +54,7 @@ const SHOWN: Readonly<Record<string, readonly [word: string, members: readonly s
  */
 export class AuthorHost {
   readonly #host: Host;
-  readonly #hello = Promise.withResolvers<void>();
+  readonly #hello = deferred();
 
   constructor(options: AuthorHostOptions) {
     const { manifest, folder, config, topics, vehicle, onEvent } = options;

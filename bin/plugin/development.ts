@@ -8,6 +8,7 @@ import { LinkConnection } from '../../residual/app/link-connection.ts';
 import { nodeCalls } from '../../residual/app/plugins/ipc/node-calls.ts';
 import { Topics } from '../../residual/app/plugins/ipc/topics.ts';
 import { LinkVehicle, type Vehicle } from '../../residual/app/plugins/ipc/vehicle.ts';
+import { deferred } from '../../shared/async/deferred.ts';
 import { messageOf } from '../../shared/errors.ts';
 import type { Paths } from '../../shared/paths.ts';
 import type { Manifest } from '../../shared/plugins/manifest.ts';
@@ -38,7 +39,7 @@ export async function develop(options: DevelopmentOptions, signal: AbortSignal):
   const sockets = join(options.temporary, 'sockets');
   const httpSocket = join(sockets, 'http.sock');
   const page = await servePage(httpSocket);
-  let changed = Promise.withResolvers<void>();
+  let changed = deferred();
   const watcher = watch(folder, { recursive: true, signal }, (_event, name) => {
     if (name === null || !UNWATCHED.test(name)) changed.resolve();
   });
@@ -51,7 +52,7 @@ export async function develop(options: DevelopmentOptions, signal: AbortSignal):
   link.start();
   try {
     while (!signal.aborted) {
-      changed = Promise.withResolvers<void>();
+      changed = deferred();
       try {
         const manifest = await readManifestOf(folder);
         if (manifest.agent?.http === true) onLine(`its pages: ${addressOf(page)}`);

@@ -3,12 +3,12 @@ import { Backoff } from '../../shared/async/backoff.ts';
 import { every } from '../../shared/async/every.ts';
 import type { KeyValues } from '../../shared/config/in-force.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
+import { maskText } from '../../shared/mask.ts';
 import type { JsonObject } from '../../shared/member.ts';
 import type { FromChild, Init, ReportedConfig, ToChild } from '../../shared/process/child.ts';
 import { memoryOf } from '../../shared/process/memory.ts';
 import { offline } from '../../shared/process/offline.ts';
 import { offerToKernel } from '../../shared/process/oom-score.ts';
-import { redact } from '../../shared/process/redact.ts';
 import { LineSplitter } from '../../shared/rpc/lines.ts';
 import type { ChildState, ChildStatus, Restarted } from '../../shared/rpc/supervisor.ts';
 import { ARMED_MS } from './armed-config.ts';
@@ -410,7 +410,7 @@ export class SupervisedChild {
   }
 
   #addLine(line: string): void {
-    const safe = redact(line);
+    const safe = maskText(line);
     this.#words.push(safe);
     if (this.#words.length > LIMITS.lastWords) this.#words.shift();
     this.#hooks.onLine(safe);

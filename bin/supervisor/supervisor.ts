@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { uptime } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { deferred } from '../../shared/async/deferred.ts';
 import { Serial } from '../../shared/async/serial.ts';
 import type { ConfigInForce, KeyValues } from '../../shared/config/in-force.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
@@ -55,7 +56,7 @@ export class Supervisor {
   #declared: readonly SupervisedChild[] = [];
   readonly #declarations = new Serial();
   #stopping = false;
-  readonly #answers = Promise.withResolvers<void>();
+  readonly #answers = deferred();
   readonly #server: Server<typeof SUPERVISOR>;
   readonly #record: ChildRecord;
   readonly #armedConfig: ArmedConfig;

@@ -1,10 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { loadConfig } from '../../shared/config/load.ts';
-import { configSecrets, MASK } from '../../shared/config/mask.ts';
+import { configSecrets } from '../../shared/config/mask.ts';
 import { messageOf } from '../../shared/errors.ts';
+import { MASK, maskText } from '../../shared/mask.ts';
 import type { Paths } from '../../shared/paths.ts';
-import { redact } from '../../shared/process/redact.ts';
 
 /** Shorter secrets are not masked, since they would match everywhere. */
 const LEAST_CHARS = 4;
@@ -87,7 +87,7 @@ export async function makeRedactor(paths: Paths): Promise<Redactor> {
   forms.sort((a, b) => b.length - a.length);
   return {
     redact: (lines) =>
-      redact(
+      maskText(
         forms
           .reduce((text, form) => text.replaceAll(form, MASK), lines)
           .replaceAll(KEY_BLOCK, MASK)

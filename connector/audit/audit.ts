@@ -3,10 +3,11 @@ import { dirname } from 'node:path';
 import { ChainedLog } from '../../shared/audit/chained-log.ts';
 import { codeOf, messageOf } from '../../shared/errors.ts';
 import { takePidLock } from '../../shared/files/pid-lock.ts';
+import { maskSecrets } from '../../shared/mask.ts';
 import { type JsonObject, parseJson } from '../../shared/member.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { Denial } from '../denial.ts';
-import { redactArguments, redactValue, withoutCodes } from '../redaction.ts';
+import { maskArguments, withoutCodes } from '../mask-arguments.ts';
 import { AUDIT_FILES, keyFileOf, placesOf } from './places.ts';
 
 export type Decision = 'allowed' | 'confirmed' | 'denied' | 'operator_absent';
@@ -163,8 +164,8 @@ export class ConnectorAudit {
   /** @returns the event's number; null if it could not be written */
   #append({ args, result, ...event }: AuditEvent): number | null {
     const text =
-      typeof result === 'string' ? String(redactValue(result)) : (JSON.stringify(redactValue(result)) ?? '');
-    const shown = redactArguments(args);
+      typeof result === 'string' ? String(maskSecrets(result)) : (JSON.stringify(maskSecrets(result)) ?? '');
+    const shown = maskArguments(args);
     const record = {
       ...event,
       args: JSON.stringify(shown).length > MAX_ARGS_CHARS ? '[too long]' : shown,

@@ -13,10 +13,10 @@ import {
 import type { Logger } from '../../shared/process/logger.ts';
 import type { ConfirmedBy } from '../audit/audit.ts';
 import { Denial } from '../denial.ts';
+import { maskArguments } from '../mask-arguments.ts';
 import type { NodeClient } from '../planes/node-client.ts';
 import { showOperator } from '../planes/operator-signer.ts';
 import type { Principal } from '../principal.ts';
-import { redactArguments } from '../redaction.ts';
 import { type Arguments, classOf, classOfCall, reservedIn, scopesOfCall, type Tool } from '../tools/tool.ts';
 import { bind } from './call-hash.ts';
 import type { FlightSafety } from './flight-safety.ts';
@@ -113,7 +113,7 @@ export class Gate {
         return pass('admin', 'argument');
       throw new Denial('confirm_required', 'Call again with confirm: true, once the user has agreed.');
     }
-    const question = `Allow ${tool.name} on ${node.target.id} with ${JSON.stringify(redactArguments(args))}?`;
+    const question = `Allow ${tool.name} on ${node.target.id} with ${JSON.stringify(maskArguments(args))}?`;
     return { kind: 'ask', scope: 'admin', question };
   }
 
@@ -128,7 +128,7 @@ export class Gate {
         await showOperator(this.#options.operator, {
           tool: tool.name,
           node: node.target.id,
-          args: cut(JSON.stringify(redactArguments(args))),
+          args: cut(JSON.stringify(maskArguments(args))),
         });
         if (!this.#operatorPresent()) throw new Denial('operator_present_stale');
       });
@@ -211,7 +211,7 @@ export class Gate {
     const bound = bind(tool.name, node.target.id, args);
     const code = await fileCall(
       this.#options.operator,
-      { ...bound, args: redactArguments(args), ...(await summaryOf(call)), fleet: node.presence !== null },
+      { ...bound, args: maskArguments(args), ...(await summaryOf(call)), fleet: node.presence !== null },
       bootTime(),
     );
     const how = `A person signs it with \`svc operator confirm ${code}\`; then repeat the call with confirm_id "${code}".`;

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { Socket } from 'node:net';
-import { connect, type MqttClient } from 'mqtt';
 import { type Deferred, deferred } from '../../shared/async/deferred.ts';
 import { Retry } from '../../shared/async/retry.ts';
 import { Slots } from '../../shared/async/slots.ts';
 import { messageOf } from '../../shared/errors.ts';
+import { BrokerConnection, BrokerRefused } from '../../shared/fleet/broker-connection.ts';
 import { BrokerWays } from '../../shared/fleet/broker-ways.ts';
 import { NotBelieved, signStatement, verifyStatement } from '../../shared/fleet/signed.ts';
-import { callExpiry, MAX_CALL_BYTES, MAX_REPLY_BYTES } from '../../shared/fleet/told.ts';
+import { MAX_CALL_BYTES, MAX_REPLY_BYTES } from '../../shared/fleet/told.ts';
 import { replierOf, topics } from '../../shared/fleet/topics.ts';
 import { memberOf } from '../../shared/member.ts';
 import type { Logger } from '../../shared/process/logger.ts';
@@ -69,15 +68,12 @@ interface Pending {
 }
 
 const RETRY = { firstMs: 500, capMs: 30_000 } as const;
-const CONNECT_MS = 10_000;
-/** A broker that has gone silent is found in one and a half of these. */
-const KEEPALIVE_S = 20;
+const LIMITS = { connectMs: 10_000, keepaliveMs: 20_000 } as const;
 /** A call waits so long for a connection that comes back. */
 const WAIT_MS = 3000;
 /** Replies that wait for us at the broker: Mosquitto keeps 200 besides the 20 on their way, and drops the rest. */
 const AT_A_TIME = 180;
 const MAX_WAITING = 512;
-const NO_SUBSCRIBERS = 16;
 /** A nonce is good for 30 s; a call that a person confirms must not be refused for an old one. */
 const FRESH_MS = 5000;
 /** Of no boot: the node refuses it, and says its own. */
@@ -88,16 +84,15 @@ const PROBE = { method: 'GET', path: '/healthz', body: undefined, confirm: null 
 export class FleetCaller {
   readonly #options: FleetCallerOptions;
   readonly #pending = new Map<string, Pending>();
-  /** By the broker's number of the message. */
-  readonly #published = new Map<number, Pending>();
   readonly #nonces = new Map<string, KnownNonce>();
   readonly #slots = new Slots(AT_A_TIME);
   readonly #retry = new Retry(() => this.#connect(), RETRY);
   #known = new BrokerWays([], null);
-  #client: MqttClient | null = null;
+  #connection: BrokerConnection | null = null;
   /** Subscribed, so that a reply finds its way. */
   #ready = deferred();
   #connected = false;
+  #stopped = false;
 
   constructor(options: FleetCallerOptions) {
     this.#options = options;
@@ -125,9 +120,9 @@ export class FleetCaller {
   }
 
   stop(): void {
+    this.#stopped = true;
     this.#retry.stop();
-    this.#client?.end(true);
-    this.#lost();
+    this.#connection?.fail('stopped');
   }
 
   /** The node has told a nonce: in its status, or in a refusal. */
@@ -224,10 +219,10 @@ export class FleetCaller {
   }
 
   async #send(pending: Pending, until: number, signal: AbortSignal | undefined): Promise<Reply> {
-    const { node, jti, jws, settle } = pending;
+    const { node, jti, settle } = pending;
     const { granted } = this.#options.session;
-    const client = this.#client;
-    if (client === null || !this.#connected) throw new NoAnswer('broker', false);
+    const connection = this.#connection;
+    if (connection === null || !this.#connected) throw new NoAnswer('broker', false);
     if (signal?.aborted === true) throw new NoAnswer('cancelled', false);
     const ms = this.#left(until);
     if (ms === 0) throw new NoAnswer('too_many', false);
@@ -238,90 +233,82 @@ export class FleetCaller {
     const cancel = (): void => settle.reject(new NoAnswer('cancelled', true));
     signal?.addEventListener('abort', cancel, { once: true });
     this.#pending.set(jti, pending);
-    let id: number | null = null;
     try {
-      client.publish(
-        topics.call(granted.fleet, node, granted.id),
-        jws,
-        { qos: 1, properties: callExpiry(ms) },
-        (error) => {
-          // Refused by the broker's rules, so it went nowhere.
-          if (error !== undefined && error !== null) settle.reject(new NoAnswer('broker', false));
-        },
-      );
-      id = client.getLastMessageId();
-      this.#published.set(id, pending);
+      void this.#publish(connection, topics.call(granted.fleet, node, granted.id), pending, ms);
       return await settle.promise;
     } finally {
       clearTimeout(late);
       signal?.removeEventListener('abort', cancel);
       this.#pending.delete(jti);
-      if (id !== null && this.#published.get(id) === pending) this.#published.delete(id);
+    }
+  }
+
+  async #publish(connection: BrokerConnection, topic: string, pending: Pending, ms: number): Promise<void> {
+    const { jws, settle } = pending;
+    try {
+      const isHeard = await connection.send(topic, jws, ms);
+      pending.acknowledged = true;
+      if (!isHeard) settle.reject(new NoAnswer('offline', false));
+    } catch (error) {
+      // With any other error the node may have it: its answer, the end of the connection or the call's own time comes first.
+      if (error instanceof BrokerRefused) settle.reject(new NoAnswer('broker', false));
     }
   }
 
   /** A new client each time: a call of an earlier connection is never sent again, and the newest certificate counts. */
   #connect(): void {
-    const { session, log } = this.#options;
+    const { session } = this.#options;
     const { id, ca, certificate, fleet } = session.granted;
-    const client = connect(this.broker, {
-      ca,
-      cert: certificate,
-      key: session.keys.certificate,
-      clientId: id,
-      protocolVersion: 5,
-      clean: true,
-      reconnectPeriod: 0,
-      connectTimeout: CONNECT_MS,
-      keepalive: KEEPALIVE_S,
-      resubscribe: false,
-      properties: { sessionExpiryInterval: 0, maximumPacketSize: MAX_REPLY_BYTES + 4096 },
-    });
-    this.#client = client;
-    client.on('connect', () => {
-      // A packet leaves in two pieces, and the second would wait for the first to be acknowledged.
-      if (client.stream instanceof Socket) client.stream.setNoDelay(true);
-      client.subscribe(topics.replies(fleet, id), { qos: 1 }, (error) => {
-        if (error !== null) {
-          log.warn(`broker ${this.broker}: ${messageOf(error)}`);
-          client.end(true);
-          return;
-        }
-        this.#connected = true;
-        this.#ways.worked();
-        this.#retry.worked();
-        this.#ready.resolve();
-        log.info(`connected to the broker ${this.broker}`);
-      });
-    });
-    client.on('message', (topic, payload) => void this.#heard(topic, payload));
-    client.on('packetreceive', (packet) => {
-      if (packet.cmd !== 'puback' || packet.messageId === undefined) return;
-      const pending = this.#published.get(packet.messageId);
-      this.#published.delete(packet.messageId);
-      if (pending === undefined) return;
-      pending.acknowledged = true;
-      if (packet.reasonCode === NO_SUBSCRIBERS) pending.settle.reject(new NoAnswer('offline', false));
-    });
-    client.on('error', (error) => log.warn(`broker ${this.broker}: ${messageOf(error)}`));
-    client.once('close', () => {
-      if (this.#client !== client) return;
-      const lost = this.#connected;
-      if (lost) log.warn(`the connection to the broker ${this.broker} has ended`);
-      session.doubt(); // the broker cuts off whose credential has ended
-      client.end(true);
-      this.#lost();
-      if (!lost && this.#ways.failed()) this.#retry.start();
-      else this.#retry.again();
-    });
+    try {
+      const connection: BrokerConnection = new BrokerConnection(
+        {
+          url: this.broker,
+          clientId: id,
+          ca,
+          certificate,
+          key: session.keys.certificate,
+          limits: LIMITS,
+          receiveMaximum: AT_A_TIME,
+          lateEnds: false,
+        },
+        {
+          connected: () => void this.#welcome(connection, topics.replies(fleet, id)),
+          message: (topic, payload) => void this.#heard(topic, payload),
+          ended: (why) => this.#ended(why),
+        },
+      );
+      this.#connection = connection;
+    } catch (error) {
+      this.#ended(messageOf(error));
+    }
   }
 
-  #lost(): void {
-    this.#client = null;
-    this.#published.clear();
-    if (this.#connected) this.#ready = deferred();
+  async #welcome(connection: BrokerConnection, replies: string): Promise<void> {
+    try {
+      await connection.subscribe([replies]);
+    } catch (error) {
+      connection.fail(messageOf(error));
+      return;
+    }
+    if (!connection.connected) return;
+    this.#connected = true;
+    this.#ways.worked();
+    this.#retry.worked();
+    this.#ready.resolve();
+    this.#options.log.info(`connected to the broker ${this.broker}`);
+  }
+
+  #ended(why: string): void {
+    const lost = this.#connected;
+    this.#connection = null;
     this.#connected = false;
+    if (lost) this.#ready = deferred();
     for (const { settle } of this.#pending.values()) settle.reject(new NoAnswer('broker', true));
+    if (this.#stopped) return;
+    this.#options.log.warn(`broker ${this.broker}: ${why}`);
+    this.#options.session.doubt(); // the broker cuts off whose credential has ended
+    if (!lost && this.#ways.failed()) this.#retry.start();
+    else this.#retry.again();
   }
 
   /** Everything but the node's own signed answer to one of our calls is no answer. */

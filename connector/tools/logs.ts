@@ -4,8 +4,8 @@ import { METRICS } from '../../shared/metrics.ts';
 import { aggregateQuery } from '../../shared/schemas/logs.ts';
 import type { StoredEvent } from '../audit/audit.ts';
 import { Denial } from '../denial.ts';
+import { maskArguments, withoutCodes } from '../mask-arguments.ts';
 import type { Principal } from '../principal.ts';
-import { redactArguments, withoutCodes } from '../redaction.ts';
 import { asRecord } from '../rows.ts';
 import { cursor as more, queryOf, reading } from './parts.ts';
 import { canonicalName, type Tool } from './tool.ts';
@@ -239,7 +239,7 @@ function shownTo({ kind, id }: Principal): (event: StoredEvent) => StoredEvent {
   return (event) => {
     const { tokenId, args, result } = event;
     if (!isOwner && tokenId !== id) return { ...event, args: NOT_SHOWN, result: NOT_SHOWN };
-    const shown = typeof args === 'object' && args !== null ? redactArguments(asRecord(args)) : args;
+    const shown = typeof args === 'object' && args !== null ? maskArguments(asRecord(args)) : args;
     return { ...event, args: shown, result: withoutCodes(result) };
   };
 }

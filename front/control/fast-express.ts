@@ -1,5 +1,6 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import express from 'express';
+import { bareApp } from '../../shared/http/bare-app.ts';
 
 export interface FastExpress {
   /** For `http.createServer(options, app)`. */
@@ -16,11 +17,7 @@ export interface FastExpress {
  * that call changes nothing.
  */
 export function createFastExpress(): FastExpress {
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
-  app.set('query parser', false);
-  app.set('env', 'production'); // no stack trace if Express ever answers an error itself
+  const app = bareApp(express());
 
   class Request extends IncomingMessage {}
   class Response<Req extends IncomingMessage = IncomingMessage> extends ServerResponse<Req> {}

@@ -1,4 +1,5 @@
 import { extname, join } from 'node:path';
+import { deferred } from '../../shared/async/deferred.ts';
 import { OwnThread } from '../../shared/async/own-thread.ts';
 import { Retry } from '../../shared/async/retry.ts';
 import { within } from '../../shared/async/within.ts';
@@ -72,7 +73,7 @@ const NOTHING: QueueState = {
  */
 export class DiskQueue implements FleetQueue {
   readonly #options: DiskQueueOptions;
-  readonly #opened = Promise.withResolvers<void>();
+  readonly #opened = deferred();
   readonly #waiting = new Map<number, PendingBatch>();
   readonly #retry = new Retry(() => this.#begin(), { firstMs: 1000, capMs: 30_000 });
   #thread: OwnThread<ToQueue, FromQueue> | null = null;

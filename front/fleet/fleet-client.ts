@@ -4,13 +4,17 @@ import { Retry } from '../../shared/async/retry.ts';
 import { TokenBucket } from '../../shared/async/token-bucket.ts';
 import { within } from '../../shared/async/within.ts';
 import { messageOf } from '../../shared/errors.ts';
+import {
+  BrokerConnection,
+  type BrokerMessage,
+  type ConnectionLimits,
+} from '../../shared/fleet/broker-connection.ts';
 import { BrokerWays } from '../../shared/fleet/broker-ways.ts';
 import { type FleetEvent, MAX_PICTURE_BYTES, type Presence } from '../../shared/fleet/told.ts';
 import { callerOf, isMachine, topics } from '../../shared/fleet/topics.ts';
 import { type JsonObject, parseJson } from '../../shared/member.ts';
 import type { Calls } from '../../shared/rpc/contract.ts';
 import type { FLEET, FleetLinkState, FleetPlace } from '../../shared/rpc/fleet.ts';
-import { BrokerConnection, type BrokerMessage, type ConnectionLimits } from './broker-connection.ts';
 import { CallCarrier } from './call-carrier.ts';
 import { type FleetQueue, TELEMETRY_KIND } from './event-queue.ts';
 import { EventSender, type EventSenderLimits } from './event-sender.ts';
@@ -59,6 +63,8 @@ const MACHINE_CALLS = { perSecond: 32 * 1024, burst: 4 * 1024 * 1024 } as const;
 /** So long it hears no machine after more than that; people at the hub's page it hears all the time. */
 const DEAF_MS = 60_000;
 const GOODBYE_MS = 2000;
+/** Messages that the broker may send before they are acknowledged. */
+const RECEIVE_MAXIMUM = 20;
 /** What the queue remembers: the broker's address that worked last, for the next process. */
 const BROKER_FACT = 'broker';
 /** How often it is told that a watch was not believed. */
@@ -276,11 +282,19 @@ export class FleetClient {
     this.#session = session;
     if (this.#sessions.push(session) > MAX_SESSIONS) this.#sessions.shift();
     try {
+      const { node: clientId, ca, certificate, key } = this.#place;
       const connection: BrokerConnection = new BrokerConnection(
-        this.#place,
-        this.#ways.url,
-        this.#presenceOf(session, false),
-        this.#limits,
+        {
+          url: this.#ways.url,
+          clientId,
+          ca,
+          certificate,
+          key,
+          limits: this.#limits,
+          receiveMaximum: RECEIVE_MAXIMUM,
+          will: this.#presenceOf(session, false),
+          lateEnds: true,
+        },
         {
           connected: () => void this.#welcome(connection, session),
           message: (topic, payload, retained) => this.#hear(topic, payload, retained),
@@ -374,7 +388,7 @@ export class FleetClient {
     const { fleet, node } = this.#place;
     const detail = { caller, seconds: DEAF_MS / 1000 };
     this.append([{ at: this.#options.wall(), kind: 'node.flooded', detail }]);
-    this.#settle(this.#connection?.unsubscribe(topics.machineCalls(fleet, node)));
+    this.#settle(this.#connection?.unsubscribe([topics.machineCalls(fleet, node)]));
     return false;
   }
 

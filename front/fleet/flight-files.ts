@@ -1,5 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { deferred } from '../../shared/async/deferred.ts';
 import { every } from '../../shared/async/every.ts';
 import { codeOf } from '../../shared/errors.ts';
 import { removeDurably } from '../../shared/files/remove-durably.ts';
@@ -80,7 +81,7 @@ export class FlightFiles {
       return;
     }
     const { events: dropped } = queue.dropped;
-    const { promise, resolve } = Promise.withResolvers<number | null>();
+    const { promise, resolve } = deferred<number | null>();
     append({ at, kind: isUpload ? UPLOAD_KIND : FLIGHT_KIND, detail: recordOf(detail) }, resolve);
     const seq = await promise;
     if (seq !== null) this.#sent = { path, seq, dropped };

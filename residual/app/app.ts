@@ -9,8 +9,9 @@ import {
   PRINCIPAL_HEADER,
   PROOF_HEADER,
 } from '../../shared/auth/principal-mark.ts';
-import { ApiError, messageOf } from '../../shared/errors.ts';
-import { failureOf, sendFailure, sendValue } from '../../shared/http/answer.ts';
+import { ApiError } from '../../shared/errors.ts';
+import { endWithFailure, failureOf, sendValue } from '../../shared/http/answer.ts';
+import { bareApp } from '../../shared/http/bare-app.ts';
 import { bodyStream, hasBody, readBytes, readJson } from '../../shared/http/body.ts';
 import { EventAnswer, wantsEvents } from '../../shared/http/event-answer.ts';
 import type { Logger } from '../../shared/process/logger.ts';
@@ -53,11 +54,7 @@ function tagsOf(socket: object): { [PROVEN]?: true } {
  * with its rows by path and method.
  */
 export function createApp({ rows, handlers, proof, end, log }: AppParts): ReturnType<typeof express> {
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
-  app.set('query parser', false);
-  app.set('env', 'production'); // no stack trace if Express ever answers an error itself
+  const app = bareApp(express());
   app.use(fromFront(proof));
   app.use(endedPrincipals(end));
   for (const domain of Map.groupBy(rows, ({ feature }) => feature).values())
@@ -200,12 +197,6 @@ function errors(log: Logger) {
     res: Response<unknown, Partial<Marks>>,
     _next: NextFunction,
   ): void => {
-    if (!(error instanceof ApiError)) {
-      log.error(`request failed: ${messageOf(error)}`, {
-        stack: error instanceof Error ? error.stack : undefined,
-      });
-    }
-    if (res.headersSent) res.destroy();
-    else sendFailure(res, failureOf(error, res.locals.refusals));
+    endWithFailure(res, error, failureOf(error, res.locals.refusals), log);
   };
 }

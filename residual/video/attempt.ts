@@ -1,3 +1,4 @@
+import { deferred } from '../../shared/async/deferred.ts';
 import { messageOf } from '../../shared/errors.ts';
 import type { VideoClock } from './engine/picture.ts';
 import type { SourceSink, VideoSource } from './sources/source.ts';
@@ -32,8 +33,8 @@ export class Attempt {
   readonly name: string;
   readonly #options: AttemptOptions;
   readonly #ended = new AbortController();
-  readonly #failed = Promise.withResolvers<string>();
-  readonly #done = Promise.withResolvers<string>();
+  readonly #failed = deferred<string>();
+  readonly #done = deferred<string>();
   #problem = 'the source ended';
   #endedAt = 0;
   #began: number;

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { deferred } from '../../shared/async/deferred.ts';
 import { every } from '../../shared/async/every.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/process/logger.ts';
@@ -149,8 +150,8 @@ class Glance {
   readonly #clock: VideoClock;
   readonly #attempt: Attempt;
   readonly #units = new UnitBuffer();
-  readonly #first = Promise.withResolvers<void>();
-  #next = Promise.withResolvers<void>();
+  readonly #first = deferred();
+  #next = deferred();
   #newest: Picture | null = null;
   #decoding = false;
   #askedAt: number;
@@ -240,7 +241,7 @@ class Glance {
     this.#newest = picture;
     this.#first.resolve();
     this.#next.resolve();
-    this.#next = Promise.withResolvers();
+    this.#next = deferred();
   }
 
   #forget(): void {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Frame } from 'node-av/lib';
 import { Backoff } from '../../shared/async/backoff.ts';
+import { deferred } from '../../shared/async/deferred.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import type { PipelineState, PipelineStatus, Profile, VideoCodec } from '../../shared/rpc/video.ts';
@@ -191,7 +192,7 @@ export class Pipeline {
   /** Resolves when `latest` is not older than a usual picture; after a second without one too. */
   async fresh(): Promise<void> {
     if (!this.#idle) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
+    const { promise, resolve } = deferred();
     this.#waiting.add(resolve);
     await Promise.race([promise, delay(LIMITS.idleUs / 1000, undefined, { ref: false })]);
     this.#waiting.delete(resolve);
@@ -252,7 +253,7 @@ export class Pipeline {
     if (source === null) return 'it is not there';
     if (this.#stopped.signal.aborted) return 'stopped';
     const attempt = this.#begin(source, { fromKey: true, firstPictureMs: LIMITS.changeMs });
-    const shown = Promise.withResolvers<null>();
+    const shown = deferred<null>();
     this.#next = { attempt, camera, onShown: () => shown.resolve(null) };
     attempt.start();
     const problem = await Promise.race([shown.promise, attempt.failed]);
@@ -264,7 +265,7 @@ export class Pipeline {
 
   /** As `#try`, with the present camera out of the way. */
   async #tryAlone(camera: Camera, present: Attempt): Promise<string | null> {
-    const over = Promise.withResolvers<void>();
+    const over = deferred();
     this.#alone = over.promise;
     try {
       present.end('another camera is tried');

@@ -1,5 +1,6 @@
 import { parentPort, Worker } from 'node:worker_threads';
 import { messageOf } from '../errors.ts';
+import { deferred } from './deferred.ts';
 
 const STOP_MS = 3000;
 
@@ -19,7 +20,7 @@ interface OwnThreadOptions<From> {
  */
 export class OwnThread<To, From> {
   readonly #worker: Worker;
-  readonly #exited = Promise.withResolvers<void>();
+  readonly #exited = deferred();
   #isWanted = true;
 
   constructor({ file, data, heap, onMessage, onEnd }: OwnThreadOptions<From>) {

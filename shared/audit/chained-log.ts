@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { codeOf, messageOf } from '../errors.ts';
-import { redact } from '../process/redact.ts';
+import { maskText } from '../mask.ts';
 import { type ChainedRecord, GENESIS, lineHash, parse } from './chain.ts';
 import { agreedHead, auditKey, type Head, headFile, headText, type ReadHead, readHead } from './head.ts';
 
@@ -162,7 +162,7 @@ export class ChainedLog {
     const { now, maxBytes, durable = false } = this.#options;
     const time = new Date(now()).toISOString();
     // The chain's own hashes are not secrets.
-    const body = redact(JSON.stringify({ time, ...record })).slice(1);
+    const body = maskText(JSON.stringify({ time, ...record })).slice(1);
     const line = `{"seq":${this.#seq + 1},"prev":"${this.#prev}",${body}`;
     const bytes = Buffer.from(`${line}\n`);
     if (this.#fd === null) this.#open();

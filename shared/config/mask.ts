@@ -1,9 +1,7 @@
+import { MASK } from '../mask.ts';
 import { memberOf, recordOf } from '../member.ts';
 import { type ConfigNode, configLeaves, valueAt } from './keys.ts';
 import type { Config } from './schema.ts';
-
-/** What stands in the place of a secret that is set. */
-export const MASK = '***';
 
 /** A copy of the config in which every secret that is set is masked. */
 export function maskedConfig(config: Config): Config {

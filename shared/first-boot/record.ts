@@ -1,6 +1,4 @@
-import { readOwn } from '../files/private-file.ts';
-import { parseJson } from '../member.ts';
-import { checked } from '../schemas/checked.ts';
+import { JsonFile, OTHERS_WRITE } from '../json-file.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
 import { fileValidatorOf } from '../schemas/validator.ts';
 
@@ -44,12 +42,8 @@ const RECORD = {
 } as const satisfies JsonSchema;
 
 const validate = fileValidatorOf(RECORD);
-const OTHERS_WRITE = 0o022;
 
-/** Null where nothing was read yet. @throws Error if the file cannot be used */
-export async function readFirstBoot(file: string): Promise<FirstBootRecord | null> {
-  const text = await readOwn(file, OTHERS_WRITE);
-  return text === null
-    ? null
-    : checked(validate, parseJson(text), () => new Error(`${file} is not of version 1`));
+/** Not there where nothing was read yet. */
+export function firstBootFile(path: string): JsonFile<FirstBootRecord> {
+  return new JsonFile(path, validate, { mode: 0o640, forbidden: OTHERS_WRITE });
 }

@@ -185,6 +185,22 @@ export function sendFailure(
   sendText(res, failureStatus(failure), body, JSON_TYPE, { ...failure.headers, ...headers });
 }
 
+/** What an error step does: whatever is no refusal is logged, and where a part of an answer has gone out, the connection is closed. */
+export function endWithFailure(
+  res: ServerResponse,
+  error: unknown,
+  failure: Failure,
+  log: { error(message: string, more: object): void },
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  if (!(error instanceof ApiError))
+    log.error(`request failed: ${messageOf(error)}`, {
+      stack: error instanceof Error ? error.stack : undefined,
+    });
+  if (res.headersSent) res.destroy();
+  else if (!res.destroyed) sendFailure(res, failure, headers);
+}
+
 /** An error answer for a connection on which no response object exists (malformed request, refused upgrade). */
 export function rawFailure(failure: Failure): string {
   const status = failureStatus(failure);

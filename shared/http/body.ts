@@ -51,6 +51,11 @@ export function checkType(req: Pick<IncomingMessage, 'headers'>, wanted: string)
   if (typeOf(req) !== wanted) throw new ApiError('E_MEDIA_TYPE', `Send the body as ${wanted}.`);
 }
 
+/** @param limit bytes */
+export function tooLarge(limit: number): ApiError {
+  return new ApiError('E_TOO_LARGE', `The body is larger than ${limit} bytes.`, { limit });
+}
+
 /** The media type of the body, without parameters. */
 export function typeOf(req: Pick<IncomingMessage, 'headers'>): string | undefined {
   return (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
@@ -78,8 +83,7 @@ async function bytesOf(body: Readable, headers: IncomingHttpHeaders, limit: numb
     return await getRawBody(body, { limit, length: length ?? null });
   } catch (error) {
     const kind = typeof error === 'object' && error !== null && 'type' in error ? error.type : null;
-    if (kind === 'entity.too.large')
-      throw new ApiError('E_TOO_LARGE', `The body is larger than ${limit} bytes.`, { limit });
+    if (kind === 'entity.too.large') throw tooLarge(limit);
     throw new ApiError('E_BAD_REQUEST', `The body arrived incomplete: ${messageOf(error)}.`);
   }
 }
@@ -94,7 +98,7 @@ export function bodyStream(req: IncomingMessage, limit: number): Readable {
     transform(chunk: Buffer, _encoding, done) {
       received += chunk.length;
       if (received <= limit) done(null, chunk);
-      else done(new ApiError('E_TOO_LARGE', `The body is larger than ${limit} bytes.`, { limit }));
+      else done(tooLarge(limit));
     },
   });
   // Not by `pipeline`, which would close the connection on an error, before the error is answered.

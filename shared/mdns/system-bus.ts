@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { type Deferred, deferred } from '../async/deferred.ts';
 import { within } from '../async/within.ts';
 import { BusReader, BusWriter, type Value } from './bus-values.ts';
 
@@ -30,12 +31,12 @@ interface BusCall {
 }
 
 type Answer = number | string | null;
-type PendingReply = PromiseWithResolvers<Answer>;
+type PendingReply = Deferred<Answer>;
 
 export class SystemBus {
   readonly #socket: Socket;
   readonly #waiting = new Map<number, PendingReply>();
-  readonly #begun = Promise.withResolvers<void>();
+  readonly #begun = deferred();
   #input = Buffer.alloc(0);
   #serial = 0;
   #isBegun = false;
@@ -75,7 +76,7 @@ export class SystemBus {
   /** @returns the first value of the answer; null for none. @throws what the other program answers, or that it does not in time */
   async call(call: BusCall): Promise<Answer> {
     const serial = ++this.#serial;
-    const waiting: PendingReply = Promise.withResolvers();
+    const waiting: PendingReply = deferred();
     this.#waiting.set(serial, waiting);
     this.#socket.write(messageOf(call, serial));
     try {

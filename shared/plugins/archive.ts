@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { lstat } from 'node:fs/promises';
 import { openPromise, type ZipFile } from 'yauzl';
+import { deferred } from '../async/deferred.ts';
 import { messageOf } from '../errors.ts';
 import { faultOf } from '../schemas/fault.ts';
 import { asRefusal, contentOf, readText } from './archive-content.ts';
@@ -123,7 +124,7 @@ async function openZip(file: string): Promise<ZipFile> {
 /** Waits until the library has closed the file. */
 async function closeZip(zip: ZipFile): Promise<void> {
   if (!zip.isOpen) return;
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const { promise, resolve, reject } = deferred();
   zip.once('close', resolve);
   zip.once('error', reject);
   zip.close();

@@ -1,11 +1,11 @@
 import winston from 'winston';
-import { redact } from './redact.ts';
+import { maskText } from '../mask.ts';
 
 /** The logger of every process: one JSON object a line on stderr, with secrets masked. */
 export type Logger = winston.Logger;
 
 const line = winston.format.printf(({ level, message, time, service, ...rest }) =>
-  redact(JSON.stringify({ time, level, service, msg: message, ...rest })),
+  maskText(JSON.stringify({ time, level, service, msg: message, ...rest })),
 );
 const stamp = winston.format((info) => {
   info['time'] = new Date().toISOString();

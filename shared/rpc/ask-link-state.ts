@@ -1,3 +1,4 @@
+import { deferred } from '../async/deferred.ts';
 import { within } from '../async/within.ts';
 import { clientOf } from './contract.ts';
 import { LINK } from './link.ts';
@@ -11,7 +12,7 @@ const LINK_MS = 1000;
  * @throws Error when it does not answer within a second
  */
 export async function askLinkState(path: string): Promise<LinkState> {
-  const { promise, resolve } = Promise.withResolvers<LinkState>();
+  const { promise, resolve } = deferred<LinkState>();
   const client = clientOf(LINK, { path, listeners: { state: resolve } });
   client.start();
   try {

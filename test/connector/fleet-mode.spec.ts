@@ -15,6 +15,7 @@ import { operatorFiles } from '../../shared/operator/operator-files.ts';
 import { ensureOperatorKey } from '../../shared/operator/operator-key.ts';
 import { createLogger } from '../../shared/process/logger.ts';
 import type { CallStatement } from '../../shared/schemas/fleet-statements.ts';
+import { Proxy } from '../fleet/rig.ts';
 import { callTool, connectStdio, HttpConnector, runConnector } from '../support/connector.ts';
 import { FleetHub, type FleetTestNode } from '../support/fleet-hub.ts';
 import { noMosquitto } from '../support/mosquitto.ts';
@@ -82,8 +83,8 @@ describe('the connector in a fleet', function () {
       .json(request, principal)
       .catch((error: unknown) => error);
   }
-  async function refused(request: NodeRequest, wanted: string = node.id): Promise<Denial> {
-    const answer = await ask(request, wanted);
+  async function refused(request: NodeRequest, wanted: string = node.id, on = plane): Promise<Denial> {
+    const answer = await ask(request, wanted, on);
     if (answer instanceof Denial) return answer;
     throw new Error(`it was answered: ${JSON.stringify(answer)}`);
   }
@@ -345,6 +346,22 @@ describe('the connector in a fleet', function () {
     await plane.caller.whenConnected(20_000);
     expect(await ask(RENAME)).to.deep.equal({ persisted: true });
     expect(node.ran).to.deep.equal(['PUT /api/config']);
+  });
+
+  it('a call that ran before the connection broke is not said to have gone nowhere', async () => {
+    const proxy = await Proxy.start(hub.broker.port);
+    const other = await open(hub.credential(ALL), proxy.url);
+    await ask(STATUS, node.id, other); // and the nonce is known
+    node.answers.set('PUT /api/config', () => {
+      proxy.stop();
+      return [200, { persisted: true }];
+    });
+    proxy.mute(); // so that the broker's acknowledgement never comes
+    const denial = await refused(RENAME, node.id, other);
+    expect(denial.detail).to.include({ cause: 'broker' });
+    expect(denial.maybeDone).to.equal(true);
+    expect(node.ran).to.deep.equal(['GET /api/status', 'PUT /api/config']);
+    other.stop();
   });
 
   it('goes by WebSocket where the first address is closed', async () => {

@@ -5,8 +5,9 @@ import { Denial } from '../../connector/denial.ts';
 import { bind, canonical, sameCall } from '../../connector/gate/call-hash.ts';
 import { Questions } from '../../connector/gate/questions.ts';
 import { RateLimiter } from '../../connector/gate/rate-limit.ts';
-import { redactArguments, redactValue } from '../../connector/redaction.ts';
+import { maskArguments } from '../../connector/mask-arguments.ts';
 import type { BootTime } from '../../shared/boot-clock.ts';
+import { maskSecrets } from '../../shared/mask.ts';
 import { operatorFiles } from '../../shared/operator/operator-files.ts';
 import { ensureOperatorKey } from '../../shared/operator/operator-key.ts';
 import { presenceAge, renewPresence } from '../../shared/operator/presence.ts';
@@ -200,7 +201,7 @@ describe('the rate limit', () => {
 
 describe('redaction', () => {
   it('masks by name and by shape, keeps what is no secret', () => {
-    const seen = redactValue({
+    const seen = maskSecrets({
       ssid: 'field',
       passphrase: 'correct horse',
       list: [{ psk: 'x', apiKey: '', token_id: 'mct_1' }],
@@ -211,16 +212,16 @@ describe('redaction', () => {
     });
     expect(seen).to.deep.equal({
       ssid: 'field',
-      passphrase: '[REDACTED]',
-      list: [{ psk: '[REDACTED]', apiKey: '', token_id: 'mct_1' }],
-      code: '[REDACTED]',
+      passphrase: '***',
+      list: [{ psk: '***', apiKey: '', token_id: 'mct_1' }],
+      code: '***',
       error: { code: 'E_ARMED' },
       text: 'key ***',
       pairing_code_required: true,
     });
-    expect(redactArguments({ key: 'network.hotspot.password', value: 'x' })).to.deep.equal({
+    expect(maskArguments({ key: 'network.hotspot.password', value: 'x' })).to.deep.equal({
       key: 'network.hotspot.password',
-      value: '[REDACTED]',
+      value: '***',
     });
   });
 });

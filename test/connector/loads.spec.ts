@@ -34,6 +34,6 @@ describe('what the connector loads', () => {
 
   it('over HTTP and for a fleet, what these need besides', () => {
     expect(packagesOf('connector/transports/services.ts')).to.include('@modelcontextprotocol/node');
-    expect(packagesOf('connector/planes/open-fleet.ts')).to.include('mqtt');
+    expect(packagesOf('connector/planes/open-fleet.ts')).to.include('mqtt/lib/client');
   });
 });

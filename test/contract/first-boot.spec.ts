@@ -10,7 +10,7 @@ import { parseConfig } from '../../shared/config/parse.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { parseCard, withoutSecrets } from '../../shared/first-boot/card-file.ts';
 import { hostLabel } from '../../shared/first-boot/host-label.ts';
-import { readFirstBoot } from '../../shared/first-boot/record.ts';
+import { firstBootFile } from '../../shared/first-boot/record.ts';
 import { pathsFrom } from '../../shared/paths.ts';
 import { createLogger } from '../../shared/process/logger.ts';
 import type { Helper } from '../../shared/rpc/helper-client.ts';
@@ -173,7 +173,7 @@ describe('what the file asks for', () => {
     const { config } = await loadConfig(deps.paths);
     expect(config.agent).to.include({ profile: 'ground-station', name: 'Feld-Drohne Süd' });
     expect(config.radio.region).to.equal('NO');
-    const record = await readFirstBoot(deps.paths.firstBoot);
+    const record = await firstBootFile(deps.paths.firstBoot).load();
     expect(record?.parts?.map(({ part, ok }) => `${part} ${ok}`)).to.deep.equal([
       'host name true',
       'profile true',
@@ -194,7 +194,7 @@ describe('what the file asks for', () => {
   it('goes on with the rest where one thing fails, and says so', async () => {
     joins = async () => Promise.reject(new ApiError('E_INVALID_VALUE', '1234 is protected.'));
     await applyCard(deps, signal);
-    const record = await readFirstBoot(deps.paths.firstBoot);
+    const record = await firstBootFile(deps.paths.firstBoot).load();
     expect(record?.parts?.filter(({ ok }) => !ok)).to.deep.equal([
       { part: 'Wi-Fi', ok: false, detail: '1234 is protected.' },
     ]);
@@ -203,25 +203,25 @@ describe('what the file asks for', () => {
 
   it('after a power cut, passphrases that are still on the card are taken away at the next start', async () => {
     await applyCard(deps, signal);
-    const record = await readFirstBoot(deps.paths.firstBoot);
+    const record = await firstBootFile(deps.paths.firstBoot).load();
     const cut = { ...record, parts: record?.parts?.filter(({ part }) => part !== 'passphrases') };
     await writeFile(deps.paths.firstBoot, JSON.stringify(cut));
     asked = [];
     expect(await applyCard(deps, signal)).to.equal(false);
     expect(asked).to.deep.equal(['first_boot_done {}']);
-    expect(await readFirstBoot(deps.paths.firstBoot)).to.deep.equal(record);
+    expect(await firstBootFile(deps.paths.firstBoot).load()).to.deep.equal(record);
   });
 
   it('is nothing where the file is refused; once it is corrected, it counts', async () => {
     await writeFile(join(base, 'svc.yaml'), 'profile: plane\nname: x');
     expect(await applyCard(deps, signal)).to.equal(false);
     expect(asked).to.deep.equal([]);
-    const record = await readFirstBoot(deps.paths.firstBoot);
+    const record = await firstBootFile(deps.paths.firstBoot).load();
     expect(record).to.deep.include({ parts: null });
     expect(record?.problem).to.include('profile must be drone');
     await writeFile(join(base, 'svc.yaml'), 'name: kite');
     expect(await applyCard(deps, signal)).to.equal(true);
-    expect((await readFirstBoot(deps.paths.firstBoot))?.parts).to.have.length(3);
+    expect((await firstBootFile(deps.paths.firstBoot).load())?.parts).to.have.length(3);
   });
 });
 

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { readFirstBoot } from '../../shared/first-boot/record.ts';
+import { firstBootFile } from '../../shared/first-boot/record.ts';
 import { MockNetworkManager } from '../support/network/network-manager.ts';
 import { TestNode } from '../support/node.ts';
 import { svc } from '../support/svc.ts';
@@ -76,7 +76,7 @@ describe('the first boot, with NetworkManager', function () {
     expect(left)
       .to.include('ssid: HomeNet')
       .and.not.match(/horse|guests/);
-    const record = await readFirstBoot(node.paths.firstBoot);
+    const record = await firstBootFile(node.paths.firstBoot).load();
     expect(record?.parts?.filter(({ ok }) => !ok)).to.deep.equal([]);
     const asked = await manager.asked();
     expect(asked).to.include('hostnamectl [set-hostname] [field-drone-7]').and.include('iw [reg] [set] [DE]');

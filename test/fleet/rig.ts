@@ -282,11 +282,12 @@ export class FakeHub extends Changing {
   }
 }
 
-/** Between a client and the broker: it can stop passing anything on, without closing a connection. */
+/** Between a client and the broker: it can stop passing anything on, or what the broker says, without closing a connection. */
 export class Proxy {
   readonly #server: TcpServer;
   readonly #sockets = new Set<Socket>();
   #frozen = false;
+  #muted = false;
 
   private constructor(target: number) {
     this.#server = createServer((near) => {
@@ -297,7 +298,7 @@ export class Proxy {
       ] as const) {
         this.#sockets.add(from);
         from.on('data', (chunk) => {
-          if (!this.#frozen) to.write(chunk);
+          if (!this.#frozen && !(this.#muted && from === far)) to.write(chunk);
         });
         from.on('close', () => to.destroy());
         from.on('error', () => to.destroy());
@@ -320,6 +321,11 @@ export class Proxy {
 
   freeze(frozen: boolean): void {
     this.#frozen = frozen;
+  }
+
+  /** From now on nothing of the broker's. */
+  mute(): void {
+    this.#muted = true;
   }
 
   stop(): void {

@@ -19,7 +19,7 @@ import { PluginStore } from '../../residual/app/plugins/store.ts';
 import { SetupMarks } from '../../residual/app/setup/setup-marks.ts';
 import { Ledger } from '../../residual/app/uploads/ledger.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
-import { readFirstBoot } from '../../shared/first-boot/record.ts';
+import { firstBootFile } from '../../shared/first-boot/record.ts';
 import { turnFile } from '../../shared/fleet/turn-file.ts';
 import { readRevocations } from '../../shared/plugins/signature.ts';
 import type { Logger } from '../../shared/process/logger.ts';
@@ -262,7 +262,7 @@ export const STORES: readonly Case[] = [
     name: 'the first boot',
     file: 'first-boot.json',
     make: text('{"version":1,"file":"svc.yaml","read_at":"2026","parts":null,"problem":null}\n'),
-    look: async (file) => named(file, async () => readFirstBoot(file)),
+    look: async (file) => named(file, async () => firstBootFile(file).load()),
   },
   {
     name: 'credentials of TURN servers',

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
-import { failureOf, inBytes, sendFailure, sendValue } from '../../../shared/http/answer.ts';
+import { endWithFailure, failureOf, inBytes, sendValue } from '../../../shared/http/answer.ts';
+import { bareApp } from '../../../shared/http/bare-app.ts';
 import { hasBody, readJson } from '../../../shared/http/body.ts';
 import { headerName, hostProblem, Single, targetProblem } from '../../../shared/http/edge/head.ts';
 import { HeldBytes } from '../../../shared/http/edge/held-bytes.ts';
@@ -86,11 +87,7 @@ export function createHubApp(options: AppOptions): HubListener {
     if (found === undefined) throw new Error('a request that did not come through the edge');
     return found;
   };
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
-  app.set('query parser', false);
-  app.set('env', 'production');
+  const app = bareApp(express());
   app.enable('strict routing');
   app.enable('case sensitive routing');
   app.use((req: Request, res: Response, next: NextFunction) => {
@@ -125,10 +122,8 @@ export function createHubApp(options: AppOptions): HubListener {
     throw new ApiError('E_NOT_FOUND');
   });
   app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => {
-    if (!(error instanceof ApiError)) log.error(`failed: ${messageOf(error)}`);
-    if (res.headersSent) res.destroy();
     // A body that was not read ends with its connection.
-    else sendFailure(res, failureOf(error), hasBody(req) && !req.complete ? ENDING : HEADERS);
+    endWithFailure(res, error, failureOf(error), log, hasBody(req) && !req.complete ? ENDING : HEADERS);
   });
   return (req, res, from) => {
     asked.set(req, { from, since: options.monotonic(), credential: null });

@@ -1,8 +1,9 @@
-import { connectAsync } from 'mqtt';
+import { deferred } from '../../../shared/async/deferred.ts';
 import { type Authority, issueCertificate } from '../../../shared/certificates/authority.ts';
 import { certificateRequest, newCertificateKey } from '../../../shared/certificates/request.ts';
+import { BrokerConnection } from '../../../shared/fleet/broker-connection.ts';
 
-const CONNECT_MS = 5000;
+const LIMITS = { connectMs: 5000, keepaliveMs: 5000 } as const;
 /** Each certificate is used once. */
 const DAYS = 1;
 
@@ -31,18 +32,26 @@ export class ThrowOff {
   /** @throws Error where the broker does not take it in time */
   async end(id: string): Promise<void> {
     await this.#ready;
-    const client = await connectAsync(this.#url, {
-      ca: this.#authority.certificate,
-      cert: await this.#certify(id),
-      key: this.#key,
-      clientId: id,
-      protocolVersion: 5,
-      clean: true,
-      connectTimeout: CONNECT_MS,
-      reconnectPeriod: 0,
-    });
-    client.on('error', () => undefined); // it has done its work
-    await client.endAsync(true);
+    const done = deferred();
+    const connection = new BrokerConnection(
+      {
+        url: this.#url,
+        clientId: id,
+        ca: this.#authority.certificate,
+        certificate: await this.#certify(id),
+        key: this.#key,
+        limits: LIMITS,
+        receiveMaximum: 1,
+        lateEnds: true,
+      },
+      {
+        connected: done.resolve,
+        message: () => undefined, // it has subscribed to nothing
+        ended: (why) => done.reject(new Error(why)),
+      },
+    );
+    await done.promise;
+    await connection.end(false);
   }
 
   async #certify(id: string): Promise<string> {

@@ -1,12 +1,10 @@
-import { Socket } from 'node:net';
-import { connect, type IClientOptions, type IClientSubscribeOptions, type MqttClient } from 'mqtt';
-import { type Deferred, deferred } from '../../../shared/async/deferred.ts';
 import { contained, every } from '../../../shared/async/every.ts';
 import { Retry } from '../../../shared/async/retry.ts';
 import { Serial } from '../../../shared/async/serial.ts';
 import { messageOf } from '../../../shared/errors.ts';
+import { BrokerConnection, type SubscribeOptions } from '../../../shared/fleet/broker-connection.ts';
 import { BrokerWays } from '../../../shared/fleet/broker-ways.ts';
-import { callExpiry, MAX_PICTURE_BYTES } from '../../../shared/fleet/told.ts';
+import { MAX_PICTURE_BYTES } from '../../../shared/fleet/told.ts';
 import {
   HUB_ID,
   NODE_TOPICS,
@@ -24,7 +22,7 @@ import type { Events } from './events.ts';
 import type { Fleet } from './fleet.ts';
 import type { NodeQuota } from './node-quota.ts';
 import type { Share } from './share.ts';
-import { answered, Subscriptions } from './subscriptions.ts';
+import { Subscriptions } from './subscriptions.ts';
 import { parseBody } from './told-bodies.ts';
 
 /** From the first event to the commit of all that came until then. */
@@ -40,13 +38,9 @@ const SETTLE_MS = 3000;
 /** What is heard of each node all the time; the rest only while somebody looks. */
 const ALWAYS = ['presence', 'status', 'event'] as const satisfies readonly NodeTopic[];
 const LOOKED_AT = ['telemetry', 'picture'] as const satisfies readonly NodeTopic[];
-const KEEPALIVE_S = 15;
-const CONNECT_MS = 10_000;
+const LIMITS = { connectMs: 10_000, keepaliveMs: 15_000 } as const;
 /** Between two attempts: 1 to 3 s. */
 const RETRY_MS = 1000;
-const PUBLISH_MS = 10_000;
-/** PUBACK of MQTT 5: nobody has subscribed to that. */
-const NO_SUBSCRIBERS = 16;
 /** How one begins. */
 const JPEG = 0xffd8;
 /** Turns of looking for what the broker keeps of a node that is removed. */
@@ -97,7 +91,7 @@ export class FleetLink {
   readonly #ways: BrokerWays;
   readonly #retry: Retry;
   #opening = 0;
-  #client: MqttClient | null = null;
+  #connection: BrokerConnection | null = null;
   #timers: readonly NodeJS.Timeout[] = [];
   #problem: string | null = null;
   #commitTimer: NodeJS.Timeout | null = null;
@@ -112,8 +106,6 @@ export class FleetLink {
   readonly #subscribing = new Serial();
   #unlisten: () => void = () => undefined;
   readonly #syncContained = contained('subscriptions', async () => this.sync());
-  /** Calls that the broker has not acknowledged, by its number. */
-  readonly #sent = new Map<number, Deferred<boolean>>();
   /** Those that stand as away, and have told one status since. */
   readonly #doubted = new Set<string>();
   /** Nodes of which the broker is to keep nothing, and how much of them was found and removed. */
@@ -133,7 +125,7 @@ export class FleetLink {
   }
 
   get connected(): boolean {
-    return this.#client?.connected ?? false;
+    return this.#connection?.connected ?? false;
   }
 
   /** Why it is not connected; null while it is, or before the first attempt has failed. */
@@ -179,7 +171,7 @@ export class FleetLink {
         }
         await subscriptions.follow('looked at', this.#lookedAt(), howOf);
       } catch (error) {
-        if (subscriptions === this.#subscriptions) this.#client?.stream.destroy();
+        if (subscriptions === this.#subscriptions) this.#connection?.fail(messageOf(error));
         throw error;
       }
     });
@@ -236,16 +228,7 @@ export class FleetLink {
    * @throws Error while the broker is away, or does not confirm in time
    */
   async publish(topic: string, payload: string): Promise<void> {
-    const client = this.#client;
-    if (client === null || !client.connected) throw new Error('the broker is away');
-    await new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`${topic}: not confirmed in time`)), PUBLISH_MS);
-      client.publish(topic, payload, { qos: 1, retain: true }, (error) => {
-        clearTimeout(timer);
-        if (error === undefined || error === null) resolve();
-        else reject(error);
-      });
-    });
+    await this.#present().publish({ topic, text: payload, retain: true });
   }
 
   /**
@@ -254,22 +237,13 @@ export class FleetLink {
    * @returns whether anybody does. @throws Error while the broker is away, or ends the connection before it has acknowledged
    */
   async send(topic: string, payload: string, ms: number): Promise<boolean> {
-    const client = this.#client;
-    if (client === null || !client.connected) throw new Error('the broker is away');
-    const settled = deferred<boolean>();
-    client.publish(topic, payload, { qos: 1, properties: callExpiry(ms) }, (error) => {
-      if (error !== undefined && error !== null) settled.reject(error);
-    });
-    const id = client.getLastMessageId();
-    this.#sent.set(id, settled);
-    const timer = setTimeout(() => settled.reject(new Error(`${topic}: not confirmed in time`)), PUBLISH_MS);
-    try {
-      return await settled.promise;
-    } finally {
-      clearTimeout(timer);
-      this.#sent.delete(id);
-      client.removeOutgoingMessage(id); // else the library would send it again, over the next connection
-    }
+    return this.#present().send(topic, payload, ms);
+  }
+
+  /** @throws Error while the broker is away */
+  #present(): BrokerConnection {
+    if (this.#connection === null || !this.#connection.connected) throw new Error('the broker is away');
+    return this.#connection;
   }
 
   #isForgotten(topic: string): boolean {
@@ -301,7 +275,7 @@ export class FleetLink {
 
   /** At most once, and not at all while the broker is away. */
   sendOnce(topic: string, payload: string): void {
-    if (this.connected) this.#client?.publish(topic, payload, { qos: 0 });
+    this.#connection?.publishOnce(topic, payload);
   }
 
   /**
@@ -321,10 +295,9 @@ export class FleetLink {
       for (let turn = 0; turn < FORGET_TURNS; turn++) {
         const before = this.#forgotten.get(node);
         await this.#subscribing.run(async () => {
-          const client = this.#client;
-          if (client === null || !client.connected) throw new Error('the broker is away');
-          await answered(client.subscribeAsync(seen, { qos: 0 }));
-          await answered(client.unsubscribeAsync(seen));
+          const connection = this.#present();
+          await connection.subscribe(seen, () => ({ qos: 0 }));
+          await connection.unsubscribe(seen);
         });
         if (this.#forgotten.get(node) === before) break;
       }
@@ -351,85 +324,63 @@ export class FleetLink {
     if (name === null) throw new Error('it has no name of its own at the moment');
     const { certificate, key } = await identity(name);
     if (opening !== this.#opening) return; // closed meanwhile
-    const options: IClientOptions = {
-      ca,
-      cert: certificate,
-      key,
-      clientId: name,
-      protocolVersion: 5,
-      clean: true,
-      keepalive: KEEPALIVE_S,
-      connectTimeout: CONNECT_MS,
-      reconnectPeriod: 0, // done here: with the next address, and the newest certificate
-      resubscribe: false,
-      queueQoSZero: false,
-      writeCache: false, // 8 MB, for faster headers
-      properties: { receiveMaximum: RECEIVE_MAXIMUM },
-    };
-    const client = connect(this.#ways.url, options);
-    this.#client = client;
-    const policyTopic = topics.policy(this.#options.fleetId);
     let lost = false;
-    client.on('connect', () => {
-      lost = true;
-      this.#ways.worked();
-      this.#retry.worked();
-      this.#problem = null;
-      // A message leaves in several writes, and must not wait for the answer to the first.
-      if (client.stream instanceof Socket) client.stream.setNoDelay(true);
-      this.#begin(client).catch((error: unknown) => {
-        log.warn(`broker: ${messageOf(error)}`);
-        client.stream.destroy(); // connected, but deaf: once more
-      });
-    });
-    client.on('close', () => {
-      for (const settled of this.#sent.values())
-        settled.reject(new Error('the connection to the broker was lost'));
-      this.#options.onLost();
-      if (this.#client !== client) return; // we have closed it
-      this.#subscriptions = null;
-      if (this.#problem === null) log.warn('the broker is away');
-      this.#problem ??= 'the connection to the broker was lost';
-      this.#client = null;
-      client.end(true);
-      if (!lost && this.#ways.failed()) this.#retry.start();
-      else this.#retry.again();
-    });
-    client.on('error', (error) => {
-      const problem = messageOf(error);
-      if (problem !== this.#problem) log.warn(`broker: ${problem}`);
-      this.#problem = problem;
-    });
-    client.on('packetreceive', (packet) => {
-      if (packet.cmd === 'puback' && packet.messageId !== undefined)
-        this.#sent.get(packet.messageId)?.resolve(packet.reasonCode !== NO_SUBSCRIBERS);
-    });
-    client.on('message', (topic, payload, { retain }) => {
-      try {
-        if (retain && this.#forgotten.size > 0 && this.#isForgotten(topic)) this.#remove(topic, payload);
-        else if (topic === policyTopic) this.#checkPolicy(payload);
-        else if (retain && !isKept(topic)) this.#clear(topic, payload);
-        else if (replierOf(topic) === null) this.#heard(topic, payload, retain);
-        else this.#options.onReply(topic, payload);
-      } catch (error) {
-        log.error(`${topic}: ${messageOf(error)}`); // a full disk, for example; the node says it again
-      }
-    });
+    const connection: BrokerConnection = new BrokerConnection(
+      {
+        url: this.#ways.url,
+        clientId: name,
+        ca,
+        certificate,
+        key,
+        limits: LIMITS,
+        receiveMaximum: RECEIVE_MAXIMUM,
+        lateEnds: false, // a database that is slow for seconds is no reason to be thrown out of the fleet
+      },
+      {
+        connected: () => {
+          lost = true;
+          this.#ways.worked();
+          this.#retry.worked();
+          this.#problem = null;
+          // Connected, but deaf: once more.
+          this.#begin(connection).catch((error: unknown) => connection.fail(messageOf(error)));
+        },
+        message: (topic, payload, retained) => this.#hear(topic, payload, retained),
+        ended: (why) => {
+          this.#options.onLost();
+          if (this.#connection !== connection) return; // we have closed it
+          this.#subscriptions = null;
+          this.#connection = null;
+          if (why !== this.#problem) log.warn(`broker: ${why}`);
+          this.#problem = why;
+          if (!lost && this.#ways.failed()) this.#retry.start();
+          else this.#retry.again();
+        },
+      },
+    );
+    this.#connection = connection;
   }
 
-  async #begin(client: MqttClient): Promise<void> {
+  #hear(topic: string, payload: Buffer, retained: boolean): void {
+    const { fleetId, onReply, log } = this.#options;
+    try {
+      if (retained && this.#forgotten.size > 0 && this.#isForgotten(topic)) this.#remove(topic, payload);
+      else if (topic === topics.policy(fleetId)) this.#checkPolicy(payload);
+      else if (retained && !isKept(topic)) this.#clear(topic, payload);
+      else if (replierOf(topic) === null) this.#heard(topic, payload, retained);
+      else onReply(topic, payload);
+    } catch (error) {
+      log.error(`${topic}: ${messageOf(error)}`); // a full disk, for example; the node says it again
+    }
+  }
+
+  async #begin(connection: BrokerConnection): Promise<void> {
     const { fleet, fleetId, policy, log } = this.#options;
     fleet.allOffline();
-    this.#subscriptions = new Subscriptions(client);
+    this.#subscriptions = new Subscriptions(connection);
     this.#isMoved = true;
-    const others = [
-      topics.policy(fleetId),
-      topics.replies(fleetId, HUB_ID), // to people at its page
-    ];
-    const asked = client.subscribeAsync(
-      Object.fromEntries(others.map((name) => [name, howOf(name)] as const)),
-    );
-    await answered(asked);
+    // The replies are those to people at its page.
+    await connection.subscribe([topics.policy(fleetId), topics.replies(fleetId, HUB_ID)], howOf);
     await this.sync();
     log.info('connected to the broker'); // and hears the nodes
     await this.publish(topics.policy(fleetId), await policy());
@@ -450,11 +401,11 @@ export class FleetLink {
   async #close(): Promise<void> {
     this.#retry.stop();
     this.#opening++;
-    const client = this.#client;
-    this.#client = null;
+    const connection = this.#connection;
+    this.#connection = null;
     this.#subscriptions = null;
     // At once: what had to go out was waited for.
-    await client?.endAsync(true);
+    await connection?.end(false);
   }
 
   #heard(topic: string, payload: Buffer, kept: boolean): void {
@@ -533,10 +484,10 @@ export class FleetLink {
     else if (this.#doubted.delete(node)) {
       const topic = topics.told(fleetId, node, 'presence');
       const asked = this.#subscribing.run(async () => {
-        const client = this.#client;
-        if (client === null || !client.connected || !share.has(node)) return;
-        await answered(client.subscribeAsync(topic, { qos: 1 }));
-        if (share.alone) await answered(client.unsubscribeAsync(topic)); // it hears all by wildcards
+        const connection = this.#connection;
+        if (connection === null || !connection.connected || !share.has(node)) return;
+        await connection.subscribe([topic]);
+        if (share.alone) await connection.unsubscribe([topic]); // it hears all by wildcards
       });
       asked.catch((error: unknown) => this.#options.log.warn(`${node}: ${messageOf(error)}`));
     } else this.#doubted.add(node);
@@ -572,7 +523,7 @@ export class FleetLink {
  * What comes again and again may be lost: to confirm each of it was most of what a node that nobody looks at has cost. Of what the broker
  * should not keep it says, also when it comes, whether it does.
  */
-function howOf(topic: string): IClientSubscribeOptions {
+function howOf(topic: string): SubscribeOptions {
   return { qos: /\/(?:presence|event|policy|reply\/\+)$/.test(topic) ? 1 : 0, rap: !isKept(topic) };
 }
 

@@ -1,8 +1,7 @@
 import { Serial } from '../../../shared/async/serial.ts';
-import { ApiError, messageOf } from '../../../shared/errors.ts';
-import { writeAtomic } from '../../../shared/files/atomic-write.ts';
+import { messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import { type ActiveChoice, readActiveChoice } from '../../../shared/radio-slots.ts';
+import { type ActiveChoice, activeDroneFile, readActiveChoice } from '../../../shared/radio-slots.ts';
 import type { BoundRadio, BoundRadios } from '../relay/bound-radios.ts';
 import { noDrone } from '../relay/relay-client.ts';
 
@@ -105,10 +104,8 @@ export class ActiveDrone {
   }
 
   async #write(choice: ActiveChoice): Promise<void> {
-    const text = `${JSON.stringify({ version: 1, slot: choice.slot, device_id: choice.deviceId })}\n`;
-    await writeAtomic(this.#options.file, text, 0o600).catch((error: unknown) => {
-      throw new ApiError('E_STORE', `The active drone could not be written: ${messageOf(error)}.`);
-    });
+    const { slot, deviceId: device_id } = choice;
+    await activeDroneFile(this.#options.file).store({ version: 1, slot, device_id });
     this.#choice = choice;
   }
 

@@ -1,5 +1,4 @@
 import { Serial } from '../../../shared/async/serial.ts';
-import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { JsonFile } from '../../../shared/json-file.ts';
 import { checked } from '../../../shared/schemas/checked.ts';
 import { type GroundUiChange, type GroundUiState, groundUi } from '../../../shared/schemas/ground-station.ts';
@@ -19,14 +18,7 @@ export class GroundUi {
 
   /** @throws ApiError E_STORE for a file that cannot be used */
   async read(): Promise<GroundUiState> {
-    try {
-      return (await this.#file.read()) ?? checked(validate, {});
-    } catch (error) {
-      throw new ApiError(
-        'E_STORE',
-        `${this.#file.path} cannot be used: ${messageOf(error)}. Repair or remove it.`,
-      );
-    }
+    return (await this.#file.load()) ?? checked(validate, {});
   }
 
   /** Members that are given replace those that are kept. @throws ApiError E_STORE; then nothing has changed */
@@ -39,9 +31,7 @@ export class GroundUi {
         buttons: { ...before.buttons, ...buttons },
         screens: { ...before.screens, ...screens },
       };
-      await this.#file.write(next).catch((error: unknown) => {
-        throw new ApiError('E_STORE', `${this.#file.path} could not be written: ${messageOf(error)}.`);
-      });
+      await this.#file.store(next);
       return next;
     });
   }

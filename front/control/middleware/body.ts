@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { within } from '../../../shared/async/within.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { checkEncoding, checkType, hasBody, readBody } from '../../../shared/http/body.ts';
+import { checkEncoding, checkType, hasBody, readBody, tooLarge } from '../../../shared/http/body.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import type { Step } from './exchange.ts';
 
@@ -45,7 +45,7 @@ function checkAnnounced(req: IncomingMessage, row: Row): void {
   checkEncoding(req.headers);
   const length = Number(req.headers['content-length'] ?? 0);
   const limit = row.limits.bodyBytes;
-  if (length > limit) throw new ApiError('E_TOO_LARGE', `The body is larger than ${limit} bytes.`, { limit });
+  if (length > limit) throw tooLarge(limit);
 }
 
 /** A streamed body: calls `late` if its end has not come in time. */

@@ -1,6 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
-import { ApiError, ERRORS, messageOf } from '../../../shared/errors.ts';
-import { type Failure, failureOf, sendFailure } from '../../../shared/http/answer.ts';
+import { ERRORS } from '../../../shared/errors.ts';
+import { endWithFailure, type Failure, failureOf } from '../../../shared/http/answer.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { endsWithAnswer } from './edge.ts';
 import type { Exchange } from './exchange.ts';
@@ -16,13 +16,7 @@ export function errors(log: Logger, records: Pick<Records, 'stalled'>) {
   ): void => {
     const failure = withReason(failureOf(error, res.locals.pass?.row.refusals), records.stalled);
     res.locals.announced?.settle(ERRORS[failure.code][0], failure.code);
-    if (!(error instanceof ApiError)) {
-      log.error(`request failed: ${messageOf(error)}`, {
-        stack: error instanceof Error ? error.stack : undefined,
-      });
-    }
-    if (res.headersSent) res.destroy();
-    else if (!res.destroyed) sendFailure(res, failure, endsWithAnswer(req));
+    endWithFailure(res, error, failure, log, endsWithAnswer(req));
   };
 }
 

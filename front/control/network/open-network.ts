@@ -1,3 +1,4 @@
+import { deferred } from '../../../shared/async/deferred.ts';
 import { contained } from '../../../shared/async/every.ts';
 import { LINK_FOLDER } from '../../../shared/link-file.ts';
 import { hasMachineWork } from '../../../shared/machine-work.ts';
@@ -75,7 +76,7 @@ export function openNetwork(
   /** Without it the call says that it is away. */
   const connected = async (): Promise<void> => {
     if (machine.connected || !isThere) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
+    const { promise, resolve } = deferred();
     waiting.add(resolve);
     const late = setTimeout(resolve, WAIT_MS);
     await promise;

@@ -1,3 +1,4 @@
+import { type Deferred, deferred } from '../../../shared/async/deferred.ts';
 import { every } from '../../../shared/async/every.ts';
 import { within } from '../../../shared/async/within.ts';
 import type { AuditRecord } from '../../../shared/audit/chain.ts';
@@ -72,7 +73,7 @@ interface QueuedRecord {
   readonly chars: number;
   /** Monotonic, ms. */
   readonly at: number;
-  readonly answered: PromiseWithResolvers<void>;
+  readonly answered: Deferred<void>;
   /** Null before the writer has answered. */
   ok: boolean | null;
 }
@@ -87,7 +88,7 @@ export class AuditLog {
   readonly #tally: RefusalTally;
   /** What the writer has not answered, oldest first. */
   readonly #waiting = new Map<number, QueuedRecord>();
-  readonly #started = Promise.withResolvers<void>();
+  readonly #started = deferred();
   #chars = 0;
   #last = 0;
   #timers: readonly NodeJS.Timeout[] = [];
@@ -227,7 +228,7 @@ export class AuditLog {
       record,
       chars,
       at: this.#options.monotonic(),
-      answered: Promise.withResolvers<void>(),
+      answered: deferred(),
       ok: null,
     };
     this.#waiting.set(id, given);

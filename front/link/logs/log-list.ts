@@ -1,3 +1,4 @@
+import { deferred } from '../../../shared/async/deferred.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { LogEntry } from '../../../shared/mavlink/decode-logs.ts';
 import type { Clock, Timer } from '../clock.ts';
@@ -31,7 +32,7 @@ export class LogList {
   /** Asks the vehicle; callers meanwhile get the same answer. @throws ApiError E_TIMEOUT, E_UPSTREAM */
   async read(): Promise<ListedLogs> {
     if (this.#running !== null) return this.#running.done;
-    const { promise, resolve, reject } = Promise.withResolvers<ListedLogs>();
+    const { promise, resolve, reject } = deferred<ListedLogs>();
     const running = { done: promise, take: this.#collect(resolve, reject) };
     this.#running = running;
     return promise.finally(() => {

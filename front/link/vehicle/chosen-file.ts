@@ -1,7 +1,6 @@
 import { Serial } from '../../../shared/async/serial.ts';
 import { messageOf } from '../../../shared/errors.ts';
-import { putAside } from '../../../shared/files/put-aside.ts';
-import { JsonFile } from '../../../shared/json-file.ts';
+import { JsonFile, OTHERS_WRITE } from '../../../shared/json-file.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { fileValidatorOf } from '../../../shared/schemas/validator.ts';
 import type { KeptVehicle } from './choice.ts';
@@ -35,24 +34,19 @@ export class ChosenFile {
 
   /** @param source as in the configuration, or what it stands for */
   constructor(path: string, source: string, log: Logger) {
-    this.#file = new JsonFile(path, validFile, { mode: 0o644, forbidden: 0o022 });
+    this.#file = new JsonFile(path, validFile, { mode: 0o644, forbidden: OTHERS_WRITE });
     this.#source = source;
     this.#log = log;
   }
 
   /** Null: none was chosen behind this source, or the file is damaged. */
   async load(): Promise<KeptVehicle | null> {
-    try {
-      const kept = await this.#file.read();
-      if (kept === null || kept.source !== this.#source) return null;
-      const { version: _version, source: _source, ...vehicle } = kept;
-      return vehicle;
-    } catch (error) {
-      this.#log.error(
-        `vehicle: ${await putAside(this.#file.path, error)} The first vehicle that is heard is chosen.`,
-      );
-      return null;
-    }
+    const kept = await this.#file.readOrPutAside((problem) =>
+      this.#log.error(`vehicle: ${problem} The first vehicle that is heard is chosen.`),
+    );
+    if (kept === null || kept.source !== this.#source) return null;
+    const { version: _version, source: _source, ...vehicle } = kept;
+    return vehicle;
   }
 
   /** Written beside what goes on; of several that wait the newest counts. */

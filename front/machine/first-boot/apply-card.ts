@@ -2,12 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../../../shared/config/schema.ts';
 import { setConfigKey } from '../../../shared/config/write.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
-import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readOwn } from '../../../shared/files/private-file.ts';
 import type { Card } from '../../../shared/first-boot/card-file.ts';
 import { MAX_CARD_BYTES } from '../../../shared/first-boot/card-places.ts';
 import { hostLabel } from '../../../shared/first-boot/host-label.ts';
-import { type FirstBootRecord, type Part, readFirstBoot } from '../../../shared/first-boot/record.ts';
+import { type FirstBootRecord, firstBootFile, type Part } from '../../../shared/first-boot/record.ts';
 import type { Paths } from '../../../shared/paths.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Helper } from '../../../shared/rpc/helper-client.ts';
@@ -43,7 +42,7 @@ const CLEARED = 'passphrases';
  */
 export async function applyCard(deps: CardDeps, signal: AbortSignal): Promise<boolean> {
   const { paths, log } = deps;
-  const record = await readFirstBoot(paths.firstBoot);
+  const record = await firstBootFile(paths.firstBoot).load();
   if (record?.parts != null) {
     // A power cut came between.
     if (!record.parts.some(({ part }) => part === CLEARED)) await clear(deps, record, record.parts);
@@ -184,5 +183,5 @@ async function clear(deps: CardDeps, record: FirstBootRecord, parts: readonly Pa
 }
 
 async function write({ paths }: CardDeps, record: FirstBootRecord): Promise<void> {
-  await writeAtomic(paths.firstBoot, `${JSON.stringify(record)}\n`, 0o640);
+  await firstBootFile(paths.firstBoot).write(record);
 }

@@ -1,5 +1,4 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
-import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { JsonFile } from '../../../shared/json-file.ts';
 import type { JsonSchema } from '../../../shared/schemas/json-schema.ts';
 import { APN, PIN, PPP_NAME, PPP_PASSWORD } from '../../../shared/schemas/network-operation.ts';
@@ -96,7 +95,7 @@ export class ModemStore {
   async save(identifier: string, settings: ModemSettings): Promise<void> {
     const stored = await this.#read();
     const others = stored.modems.filter((each) => each.identifier !== identifier).slice(1 - MAX_MODEMS);
-    await this.#write({ ...stored, modems: [...others, { ...settings, identifier }] });
+    await this.#file.store({ ...stored, modems: [...others, { ...settings, identifier }] });
   }
 
   /** Whether this PIN was tried last with this SIM, and has not unlocked it. */
@@ -110,29 +109,16 @@ export class ModemStore {
   async trying(card: string, pin: string): Promise<void> {
     const salt = randomBytes(16).toString('hex');
     const hash = (await hashOf(pin, salt)).toString('hex');
-    await this.#write({ ...(await this.#read()), tried: { card, salt, hash } });
+    await this.#file.store({ ...(await this.#read()), tried: { card, salt, hash } });
   }
 
   /** It has unlocked the SIM. */
   async wasRight(): Promise<void> {
-    await this.#write({ ...(await this.#read()), tried: null });
+    await this.#file.store({ ...(await this.#read()), tried: null });
   }
 
   async #read(): Promise<Stored> {
-    try {
-      return (await this.#file.read()) ?? { version: 1, modems: [], tried: null };
-    } catch (error) {
-      throw new ApiError(
-        'E_STORE',
-        `${this.#file.path} cannot be read: ${messageOf(error)}. Correct or remove it.`,
-      );
-    }
-  }
-
-  async #write(stored: Stored): Promise<void> {
-    await this.#file.write(stored).catch((error: unknown) => {
-      throw new ApiError('E_STORE', `${this.#file.path} cannot be written: ${messageOf(error)}`);
-    });
+    return (await this.#file.load()) ?? { version: 1, modems: [], tried: null };
   }
 }
 

@@ -1,4 +1,3 @@
-import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { JsonFile } from '../../../shared/json-file.ts';
 import type { JsonSchema } from '../../../shared/schemas/json-schema.ts';
 import { INTERFACE } from '../../../shared/schemas/network-operation.ts';
@@ -56,21 +55,12 @@ export class NetworkStore {
   }
 
   async read(): Promise<NetworkSettings> {
-    try {
-      return (await this.#file.read()) ?? DEFAULTS;
-    } catch (error) {
-      throw new ApiError(
-        'E_STORE',
-        `${this.#file.path} cannot be read: ${messageOf(error)}. Correct or remove it.`,
-      );
-    }
+    return (await this.#file.load()) ?? DEFAULTS;
   }
 
   async write(change: Partial<NetworkSettings>): Promise<NetworkSettings> {
     const settings = { ...(await this.read()), ...change };
-    await this.#file.write(settings).catch((error: unknown) => {
-      throw new ApiError('E_STORE', `${this.#file.path} cannot be written: ${messageOf(error)}`);
-    });
+    await this.#file.store(settings);
     return settings;
   }
 }

@@ -3,7 +3,6 @@ import type { FromSchema } from 'json-schema-to-ts';
 import { every } from '../../../shared/async/every.ts';
 import { Serial } from '../../../shared/async/serial.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
-import { putAside } from '../../../shared/files/put-aside.ts';
 import { JsonFile } from '../../../shared/json-file.ts';
 import type { Paths } from '../../../shared/paths.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
@@ -95,12 +94,10 @@ export class FlightTeller {
   }
 
   async start(): Promise<void> {
-    try {
-      const found = await this.#file.read();
-      this.#told = new Map(found?.logs.map((each) => [each.name, each]));
-    } catch (error) {
-      this.#options.log.warn(`flights: ${await putAside(this.#file.path, error)} It is made anew.`);
-    }
+    const found = await this.#file.readOrPutAside((problem) =>
+      this.#options.log.warn(`flights: ${problem} It is made anew.`),
+    );
+    this.#told = new Map(found?.logs.map((each) => [each.name, each]));
     this.#timer = every(LOOK_MS, 'flights', () => this.look());
   }
 

@@ -1,5 +1,6 @@
 import { extname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { deferred } from '../../../shared/async/deferred.ts';
 import { OwnThread } from '../../../shared/async/own-thread.ts';
 import { within } from '../../../shared/async/within.ts';
 import { ApiError } from '../../../shared/errors.ts';
@@ -33,7 +34,7 @@ export class LogReader {
   readonly #waiting = new Map<number, PendingQuery>();
   readonly #open = new Set<number>();
   #thread: OwnThread<Question, FromReader> | null = null;
-  #opened = Promise.withResolvers<void>();
+  #opened = deferred();
   #timer: NodeJS.Timeout | null = null;
   #last = 0;
 
@@ -54,7 +55,7 @@ export class LogReader {
     if (this.#waiting.size >= MAX_WAITING)
       throw new ApiError('E_RATE_LIMITED', `At most ${MAX_WAITING} queries of the log wait at a time.`);
     const id = ++this.#last;
-    const { promise, resolve, reject } = Promise.withResolvers<ReturnType<LogReaderWork[K]>>();
+    const { promise, resolve, reject } = deferred<ReturnType<LogReaderWork[K]>>();
     if (this.#waiting.size === 0) this.#timer?.refresh();
     this.#waiting.set(id, { resolve, reject });
     thread.post({ id, name, args });
@@ -100,7 +101,7 @@ export class LogReader {
   }
 
   #begin(): OwnThread<Question, FromReader> {
-    this.#opened = Promise.withResolvers();
+    this.#opened = deferred();
     this.#opened.promise.catch(() => undefined); // whoever asks hears it
     this.#timer = setTimeout(() => this.#onQuiet(), QUIET_MS).unref();
     return new OwnThread({

@@ -1,4 +1,5 @@
 import { extname, join } from 'node:path';
+import { deferred } from '../../../shared/async/deferred.ts';
 import { OwnThread } from '../../../shared/async/own-thread.ts';
 import { within } from '../../../shared/async/within.ts';
 import type { LinkState } from '../../../shared/rpc/link-state.ts';
@@ -76,7 +77,7 @@ export class LogWriter {
   /** @throws Error if the store cannot be opened */
   async start(): Promise<void> {
     const { path, socket, limits, bootId, profile, link } = this.#options;
-    const opened = Promise.withResolvers<void>();
+    const opened = deferred();
     const data: WriterData = { path, socket, limits, bootId, profile };
     const thread = new OwnThread<ToWriter, FromWriter>({
       file: FILE,
@@ -144,7 +145,7 @@ export class LogWriter {
     const thread = this.#thread;
     if (thread === null) return null;
     const id = ++this.#last;
-    const { promise, resolve } = Promise.withResolvers<number | null>();
+    const { promise, resolve } = deferred<number | null>();
     this.#asked.set(id, resolve);
     const late = setTimeout(() => resolve(null), ms);
     thread.post({ kind, id });

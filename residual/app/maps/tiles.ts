@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib';
+import { deferred } from '../../../shared/async/deferred.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { TilePlace } from './area.ts';
 import type { OfflineTiles } from './offline-tiles.ts';
@@ -183,7 +184,7 @@ function served(bytes: Buffer, type: PictureType, freshMs: number): ServedTile {
 /** What `work` gives, unless the signal comes first. @throws the reason of `gone` */
 async function unless<T>(gone: AbortSignal, work: Promise<T>): Promise<T> {
   gone.throwIfAborted();
-  const { promise, reject } = Promise.withResolvers<never>();
+  const { promise, reject } = deferred<never>();
   const leave = (): void => reject(gone.reason);
   gone.addEventListener('abort', leave, { once: true });
   try {

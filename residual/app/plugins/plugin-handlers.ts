@@ -1,6 +1,6 @@
 import { higher } from '../../../shared/auth/scopes.ts';
-import { MASK } from '../../../shared/config/mask.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { MASK } from '../../../shared/mask.ts';
 import { toolClass } from '../../../shared/plugins/capabilities.ts';
 import { requestedPermissions } from '../../../shared/plugins/manifest.ts';
 import { PluginRefusal } from '../../../shared/plugins/refusal.ts';

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import { MASK } from '../../../shared/config/mask.ts';
+import { MASK } from '../../../shared/mask.ts';
 import type { JsonObject } from '../../../shared/member.ts';
 import { toolClass } from '../../../shared/plugins/capabilities.ts';
 import {

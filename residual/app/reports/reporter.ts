@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { FileHandle } from 'node:fs/promises';
 import { extname, join } from 'node:path';
+import { deferred } from '../../../shared/async/deferred.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { offline } from '../../../shared/process/offline.ts';
 import { offerToKernel } from '../../../shared/process/oom-score.ts';
@@ -89,7 +90,7 @@ export class Reporter {
     files: readonly number[],
     { gone, progress }: ReportCaller,
   ): Promise<ReportResult> {
-    const { promise, resolve, reject } = Promise.withResolvers<ReportResult>();
+    const { promise, resolve, reject } = deferred<ReportResult>();
     const total = task.logs[0]?.size ?? 0;
     const ended = (problem: string): void =>
       reject(new ApiError('E_STORE', `The log cannot be read: ${problem}.`));
@@ -129,7 +130,7 @@ export class Reporter {
 /** In 3 s at most: one that a disk holds ends when that lets it go. */
 async function endOf(child: ChildProcess, exited: Promise<void>): Promise<void> {
   child.kill('SIGKILL');
-  const late = Promise.withResolvers<void>();
+  const late = deferred();
   const timer = setTimeout(late.resolve, STOP_MS);
   await Promise.race([exited, late.promise]);
   clearTimeout(timer);

@@ -1,5 +1,4 @@
 import type { FromSchema } from 'json-schema-to-ts';
-import { putAside } from '../../../shared/files/put-aside.ts';
 import { JsonFile } from '../../../shared/json-file.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { fileValidatorOf } from '../../../shared/schemas/validator.ts';
@@ -52,12 +51,10 @@ export class Ledger {
   }
 
   async read(): Promise<void> {
-    try {
-      const found = await this.#file.read();
-      this.#files = new Map(found?.files.map((each) => [each.id, each]));
-    } catch (error) {
-      this.#log.warn(`uploads: ${await putAside(this.#file.path, error)} It is made anew.`);
-    }
+    const found = await this.#file.readOrPutAside((problem) =>
+      this.#log.warn(`uploads: ${problem} It is made anew.`),
+    );
+    this.#files = new Map(found?.files.map((each) => [each.id, each]));
   }
 
   find(id: string): LedgerEntry | undefined {

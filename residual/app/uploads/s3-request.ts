@@ -3,6 +3,7 @@ import { request as secureRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { AwsV4Signer } from 'aws4fetch';
+import { deferred } from '../../../shared/async/deferred.ts';
 import { nearGuard } from '../../../shared/auth/asked-address.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import { plainText } from '../../../shared/plain-text.ts';
@@ -129,7 +130,7 @@ async function send(
   lookup: LookupFunction,
 ): Promise<StoreAnswer> {
   signal.throwIfAborted();
-  const { promise, resolve, reject } = Promise.withResolvers<StoreAnswer>();
+  const { promise, resolve, reject } = deferred<StoreAnswer>();
   const request = url.protocol === 'https:' ? secureRequest : plainRequest;
   const sending = request(url, { method, headers, signal, lookup, timeout: SILENT_MS }, (response) => {
     let text = '';

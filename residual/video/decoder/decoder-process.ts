@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import type { AVCodecID } from 'node-av/constants';
 import type { Frame } from 'node-av/lib';
+import { deferred } from '../../../shared/async/deferred.ts';
 import { every } from '../../../shared/async/every.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import { memoryOf } from '../../../shared/process/memory.ts';
@@ -156,7 +157,7 @@ class Running {
     if (this.#question !== null) throw new Error('the decoder has a packet already');
     if (data.length > MAX_PACKET_BYTES) throw new Error('the camera sends pictures that are too large');
     const announced = headOf({ ...head, bytes: data.length });
-    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    const { promise, resolve, reject } = deferred<number>();
     this.#question = { onFrame, resolve, reject, pictures: 0 };
     this.#wire.cork();
     this.#wire.write(announced);

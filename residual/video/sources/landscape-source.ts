@@ -1,4 +1,5 @@
 import type { Frame } from 'node-av/lib';
+import { deferred } from '../../../shared/async/deferred.ts';
 import { DEMO_SEED, type Landscape, makeLandscape } from '../../../shared/landscape/landscape.ts';
 import { blankFrame } from '../engine/av.ts';
 import { instant, type Size, type VideoClock } from '../engine/picture.ts';
@@ -70,7 +71,7 @@ export class LandscapeSource implements VideoSource {
 
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const { promise: aborted, reject } = deferred<never>();
   const stop = (): void => reject(new Error('aborted'));
   signal.addEventListener('abort', stop, { once: true });
   try {

@@ -9,6 +9,7 @@ import {
   methods,
   StunOverTurnProtocol,
 } from 'werift';
+import { deferred } from '../../../shared/async/deferred.ts';
 import { within } from '../../../shared/async/within.ts';
 import { classifyAddress } from '../../../shared/auth/address.ts';
 import { messageOf } from '../../../shared/errors.ts';
@@ -109,7 +110,7 @@ export class Relays {
 
   async #allocate(urls: readonly string[], server: IceServer): Promise<Relay | null> {
     const { username, credential } = server;
-    const { promise, resolve } = Promise.withResolvers<Relay | null>();
+    const { promise, resolve } = deferred<Relay | null>();
     let won = false;
     let failed = 0;
     const begin = (at: number): void => {
@@ -180,7 +181,7 @@ export async function join(
   isOver: () => boolean,
   log: Logger,
 ): Promise<void> {
-  const { promise: enough, resolve } = Promise.withResolvers<void>();
+  const { promise: enough, resolve } = deferred();
   const timers = [setTimeout(resolve, LIMITS.waitMs)];
   const take = async ({ relay: coming }: Coming): Promise<void> => {
     const relay = await coming;

@@ -1,4 +1,5 @@
 import { BlockList, isIPv4, isIPv6, type Socket, SocketAddress } from 'node:net';
+import { deferred } from '../../async/deferred.ts';
 import { plainAddress } from '../../auth/address.ts';
 
 /**
@@ -90,7 +91,7 @@ function oneSpelling(address: string): string {
  * @throws Error with what is wrong: malformed, longer than 536 bytes, not there within 1 s, the connection has ended
  */
 export async function readProxyHeader(socket: Socket): Promise<string | null> {
-  const { promise, resolve, reject } = Promise.withResolvers<string | null>();
+  const { promise, resolve, reject } = deferred<string | null>();
   let read = Buffer.alloc(0);
   const late = setTimeout(() => reject(new Error('no PROXY header within 1 s')), HEADER_MS);
   const ended = (): void => reject(new Error('the connection ended before its PROXY header'));

@@ -1,3 +1,4 @@
+import { deferred } from '../../../../shared/async/deferred.ts';
 import { call, Refused, send } from '../api/client.ts';
 import { iceServersOf } from './ice-links.ts';
 import type { Playback } from './playback.ts';
@@ -102,7 +103,7 @@ export async function play(
     stop();
     throw error;
   }
-  const { promise: ended, resolve } = Promise.withResolvers<void>();
+  const { promise: ended, resolve } = deferred();
   const finish = (): void => {
     clearInterval(watch);
     removeEventListener('pagehide', finish);
