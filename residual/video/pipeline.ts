@@ -202,7 +202,9 @@ export class Pipeline {
    * @throws ApiError E_NO_PIPELINE when no pictures come, or they come encoded
    */
   async apply(profile: Profile): Promise<Profile> {
+    const before = this.#wanted;
     this.#wanted = profile;
+    if (this.#pace.changed(before, profile)) this.#tellPace();
     if (this.#state !== 'running' || this.#encoder === null)
       throw new ApiError('E_NO_PIPELINE', `No encoder running: ${this.#why()}.`);
     return new Promise((resolve, reject) => this.#applying.add({ resolve, reject }));
