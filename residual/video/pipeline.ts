@@ -4,7 +4,7 @@ import { Backoff } from '../../shared/async/backoff.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import type { PipelineState, PipelineStatus, Profile, VideoCodec } from '../../shared/rpc/video.ts';
-import { Attempt } from './attempt.ts';
+import { Attempt, type AttemptOptions } from './attempt.ts';
 import { cloneFrame } from './engine/av.ts';
 import type { H264Encoder } from './engine/encoder.ts';
 import type { Encoders } from './engine/encoders.ts';
@@ -46,6 +46,8 @@ export interface PipelineOptions {
 
 const LIMITS = {
   firstPictureMs: 10_000,
+  /** For a source to make what it shows, before. */
+  preparingMs: 120_000,
   /** After so long without it, that is said. */
   sayMs: 4000,
   /** For the first picture of a camera that is to replace another. */
@@ -316,7 +318,8 @@ export class Pipeline {
     this.#state = source === null ? 'searching' : 'starting';
     if (source === null || this.#stopped.signal.aborted) return null;
     this.#neededAt = this.#options.clock.micros();
-    this.#present = this.#begin(source, { fromKey: false, firstPictureMs: LIMITS.firstPictureMs });
+    const { firstPictureMs, preparingMs } = LIMITS;
+    this.#present = this.#begin(source, { fromKey: false, firstPictureMs, preparingMs });
     this.#present.start();
     return this.#present;
   }
@@ -329,7 +332,10 @@ export class Pipeline {
     await delay(ms, undefined, { signal }).catch(() => undefined); // aborted: the loop goes on
   }
 
-  #begin(source: VideoSource, how: { readonly fromKey: boolean; readonly firstPictureMs: number }): Attempt {
+  #begin(
+    source: VideoSource,
+    how: Pick<AttemptOptions, 'fromKey' | 'firstPictureMs' | 'preparingMs'>,
+  ): Attempt {
     const { clock, onStuck } = this.#options;
     return new Attempt({
       source,
