@@ -98,7 +98,14 @@ export class Attempt {
   }
 
   #look(now: number, late: number): void {
-    const { source, onLook, onStuck, firstPictureMs, preparingMs = 0, stallMs = LIMITS.stallMs } = this.#options;
+    const {
+      source,
+      onLook,
+      onStuck,
+      firstPictureMs,
+      preparingMs = 0,
+      stallMs = LIMITS.stallMs,
+    } = this.#options;
     if (this.#heardAt === null && source.preparing === true && this.#prepared < preparingMs * 1000) {
       this.#prepared += now - this.#began;
       this.#began = now;

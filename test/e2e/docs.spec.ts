@@ -49,7 +49,8 @@ const OWN_NETWORK = ['unshare', process.getuid?.() === 0 ? '-n' : '-rn'] as cons
  * begins another file of a recording: where tests run side by side it gets a picture that it can encode.
  */
 const BEFORE: Readonly<Record<string, string>> = {
-  'docs/guide/camera.md': 'for part in width=640 height=360 fps=10; do svc config set video.hero."${part%=*}" "${part#*=}" >"$PAGES/hero" 2>&1 || exit; done',
+  'docs/guide/camera.md':
+    'for part in width=640 height=360 fps=10; do svc config set video.hero."${part%=*}" "${part#*=}" >"$PAGES/hero" 2>&1 || exit; done',
   'docs/extensions.md':
     'export SVC_ETC_DIR="$PAGES/svc/.svc/etc" SVC_RUN_DIR="$PAGES/svc/.svc/run" SVC_STATE_DIR="$PAGES/svc/.svc/state"',
 };

@@ -72,7 +72,8 @@ describe('the picture on the page', function () {
       await page.clock.pauseAt(await page.evaluate(() => Date.now() + 1000));
       const asks = async (): Promise<{ readonly at: readonly number[]; readonly open: number }> =>
         page.evaluate(
-          () => (window as unknown as { asks: { readonly at: readonly number[]; readonly open: number } }).asks,
+          () =>
+            (window as unknown as { asks: { readonly at: readonly number[]; readonly open: number } }).asks,
         );
       for (let second = 0; second < 12 * 16; second++) {
         await page.clock.runFor(1000);
