@@ -55,7 +55,9 @@ describe('the page by HTTPS', function () {
    */
   async function authorityHash(): Promise<string> {
     const { publicKey } = new X509Certificate(await (await node.fetch('/ca.crt')).text());
-    return createHash('sha256').update(publicKey.export({ type: 'spki', format: 'der' })).digest('base64');
+    return createHash('sha256')
+      .update(publicKey.export({ type: 'spki', format: 'der' }))
+      .digest('base64');
   }
 
   it('the card shows whom to trust, and “Open securely” keeps the person signed in, without a trace in the address', async () => {
