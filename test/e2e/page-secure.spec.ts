@@ -24,7 +24,8 @@ async function kept(page: Page): Promise<void> {
   const state = async (): Promise<string> =>
     page.evaluate(async () => {
       const registration = await navigator.serviceWorker.getRegistration();
-      return registration?.waiting === null ? (registration.active?.state ?? 'none') : 'another waits';
+      if (registration === undefined) return 'none';
+      return registration.waiting === null ? (registration.active?.state ?? 'begins') : 'another waits';
     });
   await askAgain('the page is kept', state, (is) => is === 'activated');
 }
@@ -240,6 +241,27 @@ describe('the page that a browser keeps', function () {
     await changed.stop();
   });
 
+  it('is kept though a file fails at first, as of a busy node', async () => {
+    const changed = await Changed.start(node);
+    const failed = new Set<string>();
+    changed.fails = (path, byScript) => {
+      if (!byScript || !path.startsWith('/assets/') || failed.size === 3 || failed.has(path)) return false;
+      failed.add(path);
+      return true;
+    };
+    const page = await openPage(browser);
+    await page.goto(`${changed.url}/`);
+    await kept(page);
+    expect(failed.size).to.equal(3);
+    const files = await page.evaluate(async () => {
+      const [name = ''] = await caches.keys();
+      return (await (await caches.open(name)).keys()).map(({ url }) => new URL(url).pathname);
+    });
+    expect(files).to.include.members([...failed]);
+    await page.context().close();
+    await changed.stop();
+  });
+
   it('opens without the node and says since when it is away; goes on when it is back', async () => {
     const page = await openPage(browser);
     await signIn(page, node.url, KEY);
@@ -315,11 +337,17 @@ describe('the screen while flying', function () {
 /** A node whose answers are another's: as after an update. WebSockets do not come through. */
 class Changed {
   text: (text: string, path: string) => string = (text) => text;
+  /** Whether a request is answered 503. @param byScript a script asks: the worker, for files of the page */
+  fails: (path: string, byScript: boolean) => boolean = () => false;
   readonly #server: Server;
 
   private constructor(node: TestNode) {
     this.#server = createServer((req, res) => {
       const { 'accept-encoding': _, ...headers } = req.headers;
+      if (this.fails(req.url ?? '', req.headers['sec-fetch-dest'] === 'empty')) {
+        res.writeHead(503).end();
+        return;
+      }
       const asked = request({
         host: '127.0.0.1',
         port: node.port,
