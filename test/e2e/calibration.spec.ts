@@ -16,7 +16,7 @@ const FAST = ['--speedup', '20'] as const;
 const CALIBRATE = 241;
 const POSITION = 42_429;
 const ARM_DISARM = 400;
-const FAILED = 4;
+const REFUSED = 4;
 const PX4 = 12;
 
 /** svc-link with a simulated vehicle. */
@@ -435,7 +435,7 @@ describe('calibration of a scripted vehicle', () => {
     const arming = rig.link.parts.methods.command({ cmd: 'arm', args: [] });
     await rig.live(3000);
     expect(await state(rig), 'it has not answered').to.include({ running: true, step: 'pose' });
-    rig.say(commandAck(ARM_DISARM, FAILED));
+    rig.say(commandAck(ARM_DISARM, REFUSED));
     await rig.live(5000);
     expect((await arming).status).to.equal('rejected');
     expect(await state(rig)).to.include({ running: true, step: 'pose' });
@@ -448,7 +448,7 @@ describe('calibration of a scripted vehicle', () => {
     const refused = refusal(rig.link.parts.calibration.confirm('left'));
     await rig.clock.advance(10);
     expect(rig.commands(POSITION)[0]?.fields).to.include({ _param1: 2, targetSystem: 1, targetComponent: 1 });
-    rig.say(commandAck(POSITION, FAILED));
+    rig.say(commandAck(POSITION, REFUSED));
     expect((await refused).code).to.equal('E_CALIBRATION');
     const silent = refusal(rig.link.parts.calibration.confirm('left'));
     await rig.live(6000);

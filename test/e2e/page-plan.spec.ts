@@ -62,7 +62,10 @@ describe('the page of the plan', function () {
   let seen: ReturnType<typeof watch>;
   before(async function () {
     if (noBrowser() !== null) return this.skip();
-    [node, browser] = await Promise.all([TestNode.start({ pairing: { key: KEY } }), openBrowser()]);
+    [node, browser] = await Promise.all([
+      TestNode.start({ pairing: { key: KEY } }),
+      openBrowser('chromium', { deaf: true }),
+    ]);
   });
   after(async () => {
     await browser?.close();

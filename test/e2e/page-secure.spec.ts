@@ -42,6 +42,7 @@ describe('the page by HTTPS', function () {
     await node.post('/api/dashboard/pin/set', { pin: PIN }, withKey);
     secure = `https://127.0.0.1:${tlsPort}`;
     browser = await openBrowser('chromium', {
+      deaf: true,
       extra: [`--ignore-certificate-errors-spki-list=${await authorityHash()}`],
     });
   });
@@ -190,7 +191,10 @@ describe('the page that a browser keeps', function () {
   let browser: Browser;
   before(async function () {
     if (noBrowser() !== null) return this.skip();
-    [node, browser] = await Promise.all([TestNode.start({ pairing: { key: KEY } }), openBrowser()]);
+    [node, browser] = await Promise.all([
+      TestNode.start({ pairing: { key: KEY } }),
+      openBrowser('chromium', { deaf: true }),
+    ]);
   });
   after(async () => {
     await browser?.close();
@@ -289,7 +293,7 @@ describe('the screen while flying', function () {
   let browser: Browser;
   before(async function () {
     if (noBrowser() !== null) return this.skip();
-    [node, browser] = await Promise.all([TestNode.start(), openBrowser()]);
+    [node, browser] = await Promise.all([TestNode.start(), openBrowser('chromium', { deaf: true })]);
   });
   after(async () => {
     await browser?.close();

@@ -37,7 +37,7 @@ describe('a tab and its session', function () {
   let context: BrowserContext;
   before(async function () {
     if (noBrowser() !== null) return this.skip();
-    browser = await openBrowser();
+    browser = await openBrowser('chromium', { deaf: true });
   });
   beforeEach(async () => {
     node = await TestNode.start({ pairing: { key: KEY } });
@@ -147,7 +147,7 @@ describe('the page of a node that nobody has set up', function () {
   let node: TestNode;
   before(async function () {
     if (noBrowser() !== null) return this.skip();
-    [node, browser] = await Promise.all([TestNode.start(), openBrowser()]);
+    [node, browser] = await Promise.all([TestNode.start(), openBrowser('chromium', { deaf: true })]);
   });
   after(async () => {
     await browser?.close();

@@ -251,9 +251,9 @@ describe(`people who call nodes through the hub${missing === null ? '' : ` (${mi
     const answers: Response[] = []; // an answer that nobody holds any more is collected, and its stream ends
     const open = async (credential: string): Promise<number> => {
       const headers = { authorization: `Bearer ${credential}` };
-      const answer = await fetch(`${hub.url}/v1/live?nodes=${node.id}`, { headers, signal: leave.signal });
-      answers.push(answer);
-      return answer.status;
+      const answered = await fetch(`${hub.url}/v1/live?nodes=${node.id}`, { headers, signal: leave.signal });
+      answers.push(answered);
+      return answered.status;
     };
     const statuses: number[] = [];
     for (let people = 0; people < 11; people++) {

@@ -43,17 +43,22 @@ export function noBrowser(name: BrowserName = 'chromium'): string | null {
 
 /**
  * @param extra further arguments of Chromium
+ * @param deaf Chromium hears nothing of addresses that come and go; nor has it any for WebRTC, so it is for pages without a picture
  * @param launcher a script that runs Chromium with its arguments elsewhere, for example in a network namespace
  */
 export async function openBrowser(
   name: BrowserName = 'chromium',
-  { extra = [], launcher }: { extra?: readonly string[]; launcher?: string } = {},
+  {
+    extra = [],
+    launcher,
+    deaf = false,
+  }: { extra?: readonly string[]; launcher?: string; deaf?: boolean } = {},
 ): Promise<Browser> {
   if (name === 'chromium') {
-    const deaf = HAS_PYTHON ? DEAF : EXECUTABLES.chromium;
+    const usual = deaf && HAS_PYTHON ? DEAF : EXECUTABLES.chromium;
     return patient(
       await chromium.launch({
-        executablePath: launcher ?? deaf,
+        executablePath: launcher ?? usual,
         env: { ...process.env, DEAF_PROGRAM: EXECUTABLES.chromium },
         args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', ...extra],
       }),
