@@ -3,7 +3,7 @@ import { messageOf } from '../../shared/errors.ts';
 import type { VideoClock } from './engine/picture.ts';
 import type { SourceSink, VideoSource } from './sources/source.ts';
 
-interface AttemptOptions {
+export interface AttemptOptions {
   readonly source: VideoSource;
   readonly sink: (attempt: Attempt) => SourceSink;
   readonly clock: VideoClock;
@@ -11,6 +11,8 @@ interface AttemptOptions {
   readonly fromKey: boolean;
   /** The first picture has to come within this time. */
   readonly firstPictureMs: number;
+  /** Added to that at most, while the source is preparing; default 0. */
+  readonly preparingMs?: number;
   /** Each further one within this time; default 3 s. */
   readonly stallMs?: number;
   /** Called four times a second while it runs. @param late this process stood still for so long before, microseconds */
@@ -38,6 +40,8 @@ export class Attempt {
   #problem = 'the source ended';
   #endedAt = 0;
   #began: number;
+  /** Microseconds that it was preparing. */
+  #prepared = 0;
   #heardAt: number | null = null;
 
   constructor(options: AttemptOptions) {
@@ -95,7 +99,18 @@ export class Attempt {
   }
 
   #look(now: number, late: number): void {
-    const { onLook, onStuck, firstPictureMs, stallMs = LIMITS.stallMs } = this.#options;
+    const {
+      source,
+      onLook,
+      onStuck,
+      firstPictureMs,
+      preparingMs = 0,
+      stallMs = LIMITS.stallMs,
+    } = this.#options;
+    if (this.#heardAt === null && source.preparing === true && this.#prepared < preparingMs * 1000) {
+      this.#prepared += now - this.#began;
+      this.#began = now;
+    }
     onLook(this, now, late);
     // It is this process that did not run: what the camera did meanwhile has not been seen yet.
     if (late > 0) {
@@ -106,7 +121,7 @@ export class Attempt {
     }
     const limit = this.#heardAt === null ? firstPictureMs : stallMs;
     if (now - (this.#heardAt ?? this.#began) > limit * 1000)
-      this.end(this.#options.source.hindrance ?? `nothing came from the camera for ${limit / 1000} s`);
+      this.end(source.hindrance ?? `nothing came from the camera for ${limit / 1000} s`);
     if (this.#ended.signal.aborted && now - this.#endedAt > LIMITS.stuckMs * 1000)
       onStuck(`the camera ${this.name} does not end (${this.#problem})`);
   }

@@ -5,7 +5,7 @@ import { deferred } from '../../shared/async/deferred.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import type { PipelineState, PipelineStatus, Profile, VideoCodec } from '../../shared/rpc/video.ts';
-import { Attempt } from './attempt.ts';
+import { Attempt, type AttemptOptions } from './attempt.ts';
 import { cloneFrame } from './engine/av.ts';
 import type { H264Encoder } from './engine/encoder.ts';
 import type { Encoders } from './engine/encoders.ts';
@@ -47,6 +47,8 @@ export interface PipelineOptions {
 
 const LIMITS = {
   firstPictureMs: 10_000,
+  /** For a source to make what it shows, before. */
+  preparingMs: 120_000,
   /** After so long without it, that is said. */
   sayMs: 4000,
   /** For the first picture of a camera that is to replace another. */
@@ -203,7 +205,9 @@ export class Pipeline {
    * @throws ApiError E_NO_PIPELINE when no pictures come, or they come encoded
    */
   async apply(profile: Profile): Promise<Profile> {
+    const before = this.#wanted;
     this.#wanted = profile;
+    if (this.#pace.changed(before, profile)) this.#tellPace();
     if (this.#state !== 'running' || this.#encoder === null)
       throw new ApiError('E_NO_PIPELINE', `No encoder running: ${this.#why()}.`);
     return new Promise((resolve, reject) => this.#applying.add({ resolve, reject }));
@@ -315,7 +319,8 @@ export class Pipeline {
     this.#state = source === null ? 'searching' : 'starting';
     if (source === null || this.#stopped.signal.aborted) return null;
     this.#neededAt = this.#options.clock.micros();
-    this.#present = this.#begin(source, { fromKey: false, firstPictureMs: LIMITS.firstPictureMs });
+    const { firstPictureMs, preparingMs } = LIMITS;
+    this.#present = this.#begin(source, { fromKey: false, firstPictureMs, preparingMs });
     this.#present.start();
     return this.#present;
   }
@@ -328,7 +333,10 @@ export class Pipeline {
     await delay(ms, undefined, { signal }).catch(() => undefined); // aborted: the loop goes on
   }
 
-  #begin(source: VideoSource, how: { readonly fromKey: boolean; readonly firstPictureMs: number }): Attempt {
+  #begin(
+    source: VideoSource,
+    how: Pick<AttemptOptions, 'fromKey' | 'firstPictureMs' | 'preparingMs'>,
+  ): Attempt {
     const { clock, onStuck } = this.#options;
     return new Attempt({
       source,

@@ -15,6 +15,8 @@ import { SimPair } from './sim-pair.ts';
 const FAST = ['--speedup', '20'] as const;
 const CALIBRATE = 241;
 const POSITION = 42_429;
+const ARM_DISARM = 400;
+const REFUSED = 4;
 const PX4 = 12;
 
 /** svc-link with a simulated vehicle. */
@@ -426,6 +428,19 @@ describe('calibration of a scripted vehicle', () => {
     expect(await state(rig)).to.include({ result: 'done', reboot_required: true });
   });
 
+  it('an arming that the vehicle refuses ends nothing, however late it answers', async () => {
+    const rig = await meet({});
+    await begin(rig, 'accelerometer');
+    pose(rig, 2);
+    const arming = rig.link.parts.methods.command({ cmd: 'arm', args: [] });
+    await rig.live(3000);
+    expect(await state(rig), 'it has not answered').to.include({ running: true, step: 'pose' });
+    rig.say(commandAck(ARM_DISARM, REFUSED));
+    await rig.live(5000);
+    expect((await arming).status).to.equal('rejected');
+    expect(await state(rig)).to.include({ running: true, step: 'pose' });
+  });
+
   it('a pose that the vehicle does not take, and one that it does not answer', async () => {
     const rig = await meet({});
     await begin(rig, 'accelerometer');
@@ -433,7 +448,7 @@ describe('calibration of a scripted vehicle', () => {
     const refused = refusal(rig.link.parts.calibration.confirm('left'));
     await rig.clock.advance(10);
     expect(rig.commands(POSITION)[0]?.fields).to.include({ _param1: 2, targetSystem: 1, targetComponent: 1 });
-    rig.say(commandAck(POSITION, 4));
+    rig.say(commandAck(POSITION, REFUSED));
     expect((await refused).code).to.equal('E_CALIBRATION');
     const silent = refusal(rig.link.parts.calibration.confirm('left'));
     await rig.live(6000);

@@ -3,7 +3,15 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { TestNode } from '../support/node.ts';
 import { decodeFile, type Film } from '../support/pictures.ts';
-import { KEYED, pictures, play, startVideoNode, untilViewers } from '../support/video-node.ts';
+import {
+  EASY_HERO,
+  KEYED,
+  pictures,
+  play,
+  startVideoNode,
+  TEST_CAMERA,
+  untilViewers,
+} from '../support/video-node.ts';
 
 const PATH = '/api/video/live.mp4';
 
@@ -11,8 +19,7 @@ describe('live.mp4', () => {
   let node: TestNode;
   before(async () => {
     node = await startVideoNode({
-      config:
-        "mcp:\n  token_accept_enabled: true\nvideo:\n  source: test\n  radio: ''\n  whep:\n    max_viewers: 2\n",
+      config: `mcp:\n  token_accept_enabled: true\n${TEST_CAMERA}${EASY_HERO}  whep:\n    max_viewers: 2\n`,
     });
   });
   after(async () => node.stop());
@@ -45,9 +52,9 @@ describe('live.mp4', () => {
     const captured = response.headers.get('x-captured-at') ?? '';
     expect(captured).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     expect(Date.now() - Date.parse(captured)).to.be.within(0, 10_000);
-    const { pictures: seen, times } = await film(await read(response, 600_000));
+    const { pictures: seen, times } = await film(await read(response, 60_000));
     expect(seen.length).to.be.above(15);
-    expect([seen[0]?.width, seen[0]?.height]).to.deep.equal([1280, 720]);
+    expect([seen[0]?.width, seen[0]?.height]).to.deep.equal([640, 360]);
     expect(seen[0]?.clock).to.equal(Date.parse(captured));
     for (const [index, { clock }] of seen.entries())
       expect((clock ?? 0) - Date.parse(captured)).to.be.closeTo((times[index] ?? 0) * 1000, 3);
@@ -66,7 +73,7 @@ describe('live.mp4', () => {
     const two = await open();
     const again = await node.post('/whep', {}, { ...KEYED, 'content-type': 'application/sdp' });
     expect(again.body).to.include({ code: 'E_VIEWERS' });
-    expect((await film(await read(two, 100_000))).pictures).to.have.length.above(1);
+    expect((await film(await read(two, 20_000))).pictures).to.have.length.above(1);
     await node.request(session, { method: 'DELETE', headers: KEYED });
     await peer.close();
     await untilViewers(node, 0);
@@ -74,7 +81,7 @@ describe('live.mp4', () => {
 
   it('two at once get the same pictures, each from its own beginning', async () => {
     const both = await Promise.all([open(), open()]);
-    const films = await Promise.all(both.map(async (response) => film(await read(response, 300_000))));
+    const films = await Promise.all(both.map(async (response) => film(await read(response, 40_000))));
     for (const [index, { pictures: seen }] of films.entries())
       expect(seen[0]?.clock).to.equal(Date.parse(both[index]?.headers.get('x-captured-at') ?? ''));
     await untilViewers(node, 0);
@@ -93,7 +100,7 @@ describe('live.mp4', () => {
     await node.post('/api/mcp/revoke', { token_id: minted.body['token_id'] }, KEYED);
     await ended;
     expect(await viewers()).to.equal(1);
-    expect((await film(await read(foreign, 200_000))).pictures).to.have.length.above(3);
+    expect((await film(await read(foreign, 30_000))).pictures).to.have.length.above(3);
     await untilViewers(node, 0);
   });
 
@@ -101,8 +108,8 @@ describe('live.mp4', () => {
     const before = await open();
     const whole = read(before, Infinity);
     await node.post('/api/video/profile', { profile: 'thumbnail' }, KEYED);
-    expect((await film(await whole)).pictures[0]?.width).to.equal(1280);
-    const { pictures: seen } = await film(await read(await open(), 20_000));
+    expect((await film(await whole)).pictures[0]?.width).to.equal(640);
+    const { pictures: seen } = await film(await read(await open(), 10_000));
     expect([seen[0]?.width, seen[0]?.height]).to.deep.equal([320, 180]);
     await node.post('/api/video/profile', { profile: 'hero' }, KEYED);
     await untilViewers(node, 0);
@@ -113,7 +120,7 @@ describe('live.mp4', () => {
     await node.killAndAwaitSuccessor('svc-video');
     await whole;
     await pictures(node);
-    expect((await film(await read(await open(), 200_000))).pictures).to.have.length.above(3);
+    expect((await film(await read(await open(), 30_000))).pictures).to.have.length.above(3);
     await untilViewers(node, 0);
   });
 });

@@ -16,7 +16,7 @@ describe('the page of who may use the node', function () {
   before(async function () {
     if (noBrowser() !== null) this.skip();
     node = await TestNode.start({ pairing: { key: KEY }, simulated: false });
-    browser = await openBrowser();
+    browser = await openBrowser('chromium', { deaf: true });
     page = await openPage(browser);
     await signIn(page, node.url, KEY);
   });

@@ -50,7 +50,11 @@ describe('the page of extensions', function () {
   let seen: Watch;
   before(async function () {
     if (noBrowser() !== null) this.skip();
-    [browser, plugins, folder] = await Promise.all([openBrowser(), PluginNode.start(), tempDir()]);
+    [browser, plugins, folder] = await Promise.all([
+      openBrowser('chromium', { deaf: true }),
+      PluginNode.start(),
+      tempDir(),
+    ]);
     page = await openPage(browser);
     page.setDefaultTimeout(15_000);
     seen = watch(page, plugins.node.url);

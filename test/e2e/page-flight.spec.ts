@@ -25,7 +25,7 @@ describe('flying from the page', function () {
   let seen: Watch;
   before(async function () {
     if (noBrowser() !== null) return this.skip();
-    [node, browser] = await Promise.all([TestNode.start(), openBrowser()]);
+    [node, browser] = await Promise.all([TestNode.start(), openBrowser('chromium', { deaf: true })]);
   });
   after(async () => {
     await browser?.close();

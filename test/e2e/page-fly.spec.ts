@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
+import { askAgain } from '../support/ask-again.ts';
 import { ageOf, noBrowser, openBrowser, readClocks, signIn } from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
@@ -11,6 +12,25 @@ interface Said {
   readonly text: string;
   readonly picture: boolean;
 }
+
+/** When the page asked for the state of video, by its own clock, and how many answers it has not read yet: `window.asks`. */
+const COUNT_ASKS = (): void => {
+  const asks = { at: [] as number[], open: 0 };
+  Object.assign(window, { asks });
+  const ask = window.fetch.bind(window);
+  window.fetch = async (input, init) => {
+    const { pathname } = new URL(input instanceof Request ? input.url : input, location.href);
+    if (pathname !== '/api/video') return ask(input, init);
+    asks.at.push(Date.now());
+    asks.open++;
+    try {
+      const answer = await ask(input, init);
+      return new Response(await answer.arrayBuffer(), answer);
+    } finally {
+      asks.open--;
+    }
+  };
+};
 
 describe('the picture on the page', function () {
   this.timeout(120_000);
@@ -40,25 +60,32 @@ describe('the picture on the page', function () {
     try {
       const page = await browser.newPage();
       await page.clock.install();
-      const sent: string[] = [];
-      page.on('request', (request) => sent.push(`${request.method()} ${new URL(request.url()).pathname}`));
-      const count = (what: string): number => sent.filter((each) => each === what).length;
+      await page.addInitScript(COUNT_ASKS);
+      const offers: string[] = [];
+      page.on('request', (request) => {
+        if (new URL(request.url()).pathname === '/whep') offers.push(request.method());
+      });
       const first = answered(page, '/api/video');
       await page.goto(`${node.url}/#/fly`);
       await first;
-      for (let round = 0; round < 12; round++) {
-        const asked = answered(page, '/api/video');
-        await page.clock.runFor(16_000);
-        await asked;
+      // From now on time passes as the test lets it, and only while the page waits.
+      await page.clock.pauseAt(await page.evaluate(() => Date.now() + 1000));
+      const asks = async (): Promise<{ readonly at: readonly number[]; readonly open: number }> =>
+        page.evaluate(
+          () =>
+            (window as unknown as { asks: { readonly at: readonly number[]; readonly open: number } }).asks,
+        );
+      for (let second = 0; second < 12 * 16; second++) {
+        await page.clock.runFor(1000);
+        await askAgain('the answer is read', asks, ({ open }) => open === 0);
       }
       expect(await page.textContent('#video-state')).to.equal('Video is switched off in the configuration.');
-      const before = count('GET /api/video');
-      await page.clock.runFor(14_000);
-      expect(count('GET /api/video')).to.equal(before);
-      const asked = answered(page, '/api/video');
-      await page.clock.runFor(2000);
-      await asked;
-      expect(count('POST /whep')).to.equal(0);
+      const { at } = await asks();
+      const pauses = at.slice(1).map((time, index) => time - (at[index] ?? 0));
+      expect(pauses.length).to.be.within(12, 30);
+      for (const pause of pauses.slice(-4)) expect(pause).to.be.within(14_000, 16_000);
+      expect(pauses[1]).to.be.below(3000);
+      expect(offers).to.deep.equal([]);
       await page.close();
     } finally {
       await node.stop();

@@ -22,7 +22,7 @@ describe('the page of a ground station', function () {
       config: 'agent:\n  profile: ground-station\nmavlink:\n  endpoints: []\n',
       prepare: bindTo(GROUND, boundPair(FIRST).atGround, boundPair(SECOND, GROUND, 1).atGround),
     });
-    browser = await openBrowser();
+    browser = await openBrowser('chromium', { deaf: true });
     page = await openPage(browser);
     await signIn(page, node.url, KEY);
   });

@@ -31,7 +31,7 @@ describe("the fleet's page of a hub", function () {
   let client: MqttClient;
   before(async function () {
     if (noBrowser() !== null || noMosquitto() !== null) return this.skip();
-    [hub, browser] = await Promise.all([TestHub.start(), openBrowser()]);
+    [hub, browser] = await Promise.all([TestHub.start(), openBrowser('chromium', { deaf: true })]);
     node = await hub.enroll('kestrel');
     client = await hub.connect(node);
     const presence = {

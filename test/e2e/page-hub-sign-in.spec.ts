@@ -21,7 +21,7 @@ describe(`signing in at a provider, on the hub's page${missing === null ? '' : `
     const address = `https://localhost:${hub.httpsPort}/`;
     provider = await RealProvider.start({ ada: ['fleet-admins'], eve: [] }, [address]);
     await useProvider(hub, provider.issuer, { scopes: ['openid', 'profile', 'groups'] });
-    [browser] = await Promise.all([openBrowser(), hub.serve()]);
+    [browser] = await Promise.all([openBrowser('chromium', { deaf: true }), hub.serve()]);
     page = await openPage(browser, DESKTOP, { ignoreHTTPSErrors: true });
   });
   after(async () => {

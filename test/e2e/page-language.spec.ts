@@ -22,7 +22,10 @@ describe('the language of the page', function () {
   let browser: Browser;
   before(async function () {
     if (noBrowser() !== null) return this.skip();
-    [node, browser] = await Promise.all([TestNode.start({ pairing: { key: KEY } }), openBrowser()]);
+    [node, browser] = await Promise.all([
+      TestNode.start({ pairing: { key: KEY } }),
+      openBrowser('chromium', { deaf: true }),
+    ]);
   });
   after(async () => {
     await browser?.close();

@@ -38,7 +38,10 @@ describe('the log viewer of the page', function () {
       await mkdir(tlogs, { recursive: true });
       await copyFile(VTOL, join(tlogs, TLOG));
     };
-    [node, browser] = await Promise.all([TestNode.start({ pairing: { key: KEY }, prepare }), openBrowser()]);
+    [node, browser] = await Promise.all([
+      TestNode.start({ pairing: { key: KEY }, prepare }),
+      openBrowser('chromium', { deaf: true }),
+    ]);
   });
   after(async () => {
     await browser?.close();

@@ -36,7 +36,7 @@ describe('modems and uplinks on the page', function () {
     const enter = `${manager.prefix.join(' ')} socat STDIO TCP:127.0.0.1:${node.port}`;
     door = spawn('socat', [`TCP-LISTEN:${port},bind=127.0.0.1,reuseaddr,fork`, `EXEC:"${enter}"`]);
     await worksAtLast('the door is open', async () => fetch(url), 20_000);
-    browser = await openBrowser();
+    browser = await openBrowser('chromium', { deaf: true });
     page = await openPage(browser);
     await signIn(page, url, KEY);
   });

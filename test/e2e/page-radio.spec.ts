@@ -25,7 +25,7 @@ describe('the radio on the page of the vehicle', function () {
   let browser: Browser;
   before(async function () {
     if (noBrowser() !== null) return this.skip();
-    browser = await openBrowser();
+    browser = await openBrowser('chromium', { deaf: true });
   });
   after(async () => browser?.close());
 

@@ -46,7 +46,7 @@ describe('Remote ID on the page', function () {
     const config = `mavlink:\n  source: tcp:127.0.0.1:${port}\n  endpoints: []\n`;
     [node, browser] = await Promise.all([
       TestNode.start({ simulated: false, pairing: { key: KEY }, config }),
-      openBrowser(),
+      openBrowser('chromium', { deaf: true }),
     ]);
   });
   after(async () => {

@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { askAgain } from '../support/ask-again.ts';
 import { noBrowser, openBrowser, openPage, signIn, visit } from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
@@ -36,7 +37,7 @@ describe('a tab and its session', function () {
   let context: BrowserContext;
   before(async function () {
     if (noBrowser() !== null) return this.skip();
-    browser = await openBrowser();
+    browser = await openBrowser('chromium', { deaf: true });
   });
   beforeEach(async () => {
     node = await TestNode.start({ pairing: { key: KEY } });
@@ -114,7 +115,11 @@ describe('a tab and its session', function () {
       (answer) => answer.status() >= 400 && wrong.push(`${answer.status()} ${answer.url()}`),
     );
     const settled = (): readonly Recorded[] => audited(node).filter(({ outcome }) => outcome !== 'announced');
-    const before = settled().length;
+    // An outcome is written down beside the answer.
+    const recorded = async (): Promise<readonly Recorded[]> => settled();
+    const { length: before } = await askAgain('the PIN is recorded', recorded, (all) =>
+      all.some(({ route, outcome }) => route === 'POST /api/dashboard/pin/set' && outcome === 'done'),
+    );
     const lines = node.stderr.split('\n').length;
     await page.goto(`${node.url}/`);
     await page.waitForSelector('input[name=secret]');
@@ -142,7 +147,7 @@ describe('the page of a node that nobody has set up', function () {
   let node: TestNode;
   before(async function () {
     if (noBrowser() !== null) return this.skip();
-    [node, browser] = await Promise.all([TestNode.start(), openBrowser()]);
+    [node, browser] = await Promise.all([TestNode.start(), openBrowser('chromium', { deaf: true })]);
   });
   after(async () => {
     await browser?.close();

@@ -25,7 +25,7 @@ describe('flying by hand, on the page', function () {
   let page: Page;
   before(async function () {
     if (noBrowser() !== null) return this.skip();
-    [node, browser] = await Promise.all([TestNode.start(), openBrowser()]);
+    [node, browser] = await Promise.all([TestNode.start(), openBrowser('chromium', { deaf: true })]);
     await armable(node);
     for (const [cmd, ...args] of [['mode', 'GUIDED'], ['arm'], ['takeoff', 10]] as const) {
       const { body } = await node.post('/api/command', { cmd, args });

@@ -32,7 +32,7 @@ describe('the trial: a stranger', function () {
   let seen: Watch;
   before(async function () {
     if (noBrowser() !== null) this.skip();
-    browser = await openBrowser();
+    browser = await openBrowser('chromium', { deaf: true });
   });
   after(async () => browser?.close());
   afterEach(async () => {

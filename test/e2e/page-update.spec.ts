@@ -43,7 +43,7 @@ describe('the page updates the node', function () {
           await helper.start();
         },
       }),
-      openBrowser(),
+      openBrowser('chromium', { deaf: true }),
     ]);
     page = await openPage(browser);
   });

@@ -48,7 +48,10 @@ describe('the page of the vehicle', function () {
       await mkdir(paramMetadata, { recursive: true });
       await writeFile(join(paramMetadata, 'apm.pdef.json'), JSON.stringify(DESCRIBED));
     };
-    [node, browser] = await Promise.all([TestNode.start({ pairing: { key: KEY }, prepare }), openBrowser()]);
+    [node, browser] = await Promise.all([
+      TestNode.start({ pairing: { key: KEY }, prepare }),
+      openBrowser('chromium', { deaf: true }),
+    ]);
   });
   after(async () => {
     await browser?.close();

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import { common } from 'node-mavlink';
 import type { CommandName } from '../../shared/flight/command-catalogue.ts';
 import type { CommandResult } from '../../shared/rpc/link-answers.ts';
@@ -141,17 +139,13 @@ export class SimFlight implements AsyncDisposable {
 
   /** A ground station beside svc-link says something. */
   async tell(message: common.CommandLong): Promise<void> {
-    const socket = connect(this.link.feed);
-    socket.write(`${JSON.stringify({ name: 'test', write: true, force: false, msgs: 'HEARTBEAT' })}\n`);
-    await once(socket, 'data'); // let in
+    const socket = await this.link.joinFeed();
     socket.end(encodeAs(message, 'v2', 0, 255, 190));
   }
 
   /** As a ground station would, beside svc-link: heartbeats and the mission's progress at 20 Hz, so that nobody waits a second. */
   async #hurry(): Promise<void> {
-    const socket = connect(this.link.feed);
-    socket.write(`${JSON.stringify({ name: 'test', write: true, force: false, msgs: 'HEARTBEAT' })}\n`);
-    await once(socket, 'data'); // let in
+    const socket = await this.link.joinFeed();
     for (const message of [HEARTBEAT, MISSION_CURRENT]) {
       const order = { ...commandLong(511, message), targetSystem: 1, _param2: 50_000 };
       const frame = encodeAs(Object.assign(new common.CommandLong(), order), 'v2', 0, 255, 190);

@@ -3,9 +3,10 @@ import { copyFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { askAgain } from '../support/ask-again.ts';
 import type { TestNode } from '../support/node.ts';
 import { decodeFile, decodeH264, decodeJpeg } from '../support/pictures.ts';
-import { KEYED, pictures, startVideoNode, TEST_CAMERA, unitsOf } from '../support/video-node.ts';
+import { EASY_HERO, KEYED, pictures, startVideoNode, TEST_CAMERA, unitsOf } from '../support/video-node.ts';
 
 interface Profile {
   readonly profile: string;
@@ -21,7 +22,7 @@ interface Profile {
 describe('video', () => {
   let node: TestNode;
   before(async () => {
-    node = await startVideoNode();
+    node = await startVideoNode({ config: `${TEST_CAMERA}${EASY_HERO}` });
   });
   after(async () => node.stop());
 
@@ -44,10 +45,15 @@ describe('video', () => {
   };
 
   it('the status is measured', async () => {
-    await node.request('/api/video/snapshot', { headers: KEYED }); // somebody needs the pictures
-    let { status, body } = await get('/api/video');
     // Measured over two seconds, the first of which has the start in it.
-    while (Number(body['fps']) < 20) ({ status, body } = await get('/api/video'));
+    const { status, body } = await askAgain(
+      'the full rate',
+      async () => {
+        await node.request('/api/video/snapshot', { headers: KEYED }); // somebody needs the pictures
+        return get('/api/video');
+      },
+      ({ body: { fps } }) => Number(fps) > 12,
+    );
     expect(status).to.equal(200);
     expect(body).to.include({
       state: 'running',
@@ -56,24 +62,24 @@ describe('video', () => {
       viewers: 0,
       recording: null,
     });
-    expect(body['fps']).to.be.below(32);
+    expect(body['fps']).to.be.below(17);
     expect(body['last_frame_age_ms']).to.be.within(0, 10_000);
     expect(body['radio']).to.equal(null);
     expect(body['encoder_reasons']).to.be.an('array');
   });
 
   it('a snapshot is a JPEG of this moment, and nothing is written', async () => {
+    const asked = Date.now();
     const response = await node.request('/api/video/snapshot', { headers: KEYED });
-    const came = Date.now();
     expect(response.status).to.equal(200);
     expect(response.type).to.equal('image/jpeg');
     expect(response.headers['cache-control']).to.equal('no-store');
     const captured = String(response.headers['x-captured-at']);
     expect(captured).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     const seen = await decodeJpeg(response.body as Buffer);
-    expect([seen.width, seen.height]).to.deep.equal([1280, 720]);
+    expect([seen.width, seen.height]).to.deep.equal([640, 360]);
     expect(seen.clock).to.equal(Date.parse(captured));
-    expect(came - (seen.clock ?? 0)).to.be.within(0, 500);
+    expect((seen.clock ?? 0) - asked).to.be.within(-500, Date.now() - asked);
     expect((await get('/api/video/recordings')).body['recordings']).to.deep.equal([]);
   });
 
@@ -101,11 +107,11 @@ describe('video', () => {
       base_profile: 'thumbnail',
     });
     expect(await encoded()).to.deep.equal([320, 180]);
-    const { body } = await profile({ profile: 'hero', holder: 'pilot-1', lease_s: 5 });
-    expect(body).to.include({ profile: 'hero', width: 1280, base_profile: 'thumbnail' });
-    expect(body.leases[0]).to.include({ holder: 'pilot-1', profile: 'hero', lease_s: 5 });
-    expect(Date.parse(body.leases[0]?.expires_at ?? '') - Date.now()).to.be.within(1, 5000);
-    expect(await encoded()).to.deep.equal([1280, 720]);
+    const { body } = await profile({ profile: 'hero', holder: 'pilot-1', lease_s: 10 });
+    expect(body).to.include({ profile: 'hero', width: 640, base_profile: 'thumbnail' });
+    expect(body.leases[0]).to.include({ holder: 'pilot-1', profile: 'hero', lease_s: 10 });
+    expect(Date.parse(body.leases[0]?.expires_at ?? '') - Date.now()).to.be.within(1, 10_000);
+    expect(await encoded()).to.deep.equal([640, 360]);
     // It lapses by itself: nobody asks meanwhile.
     await unitsOf(node, isSlow);
     expect(await encoded()).to.deep.equal([320, 180]);
@@ -165,7 +171,7 @@ describe('video', () => {
     const name = String(started.body['name']);
     expect(name).to.match(/^\d{8}T\d{6}\.\d{3}Z_test_1\.mp4$/);
     expect((await post('/api/video/record/start', {})).body).to.include({ code: 'E_RECORDING_ACTIVE' });
-    await unitsOf(node, (all) => all.length > 65);
+    await unitsOf(node, (all) => all.length > 35);
     const refused = await node.json(`/api/video/recordings/${name}`, { method: 'DELETE', headers: KEYED });
     expect(refused.body).to.include({ code: 'E_RECORDING_ACTIVE' });
     const stopped = await post('/api/video/record/stop');
@@ -188,7 +194,7 @@ describe('video', () => {
     const beyond = await node.json(path, { headers: { ...KEYED, range: `bytes=${whole.length}-` } });
     expect([beyond.status, beyond.body['code']]).to.deep.equal([416, 'E_RANGE_NOT_SATISFIABLE']);
     const film = await decodeFile(join(node.paths.recordings, name));
-    expect(film.pictures.length).to.be.above(45);
+    expect(film.pictures.length).to.be.above(22);
     expect(film.pictures.every(({ clock }) => clock !== null)).to.equal(true);
     // The clock in the picture and the file's own agree.
     const span = ((film.pictures.at(-1)?.clock ?? 0) - (film.pictures[0]?.clock ?? 0)) / 1000;
@@ -304,7 +310,7 @@ describe('a recording of several parts', () => {
   let node: TestNode;
   before(async () => {
     const small = '  thumbnail: { width: 160, height: 90, fps: 10, bitrate_kbps: 150 }\n';
-    node = await startVideoNode({ config: `${TEST_CAMERA}${small}` });
+    node = await startVideoNode({ config: `${TEST_CAMERA}${EASY_HERO}${small}` });
   });
   after(async () => node.stop());
 
@@ -349,7 +355,7 @@ describe('a recording of several parts', () => {
     const first = async (): Promise<string | undefined> => (await parts())[0];
     let before = await first();
     while (before === undefined) before = await first();
-    await unitsOf(node, (all) => all.length > 40);
+    await unitsOf(node, (all) => all.length > 20);
     await node.killAndAwaitSuccessor('svc-video');
     let after = await first();
     while (after === undefined || after === before) after = await first();
@@ -403,7 +409,7 @@ describe('a node without a camera', () => {
   }
 });
 
-/** Five pictures a second, no longer thirty; a lost picture or two are nothing like that. */
+/** Five pictures a second, no longer fifteen; a lost picture or two are nothing like that. */
 function isSlow(units: readonly { readonly at: number }[]): boolean {
   const last = units.slice(-4);
   return last.length === 4 && last.every(({ at }, index) => at - (last[index - 1]?.at ?? 0) > 150_000);

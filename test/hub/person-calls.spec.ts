@@ -248,9 +248,12 @@ describe(`people who call nodes through the hub${missing === null ? '' : ` (${mi
 
   it('who only reads leaves places for streams to administrators', async () => {
     const leave = new AbortController();
+    const answers: Response[] = []; // an answer that nobody holds any more is collected, and its stream ends
     const open = async (credential: string): Promise<number> => {
       const headers = { authorization: `Bearer ${credential}` };
-      return (await fetch(`${hub.url}/v1/live?nodes=${node.id}`, { headers, signal: leave.signal })).status;
+      const answered = await fetch(`${hub.url}/v1/live?nodes=${node.id}`, { headers, signal: leave.signal });
+      answers.push(answered);
+      return answered.status;
     };
     const statuses: number[] = [];
     for (let people = 0; people < 11; people++) {
@@ -260,6 +263,7 @@ describe(`people who call nodes through the hub${missing === null ? '' : ` (${mi
     expect(statuses.filter((status) => status === 200).length).to.equal(80);
     expect(await open((await person(['read', 'admin'], [node.id])).credential)).to.equal(429);
     expect(await open(hub.operator)).to.equal(200);
+    expect(answers).to.have.length(90);
     leave.abort();
   });
 

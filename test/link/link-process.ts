@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { CommandName } from '../../shared/flight/command-catalogue.ts';
 import { type Calls, type Client, clientOf } from '../../shared/rpc/contract.ts';
@@ -124,12 +124,23 @@ export class LinkProcess {
     });
   }
 
+  /** A client of raw frames that was let in, and gets heartbeats. */
+  async joinFeed(): Promise<Socket> {
+    await askAgain(
+      'the feed of svc-link',
+      async () => this.endpoints(),
+      (endpoints) => endpoints.some(({ name, open }) => name === 'websocket' && open),
+    );
+    const socket = connect(this.feed);
+    socket.write(`${JSON.stringify({ name: 'test', write: true, force: false, msgs: 'HEARTBEAT' })}\n`);
+    await once(socket, 'data');
+    return socket;
+  }
+
   /** Puts a ground station beside the link, for as long as the link runs: PX4 tells its texts to nobody else. */
   async addStation(): Promise<void> {
-    const socket = connect(this.feed);
+    const socket = await this.joinFeed();
     socket.on('error', () => undefined); // the link ends first
-    socket.write(`${JSON.stringify({ name: 'test', write: true, force: false, msgs: 'HEARTBEAT' })}\n`);
-    await once(socket, 'data'); // let in
     socket.resume();
     const beat = (): void => void socket.write(groundHeartbeatFrame());
     beat();

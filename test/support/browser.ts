@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import { spawnSync } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,6 +26,13 @@ const EXECUTABLES = {
 };
 export type BrowserName = keyof typeof EXECUTABLES;
 
+/** Addresses of this machine come and go with the cables of other tests; Chromium would lose each time what a page is loading. */
+const DEAF = join(import.meta.dirname, 'deaf.py');
+const HAS_PYTHON = spawnSync('python3', ['--version']).status === 0;
+
+/** How long a page is waited for: many times what it takes on an idle machine. */
+const PATIENCE_MS = 60_000;
+
 /** Why a browser test cannot run here; null when it can. */
 export function noBrowser(name: BrowserName = 'chromium'): string | null {
   const path = EXECUTABLES[name];
@@ -35,19 +43,43 @@ export function noBrowser(name: BrowserName = 'chromium'): string | null {
 
 /**
  * @param extra further arguments of Chromium
+ * @param deaf Chromium hears nothing of addresses that come and go; nor has it any for WebRTC, so it is for pages without a picture
  * @param launcher a script that runs Chromium with its arguments elsewhere, for example in a network namespace
  */
 export async function openBrowser(
   name: BrowserName = 'chromium',
-  { extra = [], launcher = EXECUTABLES[name] }: { extra?: readonly string[]; launcher?: string } = {},
+  {
+    extra = [],
+    launcher,
+    deaf = false,
+  }: { extra?: readonly string[]; launcher?: string; deaf?: boolean } = {},
 ): Promise<Browser> {
-  if (name === 'chromium')
-    return chromium.launch({
-      executablePath: launcher,
-      args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', ...extra],
-    });
-  const browser = await firefox.launch({ executablePath: launcher, channel: 'moz-firefox' });
+  if (name === 'chromium') {
+    const usual = deaf && HAS_PYTHON ? DEAF : EXECUTABLES.chromium;
+    return patient(
+      await chromium.launch({
+        executablePath: launcher ?? usual,
+        env: { ...process.env, DEAF_PROGRAM: EXECUTABLES.chromium },
+        args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', ...extra],
+      }),
+    );
+  }
+  const browser = await firefox.launch({
+    executablePath: launcher ?? EXECUTABLES[name],
+    channel: 'moz-firefox',
+  });
   doWithoutColourScheme(browser);
+  return patient(browser);
+}
+
+/** `newPage` of a browser makes its context by this, too. */
+function patient(browser: Browser): Browser {
+  const newContext = browser.newContext.bind(browser);
+  browser.newContext = async (options) => {
+    const context = await newContext(options);
+    context.setDefaultTimeout(PATIENCE_MS);
+    return context;
+  };
   return browser;
 }
 

@@ -8,6 +8,9 @@ import { type NodeOptions, TestNode } from './node.ts';
 /** What a node with a test camera begins with. */
 export const TEST_CAMERA = "video:\n  source: test\n  radio: ''\n";
 
+/** Below `video:`, a picture that a machine encodes in time that has much else to do. */
+export const EASY_HERO = '  hero: { width: 640, height: 360, fps: 15, bitrate_kbps: 1000 }\n';
+
 export const KEYED = { 'x-svc-key': KEY } as const;
 
 /** A paired node whose test camera gives pictures. */

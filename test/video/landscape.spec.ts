@@ -1,7 +1,10 @@
+import { once } from 'node:events';
 import { expect } from 'chai';
+import { Attempt } from '../../residual/video/attempt.ts';
 import { systemVideoClock } from '../../residual/video/engine/picture.ts';
 import { GROUND, type Rgb } from '../../residual/video/landscape/colours.ts';
 import { LandscapeSource } from '../../residual/video/sources/landscape-source.ts';
+import type { SourceSink } from '../../residual/video/sources/source.ts';
 import { askAgain } from '../support/ask-again.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
@@ -39,9 +42,42 @@ describe('a landscape that is not painted yet', () => {
     expect(drawn).to.equal(0);
     const began = performance.now();
     const again = new AbortController();
+    expect(source.preparing).to.equal(true);
     // It is painted meanwhile, once.
     await source.run({ ...sink, onPicture: () => again.abort() }, again.signal);
     expect(performance.now() - began).to.be.above(20);
+    expect(source.preparing).to.equal(false);
+  });
+
+  it('is waited for longer than a camera that gives nothing', async () => {
+    const clock = systemVideoClock();
+    const source = {
+      name: 'made up',
+      preparing: true,
+      run: async (_sink: SourceSink, signal: AbortSignal) => void (await once(signal, 'abort')),
+    };
+    const looks: number[] = [];
+    const attempt: Attempt = new Attempt({
+      source,
+      clock,
+      fromKey: false,
+      firstPictureMs: 300,
+      preparingMs: 60_000,
+      sink: () => ({
+        wants: () => true,
+        keysOnly: false,
+        onPicture: () => undefined,
+        onUnit: () => undefined,
+      }),
+      onLook: (_attempt, now) => {
+        if (looks.push(now) === 4) source.preparing = false;
+      },
+      onStuck: () => undefined,
+    });
+    attempt.start();
+    expect(await attempt.done).to.equal('nothing came from the camera for 0.3 s');
+    // At the fourth look it was made, which begins its time.
+    expect(looks.length).to.be.within(5, 7);
   });
 });
 

@@ -12,6 +12,7 @@ const HERO = { width: 1280, height: 720, fps: 30, bitrate_kbps: 4000 };
 /** A camera and an encoder that takes its time; `pixelUs` is what a picture of the profile's size takes. */
 class Machine {
   readonly pace = new Pace();
+  #profile = HERO;
   #at = 0;
   #busyUntil = 0;
   #dueAt = 0;
@@ -21,17 +22,18 @@ class Machine {
   run(seconds: number, pictureUs: number): { left: number; steps: readonly string[] } {
     let left = 0;
     const steps: string[] = [];
-    for (const end = this.#at + seconds * 1e6; this.#at < end; this.#at += 1e6 / HERO.fps) {
-      const period = 1e6 / (HERO.fps * this.pace.rate);
+    const { fps } = this.#profile;
+    for (const end = this.#at + seconds * 1e6; this.#at < end; this.#at += 1e6 / fps) {
+      const period = 1e6 / (fps * this.pace.rate);
       if (this.#at < this.#dueAt - period / 4) continue;
       const busy = this.#at < this.#busyUntil;
       if (busy && this.#at - this.#takenAt < 0.9 * period) continue; // as the pipeline does
       if (busy) left++;
-      if (this.pace.due(this.#at, busy, HERO.fps)) steps.push(this.now);
+      if (this.pace.due(this.#at, busy, fps)) steps.push(this.now);
       if (busy) continue;
       this.#takenAt = this.#at;
       this.#dueAt = Math.max(this.#dueAt + period, this.#at + period / 2);
-      const { width, height } = this.pace.applied(HERO);
+      const { width, height } = this.pace.applied(this.#profile);
       const took = (pictureUs * width * height) / (HERO.width * HERO.height);
       this.#busyUntil = this.#at + took;
       this.pace.encoded(took);
@@ -39,8 +41,15 @@ class Machine {
     return { left, steps };
   }
 
+  /** @returns whether the step has changed */
+  wants(profile: typeof HERO): boolean {
+    const changed = this.pace.changed(this.#profile, profile);
+    this.#profile = profile;
+    return changed;
+  }
+
   get now(): string {
-    const { width, height, fps } = this.pace.applied(HERO);
+    const { width, height, fps } = this.pace.applied(this.#profile);
     return `${width}x${height} ${fps}`;
   }
 }
@@ -66,6 +75,20 @@ describe('a processor that cannot encode all pictures', () => {
     expect(steps).to.deep.equal(['1280x720 10', '960x540 10']);
     expect(machine.run(60, 130_000)).to.deep.equal({ left: 0, steps: [] });
     expect(machine.run(60, 1000).steps.at(-1)).to.equal('1280x720 30');
+  });
+
+  it('a smaller profile is encoded as it is, where there is room for it, and the larger one as before', () => {
+    const machine = new Machine();
+    machine.run(60, 130_000);
+    expect(machine.now).to.equal('960x540 10');
+    const small = { width: 320, height: 180, fps: 5, bitrate_kbps: 150 };
+    expect(machine.wants(small)).to.equal(true);
+    expect(machine.now).to.equal('320x180 5');
+    expect(machine.run(5, 130_000)).to.deep.equal({ left: 0, steps: [] });
+    expect(machine.wants(HERO), 'how it goes is seen').to.equal(false);
+    expect(machine.run(20, 130_000).steps.at(-1)).to.equal('960x540 10');
+    expect(machine.wants({ ...HERO, width: 1920, height: 1080 })).to.equal(false);
+    expect(machine.now).to.equal('1440x810 10');
   });
 
   it('a moment costs nothing but its own pictures', () => {

@@ -133,12 +133,12 @@ export class Calibration implements Part {
 
   /** Called a few times a second. */
   tick(): void {
-    const { vehicle, guard } = this.#options;
+    const { vehicle } = this.#options;
     const record = this.#record;
     if (!record.state.running) return;
     if ((vehicle.linkAge ?? 0) > GONE_MS) record.end('failed', 'The vehicle is not heard any more.');
-    else if (!this.#forced && guard.mustEnd(vehicle.target?.system ?? null))
-      record.end('failed', 'The vehicle was armed.');
+    // As it says itself: the guard counts an arming that is on its way, which a vehicle that calibrates refuses.
+    else if (!this.#forced && vehicle.armed === true) record.end('failed', 'The vehicle was armed.');
     else if (record.silence > SILENT_MS) this.#giveUp('The vehicle has said nothing about it for 5 minutes.');
     else if (record.age > LONGEST_MS) this.#giveUp('It has taken more than 30 minutes.');
   }

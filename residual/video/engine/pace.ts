@@ -38,6 +38,8 @@ export class Pace {
   #left = 0;
   #encoded = 0;
   #spentUs = 0;
+  /** What a picture of the present size took in the window before. */
+  #eachUs = 0;
   #bad = 0;
   #steppedAt = -Infinity;
   #goodSince = 0;
@@ -66,10 +68,25 @@ export class Pace {
     else this.#taken++;
     if (at - this.#since < LIMITS.windowUs) return false;
     const before = this.#step;
+    if (this.#encoded > 0) this.#eachUs = this.#spentUs / this.#encoded;
     if (at - this.#since < 2 * LIMITS.windowUs) this.#look(at, fps); // else nothing came for a while
     this.#since = at;
     this.#taken = this.#left = this.#encoded = this.#spentUs = 0;
     return this.#step !== before;
+  }
+
+  /**
+   * Another profile is wanted. One that is lighter gets back at once what there is room for: what the one before wanted too much of
+   * is no reason to make a small picture smaller still.
+   * @returns whether the step has changed
+   */
+  changed(before: Profile, after: Profile): boolean {
+    this.#eachUs *= (after.width * after.height) / (before.width * before.height);
+    const room = STEPS.findIndex((_, step) => this.#load(step, after.fps) <= LIMITS.upTo);
+    if (room < 0 || room >= this.#step) return false;
+    this.#to(room, this.#since);
+    this.#wasUp = false;
+    return true;
   }
 
   /** A picture was encoded. */
@@ -116,15 +133,16 @@ export class Pace {
   }
 
   #to(step: number, at: number): void {
+    const { size } = this.#now;
     this.#step = step;
+    this.#eachUs *= (this.#now.size / size) ** 2;
     this.#steppedAt = at;
     this.#bad = 0;
   }
 
-  /** The share of the time that a step would want, from what the pictures of the window took. */
+  /** The share of the time that a step would want, from what the pictures of the newest window took. */
   #load(step: number, fps: number): number {
     const to = STEPS[step] ?? STEPS[0];
-    const each = this.#spentUs / Math.max(1, this.#encoded);
-    return (each * fps * to.rate * (to.size / this.#now.size) ** 2) / 1e6;
+    return (this.#eachUs * fps * to.rate * (to.size / this.#now.size) ** 2) / 1e6;
   }
 }

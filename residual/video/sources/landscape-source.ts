@@ -27,6 +27,8 @@ function scene(): NonNullable<typeof made> {
 /** A made-up landscape as the vehicle's camera sees it: it follows the position, height and attitude that svc-link tells. */
 export class LandscapeSource implements VideoSource {
   readonly name = 'landscape';
+  /** Until the ground is painted: a second, and half a minute on the slowest boards. */
+  preparing = true;
   readonly #clock: VideoClock;
   readonly #size: Size & { readonly fps: number };
   readonly #linkSocket: string;
@@ -47,6 +49,7 @@ export class LandscapeSource implements VideoSource {
     try {
       // On a slow processor it takes longer than a camera may take to end: it is there for the next attempt.
       const { land, levels } = await unlessAborted(scene(), signal);
+      this.preparing = false;
       const picture = new LandscapePicture(land, levels, drawn.width, drawn.height);
       await atRate(this.#clock, fps, signal, async () => {
         const now = instant(this.#clock);

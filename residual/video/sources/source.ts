@@ -18,6 +18,8 @@ export interface VideoSource {
   readonly name: string;
   /** What does not get on at the moment, if it is not the camera: a sentence. */
   readonly hindrance?: string | null;
+  /** It still makes what it will show, so that nothing can come yet. */
+  readonly preparing?: boolean;
   /**
    * Runs until the signal aborts (resolves) or the source is lost (rejects with a sentence).
    */

@@ -33,14 +33,28 @@
   const ADDRESS = /^\/(?:setup(?:\/.*)?)?$/;
   /** For a node that is there; after it the page that was kept is shown, which goes on asking. */
   const LATE_MS = 3000;
+  /** A file that does not come would cost the whole page: on the way there are busy nodes, and networks that change. */
+  const TRIES = 4;
+  const PAUSE_MS = 1500;
 
   const isWorker = (scope: object): scope is Worker => 'skipWaiting' in scope;
   const scope: object = globalThis;
   if (!isWorker(scope)) throw new Error('this is no service worker');
 
+  const keepFile = async (cache: Cache, path: string): Promise<void> => {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await cache.add(path);
+      } catch (error) {
+        if (tries === TRIES) throw error;
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      }
+    }
+  };
+
   const keep = async (): Promise<void> => {
     const cache = await caches.open(KEPT);
-    await cache.addAll([INDEX, ...FILES]);
+    await Promise.all([INDEX, ...FILES].map(async (path) => keepFile(cache, path)));
   };
 
   const forgetFormer = async (): Promise<void> => {
