@@ -13,6 +13,7 @@ import { type Client, clientOf } from '../../shared/rpc/contract.ts';
 import { LINK } from '../../shared/rpc/link.ts';
 import type { LinkState } from '../../shared/rpc/link-state.ts';
 import { type ChildStatus, SUPERVISOR } from '../../shared/rpc/supervisor.ts';
+import { checkAnswer } from './answer-check.ts';
 import { programOf } from './program.ts';
 import { freePort, removeDir, tempDir } from './temp.ts';
 
@@ -231,7 +232,7 @@ export class TestNode {
     return body === undefined ? request : request.send(body);
   }
 
-  /** As `request`, of an answer in JSON. */
+  /** As `request`, of an answer in JSON, which fits the schema of its row. */
   async json(
     path: string,
     options: RequestOptions = {},
@@ -244,6 +245,7 @@ export class TestNode {
     const nextMs = left > 0 ? Math.min(restMs * 1.2, LONGEST_REST_MS) : FIRST_REST_MS;
     this.#answered.set(path, { at: performance.now(), restMs: nextMs });
     if (!type.startsWith('application/json')) throw new Error(`${path} answered ${status} with ${type}`);
+    checkAnswer(method, path, status, body);
     return { status, body: body as Record<string, unknown> };
   }
 
