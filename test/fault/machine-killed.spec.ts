@@ -8,6 +8,13 @@ import { removeDir, tempDir } from '../support/temp.ts';
 const KILLS = 3;
 const KEYED = { headers: { 'x-svc-key': KEY } };
 
+/** A machine whose NetworkManager does not run. */
+async function install(folder: string): Promise<void> {
+  const nmcli = join(folder, 'nmcli');
+  await writeFile(nmcli, '#!/bin/sh\necho "Error: NetworkManager is not running." >&2\nexit 8\n');
+  await chmod(nmcli, 0o755);
+}
+
 describe('svc-machine', () => {
   let programs: string;
 
@@ -18,9 +25,7 @@ describe('svc-machine', () => {
   after(async () => removeDir(programs));
 
   it('may be killed again and again: the next request is answered by its successor, and nobody else notices', async () => {
-    const nmcli = join(programs, 'nmcli');
-    await writeFile(nmcli, '#!/bin/sh\necho "Error: NetworkManager is not running." >&2\nexit 8\n');
-    await chmod(nmcli, 0o755);
+    await install(programs);
     const node = await TestNode.start({
       pairing: { key: KEY },
       env: { PATH: `${programs}:${SAFE_PATH}` },
@@ -42,11 +47,12 @@ describe('svc-machine', () => {
     await node.stop();
   });
 
-  it('does not run where there is nothing for it to do, and what it would answer names the program', async () => {
+  it('does not run where there is nothing for it to do, and what it would answer names the program, until that is there', async () => {
+    const later = await tempDir();
     const node = await TestNode.start({
       config: 'agent:\n  profile: ground-station\n',
       pairing: { key: KEY },
-      env: { PATH: programs.concat('-without') },
+      env: { PATH: later },
     });
     expect(node.services.map(({ name }) => name)).not.to.include('svc-machine');
     for (const [path, missing] of [
@@ -60,6 +66,10 @@ describe('svc-machine', () => {
     }
     // Udev's files need none of those programs.
     expect((await node.json('/api/v1/network/mac/adapters', KEYED)).status).to.equal(200);
+    await install(later);
+    expect((await node.json('/api/v1/network', KEYED)).body).to.include({ code: 'E_UPSTREAM_DOWN' });
+    expect(node.service('svc-machine').state).to.equal('running');
     await node.stop();
+    await removeDir(later);
   });
 });

@@ -32,7 +32,7 @@ interface NetworkParts {
 
 /** The machine's network, as svc-machine tells it, which runs the programs for it and parses their words. */
 export function openNetwork(
-  { config, paths, identity, helper, sysDir, env }: Base,
+  { config, paths, identity, helper, supervisor, sysDir, env }: Base,
   { port, paired, radioCards, hub, onUplink }: NetworkParts,
 ) {
   const facts = (): Facts => ({
@@ -42,7 +42,7 @@ export function openNetwork(
     radio_cards: radioCards(),
     hub: hub(),
   });
-  const isThere = hasMachineWork(config, env);
+  let isThere = hasMachineWork(config, env);
   const machine = clientOf(MACHINE, {
     path: paths.machineSocket,
     onConnection: (connected) => {
@@ -73,6 +73,17 @@ export function openNetwork(
   };
   const tellContained = contained('svc-machine', tell);
   let timer: NodeJS.Timeout | undefined;
+  const start = (): void => {
+    machine.start();
+    timer = setInterval(tellContained, LOOK_MS);
+  };
+  /** One that has got something to do since this process began: NetworkManager was installed, for example. */
+  const beginLate = async (): Promise<void> => {
+    if (isThere || !hasMachineWork(config, env)) return;
+    isThere = true;
+    start();
+    await supervisor.calls.restart({ name: 'svc-machine' });
+  };
   /** Without it the call says that it is away. */
   const connected = async (): Promise<void> => {
     if (machine.connected || !isThere) return;
@@ -105,6 +116,7 @@ export function openNetwork(
     handlers: {
       ...macHandlers,
       ...handlersBy(async (asked) => {
+        await beginLate();
         if (!isThere) throw missing(asked.row.startsWith('ground-station.mesh.') ? 'batctl' : 'nmcli');
         await connected();
         return calls.answer({ ...asked, node: facts() });
@@ -114,9 +126,7 @@ export function openNetwork(
     ground: async () => calls.ground({ node: facts() }),
     service: {
       start: () => {
-        if (!isThere) return;
-        machine.start();
-        timer = setInterval(tellContained, LOOK_MS);
+        if (isThere) start();
       },
       stop: () => {
         clearInterval(timer);
