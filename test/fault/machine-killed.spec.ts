@@ -28,7 +28,7 @@ describe('svc-machine', () => {
     await install(programs);
     const node = await TestNode.start({
       pairing: { key: KEY },
-      env: { PATH: `${programs}:${SAFE_PATH}` },
+      env: { PATH: `${programs}:${SAFE_PATH}`, SVC_NETWORK_MANAGER_RUN: programs },
     });
     const others = () => [node.pid('svc-control'), node.pid('svc-link'), node.pid('svc-residual')];
     const before = others();
@@ -52,7 +52,7 @@ describe('svc-machine', () => {
     const node = await TestNode.start({
       config: 'agent:\n  profile: ground-station\n',
       pairing: { key: KEY },
-      env: { PATH: later },
+      env: { PATH: later, SVC_NETWORK_MANAGER_RUN: later },
     });
     expect(node.services.map(({ name }) => name)).not.to.include('svc-machine');
     for (const [path, missing] of [

@@ -1,7 +1,7 @@
 import { deferred } from '../../../shared/async/deferred.ts';
-import { contained } from '../../../shared/async/every.ts';
+import { contained, every } from '../../../shared/async/every.ts';
 import { LINK_FOLDER } from '../../../shared/link-file.ts';
-import { hasMachineWork } from '../../../shared/machine-work.ts';
+import { hasMachineWork, noNetworkManager } from '../../../shared/machine-work.ts';
 import { missing } from '../../../shared/process/run-program.ts';
 import { groundStationRows } from '../../../shared/routes/ground-station.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
@@ -14,6 +14,8 @@ import { MacPins } from './mac.ts';
 
 /** How often it is looked whether svc-machine has to know something new; what decides about a request is sent with it. */
 const LOOK_MS = 1000;
+/** How often it is looked whether svc-machine has got something to do. */
+const LATE_MS = 5000;
 /** How long a request waits for svc-machine, which may just be starting. */
 const WAIT_MS = 3000;
 
@@ -74,15 +76,24 @@ export function openNetwork(
   const tellContained = contained('svc-machine', tell);
   let timer: NodeJS.Timeout | undefined;
   const start = (): void => {
+    clearInterval(timer);
     machine.start();
     timer = setInterval(tellContained, LOOK_MS);
   };
-  /** One that has got something to do since this process began: NetworkManager was installed, for example. */
+  let beginning: Promise<void> | null = null;
+  /** NetworkManager starts after this node, or is installed while it runs. */
   const beginLate = async (): Promise<void> => {
     if (isThere || !hasMachineWork(config, env)) return;
-    isThere = true;
-    start();
-    await supervisor.calls.restart({ name: 'svc-machine' });
+    beginning ??= supervisor.calls
+      .restart({ name: 'svc-machine' })
+      .then(() => {
+        isThere = true;
+        start();
+      })
+      .finally(() => {
+        beginning = null;
+      });
+    await beginning;
   };
   /** Without it the call says that it is away. */
   const connected = async (): Promise<void> => {
@@ -117,7 +128,8 @@ export function openNetwork(
       ...macHandlers,
       ...handlersBy(async (asked) => {
         await beginLate();
-        if (!isThere) throw missing(asked.row.startsWith('ground-station.mesh.') ? 'batctl' : 'nmcli');
+        if (!isThere)
+          throw asked.row.startsWith('ground-station.mesh.') ? missing('batctl') : noNetworkManager(env);
         await connected();
         return calls.answer({ ...asked, node: facts() });
       }),
@@ -127,6 +139,7 @@ export function openNetwork(
     service: {
       start: () => {
         if (isThere) start();
+        else timer = every(LATE_MS, 'svc-machine', beginLate);
       },
       stop: () => {
         clearInterval(timer);

@@ -1,5 +1,6 @@
 import { Slots } from '../../../shared/async/slots.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
+import { notRunning, withoutNmcli } from '../../../shared/machine-work.ts';
 import { runProgram } from '../../../shared/process/run-program.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -218,16 +219,8 @@ async function ask(env: Env, args: readonly string[]): Promise<string> {
     return await runProgram('nmcli', ['-t', ...args], READ_MS, { env });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    if (error.code === 'E_NOT_IMPLEMENTED')
-      throw new ApiError('E_NOT_IMPLEMENTED', 'nmcli is missing. Install network-manager.', {
-        feature: 'network',
-        missing: 'nmcli',
-      });
-    if (/NetworkManager is not running|Could not create NMClient/.test(error.message))
-      throw new ApiError(
-        'E_UPSTREAM_DOWN',
-        'NetworkManager is not running on this machine. Start it: systemctl start NetworkManager.',
-      );
+    if (error.code === 'E_NOT_IMPLEMENTED') throw withoutNmcli();
+    if (/NetworkManager is not running|Could not create NMClient/.test(error.message)) throw notRunning();
     throw new ApiError(error.code, reasonOf(error), error.extras);
   }
 }

@@ -103,6 +103,7 @@ abstract class Bus {
       SVC_HELPER_PATH: `${this.bin}:/usr/bin:/bin`,
       SVC_HELPER_PROFILE_DIR: this.profiles,
       SVC_LINK_DIR: this.links,
+      SVC_NETWORK_MANAGER_RUN: join(this.base, 'run'),
     };
   }
 
