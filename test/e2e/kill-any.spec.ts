@@ -33,8 +33,7 @@ describe('kill -9 of anything at any time', function () {
     const { paths, port } = node;
     const entries = (): readonly string[] => processesOf(paths.run).map(({ entry }) => entry);
     const expected = entries();
-    // svc-machine runs where this machine has a network manager.
-    expect(expected.filter((entry) => !entry.includes('machine'))).to.have.length(6);
+    expect(expected).to.have.length(6);
     const supervisor = expected.find((entry) => entry.includes('supervisor')) ?? '';
     const killed = new Map<string, number>();
     const put = async (value: string): Promise<Response> =>

@@ -57,6 +57,11 @@ export interface NodeOptions {
   readonly prepare?: (paths: Paths) => Promise<void>;
 }
 
+/** The machine's own is none of a test's business, and its networks none of a test node's. */
+function withoutNetworkManager(base: string): Readonly<Record<string, string>> {
+  return { SVC_NETWORK_MANAGER_RUN: join(base, 'no-network-manager') };
+}
+
 function directoriesIn(base: string): Readonly<Record<string, string>> {
   return {
     SVC_ETC_DIR: join(base, 'etc'),
@@ -162,7 +167,7 @@ export class TestNode {
         ...(options.args ?? []),
       ],
       {
-        env: { ...process.env, PATH: SAFE_PATH, ...env, ...options.env },
+        env: { ...process.env, PATH: SAFE_PATH, ...env, ...withoutNetworkManager(base), ...options.env },
         stdio: ['ignore', 'ignore', 'pipe'],
       },
     );
