@@ -45,6 +45,15 @@ export function notRunning(): ApiError {
   );
 }
 
+/** @param program `batctl`, or the kernel's module `batman-adv` */
+export function withoutMesh(program: 'batctl' | 'batman-adv'): ApiError {
+  const what = program === 'batctl' ? 'batctl' : 'kernel module batman-adv';
+  return new ApiError('E_NOT_IMPLEMENTED', `This machine has no ${what}, and without it there is no mesh.`, {
+    missing: program,
+    feature: 'ground-station',
+  });
+}
+
 function isOnPath(program: string, env: Env): boolean {
   return (env['PATH'] ?? '').split(':').some((folder) => folder !== '' && existsSync(join(folder, program)));
 }

@@ -39,12 +39,13 @@ async function build(_: Init, log: Logger): Promise<Program> {
       },
       log,
     });
+    // A part that does not start ends the process, which is started again.
     running = runServices(
       opened.services,
       ending.signal,
       () => log.info('looks after the network of this machine'),
       (sentence) => log.error(sentence),
-    ).catch((error: unknown) => log.error(`the machine's network: ${messageOf(error)}`));
+    );
     return opened;
   };
   const know = (facts: NodeFacts): ReturnType<typeof openMachine> => {

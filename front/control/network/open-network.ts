@@ -1,8 +1,7 @@
 import { deferred } from '../../../shared/async/deferred.ts';
 import { contained, every } from '../../../shared/async/every.ts';
 import { LINK_FOLDER } from '../../../shared/link-file.ts';
-import { hasMachineWork, noNetworkManager } from '../../../shared/machine-work.ts';
-import { missing } from '../../../shared/process/run-program.ts';
+import { hasMachineWork, noNetworkManager, withoutMesh } from '../../../shared/machine-work.ts';
 import { groundStationRows } from '../../../shared/routes/ground-station.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import { networkRows } from '../../../shared/routes/network.ts';
@@ -129,7 +128,7 @@ export function openNetwork(
       ...handlersBy(async (asked) => {
         await beginLate();
         if (!isThere)
-          throw asked.row.startsWith('ground-station.mesh.') ? missing('batctl') : noNetworkManager(env);
+          throw asked.row.startsWith('ground-station.mesh.') ? withoutMesh('batctl') : noNetworkManager(env);
         await connected();
         return calls.answer({ ...asked, node: facts() });
       }),

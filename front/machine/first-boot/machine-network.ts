@@ -1,7 +1,7 @@
 import type { FromSchema } from 'json-schema-to-ts';
 import type { hotspot, joinRequest } from '../../../shared/schemas/network.ts';
 
-/** What the first boot needs of the machine's network; front/control/network has it. */
+/** What the first boot needs of the machine's network; front/machine/network has it. */
 
 type HotspotView = FromSchema<typeof hotspot>;
 

@@ -44,7 +44,7 @@ interface ChangeDeps {
 
 /**
  * Changes of what is active on an interface. One that does not come up goes back to what was before: the caller may have been
- * connected through it. A front that was killed in the middle of one goes back when it starts.
+ * connected through it. A process that was killed in the middle of one goes back when it starts.
  */
 export class Changes {
   readonly #deps: ChangeDeps;

@@ -1,8 +1,9 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ApiError } from '../../../shared/errors.ts';
+import { withoutMesh } from '../../../shared/machine-work.ts';
 import { isRecord, type JsonObject, parseJson } from '../../../shared/member.ts';
-import { missing, runProgram } from '../../../shared/process/run-program.ts';
+import { runProgram } from '../../../shared/process/run-program.ts';
 import type { MadeAnswer } from '../../../shared/routes/typed-row.ts';
 import type { MeshConfig, NetworkStore } from './network-store.ts';
 
@@ -85,7 +86,7 @@ export class Mesh {
     const output = await runProgram('batctl', ['meshif', INTERFACE, query], ASK_MS).catch(
       (error: unknown) => {
         const isMissing = error instanceof ApiError && error.code === 'E_NOT_IMPLEMENTED';
-        throw isMissing ? without('batctl') : error;
+        throw isMissing ? withoutMesh('batctl') : error;
       },
     );
     let value: unknown;
@@ -102,17 +103,9 @@ export class Mesh {
 
   async #present(): Promise<void> {
     await access(join(this.#deps.sysDir, 'module/batman_adv')).catch(() => {
-      throw without('batman-adv');
+      throw withoutMesh('batman-adv');
     });
   }
-}
-
-function without(program: string): ApiError {
-  const what = program === 'batctl' ? 'batctl' : 'kernel module batman-adv';
-  return new ApiError('E_NOT_IMPLEMENTED', `This machine has no ${what}, and without it there is no mesh.`, {
-    ...missing(program).extras,
-    feature: 'ground-station',
-  });
 }
 
 /** What batctl says of each node, in which `address` is its address; what has none is no node. */
