@@ -103,10 +103,10 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   // No page knows another.
   'residual/web/src/pages': [['access', 'extensions', 'fly', 'ground', 'node', 'plan', 'setup', 'vehicle']],
   bin: [
-    ['conformance', 'helper', 'hub', 'places.ts', 'radio-sim', 'sim', 'terminal', 'top'],
+    ['conformance', 'helper', 'hub', 'places.ts', 'sim', 'terminal', 'top'],
     ['client'],
     ['cli', 'doctor', 'plugin', 'supervisor'],
-    ['pair', 'support-bundle'],
+    ['support-bundle'],
     ['commands'],
   ],
   'bin/hub': [
@@ -281,7 +281,6 @@ describe('architecture', () => {
       'front/link/',
       'residual/app/',
       'residual/video/',
-      'bin/radio-sim/',
       'bin/supervisor/',
     ]);
     const processOf = (path: string): string | undefined =>

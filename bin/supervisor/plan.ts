@@ -41,7 +41,6 @@ interface Memory {
 const MEMORY = {
   'svc-helper': { least: 48, most: 160, oom: 100 },
   'svc-sim': { least: 64, most: 256, oom: 0 },
-  'svc-radio-sim': { least: 64, most: 256, oom: 400 },
   'svc-link': { least: 104, most: 384, oom: 0 },
   'svc-video': { least: 112, most: 448, oom: 700 },
   // And what the model may take.
@@ -65,7 +64,6 @@ const SMALL_CODE = '--optimize-for-size';
 export const ENTRIES = {
   'svc-helper': 'bin/helper/main',
   'svc-sim': 'bin/sim/main',
-  'svc-radio-sim': 'bin/radio-sim/main',
   'svc-link': 'front/link/main',
   'svc-video': 'residual/video/main',
   'svc-vision': 'residual/vision/main',
@@ -81,7 +79,6 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
   const withVideo = input.withResidual && config.video.source !== 'none' && (config.features.video ?? true);
   const withVision = withVideo && enabledFeatures(config).has('vision') && config.vision.detector !== '';
   const simulated = config.mavlink.source === 'sim';
-  const simulatedRadio = input.env['SVC_RADIO_SIM'] !== undefined && config.radio.mode === 'external';
   const env = {
     ...input.env,
     SVC_ETC_DIR: paths.etc,
@@ -106,7 +103,6 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
   const children = [
     child('svc-helper', input.withHelper),
     { ...child('svc-sim', simulated, '--port', String(input.simPort)), follows: 'svc-link' },
-    child('svc-radio-sim', simulatedRadio),
     child('svc-link', true),
     later(child('svc-video', withVideo)),
     // Models are strangers' work, and the library that runs them has telephoned home.

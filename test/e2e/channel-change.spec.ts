@@ -2,8 +2,9 @@ import { existsSync, watch } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { within } from '../../shared/async/within.ts';
+import { RadioEnd } from '../rig/radio-sim/radio-end.ts';
 import { fileSays, gonePath } from '../support/events.ts';
-import { TestNode } from '../support/node.ts';
+import { directoriesIn, TestNode } from '../support/node.ts';
 import { RadioMachine } from '../support/radio-machine.ts';
 import { bindTo, boundPair, DRONE, GROUND } from '../support/radios.ts';
 import { freePort } from '../support/temp.ts';
@@ -21,6 +22,7 @@ describe('a change of the channel between two nodes, over a radio whose keepaliv
   let machines: { readonly drone: RadioMachine; readonly ground: RadioMachine };
   let drone: TestNode;
   let ground: TestNode;
+  const radios: RadioEnd[] = [];
 
   before(async () => {
     machines = { drone: await RadioMachine.of('wlan1'), ground: await RadioMachine.of('wlan1') };
@@ -38,14 +40,16 @@ describe('a change of the channel between two nodes, over a radio whose keepaliv
         video: await freePort(),
         channel_file: machines[end].channelFile('wlan1'),
       };
-      return TestNode.start({
+      const node = await TestNode.start({
         pairing: { key: KEYS[end] },
         simulated: false,
         args: ['--helper'],
-        env: { ...machines[end].env, SVC_RADIO_SIM: JSON.stringify(sim) },
+        env: machines[end].env,
         config: `radio:\n  mode: external\n  cards: [wlan1]\n  channel: ${OLD}\n  api_port: ${apis[end]}\n  relay_port: ${relay}\n  tunnel:\n    drone: ${tunnel}\n${own}`,
         prepare: bindTo(end === 'drone' ? DRONE : GROUND, end === 'drone' ? pair.atDrone : pair.atGround),
       });
+      radios.push(new RadioEnd(directoriesIn(node.base), sim));
+      return node;
     };
     [drone, ground] = await Promise.all([
       start('drone', '127.0.0.31', ''),
@@ -54,7 +58,7 @@ describe('a change of the channel between two nodes, over a radio whose keepaliv
     await Promise.all([drone.knowsArmed(), ground.knowsArmed()]);
   });
   after(async () => {
-    await Promise.all([drone.stop(), ground.stop()]);
+    await Promise.all([drone.stop(), ground.stop(), ...radios.map(async (radio) => radio.stop())]);
     await Promise.all([machines.drone.stop(), machines.ground.stop()]);
   });
 

@@ -8,7 +8,7 @@ import { telemetry } from '../support/events.ts';
 import { freePort, removeDir } from '../support/temp.ts';
 
 const SHUTDOWN_MS = 25_000;
-/** Where the ground station's HTTP port is after the first one: bin/pair/layout.ts. */
+/** Where the ground station's HTTP port is after the first one: test/rig/pair/layout.ts. */
 const GROUND = 7;
 
 describe('a drone and its ground station: npm run start:pair', function () {

@@ -1,9 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { RadioEnd } from '../rig/radio-sim/radio-end.ts';
 import { KEY } from '../support/edge.ts';
 import { noNamespaces, RemoteHost } from '../support/netns.ts';
-import { TestNode } from '../support/node.ts';
+import { directoriesIn, TestNode } from '../support/node.ts';
 import { bindTo, DRONE, GROUND } from '../support/radios.ts';
 import { freePort, removeDir, tempDir } from '../support/temp.ts';
 
@@ -16,6 +17,7 @@ describe('a drone and a ground station on two machines, with a simulated radio b
   let folder: string;
   let drone: TestNode;
   let ground: TestNode;
+  let radios: readonly RadioEnd[] = [];
 
   before(async () => {
     expect(noNamespaces()).to.equal(null);
@@ -31,35 +33,35 @@ describe('a drone and a ground station on two machines, with a simulated radio b
     const radio = (tunnel: string): string =>
       `radio:\n  mode: external\n  relay_port: ${relay}\n  tunnel:\n    drone: ${tunnel}\n`;
     const sim = (own: string, peer: string, rtp: number, udp: number) => ({
-      SVC_RADIO_SIM: JSON.stringify({
-        air: 8112,
-        peer: 8112,
-        air_host: own,
-        peer_host: peer,
-        video: rtp,
-        mavlink: udp,
-        loss_file: join(folder, 'loss'),
-      }),
+      air: 8112,
+      peer: 8112,
+      air_host: own,
+      peer_host: peer,
+      video: rtp,
+      mavlink: udp,
+      loss_file: join(folder, 'loss'),
     });
     [drone, ground] = await Promise.all([
       TestNode.start({
         pairing: { key: KEY },
         prefix: cable.prefix,
         config: `${radio('127.0.0.10')}video:\n  source: test\n  radio: 127.0.0.1:5602\n`,
-        env: sim('10.78.6.2', '10.78.6.1', 5602, 14_560),
         prepare: bindTo(DRONE),
       }),
       TestNode.start({
         pairing: { key: GROUND_KEY },
         simulated: false,
         config: `${radio('127.0.0.11')}  api_port: ${api}\nagent:\n  profile: ground-station\nmavlink:\n  source: udp:127.0.0.1:${mavlink}\nvideo:\n  source: rtp:127.0.0.1:${video}\n`,
-        env: sim('10.78.6.1', '10.78.6.2', video, mavlink),
         prepare: bindTo(GROUND),
       }),
     ]);
+    radios = [
+      new RadioEnd(directoriesIn(drone.base), sim('10.78.6.2', '10.78.6.1', 5602, 14_560), cable.prefix),
+      new RadioEnd(directoriesIn(ground.base), sim('10.78.6.1', '10.78.6.2', video, mavlink)),
+    ];
   });
   after(async () => {
-    await Promise.all([drone.stop(), ground.stop()]);
+    await Promise.all([drone.stop(), ground.stop(), ...radios.map(async (radio) => radio.stop())]);
     await cable.destroy();
     await removeDir(folder);
   });

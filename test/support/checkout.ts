@@ -9,7 +9,16 @@ import { tempDir } from './temp.ts';
 /** A checkout of its own, as a newcomer has it: the tracked folders, and node_modules as `npm ci` left it. */
 export async function checkout(): Promise<string> {
   const dir = await tempDir();
-  for (const name of ['shared', 'front', 'residual', 'bin', 'deploy', 'package.json', 'tsconfig.json']) {
+  for (const name of [
+    'shared',
+    'front',
+    'residual',
+    'bin',
+    'deploy',
+    'test/rig',
+    'package.json',
+    'tsconfig.json',
+  ]) {
     await cp(join(ROOT, name), join(dir, name), { recursive: true });
   }
   await symlink(join(ROOT, 'node_modules'), join(dir, 'node_modules'));

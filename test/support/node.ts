@@ -62,7 +62,8 @@ function withoutNetworkManager(base: string): Readonly<Record<string, string>> {
   return { SVC_NETWORK_MANAGER_RUN: join(base, 'no-network-manager') };
 }
 
-function directoriesIn(base: string): Readonly<Record<string, string>> {
+/** The three directories of a node, as its environment names them. */
+export function directoriesIn(base: string): Readonly<Record<string, string>> {
   return {
     SVC_ETC_DIR: join(base, 'etc'),
     SVC_RUN_DIR: join(base, 'run'),

@@ -7,7 +7,6 @@ import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pathsFrom } from '../../shared/paths.ts';
 import type { makeRadioKeys } from '../../shared/radio-keys.ts';
-import { programOf } from './program.ts';
 
 type Keys = ReturnType<typeof makeRadioKeys>;
 
@@ -57,7 +56,7 @@ export class RadioSimEnd {
     );
     const keyFile = join(paths.radioKeys, 'slot-0.key');
     await writeFile(keyFile, Buffer.concat([keys.own.secret, keys.peer.publicKey]));
-    const child = spawn(process.execPath, [programOf('bin/radio-sim/main')], {
+    const child = spawn(process.execPath, [join(import.meta.dirname, '../rig/radio-sim/main.ts')], {
       env: { ...process.env, ...env, SVC_RADIO_SIM: JSON.stringify(sim) },
       stdio: ['ignore', 'ignore', 'pipe'],
     });

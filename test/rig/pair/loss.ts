@@ -1,7 +1,8 @@
 /** `npm run radio-loss -- 30`: the loss on the radio of the nodes that `npm run start:pair` runs, percent. */
-import { messageOf } from '../../shared/errors.ts';
-import { pathsFrom } from '../../shared/paths.ts';
-import { callNode } from '../client/local-client.ts';
+
+import { callNode } from '../../../bin/client/local-client.ts';
+import { messageOf } from '../../../shared/errors.ts';
+import { pathsFrom } from '../../../shared/paths.ts';
 import { directoriesOf } from './layout.ts';
 import { setLoss } from './set-loss.ts';
 

@@ -1,5 +1,5 @@
-import { frameCrc } from '../../shared/mavlink/crc.ts';
-import { STX_V2 } from '../../shared/mavlink/frame-head.ts';
+import { frameCrc } from '../../../shared/mavlink/crc.ts';
+import { STX_V2 } from '../../../shared/mavlink/frame-head.ts';
 import type { ReceiverReport } from './receiver.ts';
 
 /** MAVLink common: RADIO_STATUS. */

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { every } from '../../shared/async/every.ts';
+import { every } from '../../../shared/async/every.ts';
 import { decodeSegment, encodeSegment, type Segment } from './segment.ts';
 import { TunnelStream } from './tunnel-stream.ts';
 

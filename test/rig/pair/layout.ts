@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { demoDirectories, demoFolder } from '../places.ts';
+import { demoDirectories, demoFolder } from '../../../bin/places.ts';
 
 /** Where the two nodes of `npm run start:pair` are, and their ports on this machine. */
 

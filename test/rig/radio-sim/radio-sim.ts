@@ -1,7 +1,7 @@
-import { every } from '../../shared/async/every.ts';
-import type { Logger } from '../../shared/process/logger.ts';
-import { named, type Service } from '../../shared/process/services.ts';
-import { frequencyOf } from '../../shared/wifi-channel.ts';
+import { every } from '../../../shared/async/every.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import { named, type Service } from '../../../shared/process/services.ts';
+import { frequencyOf } from '../../../shared/wifi-channel.ts';
 import { Air } from './air.ts';
 import type { StreamName } from './air-frame.ts';
 import { Gather } from './gather.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../shared/member.ts';
+import type { JsonObject } from '../../../shared/member.ts';
 import type { RadioSimOptions } from './options.ts';
 
 const TX = {

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { loadConfig } from '../../shared/config/load.ts';
-import { pathsFrom } from '../../shared/paths.ts';
-import type { Answer, Route } from '../../shared/routes/typed-row.ts';
-import { callNode } from '../client/local-client.ts';
+import { callNode } from '../../../bin/client/local-client.ts';
+import { loadConfig } from '../../../shared/config/load.ts';
+import { pathsFrom } from '../../../shared/paths.ts';
+import type { Answer, Route } from '../../../shared/routes/typed-row.ts';
 import { directoriesOf, type End, nameOf } from './layout.ts';
 
 const POLL_MS = 100;

@@ -1,11 +1,11 @@
 /**
- * svc-radio-sim: composition root. One end of a simulated radio, which a node with `radio.mode: external` takes for wfb-ng:
+ * Composition root of one end of a simulated radio, which a node with `radio.mode: external` takes for wfb-ng:
  * the same JSON API, ports and key file. The other end is another such process; UDP on 127.0.0.1 is between them.
  */
-import { loadConfig } from '../../shared/config/load.ts';
-import { pathsFrom } from '../../shared/paths.ts';
-import { runProcess } from '../../shared/process/child.ts';
-import { createLogger } from '../../shared/process/logger.ts';
+import { loadConfig } from '../../../shared/config/load.ts';
+import { pathsFrom } from '../../../shared/paths.ts';
+import { runProcess } from '../../../shared/process/child.ts';
+import { createLogger } from '../../../shared/process/logger.ts';
 import { radioSimOptions } from './options.ts';
 import { radioSim } from './radio-sim.ts';
 

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { StoredRadio } from '../../front/control/radio/pair-store.ts';
-import { deviceId } from '../../front/control/stores/device-id.ts';
-import { writeAtomic } from '../../shared/files/atomic-write.ts';
-import { type Paths, pathsFrom } from '../../shared/paths.ts';
-import { agree, makeRadioKeys, type RadioKeyPair } from '../../shared/radio-keys.ts';
+import type { StoredRadio } from '../../../front/control/radio/pair-store.ts';
+import { deviceId } from '../../../front/control/stores/device-id.ts';
+import { writeAtomic } from '../../../shared/files/atomic-write.ts';
+import { type Paths, pathsFrom } from '../../../shared/paths.ts';
+import { agree, makeRadioKeys, type RadioKeyPair } from '../../../shared/radio-keys.ts';
 import { directoriesOf, ENDS, type End, type EndPorts, LOSS_FILE, type Ports, TUNNEL } from './layout.ts';
 
 const HEAD = '# Written by `npm run start:pair`. Change it with PUT /api/config, or by hand and restart.\n';

@@ -1,4 +1,4 @@
-import { writeAtomic } from '../../shared/files/atomic-write.ts';
+import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { LOSS_FILE } from './layout.ts';
 
 /**

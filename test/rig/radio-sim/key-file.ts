@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { publicKeyOf } from '../../shared/radio-keys.ts';
+import { publicKeyOf } from '../../../shared/radio-keys.ts';
 import { TAG_BYTES } from './air-frame.ts';
 
 const KEY_BYTES = 32;

@@ -8,12 +8,13 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
-import { messageOf } from '../../shared/errors.ts';
-import { pathsFrom } from '../../shared/paths.ts';
-import { callNode } from '../client/local-client.ts';
-import { CODE_ROOT, demoFolder, EXTENSION } from '../places.ts';
-import { checkOwner } from '../supervisor/demo.ts';
-import { onStopSignals } from '../supervisor/stop-signals.ts';
+import { callNode } from '../../../bin/client/local-client.ts';
+import { CODE_ROOT, demoFolder } from '../../../bin/places.ts';
+import { checkOwner } from '../../../bin/supervisor/demo.ts';
+import { onStopSignals } from '../../../bin/supervisor/stop-signals.ts';
+import { messageOf } from '../../../shared/errors.ts';
+import { pathsFrom } from '../../../shared/paths.ts';
+import { RadioEnd } from '../radio-sim/radio-end.ts';
 import { directoriesOf, ENDS, type End, LOSS_FILE, nameOf, type Ports, portsFrom } from './layout.ts';
 import { printPair } from './screen.ts';
 import { seedPair } from './seed.ts';
@@ -28,7 +29,8 @@ async function run(): Promise<void> {
   await mkdir(demoFolder('pair'), { recursive: true });
   await seedPair(ports, new Date());
   const asked = new AbortController();
-  const nodes = ENDS.map((end) => startNode(end, ports));
+  const nodes = ENDS.map((end) => startNode(end));
+  const radios = ENDS.map((end) => new RadioEnd(directoriesOf(end), radioOf(end, ports)));
   const stop = (): void => {
     asked.abort();
     for (const node of nodes) node.kill('SIGTERM'); // a second one ends it at once
@@ -41,22 +43,22 @@ async function run(): Promise<void> {
     stop();
   });
   await Promise.all([...ends, show(asked.signal)]);
+  await Promise.all(radios.map(async (radio) => radio.stop()));
 }
 
 /** In a process group of its own: Ctrl-C is for this program, which asks each node once. */
-function startNode(end: End, ports: Ports): ChildProcess {
-  const other = end === 'drone' ? 'ground' : 'drone';
-  const { air, mavlink, video } = ports[end];
-  const radio = { air, peer: ports[other].air, mavlink, video, loss_file: LOSS_FILE };
+function startNode(end: End): ChildProcess {
   return spawn(
     process.execPath,
-    [join(CODE_ROOT, `bin/supervisor/main${EXTENSION}`), '--demo', '--name', nameOf(end)],
-    {
-      env: { ...process.env, SVC_RADIO_SIM: JSON.stringify(radio) },
-      stdio: ['ignore', 'ignore', 'inherit'],
-      detached: true,
-    },
+    [join(CODE_ROOT, 'bin/supervisor/main.ts'), '--demo', '--name', nameOf(end)],
+    { stdio: ['ignore', 'ignore', 'inherit'], detached: true },
   );
+}
+
+/** What the end of the radio beside that node is told: radio-sim/options.ts. */
+function radioOf(end: End, ports: Ports): object {
+  const { air, mavlink, video } = ports[end];
+  return { air, peer: ports[end === 'drone' ? 'ground' : 'drone'].air, mavlink, video, loss_file: LOSS_FILE };
 }
 
 async function show(signal: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { every } from '../../shared/async/every.ts';
-import type { Logger } from '../../shared/process/logger.ts';
+import { every } from '../../../shared/async/every.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
 import { type AirFrame, decodeFrame, encodeFrame } from './air-frame.ts';
 import { keyTag } from './key-file.ts';
 import { LocalPort } from './local-port.ts';

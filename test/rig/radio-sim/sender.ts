@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import type { JsonObject } from '../../shared/member.ts';
+import type { JsonObject } from '../../../shared/member.ts';
 import { type AirFrame, airBytes, MAX_PAYLOAD, type Session, type StreamName } from './air-frame.ts';
 import { Counters } from './counters.ts';
 

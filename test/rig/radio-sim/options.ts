@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { join } from 'node:path';
-import type { Config } from '../../shared/config/schema.ts';
-import { parseJson, recordOf } from '../../shared/member.ts';
-import type { Paths } from '../../shared/paths.ts';
+import type { Config } from '../../../shared/config/schema.ts';
+import { parseJson, recordOf } from '../../../shared/member.ts';
+import type { Paths } from '../../../shared/paths.ts';
 
 /** One end of a simulated radio. All ports but those of the air are on 127.0.0.1. */
 export interface RadioSimOptions {
