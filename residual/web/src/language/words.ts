@@ -1,3 +1,4 @@
+import type { MessageFormatElement } from '@formatjs/icu-messageformat-parser';
 import { IntlMessageFormat } from 'intl-messageformat';
 import { isObject } from '../../../../shared/member.ts';
 
@@ -21,6 +22,7 @@ export function wordsOf<Catalogue, Arguments>(
   language: string,
 ): Words<Catalogue, Arguments>;
 export function wordsOf(value: unknown, language: string): unknown {
+  if (isParsed(value)) return sentence(value.icu, language);
   if (typeof value === 'string') return value.includes('{') ? sentence(value, language) : value;
   if (!isObject(value) || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, wordsOf(each, language)]));
@@ -28,8 +30,17 @@ export function wordsOf(value: unknown, language: string): unknown {
 
 type Values = Readonly<Record<string, string | number | boolean | null>>;
 
-/** The message is parsed when it is first said. */
-function sentence(message: string, language: string): (values: Values) => string {
+/** What `residual/web/messages.ts` makes of a message with arguments. */
+interface Parsed {
+  readonly icu: MessageFormatElement[];
+}
+
+function isParsed(value: unknown): value is Parsed {
+  return isObject(value) && Array.isArray(value['icu']);
+}
+
+/** The formatter is made when the message is first said. */
+function sentence(message: Parsed['icu'] | string, language: string): (values: Values) => string {
   let format: IntlMessageFormat | undefined;
   return (values) => {
     format ??= new IntlMessageFormat(message, language, undefined, { ignoreTag: true });
