@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { LANGUAGES } from '../residual/web/src/language/language.ts';
+import { wordsOf } from '../residual/web/src/language/words.ts';
 import {
   ARGUMENTS_FILE,
   argumentsDocument,
@@ -54,6 +55,8 @@ const LONG_BUTTONS: readonly string[] = ['page.plan.clear.rally'];
 /** A translation may have this many characters for so many of English. */
 const mostFor = (english: number): number => english * 1.6 + 12;
 
+const SAID = saidWords();
+
 interface Message {
   /** With the catalogue before it. */
   readonly path: string;
@@ -86,6 +89,29 @@ const wrong = (messages: readonly Message[], judge: (message: Message) => string
     .join('\n');
 
 describe('the words of the page', () => {
+  it('are texts, and messages that take their arguments by name and have the plural of their language', () => {
+    const catalogue = {
+      title: 'Flug',
+      age: { days: '{n, plural, one {1 Tag} other {{n} Tage}}' },
+      why: 'Kein Video{why, select, null {.} other {: {why}}}',
+      steps: ['keins', 'eins'],
+    };
+    const words = wordsOf<typeof catalogue, { 'age.days': { n: number }; why: { why: string | null } }>(
+      catalogue,
+      'de',
+    );
+    expect([words.title, words.age.days({ n: 1 }), words.age.days({ n: 1500 })]).to.deep.equal([
+      'Flug',
+      '1 Tag',
+      '1500 Tage',
+    ]);
+    expect([words.why({ why: null }), words.why({ why: '<aus> {x}' })]).to.deep.equal([
+      'Kein Video.',
+      'Kein Video: <aus> {x}',
+    ]);
+    expect(words.steps).to.deep.equal(['keins', 'eins']);
+  });
+
   it('are there for each language that can be chosen', () => {
     expect(TAGS).to.have.members([...LANGUAGES]);
   });
@@ -95,16 +121,15 @@ describe('the words of the page', () => {
   });
 
   it('are all said somewhere', () => {
-    const said = saidWords();
     const paths = messagesBeside('en').map(({ path }) => path);
-    expect(paths.filter((path) => !said.some((each) => isSaidAt(each, path.split('.'))))).to.deep.equal([]);
+    expect(paths.filter((path) => !SAID.some((each) => isSaidAt(each, path.split('.'))))).to.deep.equal([]);
   });
 
   for (const tag of TAGS) {
     const messages = messagesBeside(tag);
 
     it(`${tag}: fit on their buttons and tabs`, () => {
-      const onButtons = saidWords().filter(({ onButton }) => onButton);
+      const onButtons = SAID.filter(({ onButton }) => onButton);
       const most = (path: string): number =>
         /\.tabs?\.\w+$/.test(path)
           ? MAX_ON_TAB

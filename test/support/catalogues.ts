@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type MessageFormatElement, parse, TYPE } from '@formatjs/icu-messageformat-parser';
+import { messageOf } from '../../shared/errors.ts';
 import { isObject, parseJson } from '../../shared/member.ts';
 import { ROOT } from './node.ts';
 
@@ -27,9 +28,13 @@ export function messagesOf(tag: string, catalogue: string): ReadonlyMap<string, 
   return found;
 }
 
-/** @throws SyntaxError where it is no message */
+/** @throws SyntaxError that shows what is no message */
 export function elementsOf(message: string): readonly MessageFormatElement[] {
-  return parse(message, { ignoreTag: true });
+  try {
+    return parse(message, { ignoreTag: true });
+  } catch (error) {
+    throw new SyntaxError(`“${message}” is no message: ${messageOf(error)}`, { cause: error });
+  }
 }
 
 /** Every text it can be, with a 4 for each value. */
