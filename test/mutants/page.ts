@@ -40,14 +40,11 @@ export function mutantsPage(scores: readonly FileScore[], kept: readonly Kept[])
   const reasons = kept.map(({ reason, mutants }) => `| ${mutants.length} | ${reason} |`);
   return `# Mutants
 
-\`npm run mutants\` mutates the safety-critical code in one place after another (Stryker), and runs the quick tests of that code: a
-mutant is killed if one of them fails, or does not end. It is run by hand, since it takes too long for CI, and wrote this page. At least
-${LEAST_PERCENT} % must be killed, and every survivor has its reason in \`test/mutants/survivors.json\`. Messages and log lines are not mutated
-(\`test/mutants/ignore-words.ts\`). Code that runs once, when a module loads, is not tried, since each such mutant costs a process:
-tables and constants have a test for each row instead. Files and tests are listed in \`test/mutants/stryker.json\`.
-
-The last column is the beginning of the SHA-256 of the file's code, without comments and types, as it was tried. \`npm test\` fails when that has changed since;
-\`npm run mutants\` tries those files again and keeps the other rows, \`npm run mutants -- --all\` tries all of them.
+For reviewers of the tests. \`npm run mutants\` changes the safety-critical code in one place after another (Stryker) and runs the quick tests of it: a
+mutant is killed if one fails or does not end. Run by hand. At least ${LEAST_PERCENT} % must be killed; each survivor has its reason in
+\`test/mutants/survivors.json\`. Not mutated: messages (\`test/mutants/ignore-words.ts\`) and what runs when a module loads. Files and tests:
+\`test/mutants/stryker.json\`. The last column is the beginning of the SHA-256 of the code as it was tried; \`npm test\` fails when that has changed, and
+\`npm run mutants\` tries those files again (\`-- --all\`: all).
 
 | File | Mutants | Killed | Survived | % killed | Not tried | SHA-256 |
 | --- | ---: | ---: | ---: | ---: | ---: | --- |

@@ -8,16 +8,15 @@ export const CONFIG_FILE = join(ROOT, 'docs/configuration.md');
 
 const HEAD = `# Configuration
 
-Made from the schema in \`shared/config/\` by \`npm run docs\`; do not edit it. The file is \`/etc/svc/config.yaml\`, in a checkout
-\`.svc/etc/config.yaml\`; keys it leaves out have their defaults. Change it on the page (Node, Config), with \`svc config set KEY VALUE\`, with
-\`PUT /api/config\`, or by hand. \`svc config get\` shows what is set, \`svc config diff\` what differs from the defaults, and
-\`GET /api/config/schema\` has all of this for programs.
+For operators: every setting. Made from the schema in \`shared/config/\` by \`npm run docs\`; do not edit it. The file is
+\`/etc/svc/config.yaml\`, in a checkout \`.svc/etc/config.yaml\`; what it leaves out has its default. Change it on the page (Node, Config), by
+\`svc config set KEY VALUE\`, \`PUT /api/config\`, or by hand. \`svc config get\` shows what is set, \`svc config diff\` what differs from the
+defaults; for programs: \`GET /api/config/schema\`.
 
 | Column | |
 |---|---|
 | In force after | the processes that must restart: \`svc services restart NAME\`, or the button on the page. \`svc-supervisor\` is the whole node |
-| Armed | \`refused\` while the vehicle is armed or its state is unknown, without \`--force\` |
-| Who | the least right needed to write it: a token with \`admin\` and any scope named beside it, the pairing \`key\`, or \`root\` on the node |
+| Who | the least right needed to write it: a token with \`admin\` and any scope named beside it, the pairing \`key\`, or \`root\` on the node; \`disarmed\`: refused while the vehicle is armed or its state is unknown, without \`--force\` |
 `;
 
 /** By the last word of the key: what the number counts. */
@@ -40,8 +39,8 @@ export function configDocument(leaves = configLeaves()): string {
   const sections = [...Map.groupBy(leaves, ([key]) => key.split('.')[0] ?? '')].map(([name, own]) =>
     [
       `\n## ${name}\n`,
-      '| Key | Type | Default | Unit | What it is | In force after | Armed | Who |',
-      '|---|---|---|---|---|---|---|---|',
+      '| Key | Type | Default | What it is | In force after | Who |',
+      '|---|---|---|---|---|---|',
       ...own.map(([key, leaf]) => `| ${cells(key, leaf).join(' | ')} |`),
       '',
     ].join('\n'),
@@ -53,13 +52,11 @@ function cells(key: string, leaf: ConfigNode): readonly string[] {
   const who = leaf['x-class'];
   return [
     `\`${key}\``,
-    typeOf(leaf),
+    [typeOf(leaf), UNITS[key.split(/[._]/).at(-1) ?? ''] ?? ''].filter((word) => word !== '').join(', '),
     leaf['default'] === undefined ? 'of the profile' : `\`${JSON.stringify(leaf['default'])}\``,
-    UNITS[key.split(/[._]/).at(-1) ?? ''] ?? '',
     `${String(leaf['description'])}${leaf['x-secret'] === true ? '; a secret, never shown' : ''}`,
     (leaf['x-restart'] ?? []).map((name) => `\`${name}\``).join(', '),
-    leaf['x-armed'] === 'guard' ? 'refused' : '',
-    who === undefined ? 'admin' : who === 'keyonly' ? 'key' : who === 'root' ? 'root' : `admin, ${who}`,
+    `${who === undefined ? 'admin' : who === 'keyonly' ? 'key' : who === 'root' ? 'root' : `admin, ${who}`}${leaf['x-armed'] === 'guard' ? ', disarmed' : ''}`,
   ].map((cell) => cell.replaceAll('|', '\\|'));
 }
 

@@ -9,18 +9,16 @@ export const ROUTES_FILE = join(ROOT, 'docs/routes.md');
 
 const HEAD = `# Routes
 
-Made from the route table in \`shared/routes/\` by \`npm run docs\`; do not edit it. A section is a feature: \`features.<name>: false\`
-in the config turns its routes off, and they answer 501. Bodies, answers and an example of each are in \`GET /openapi.json\`, and \`svc explain <route>\` prints them. The rules behind them are in [contract.md](contract.md).
+For authors of clients: every route, and who may call it. Made from the route table in \`shared/routes/\` by \`npm run docs\`; do not edit it. A
+section is a feature: \`features.<name>: false\` turns its routes off (501). Bodies, answers and examples: \`GET /openapi.json\`, \`svc explain
+<route>\`. Rules: [contract](contract.md).
 
 | Column | Words |
 |---|---|
-| Method | \`WS\` is a WebSocket upgrade, \`ANY\` is GET, POST, PUT, PATCH and DELETE |
-| Profiles | \`D\` drone, \`G\` ground station |
+| Route | \`WS\` is a WebSocket upgrade, \`ANY\` is GET, POST, PUT, PATCH and DELETE; \`D\` of a drone alone, \`G\` of a ground station alone |
 | Access | \`public\`: no credential needed. \`key\`: pairing key, dashboard session, or a token with the scope. \`keyonly\`: pairing key only. \`ws\`: as \`key\`, or a WebSocket ticket. \`+on-box\`: a trusted process on this machine needs no key. \`near\`: only from the operator's networks. \`tls\`: only by HTTPS, or on the node itself |
 | Scope | the one scope that a token needs. \`none\`: tokens are refused. \`inner\`: the scope of the route inside the path. \`+\`: items that the request names may need a higher one |
-| Relay | \`forbid\`: refused when the request comes through a ground station's relay |
-| Guard | when the armed guard refuses while the vehicle is armed: \`guard\` always, \`guard-if-link\` for a unit that carries the link, \`guard-if-profile\` for a config key with \`x-armed: guard\`, \`inner\` always |
-| Built | \`later\`: not built yet, answers 501 |
+| Refused | \`forbid\`: through a ground station's relay. While the vehicle is armed: \`guard\` always, \`guard-if-link\` for a unit that carries the link, \`guard-if-profile\` for a config key with \`x-armed: guard\`, \`inner\` as the route inside the path |
 `;
 
 /** @returns the whole text of the file */
@@ -28,8 +26,8 @@ export function routesDocument(rows: readonly Row[] = ROWS): string {
   const tables = [...Map.groupBy(rows, ({ feature }) => feature)].map(([feature, own]) =>
     [
       `\n## ${feature}\n`,
-      '| Method | Path | Profiles | Access | Scope | Relay | Guard | Built | What it does |',
-      '|---|---|---|---|---|---|---|---|---|',
+      '| Route | Access | Scope | Refused | What it does |',
+      '|---|---|---|---|---|',
       ...own.map((row) => `| ${cells(row).join(' | ')} |`),
       '',
     ].join('\n'),
@@ -45,15 +43,11 @@ function cells(row: Row): readonly string[] {
     ...(row.tlsOnly ? ['tls'] : []),
   ];
   return [
-    row.method,
-    `\`${row.path}\``,
-    row.profiles,
+    [`\`${row.method} ${row.path}\``, ...(row.profiles.length === 1 ? [row.profiles] : [])].join(' '),
     access.join(' '),
     row.names.length > 0 ? `${row.scope} +` : row.scope,
-    row.relay,
-    row.armed,
-    row.built ? 'yes' : 'later',
-    row.summary.replaceAll('|', '\\|'),
+    [row.relay, row.armed].filter((word) => word !== 'ok' && word !== '-').join(', '),
+    `${row.summary.replaceAll('|', '\\|')}${row.built ? '' : ' (not built yet: 501)'}`,
   ];
 }
 
