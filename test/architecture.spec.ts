@@ -89,7 +89,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['frames', 'live', 'outputs', 'recorder', 'sources', 'viewers'],
   ],
   'residual/web/src': [
-    ['frame', 'language', 'styles', 'virtual-rows.d.ts', 'worker'],
+    ['frame', 'language', 'locales', 'styles', 'virtual-rows.d.ts', 'worker'],
     ['strings.ts'],
     ['api'],
     ['parts', 'video'],

@@ -1,23 +1,33 @@
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { hubDe } from '../residual/web/src/hub/hub-words.de.ts';
-import { hub } from '../residual/web/src/hub/hub-words.ts';
-import { english } from '../residual/web/src/language/english.ts';
-import { german } from '../residual/web/src/language/german.ts';
-import { viewerWordsDe } from '../residual/web/src/pages/vehicle/viewer/viewer-words.de.ts';
-import { viewerWords } from '../residual/web/src/pages/vehicle/viewer/viewer-words.ts';
+import { LANGUAGES } from '../residual/web/src/language/language.ts';
+import { wordsOf } from '../residual/web/src/language/words.ts';
+import {
+  ARGUMENTS_FILE,
+  argumentsDocument,
+  argumentsOf,
+  CATALOGUES,
+  elementsOf,
+  messagesOf,
+  TAGS,
+  textsOf,
+} from './support/catalogues.ts';
+import { isSaidAt, saidWords } from './support/said-words.ts';
 
-/** Every word of the page in both languages. That both have the same members, the type check knows. */
+/** The catalogues of the page's words: that a translation holds what the English has, and fits its place. */
 
-/** Names, units and words that German took over. */
-const SAME = new Set(
-  [
-    'Android, Claude Code, Codex, Firefox, Linux, Natural Earth, VS Code, Windows, YOLOv5, iPhone, macOS',
-    'ArduPilot, DGPS, Debug, Info, PPP, Radius, live, ArduPilot, EKF, FEC (k/n), GPIO, GPS, HDOP, HTTPS, I2C, ID, PIN, PX4, Remote ID, SNR, SSD, USB, YOLO11, iPad, YOLOv8',
-    'Alarm, Barometer, Bitrate, Bits, Encoder, Failsafe, Failsafes, Fix, Frames, Gateway, Gateway (optional), Hotspot, Hub',
-    'Downloads, Logging, Internet, Log, Logs, Maximum, Minimum, Mission, Modulation, Motor, Mountpoint, Name, Name (SSID), Offline, Online, Pilot',
-    'Position, Rate, Region, Rover, Signal, Support, Tags, Token, Update, Uplink, Uplinks, Version, Vibration, Video, Wind',
-  ].flatMap((line) => line.split(', ')),
-);
+/** Names, units and words that a language took over. */
+const SAME: Readonly<Record<string, ReadonlySet<string>>> = {
+  de: new Set(
+    [
+      'Android, Claude Code, Codex, Firefox, Linux, Natural Earth, VS Code, Windows, YOLOv5, iPhone, macOS',
+      'ArduPilot, DGPS, Debug, Info, PPP, Radius, live, ArduPilot, EKF, FEC (k/n), GPIO, GPS, HDOP, HTTPS, I2C, ID, PIN, PX4, Remote ID, SNR, SSD, USB, YOLO11, iPad, YOLOv8',
+      'Alarm, Barometer, Bitrate, Bits, Encoder, Failsafe, Failsafes, Fix, Frames, Gateway, Gateway (optional), Hotspot, Hub',
+      'Downloads, Logging, Internet, Log, Logs, Maximum, Minimum, Mission, Modulation, Motor, Mountpoint, Name, Name (SSID), Offline, Online, Pilot',
+      'Position, Rate, Region, Rover, Signal, Support, Tags, Token, Update, Uplink, Uplinks, Version, Vibration, Video, Wind',
+    ].flatMap((line) => line.split(', ')),
+  ),
+};
 /** Words of figures and names of files. */
 const isUnits = (words: string): boolean =>
   words
@@ -28,120 +38,157 @@ const isUnits = (words: string): boolean =>
       ),
     );
 /** @param words names with commas between them, perhaps with a unit */
-const isSame = (words: string): boolean =>
+const isSame = (same: ReadonlySet<string>, words: string): boolean =>
   words
     .replace(/ \(m\)$/, '')
     .split(', ')
-    .every((word) => SAME.has(word));
-/** Which no German word is. */
+    .every((word) => same.has(word));
+/** Which no other language has. */
 const ENGLISH = /\b(?:the|and|is|are|not|of|with|from|this|that|your?|by)\b/;
 const LETTERS = /\p{L}{2}/u;
-/** What a sentence is tried with: it takes one of these kinds in each place. */
-const VALUES = (place: number): readonly unknown[] => [
-  40 + place,
-  `Arg${place}`,
-  [`Arg${place}`],
-  null,
-  true,
-  false,
-  1,
-];
-const MAX_TRIES = 5000;
 
-type Sentence = (...values: readonly unknown[]) => unknown;
-interface Pair {
+/** Characters at most: what is longer breaks into two lines on a phone. */
+const MAX_ON_BUTTON = 36;
+const MAX_ON_TAB = 16;
+/** On a sheet of its own, which has room. */
+const LONG_BUTTONS: readonly string[] = ['page.plan.clear.rally'];
+/** A translation may have this many characters for so many of English. */
+const mostFor = (english: number): number => english * 1.6 + 12;
+
+const SAID = saidWords();
+
+interface Message {
+  /** With the catalogue before it. */
   readonly path: string;
-  readonly en: unknown;
-  readonly de: unknown;
+  readonly en: string;
+  readonly other: string;
 }
 
-const isSentence = (value: unknown): value is Sentence => typeof value === 'function';
-
-/** Every word and sentence, under its path, in both languages. */
-function pairs(en: unknown, de: unknown, path: string): readonly Pair[] {
-  if (typeof en !== 'object' || en === null) return [{ path, en, de }];
-  const other = new Map<string, unknown>(Object.entries(de ?? {}));
-  return Object.entries(en).flatMap(([name, value]: [string, unknown]) =>
-    pairs(value, other.get(name), `${path}.${name}`),
-  );
-}
-
-const PAIRS = [
-  ...pairs(english, german, 'page'),
-  ...pairs(hub, hubDe, 'hub'),
-  ...pairs(viewerWords, viewerWordsDe, 'viewer'),
-];
-
-/** Each way to fill the places of a sentence. */
-function* filled(places: number): Generator<readonly unknown[]> {
-  if (places === 0) return yield [];
-  for (const before of filled(places - 1)) for (const value of VALUES(places)) yield [...before, value];
-}
-
-/** What a language says of these values; null where English cannot take them. */
-function said(sentence: Sentence, values: readonly unknown[]): string | null {
-  try {
-    const words = sentence(...values);
-    return typeof words === 'string' ? words : null;
-  } catch {
-    return null;
-  }
-}
-
-/** The values that are in it, whatever their order. */
-const valuesIn = (words: string): readonly string[] =>
-  [...new Set(words.match(/4[1-9]|Arg[1-9]/gi) ?? [])].map((each) => each.toLowerCase()).toSorted();
-
-/** The sentence in both languages, for each kind of values that English takes. */
-function* sentences({ en, de }: Pair): Generator<readonly [english: string, german: string | null]> {
-  if (typeof en === 'string') return yield [en, typeof de === 'string' ? de : null];
-  // Nothing for a person, such as a place in a list that is not used.
-  if (!isSentence(en)) return;
-  let tries = 0;
-  for (const values of filled(en.length)) {
-    if (++tries > MAX_TRIES) return;
-    const words = said(en, values);
-    if (words !== null) yield [words, isSentence(de) ? said(de, values) : null];
-  }
-}
+/** The messages of a language beside the English ones. */
+const messagesBeside = (tag: string): readonly Message[] =>
+  CATALOGUES.flatMap((catalogue) => {
+    const others = messagesOf(tag, catalogue);
+    return [...messagesOf('en', catalogue)].map(([path, en]) => ({
+      path: `${catalogue}.${path}`,
+      en,
+      other: others.get(path) ?? '',
+    }));
+  });
+const longest = (message: string): number =>
+  Math.max(...textsOf(elementsOf(message)).map(({ length }) => length));
+const namesIn = (message: string): string =>
+  [...argumentsOf(elementsOf(message)).keys()].toSorted().join(', ');
 
 /** Paths, with what is wrong there. */
-function wrong(judge: (english: string, german: string) => string | null): string {
-  const found = new Map<string, string>();
-  for (const pair of PAIRS)
-    for (const [en, de] of sentences(pair)) {
-      const fault = de === null ? 'German says nothing' : judge(en, de);
-      if (fault !== null) found.set(pair.path, fault);
-    }
-  return [...found].map(([path, fault]) => `${path}: ${fault}`).join('\n');
-}
+const wrong = (messages: readonly Message[], judge: (message: Message) => string | null): string =>
+  messages
+    .flatMap((message) => {
+      const fault = judge(message);
+      return fault === null ? [] : [`${message.path}: ${fault}`];
+    })
+    .join('\n');
 
 describe('the words of the page', () => {
-  it('are some in German where they are some in English', () => {
-    expect(
-      wrong((en, de) => ((en.trim() === '') === (de.trim() === '') ? null : `“${en}” is “${de}”`)),
-    ).to.equal('');
+  it('are texts, and messages that take their arguments by name and have the plural of their language', () => {
+    const catalogue = {
+      title: 'Flug',
+      age: { days: '{n, plural, one {1 Tag} other {{n} Tage}}' },
+      why: 'Kein Video{why, select, null {.} other {: {why}}}',
+      steps: ['keins', 'eins'],
+    };
+    const words = wordsOf<typeof catalogue, { 'age.days': { n: number }; why: { why: string | null } }>(
+      catalogue,
+      'de',
+    );
+    expect([words.title, words.age.days({ n: 1 }), words.age.days({ n: 1500 })]).to.deep.equal([
+      'Flug',
+      '1 Tag',
+      '1500 Tage',
+    ]);
+    expect([words.why({ why: null }), words.why({ why: '<aus> {x}' })]).to.deep.equal([
+      'Kein Video.',
+      'Kein Video: <aus> {x}',
+    ]);
+    expect(words.steps).to.deep.equal(['keins', 'eins']);
   });
 
-  it('are German, except for what is the same in both languages', () => {
-    expect(
-      wrong((en, de) => {
-        if (ENGLISH.test(de)) return de;
-        const names = en.replaceAll(/Arg[1-9]|true|false|null|undefined/gi, '');
-        return en === de && LETTERS.test(names) && !isUnits(names) && !isSame(en) ? en : null;
-      }),
-    ).to.equal('');
+  it('are there for each language that can be chosen', () => {
+    expect(TAGS).to.have.members([...LANGUAGES]);
   });
 
-  it('hold the same values in both languages', () => {
-    expect(
-      wrong((en, de) => (valuesIn(en).join() === valuesIn(de).join() ? null : `“${en}” is “${de}”`)),
-    ).to.equal('');
+  it('have the types of their arguments as `npm run docs` writes them', () => {
+    expect(readFileSync(ARGUMENTS_FILE, 'utf8')).to.equal(argumentsDocument());
   });
 
-  it('are set as print is: quotes and apostrophes, and a space before a unit', () => {
-    const set = (words: string): boolean =>
-      !/['"]|\.\.\.|\d(?:m|km|s|min|%|V|A|MHz|dBm)\b/.test(words.replaceAll(/`[^`]*`/g, ''));
-    expect(wrong((en, de) => (set(en) && set(de) ? null : `“${en}” is “${de}”`))).to.equal('');
+  it('are all said somewhere', () => {
+    const paths = messagesBeside('en').map(({ path }) => path);
+    expect(paths.filter((path) => !SAID.some((each) => isSaidAt(each, path.split('.'))))).to.deep.equal([]);
   });
+
+  for (const tag of TAGS) {
+    const messages = messagesBeside(tag);
+
+    it(`${tag}: fit on their buttons and tabs`, () => {
+      const onButtons = SAID.filter(({ onButton }) => onButton);
+      const most = (path: string): number =>
+        /\.tabs?\.\w+$/.test(path)
+          ? MAX_ON_TAB
+          : onButtons.some((each) => each.path.length > 1 && isSaidAt(each, path.split('.')))
+            ? MAX_ON_BUTTON
+            : Number.POSITIVE_INFINITY;
+      const long = messages.filter(({ path, other }) => longest(other) > most(path)).map(({ path }) => path);
+      expect(long.filter((path) => !LONG_BUTTONS.includes(path))).to.deep.equal([]);
+    });
+
+    it(`${tag}: are set as print is: quotes and apostrophes, and a space before a unit`, () => {
+      const isSet = (words: string): boolean =>
+        !/['"]|\.\.\.|\d(?:m|km|s|min|%|V|A|MHz|dBm)\b/.test(words.replaceAll(/`[^`]*`/g, ''));
+      expect(
+        wrong(messages, ({ other }) => textsOf(elementsOf(other)).find((text) => !isSet(text)) ?? null),
+      ).to.equal('');
+    });
+  }
+
+  for (const tag of TAGS.filter((each) => each !== 'en')) {
+    const messages = messagesBeside(tag);
+
+    it(`${tag}: are those of English, none missing and none besides`, () => {
+      for (const catalogue of CATALOGUES)
+        expect([...messagesOf(tag, catalogue).keys()], catalogue).to.deep.equal([
+          ...messagesOf('en', catalogue).keys(),
+        ]);
+      expect(
+        wrong(messages, ({ en, other }) =>
+          (en.trim() === '') === (other.trim() === '') ? null : `“${en}” is “${other}”`,
+        ),
+      ).to.equal('');
+    });
+
+    it(`${tag}: take the same arguments as in English`, () => {
+      expect(
+        wrong(messages, ({ en, other }) =>
+          namesIn(en) === namesIn(other) ? null : `${namesIn(en)}; but ${namesIn(other)}`,
+        ),
+      ).to.equal('');
+    });
+
+    it(`${tag}: are not much longer than in English`, () => {
+      expect(
+        wrong(messages, ({ en, other }) => (longest(other) <= mostFor(longest(en)) ? null : other)),
+      ).to.equal('');
+    });
+
+    it(`${tag}: are translated, except for what is the same in both languages`, () => {
+      const same = SAME[tag] ?? new Set();
+      expect(
+        wrong(messages, ({ en, other }) => {
+          const english = textsOf(elementsOf(en));
+          const isLeft = (text: string): boolean =>
+            ENGLISH.test(text) ||
+            (english.includes(text) && LETTERS.test(text) && !isUnits(text) && !isSame(same, text));
+          return textsOf(elementsOf(other)).find(isLeft) ?? null;
+        }),
+      ).to.equal('');
+    });
+  }
 });

@@ -7,6 +7,7 @@ import { ROWS } from '../../shared/routes/table.ts';
 import { VERSION } from '../../shared/version.ts';
 import { installable } from './installable.ts';
 import { mavlinkMessages } from './mavlink-fields.ts';
+import { NO_PARSER, parsedMessages } from './messages.ts';
 
 /**
  * Builds the pages into `dist`: the node's, which svc-residual serves, and the fleet's, which svc-hub serves. `npm run dev:web` serves
@@ -83,14 +84,17 @@ export default defineConfig({
   root: join(import.meta.dirname, 'src'),
   // Under `/assets/`, the one path that the node serves files from.
   base: '/',
-  plugins: [rows(), frame(), installable(VERSION)],
+  plugins: [rows(), parsedMessages(), frame(), installable(VERSION)],
+  resolve: { alias: [NO_PARSER] },
+  // A catalogue is one value: as a text it is smaller, and read faster.
+  json: { namedExports: false },
   // A class of a page's own sheet is `fly__picture` wherever it is seen: no other sheet can meet it.
   css: {
     modules: { generateScopedName: (name, file) => `${basename(file, '.module.css')}__${name}` },
   },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   // The workers of the map and of the log viewer, modules beside the others.
-  worker: { format: 'es', plugins: () => [mavlink()] },
+  worker: { format: 'es', plugins: () => [mavlink(), parsedMessages()] },
   build: {
     outDir: join(import.meta.dirname, 'dist'),
     emptyOutDir: true,

@@ -47,7 +47,7 @@ export function App(): JSX.Element {
       {state === 'in' && place.value.page === 'setup' ? null : <TopBar />}
       {state === 'checking' || awaySeconds.value === null || awaySeconds.value < 3 ? null : (
         <Banner tone="warn" icon={Unplug}>
-          {t.app.away(awaySeconds.value)}
+          {t.app.away({ seconds: awaySeconds.value })}
         </Banner>
       )}
       {newer.value && state !== 'outdated' ? (
@@ -119,7 +119,7 @@ function Unreachable({ since }: { since: number }): JSX.Element {
   return (
     <>
       <Icon of={Unplug} />
-      <h1>{t.app.unreachable(clock(since))}</h1>
+      <h1>{t.app.unreachable({ since: clock(since) })}</h1>
       <p>{t.app.unreachableToDo}</p>
       <Button kind="primary" icon={RefreshCw} busy={act.busy} onClick={() => void act.run(enter)}>
         {t.app.retry}
@@ -181,7 +181,7 @@ function TopBar(): JSX.Element {
       <strong>{info.value?.name ?? 'svc'}</strong>
       {drone === null ? null : (
         <span class="through">
-          {t.app.relay.title(drone.name)}{' '}
+          {t.app.relay.title({ name: drone.name })}{' '}
           <Button
             onClick={() => {
               relayed.value = null;

@@ -128,7 +128,8 @@ export async function refusalOf(response: Response, held = true): Promise<Refuse
   const body = recordOf(await bodyOf(response).catch(() => ({})));
   const { detail, code: _code, error: _error, ...extras } = body;
   const code = (errorWord(body) ?? 'E_AWAY') as ErrorCode | 'E_AWAY';
-  const words = typeof detail === 'string' ? sentenceFor(code, detail) : t.unanswered.status(response.status);
+  const words =
+    typeof detail === 'string' ? sentenceFor(code, detail) : t.unanswered.status({ status: response.status });
   const refusal = new Refused(response.status, code, words, extras);
   // Of a drone behind the relay it is the drone that refuses, not the credential.
   if (response.status === 401 && held && credential.value !== null && relayed.value === null) lose('ended');

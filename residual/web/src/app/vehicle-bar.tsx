@@ -61,7 +61,7 @@ function Battery(): JSX.Element | null {
     <span class={`pill ${tone}`} title={t.app.vehicle.batteryLabel}>
       <Icon of={icon} />
       <span class="visually-hidden">{t.app.vehicle.batteryLabel}</span>
-      {t.app.vehicle.battery(percent)}
+      {t.app.vehicle.battery({ percent })}
     </span>
   );
 }

@@ -79,7 +79,7 @@ export function GoThere({
         why={isValid ? null : t.fly.why.number}
       />
       <p class="hint">
-        {isPlace && from !== null ? t.fly.gotoFar(number(distance(from, place))) : t.fly.gotoHint}
+        {isPlace && from !== null ? t.fly.gotoFar({ metres: number(distance(from, place)) }) : t.fly.gotoHint}
       </p>
     </div>
   );
@@ -98,7 +98,7 @@ export function GoFar({
     <HeldOrder
       commands={commands}
       kind="danger"
-      name={t.fly.goFar(String(lat), String(lon))}
+      name={t.fly.goFar({ lat: String(lat), lon: String(lon) })}
       order={order}
       holdMs={GRAVE_HOLD_MS}
     />

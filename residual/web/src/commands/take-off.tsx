@@ -28,7 +28,7 @@ export function TakeOff({
     const from = isValid ? height : USUAL_M;
     setText(String(Math.min(MOST_M, Math.max(LEAST_M, Math.round(from) + by))));
   };
-  const name = t.fly.takeoffNow(isValid ? number(height) : t.app.none, arms);
+  const name = t.fly.takeoffNow({ height: isValid ? number(height) : t.app.none, arms });
   return (
     <div class={css['take-off']}>
       <Field label={t.fly.takeoffHeight}>

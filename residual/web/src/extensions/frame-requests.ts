@@ -35,7 +35,7 @@ export const METHODS: Readonly<Record<string, Method>> = {
   },
   'mission.write': {
     needs: 'mission.write',
-    confirm: ({ part }) => t.extensions.frame.mission(partOf(part)),
+    confirm: ({ part }) => t.extensions.frame.mission({ part: partOf(part) }),
     run: async (_, { part, plan }) => call(PUTS[partOf(part)], { body: plan as Body<'mission.put'> }),
   },
   'recording.write': {
@@ -59,7 +59,7 @@ export const METHODS: Readonly<Record<string, Method>> = {
   'command.send': {
     needs: 'command.send',
     confirm: ({ cmd, args }) =>
-      t.extensions.frame.command(JSON.stringify([cmd, ...(Array.isArray(args) ? args : [])])),
+      t.extensions.frame.command({ text: JSON.stringify([cmd, ...(Array.isArray(args) ? args : [])]) }),
     run: async (_, { cmd, args = [] }) => {
       if (typeof cmd !== 'string' || !Array.isArray(args)) throw invalid();
       return call('command.post', { body: { cmd, args } });

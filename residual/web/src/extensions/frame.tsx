@@ -70,18 +70,18 @@ function Frame({ data, slot }: FrameProps): JSX.Element {
   const over = slot === 'video-overlay';
   return (
     <>
-      {problem === null ? null : <Note tone="bad">{t.extensions.frame.problem(problem)}</Note>}
+      {problem === null ? null : <Note tone="bad">{t.extensions.frame.problem({ text: problem })}</Note>}
       <iframe
         ref={frame}
         class={`${css['extension-frame']} ${over ? 'over' : ''}`}
-        title={t.extensions.frame.title(name)}
+        title={t.extensions.frame.title({ name })}
         sandbox="allow-scripts"
         src="/assets/frame.html"
         style={over ? {} : { height: `${height}px` }}
         onLoad={begin}
       />
       <Dialog
-        title={t.extensions.frame.asks(name)}
+        title={t.extensions.frame.asks({ name })}
         open={question !== null}
         onClose={() => question?.answer(false)}
       >
@@ -93,7 +93,7 @@ function Frame({ data, slot }: FrameProps): JSX.Element {
           <Button onClick={() => question?.answer(false)}>{t.app.cancel}</Button>
         </div>
       </Dialog>
-      {over ? null : <p class="hint">{t.extensions.frame.hint(id)}</p>}
+      {over ? null : <p class="hint">{t.extensions.frame.hint({ id })}</p>}
     </>
   );
 }

@@ -247,7 +247,7 @@ export class Host {
     while (now - (this.#notified[0] ?? now) > NOTIFY.everyMs * NOTIFY.atOnce) this.#notified.shift();
     if (this.#notified.length >= NOTIFY.atOnce) throw new Error('too many notifications');
     this.#notified.push(now);
-    say(t.extensions.frame.says(this.#about.name, text), tone);
+    say(t.extensions.frame.says({ name: this.#about.name, text }), tone);
   }
 
   #tellSettings(): void {

@@ -1,5 +1,11 @@
 import { language } from '../language/language.ts';
-import { english } from './english.ts';
+import { type Words, wordsOf } from '../language/words.ts';
+import type { HubArguments } from '../locales/arguments.ts';
+import type english from '../locales/en/hub.json';
 
-/** The words of the fleet's page in the language of whoever looks at it. */
-export const hub: typeof english = language === 'de' ? (await import('./hub-words.de.ts')).hubDe : english;
+const catalogue: { readonly default: typeof english } = await import(`../locales/${language}/hub.json`, {
+  with: { type: 'json' },
+});
+
+/** What the fleet's page says beside the words of the node's, in the language of whoever looks at it. */
+export const hub: Words<typeof english, HubArguments> = wordsOf(catalogue.default, language);

@@ -49,7 +49,7 @@ export function Hub(): JSX.Element {
       {inside && awaySeconds.value !== null && awaySeconds.value >= 3 ? (
         <div class="banner warn" role="status">
           <Icon of={CloudOff} />
-          {hub.away(awaySeconds.value)}
+          {hub.away({ seconds: awaySeconds.value })}
         </div>
       ) : null}
       {inside && typeof me.value?.expires_at === 'number' ? <EndsSoon at={me.value.expires_at} /> : null}
@@ -73,7 +73,7 @@ function EndsSoon({ at }: { readonly at: number }): JSX.Element | null {
   return (
     <div class="banner warn" role="status">
       <Icon of={Hourglass} />
-      {hub.signIn.endsSoon(moment(at))}
+      {hub.signIn.endsSoon({ when: moment(at) })}
     </div>
   );
 }

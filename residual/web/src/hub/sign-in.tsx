@@ -45,11 +45,11 @@ function AtProvider({ name, page_url }: NonNullable<Offered['provider']>): JSX.E
       <ErrorNote error={error} />
       {isHere ? (
         <Button kind="primary" busy={busy} onClick={() => void run(leave)}>
-          {text.with(name)}
+          {text.with({ provider: name })}
         </Button>
       ) : (
         <a class="button primary" href={page_url}>
-          {text.withAt(name, new URL(page_url).host)}
+          {text.withAt({ provider: name, host: new URL(page_url).host })}
         </a>
       )}
       <p class="hint">{text.or}</p>

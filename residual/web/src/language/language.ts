@@ -1,7 +1,11 @@
 /** The language of the page: what was chosen here, else the browser's first one that there is. */
 
-export const LANGUAGES = ['en', 'de'] as const;
-export type Language = (typeof LANGUAGES)[number];
+import { keysOf } from '../../../../shared/member.ts';
+
+/** Each in its own language, so that whoever is lost finds the way back. */
+export const LANGUAGE_NAMES = { en: 'English', de: 'Deutsch' } as const;
+export type Language = keyof typeof LANGUAGE_NAMES;
+export const LANGUAGES = keysOf(LANGUAGE_NAMES);
 
 const STORED = 'svc-language';
 
@@ -14,9 +18,6 @@ export const chosenLanguage: Language | null = known(
 
 export const language: Language =
   chosenLanguage ?? (globalThis.navigator?.languages ?? []).map(known).find((each) => each !== null) ?? 'en';
-
-/** Each in its own language, so that whoever is lost finds the way back. */
-export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = { en: 'English', de: 'Deutsch' };
 
 /** The page is loaded anew in that language. */
 export function chooseLanguage(next: Language | null): void {

@@ -27,7 +27,7 @@ export function CameraChoice({
   const show = (id: string): void => {
     void run(async () => {
       await call('video.camera.put', { body: { camera_id: id } });
-      say(t.camera.shown(cameras.find((camera) => camera.id === id)?.name ?? id), 'good');
+      say(t.camera.shown({ name: cameras.find((camera) => camera.id === id)?.name ?? id }), 'good');
       await onShown();
     });
   };

@@ -57,11 +57,11 @@ export function bytes(value: number | null | undefined): string {
 /** @param seconds null: not known */
 export function span(seconds: number | null | undefined): string {
   if (seconds === null || seconds === undefined) return t.app.none;
-  if (seconds < 90) return t.time.seconds(Math.round(seconds));
-  if (seconds < 5400) return t.time.minutes(Math.round(seconds / 60));
+  if (seconds < 90) return t.time.seconds({ n: Math.round(seconds) });
+  if (seconds < 5400) return t.time.minutes({ n: Math.round(seconds / 60) });
   return seconds < 172_800
-    ? t.time.hours(Math.round(seconds / 3600))
-    : t.time.days(Math.round(seconds / 86_400));
+    ? t.time.hours({ n: Math.round(seconds / 3600) })
+    : t.time.days({ n: Math.round(seconds / 86_400) });
 }
 
 /** Date and time of this browser's zone. @param at RFC 3339, or ms since 1970 */

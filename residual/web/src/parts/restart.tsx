@@ -43,7 +43,7 @@ async function back(name: string, before: number | null): Promise<void> {
     } catch (error) {
       if (!(error instanceof Refused) || (error.status !== 0 && error.status < 500)) throw error;
     }
-    if (performance.now() > until) throw new Refused(0, 'E_AWAY', t.config.notBack(name));
+    if (performance.now() > until) throw new Refused(0, 'E_AWAY', t.config.notBack({ name }));
   }
 }
 
@@ -70,11 +70,11 @@ export function Restarts(): JSX.Element | null {
               onClick={() =>
                 void run(async () => {
                   await restart(name);
-                  say(t.config.restarted(name), 'good');
+                  say(t.config.restarted({ name }), 'good');
                 })
               }
             >
-              {t.config.restartOf(name)}
+              {t.config.restartOf({ name })}
             </Button>
           ))}
         </div>

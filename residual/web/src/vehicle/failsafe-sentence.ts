@@ -8,11 +8,11 @@ export function failsafeSentence(
   { failure, value, off, after }: Failsafe,
   param: Pick<Param, 'details'> | undefined,
 ): string {
-  const { nothing, named, setTo } = t.vehicle.setup;
+  const { nothing, named, setTo, or } = t.vehicle.setup;
   const label = meaning(value, param?.details ?? null);
-  const done = off ? nothing : label === null ? setTo(value) : named(label);
-  const when = after.map(
-    (each) => `${number(each.value, Number.isInteger(each.value) ? 0 : 1)} ${each.unit}`,
-  );
-  return t.vehicle.setup.failsafe[failure](done, when);
+  const done = off ? nothing : label === null ? setTo({ value }) : named({ label });
+  const when = after
+    .map((each) => `${number(each.value, Number.isInteger(each.value) ? 0 : 1)} ${each.unit}`)
+    .reduce<string | null>((one, other) => (one === null ? other : or({ one, other })), null);
+  return t.vehicle.setup.failsafe[failure]({ done, when });
 }

@@ -57,7 +57,7 @@ function begin(): () => void {
     const place = placeOf(position);
     const now = performance.now();
     if (place.accuracyM > MAX_ACCURACY_M) {
-      trouble.value = t.vehicle.remoteId.vague(Math.round(place.accuracyM));
+      trouble.value = t.vehicle.remoteId.vague({ accuracy: Math.round(place.accuracyM) });
       return;
     }
     if (last !== null && !isDue(now - last.sentAt, distance(last.place, place))) return;

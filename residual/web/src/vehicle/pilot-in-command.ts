@@ -52,7 +52,7 @@ async function heartbeat(held: string): Promise<void> {
     // Without an answer it may still count: the next one tries again.
     if (error.status === 0 || secret.value !== held) return;
     secret.value = null;
-    say(t.ground.pilot.lost(error.message), 'warn');
+    say(t.ground.pilot.lost({ why: error.message }), 'warn');
   }
 }
 

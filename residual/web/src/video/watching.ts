@@ -235,7 +235,7 @@ function stateOf({ state, problem }: Status): string {
   if (state === 'off') return t.fly.video.off;
   if (state === 'searching') return t.fly.video.searching;
   if (state === 'starting') return t.fly.video.starting;
-  return t.fly.video.none(problem ?? null);
+  return t.fly.video.none({ problem: problem ?? null });
 }
 
 /** An answer without a picture, in a sentence. */

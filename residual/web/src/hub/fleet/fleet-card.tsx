@@ -46,7 +46,7 @@ function Chosen({ entry }: { readonly entry: FleetNode['entry'] }): JSX.Element 
       </header>
       <p class={css['card-state']}>
         <State entry={entry} />
-        <small>{hub.fleet.ago(ageText(age ?? secondsSince(entry.seen_at)))}</small>
+        <small>{hub.fleet.ago({ age: ageText(age ?? secondsSince(entry.seen_at)) })}</small>
       </p>
       {attention === null ? null : (
         <p class={`${css['matter']} ${isGrave(entry) ? css['grave'] : ''}`}>{attention}</p>
@@ -90,7 +90,7 @@ function CardPicture({ id, name }: { readonly id: string; readonly name: string 
     <img
       class={`${css['card-picture']} ${isNew ? '' : css['old-picture']}`}
       src={picture.url}
-      alt={hub.wall.picture(name)}
+      alt={hub.wall.picture({ name })}
     />
   );
 }

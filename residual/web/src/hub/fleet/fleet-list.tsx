@@ -68,7 +68,9 @@ export function FleetList({
         ))}
       </ul>
       {more === null && total > nodes.length ? (
-        <p class={css['beyond']}>{hub.fleet.first(countText(nodes.length), countText(total))}</p>
+        <p class={css['beyond']}>
+          {hub.fleet.first({ shown: countText(nodes.length), all: countText(total) })}
+        </p>
       ) : null}
     </div>
   );
@@ -101,7 +103,7 @@ function Row({
   const attention = attentionWords(entry);
   const phase = phaseOf(entry);
   const isUp = phase === 'flying' || phase === 'armed';
-  const figures = [mode, height === null || !isUp ? null : hub.fleet.height(number(height))];
+  const figures = [mode, height === null || !isUp ? null : hub.fleet.height({ metres: number(height) })];
   return (
     <li
       class={`${css['row']} ${fresh ? '' : 'old'} ${chosen.value === entry.id ? css['chosen'] : ''}`}
@@ -133,7 +135,7 @@ function Row({
       <Button
         kind="quiet"
         icon={MapPin}
-        aria-label={hub.fleet.onMap(title)}
+        aria-label={hub.fleet.onMap({ name: title })}
         why={place === null ? hub.fleet.onMapNone : null}
         onClick={onMap}
       />

@@ -90,7 +90,7 @@ export function FleetMap({
       >
         {children(live, setView)}
       </FieldMap>
-      <p class={css['placed']}>{hub.fleet.placed(countText(placed), countText(total))}</p>
+      <p class={css['placed']}>{hub.fleet.placed({ placed: countText(placed), all: countText(total) })}</p>
     </div>
   );
 }

@@ -3,6 +3,7 @@ import { Drone, UserPlus } from 'lucide';
 import type { ComponentType, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { now as clock } from '../../api/presence.ts';
+import { countText } from '../../parts/format.ts';
 import { Button, EmptyState, Icon, Note } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
 import { me } from '../client.ts';
@@ -100,7 +101,19 @@ function Summary({ counts }: { readonly counts: Counts }): JSX.Element {
   void clock.value;
   const { away_since: away } = counts;
   const since = away === null ? null : ageText(secondsSince(away));
-  return <p class={css['summary']}>{hub.fleet.summary(counts, since)}</p>;
+  const { whole, ...words } = hub.fleet.summary;
+  const parts = (['ground', 'flying', 'armed', 'unknown', 'away'] as const)
+    .filter((phase) => counts.phases[phase] > 0)
+    .map((phase) => {
+      const count = countText(counts.phases[phase]);
+      return words[phase]({ count, since: counts.phases.away === 1 ? since : null });
+    });
+  const all = counts.nodes;
+  return (
+    <p class={css['summary']}>
+      {whole({ all, total: countText(all), onlyDrones: all === counts.drones, parts: parts.join(', ') })}
+    </p>
+  );
 }
 
 function NoNodes(): JSX.Element {

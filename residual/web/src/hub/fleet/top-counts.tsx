@@ -24,7 +24,7 @@ export function TopCounts(): JSX.Element | null {
       {attention === 0 ? null : (
         <a class={css['matter']} href={hrefOf('fleet')} onClick={() => only('attention')}>
           <Icon of={TriangleAlert} />
-          <b>{countText(attention)}</b> <span>{hub.fleet.attention(attention)}</span>
+          <b>{countText(attention)}</b> <span>{hub.fleet.attention({ count: attention })}</span>
         </a>
       )}
       {flying === 0 ? null : (

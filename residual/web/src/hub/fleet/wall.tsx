@@ -53,7 +53,9 @@ export function Wall(): JSX.Element {
           }}
         />
         {held.length === 0 ? null : (
-          <p class={css['count']}>{text.few(from + 1, from + held.length, countText(found.total))}</p>
+          <p class={css['count']}>
+            {text.few({ from: from + 1, to: from + held.length, all: countText(found.total) })}
+          </p>
         )}
         {hits.length <= MAX_SHOWN ? null : (
           <>
@@ -110,12 +112,12 @@ function Thumbnail({ node: { entry } }: { readonly node: FleetNode }): JSX.Eleme
           {hub.wall.noPicture}
         </span>
       ) : (
-        <img src={picture.url} alt={hub.wall.picture(name)} class={isNew ? '' : css['old-picture']} />
+        <img src={picture.url} alt={hub.wall.picture({ name })} class={isNew ? '' : css['old-picture']} />
       )}
       <span class={css['name']}>
         <StateIcon entry={entry} />
         <strong>{name}</strong>
-        <small>{isNew || age === null ? (fresh ? mode : null) : hub.fleet.ago(ageText(age))}</small>
+        <small>{isNew || age === null ? (fresh ? mode : null) : hub.fleet.ago({ age: ageText(age) })}</small>
       </span>
     </a>
   );

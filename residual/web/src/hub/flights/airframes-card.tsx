@@ -41,7 +41,7 @@ export function AirframesCard(): JSX.Element {
         {shown.map((airframe) => (
           <li key={airframe.id}>
             <strong>{airframe.name ?? airframe.id}</strong>
-            <span>{text.flown(number(airframe.hours, 1), airframe.flights)}</span>
+            <span>{text.flown({ hours: number(airframe.hours, 1), flights: airframe.flights })}</span>
             {airframe.maintenance.map((due) => (
               <Rule key={`${due.rule} ${due.battery}`} id={airframe.id} due={due} onDone={reload} />
             ))}
@@ -76,19 +76,19 @@ function Rule({
       method: 'POST',
       body: { rule: due.rule, ...battery },
     });
-    say(text.noted(what));
+    say(text.noted({ what }));
     onDone();
   };
   const left = (
     [
-      [due.hours_left, 1, text.hours],
-      [due.flights_left, 0, text.flightCount],
-      [due.days_left, 0, text.days],
-    ] as const
-  ).flatMap(([value, digits, words]) => {
+      [due.hours_left, (hours) => text.hours({ count: number(hours, 1) })],
+      [due.flights_left, (flights) => text.flightCount({ count: Math.round(flights) })],
+      [due.days_left, (days) => text.days({ count: Math.round(days) })],
+    ] satisfies readonly (readonly [number | null, (value: number) => string])[]
+  ).flatMap(([value, words]) => {
     if (value === null) return [];
-    const amount = words(number(Math.abs(value), digits));
-    return [value < 0 ? text.over(amount) : text.left(amount)];
+    const amount = words(Math.abs(value));
+    return [value < 0 ? text.over({ amount }) : text.left({ amount })];
   });
   return (
     <div class={css['rule']}>
@@ -97,11 +97,13 @@ function Rule({
         {what}
         <small>
           {left.join(' · ')}
-          {due.done_at === null ? null : ` · ${text.lastDone(moment(due.done_at), due.done_by ?? '')}`}
+          {due.done_at === null
+            ? null
+            : ` · ${text.lastDone({ when: moment(due.done_at), who: due.done_by ?? '' })}`}
         </small>
       </span>
       {me.value?.scopes.includes('admin') === true ? (
-        <Button busy={act.busy} aria-label={text.doneOf(what)} onClick={() => void act.run(done)}>
+        <Button busy={act.busy} aria-label={text.doneOf({ what })} onClick={() => void act.run(done)}>
           {text.done}
         </Button>
       ) : null}

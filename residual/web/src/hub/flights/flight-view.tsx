@@ -118,7 +118,7 @@ function Figures({ flight }: { readonly flight: FlightDetails }): JSX.Element {
         ))}
       </ol>
       {flight.log === null || flight.files.length > 0 ? null : (
-        <p class={css['log']}>{text.log(flight.log)}</p>
+        <p class={css['log']}>{text.log({ name: flight.log })}</p>
       )}
     </Card>
   );
@@ -160,7 +160,7 @@ function Findings({ flight: { findings } }: { readonly flight: FlightDetails }):
           <li key={`${at_s} ${said}`}>
             <Badge tone={TONES[severity]}>{text.severity[severity]}</Badge>
             <span>{said}</span>
-            {at_s === null ? null : <small>{text.after(span(at_s))}</small>}
+            {at_s === null ? null : <small>{text.after({ time: span(at_s) })}</small>}
           </li>
         ))}
       </ul>

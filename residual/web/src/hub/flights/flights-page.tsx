@@ -91,8 +91,8 @@ function Row({
   const today = day(at);
   const text = hub.flights;
   const figures = [
-    distance_m === null ? null : text.km(number(distance_m / 1000, 1)),
-    max_height_m === null ? null : hub.fleet.height(number(max_height_m)),
+    distance_m === null ? null : text.km({ kilometres: number(distance_m / 1000, 1) }),
+    max_height_m === null ? null : hub.fleet.height({ metres: number(max_height_m) }),
     pilots.join(', '),
   ].filter((each) => each !== null && each !== '');
   return (
@@ -110,7 +110,7 @@ function Row({
             <small>{figures.join(' · ')}</small>
           </span>
           {worst === null || worst === 'info' ? null : (
-            <Badge tone={worst === 'critical' ? 'bad' : 'warn'}>{text.findings(findings)}</Badge>
+            <Badge tone={worst === 'critical' ? 'bad' : 'warn'}>{text.findings({ count: findings })}</Badge>
           )}
           <span class={css['long']}>{span(armed_s)}</span>
         </a>

@@ -117,7 +117,7 @@ export function refusedBy({ status, body }: NodeAnswer): Refused {
   return new Refused(
     status,
     isErrorCode(code) ? code : 'E_INTERNAL',
-    typeof detail === 'string' ? detail : hub.fly.answered(status),
+    typeof detail === 'string' ? detail : hub.fly.answered({ status }),
     extras,
   );
 }

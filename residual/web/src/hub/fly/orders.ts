@@ -5,7 +5,7 @@ import { seenIn } from '../../../../../shared/flight/seen.ts';
 import { type JsonObject, listOf, memberOf, recordOf } from '../../../../../shared/member.ts';
 import { Refused } from '../../api/client.ts';
 import { ALWAYS, type Commands, type Order } from '../../commands/orders.ts';
-import { number } from '../../parts/format.ts';
+import { farText, refusedText } from '../../commands/refused-text.ts';
 import { t } from '../../strings.ts';
 import { me } from '../client.ts';
 import { hub } from '../hub-words.ts';
@@ -37,8 +37,11 @@ export function useCommands(entry: NodeEntry, facts: Facts, live: JsonObject | n
           running: null,
           outcome:
             words === null
-              ? { text: t.fly.accepted(name), tone: 'good' }
-              : { text: words === '' ? t.fly.noAnswer(name) : t.fly.refused(name, words), tone: 'bad' },
+              ? { text: t.fly.accepted({ name }), tone: 'good' }
+              : {
+                  text: words === '' ? t.fly.noAnswer({ name }) : t.fly.refused({ name, words }),
+                  tone: 'bad',
+                },
         });
       });
     },
@@ -79,10 +82,9 @@ async function run(
       if (accepted === true) continue;
       if (memberOf(answer, 'status') === 'unconfirmed') return t.fly.unconfirmed;
       const said = listOf(reasons).length > 0 ? listOf(reasons) : [statustext];
-      const words = [...said, hint].filter((each) => typeof each === 'string');
-      return t.fly.vehicleRefused(
-        typeof result !== 'string' || result === 'ACCEPTED' ? '' : result,
-        [...new Set(words)].join('; '),
+      return refusedText(
+        typeof result === 'string' ? result : null,
+        [...said, hint].filter((each) => typeof each === 'string'),
       );
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
@@ -93,11 +95,7 @@ async function run(
 }
 
 function wordsOf({ code, message, extras }: Refused): string {
-  if (code === 'E_TOO_FAR') {
-    const metres = (value: unknown): string | null =>
-      typeof value === 'number' ? number(Math.ceil(value)) : null;
-    return t.fly.tooFar(metres(extras['distance_m']), String(extras['bound']), metres(extras['limit_m']));
-  }
+  if (code === 'E_TOO_FAR') return farText(extras);
   // A call that may have reached the node must not look as if it had not.
   return (code === 'E_AWAY' || code === 'E_TIMEOUT') && extras['sent'] !== false
     ? `${message} ${hub.fly.maybe}`
@@ -128,5 +126,5 @@ function whyNot(cmd: CommandName, facts: Facts, live: JsonObject | null): string
   if (cmd === 'takeoff' && inAir(facts) === true) return why.flying;
   if (cmd === 'arm' && armed) return why.armed;
   const ready = (cmd === 'arm' || cmd === 'takeoff') && !armed ? readiness(facts) : null;
-  return ready?.canArm === false ? why.prearm(ready.reasons.join('; ')) : null;
+  return ready?.canArm === false ? why.prearm({ words: ready.reasons.join('; ') }) : null;
 }

@@ -51,7 +51,7 @@ export function Commands({
       <ErrorNote error={facts.error} onRetry={facts.reload} />
       <div class="outcome" role={outcome?.tone === 'bad' ? 'alert' : 'status'}>
         {running !== null ? (
-          <p class="note info">{t.fly.sending(running)}</p>
+          <p class="note info">{t.fly.sending({ name: running })}</p>
         ) : outcome === null ? (
           none === null ? (
             <p class="hint">{hub.fly.hold}</p>
@@ -81,7 +81,7 @@ export function Commands({
         />
       </Unfold>
       {facts.listedAs === null || facts.listedAs === undefined ? null : (
-        <p class="hint">{hub.fly.signs(facts.listedAs)}</p>
+        <p class="hint">{hub.fly.signs({ name: facts.listedAs })}</p>
       )}
     </Card>
   );
@@ -105,7 +105,7 @@ function Arming({
         <HeldOrder
           key={args.join()}
           commands={commands}
-          name={t.fly.switchTo(args.join(' '))}
+          name={t.fly.switchTo({ mode: args.join(' ') })}
           order={{ cmd, args }}
         />
       ))}

@@ -90,7 +90,7 @@ export function Details({ entry }: { readonly entry: NodeEntry }): JSX.Element {
         <Stat label={text.enrolled} value={moment(entry.enrolled_at)} />
         <Stat label={text.id} value={entry.id} />
       </dl>
-      <p class="hint">{told === null ? text.noStatus : text.age(ageText(told))}</p>
+      <p class="hint">{told === null ? text.noStatus : text.age({ age: ageText(told) })}</p>
       <Tags entry={entry} />
       {mayAdd && me.value?.scopes.includes('destructive') === true ? <Again entry={entry} /> : null}
       {mayAdd ? <Remove entry={entry} /> : null}
@@ -122,7 +122,7 @@ function Remove({ entry }: { readonly entry: NodeEntry }): JSX.Element {
   const act = useAct();
   const remove = async (): Promise<void> => {
     await ask(`/v1/nodes/${encodeURIComponent(entry.id)}`, { method: 'DELETE' });
-    say(hub.node.removed(titleOf(entry)), 'warn');
+    say(hub.node.removed({ name: titleOf(entry) }), 'warn');
     go('fleet');
   };
   return (

@@ -34,25 +34,29 @@ export function eventWords({ kind, detail }: Pick<FleetEvent, 'kind' | 'detail'>
   const count = typeof detail['count'] === 'number' ? detail['count'] : 1;
   switch (kind) {
     case 'vehicle.armed':
-      return { icon: Power, tone: 'busy', text: words.armed(text('mode')) };
+      return { icon: Power, tone: 'busy', text: words.armed({ mode: text('mode') }) };
     case 'vehicle.disarmed':
       return { icon: PowerOff, tone: 'calm', text: words.disarmed };
     case 'vehicle.mode':
-      return { icon: Shuffle, tone: 'calm', text: words.mode(text('mode') ?? '', text('from')) };
+      return {
+        icon: Shuffle,
+        tone: 'calm',
+        text: words.mode({ mode: text('mode') ?? '', from: text('from') }),
+      };
     case 'vehicle.connected': {
       const firmware = [text('firmware'), text('firmware_version')].filter((part) => part !== null);
-      return { icon: Plug, tone: 'calm', text: words.connected(firmware.join(' ')) };
+      return { icon: Plug, tone: 'calm', text: words.connected({ firmware: firmware.join(' ') || null }) };
     }
     case 'vehicle.lost': {
       const wasArmed = detail['armed'] === true;
-      return { icon: Unplug, tone: wasArmed ? 'bad' : 'warn', text: words.lost(wasArmed) };
+      return { icon: Unplug, tone: wasArmed ? 'bad' : 'warn', text: words.lost({ armed: wasArmed }) };
     }
     case 'vehicle.messages_omitted':
-      return { icon: Info, tone: 'calm', text: words.omitted(count) };
+      return { icon: Info, tone: 'calm', text: words.omitted({ count }) };
     case 'uplink.changed':
       return { icon: ArrowLeftRight, tone: 'calm', text: words.uplink };
     case 'telemetry':
-      return { icon: Waypoints, tone: 'calm', text: words.telemetry(count) };
+      return { icon: Waypoints, tone: 'calm', text: words.telemetry({ count }) };
     default:
       return ofMessage(kind, detail, text('text'), count);
   }
@@ -71,5 +75,5 @@ function ofMessage(
     .filter(([, value]) => value !== null)
     .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`);
   const said = text ?? [kind, rest.join(', ')].filter((part) => part !== '').join(': ');
-  return { icon, tone, text: count > 1 ? `${hub.node.timeline.times(count)} ${said}` : said };
+  return { icon, tone, text: count > 1 ? `${hub.node.timeline.times({ count })} ${said}` : said };
 }

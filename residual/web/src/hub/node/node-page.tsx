@@ -28,7 +28,7 @@ export function NodePage({ id }: { readonly id: string }): JSX.Element {
   const entry = nodes.value?.find((node) => node.entry.id === id)?.entry;
   if (entry === undefined && !isTold(id)) return <p class="first">{t.app.loading}</p>;
   return entry === undefined ? (
-    <EmptyState icon={Drone} text={hub.node.unknown(id)}>
+    <EmptyState icon={Drone} text={hub.node.unknown({ id })}>
       <a class="button" href={hrefOf('fleet')}>
         {hub.node.back}
       </a>

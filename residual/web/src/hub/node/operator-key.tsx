@@ -57,7 +57,7 @@ export function OperatorKey({
       ) : (
         <>
           {typeof listedAs === 'string' ? (
-            <Note tone="good">{text.listed(listedAs)}</Note>
+            <Note tone="good">{text.listed({ name: listedAs })}</Note>
           ) : (
             <>
               <p>{text.enrol}</p>
@@ -81,7 +81,7 @@ export function OperatorKey({
           <HoldButton kind="danger" busy={act.busy} onConfirm={() => void act.run(forget)}>
             {text.forget}
           </HoldButton>
-          <p class="hint">{text.forgetHint(entry.id)}</p>
+          <p class="hint">{text.forgetHint({ id: entry.id })}</p>
         </>
       )}
     </Card>

@@ -49,7 +49,7 @@ export function Stage({ entry }: { readonly entry: NodeEntry }): JSX.Element {
         {entry.alarm === null ? null : <Alarm id={entry.id} alarm={entry.alarm} />}
         <Heard entry={entry} />
         {problem === null || isLive || !entry.online ? null : (
-          <p class={css['chip']}>{hub.fly.noPicture(problem.message)}</p>
+          <p class={css['chip']}>{hub.fly.noPicture({ why: problem.message })}</p>
         )}
       </div>
       <div class={css['lower']}>
@@ -85,11 +85,11 @@ function Heard({ entry }: { readonly entry: NodeEntry }): JSX.Element | null {
   const { body, age } = liveOf(entry.id);
   const { age: vehicleAge, place } = figuresOf(entry);
   const words = !entry.online
-    ? `${hub.node.heard}: ${hub.fleet.ago(ageText(vehicleAge ?? secondsSince(entry.seen_at)))}`
+    ? `${hub.node.heard}: ${hub.fleet.ago({ age: ageText(vehicleAge ?? secondsSince(entry.seen_at)) })}`
     : body === null
       ? age === null
         ? hub.node.noTelemetry
-        : hub.node.age(ageText(age))
+        : hub.node.age({ age: ageText(age) })
       : body['mavlink_alive'] === false
         ? hub.node.vehicleSilent
         : place === null

@@ -126,12 +126,12 @@ function One({
   const name = holder.label ?? holder.name ?? holder.id;
   const about = [
     holder.id,
-    ...(holder.group == null ? [] : [text.byGroup(holder.group)]),
-    text.made(moment(holder.made_at), holder.operator ?? null),
+    ...(holder.group == null ? [] : [text.byGroup({ group: holder.group })]),
+    text.made({ when: moment(holder.made_at), by: holder.operator ?? null }),
     ...(holder.used_at === undefined
       ? []
-      : [holder.used_at === null ? text.neverUsed : text.used(moment(holder.used_at))]),
-    ...(holder.expires_at == null ? [] : [text.until(moment(holder.expires_at))]),
+      : [holder.used_at === null ? text.neverUsed : text.used({ when: moment(holder.used_at) })]),
+    ...(holder.expires_at == null ? [] : [text.until({ when: moment(holder.expires_at) })]),
   ];
   return (
     <>
@@ -147,7 +147,7 @@ function One({
         <Where holder={holder} />
         <p class="hint">{about.join(' · ')}</p>
       </div>
-      <HoldButton kind="plain" busy={isBusy} label={text.endOne(name)} onConfirm={onEnd}>
+      <HoldButton kind="plain" busy={isBusy} label={text.endOne({ name })} onConfirm={onEnd}>
         {text.end}
       </HoldButton>
     </>
@@ -158,10 +158,10 @@ function One({
 function Where({ holder: { nodes, tags = [] } }: { readonly holder: Holder }): JSX.Element {
   const text = hub.access;
   const parts = [
-    ...(tags.length === 0 ? [] : [text.tagged(tags.map(labelText).join(', '))]),
+    ...(tags.length === 0 ? [] : [text.tagged({ tags: tags.map(labelText).join(', ') })]),
     ...(nodes === null || (nodes.length === 0 && tags.length > 0)
       ? []
-      : [`${text.nodeCount(nodes.length)}: ${nodes.join(', ')}`]),
+      : [`${text.nodeCount({ count: nodes.length })}: ${nodes.join(', ')}`]),
   ];
   return (
     <p class={css['where']} title={[...tags, ...(nodes ?? [])].join(', ')}>

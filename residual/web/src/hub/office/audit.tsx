@@ -132,7 +132,7 @@ function Verify(): JSX.Element {
           <ul>
             {verdict.files.map(({ name, records, broken }) => (
               <li key={name}>
-                {text.file(name, records)} {broken ?? ''}
+                {text.file({ name, records })} {broken ?? ''}
               </li>
             ))}
           </ul>

@@ -66,7 +66,7 @@ export function Enrol(): JSX.Element {
             {joined !== undefined ? (
               <p class={css['joined']}>
                 <Icon of={CircleCheck} />
-                <strong>{text.joined(titleOf(joined))}</strong>
+                <strong>{text.joined({ name: titleOf(joined) })}</strong>
                 <a class="button primary" href={hrefOf('fleet', joined.id)}>
                   {text.open}
                 </a>
@@ -122,7 +122,7 @@ export function AtTheDrone({ code: { code, expires_at: until } }: { readonly cod
   const text = hub.enrol;
   return (
     <>
-      <Note tone="warn">{text.once(moment(until))}</Note>
+      <Note tone="warn">{text.once({ until: moment(until) })}</Note>
       {location.protocol === 'https:' ? null : <Note>{text.local}</Note>}
       <div class={css['ways']}>
         <div>

@@ -8,5 +8,5 @@ export function wordsIn(text: string): readonly string[] {
 
 /** A tag, or a group by its name, as a person reads it. */
 export function labelText(label: string): string {
-  return label.startsWith(GROUP) ? hub.tags.inGroup(label.slice(GROUP.length)) : label;
+  return label.startsWith(GROUP) ? hub.tags.inGroup({ name: label.slice(GROUP.length) }) : label;
 }

@@ -31,7 +31,12 @@ export function Channel({ radio, onChange }: { radio: Radio; onChange: () => voi
   };
   return (
     <Card title={text.channelTitle} icon={AudioWaveform}>
-      <p>{text.onChannel(number(radio.channel ?? radio.configured_channel), number(radio.frequency_mhz))}</p>
+      <p>
+        {text.onChannel({
+          channel: number(radio.channel ?? radio.configured_channel),
+          mhz: number(radio.frequency_mhz),
+        })}
+      </p>
       {may('wfb.channel.post') ? (
         <form
           onSubmit={(event) => {
@@ -61,8 +66,8 @@ export function Channel({ radio, onChange }: { radio: Radio; onChange: () => voi
       {changed === null ? null : (
         <Note tone={changed.proved ? 'good' : 'warn'}>
           {changed.proved
-            ? text.proved(changed.channel)
-            : (changed.reason ?? text.notProved(changed.channel))}
+            ? text.proved({ channel: changed.channel })
+            : (changed.reason ?? text.notProved({ channel: changed.channel }))}
         </Note>
       )}
       <div class="row">
@@ -120,7 +125,7 @@ function Evidence({
                 {allowed ? (
                   <Button
                     row="wfb.channel.post"
-                    aria-label={text.takeOne(channel)}
+                    aria-label={text.takeOne({ channel })}
                     onClick={() => onChoose(channel)}
                   >
                     {text.take}
@@ -171,7 +176,7 @@ function Power({ radio, onChange }: { radio: Radio; onChange: () => void }): JSX
       </Button>
       <GuardNote act={act} />
       {set === null ? null : (
-        <Note>{text.powerDone(number(set.effective_dbm), number(set.tx_power_max_dbm))}</Note>
+        <Note>{text.powerDone({ dbm: number(set.effective_dbm), most: number(set.tx_power_max_dbm) })}</Note>
       )}
     </form>
   );

@@ -45,12 +45,12 @@ export function Pairs(): JSX.Element {
               <strong>{name || id}</strong>{' '}
               <Badge tone={proved ? 'good' : 'warn'}>{proved ? text.proved : text.unproved}</Badge>
               <p class="hint">
-                {text.item(id, slot)} · {moment(at)}
+                {text.item({ id, slot })} · {moment(at)}
               </p>
               <code class={css['fingerprint']}>{fingerprint}</code>
             </div>
             <div class="row">
-              <Button aria-label={text.qrOf(name || id)} onClick={() => setShown(fingerprint)}>
+              <Button aria-label={text.qrOf({ name: name || id })} onClick={() => setShown(fingerprint)}>
                 {text.qr}
               </Button>
               {may('wfb.pair.delete') ? (
@@ -58,7 +58,7 @@ export function Pairs(): JSX.Element {
                   kind="danger"
                   holdMs={HOLD_MS}
                   busy={act.busy}
-                  label={text.unbindOne(name || id)}
+                  label={text.unbindOne({ name: name || id })}
                   onConfirm={() =>
                     void act.run(async (force) => {
                       await call('wfb.pair.delete', { query: { device_id: id, force: force ? 1 : null } });
@@ -124,7 +124,7 @@ function Bind({ onDone }: { onDone: () => void }): JSX.Element | null {
       </form>
       {bound === null ? null : (
         <Note tone={bound.proved ? 'good' : 'info'}>
-          <p>{text.bound(bound.device_id)}</p>
+          <p>{text.bound({ id: bound.device_id })}</p>
           <code class={css['fingerprint']}>{bound.fingerprint}</code>
           {bound.drone_key === undefined ? null : (
             <>

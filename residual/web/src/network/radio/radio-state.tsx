@@ -35,7 +35,7 @@ export function RadioState({ radio: { data, error, reload } }: { radio: AskState
           <Badge tone={radioTone(data)}>
             {text.states[data.state]}
             {data.state === 'active' && radioTone(data) !== 'good'
-              ? `, ${text.loses(number(data.loss_percent, 1))}`
+              ? `, ${text.loses({ percent: number(data.loss_percent, 1) })}`
               : ''}
           </Badge>
         )
@@ -101,7 +101,7 @@ function Antennas({ radio }: { radio: Radio }): JSX.Element | null {
       <ul class={css['antennas']}>
         {antennas.map(({ id, card, antenna, host, rssi_dbm: rssi, snr_db: snr, packets }) => (
           <li key={id}>
-            <span>{text.antenna(card, antenna, host ?? null)}</span>
+            <span>{text.antenna({ card, antenna, host: host ?? null })}</span>
             <meter
               min={WEAKEST_DBM}
               max={STRONGEST_DBM}
@@ -109,10 +109,10 @@ function Antennas({ radio }: { radio: Radio }): JSX.Element | null {
               high={-65}
               optimum={STRONGEST_DBM}
               value={rssi}
-              aria-label={text.antenna(card, antenna, host ?? null)}
+              aria-label={text.antenna({ card, antenna, host: host ?? null })}
             />
             <span class={css['figures']}>
-              {number(rssi)} dBm · {number(snr)} dB · {text.packets(number(packets))}
+              {number(rssi)} dBm · {number(snr)} dB · {text.packets({ n: number(packets) })}
             </span>
           </li>
         ))}

@@ -67,7 +67,7 @@ export function Audit(): JSX.Element {
           </Field>
         </div>
         <ErrorNote error={error} onRetry={reload} />
-        <p class="hint">{text.hint(AUDIT_PAGE)}</p>
+        <p class="hint">{text.hint({ n: AUDIT_PAGE })}</p>
         {entries !== null && shown.length === 0 ? <p>{text.none}</p> : null}
         <AuditRows entries={shown} />
       </Card>
@@ -100,7 +100,7 @@ function Verify(): JSX.Element {
           <ul>
             {verdict.files.map(({ name, records, broken }) => (
               <li key={name}>
-                {text.file(name, records)} {broken ?? ''}
+                {text.file({ name, records })} {broken ?? ''}
               </li>
             ))}
           </ul>

@@ -150,7 +150,7 @@ function Mint({ onMinted }: { onMinted: (answer: Token) => void }): JSX.Element 
           <select {...ids} name="days" defaultValue="30">
             {DAYS.map((days) => (
               <option key={days} value={days} selected={days === 30}>
-                {text.days(days)}
+                {text.days({ n: days })}
               </option>
             ))}
           </select>

@@ -75,7 +75,7 @@ function Enrolled({ told, onLeft }: { told: FleetDocument; onLeft: () => void })
   return (
     <>
       <FleetState told={told} />
-      <p class="hint">{text.certificate(moment(told.enrollment.certificate_valid_to))}</p>
+      <p class="hint">{text.certificate({ until: moment(told.enrollment.certificate_valid_to) })}</p>
       <ErrorNote error={act.error} />
       <HoldButton
         row="fleet.enrollment.delete"
@@ -95,7 +95,7 @@ export function FleetState({ told: { enrollment, link } }: { readonly told: Flee
   const behind = link?.events_behind ?? null;
   return (
     <>
-      <p>{text.part(enrollment.fleet ?? t.app.none, enrollment.hub ?? t.app.none)}</p>
+      <p>{text.part({ fleet: enrollment.fleet ?? t.app.none, hub: enrollment.hub ?? t.app.none })}</p>
       <p>
         {link?.connected === true ? (
           <Badge tone="good">{text.connected}</Badge>
@@ -106,12 +106,12 @@ export function FleetState({ told: { enrollment, link } }: { readonly told: Flee
       </p>
       {behind === null ? null : (
         <p>
-          {behind === 0 ? text.level : text.behind(behind, moment(link?.oldest_event_at))}{' '}
-          {link?.acknowledged_at == null ? '' : text.acknowledged(moment(link.acknowledged_at))}
+          {behind === 0 ? text.level : text.behind({ events: behind, since: moment(link?.oldest_event_at) })}{' '}
+          {link?.acknowledged_at == null ? '' : text.acknowledged({ when: moment(link.acknowledged_at) })}
         </p>
       )}
       {(link?.events_dropped ?? 0) > 0 ? (
-        <Note tone="warn">{text.dropped(link?.events_dropped ?? 0)}</Note>
+        <Note tone="warn">{text.dropped({ events: link?.events_dropped ?? 0 })}</Note>
       ) : null}
     </>
   );

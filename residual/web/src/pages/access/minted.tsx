@@ -16,7 +16,7 @@ export function Minted({ minted }: { readonly minted: Answer<'mcp.tokens.post'> 
       <ScopeChips scopes={minted.scopes} />
       <Note tone="warn">{text.once}</Note>
       <Copyable label={text.token} text={minted.token} />
-      <p class="hint">{text.until(moment(minted.expires_at))}</p>
+      <p class="hint">{text.until({ time: moment(minted.expires_at) })}</p>
       <h3>{t.access.ai.snippets}</h3>
       <p class="hint">{text.pasteHint}</p>
       {first === undefined ? null : <Line id={first.id} line={first.text} />}

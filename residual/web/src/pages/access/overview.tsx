@@ -40,11 +40,13 @@ function AiClients(): JSX.Element {
   const flying = live.filter(({ scopes }) => scopes.includes('flight')).length;
   return (
     <Card title={t.access.ai.title} icon={Bot} actions={<More to="programs" name={t.access.ai.open} />}>
-      <p class={css['figure']}>{live.length === 0 ? t.access.ai.none : t.access.ai.count(live.length)}</p>
+      <p class={css['figure']}>
+        {live.length === 0 ? t.access.ai.none : t.access.ai.count({ live: live.length })}
+      </p>
       {data?.accept_enabled === false ? <p class="hint">{t.access.ai.off}</p> : null}
       {flying === 0 ? null : (
         <p>
-          <Badge tone="warn">{t.access.ai.flies(flying)}</Badge>
+          <Badge tone="warn">{t.access.ai.flies({ count: flying })}</Badge>
         </p>
       )}
       <ul class={css['list']}>
@@ -52,7 +54,7 @@ function AiClients(): JSX.Element {
           <li key={token.token_id}>
             <div>
               <strong>{token.label || token.token_id}</strong>{' '}
-              <small class="hint">{t.access.ai.until(moment(token.expires_at))}</small>
+              <small class="hint">{t.access.ai.until({ when: moment(token.expires_at) })}</small>
               <ScopeChips scopes={token.scopes} />
             </div>
           </li>
@@ -68,7 +70,9 @@ function People(): JSX.Element {
   const sessions = useAsk('dashboard.sessions.get', {}, LOOK_MS).data?.sessions ?? null;
   return (
     <Card title={text.people.title} icon={Users} actions={<More to="people" name={text.people.open} />}>
-      {sessions === null ? null : <p class={css['figure']}>{text.people.count(sessions.length)}</p>}
+      {sessions === null ? null : (
+        <p class={css['figure']}>{text.people.count({ signedIn: sessions.length })}</p>
+      )}
       {pin === null ? null : <p>{pin.pin_set ? text.people.pin : text.people.noPin}</p>}
       <ul class={css['list']}>
         {sessions?.slice(0, SHOWN).map(({ id, peer, current, last_seen_at: seen }) => (

@@ -53,7 +53,9 @@ export function Pin(): JSX.Element {
           <Badge tone={data.pin_set ? 'good' : 'warn'}>{data.pin_set ? text.isSet : text.notSet}</Badge>
         </p>
       )}
-      {data?.locked === true ? <Note tone="warn">{text.locked(span(data.retry_after_s))}</Note> : null}
+      {data?.locked === true ? (
+        <Note tone="warn">{text.locked({ time: span(data.retry_after_s) })}</Note>
+      ) : null}
       {closed === null ? (
         <form
           onSubmit={(event) => {

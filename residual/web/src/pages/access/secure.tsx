@@ -82,7 +82,9 @@ function Trust({ tls, authority }: { tls: Answer<'tls.get'>; authority: string }
       <p>
         {text.fingerprint} <code>{shownFingerprint(authority)}</code>
       </p>
-      <p class="hint">{text.until(moment(tls.authority_not_after), moment(tls.not_after))}</p>
+      <p class="hint">
+        {text.until({ authority: moment(tls.authority_not_after), leaf: moment(tls.not_after) })}
+      </p>
       <p>
         <a class="button plain" href={CERTIFICATE}>
           <Icon of={Download} /> {text.download}

@@ -34,17 +34,17 @@ export function Sessions(): JSX.Element {
               <strong>{session.peer ?? text.unknownPeer}</strong>{' '}
               {session.current ? <Badge tone="good">{text.current}</Badge> : null}
               <p class="hint">
-                {text.times(
-                  moment(session.created_at * 1000),
-                  session.last_seen_at === null ? t.app.none : moment(session.last_seen_at * 1000),
-                  moment(session.expires_at * 1000),
-                )}
+                {text.times({
+                  since: moment(session.created_at * 1000),
+                  seen: session.last_seen_at === null ? t.app.none : moment(session.last_seen_at * 1000),
+                  until: moment(session.expires_at * 1000),
+                })}
               </p>
             </div>
             {may('dashboard.sessions.id.delete') ? (
               <Button
                 busy={act.busy}
-                aria-label={session.current ? undefined : text.endOne(session.peer ?? session.id)}
+                aria-label={session.current ? undefined : text.endOne({ who: session.peer ?? session.id })}
                 onClick={() => end(session.id, session.current)}
               >
                 {session.current ? t.app.signOut : text.end}

@@ -74,14 +74,14 @@ function TokenList({
               <strong>{token.label || token.token_id}</strong>
               <ScopeChips scopes={token.scopes} />
               <p class="hint">
-                {text.until(moment(token.expires_at))} · {token.token_id}
+                {text.until({ time: moment(token.expires_at) })} · {token.token_id}
               </p>
             </div>
             <Button
               icon={Trash2}
               row="mcp.revoke.post"
               busy={act.busy}
-              aria-label={text.revokeOne(token.label || token.token_id)}
+              aria-label={text.revokeOne({ name: token.label || token.token_id })}
               onClick={() => revoke({ token_id: token.token_id })}
             >
               {text.revoke}

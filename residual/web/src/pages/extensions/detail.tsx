@@ -106,7 +106,8 @@ function About({ data, reload }: { data: Detailed; reload: () => void }): JSX.El
             .join(' · ')}
         </p>
         <p class="hint">
-          {t.extensions.signer(install.signer_id)} · {t.extensions.since(moment(install.installed_at))}
+          {t.extensions.signer({ id: install.signer_id })} ·{' '}
+          {t.extensions.since({ when: moment(install.installed_at) })}
         </p>
         {install.failure_reason === null ? null : <Note tone="bad">{install.failure_reason}</Note>}
         {install.last_words.length === 0 ? null : (
@@ -135,7 +136,7 @@ function About({ data, reload }: { data: Detailed; reload: () => void }): JSX.El
               explain
               kind="primary"
               busy={busy}
-              why={missing.length === 0 ? null : t.extensions.missing(missing.length)}
+              why={missing.length === 0 ? null : t.extensions.missing({ count: missing.length })}
               onClick={() => act(async () => call('plugins.id.enable.post', { params: { id }, body: {} }))}
             >
               {t.extensions.enable}
@@ -149,7 +150,7 @@ function About({ data, reload }: { data: Detailed; reload: () => void }): JSX.El
             onConfirm={() =>
               void run(async () => {
                 await call('plugins.id.delete', { params: { id } });
-                say(t.extensions.removed(manifest?.name ?? id), 'good');
+                say(t.extensions.removed({ name: manifest?.name ?? id }), 'good');
                 go('extensions');
               })
             }
@@ -211,7 +212,9 @@ function Grant({
           row={granted ? 'plugins.id.perms.perm.delete' : 'plugins.id.grant.post'}
           busy={busy}
           aria-label={
-            granted ? t.extensions.revokeOf(permission.label) : t.extensions.grantOf(permission.label)
+            granted
+              ? t.extensions.revokeOf({ label: permission.label })
+              : t.extensions.grantOf({ label: permission.label })
           }
           onClick={() => onChange(!granted)}
         >

@@ -90,7 +90,9 @@ function ExtensionCard({
           <h3>{manifest?.name ?? id}</h3>
           <p class="hint">
             {version}
-            {manifest?.author === undefined || manifest.author === '' ? '' : ` · ${text.by(manifest.author)}`}
+            {manifest?.author === undefined || manifest.author === ''
+              ? ''
+              : ` · ${text.by({ author: manifest.author })}`}
           </p>
         </div>
         <Badge tone={toneOf(status)}>{t.extensions.status[status]}</Badge>
@@ -109,7 +111,9 @@ function ExtensionCard({
                 <Icon of={permissionIcon(each.category)} /> {each.label}
               </li>
             ))}
-          {granted.length > SHOWN ? <li class="hint">{text.moreGrants(granted.length - SHOWN)}</li> : null}
+          {granted.length > SHOWN ? (
+            <li class="hint">{text.moreGrants({ count: granted.length - SHOWN })}</li>
+          ) : null}
         </ul>
       )}
       <span class={css['way']}>

@@ -111,7 +111,10 @@ export function Install({
 
 function Steps({ at }: { readonly at: number }): JSX.Element {
   return (
-    <ol class={css['steps']} aria-label={text.step(at + 1, text.steps.length, text.steps[at] ?? '')}>
+    <ol
+      class={css['steps']}
+      aria-label={text.step({ at: at + 1, of: text.steps.length, name: text.steps[at] ?? '' })}
+    >
       {text.steps.map((name, each) => (
         <li key={name} aria-current={each === at ? 'step' : undefined}>
           <span aria-hidden="true">{each + 1}</span> {name}
@@ -194,7 +197,7 @@ function Review({
     });
     onDone();
     const complete = parsed.permissions.every(({ id: each, required }) => !required || ticked.has(each));
-    say(t.extensions.install.done(parsed.name), 'good');
+    say(t.extensions.install.done({ name: parsed.name }), 'good');
     go('extensions', id);
     if (complete && may('plugins.id.enable.post'))
       await call('plugins.id.enable.post', { params: { id }, body: {} });
@@ -213,12 +216,12 @@ function Review({
       {before === undefined ? null : (
         <Note>
           {before.version === parsed.version
-            ? t.extensions.install.again(before.version)
-            : t.extensions.install.update(before.version, parsed.version)}
+            ? t.extensions.install.again({ version: before.version })
+            : t.extensions.install.update({ from: before.version, to: parsed.version })}
         </Note>
       )}
       {parsed.signed ? (
-        <Note tone="good">{t.extensions.install.signedBy(parsed.signer_id ?? '')}</Note>
+        <Note tone="good">{t.extensions.install.signedBy({ id: parsed.signer_id ?? '' })}</Note>
       ) : (
         <Note tone="bad">{parsed.signature_problem ?? t.extensions.install.unsigned}</Note>
       )}

@@ -54,7 +54,9 @@ export function Boxes({
       ))}
       {target === null || !large ? null : (
         <div class={css['picture-target']}>
-          <span role="status">{t.fly.seen.target(target.track_id, t.fly.seen.lock[target.lock_state])}</span>
+          <span role="status">
+            {t.fly.seen.target({ track: target.track_id, lock: t.fly.seen.lock[target.lock_state] })}
+          </span>
           <Button row="vision.designate.post" busy={act.busy} onClick={() => designate({ release: true })}>
             {t.fly.seen.release}
           </Button>
@@ -121,7 +123,7 @@ function Batched({
 
 function wordsOf({ class_label: label, confidence, track_id: track, lock_state: lock }: Detection): string {
   const percent = Math.round(confidence * 100);
-  return t.fly.seen.box(label, percent, track, lock === null ? null : t.fly.seen.lock[lock]);
+  return t.fly.seen.box({ label, percent, track, lock: lock === null ? null : t.fly.seen.lock[lock] });
 }
 
 /** What the detector says of itself, and whether somebody looks for something: it, or an extension. */

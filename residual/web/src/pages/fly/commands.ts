@@ -9,7 +9,7 @@ import type { Answer } from '../../api/rows.ts';
 import { steady } from '../../api/steady.ts';
 import { armed, fresh } from '../../api/telemetry.ts';
 import { ALWAYS, type Commands, type Order } from '../../commands/orders.ts';
-import { number } from '../../parts/format.ts';
+import { farText, refusedText } from '../../commands/refused-text.ts';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { inAir, isSilent } from '../../vehicle/vehicle-state.ts';
@@ -67,9 +67,12 @@ export function useCommands(otherPilot: string | null): Commands {
           running: null,
           outcome:
             refusal === null
-              ? { text: t.fly.accepted(name), tone: 'good' }
+              ? { text: t.fly.accepted({ name }), tone: 'good' }
               : {
-                  text: refusal.words === '' ? t.fly.noAnswer(name) : t.fly.refused(name, refusal.words),
+                  text:
+                    refusal.words === ''
+                      ? t.fly.noAnswer({ name })
+                      : t.fly.refused({ name, words: refusal.words }),
                   tone: 'bad',
                   far: refusal.far,
                 },
@@ -106,19 +109,13 @@ async function run(orders: readonly Order[], isWanted: () => boolean): Promise<R
       if (!(error instanceof Refused)) throw error;
       if (error.code === 'E_TOO_FAR') {
         // Of a mission the sentence says which item.
-        const words = error.extras['index'] === undefined ? farWords(error.extras) : error.message;
+        const words = error.extras['index'] === undefined ? farText(error.extras) : error.message;
         return { words, far: { ...order, far: true } };
       }
       return { words: error.message };
     }
   }
   return null;
-}
-
-function farWords({ distance_m: distance, bound, limit_m: limit }: Refused['extras']): string {
-  const metres = (value: unknown): string | null =>
-    typeof value === 'number' ? number(Math.ceil(value)) : null;
-  return t.fly.tooFar(metres(distance), String(bound), metres(limit));
 }
 
 function wordsOf({
@@ -128,18 +125,13 @@ function wordsOf({
   hint,
 }: Answer<'command.post'>['ack']): string {
   const said = reasons.length > 0 ? reasons : statustext === undefined ? [] : [statustext];
-  const words = hint === undefined ? said : [...said, hint];
-  // PX4 acknowledges, and then says why not.
-  return t.fly.vehicleRefused(
-    result === null || result === 'ACCEPTED' ? '' : result,
-    [...new Set(words)].join('; '),
-  );
+  return refusedText(result, hint === undefined ? said : [...said, hint]);
 }
 
 function whyNot(cmd: CommandName, otherPilot: string | null): string | null {
   const why = t.fly.why;
   if (armed.value === null) return t.fly.noVehicle;
-  if (otherPilot !== null && !PASS_PILOT.has(cmd)) return why.notPilot(otherPilot);
+  if (otherPilot !== null && !PASS_PILOT.has(cmd)) return why.notPilot({ who: otherPilot });
   if (cmd === 'killSwitch') {
     const held = credential.value;
     return held?.kind === 'token' && !held.scopes.includes('destructive') ? why.destructive : null;
@@ -152,7 +144,7 @@ function whyNot(cmd: CommandName, otherPilot: string | null): string | null {
   if (cmd === 'arm' && armed.value) return why.armed;
   if ((cmd === 'arm' || cmd === 'takeoff') && !armed.value) {
     const ready = readiness.value;
-    if (ready?.canArm === false) return why.prearm(ready.reasons.join('; '));
+    if (ready?.canArm === false) return why.prearm({ words: ready.reasons.join('; ') });
   }
   return null;
 }

@@ -96,7 +96,7 @@ export function DockHold({
       onContextMenu={(event) => event.preventDefault()}
       // A tap does nothing but say what is to be done, or why nothing can be.
       onClick={() => {
-        if (!done.current) say(why ?? t.fly.holdIt(name), why === null ? 'info' : 'warn');
+        if (!done.current) say(why ?? t.fly.holdIt({ name }), why === null ? 'info' : 'warn');
         done.current = false;
       }}
       onKeyDown={onKeyDown}

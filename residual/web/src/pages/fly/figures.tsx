@@ -68,7 +68,7 @@ const read = {
   mission: () => {
     const mission = fresh('mission', (body) => body.mission);
     if (typeof mission?.current !== 'number' || !mission.total) return null;
-    return t.fly.missionItem(mission.current, (firstItem.value ?? 0) + mission.total - 1);
+    return t.fly.missionItem({ seq: mission.current, last: (firstItem.value ?? 0) + mission.total - 1 });
   },
   place: () => {
     const place = fresh('position', ({ position }) => placeOf(position));
@@ -152,7 +152,7 @@ function Battery(): JSX.Element {
   const volts = useComputed(read.volts).value;
   const notes = [
     volts === null ? '' : `${volts} V`,
-    left.value === null ? '' : t.fly.batteryLeft(left.value),
+    left.value === null ? '' : t.fly.batteryLeft({ minutes: left.value }),
   ].filter((each) => each !== '');
   return (
     <Figure
@@ -198,7 +198,7 @@ export function MissionProgress(): JSX.Element | null {
   if (now === null || now.of < 2) return null;
   return (
     <div class={css['mission']}>
-      <span>{t.fly.missionProgress(now.at, now.last, now.state === 'paused')}</span>
+      <span>{t.fly.missionProgress({ at: now.at, of: now.last, paused: now.state === 'paused' })}</span>
       <progress max={now.of} value={Math.min(now.of, now.flown)} aria-label={t.fly.missionTitle} />
     </div>
   );
@@ -221,12 +221,16 @@ export function AllFigures(): JSX.Element {
   return (
     <dl class="stats">
       <Detail label={t.fly.heading} read={read.heading} group="position" />
-      <Detail label={t.fly.home} read={read.home} unit={way === null ? 'm' : `m ${t.fly.homeWay(way)}`} />
+      <Detail
+        label={t.fly.home}
+        read={read.home}
+        unit={way === null ? 'm' : `m ${t.fly.homeWay({ bearing: way })}`}
+      />
       <Detail label={t.fly.air} read={read.air} unit="m/s" />
       <Detail
         label={t.fly.wind}
         read={read.wind}
-        unit={from === null ? 'm/s' : `m/s ${t.fly.windFrom(from)}`}
+        unit={from === null ? 'm/s' : `m/s ${t.fly.windFrom({ degrees: from })}`}
       />
       <Detail label={t.fly.heightSea} read={read.sea} unit="m" />
       <Detail label={t.fly.current} read={read.current} unit="A" />

@@ -7,6 +7,7 @@ import {
 } from '../../../../../shared/flight/command-catalogue.ts';
 import { HeldOrder } from '../../commands/held-order.tsx';
 import type { Commands } from '../../commands/orders.ts';
+import { wordFor } from '../../language/words.ts';
 import { Field } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
 import { family } from '../../vehicle/vehicle-state.ts';
@@ -59,7 +60,7 @@ function Form({ cmd, commands }: { readonly cmd: Fine; readonly commands: Comman
         {args.map(({ name, unit, min, max, default: initial, integer }) => (
           <Field
             key={name}
-            label={`${t.fly.fine.args[name] ?? name}${unit === undefined ? '' : `, ${unit}`}`}
+            label={`${wordFor(t.fly.fine.args, name) ?? name}${unit === undefined ? '' : `, ${unit}`}`}
           >
             {(ids) => (
               <input

@@ -17,7 +17,7 @@ export function FlyMission({
   readonly arms: boolean;
   readonly onGiven: () => void;
 }): JSX.Element {
-  const name = t.fly.missionNow(arms);
+  const name = t.fly.missionNow({ arms });
   // PX4 arms with it.
   const first: readonly Order[] = arms && family.value !== 'px4' ? [{ cmd: 'arm' }] : [];
   return (

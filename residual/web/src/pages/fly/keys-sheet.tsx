@@ -7,9 +7,9 @@ export function KeysSheet(): JSX.Element {
   const { held, swap, help, holdKey } = t.fly.keys;
   const keys: readonly (readonly [string, string])[] = [
     ['M', swap],
-    ['L', held(t.fly.land)],
-    ['R', held(t.fly.rtl)],
-    ['H', held(t.fly.stop)],
+    ['L', held({ name: t.fly.land })],
+    ['R', held({ name: t.fly.rtl })],
+    ['H', held({ name: t.fly.stop })],
     ['?', help],
   ];
   return (

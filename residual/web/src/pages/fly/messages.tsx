@@ -90,7 +90,7 @@ export function MessageStack({ onAll }: { readonly onAll: () => void }): JSX.Ele
     <div class={css['stack']} role="log" aria-label={t.fly.messagesNew}>
       {more === 0 ? null : (
         <button type="button" class={css['more']} onClick={onAll}>
-          {t.fly.moreMessages(more)}
+          {t.fly.moreMessages({ count: more })}
         </button>
       )}
       {shown.map((message) => (
@@ -104,7 +104,7 @@ export function MessageStack({ onAll }: { readonly onAll: () => void }): JSX.Ele
             <Button
               kind="quiet"
               icon={X}
-              aria-label={t.fly.dismiss(message.text ?? '')}
+              aria-label={t.fly.dismiss({ text: message.text ?? '' })}
               onClick={() => dismiss(message)}
             />
           ) : null}

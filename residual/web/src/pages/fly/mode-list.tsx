@@ -77,10 +77,10 @@ export function ModeList({
                   busy={running !== null}
                   // What is in the way of all stands above them, once.
                   why={why === null ? null : ''}
-                  label={t.fly.switchTo(name)}
+                  label={t.fly.switchTo({ mode: name })}
                   {...(row === undefined ? {} : { row })}
                   onConfirm={() => {
-                    give(t.fly.switchTo(name), { cmd: 'mode', args: [name] });
+                    give(t.fly.switchTo({ mode: name }), { cmd: 'mode', args: [name] });
                     onGiven();
                   }}
                 >

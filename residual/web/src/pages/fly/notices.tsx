@@ -7,6 +7,7 @@ import { armed, fresh, lastArmed, newest, type Telemetry } from '../../api/telem
 import { hrefOf } from '../../app/route.ts';
 import { GoFar, GoThere } from '../../commands/go-there.tsx';
 import type { Commands } from '../../commands/orders.ts';
+import { wordFor } from '../../language/words.ts';
 import { number, span } from '../../parts/format.ts';
 import { Button, HoldButton, Icon, Unfold } from '../../parts/parts.tsx';
 import { useAct } from '../../parts/use-ask.ts';
@@ -78,14 +79,14 @@ function LinkLost(): JSX.Element | null {
   const place = lastPlace.value;
   const known = [
     place === null ? '' : `${place.lat.toFixed(5)}, ${place.lon.toFixed(5)}`,
-    typeof position?.alt_rel === 'number' ? t.fly.lastHeight(number(position.alt_rel)) : '',
-    typeof battery?.remaining === 'number' ? t.fly.lastBattery(number(battery.remaining)) : '',
+    typeof position?.alt_rel === 'number' ? t.fly.lastHeight({ metres: number(position.alt_rel) }) : '',
+    typeof battery?.remaining === 'number' ? t.fly.lastBattery({ percent: number(battery.remaining) }) : '',
   ].filter((each) => each !== '');
   const isFlying = phase.value === 'flight';
   return (
     <div role="alert">
-      <Notice tone="bad" icon={OctagonAlert} title={t.fly.linkLostFor(span(seconds))}>
-        {known.length === 0 ? null : <p>{t.fly.lastKnown(known.join(', '))}</p>}
+      <Notice tone="bad" icon={OctagonAlert} title={t.fly.linkLostFor({ time: span(seconds) })}>
+        {known.length === 0 ? null : <p>{t.fly.lastKnown({ what: known.join(', ') })}</p>}
         {isFlying ? (
           <>
             <p>{t.fly.byItself}</p>
@@ -110,7 +111,7 @@ function LinkLost(): JSX.Element | null {
 function OtherPilot({ who }: { readonly who: string }): JSX.Element {
   const { busy, error, run } = useAct();
   return (
-    <Notice tone="warn" icon={TriangleAlert} title={t.fly.why.notPilot(who)}>
+    <Notice tone="warn" icon={TriangleAlert} title={t.fly.why.notPilot({ who })}>
       <p>{t.fly.otherPilot}</p>
       {error === null ? null : <p class="error">{error.message}</p>}
       <HoldButton
@@ -193,9 +194,9 @@ function Readiness({ commands }: { readonly commands: Commands }): JSX.Element |
               row="command.post"
               busy={commands.running !== null}
               why={commands.whyNot(cmd)}
-              onClick={() => commands.give(t.fly.switchTo(args.join(' ')), { cmd, args })}
+              onClick={() => commands.give(t.fly.switchTo({ mode: args.join(' ') }), { cmd, args })}
             >
-              {t.fly.switchTo(args.join(' '))}
+              {t.fly.switchTo({ mode: args.join(' ') })}
             </Button>
           ))}
         </div>
@@ -233,7 +234,7 @@ function Reason({ text, source, help }: NonNullable<Telemetry['prearm']>['reason
     param !== null
       ? { href: hrefOf('vehicle', 'parameters', param), name: param }
       : section !== null
-        ? { href: sectionHref(...section), name: fix[section[1]] ?? look }
+        ? { href: sectionHref(...section), name: wordFor(fix, section[1]) ?? look }
         : null;
   return (
     <li>
@@ -350,7 +351,7 @@ export function OutcomeNote({
   return (
     <div class={`outcome ${css['outcome']}`} role={shown?.tone === 'bad' ? 'alert' : 'status'}>
       {running !== null ? (
-        <p class="note info">{t.fly.sending(running)}</p>
+        <p class="note info">{t.fly.sending({ name: running })}</p>
       ) : shown === null ? null : (
         <p class={`note ${shown.tone}`}>
           <span>{shown.text}</span>

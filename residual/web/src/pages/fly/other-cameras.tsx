@@ -43,7 +43,7 @@ export function OtherCameras({
   const show = (id: string, name: string): void => {
     void run(async () => {
       await call('video.camera.put', { body: { camera_id: id } });
-      say(t.camera.shown(name), 'good');
+      say(t.camera.shown({ name }), 'good');
       onShown(id);
     });
   };
@@ -67,7 +67,7 @@ export function OtherCameras({
                 type="button"
                 disabled={busy || !may('video.camera.put')}
                 aria-busy={busy}
-                aria-label={t.fly.cameras.show(name)}
+                aria-label={t.fly.cameras.show({ name })}
                 onClick={() => show(camera.id, name)}
               >
                 {url === null ? <span>{problem ?? t.fly.cameras.waiting}</span> : <img src={url} alt="" />}

@@ -28,7 +28,7 @@ export function PictureTools({
   const { busy, run } = useAct();
   const recording = watching.recording.value;
   const isFull = useFullScreen();
-  const noPicture = watching.way.value === null ? t.fly.video.none(null) : null;
+  const noPicture = watching.way.value === null ? t.fly.video.none({ problem: null }) : null;
   const act = (work: () => Promise<string>): void => {
     void run(async () => {
       try {
@@ -42,10 +42,10 @@ export function PictureTools({
   const record = async (): Promise<string> => {
     if (recording === null) {
       const { name } = await call('video.record.start.post', { body: {} });
-      return t.fly.video.recording('0 s', name);
+      return t.fly.video.recording({ time: '0 s', size: name });
     }
     const { name } = await call('video.record.stop.post');
-    return t.fly.video.recorded(name);
+    return t.fly.video.recorded({ name });
   };
   const full = (): void => {
     if (document.fullscreenElement !== null) void document.exitFullscreen();
@@ -71,7 +71,9 @@ export function PictureTools({
           aria-label={t.fly.video.snapshot}
           busy={busy}
           why={noPicture}
-          onClick={() => act(async () => t.fly.video.taken((await call('video.snapshot.post')).name))}
+          onClick={() =>
+            act(async () => t.fly.video.taken({ name: (await call('video.snapshot.post')).name }))
+          }
         />
         {watching.way.value === 'stills' ? null : (
           <Button
@@ -103,10 +105,10 @@ export function Recording({ watching }: { readonly watching: Watching }): JSX.El
   if (recording !== null)
     return (
       <Badge tone="bad">
-        {t.fly.video.recording(span(recording.duration_seconds), bytes(recording.size_bytes))}
+        {t.fly.video.recording({ time: span(recording.duration_seconds), size: bytes(recording.size_bytes) })}
       </Badge>
     );
-  return ended === null ? null : <Badge tone="warn">{t.fly.video.stopped(ended)}</Badge>;
+  return ended === null ? null : <Badge tone="warn">{t.fly.video.stopped({ why: ended })}</Badge>;
 }
 
 function useFullScreen(): boolean {

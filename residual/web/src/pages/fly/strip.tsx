@@ -80,7 +80,7 @@ function MessagesButton({ onOpen }: { readonly onOpen: () => void }): JSX.Elemen
       class={css['open']}
       aria-haspopup="dialog"
       title={t.fly.messages}
-      aria-label={count === 0 ? t.fly.messages : t.fly.messagesCount(count)}
+      aria-label={count === 0 ? t.fly.messages : t.fly.messagesCount({ count })}
       onClick={onOpen}
     >
       <Icon of={MessageSquare} />
@@ -145,9 +145,11 @@ function VehicleChips(): JSX.Element | null {
   const heard = link.value;
   if (heard === null) return null;
   const { fix_type: type, satellites } = gps.value ?? {};
-  const fix = t.fly.gps(t.fly.fix[type ?? -1] ?? t.app.none, number(satellites));
+  const fix = t.fly.gps({ fix: t.fly.fix[type ?? -1] ?? t.app.none, satellites: number(satellites) });
   const words =
-    heard.tone === 'bad' ? `${t.fly.linkLost}, ${span(heard.seconds)}` : t.fly.link(number(heard.seconds, 1));
+    heard.tone === 'bad'
+      ? `${t.fly.linkLost}, ${span(heard.seconds)}`
+      : t.fly.link({ seconds: number(heard.seconds, 1) });
   return (
     <>
       <Chip
@@ -167,7 +169,7 @@ function VehicleChips(): JSX.Element | null {
       >
         {gps.value === null
           ? t.app.none
-          : t.fly.gpsShort(t.fly.fix[type ?? -1] ?? t.app.none, number(satellites))}
+          : t.fly.gpsShort({ fix: t.fly.fix[type ?? -1] ?? t.app.none, satellites: number(satellites) })}
       </Chip>
       {landed.value !== 'takeoff' && landed.value !== 'landing' ? null : (
         <Chip
@@ -201,10 +203,10 @@ function VehicleChips(): JSX.Element | null {
         <Chip
           icon={Plane}
           tone={threat.value.level === 'high' ? 'bad' : 'warn'}
-          says={t.fly.collision(threat.value.id, threat.value.level)}
+          says={t.fly.collision({ id: threat.value.id, level: threat.value.level })}
           always
         >
-          {t.fly.collision(threat.value.id, threat.value.level)}
+          {t.fly.collision({ id: threat.value.id, level: threat.value.level })}
         </Chip>
       )}
     </>
@@ -230,8 +232,8 @@ function PictureChip({
     way.value === null
       ? ''
       : [
-          late === null ? '' : t.fly.video.late(late),
-          stillAge === null ? '' : t.app.old(span(stillAge)),
+          late === null ? '' : t.fly.video.late({ seconds: late }),
+          stillAge === null ? '' : t.app.old({ age: span(stillAge) }),
           isSmall ? t.fly.video.small : '',
           t.fly.video.way[way.value],
         ]
@@ -243,7 +245,7 @@ function PictureChip({
       tone={live.value || picture === 'none' ? '' : 'warn'}
       says={[
         words.value,
-        size.value === null ? '' : t.fly.video.size(size.value.width, size.value.height),
+        size.value === null ? '' : t.fly.video.size({ width: size.value.width, height: size.value.height }),
         facts,
       ]
         .filter((text) => text !== '')
@@ -272,11 +274,11 @@ function Radio(): JSX.Element | null {
   const words = [
     t.fly.radioState[data.state],
     ...(typeof rssi === 'number' ? [`${number(rssi)} dBm`] : []),
-    ...(typeof loss === 'number' ? [t.node.radio.loses(number(loss, 1))] : []),
+    ...(typeof loss === 'number' ? [t.node.radio.loses({ percent: number(loss, 1) })] : []),
   ].join(', ');
   const tone = radioTone(data);
   return (
-    <Chip icon={RadioTower} tone={tone === 'info' ? '' : tone} says={t.fly.radio(words)}>
+    <Chip icon={RadioTower} tone={tone === 'info' ? '' : tone} says={t.fly.radio({ words })}>
       {words}
     </Chip>
   );

@@ -78,20 +78,20 @@ function OneDrone({
         </span>
         <div>
           <strong>{name}</strong>
-          <p class="hint">{text.item(id, slot)}</p>
+          <p class="hint">{text.item({ id, slot })}</p>
         </div>
         <Bars rssi={rssi} />
       </div>
       <div class="row">
         {active ? <Badge tone="good">{text.active}</Badge> : null}
         <Link drone={drone} />
-        <span class="hint">{seen === null ? text.never : text.seen(moment(seen))}</span>
+        <span class="hint">{seen === null ? text.never : text.seen({ when: moment(seen) })}</span>
       </div>
       <div class="row">
         <Button
           kind={active ? 'primary' : 'plain'}
           icon={SquareArrowOutUpRight}
-          aria-label={text.openOne(name)}
+          aria-label={text.openOne({ name })}
           onClick={() => {
             relayed.value = { deviceId: id, name };
             go('fly');
@@ -104,7 +104,7 @@ function OneDrone({
             icon={Check}
             row="ground-station.drones.active.put"
             busy={busy}
-            aria-label={text.chooseOne(name)}
+            aria-label={text.chooseOne({ name })}
             onClick={onChoose}
           >
             {text.choose}

@@ -88,7 +88,7 @@ function Priority({
                 kind="quiet"
                 icon={ArrowUp}
                 busy={act.busy}
-                aria-label={text.upOne(name)}
+                aria-label={text.upOne({ name })}
                 onClick={() => up(at)}
               />
             ) : null}

@@ -18,7 +18,7 @@ export function Pilot(): JSX.Element {
   const closed = denied('ground-station.pic.claim.post');
   const held = now?.claimed_by ?? null;
   const tone = mine ? 'mine' : held === null ? 'nobody' : 'other';
-  const since = now?.claimed_at == null ? null : text.since(clock(Date.parse(now.claimed_at)));
+  const since = now?.claimed_at == null ? null : text.since({ time: clock(Date.parse(now.claimed_at)) });
   return (
     <section class={`card ${css['pilot']} ${tone}`} aria-labelledby="pilot">
       <span class={css['disc']}>
@@ -27,14 +27,20 @@ export function Pilot(): JSX.Element {
       <div class={css['who']}>
         <span class="hint">{text.title}</span>
         <h2 id="pilot" aria-live="polite">
-          {now === null ? t.app.loading : mine ? text.you : held === null ? text.nobody : text.other(held)}
+          {now === null
+            ? t.app.loading
+            : mine
+              ? text.you
+              : held === null
+                ? text.nobody
+                : text.other({ id: held })}
         </h2>
         <p class="hint">
           {held === null
             ? text.nobodyHint
             : [since, now?.by == null ? null : text.by[now.by]].filter(Boolean).join(' · ')}
         </p>
-        <p class="hint">{text.hint(clientId)}</p>
+        <p class="hint">{text.hint({ id: clientId })}</p>
         <ErrorNote error={act.error} />
       </div>
       {closed !== null ? (

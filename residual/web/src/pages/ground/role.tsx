@@ -23,9 +23,11 @@ export function Role(): JSX.Element {
       <ErrorNote error={error} onRetry={reload} />
       {data === null ? null : (
         <>
-          <p>{text.is(text.roles[data.role])}</p>
-          {data.configured === data.role ? null : <Note>{text.configured(text.roles[data.configured])}</Note>}
-          {data.missing === null ? null : <p class="hint">{text.missing(data.missing)}</p>}
+          <p>{text.is({ role: text.roles[data.role] })}</p>
+          {data.configured === data.role ? null : (
+            <Note>{text.configured({ role: text.roles[data.configured] })}</Note>
+          )}
+          {data.missing === null ? null : <p class="hint">{text.missing({ what: data.missing })}</p>}
           {data.supported.length < 2 ? null : (
             <Segmented
               label={text.title}
@@ -65,7 +67,7 @@ export function FactoryReset(): JSX.Element {
         <p class="hint">{text.hint}</p>
         {closed === null ? (
           <>
-            <Field label={text.type(id)}>
+            <Field label={text.type({ id })}>
               {(ids) => (
                 <input
                   {...ids}
@@ -94,7 +96,7 @@ export function FactoryReset(): JSX.Element {
       {done === null ? null : (
         <Note tone="warn">
           <p>{text.done}</p>
-          <p>{text.kept(done.kept.join(', '))}</p>
+          <p>{text.kept({ what: done.kept.join(', ') })}</p>
           <Button
             onClick={() => {
               lose(null);

@@ -19,8 +19,8 @@ export function ConfigTab(): JSX.Element {
   const save = async (key: string, value: unknown): Promise<void> => {
     const { restart_required: restarts, cleared } = await call('config.put', { body: { key, value } });
     mustRestart(restarts);
-    say(t.config.saved(key), 'good');
-    if (cleared.length > 0) say(t.config.cleared(cleared.join(', ')), 'warn');
+    say(t.config.saved({ key }), 'good');
+    if (cleared.length > 0) say(t.config.cleared({ keys: cleared.join(', ') }), 'warn');
     config.reload();
     if (key === 'agent.name') void enter().catch(() => undefined); // the page goes on asking who it is
   };

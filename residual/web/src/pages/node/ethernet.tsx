@@ -40,7 +40,7 @@ export function Ethernet({ state, onChange }: { state: State; onChange: () => vo
     };
     void act.run(async (force) => {
       const now = await call('network.ethernet.put', { body: forced(force, body) });
-      say(text.done(now.interface, now.addresses.join(', ')), 'good');
+      say(text.done({ name: now.interface, addresses: now.addresses.join(', ') }), 'good');
       onChange();
     });
   };

@@ -26,7 +26,8 @@ export function Figures({ status }: { readonly status: Status | null }): JSX.Ele
     used: number | null | undefined,
     all: number | null | undefined,
     unit: string,
-  ): string | null => (used == null || all == null ? null : text.of(number(used, 1), number(all, 1), unit));
+  ): string | null =>
+    used == null || all == null ? null : text.of({ used: number(used, 1), all: number(all, 1), unit });
   const [total, available] = [system?.memory_total_mb, system?.memory_available_mb];
   return (
     <div class={css['figures']}>
@@ -35,7 +36,11 @@ export function Figures({ status }: { readonly status: Status | null }): JSX.Ele
         label={text.cpu}
         value={health?.cpu_percent ?? null}
         tone={tone('cpu')}
-        detail={system === null ? null : text.load(number(system.load_avg[0], 1), system.cpu_count)}
+        detail={
+          system === null
+            ? null
+            : text.load({ load: number(system.load_avg[0], 1), processors: system.cpu_count })
+        }
         recent={recent.map((each) => each.cpu_percent)}
       />
       <Figure

@@ -27,7 +27,7 @@ export function Adapters(): JSX.Element | null {
               <Button
                 row="network.mac.pin.post"
                 busy={act.busy}
-                aria-label={text.pinOne(name)}
+                aria-label={text.pinOne({ name })}
                 onClick={() =>
                   void act.run(async () => {
                     await call('network.mac.pin.post', { body: { iface: name } });
@@ -41,7 +41,7 @@ export function Adapters(): JSX.Element | null {
               <Button
                 row="network.mac.iface.delete"
                 busy={act.busy}
-                aria-label={text.clearOne(name)}
+                aria-label={text.clearOne({ name })}
                 onClick={() =>
                   void act.run(async () => {
                     await call('network.mac.iface.delete', { params: { iface: name } });

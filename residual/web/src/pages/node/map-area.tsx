@@ -69,7 +69,10 @@ export function MapArea({
     };
     void act.run(async () => {
       const { missing } = await call('maps.download.post', { body: order, onProgress: begun });
-      say(missing === 0 ? text.done(order.name) : text.doneBut(order.name, missing), 'good');
+      say(
+        missing === 0 ? text.done({ name: order.name }) : text.doneBut({ name: order.name, missing }),
+        'good',
+      );
       onDone();
     });
   };
@@ -156,8 +159,8 @@ export function MapArea({
             estimate.free_bytes !== null && estimate.free_bytes < estimate.estimated_bytes ? 'warn' : 'info'
           }
         >
-          <p>{text.estimate(estimate.tiles, bytes(estimate.estimated_bytes))}</p>
-          <p>{text.terms(estimate.attribution)}</p>
+          <p>{text.estimate({ tiles: estimate.tiles, size: bytes(estimate.estimated_bytes) })}</p>
+          <p>{text.terms({ attribution: estimate.attribution })}</p>
         </Note>
       )}
       <ErrorNote error={error ?? act.error} />
@@ -227,7 +230,7 @@ export function RunningAreas({
             <div>
               <strong>{name}</strong>
               <Progress
-                label={text.progress(done, total, bytes(size))}
+                label={text.progress({ done, total, size: bytes(size) })}
                 value={total === 0 ? null : done / total}
               />
             </div>
@@ -236,7 +239,7 @@ export function RunningAreas({
               row="maps.name.delete"
               explain
               busy={act.busy}
-              aria-label={text.stopOne(name)}
+              aria-label={text.stopOne({ name })}
               onClick={() =>
                 void act.run(async () => {
                   await call('maps.name.delete', { params: { name } });

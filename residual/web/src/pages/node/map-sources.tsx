@@ -25,7 +25,7 @@ export function MapSources({ sources, cache }: Pick<Answer<'maps.get'>, 'sources
                     <Icon of={tile === 'terrain' ? Mountain : Layers} /> {name}
                   </strong>
                   <p class="hint">
-                    {text.item(text.kinds[tile], from, to)} · {attribution}
+                    {text.item({ kind: text.kinds[tile], from, to })} · {attribution}
                   </p>
                 </div>
               </li>
@@ -33,7 +33,7 @@ export function MapSources({ sources, cache }: Pick<Answer<'maps.get'>, 'sources
           </ul>
           <Meter
             label={text.cache}
-            text={text.kept(bytes(cache.bytes), bytes(cache.limit))}
+            text={text.kept({ used: bytes(cache.bytes), limit: bytes(cache.limit) })}
             part={cache.limit === 0 ? null : cache.bytes / cache.limit}
           />
         </>

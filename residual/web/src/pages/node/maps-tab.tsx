@@ -39,7 +39,7 @@ export function MapsTab(): JSX.Element {
         <ErrorNote error={error ?? act.error} onRetry={reload} />
         {data?.problem == null ? null : <Note tone="warn">{data.problem}</Note>}
         {data === null ? null : (
-          <p class="hint">{data.free_bytes === null ? '' : text.free(bytes(data.free_bytes))}</p>
+          <p class="hint">{data.free_bytes === null ? '' : text.free({ size: bytes(data.free_bytes) })}</p>
         )}
         {data?.maps.length === 0 ? <EmptyState icon={MapIcon} text={text.none} /> : null}
         <ul class={css['items']}>
@@ -48,7 +48,13 @@ export function MapsTab(): JSX.Element {
               <div>
                 <strong>{map.name_of_map ?? map.name}</strong>
                 <p class="hint">
-                  {text.item(map.name, bytes(map.size_bytes), map.tile_type, map.min_zoom, map.max_zoom)}
+                  {text.item({
+                    name: map.name,
+                    size: bytes(map.size_bytes),
+                    type: map.tile_type,
+                    from: map.min_zoom,
+                    to: map.max_zoom,
+                  })}
                   {' · '}
                   {moment(map.modified_at)}
                 </p>
@@ -56,7 +62,7 @@ export function MapsTab(): JSX.Element {
               <div class="row">
                 <Button
                   row="maps.name.get"
-                  aria-label={text.downloadOne(map.name)}
+                  aria-label={text.downloadOne({ name: map.name })}
                   onClick={() =>
                     void act.run(async () =>
                       download('maps.name.get', map.name, { params: { name: map.name } }),
@@ -69,7 +75,7 @@ export function MapsTab(): JSX.Element {
                   <HoldButton
                     kind="danger"
                     busy={act.busy}
-                    label={text.deleteOne(map.name)}
+                    label={text.deleteOne({ name: map.name })}
                     onConfirm={() =>
                       void act.run(async () => {
                         await call('maps.name.delete', { params: { name: map.name } });
@@ -100,7 +106,7 @@ function Upload({ onDone }: { onDone: () => void }): JSX.Element {
   const send = (file: File): void => {
     const name = file.name.replaceAll(/[^A-Za-z0-9._-]+/g, '-');
     if (!NAME.test(name) || !name.endsWith('.pmtiles')) {
-      setWrong(text.wrong(file.name));
+      setWrong(text.wrong({ name: file.name }));
       return;
     }
     setWrong(null);
@@ -111,7 +117,7 @@ function Upload({ onDone }: { onDone: () => void }): JSX.Element {
       } finally {
         setShare(null);
       }
-      say(text.stored(name), 'good');
+      say(text.stored({ name }), 'good');
       onDone();
     });
   };
@@ -122,7 +128,10 @@ function Upload({ onDone }: { onDone: () => void }): JSX.Element {
       </FileDrop>
       <p class="hint">{text.hint}</p>
       {share === null ? null : (
-        <Progress label={share < 1 ? text.sending(Math.round(share * 100)) : text.checking} value={share} />
+        <Progress
+          label={share < 1 ? text.sending({ percent: Math.round(share * 100) }) : text.checking}
+          value={share}
+        />
       )}
       {wrong === null ? null : <Note tone="bad">{wrong}</Note>}
       <ErrorNote error={act.error} />

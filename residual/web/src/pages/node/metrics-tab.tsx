@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { keysOf } from '../../../../../shared/member.ts';
 import type { Answer } from '../../api/rows.ts';
+import { wordFor } from '../../language/words.ts';
 import css from '../../network/node.module.css';
 import { Chart, type Line } from '../../parts/figures/chart.tsx';
 import { Card, ErrorNote, Segmented } from '../../parts/parts.tsx';
@@ -94,7 +95,7 @@ function linesOf(
     .map((name) => ({ name, each: times.map((at) => found.get(`${name} ${at}`)) }))
     .filter(({ each }) => each.some((bucket) => bucket !== undefined))
     .map(({ name, each }) => ({
-      name: metrics.length === 1 ? '' : (t.node.metrics.line[name] ?? name),
+      name: metrics.length === 1 ? '' : (wordFor(t.node.metrics.line, name) ?? name),
       values: each.map((bucket) => bucket?.mean ?? null),
       least: each.map((bucket) => bucket?.min ?? null),
       most: each.map((bucket) => bucket?.max ?? null),

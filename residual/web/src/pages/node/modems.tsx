@@ -56,13 +56,18 @@ function ModemCard({ modem, onChange }: { modem: Modem; onChange: () => void }):
   };
   const on = modem.enabled === true;
   return (
-    <Card title={text.title(modem.model ?? modem.id)} icon={CardSim}>
+    <Card title={text.title({ name: modem.model ?? modem.id })} icon={CardSim}>
       <p>
         <Badge tone={modem.state === 'connected' ? 'good' : 'info'}>{modem.state}</Badge>{' '}
         <strong>{modem.operator}</strong> {modem.roaming === true ? text.roaming : ''}
       </p>
       {modem.sim === null || modem.sim === 'ready' ? null : (
-        <Note tone="warn">{text.sims[modem.sim](modem.pin_tries_left)}</Note>
+        <Note tone="warn">
+          {text.sims[modem.sim]}{' '}
+          {modem.sim === 'pin' && modem.pin_tries_left !== null
+            ? text.simTries({ left: modem.pin_tries_left })
+            : null}
+        </Note>
       )}
       <dl class="stats">
         <Stat label={text.technology} value={modem.technology} />

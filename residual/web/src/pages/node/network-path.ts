@@ -42,7 +42,7 @@ export function radioLink({ radio }: PathParts): PathLink | null {
   const text = t.node.network.path;
   const figures = [
     rssi == null ? null : `${number(rssi)} dBm`,
-    loss == null ? null : text.loss(number(loss, 1)),
+    loss == null ? null : text.loss({ percent: number(loss, 1) }),
   ].filter((each) => each !== null);
   const tone = RADIO_TONES[quality];
   return {
@@ -86,9 +86,9 @@ export function uplinkLink({ network, wifi, modems }: PathParts): PathLink {
     reachable === false
       ? text.silent
       : percent !== null && percent < FAINT_PERCENT
-        ? text.faint(number(percent))
+        ? text.faint({ percent: number(percent) })
         : latency !== null && latency > SLOW_MS
-          ? text.slow(number(latency))
+          ? text.slow({ ms: number(latency) })
           : null;
   return {
     id: 'uplink',

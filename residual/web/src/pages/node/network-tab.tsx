@@ -58,7 +58,7 @@ export function NetworkTab(): JSX.Element {
       )}
       {data === null ? null : (
         <section class="card" aria-label={text.interfaces}>
-          <Unfold title={text.count(data.interfaces.length)}>
+          <Unfold title={text.count({ n: data.interfaces.length })}>
             <Interfaces state={data} />
           </Unfold>
         </section>

@@ -88,7 +88,7 @@ export function PathPicture({ network }: { readonly network: Answer<'network.get
         <p key={link.id} class={`${css['weak']} ${link.tone}`} role="status">
           <Icon of={TriangleAlert} />
           <span>
-            <strong>{text.weakLink(link.name)}</strong> {link.weak}
+            <strong>{text.weakLink({ name: link.name })}</strong> {link.weak}
           </span>
         </p>
       ))}

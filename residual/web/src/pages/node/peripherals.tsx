@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import type { Answer } from '../../api/rows.ts';
+import { wordFor } from '../../language/words.ts';
 import css from '../../network/node.module.css';
 import { moment } from '../../parts/format.ts';
 import { Badge, Button, Card, ErrorNote, Note } from '../../parts/parts.tsx';
@@ -46,7 +47,7 @@ export function Peripherals(): JSX.Element {
         .filter(({ ok }) => !ok)
         .map(({ name, error: why }) => (
           <Note key={name} tone="warn">
-            {text.failed(text.sources[name] ?? name, why ?? t.app.none)}
+            {text.failed({ source: wordFor(text.sources, name) ?? name, why: why ?? t.app.none })}
           </Note>
         ))}
       {data?.count === 0 ? <p>{text.nothing}</p> : null}
@@ -65,7 +66,9 @@ export function Peripherals(): JSX.Element {
 function Item({ item }: { item: Peripheral }): JSX.Element {
   const { name, kind, device_paths: paths, driver, used_by: users, manifest } = item;
   const text = t.node.peripherals;
-  const where = [paths.join(', '), driver === null ? '' : text.driver(driver)].filter((part) => part !== '');
+  const where = [paths.join(', '), driver === null ? '' : text.driver({ name: driver })].filter(
+    (part) => part !== '',
+  );
   return (
     <li>
       <div>
@@ -82,7 +85,9 @@ function usersOf(users: Peripheral['used_by']): string {
   const text = t.node.peripherals;
   if (users === null) return text.usedByUnknown;
   if (users.length === 0) return text.usedByNobody;
-  return text.usedBy(users.map(({ pid, process, ours }) => `${ours ?? process} (${pid})`).join(', '));
+  return text.usedBy({
+    who: users.map(({ pid, process, ours }) => `${ours ?? process} (${pid})`).join(', '),
+  });
 }
 
 function Gone({ items }: { items: readonly Peripheral[] }): JSX.Element {
@@ -90,13 +95,13 @@ function Gone({ items }: { items: readonly Peripheral[] }): JSX.Element {
   const text = t.node.peripherals;
   return (
     <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>{text.unplugged(items.length)}</summary>
+      <summary>{text.unplugged({ count: items.length })}</summary>
       <ul class={css['items']}>
         {items.map(({ id, name, last_seen: seen }) => (
           <li key={id}>
             <div>
               <strong>{name}</strong>
-              <p class="hint">{text.lastSeen(moment(seen))}</p>
+              <p class="hint">{text.lastSeen({ when: moment(seen) })}</p>
             </div>
           </li>
         ))}

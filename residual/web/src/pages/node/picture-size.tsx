@@ -34,9 +34,11 @@ export function PictureSize(): JSX.Element {
               onChoose={choose}
             />
           ) : null}
-          <p>{text.picture(data.width, data.height, data.fps, data.bitrate_kbps)}</p>
+          <p>
+            {text.picture({ width: data.width, height: data.height, fps: data.fps, kbps: data.bitrate_kbps })}
+          </p>
           {data.leases.map(({ holder, profile, lease_s: seconds }) => (
-            <p key={holder}>{text.lease(holder, text.profiles[profile], seconds)}</p>
+            <p key={holder}>{text.lease({ holder, profile, seconds })}</p>
           ))}
           {data.leases.length === 0 ? <p class="hint">{text.noLease}</p> : null}
         </>

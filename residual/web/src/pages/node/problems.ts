@@ -1,5 +1,6 @@
 import type { Answer } from '../../api/rows.ts';
 import type { PageId } from '../../app/route.ts';
+import { wordFor } from '../../language/words.ts';
 import { t } from '../../strings.ts';
 
 export type Status = Answer<'status.get'>;
@@ -25,15 +26,16 @@ export function problemsOf(
   const found: readonly Problem[] = [
     ...(services?.services ?? []).flatMap(({ name, state, restart_required: keys }): readonly Problem[] => {
       if (state === 'parked')
-        return [{ tone: 'bad', what: text.parked(name), todo: text.parkedToDo, at: ['node', 'log'] }];
-      return keys.length === 0 ? [] : [said(t.node.services.waiting(keys.join(', ')))];
+        return [{ tone: 'bad', what: text.parked({ name }), todo: text.parkedToDo, at: ['node', 'log'] }];
+      return keys.length === 0 ? [] : [said(t.node.services.waiting({ keys: keys.join(', ') }))];
     }),
     ...(status?.health.problems ?? []).map(
       ({ part, severity, detail }): Problem => ({
         tone: severity,
-        what: text.full[part]?.what ?? detail,
-        todo: text.full[part]?.todo ?? null,
+        what: detail,
+        todo: null,
         at: part === 'disk' ? ['node', 'video'] : null,
+        ...wordFor(text.full, part),
       }),
     ),
     ...(status === null || status.fc_connected || status.profile !== 'drone'

@@ -37,7 +37,9 @@ export function Recordings(): JSX.Element {
       icon={Film}
       wide
       actions={
-        data?.free_bytes == null ? null : <span class="hint">{text.free(bytes(data.free_bytes))}</span>
+        data?.free_bytes == null ? null : (
+          <span class="hint">{text.free({ size: bytes(data.free_bytes) })}</span>
+        )
       }
     >
       <ErrorNote error={error ?? act.error} onRetry={reload} />
@@ -65,7 +67,7 @@ export function Recordings(): JSX.Element {
         ))}
       </ul>
       {files.length > count ? (
-        <Button onClick={() => setCount(count + PAGE)}>{text.more(files.length - count)}</Button>
+        <Button onClick={() => setCount(count + PAGE)}>{text.more({ count: files.length - count })}</Button>
       ) : null}
       <Dialog title={shown?.file.name ?? ''} open={shown !== null} onClose={() => setShown(null)}>
         {shown?.file.kind === 'recording' ? (
@@ -104,7 +106,7 @@ function Tile({
         type="button"
         class={css['open']}
         disabled={!may('video.recordings.name.get')}
-        aria-label={text.showOne(kind === 'recording' ? text.play : text.show, name)}
+        aria-label={text.showOne({ what: kind === 'recording' ? text.play : text.show, name })}
         onClick={onShow}
       >
         {kind === 'snapshot' ? <Thumbnail name={name} /> : <Icon of={Play} />}
@@ -122,11 +124,11 @@ function Tile({
           icon={Download}
           row="video.recordings.name.get"
           busy={busy}
-          aria-label={text.downloadOne(name)}
+          aria-label={text.downloadOne({ name })}
           onClick={onDownload}
         />
         {may('video.recordings.name.delete') ? (
-          <HoldButton kind="plain" busy={busy} label={text.deleteOne(name)} onConfirm={onDelete}>
+          <HoldButton kind="plain" busy={busy} label={text.deleteOne({ name })} onConfirm={onDelete}>
             <Icon of={Trash2} />
           </HoldButton>
         ) : null}

@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import type { Answer } from '../../api/rows.ts';
+import { wordFor } from '../../language/words.ts';
 import { bytes, number, span } from '../../parts/format.ts';
 import { forced, GuardNote, useGuarded } from '../../parts/guarded.tsx';
 import { Button, Card, ErrorNote, Note, Unfold } from '../../parts/parts.tsx';
@@ -69,13 +70,13 @@ export function Services({ processors }: { readonly processors: number }): JSX.E
       {asked === null ? null : (
         <Note tone={after === null ? 'info' : 'good'}>
           {after === null
-            ? text.restarting(asked.name)
-            : text.restarted(asked.name, number(asked.before), number(after))}
+            ? text.restarting({ name: asked.name })
+            : text.restarted({ name: asked.name, before: number(asked.before), after: number(after) })}
         </Note>
       )}
       {others.length === 0 ? null : <Table>{others.map(row)}</Table>}
       {well.length === 0 ? null : (
-        <Unfold title={text.run(well.length)} open={open} onToggle={setOpen}>
+        <Unfold title={text.run({ count: well.length })} open={open} onToggle={setOpen}>
           <Table>{well.map(row)}</Table>
         </Unfold>
       )}
@@ -162,11 +163,11 @@ function Row({
     <tr>
       <th scope="row">
         <div class={`${css['service']} ${TONES[state]}`}>
-          {text.names[name] ?? name}
+          {wordFor(text.names, name) ?? name}
           <small>
             {name} · <span class={TONES[state] === 'bad' ? 'error' : ''}>{text.states[state]}</span>
           </small>
-          {keys.length === 0 ? null : <small class="error">{text.waiting(keys.join(', '))}</small>}
+          {keys.length === 0 ? null : <small class="error">{text.waiting({ keys: keys.join(', ') })}</small>}
           <LastWords service={service} />
         </div>
       </th>
@@ -188,7 +189,7 @@ function Row({
           kind="quiet"
           icon={RotateCw}
           busy={busy}
-          aria-label={text.restartOne(name)}
+          aria-label={text.restartOne({ name })}
           onClick={onRestart}
         />
       </td>
@@ -200,7 +201,7 @@ function LastWords({ service }: { readonly service: Service }): JSX.Element | nu
   if (service.last_exit === null) return null;
   return (
     <details>
-      <summary>{t.node.services.ended(service.last_exit)}</summary>
+      <summary>{t.node.services.ended({ how: service.last_exit })}</summary>
       <pre>{service.last_words.join('\n')}</pre>
     </details>
   );

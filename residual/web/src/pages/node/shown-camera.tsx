@@ -35,7 +35,7 @@ export function ShownCamera({
   const snapshot = (): void => {
     void act.run(async () => {
       const { name } = await call('video.snapshot.post');
-      say(text.snapshotStored(name), 'good');
+      say(text.snapshotStored({ name }), 'good');
       onStored();
     });
   };
@@ -73,11 +73,13 @@ export function ShownCamera({
             >
               {data.recording === null ? text.record : text.stop}
             </Button>
-            {data.recording === null ? null : <span class="hint">{text.recording(data.recording.name)}</span>}
+            {data.recording === null ? null : (
+              <span class="hint">{text.recording({ name: data.recording.name })}</span>
+            )}
           </div>
           <ErrorNote error={act.error} />
           <dl class="stats">
-            <Stat label={text.encoder} value={data.encoder ?? text.passed(data.codec ?? null)} />
+            <Stat label={text.encoder} value={data.encoder ?? text.passed({ codec: data.codec ?? '' })} />
             <Stat label={text.fps} value={figure(data.fps, 1)} />
             <Stat label={text.bitrate} value={figure(data.bitrate_kbps)} unit="kbit/s" />
             <Stat label={text.dropped} value={figure(data.dropped)} />

@@ -55,10 +55,10 @@ function Version(): JSX.Element {
   const closed = denied('system.update.post');
   return (
     <Card title={text.title} icon={CircleArrowUp}>
-      <p>{text.running(running, api?.api_version ?? t.app.none)}</p>
-      {status?.previous == null ? null : <p class="hint">{text.previous(status.previous)}</p>}
+      <p>{text.running({ version: running, api: api?.api_version ?? t.app.none })}</p>
+      {status?.previous == null ? null : <p class="hint">{text.previous({ version: status.previous })}</p>}
       {working ? <Working status={status} away={error !== null} /> : <ErrorNote error={error} />}
-      {status?.step === 'done' ? <Note tone="good">{text.done(running)}</Note> : null}
+      {status?.step === 'done' ? <Note tone="good">{text.done({ version: running })}</Note> : null}
       {status?.error == null || working ? null : (
         <Note tone={status.step === 'returned' ? 'warn' : 'bad'}>{status.error}</Note>
       )}
@@ -109,7 +109,9 @@ function Choose({ busy, onSent }: { busy: boolean; onSent: () => void }): JSX.El
         {text.drop}
       </FileDrop>
       <p class="hint">{text.hint}</p>
-      {share === null ? null : <Progress label={text.sending(Math.round(share * 100))} value={share} />}
+      {share === null ? null : (
+        <Progress label={text.sending({ percent: Math.round(share * 100) })} value={share} />
+      )}
       <ErrorNote error={act.error} />
     </>
   );

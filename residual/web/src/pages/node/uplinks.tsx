@@ -22,7 +22,7 @@ export function Uplinks({ state }: { state: State }): JSX.Element | null {
                 <strong>{name}</strong> {gateway} {used ? <Badge tone="good">{text.inUse}</Badge> : null}{' '}
                 {metered ? <Badge tone="info">{text.metered}</Badge> : null}
                 <p class="hint">
-                  {reachable === null ? text.unknown : reachable ? text.reached(ms) : text.silent}
+                  {reachable === null ? text.unknown : reachable ? text.reached({ ms }) : text.silent}
                 </p>
               </div>
             </li>
@@ -36,7 +36,7 @@ export function Uplinks({ state }: { state: State }): JSX.Element | null {
             {state.uplink_changes.toReversed().map(({ at, from, to, reason }) => (
               <li key={at}>
                 <div>
-                  <strong>{text.change(from ?? text.none, to ?? text.none)}</strong>
+                  <strong>{text.change({ from: from ?? text.none, to: to ?? text.none })}</strong>
                   <p class="hint">
                     {moment(at)}: {text.reasons[reason]}
                   </p>

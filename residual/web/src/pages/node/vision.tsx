@@ -119,14 +119,16 @@ function Installed({
   const text = t.node.vision;
   return (
     <>
-      <p class="hint">{text.space(bytes(cache.used_bytes), bytes(cache.max_bytes))}</p>
+      <p class="hint">{text.space({ used: bytes(cache.used_bytes), most: bytes(cache.max_bytes) })}</p>
       {installed.length === 0 ? <p>{text.none}</p> : null}
       <ul class={css['items']}>
         {installed.map(({ id, name, size_bytes: size, input_w: width, input_h: height, classes }) => (
           <li key={id}>
             <div>
               <strong>{name}</strong>
-              <p class="hint">{text.item(id, bytes(size), `${width} × ${height}`, classes.length)}</p>
+              <p class="hint">
+                {text.item({ id, size: bytes(size), input: `${width} × ${height}`, classes: classes.length })}
+              </p>
             </div>
             <div class="row">
               {id === active ? (
@@ -135,11 +137,11 @@ function Installed({
                 <Button
                   row="vision.detector.put"
                   busy={busy}
-                  aria-label={text.useOne(name)}
+                  aria-label={text.useOne({ name })}
                   onClick={() =>
                     change(async () => {
                       const { enabled } = await call('vision.detector.put', { body: { model_id: id } });
-                      return enabled ? text.using(name) : text.notStarted;
+                      return enabled ? text.using({ name }) : text.notStarted;
                     })
                   }
                 >
@@ -150,11 +152,11 @@ function Installed({
                 <HoldButton
                   kind="danger"
                   busy={busy}
-                  label={text.deleteOne(name)}
+                  label={text.deleteOne({ name })}
                   onConfirm={() =>
                     change(async () => {
                       await call('vision.models.id.delete', { params: { id } });
-                      return text.deleted(name);
+                      return text.deleted({ name });
                     })
                   }
                 >
@@ -181,7 +183,7 @@ function Offered({
   const [step, setStep] = useState<string | null>(null);
   const text = t.node.vision;
   const missing = registry.filter((model) => installed.every(({ id }) => id !== model.id));
-  if (problem !== null) return <Note tone="warn">{text.noList(problem)}</Note>;
+  if (problem !== null) return <Note tone="warn">{text.noList({ why: problem })}</Note>;
   if (missing.length === 0) return null;
   return (
     <>
@@ -195,12 +197,12 @@ function Offered({
             <Button
               row="vision.models.post"
               busy={act.busy}
-              aria-label={text.fetchOne(name)}
+              aria-label={text.fetchOne({ name })}
               onClick={() =>
                 void act.run(async () => {
                   const body: Body<'vision.models.post'> = { url, sha256, metadata };
                   await call('vision.models.post', { body, onProgress: (at) => setStep(at.text) });
-                  say(text.stored(name), 'good');
+                  say(text.stored({ name }), 'good');
                   onDone();
                 })
               }
@@ -259,7 +261,7 @@ function Upload({ onDone }: { readonly onDone: () => void }): JSX.Element {
     } finally {
       setShare(null);
     }
-    say(text.stored(id), 'good');
+    say(text.stored({ name: id }), 'good');
     onDone();
   };
   return (
@@ -340,7 +342,10 @@ function Upload({ onDone }: { readonly onDone: () => void }): JSX.Element {
           )}
         </Field>
         {share === null ? null : (
-          <Progress label={share < 1 ? text.sending(Math.round(share * 100)) : text.checking} value={share} />
+          <Progress
+            label={share < 1 ? text.sending({ percent: Math.round(share * 100) }) : text.checking}
+            value={share}
+          />
         )}
         <ErrorNote error={act.error} />
         <Button type="submit" kind="primary" busy={act.busy}>

@@ -39,7 +39,7 @@ export function Wifi({ onChange }: { onChange: () => void }): JSX.Element {
         <div class="row">
           {status.data.connected ? (
             <>
-              <Badge tone="good">{text.joined(status.data.ssid ?? t.app.none)}</Badge>
+              <Badge tone="good">{text.joined({ ssid: status.data.ssid ?? t.app.none })}</Badge>
               <span>{status.data.ip ?? ''}</span>
               <Button
                 row="network.client.delete"
@@ -76,7 +76,7 @@ export function Wifi({ onChange }: { onChange: () => void }): JSX.Element {
               <div>
                 <strong>{network.ssid}</strong>
                 <p class="hint">
-                  {text.signal(number(network.signal), number(network.channel))} ·{' '}
+                  {text.signal({ percent: number(network.signal), channel: number(network.channel) })} ·{' '}
                   {network.security || text.open}
                 </p>
               </div>
@@ -85,7 +85,7 @@ export function Wifi({ onChange }: { onChange: () => void }): JSX.Element {
               ) : (
                 <Button
                   row="network.client.join.put"
-                  aria-label={text.joinOne(network.ssid)}
+                  aria-label={text.joinOne({ ssid: network.ssid })}
                   onClick={() => setWanted(network)}
                 >
                   {text.join}
@@ -106,7 +106,7 @@ export function Wifi({ onChange }: { onChange: () => void }): JSX.Element {
                 {may('network.client.configured.name.delete') ? (
                   <Button
                     busy={act.busy}
-                    aria-label={text.forgetOne(name)}
+                    aria-label={text.forgetOne({ name })}
                     onClick={() =>
                       void act.run(async () => {
                         await call('network.client.configured.name.delete', { params: { name } });
@@ -123,7 +123,7 @@ export function Wifi({ onChange }: { onChange: () => void }): JSX.Element {
         </>
       )}
       <Dialog
-        title={wanted?.ssid === '' ? text.hidden : text.joinOne(wanted?.ssid ?? '')}
+        title={wanted?.ssid === '' ? text.hidden : text.joinOne({ ssid: wanted?.ssid ?? '' })}
         open={wanted !== null}
         onClose={() => setWanted(null)}
       >
@@ -152,7 +152,7 @@ function Join({ wanted, onDone }: { wanted: JoinChoice; onDone: () => void }): J
         const { ssid, ip } = await call('network.client.join.put', {
           body: forced(force, { ...asked, ...(stopHotspot ? { stop_hotspot: true } : {}) }),
         });
-        say(text.done(ssid, ip ?? t.app.none), 'good');
+        say(text.done({ ssid, ip: ip ?? t.app.none }), 'good');
       })
       .then((done) => done && onDone());
   };

@@ -25,7 +25,7 @@ export function commandName(command: number): string {
   const known = KNOWN[command];
   if (known !== undefined) return known.name;
   const name = ITEM_COMMANDS.get(command)?.name;
-  return name === undefined ? t.plan.commandNumber(command) : `${name} (${command})`;
+  return name === undefined ? t.plan.commandNumber({ command }) : `${name} (${command})`;
 }
 
 /** Null: the page does not name its parameters, and leaves them as they are. */

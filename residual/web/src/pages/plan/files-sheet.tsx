@@ -98,7 +98,7 @@ export function FilesSheet({
                 onClose();
               }}
             >
-              {t.plan.clear(t.plan.parts[part])}
+              {t.plan.clear[part]}
             </HoldButton>
           ) : null}
         </div>

@@ -27,7 +27,7 @@ export function ImportDialog({
     if (bad.length === 0) onClose();
   };
   return (
-    <Dialog sheet title={t.plan.import.title(name)} open onClose={onClose}>
+    <Dialog sheet title={t.plan.import.title({ name })} open onClose={onClose}>
       {wishes.map((wish, at) => (
         <Field key={at} label={wish.label} hint={drawnOf(wish)}>
           {(ids) => (
@@ -48,11 +48,11 @@ export function ImportDialog({
           )}
         </Field>
       ))}
-      {found.dropped === 0 ? null : <p class="hint">{t.plan.import.dropped(found.dropped)}</p>}
+      {found.dropped === 0 ? null : <p class="hint">{t.plan.import.dropped({ count: found.dropped })}</p>}
       {found.shapes.some(({ holes }) => holes.length > 0) ? <p class="hint">{t.plan.import.holes}</p> : null}
       {failed.map((label) => (
         <p key={label} class="error" role="alert">
-          {t.plan.import.failed(label)}
+          {t.plan.import.failed({ name: label })}
         </p>
       ))}
       <div class={`row ${css['foot']}`}>

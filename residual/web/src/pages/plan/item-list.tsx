@@ -3,6 +3,7 @@ import type { JSX, TargetedMouseEvent } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { isInDegrees } from '../../../../../shared/mission/commands.ts';
 import { shapesOf } from '../../../../../shared/mission/shapes.ts';
+import { wordFor } from '../../language/words.ts';
 import { number } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Badge, Button } from '../../parts/parts.tsx';
@@ -42,7 +43,7 @@ export function ItemList({ sketch, totals }: { sketch: Sketch; totals: Totals })
   return (
     <>
       {fault !== undefined && fault.index === null ? <p class="note bad">{fault.text}</p> : null}
-      <ol class={css['items']} aria-label={t.plan.list(t.plan.parts[part])}>
+      <ol class={css['items']} aria-label={t.plan.list({ part: t.plan.parts[part] })}>
         {entries.map((entry) => {
           const head = heads.get(entry.from);
           const own = marks?.slice(entry.from, entry.from + entry.count) ?? [];
@@ -51,7 +52,9 @@ export function ItemList({ sketch, totals }: { sketch: Sketch; totals: Totals })
             fault?.index != null && fault.index >= entry.from && fault.index < entry.from + entry.count;
           return (
             <li key={entry.from} class={isFault ? 'fault' : ''}>
-              {head?.kind === 'polygon' ? <h3>{t.plan.shapes.polygon(head.inside, head.count)}</h3> : null}
+              {head?.kind === 'polygon' ? (
+                <h3>{t.plan.shapes.polygon({ inside: head.inside, corners: head.count })}</h3>
+              ) : null}
               <Row sketch={sketch} entry={entry} mark={mark} leg={totals.distances[entry.from] ?? null} />
               {isFault ? (
                 <p class="error" role="alert">
@@ -63,7 +66,7 @@ export function ItemList({ sketch, totals }: { sketch: Sketch; totals: Totals })
           );
         })}
       </ol>
-      {gone.length === 0 ? null : <p class="note warn">{t.plan.gone(gone.length)}</p>}
+      {gone.length === 0 ? null : <p class="note warn">{t.plan.gone({ count: gone.length })}</p>}
     </>
   );
 }
@@ -109,7 +112,7 @@ function Row({
     entry.kind === 'pattern' ||
     !isInDegrees(item.frame, item.command)
       ? ''
-      : `${number(item.z, item.z % 1 === 0 ? 0 : 1)} m ${t.plan.frameShort[item.frame] ?? ''}`;
+      : `${number(item.z, item.z % 1 === 0 ? 0 : 1)} m ${wordFor(t.plan.frameShort, item.frame) ?? ''}`;
   return (
     <button
       ref={button}
@@ -119,7 +122,9 @@ function Row({
       onClick={() => sketch.show(part, chosen ? null : from)}
     >
       <span class={css['seq']}>
-        {entry.kind === 'pattern' ? t.plan.patternItems(item?.seq ?? 0, last?.seq ?? 0) : item?.seq}
+        {entry.kind === 'pattern'
+          ? t.plan.patternItems({ first: item?.seq ?? 0, last: last?.seq ?? 0 })
+          : item?.seq}
       </span>
       <Icon of={icon} />
       <span class={css['name']}>{nameOf(sketch, entry)}</span>
@@ -143,9 +148,9 @@ function nameOf(sketch: Sketch, entry: Entry): string {
       return t.plan.rallyPoint;
     case 'fence': {
       const shape = shapeAt(items, entry.from);
-      if (shape?.kind === 'polygon') return t.plan.corner(entry.from - shape.from + 1);
+      if (shape?.kind === 'polygon') return t.plan.corner({ n: entry.from - shape.from + 1 });
       return shape?.kind === 'circle'
-        ? t.plan.shapes.circle(shape.inside, number(item.param1))
+        ? t.plan.shapes.circle({ inside: shape.inside, radius: number(item.param1) })
         : t.plan.shapes.return;
     }
   }

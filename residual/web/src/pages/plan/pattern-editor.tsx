@@ -213,7 +213,9 @@ function CornerRow({
         icon={ChevronRight}
         onClick={() => (sketch.corner.value = at === null ? 0 : (at + 1) % corners.length)}
       >
-        {corner === undefined ? t.plan.nextCorner : t.plan.cornerOf((at ?? 0) + 1, corners.length)}
+        {corner === undefined
+          ? t.plan.nextCorner
+          : t.plan.cornerOf({ n: (at ?? 0) + 1, all: corners.length })}
       </Button>
       {corner === undefined ? null : (
         <>
@@ -240,5 +242,5 @@ function CornerRow({
 function wrongText({ problem, figure = '' }: Unexpanded): string {
   if (problem !== 'figures') return t.plan.wrong[problem];
   const name = Object.entries(t.plan.settings).find(([member]) => member === figure)?.[1] ?? figure;
-  return t.plan.wrong.figures(name);
+  return t.plan.wrong.figures({ name });
 }

@@ -98,7 +98,7 @@ export default function Plan(): JSX.Element {
           <ProfileChart profile={estimate.profile} hasSource={estimate.hasTerrain} numberOf={numberOf} />
         ) : null}
       </section>
-      <section class={css['panel']} aria-label={t.plan.list(t.plan.parts[part])}>
+      <section class={css['panel']} aria-label={t.plan.list({ part: t.plan.parts[part] })}>
         <TotalsBar estimate={estimate} />
         <div class={css['acts']}>
           <ChecksButton sketch={sketch} estimate={estimate} />

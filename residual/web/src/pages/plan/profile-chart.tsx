@@ -57,7 +57,7 @@ export function ProfileChart({
         {points.length === 0
           ? t.plan.profile.empty
           : lowest !== null
-            ? t.plan.profile.lowest(number(lowest.clearance), numberOf(lowest.at))
+            ? t.plan.profile.lowest({ metres: number(lowest.clearance), item: numberOf(lowest.at) })
             : hasSource
               ? t.plan.profile.loading
               : t.plan.profile.unknown}

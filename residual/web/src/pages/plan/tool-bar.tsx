@@ -13,6 +13,7 @@ import {
   Route,
 } from 'lucide';
 import type { JSX, TargetedKeyboardEvent } from 'preact';
+import { wordFor } from '../../language/words.ts';
 import type { Place } from '../../map/projection.ts';
 import { Button } from '../../parts/button.tsx';
 import { t } from '../../strings.ts';
@@ -79,10 +80,8 @@ export function DrawingBar({
   const count = drawing.corners.value.length;
   const text =
     missing === null
-      ? tool in t.plan.tapOne
-        ? Object.entries(t.plan.tapOne).find(([name]) => name === tool)?.[1]
-        : ''
-      : `${t.plan.tapCorners[tool] ?? ''} ${count > 0 && missing > 0 ? t.plan.tapMore(missing) : ''}`;
+      ? wordFor(t.plan.tapOne, tool)
+      : `${wordFor(t.plan.tapCorners, tool) ?? ''} ${count > 0 && missing > 0 ? t.plan.tapMore({ count: missing }) : ''}`;
   return (
     <div class={css['drawing']} role="status">
       <span>{text}</span>

@@ -24,7 +24,9 @@ export function TotalsBar({ estimate: { totals, battery, photos } }: { estimate:
         <Stat label={t.plan.figures.time} value={seconds === null ? null : span(seconds)} />
         <Stat
           label={t.plan.battery.label}
-          value={battery.part === null ? null : t.plan.battery.percent(number(battery.part * 100))}
+          value={
+            battery.part === null ? null : t.plan.battery.percent({ percent: number(battery.part * 100) })
+          }
           tone={battery.part !== null && battery.part > 0.8 ? 'warn' : undefined}
         />
         {photos === 0 ? (
@@ -58,9 +60,14 @@ export function ChecksButton({ sketch, estimate }: { sketch: Sketch; estimate: E
         aria-haspopup="dialog"
         onClick={() => setOpen(true)}
       >
-        {t.plan.checksTitle(notes.length)}
+        {t.plan.checksTitle({ count: notes.length })}
       </Button>
-      <Dialog sheet title={t.plan.checksTitle(notes.length)} open={open} onClose={() => setOpen(false)}>
+      <Dialog
+        sheet
+        title={t.plan.checksTitle({ count: notes.length })}
+        open={open}
+        onClose={() => setOpen(false)}
+      >
         {notes.length === 0 ? <p>{t.plan.checksNone}</p> : null}
         <ul class={css['checks']}>
           {checks.map((check) => (
@@ -81,7 +88,7 @@ export function ChecksButton({ sketch, estimate }: { sketch: Sketch; estimate: E
           ))}
         </ul>
         <p class="hint">
-          {figures.speed === null ? t.plan.noSpeed : t.plan.speedFrom(number(figures.speed, 1))}{' '}
+          {figures.speed === null ? t.plan.noSpeed : t.plan.speedFrom({ speed: number(figures.speed, 1) })}{' '}
           {battery.words}
         </p>
       </Dialog>
@@ -98,22 +105,22 @@ function checkText(sketch: Sketch, check: Check): string {
     case 'noEnd':
       return t.plan.noEnd;
     case 'noTerrain':
-      return words.noTerrain(item);
+      return words.noTerrain({ item });
     case 'fence':
-      return words.fence(item, check.count);
+      return words.fence({ item, more: check.count - 1 });
     case 'height':
-      return words.height(item, number(check.metres), number(check.most));
+      return words.height({ item, metres: number(check.metres), most: number(check.most) });
     case 'far':
-      return words.far(item, number(check.metres));
+      return words.far({ item, metres: number(check.metres) });
     case 'fenceFar':
-      return words.fenceFar(item, number(check.metres), number(check.most));
+      return words.fenceFar({ item, metres: number(check.metres), most: number(check.most) });
     case 'low':
-      return words.low(item, number(check.metres, 1));
+      return words.low({ item, metres: number(check.metres, 1) });
     case 'terrain':
-      return words.terrain(item, number(check.metres, 1));
+      return words.terrain({ item, metres: number(check.metres, 1) });
     case 'battery':
-      return words.battery(item, number(check.minutes, 1), number(check.most, 1));
+      return words.battery({ item, minutes: number(check.minutes, 1), most: number(check.most, 1) });
     case 'shutter':
-      return words.shutter(item, number(check.seconds, 1), number(check.least, 1));
+      return words.shutter({ item, seconds: number(check.seconds, 1), least: number(check.least, 1) });
   }
 }

@@ -53,7 +53,7 @@ export function UploadState({ sketch, transfer }: { sketch: Sketch; transfer: Tr
           ? t.plan.notReadYet
           : pending.length === 0
             ? t.plan.sameAsVehicle
-            : t.plan.differs(pending.map((each) => t.plan.parts[each]).join(', '))}
+            : t.plan.differs({ parts: pending.map((each) => t.plan.parts[each]).join(', ') })}
       </p>
       {underway === null ? null : <Progress {...underway} />}
       <ErrorNote error={error} />

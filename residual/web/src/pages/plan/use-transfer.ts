@@ -67,7 +67,7 @@ export function useTransfer(sketch: Sketch, onShapes: (name: string, found: Foun
     setOtherwise([]);
     for (const each of parts) {
       const name = t.plan.parts[each];
-      const label = t.plan.uploading(name);
+      const label = t.plan.uploading({ part: name });
       setUnderway({ label, value: null });
       const body = { items: [...sketch.lists.value[each]], ...(far ? { allow_far: true } : {}) };
       const { items, count, warnings } = await refusing(sketch, each, async () =>
@@ -75,7 +75,7 @@ export function useTransfer(sketch: Sketch, onShapes: (name: string, found: Foun
       );
       sketch.heldIs(each, items, true);
       setOtherwise((before) => [...before, ...warnings.map(warningText)]);
-      say(t.plan.uploaded(name, count), 'good');
+      say(t.plan.uploaded({ part: name, count }), 'good');
     }
   };
   const send = async (parts: readonly Part[], far: boolean): Promise<void> => {
@@ -94,7 +94,7 @@ export function useTransfer(sketch: Sketch, onShapes: (name: string, found: Foun
     act(async () => {
       const parts = pending;
       const warnings = parts.flatMap((each) =>
-        sketch.lists.value[each].length === 0 ? [t.plan.emptyPart(t.plan.parts[each])] : [],
+        sketch.lists.value[each].length === 0 ? [t.plan.emptyPart({ part: t.plan.parts[each] })] : [],
       );
       if (armed.value === true || armed.value === 'unknown') warnings.push(t.plan.armed);
       for (const each of parts) {
@@ -118,10 +118,12 @@ export function useTransfer(sketch: Sketch, onShapes: (name: string, found: Foun
       sketch.show(sketch.part.value);
       sketch.view.value = null;
       const counts = MISSION_PARTS.flatMap((each) =>
-        lists[each] === undefined ? [] : [t.plan.count(t.plan.parts[each], lists[each].length)],
+        lists[each] === undefined
+          ? []
+          : [t.plan.count({ part: t.plan.parts[each], count: lists[each].length })],
       );
       say(
-        [t.plan.opened(file.name, counts.join(', ')), ...warnings].join(' '),
+        [t.plan.opened({ name: file.name, what: counts.join(', ') }), ...warnings].join(' '),
         warnings.length > 0 ? 'warn' : 'good',
       );
     });
@@ -156,9 +158,9 @@ export function useTransfer(sketch: Sketch, onShapes: (name: string, found: Foun
     },
     clear: () =>
       void act(async () => {
-        await call(DELETE[part], { onProgress: progress(t.plan.uploading(t.plan.parts[part])) });
+        await call(DELETE[part], { onProgress: progress(t.plan.uploading({ part: t.plan.parts[part] })) });
         sketch.heldIs(part, [], true);
-        say(t.plan.cleared(t.plan.parts[part]), 'good');
+        say(t.plan.cleared({ part: t.plan.parts[part] }), 'good');
       }),
     open: (file) => void open(file),
   };

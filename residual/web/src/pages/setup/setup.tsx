@@ -103,7 +103,7 @@ function Progress({
       >
         <span style={{ width: `${of === 0 ? 0 : (100 * now) / of}%` }} />
       </div>
-      <span>{done ? t.setup.done : t.setup.progress(now, of)}</span>
+      <span>{done ? t.setup.done : t.setup.progress({ now, all: of })}</span>
     </div>
   );
 }

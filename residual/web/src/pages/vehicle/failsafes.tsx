@@ -51,7 +51,7 @@ export function Failsafes({
             <a
               class="button plain"
               href={hrefOf('vehicle', 'parameters', each.param)}
-              aria-label={t.vehicle.setup.change(each.param)}
+              aria-label={t.vehicle.setup.change({ param: each.param })}
             >
               {each.param}
             </a>

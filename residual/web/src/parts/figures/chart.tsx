@@ -94,7 +94,11 @@ function summary({ values, least = values, most = values }: Line, digits: number
   if (newest === undefined) return t.app.none;
   const lowest = known(least).reduce((a, b) => Math.min(a, b), newest);
   const highest = known(most).reduce((a, b) => Math.max(a, b), newest);
-  return t.chart.summary(number(newest, digits), number(lowest, digits), number(highest, digits));
+  return t.chart.summary({
+    newest: number(newest, digits),
+    least: number(lowest, digits),
+    most: number(highest, digits),
+  });
 }
 
 interface Look {

@@ -51,7 +51,9 @@ export function HorizonDial({
       viewBox="-60 -60 120 120"
       role="img"
       aria-label={
-        attitude === null ? t.fly.horizonNone : t.fly.horizon(number(attitude.roll), number(attitude.pitch))
+        attitude === null
+          ? t.fly.horizonNone
+          : t.fly.horizon({ roll: number(attitude.roll), pitch: number(attitude.pitch) })
       }
     >
       <clipPath id="horizon-round">

@@ -21,7 +21,7 @@ export function Stat({
       <dd>
         {value ?? t.app.none}
         {value === null || unit === '' ? null : <small> {unit}</small>}
-        {value === null && age !== null ? <small> {t.app.old(age)}</small> : null}
+        {value === null && age !== null ? <small> {t.app.old({ age })}</small> : null}
       </dd>
     </div>
   );

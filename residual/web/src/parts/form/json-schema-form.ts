@@ -84,16 +84,16 @@ export function shown(value: unknown): string {
 
 /** The limits that a person should know before they try. */
 export function limitsOf({ minimum, maximum, maxItems, items }: FormSchema): string | null {
-  if (minimum !== undefined && maximum !== undefined) return t.form.between(minimum, maximum);
-  if (minimum !== undefined) return t.form.atLeast(minimum);
-  if (maximum !== undefined) return t.form.atMost(maximum);
-  return items === undefined || maxItems === undefined ? null : t.form.lines(maxItems);
+  if (minimum !== undefined && maximum !== undefined) return t.form.between({ low: minimum, high: maximum });
+  if (minimum !== undefined) return t.form.atLeast({ low: minimum });
+  if (maximum !== undefined) return t.form.atMost({ high: maximum });
+  return items === undefined || maxItems === undefined ? null : t.form.lines({ most: maxItems });
 }
 
 /** Why this caller may not write it; null: the node decides. */
 export function closedTo({ 'x-class': needs, 'x-reason': reason }: FormSchema): string | null {
   const held = credential.value;
-  const because = reason === undefined ? '' : ` ${t.form.reason(reason)}`;
+  const because = reason === undefined ? '' : ` ${t.form.reason({ text: reason })}`;
   if (needs === 'root') return `${t.form.rootOnly}${because}`;
   if (needs === undefined || held === null || held.kind === 'key') return null;
   if (needs === 'keyonly') return `${t.denied['key-only']}${because}`;

@@ -200,7 +200,7 @@ function Leaf({
       </Field>
       {draft === null ? null : (
         <div class="row">
-          <Button type="submit" kind="primary" busy={busy} aria-label={t.form.saveOf(name)}>
+          <Button type="submit" kind="primary" busy={busy} aria-label={t.form.saveOf({ name })}>
             {t.app.save}
           </Button>
           <Button
@@ -214,7 +214,7 @@ function Leaf({
         </div>
       )}
       {draft === null && isSecret(schema) && value !== undefined && value !== '' && closed === null ? (
-        <Button busy={busy} onClick={() => save('')} aria-label={t.form.clearOf(name)}>
+        <Button busy={busy} onClick={() => save('')} aria-label={t.form.clearOf({ name })}>
           {t.form.clear}
         </Button>
       ) : null}
@@ -235,7 +235,9 @@ function Hint({
     schema.description,
     limitsOf(schema),
     kind === 'lines' ? t.form.oneALine : null,
-    schema.default === undefined || isSecret(schema) ? null : t.form.default(shown(schema.default)),
+    schema.default === undefined || isSecret(schema)
+      ? null
+      : t.form.default({ value: shown(schema.default) }),
   ].filter((part) => part !== undefined && part !== null);
   return (
     <>

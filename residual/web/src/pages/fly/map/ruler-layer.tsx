@@ -51,7 +51,7 @@ export function RulerBar(): JSX.Element | null {
         ) : (
           <>
             <strong>{legText(from, to)}</strong>
-            {points.length > 2 ? ` ${t.map.rulerTotal(lengthText(total))}` : ''}
+            {points.length > 2 ? ` ${t.map.rulerTotal({ distance: lengthText(total) })}` : ''}
           </>
         )}
       </p>

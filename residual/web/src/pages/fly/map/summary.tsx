@@ -37,9 +37,13 @@ function summary(): string {
   const above = fresh('position', ({ position }) => position.alt_rel);
   const rounded = above === null ? 0 : Math.round(above);
   const height =
-    rounded === 0 ? '' : rounded > 0 ? words.above(number(rounded)) : words.below(number(-rounded));
+    rounded === 0
+      ? ''
+      : rounded > 0
+        ? words.above({ metres: number(rounded) })
+        : words.below({ metres: number(-rounded) });
   const metres = distance(start, place);
-  if (metres < AT_HOME_M) return old + words.atHome(height);
+  if (metres < AT_HOME_M) return old + words.atHome({ height });
   const direction = t.map.directions[Math.round(bearing(start, place) / 45) % 8] ?? '';
-  return old + words.from(lengthText(metres), direction, height);
+  return old + words.from({ distance: lengthText(metres), direction, height });
 }

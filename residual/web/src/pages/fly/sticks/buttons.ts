@@ -39,5 +39,5 @@ function orderOf(what: string): Order {
 
 export function nameOf(what: string): string {
   const order = ORDERS.find((cmd) => cmd === what);
-  return order === undefined ? t.fly.switchTo(what) : t.fly[order];
+  return order === undefined ? t.fly.switchTo({ mode: what }) : t.fly[order];
 }

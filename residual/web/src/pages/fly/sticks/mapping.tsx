@@ -108,15 +108,20 @@ function AxisRow({
   return (
     <>
       <span>{name}</span>
-      <meter aria-label={t.fly.sticks.now(name)} min={-1} max={1} value={axis.inverted ? -value : value} />
+      <meter
+        aria-label={t.fly.sticks.now({ name })}
+        min={-1}
+        max={1}
+        value={axis.inverted ? -value : value}
+      />
       <select
-        aria-label={t.fly.sticks.axisOf(name)}
+        aria-label={t.fly.sticks.axisOf({ name })}
         value={axis.index}
         onChange={(event) => onChange({ ...axis, index: Number(event.currentTarget.value) })}
       >
         {Array.from({ length: pad.axes }, (_, index) => (
           <option key={index} value={index}>
-            {t.fly.sticks.axis(index + 1)}
+            {t.fly.sticks.axis({ number: index + 1 })}
           </option>
         ))}
       </select>
@@ -138,7 +143,7 @@ function ButtonRows({ pad }: { readonly pad: Pad }): JSX.Element {
   return (
     <>
       {Array.from({ length: pad.buttons }, (_, button) => (
-        <Field key={button} label={t.fly.sticks.button(button + 1)}>
+        <Field key={button} label={t.fly.sticks.button({ number: button + 1 })}>
           {(ids) => (
             <select
               {...ids}

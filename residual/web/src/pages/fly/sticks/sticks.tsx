@@ -116,7 +116,7 @@ export function Sticks({
           <HoldButton
             row="manual.ws.ws"
             icon={Gamepad2}
-            why={otherPilot === null ? null : t.fly.why.notPilot(otherPilot)}
+            why={otherPilot === null ? null : t.fly.why.notPilot({ who: otherPilot })}
             onConfirm={begin}
           >
             {t.fly.sticks.take}

@@ -45,7 +45,7 @@ export function useEstimate(
       ? t.plan.battery.noCapacity
       : draw === null
         ? t.plan.battery.noDraw
-        : t.plan.battery.from(number(draw.amperes, 1), draw.flights);
+        : t.plan.battery.from({ amperes: number(draw.amperes, 1), flights: draw.flights });
   const looked = { mission, fence, home: place, placed, totals, figures, endurance, profile };
   return {
     totals,

@@ -68,7 +68,7 @@ function fromJson(text: string, isNamed: boolean): FoundShapes | null {
     const type = memberOf(document, 'type');
     return isNamed || (typeof type === 'string' && GEO_TYPE.test(type)) ? shapesIn(document) : null;
   } catch (error) {
-    if (error instanceof ForeignSystem) throw refusal(t.plan.import.crs(error.message));
+    if (error instanceof ForeignSystem) throw refusal(t.plan.import.crs({ name: error.message }));
     if (!(error instanceof SyntaxError)) throw error;
     if (isNamed) throw refusal(t.plan.import.noGeoJson);
     return null;

@@ -38,7 +38,9 @@ export function wishesOf({ shapes }: FoundShapes): readonly Wish[] {
     ...others.slice(0, ASKED).map(
       (shape, at): Wish => ({
         kind: shape.kind,
-        label: t.plan.import.as(shape.name === '' ? t.plan.import.unnamed(at + 1) : shape.name),
+        label: t.plan.import.as({
+          name: shape.name === '' ? t.plan.import.unnamed({ n: at + 1 }) : shape.name,
+        }),
         shapes: [shape],
         use: USES[shape.kind][0],
       }),
@@ -48,7 +50,7 @@ export function wishesOf({ shapes }: FoundShapes): readonly Wish[] {
       : [
           {
             kind: 'point',
-            label: t.plan.import.points(points.length),
+            label: t.plan.import.points({ count: points.length }),
             shapes: points,
             use: 'waypoints',
           } as const,
@@ -59,7 +61,7 @@ export function wishesOf({ shapes }: FoundShapes): readonly Wish[] {
 /** What it is, in words. */
 export function drawnOf({ kind, shapes }: Wish): string {
   const count = shapes.reduce((sum, { places }) => sum + places.length, 0);
-  return `${t.plan.import.kinds[kind]}, ${t.plan.import.corners(count)}`;
+  return `${t.plan.import.kinds[kind]}, ${t.plan.import.corners({ count })}`;
 }
 
 /** Adds all of them, or none. @returns the labels of those of which nothing can be made */

@@ -14,10 +14,10 @@ export function CameraStep({ reload }: StepProps): JSX.Element {
     { value: 'auto', label: t.setup.camera.auto },
     ...(data?.cameras ?? []).map(({ source, device_path: path, label, width, height }) => ({
       value: source,
-      label: t.setup.camera.found(
-        label ?? path,
-        width === null || height === null ? '' : `${width}×${height}`,
-      ),
+      label: t.setup.camera.found({
+        name: label ?? path,
+        size: width === null || height === null ? null : `${width}×${height}`,
+      }),
     })),
     { value: 'test', label: t.setup.camera.test },
     { value: 'none', label: t.setup.camera.none },

@@ -1,5 +1,6 @@
 import { CircleCheckBig, LoaderCircle } from 'lucide';
 import type { JSX } from 'preact';
+import { wordFor } from '../../../language/words.ts';
 import { ErrorNote, Icon, Note, Unfold } from '../../../parts/parts.tsx';
 import { useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
@@ -20,7 +21,7 @@ export function FcStep({ reload }: StepProps): JSX.Element {
     ...(ports.data?.ports ?? []).flatMap(({ path, description, by_id: stable }) =>
       BAUDS.map((baud) => ({
         value: `serial:${stable ?? path}:${baud}`,
-        label: text.port(description === '' ? path : `${description} (${path})`, baud),
+        label: text.port({ name: description === '' ? path : `${description} (${path})`, baud }),
       })),
     ),
     { value: 'sim', label: text.sim },
@@ -35,7 +36,7 @@ export function FcStep({ reload }: StepProps): JSX.Element {
           <div>
             <strong>
               {connected
-                ? (text.firmware[data.fc_firmware ?? ''] ?? data.fc_firmware ?? text.found)
+                ? (wordFor(text.firmware, data.fc_firmware ?? '') ?? data.fc_firmware ?? text.found)
                 : text.hint[data.fc_link_hint ?? 'no_heartbeat']}
             </strong>
             <span class="hint">

@@ -75,7 +75,10 @@ function Join({ hotspot, onJoined }: { hotspot: boolean; onJoined: () => void })
                 {network.ssid}
               </Button>{' '}
               <span class="hint">
-                {t.setup.network.heard(network.signal, network.security || t.setup.network.open)}
+                {t.setup.network.heard({
+                  percent: network.signal,
+                  security: network.security || t.setup.network.open,
+                })}
               </span>{' '}
               {network.in_use ? <Badge tone="good">{t.setup.network.joined}</Badge> : null}
             </li>
@@ -97,12 +100,15 @@ function Join({ hotspot, onJoined }: { hotspot: boolean; onJoined: () => void })
                   ...(stop ? { stop_hotspot: true } : {}),
                 },
               });
-              say(t.setup.network.done(ssid, ip ?? t.app.none), 'good');
+              say(t.setup.network.done({ ssid, ip: ip ?? t.app.none }), 'good');
               onJoined();
             });
           }}
         >
-          <Field label={t.setup.network.passphrase(chosen.ssid)} hint={t.setup.network.passphraseHint}>
+          <Field
+            label={t.setup.network.passphrase({ ssid: chosen.ssid })}
+            hint={t.setup.network.passphraseHint}
+          >
             {(ids) => <input {...ids} name="passphrase" type="password" autocomplete="off" />}
           </Field>
           {hotspot ? <p class="hint">{t.setup.network.losesHotspot}</p> : null}
@@ -148,9 +154,9 @@ function Hotspot({
       <h3>{t.setup.network.hotspot}</h3>
       <p>
         {hotspot.enabled
-          ? t.setup.network.hotspotOn(hotspot.ssid, hotspot.address ?? t.app.none)
+          ? t.setup.network.hotspotOn({ ssid: hotspot.ssid, address: hotspot.address ?? t.app.none })
           : hotspot.running
-            ? t.setup.network.hotspotForSetup(hotspot.ssid)
+            ? t.setup.network.hotspotForSetup({ ssid: hotspot.ssid })
             : t.setup.network.hotspotOff}
       </p>
       {hotspot.enabled ? null : (

@@ -86,7 +86,7 @@ function Bind({ onBound }: { onBound: () => void }): JSX.Element {
               ...(CODE.test(secret) ? { code: secret.toUpperCase() } : { key: secret }),
             },
           });
-          say(t.setup.radio.bound(id), 'good');
+          say(t.setup.radio.bound({ id }), 'good');
           setKey(shown ?? null);
           onBound();
         });

@@ -32,7 +32,7 @@ export function Connection(): JSX.Element {
                   : age === null
                     ? t.vehicle.link.silent
                     : age > 3
-                      ? t.vehicle.link.lost(span(age))
+                      ? t.vehicle.link.lost({ age: span(age) })
                       : t.vehicle.link.alive}
               </Badge>
             </p>
@@ -45,7 +45,7 @@ export function Connection(): JSX.Element {
                     ? null
                     : link.fc_baud === null
                       ? link.fc_port
-                      : t.vehicle.link.baud(link.fc_port, link.fc_baud)
+                      : t.vehicle.link.baud({ port: link.fc_port, baud: link.fc_baud })
                 }
               />
             </dl>
@@ -80,7 +80,7 @@ export function Connection(): JSX.Element {
               </Badge>
             </h3>
             {problem === null ? null : <Note tone="bad">{problem}</Note>}
-            {away === 0 ? null : <Note tone="warn">{t.vehicle.link.turnedAway(away)}</Note>}
+            {away === 0 ? null : <Note tone="warn">{t.vehicle.link.turnedAway({ count: away })}</Note>}
             {peers.length === 0 ? (
               <p class="hint">{t.vehicle.link.nobody}</p>
             ) : (

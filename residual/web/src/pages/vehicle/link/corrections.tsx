@@ -34,7 +34,7 @@ export function Corrections(): JSX.Element {
           <Stat label={text.source} value={data.source} />
           {data.mountpoint === null ? null : <Stat label={text.mountpoint} value={data.mountpoint} />}
           <Stat label={text.newest} value={span(data.age_s)} />
-          <Stat label={text.rate} value={text.aSecond(bytes(data.rate_bps / 8))} />
+          <Stat label={text.rate} value={text.aSecond({ size: bytes(data.rate_bps / 8) })} />
           <Stat label={text.frames} value={number(data.frames)} />
           <Stat label={text.bad} value={number(data.bad_frames)} />
           <Stat label={text.dropped} value={number(data.dropped)} />
@@ -68,7 +68,9 @@ function Mountpoints({
           <select {...ids} value={name} onChange={(event) => setName(event.currentTarget.value)}>
             {from.map((each) => (
               <option key={each.name} value={each.name}>
-                {text.one(each.name, each.place, each.distance_km)}
+                {[each.name, each.place, each.distance_km === null ? '' : text.away({ km: each.distance_km })]
+                  .filter((part) => part !== '')
+                  .join(', ')}
               </option>
             ))}
           </select>

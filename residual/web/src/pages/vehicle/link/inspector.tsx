@@ -21,7 +21,7 @@ export function Inspector(): JSX.Element {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const wanted = search.trim().toUpperCase();
   const found = (data?.messages ?? [])
-    .map((message) => ({ message, name: message.name ?? text.unknown(message.id) }))
+    .map((message) => ({ message, name: message.name ?? text.unknown({ id: message.id }) }))
     .filter(({ name }) => name.toUpperCase().includes(wanted))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
   return (
@@ -48,9 +48,13 @@ export function Inspector(): JSX.Element {
               title={
                 <>
                   <span class={css['name']}>{name}</span>
-                  <small class="hint">{text.from(message.system, message.component)}</small>
+                  <small class="hint">
+                    {text.from({ system: message.system, component: message.component })}
+                  </small>
                   <small class={css['rate']}>
-                    {message.hz > 0 ? text.rate(number(message.hz, 1)) : text.old(span(message.age_s))}
+                    {message.hz > 0
+                      ? text.rate({ hz: number(message.hz, 1) })
+                      : text.old({ age: span(message.age_s) })}
                   </small>
                 </>
               }

@@ -25,7 +25,7 @@ export function LinkTab(): JSX.Element {
   const { Shown } = SECTIONS[chosen];
   return (
     <Sections
-      label={t.vehicle.sectionsOf(t.vehicle.tabs.link)}
+      label={t.vehicle.sectionsOf({ tab: t.vehicle.tabs.link })}
       sections={IDS.map((id) => ({
         id,
         name: t.vehicle.sections[id],

@@ -30,7 +30,7 @@ export function RemoteId(): JSX.Element {
           </p>
           {data.reasons.map((reason) => (
             <Note key={reason} tone="warn">
-              {words.says(reason)}
+              {words.says({ reason })}
             </Note>
           ))}
           <p>
@@ -73,7 +73,12 @@ function DevicePlace(): JSX.Element {
       <p class="hint">{words.followHint}</p>
       {trouble.value === null ? null : <Note tone="bad">{trouble.value}</Note>}
       {newest === null ? null : (
-        <p>{words.told(span(Math.max(0, now.value - newest.at) / 1000), number(newest.accuracyM))}</p>
+        <p>
+          {words.told({
+            age: span(Math.max(0, now.value - newest.at) / 1000),
+            accuracy: number(newest.accuracyM),
+          })}
+        </p>
       )}
       {following.value && newest === null && trouble.value === null ? <p>{words.waiting}</p> : null}
     </>

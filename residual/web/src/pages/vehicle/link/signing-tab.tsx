@@ -36,7 +36,7 @@ export function SigningTab(): JSX.Element {
     const { key_id: id } = await call('mavlink.signing.enroll-fc.post', {
       body: forced(force, { key_hex: key, link_id: 0 }),
     });
-    say(t.vehicle.signing.enrolled(id), 'good');
+    say(t.vehicle.signing.enrolled({ id }), 'good');
     setKey('');
     counters.reload();
   };
@@ -86,7 +86,7 @@ export function SigningTab(): JSX.Element {
           />
         </dl>
         {count?.last_signed_rx_at == null ? null : (
-          <p class="hint">{t.vehicle.signing.last(moment(count.last_signed_rx_at))}</p>
+          <p class="hint">{t.vehicle.signing.last({ at: moment(count.last_signed_rx_at) })}</p>
         )}
       </Card>
       <Card title={t.vehicle.signing.enrolTitle}>

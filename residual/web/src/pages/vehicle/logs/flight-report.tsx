@@ -41,7 +41,7 @@ function Loaded({ tlog, name }: { readonly tlog: string; readonly name: string }
       <ErrorNote error={error} onRetry={reload} />
     );
   return (
-    <div role="group" aria-label={text.reportOf(name)}>
+    <div role="group" aria-label={text.reportOf({ flight: name })}>
       <Findings findings={data.findings} />
       <dl class="stats">
         <Stat label={text.stats.duration} value={data.duration_s === null ? null : span(data.duration_s)} />
@@ -54,7 +54,7 @@ function Loaded({ tlog, name }: { readonly tlog: string; readonly name: string }
           value={
             data.battery.start === null || data.battery.end === null
               ? null
-              : text.volts(number(data.battery.start, 1), number(data.battery.end, 1))
+              : text.volts({ start: number(data.battery.start, 1), end: number(data.battery.end, 1) })
           }
         />
         <Figure label={text.stats.satellites} value={data.gps.min_satellites} />

@@ -72,20 +72,20 @@ function FlightCard({
 }): JSX.Element {
   const tlogs = flight.files?.tlogs ?? [];
   const [tlog] = tlogs;
-  const name = text.one(flight.id);
+  const name = text.one({ id: flight.id });
   return (
     <section class={css['flight']} aria-label={name}>
       <header>
         <Icon of={PlaneTakeoff} />
         <div>
           <h3>{moment(flight.started_us / 1000)}</h3>
-          <p class="hint">{text.when(flight.id, lengthOf(flight))}</p>
+          <p class="hint">{text.when({ id: flight.id, length: lengthOf(flight) })}</p>
         </div>
         {tlog === undefined || !may('tlogs.name.get') ? null : (
           <a
             class="button primary"
             href={viewHref('node', tlog, ...partOf(flight))}
-            aria-label={t.vehicle.plots.openOne(name)}
+            aria-label={t.vehicle.plots.openOne({ name })}
           >
             <Icon of={ChartLine} /> {t.vehicle.plots.open}
           </a>
@@ -96,7 +96,7 @@ function FlightCard({
         {tlogs.map((each) => (
           <Thing
             key={each}
-            words={text.tlog(each)}
+            words={text.tlog({ name: each })}
             onSave={may('tlogs.name.get') ? () => onSave('tlogs.name.get', each, { name: each }) : null}
           />
         ))}
@@ -104,7 +104,7 @@ function FlightCard({
           <Thing
             key={each}
             icon={Clapperboard}
-            words={text.recording(each)}
+            words={text.recording({ name: each })}
             onSave={
               may('video.recordings.name.get')
                 ? () => onSave('video.recordings.name.get', each, { name: each })
@@ -114,12 +114,13 @@ function FlightCard({
         ))}
         {log === null || !may('flight-logs.id.get') ? null : (
           <Thing
-            words={text.vehicleLog(log.id)}
+            words={text.vehicleLog({ id: log.id })}
             view={viewHref('vehicle', String(log.id))}
             onSave={
               busy
                 ? null
-                : () => onSave('flight-logs.id.get', t.vehicle.logs.file(log.id), { id: String(log.id) })
+                : () =>
+                    onSave('flight-logs.id.get', t.vehicle.logs.file({ id: log.id }), { id: String(log.id) })
             }
           />
         )}
@@ -150,8 +151,8 @@ function Thing({
         <a
           class="button quiet only-icon"
           href={view}
-          aria-label={t.vehicle.plots.openOne(words)}
-          title={t.vehicle.plots.openOne(words)}
+          aria-label={t.vehicle.plots.openOne({ name: words })}
+          title={t.vehicle.plots.openOne({ name: words })}
         >
           <Icon of={ChartLine} />
         </a>
@@ -160,7 +161,7 @@ function Thing({
         <Button
           kind="quiet"
           icon={Download}
-          aria-label={t.vehicle.tlogs.downloadOne(words)}
+          aria-label={t.vehicle.tlogs.downloadOne({ name: words })}
           onClick={onSave}
         />
       )}
@@ -180,7 +181,11 @@ function lengthOf({ span_us: us }: Flight): string {
 function Events({ flight }: { readonly flight: Flight }): JSX.Element {
   const [open, setOpen] = useState(false);
   return (
-    <Unfold title={t.vehicle.flights.events(flight.event_count)} icon={ListOrdered} onToggle={setOpen}>
+    <Unfold
+      title={t.vehicle.flights.events({ count: flight.event_count })}
+      icon={ListOrdered}
+      onToggle={setOpen}
+    >
       {/* Asked again when there are more: a flight may go on. */}
       {open ? <EventList key={flight.event_count} session={flight.id} /> : null}
     </Unfold>

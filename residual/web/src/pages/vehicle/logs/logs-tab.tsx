@@ -54,7 +54,7 @@ function LogLists(): JSX.Element {
   const section = sectionOf(SECTIONS, { messages: 'messages' }, 'flights');
   return (
     <Sections
-      label={t.vehicle.sectionsOf(t.vehicle.tabs.logs)}
+      label={t.vehicle.sectionsOf({ tab: t.vehicle.tabs.logs })}
       sections={SECTIONS.map((id) => ({
         id,
         name: t.vehicle.sections[id],

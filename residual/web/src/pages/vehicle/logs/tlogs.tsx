@@ -44,7 +44,7 @@ export function Tlogs(): JSX.Element {
                 <a
                   class="button plain"
                   href={viewHref('node', name)}
-                  aria-label={t.vehicle.plots.openOne(name)}
+                  aria-label={t.vehicle.plots.openOne({ name })}
                 >
                   <Icon of={ChartLine} /> {t.vehicle.plots.open}
                 </a>
@@ -53,7 +53,7 @@ export function Tlogs(): JSX.Element {
                 kind="quiet"
                 icon={Download}
                 row="tlogs.name.get"
-                aria-label={text.downloadOne(name)}
+                aria-label={text.downloadOne({ name })}
                 onClick={() =>
                   void act.run(async () => download('tlogs.name.get', name, { params: { name } }))
                 }
@@ -63,7 +63,7 @@ export function Tlogs(): JSX.Element {
                   kind="plain"
                   icon={Trash2}
                   busy={act.busy}
-                  label={text.deleteOne(name)}
+                  label={text.deleteOne({ name })}
                   onConfirm={() => void remove(name)}
                 >
                   {text.delete}

@@ -32,11 +32,14 @@ export function Uploads(): JSX.Element {
           </p>
           <dl class="stats">
             <Stat label={text.store} value={data.store ?? t.app.none} />
-            <Stat label={text.left} value={text.files(data.waiting_files, bytes(data.waiting_bytes))} />
+            <Stat
+              label={text.left}
+              value={text.files({ count: data.waiting_files, size: bytes(data.waiting_bytes) })}
+            />
             {sending === undefined ? null : (
               <Stat
                 label={sending.name}
-                value={text.of(bytes(sending.sent_bytes ?? 0), bytes(sending.size_bytes))}
+                value={text.of({ sent: bytes(sending.sent_bytes ?? 0), size: bytes(sending.size_bytes) })}
               />
             )}
           </dl>
@@ -44,7 +47,7 @@ export function Uploads(): JSX.Element {
             <ul>
               {newest.map(({ kind, name, size_bytes: size, uploaded_at: at }) => (
                 <li key={`${kind}/${name}`}>
-                  {name} <span class="hint">{text.there(bytes(size), moment(at))}</span>
+                  {name} <span class="hint">{text.there({ size: bytes(size), at: moment(at) })}</span>
                 </li>
               ))}
             </ul>

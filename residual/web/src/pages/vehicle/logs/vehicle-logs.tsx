@@ -19,13 +19,13 @@ export function VehicleLogs(): JSX.Element {
   const erasing = useGuarded();
   const fetch = async (id: number): Promise<void> => {
     await act.run(async () =>
-      download('flight-logs.id.get', t.vehicle.logs.file(id), { params: { id: String(id) } }),
+      download('flight-logs.id.get', t.vehicle.logs.file({ id }), { params: { id: String(id) } }),
     );
   };
   const erase = async (): Promise<void> => {
     await erasing.run(async (force) => {
       const { erased, left } = await call('flight-logs.delete', { query: { force: force ? '1' : null } });
-      say(t.vehicle.logs.erased(erased, left), 'good');
+      say(t.vehicle.logs.erased({ erased, left }), 'good');
       reload();
     });
   };
@@ -58,7 +58,7 @@ export function VehicleLogs(): JSX.Element {
                     {t.vehicle.logs.number} {id} · {bytes(size)}
                     {held === 0
                       ? ''
-                      : ` · ${held >= size || complete ? t.vehicle.logs.here : t.vehicle.logs.partly(bytes(held))}`}
+                      : ` · ${held >= size || complete ? t.vehicle.logs.here : t.vehicle.logs.partly({ size: bytes(held) })}`}
                   </p>
                 </div>
                 <div class={css['acts']}>
@@ -66,7 +66,7 @@ export function VehicleLogs(): JSX.Element {
                     <a
                       class="button plain"
                       href={viewHref('vehicle', String(id))}
-                      aria-label={t.vehicle.plots.openOne(t.vehicle.flights.vehicleLog(id))}
+                      aria-label={t.vehicle.plots.openOne({ name: t.vehicle.flights.vehicleLog({ id }) })}
                     >
                       <Icon of={ChartLine} /> {t.vehicle.plots.open}
                     </a>
@@ -77,7 +77,7 @@ export function VehicleLogs(): JSX.Element {
                     row="flight-logs.id.get"
                     busy={act.busy}
                     onClick={() => void fetch(id)}
-                    aria-label={t.vehicle.logs.downloadOf(id)}
+                    aria-label={t.vehicle.logs.downloadOf({ id })}
                   />
                 </div>
               </li>

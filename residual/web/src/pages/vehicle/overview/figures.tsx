@@ -1,6 +1,7 @@
 import { Activity, BatteryMedium, Fan, Satellite } from 'lucide';
 import type { JSX } from 'preact';
 import { fresh } from '../../../api/telemetry.ts';
+import { wordFor } from '../../../language/words.ts';
 import { number } from '../../../parts/format.ts';
 import { Card, Meter, Sparkline, Stat } from '../../../parts/parts.tsx';
 import { t } from '../../../strings.ts';
@@ -39,7 +40,7 @@ export function BatteryCard(): JSX.Element {
           <Stat label={text.temperature} value={number(battery.temperature)} unit="°C" />
         )}
       </dl>
-      <Course label={text.courseOf(text.voltage)} values={course} />
+      <Course label={text.courseOf({ name: text.voltage })} values={course} />
     </Card>
   );
 }
@@ -62,7 +63,7 @@ export function PositionCard(): JSX.Element {
         <Stat label={text.hdop} value={shown(gps?.eph, 2)} />
       </dl>
       <Course
-        label={text.courseOf(t.app.vehicle.satellites)}
+        label={text.courseOf({ name: t.app.vehicle.satellites })}
         values={course}
         low={0}
         high={GOOD_SATELLITES}
@@ -74,7 +75,7 @@ export function PositionCard(): JSX.Element {
           : [
               <Meter
                 key={name}
-                label={text.variances[name] ?? name}
+                label={wordFor(text.variances, name) ?? name}
                 text={number(value, 2)}
                 part={value}
                 tone={toneOf(value, VARIANCE)}
@@ -101,14 +102,16 @@ export function VibrationCard(): JSX.Element {
       {(['x', 'y', 'z'] as const).map((axis) => (
         <Meter
           key={axis}
-          label={text.axis(axis.toUpperCase())}
+          label={text.axis({ name: axis.toUpperCase() })}
           text={`${number(vibration?.[axis], 1)} m/s²`}
           part={typeof vibration?.[axis] === 'number' ? vibration[axis] / VIBRATION.bad : null}
           tone={typeof vibration?.[axis] === 'number' ? toneOf(vibration[axis], VIBRATION) : undefined}
         />
       ))}
-      <Course label={text.courseOf(text.vibration)} values={course} low={0} high={VIBRATION.bad} />
-      <p class="hint">{clips.some((count) => count > 0) ? text.clipped(clips.join(', ')) : text.noClips}</p>
+      <Course label={text.courseOf({ name: text.vibration })} values={course} low={0} high={VIBRATION.bad} />
+      <p class="hint">
+        {clips.some((count) => count > 0) ? text.clipped({ counts: clips.join(', ') }) : text.noClips}
+      </p>
     </Card>
   );
 }
@@ -123,7 +126,7 @@ export function EscCard(): JSX.Element | null {
       {escs.map(({ number: which, rpm, current, temperature }) => (
         <Meter
           key={which}
-          label={text.motor(which)}
+          label={text.motor({ number: which })}
           text={[`${number(rpm)} rpm`, ...some(current, 'A', 1), ...some(temperature, '°C', 0)].join(' · ')}
           part={rpm === null ? null : rpm / most}
         />

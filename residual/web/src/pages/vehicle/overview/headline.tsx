@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { readinessOf } from '../../../../../../shared/flight/readiness.ts';
 import { memberOf } from '../../../../../../shared/member.ts';
 import { age, armed, fresh, newest } from '../../../api/telemetry.ts';
+import { wordFor } from '../../../language/words.ts';
 import { span } from '../../../parts/format.ts';
 import { Badge, Icon } from '../../../parts/parts.tsx';
 import { useAsk } from '../../../parts/use-ask.ts';
@@ -18,7 +19,7 @@ const text = t.vehicle.overview;
 /** What it is, and whether it would fly. */
 export function Headline(): JSX.Element {
   const type = newest.value?.mav_type ?? null;
-  const kind = type === null ? null : (text.kinds[type] ?? text.otherKind(type));
+  const kind = type === null ? null : (wordFor(text.kinds, type) ?? text.otherKind({ type }));
   const about = useAsk('mavlink.signing.capability.get', {}, SLOW_MS).data;
   const firmware = [about?.firmware_name, about?.firmware_version].filter((part) => part != null).join(' ');
   const silent = age('link');
@@ -33,7 +34,7 @@ export function Headline(): JSX.Element {
           <Uptime />
           {silent === null ? null : (
             <Badge tone={silent > 3 ? 'bad' : 'good'}>
-              {silent > 3 ? text.silent(span(silent)) : text.heard}
+              {silent > 3 ? text.silent({ time: span(silent) }) : text.heard}
             </Badge>
           )}
         </p>
@@ -65,11 +66,16 @@ function Verdict(): JSX.Element {
   const mode = fresh('heartbeat', (now) => now.mode) ?? t.app.none;
   const [tone, icon, title, hint] =
     armed.value === true
-      ? (['warn', ShieldAlert, t.app.vehicle.armed, text.armedHint(mode)] as const)
+      ? (['warn', ShieldAlert, t.app.vehicle.armed, text.armedHint({ mode })] as const)
       : ready?.canArm === true
-        ? (['good', CircleCheck, t.fly.ready, text.readyHint(mode)] as const)
+        ? (['good', CircleCheck, t.fly.ready, text.readyHint({ mode })] as const)
         : ready?.canArm === false
-          ? (['warn', TriangleAlert, t.fly.notReady, text.notReadyHint(ready.reasons.length)] as const)
+          ? ([
+              'warn',
+              TriangleAlert,
+              t.fly.notReady,
+              text.notReadyHint({ count: ready.reasons.length }),
+            ] as const)
           : (['', CircleHelp, text.unknown, text.unknownHint] as const);
   return (
     <div class={`${css['verdict']} ${TONES[tone]}`} role="status">
@@ -86,13 +92,13 @@ function Verdict(): JSX.Element {
 function Board(): JSX.Element | null {
   const board = useField('AUTOPILOT_VERSION', 'board_version', SLOW_MS);
   const id = board === null ? 0 : Math.floor(board / 2 ** 16);
-  return id === 0 ? null : <span>{text.board(id)}</span>;
+  return id === 0 ? null : <span>{text.board({ id })}</span>;
 }
 
 /** ATTITUDE.time_boot_ms. */
 function Uptime(): JSX.Element | null {
   const ms = useField('ATTITUDE', 'time_boot_ms', SLOW_MS);
-  return ms === null ? null : <span>{text.uptime(span(ms / 1000))}</span>;
+  return ms === null ? null : <span>{text.uptime({ time: span(ms / 1000) })}</span>;
 }
 
 function useField(name: string, field: string, everyMs: number): number | null {

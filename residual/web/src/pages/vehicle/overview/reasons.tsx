@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { call } from '../../../api/client.ts';
 import { fresh } from '../../../api/telemetry.ts';
 import { hrefOf } from '../../../app/route.ts';
+import { wordFor } from '../../../language/words.ts';
 import { Button, Card, ErrorNote, Icon } from '../../../parts/parts.tsx';
 import { say } from '../../../parts/toast.tsx';
 import { useAct } from '../../../parts/use-ask.ts';
@@ -22,13 +23,13 @@ export function Reasons(): JSX.Element | null {
   const switchTo = (mode: readonly string[]): void =>
     void act.run(async () => {
       const { status, ack } = await call('command.post', { body: { cmd: 'mode', args: [...mode] } });
-      if (status === 'accepted') say(text.switched(mode.join(' ')), 'good');
+      if (status === 'accepted') say(text.switched({ mode: mode.join(' ') }), 'good');
       else say(ack.statustext ?? ack.result_name ?? text.refused, 'bad');
     });
   return (
-    <Card title={text.reasons(reasons.length)} icon={TriangleAlert} wide>
+    <Card title={text.reasons({ count: reasons.length })} icon={TriangleAlert} wide>
       <ErrorNote error={act.error} />
-      <ul class={css['reasons']} aria-label={text.reasons(reasons.length)}>
+      <ul class={css['reasons']} aria-label={text.reasons({ count: reasons.length })}>
         {reasons.map(({ text: said, source, help }) => {
           const advice = adviceFor(said, source);
           return (
@@ -47,7 +48,7 @@ export function Reasons(): JSX.Element | null {
                     busy={act.busy}
                     onClick={() => switchTo(args)}
                   >
-                    {t.fly.switchTo(args.join(' '))}
+                    {t.fly.switchTo({ mode: args.join(' ') })}
                   </Button>
                 ))}
                 {advice.param !== null ? (
@@ -56,7 +57,7 @@ export function Reasons(): JSX.Element | null {
                   </a>
                 ) : advice.section === null ? null : (
                   <a class="button plain" href={sectionHref(...advice.section)}>
-                    {text.fix[advice.section[1]] ?? text.look} <Icon of={ArrowRight} />
+                    {wordFor(text.fix, advice.section[1]) ?? text.look} <Icon of={ArrowRight} />
                   </a>
                 )}
               </div>

@@ -41,7 +41,7 @@ export function FilesAndReset({
       onFile({ name: picked.name, values: readParamFile(textOf(bytes)) });
     } catch (error) {
       if (!(error instanceof ParamLineError || error instanceof NoText)) throw error;
-      say(t.vehicle.params.unread(picked.name, error.message), 'bad');
+      say(t.vehicle.params.unread({ name: picked.name, why: error.message }), 'bad');
     }
   };
   const reset = async (force: boolean): Promise<void> => {

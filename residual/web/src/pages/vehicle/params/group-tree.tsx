@@ -100,7 +100,7 @@ function Branch({
       <Icon of={Folder} />
       <span>{group.name}</span>
       {group.changed > 0 ? <i class={css['dot']} aria-hidden="true" /> : null}
-      <small aria-label={text.members(group.count, group.changed)}>{group.count}</small>
+      <small aria-label={text.members({ count: group.count, changed: group.changed })}>{group.count}</small>
     </button>
   );
 }

@@ -52,16 +52,25 @@ export function Compare({
     onClose();
   };
   return (
-    <Card wide title={t.vehicle.params.compareTitle(file.name)}>
-      <p role="status">{t.vehicle.params.compared(Object.keys(file.values).length, differing.length)}</p>
+    <Card wide title={t.vehicle.params.compareTitle({ name: file.name })}>
+      <p role="status">
+        {t.vehicle.params.compared({ count: Object.keys(file.values).length, differing: differing.length })}
+      </p>
       {strange.length === 0 ? null : (
-        <Note tone="warn">{t.vehicle.params.strange(strange.length, strange.slice(0, 10).join(', '))}</Note>
+        <Note tone="warn">
+          {t.vehicle.params.strange({ count: strange.length, names: strange.slice(0, 10).join(', ') })}
+        </Note>
       )}
       {reserved.length === 0 ? null : (
-        <Note tone="warn">{t.vehicle.params.reserved(reserved.join(', '))}</Note>
+        <Note tone="warn">{t.vehicle.params.reserved({ names: reserved.join(', ') })}</Note>
       )}
       {differing.length === 0 ? null : (
-        <div class="scroll" tabIndex={0} role="region" aria-label={t.vehicle.params.compareTitle(file.name)}>
+        <div
+          class="scroll"
+          tabIndex={0}
+          role="region"
+          aria-label={t.vehicle.params.compareTitle({ name: file.name })}
+        >
           <table>
             <thead>
               <tr>
@@ -95,7 +104,7 @@ export function Compare({
         {differing.length === 0 ? null : (
           <>
             <Button kind="primary" onClick={take} why={chosen.length === 0 ? '' : null}>
-              {t.vehicle.params.takeOver(chosen.length)}
+              {t.vehicle.params.takeOver({ count: chosen.length })}
             </Button>
             <Button onClick={() => setLeft(new Set(differing.map(({ name }) => name)))}>
               {t.vehicle.params.none}

@@ -19,18 +19,18 @@ export function Editor({ param }: { readonly param: Param }): JSX.Element {
   const range =
     about === null || (about.min === null && about.max === null)
       ? null
-      : t.vehicle.params.range(
-          about.min === null ? null : shownFloat(about.min),
-          about.max === null ? null : shownFloat(about.max),
-          about.units ?? '',
-        );
+      : t.vehicle.params.range({
+          min: about.min === null ? null : shownFloat(about.min),
+          max: about.max === null ? null : shownFloat(about.max),
+          units: about.units ?? '',
+        });
   return (
     <div class={css['editor']}>
       {about?.description == null ? null : <p>{about.description}</p>}
       {about === null ? <p class="hint">{t.vehicle.params.undescribed}</p> : null}
       <div class={css['edit']}>
         {about?.values != null && about.values.some((each) => isSame(each.value, now)) ? (
-          <Field label={t.vehicle.params.choose(name)}>
+          <Field label={t.vehicle.params.choose({ name })}>
             {(ids) => (
               <select
                 {...ids}
@@ -73,7 +73,7 @@ export function Editor({ param }: { readonly param: Param }): JSX.Element {
       <div class="row">
         {initial === null ? null : (
           <Button icon={RotateCcw} onClick={() => set(initial)} why={isSame(now, initial) ? '' : null}>
-            {t.vehicle.params.toDefault(shownFloat(initial))}
+            {t.vehicle.params.toDefault({ value: shownFloat(initial) })}
           </Button>
         )}
         {staged.value.has(name) ? (
@@ -106,13 +106,13 @@ function ValueInput({
     if (!isSame(Number(text), value)) setText(shownFloat(value));
   }, [value]);
   return (
-    <Field label={t.vehicle.params.newValue(name)} hint={hint} error={error}>
+    <Field label={t.vehicle.params.newValue({ name })} hint={hint} error={error}>
       {(ids) => (
         <div class={css['number']}>
           {step === null || step <= 0 ? null : (
             <Button
               icon={Minus}
-              aria-label={t.vehicle.tree.less(name)}
+              aria-label={t.vehicle.tree.less({ name })}
               onClick={() => onChange(stepped(value, -step))}
             />
           )}
@@ -131,7 +131,7 @@ function ValueInput({
           {step === null || step <= 0 ? null : (
             <Button
               icon={Plus}
-              aria-label={t.vehicle.tree.more(name)}
+              aria-label={t.vehicle.tree.more({ name })}
               onClick={() => onChange(stepped(value, step))}
             />
           )}

@@ -51,7 +51,7 @@ export function ParamList({
       </ul>
       <div ref={more}>
         {rest > 0 ? (
-          <Button onClick={() => setCount(count + 5 * PAGE)}>{t.vehicle.params.more(rest)}</Button>
+          <Button onClick={() => setCount(count + 5 * PAGE)}>{t.vehicle.params.more({ count: rest })}</Button>
         ) : null}
       </div>
     </>
@@ -81,7 +81,7 @@ function Row({
           <Button
             kind="quiet"
             icon={Star}
-            aria-label={isStarred ? text.unstar(name) : text.star(name)}
+            aria-label={isStarred ? text.unstar({ name }) : text.star({ name })}
             onClick={() => keepFavourite(name, !isStarred)}
           />
         </span>
@@ -112,7 +112,7 @@ function Row({
           </div>
           <div class={css['marks']}>
             {isChanged(param) === true && initial !== null ? (
-              <Badge>{text.was(shownFloat(initial))}</Badge>
+              <Badge>{text.was({ value: shownFloat(initial) })}</Badge>
             ) : null}
             {details?.metadata?.reboot_required === true && next !== undefined ? (
               <small>

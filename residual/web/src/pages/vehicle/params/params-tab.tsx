@@ -69,7 +69,7 @@ export function ParamsTab(): JSX.Element {
             <ErrorNote error={values.error} onRetry={reload} />
             {priming && progress !== undefined ? (
               <Progress
-                label={t.vehicle.params.priming(progress.got, progress.expected)}
+                label={t.vehicle.params.priming({ got: progress.got, expected: progress.expected })}
                 value={progress.expected === null ? null : progress.got / progress.expected}
               />
             ) : null}
@@ -86,7 +86,7 @@ export function ParamsTab(): JSX.Element {
                 )}
               </Field>
               <p class="hint" role="status">
-                {t.vehicle.params.found(found.length, params.length)}
+                {t.vehicle.params.found({ found: found.length, total: params.length })}
               </p>
             </div>
             {choice.kind === 'changed' && noDefaults ? <Note>{t.vehicle.params.noDefaults}</Note> : null}

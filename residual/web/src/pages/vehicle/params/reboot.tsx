@@ -21,9 +21,10 @@ export function RebootAutopilot({ onBack }: { readonly onBack?: () => void }): J
       back_after_s: back,
     } = await call('command.post', { body: { cmd: 'rebootAutopilot' } });
     if (typeof back === 'number') {
-      setOutcome(text.rebooted(number(back, 1)));
+      setOutcome(text.rebooted({ seconds: number(back, 1) }));
       onBack?.();
-    } else if (status === 'rejected') setOutcome(text.rebootRefused(ack.statustext ?? ack.result_name ?? ''));
+    } else if (status === 'rejected')
+      setOutcome(text.rebootRefused({ words: ack.statustext ?? ack.result_name ?? '' }));
     else setOutcome(text.rebootLost);
   };
   return (

@@ -51,7 +51,7 @@ export function Staged({
     await writeParams(entries, forced && isOverridable, done, isNamed ? reserved : []);
   };
   return (
-    <section class={css['staged']} aria-label={t.vehicle.params.staged(changes.length)}>
+    <section class={css['staged']} aria-label={t.vehicle.params.staged({ count: changes.length })}>
       <ErrorNote error={error} />
       {written.length === 0 ? null : <WrittenList written={written} />}
       {changes.length === 0 ? (
@@ -83,7 +83,7 @@ export function Staged({
                     kind="quiet"
                     icon={X}
                     onClick={() => stage(name, null)}
-                    aria-label={t.vehicle.params.drop(name)}
+                    aria-label={t.vehicle.params.drop({ name })}
                   />
                 </li>
               ))}
@@ -92,7 +92,7 @@ export function Staged({
           {guarded ? <Note tone="warn">{t.vehicle.params.armed}</Note> : null}
           {reserved.length === 0 ? null : (
             <label>
-              {t.vehicle.params.confirm(reserved.join(' '))}{' '}
+              {t.vehicle.params.confirm({ names: reserved.join(' ') })}{' '}
               <input
                 value={again}
                 autocomplete="off"
@@ -113,7 +113,7 @@ export function Staged({
           <header>
             <h2>
               <Icon of={PencilLine} />
-              {t.vehicle.params.staged(changes.length)}
+              {t.vehicle.params.staged({ count: changes.length })}
             </h2>
             <Button
               kind="quiet"
@@ -133,7 +133,7 @@ export function Staged({
               why={isNamed ? null : t.vehicle.params.confirmFirst}
               onClick={() => void run(write)}
             >
-              {t.vehicle.params.write(changes.length)}
+              {t.vehicle.params.write({ count: changes.length })}
             </Button>
           </header>
         </>

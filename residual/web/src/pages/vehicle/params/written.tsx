@@ -69,7 +69,7 @@ export function HeldWrite({
       {written.length === 0 ? null : <WrittenList written={written} />}
       {values.size === 0 ? null : (
         <HoldButton row="params.put" busy={busy} why={why} onConfirm={() => void run(write)}>
-          {t.vehicle.params.write(values.size)}
+          {t.vehicle.params.write({ count: values.size })}
         </HoldButton>
       )}
     </>
@@ -81,19 +81,19 @@ export function WrittenList({ written }: { readonly written: readonly WrittenPar
   const reboot = isBack ? [] : written.filter((each) => each.reboot_required === true);
   return (
     <Note tone="good">
-      <p>{t.vehicle.params.written(written.length)}</p>
+      <p>{t.vehicle.params.written({ count: written.length })}</p>
       <ul>
         {written.map(({ name, value, cached_value: held }) => (
           <li key={name}>
             {name} {held === null ? t.app.none : shownFloat(held)}
             {held !== null && isSame(held, value) ? null : (
-              <Badge tone="warn">{t.vehicle.params.insteadOf(shownFloat(value))}</Badge>
+              <Badge tone="warn">{t.vehicle.params.insteadOf({ value: shownFloat(value) })}</Badge>
             )}
           </li>
         ))}
       </ul>
       {reboot.length === 0 ? null : (
-        <p>{t.vehicle.params.rebootFor(reboot.map(({ name }) => name).join(', '))}</p>
+        <p>{t.vehicle.params.rebootFor({ names: reboot.map(({ name }) => name).join(', ') })}</p>
       )}
       {written.some((each) => each.reboot_required === true) ? (
         <RebootAutopilot onBack={() => setBack(true)} />

@@ -34,7 +34,10 @@ export function CalibrationTab(): JSX.Element {
   return (
     <div class="page">
       {state === null || state.sensor === null ? null : (
-        <Card wide title={t.vehicle.calibration.title(t.vehicle.calibration.sensors[state.sensor].name)}>
+        <Card
+          wide
+          title={t.vehicle.calibration.title({ sensor: t.vehicle.calibration.sensors[state.sensor].name })}
+        >
           <Running state={state} onChange={reload} />
         </Card>
       )}
@@ -55,7 +58,9 @@ export function CalibrationTab(): JSX.Element {
                 icon={Play}
                 why={running ? '' : null}
                 onClick={() => void begin(sensor)}
-                aria-label={t.vehicle.calibration.beginOf(t.vehicle.calibration.sensors[sensor].name)}
+                aria-label={t.vehicle.calibration.beginOf({
+                  sensor: t.vehicle.calibration.sensors[sensor].name,
+                })}
               >
                 {t.vehicle.calibration.begin}
               </Button>
@@ -116,7 +121,7 @@ function Running({
                     void act(async () => call('calibration.post', { body: { sensor, confirm: pose } }))
                   }
                 >
-                  {t.vehicle.calibration.lies(t.vehicle.calibration.poses[pose])}
+                  {t.vehicle.calibration.lies({ pose: t.vehicle.calibration.poses[pose] })}
                 </Button>
               ))
             : poses.map((pose) => <Badge key={pose}>{t.vehicle.calibration.poses[pose]}</Badge>)}
@@ -131,7 +136,7 @@ function Running({
       ) : null}
       {steps.length === 0 ? null : (
         <details>
-          <summary>{t.vehicle.calibration.words(steps.length)}</summary>
+          <summary>{t.vehicle.calibration.words({ count: steps.length })}</summary>
           <ol>
             {steps.map((line, index) => (
               <li key={index}>{line}</li>

@@ -11,7 +11,7 @@ const [LOWEST, HIGHEST] = [900, 2100] as const;
 export function ChannelBars({
   title,
   values,
-  name = t.vehicle.setup.channel,
+  name = (at) => t.vehicle.setup.channel({ number: at }),
   seen = [],
 }: {
   readonly title: string;
@@ -28,8 +28,10 @@ export function ChannelBars({
           <li key={at}>
             <span>{name(at + 1)}</span>
             <meter aria-label={name(at + 1)} min={LOWEST} max={HIGHEST} value={value} />
-            <span>{value === 0 ? t.app.none : t.vehicle.setup.us(number(value))}</span>
-            {span === null ? null : <small>{t.vehicle.radioCalibration.soFar(span.low, span.high)}</small>}
+            <span>{value === 0 ? t.app.none : t.vehicle.setup.us({ value: number(value) })}</span>
+            {span === null ? null : (
+              <small>{t.vehicle.radioCalibration.soFar({ low: span.low, high: span.high })}</small>
+            )}
           </li>
         );
       })}

@@ -48,7 +48,7 @@ export function ModeSwitch({ family, params, onWritten }: Props): JSX.Element | 
   const set = (name: string, value: number): void => setDraft(new Map([...draft, [name, value]]));
   const was = (name: string, text: (value: number) => string): string | null => {
     const value = held(name);
-    return writes.has(name) && value !== null ? words.was(text(value)) : null;
+    return writes.has(name) && value !== null ? words.was({ text: text(value) }) : null;
   };
   return (
     <Card title={words.title}>
@@ -84,7 +84,7 @@ export function ModeSwitch({ family, params, onWritten }: Props): JSX.Element | 
             return (
               <Position
                 key={name}
-                label={words.position(at + 1, limitsOf(family, at))}
+                label={words.position({ position: at + 1, limits: limitsOf(family, at) })}
                 isNow={position === at + 1}
                 choices={choices}
                 value={chosen(name)}
@@ -150,24 +150,24 @@ function choicesOf(
   const described = param?.details?.metadata?.values ?? null;
   const known = described === null || described.length === 0 ? switchModes(family) : described;
   const others = [...new Set(there)].filter((value) => !known.some((each) => isSame(each.value, value)));
-  return [...known, ...others.map((value) => ({ value, text: words.unknown(value) }))];
+  return [...known, ...others.map((value) => ({ value, text: words.unknown({ value }) }))];
 }
 
 function textOf(choices: readonly SwitchMode[], value: number): string {
-  return choices.find((each) => isSame(each.value, value))?.text ?? words.unknown(value);
+  return choices.find((each) => isSame(each.value, value))?.text ?? words.unknown({ value });
 }
 
 function channelName(channel: number): string {
-  return channel === 0 ? t.app.none : t.vehicle.setup.channel(channel);
+  return channel === 0 ? t.app.none : t.vehicle.setup.channel({ number: channel });
 }
 
 function problemText(problem: 'stick' | 'option', channel: number): string {
-  return problem === 'stick' ? words.problem.stick : words.problem.option(channel);
+  return problem === 'stick' ? words.problem.stick : words.problem.option({ channel });
 }
 
 /** PX4's positions are parts of the calibrated way of the channel, and have no fixed ends. */
 function limitsOf(family: Family, at: number): string {
   if (family === 'px4') return '';
   const limit = SWITCH_LIMITS_US[at];
-  return limit === undefined ? words.above(SWITCH_LIMITS_US.at(-1) ?? 0) : words.upTo(limit);
+  return limit === undefined ? words.above({ us: SWITCH_LIMITS_US.at(-1) ?? 0 }) : words.upTo({ us: limit });
 }

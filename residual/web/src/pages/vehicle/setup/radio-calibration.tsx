@@ -74,7 +74,7 @@ export function RadioCalibration({ family, value, onWritten }: Props): JSX.Eleme
   const cancel = <Button onClick={() => setStep('idle')}>{t.app.cancel}</Button>;
   return (
     <Card title={words.title}>
-      {stopped === null ? null : <Note tone="bad">{words.stopped(stopped)}</Note>}
+      {stopped === null ? null : <Note tone="bad">{words.stopped({ why: stopped })}</Note>}
       {step === 'idle' ? (
         <>
           <Note tone="warn">{words.mayArm}</Note>
@@ -149,7 +149,11 @@ function Plan({
       </div>
       {plan.problems.map(({ problem, stick, channel }) => (
         <Note key={`${problem} ${stick} ${channel}`} tone="bad">
-          {words.problem[problem](stick === null ? t.vehicle.setup.channel(channel) : words.sticks[stick])}
+          {problem === 'nothing'
+            ? words.nothingMoved
+            : words.problem[problem]({
+                name: stick === null ? t.vehicle.setup.channel({ number: channel }) : words.sticks[stick],
+              })}
         </Note>
       ))}
       <PlanTable channels={plan.channels} />
@@ -180,7 +184,7 @@ function StickChoice({
           <option value={0}>{t.app.none}</option>
           {Array.from({ length: count }, (_, at) => (
             <option key={at} value={at + 1}>
-              {t.vehicle.setup.channel(at + 1)}
+              {t.vehicle.setup.channel({ number: at + 1 })}
             </option>
           ))}
         </select>
@@ -217,11 +221,13 @@ function PlanRow({ planned }: { readonly planned: PlannedChannel }): JSX.Element
   const shown = (member: 'min' | 'max' | 'trim'): string =>
     next === null || next[member] === was[member]
       ? String(was[member])
-      : words.change(was[member], next[member]);
+      : words.change({ was: was[member], next: next[member] });
   return (
     <tr>
       <td>
-        {stick === null ? t.vehicle.setup.channel(channel) : words.stickOn(words.sticks[stick], channel)}
+        {stick === null
+          ? t.vehicle.setup.channel({ number: channel })
+          : words.stickOn({ stick: words.sticks[stick], channel })}
         {fault === null ? null : <div class="hint">{words.left[fault]}</div>}
       </td>
       <td class="number">{shown('min')}</td>

@@ -51,7 +51,7 @@ export function SetupTab(): JSX.Element {
   const section = sectionOf(SECTIONS, { calibration: 'sensors' }, 'sensors');
   return (
     <Sections
-      label={t.vehicle.sectionsOf(t.vehicle.tabs.setup)}
+      label={t.vehicle.sectionsOf({ tab: t.vehicle.tabs.setup })}
       sections={SECTIONS.map((id) => ({
         id,
         name: t.vehicle.sections[id],
@@ -128,23 +128,29 @@ function Outputs(): JSX.Element {
       {outputs === null ? (
         <p class="hint">{t.vehicle.setup.noOutputs}</p>
       ) : (
-        <ChannelBars title={t.vehicle.setup.outputs} values={outputs} name={t.vehicle.setup.output} />
+        <ChannelBars
+          title={t.vehicle.setup.outputs}
+          values={outputs}
+          name={(at) => t.vehicle.setup.output({ number: at })}
+        />
       )}
       {escs.map(({ number: which, rpm, voltage, current, temperature }) => (
         <p key={which}>
-          {t.vehicle.setup.esc(
-            which,
-            (
+          {t.vehicle.setup.esc({
+            number: which,
+            values: (
               [
                 [rpm, 'rpm', 0],
                 [voltage, 'V', 1],
                 [current, 'A', 1],
                 [temperature, '°C', 0],
               ] as const
-            ).flatMap(([value, unit, digits]) =>
-              typeof value === 'number' ? [`${number(value, digits)} ${unit}`] : [],
-            ),
-          )}
+            )
+              .flatMap(([value, unit, digits]) =>
+                typeof value === 'number' ? [`${number(value, digits)} ${unit}`] : [],
+              )
+              .join(', '),
+          })}
         </p>
       ))}
     </Card>
@@ -162,8 +168,12 @@ function MotorTest(): JSX.Element | null {
     await run(async () => {
       const body = { cmd: 'motorTest', args: [motor, throttle, 2], confirm: PROPS_OFF };
       const { ack } = await call('command.post', { body });
-      if (ack.accepted) say(t.vehicle.setup.tested(motor), 'good');
-      else say(t.vehicle.setup.notTested(motor, ack.statustext ?? ack.result_name ?? ''), 'bad');
+      if (ack.accepted) say(t.vehicle.setup.tested({ number: motor }), 'good');
+      else
+        say(
+          t.vehicle.setup.notTested({ number: motor, words: ack.statustext ?? ack.result_name ?? '' }),
+          'bad',
+        );
     });
   };
   return (
@@ -178,13 +188,13 @@ function MotorTest(): JSX.Element | null {
           <select {...ids} value={motor} onChange={(event) => setMotor(Number(event.currentTarget.value))}>
             {MOTORS.map((each) => (
               <option key={each} value={each}>
-                {t.vehicle.setup.motor(each)}
+                {t.vehicle.setup.motor({ number: each })}
               </option>
             ))}
           </select>
         )}
       </Field>
-      <Field label={t.vehicle.setup.throttle(throttle)}>
+      <Field label={t.vehicle.setup.throttle({ percent: throttle })}>
         {(ids) => (
           <input
             {...ids}

@@ -56,7 +56,7 @@ export function LogMarks({
         ))}
       </ol>
       {found.length > most ? (
-        <Button onClick={() => setMost(most + PAGE)}>{words.more(found.length - most)}</Button>
+        <Button onClick={() => setMost(most + PAGE)}>{words.more({ count: found.length - most })}</Button>
       ) : null}
     </Card>
   );

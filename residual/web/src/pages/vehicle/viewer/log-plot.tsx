@@ -97,7 +97,7 @@ export function LogPlot(props: PlotProps): JSX.Element {
             <Button
               kind="quiet"
               icon={X}
-              aria-label={words.removeField(line.label)}
+              aria-label={words.removeField({ name: line.label })}
               onClick={() => onRemove(line.id)}
             />
           </span>

@@ -28,7 +28,7 @@ export function partOf([, , part = '']: readonly string[]): LogPart | null {
 
 /** What the log is called. */
 export function nameOf(source: LogSource): string {
-  return source.kind === 'node' ? source.name : t.vehicle.logs.file(Number(source.id));
+  return source.kind === 'node' ? source.name : t.vehicle.logs.file({ id: Number(source.id) });
 }
 
 /**

@@ -26,7 +26,7 @@ export function LogTree({
   const found = groups.map((group, at) => ({ group, at })).filter(({ group }) => matches(group, wanted));
   return (
     <Card title={words.tree} icon={ListTree}>
-      <Field label={words.search} hint={words.found(found.length, groups.length)}>
+      <Field label={words.search} hint={words.found({ found: found.length, total: groups.length })}>
         {(ids) => (
           <input
             {...ids}
@@ -47,7 +47,7 @@ export function LogTree({
           />
         ))}
         {found.length > most ? (
-          <Button onClick={() => setMost(most + PAGE)}>{words.more(found.length - most)}</Button>
+          <Button onClick={() => setMost(most + PAGE)}>{words.more({ count: found.length - most })}</Button>
         ) : null}
       </div>
     </Card>
@@ -72,7 +72,7 @@ function GroupFields({
   return (
     <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
-        {group.name} <span class="hint">{words.rows(group.rows)}</span>
+        {group.name} <span class="hint">{words.rows({ count: group.rows })}</span>
       </summary>
       {isOpen ? (
         <ul>

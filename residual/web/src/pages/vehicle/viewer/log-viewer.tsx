@@ -98,7 +98,7 @@ function useLog(): OpenLog {
     try {
       const file = await get(signal);
       if (signal.aborted) return;
-      const text = words.reading(name);
+      const text = words.reading({ name });
       setState({ kind: 'busy', text, share: 0 });
       const client = new LogClient((done) => {
         if (!signal.aborted)
@@ -122,7 +122,7 @@ function useLog(): OpenLog {
   useEffect(() => {
     const source = sourceOf(place.peek().rest.slice(2));
     if (source !== null) {
-      const text = words.fetching(nameOf(source));
+      const text = words.fetching({ name: nameOf(source) });
       setState({ kind: 'busy', text, share: null });
       void open(
         nameOf(source),

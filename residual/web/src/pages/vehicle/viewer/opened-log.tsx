@@ -72,7 +72,7 @@ export function OpenedLog({
 
   const toggle = (id: FieldId): void => {
     const isShown = fields.some((each) => same(each, id));
-    if (!isShown && fields.length >= MAX_FIELDS) return setFailure(words.tooMany(MAX_FIELDS));
+    if (!isShown && fields.length >= MAX_FIELDS) return setFailure(words.tooMany({ count: MAX_FIELDS }));
     setFailure(null);
     setPlots(
       plots.map((plot, at) =>
@@ -93,7 +93,7 @@ export function OpenedLog({
     const [from, to] = range;
     try {
       const ask = { fields, from: from + times.start, to: to + times.start };
-      saveBlob(await client.ask('csv', ask), words.csvName(name));
+      saveBlob(await client.ask('csv', ask), words.csvName({ name }));
     } catch (error) {
       fail(error);
     }
@@ -131,15 +131,15 @@ export function OpenedLog({
     <>
       <Card wide title={name} icon={FileClock} actions={actions}>
         <p>
-          {words.about(
-            words.kinds[summary.kind],
-            summary.groups.length,
-            summary.rows,
-            spanText(times.length),
-          )}{' '}
-          {times.utcOfStart === null ? null : words.start(moment(times.utcOfStart))}
+          {words.about({
+            kind: words.kinds[summary.kind],
+            messages: summary.groups.length,
+            rows: summary.rows,
+            length: spanText(times.length),
+          })}{' '}
+          {times.utcOfStart === null ? null : words.start({ at: moment(times.utcOfStart) })}
         </p>
-        {summary.full ? <Note tone="warn">{words.full(summary.rows)}</Note> : null}
+        {summary.full ? <Note tone="warn">{words.full({ rows: summary.rows })}</Note> : null}
         {failure === null ? null : <Note tone="bad">{failure}</Note>}
         {children}
       </Card>
@@ -164,7 +164,11 @@ export function OpenedLog({
           </div>
           {dips.map((dip) => (
             <Button key={keyOf(dip.id)} kind="quiet" icon={TrendingDown} onClick={() => setCursor(dip.at)}>
-              {words.lowest(number(dip.volts, 2), elapsed(dip.at, 1), dips.length > 1 ? dip.label : null)}
+              {words.lowest({
+                volts: number(dip.volts, 2),
+                at: elapsed(dip.at, 1),
+                field: dips.length > 1 ? dip.label : null,
+              })}
             </Button>
           ))}
           <div class="row" role="group" aria-label={words.range}>
@@ -190,7 +194,7 @@ export function OpenedLog({
             // A plot has nothing of its own besides its place.
             <div key={at}>
               <LogPlot
-                label={words.plot(at + 1)}
+                label={words.plot({ number: at + 1 })}
                 lines={plot.map(lineOf)}
                 dips={dips.filter((dip) => plot.some((id) => same(id, dip.id)))}
                 range={range}
@@ -208,13 +212,13 @@ export function OpenedLog({
                     setActive(0);
                   }}
                 >
-                  {words.removePlot(at + 1)}
+                  {words.removePlot({ number: at + 1 })}
                 </Button>
               )}
             </div>
           ))}
           <p aria-live="off">
-            {cursor === null ? words.dragHint : words.cursorAt(cursorText(times, cursor))}
+            {cursor === null ? words.dragHint : words.cursorAt({ time: cursorText(times, cursor) })}
           </p>
           <div class="row">
             <Button
@@ -235,7 +239,7 @@ export function OpenedLog({
                   >
                     {plots.map((_, at) => (
                       <option key={at} value={at}>
-                        {words.plot(at + 1)}
+                        {words.plot({ number: at + 1 })}
                       </option>
                     ))}
                   </select>

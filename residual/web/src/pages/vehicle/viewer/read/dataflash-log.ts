@@ -167,11 +167,11 @@ const MARKS: Readonly<Record<string, (index: LogIndex, at: number, column: Colum
     const failsafe = DATAFLASH_FAILSAFES[subsystem];
     const name =
       failsafe === undefined
-        ? (DATAFLASH_ERRORS[subsystem] ?? viewerWords.events.subsystem(subsystem))
-        : viewerWords.events.failsafe(failsafe);
+        ? (DATAFLASH_ERRORS[subsystem] ?? viewerWords.events.subsystem({ number: subsystem }))
+        : viewerWords.events.failsafe({ name: failsafe });
     marks.event(
       at,
-      viewerWords.events.error(name, dataflashErrorWords(subsystem, code)),
+      viewerWords.events.error({ name, words: dataflashErrorWords(subsystem, code) }),
       code === 0 ? 'info' : 'bad',
     );
   },
