@@ -122,7 +122,6 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   'bin/sim': [
     ['mavlink-values.ts', 'params', 'timers.ts'],
-    ['fault-message.ts'],
     ['faults.ts'],
     ['flight'],
     ['mavlink'],
@@ -131,6 +130,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['loop.ts', 'options'],
     ['unit.ts'],
     ['fleet.ts'],
+    ['simulator.ts'],
   ],
   connector: [
     ['denial.ts', 'mask-arguments.ts', 'rows.ts', 'toolsets.ts', 'plain-words.ts'],

@@ -1,5 +1,5 @@
-import { MavSeverity } from '../flight/craft.ts';
-import { fromFrame } from '../flight/mission.ts';
+import { MavSeverity } from '../../../../bin/sim/flight/craft.ts';
+import { fromFrame } from '../../../../bin/sim/flight/mission.ts';
 import {
   type Command,
   type CommandDeck,
@@ -11,10 +11,10 @@ import {
   rebootVehicle,
   requestCapabilities,
   setHome,
-} from '../mavlink/commands.ts';
-import { COMPONENT_METADATA } from '../mavlink/px4-events.ts';
-import { MavResult } from '../mavlink-values.ts';
-import { customMode } from './px4-modes.ts';
+} from '../../../../bin/sim/mavlink/commands.ts';
+import { MavResult } from '../../../../bin/sim/mavlink-values.ts';
+import { COMPONENT_METADATA } from './events.ts';
+import { customMode } from './modes.ts';
 
 const { ACCEPTED, TEMPORARILY_REJECTED, DENIED, UNSUPPORTED, FAILED } = MavResult;
 const FORCE = 21196;

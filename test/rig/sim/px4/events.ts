@@ -1,5 +1,7 @@
-import type { Channel } from './channel.ts';
-import { CONTENTS_PATH } from './px4-files.ts';
+import type { Channel } from '../../../../bin/sim/mavlink/channel.ts';
+import type { VehicleEvents } from '../../../../bin/sim/mavlink/vehicle-events.ts';
+import type { Param } from '../../../../bin/sim/params/params.ts';
+import { CONTENTS_PATH, Px4Files } from './files.ts';
 
 /** EVENT and COMPONENT_METADATA, which mavlink-mappings does not have: id, CRC_EXTRA, bytes. */
 const EVENT = { id: 410, extra: 160, bytes: 53 } as const;
@@ -28,18 +30,19 @@ export function isEvent(reason: string): boolean {
 }
 
 /** PX4's events: what keeps it from arming is said in them alone. */
-export class Px4Events {
+export class Px4Events implements VehicleEvents {
   readonly #channel: Channel;
   readonly #bootMs: () => number;
-  readonly #contentsCrc: () => number;
+  readonly #params: () => readonly Param[];
+  #files: Px4Files | null = null;
   #sequence = 0;
   #told = '';
 
-  /** @param contentsCrc checksum of the table of contents of its metadata */
-  constructor(channel: Channel, bootMs: () => number, contentsCrc: () => number) {
+  /** @param params those that it has: its files describe them */
+  constructor(channel: Channel, bootMs: () => number, params: () => readonly Param[]) {
     this.#channel = channel;
     this.#bootMs = bootMs;
-    this.#contentsCrc = contentsCrc;
+    this.#params = params;
   }
 
   /** Reports all checks that fail, when they have changed. */
@@ -65,9 +68,19 @@ export class Px4Events {
 
   metadata(): void {
     const payload = Buffer.alloc(METADATA.bytes);
-    payload.writeUInt32LE(this.#contentsCrc(), 4);
+    payload.writeUInt32LE(this.#rom().contentsCrc, 4);
     payload.write(`mftp://${CONTENTS_PATH}`, 8, 'latin1');
     this.#channel.raw(METADATA.id, payload, METADATA.extra);
+  }
+
+  file(path: string): Buffer | undefined {
+    return this.#rom().get(path);
+  }
+
+  /** Made when somebody first asks. */
+  #rom(): Px4Files {
+    this.#files ??= new Px4Files(this.#params(), eventsFile());
+    return this.#files;
   }
 
   #send(number: number, level: number, args: Buffer): void {
@@ -83,7 +96,7 @@ export class Px4Events {
 }
 
 /** What the events mean, as PX4 describes it. */
-export function eventsFile(): object {
+function eventsFile(): object {
   const args = [
     { name: 'modes', type: 'uint32_t' },
     { name: 'health_component_index', type: 'uint8_t' },

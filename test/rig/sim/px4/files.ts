@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { Param } from '../params/params.ts';
+import type { Param } from '../../../../bin/sim/params/params.ts';
 import { xz } from './xz.ts';
 
 export const CONTENTS_PATH = 'etc/extras/component_general.json.xz';

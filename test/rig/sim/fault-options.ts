@@ -1,7 +1,7 @@
 import type { ParseArgsOptionsConfig } from 'node:util';
-import { type Faults, NO_FAULTS } from '../faults.ts';
-import { MavResult } from '../mavlink-values.ts';
-import { number, pairs } from './option-values.ts';
+import { type Faults, NO_FAULTS } from '../../../bin/sim/faults.ts';
+import { MavResult } from '../../../bin/sim/mavlink-values.ts';
+import { number, pairs } from '../../../bin/sim/options/option-values.ts';
 
 const NONE: string[] = [];
 

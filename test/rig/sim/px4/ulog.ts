@@ -1,6 +1,11 @@
-import type { Param } from '../params/params.ts';
-import { type FlightLog, type LoggedState, MOST_LOG_BYTES, SAMPLE_S } from './flight-log.ts';
-import type { Vehicle } from './vehicle.ts';
+import {
+  type FlightLog,
+  type LoggedState,
+  MOST_LOG_BYTES,
+  SAMPLE_S,
+} from '../../../../bin/sim/flight/flight-log.ts';
+import type { Vehicle } from '../../../../bin/sim/flight/vehicle.ts';
+import type { Param } from '../../../../bin/sim/params/params.ts';
 
 /**
  * A log of one flight as PX4 writes it: the definitions (flag bits, what the log is of, formats, parameters), then data and texts,

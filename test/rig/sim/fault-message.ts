@@ -1,4 +1,5 @@
-import type { MavResult } from './mavlink-values.ts';
+import { type Faults, NO_FAULTS } from '../../../bin/sim/faults.ts';
+import type { MavResult } from '../../../bin/sim/mavlink-values.ts';
 
 /** What a test may send to a running `svc-sim` over the node IPC channel. A member that is absent leaves its fault as it is. */
 export interface FaultMessage {
@@ -51,4 +52,26 @@ export interface FaultMessage {
   readonly radioLost?: boolean;
   /** Power cycle: closes the client, forgets everything but the parameters. */
   readonly reboot?: true;
+}
+
+/** Whether an IPC message is for this file (the supervisor's own messages share the channel). */
+export function isFaultMessage(message: unknown): message is FaultMessage {
+  return typeof message === 'object' && message !== null && 'type' in message && message.type === 'fault';
+}
+
+/**
+ * Takes over the members of `message` that are present.
+ * @throws TypeError when a member is unknown or of another type: a test with a typing error must not pass by luck
+ */
+export function applyFaults(faults: Faults, message: FaultMessage): void {
+  const { type: _type, reboot: _reboot, ...members } = message;
+  for (const [name, value] of Object.entries(members)) {
+    if (!isFaultName(name)) throw new TypeError(`there is no fault "${name}"`);
+    if (typeof value !== typeof faults[name]) throw new TypeError(`fault ${name}: ${typeof value} given`);
+  }
+  Object.assign(faults, members);
+}
+
+function isFaultName(name: string): name is keyof Faults {
+  return Object.hasOwn(NO_FAULTS, name);
 }

@@ -1,7 +1,11 @@
 import { crc32 } from 'node:zlib';
-import { MavSeverity } from '../flight/craft.ts';
-import { type MissionItem, NAV } from '../flight/mission.ts';
-import { type MissionItemInt, MissionRequest, MissionRequestInt } from '../mavlink/messages.ts';
+import { MavSeverity } from '../../../../bin/sim/flight/craft.ts';
+import { type MissionItem, NAV } from '../../../../bin/sim/flight/mission.ts';
+import {
+  type MissionItemInt,
+  MissionRequest,
+  MissionRequestInt,
+} from '../../../../bin/sim/mavlink/messages.ts';
 import {
   ALL_LISTS,
   isListType,
@@ -10,9 +14,9 @@ import {
   MissionSender,
   type Peer,
   target,
-} from '../mavlink/mission-link.ts';
-import { type ItemDialect, type ListType, toItem } from '../mavlink/mission-lists.ts';
-import { MavMissionResult } from '../mavlink-values.ts';
+} from '../../../../bin/sim/mavlink/mission-link.ts';
+import { type ItemDialect, type ListType, toItem } from '../../../../bin/sim/mavlink/mission-lists.ts';
+import { MavMissionResult } from '../../../../bin/sim/mavlink-values.ts';
 
 const RETRY_MS = 250;
 const TIMEOUT_MS = 5000;

@@ -1,4 +1,4 @@
-import { MavSeverity } from '../flight/craft.ts';
+import { MavSeverity } from '../../../../bin/sim/flight/craft.ts';
 import {
   type Answer,
   type Calibration,
@@ -6,8 +6,8 @@ import {
   type CalibrationTools,
   type CompassCalibration,
   speedOf,
-} from '../mavlink/calibration.ts';
-import { MavResult } from '../mavlink-values.ts';
+} from '../../../../bin/sim/mavlink/calibration.ts';
+import { MavResult } from '../../../../bin/sim/mavlink-values.ts';
 
 const { ACCEPTED, TEMPORARILY_REJECTED, DENIED, UNSUPPORTED } = MavResult;
 const { CRITICAL, INFO } = MavSeverity;

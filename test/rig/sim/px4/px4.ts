@@ -1,23 +1,23 @@
 /** PX4 1.15, as strict as main of March 2026, on a quadcopter, as its link sees it. The flight is the same point mass as with ArduPilot. */
 
-import { armsIn } from '../../../shared/flight/arming-modes.ts';
-import { modeName } from '../../../shared/flight/modes.ts';
-import type { Words } from '../flight/firmware-words.ts';
-import { Ulog } from '../flight/ulog.ts';
-import { NAK } from '../mavlink/ftp.ts';
-import { isEvent } from '../mavlink/px4-events.ts';
-import type { StreamPlan } from '../mavlink/streams.ts';
-import { SENDERS } from '../mavlink/telemetry.ts';
-import { cellBattery } from '../mavlink/telemetry-battery.ts';
-import type { TelemetryView } from '../mavlink/telemetry-view.ts';
-import { MavAutopilot, MavState, MavType } from '../mavlink-values.ts';
-import { BYTEWISE } from '../params/param-dialect.ts';
-import { px4Params } from '../params/px4-param-table.ts';
-import type { Firmware } from './firmware.ts';
-import { Px4Calibration } from './px4-calibration.ts';
-import { PX4_COMMANDS } from './px4-commands.ts';
-import { PX4_ITEMS, Px4Missions } from './px4-missions.ts';
-import { LOITER, modeSlot, px4Modes, switchMode } from './px4-modes.ts';
+import type { Firmware } from '../../../../bin/sim/firmware/firmware.ts';
+import type { Words } from '../../../../bin/sim/flight/firmware-words.ts';
+import { NAK } from '../../../../bin/sim/mavlink/ftp.ts';
+import type { StreamPlan } from '../../../../bin/sim/mavlink/streams.ts';
+import { SENDERS } from '../../../../bin/sim/mavlink/telemetry.ts';
+import { cellBattery } from '../../../../bin/sim/mavlink/telemetry-battery.ts';
+import type { TelemetryView } from '../../../../bin/sim/mavlink/telemetry-view.ts';
+import { MavAutopilot, MavState, MavType } from '../../../../bin/sim/mavlink-values.ts';
+import { BYTEWISE } from '../../../../bin/sim/params/param-dialect.ts';
+import { armsIn } from '../../../../shared/flight/arming-modes.ts';
+import { modeName } from '../../../../shared/flight/modes.ts';
+import { Px4Calibration } from './calibration.ts';
+import { PX4_COMMANDS } from './commands.ts';
+import { isEvent, Px4Events } from './events.ts';
+import { PX4_ITEMS, Px4Missions } from './missions.ts';
+import { LOITER, modeSlot, px4Modes, switchMode } from './modes.ts';
+import { px4Params } from './param-table.ts';
+import { Ulog } from './ulog.ts';
 
 // 1.15.4, official release.
 const VERSION = (1 << 24) | (15 << 16) | (4 << 8) | 255;
@@ -133,7 +133,7 @@ export function px4(): Firmware {
         `RC ERROR: RC${channel}_TRIM ${below ? '<' : '>'} ${below ? 'MIN' : 'MAX'} (${trim}/${below ? min : max})`,
     },
     words: WORDS,
-    events: true,
+    events: (channel, bootMs, params) => new Px4Events(channel, bootMs, params),
     textsForStations: true,
     textEnd: '\t',
     modes: px4Modes,

@@ -1,8 +1,8 @@
-import { AutoMode } from '../flight/auto.ts';
-import type { Craft } from '../flight/craft.ts';
-import { GuidedMode } from '../flight/guided.ts';
-import type { Mission } from '../flight/mission.ts';
-import type { ModeSet } from '../flight/mode-set.ts';
+import { AutoMode } from '../../../../bin/sim/flight/auto.ts';
+import type { Craft } from '../../../../bin/sim/flight/craft.ts';
+import { GuidedMode } from '../../../../bin/sim/flight/guided.ts';
+import type { Mission } from '../../../../bin/sim/flight/mission.ts';
+import type { ModeSet } from '../../../../bin/sim/flight/mode-set.ts';
 import {
   type FlightMode,
   holdMode,
@@ -11,9 +11,9 @@ import {
   type ModeId,
   type Modes,
   stickMode,
-} from '../flight/modes.ts';
-import { returnMode } from '../flight/rtl.ts';
-import type { Demand } from '../flight/vehicle.ts';
+} from '../../../../bin/sim/flight/modes.ts';
+import { returnMode } from '../../../../bin/sim/flight/rtl.ts';
+import type { Demand } from '../../../../bin/sim/flight/vehicle.ts';
 
 /** PX4's main mode (PX4_CUSTOM_MAIN_MODE) and, in AUTO, its sub mode (PX4_CUSTOM_SUB_MODE_AUTO). */
 export function customMode(main: number, sub = 0): number {

@@ -1,5 +1,9 @@
-import { type ParamRow, paramRows, parseParamRows } from './ardupilot-param-table.ts';
-import type { Alias, ParamTable } from './params.ts';
+import {
+  type ParamRow,
+  paramRows,
+  parseParamRows,
+} from '../../../../bin/sim/params/ardupilot-param-table.ts';
+import type { Alias, ParamTable } from '../../../../bin/sim/params/params.ts';
 
 /**
  * Parameters of a quadcopter with PX4 1.15, sorted by name as PX4 does. Only two types exist: i INT32, f FLOAT. The
