@@ -1,4 +1,4 @@
-import { seededRandom } from '../../../shared/random.ts';
+import { seededRandom } from '../../../../shared/random.ts';
 import { HAZE, mixed, SKY, yuv } from './colours.ts';
 import { NOISE_SIDE, noiseTile } from './noise.ts';
 import type { Planes } from './planes.ts';

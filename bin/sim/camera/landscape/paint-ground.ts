@@ -1,8 +1,8 @@
-import type { Landscape } from '../../../shared/landscape/landscape.ts';
-import type { Field, House, Tree } from '../../../shared/landscape/parts.ts';
-import { EXTENT_M, PAD } from '../../../shared/landscape/parts.ts';
-import { corner, type Point, type Polygon, rectangle } from '../../../shared/landscape/polygon.ts';
-import { seededRandom } from '../../../shared/random.ts';
+import type { Landscape } from '../../../../shared/landscape/landscape.ts';
+import type { Field, House, Tree } from '../../../../shared/landscape/parts.ts';
+import { EXTENT_M, PAD } from '../../../../shared/landscape/parts.ts';
+import { corner, type Point, type Polygon, rectangle } from '../../../../shared/landscape/polygon.ts';
+import { seededRandom } from '../../../../shared/random.ts';
 import { type Canvas, SIDE } from './canvas.ts';
 import { BUILT, CROP_COLOURS, GROUND, LEAVES, LIGHT, mixed, oneOf, type Rgb, shaded } from './colours.ts';
 import { NOISE_SIDE, noiseTile } from './noise.ts';

@@ -1,4 +1,4 @@
-import type { VideoCodec } from '../../../shared/rpc/video.ts';
+import type { VideoCodec } from '../rpc/video.ts';
 import { joinNals, NAL, nalType, splitNals } from './h264.ts';
 import { NAL265, nalType265 } from './h265.ts';
 

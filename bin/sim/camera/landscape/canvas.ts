@@ -1,4 +1,4 @@
-import { corner, type Point, type Polygon } from '../../../shared/landscape/polygon.ts';
+import { corner, type Point, type Polygon } from '../../../../shared/landscape/polygon.ts';
 import type { Rgb } from './colours.ts';
 
 /** Texels of one side of a level, a power of two. */

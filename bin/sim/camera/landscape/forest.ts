@@ -1,4 +1,4 @@
-import { EXTENT_M, type Tree } from '../../../shared/landscape/parts.ts';
+import { EXTENT_M, type Tree } from '../../../../shared/landscape/parts.ts';
 import { type Brush, NEAREST_M } from './brush.ts';
 import { LEAVES, mixed, type Rgb, shaded, yuv } from './colours.ts';
 import { type HazeTables, stepOf } from './haze.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { VideoClock } from '../engine/picture.ts';
+import type { VideoClock } from './picture.ts';
 
 /**
  * Calls `each` at a steady rate until the signal aborts. After a stall, turns are skipped instead of made up for in a burst.

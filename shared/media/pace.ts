@@ -1,4 +1,4 @@
-import type { Profile } from '../../../shared/rpc/video.ts';
+import type { Profile } from '../rpc/video.ts';
 
 /**
  * How the pictures follow a processor that cannot encode them all: first fewer of them, then smaller ones, and back when there is

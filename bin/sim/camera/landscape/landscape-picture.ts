@@ -1,4 +1,4 @@
-import type { Landscape } from '../../../shared/landscape/landscape.ts';
+import type { Landscape } from '../../../../shared/landscape/landscape.ts';
 import { Ground } from './ground.ts';
 import type { GroundLevels } from './ground-levels.ts';
 import { hazeTables } from './haze.ts';

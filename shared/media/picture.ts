@@ -1,5 +1,5 @@
 import type { Frame } from 'node-av/lib';
-import type { VideoCodec } from '../../../shared/rpc/video.ts';
+import type { VideoCodec } from '../rpc/video.ts';
 
 /** The pictures in the engine. Times: `at` of the monotonic clock that all processes share, `capturedAt` of the wall. */
 

@@ -1,4 +1,4 @@
-import type { Random } from '../../../shared/random.ts';
+import type { Random } from '../../../../shared/random.ts';
 
 /** Side of the tile, a power of two. */
 export const NOISE_SIDE = 256;

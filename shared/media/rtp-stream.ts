@@ -1,6 +1,6 @@
-import type { AccessUnit } from '../engine/picture.ts';
-import { packetize, rtpTimestamp } from '../engine/rtp-h264.ts';
-import { packetize265 } from '../engine/rtp-h265.ts';
+import type { AccessUnit } from './picture.ts';
+import { packetize, rtpTimestamp } from './rtp-h264.ts';
+import { packetize265 } from './rtp-h265.ts';
 
 /** Both are dynamic; cameras and receivers without a description of the stream use these two. */
 const FORMATS = {
@@ -18,6 +18,10 @@ export class RtpStream {
   constructor(random: () => number) {
     this.#ssrc = Math.floor(random() * 2 ** 32) >>> 0;
     this.#sequence = Math.floor(random() * 2 ** 16);
+  }
+
+  get ssrc(): number {
+    return this.#ssrc;
   }
 
   /** The datagrams of one picture. */

@@ -1,4 +1,4 @@
-import type { House } from '../../../shared/landscape/parts.ts';
+import type { House } from '../../../../shared/landscape/parts.ts';
 import { type Brush, NEAREST_M } from './brush.ts';
 import { BUILT, LIGHT, oneOf, type Rgb, shaded, yuv } from './colours.ts';
 import { type HazeTables, stepOf } from './haze.ts';

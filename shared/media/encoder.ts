@@ -6,7 +6,7 @@ import {
   type AVPixelFormat,
 } from 'node-av/constants';
 import type { Codec, CodecContext, Frame } from 'node-av/lib';
-import type { Profile } from '../../../shared/rpc/video.ts';
+import type { Profile } from '../rpc/video.ts';
 import { av, dictionary, isDrained, microseconds, must } from './av.ts';
 import { KeptSets } from './kept-sets.ts';
 import type { AccessUnit, Picture } from './picture.ts';

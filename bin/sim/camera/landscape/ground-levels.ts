@@ -1,5 +1,5 @@
 import { setImmediate as breathe } from 'node:timers/promises';
-import type { Landscape } from '../../../shared/landscape/landscape.ts';
+import type { Landscape } from '../../../../shared/landscape/landscape.ts';
 import { Canvas, SIDE } from './canvas.ts';
 import { GroundPainter } from './paint-ground.ts';
 

@@ -1,10 +1,14 @@
-import { LandscapePlace } from '../../../shared/landscape/place.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { deferred } from '../../../shared/async/deferred.ts';
+import type { LandscapePlace } from '../../../shared/landscape/place.ts';
 import { clientOf } from '../../../shared/rpc/contract.ts';
 import { LINK } from '../../../shared/rpc/link.ts';
 import type { LinkState } from '../../../shared/rpc/link-state.ts';
-import { Smooth } from './smooth.ts';
-import type { Pose } from './view.ts';
+import { Smooth } from './landscape/smooth.ts';
+import type { Pose } from './landscape/view.ts';
 
+/** svc-link tells its state to whoever connects. */
+const LINK_MS = 500;
 const POSITION_S = 0.12;
 const ATTITUDE_S = 0.14;
 
@@ -12,7 +16,8 @@ const ATTITUDE_S = 0.14;
 export class VehiclePose {
   readonly #client;
   readonly #now: () => number;
-  readonly #place = new LandscapePlace();
+  readonly #place: LandscapePlace;
+  readonly #told = deferred();
   readonly #e = new Smooth(POSITION_S);
   readonly #n = new Smooth(POSITION_S);
   readonly #up = new Smooth(POSITION_S);
@@ -23,19 +28,26 @@ export class VehiclePose {
   #positionAt = -Infinity;
   #attitudeAt = -Infinity;
 
-  /** @param path of `link.sock`. @param now monotonic, seconds */
-  constructor(path: string, now: () => number) {
+  /** @param path of `link.sock`, null: there is no vehicle. @param place where the landscape lies. @param now monotonic, seconds */
+  constructor(path: string | null, place: LandscapePlace, now: () => number) {
     this.#now = now;
-    this.#client = clientOf(LINK, { path, listeners: { state: (state) => this.#hear(state) } });
-    this.#yaw.tell(STANDING_YAW, 0, now());
+    this.#place = place;
+    const listeners = { state: (state: LinkState) => this.#hear(state) };
+    this.#client = path === null ? null : clientOf(LINK, { path, listeners });
   }
 
   start(): void {
-    this.#client.start();
+    this.#client?.start();
   }
 
   stop(): void {
-    this.#client.stop();
+    this.#client?.stop();
+  }
+
+  /** Resolves when svc-link has told where the vehicle is; after a moment without a word as well. */
+  async heard(): Promise<void> {
+    if (this.#client === null) return;
+    await Promise.race([this.#told.promise, delay(LINK_MS, undefined, { ref: false })]);
   }
 
   /** At this moment. */
@@ -48,7 +60,7 @@ export class VehiclePose {
       up: this.#up.value,
       roll: this.#roll.value,
       pitch: this.#pitch.value,
-      yaw: this.#yaw.value,
+      yaw: this.#attitudeAt === -Infinity ? STANDING_YAW : this.#yaw.value,
     };
   }
 
@@ -72,6 +84,7 @@ export class VehiclePose {
       this.#pitch.tell(attitude.pitch ?? 0, 0, attitudeAt);
       this.#yaw.tell(attitude.yaw ?? 0, 0, attitudeAt);
     }
+    this.#told.resolve();
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Landscape } from '../../../shared/landscape/landscape.ts';
+import type { Landscape } from '../../../../shared/landscape/landscape.ts';
 import { Brush } from './brush.ts';
 import { Forest, MOST_SEEN } from './forest.ts';
 import type { HazeTables } from './haze.ts';
