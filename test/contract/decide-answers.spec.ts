@@ -87,6 +87,10 @@ describe('a refusal says by which step, of which row, to whom, and what helps', 
       principal: ANONYMOUS,
     });
     expect(told({ target: '/healthz', headers: [withKey] })).to.include({ principal: PAIRING_KEY });
+    // RFC 6750 3: where a token comes as a bearer, the refusal says so.
+    expect(told({ method: 'POST', target: '/whep' })).to.deep.equal(
+      refusal('credential', 'E_UNAUTHENTICATED', 'whep.post', { headers: { 'www-authenticate': 'Bearer' } }),
+    );
     expect(told({ ...status, limitedFor: 2 })).to.deep.equal(
       refusal('rate', 'E_RATE_LIMITED', STATUS, { headers: { 'retry-after': '2' } }),
     );

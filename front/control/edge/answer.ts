@@ -1,25 +1,23 @@
-import type { Principal } from '../../../shared/auth/principal.ts';
 import { isScope } from '../../../shared/auth/scopes.ts';
 import { isClientId } from '../../../shared/flight/pilot.ts';
 import { raisedByRequest } from '../../../shared/routes/classes.ts';
 import { mayUse } from '../../../shared/routes/may.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import { unserved } from '../../../shared/routes/served.ts';
-import { type EdgeState, type Pass, type Refusal, type Rule, refuse } from './decision.ts';
+import { type EdgeState, type Pass, type Refusal, refuse } from './decision.ts';
 import type { FoundRow } from './find-row.ts';
 import { lacksScope } from './lacks-scope.ts';
 
+/** A request whose caller is known. */
+interface Identified extends Pick<Pass, 'rule' | 'row' | 'principal' | 'cors' | 'counted'> {
+  readonly found: FoundRow;
+  /** What its header says. */
+  readonly clientId: string | null;
+}
+
 /** Steps 10 and 11, after the caller is known. */
-export function answer(
-  rule: Rule,
-  row: Row,
-  found: FoundRow,
-  principal: Principal,
-  clientId: string | null,
-  cors: string | null,
-  counted: boolean,
-  state: EdgeState,
-): Pass | Refusal {
+export function answer(request: Identified, state: EdgeState): Pass | Refusal {
+  const { rule, row, found, principal, clientId, cors, counted } = request;
   const policy = found.policy ?? row;
   const missing = missingFeature(row, state);
   // Where the body may add a class, the refusal waits for it, so that it can say all that is missing.

@@ -21,7 +21,16 @@ export function mayHaveReadTicket(path: string, principal: Principal, state: Edg
     if (match.kind !== 'found' || row === undefined || row.readTicket === null) continue;
     if (readTicketPath(row, match.path, match.params) !== path) continue;
     const found = { ...NOTHING, row, policy: row, params: match.params, path: match.path };
-    return answer('credential', row, found, principal, null, null, false, state);
+    const asked = {
+      rule: 'credential',
+      row,
+      found,
+      principal,
+      clientId: null,
+      cors: null,
+      counted: false,
+    } as const;
+    return answer(asked, state);
   }
   return refuse('row', 'E_NOT_FOUND', null, { detail: `There is no read ticket for GET ${path}.` });
 }

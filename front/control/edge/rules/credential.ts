@@ -32,7 +32,8 @@ export function withCredential(ask: Ask): Decision {
     if (found.allow === '' && !found.upgrade) return refuse('row', 'E_NOT_FOUND', cors, { principal });
     return refuse('row', 'E_METHOD', cors, { principal, headers: { allow: found.allow } });
   }
-  return answer('credential', row, found, principal, headers.clientId, cors, counted, state);
+  const { clientId } = headers;
+  return answer({ rule: 'credential', row, found, principal, clientId, cors, counted }, state);
 }
 
 /** The strongest valid credential; invalid ones beside it are ignored. */

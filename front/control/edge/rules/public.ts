@@ -13,7 +13,9 @@ export function publicRow(ask: Ask): Decision | null {
   if (row?.access !== 'public' || (row.orKey && headers.showsKey)) return null;
   if (row.nearOnly && standing(request.peer, headers) === 'remote')
     return refuse('public', 'E_REMOTE', cors, { row });
-  return answer('public', row, found, knownCaller(ask), headers.clientId, cors, false, state);
+  const { clientId } = headers;
+  const principal = knownCaller(ask);
+  return answer({ rule: 'public', row, found, principal, clientId, cors, counted: false }, state);
 }
 
 /**
