@@ -17,6 +17,7 @@ import { maskArguments } from '../mask-arguments.ts';
 import type { NodeClient } from '../planes/node-client.ts';
 import { showOperator } from '../planes/operator-signer.ts';
 import type { Principal } from '../principal.ts';
+import { askOf } from '../rows.ts';
 import { type Arguments, classOf, classOfCall, reservedIn, scopesOfCall, type Tool } from '../tools/tool.ts';
 import { bind } from './call-hash.ts';
 import type { FlightSafety } from './flight-safety.ts';
@@ -264,7 +265,7 @@ function cut(text: string): string {
 async function summaryOf({ tool, args, node, principal }: GateCall): Promise<{ readonly summary?: string }> {
   if (tool.summary === undefined) return {};
   try {
-    return { summary: await tool.summary(args, async (request) => node.json(request, principal)) };
+    return { summary: await tool.summary(args, askOf(node, principal)) };
   } catch (error) {
     if (error instanceof ApiError) throw new Denial('invalid_arguments', error.message, error.extras);
     throw error;

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../shared/member.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { Denial } from '../denial.ts';
 import { ownPrincipal, type Principal } from '../principal.ts';
-import { asRecord, pathOf } from '../rows.ts';
+import { askOf, asRecord } from '../rows.ts';
 import type { NodeClient } from './node-client.ts';
 import { sideBySide } from './side-by-side.ts';
 
@@ -80,21 +80,18 @@ export class Contributions {
   async #lookAt(node: NodeClient): Promise<void> {
     const { launched, log } = this.#options;
     const principal = ownPrincipal(node.target.key, launched);
-    const get = async (path: string): Promise<JsonObject> =>
-      asRecord(await node.json({ method: 'GET', path, timeoutMs: ASK_MS }, principal));
+    const ask = askOf(node, principal);
     try {
-      const { installs } = await get(pathOf('plugins.get'));
-      const exposed = (Array.isArray(installs) ? installs : [])
-        .map(asRecord)
-        .filter((record) => ID.test(String(record['plugin_id'])) && isExposed(record))
+      const { installs = [] } = await ask('plugins.get', { timeoutMs: ASK_MS });
+      const exposed = installs
+        .filter((record) => ID.test(record.plugin_id) && isExposed(record))
         .slice(0, MAX_EXTENSIONS);
       // The classes of its tools follow from its grants, which are in the record.
       const list = JSON.stringify(exposed);
       if (this.#offered.get(node)?.list === list) return;
       const offered: Offered[] = [];
-      for (const record of exposed) {
-        const id = String(record['plugin_id']);
-        const { manifest } = await get(pathOf('plugins.id.get', { id }));
+      for (const { plugin_id: id } of exposed) {
+        const { manifest } = await ask('plugins.id.get', { params: { id }, timeoutMs: ASK_MS });
         const mcp = asRecord(asRecord(manifest)['mcp']);
         const of = (kind: string): Offered['tools'] => {
           const entries = mcp[kind];

@@ -1,4 +1,3 @@
-import { asRecord } from '../rows.ts';
 import { reading, writing } from './parts.ts';
 import { addressOf, type Tool } from './tool.ts';
 
@@ -54,7 +53,7 @@ export const videoTools: readonly Tool[] = [
     idempotent: true,
     run: async ({ ask, node }) => {
       const baseUrl = addressOf(node);
-      const { state } = asRecord(await ask({ method: 'GET', path: '/api/video' }));
+      const { state } = await ask('video.get');
       return { value: { page: `${baseUrl}/`, whep: `${baseUrl}/whep`, live: state === 'running' } };
     },
   },
