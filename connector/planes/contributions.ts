@@ -1,6 +1,6 @@
 import { every } from '../../shared/async/every.ts';
 import { messageOf } from '../../shared/errors.ts';
-import type { JsonObject } from '../../shared/member.ts';
+import { type JsonObject, listOf } from '../../shared/member.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { Denial } from '../denial.ts';
 import { ownPrincipal, type Principal } from '../principal.ts';
@@ -82,21 +82,24 @@ export class Contributions {
     const principal = ownPrincipal(node.target.key, launched);
     const ask = askOf(node, principal);
     try {
-      const { installs = [] } = await ask('plugins.get', { timeoutMs: ASK_MS });
-      const exposed = installs
-        .filter((record) => ID.test(record.plugin_id) && isExposed(record))
+      const { installs } = await ask('plugins.get', { timeoutMs: ASK_MS });
+      // Nobody waits for this: what a node says must not end the connector.
+      const exposed = listOf(installs)
+        .map(asRecord)
+        .filter((record) => ID.test(String(record['plugin_id'])) && isExposed(record))
         .slice(0, MAX_EXTENSIONS);
       // The classes of its tools follow from its grants, which are in the record.
       const list = JSON.stringify(exposed);
       if (this.#offered.get(node)?.list === list) return;
       const offered: Offered[] = [];
-      for (const { plugin_id: id } of exposed) {
+      for (const record of exposed) {
+        const id = String(record['plugin_id']);
         const { manifest } = await ask('plugins.id.get', { params: { id }, timeoutMs: ASK_MS });
         const mcp = asRecord(asRecord(manifest)['mcp']);
-        const of = (kind: string): Offered['tools'] => {
-          const entries = mcp[kind];
-          return (Array.isArray(entries) ? entries : []).map(asRecord).filter(({ half }) => half === 'agent');
-        };
+        const of = (kind: string): Offered['tools'] =>
+          listOf(mcp[kind])
+            .map(asRecord)
+            .filter(({ half }) => half === 'agent');
         offered.push({ node, id, tools: of('tools'), resources: of('resources'), prompts: of('prompts') });
       }
       this.#offered.set(node, { list, offered });

@@ -32,7 +32,7 @@ export const flightLogTools: readonly Tool[] = [
       const id = Number(args['id']);
       const found = logs.find((each) => each.id === id);
       if (found === undefined) throw new Denial('not_found', `The vehicle has no log ${id}.`);
-      const size = Number(found.size);
+      const { size } = found;
       const uri = addressOf(node) + pathOf('flight-logs.id.get', { id: String(id) });
       return {
         value: { id, size, time: found.time ?? null, url: uri },
