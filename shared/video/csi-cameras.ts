@@ -1,5 +1,7 @@
 import { ApiError, messageOf } from '../errors.ts';
 import { runProgram } from '../process/run-program.ts';
+import type { Made } from '../schemas/made.ts';
+import type { cameras } from '../schemas/video.ts';
 
 /** One size that a sensor can be read in. */
 interface SensorMode {
@@ -12,19 +14,7 @@ interface SensorMode {
 }
 
 /** A camera that libcamera knows: on a CSI connector. */
-interface CsiCamera {
-  /** As in `video.source`. */
-  readonly source: `libcamera:${number}`;
-  /** libcamera's name for it, which is its place in the device tree. */
-  readonly device_path: string;
-  readonly type: 'csi';
-  /** The sensor. */
-  readonly label: string;
-  /** Of the sensor, pixels. */
-  readonly width: number | null;
-  readonly height: number | null;
-  readonly modes: readonly SensorMode[];
-}
+type CsiCamera = Required<Made<typeof cameras>['cameras'][number]>;
 
 export interface CsiList {
   readonly cameras: readonly CsiCamera[];
