@@ -1,10 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Denial } from './denial.ts';
+import { askOf } from './planes/ask.ts';
 import type { HubSession } from './planes/hub-session.ts';
 import type { Plane } from './planes/plane.ts';
 import { expiryOf, type Principal, readToken } from './principal.ts';
-import { askOf } from './rows.ts';
 
 /**
  * Finds the principal of a bearer token. The token's own node verifies it, and the result is cached for two seconds. Each later

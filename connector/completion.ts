@@ -1,7 +1,7 @@
 import { Denial } from './denial.ts';
+import { askOf } from './planes/ask.ts';
 import type { Plane } from './planes/plane.ts';
 import type { Principal } from './principal.ts';
-import { askOf } from './rows.ts';
 
 /** Suggests values for the arguments of prompts and resource addresses: nodes, parameters, services, extensions. */
 

@@ -14,11 +14,12 @@ import { Denial } from './denial.ts';
 import type { RateLimiter } from './gate/rate-limit.ts';
 import type { AskedFor, Pages } from './pages.ts';
 import { plainWords } from './plain-words.ts';
+import { type Ask, askOf } from './planes/ask.ts';
 import type { Offered } from './planes/contributions.ts';
 import type { NodeClient } from './planes/node-client.ts';
 import type { Plane } from './planes/plane.ts';
 import type { Principal } from './principal.ts';
-import { type Ask, askOf, asRecord } from './rows.ts';
+import { asRecord } from './rows.ts';
 import { inItsWords } from './tools/contributed.ts';
 
 /** `svc://{node}/…`: resources that can be read without a tool, and followed. */

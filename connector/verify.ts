@@ -2,13 +2,13 @@ import type { Scope } from '../shared/auth/scopes.ts';
 import { howToAllow } from '../shared/fleet/local-scopes.ts';
 import { plainText } from '../shared/plain-text.ts';
 import { Denial } from './denial.ts';
+import { askOf } from './planes/ask.ts';
 import { NoAnswer } from './planes/fleet-caller.ts';
 import type { FleetPlane } from './planes/fleet-plane.ts';
 import type { NodeClient } from './planes/node-client.ts';
 import type { Plane } from './planes/plane.ts';
 import { sideBySide } from './planes/side-by-side.ts';
 import { type Principal, STDIO } from './principal.ts';
-import { askOf } from './rows.ts';
 
 const PROBE_MS = 3000;
 

@@ -3,10 +3,11 @@ import { messageOf } from '../../shared/errors.ts';
 import type { JsonObject } from '../../shared/member.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { Denial } from '../denial.ts';
+import { type Ask, askOf } from '../planes/ask.ts';
 import type { NodeClient } from '../planes/node-client.ts';
 import { sideBySide } from '../planes/side-by-side.ts';
 import { ownPrincipal, type Principal } from '../principal.ts';
-import { type Ask, askOf, asRecord } from '../rows.ts';
+import { asRecord } from '../rows.ts';
 
 /**
  * The conditions for flight tools: either the node's MAVLink endpoints enforce the armed guard (declared with

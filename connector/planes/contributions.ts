@@ -4,7 +4,8 @@ import { type JsonObject, listOf } from '../../shared/member.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { Denial } from '../denial.ts';
 import { ownPrincipal, type Principal } from '../principal.ts';
-import { askOf, asRecord } from '../rows.ts';
+import { asRecord } from '../rows.ts';
+import { askOf } from './ask.ts';
 import type { NodeClient } from './node-client.ts';
 import { sideBySide } from './side-by-side.ts';
 

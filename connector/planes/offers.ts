@@ -7,7 +7,8 @@ import { type Running, unserved } from '../../shared/routes/served.ts';
 import type { RowId } from '../../shared/routes/typed-row.ts';
 import { Denial } from '../denial.ts';
 import { ownPrincipal, type Principal } from '../principal.ts';
-import { askOf, asRecord, rowOf } from '../rows.ts';
+import { asRecord, rowOf } from '../rows.ts';
+import { askOf } from './ask.ts';
 import type { NodeClient } from './node-client.ts';
 
 /** How long an answer is believed: features change with a restart of the node. */

@@ -1,6 +1,6 @@
 import { Denial } from '../denial.ts';
 import { type Principal, STDIO } from '../principal.ts';
-import { askOf } from '../rows.ts';
+import { askOf } from './ask.ts';
 import { HttpNode, type HttpTarget } from './http-node.ts';
 import type { NodeClient } from './node-client.ts';
 import { sideBySide } from './side-by-side.ts';

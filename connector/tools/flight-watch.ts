@@ -1,7 +1,7 @@
 import { readinessOf } from '../../shared/flight/readiness.ts';
 import { metresBetween, type Place, type SeenVehicle, seenIn, stateLine } from '../../shared/flight/seen.ts';
 import { Denial } from '../denial.ts';
-import type { Told } from '../rows.ts';
+import type { Told } from '../planes/ask.ts';
 import type { Arguments, Tool } from './tool.ts';
 import { TIMEOUT, waitFor } from './waiting.ts';
 

@@ -15,7 +15,8 @@ import {
   type MissionPart,
 } from '../../shared/schemas/mission-item.ts';
 import { Denial } from '../denial.ts';
-import { type Ask, asRecord, rowOf, type Told } from '../rows.ts';
+import type { Ask, Told } from '../planes/ask.ts';
+import { asRecord, rowOf } from '../rows.ts';
 import { flying } from './flight.ts';
 import type { Arguments, Tool } from './tool.ts';
 

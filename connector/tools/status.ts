@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../shared/member.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import { Denial } from '../denial.ts';
+import { askOf } from '../planes/ask.ts';
 import type { NodeClient, Presence } from '../planes/node-client.ts';
 import type { Plane } from '../planes/plane.ts';
 import { sideBySide } from '../planes/side-by-side.ts';
 import type { Principal } from '../principal.ts';
-import { askOf } from '../rows.ts';
 import { reading } from './parts.ts';
 import type { Arguments, Tool } from './tool.ts';
 

@@ -6,10 +6,11 @@ import type { RowId } from '../../shared/routes/typed-row.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import type { ConnectorAudit } from '../audit/audit.ts';
 import { Denial } from '../denial.ts';
+import type { Ask } from '../planes/ask.ts';
 import type { NodeClient } from '../planes/node-client.ts';
 import type { Plane } from '../planes/plane.ts';
 import type { Principal } from '../principal.ts';
-import { type Ask, asRecord, rowOf } from '../rows.ts';
+import { asRecord, rowOf } from '../rows.ts';
 import type { Toolset } from '../toolsets.ts';
 
 export type Arguments = JsonObject;
