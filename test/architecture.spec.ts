@@ -59,6 +59,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['machine-work.ts'],
     ['audit', 'fleet', 'http', 'video'],
     ['hub-api', 'rpc'],
+    ['media'],
   ],
   'front/control': [
     ['edge', 'param-metadata'],
@@ -83,7 +84,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['routing.ts'],
   ],
   'residual/video': [
-    ['drawing', 'landscape'],
+    ['drawing'],
     ['engine'],
     ['decoder'],
     ['frames', 'live', 'outputs', 'recorder', 'sources', 'viewers'],
@@ -121,8 +122,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['hub.ts'],
   ],
   'bin/sim': [
-    ['mavlink-values.ts', 'params', 'timers.ts'],
-    ['fault-message.ts'],
+    ['camera', 'mavlink-values.ts', 'params', 'timers.ts'],
     ['faults.ts'],
     ['flight'],
     ['mavlink'],
@@ -131,7 +131,9 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['loop.ts', 'options'],
     ['unit.ts'],
     ['fleet.ts'],
+    ['simulator.ts'],
   ],
+  'bin/sim/camera': [['landscape']],
   connector: [
     ['denial.ts', 'mask-arguments.ts', 'rows.ts', 'toolsets.ts', 'plain-words.ts'],
     ['argument-types.ts', 'audit', 'principal.ts', 'settings.ts'],

@@ -21,11 +21,10 @@ import { type InboxDeck, receive } from './mavlink/inbox.ts';
 import { LogLink, type LogOptions } from './mavlink/log-link.ts';
 import { PlainList } from './mavlink/mission-lists.ts';
 import { ParamLink } from './mavlink/param-link.ts';
-import { eventsFile, Px4Events } from './mavlink/px4-events.ts';
-import { Px4Files } from './mavlink/px4-files.ts';
 import { Signing } from './mavlink/signing.ts';
 import { Streams } from './mavlink/streams.ts';
 import type { TelemetryView } from './mavlink/telemetry-view.ts';
+import type { VehicleEvents } from './mavlink/vehicle-events.ts';
 import type { Frame } from './mavlink/wire.ts';
 import { ParamFile, paramFileRequest } from './params/param-file.ts';
 import { Params } from './params/params.ts';
@@ -106,8 +105,7 @@ export class Autopilot implements Craft {
   readonly #signing: Signing;
   readonly #calibration: Calibration;
   /** Absent where the firmware has none. */
-  readonly #events: Px4Events | undefined;
-  #rom: Px4Files | undefined;
+  readonly #events: VehicleEvents | undefined;
   #bootAt: number;
   #silentUntil = 0;
   #last: number;
@@ -142,13 +140,11 @@ export class Autopilot implements Craft {
       now: tools.now,
       textsForStations: firmware.textsForStations,
     });
-    this.#events = firmware.events
-      ? new Px4Events(
-          this.#channel,
-          () => this.#uptime(),
-          () => this.#romFiles().contentsCrc,
-        )
-      : undefined;
+    this.#events = firmware.events?.(
+      this.#channel,
+      () => this.#uptime(),
+      () => this.params.visible(),
+    );
     this.#calibration = firmware.calibration({
       craft: this,
       channel: this.#channel,
@@ -418,7 +414,7 @@ export class Autopilot implements Craft {
   }
 
   #open(path: string): SimFile | 'invalid' | undefined {
-    const plain = this.#events === undefined ? undefined : this.#romFiles().get(path);
+    const plain = this.#events?.file(path);
     if (plain !== undefined) {
       return { sizeEstimate: plain.length, read: (offset, size) => plain.subarray(offset, offset + size) };
     }
@@ -427,12 +423,6 @@ export class Autopilot implements Craft {
     if (request.start >= this.params.visible().length) return 'invalid';
     this.#banner(); // ArduPilot says who it is at the start of a parameter download, whichever way it goes
     return new ParamFile(this.params.visible(), request);
-  }
-
-  /** Made when somebody first asks. */
-  #romFiles(): Px4Files {
-    this.#rom ??= new Px4Files(this.params.visible(), eventsFile());
-    return this.#rom;
   }
 
   #uptime(): number {

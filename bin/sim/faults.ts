@@ -1,7 +1,6 @@
-import type { FaultMessage } from './fault-message.ts';
 import type { MavResult } from './mavlink-values.ts';
 
-/** The faults in force. Set by options at start and by `FaultMessage` later; everybody reads them at the moment of use. */
+/** What can go wrong at a vehicle or on its line; nothing does here, all of it in `test/rig/sim`. Everybody reads it at the moment of use. */
 export interface Faults {
   loseAcks: number;
   ackDelay: number;
@@ -53,25 +52,3 @@ export const NO_FAULTS: Readonly<Faults> = {
   radio: [],
   radioLost: false,
 };
-
-/** Whether an IPC message is for this file (the supervisor's own messages share the channel). */
-export function isFaultMessage(message: unknown): message is FaultMessage {
-  return typeof message === 'object' && message !== null && 'type' in message && message.type === 'fault';
-}
-
-/**
- * Takes over the members of `message` that are present.
- * @throws TypeError when a member is unknown or of another type: a test with a typing error must not pass by luck
- */
-export function applyFaults(faults: Faults, message: FaultMessage): void {
-  const { type: _type, reboot: _reboot, ...members } = message;
-  for (const [name, value] of Object.entries(members)) {
-    if (!isFaultName(name)) throw new TypeError(`there is no fault "${name}"`);
-    if (typeof value !== typeof faults[name]) throw new TypeError(`fault ${name}: ${typeof value} given`);
-  }
-  Object.assign(faults, members);
-}
-
-function isFaultName(name: string): name is keyof Faults {
-  return Object.hasOwn(NO_FAULTS, name);
-}

@@ -34,7 +34,7 @@ export interface DeclaredChild {
 export interface ChildSpec extends DeclaredChild {
   /** Whether it should run, by the present config. */
   readonly wanted: boolean;
-  /** It is started or stopped together with a restart of that process, if the config has changed. */
+  /** It is started or stopped together with a restart of that process, or begins anew with other arguments, if the config has changed. */
   readonly follows?: string;
   /** When the node starts, it waits for svc-control, but no longer than a second. With few cores, what answers and what flies are up sooner. */
   readonly later?: boolean;

@@ -4,6 +4,7 @@
  * use it.
  */
 
+import { createSocket } from 'node:dgram';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -58,6 +59,17 @@ async function anyFreePort(): Promise<number> {
     probe.listen(0, '127.0.0.1', () => {
       const address = probe.address();
       probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
+
+async function anyFreeUdpPort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createSocket('udp4');
+    probe.once('error', reject);
+    probe.bind(0, '127.0.0.1', () => {
+      const { port } = probe.address();
+      probe.close(() => resolve(port));
     });
   });
 }
@@ -169,6 +181,7 @@ async function supervise(
     onProblem: (text) => log.warn(text),
   });
   const simPort = await anyFreePort();
+  const cameraPort = await anyFreeUdpPort();
   const supervisor = new Supervisor({
     onArmed: (armed) => systemd.armed(armed),
     onRestartSelf: () => {
@@ -193,6 +206,7 @@ async function supervise(
         // A person who pressed Ctrl-C waits 3 s at most; a service has the time that its clients need.
         drainMs: flags.demo ? 1500 : 5000,
         simPort,
+        cameraPort,
         ceilings: numbersIn(flags.ceilings),
         memoryMiB: memoryHere(),
       });

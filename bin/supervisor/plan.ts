@@ -3,6 +3,7 @@ import { enabledFeatures } from '../../shared/config/features.ts';
 import type { Config } from '../../shared/config/schema.ts';
 import { hasMachineWork } from '../../shared/machine-work.ts';
 import type { Paths } from '../../shared/paths.ts';
+import { parseVideoSource } from '../../shared/schemas/addresses.ts';
 import type { ChildSpec } from './child.ts';
 
 interface PlanInput {
@@ -22,6 +23,8 @@ interface PlanInput {
   readonly drainMs: number;
   /** TCP port for the simulated flight controller, whenever it is the source. */
   readonly simPort: number;
+  /** UDP port for the simulator's camera, whenever it is one of the cameras. */
+  readonly cameraPort: number;
   /** Other memory ceilings by name, MiB. */
   readonly ceilings: Readonly<Record<string, number>>;
   /** What the machine, or its control group, has for all processes together, MiB. */
@@ -42,6 +45,7 @@ const MEMORY = {
   'svc-helper': { least: 48, most: 160, oom: 100 },
   'svc-sim': { least: 64, most: 256, oom: 0 },
   'svc-link': { least: 104, most: 384, oom: 0 },
+  'svc-camera-sim': { least: 112, most: 384, oom: 750 },
   'svc-video': { least: 112, most: 448, oom: 700 },
   // And what the model may take.
   'svc-vision': { least: 96, most: 256, oom: 900 },
@@ -65,6 +69,7 @@ export const ENTRIES = {
   'svc-helper': 'bin/helper/main',
   'svc-sim': 'bin/sim/main',
   'svc-link': 'front/link/main',
+  'svc-camera-sim': 'bin/sim/camera/main',
   'svc-video': 'residual/video/main',
   'svc-vision': 'residual/vision/main',
   'svc-residual': 'residual/app/main',
@@ -79,6 +84,7 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
   const withVideo = input.withResidual && config.video.source !== 'none' && (config.features.video ?? true);
   const withVision = withVideo && enabledFeatures(config).has('vision') && config.vision.detector !== '';
   const simulated = config.mavlink.source === 'sim';
+  const simulatedCamera = withVideo && namesLandscape(config.video);
   const env = {
     ...input.env,
     SVC_ETC_DIR: paths.etc,
@@ -86,6 +92,7 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
     SVC_STATE_DIR: paths.state,
     SVC_LOG_LEVEL: config.logging.level,
     SVC_SIM_PORT: String(input.simPort),
+    SVC_CAMERA_SIM_PORT: String(input.cameraPort),
     // Each thread that allocates would have a heap of its own, which is never given back.
     MALLOC_ARENA_MAX: '1',
     // Calls that a disk holds take a thread each; the others go on. A thread that has nothing to do costs some kilobytes.
@@ -104,6 +111,10 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
     child('svc-helper', input.withHelper),
     { ...child('svc-sim', simulated, '--port', String(input.simPort)), follows: 'svc-link' },
     child('svc-link', true),
+    {
+      ...later(child('svc-camera-sim', simulatedCamera, ...cameraArgs(input))),
+      follows: 'svc-video',
+    },
     later(child('svc-video', withVideo)),
     // Models are strangers' work, and the library that runs them has telephoned home.
     { ...later(larger(child('svc-vision', withVision), config.vision.memory_mb)), offline: true },
@@ -130,6 +141,19 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
     ),
   ];
   return fitted(children, input);
+}
+
+/** Whether a camera of the config is the simulator's. */
+function namesLandscape({ source, cameras }: Config['video']): boolean {
+  return [source, ...cameras.map((camera) => camera.source)].some(
+    (each) => parseVideoSource(each)?.kind === 'landscape',
+  );
+}
+
+function cameraArgs({ config, paths, cameraPort }: PlanInput): readonly string[] {
+  const { width, height, fps, bitrate_kbps: kbps } = config.video.hero;
+  const values = { port: cameraPort, link: paths.linkSocket, width, height, fps, kbps };
+  return Object.entries(values).flatMap(([name, value]) => [`--${name}`, String(value)]);
 }
 
 /**

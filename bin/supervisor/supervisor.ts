@@ -225,8 +225,15 @@ export class Supervisor {
     if (declared !== undefined) return declared.restart();
     // In flight it neither ends a process that the config no longer has, nor starts one that it has now.
     const present = this.child(name);
-    if (this.#armedConfig.holds && present !== undefined) return present.restart();
-    const all = await this.#options.plan();
+    if (this.#armedConfig.holds && present !== undefined) {
+      await this.#followIn(this.#options.plan(), name).catch((error: unknown) => {
+        this.#options.onLine(`svc-supervisor: ${messageOf(error)}`); // the restart does not depend on it
+      });
+      return present.restart();
+    }
+    const planned = this.#options.plan();
+    await this.#followIn(planned, name);
+    const all = await planned;
     const concerned = new Set(
       all.filter((spec) => spec.name === name || spec.follows === name).map((spec) => spec.name),
     );
@@ -254,6 +261,19 @@ export class Supervisor {
     if (unwanted.length > 0) this.#tell();
     for (const child of fresh) if (child.spec.name !== name) child.start();
     return (await this.child(name)?.restart()) ?? { pid_before: pid, pid_after: null };
+  }
+
+  /** What runs, follows `name` and has other arguments now begins anew, beside it: neither waits for the other. */
+  async #followIn(plan: Promise<readonly ChildSpec[]>, name: string): Promise<void> {
+    for (const spec of await plan) {
+      const child = this.child(spec.name);
+      if (child === undefined || spec.follows !== name || !spec.wanted) continue;
+      if (isDeepStrictEqual(child.spec.args, spec.args)) continue;
+      child.spec = spec;
+      child.restart().catch((error: unknown) => {
+        this.#options.onLine(`svc-supervisor: ${spec.name}: ${messageOf(error)}`);
+      });
+    }
   }
 
   status(): readonly ChildStatus[] {

@@ -1,6 +1,6 @@
 import { deferred } from '../../shared/async/deferred.ts';
 import { messageOf } from '../../shared/errors.ts';
-import type { VideoClock } from './engine/picture.ts';
+import type { VideoClock } from '../../shared/media/picture.ts';
 import type { SourceSink, VideoSource } from './sources/source.ts';
 
 export interface AttemptOptions {
@@ -69,6 +69,11 @@ export class Attempt {
     return this.#heardAt === null ? now - this.#began : null;
   }
 
+  /** The next picture is to be a key frame, where the source can be asked for one. */
+  requestKey(): void {
+    this.#options.source.requestKey?.();
+  }
+
   /** The source may still need a moment. */
   end(why: string): void {
     if (this.#ended.signal.aborted) return;
@@ -111,6 +116,7 @@ export class Attempt {
       this.#prepared += now - this.#began;
       this.#began = now;
     }
+    if (this.#heardAt !== null && source.rests === true) this.#heardAt = now;
     onLook(this, now, late);
     // It is this process that did not run: what the camera did meanwhile has not been seen yet.
     if (late > 0) {

@@ -2,11 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { deferred } from '../../shared/async/deferred.ts';
 import { every } from '../../shared/async/every.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
+import { cloneFrame } from '../../shared/media/av.ts';
+import type { AccessUnit, Picture, VideoClock } from '../../shared/media/picture.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { Attempt } from './attempt.ts';
 import { UnitBuffer } from './decoder/unit-buffer.ts';
-import { cloneFrame } from './engine/av.ts';
-import type { AccessUnit, Picture, VideoClock } from './engine/picture.ts';
 import type { Camera, VideoSource } from './sources/source.ts';
 
 interface GlancesOptions {

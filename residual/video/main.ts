@@ -4,6 +4,7 @@ import { configInForce } from '../../shared/config/in-force.ts';
 import { ownHosts } from '../../shared/config/own-endpoint.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { turnFile } from '../../shared/fleet/turn-file.ts';
+import { systemVideoClock } from '../../shared/media/picture.ts';
 import { pathsFrom } from '../../shared/paths.ts';
 import { type Program, runProcess } from '../../shared/process/child.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
@@ -14,7 +15,6 @@ import { findCameras } from '../../shared/video/cameras.ts';
 import { CsiCameras } from '../../shared/video/csi-cameras.ts';
 import { recordingsDirectory } from '../../shared/video/recordings-directory.ts';
 import { Encoders } from './engine/encoders.ts';
-import { systemVideoClock } from './engine/picture.ts';
 import { Outputs } from './outputs/outputs.ts';
 import { mendNewest } from './recorder/torn-file.ts';
 import { configuredCameras } from './sources/configured-cameras.ts';
@@ -34,6 +34,7 @@ async function build(log: Logger): Promise<Program> {
       ? await readActiveSlot(paths.activeDrone, (sentence) => log.error(sentence))
       : 0;
   const port = Number(process.env['SVC_RADIO_VIDEO_PORT'] ?? RADIO_PORTS.video);
+  const simulated = process.env['SVC_CAMERA_SIM_PORT'];
   const recordings = recordingsDirectory(config, paths);
   await mendNewest(recordings, (sentence) => log.error(sentence));
   const clock = systemVideoClock();
@@ -45,7 +46,7 @@ async function build(log: Logger): Promise<Program> {
     size: video.hero,
     passes265: video.codec === 'auto',
     extensionCameras: paths.cameraSockets,
-    linkSocket: paths.linkSocket,
+    simulated: simulated === undefined ? null : Number(simulated),
     cameras: () => findCameras(process.env['SVC_SYS_DIR'], process.env['SVC_DEV_DIR']),
     csi: async () => csi.list(),
   });

@@ -3,16 +3,16 @@ import type { Frame } from 'node-av/lib';
 import { Backoff } from '../../shared/async/backoff.ts';
 import { deferred } from '../../shared/async/deferred.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
+import { cloneFrame } from '../../shared/media/av.ts';
+import type { H264Encoder } from '../../shared/media/encoder.ts';
+import { Pace } from '../../shared/media/pace.ts';
+import type { AccessUnit, Picture, VideoClock } from '../../shared/media/picture.ts';
+import { Scaler } from '../../shared/media/scaler.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import type { PipelineState, PipelineStatus, Profile, VideoCodec } from '../../shared/rpc/video.ts';
 import { Attempt, type AttemptOptions } from './attempt.ts';
-import { cloneFrame } from './engine/av.ts';
-import type { H264Encoder } from './engine/encoder.ts';
 import type { Encoders } from './engine/encoders.ts';
 import { Meter } from './engine/meter.ts';
-import { Pace } from './engine/pace.ts';
-import type { AccessUnit, Picture, VideoClock } from './engine/picture.ts';
-import { Scaler } from './engine/scaler.ts';
 import type { Camera, VideoSource } from './sources/source.ts';
 
 /** A camera that is tried. */
@@ -37,7 +37,7 @@ export interface PipelineOptions {
   readonly onPicture: (picture: Picture, number: number) => void;
   /** Called with each picture of a source that encodes itself, before `onUnit`. */
   readonly onReceived: (unit: AccessUnit, number: number) => void;
-  /** Whether anybody needs the pictures. While nobody does, one a second is encoded. */
+  /** Whether anybody needs the pictures. While nobody does, one a second is encoded, and none asked for of a camera that sends on demand. */
   readonly needed: () => boolean;
   /** Called when pictures begin or stop to come, or to be needed. */
   readonly onState: () => void;
@@ -174,6 +174,7 @@ export class Pipeline {
   /** The next picture becomes a key frame; at most five a second. */
   requestKey(): void {
     this.#keyWanted = true;
+    this.#present?.requestKey();
   }
 
   /** From the next picture on, the encoder has at most this bit rate, whatever is asked of it. */
@@ -191,7 +192,7 @@ export class Pipeline {
     return this.#latest;
   }
 
-  /** Resolves when `latest` is not older than a usual picture; after a second without one too. */
+  /** Resolves when the newest picture is not older than a usual one; after a second without one too. */
   async fresh(): Promise<void> {
     if (!this.#idle) return;
     const { promise, resolve } = deferred();
@@ -318,7 +319,7 @@ export class Pipeline {
     this.#source = source?.name ?? null;
     this.#state = source === null ? 'searching' : 'starting';
     if (source === null || this.#stopped.signal.aborted) return null;
-    this.#neededAt = this.#options.clock.micros();
+    this.#beNeeded();
     const { firstPictureMs, preparingMs } = LIMITS;
     this.#present = this.#begin(source, { fromKey: false, firstPictureMs, preparingMs });
     this.#present.start();
@@ -361,6 +362,7 @@ export class Pipeline {
           this.#codec = unit.codec;
           this.#options.onReceived(unit, ++this.#taken);
           this.#emit(unit);
+          this.#wakeWaiting();
         },
       }),
     });
@@ -374,6 +376,7 @@ export class Pipeline {
     if (this.#state === 'running') return true;
     this.#state = 'running';
     this.#problem = null;
+    this.#beNeeded();
     this.#options.onState();
     return true;
   }
@@ -389,6 +392,7 @@ export class Pipeline {
     this.#problem = null;
     this.#state = 'running';
     this.#encoded = encoded;
+    this.#beNeeded();
     // Who watches begins with its first picture.
     this.#dueAt = 0;
     this.#keyAt = 0;
@@ -421,6 +425,12 @@ export class Pipeline {
     this.#applying.clear();
   }
 
+  /** A camera begins: pictures go on for a while, and of some it is never asked whether they are needed. */
+  #beNeeded(): void {
+    this.#neededAt = this.#options.clock.micros();
+    this.#idle = false;
+  }
+
   /** False for what nobody needs. Who looks at raw pictures may want more of them than the profile encodes. */
   #wants(at: number): boolean {
     if (this.#applying.size > 0 || this.#options.needed()) {
@@ -436,7 +446,8 @@ export class Pipeline {
       this.#idle = idle;
       this.#options.onState();
     }
-    return !this.#idle || this.#isDue(at);
+    // A camera that sends on demand sends nothing then.
+    return !this.#idle || (!this.#encoded && this.#isDue(at));
   }
 
   /** A picture may come a little early; more than a quarter of a period is another picture. */
@@ -465,7 +476,7 @@ export class Pipeline {
     const frame = cloneFrame(picture.frame);
     this.#latest?.frame.free();
     this.#latest = { frame, capturedAt, at };
-    for (const resolve of this.#waiting) resolve();
+    this.#wakeWaiting();
     const own = cloneFrame(frame);
     this.#busyAt = this.#options.clock.micros();
     this.#busy = this.#encode(own, capturedAt, at)
@@ -522,7 +533,12 @@ export class Pipeline {
     this.#options.log.info(
       `video: ${this.#encoder.name} ${wanted.width}x${wanted.height} ${wanted.fps} fps ${wanted.bitrate_kbps} kbit/s`,
     );
+    this.#options.onState(); // it has a profile now that can be set
     return this.#encoder;
+  }
+
+  #wakeWaiting(): void {
+    for (const resolve of this.#waiting) resolve();
   }
 
   #tellPace(): void {

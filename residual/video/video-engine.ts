@@ -1,5 +1,7 @@
 import { every } from '../../shared/async/every.ts';
 import { ApiError } from '../../shared/errors.ts';
+import { cloneFrame } from '../../shared/media/av.ts';
+import type { AccessUnit, Picture, VideoClock } from '../../shared/media/picture.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { type Server, serverOf } from '../../shared/rpc/contract.ts';
 import {
@@ -13,10 +15,8 @@ import {
 } from '../../shared/rpc/video.ts';
 import { Decoding } from './decoder/decoding.ts';
 import { UnitBuffer } from './decoder/unit-buffer.ts';
-import { cloneFrame } from './engine/av.ts';
 import type { Encoders } from './engine/encoders.ts';
 import { encodeJpeg, type JpegOptions } from './engine/jpeg.ts';
-import type { AccessUnit, Picture, VideoClock } from './engine/picture.ts';
 import { fitWithin, SideEncode } from './engine/side-encode.ts';
 import { SmallEncode } from './engine/small-encode.ts';
 import { FrameServer } from './frames/frame-server.ts';
@@ -176,6 +176,7 @@ export class Engine {
     this.#pipeline.start();
     this.#ticker = every(STATUS_MS, 'video status', () => {
       this.#browser.rest();
+      this.#options.outputs.keepAlive();
       this.#tell();
     });
   }

@@ -72,7 +72,7 @@ export const videoConfig = section({
     maxLength: 256,
     default: 'auto',
     description:
-      'auto (a drone: the first V4L2 camera, else the first CSI camera; a ground station: rtp:0.0.0.0:5600), none, landscape (a made-up landscape as the vehicle would see it), bars or test (colour bars with a clock), v4l2:/dev/video0, libcamera or libcamera:1 (a CSI camera by its number; needs rpicam-vid or libcamera-vid), rtsp://host/path, rtp:address:port, or extension:ID (the camera of that extension)',
+      'auto (a drone: the first V4L2 camera, else the first CSI camera; a ground station: rtp:0.0.0.0:5600), none, landscape (a simulated camera: a made-up landscape as the vehicle would see it), bars or test (colour bars with a clock), v4l2:/dev/video0, libcamera or libcamera:1 (a CSI camera by its number; needs rpicam-vid or libcamera-vid), rtsp://host/path, rtp:address:port, or extension:ID (the camera of that extension)',
     'x-sends': ['video.username', 'video.password'],
     ...BOTH,
   },

@@ -170,7 +170,10 @@ export const videoStatus = {
     dropped: nullable('integer', 'pictures skipped because the encoder was too busy'),
     last_frame_age_ms: nullable('integer', 'null before the first'),
     restarts: nullable('integer', 'of the source'),
-    idle: nullable('boolean', 'nobody needs the pictures: one a second is encoded'),
+    idle: nullable(
+      'boolean',
+      'nobody needs the pictures: one a second is encoded, none is asked for of the landscape',
+    ),
     viewers: { type: 'integer', description: 'WebRTC sessions and live streams' },
     viewer_paths: {
       type: 'array',

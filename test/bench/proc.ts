@@ -43,5 +43,6 @@ export function wakeUps(pid: number): number {
 /** The name of a node's process, as in docs/contract/node.md#processes. */
 export function nameOf(pid: number): string {
   const entry = /\/(\w+)\/([\w-]+)\/main\.[jt]s/.exec(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
-  return `svc-${entry?.[2] === 'app' ? 'residual' : (entry?.[2] ?? '?')}`;
+  if (entry?.[2] === 'app') return 'svc-residual';
+  return entry?.[1] === 'sim' ? `svc-${entry[2]}-sim` : `svc-${entry?.[2] ?? '?'}`;
 }

@@ -22,6 +22,7 @@ function plan(memoryMiB: number, config: string, enrolled = false) {
     withHelper: false,
     drainMs: 0,
     simPort: 1,
+    cameraPort: 2,
     ceilings: {},
     memoryMiB,
   }).filter(({ wanted }) => wanted);

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { splitNals } from '../../residual/video/engine/h264.ts';
-import { NAL265, nalType265 } from '../../residual/video/engine/h265.ts';
 import { RtpDepacketizer } from '../../residual/video/sources/rtp-depacketizer.ts';
+import { splitNals } from '../../shared/media/h264.ts';
+import { NAL265, nalType265 } from '../../shared/media/h265.ts';
 import { askAgain } from '../support/ask-again.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';

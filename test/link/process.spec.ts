@@ -8,7 +8,7 @@ import { PEER_PARAMS, PeerVehicle } from './peer-vehicle.ts';
 
 /** svc-sim on a free port. */
 async function simulator(...args: string[]): Promise<{ child: ChildProcess; port: number }> {
-  const main = join(import.meta.dirname, '../../bin/sim/main.ts');
+  const main = join(import.meta.dirname, '../rig/sim/main.ts');
   const child = spawn(process.execPath, [main, '--port', '0', ...args], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });

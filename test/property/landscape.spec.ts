@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { GROUND, type Rgb, SKY, yuv } from '../../residual/video/landscape/colours.ts';
-import { type GroundLevels, paintLevels } from '../../residual/video/landscape/ground-levels.ts';
-import { LandscapePicture } from '../../residual/video/landscape/landscape-picture.ts';
-import { Smooth } from '../../residual/video/landscape/smooth.ts';
-import type { Pose } from '../../residual/video/landscape/view.ts';
-import { drawnSize } from '../../residual/video/sources/landscape-source.ts';
+import { drawnSize } from '../../bin/sim/camera/film.ts';
+import { GROUND, type Rgb, SKY, yuv } from '../../bin/sim/camera/landscape/colours.ts';
+import { type GroundLevels, paintLevels } from '../../bin/sim/camera/landscape/ground-levels.ts';
+import { LandscapePicture } from '../../bin/sim/camera/landscape/landscape-picture.ts';
+import { Smooth } from '../../bin/sim/camera/landscape/smooth.ts';
+import type { Pose } from '../../bin/sim/camera/landscape/view.ts';
 import { DEMO_SEED, type Landscape, makeLandscape } from '../../shared/landscape/landscape.ts';
 import { EXTENT_M, PAD } from '../../shared/landscape/parts.ts';
 import { LandscapePlace, SIM_HOME } from '../../shared/landscape/place.ts';

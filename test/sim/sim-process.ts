@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { FaultMessage } from '../../bin/sim/fault-message.ts';
-import { programOf } from '../support/program.ts';
+import { join } from 'node:path';
+import type { FaultMessage } from '../rig/sim/fault-message.ts';
 import { SimClient } from './sim-client.ts';
 
-const MAIN = programOf('bin/sim/main');
+const MAIN = join(import.meta.dirname, '../rig/sim/main.ts');
 
 /** A running svc-sim and one client on it. `await using` stops both. */
 export class SimProcess implements AsyncDisposable {
@@ -23,7 +23,7 @@ export class SimProcess implements AsyncDisposable {
     this.ports = info.ports;
   }
 
-  /** Starts the simulator as the supervisor does; settles in 60 ms unless `args` say otherwise. */
+  /** Starts the simulator as the supervisor does, with PX4 and faults; settles in 60 ms unless `args` say otherwise. */
   static async start(...args: string[]): Promise<SimProcess> {
     const child = spawn(process.execPath, [MAIN, '--port', '0', '--settle', '60', ...args], {
       stdio: ['ignore', 'ignore', process.env['SIM_LOG'] === undefined ? 'ignore' : 'inherit', 'ipc'],

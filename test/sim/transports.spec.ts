@@ -12,7 +12,7 @@ import { removeDir, tempDir } from '../support/temp.ts';
 import { SimClient } from './sim-client.ts';
 import { SimProcess } from './sim-process.ts';
 
-const MAIN = join(import.meta.dirname, '../../bin/sim/main.ts');
+const MAIN = join(import.meta.dirname, '../rig/sim/main.ts');
 
 /** A UDP socket as a stream to whoever spoke last, or to `port`. */
 function overUdp(socket: Socket, port: number | undefined): Duplex {

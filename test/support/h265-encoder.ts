@@ -5,7 +5,7 @@ import {
   FF_ENCODER_LIBX265,
 } from 'node-av/constants';
 import { Codec, CodecContext, Dictionary, type Frame, Packet, Rational } from 'node-av/lib';
-import type { AccessUnit } from '../../residual/video/engine/picture.ts';
+import type { AccessUnit } from '../../shared/media/picture.ts';
 import type { Profile } from '../../shared/rpc/video.ts';
 
 /** H.265 as a camera sends it, by libx265, which is no part of the product. */

@@ -6,11 +6,11 @@ import {
   type AVCodecID,
   AVMEDIA_TYPE_VIDEO,
 } from 'node-av/constants';
-import { H264Encoder } from '../../residual/video/engine/encoder.ts';
 import { encodeJpeg } from '../../residual/video/engine/jpeg.ts';
-import type { Size } from '../../residual/video/engine/picture.ts';
 import { readStrip } from '../../residual/video/sources/clock-strip.ts';
 import { TestSource } from '../../residual/video/sources/test-source.ts';
+import { H264Encoder } from '../../shared/media/encoder.ts';
+import type { Size } from '../../shared/media/picture.ts';
 
 /** What a decoded picture tells. */
 export interface Seen {

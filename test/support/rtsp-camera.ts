@@ -1,14 +1,14 @@
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Frame } from 'node-av/lib';
-import { av } from '../../residual/video/engine/av.ts';
 import { CODECS } from '../../residual/video/engine/codecs.ts';
-import { H264Encoder } from '../../residual/video/engine/encoder.ts';
-import { joinNals, splitNals } from '../../residual/video/engine/h264.ts';
-import { systemVideoClock } from '../../residual/video/engine/picture.ts';
-import { packetize, rtpTimestamp } from '../../residual/video/engine/rtp-h264.ts';
-import { packetize265 } from '../../residual/video/engine/rtp-h265.ts';
 import { TestSource } from '../../residual/video/sources/test-source.ts';
+import { av } from '../../shared/media/av.ts';
+import { H264Encoder } from '../../shared/media/encoder.ts';
+import { joinNals, splitNals } from '../../shared/media/h264.ts';
+import { systemVideoClock } from '../../shared/media/picture.ts';
+import { packetize, rtpTimestamp } from '../../shared/media/rtp-h264.ts';
+import { packetize265 } from '../../shared/media/rtp-h265.ts';
 import type { VideoCodec } from '../../shared/rpc/video.ts';
 import { H265Encoder } from './h265-encoder.ts';
 

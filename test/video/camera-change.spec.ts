@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Encoders } from '../../residual/video/engine/encoders.ts';
-import { type AccessUnit, instant, systemVideoClock } from '../../residual/video/engine/picture.ts';
 import { Pipeline } from '../../residual/video/pipeline.ts';
 import type { Camera, VideoSource } from '../../residual/video/sources/source.ts';
 import { TestSource } from '../../residual/video/sources/test-source.ts';
+import { type AccessUnit, instant, systemVideoClock } from '../../shared/media/picture.ts';
 import { createLogger } from '../../shared/process/logger.ts';
 import { keyFrameOfTestPicture } from '../support/pictures.ts';
 
@@ -53,9 +53,11 @@ describe('the change to another camera', () => {
   let pipeline: Pipeline;
   let units: AccessUnit[];
   let more: PromiseWithResolvers<void>;
+  let onState: () => void;
 
   const start = async (first: Camera, shown = true): Promise<void> => {
     units = [];
+    onState = () => undefined;
     more = Promise.withResolvers();
     pipeline = new Pipeline({
       camera: first,
@@ -71,7 +73,7 @@ describe('the change to another camera', () => {
       onPicture: () => undefined,
       onReceived: () => undefined,
       needed: () => true,
-      onState: () => undefined,
+      onState: () => onState(),
       onStuck: (why) => expect.fail(why),
     });
     pipeline.start();
@@ -135,6 +137,19 @@ describe('the change to another camera', () => {
       expect(pipeline.status()).to.include({ camera: 'b', source: 'bars', state: 'running', problem: null });
       await pipeline.stop();
     }
+  });
+
+  it('from one that sends H.264 to one that does not: that there is an encoder is told as soon as there is', async () => {
+    const key = await keyFrameOfTestPicture(PROFILE);
+    await start(camera('main', () => received('a', key)));
+    expect(pipeline.status().encoder).to.equal(null);
+    const told = Promise.withResolvers<void>();
+    onState = () => {
+      if (pipeline.status().encoder !== null) told.resolve();
+    };
+    await pipeline.show(camera('b', () => new TestSource(clock, PROFILE)));
+    await told.promise;
+    expect(pipeline.status()).to.deep.include({ profile: PROFILE });
   });
 
   it('to one that sends H.264 and back: each begins with a key frame, times go on, and the encoder rests meanwhile', async () => {

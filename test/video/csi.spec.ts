@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { systemVideoClock } from '../../residual/video/engine/picture.ts';
 import { readStrip } from '../../residual/video/sources/clock-strip.ts';
 import { LibcameraSource } from '../../residual/video/sources/libcamera-source.ts';
 import { messageOf } from '../../shared/errors.ts';
+import { systemVideoClock } from '../../shared/media/picture.ts';
 import { CsiCameras, parseCsiCameras } from '../../shared/video/csi-cameras.ts';
 import { FrameClient } from '../../shared/video/frame-client.ts';
 import {

@@ -8,11 +8,11 @@ import { AV_CODEC_ID_NONE } from 'node-av/constants';
 import { DecoderProcess } from '../../residual/video/decoder/decoder-process.ts';
 import { isFormat, MAX_PACKET_BYTES } from '../../residual/video/decoder/wire.ts';
 import { CODECS } from '../../residual/video/engine/codecs.ts';
-import { joinNals, NAL, nalType, splitNals } from '../../residual/video/engine/h264.ts';
-import { systemVideoClock } from '../../residual/video/engine/picture.ts';
 import { MpegtsStream } from '../../residual/video/outputs/mpegts-stream.ts';
 import { openVideoSource } from '../../residual/video/sources/open-source.ts';
 import { messageOf } from '../../shared/errors.ts';
+import { joinNals, NAL, nalType, splitNals } from '../../shared/media/h264.ts';
+import { systemVideoClock } from '../../shared/media/picture.ts';
 import { cameraSocket } from '../../shared/video/extension-cameras.ts';
 import { askAgain } from '../support/ask-again.ts';
 import { KEY } from '../support/edge.ts';
@@ -305,7 +305,7 @@ describe("an extension's camera is decoded there too", function () {
           passes265: false,
           login: { username: '', password: '' },
           extensionCameras: folder,
-          linkSocket: '',
+          simulated: null,
         },
       );
       const stop = new AbortController();

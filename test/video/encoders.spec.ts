@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { av } from '../../residual/video/engine/av.ts';
-import { type EncoderChoice, H264Encoder } from '../../residual/video/engine/encoder.ts';
 import { Encoders } from '../../residual/video/engine/encoders.ts';
+import { av } from '../../shared/media/av.ts';
+import { type EncoderChoice, H264Encoder } from '../../shared/media/encoder.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
 const PROFILE = { width: 320, height: 180, fps: 10, bitrate_kbps: 300 } as const;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { instant, type VideoClock } from '../../residual/video/engine/picture.ts';
+import { instant, type VideoClock } from '../../shared/media/picture.ts';
 
 /** Stands still for so many ms after each reading of the wall clock. */
 function pausing(pauses: number[]): VideoClock {

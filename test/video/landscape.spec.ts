@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
+import { GROUND, type Rgb } from '../../bin/sim/camera/landscape/colours.ts';
 import { Attempt } from '../../residual/video/attempt.ts';
-import { systemVideoClock } from '../../residual/video/engine/picture.ts';
-import { GROUND, type Rgb } from '../../residual/video/landscape/colours.ts';
-import { LandscapeSource } from '../../residual/video/sources/landscape-source.ts';
+import { sizeOf } from '../../residual/video/engine/picture-size.ts';
 import type { SourceSink } from '../../residual/video/sources/source.ts';
+import { instant, systemVideoClock } from '../../shared/media/picture.ts';
 import { askAgain } from '../support/ask-again.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
 import { coloursOf, decodeH264, decodeJpeg } from '../support/pictures.ts';
-import { KEYED, pictures, unitsOf } from '../support/video-node.ts';
+import { KEYED, pictures, play, type Unit, unitsOf } from '../support/video-node.ts';
 
 const [WIDTH, HEIGHT] = [640, 360] as const;
 /** The horizon's colours are mixed with haze, and a JPEG has full range. */
@@ -26,29 +26,7 @@ function has(picture: Picture, [across, down]: readonly [number, number], [r, g,
 
 const BELOW = [0.5, 0.85] as const;
 
-describe('a landscape that is not painted yet', () => {
-  it('does not keep its camera from ending', async () => {
-    const stop = new AbortController();
-    const source = new LandscapeSource(
-      systemVideoClock(),
-      { width: 320, height: 180, fps: 10 },
-      '/nowhere/link.sock',
-    );
-    let drawn = 0;
-    const sink = { wants: () => true, keysOnly: false, onPicture: () => drawn++, onUnit: () => undefined };
-    const running = source.run(sink, stop.signal);
-    stop.abort();
-    await running;
-    expect(drawn).to.equal(0);
-    const began = performance.now();
-    const again = new AbortController();
-    expect(source.preparing).to.equal(true);
-    // It is painted meanwhile, once.
-    await source.run({ ...sink, onPicture: () => again.abort() }, again.signal);
-    expect(performance.now() - began).to.be.above(20);
-    expect(source.preparing).to.equal(false);
-  });
-
+describe('a camera that still makes what it will show', () => {
   it('is waited for longer than a camera that gives nothing', async () => {
     const clock = systemVideoClock();
     const source = {
@@ -79,6 +57,42 @@ describe('a landscape that is not painted yet', () => {
     // At the fourth look it was made, which begins its time.
     expect(looks.length).to.be.within(5, 7);
   });
+
+  it('and one that rests as nobody wants pictures, is not lost; one that is wanted again is', async () => {
+    const clock = systemVideoClock();
+    const source = {
+      name: 'made up',
+      rests: true,
+      run: async (sink: SourceSink, signal: AbortSignal) => {
+        sink.onUnit({ codec: 'h264', data: Buffer.alloc(1), key: true, ...instant(clock) });
+        await once(signal, 'abort');
+      },
+    };
+    const began = performance.now();
+    let wantedAt = 0;
+    const attempt: Attempt = new Attempt({
+      source,
+      clock,
+      fromKey: false,
+      firstPictureMs: 300,
+      stallMs: 500,
+      sink: () => ({
+        wants: () => true,
+        keysOnly: false,
+        onPicture: () => undefined,
+        onUnit: () => undefined,
+      }),
+      onLook: () => {
+        if (performance.now() - began < 2000 || !source.rests) return;
+        source.rests = false;
+        wantedAt = performance.now();
+      },
+      onStuck: () => undefined,
+    });
+    attempt.start();
+    expect(await attempt.done).to.equal('nothing came from the camera for 0.5 s');
+    expect(performance.now() - wantedAt).to.be.within(400, 1500);
+  });
 });
 
 describe('the camera landscape', function () {
@@ -108,12 +122,7 @@ describe('the camera landscape', function () {
   const video = async () => (await node.json('/api/video', { headers: KEYED })).body;
   const snapshot = async (query = ''): Promise<Buffer> =>
     Buffer.from(await (await node.fetch(`/api/video/snapshot${query}`, { headers: KEYED })).arrayBuffer());
-  const send = async (method: string, path: string, body: unknown) =>
-    node.json(path, {
-      method,
-      headers: { ...KEYED, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
+  const send = async (method: string, path: string, body: unknown) => ask(node, method, path, body);
   const command = async (cmd: string, ...args: (number | string)[]): Promise<void> => {
     const { status, body } = await send('POST', '/api/command', { cmd, args });
     expect(status, JSON.stringify(body)).to.equal(200);
@@ -125,7 +134,7 @@ describe('the camera landscape', function () {
       (picture) => has(picture, place, colour),
     );
 
-  it('looks at the landing pad while the vehicle stands, once a second while nobody looks', async () => {
+  it('looks at the landing pad while the vehicle stands, and sends nothing while nobody looks', async () => {
     expect(await video()).to.include({
       source: 'landscape',
       camera: 'main',
@@ -133,12 +142,53 @@ describe('the camera landscape', function () {
       state: 'running',
     });
     await shows('the pad lies below', BELOW, GROUND.concrete);
-    const idle = await askAgain(
-      'one a second',
+    const { frames, ...idle } = await askAgain(
+      'nothing comes',
       video,
-      (body) => body['idle'] === true && Number(body['fps']) < 2,
+      (body) => body['idle'] === true && Number(body['last_frame_age_ms']) > 4000,
     );
-    expect(idle).to.include({ state: 'running', restarts: 0 });
+    expect(idle).to.include({ state: 'running', problem: null, restarts: 0, fps: null });
+    const later = await askAgain('for longer', video, (body) => Number(body['last_frame_age_ms']) > 7000);
+    expect(later).to.include({ frames, state: 'running', restarts: 0, idle: true });
+  });
+
+  it('is there at once for who looks: a snapshot is of now', async () => {
+    await askAgain('nothing comes', video, (body) => body['idle'] === true);
+    const asked = Date.now();
+    const { status, headers } = await node.request('/api/video/snapshot', { headers: KEYED });
+    expect(status).to.equal(200);
+    expect(Date.parse(String(headers['x-captured-at']))).to.be.least(asked);
+  });
+
+  it('comes back when its process is killed while somebody watches, and when nobody does', async () => {
+    const engine = node.pid('svc-video');
+    const units: Unit[] = [];
+    let wake = (): void => undefined;
+    const { peer, session } = await play(node, (unit) => {
+      units.push(unit);
+      wake();
+    });
+    const more = async (count: number): Promise<void> => {
+      while (units.length < count)
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+    };
+    try {
+      await more(10);
+      await node.killAndAwaitSuccessor('svc-camera-sim');
+      const before = units.length;
+      await more(before + 40);
+      expect(units.slice(before).some(({ key }) => key)).to.equal(true);
+    } finally {
+      await node.request(session, { method: 'DELETE', headers: KEYED });
+      await peer.close();
+    }
+    const { restarts } = await askAgain('nothing comes', video, (body) => body['idle'] === true);
+    await node.killAndAwaitSuccessor('svc-camera-sim');
+    await shows('the pad lies below', BELOW, GROUND.concrete);
+    expect(await video()).to.include({ state: 'running', restarts });
+    expect(node.pid('svc-video')).to.equal(engine);
   });
 
   it('comes as H.264, with no clock in it', async () => {
@@ -184,7 +234,81 @@ describe('the camera landscape', function () {
     expect(status).to.equal(200);
     expect(body['size_bytes']).to.be.above(10_000);
   });
+
+  it('is as video.hero says after a restart of svc-video, in flight as well', async () => {
+    await command('arm');
+    for (const [side, pixels] of [
+      ['width', 320],
+      ['height', 180],
+    ] as const)
+      await set(node, `video.hero.${side}`, pixels);
+    await restart(node, 'svc-video');
+    await askAgain(
+      'the camera begins anew',
+      async () => widthOf(node),
+      (now) => now === 320,
+    );
+    const pid = node.pid('svc-camera-sim');
+    await restart(node, 'svc-video');
+    expect(node.pid('svc-camera-sim'), 'the same arguments').to.equal(pid);
+    await command('disarm');
+  });
 });
+
+describe("the simulator's camera in the config", function () {
+  this.timeout(120_000);
+
+  it('runs where a camera is the landscape, also a second one, and nowhere else', async () => {
+    const video = "video:\n  source: landscape\n  radio: ''\n  hero: {width: 320, height: 180}\n";
+    const node = await TestNode.start({ pairing: { key: KEY }, simulated: false, config: video });
+    try {
+      const names = (): readonly string[] => node.services.map(({ name }) => name);
+      await pictures(node);
+      expect(names()).to.include('svc-camera-sim');
+      await set(node, 'video.source', 'bars');
+      await restart(node, 'svc-video');
+      expect(names()).to.not.include('svc-camera-sim');
+      const both = ['one', 'other'].map((id) => ({ id, name: id, source: 'landscape' }));
+      await set(node, 'video.cameras', both);
+      await restart(node, 'svc-video', 'svc-residual');
+      expect(names()).to.include('svc-camera-sim');
+      for (const { id } of both) {
+        const { body } = await ask(node, 'PUT', '/api/video/camera', { camera_id: id });
+        expect(body, JSON.stringify(body)).to.include({ source: 'landscape' });
+      }
+      // The one that is not shown as well.
+      const { status } = await node.request('/api/video/snapshot?camera=one', { headers: KEYED });
+      expect(status).to.equal(200);
+    } finally {
+      await node.stop();
+    }
+  });
+});
+
+async function ask(node: TestNode, method: string, path: string, body: unknown) {
+  return node.json(path, {
+    method,
+    headers: { ...KEYED, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+}
+
+async function set(node: TestNode, key: string, value: unknown): Promise<void> {
+  const { status, body } = await ask(node, 'PUT', '/api/config', { key, value });
+  expect(status, JSON.stringify(body)).to.equal(200);
+}
+
+async function restart(node: TestNode, ...names: readonly string[]): Promise<void> {
+  for (const name of names)
+    expect((await ask(node, 'POST', `/api/services/${name}/restart`, {})).status).to.equal(200);
+  await pictures(node);
+}
+
+/** Of the picture, pixels. */
+async function widthOf(node: TestNode): Promise<unknown> {
+  const [unit] = await unitsOf(node, ({ length }) => length >= 1);
+  return sizeOf('h264', unit?.data ?? Buffer.alloc(0))?.width;
+}
 
 /** Where two pictures are compared. */
 const COARSE = [0.2, 0.5, 0.8].flatMap((across) => [0.3, 0.6, 0.9].map((down) => [across, down] as const));

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import type { AccessUnit } from '../../residual/video/engine/picture.ts';
 import { Outputs, type OutputsOptions } from '../../residual/video/outputs/outputs.ts';
+import type { AccessUnit } from '../../shared/media/picture.ts';
+import { isControl } from '../../shared/media/rtcp.ts';
 import { createLogger } from '../../shared/process/logger.ts';
 import { FOLLOW_MS, MAX_FOLLOWED } from '../../shared/rpc/video.ts';
 import type { VideoSource } from '../../shared/schemas/addresses.ts';
@@ -63,6 +64,48 @@ describe('where the picture is sent', () => {
       problem: null,
     });
     expect(outputs.radio?.packets).to.be.at.least(one.datagrams.length);
+    await outputs.stop();
+  });
+
+  it('while no pictures come it is known whether anybody has the port of the radio open', async () => {
+    const { port } = await (async () => {
+      await using free = await UdpReceiver.open();
+      return { port: free.port };
+    })();
+    const clock = new Hand();
+    const outputs = open({ clock, radio: { host: '127.0.0.1', port } });
+    // On this machine the kernel says it at once, and the socket hears it in its next turn.
+    const turns = async (): Promise<void> => {
+      for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+    };
+    while (outputs.wanted) {
+      outputs.send(unit(clock.at));
+      await turns();
+    }
+    const { packets = 0 } = outputs.radio ?? {};
+    outputs.keepAlive();
+    expect(outputs.radio?.packets, 'a picture was sent just now').to.equal(packets);
+    for (let second = 0; second < 10; second++) {
+      clock.at += 1_000_000;
+      outputs.keepAlive();
+      await turns();
+      expect(outputs.wanted, `after ${second + 1} s`).to.equal(false);
+    }
+    await using radio = await UdpReceiver.open(port);
+    for (let second = 0; !outputs.wanted; second++) {
+      expect(second).to.be.below(6);
+      clock.at += 1_000_000;
+      outputs.keepAlive();
+      await turns();
+    }
+    await radio.until(({ length }) => length > 0);
+    expect(radio.datagrams.every(isControl)).to.equal(true);
+    const { length } = radio.datagrams;
+    clock.at += 1_000_000;
+    outputs.keepAlive();
+    outputs.send(unit(clock.at));
+    await radio.until((all) => all.length > length);
+    expect(radio.datagrams.slice(length).some(isControl), 'no more of it').to.equal(false);
     await outputs.stop();
   });
 

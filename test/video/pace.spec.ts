@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { H264Encoder } from '../../residual/video/engine/encoder.ts';
 import { Encoders } from '../../residual/video/engine/encoders.ts';
-import { Pace } from '../../residual/video/engine/pace.ts';
-import { systemVideoClock } from '../../residual/video/engine/picture.ts';
 import { Pipeline } from '../../residual/video/pipeline.ts';
 import { TestSource } from '../../residual/video/sources/test-source.ts';
+import { H264Encoder } from '../../shared/media/encoder.ts';
+import { Pace } from '../../shared/media/pace.ts';
+import { systemVideoClock } from '../../shared/media/picture.ts';
 import { createLogger } from '../../shared/process/logger.ts';
 
 const HERO = { width: 1280, height: 720, fps: 30, bitrate_kbps: 4000 };

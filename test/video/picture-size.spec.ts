@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { joinNals, splitNals } from '../../residual/video/engine/h264.ts';
-import { NAL265, nalType265 } from '../../residual/video/engine/h265.ts';
 import { sizeOf } from '../../residual/video/engine/picture-size.ts';
+import { joinNals, splitNals } from '../../shared/media/h264.ts';
+import { NAL265, nalType265 } from '../../shared/media/h265.ts';
 import { H265Encoder } from '../support/h265-encoder.ts';
 import { decodeH264, decodeH265, keyFrameOfTestPicture, ofTestPicture } from '../support/pictures.ts';
 import { sps264 } from '../support/sps-writer.ts';

@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
-import { av } from '../../residual/video/engine/av.ts';
 import { Recorder } from '../../residual/video/recorder/recorder.ts';
+import { av } from '../../shared/media/av.ts';
 import { keyFrameOfTestPicture } from '../support/pictures.ts';
 import { silentLog } from '../support/pin-stores.ts';
 import { removeDir, tempDir } from '../support/temp.ts';

@@ -1,11 +1,11 @@
 import { createSocket } from 'node:dgram';
 import { expect } from 'chai';
-import { joinNals, NAL, nalType, splitNals } from '../../residual/video/engine/h264.ts';
-import { NAL265, nalType265 } from '../../residual/video/engine/h265.ts';
-import { KeptSets } from '../../residual/video/engine/kept-sets.ts';
-import { type AccessUnit, systemVideoClock } from '../../residual/video/engine/picture.ts';
-import { packetize } from '../../residual/video/engine/rtp-h264.ts';
 import { RtpSource } from '../../residual/video/sources/rtp-source.ts';
+import { joinNals, NAL, nalType, splitNals } from '../../shared/media/h264.ts';
+import { NAL265, nalType265 } from '../../shared/media/h265.ts';
+import { KeptSets } from '../../shared/media/kept-sets.ts';
+import { type AccessUnit, systemVideoClock } from '../../shared/media/picture.ts';
+import { packetize } from '../../shared/media/rtp-h264.ts';
 import { freePort } from '../support/temp.ts';
 
 const SPS = Buffer.from('6742c01e95a0', 'hex');

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { RtpHeader, RtpPacket } from 'werift';
-import { joinNals, splitNals } from '../../residual/video/engine/h264.ts';
-import { packetize, rtpTimestamp } from '../../residual/video/engine/rtp-h264.ts';
 import { RtpDepacketizer } from '../../residual/video/sources/rtp-depacketizer.ts';
+import { joinNals, splitNals } from '../../shared/media/h264.ts';
+import { packetize, rtpTimestamp } from '../../shared/media/rtp-h264.ts';
 
 /** A NAL unit as an encoder writes it: no start code inside, no zero at its end. */
 const nal = fc

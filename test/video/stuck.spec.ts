@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { AV_PIX_FMT_YUV420P } from 'node-av/constants';
-import type { H264Encoder } from '../../residual/video/engine/encoder.ts';
 import { Encoders } from '../../residual/video/engine/encoders.ts';
-import { systemVideoClock } from '../../residual/video/engine/picture.ts';
 import { Pipeline } from '../../residual/video/pipeline.ts';
 import type { VideoSource } from '../../residual/video/sources/source.ts';
 import { TestSource } from '../../residual/video/sources/test-source.ts';
+import type { H264Encoder } from '../../shared/media/encoder.ts';
+import { systemVideoClock } from '../../shared/media/picture.ts';
 import { createLogger } from '../../shared/process/logger.ts';
 
 const PROFILE = { width: 320, height: 180, fps: 10, bitrate_kbps: 200 };

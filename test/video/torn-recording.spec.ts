@@ -1,12 +1,12 @@
 import { copyFile, open, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { av } from '../../residual/video/engine/av.ts';
-import { H264Encoder } from '../../residual/video/engine/encoder.ts';
-import { parameterSets } from '../../residual/video/engine/h264.ts';
 import { Mp4File } from '../../residual/video/recorder/mp4-file.ts';
 import { cutTornBox, mendNewest } from '../../residual/video/recorder/torn-file.ts';
 import { TestSource } from '../../residual/video/sources/test-source.ts';
+import { av } from '../../shared/media/av.ts';
+import { H264Encoder } from '../../shared/media/encoder.ts';
+import { parameterSets } from '../../shared/media/h264.ts';
 import { boxesOf, decodeFile } from '../support/pictures.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 

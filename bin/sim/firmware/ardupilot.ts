@@ -22,7 +22,7 @@ import { ArdupilotMissions, ardupilotItems } from './ardupilot-missions.ts';
 import type { Firmware } from './firmware.ts';
 
 export const VEHICLES = ['copter', 'plane', 'rover', 'sub'] as const;
-type VehicleFamily = (typeof VEHICLES)[number];
+export type VehicleFamily = (typeof VEHICLES)[number];
 
 interface Family {
   readonly type: number;
@@ -217,7 +217,7 @@ export function ardupilot(name: VehicleFamily): Firmware {
           : `RC${channel}_MAX is less than RC${channel}_TRIM`,
     },
     words: name === 'rover' ? ROVER_WORDS : WORDS,
-    events: false,
+    events: undefined,
     textsForStations: false,
     textEnd: '',
     modes: (craft, mission) => modeSet(craft, mission, family),

@@ -6,13 +6,15 @@ import type { ModeSet } from '../flight/mode-set.ts';
 import type { FlightMode, Modes } from '../flight/modes.ts';
 import type { RadioHabits } from '../flight/radio.ts';
 import type { Calibration, CalibrationTools } from '../mavlink/calibration.ts';
+import type { Channel } from '../mavlink/channel.ts';
 import type { CommandDialect } from '../mavlink/commands.ts';
 import type { LogDialect } from '../mavlink/log-link.ts';
 import type { MissionLink, MissionLinkOptions } from '../mavlink/mission-link.ts';
 import type { StreamDialect } from '../mavlink/streams.ts';
 import type { TelemetryFacts } from '../mavlink/telemetry-view.ts';
+import type { VehicleEvents } from '../mavlink/vehicle-events.ts';
 import type { ParamDialect } from '../params/param-dialect.ts';
-import type { ParamTable } from '../params/params.ts';
+import type { Param, ParamTable } from '../params/params.ts';
 
 /** Everything in which one autopilot's firmware differs from another's, as far as the link can see it. */
 export interface Firmware extends ArmingHabits, CommandDialect, StreamDialect, TelemetryFacts {
@@ -41,8 +43,10 @@ export interface Firmware extends ArmingHabits, CommandDialect, StreamDialect, T
   missions(options: Omit<MissionLinkOptions, 'dialect'>): MissionLink;
   calibration(tools: CalibrationTools): Calibration;
   readonly radio: RadioHabits;
-  /** Whether it says as events what keeps it from arming. */
-  readonly events: boolean;
+  /** Says as events what keeps it from arming; undefined: as texts. @param bootMs since it booted @param params those it has */
+  readonly events:
+    | ((channel: Channel, bootMs: () => number, params: () => readonly Param[]) => VehicleEvents)
+    | undefined;
   /** Texts go only to a link with a ground station. */
   readonly textsForStations: boolean;
   /** Behind every text: PX4 marks so what it also says as an event. */

@@ -8,8 +8,8 @@ import { MavResult } from '../mavlink-values.ts';
 import type { Answer, Calibration } from './calibration.ts';
 import type { Channel } from './channel.ts';
 import { MessageInterval } from './messages.ts';
-import type { Px4Events } from './px4-events.ts';
 import type { Streams } from './streams.ts';
+import type { VehicleEvents } from './vehicle-events.ts';
 
 /** COMMAND_LONG and COMMAND_INT in one shape. `lat`, `lon` in degrees, `alt` in metres in the MAV_FRAME `frame`. */
 export interface Command {
@@ -42,7 +42,7 @@ export interface CommandDeck {
   /** Reboots soon, after the ack has gone out. */
   readonly reboot: () => void;
   readonly banner: () => void;
-  readonly events: Px4Events | undefined;
+  readonly events: VehicleEvents | undefined;
   /** Says what keeps it from arming, as texts or as events. */
   readonly report: () => void;
 }

@@ -1,11 +1,9 @@
 import { parseArgs } from 'node:util';
 import type { AutopilotOptions } from '../autopilot.ts';
-import type { Faults } from '../faults.ts';
-import { ardupilot, VEHICLES } from '../firmware/ardupilot.ts';
+import { type Faults, NO_FAULTS } from '../faults.ts';
+import { ardupilot, VEHICLES, type VehicleFamily } from '../firmware/ardupilot.ts';
 import type { Firmware } from '../firmware/firmware.ts';
-import { px4 } from '../firmware/px4.ts';
 import type { UdpOptions } from '../transports/udp-link.ts';
-import { FAULT_OPTIONS, readFaults } from './fault-options.ts';
 import { hostPort, number, oneOf } from './option-values.ts';
 import { DEFAULT_HOME } from './usage.ts';
 
@@ -30,8 +28,14 @@ export interface SimOptions {
 
 const MAX_SYSID = 255;
 
-/** @throws Error that says which option is wrong */
-export function parseOptions(argv: readonly string[]): SimOptions {
+/**
+ * @param firmwareOf whose protocol a vehicle of that family speaks
+ * @throws Error that says which option is wrong
+ */
+export function parseOptions(
+  argv: readonly string[],
+  firmwareOf: (family: VehicleFamily) => Firmware = ardupilot,
+): SimOptions {
   const { values } = parseArgs({
     args: [...argv],
     strict: true,
@@ -43,7 +47,6 @@ export function parseOptions(argv: readonly string[]): SimOptions {
       'udp-in': { type: 'string' },
       serial: { type: 'string' },
       baud: { type: 'string', default: '115200' },
-      firmware: { type: 'string', default: 'ardupilot' },
       vehicle: { type: 'string', default: 'copter' },
       sysid: { type: 'string', default: '1' },
       uid: { type: 'string' },
@@ -63,10 +66,9 @@ export function parseOptions(argv: readonly string[]): SimOptions {
       seed: { type: 'string', default: '1' },
       fleet: { type: 'string', default: '1' },
       shared: { type: 'boolean', default: false },
-      ...FAULT_OPTIONS,
     },
   });
-  const firmware = chooseFirmware(values.firmware, values.vehicle);
+  const firmware = firmwareOf(oneOf('vehicle', values.vehicle, VEHICLES));
   const sysid = number('sysid', values.sysid, 1, MAX_SYSID);
   const fleet = number('fleet', values.fleet, 1, MAX_SYSID + 1 - sysid);
   const link = chooseLink(values);
@@ -99,19 +101,8 @@ export function parseOptions(argv: readonly string[]): SimOptions {
       adsb: number('adsb', values.adsb, 0, 500),
       signingKey: values['signing-key'] === undefined ? undefined : key(values['signing-key']),
     },
-    faults: readFaults(values),
+    faults: { ...NO_FAULTS },
   };
-}
-
-function chooseFirmware(name: string, vehicle: string): Firmware {
-  const family = oneOf('vehicle', vehicle, VEHICLES);
-  switch (oneOf('firmware', name, ['ardupilot', 'px4'] as const)) {
-    case 'ardupilot':
-      return ardupilot(family);
-    case 'px4':
-      if (family !== 'copter') throw new Error('--vehicle: the simulated PX4 is a copter only');
-      return px4();
-  }
 }
 
 interface LinkValues {

@@ -10,14 +10,13 @@ link, one of:
   --udp-in HOST:PORT           listens there, and answers whoever spoke last
   --serial PATH --baud N       serial device or pty (115200)
 vehicle:
-  --firmware ardupilot|px4     whose protocol it speaks (ardupilot)
   --vehicle copter|plane|rover|sub
                                ArduPilot's family: type and modes; the flight itself is the same point mass (copter)
   --sysid N                    system id (1)
   --uid N                      unique id of the board (the system id)
   --home LAT,LON,ALT,HEADING   (${DEFAULT_HOME})
   --speedup N                  simulated time runs N times faster (1)
-  --mode N                     mode at boot, custom_mode (0 STABILIZE; px4: 50593792 AUTO.LOITER)
+  --mode N                     mode at boot, custom_mode (0 STABILIZE)
   --settle MS                  from boot until the EKF has a position (1500)
   --param-rate N               parameters a second in a list download (200)
   --param-count N              fills the parameters up to N with SIM_FILL_nnnn
@@ -27,12 +26,7 @@ vehicle:
   --no-mission                 no built-in mission
   --no-ftp                     no MAVLink FTP
   --signing-key HEX            64 digits: signs and asks for signatures from the start
-  --seed N                     of the faults' randomness (1)
+  --seed N                     of what is random (1)
 fleet:
   --fleet N                    N vehicles, system ids from --sysid on, 20 m apart, TCP ports from --port on (1)
-  --shared                     all of them on one link
-faults: --lose-acks N  --ack-delay MS  --in-progress  --double-ack  --ack-result CMD=RESULT (repeatable)
-        --no-message-interval  --drop-frames RATIO  --drop-params RATIO  --silence  --garbage RATIO
-        --param-readonly NAME  --param-clamp NAME=LOW..HIGH (both repeatable)
-        --refuse-signing  --signing-deaf  --not-simulated  --arm-refuse TEXT  --unknown-ids  --clumsy
-        --lose-lists N  --radio-lost`;
+  --shared                     all of them on one link`;

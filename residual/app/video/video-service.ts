@@ -148,7 +148,10 @@ export class VideoService {
   #check(): void {
     const status = this.checkRunning();
     if (status.encoder === null)
-      throw new ApiError('E_NO_PIPELINE', 'The drone encodes the video. Set the profile there.');
+      throw new ApiError(
+        'E_NO_PIPELINE',
+        'The video comes encoded from the camera or the drone. Set its profile there.',
+      );
   }
 
   async #apply(): Promise<AppliedProfile> {

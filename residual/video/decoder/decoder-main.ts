@@ -2,9 +2,9 @@
 import { readSync, writeSync } from 'node:fs';
 import { AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUVJ420P, AVCOL_RANGE_JPEG, type AVCodecID } from 'node-av/constants';
 import type { Frame } from 'node-av/lib';
-import { av } from '../engine/av.ts';
+import { av } from '../../../shared/media/av.ts';
+import { Scaler } from '../../../shared/media/scaler.ts';
 import { PacketDecoder } from '../engine/packet-decoder.ts';
-import { Scaler } from '../engine/scaler.ts';
 import {
   ANSWER,
   ASK,

@@ -9,10 +9,10 @@ import type { Frame } from 'node-av/lib';
 import { deferred } from '../../../shared/async/deferred.ts';
 import { every } from '../../../shared/async/every.ts';
 import { messageOf } from '../../../shared/errors.ts';
+import { av } from '../../../shared/media/av.ts';
 import { memoryOf } from '../../../shared/process/memory.ts';
 import { offline } from '../../../shared/process/offline.ts';
 import { offerToKernel } from '../../../shared/process/oom-score.ts';
-import { av } from '../engine/av.ts';
 import {
   ANSWER,
   ASK,

@@ -1,7 +1,7 @@
 import { Backoff } from '../../../shared/async/backoff.ts';
 import { messageOf } from '../../../shared/errors.ts';
+import type { AccessUnit, Picture } from '../../../shared/media/picture.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import type { AccessUnit, Picture } from '../engine/picture.ts';
 import { UnitDecoder } from './unit-decoder.ts';
 
 interface DecodingOptions {

@@ -1,6 +1,6 @@
 import { Serial } from '../../../shared/async/serial.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
-import type { AccessUnit, Picture } from '../engine/picture.ts';
+import type { AccessUnit, Picture } from '../../../shared/media/picture.ts';
 import { UnitDecoder } from './unit-decoder.ts';
 
 // A key frame a second at 60 pictures a second, with room for a late one.

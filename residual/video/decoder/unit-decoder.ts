@@ -1,8 +1,8 @@
 import type { Frame } from 'node-av/lib';
+import { cloneFrame } from '../../../shared/media/av.ts';
+import type { AccessUnit } from '../../../shared/media/picture.ts';
 import type { VideoCodec } from '../../../shared/rpc/video.ts';
-import { cloneFrame } from '../engine/av.ts';
 import { CODECS } from '../engine/codecs.ts';
-import type { AccessUnit } from '../engine/picture.ts';
 import { DecoderProcess } from './decoder-process.ts';
 import { MAX_INSIDE } from './wire.ts';
 

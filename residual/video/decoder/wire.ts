@@ -1,5 +1,5 @@
 import { AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUVJ420P, type AVPixelFormat } from 'node-av/constants';
-import type { Size } from '../engine/picture.ts';
+import type { Size } from '../../../shared/media/picture.ts';
 
 /**
  * What svc-video and a decoder's process say to each other: one question at a time, each answered by its pictures and then one more

@@ -1,7 +1,7 @@
 import { AV_CODEC_ID_H264, AV_CODEC_ID_HEVC, type AVCodecID } from 'node-av/constants';
+import { parameterSets } from '../../../shared/media/h264.ts';
+import { parameterSets265 } from '../../../shared/media/h265.ts';
 import type { VideoCodec } from '../../../shared/rpc/video.ts';
-import { parameterSets } from './h264.ts';
-import { parameterSets265 } from './h265.ts';
 
 interface CodecFacts {
   readonly id: AVCodecID;

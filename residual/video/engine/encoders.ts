@@ -5,12 +5,12 @@ import type { AVPixelFormat } from 'node-av/constants';
 import type { Frame } from 'node-av/lib';
 import { within } from '../../../shared/async/within.ts';
 import { messageOf } from '../../../shared/errors.ts';
+import { av, must } from '../../../shared/media/av.ts';
+import { type EncoderChoice, H264Encoder } from '../../../shared/media/encoder.ts';
+import { parameterSets } from '../../../shared/media/h264.ts';
 import { keysOf } from '../../../shared/member.ts';
 import type { PassedEncoder, Profile } from '../../../shared/rpc/video.ts';
 import { hasCodec } from '../../../shared/video/cameras.ts';
-import { av, must } from './av.ts';
-import { type EncoderChoice, H264Encoder } from './encoder.ts';
-import { parameterSets } from './h264.ts';
 
 interface EncodersOptions {
   readonly choice: EncoderChoice;

@@ -1,9 +1,9 @@
 import { AV_PIX_FMT_YUVJ420P, FF_ENCODER_MJPEG } from 'node-av/constants';
 import type { Frame } from 'node-av/lib';
+import { av, cloneFrame, must } from '../../../shared/media/av.ts';
+import { Scaler } from '../../../shared/media/scaler.ts';
 import type { SnapshotBox } from '../../../shared/rpc/video.ts';
 import { drawBoxes } from '../drawing/boxes.ts';
-import { av, cloneFrame, must } from './av.ts';
-import { Scaler } from './scaler.ts';
 
 // FFmpeg's scale from 2 (best) to 31; at 3 a picture of 1280x720 is about 100 kB.
 const QUALITY = 3;

@@ -1,6 +1,6 @@
 import { AV_CODEC_FLAG_LOW_DELAY, type AVCodecID } from 'node-av/constants';
 import type { CodecContext, Frame, Packet } from 'node-av/lib';
-import { av, dictionary, isDrained, must } from './av.ts';
+import { av, dictionary, isDrained, must } from '../../../shared/media/av.ts';
 
 // In a row, more than a loss can damage: the camera sends another format.
 const MAX_DAMAGED = 300;

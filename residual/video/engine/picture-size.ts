@@ -1,7 +1,7 @@
+import { NAL, nalType, splitNals } from '../../../shared/media/h264.ts';
+import { HEADER_BYTES_265, NAL265, nalType265 } from '../../../shared/media/h265.ts';
+import type { Size } from '../../../shared/media/picture.ts';
 import type { VideoCodec } from '../../../shared/rpc/video.ts';
-import { NAL, nalType, splitNals } from './h264.ts';
-import { HEADER_BYTES_265, NAL265, nalType265 } from './h265.ts';
-import type { Size } from './picture.ts';
 
 /** The size of the pictures, as the sequence parameter set says it (ITU-T H.264, 7.3.2.1.1; H.265, 7.3.2.2). */
 

@@ -1,10 +1,10 @@
 import { messageOf } from '../../../shared/errors.ts';
+import { cloneFrame } from '../../../shared/media/av.ts';
+import { H264Encoder, type Shape } from '../../../shared/media/encoder.ts';
+import type { AccessUnit, Picture, Size } from '../../../shared/media/picture.ts';
+import { Scaler } from '../../../shared/media/scaler.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Profile } from '../../../shared/rpc/video.ts';
-import { cloneFrame } from './av.ts';
-import { H264Encoder, type Shape } from './encoder.ts';
-import type { AccessUnit, Picture, Size } from './picture.ts';
-import { Scaler } from './scaler.ts';
 
 const KEY_INTERVAL_US = 300_000;
 const AGAIN_MS = 5000;

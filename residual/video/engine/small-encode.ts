@@ -1,6 +1,6 @@
+import type { AccessUnit, Picture, Size } from '../../../shared/media/picture.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Profile } from '../../../shared/rpc/video.ts';
-import type { AccessUnit, Picture, Size } from './picture.ts';
 import { fitWithin, SideEncode } from './side-encode.ts';
 
 /** Two sizes; below some rate the larger one is only noise. */

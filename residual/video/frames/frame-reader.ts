@@ -2,9 +2,9 @@ import type { Socket } from 'node:net';
 import { AV_PIX_FMT_RGB24 } from 'node-av/constants';
 import type { Frame } from 'node-av/lib';
 import { messageOf } from '../../../shared/errors.ts';
+import type { Picture, Size } from '../../../shared/media/picture.ts';
+import { Scaler } from '../../../shared/media/scaler.ts';
 import { FRAME_SIDE, type FrameHeader, type FrameRequest } from '../../../shared/video/frames.ts';
-import type { Picture, Size } from '../engine/picture.ts';
-import { Scaler } from '../engine/scaler.ts';
 
 const MAX_REQUEST_BYTES = 256;
 /** A reader that does not take its picture in this time is cut off, and its place and memory are free. */

@@ -1,9 +1,9 @@
 import { createServer, type Socket } from 'node:net';
 import { messageOf } from '../../../shared/errors.ts';
+import { cloneFrame } from '../../../shared/media/av.ts';
+import type { Picture } from '../../../shared/media/picture.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { listenUnix } from '../../../shared/rpc/socket-file.ts';
-import { cloneFrame } from '../engine/av.ts';
-import type { Picture } from '../engine/picture.ts';
 import { FrameReader } from './frame-reader.ts';
 
 interface FrameServerOptions {

@@ -1,4 +1,4 @@
-import { NAL, nalType, splitNals } from '../engine/h264.ts';
+import { NAL, nalType, splitNals } from '../../../shared/media/h264.ts';
 
 /**
  * H.264 as fragmented MP4 for Media Source in a browser (ISO/IEC 14496-12 and 14496-15): one track, one fragment a picture.

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
+import type { AccessUnit } from '../../../shared/media/picture.ts';
 import type { LiveHead } from '../../../shared/rpc/live.ts';
-import type { AccessUnit } from '../engine/picture.ts';
 import { fragment } from './fragmented-mp4.ts';
 
 /** A second at 4 Mbit/s, besides what the kernel holds. */

@@ -1,10 +1,10 @@
 import { createServer, type Socket } from 'node:net';
 import { messageOf } from '../../../shared/errors.ts';
+import { NAL, nalType, parameterSets, splitNals } from '../../../shared/media/h264.ts';
+import type { AccessUnit, VideoClock } from '../../../shared/media/picture.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { LiveHead } from '../../../shared/rpc/live.ts';
 import { listenUnix } from '../../../shared/rpc/socket-file.ts';
-import { NAL, nalType, parameterSets, splitNals } from '../engine/h264.ts';
-import type { AccessUnit, VideoClock } from '../engine/picture.ts';
 import { sizeOf } from '../engine/picture-size.ts';
 import { codecOf, initSegment, sampleOf } from './fragmented-mp4.ts';
 import { LiveStream } from './live-stream.ts';

@@ -1,6 +1,6 @@
 import { Serial } from '../../../shared/async/serial.ts';
 import { messageOf } from '../../../shared/errors.ts';
-import type { AccessUnit } from '../engine/picture.ts';
+import type { AccessUnit } from '../../../shared/media/picture.ts';
 import { TsMuxer } from './ts-muxer.ts';
 
 /** A second of pictures: a muxer that is later than this does not catch up. */

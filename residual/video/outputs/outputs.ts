@@ -1,11 +1,12 @@
 import { isIP } from 'node:net';
 import { isOwnHost } from '../../../shared/config/own-endpoint.ts';
+import type { AccessUnit, VideoClock } from '../../../shared/media/picture.ts';
+import { report } from '../../../shared/media/rtcp.ts';
+import { RtpStream } from '../../../shared/media/rtp-stream.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { FOLLOW_MS, MAX_FOLLOWED, type OutputStatus, type SentStatus } from '../../../shared/rpc/video.ts';
 import type { HostPort, VideoOutput, VideoSource } from '../../../shared/schemas/addresses.ts';
-import type { AccessUnit, VideoClock } from '../engine/picture.ts';
 import { MpegtsStream } from './mpegts-stream.ts';
-import { RtpStream } from './rtp-stream.ts';
 import { UdpSender } from './udp-sender.ts';
 
 export interface OutputsOptions {
@@ -24,6 +25,9 @@ export interface OutputsOptions {
   readonly log: Logger;
 }
 
+/** Without a picture for so long there is none that finds out. */
+const QUIET_US = 900_000;
+
 interface Output {
   readonly kind: VideoOutput['kind'];
   readonly port: number;
@@ -40,6 +44,8 @@ export class Outputs {
   /** By IP address. */
   readonly #followed = new Map<string, Output>();
   #followedAt = 0;
+  /** The newest picture, on the video clock. */
+  #sentAt = 0;
 
   constructor(options: OutputsOptions) {
     const { radio, outputs, random } = options;
@@ -68,6 +74,16 @@ export class Outputs {
   get wanted(): boolean {
     this.#lapse();
     return this.#configured.length > 0 || this.#followed.size > 0 || this.#radio?.refused === false;
+  }
+
+  /**
+   * While no pictures come and nobody has the radio's port open, it is told by RTCP that there is a sender (RFC 6263): so it is noticed
+   * when somebody opens it. To be called once a second.
+   */
+  keepAlive(): void {
+    const now = this.#options.clock.micros();
+    if (this.#radio?.refused === true && now - this.#sentAt >= QUIET_US)
+      this.#radio.send([report(this.#rtp.ssrc)]);
   }
 
   /** Those of the config first. */
@@ -104,6 +120,7 @@ export class Outputs {
   }
 
   send(unit: AccessUnit): void {
+    this.#sentAt = this.#options.clock.micros();
     this.#lapse();
     const receivers = [...this.#configured, ...this.#followed.values()].filter(({ kind }) => kind === 'rtp');
     if (this.#radio !== null || receivers.length > 0) {

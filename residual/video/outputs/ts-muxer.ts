@@ -1,9 +1,9 @@
 import { AV_PKT_FLAG_KEY, AVMEDIA_TYPE_VIDEO } from 'node-av/constants';
 import type { FormatContext, IOContext, Stream } from 'node-av/lib';
+import { av, dictionary, microseconds, must } from '../../../shared/media/av.ts';
+import type { AccessUnit } from '../../../shared/media/picture.ts';
 import type { VideoCodec } from '../../../shared/rpc/video.ts';
-import { av, dictionary, microseconds, must } from '../engine/av.ts';
 import { CODECS } from '../engine/codecs.ts';
-import type { AccessUnit } from '../engine/picture.ts';
 
 /** A TS packet; receivers expect seven in a datagram, which fit an Ethernet frame. */
 export const TS_BYTES = 188;

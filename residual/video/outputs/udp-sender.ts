@@ -10,8 +10,8 @@ import type { HostPort } from '../../../shared/schemas/addresses.ts';
 const COMPLAIN_MS = 60_000;
 /** A name is looked up again after this time; one that was not found, too. */
 const LOOKUP_MS = 30_000;
-/** A refusal counts for so long: at least one picture a second is sent. */
-const REFUSED_MS = 2000;
+/** A refusal counts for so long: something is sent every second (`Outputs.keepAlive`). */
+const REFUSED_MS = 3000;
 /** More than this in the kernel's queue, and pictures are dropped: about a second of video. */
 const MAX_QUEUED_BYTES = 1024 * 1024;
 

@@ -1,10 +1,10 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { AV_PKT_FLAG_KEY, AVMEDIA_TYPE_VIDEO } from 'node-av/constants';
 import type { FormatContext, Stream } from 'node-av/lib';
+import { av, dictionary, microseconds, must } from '../../../shared/media/av.ts';
+import type { AccessUnit, Size } from '../../../shared/media/picture.ts';
 import type { VideoCodec } from '../../../shared/rpc/video.ts';
-import { av, dictionary, microseconds, must } from '../engine/av.ts';
 import { CODECS } from '../engine/codecs.ts';
-import type { AccessUnit, Size } from '../engine/picture.ts';
 
 // Each fragment is one key frame interval and can be played alone, so a file is playable up to a power cut.
 const OPTIONS = { movflags: 'frag_keyframe+empty_moov+default_base_moof' } as const;

@@ -2,10 +2,10 @@ import { mkdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Serial } from '../../../shared/async/serial.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
+import type { AccessUnit, VideoClock } from '../../../shared/media/picture.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Recorded, RecordingStatus } from '../../../shared/rpc/video.ts';
 import { CODECS } from '../engine/codecs.ts';
-import type { AccessUnit, VideoClock } from '../engine/picture.ts';
 import { sizeOf } from '../engine/picture-size.ts';
 import { Mp4File } from './mp4-file.ts';
 

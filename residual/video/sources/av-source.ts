@@ -9,11 +9,11 @@ import {
   AVMEDIA_TYPE_VIDEO,
 } from 'node-av/constants';
 import type { FormatContext, Frame, Packet, Stream } from 'node-av/lib';
+import { AVERROR_EAGAIN, av, averrorOf, dictionary, inWords, must } from '../../../shared/media/av.ts';
+import { KeptSets } from '../../../shared/media/kept-sets.ts';
+import { instant, type VideoClock } from '../../../shared/media/picture.ts';
 import { DecoderProcess } from '../decoder/decoder-process.ts';
-import { AVERROR_EAGAIN, av, averrorOf, dictionary, inWords, must } from '../engine/av.ts';
-import { KeptSets } from '../engine/kept-sets.ts';
 import { PacketDecoder } from '../engine/packet-decoder.ts';
-import { instant, type VideoClock } from '../engine/picture.ts';
 import type { SourceSink, VideoSource } from './source.ts';
 
 type Options = Readonly<Record<string, string | number>>;

@@ -4,9 +4,9 @@ import type { Readable } from 'node:stream';
 import { AV_PIX_FMT_YUVJ420P } from 'node-av/constants';
 import { chunksOf } from '../../../shared/async/chunks.ts';
 import { codeOf } from '../../../shared/errors.ts';
+import { av } from '../../../shared/media/av.ts';
+import { instant, type Size, type VideoClock } from '../../../shared/media/picture.ts';
 import { CSI_MISSING, CSI_PROGRAMS } from '../../../shared/video/csi-cameras.ts';
-import { av } from '../engine/av.ts';
-import { instant, type Size, type VideoClock } from '../engine/picture.ts';
 import type { SourceSink, VideoSource } from './source.ts';
 
 type Camera = ChildProcessByStdio<null, Readable, Readable>;

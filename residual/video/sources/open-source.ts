@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Config } from '../../../shared/config/schema.ts';
+import type { VideoClock } from '../../../shared/media/picture.ts';
 import {
   parseVideoSource,
   started,
@@ -8,9 +9,7 @@ import {
 import type { CameraList } from '../../../shared/video/cameras.ts';
 import type { CsiList } from '../../../shared/video/csi-cameras.ts';
 import { CAMERA_FORMATS, cameraSocket } from '../../../shared/video/extension-cameras.ts';
-import type { VideoClock } from '../engine/picture.ts';
 import { AvSource } from './av-source.ts';
-import { LandscapeSource } from './landscape-source.ts';
 import { LibcameraSource } from './libcamera-source.ts';
 import { RtpSource } from './rtp-source.ts';
 import type { VideoSource } from './source.ts';
@@ -27,8 +26,8 @@ export interface SourceDeps {
   readonly login: { readonly username: string; readonly password: string };
   /** Where svc-residual hands over the cameras of extensions. */
   readonly extensionCameras: string;
-  /** Where svc-link tells what the vehicle does. */
-  readonly linkSocket: string;
+  /** The port of the simulator's camera (bin/sim/camera); null where none runs. */
+  readonly simulated: number | null;
 }
 
 // A time-out in microseconds: FFmpeg's own limit, below the engine's.
@@ -40,6 +39,8 @@ const RTSP = {
   buffer_size: 2 * 1024 * 1024,
   max_delay: 100_000,
 } as const;
+
+const LOOPBACK = '127.0.0.1';
 
 /** The video that a ground station receives from the radio (docs/contract/ground.md). */
 const FROM_RADIO = { kind: 'rtp', host: '0.0.0.0' } as const;
@@ -67,7 +68,7 @@ export async function openVideoSource(spec: VideoAddress, deps: SourceDeps): Pro
     case 'bars':
       return new TestSource(clock, size);
     case 'landscape':
-      return new LandscapeSource(clock, size, deps.linkSocket);
+      return landscape(clock, deps.simulated);
     case 'rtp':
       return new RtpSource(clock, spec.host, spec.port);
     case 'rtsp':
@@ -92,6 +93,13 @@ export async function openVideoSource(spec: VideoAddress, deps: SourceDeps): Pro
       return found === null ? null : openVideoSource(found, deps);
     }
   }
+}
+
+/** The simulator's camera: to this machine's own eyes a network camera that sends on demand. */
+function landscape(clock: VideoClock, port: number | null): VideoSource | null {
+  return port === null
+    ? null
+    : new RtpSource(clock, LOOPBACK, 0, { name: 'landscape', host: LOOPBACK, port });
 }
 
 /** Null while the extension offers none. */

@@ -1,6 +1,6 @@
+import { joinNals, NAL, nalType } from '../../../shared/media/h264.ts';
+import { HEADER_BYTES_265, isKey265, NAL265, nalType265 } from '../../../shared/media/h265.ts';
 import type { VideoCodec } from '../../../shared/rpc/video.ts';
-import { joinNals, NAL, nalType } from '../engine/h264.ts';
-import { HEADER_BYTES_265, isKey265, NAL265, nalType265 } from '../engine/h265.ts';
 
 /**
  * RTP (RFC 3550) into access units: with H.264 (RFC 6184: single NAL units, STAP-A, FU-A) or with H.265 (RFC 7798: single NAL units,

@@ -2,8 +2,9 @@ import { createSocket, type Socket } from 'node:dgram';
 import { networkInterfaces } from 'node:os';
 import { contained } from '../../../shared/async/every.ts';
 import { codeOf } from '../../../shared/errors.ts';
-import { KeptSets } from '../engine/kept-sets.ts';
-import { instant, type VideoClock } from '../engine/picture.ts';
+import { KeptSets } from '../../../shared/media/kept-sets.ts';
+import { instant, type VideoClock } from '../../../shared/media/picture.ts';
+import { type AskedCamera, Demand } from './demand.ts';
 import { RtpDepacketizer } from './rtp-depacketizer.ts';
 import type { SourceSink, VideoSource } from './source.ts';
 
@@ -24,13 +25,31 @@ export class RtpSource implements VideoSource {
   readonly #clock: VideoClock;
   readonly #address: string;
   readonly #port: number;
+  readonly #asked: AskedCamera | null;
+  #demand: Demand | null = null;
 
-  /** @param address of this machine, or of a group that is joined on all of its networks */
-  constructor(clock: VideoClock, address: string, port: number) {
+  /**
+   * @param address of this machine, or of a group that is joined on all of its networks. @param port 0: any
+   * @param asked a camera that sends while it hears that somebody listens; without it whoever sends is taken
+   */
+  constructor(clock: VideoClock, address: string, port: number, asked: AskedCamera | null = null) {
     this.#clock = clock;
     this.#address = address;
     this.#port = port;
-    this.name = `rtp:${address}:${port}`;
+    this.#asked = asked;
+    this.name = asked?.name ?? `rtp:${address}:${port}`;
+  }
+
+  get preparing(): boolean {
+    return this.#demand?.preparing ?? false;
+  }
+
+  get rests(): boolean {
+    return this.#demand?.rests ?? false;
+  }
+
+  requestKey(): void {
+    this.#demand?.requestKey();
   }
 
   async run(sink: SourceSink, signal: AbortSignal): Promise<void> {
@@ -42,7 +61,12 @@ export class RtpSource implements VideoSource {
       reuseAddr: group, // others on this machine may be in it as well
     });
     const sets = new KeptSets();
+    const asked = this.#asked;
+    const demand =
+      asked === null ? null : new Demand(socket, asked, { clock: this.#clock, sink, random: Math.random });
+    this.#demand = demand;
     const depacketizer = new RtpDepacketizer((data, key, codec) => {
+      demand?.onPicture();
       sink.onUnit({ codec, data: sets.complete(codec, data, key), key, ...instant(this.#clock) });
     });
     let joining: NodeJS.Timeout | null = null;
@@ -50,9 +74,12 @@ export class RtpSource implements VideoSource {
       await new Promise<void>((resolve, reject) => {
         signal.addEventListener('abort', () => resolve(), { once: true });
         socket.on('error', reject);
-        socket.on('message', (datagram) => depacketizer.push(datagram, this.#clock.micros()));
+        socket.on('message', (datagram, from) => {
+          if (demand?.takes(datagram, from) ?? true) depacketizer.push(datagram, this.#clock.micros());
+        });
         // With the group's own address it gets nothing else that comes to this port; those of IPv6 may want a network's name.
         socket.bind(this.#port, group && v6 ? '::' : this.#address, () => {
+          demand?.start();
           if (!group) return;
           const joinAll = contained('multicast', () => join(socket, this.#address));
           joinAll();
@@ -61,6 +88,7 @@ export class RtpSource implements VideoSource {
       });
     } finally {
       if (joining !== null) clearInterval(joining);
+      await demand?.stop();
       socket.close();
     }
   }

@@ -1,9 +1,10 @@
-import type { AccessUnit, Picture } from '../engine/picture.ts';
+import type { AccessUnit, Picture } from '../../../shared/media/picture.ts';
 
 /** Raw pictures, which the engine encodes, or such that are encoded already. */
 export interface SourceSink {
   /**
-   * Asked for each raw picture before it is decoded or drawn, with its `Picture.at`: false if nobody would use it.
+   * Asked for each raw picture before it is decoded or drawn, with its `Picture.at`: false if nobody would use it. A camera that sends on
+   * demand is asked for them while this is true.
    */
   readonly wants: (at: number) => boolean;
   /** Key frames are enough: of what comes encoded, the source need not decode the others. */
@@ -20,6 +21,10 @@ export interface VideoSource {
   readonly hindrance?: string | null;
   /** It still makes what it will show, so that nothing can come yet. */
   readonly preparing?: boolean;
+  /** Nothing comes, as nobody wants pictures (`SourceSink.wants`). */
+  readonly rests?: boolean;
+  /** The next picture is to be a key frame, if it can be asked for one. */
+  requestKey?(): void;
   /**
    * Runs until the signal aborts (resolves) or the source is lost (rejects with a sentence).
    */

@@ -1,6 +1,6 @@
-import { blankFrame } from '../engine/av.ts';
-import { instant, type VideoClock } from '../engine/picture.ts';
-import { atRate } from './at-rate.ts';
+import { atRate } from '../../../shared/media/at-rate.ts';
+import { blankFrame } from '../../../shared/media/av.ts';
+import { instant, type VideoClock } from '../../../shared/media/picture.ts';
 import type { SourceSink, VideoSource } from './source.ts';
 import { TestPicture } from './test-picture.ts';
 

@@ -1,5 +1,5 @@
+import type { AccessUnit } from '../../../shared/media/picture.ts';
 import { Meter } from '../engine/meter.ts';
-import type { AccessUnit } from '../engine/picture.ts';
 
 /** Of the measured rate: repairs and other traffic need a place too. */
 const HEADROOM = 1.2;

@@ -11,9 +11,9 @@ import {
   type TransportWideCC,
 } from 'werift';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
+import type { RtpPart } from '../../../shared/media/rtp-h264.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { IceServer, ViewerPath } from '../../../shared/rpc/video.ts';
-import type { RtpPart } from '../engine/rtp-h264.ts';
 import { Adaptation, type Encode } from './adaptation.ts';
 import { H264_PARAMETERS, type Offer, readOffer } from './offer.ts';
 import { Pacer } from './pacer.ts';

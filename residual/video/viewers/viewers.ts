@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { every } from '../../../shared/async/every.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
+import type { AccessUnit } from '../../../shared/media/picture.ts';
+import { packetize, rtpTimestamp } from '../../../shared/media/rtp-h264.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { ParamsOf } from '../../../shared/rpc/contract.ts';
 import type { IceServer, Trickled, VIDEO, ViewerOpened, ViewerStatus } from '../../../shared/rpc/video.ts';
-import type { AccessUnit } from '../engine/picture.ts';
-import { packetize, rtpTimestamp } from '../engine/rtp-h264.ts';
 import type { Encode } from './adaptation.ts';
 import type { IceServers } from './ice-servers.ts';
 import { MainNeed } from './main-need.ts';

@@ -28,7 +28,7 @@ export class RadioEnd {
   async #run(env: NodeJS.ProcessEnv, prefix: readonly string[]): Promise<void> {
     const { signal } = this.#stopped;
     while (!signal.aborted) {
-      const [program = '', ...args] = [...prefix, process.execPath, PROGRAM];
+      const [program, ...args] = [...prefix, process.execPath, PROGRAM];
       // Detached: Ctrl-C is for whoever started the node.
       const child = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'inherit'], detached: true });
       const stop = (): void => void child.kill('SIGTERM');
