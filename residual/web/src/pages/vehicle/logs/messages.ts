@@ -1,11 +1,15 @@
 import { effect, signal } from '@preact/signals';
 import { relayed } from '../../../api/relay.ts';
-import type { Answer } from '../../../api/rows.ts';
 import { newest } from '../../../api/telemetry.ts';
 
 /** What the vehicle has said since this page was opened; the snapshot has only the newest ten. */
 
-export type Message = Answer<'telemetry.get'>['statustext'][number];
+export interface Message {
+  readonly at: string;
+  /** MAV_SEVERITY: 0 emergency to 7 debug. */
+  readonly severity: number;
+  readonly text: string;
+}
 
 const MAX_KEPT = 500;
 
