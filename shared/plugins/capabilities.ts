@@ -3,7 +3,7 @@ import { telemetryPart } from './telemetry-part.ts';
 
 export type Half = 'agent' | 'gcs';
 export type Risk = 'low' | 'medium' | 'high' | 'critical';
-export type Category =
+type Category =
   | 'hardware'
   | 'flight_control'
   | 'data_network'
