@@ -3,18 +3,9 @@ import { runProgram } from '../process/run-program.ts';
 import type { Made } from '../schemas/made.ts';
 import type { cameras } from '../schemas/video.ts';
 
-/** One size that a sensor can be read in. */
-interface SensorMode {
-  /** libcamera's name of the raw format, for example `SRGGB10_CSI2P`. */
-  readonly format: string;
-  readonly width: number;
-  readonly height: number;
-  /** The most pictures a second; null: not known. */
-  readonly fps: number | null;
-}
-
 /** A camera that libcamera knows: on a CSI connector. */
 type CsiCamera = Required<Made<typeof cameras>['cameras'][number]>;
+type SensorMode = CsiCamera['modes'][number];
 
 export interface CsiList {
   readonly cameras: readonly CsiCamera[];
