@@ -1,10 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Denial } from './denial.ts';
+import { askOf } from './planes/ask.ts';
 import type { HubSession } from './planes/hub-session.ts';
 import type { Plane } from './planes/plane.ts';
 import { expiryOf, type Principal, readToken } from './principal.ts';
-import { asRecord } from './rows.ts';
 
 /**
  * Finds the principal of a bearer token. The token's own node verifies it, and the result is cached for two seconds. Each later
@@ -70,14 +70,14 @@ export class BearerAuth implements Authenticator {
     const node = own ?? (nodes.length === 1 ? nodes[0] : undefined);
     if (node === undefined)
       throw new Denial('token_invalid', 'The token belongs to a node that this connector does not serve.');
-    const get = async (path: string): Promise<unknown> =>
-      node.json({ method: 'GET', path, timeoutMs: PROBE_MS }, principal);
-    const accepted = get('/api/status').catch((error: unknown) => {
+    const ask = askOf(node, principal);
+    const said = { timeoutMs: PROBE_MS };
+    const accepted = ask('status.get', said).catch((error: unknown) => {
       // A token without `read` is valid too: the node verifies it before it checks scopes.
       if (!(error instanceof Denial) || error.reason !== 'scope_missing') throw error;
     });
-    const [info] = await Promise.all([get('/api/pairing/info'), accepted]);
-    if (asRecord(info)['paired'] !== true)
+    const [{ paired }] = await Promise.all([ask('pairing.info.get', said), accepted]);
+    if (paired !== true)
       throw new Denial('token_invalid', 'The node is not paired, so no token is valid there. Pair it first.');
   }
 }

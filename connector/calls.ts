@@ -10,7 +10,8 @@ import { affectsFlight, type Gate } from './gate/gate.ts';
 import type { RateLimiter } from './gate/rate-limit.ts';
 import { askedOf, Pages } from './pages.ts';
 import { plainWords } from './plain-words.ts';
-import type { NodeClient, NodeRequest } from './planes/node-client.ts';
+import { askBy } from './planes/ask.ts';
+import type { NodeClient } from './planes/node-client.ts';
 import type { Offers } from './planes/offers.ts';
 import type { Plane } from './planes/plane.ts';
 import type { Principal } from './principal.ts';
@@ -175,7 +176,7 @@ export class Calls {
       if (!reads) course.announced = audit.announce(eventOf(request, caller, course, 'announced', 0));
     };
     const sending = new Sending({ node, principal, signal, grant, announce });
-    const ask = async (asked: NodeRequest): Promise<unknown> => sending.ask(asked);
+    const ask = askBy(async (asked) => sending.ask(asked));
     const { progress } = request;
     const answer = await tool
       .run({ args, principal, node, plane, audit, signal, progress, ask })

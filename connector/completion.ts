@@ -1,7 +1,7 @@
 import { Denial } from './denial.ts';
+import { askOf } from './planes/ask.ts';
 import type { Plane } from './planes/plane.ts';
 import type { Principal } from './principal.ts';
-import { asRecord } from './rows.ts';
 
 /** Suggests values for the arguments of prompts and resource addresses: nodes, parameters, services, extensions. */
 
@@ -27,22 +27,16 @@ export async function completeValue(
       .map(({ target }) => target.id);
   try {
     const node = plane.resolve(known['node'], principal);
-    const get = async (path: string): Promise<unknown> =>
-      node.json({ method: 'GET', path }, principal, signal);
+    const ask = askOf(node, principal, signal);
     if (ref.uri?.includes('/params/') === true)
-      return Object.keys(asRecord(asRecord(await get('/api/params'))['params'])).filter(fits);
+      return Object.keys((await ask('params.get')).params ?? {}).filter(fits);
     if (ref.uri?.includes('/services/') === true)
-      return namesIn(asRecord(await get('/api/services'))['services'], 'name').filter(fits);
+      return ((await ask('services.get')).services ?? []).map(({ name }) => name).filter(fits);
     if (ref.uri?.includes('/plugins/') === true)
-      return namesIn(asRecord(await get('/api/plugins'))['installs'], 'plugin_id').filter(fits);
+      return ((await ask('plugins.get')).installs ?? []).map(({ plugin_id: id }) => id).filter(fits);
     return [];
   } catch (error) {
     if (error instanceof Denial) return []; // completion is optional
     throw error;
   }
-}
-
-function namesIn(list: unknown, member: string): string[] {
-  if (!Array.isArray(list)) return [];
-  return list.map((each) => asRecord(each)[member]).filter((name) => typeof name === 'string');
 }

@@ -1,3 +1,4 @@
+import { listOf } from '../shared/member.ts';
 import type { Offered } from './planes/contributions.ts';
 import { asRecord } from './rows.ts';
 import { contributedName, inItsWords } from './tools/contributed.ts';
@@ -96,7 +97,7 @@ export function contributedPrompts(all: readonly Offered[]): readonly Prompt[] {
 }
 
 function argumentsOf(declared: unknown): Prompt['arguments'] {
-  return (Array.isArray(declared) ? declared : [])
+  return listOf(declared)
     .map(asRecord)
     .flatMap(({ name, description, required }) =>
       typeof name === 'string' && NAME.test(name)

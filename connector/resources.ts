@@ -14,29 +14,33 @@ import { Denial } from './denial.ts';
 import type { RateLimiter } from './gate/rate-limit.ts';
 import type { AskedFor, Pages } from './pages.ts';
 import { plainWords } from './plain-words.ts';
+import { type Ask, askOf } from './planes/ask.ts';
 import type { Offered } from './planes/contributions.ts';
 import type { NodeClient } from './planes/node-client.ts';
 import type { Plane } from './planes/plane.ts';
 import type { Principal } from './principal.ts';
-import { asRecord, pathOf } from './rows.ts';
+import { asRecord } from './rows.ts';
 import { inItsWords } from './tools/contributed.ts';
 
 /** `svc://{node}/…`: resources that can be read without a tool, and followed. */
 
+type Read = (ask: Ask, name: string) => Promise<unknown>;
+type Kinds = Readonly<Record<string, readonly [string, Read]>>;
+
 const FIXED = {
-  status: ['Node status', '/api/status'],
-  telemetry: ['Node telemetry', '/api/telemetry'],
-  system: ['Node system', '/api/system'],
-  services: ['Node services', '/api/services'],
-  vision: ['Node vision', '/api/vision/status'],
-  params: ['Node parameters', '/api/params'],
-} as const;
+  status: ['Node status', async (ask) => ask('status.get')],
+  telemetry: ['Node telemetry', async (ask) => ask('telemetry.get')],
+  system: ['Node system', async (ask) => ask('system.get')],
+  services: ['Node services', async (ask) => ask('services.get')],
+  vision: ['Node vision', async (ask) => ask('vision.status.get')],
+  params: ['Node parameters', async (ask) => (await ask('params.get')).params ?? {}],
+} as const satisfies Kinds;
 /** One of many, with a name in its address. */
 const NAMED = {
-  params: ['One parameter', '/api/params/'],
-  services: ['One service', '/api/services'],
-  plugins: ['One extension', '/api/plugins/'],
-} as const;
+  params: ['One parameter', async (ask, name) => ask('params.name.get', { params: { name } })],
+  services: ['One service', oneService],
+  plugins: ['One extension', async (ask, id) => ask('plugins.id.get', { params: { id } })],
+} as const satisfies Kinds;
 /** The resources that change by themselves, so that clients can subscribe to them. */
 const FOLLOWED: ReadonlySet<string> = new Set(['status', 'telemetry']);
 const POLL_MS = 2000;
@@ -129,13 +133,13 @@ export class Resources {
       await this.#options.confirm(principal);
       mayRead(principal);
       const [address = '', cursor] = uri.split('?cursor=', 2);
-      const { node, path, pick } = this.#parse(address, caller);
+      const { node, read } = this.#parse(address, caller);
       at = node.target.id;
       this.#options.rate.spend(principal.id);
       const asked = askedAt(address);
       const value =
         cursor === undefined
-          ? this.#firstOf(pick(await node.json({ method: 'GET', path }, principal, signal)), asked, principal)
+          ? this.#firstOf(await read(askOf(node, principal, signal)), asked, principal)
           : this.#options.pages.next(cursor, asked, principal).value;
       this.#record(caller, `resource:${uri}`, { uri }, at, 'read');
       return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(value) }] };
@@ -180,8 +184,8 @@ export class Resources {
     for (const follower of this.#followers) {
       const { uri, caller, tell } = follower;
       try {
-        const { node, path } = this.#parse(uri, caller);
-        const now = await this.#look(node, path, caller.principal);
+        const { node, read } = this.#parse(uri, caller);
+        const now = await this.#look(node, read, caller.principal);
         if (now === follower.last) continue;
         follower.last = now;
         await tell(uri);
@@ -215,23 +219,24 @@ export class Resources {
   }
 
   /** As `#look`; of a node of a fleet what the hub knows is enough, since a listener is asked about all of them. */
-  async #glance(node: NodeClient, path: string, principal: Principal): Promise<string> {
-    if (node.presence === null) return this.#look(node, path, principal);
+  async #glance(
+    node: NodeClient,
+    read: (ask: Ask) => Promise<unknown>,
+    principal: Principal,
+  ): Promise<string> {
+    if (node.presence === null) return this.#look(node, read, principal);
     await this.#options.confirm(principal);
     const { online, status } = node.presence;
     return JSON.stringify([online, status === null ? null : { ...status, nonce: null, at: null }]);
   }
 
   /** With the subscriber's own credential: one that has ended is told nothing more. */
-  async #look(node: NodeClient, path: string, principal: Principal): Promise<string> {
+  async #look(node: NodeClient, read: (ask: Ask) => Promise<unknown>, principal: Principal): Promise<string> {
     await this.#options.confirm(principal);
-    return JSON.stringify(await node.json({ method: 'GET', path }, principal));
+    return JSON.stringify(await read(askOf(node, principal)));
   }
 
-  #parse(
-    uri: string,
-    { principal }: Caller,
-  ): { node: NodeClient; path: string; pick: (value: unknown) => unknown } {
+  #parse(uri: string, { principal }: Caller): { node: NodeClient; read: (ask: Ask) => Promise<unknown> } {
     const [, id = '', kind = '', name, more] =
       /^svc:\/\/([^/]{1,128})\/([a-z]{1,32})(?:\/([A-Za-z0-9._@-]{1,128})(?:\/([A-Za-z0-9_-]{1,64}))?)?$/.exec(
         uri,
@@ -241,22 +246,18 @@ export class Resources {
     const node = this.#options.plane.resolve(id, principal);
     if (kind === 'extensions' && name !== undefined && more !== undefined) {
       const topic = `plugin.${name}.${more}`;
-      const path = pathOf('plugins.id.state.get', { id: name });
-      return { node, path, pick: (value) => asRecord(value)[topic] ?? null };
+      const state = async (ask: Ask): Promise<JsonObject> =>
+        ask('plugins.id.state.get', { params: { id: name } });
+      return { node, read: async (ask) => (await state(ask))[topic] ?? null };
     }
     if (more !== undefined) throw unknown;
     if (name !== undefined) {
-      if (kind !== 'params' && kind !== 'services' && kind !== 'plugins') throw unknown;
-      const [, path] = NAMED[kind];
-      if (kind !== 'services') return { node, path: path + encodeURIComponent(name), pick: (value) => value };
-      return { node, path, pick: (value) => oneService(value, name) };
+      if (!isKeyOf(NAMED, kind)) throw unknown;
+      const [, read]: Kinds[string] = NAMED[kind];
+      return { node, read: async (ask) => read(ask, name) };
     }
     if (!isKeyOf(FIXED, kind)) throw unknown;
-    const pick =
-      kind === 'params'
-        ? (value: unknown): unknown => asRecord(value)['params'] ?? {}
-        : (value: unknown): unknown => value;
-    return { node, path: FIXED[kind][1], pick };
+    return { node, read: FIXED[kind][1] };
   }
 
   #record(caller: Caller, tool: string, args: JsonObject, node: string, result: string | Denial): void {
@@ -313,11 +314,9 @@ function mayRead({ scopes }: Principal): void {
     throw new Denial('scope_missing', undefined, { required: 'read', granted: scopes });
 }
 
-function oneService(value: unknown, name: string): unknown {
-  const { services } = asRecord(value);
-  const found = Array.isArray(services)
-    ? services.find((each) => asRecord(each)['name'] === name)
-    : undefined;
+async function oneService(ask: Ask, name: string): Promise<unknown> {
+  const { services = [] } = await ask('services.get');
+  const found = services.find((each) => each.name === name);
   if (found === undefined) throw new Denial('not_found', `No service ${name}.`);
   return found;
 }

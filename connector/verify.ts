@@ -2,13 +2,13 @@ import type { Scope } from '../shared/auth/scopes.ts';
 import { howToAllow } from '../shared/fleet/local-scopes.ts';
 import { plainText } from '../shared/plain-text.ts';
 import { Denial } from './denial.ts';
+import { askOf } from './planes/ask.ts';
 import { NoAnswer } from './planes/fleet-caller.ts';
 import type { FleetPlane } from './planes/fleet-plane.ts';
 import type { NodeClient } from './planes/node-client.ts';
 import type { Plane } from './planes/plane.ts';
 import { sideBySide } from './planes/side-by-side.ts';
 import { type Principal, STDIO } from './principal.ts';
-import { asRecord } from './rows.ts';
 
 const PROBE_MS = 3000;
 
@@ -49,11 +49,9 @@ async function verifyNode(
   const at = baseUrl === null ? id : `${id} at ${baseUrl}`;
   const called = name === null || name === id ? '' : `, called ${plainText(name)}`;
   try {
-    const status = asRecord(
-      await node.json({ method: 'GET', path: '/api/status', timeoutMs: PROBE_MS }, principal),
-    );
-    const vehicle = status['fc_connected'] === true ? 'vehicle connected' : 'no vehicle';
-    const line = `Connected: ${at}, version ${String(status['version'])}, ${vehicle}${called}`;
+    const status = await askOf(node, principal)('status.get', { timeoutMs: PROBE_MS });
+    const vehicle = status.fc_connected === true ? 'vehicle connected' : 'no vehicle';
+    const line = `Connected: ${at}, version ${String(status.version)}, ${vehicle}${called}`;
     const cap = node.presence === null ? null : await capOf(node, principal);
     return { ok: true, line: cap === null ? line : `${line}\n    ${cap}` };
   } catch (error) {
@@ -69,8 +67,8 @@ const CONFIRMED: readonly Scope[] = ['flight', 'destructive'];
 /** What of the credential a node of the fleet does not take, and what mends it; null for nothing, or where it does not say. */
 async function capOf(node: NodeClient, principal: Principal): Promise<string | null> {
   try {
-    const config = await node.json({ method: 'GET', path: '/api/config', timeoutMs: PROBE_MS }, principal);
-    const { scopes: local, operators } = asRecord(asRecord(config)['fleet']);
+    const { fleet } = await askOf(node, principal)('config.get', { timeoutMs: PROBE_MS });
+    const { scopes: local, operators } = fleet ?? {};
     if (!Array.isArray(local)) return null;
     const held = (principal.scopes ?? []).filter((scope) => scope !== 'secret_read');
     const capped = held.filter((scope) => !local.includes(scope));
@@ -113,10 +111,7 @@ async function reasonOf(error: Denial, node: NodeClient, principal: Principal): 
 async function acceptsTokens(node: NodeClient): Promise<boolean | null> {
   if (node.target.key === null) return null;
   try {
-    const status = asRecord(
-      await node.json({ method: 'GET', path: '/api/mcp/status', timeoutMs: PROBE_MS }, STDIO),
-    );
-    return status['accept_enabled'] === true;
+    return (await askOf(node, STDIO)('mcp.status.get', { timeoutMs: PROBE_MS })).accept_enabled === true;
   } catch (error) {
     if (error instanceof Denial) return null;
     throw error;

@@ -2,12 +2,8 @@ import { createInterface, type Interface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Args, Flags } from '@oclif/core';
 import { ApiError } from '../../shared/errors.ts';
-import {
-  CALIBRATION_SENSORS,
-  type CalibrationState,
-  MAX_STEPS,
-  type Pose,
-} from '../../shared/flight/calibration.ts';
+import { CALIBRATION_SENSORS, MAX_STEPS, type Pose } from '../../shared/flight/calibration.ts';
+import type { CalibrationState } from '../../shared/schemas/calibration.ts';
 import { EXIT } from '../cli/exit-codes.ts';
 import { NodeCommand } from '../cli/node-command.ts';
 

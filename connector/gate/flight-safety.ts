@@ -1,7 +1,9 @@
 import { every } from '../../shared/async/every.ts';
 import { messageOf } from '../../shared/errors.ts';
+import type { JsonObject } from '../../shared/member.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { Denial } from '../denial.ts';
+import { type Ask, askOf } from '../planes/ask.ts';
 import type { NodeClient } from '../planes/node-client.ts';
 import { sideBySide } from '../planes/side-by-side.ts';
 import { ownPrincipal, type Principal } from '../principal.ts';
@@ -109,8 +111,7 @@ export class FlightSafety {
    */
   async pilotPresent(node: NodeClient): Promise<string | null> {
     try {
-      const path = '/api/v1/ground-station/pic';
-      const { claimed_by: pilot, by } = asRecord(await node.json({ method: 'GET', path }, this.#own(node)));
+      const { claimed_by: pilot, by } = await this.#ask(node)('ground-station.pic.get');
       return typeof pilot === 'string' && (by === 'key' || by === 'session') ? pilot : null;
     } catch (error) {
       if (!(error instanceof Denial)) throw error;
@@ -142,7 +143,7 @@ export class FlightSafety {
   /** Whether no endpoint of the node overrides the armed guard. */
   async #endpoints(node: NodeClient): Promise<Enforced> {
     try {
-      const config = asRecord(await node.json({ method: 'GET', path: '/api/config' }, this.#own(node)));
+      const config: JsonObject = await this.#ask(node)('config.get');
       const { endpoints } = asRecord(config['mavlink']);
       if (!Array.isArray(endpoints)) return 'unknown';
       const open = endpoints.filter((endpoint) => String(endpoint).includes('force=1'));
@@ -158,6 +159,10 @@ export class FlightSafety {
     }
   }
 
+  #ask(node: NodeClient): Ask {
+    return askOf(node, this.#own(node));
+  }
+
   #own(node: NodeClient): Principal {
     return ownPrincipal(node.target.key, this.#options.launched);
   }
@@ -165,6 +170,5 @@ export class FlightSafety {
 
 /** @throws Denial where the node does not answer */
 export async function isSimulated(node: NodeClient, principal: Principal): Promise<boolean> {
-  const status = asRecord(await node.json({ method: 'GET', path: '/api/status' }, principal));
-  return status['fc_simulated'] === true;
+  return (await askOf(node, principal)('status.get')).fc_simulated === true;
 }

@@ -14,6 +14,7 @@ import type { Logger } from '../../shared/process/logger.ts';
 import type { ConfirmedBy } from '../audit/audit.ts';
 import { Denial } from '../denial.ts';
 import { maskArguments } from '../mask-arguments.ts';
+import { askOf } from '../planes/ask.ts';
 import type { NodeClient } from '../planes/node-client.ts';
 import { showOperator } from '../planes/operator-signer.ts';
 import type { Principal } from '../principal.ts';
@@ -264,7 +265,7 @@ function cut(text: string): string {
 async function summaryOf({ tool, args, node, principal }: GateCall): Promise<{ readonly summary?: string }> {
   if (tool.summary === undefined) return {};
   try {
-    return { summary: await tool.summary(args, async (request) => node.json(request, principal)) };
+    return { summary: await tool.summary(args, askOf(node, principal)) };
   } catch (error) {
     if (error instanceof ApiError) throw new Denial('invalid_arguments', error.message, error.extras);
     throw error;

@@ -1,10 +1,11 @@
 import { every } from '../../shared/async/every.ts';
 import { messageOf } from '../../shared/errors.ts';
-import type { JsonObject } from '../../shared/member.ts';
+import { type JsonObject, listOf } from '../../shared/member.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { Denial } from '../denial.ts';
 import { ownPrincipal, type Principal } from '../principal.ts';
-import { asRecord, pathOf } from '../rows.ts';
+import { asRecord } from '../rows.ts';
+import { askOf } from './ask.ts';
 import type { NodeClient } from './node-client.ts';
 import { sideBySide } from './side-by-side.ts';
 
@@ -80,11 +81,11 @@ export class Contributions {
   async #lookAt(node: NodeClient): Promise<void> {
     const { launched, log } = this.#options;
     const principal = ownPrincipal(node.target.key, launched);
-    const get = async (path: string): Promise<JsonObject> =>
-      asRecord(await node.json({ method: 'GET', path, timeoutMs: ASK_MS }, principal));
+    const ask = askOf(node, principal);
     try {
-      const { installs } = await get(pathOf('plugins.get'));
-      const exposed = (Array.isArray(installs) ? installs : [])
+      const { installs } = await ask('plugins.get', { timeoutMs: ASK_MS });
+      // Nobody waits for this: what a node says must not end the connector.
+      const exposed = listOf(installs)
         .map(asRecord)
         .filter((record) => ID.test(String(record['plugin_id'])) && isExposed(record))
         .slice(0, MAX_EXTENSIONS);
@@ -94,12 +95,12 @@ export class Contributions {
       const offered: Offered[] = [];
       for (const record of exposed) {
         const id = String(record['plugin_id']);
-        const { manifest } = await get(pathOf('plugins.id.get', { id }));
+        const { manifest } = await ask('plugins.id.get', { params: { id }, timeoutMs: ASK_MS });
         const mcp = asRecord(asRecord(manifest)['mcp']);
-        const of = (kind: string): Offered['tools'] => {
-          const entries = mcp[kind];
-          return (Array.isArray(entries) ? entries : []).map(asRecord).filter(({ half }) => half === 'agent');
-        };
+        const of = (kind: string): Offered['tools'] =>
+          listOf(mcp[kind])
+            .map(asRecord)
+            .filter(({ half }) => half === 'agent');
         offered.push({ node, id, tools: of('tools'), resources: of('resources'), prompts: of('prompts') });
       }
       this.#offered.set(node, { list, offered });

@@ -14,9 +14,9 @@ import { plainText } from '../../shared/plain-text.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import type { Service } from '../../shared/process/services.ts';
 import { STDIO } from '../principal.ts';
-import { asRecord } from '../rows.ts';
 import { type Settings, UsageError } from '../settings.ts';
 import { type AnnouncedNode, announcedIn, Candidates, isOnLink, SERVICE } from './announcement.ts';
+import { askOf } from './ask.ts';
 import { addToFleet, fleetEntry, type LocalFleet, readFleet } from './fleet-file.ts';
 import { HttpNode, type HttpTarget } from './http-node.ts';
 import { baseUrlOf } from './node-client.ts';
@@ -247,10 +247,10 @@ async function adoptOne(
   log: Says,
 ): Promise<HttpNode | 'full' | null> {
   const { id, host = free.baseUrl } = free;
-  const claim = { method: 'POST', path: '/api/pairing/claim', body: { user_id: owner } };
   let target: HttpTarget;
   try {
-    const { api_key: key } = asRecord(await new HttpNode(free).json(claim, STDIO));
+    const claim = { body: { user_id: owner } };
+    const { api_key: key } = await askOf(new HttpNode(free), STDIO)('pairing.claim.post', claim);
     if (typeof key !== 'string') throw new Error('the answer has no key');
     fleetEntry({ id, host, key });
     target = { ...free, key };
@@ -272,8 +272,7 @@ async function adoptOne(
 /** Unpairs a node that was claimed a moment ago; it need not know whether its vehicle is armed. */
 async function giveBack(target: HttpTarget, log: Says): Promise<void> {
   try {
-    const body = { force: true };
-    await new HttpNode(target).json({ method: 'POST', path: '/api/pairing/unpair', body }, STDIO);
+    await askOf(new HttpNode(target), STDIO)('pairing.unpair.post', { body: { force: true } });
     log.info(`${target.id} was given back: it is unpaired again`);
   } catch (error) {
     log.error(

@@ -4,9 +4,11 @@ import { messageOf } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { FEATURES } from '../../shared/profile.ts';
 import { type Running, unserved } from '../../shared/routes/served.ts';
+import type { RowId } from '../../shared/routes/typed-row.ts';
 import { Denial } from '../denial.ts';
 import { ownPrincipal, type Principal } from '../principal.ts';
 import { asRecord, rowOf } from '../rows.ts';
+import { askOf } from './ask.ts';
 import type { NodeClient } from './node-client.ts';
 
 /** How long an answer is believed: features change with a restart of the node. */
@@ -71,7 +73,7 @@ export class Offers {
   }
 
   /** Whether at least one node serves all routes of the tool, as far as is known; also while there is no node yet. */
-  has({ routes }: { readonly routes: readonly string[] }): boolean {
+  has({ routes }: { readonly routes: readonly RowId[] }): boolean {
     const rows = routes.map(rowOf);
     const nodes = this.#options.nodes();
     if (nodes.length === 0) return true;
@@ -90,8 +92,7 @@ export class Offers {
 
   async #ask(node: NodeClient, principal: Principal): Promise<'said' | 'away' | 'refused'> {
     try {
-      const request = { method: 'GET', path: '/api/config', timeoutMs: ASK_MS };
-      const running = runningBy(await node.json(request, principal));
+      const running = runningBy(await askOf(node, principal)('config.get', { timeoutMs: ASK_MS }));
       this.#known.set(node, { running, at: this.#options.now() });
       return 'said';
     } catch (error) {

@@ -1,6 +1,6 @@
-import { recordOf } from '../../shared/member.ts';
 import { Denial } from '../denial.ts';
 import { type Principal, STDIO } from '../principal.ts';
+import { askOf } from './ask.ts';
 import { HttpNode, type HttpTarget } from './http-node.ts';
 import type { NodeClient } from './node-client.ts';
 import { sideBySide } from './side-by-side.ts';
@@ -73,8 +73,9 @@ export class LanPlane implements Plane {
 async function learnOf(node: HttpNode): Promise<boolean> {
   const { id: known, name: before } = node.target;
   try {
-    const request = { method: 'GET', path: '/api/pairing/info', timeoutMs: IDENTITY_MS };
-    const { device_id: said, name } = recordOf(await node.json(request, STDIO));
+    const { device_id: said, name } = await askOf(node, STDIO)('pairing.info.get', {
+      timeoutMs: IDENTITY_MS,
+    });
     const id = known === LOCAL && typeof said === 'string' ? said : known;
     const now = typeof name === 'string' && name !== '' ? name : before;
     if (id === known && now === before) return false;

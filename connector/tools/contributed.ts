@@ -4,7 +4,7 @@ import type { JsonObject } from '../../shared/member.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import { plainWords } from '../plain-words.ts';
 import type { Offered } from '../planes/contributions.ts';
-import { asRecord, pathOf } from '../rows.ts';
+import { asRecord } from '../rows.ts';
 import type { Tool } from './tool.ts';
 
 /**
@@ -79,13 +79,12 @@ function toolOf(id: string, entry: JsonObject): Tool | null {
     summary: (args) => `Run ${name} of the extension ${id} with ${JSON.stringify(args)}`,
     run: async ({ ask, args }) => {
       const passed = Object.fromEntries(Object.entries(args).filter(([argument]) => !RESERVED.has(argument)));
-      const answer = await ask({
-        method: 'POST',
-        path: pathOf(ROUTE, { id, tool: name }),
+      const value = await ask(ROUTE, {
+        params: { id, tool: name },
         body: { arguments: passed, timeout_ms: TOOL_MS },
         timeoutMs: ANSWER_MS,
       });
-      return { value: asRecord(answer) };
+      return { value };
     },
   };
 }

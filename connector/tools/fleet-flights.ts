@@ -1,7 +1,7 @@
 import { listOf, memberOf } from '../../shared/member.ts';
+import { queryText } from '../../shared/routes/target.ts';
 import { Denial } from '../denial.ts';
 import { asRecord } from '../rows.ts';
-import { queryOf } from './parts.ts';
 import type { Tool } from './tool.ts';
 
 const NEWEST = 50;
@@ -34,7 +34,7 @@ export const fleetFlightTools: readonly Tool[] = [
       const own = principal.deviceId;
       const node = wanted === undefined ? own : plane.resolve(wanted, principal).target.id;
       if (id === undefined) {
-        const answer = await plane.askHub(`/v1/flights${queryOf({ node, limit: NEWEST })}`);
+        const answer = await plane.askHub(`/v1/flights${queryText({ node, limit: NEWEST })}`);
         return { value: { flights: listOf(memberOf(answer, 'flights')).map(asRecord) } };
       }
       // The track is for a map: thousands of figures.

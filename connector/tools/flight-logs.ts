@@ -1,5 +1,5 @@
 import { Denial } from '../denial.ts';
-import { asRecord, pathOf, rowOf } from '../rows.ts';
+import { pathOf, rowOf } from '../rows.ts';
 import { reading } from './parts.ts';
 import { addressOf, answerOf, type Tool } from './tool.ts';
 
@@ -28,14 +28,14 @@ export const flightLogTools: readonly Tool[] = [
     },
     idempotent: true,
     run: async ({ ask, args, node }) => {
-      const { logs } = asRecord(await ask({ method: 'GET', path: pathOf('flight-logs.get') }));
+      const { logs = [] } = await ask('flight-logs.get');
       const id = Number(args['id']);
-      const found = (Array.isArray(logs) ? logs.map(asRecord) : []).find((each) => each['id'] === id);
+      const found = logs.find((each) => each.id === id);
       if (found === undefined) throw new Denial('not_found', `The vehicle has no log ${id}.`);
-      const size = Number(found['size']);
+      const { size } = found;
       const uri = addressOf(node) + pathOf('flight-logs.id.get', { id: String(id) });
       return {
-        value: { id, size, time: found['time'] ?? null, url: uri },
+        value: { id, size, time: found.time ?? null, url: uri },
         link: { uri, name: `flight log ${id}`, mimeType: 'application/octet-stream', size },
       };
     },
@@ -65,7 +65,7 @@ export const flightLogTools: readonly Tool[] = [
         ? (['flight-logs.id.report.get', { id: log }] as const)
         : (['tlogs.name.report.get', { name: log }] as const);
       const timeoutMs = rowOf(route).limits.timeoutMs + 2000;
-      return { value: asRecord(await ask({ method: 'GET', path: pathOf(route, params), timeoutMs })) };
+      return { value: await ask(route, { params, timeoutMs }) };
     },
   },
 ];

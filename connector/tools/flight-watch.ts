@@ -1,8 +1,7 @@
 import { readinessOf } from '../../shared/flight/readiness.ts';
 import { metresBetween, type Place, type SeenVehicle, seenIn, stateLine } from '../../shared/flight/seen.ts';
-import type { JsonObject } from '../../shared/member.ts';
 import { Denial } from '../denial.ts';
-import { asRecord } from '../rows.ts';
+import type { Told } from '../planes/ask.ts';
 import type { Arguments, Tool } from './tool.ts';
 import { TIMEOUT, waitFor } from './waiting.ts';
 
@@ -116,7 +115,7 @@ export const watchTools: readonly Tool[] = [
     },
     idempotent: true,
     run: async ({ ask }) => {
-      const telemetry = asRecord(await ask({ method: 'GET', path: '/api/telemetry' }));
+      const telemetry = await ask('telemetry.get');
       const seen = seenIn(telemetry);
       const prearm = readinessOf(telemetry);
       const reasons = [
@@ -129,8 +128,8 @@ export const watchTools: readonly Tool[] = [
       const warnings = [
         ...(unsaid ? ['The vehicle does not say whether it can arm.'] : []),
         ...told(telemetry, FAILED_TRY).map((text) => `A try was refused lately: ${text}`),
-        ...(asRecord(telemetry['ekf'])['ok'] === true ? [] : ['The estimator is not sure of the position.']),
-        ...(Number(asRecord(telemetry['gps'])['fix_type'] ?? 0) >= FIX_3D ? [] : ['There is no 3D fix.']),
+        ...(telemetry.ekf?.ok === true ? [] : ['The estimator is not sure of the position.']),
+        ...((telemetry.gps?.fix_type ?? 0) >= FIX_3D ? [] : ['There is no 3D fix.']),
         ...(seen.battery !== null && seen.battery < LOW_BATTERY
           ? [`The battery has ${seen.battery} %.`]
           : []),
@@ -143,9 +142,11 @@ export const watchTools: readonly Tool[] = [
 ];
 
 /** What the vehicle has said lately, by the node's own clock. */
-function told(telemetry: JsonObject, wanted: RegExp): readonly string[] {
-  const lines = Array.isArray(telemetry['statustext']) ? telemetry['statustext'].map(asRecord) : [];
-  const now = Date.parse(String(telemetry['last_heartbeat']));
+function told(
+  { statustext: lines = [], last_heartbeat: heard }: Told<'telemetry.get'>,
+  wanted: RegExp,
+): readonly string[] {
+  const now = Date.parse(String(heard));
   const texts = lines
     .filter(({ at }) => Number.isNaN(now) || now - Date.parse(String(at)) < TOLD_MS)
     .map(({ text }) => String(text))

@@ -7,7 +7,7 @@ import { Denial } from '../denial.ts';
 import { maskArguments, withoutCodes } from '../mask-arguments.ts';
 import type { Principal } from '../principal.ts';
 import { asRecord } from '../rows.ts';
-import { cursor as more, queryOf, reading } from './parts.ts';
+import { cursor as more, reading, saidIn } from './parts.ts';
 import { canonicalName, type Tool } from './tool.ts';
 
 /** The node's log, and the connector's own audit. */
@@ -60,7 +60,7 @@ export const logTools: readonly Tool[] = [
       },
       run: async ({ ask, args }) => {
         const { level: least, limit: most = FEW, since: from, service, text, cursor } = args;
-        const query = queryOf({
+        const query = saidIn({
           kind: 'logs',
           level: least,
           limit: most,
@@ -69,11 +69,8 @@ export const logTools: readonly Tool[] = [
           text,
           cursor,
         });
-        const { data, page } = asRecord(
-          await ask({ method: 'GET', path: `/api/observability/query${query}` }),
-        );
-        const entries = Array.isArray(data) ? data.map(asRecord).map(entryOf) : [];
-        return { value: { entries, next_cursor: asRecord(page)['next_cursor'] ?? null } };
+        const { data = [], page } = await ask('observability.query.get', { query });
+        return { value: { entries: data.map(entryOf), next_cursor: page?.next_cursor ?? null } };
       },
     },
   ),
@@ -97,14 +94,8 @@ export const logTools: readonly Tool[] = [
       },
       run: async ({ ask, args }) => {
         const { metric, since: from, bucket: width, agg: how } = args;
-        return {
-          value: asRecord(
-            await ask({
-              method: 'GET',
-              path: `/api/observability/aggregate${queryOf({ metric, since: from, bucket: width, agg: how })}`,
-            }),
-          ),
-        };
+        const query = saidIn({ metric, since: from, bucket: width, agg: how });
+        return { value: await ask('observability.aggregate.get', { query }) };
       },
     },
   ),
@@ -129,12 +120,9 @@ export const logTools: readonly Tool[] = [
           throw new Denial('cancelled');
         });
       }
-      const query = queryOf({ level: args['level'], since: began, limit: 1000 });
-      return {
-        value: {
-          entries: asRecord(await ask({ method: 'GET', path: `/api/logs${query}` }))['entries'] ?? [],
-        },
-      };
+      const query = saidIn({ level: args['level'], since: began, limit: 1000 });
+      const { entries = [] } = await ask('logs.get', { query });
+      return { value: { entries } };
     },
   },
   {

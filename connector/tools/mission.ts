@@ -4,7 +4,8 @@ import { warningsOf } from '../../shared/mission/check.ts';
 import { itemsIn, type Reading } from '../../shared/mission/document.ts';
 import { type ReachFacts, reachText } from '../../shared/mission/reach.ts';
 import { summaryOf } from '../../shared/mission/summary.ts';
-import { type MissionWarning, warningText } from '../../shared/mission/warning.ts';
+import { warningText } from '../../shared/mission/warning.ts';
+import type { RowId } from '../../shared/routes/typed-row.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import {
   type FirstItem,
@@ -14,9 +15,10 @@ import {
   type MissionPart,
 } from '../../shared/schemas/mission-item.ts';
 import { Denial } from '../denial.ts';
-import { asRecord, pathOf, rowOf } from '../rows.ts';
+import type { Ask, Told } from '../planes/ask.ts';
+import { asRecord, rowOf } from '../rows.ts';
 import { flying } from './flight.ts';
-import type { Arguments, Ask, Tool } from './tool.ts';
+import type { Arguments, Tool } from './tool.ts';
 
 /** Missions, fences and rally points: `GET|PUT|DELETE /api/mission|fence|rally`. */
 
@@ -56,43 +58,42 @@ function readingOf(args: Arguments, first: FirstItem | null): Reading {
 
 /** The vehicle's number of a mission's first item; null: not known. @throws Denial */
 async function firstOf(ask: Ask): Promise<FirstItem | null> {
-  const telemetry = asRecord(await ask({ method: 'GET', path: pathOf('telemetry.get') }));
-  return firstItemOf(telemetry['autopilot']);
+  return firstItemOf((await ask('telemetry.get')).autopilot);
+}
+
+/** The list, where no other format was asked for. */
+function listIn(answer: Told<`${MissionPart}.get`> | Record<string, never>) {
+  return 'items' in answer ? answer : null;
 }
 
 /** MAV_AUTOPILOT_PX4 */
 const PX4 = 12;
 /** What is known of the vehicle here, for a summary; what the node does not tell is not known. */
 async function knownOf(ask: Ask): Promise<ReachFacts> {
-  const told = async (route: string): Promise<JsonObject> => {
-    try {
-      return asRecord(await ask({ method: 'GET', path: pathOf(route) }));
-    } catch (error) {
+  const told = async <K extends RowId>(route: K): Promise<Told<K> | Record<string, never>> =>
+    ask(route).catch((error: unknown) => {
       if (error instanceof Denial) return {};
       throw error;
-    }
-  };
-  const telemetry = await told('telemetry.get');
-  const { params } = await told('params.get');
-  const { items } = await told('fence.get');
-  const home = asRecord(telemetry['home']);
+    });
+  const { home, position, autopilot } = await told('telemetry.get');
+  const { params = {} } = await told('params.get');
+  const { items: fence = null } = listIn(await told('fence.get')) ?? {};
   const place = placeOf(home);
   return {
     maxM: 0,
-    here: placeOf(asRecord(telemetry['position'])),
-    home: place === null ? null : { ...place, alt: numberOrNull(home['alt_msl']) },
-    px4: telemetry['autopilot'] === PX4,
-    param: (name) => numberOrNull(asRecord(params)[name]),
-    fence: Array.isArray(items) ? (items as readonly MissionItem[]) : null,
+    here: placeOf(position),
+    home: place === null ? null : { ...place, alt: home?.alt_msl ?? null },
+    px4: autopilot === PX4,
+    param: (name) => params[name] ?? null,
+    fence,
   };
 }
 
-function placeOf({ lat, lon }: JsonObject): ReachFacts['here'] {
-  return typeof lat === 'number' && typeof lon === 'number' ? { lat, lon } : null;
-}
-
-function numberOrNull(value: unknown): number | null {
-  return typeof value === 'number' ? value : null;
+function placeOf(
+  told: { readonly lat?: number | null; readonly lon?: number | null } = {},
+): ReachFacts['here'] {
+  const { lat = null, lon = null } = told;
+  return lat === null || lon === null ? null : { lat, lon };
 }
 
 /** What a list would do, for the person who allows it: how far it goes, what can cost the vehicle, the rest. */
@@ -104,7 +105,7 @@ async function summedUp(args: Arguments, items: readonly MissionItem[], ask: Ask
 }
 
 /** A route of the part that the call names. */
-function routeOf(method: 'get' | 'put' | 'delete', args: Arguments): string {
+function routeOf<M extends 'get' | 'put' | 'delete'>(method: M, args: Arguments): `${MissionPart}.${M}` {
   return `${partOf(args)}.${method}`;
 }
 
@@ -126,21 +127,18 @@ export const missionTools: readonly Tool[] = [
     idempotent: true,
     run: async ({ ask, args }) => {
       const route = routeOf('get', args);
-      const answer = asRecord(
-        await ask({
-          method: 'GET',
-          path: pathOf(route) + (args['refresh'] === true ? '?refresh=1' : ''),
-          timeoutMs: rowOf(route).limits.timeoutMs + 2000,
-        }),
-      );
-      const items = answer['items'] as readonly MissionItem[];
+      const list = await ask(route, {
+        query: { refresh: args['refresh'] === true },
+        timeoutMs: rowOf(route).limits.timeoutMs + 2000,
+      });
+      const { items = [], read_at: readAt } = listIn(list) ?? {};
       const from = Number(args['from'] ?? 0);
       return {
         value: {
           summary: items.length === 0 ? `no ${partOf(args)}` : summaryOf(partOf(args), items),
           count: items.length,
           warnings: warningsOf(items).map(warningText),
-          read_at: answer['read_at'],
+          read_at: readAt,
           items: items.filter(({ seq }) => seq >= from).slice(0, ITEMS_SHOWN),
         },
       };
@@ -192,16 +190,12 @@ export const missionTools: readonly Tool[] = [
     summary: async (args, ask) => summedUp(args, readingOf(args, await firstOf(ask)).items, ask),
     run: async ({ ask, args }) => {
       const route = routeOf('put', args);
-      const answer = asRecord(
-        await ask({
-          method: 'PUT',
-          path: pathOf(route) + (args['allow_far'] === true ? '?allow_far=1' : ''),
-          body: args['document'],
-          timeoutMs: rowOf(route).limits.timeoutMs + 2000,
-        }),
-      );
-      const items = answer['items'] as readonly MissionItem[];
-      const warnings = (answer['warnings'] as readonly MissionWarning[]).map(warningText);
+      const { items = [], warnings: told = [] } = await ask(route, {
+        query: { allow_far: args['allow_far'] === true },
+        body: args['document'],
+        timeoutMs: rowOf(route).limits.timeoutMs + 2000,
+      });
+      const warnings = told.map(warningText);
       return { value: { summary: summaryOf(partOf(args), items), count: items.length, warnings } };
     },
   },
@@ -241,8 +235,8 @@ export const missionTools: readonly Tool[] = [
   }),
 ];
 
-async function clear(ask: Ask, route: string): Promise<{ readonly value: JsonObject }> {
+async function clear(ask: Ask, route: `${MissionPart}.delete`): Promise<{ readonly value: JsonObject }> {
   const timeoutMs = rowOf(route).limits.timeoutMs + 2000;
-  const { count } = asRecord(await ask({ method: 'DELETE', path: pathOf(route), timeoutMs }));
+  const { count } = await ask(route, { timeoutMs });
   return { value: { count } };
 }

@@ -1,8 +1,7 @@
 import { parseJson, recordOf } from '../../shared/member.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import { Denial } from '../denial.ts';
-import { asRecord, pathOf } from '../rows.ts';
-import { name, queryOf, reading, writing } from './parts.ts';
+import { name, reading, writing } from './parts.ts';
 import { answerOf, type Tool } from './tool.ts';
 
 /** Config, services, extensions, pairing, radio, network, system. */
@@ -100,9 +99,7 @@ export const nodeTools: readonly Tool[] = [
     {
       input: { properties: { id }, required: ['id'] },
       run: async ({ ask, args }) => ({
-        value: asRecord(
-          await ask({ method: 'GET', path: pathOf('plugins.id.get', { id: String(args['id']) }) }),
-        ),
+        value: await ask('plugins.id.get', { params: { id: String(args['id']) } }),
       }),
     },
   ),
@@ -150,7 +147,7 @@ export const nodeTools: readonly Tool[] = [
     {
       input: { properties: { id, keep_data: { type: 'boolean' } }, required: ['id'] },
       params: (args) => ({ id: String(args['id']) }),
-      query: ({ keep_data: keep }) => queryOf({ keep_data: keep === true ? 1 : undefined }),
+      query: ({ keep_data: keep }) => ({ keep_data: keep === true }),
     },
     { phrase: 'PLUGINS.REMOVE ON THIS NODE' },
   ),
@@ -245,9 +242,9 @@ export const nodeTools: readonly Tool[] = [
     output: withModems(answerOf('network.get')),
     idempotent: true,
     run: async ({ ask }) => {
-      const network = asRecord(await ask({ method: 'GET', path: pathOf('network.get') }));
-      const modems = await ask({ method: 'GET', path: pathOf('network.modem.get') }).then(
-        (answer) => asRecord(answer)['modems'],
+      const network = await ask('network.get');
+      const modems = await ask('network.modem.get').then(
+        (answer) => answer.modems,
         (error: unknown) => {
           if (error instanceof Denial) return undefined; // no ModemManager there, most of the time
           throw error;

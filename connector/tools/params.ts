@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type JsonObject, listOf, memberOf } from '../../shared/member.ts';
 import { Denial } from '../denial.ts';
-import { asRecord, pathOf } from '../rows.ts';
 import { cursor, name, reading, writing } from './parts.ts';
 import type { Tool, ToolContext } from './tool.ts';
 
@@ -17,18 +16,14 @@ interface Listed {
 /** All parameters, waiting for the node's download from the vehicle with its progress. */
 async function all({ ask, progress, signal }: ToolContext): Promise<readonly Listed[]> {
   for (let poll = 0; poll < MAX_POLLS; poll++) {
-    const { params, priming, progress: done } = asRecord(await ask({ method: 'GET', path: '/api/params' }));
+    const { params = {}, priming, progress: done } = await ask('params.get');
     if (priming !== true) {
-      return Object.entries(asRecord(params))
+      return Object.entries(params)
         .map(([key, value]) => ({ name: key, value: Number(value) }))
         .toSorted((a, b) => (a.name < b.name ? -1 : 1));
     }
-    const { got = 0, expected = null } = asRecord(done);
-    progress(
-      Number(got),
-      expected === null ? null : Number(expected),
-      'the node downloads parameters from the vehicle',
-    );
+    const { got = 0, expected = null } = done ?? {};
+    progress(got, expected, 'the node downloads parameters from the vehicle');
     await delay(POLL_MS, undefined, { signal }).catch(() => {
       throw new Denial('cancelled');
     });
@@ -123,9 +118,7 @@ export const paramTools: readonly Tool[] = [
     run: async ({ ask, args }) => {
       const wanted = String(args['name']);
       try {
-        const answer = asRecord(
-          await ask({ method: 'GET', path: pathOf('params.name.get', { name: wanted }) }),
-        );
+        const answer = await ask('params.name.get', { params: { name: wanted } });
         return { value: { name: wanted, found: true, ...answer } };
       } catch (error) {
         if (error instanceof Denial && error.reason === 'not_found')
@@ -155,11 +148,9 @@ export const paramTools: readonly Tool[] = [
     idempotent: true,
     run: async ({ ask, args }) => {
       const wanted = String(args['name']);
-      const answer = asRecord(
-        await ask({ method: 'GET', path: pathOf('params.name.get', { name: wanted }) }),
-      );
+      const answer = await ask('params.name.get', { params: { name: wanted } });
       const { value = null, default: initial = null, metadata = null } = answer;
-      const decoded = typeof value === 'number' ? inWords(value, asRecord(metadata)) : null;
+      const decoded = typeof value === 'number' ? inWords(value, metadata ?? {}) : null;
       return {
         value: {
           name: wanted,
@@ -217,7 +208,7 @@ export const paramTools: readonly Tool[] = [
     run: async (context) => {
       const { ask, args } = context;
       const { length: total } = await all(context);
-      const { changed } = asRecord(await ask({ method: 'GET', path: pathOf('params.changed.get') }));
+      const { changed = [] } = await ask('params.changed.get');
       const focus = upper(args['focus']);
       const differing = listOf(changed)
         .map(
@@ -229,10 +220,8 @@ export const paramTools: readonly Tool[] = [
         .filter((each) => isAbout(each.name, focus));
       const observations: { name: string; value: number; message: string }[] = [];
       for (const { name: wanted, value } of differing.slice(0, MAX_LOOKED_AT)) {
-        const answer = asRecord(
-          await ask({ method: 'GET', path: pathOf('params.name.get', { name: wanted }) }),
-        );
-        const message = outside(value, asRecord(answer['metadata']));
+        const { metadata } = await ask('params.name.get', { params: { name: wanted } });
+        const message = outside(value, metadata ?? {});
         if (message !== null) observations.push({ name: wanted, value, message });
       }
       const rest = differing.length - MAX_LOOKED_AT;

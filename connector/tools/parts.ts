@@ -1,6 +1,8 @@
 import type { JsonObject } from '../../shared/member.ts';
+import type { Query } from '../../shared/routes/target.ts';
+import type { RowId } from '../../shared/routes/typed-row.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
-import { asRecord, pathOf, rowOf } from '../rows.ts';
+import { asRecord, rowOf } from '../rows.ts';
 import { answerOf, type Tool, type ToolContext } from './tool.ts';
 
 /** Builders for the common kinds of tools. */
@@ -21,14 +23,14 @@ interface Head {
 }
 
 /** A tool that sends one GET to the node and returns the answer unchanged. */
-export function reading(head: Head, route: string, options: Partial<Tool> = {}): Tool {
+export function reading(head: Head, route: RowId, options: Partial<Tool> = {}): Tool {
   return {
     ...head,
     routes: [route],
     input: { properties: {} },
     output: answerOf(route),
     idempotent: true,
-    run: async ({ ask }) => ({ value: asRecord(await ask({ method: 'GET', path: pathOf(route) })) }),
+    run: async ({ ask }) => ({ value: asRecord(await ask(rowOf(route))) }),
     ...options,
   };
 }
@@ -47,13 +49,13 @@ const WRITTEN: JsonSchema = {
 interface Writing {
   readonly input?: Tool['input'];
   readonly params?: (args: ToolContext['args']) => Readonly<Record<string, string>>;
-  readonly query?: (args: ToolContext['args']) => string;
+  readonly query?: (args: ToolContext['args']) => Query;
   /** Undefined: no body. */
   readonly body?: (args: ToolContext['args']) => unknown;
 }
 
 /** A tool that sends one write to the node. */
-export function writing(head: Head, route: string, what: Writing, options: Partial<Tool> = {}): Tool {
+export function writing(head: Head, route: RowId, what: Writing, options: Partial<Tool> = {}): Tool {
   const row = rowOf(route);
   return {
     ...head,
@@ -63,9 +65,9 @@ export function writing(head: Head, route: string, what: Writing, options: Parti
     idempotent: false,
     request: (args) => ({ params: what.params?.(args) ?? {}, body: what.body?.(args) }),
     run: async ({ ask, args }) => {
-      const data = await ask({
-        method: row.method,
-        path: pathOf(route, what.params?.(args) ?? {}) + (what.query?.(args) ?? ''),
+      const data = await ask(row, {
+        params: what.params?.(args) ?? {},
+        query: what.query?.(args) ?? {},
         ...(what.body === undefined ? {} : { body: what.body(args) }),
         timeoutMs: row.limits.timeoutMs + 2000,
       });
@@ -75,11 +77,12 @@ export function writing(head: Head, route: string, what: Writing, options: Parti
   };
 }
 
-/** A query string of the given arguments. */
-export function queryOf(values: JsonObject): string {
-  const query = new URLSearchParams();
-  for (const [key, value] of Object.entries(values)) {
-    if (typeof value === 'string' || typeof value === 'number') query.append(key, `${value}`);
-  }
-  return query.size === 0 ? '' : `?${query.toString()}`;
+/** The texts and numbers of these arguments, as a query. */
+export function saidIn(values: JsonObject): Query {
+  return Object.fromEntries(
+    Object.entries(values).filter(
+      (entry): entry is [string, string | number] =>
+        typeof entry[1] === 'string' || typeof entry[1] === 'number',
+    ),
+  );
 }

@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../shared/member.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import { Denial } from '../denial.ts';
+import { askOf } from '../planes/ask.ts';
 import type { NodeClient, Presence } from '../planes/node-client.ts';
 import type { Plane } from '../planes/plane.ts';
 import { sideBySide } from '../planes/side-by-side.ts';
 import type { Principal } from '../principal.ts';
-import { asRecord } from '../rows.ts';
 import { reading } from './parts.ts';
 import type { Arguments, Tool } from './tool.ts';
 
@@ -83,11 +83,7 @@ export const statusTools: readonly Tool[] = [
     },
     idempotent: true,
     run: async ({ ask }) => {
-      const {
-        version = null,
-        board = null,
-        fc_firmware: firmware = null,
-      } = asRecord(await ask({ method: 'GET', path: '/api/status' }));
+      const { version = null, board = null, fc_firmware: firmware = null } = await ask('status.get');
       return { value: { version, board, firmware } };
     },
   },
@@ -115,7 +111,7 @@ export const statusTools: readonly Tool[] = [
           fc_connected: fcConnected = null,
           armed = null,
           health = null,
-        } = asRecord(await ask({ method: 'GET', path: '/api/status', timeoutMs: HEALTH_MS }));
+        } = await ask('status.get', { timeoutMs: HEALTH_MS });
         return { value: { reachable: true, fc_connected: fcConnected, armed, health } };
       } catch (error) {
         if (error instanceof Denial && error.reason === 'rest_down')
@@ -145,7 +141,7 @@ export const statusTools: readonly Tool[] = [
     run: async ({ ask, node }) => {
       const began = performance.now();
       try {
-        await ask({ method: 'GET', path: '/api/status', timeoutMs: HEALTH_MS });
+        await ask('status.get', { timeoutMs: HEALTH_MS });
       } catch (error) {
         if (error instanceof Denial && error.reason === 'rest_down')
           return {
@@ -224,9 +220,7 @@ function someOf(
 async function askedStatus(node: NodeClient, principal: Principal, signal: AbortSignal): Promise<JsonObject> {
   const { id, name } = node.target;
   try {
-    const status = asRecord(
-      await node.json({ method: 'GET', path: '/api/status', timeoutMs: HEALTH_MS }, principal, signal),
-    );
+    const status = await askOf(node, principal, signal)('status.get', { timeoutMs: HEALTH_MS });
     return {
       id,
       name,

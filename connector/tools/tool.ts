@@ -2,19 +2,18 @@ import { higher, isScope, type Scope } from '../../shared/auth/scopes.ts';
 import type { JsonObject } from '../../shared/member.ts';
 import { type Raised, raisedByRequest } from '../../shared/routes/classes.ts';
 import type { Row } from '../../shared/routes/row.ts';
+import type { RowId } from '../../shared/routes/typed-row.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import type { ConnectorAudit } from '../audit/audit.ts';
 import { Denial } from '../denial.ts';
-import type { NodeClient, NodeRequest } from '../planes/node-client.ts';
+import type { Ask } from '../planes/ask.ts';
+import type { NodeClient } from '../planes/node-client.ts';
 import type { Plane } from '../planes/plane.ts';
 import type { Principal } from '../principal.ts';
 import { asRecord, rowOf } from '../rows.ts';
 import type { Toolset } from '../toolsets.ts';
 
 export type Arguments = JsonObject;
-
-/** Asks the node. @throws Denial */
-export type Ask = (request: NodeRequest) => Promise<unknown>;
 
 /** The context of a tool call. */
 export interface ToolContext {
@@ -63,7 +62,7 @@ export interface Tool {
   /** Absent: always listed. */
   readonly toolset?: Toolset;
   /** Ids of the node's rows that it calls. Its class is the highest of theirs, from the node's own table. */
-  readonly routes: readonly string[];
+  readonly routes: readonly RowId[];
   /** Path parameters and body of the request, if a route has a class that depends on them. */
   readonly request?: (args: Arguments) => {
     readonly params: Readonly<Record<string, string>>;
@@ -159,7 +158,7 @@ export function scopesOf({ routes, least }: Pick<Tool, 'routes' | 'least'>): rea
 }
 
 /** The schema of a row's answer, as an output schema: an object. */
-export function answerOf(id: string): JsonSchema {
+export function answerOf(id: RowId): JsonSchema {
   const schema = rowOf(id).responses[200]?.schema ?? null;
   return schema !== null && schema['type'] === 'object' ? schema : { type: 'object' };
 }

@@ -1,4 +1,5 @@
-import { asRecord } from '../rows.ts';
+import { queryText } from '../../shared/routes/target.ts';
+import { pathOf } from '../rows.ts';
 import { reading, writing } from './parts.ts';
 import { addressOf, type Tool } from './tool.ts';
 
@@ -30,7 +31,7 @@ export const videoTools: readonly Tool[] = [
     idempotent: true,
     run: async ({ node, principal, signal, args }) => {
       const { bytes, mediaType, headers } = await node.bytes(
-        { method: 'GET', path: `/api/video/snapshot${args['boxes'] === true ? '?boxes=1' : ''}` },
+        { method: 'GET', path: pathOf('video.snapshot.get') + queryText({ boxes: args['boxes'] === true }) },
         principal,
         signal,
       );
@@ -54,7 +55,7 @@ export const videoTools: readonly Tool[] = [
     idempotent: true,
     run: async ({ ask, node }) => {
       const baseUrl = addressOf(node);
-      const { state } = asRecord(await ask({ method: 'GET', path: '/api/video' }));
+      const { state } = await ask('video.get');
       return { value: { page: `${baseUrl}/`, whep: `${baseUrl}/whep`, live: state === 'running' } };
     },
   },

@@ -1,5 +1,5 @@
 import { plainText } from '../../shared/plain-text.ts';
-import { asRecord, pathOf } from '../rows.ts';
+import { asRecord } from '../rows.ts';
 import { reading, writing } from './parts.ts';
 import type { Tool } from './tool.ts';
 
@@ -26,8 +26,7 @@ export const visionTools: readonly Tool[] = [
     {
       openWorld: true,
       run: async ({ ask }) => {
-        const batch = asRecord(await ask({ method: 'GET', path: pathOf('vision.detections.latest.get') }));
-        const detections = Array.isArray(batch['detections']) ? batch['detections'] : [];
+        const { detections = [], ...batch } = await ask('vision.detections.latest.get');
         return { value: { ...batch, detections: detections.map(labelled) } };
       },
     },

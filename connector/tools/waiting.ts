@@ -50,7 +50,7 @@ export async function look({
   signal,
 }: Pick<ToolContext, 'ask' | 'signal'>): Promise<SeenVehicle | Denial> {
   try {
-    return seenIn(await ask({ method: 'GET', path: '/api/telemetry', timeoutMs: LOOK_MS }));
+    return seenIn(await ask('telemetry.get', { timeoutMs: LOOK_MS }));
   } catch (error) {
     if (!(error instanceof Denial) || signal.aborted) throw error;
     return error;

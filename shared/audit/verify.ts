@@ -2,6 +2,8 @@ import { closeSync, constants, existsSync, fstatSync, openSync, read, readFileSy
 import { basename } from 'node:path';
 import { promisify } from 'node:util';
 import { messageOf } from '../errors.ts';
+import type { Made } from '../schemas/made.ts';
+import type { auditReport } from '../schemas/node.ts';
 import { ChainCheck, GENESIS, UNFINISHED, type Verdict, verifyChain } from './chain.ts';
 import { NOTHING_LEFT } from './chained-log.ts';
 import { agreedHead, type Head, headFile, readHead, readKey } from './head.ts';
@@ -35,14 +37,7 @@ export function verifyFiles(
 }
 
 /** What one file of a chain is like. Times in seconds since 1970. */
-interface FileReport {
-  readonly name: string;
-  readonly records: number;
-  readonly first_at: number | null;
-  readonly last_at: number | null;
-  /** Where and why the chain is broken for the first time in this file; null if it is whole. */
-  readonly broken: string | null;
-}
+type FileReport = Made<typeof auditReport>['files'][number];
 
 export interface ChainReport {
   /** Oldest first. */

@@ -19,36 +19,9 @@ export const CALIBRATION_STEPS = [
   'saving',
   'cancelling',
 ] as const;
-type CalibrationStep = (typeof CALIBRATION_STEPS)[number];
 
 export const CALIBRATION_RESULTS = ['done', 'failed', 'cancelled'] as const;
 export type CalibrationResult = (typeof CALIBRATION_RESULTS)[number];
 
 /** At most this many lines in `steps`; the oldest go first. */
 export const MAX_STEPS = 100;
-
-/** The calibration that runs, else the newest one since svc-link started. */
-export interface CalibrationState {
-  running: boolean;
-  /** Null: none since svc-link started; then all others are null, false or empty too. */
-  sensor: CalibrationSensor | null;
-  /** Null once it has ended. */
-  step: CalibrationStep | null;
-  /** In step `pose`: those that the vehicle takes next. */
-  poses: readonly Pose[];
-  /** It has to be told that it lies as it asked. */
-  confirm: boolean;
-  /** The newest words; after a failure the reason. */
-  text: string | null;
-  /** Null where the vehicle tells none. */
-  percent: number | null;
-  /** Null while it runs. */
-  result: CalibrationResult | null;
-  /** The vehicle's own words, oldest first; the node's where the vehicle says it without words. */
-  steps: readonly string[];
-  /** ISO 8601, wall clock of this node. */
-  started_at: string | null;
-  ended_at: string | null;
-  /** The vehicle refuses to arm before it was rebooted. */
-  reboot_required: boolean;
-}

@@ -1,18 +1,11 @@
+import type { Made } from '../schemas/made.ts';
+import type { missionWritten } from '../schemas/mission.ts';
 import type { MissionItem, MissionPart } from '../schemas/mission-item.ts';
 
 export type ItemMember = Exclude<keyof MissionItem, 'seq' | 'frame' | 'command'>;
 
 /** A member that the vehicle holds otherwise than it was sent, as `GET` shows it; null is NaN. */
-export interface HeldOtherwise {
-  readonly part: MissionPart;
-  /** Its place in the list, from 0. */
-  readonly index: number;
-  /** The vehicle's number of the item. */
-  readonly seq: number;
-  readonly member: ItemMember;
-  readonly sent: number | null;
-  readonly held: number | null;
-}
+export type HeldOtherwise = Extract<Made<typeof missionWritten>['warnings'][number], object>;
 
 /** What is worth a look although the list is taken: a sentence, or a member that is held otherwise. */
 export type MissionWarning = string | HeldOtherwise;

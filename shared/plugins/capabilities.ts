@@ -3,13 +3,7 @@ import { telemetryPart } from './telemetry-part.ts';
 
 export type Half = 'agent' | 'gcs';
 export type Risk = 'low' | 'medium' | 'high' | 'critical';
-export type Category =
-  | 'hardware'
-  | 'flight_control'
-  | 'data_network'
-  | 'compute_process'
-  | 'ui_slot'
-  | 'plugin';
+type Category = 'hardware' | 'flight_control' | 'data_network' | 'compute_process' | 'ui_slot' | 'plugin';
 
 interface Capability {
   readonly halves: readonly Half[];

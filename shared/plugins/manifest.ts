@@ -1,8 +1,10 @@
 import semver from 'semver';
 import { isRecord } from '../member.ts';
+import type { Made } from '../schemas/made.ts';
+import type { permission } from '../schemas/plugins.ts';
 import { compileValidator, createAjv, lazyValidator, type Violation } from '../schemas/validator.ts';
 import { isArchivePath } from './archive-paths.ts';
-import { type Category, capabilityOf, type Half, type Risk, riskReason } from './capabilities.ts';
+import { capabilityOf, type Half, riskReason } from './capabilities.ts';
 import { checkManifest } from './manifest-checks.ts';
 import { normalise, type RawManifest } from './manifest-normal.ts';
 import { readOlderNames } from './manifest-older.ts';
@@ -51,18 +53,7 @@ export function parseManifest(text: string): ReadManifest {
   };
 }
 
-export interface RequestedPermission {
-  readonly id: string;
-  readonly required: boolean;
-  /** Which ask for it. */
-  readonly halves: readonly Half[];
-  /** False: it cannot be granted on this node, and nothing waits for it. */
-  readonly available: boolean;
-  readonly label: string;
-  readonly category: Category;
-  readonly risk: Risk;
-  readonly risk_reason: string;
-}
+export type RequestedPermission = Made<typeof permission>;
 
 /** What its halves ask for, for a person to decide about: each once, since there is one grant for both. */
 export function requestedPermissions(manifest: Manifest): RequestedPermission[] {

@@ -1,6 +1,8 @@
 import type { NodeStatus } from '../fleet/told.ts';
 import type { JsonObject } from '../member.ts';
 import type { Profile } from '../profile.ts';
+import type { JsonSchema } from '../schemas/json-schema.ts';
+import type { Made } from '../schemas/made.ts';
 import { type Contract, method, shape } from './contract.ts';
 
 /** How this node reaches its fleet; what svc-fleet needs and nothing that signs. */
@@ -26,22 +28,32 @@ export interface FleetUplink {
   readonly change: JsonObject | null;
 }
 
-/** What svc-fleet knows of its connection, for GET /api/fleet. */
-export interface FleetLinkState {
-  readonly connected: boolean;
-  /** By which of the broker's addresses; null while not connected. */
-  readonly via: string | null;
-  /** Why not, in words; null while connected. */
-  readonly problem: string | null;
-  /** Events that the hub has not acknowledged, and the oldest one's time, ms since 1970. */
-  readonly events_behind: number;
-  readonly oldest_event_at: number | null;
-  /** Taken out of the full queue since it was made. */
-  readonly events_dropped: number;
-  readonly telemetry_dropped: number;
-  /** When the hub last acknowledged, ms since 1970. */
-  readonly acknowledged_at: number | null;
-}
+/** What svc-fleet knows of its connection, as GET /api/fleet describes it. */
+const linkReport = {
+  type: 'object',
+  required: [
+    'connected',
+    'via',
+    'problem',
+    'events_behind',
+    'oldest_event_at',
+    'events_dropped',
+    'telemetry_dropped',
+    'acknowledged_at',
+  ],
+  properties: {
+    connected: { type: 'boolean' },
+    via: { type: ['string', 'null'], maxLength: 500 },
+    problem: { type: ['string', 'null'], maxLength: 500 },
+    events_behind: { type: 'integer' },
+    oldest_event_at: { type: ['integer', 'null'] },
+    events_dropped: { type: 'integer' },
+    telemetry_dropped: { type: 'integer' },
+    acknowledged_at: { type: ['integer', 'null'] },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+export type FleetLinkState = Made<typeof linkReport>;
 
 const NOTHING = { type: 'object', additionalProperties: false } as const;
 const jws = { type: 'string', maxLength: 1_000_000 } as const;
@@ -88,34 +100,7 @@ export const FLEET = {
       2000,
     ),
     /** On every change, and at least every 10 s. */
-    report: method(
-      {
-        type: 'object',
-        required: [
-          'connected',
-          'via',
-          'problem',
-          'events_behind',
-          'oldest_event_at',
-          'events_dropped',
-          'telemetry_dropped',
-          'acknowledged_at',
-        ],
-        properties: {
-          connected: { type: 'boolean' },
-          via: { type: ['string', 'null'], maxLength: 500 },
-          problem: { type: ['string', 'null'], maxLength: 500 },
-          events_behind: { type: 'integer' },
-          oldest_event_at: { type: ['integer', 'null'] },
-          events_dropped: { type: 'integer' },
-          telemetry_dropped: { type: 'integer' },
-          acknowledged_at: { type: ['integer', 'null'] },
-        },
-        additionalProperties: false,
-      },
-      shape<Readonly<Record<string, never>>>(),
-      2000,
-    ),
+    report: method(linkReport, shape<Readonly<Record<string, never>>>(), 2000),
   },
   events: {
     /** At once on connect, and when it changes: enrolled, a new certificate, left (null). */

@@ -1,6 +1,6 @@
-import type { CalibrationState } from '../flight/calibration.ts';
 import type { CommandName } from '../flight/command-catalogue.ts';
 import type { MissionWarning } from '../mission/warning.ts';
+import type { CalibrationState } from '../schemas/calibration.ts';
 import type { flightLogList, flightLogsErased } from '../schemas/flight-logs.ts';
 import type { seenMessages } from '../schemas/inspector.ts';
 import type { Made } from '../schemas/made.ts';

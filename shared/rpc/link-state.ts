@@ -1,7 +1,9 @@
 import type { Armed } from '../flight/armed.ts';
 import type { ExtensionValues } from '../schemas/extension-values.ts';
 import type { Made } from '../schemas/made.ts';
+import type { sticks } from '../schemas/manual.ts';
 import type { heardSystem } from '../schemas/node.ts';
+import type { setPoint } from '../schemas/offboard.ts';
 import type { Telemetry } from './telemetry.ts';
 
 /** A problem of the link, for people. */
@@ -108,26 +110,10 @@ export interface LinkState {
 export type HeardSystem = Made<typeof heardSystem>;
 
 /** Velocity in m/s: north, east, down, or in the vehicle's axes forward, right, down. */
-export interface VelocitySetPoint {
-  readonly type: 'velocity';
-  readonly frame: 'ned' | 'body';
-  readonly vx: number;
-  readonly vy: number;
-  readonly vz: number;
-  /** Degrees a second; 0 if absent. */
-  readonly yaw_rate?: number;
-}
+export type VelocitySetPoint = Extract<Made<typeof setPoint>, { readonly type: 'velocity' }>;
 
 /** Degrees, m above home. */
-export interface PositionSetPoint {
-  readonly type: 'position';
-  readonly lat: number;
-  readonly lon: number;
-  readonly alt: number;
-  readonly yaw?: number;
-  /** The place may be further away than E_TOO_FAR allows. */
-  readonly allow_far?: boolean;
-}
+export type PositionSetPoint = Extract<Made<typeof setPoint>, { readonly type: 'position' }>;
 
 export type SetPoint = VelocitySetPoint | PositionSetPoint;
 
@@ -144,15 +130,7 @@ export interface OffboardState {
 }
 
 /** The sticks of a client, as in MANUAL_CONTROL: forward, right, up, clockwise. */
-export interface Sticks {
-  /** -1000 to 1000, as y and r. */
-  readonly x: number;
-  readonly y: number;
-  /** 0 to 1000; 500 is the middle. */
-  readonly z: number;
-  readonly r: number;
-  readonly buttons?: number;
-}
+export type Sticks = Omit<Made<typeof sticks>, 'type'>;
 
 export interface ManualState {
   /** Null while nobody has the sticks. */

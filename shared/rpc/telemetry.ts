@@ -1,8 +1,7 @@
 import type { TelemetryGroup } from '../flight/telemetry-groups.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
-import type { Whole } from '../schemas/made.ts';
+import type { Described, Whole } from '../schemas/made.ts';
 import { telemetry } from '../schemas/telemetry.ts';
-import type { Described } from '../schemas/validator.ts';
 
 type Body = Whole<Described<typeof telemetry>>;
 

@@ -2,23 +2,15 @@ import type { FromSchema } from 'json-schema-to-ts';
 import { PRINCIPAL_KINDS, type Principal } from '../auth/principal.ts';
 import { SCOPES } from '../auth/scopes.ts';
 import type { Made } from '../schemas/made.ts';
-import type { recordStarted } from '../schemas/video.ts';
+import type { recordStarted, videoStatus } from '../schemas/video.ts';
 import { bbox, MAX_DETECTIONS } from '../schemas/vision.ts';
 import { type Contract, method, shape } from './contract.ts';
 
 /** The settings of the encoder. */
-export interface Profile {
-  readonly width: number;
-  readonly height: number;
-  readonly fps: number;
-  readonly bitrate_kbps: number;
-}
+export type Profile = NonNullable<Made<typeof videoStatus>['profile']>;
 
 /** A hardware encoder that was not taken, and why. */
-export interface PassedEncoder {
-  readonly encoder: string;
-  readonly reason: string;
-}
+export type PassedEncoder = NonNullable<Made<typeof videoStatus>['encoder_reasons']>[number];
 
 /** As it goes to the radio, the outputs and the disk. */
 export type VideoCodec = 'h264' | 'h265';
@@ -88,16 +80,7 @@ export const MAX_FOLLOWED = 8;
 export const FOLLOW_MS = 5000;
 
 /** What is known of the network path to a viewer; null: not measured. */
-export interface ViewerPath {
-  /** `small`: the path is too thin for the main encode. */
-  readonly encode: 'main' | 'small';
-  /** What it carried when it was last at its limit, kbit/s. */
-  readonly capacity_kbps: number | null;
-  /** How long packets wait in queues on the way. */
-  readonly queue_ms: number | null;
-  /** The share of packets that were lost lately and not repaired at once, 0 to 1. */
-  readonly loss: number | null;
-}
+export type ViewerPath = Omit<NonNullable<Made<typeof videoStatus>['viewer_paths']>[number], 'kind'>;
 
 /** A STUN or TURN server with credentials that are good now; null where it needs none. */
 export interface IceServer {

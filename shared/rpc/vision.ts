@@ -1,4 +1,5 @@
-import { type Batch, bbox } from '../schemas/vision.ts';
+import type { Made } from '../schemas/made.ts';
+import { type Batch, bbox, type visionStatus } from '../schemas/vision.ts';
 import { type Contract, method, shape } from './contract.ts';
 import type { Done } from './video.ts';
 
@@ -9,10 +10,7 @@ import type { Done } from './video.ts';
 export type DetectorState = 'loading' | 'measuring' | 'running' | 'waiting' | 'failed';
 
 /** What a client has pointed at. */
-export interface Designated {
-  readonly track_id: number;
-  readonly lock_state: 'locked' | 'uncertain' | 'lost';
-}
+export type Designated = NonNullable<Made<typeof visionStatus>['designated']>;
 
 /** Null: not measured yet. */
 export interface DetectorStatus {

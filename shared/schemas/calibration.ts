@@ -6,6 +6,7 @@ import {
   POSES,
 } from '../flight/calibration.ts';
 import type { JsonSchema } from './json-schema.ts';
+import type { Made } from './made.ts';
 
 /** The bodies of /api/calibration (docs/contract/flight.md#calibration). */
 
@@ -44,6 +45,9 @@ export const calibrationState = {
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
+
+/** The calibration that runs, else the newest one since svc-link started. */
+export type CalibrationState = Made<typeof calibrationState>;
 
 export const calibrationRequest = {
   title: 'CalibrationRequest',

@@ -1,46 +1,7 @@
 import type { JsonSchema } from './json-schema.ts';
-import { MISSION_PARTS } from './mission-item.ts';
+import { MISSION_PARTS, missionItem, param } from './mission-item.ts';
 
 /** The bodies of /api/mission, /api/fence and /api/rally (docs/contract/flight.md#missions). */
-
-const param = { type: ['number', 'null'], description: 'null: NaN, the vehicle decides' } as const;
-const number = { type: 'number' } as const;
-
-const missionItem = {
-  title: 'MissionItem',
-  type: 'object',
-  required: [
-    'seq',
-    'frame',
-    'command',
-    'param1',
-    'param2',
-    'param3',
-    'param4',
-    'x',
-    'y',
-    'z',
-    'autocontinue',
-  ],
-  properties: {
-    seq: {
-      type: 'integer',
-      description:
-        "the vehicle's own number: a mission's from 1 on ArduPilot, where 0 is its home and not among the items, and from 0 on PX4; from 0 in a fence and among rally points",
-    },
-    frame: { type: 'integer', description: 'MAV_FRAME' },
-    command: { type: 'integer', description: 'MAV_CMD' },
-    param1: { ...param, description: `${param.description}; of DO_JUMP the seq of its target` },
-    param2: param,
-    param3: param,
-    param4: param,
-    x: { ...number, description: 'latitude in degrees, where the command has a place' },
-    y: { ...number, description: 'longitude in degrees, where the command has a place' },
-    z: { ...number, description: 'm, in the frame' },
-    autocontinue: { type: 'integer' },
-  },
-  additionalProperties: false,
-} as const satisfies JsonSchema;
 
 const items = { type: 'array', items: missionItem } as const;
 const id = {

@@ -7,7 +7,7 @@ const integer = { type: ['integer', 'null'] } as const satisfies JsonSchema;
 const text = { type: ['string', 'null'] } as const satisfies JsonSchema;
 
 /** What is known of a parameter besides its value; null where it is not said. */
-const paramMetadata = {
+export const paramMetadata = {
   title: 'ParamMetadata',
   type: ['object', 'null'],
   required: [

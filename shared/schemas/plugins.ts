@@ -70,7 +70,7 @@ export const installs = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
-const permission = {
+export const permission = {
   title: 'ExtensionPermission',
   type: 'object',
   required: ['id', 'required', 'halves', 'available', 'label', 'category', 'risk', 'risk_reason'],

@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module';
 import type { Ajv2020, AnySchema, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
-import type { FromSchema } from 'json-schema-to-ts';
 import { type JsonObject, memberOf, recordOf } from '../member.ts';
 import { FORMATS } from './addresses.ts';
 import type { JsonSchema } from './json-schema.ts';
+import type { Described } from './made.ts';
 import { wordsOf, worthSaying } from './violation-words.ts';
 
 export interface Violation {
@@ -18,9 +18,6 @@ export interface Validator<T = unknown> {
   /** Whether the value is valid, so that what was checked needs no cast. */
   fits: (value: unknown) => value is T;
 }
-
-/** What a schema describes. Unknown for a schema that is only known when it is there: TypeScript cannot derive a type from it. */
-export type Described<S> = JsonSchema extends S ? unknown : S extends JsonSchema ? FromSchema<S> : never;
 
 const MAX_VIOLATIONS = 50;
 const require = createRequire(import.meta.url);

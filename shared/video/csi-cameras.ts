@@ -1,30 +1,11 @@
 import { ApiError, messageOf } from '../errors.ts';
 import { runProgram } from '../process/run-program.ts';
-
-/** One size that a sensor can be read in. */
-interface SensorMode {
-  /** libcamera's name of the raw format, for example `SRGGB10_CSI2P`. */
-  readonly format: string;
-  readonly width: number;
-  readonly height: number;
-  /** The most pictures a second; null: not known. */
-  readonly fps: number | null;
-}
+import type { Made } from '../schemas/made.ts';
+import type { cameras } from '../schemas/video.ts';
 
 /** A camera that libcamera knows: on a CSI connector. */
-interface CsiCamera {
-  /** As in `video.source`. */
-  readonly source: `libcamera:${number}`;
-  /** libcamera's name for it, which is its place in the device tree. */
-  readonly device_path: string;
-  readonly type: 'csi';
-  /** The sensor. */
-  readonly label: string;
-  /** Of the sensor, pixels. */
-  readonly width: number | null;
-  readonly height: number | null;
-  readonly modes: readonly SensorMode[];
-}
+type CsiCamera = Required<Made<typeof cameras>['cameras'][number]>;
+type SensorMode = CsiCamera['modes'][number];
 
 export interface CsiList {
   readonly cameras: readonly CsiCamera[];

@@ -7,6 +7,7 @@ import { FlightSafety, type FlightSafetyOptions } from '../../connector/gate/fli
 import { affectsFlight, Gate, type GateCall, type Verdict } from '../../connector/gate/gate.ts';
 import type { NodeClient, NodeRequest, Presence } from '../../connector/planes/node-client.ts';
 import { type Principal, SOCKET, STDIO } from '../../connector/principal.ts';
+import { rowOf } from '../../connector/rows.ts';
 import { compileCatalogue } from '../../connector/tools/catalogue.ts';
 import type { Tool } from '../../connector/tools/tool.ts';
 import { SCOPES, type Scope } from '../../shared/auth/scopes.ts';
@@ -601,7 +602,7 @@ describe('the gate of tool calls', () => {
       node.says.set('/api/status', 'up and away');
       const told: Tool = {
         ...plain,
-        summary: async (_args, ask) => String(await ask({ method: 'GET', path: '/api/status' })),
+        summary: async (_args, ask) => String(await ask(rowOf('status.get'))),
       };
       const other = String((await denied(judge({ tool: told }))).detail['confirm_id']);
       expect(pendingCall(files, other, bootTime())).to.include({ summary: 'up and away' });

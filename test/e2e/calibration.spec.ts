@@ -1,12 +1,8 @@
 import { expect } from 'chai';
 import { common } from 'node-mavlink';
-import {
-  CALIBRATION_SENSORS,
-  type CalibrationSensor,
-  type CalibrationState,
-  POSES,
-} from '../../shared/flight/calibration.ts';
+import { CALIBRATION_SENSORS, type CalibrationSensor, POSES } from '../../shared/flight/calibration.ts';
 import { crcExtraOf } from '../../shared/mavlink/dialect.ts';
+import type { CalibrationState } from '../../shared/schemas/calibration.ts';
 import { commandAck, rawV2, statusText } from '../link/mavlink-samples.ts';
 import { Rig, type RigOptions } from '../link/rig.ts';
 import { refusal } from '../support/refusal.ts';

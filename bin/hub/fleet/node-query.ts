@@ -8,7 +8,8 @@ import {
   type StatusFacts,
   urgencyOf,
 } from '../../../shared/fleet/node-state.ts';
-import type { NodesQuery } from '../../../shared/hub-api/schemas.ts';
+import type { NodesQuery, tagList } from '../../../shared/hub-api/schemas.ts';
+import type { Made } from '../../../shared/schemas/made.ts';
 
 /** What lists and figures ask of all nodes: in memory, in one pass, so that 100 000 cost milliseconds. */
 
@@ -198,10 +199,7 @@ export function countsOf(nodes: Iterable<Findable>, now: number): FleetCounts {
   return { ...counts, phases, away_since: away };
 }
 
-export interface Tagged {
-  readonly tag: string;
-  readonly nodes: number;
-}
+export type Tagged = Made<typeof tagList>['tags'][number];
 
 /** Of one answer. */
 const MAX_TAGS_TOLD = 500;

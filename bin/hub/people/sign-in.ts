@@ -2,7 +2,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import { ApiError } from '../../../shared/errors.ts';
 import { readOwn } from '../../../shared/files/private-file.ts';
 import { type Grant, reachOf } from '../../../shared/hub-api/caller.ts';
+import type { signedIn } from '../../../shared/hub-api/schemas.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
+import type { Made } from '../../../shared/schemas/made.ts';
 import type { OidcConfig } from '../config.ts';
 import { isSecret, sha256 } from '../keys/secret.ts';
 import type { SignIns } from '../stores/sign-ins.ts';
@@ -29,12 +31,7 @@ interface SignInOptions {
 }
 
 /** What a page gets for the answer of the provider. */
-interface SignedIn {
-  readonly id: string;
-  readonly credential: string;
-  readonly expires_at: number;
-  readonly group: string;
-}
+type SignedIn = Made<typeof signedIn>;
 
 /** What the audit says of it: who has which credential now, by whose word. */
 type Progress = (what: string) => void;

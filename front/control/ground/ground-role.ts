@@ -2,7 +2,12 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ApiError } from '../../../shared/errors.ts';
 import { runProgram } from '../../../shared/process/run-program.ts';
-import { GROUND_ROLES, type GroundRoleName } from '../../../shared/schemas/ground-station.ts';
+import {
+  GROUND_ROLES,
+  type GroundRoleName,
+  type groundRole,
+} from '../../../shared/schemas/ground-station.ts';
+import type { Made } from '../../../shared/schemas/made.ts';
 
 const ASK_MS = 2000;
 const MESH_INTERFACE = 'bat0';
@@ -15,15 +20,7 @@ interface GroundRoleOptions {
   readonly keep: (role: GroundRoleName) => Promise<unknown>;
 }
 
-interface GroundRoleState {
-  /** What it is at the moment: direct, until there is a mesh. */
-  readonly role: GroundRoleName;
-  readonly configured: GroundRoleName;
-  readonly supported: readonly GroundRoleName[];
-  readonly mesh_capable: boolean;
-  /** What a mesh would need and this machine does not have: `batctl` or `batman-adv`; null if nothing. */
-  readonly missing: string | null;
-}
+type GroundRoleState = Made<typeof groundRole>;
 
 /** The part of a ground station among others. Not tested on hardware: batman-adv is needed for all but `direct`. */
 export class GroundRole {

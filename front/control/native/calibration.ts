@@ -1,8 +1,8 @@
 import { ApiError } from '../../../shared/errors.ts';
-import type { CalibrationState } from '../../../shared/flight/calibration.ts';
 import { wantsEvents } from '../../../shared/http/event-answer.ts';
 import type { flightRows } from '../../../shared/routes/flight.ts';
 import type { HandlersOf, OnProgress } from '../../../shared/routes/handler.ts';
+import type { CalibrationState } from '../../../shared/schemas/calibration.ts';
 import type { VehicleView } from '../node/vehicle-view.ts';
 
 /** A client that wants events gets them for this long, or until the calibration has ended. */

@@ -11,6 +11,7 @@ import { type Call, type HandlersOf, type OnProgress, Reply } from '../../../sha
 import type { missionRows } from '../../../shared/routes/mission.ts';
 import { parseQuery } from '../../../shared/routes/query.ts';
 import type { Row } from '../../../shared/routes/row.ts';
+import type { MadeAnswer } from '../../../shared/routes/typed-row.ts';
 import type { MissionWriteRequest } from '../../../shared/rpc/link.ts';
 import type { MissionList, MissionWritten } from '../../../shared/rpc/link-answers.ts';
 import {
@@ -29,13 +30,7 @@ type Handlers = Omit<
 >;
 type Lists = Readonly<Record<MissionPart, Reading>>;
 
-interface MissionWriteAnswer {
-  readonly items: readonly MissionItem[];
-  readonly count: number;
-  readonly id: number | null;
-  readonly warnings: readonly MissionWarning[];
-  readonly parts: Partial<Record<MissionPart, number>>;
-}
+type MissionWriteAnswer = MadeAnswer<'mission.put'>;
 
 /** @param kept the newest plan file that was written */
 export function missionHandlers(vehicle: VehicleView, kept: KeptPlan): Handlers {

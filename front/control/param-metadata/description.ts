@@ -1,17 +1,9 @@
 /** What is known of a parameter besides its value; null where it is not said. */
+
 import { isRecord, type JsonObject } from '../../../shared/member.ts';
-export interface ParamDescription {
-  readonly group: string | null;
-  readonly label: string | null;
-  readonly description: string | null;
-  readonly units: string | null;
-  readonly min: number | null;
-  readonly max: number | null;
-  readonly increment: number | null;
-  readonly values: readonly { readonly value: number; readonly text: string }[] | null;
-  readonly bitmask: readonly { readonly bit: number; readonly text: string }[] | null;
-  readonly reboot_required: boolean | null;
-}
+import type { Made } from '../../../shared/schemas/made.ts';
+import type { paramMetadata } from '../../../shared/schemas/params.ts';
+export type ParamDescription = NonNullable<Made<typeof paramMetadata>>;
 
 /** A parameter in a file of descriptions. */
 export interface Described {

@@ -4,6 +4,8 @@ import type { Principal } from '../../../shared/auth/principal.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { Armed } from '../../../shared/flight/armed.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
+import type { Made } from '../../../shared/schemas/made.ts';
+import type { pilotState } from '../../../shared/schemas/pilot.ts';
 import { secretHash } from '../edge/credentials.ts';
 import type { PilotRule } from '../edge/decision.ts';
 import type { PrincipalWatch } from '../edge/principal-watch.ts';
@@ -15,12 +17,7 @@ const LAPSE_MS = 5000;
 type ClaimedBy = 'key' | 'session' | 'token';
 
 /** RFC 3339 times; all null while nobody is pilot in command. */
-export interface PilotState {
-  readonly claimed_by: string | null;
-  readonly by: ClaimedBy | null;
-  readonly claimed_at: string | null;
-  readonly last_heartbeat_at: string | null;
-}
+export type PilotState = Made<typeof pilotState>;
 
 type PilotEventName = 'claimed' | 'taken_over' | 'released' | 'lapsed' | 'ended';
 

@@ -1,24 +1,10 @@
-import type { JsonObject } from '../../../shared/member.ts';
 import { BAD_PERCENT } from '../../../shared/radio/quality.ts';
+import type { Made } from '../../../shared/schemas/made.ts';
+import type { radioStatus } from '../../../shared/schemas/radio.ts';
 import type { Figures } from './figures.ts';
 import type { RadioState } from './link-state.ts';
 
-interface Diagnosis {
-  readonly kind:
-    | 'card_missing'
-    | 'wrong_key'
-    | 'wrong_channel'
-    | 'channel_change'
-    | 'peer_silent'
-    | 'one_way'
-    | 'overload'
-    | 'weak_signal'
-    | 'camera_silent';
-  /** What is wrong, and what to do. */
-  readonly sentence: string;
-  /** What shows it. */
-  readonly figures: JsonObject;
-}
+type Diagnosis = NonNullable<Made<typeof radioStatus>['diagnosis']>;
 
 export interface Evidence {
   readonly drone: boolean;

@@ -1,22 +1,9 @@
 import type { Profile } from '../../../shared/profile.ts';
+import type { Made, Whole } from '../../../shared/schemas/made.ts';
+import type { radioStatus } from '../../../shared/schemas/radio.ts';
 import type { AntennaReport, StreamReport } from './report.ts';
 
-interface Antenna {
-  /** As wfb-ng numbers it; decimal, since it can exceed what a JSON number holds. */
-  readonly id: string;
-  /** Index of the card, and of the antenna on it. */
-  readonly card: number;
-  readonly antenna: number;
-  /** In cluster mode the machine that has the card. */
-  readonly host: string | null;
-  readonly frequency_mhz: number;
-  readonly mcs: number;
-  readonly bandwidth_mhz: number;
-  /** Packets in the newest interval. */
-  readonly packets: number;
-  readonly rssi_dbm: number;
-  readonly snr_db: number;
-}
+type Antenna = Whole<Made<typeof radioStatus>['antennas'][number]>;
 
 /** Figures of a link; what the radio does not say is null. */
 export interface Figures {

@@ -1,17 +1,8 @@
+import type { Made } from '../../../shared/schemas/made.ts';
+import type { radioPairs } from '../../../shared/schemas/radio-pairing.ts';
+
 /** One radio that is bound to this node's: on a drone its ground station's, on a ground station a drone's. */
-export interface BoundRadio {
-  /** 0 is the single drone; slot s has tunnel 10.5.s.1/.2, MAVLink 14550 + s, video 5600 + s. */
-  readonly slot: number;
-  /** The other node's id. */
-  readonly device_id: string;
-  readonly name: string;
-  /** First 32 hexadecimal digits of SHA-256 over both public keys, sorted, in groups of four. */
-  readonly fingerprint: string;
-  /** RFC 3339 */
-  readonly paired_at: string;
-  /** Whether the link with this key has carried data. */
-  readonly proved: boolean;
-}
+export type BoundRadio = Made<typeof radioPairs>['pairs'][number];
 
 /** What the relay needs to know of the bound radios. */
 export interface BoundRadios {

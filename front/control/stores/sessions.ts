@@ -9,6 +9,8 @@ import { readPrivate } from '../../../shared/files/private-file.ts';
 import { putAside } from '../../../shared/files/put-aside.ts';
 import { asRecord } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
+import type { dashboardSessions, pinVerifyAnswer } from '../../../shared/schemas/dashboard.ts';
+import type { Made } from '../../../shared/schemas/made.ts';
 import { secretHash } from '../edge/credentials.ts';
 import type { EndedCredentials } from './ended.ts';
 import type { Lived } from './lived-time.ts';
@@ -35,16 +37,7 @@ interface Session {
 }
 
 /** A session as it is shown to people. Times in seconds since 1970. */
-interface ShownSession {
-  /** Not secret: the beginning of its hash, as in the audit. */
-  readonly id: string;
-  readonly created_at: number;
-  readonly expires_at: number;
-  /** Null: not since svc-control started. */
-  readonly last_seen_at: number | null;
-  /** The address that it was last used from. */
-  readonly peer: string | null;
-}
+type ShownSession = Omit<Made<typeof dashboardSessions>['sessions'][number], 'current'>;
 
 interface SessionOptions {
   readonly file: string;
@@ -60,13 +53,7 @@ interface SessionOptions {
   readonly binding: () => string;
 }
 
-interface OpenedSession {
-  /** The secret; only the client keeps it. */
-  readonly session: string;
-  /** Seconds since 1970. */
-  readonly expires_at: number;
-  readonly ttl_seconds: number;
-}
+type OpenedSession = Made<typeof pinVerifyAnswer>;
 
 /**
  * Dashboard sessions, at most 32, each 24 h: in memory, and their hashes in `sessions.json` (0600), so that nobody is signed

@@ -16,6 +16,8 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { withLock } from '../../../shared/files/lock.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
+import type { Made } from '../../../shared/schemas/made.ts';
+import type { mcpStatus, mintAnswer } from '../../../shared/schemas/mcp.ts';
 import type { EndedCredentials, Ending } from './ended.ts';
 import type { Lived } from './lived-time.ts';
 import {
@@ -61,28 +63,9 @@ interface MintRequest {
   readonly allowedNodes: readonly string[];
 }
 
-export interface MintedToken {
-  readonly token_id: TokenId;
-  /** The secret; only the client keeps it. */
-  readonly token: string;
-  /** ms since 1970. */
-  readonly expires_at: number;
-  readonly scopes: readonly Scope[];
-  readonly label: string;
-}
+export type MintedToken = Made<typeof mintAnswer> & { readonly token_id: TokenId };
 
-interface ListedToken extends Omit<TokenEntry, 'void' | 'lived'> {
-  readonly revoked: boolean;
-  readonly expired: boolean;
-}
-
-interface TokenStatus {
-  readonly accept_enabled: boolean;
-  readonly any_minted: boolean;
-  readonly tokens: readonly ListedToken[];
-  /** A sentence why no token is accepted or minted; null while the store is usable. */
-  readonly problem: string | null;
-}
+type TokenStatus = Made<typeof mcpStatus>;
 
 /**
  * The scoped tokens of this node, in `mcp-token.json` (0600; shape: token-file.ts). Every call reads the file, so that a

@@ -7,6 +7,8 @@ import { fingerprintOf } from '../../../shared/certificates/fingerprint.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
+import type { Made } from '../../../shared/schemas/made.ts';
+import type { tlsInfo } from '../../../shared/schemas/tls.ts';
 import { isLocalName, leafNames, namesIn } from './leaf-names.ts';
 import type { OwnCertificates } from './own-certificates.ts';
 import { type Pair, pairOf } from './pair.ts';
@@ -36,15 +38,7 @@ export interface NodeTlsOptions {
 }
 
 /** What `GET /api/tls` says. */
-export interface TlsInfo {
-  readonly port: number | null;
-  readonly authority_sha256: string | null;
-  readonly authority_not_after: string | null;
-  readonly leaf_sha256: string | null;
-  readonly not_after: string | null;
-  readonly names: readonly string[];
-  readonly problem: string | null;
-}
+export type TlsInfo = Made<typeof tlsInfo>;
 
 /**
  * HTTPS of the node: its authority, its certificate, the port. What goes wrong here is logged, tried again and told by `info`; the

@@ -2,10 +2,10 @@ import { ApiError } from '../../../shared/errors.ts';
 import {
   type CalibrationResult,
   type CalibrationSensor,
-  type CalibrationState,
   MAX_STEPS,
 } from '../../../shared/flight/calibration.ts';
 import type { CalibrationSnapshot } from '../../../shared/rpc/link-answers.ts';
+import type { CalibrationState } from '../../../shared/schemas/calibration.ts';
 import type { Clock } from '../clock.ts';
 
 /** Bounds against a hostile or broken vehicle, and against readers. */

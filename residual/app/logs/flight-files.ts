@@ -1,4 +1,6 @@
 import { memberOf } from '../../../shared/member.ts';
+import type { sessions } from '../../../shared/schemas/logs.ts';
+import type { Made } from '../../../shared/schemas/made.ts';
 
 /** The event that says that a file belongs to a flight: `{kind, name}`. */
 export const FLIGHT_FILE = 'flight_file';
@@ -15,10 +17,7 @@ export interface FlightFiles {
 }
 
 /** Of a flight: the names of its files that are still there. */
-interface FilesOfFlight {
-  readonly tlogs: readonly string[];
-  readonly recordings: readonly string[];
-}
+type FilesOfFlight = NonNullable<Made<typeof sessions>['data'][number]['files']>;
 
 /** Sorts the events of flights; asks once for what is kept. */
 export async function filesThere(

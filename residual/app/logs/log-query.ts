@@ -2,6 +2,8 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { ApiError } from '../../../shared/errors.ts';
 import { isRecord, type JsonObject, parseJson } from '../../../shared/member.ts';
 import { LOG_LEVELS, type LogLevel } from '../../../shared/rpc/logs.ts';
+import type { aggregates } from '../../../shared/schemas/logs.ts';
+import type { Made } from '../../../shared/schemas/made.ts';
 import { FLIGHT_FILE } from './flight-files.ts';
 import { fingerprint, type LogFilter, type RecordKind, wrong } from './log-filter.ts';
 import { findLogs, type Place, type Sql } from './log-search.ts';
@@ -63,16 +65,7 @@ export interface Page {
   readonly next: string | null;
 }
 
-export interface Bucket {
-  readonly bucket_us: number;
-  readonly metric: string;
-  /** What was asked for, of `agg`. */
-  readonly value: number;
-  readonly min: number;
-  readonly max: number;
-  readonly mean: number;
-  readonly count: number;
-}
+export type Bucket = Made<typeof aggregates>['data'][number];
 
 export interface LogList {
   readonly rows: readonly StoredLog[];

@@ -2,7 +2,12 @@ import { Serial } from '../../../shared/async/serial.ts';
 import { within } from '../../../shared/async/within.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import { PERIPHERAL_KINDS, type PeripheralKind } from '../../../shared/schemas/peripherals.ts';
+import type { Made } from '../../../shared/schemas/made.ts';
+import {
+  PERIPHERAL_KINDS,
+  type PeripheralKind,
+  type peripheralList,
+} from '../../../shared/schemas/peripherals.ts';
 import type { Manifests } from './manifests.ts';
 import type { FoundPeripheral } from './sources/found.ts';
 import { SOURCES } from './sources/sources.ts';
@@ -21,11 +26,7 @@ export interface Entry {
   readonly lastSeen: number;
 }
 
-interface SourceState {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly error: string | null;
-}
+type SourceState = Made<typeof peripheralList>['sources'][number];
 
 interface PeripheralsOptions {
   readonly trees: Trees;

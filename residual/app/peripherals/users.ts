@@ -4,13 +4,10 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { codeOf } from '../../../shared/errors.ts';
 import { plainText } from '../../../shared/plain-text.ts';
+import type { Made } from '../../../shared/schemas/made.ts';
+import type { peripheral } from '../../../shared/schemas/peripherals.ts';
 
-export interface User {
-  readonly pid: number;
-  /** The kernel's name of the process. */
-  readonly process: string;
-  readonly ours: string | null;
-}
+export type User = NonNullable<Made<typeof peripheral>['used_by']>[number];
 
 interface Look {
   /** By the path of the device itself. */

@@ -5,8 +5,9 @@ import { METHOD_CAPABILITIES, type MethodName } from '../../../../shared/plugins
 import { extensionValues } from '../../../../shared/schemas/extension-values.ts';
 import { faultOf } from '../../../../shared/schemas/fault.ts';
 import type { JsonSchema } from '../../../../shared/schemas/json-schema.ts';
+import type { Described } from '../../../../shared/schemas/made.ts';
 import { MISSION_PARTS } from '../../../../shared/schemas/mission-item.ts';
-import { type Described, validatorOf } from '../../../../shared/schemas/validator.ts';
+import { validatorOf } from '../../../../shared/schemas/validator.ts';
 import { CAMERA_FORMATS } from '../../../../shared/video/extension-cameras.ts';
 import type { Session } from './session.ts';
 

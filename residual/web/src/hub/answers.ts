@@ -1,12 +1,11 @@
 import type { Scope } from '../../../../shared/auth/scopes.ts';
 import type { FleetEvent } from '../../../../shared/fleet/told.ts';
+import type { codeAnswer, credentialMade, meAnswer, tagList } from '../../../../shared/hub-api/schemas.ts';
+import type { Made } from '../../../../shared/schemas/made.ts';
 
 /** What the hub answers, as far as the page shows it. Times are ms since 1970. */
 
-export interface Code {
-  readonly code: string;
-  readonly expires_at: number;
-}
+export type Code = Made<typeof codeAnswer>;
 
 /** What somebody may ask for. `nodes` null: every node. */
 interface Grant {
@@ -18,17 +17,10 @@ interface Grant {
 }
 
 /** Tags, and groups as `group:name`. */
-export interface TagList {
-  readonly tags: readonly { readonly tag: string; readonly nodes: number }[];
-}
+export type TagList = Made<typeof tagList>;
 
 /** Who is signed in, and where. */
-export interface Me extends Grant {
-  readonly name: string;
-  readonly fleet_name: string;
-  /** When the sign-in ends; null: it does not. */
-  readonly expires_at: number | null;
-}
+export type Me = Made<typeof meAnswer>;
 
 /** An operator (with a name), or the credential of a machine (with a label). */
 export interface Holder extends Grant {
@@ -43,10 +35,7 @@ export interface Holder extends Grant {
 }
 
 /** Shown once. */
-export interface Minted {
-  readonly id: string;
-  readonly credential: string;
-}
+export type Minted = Made<typeof credentialMade>;
 
 /** Without `after` the newest ones; always the oldest first. */
 export interface Events {

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
-import type { Answer } from '../../api/rows.ts';
+import type { Answer, Body } from '../../api/rows.ts';
 import { textIn } from '../../parts/form/form-text.ts';
 import { number } from '../../parts/format.ts';
 import { Badge, Button, Card, ErrorNote, Field, Note, Stat } from '../../parts/parts.tsx';
@@ -12,16 +12,7 @@ import { t } from '../../strings.ts';
 
 type Modem = Answer<'network.modem.get'>['modems'][number];
 
-interface Settings {
-  readonly id: string;
-  readonly enabled: boolean;
-  readonly apn?: string;
-  readonly username?: string;
-  readonly password?: string;
-  readonly pin?: string;
-  readonly last_try?: boolean;
-  readonly allow_roaming?: boolean;
-}
+type Settings = Body<'network.modem.put'>;
 
 const EVERY_MS = 15_000;
 
