@@ -12,6 +12,10 @@ const WANTED_MAJOR = 24;
 if (Number(process.versions.node.split('.')[0]) >= WANTED_MAJOR) {
   // A checkout runs its TypeScript as it stands; a deployed node has only the compiled files.
   const isCheckout = existsSync(here('./cli/cli.ts'));
+  // An error that a program or a log takes is not broken into lines; help keeps its width.
+  const [word = 'help'] = process.argv.slice(2);
+  const isHelp = word === 'help' || process.argv.includes('--help');
+  if (!process.stderr.isTTY && !isHelp) process.env.OCLIF_COLUMNS ??= '10000';
   if (isCheckout) keepCompiled();
   const { main } = await import(isCheckout ? './cli/cli.ts' : '../dist/bin/cli/cli.js');
   await main();

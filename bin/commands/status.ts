@@ -1,5 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import { setupPages } from '../../shared/first-boot/setup-pages.ts';
+import { flightPhase, PHASE_TEXT } from '../../shared/flight/phase.ts';
 import type { Answer } from '../../shared/routes/typed-row.ts';
 import { NodeCommand } from '../cli/node-command.ts';
 
@@ -35,7 +36,9 @@ class StatusCommand extends NodeCommand {
   }
 
   private print(node: Status, { services: processes }: Services): void {
-    const { health } = node;
+    const { health, armed = null } = node;
+    // A node of 1.0 does not say it.
+    const phase = node.flight_phase ?? flightPhase({ armed, landed: null, height: null });
     this.log(`svc ${node.version}, ${node.profile ?? ''}, up ${node.uptime_seconds} s`);
     this.log(
       `board      ${node.board.name ?? node.board.soc ?? 'unknown'}, ${node.board.cpu_cores} cores, ${node.board.ram_mb} MB`,
@@ -44,10 +47,14 @@ class StatusCommand extends NodeCommand {
       `health     cpu ${percent(health.cpu_percent)}, memory ${percent(health.memory_percent)}, ` +
         `disk ${percent(health.disk_percent)}, ${health.temperature === null ? 'temperature unknown' : `${health.temperature} C`}`,
     );
-    this.log(
-      `vehicle    ${node.fc_link_hint ?? ''}${node.fc_simulated === true ? ', SIMULATED' : ''}, ` +
-        `armed: ${String(node.armed)}, ${node.fc_port ?? 'no port'}`,
-    );
+    const vehicle = [
+      node.fc_link_hint ?? '',
+      ...(node.fc_simulated === true ? ['SIMULATED'] : []),
+      // Of a vehicle that was never heard there is nothing to say.
+      ...(node.system_id == null ? [] : [PHASE_TEXT[phase]]),
+      node.fc_port ?? 'no port',
+    ];
+    this.log(`vehicle    ${vehicle.join(', ')}`);
     for (const { detail } of node.link_problems ?? []) this.log(`problem    ${detail}`);
     if (node.config?.problem) this.log(`config     BROKEN: ${node.config.problem}`);
     this.log('');

@@ -1,4 +1,6 @@
 import { styleText } from 'node:util';
+import { PHASE_TEXT } from '../../shared/flight/phase.ts';
+import { seenIn } from '../../shared/flight/seen.ts';
 import { isObject, type JsonObject, listOf, recordOf } from '../../shared/member.ts';
 import { clip } from './cells.ts';
 
@@ -93,11 +95,11 @@ export function drawFrame(snapshot: Snapshot, options: FrameOptions): readonly s
 
 function vehicle(status: JsonObject, put: (text: string, style?: 'bold' | 'red') => void): void {
   const telemetry = record(status, 'telemetry');
-  const armed = at(status, 'armed');
+  const { armed, phase } = seenIn({ ...telemetry, armed: at(status, 'armed') });
   const simulated = at(status, 'fc_simulated') === true ? '  SIMULATED' : '';
   put(
     `vehicle  ${text(status, 'fc_link_hint')} ${text(status, 'fc_firmware')}  mode ${text(telemetry, 'mode')}  ` +
-      `${armed === true ? 'ARMED' : armed === false ? 'disarmed' : `armed: ${show(armed)}`}${simulated}`,
+      `${PHASE_TEXT[phase]}${simulated}`,
     armed === true ? 'red' : 'bold',
   );
   const battery = record(telemetry, 'battery');

@@ -1,3 +1,4 @@
+import { type FlightPhase, flightPhase, isFlightPhase } from '../flight/phase.ts';
 import { type JsonObject, recordOf } from '../member.ts';
 
 /** What a node does now, and what of it a person must look at: the same for the hub, which counts, and for its page. */
@@ -8,14 +9,13 @@ export type Attention = 'alarm' | 'wasArmed' | 'armedUnknown' | 'lowBattery' | '
 
 /** A status comes at least every 10 s; what is older is not the present, s. */
 export const STALE_S = 30;
-/** A status does not say whether it has left the ground: armed and so high above home, m, counts as flying. */
-const FLYING_M = 2;
 /** Percent, as on the page to fly by. */
 const LOW = 30;
 
 /** What a status says, as far as lists show it. What the node did not say, or not in the form agreed, is null. */
 export interface StatusFacts {
   readonly armed: boolean | 'unknown' | null;
+  readonly flight: FlightPhase;
   readonly connected: boolean | null;
   readonly mode: string | null;
   /** Percent. */
@@ -49,11 +49,17 @@ function within(value: unknown, most: number): number | null {
 
 /** Of the body of `NodeStatus` (told.ts), of which nothing is believed. */
 export function factsOf(status: JsonObject | null): StatusFacts {
-  const { armed, fc_connected: connected, mode, ...said } = recordOf(status);
+  const { armed: told, fc_connected: connected, mode, ...said } = recordOf(status);
+  const armed = typeof told === 'boolean' || told === 'unknown' ? told : null;
   const { lat, lon, heading, relative_alt_m: height } = recordOf(said['position']);
+  const phase = said['flight_phase'];
   const [north, east] = [within(lat, 90), within(lon, 180)];
   return {
-    armed: typeof armed === 'boolean' || armed === 'unknown' ? armed : null,
+    armed,
+    // A node of 1.0 does not say it.
+    flight: isFlightPhase(phase)
+      ? phase
+      : flightPhase({ armed, landed: null, height: numberOr(height, null) }),
     connected: typeof connected === 'boolean' ? connected : null,
     mode: typeof mode === 'string' ? mode : null,
     battery: numberOr(said['battery_percent'], null),
@@ -76,11 +82,11 @@ export function isPresent(online: boolean, age: number | null): boolean {
 }
 
 /** @param now the hub's clock, ms since 1970 */
-export function phaseOf(node: Standing, { armed, height }: StatusFacts, now: number): Phase {
+export function phaseOf(node: Standing, { armed, flight }: StatusFacts, now: number): Phase {
   if (!node.online) return 'away';
   if (typeof armed !== 'boolean' || !isPresent(true, toldSince(node, now))) return 'unknown';
   if (!armed) return 'ground';
-  return height !== null && height >= FLYING_M ? 'flying' : 'armed';
+  return flight === 'in_air' ? 'flying' : 'armed';
 }
 
 /** The gravest of what is the matter; null: nothing. @param now the hub's clock, ms since 1970 */

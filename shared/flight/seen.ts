@@ -1,5 +1,6 @@
 /** What `GET /api/telemetry` says of the vehicle, as far as a wait needs it. Null: never received. */
 import { type JsonObject, recordOf } from '../member.ts';
+import { type FlightPhase, flightPhase } from './phase.ts';
 
 export interface Place {
   /** Degrees, WGS 84. */
@@ -19,6 +20,7 @@ export interface SeenVehicle {
   readonly altitude: number | null;
   /** on_ground, in_air, takeoff, landing; not every firmware says. */
   readonly landed: string | null;
+  readonly phase: FlightPhase;
   /** m/s */
   readonly speed: number | null;
   /** Percent. */
@@ -30,14 +32,18 @@ export interface SeenVehicle {
 export function seenIn(telemetry: unknown): SeenVehicle {
   const body = recordOf(telemetry);
   const position = recordOf(body['position']);
+  const armed = typeof body['armed'] === 'boolean' ? body['armed'] : null;
+  const altitude = numberOf(position['alt_rel']);
+  const landed = textOf(body['landed_state']);
   return {
     alive: body['mavlink_alive'] === true,
-    armed: typeof body['armed'] === 'boolean' ? body['armed'] : null,
+    armed,
     mode: textOf(body['mode']),
     place: position['state'] === 'lost' ? null : placeOf(position),
     home: placeOf(recordOf(body['home'])),
-    altitude: numberOf(position['alt_rel']),
-    landed: textOf(body['landed_state']),
+    altitude,
+    landed,
+    phase: flightPhase({ armed, landed, height: position['state'] === 'lost' ? null : altitude }),
     speed: numberOf(recordOf(body['velocity'])['groundspeed']),
     battery: numberOf(recordOf(body['battery'])['remaining']),
     type: numberOf(body['mav_type']),

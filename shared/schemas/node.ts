@@ -1,3 +1,4 @@
+import { FLIGHT_PHASES } from '../flight/phase.ts';
 import { GROUND_ROLES } from './ground-station.ts';
 import type { JsonSchema } from './json-schema.ts';
 
@@ -101,6 +102,11 @@ export const status = {
     fc_simulated: { type: 'boolean' },
     fc_simulated_evidence: { type: 'array', items: { type: 'string' } },
     armed: { enum: [true, false, 'unknown'] },
+    flight_phase: {
+      enum: FLIGHT_PHASES,
+      description:
+        '`armed`: and it does not say whether it has left the ground; `unknown`: armed or not, or no vehicle was heard',
+    },
     link_problems: {
       type: 'array',
       description:

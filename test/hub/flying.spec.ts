@@ -138,7 +138,7 @@ describe("flying a node from the hub's page", function () {
     await says('This browser has no operator key yet.');
     await button('Make the key').click();
     await says('Someone at the node adds it there');
-    await says('does not list the key of this browser');
+    await says('does not know this browser’s key yet');
     await says('its fleet.scopes lacks flight');
     const key = await inputsOf(page, '.copyable input');
     const [, x = ''] =

@@ -1,6 +1,7 @@
 import { uptime } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Board } from '../../../shared/board.ts';
+import { flightPhase } from '../../../shared/flight/phase.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { runProgram } from '../../../shared/process/run-program.ts';
 import type { Feature, Profile } from '../../../shared/profile.ts';
@@ -194,6 +195,10 @@ export function statusOf({ monitor, vehicle, version, profile, board, ...deps }:
     fc_simulated: link?.simulated ?? false,
     fc_simulated_evidence: link?.simulated_evidence ?? [],
     armed: vehicle.armed,
+    flight_phase: flightPhase({
+      armed: link?.heard === true ? vehicle.armed : null,
+      ...landingOf(link),
+    }),
     link_problems: link?.problems ?? [],
     config: { ok: deps.configProblem === null, problem: deps.configProblem },
     health: {
@@ -208,6 +213,11 @@ export function statusOf({ monitor, vehicle, version, profile, board, ...deps }:
       ],
     },
   };
+}
+
+function landingOf(link: VehicleView['state']): { landed: string | null; height: number | null } {
+  const { landed_state: landed = null, position } = link?.telemetry ?? {};
+  return { landed, height: position === undefined || position.state === 'lost' ? null : position.alt_rel };
 }
 
 function linkHint(link: VehicleView['state']): NonNullable<MadeAnswer<'status.get'>['fc_link_hint']> {

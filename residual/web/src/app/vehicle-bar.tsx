@@ -4,6 +4,7 @@ import { steady } from '../api/steady.ts';
 import { armed, fresh } from '../api/telemetry.ts';
 import { Icon } from '../parts/parts.tsx';
 import { t } from '../strings.ts';
+import { flight } from '../vehicle/vehicle-state.ts';
 
 // Percent below which a pilot should think of landing, and must.
 const LOW = 30;
@@ -12,7 +13,6 @@ const MIN_SATELLITES = 6;
 
 // What is rendered is what has changed: the vehicle tells ten times a second.
 const mode = steady(() => fresh('heartbeat', (body) => body.mode));
-const landed = steady(() => fresh('landed_state', (body) => body.landed_state));
 const charge = steady(() => fresh('battery', (body) => body.battery.remaining));
 const satellites = steady(() => fresh('gps', (body) => body.gps.satellites));
 
@@ -21,7 +21,7 @@ export function VehicleBar(): JSX.Element {
   const state = armed.value;
   if (state === null) return <State tone="no-vehicle">{t.app.vehicle.none}</State>;
   if (state === 'unknown') return <State tone="bad">{t.app.vehicle.silent}</State>;
-  const isFlying = state && landed.value === 'in_air';
+  const isFlying = flight.value === 'in_air';
   return (
     <div class="vehicle-bar" role="group" aria-label={t.app.vehicle.label}>
       <strong class={`state ${state ? 'warn' : 'good'}`}>

@@ -187,6 +187,7 @@ export interface PageArguments {
   readonly 'vehicle.overview.board': { id: Given };
   readonly 'vehicle.overview.uptime': { time: Given };
   readonly 'vehicle.overview.armedHint': { mode: Given };
+  readonly 'vehicle.overview.flyingHint': { mode: Given };
   readonly 'vehicle.overview.readyHint': { mode: Given };
   readonly 'vehicle.overview.notReadyHint': { count: number };
   readonly 'vehicle.overview.reasons': { count: number };

@@ -1,5 +1,6 @@
 import { computed } from '@preact/signals';
 import { type Family, familyOf } from '../../../../shared/flight/modes.ts';
+import { type FlightPhase, flightPhase } from '../../../../shared/flight/phase.ts';
 import { isPlace } from '../../../../shared/mission/commands.ts';
 import type { Answer } from '../api/rows.ts';
 import { steady } from '../api/steady.ts';
@@ -28,10 +29,14 @@ export const flies = computed(() => {
   return type === null || type === undefined || ![10, 11, 12].includes(type);
 });
 
-export const inAir = computed<boolean | null>(() => {
-  const state = fresh('landed_state', ({ landed_state: now }) => now);
-  return state === null ? null : state !== 'on_ground';
-});
+/** What it does now, of what is fresh. */
+export const flight = computed<FlightPhase>(() =>
+  flightPhase({
+    armed: armed.value,
+    landed: fresh('landed_state', ({ landed_state: now }) => now),
+    height: fresh('position', ({ position }) => (position.state === 'lost' ? null : position.alt_rel)),
+  }),
+);
 
 export const hasMission = computed<boolean>(() => (newest.value?.mission?.total ?? 0) > 0);
 
@@ -50,7 +55,7 @@ export const phase = computed<Phase>(() => {
       ? (lastArmed.value ?? (last !== null && last !== 'on_ground'))
       : armed.value === true;
   if (!isArmed) return 'disarmed';
-  const isLanded = isSilent.value ? last === 'on_ground' : inAir.value === false;
+  const isLanded = isSilent.value ? last === 'on_ground' : flight.value === 'on_ground';
   return isLanded ? 'armed' : 'flight';
 });
 

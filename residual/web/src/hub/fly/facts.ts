@@ -1,7 +1,6 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { NodeEntry } from '../../../../../shared/fleet/hub-api.ts';
 import { type Readiness, readinessOf } from '../../../../../shared/flight/readiness.ts';
-import { seenIn } from '../../../../../shared/flight/seen.ts';
 import { type JsonObject, listOf, memberOf, recordOf } from '../../../../../shared/member.ts';
 import { Refused } from '../../api/client.ts';
 import { callNode } from './calls.ts';
@@ -80,12 +79,6 @@ export function useFacts(entry: NodeEntry): Facts {
     };
   }, [id, online, round]);
   return { ...facts, reload: useCallback(() => setRound((n) => n + 1), []) };
-}
-
-/** In the air; null: not known. */
-export function inAir({ vehicle }: Pick<Facts, 'vehicle'>): boolean | null {
-  const { landed } = seenIn(vehicle);
-  return landed === null ? null : landed !== 'on_ground';
 }
 
 /** What speaks against arming, and what takes it away; null: not known, or nothing to say while it is armed. */

@@ -10,7 +10,7 @@ import { t } from '../../strings.ts';
 import { me } from '../client.ts';
 import { hub } from '../hub-words.ts';
 import { callNode, prepare } from './calls.ts';
-import { type Facts, inAir, readiness } from './facts.ts';
+import { type Facts, readiness } from './facts.ts';
 import { lacksKeys } from './keys.ts';
 
 /** Commands to a node's vehicle, each signed by the operator's key while a button is held. */
@@ -118,12 +118,12 @@ export function whyNone(entry: NodeEntry, { key, listedAs, scopes }: Facts): str
 /** Why it cannot be given now; null: it can. @param live what the node says now; null: nothing */
 function whyNot(cmd: CommandName, facts: Facts, live: JsonObject | null): string | null {
   const why = t.fly.why;
-  const { alive, armed } = seenIn(live);
+  const { alive, armed, phase } = seenIn(live);
   if (live === null || !alive) return ALWAYS.has(cmd) ? null : hub.fly.why.silent;
   // Its heartbeats stay away, and everything else comes: the vehicle decides.
   if (armed === null) return null;
   if (WANTS_ARMED.has(cmd)) return armed ? null : why.disarmed;
-  if (cmd === 'takeoff' && inAir(facts) === true) return why.flying;
+  if (cmd === 'takeoff' && phase === 'in_air') return why.flying;
   if (cmd === 'arm' && armed) return why.armed;
   const ready = (cmd === 'arm' || cmd === 'takeoff') && !armed ? readiness(facts) : null;
   return ready?.canArm === false ? why.prearm({ words: ready.reasons.join('; ') }) : null;

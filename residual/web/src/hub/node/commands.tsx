@@ -35,7 +35,7 @@ export function Commands({
   void clock.value;
   const { body } = liveOf(entry.id);
   const { running, outcome } = commands;
-  const { armed, place, altitude } = seenIn(body);
+  const { armed, phase, place, altitude } = seenIn(body);
   const [isGoing, setGoing] = useState(false);
   useEffect(() => {
     target.value = null;
@@ -61,14 +61,16 @@ export function Commands({
         )}
       </div>
       {isUp ? null : <Arming commands={commands} facts={facts} isDisarmed={armed === false} />}
-      <div class={css['order-list']}>
-        <TakeOff commands={commands} arms={armed === false} />
-        {isUp ? (
-          <HeldOrder commands={commands} icon={PowerOff} name={t.fly.disarm} order={{ cmd: 'disarm' }} />
-        ) : (
-          <ArmSlide commands={commands} />
-        )}
-      </div>
+      {phase === 'in_air' ? null : (
+        <div class={css['order-list']}>
+          <TakeOff commands={commands} arms={armed === false} />
+          {isUp ? (
+            <HeldOrder commands={commands} icon={PowerOff} name={t.fly.disarm} order={{ cmd: 'disarm' }} />
+          ) : (
+            <ArmSlide commands={commands} />
+          )}
+        </div>
+      )}
       <Unfold title={t.fly.goto} open={isGoing || target.value !== null} onToggle={setGoing}>
         <GoThere
           commands={commands}

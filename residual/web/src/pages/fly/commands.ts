@@ -12,7 +12,7 @@ import { ALWAYS, type Commands, type Order } from '../../commands/orders.ts';
 import { farText, refusedText } from '../../commands/refused-text.ts';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
-import { inAir, isSilent } from '../../vehicle/vehicle-state.ts';
+import { flight, isSilent } from '../../vehicle/vehicle-state.ts';
 
 /** Commands to the vehicle: whether one can be given now, giving it, and what the vehicle said to it. */
 
@@ -140,7 +140,7 @@ function whyNot(cmd: CommandName, otherPilot: string | null): string | null {
   // Its heartbeats stay away, and everything else comes: the vehicle decides.
   if (armed.value === 'unknown') return null;
   if (WANTS_ARMED.has(cmd)) return armed.value ? null : why.disarmed;
-  if (cmd === 'takeoff' && inAir.value === true) return why.flying;
+  if (cmd === 'takeoff' && flight.value === 'in_air') return why.flying;
   if (cmd === 'arm' && armed.value) return why.armed;
   if ((cmd === 'arm' || cmd === 'takeoff') && !armed.value) {
     const ready = readiness.value;

@@ -29,7 +29,7 @@ import { Icon } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
-import { inAir } from '../../vehicle/vehicle-state.ts';
+import { flight } from '../../vehicle/vehicle-state.ts';
 import type { Watching } from '../../video/watching.ts';
 import { readiness } from './commands.ts';
 import { warnings } from './messages.tsx';
@@ -135,7 +135,7 @@ const POSITION = 8 | 16;
 const ekf = steady(() => {
   const { ok, flags } = fresh('ekf', (body) => body.ekf) ?? {};
   if (ok !== false) return null;
-  return inAir.value !== true && typeof flags === 'number' && (flags & POSITION) === 0 ? 'waits' : 'bad';
+  return flight.value !== 'in_air' && typeof flags === 'number' && (flags & POSITION) === 0 ? 'waits' : 'bad';
 });
 const fence = steady(() => fresh('fence', (body) => body.fence?.breached));
 const threat = steady(() => fresh('collision', (body) => body.collision));
@@ -179,7 +179,7 @@ function VehicleChips(): JSX.Element | null {
           {t.fly.flown[landed.value]}
         </Chip>
       )}
-      {readiness.value?.canArm === true && inAir.value !== true ? (
+      {readiness.value?.canArm === true && flight.value !== 'in_air' ? (
         <Chip icon={CircleCheck} tone="good" says={t.fly.ready}>
           {t.fly.ready}
         </Chip>

@@ -1,4 +1,12 @@
-import { ArrowRight, CircleCheck, CircleHelp, ShieldAlert, TriangleAlert, Unplug } from 'lucide';
+import {
+  ArrowRight,
+  CircleCheck,
+  CircleHelp,
+  PlaneTakeoff,
+  ShieldAlert,
+  TriangleAlert,
+  Unplug,
+} from 'lucide';
 import type { JSX } from 'preact';
 import { readinessOf } from '../../../../../../shared/flight/readiness.ts';
 import { memberOf } from '../../../../../../shared/member.ts';
@@ -9,6 +17,7 @@ import { Badge, Icon } from '../../../parts/parts.tsx';
 import { useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
 import { sectionHref } from '../../../vehicle/section.ts';
+import { flight } from '../../../vehicle/vehicle-state.ts';
 import css from './condition.module.css';
 import { VehicleDrawing } from './vehicle-drawing.tsx';
 
@@ -66,7 +75,9 @@ function Verdict(): JSX.Element {
   const mode = fresh('heartbeat', (now) => now.mode) ?? t.app.none;
   const [tone, icon, title, hint] =
     armed.value === true
-      ? (['warn', ShieldAlert, t.app.vehicle.armed, text.armedHint({ mode })] as const)
+      ? flight.value === 'in_air'
+        ? (['warn', PlaneTakeoff, t.app.vehicle.flying, text.flyingHint({ mode })] as const)
+        : (['warn', ShieldAlert, t.app.vehicle.armed, text.armedHint({ mode })] as const)
       : ready?.canArm === true
         ? (['good', CircleCheck, t.fly.ready, text.readyHint({ mode })] as const)
         : ready?.canArm === false
