@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import {
   appendFile,
   mkdir,
@@ -395,7 +396,11 @@ describe(`uploads${missing === null ? '' : ` (${missing})`}`, () => {
     await until(
       made,
       'one is gone, the other there again',
-      (state) => done(state) && state.uploads.length === 1,
+      // Until it has looked for b.mp4, it takes that as done.
+      (state) =>
+        done(state) &&
+        state.uploads.length === 1 &&
+        existsSync(server.path(`north/${DEVICE}/recordings/b.mp4`)),
     );
     expect(await readdir(join(folder, 'recordings'))).to.deep.equal(['b.mp4']);
     expect(await server.object(`north/${DEVICE}/recordings/b.mp4`)).to.have.length(1000);
