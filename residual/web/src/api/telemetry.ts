@@ -1,4 +1,5 @@
 import { computed, effect, signal } from '@preact/signals';
+import { type FlightPhase, flightPhase } from '../../../../shared/flight/phase.ts';
 import type { TelemetryGroup } from '../../../../shared/flight/telemetry-groups.ts';
 import { recordOf } from '../../../../shared/member.ts';
 import { firstItemOf } from '../../../../shared/schemas/mission-item.ts';
@@ -76,3 +77,12 @@ effect(() => {
     if (body.armed !== null) lastArmed.value = body.armed;
   });
 });
+
+/** What it does now, of what is fresh. */
+export const flight = computed<FlightPhase>(() =>
+  flightPhase({
+    armed: armed.value,
+    landed: fresh('landed_state', ({ landed_state: now }) => now),
+    height: fresh('position', ({ position }) => (position.state === 'lost' ? null : position.alt_rel)),
+  }),
+);

@@ -1,10 +1,9 @@
 import { BatteryFull, BatteryLow, BatteryMedium, BatteryWarning, type IconNode, Satellite } from 'lucide';
 import type { JSX } from 'preact';
 import { steady } from '../api/steady.ts';
-import { armed, fresh } from '../api/telemetry.ts';
+import { armed, flight, fresh } from '../api/telemetry.ts';
 import { Icon } from '../parts/parts.tsx';
 import { t } from '../strings.ts';
-import { flight } from '../vehicle/vehicle-state.ts';
 
 // Percent below which a pilot should think of landing, and must.
 const LOW = 30;

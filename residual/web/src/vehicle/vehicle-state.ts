@@ -1,10 +1,9 @@
 import { computed } from '@preact/signals';
 import { type Family, familyOf } from '../../../../shared/flight/modes.ts';
-import { type FlightPhase, flightPhase } from '../../../../shared/flight/phase.ts';
 import { isPlace } from '../../../../shared/mission/commands.ts';
 import type { Answer } from '../api/rows.ts';
 import { steady } from '../api/steady.ts';
-import { age, armed, fresh, lastArmed, newest } from '../api/telemetry.ts';
+import { age, armed, flight, fresh, lastArmed, newest } from '../api/telemetry.ts';
 import type { Place } from '../map/projection.ts';
 
 /** What several parts of the page read of the vehicle. */
@@ -28,15 +27,6 @@ export const flies = computed(() => {
   // MAV_TYPE of rovers, boats and submarines.
   return type === null || type === undefined || ![10, 11, 12].includes(type);
 });
-
-/** What it does now, of what is fresh. */
-export const flight = computed<FlightPhase>(() =>
-  flightPhase({
-    armed: armed.value,
-    landed: fresh('landed_state', ({ landed_state: now }) => now),
-    height: fresh('position', ({ position }) => (position.state === 'lost' ? null : position.alt_rel)),
-  }),
-);
 
 export const hasMission = computed<boolean>(() => (newest.value?.mission?.total ?? 0) > 0);
 

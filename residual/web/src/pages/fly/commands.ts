@@ -7,12 +7,12 @@ import { isGround } from '../../api/node.ts';
 import { relayed } from '../../api/relay.ts';
 import type { Answer } from '../../api/rows.ts';
 import { steady } from '../../api/steady.ts';
-import { armed, fresh } from '../../api/telemetry.ts';
+import { armed, flight, fresh } from '../../api/telemetry.ts';
 import { ALWAYS, type Commands, type Order } from '../../commands/orders.ts';
 import { farText, refusedText } from '../../commands/refused-text.ts';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
-import { flight, isSilent } from '../../vehicle/vehicle-state.ts';
+import { isSilent } from '../../vehicle/vehicle-state.ts';
 
 /** Commands to the vehicle: whether one can be given now, giving it, and what the vehicle said to it. */
 

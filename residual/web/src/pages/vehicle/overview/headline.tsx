@@ -10,14 +10,13 @@ import {
 import type { JSX } from 'preact';
 import { readinessOf } from '../../../../../../shared/flight/readiness.ts';
 import { memberOf } from '../../../../../../shared/member.ts';
-import { age, armed, fresh, newest } from '../../../api/telemetry.ts';
+import { age, armed, flight, fresh, newest } from '../../../api/telemetry.ts';
 import { wordFor } from '../../../language/words.ts';
 import { span } from '../../../parts/format.ts';
 import { Badge, Icon } from '../../../parts/parts.tsx';
 import { useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
 import { sectionHref } from '../../../vehicle/section.ts';
-import { flight } from '../../../vehicle/vehicle-state.ts';
 import css from './condition.module.css';
 import { VehicleDrawing } from './vehicle-drawing.tsx';
 
