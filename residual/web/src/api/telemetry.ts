@@ -82,7 +82,7 @@ effect(() => {
 export const flight = computed<FlightPhase>(() =>
   flightPhase({
     armed: armed.value,
-    landed: fresh('landed_state', ({ landed_state: now }) => now),
+    landed: fresh('landed_state', (body) => body.landed_state),
     height: fresh('position', ({ position }) => (position.state === 'lost' ? null : position.alt_rel)),
   }),
 );
