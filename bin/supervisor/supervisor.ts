@@ -226,8 +226,9 @@ export class Supervisor {
     // In flight it neither ends a process that the config no longer has, nor starts one that it has now.
     const present = this.child(name);
     if (this.#armedConfig.holds && present !== undefined) {
-      await this.#followIn(this.#options.plan(), name).catch((error: unknown) => {
-        this.#options.onLine(`svc-supervisor: ${messageOf(error)}`); // the restart does not depend on it
+      // The config is on the disk: where that stands still, what flies begins anew all the same.
+      this.#followIn(this.#options.plan(), name).catch((error: unknown) => {
+        this.#options.onLine(`svc-supervisor: ${messageOf(error)}`);
       });
       return present.restart();
     }

@@ -17,9 +17,13 @@ export function child(name: string, more: Partial<DeclaredChild> = {}): Declared
 }
 
 /** A supervisor of these processes, not started. @param onState called after each change of a state */
-export function superviseIn(dir: string, plan: readonly ChildSpec[], onState: () => void): Supervisor {
+export function superviseIn(
+  dir: string,
+  plan: readonly ChildSpec[] | (() => Promise<readonly ChildSpec[]>),
+  onState: () => void,
+): Supervisor {
   return new Supervisor({
-    plan: async () => Promise.resolve(plan),
+    plan: typeof plan === 'function' ? plan : async () => Promise.resolve(plan),
     socketPath: join(dir, 'supervisor.sock'),
     recordPath: join(dir, 'children.json'),
     heldPath: join(dir, 'held-config.json'),
