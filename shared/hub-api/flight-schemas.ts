@@ -2,6 +2,7 @@ import type { FromSchema } from 'json-schema-to-ts';
 import { UPLOAD_KINDS } from '../fleet/flight.ts';
 import { nodeEntry, STORED_TEXT } from '../fleet/hub-api.ts';
 import { flightReport } from '../schemas/flight-report.ts';
+import { formerly } from '../schemas/json-schema.ts';
 import { ID_PATTERN } from './openapi.ts';
 
 /** Of one node, those that flew last: what it names is its own invention. */
@@ -56,7 +57,8 @@ const flight = {
   airborne_s: measured,
   distance_m: measured,
   max_height_m: measured,
-  max_speed_ms: measured,
+  max_speed_mps: measured,
+  max_speed_ms: formerly(measured, '`max_speed_mps`'),
   battery: object({ id: textOrNull, used_mah: measured, start_v: measured, end_v: measured }, [
     'id',
     'used_mah',
@@ -78,6 +80,7 @@ const REQUIRED = [
   'airborne_s',
   'distance_m',
   'max_height_m',
+  'max_speed_mps',
   'max_speed_ms',
   'battery',
   'pilots',
@@ -155,9 +158,9 @@ const due = object(
     rule: { type: 'string' },
     battery: { ...textOrNull, description: 'which one; null: the airframe itself' },
     due: { type: 'boolean' },
-    hours_left: measured,
-    flights_left: measured,
-    days_left: measured,
+    hours_left: { ...measured, description: 'hours' },
+    flights_left: { ...measured, description: 'flights' },
+    days_left: { ...measured, description: 'days' },
     done_at: { ...time, type: ['integer', 'null'] },
     done_by: textOrNull,
     note: textOrNull,

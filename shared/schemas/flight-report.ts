@@ -1,5 +1,5 @@
 import type { FromSchema } from 'json-schema-to-ts';
-import type { JsonSchema } from './json-schema.ts';
+import { formerly, type JsonSchema } from './json-schema.ts';
 
 /** What happened in a flight, from one log. What the log does not say is null. */
 
@@ -36,13 +36,14 @@ export const flightReport = {
     distance_m: { ...measured, description: 'over ground' },
     max: {
       type: 'object',
-      required: ['height_m', 'speed_ms', 'distance_home_m'],
+      required: ['height_m', 'speed_mps', 'speed_ms', 'distance_home_m'],
       properties: {
         height_m: {
           ...measured,
           description: 'above home; where the log has none, above the first position while armed',
         },
-        speed_ms: { ...measured, description: 'over ground' },
+        speed_mps: { ...measured, description: 'over ground' },
+        speed_ms: formerly(measured, '`speed_mps`'),
         distance_home_m: { ...measured, description: 'from home, as the height' },
       },
     },
@@ -59,7 +60,11 @@ export const flightReport = {
     gps: {
       type: 'object',
       required: ['min_satellites', 'worst_hdop', 'glitches'],
-      properties: { min_satellites: counted, worst_hdop: measured, glitches: counted },
+      properties: {
+        min_satellites: counted,
+        worst_hdop: { ...measured, description: 'without unit' },
+        glitches: counted,
+      },
     },
     vibration: {
       type: 'object',

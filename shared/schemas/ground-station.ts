@@ -1,6 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts';
 import { RADIO_QUALITIES } from '../radio/quality.ts';
-import type { JsonSchema } from './json-schema.ts';
+import { formerly, type JsonSchema } from './json-schema.ts';
 import { pilotState } from './pilot.ts';
 import { recordings, recordStarted } from './video.ts';
 
@@ -89,11 +89,12 @@ export const activeDroneRequest = {
 export const groundRecordings = {
   title: 'GroundRecordings',
   type: 'object',
-  required: ['recording', 'current', 'items'],
+  required: ['recording', 'current', 'recordings', 'items'],
   properties: {
     recording: { type: 'boolean' },
     current: { ...recordStarted, type: ['object', 'null'] },
-    items: { ...recordings.properties.recordings, description: 'of the received video, newest first' },
+    recordings: { ...recordings.properties.recordings, description: 'of the received video, newest first' },
+    items: formerly(recordings.properties.recordings, '`recordings`'),
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;

@@ -7,3 +7,12 @@ export type JsonSchema = Exclude<JSONSchema, boolean> & {
   /** The member in which no two entries of a list may be the same. */
   readonly 'x-unique'?: string;
 };
+
+/**
+ * A member under the name of an earlier version, which stays for one version beside its new one.
+ *
+ * @param now the new name and, where it is another, the unit: "`roll_deg` in radians"
+ */
+export function formerly<const S extends object>(schema: S, now: `\`${string}\`${string}`): S {
+  return { ...schema, deprecated: true, description: now };
+}

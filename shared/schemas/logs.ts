@@ -1,5 +1,5 @@
 import { METRICS } from '../metrics.ts';
-import type { JsonSchema } from './json-schema.ts';
+import { formerly, type JsonSchema } from './json-schema.ts';
 
 const time = {
   type: 'string',
@@ -178,92 +178,101 @@ const record = {
   },
 } as const satisfies JsonSchema;
 
+const page = {
+  page: {
+    type: 'object',
+    required: ['next_cursor', 'count'],
+    properties: { next_cursor: { type: ['string', 'null'] }, count: { type: 'integer' } },
+  },
+  meta: { type: 'object' },
+} as const;
+
+const recordList = { type: 'array', items: record } as const satisfies JsonSchema;
+
 export const recordPage = {
   title: 'RecordPage',
   type: 'object',
-  required: ['data', 'page', 'meta'],
-  properties: {
-    data: { type: 'array', items: record },
-    page: {
-      type: 'object',
-      required: ['next_cursor', 'count'],
-      properties: { next_cursor: { type: ['string', 'null'] }, count: { type: 'integer' } },
-    },
-    meta: { type: 'object' },
-  },
+  required: ['records', 'data', 'page', 'meta'],
+  properties: { records: recordList, data: formerly(recordList, '`records`'), ...page },
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
-export const aggregates = {
-  ...recordPage,
-  title: 'AggregatePage',
-  properties: {
-    ...recordPage.properties,
-    data: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['bucket_us', 'metric', 'value', 'min', 'max', 'mean', 'count'],
-        properties: {
-          bucket_us: { type: 'integer', description: 'where the bucket begins, microseconds since 1970' },
-          metric: { type: 'string' },
-          value: { type: 'number', description: 'of `agg`' },
-          min: { type: 'number' },
-          max: { type: 'number' },
-          mean: { type: 'number' },
-          count: { type: 'integer', description: 'how many values are in it' },
-        },
-      },
-      description: 'by metric, then by time; a bucket without values is not there',
+const bucketList = {
+  type: 'array',
+  items: {
+    type: 'object',
+    required: ['bucket_us', 'metric', 'value', 'min', 'max', 'mean', 'count'],
+    properties: {
+      bucket_us: { type: 'integer', description: 'where the bucket begins, microseconds since 1970' },
+      metric: { type: 'string' },
+      value: { type: 'number', description: 'of `agg`' },
+      min: { type: 'number' },
+      max: { type: 'number' },
+      mean: { type: 'number' },
+      count: { type: 'integer', description: 'how many values are in it' },
     },
   },
+  description: 'by metric, then by time; a bucket without values is not there',
+} as const satisfies JsonSchema;
+
+export const aggregates = {
+  title: 'AggregatePage',
+  type: 'object',
+  required: ['buckets', 'data', 'page', 'meta'],
+  properties: { buckets: bucketList, data: formerly(bucketList, '`buckets`'), ...page },
+  additionalProperties: false,
 } as const satisfies JsonSchema;
 
 const fileNames = { type: 'array', items: { type: 'string' } } as const satisfies JsonSchema;
 
-export const sessions = {
-  ...recordPage,
-  title: 'SessionPage',
-  properties: {
-    ...recordPage.properties,
-    data: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: [
-          'id',
-          'kind',
-          'started_us',
-          'ended_us',
-          'span_us',
-          'reason',
-          'log_count',
-          'event_count',
-          'files',
-        ],
-        properties: {
-          id: { type: 'integer' },
-          kind: { enum: ['boot', 'flight'] },
-          started_us: { type: 'integer', description: 'microseconds since 1970' },
-          ended_us: { type: ['integer', 'null'], description: 'microseconds since 1970; null: it goes on' },
-          span_us: {
-            type: ['integer', 'null'],
-            description: 'how long it was, microseconds and no time since 1970; null: it goes on',
-          },
-          reason: { type: ['string', 'null'], description: 'why it ended' },
-          meta: {},
-          log_count: { type: 'integer' },
-          event_count: { type: 'integer' },
-          files: {
-            type: ['object', 'null'],
-            description: 'of a flight: what was written meanwhile and is still there; null: a boot',
-            required: ['tlogs', 'recordings'],
-            properties: { tlogs: fileNames, recordings: fileNames },
-          },
-        },
+const sessionList = {
+  type: 'array',
+  items: {
+    type: 'object',
+    required: [
+      'id',
+      'kind',
+      'started_us',
+      'ended_us',
+      'span_us',
+      'reason',
+      'log_count',
+      'event_count',
+      'files',
+    ],
+    properties: {
+      id: { type: 'integer' },
+      kind: { enum: ['boot', 'flight'] },
+      started_us: { type: 'integer', description: 'microseconds since 1970' },
+      ended_us: { type: ['integer', 'null'], description: 'microseconds since 1970; null: it goes on' },
+      span_us: {
+        type: ['integer', 'null'],
+        description: 'how long it was, microseconds and no time since 1970; null: it goes on',
+      },
+      reason: { type: ['string', 'null'], description: 'why it ended' },
+      meta: {},
+      log_count: { type: 'integer' },
+      event_count: { type: 'integer' },
+      files: {
+        type: ['object', 'null'],
+        description: 'of a flight: what was written meanwhile and is still there; null: a boot',
+        required: ['tlogs', 'recordings'],
+        properties: { tlogs: fileNames, recordings: fileNames },
       },
     },
   },
+} as const satisfies JsonSchema;
+
+export const sessions = {
+  title: 'SessionPage',
+  type: 'object',
+  required: ['sessions', 'data', 'page', 'meta'],
+  properties: {
+    sessions: sessionList,
+    data: formerly(sessionList, '`sessions`'),
+    ...page,
+  },
+  additionalProperties: false,
 } as const satisfies JsonSchema;
 
 export const stats = {

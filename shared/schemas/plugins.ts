@@ -1,4 +1,4 @@
-import type { JsonSchema } from './json-schema.ts';
+import { formerly, type JsonSchema } from './json-schema.ts';
 import { logQuery as nodeLogQuery } from './logs.ts';
 import { forceQuery } from './no-body.ts';
 
@@ -65,8 +65,11 @@ export const record = {
 export const installs = {
   title: 'ExtensionList',
   type: 'object',
-  required: ['installs'],
-  properties: { installs: { type: 'array', items: record } },
+  required: ['plugins', 'installs'],
+  properties: {
+    plugins: { type: 'array', items: record },
+    installs: formerly({ type: 'array', items: record }, '`plugins`'),
+  },
   additionalProperties: false,
 } as const satisfies JsonSchema;
 

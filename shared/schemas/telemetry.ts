@@ -3,11 +3,18 @@ import { CLIENT_ID_PATTERN } from '../flight/pilot.ts';
 import { SYSTEM_STATES } from '../flight/system-state.ts';
 import { TELEMETRY_GROUPS } from '../flight/telemetry-groups.ts';
 import { extensionValues, MAX_EXTENDING } from './extension-values.ts';
-import type { JsonSchema } from './json-schema.ts';
+import { formerly, type JsonSchema } from './json-schema.ts';
 
 /** What the vehicle says: the snapshot, and the queries of its sockets. */
 
 const number = { type: ['number', 'null'] } as const satisfies JsonSchema;
+const speed = { ...number, description: 'm/s' } as const;
+const volts = { ...number, description: 'V' } as const;
+const amperes = { ...number, description: 'A' } as const;
+const variance = {
+  ...number,
+  description: 'without unit: 1 is the limit at which the vehicle trusts it no more',
+} as const;
 const integer = { type: ['integer', 'null'] } as const satisfies JsonSchema;
 const text = { type: ['string', 'null'] } as const satisfies JsonSchema;
 const numbers = { type: ['array', 'null'], items: { type: 'number' } } as const satisfies JsonSchema;
@@ -26,8 +33,10 @@ const trafficVehicle = {
     alt_m: number,
     alt_type: { enum: ['pressure', 'gnss', null] },
     heading_deg: number,
-    speed_ms: { ...number, description: 'over ground' },
-    climb_ms: number,
+    speed_mps: { ...number, description: 'over ground' },
+    climb_mps: number,
+    speed_ms: formerly(number, '`speed_mps`'),
+    climb_ms: formerly(number, '`climb_mps`'),
     distance_m: { ...number, description: 'from the vehicle, over ground' },
     age_s: { type: 'number', description: 'since the receiver heard it' },
     simulated: { type: 'boolean', description: 'reports itself as simulated' },
@@ -42,8 +51,8 @@ const esc = {
   properties: {
     number: { type: 'integer', minimum: 1 },
     rpm: number,
-    voltage: number,
-    current: number,
+    voltage: volts,
+    current: amperes,
     temperature: { ...number, description: 'degrees Celsius' },
     errors: { ...integer, description: 'reported since boot' },
     failures: { ...integer, description: 'ESC_FAILURE_FLAGS' },
@@ -108,9 +117,9 @@ export const telemetry = {
       properties: {
         lat: number,
         lon: number,
-        alt_msl: number,
-        alt_rel: number,
-        heading: number,
+        alt_msl: { ...number, description: 'm above mean sea level' },
+        alt_rel: { ...number, description: 'm above home' },
+        heading: { ...number, description: 'degrees from true north' },
         state: {
           enum: ['ok', 'estimated', 'lost', null],
           description:
@@ -122,27 +131,34 @@ export const telemetry = {
     velocity: {
       type: 'object',
       properties: {
-        vx: number,
-        vy: number,
-        vz: number,
-        groundspeed: number,
-        airspeed: number,
-        climb: number,
+        vx: { ...speed, description: 'm/s to the north' },
+        vy: { ...speed, description: 'm/s to the east' },
+        vz: { ...speed, description: 'm/s downwards' },
+        groundspeed: speed,
+        airspeed: speed,
+        climb: { ...speed, description: 'm/s upwards' },
       },
       additionalProperties: false,
     },
     attitude: {
       type: 'object',
-      properties: { roll: number, pitch: number, yaw: number },
+      properties: {
+        roll_deg: number,
+        pitch_deg: number,
+        yaw_deg: number,
+        roll: formerly(number, '`roll_deg` in radians'),
+        pitch: formerly(number, '`pitch_deg` in radians'),
+        yaw: formerly(number, '`yaw_deg` in radians'),
+      },
       additionalProperties: false,
     },
     battery: {
       type: 'object',
       properties: {
-        voltage: number,
-        current: number,
-        remaining: number,
-        temperature: number,
+        voltage: volts,
+        current: amperes,
+        remaining: { ...number, description: 'percent' },
+        temperature: { ...number, description: 'degrees Celsius' },
         cell_voltages: numbers,
         state: {
           enum: [...BATTERY_STATES, null],
@@ -175,12 +191,17 @@ export const telemetry = {
     },
     gps: {
       type: 'object',
-      properties: { fix_type: integer, satellites: integer, eph: number, epv: number },
+      properties: {
+        fix_type: { ...integer, description: 'GPS_FIX_TYPE' },
+        satellites: integer,
+        eph: { ...number, description: 'HDOP, without unit' },
+        epv: { ...number, description: 'VDOP, without unit' },
+      },
       additionalProperties: false,
     },
     home: {
       type: 'object',
-      properties: { lat: number, lon: number, alt_msl: number },
+      properties: { lat: number, lon: number, alt_msl: { ...number, description: 'm above mean sea level' } },
       additionalProperties: false,
     },
     rc: {
@@ -191,7 +212,7 @@ export const telemetry = {
           items: number,
           description: 'µs; null: a channel that the receiver does not use',
         },
-        rssi: number,
+        rssi: { ...number, description: '0 to 254 of the receiver, without unit' },
       },
       additionalProperties: false,
     },
@@ -207,8 +228,8 @@ export const telemetry = {
       required: ['x', 'y', 'z', 'clips'],
       properties: {
         x: { ...number, description: 'm/s²; null from PX4' },
-        y: number,
-        z: { ...number, description: 'of PX4: the length of all three' },
+        y: { ...number, description: 'm/s²; null from PX4' },
+        z: { ...number, description: 'm/s²; of PX4 the length of all three' },
         clips: {
           type: 'array',
           maxItems: 3,
@@ -228,7 +249,7 @@ export const telemetry = {
       },
       additionalProperties: false,
     },
-    throttle: number,
+    throttle: { ...number, description: 'percent' },
     ekf: {
       type: 'object',
       properties: {
@@ -242,12 +263,12 @@ export const telemetry = {
         variances: {
           type: 'object',
           properties: {
-            velocity: number,
-            pos_horiz: number,
-            pos_vert: number,
-            compass: number,
-            terrain: number,
-            airspeed: number,
+            velocity: variance,
+            pos_horiz: variance,
+            pos_vert: variance,
+            compass: variance,
+            terrain: variance,
+            airspeed: variance,
           },
           additionalProperties: false,
         },
@@ -375,7 +396,9 @@ export const telemetry = {
     ages: {
       type: 'object',
       description: 'seconds since each part was last received',
-      properties: Object.fromEntries(TELEMETRY_GROUPS.map((group) => [group, number])),
+      properties: Object.fromEntries(
+        TELEMETRY_GROUPS.map((group) => [group, { ...number, description: 'seconds' }]),
+      ),
       additionalProperties: false,
     },
     extensions: {

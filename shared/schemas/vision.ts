@@ -25,10 +25,10 @@ export const bbox = {
   type: 'object',
   required: ['x', 'y', 'width', 'height'],
   properties: {
-    x: { type: 'number', minimum: -16_384, maximum: 16_384 },
-    y: { type: 'number', minimum: -16_384, maximum: 16_384 },
-    width: { type: 'number', exclusiveMinimum: 0, maximum: 16_384 },
-    height: { type: 'number', exclusiveMinimum: 0, maximum: 16_384 },
+    x: { type: 'number', minimum: -16_384, maximum: 16_384, description: 'pixels' },
+    y: { type: 'number', minimum: -16_384, maximum: 16_384, description: 'pixels' },
+    width: { type: 'number', exclusiveMinimum: 0, maximum: 16_384, description: 'pixels' },
+    height: { type: 'number', exclusiveMinimum: 0, maximum: 16_384, description: 'pixels' },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
@@ -42,7 +42,7 @@ export const detection = {
   properties: {
     bbox,
     class_label: { type: 'string', maxLength: 64 },
-    confidence: { type: 'number', minimum: 0, maximum: 1 },
+    confidence: { type: 'number', minimum: 0, maximum: 1, description: 'a share' },
     track_id: nullable(
       'integer',
       'the same thing has the same number from picture to picture; null: not followed',

@@ -65,7 +65,7 @@ describe('a flight report, and what pymavlink and pyulog read of the same log', 
     near('duration', report.duration_s, truth.duration, 0.002);
     near('distance', report.distance_m, truth.distance, 0.1);
     near('height', report.max.height_m, truth.height, 0.02);
-    near('speed', report.max.speed_ms, truth.speed, 0.01);
+    near('speed', report.max.speed_mps, truth.speed, 0.01);
     near('from home', report.max.distance_home_m, truth.from_home, 0.1);
     near('first voltage', report.battery.start, truth.volts?.[0] ?? null, 0.001);
     near('last voltage', report.battery.end, truth.volts?.[1] ?? null, 0.001);

@@ -169,7 +169,12 @@ describe('a ground station', () => {
   it('records through the video process, with its own errors', async () => {
     const none = await node.json(`${GS}/recording/stop`, { method: 'POST', headers: withKey });
     expect([none.status, none.body['code']]).to.deep.equal([503, 'E_NO_PIPELINE']);
-    expect(await get(node, '/recording')).to.deep.equal({ recording: false, current: null, items: [] });
+    expect(await get(node, '/recording')).to.deep.equal({
+      recording: false,
+      current: null,
+      recordings: [],
+      items: [],
+    });
     const odd = await node.post(`${GS}/recording/start`, { name: '../x' }, withKey);
     expect(odd.status).to.equal(422);
   });

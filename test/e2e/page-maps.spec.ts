@@ -430,7 +430,7 @@ describe('the map of the page', function () {
           lon: Number(lon),
           alt_m: Number(height) + 120,
         };
-        const vehicles = [{ ...other, heading_deg: 90, climb_ms: 3, distance_m: 55, age_s: 1 }];
+        const vehicles = [{ ...other, heading_deg: 90, climb_mps: 3, distance_m: 55, age_s: 1 }];
         route.send(JSON.stringify({ ...body, ages, traffic: { vehicles } }));
       });
     };

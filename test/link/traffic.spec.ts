@@ -74,7 +74,9 @@ describe('traffic', () => {
       alt_m: 900,
       alt_type: 'gnss',
       heading_deg: 270,
-      speed_ms: 60,
+      speed_mps: 60,
+      climb_mps: -2.5,
+      speed_ms: 60, // as in 1.0
       climb_ms: -2.5,
       simulated: false,
       distance_m: 743,
@@ -97,8 +99,8 @@ describe('traffic', () => {
       alt_m: null,
       alt_type: null,
       heading_deg: null,
-      speed_ms: null,
-      climb_ms: null,
+      speed_mps: null,
+      climb_mps: null,
       distance_m: null,
     };
     rig.say(aircraft(1, { flags: 0, emitterType: 0 }));
@@ -106,7 +108,7 @@ describe('traffic', () => {
     const junk = { lat: 910_000_000, heading: 40_000, horVelocity: 65_535, callsign: '\x01\x1b[2J\x07' };
     rig.say(aircraft(1, junk));
     expect(vehicles(rig)[0]).to.include({ lat: null, lon: null, distance_m: null, heading_deg: null });
-    expect(vehicles(rig)[0]).to.include({ speed_ms: null, callsign: '[2J' });
+    expect(vehicles(rig)[0]).to.include({ speed_mps: null, callsign: '[2J' });
     rig.say(aircraft(0)); // nobody
     rig.say(aircraft(2, { tslc: 200 })); // long gone
     expect(vehicles(rig)).to.have.length(1);

@@ -108,7 +108,7 @@ describe('values that say nothing', () => {
       state: 'ok',
     });
     expect(telemetry.velocity).to.include({ vx: null, vy: null, vz: 0, airspeed: null, groundspeed: null });
-    expect(telemetry.attitude).to.deep.equal({ roll: null, pitch: null, yaw: null });
+    expect(telemetry.attitude).to.include({ roll_deg: null, pitch_deg: null, yaw_deg: null, yaw: null });
     expect(telemetry.gps).to.deep.equal({ fix_type: 6, satellites: null, eph: null, epv: null });
     expect(telemetry.home).to.deep.equal({ lat: null, lon: null, alt_msl: null });
     expect(telemetry.battery).to.include({ voltage: null, current: null, remaining: null });
@@ -121,8 +121,8 @@ describe('values that say nothing', () => {
       alt_m: null,
       alt_type: null,
       heading_deg: null,
-      speed_ms: null,
-      climb_ms: null,
+      speed_mps: null,
+      climb_mps: null,
       squawk: null,
     });
     const channels = Object.fromEntries(

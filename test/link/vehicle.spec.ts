@@ -149,7 +149,13 @@ describe('the vehicle', () => {
       state: null,
     });
     expect(telemetry.gps).to.deep.equal({ fix_type: 3, satellites: null, eph: null, epv: 1.2 });
-    expect(telemetry.attitude).to.deep.equal({ roll: null, pitch: 0.5, yaw: 1 });
+    expect(telemetry.attitude).to.include({
+      roll_deg: null,
+      pitch_deg: 28.65,
+      yaw_deg: 57.3,
+      roll: null,
+      pitch: 0.5,
+    });
     // ArduPilot without a position sends 0,0; without a cell monitor, the whole pack as the first cell.
     rig.say(globalPosition(300, 0, 0));
     Object.assign(battery, { voltages: [16_200, ...Array(9).fill(65_535)] });

@@ -17,6 +17,7 @@ export function answerFlights(hub: StubHub): void {
     airborne_s: 850 + n * 100,
     distance_m: 1500 + n * 420,
     max_height_m: 40 + n,
+    max_speed_mps: 12.4,
     max_speed_ms: 12.4,
     battery: { id: null, used_mah: 2140, start_v: 16.7, end_v: 14.9 },
     pilots: n % 2 === 0 ? ['ada'] : [],

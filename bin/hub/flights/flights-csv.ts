@@ -22,6 +22,7 @@ const COLUMNS: readonly (readonly [string, (flight: FlightEntry) => string | num
   ['pilots', ({ pilots }) => pilots.join('; ')],
   ['findings', ({ findings }) => findings],
   ['worst_finding', ({ worst }) => worst],
+  ['max_speed_mps', ({ max_speed_mps: speed }) => speed], // last, for who goes by places
 ];
 /** Nobody reads any more: the answer ends. */
 const WAIT_MS = 30_000;

@@ -189,6 +189,7 @@ function entryOf(row: Row): FlightEntry {
     airborne_s: row.airborne_s,
     distance_m: row.distance_m,
     max_height_m: row.max_height_m,
+    max_speed_mps: row.max_speed_ms,
     max_speed_ms: row.max_speed_ms,
     battery: { id: row.battery, used_mah: row.used_mah, start_v: row.start_v, end_v: row.end_v },
     pilots,

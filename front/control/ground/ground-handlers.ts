@@ -66,9 +66,9 @@ export function groundStationHandlers(deps: GroundDeps): GroundHandlers {
     'ground-station.ui.get': async () => ui.read(),
     'ground-station.ui.put': async ({ body }) => ui.change(body),
     'ground-station.recording.get': async () => {
-      const { recordings, recording } = await deps.residual(recordingsRow);
-      const items = recordings.filter(({ kind }) => kind === 'recording');
-      return { recording: recording !== null, current: recording, items };
+      const { recordings: files, recording } = await deps.residual(recordingsRow);
+      const recordings = files.filter(({ kind }) => kind === 'recording');
+      return { recording: recording !== null, current: recording, recordings, items: recordings };
     },
     'ground-station.recording.start.post': async ({ body }) => deps.residual(recordStartRow, body),
     'ground-station.recording.stop.post': async () => deps.residual(recordStopRow),

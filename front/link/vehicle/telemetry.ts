@@ -224,12 +224,16 @@ export class TelemetryModel {
   }
 
   #attitude(message: Attitude): number {
-    const { attitude } = this.#values;
-    attitude.roll = within(message.roll, -MOST_ANGLE, MOST_ANGLE);
-    attitude.pitch = within(message.pitch, -MOST_ANGLE, MOST_ANGLE);
-    attitude.yaw = within(message.yaw, -MOST_ANGLE, MOST_ANGLE);
-    this.#stamp('attitude');
+    const angle = (radians: number): number | null => within(radians, -MOST_ANGLE, MOST_ANGLE);
+    this.#angles(angle(message.roll), angle(message.pitch), angle(message.yaw));
     return message.timeBootMs;
+  }
+
+  /** @param roll radians, as `pitch` and `yaw` */
+  #angles(roll: number | null, pitch: number | null, yaw: number | null): void {
+    const angles = { roll_deg: degrees(roll), pitch_deg: degrees(pitch), yaw_deg: degrees(yaw) };
+    Object.assign(this.#values.attitude, angles, { roll, pitch, yaw });
+    this.#stamp('attitude');
   }
 
   #position(message: GlobalPosition): number {
@@ -353,7 +357,7 @@ export class TelemetryModel {
 
   /** One message for position, speeds, battery and mission. */
   #latency(source: 'HIGH_LATENCY' | 'HIGH_LATENCY2', message: HighLatency): number {
-    const { position, velocity, attitude, gps, mission } = this.#values;
+    const { position, velocity, gps, mission } = this.#values;
     this.#told = true;
     if (isPlace(message)) this.#place(source, { ...message, alt: message.altitude * 1000 });
     else this.#noPlace();
@@ -372,10 +376,9 @@ export class TelemetryModel {
     mission.current = this.#item(message.item);
     this.#stamp('mission');
     if (message.attitude !== null) {
-      attitude.roll = radians(message.attitude.roll);
-      attitude.pitch = radians(message.attitude.pitch);
-      attitude.yaw = position.heading === null ? null : radians(position.heading * 100);
-      this.#stamp('attitude');
+      const { roll, pitch } = message.attitude;
+      const yaw = position.heading === null ? null : radians(position.heading * 100);
+      this.#angles(radians(roll), radians(pitch), yaw);
     }
     if (message.gps !== null) {
       gps.fix_type = message.gps.fixType;
@@ -498,6 +501,10 @@ export class TelemetryModel {
     mission.state = MISSION_STATES[message.state] ?? null;
     return this.#stamp('mission');
   }
+}
+
+function degrees(radians: number | null): number | null {
+  return radians === null ? null : Math.round((radians * 18_000) / Math.PI) / 100;
 }
 
 function radians(cdeg: number): number {

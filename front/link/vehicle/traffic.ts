@@ -107,6 +107,8 @@ function inUnits(message: AdsbVehicle, place: Place | null): TrafficEntry['vehic
   const valid = (flag: number): boolean => (flags & flag) !== 0;
   const callsign = message.callsign.replaceAll(/[^\x20-\x7e]/g, '').trim();
   const metres = valid(FLAG.altitude) ? signed32(altitude, 1000) : null;
+  const speed = valid(FLAG.velocity) && horizontalSpeed !== U16_UNKNOWN ? horizontalSpeed / 100 : null;
+  const climb = valid(FLAG.climb) ? signed16(verticalSpeed, 100) : null;
   return {
     icao: icaoText(icao),
     callsign: valid(FLAG.callsign) && callsign !== '' ? callsign : null,
@@ -117,8 +119,10 @@ function inUnits(message: AdsbVehicle, place: Place | null): TrafficEntry['vehic
     alt_m: metres,
     alt_type: metres !== null ? (ALTITUDES[message.altitudeType] ?? null) : null,
     heading_deg: valid(FLAG.heading) ? headingOf(heading) : null,
-    speed_ms: valid(FLAG.velocity) && horizontalSpeed !== U16_UNKNOWN ? horizontalSpeed / 100 : null,
-    climb_ms: valid(FLAG.climb) ? signed16(verticalSpeed, 100) : null,
+    speed_mps: speed,
+    climb_mps: climb,
+    speed_ms: speed,
+    climb_ms: climb,
     simulated: valid(FLAG.simulated),
   };
 }

@@ -34,7 +34,7 @@ export function flightDetail(
     airborne_s: airborne === null ? null : Number(Math.min(seconds, airborne).toFixed(1)),
     distance_m: report.distance_m,
     max_height_m: report.max.height_m,
-    max_speed_ms: report.max.speed_ms,
+    max_speed_ms: report.max.speed_mps,
     battery: {
       used_mah: report.battery.used_mah,
       start_v: report.battery.start,

@@ -105,7 +105,7 @@ export function logHandlers({
       const filter = await filterOf(members);
       const limit = readCount(members, 'limit', 200, MOST.query);
       const { rows: found, next } = await reader.ask('page', filter, limit, members['cursor'] ?? null);
-      return envelope(found, next, now());
+      return { records: found, ...envelope(found, next, now()) };
     },
 
     'observability.aggregate.get': async ({ query: text }) => {
@@ -118,7 +118,7 @@ export function logHandlers({
       const fromUs = filter.fromUs ?? toUs - HOUR_US;
       const bucket = bucketOf(members['bucket'] ?? 'auto', toUs - fromUs);
       const buckets = await reader.ask('aggregate', { ...filter, fromUs, toUs }, bucket, how);
-      return envelope(buckets, null, now());
+      return { buckets, ...envelope(buckets, null, now()) };
     },
 
     'observability.sessions.get': async ({ query: text }) => {
@@ -130,15 +130,13 @@ export function logHandlers({
       const open = members['open'] === '1';
       const found = await reader.ask('sessions', await filterOf(others), kind ?? null, open, limit);
       const there = await filesThere(kept);
-      return envelope(
-        found.map((each) => ({ ...each, files: there(each.files) })),
-        null,
-        now(),
-      );
+      const sessions = found.map((each) => ({ ...each, files: there(each.files) }));
+      return { sessions, ...envelope(sessions, null, now()) };
     },
   };
 }
 
+/** @param data under its name of 1.0, beside that of its row */
 function envelope<T>(data: readonly T[], next: string | null, nowMs: number) {
   return {
     data,

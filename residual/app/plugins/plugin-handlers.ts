@@ -42,7 +42,10 @@ export function pluginHandlers(deps: PluginDeps): PluginHandlers {
   const through = (method: string) => async (call: PassedCall) => passThrough.send(method, call);
 
   const handlers: PluginHandlers = {
-    'plugins.get': async () => ({ installs: await store.all() }),
+    'plugins.get': async () => {
+      const plugins = await store.all();
+      return { plugins, installs: plugins };
+    },
 
     'plugins.id.get': async ({ params }) => {
       const record = await store.get(params.id);

@@ -84,6 +84,7 @@ export class Flight implements FactSink, Judged {
     const duration = this.isEmpty
       ? null
       : rounded(this.#armed === null ? this.#end : Math.min(this.#end, inFlight));
+    const speed = rounded(this.#speed.value, 2);
     return {
       vehicle: this.#vehicle,
       start: this.#startUtcMs === null ? null : new Date(this.#startUtcMs).toISOString(),
@@ -91,7 +92,8 @@ export class Flight implements FactSink, Judged {
       distance_m: rounded(this.#track.distance, 1),
       max: {
         height_m: rounded(this.#track.height.value, 2),
-        speed_ms: rounded(this.#speed.value, 2),
+        speed_mps: speed,
+        speed_ms: speed,
         distance_home_m: rounded(this.#track.fromHome.value, 1),
       },
       battery: {

@@ -98,7 +98,7 @@ function Figures({ flight }: { readonly flight: FlightDetails }): JSX.Element {
           unit="km"
         />
         <Stat label={text.height} value={shown(flight.max_height_m)} unit="m" />
-        <Stat label={text.speed} value={shown(flight.max_speed_ms, 1)} unit="m/s" />
+        <Stat label={text.speed} value={shown(flight.max_speed_mps, 1)} unit="m/s" />
         <Stat label={text.used} value={shown(battery.used_mah)} unit="mAh" />
         <Stat
           label={text.volts}

@@ -51,7 +51,7 @@ function Other({
   const place = placeOf(aircraft);
   if (place === null) return null;
   const { x, y } = projection.toScreen(place);
-  const { callsign, icao, alt_m: alt, heading_deg: heading, climb_ms: climb, age_s: age } = aircraft;
+  const { callsign, icao, alt_m: alt, heading_deg: heading, climb_mps: climb, age_s: age } = aircraft;
   const above = alt === null || height === null ? null : Math.round((alt - height) / 10) * 10;
   const way = typeof climb !== 'number' || Math.abs(climb) < LEVEL_MS ? '' : climb > 0 ? ' ↑' : ' ↓';
   const isNear =

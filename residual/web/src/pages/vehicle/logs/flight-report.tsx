@@ -47,7 +47,7 @@ function Loaded({ tlog, name }: { readonly tlog: string; readonly name: string }
         <Stat label={text.stats.duration} value={data.duration_s === null ? null : span(data.duration_s)} />
         <Figure label={text.stats.distance} value={data.distance_m} unit="m" />
         <Figure label={text.stats.height} value={data.max.height_m} unit="m" />
-        <Figure label={text.stats.speed} value={data.max.speed_ms} unit="m/s" digits={1} />
+        <Figure label={text.stats.speed} value={data.max.speed_mps} unit="m/s" digits={1} />
         <Figure label={text.stats.away} value={data.max.distance_home_m} unit="m" />
         <Stat
           label={text.stats.battery}
