@@ -409,10 +409,15 @@ async function verifyAudit(places: HubPlaces): Promise<number> {
 }
 
 run(process.argv.slice(2), process.env).then(
-  (status) => process.exit(status),
+  leave,
   (error: unknown) => {
     process.stderr.write(`svc-hub: ${messageOf(error)}\n`);
     if (error instanceof UsageError) process.stderr.write(USAGE);
-    process.exit(error instanceof UsageError ? 2 : 1);
+    leave(error instanceof UsageError ? 2 : 1);
   },
 );
+
+/** When what was printed has gone into the pipe. */
+function leave(status: number): void {
+  process.stdout.write('', () => process.stderr.write('', () => process.exit(status)));
+}

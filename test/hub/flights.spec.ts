@@ -647,7 +647,7 @@ for (const { engine, missing } of ENGINES) {
       expect(answer.headers.get('content-disposition')).to.include('flights.csv');
       const lines = String(answer.body['text']).split('\r\n');
       expect(lines).to.have.length(1003);
-      expect(lines[0]).to.match(/^id,node,flight,started_at,.*,worst_finding$/);
+      expect(lines[0]).to.match(/^id,node,flight,started_at,.*,worst_finding,max_speed_mps$/);
       expect(lines[1])
         .to.match(/^\d+,kite,20260101T000000\.2000Z-1,1975-06-24T00:00:00\.000Z,/)
         .and.to.include(`,"'=HYPERLINK(""http://x"");' +1; a,b ""c""",1,warning`);
