@@ -1,6 +1,7 @@
 import { Args } from '@oclif/core';
 import type { Answer } from '../../shared/routes/typed-row.ts';
 import { NodeCommand } from '../cli/node-command.ts';
+import { tableOf } from '../cli/table.ts';
 
 class CameraCommand extends NodeCommand {
   static override summary = 'List the cameras that can be shown, or show another one.';
@@ -17,8 +18,13 @@ class CameraCommand extends NodeCommand {
       return shown;
     }
     const list = await this.call('GET /api/video/cameras');
-    for (const { id, name, source } of list.configured)
-      this.log(`${id === list.camera_id ? '*' : ' '} ${id.padEnd(16)} ${name.padEnd(24)} ${source}`);
+    const rows = list.configured.map(({ id, name, source }) => [
+      id,
+      name,
+      source,
+      id === list.camera_id ? 'shown' : '',
+    ]);
+    for (const line of tableOf(['ID', 'NAME', 'SOURCE', ''], rows)) this.log(line);
     return list;
   }
 }

@@ -1,5 +1,6 @@
 import { Args } from '@oclif/core';
 import { requestCommand, switchFlag, usageError } from '../cli/request-command.ts';
+import { tableOf } from '../cli/table.ts';
 import FlightLogsGetCommand from './flightlogs/get.ts';
 import { reportLines } from './flightlogs/report-lines.ts';
 
@@ -8,17 +9,21 @@ export default {
     summary: 'List the logs on the vehicle.',
     examples: ['flightlogs list'],
     *lines({ logs, note }) {
-      for (const { id, size, time, held, complete } of logs) {
-        const here =
-          held >= size
-            ? 'on this node'
-            : complete
-              ? `on this node: the vehicle has ${held} bytes of it`
-              : held > 0
-                ? `${((100 * held) / size).toFixed(0)} % on this node`
-                : '';
-        yield `${String(id).padStart(5)} ${(time ?? 'time not known').padEnd(25)} ${String(size).padStart(12)} bytes ${here}`.trimEnd();
-      }
+      const here = (held: number, size: number, complete: boolean): string =>
+        held >= size
+          ? 'whole'
+          : complete
+            ? `whole; the vehicle has ${held} bytes of it`
+            : `${((100 * held) / size).toFixed(0)} %`;
+      yield* tableOf(
+        ['ID', 'TIME', 'BYTES', 'ON THIS NODE'],
+        logs.map(({ id, size, time, held, complete }) => [
+          id,
+          time ?? 'not known',
+          size,
+          here(held, size, complete),
+        ]),
+      );
       if (logs.length === 0) yield 'No logs.';
       if (note !== null) yield note;
     },

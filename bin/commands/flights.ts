@@ -3,6 +3,7 @@ import { ApiError, messageOf } from '../../shared/errors.ts';
 import { vehicleLogOf } from '../../shared/flight/vehicle-log-of.ts';
 import type { Answer } from '../../shared/routes/typed-row.ts';
 import { NodeCommand } from '../cli/node-command.ts';
+import { tableOf } from '../cli/table.ts';
 import { recordLine } from './logs/log-flags.ts';
 
 type Flight = Answer<'observability.sessions.get'>['data'][number];
@@ -35,7 +36,7 @@ class FlightsCommand extends NodeCommand {
     const limit = args.id === undefined ? flags.limit : MOST;
     const { data } = await this.call('GET /api/observability/sessions', { query: { kind: 'flight', limit } });
     if (args.id !== undefined) return this.#one(data, args.id);
-    for (const flight of data.toReversed()) this.log(flightLine(flight));
+    for (const line of flightLines(data.toReversed())) this.log(line);
     if (data.length === 0) this.log('No flights.');
     return { flights: data };
   }
@@ -51,7 +52,7 @@ class FlightsCommand extends NodeCommand {
     const events = data.toReversed();
     const { log, problem } =
       flight.ended_us === null ? NEVER : await this.#logOf(flight, flights.slice(0, at).toReversed());
-    this.log(flightLine(flight));
+    for (const line of flightLines([flight])) this.log(line);
     for (const name of flight.files?.tlogs ?? []) this.log(`telemetry log   ${name}   svc tlogs get ${name}`);
     for (const name of flight.files?.recordings ?? []) this.log(`recording       ${name}`);
     if (log !== null) this.log(`vehicle's log   ${log.id}, ${log.size} bytes   svc flightlogs get ${log.id}`);
@@ -74,10 +75,18 @@ class FlightsCommand extends NodeCommand {
   }
 }
 
-function flightLine({ id, started_us: at, span_us: span, files, reason }: Flight): string {
-  const length = span === null ? 'goes on' : `${Math.round(span / 1e6)} s`;
-  const counts = `${files?.tlogs.length ?? 0} tlogs, ${files?.recordings.length ?? 0} recordings`;
-  return `${String(id).padStart(5)} ${new Date(at / 1000).toISOString()} ${length.padStart(8)}  ${counts}  ${reason ?? ''}`.trimEnd();
+function flightLines(flights: readonly Flight[]): readonly string[] {
+  return tableOf(
+    ['ID', 'STARTED', 'SECONDS', 'TLOGS', 'RECORDINGS', 'END'],
+    flights.map(({ id, started_us: at, span_us: span, files, reason }) => [
+      id,
+      new Date(at / 1000).toISOString(),
+      span === null ? null : Math.round(span / 1e6),
+      files?.tlogs.length ?? 0,
+      files?.recordings.length ?? 0,
+      reason ?? (span === null ? 'goes on' : ''),
+    ]),
+  );
 }
 
 export default { flights: FlightsCommand };

@@ -2,6 +2,7 @@ import { Args, Flags } from '@oclif/core';
 import type { Answer } from '../../shared/routes/typed-row.ts';
 import { NodeCommand } from '../cli/node-command.ts';
 import { requestCommand } from '../cli/request-command.ts';
+import { tableOf } from '../cli/table.ts';
 
 class GsDronesCommand extends NodeCommand {
   static override summary = 'List the drones of the ground station, or choose the active one.';
@@ -51,8 +52,8 @@ class GsRecordingCommand extends NodeCommand {
     this.log(
       list.current === null ? 'Nothing is recorded at the moment.' : `Recording to ${list.current.name}`,
     );
-    for (const { name, size_bytes: size, modified_at: at } of list.items)
-      this.log(`${name.padEnd(40)} ${String(size).padStart(12)} ${at}`);
+    const rows = list.recordings.map(({ name, size_bytes: size, modified_at: at }) => [name, size, at]);
+    for (const line of tableOf(['NAME', 'BYTES', 'WRITTEN'], rows)) this.log(line);
     return list;
   }
 }

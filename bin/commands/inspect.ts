@@ -1,5 +1,6 @@
 import { Args } from '@oclif/core';
 import { requestCommand } from '../cli/request-command.ts';
+import { tableOf } from '../cli/table.ts';
 
 export default {
   inspect: requestCommand('GET /api/mavlink/messages', {
@@ -8,13 +9,18 @@ export default {
     args: { message: Args.string({ description: 'name of the message' }) },
     ask: ({ args: { message } }) => ({ query: { name: message?.toUpperCase() } }),
     *lines({ messages }, { args: { message } }) {
-      for (const { system, component, id, name: known, hz, age_s: age, last } of messages) {
-        const from = `${system}/${component}`.padEnd(8);
-        yield `${from}${(known ?? `message ${id}`).padEnd(32)}${hz.toFixed(1).padStart(7)} Hz  ${age.toFixed(1)} s ago`;
-        if (message === undefined) continue;
+      yield* tableOf(
+        ['FROM', 'MESSAGE', 'HZ', 'AGE (S)'],
+        messages.map(({ system, component, id, name: known, hz, age_s: age }) => [
+          `${system}/${component}`,
+          known ?? `message ${id}`,
+          hz.toFixed(1),
+          age.toFixed(1),
+        ]),
+      );
+      for (const { last } of message === undefined ? [] : messages)
         for (const [field, value] of Object.entries(last ?? {}))
           yield `        ${field.padEnd(24)}${Array.isArray(value) ? value.join(' ') : String(value ?? '-')}`;
-      }
       if (messages.length > 0) return;
       yield message === undefined ? 'Nothing has come yet.' : `${message.toUpperCase()} has not come.`;
     },

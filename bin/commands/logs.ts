@@ -3,6 +3,7 @@ import { shownFloat } from '../../shared/flight/shown-float.ts';
 import { EXIT } from '../cli/exit-codes.ts';
 import { NodeCommand } from '../cli/node-command.ts';
 import { requestCommand, switchFlag } from '../cli/request-command.ts';
+import { tableOf } from '../cli/table.ts';
 import LogsExportCommand from './logs/export.ts';
 import { queryOf, recordFlags, recordLine, windowFlags } from './logs/log-flags.ts';
 import { followLog, lineOf } from './logs/log-stream.ts';
@@ -94,13 +95,22 @@ export default {
       session: Flags.integer({ summary: 'number of a session' }),
     },
     ask: ({ flags }) => ({ query: queryOf(flags) }),
-    *lines({ data }, { flags: { agg } }) {
-      const figure = (number: number): string => shownFloat(number).padStart(12);
-      for (const { bucket_us: at, metric, value, min, max, mean, count } of data) {
-        const figures = agg === undefined ? `${figure(min)}${figure(mean)}${figure(max)}` : figure(value);
-        yield `${new Date(at / 1000).toISOString()} ${metric.padEnd(24)} ${figures}  of ${count}`;
-      }
-      if (data.length === 0) yield 'No figures of that time.';
+    *lines({ buckets }, { flags: { agg } }) {
+      yield* tableOf(
+        [
+          'FROM',
+          'METRIC',
+          ...(agg === undefined ? ['LOWEST', 'MEAN', 'HIGHEST'] : [agg.toUpperCase()]),
+          'VALUES',
+        ],
+        buckets.map(({ bucket_us: at, metric, value, min, max, mean, count }) => [
+          new Date(at / 1000).toISOString(),
+          metric,
+          ...(agg === undefined ? [min, mean, max] : [value]).map(shownFloat),
+          count,
+        ]),
+      );
+      if (buckets.length === 0) yield 'No figures of that time.';
     },
   }),
   'logs:sessions': requestCommand('GET /api/observability/sessions', {
@@ -113,12 +123,19 @@ export default {
       limit: Flags.integer({ summary: '1 to 1000', default: 50 }),
     },
     ask: ({ flags }) => ({ query: queryOf(flags) }),
-    *lines({ data }) {
-      for (const { id, kind, started_us: at, span_us: span, reason, log_count: count } of data) {
-        const length = span === null ? 'open' : `${Math.round(span / 1e6)} s`;
-        yield `${String(id).padStart(5)} ${kind.padEnd(6)} ${new Date(at / 1000).toISOString()} ${length.padStart(8)}  ${count} records  ${reason ?? ''}`;
-      }
-      if (data.length === 0) yield 'No sessions.';
+    *lines({ sessions }) {
+      yield* tableOf(
+        ['ID', 'KIND', 'STARTED', 'SECONDS', 'RECORDS', 'END'],
+        sessions.map(({ id, kind, started_us: at, span_us: span, reason, log_count: count }) => [
+          id,
+          kind,
+          new Date(at / 1000).toISOString(),
+          span === null ? null : Math.round(span / 1e6),
+          count,
+          reason ?? (span === null ? 'goes on' : ''),
+        ]),
+      );
+      if (sessions.length === 0) yield 'No sessions.';
     },
   }),
   'logs:export': LogsExportCommand,

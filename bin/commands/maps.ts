@@ -1,5 +1,6 @@
 import { Args, Flags } from '@oclif/core';
 import { requestCommand, switchFlag, usageError } from '../cli/request-command.ts';
+import { tableOf } from '../cli/table.ts';
 
 /** Four numbers, `8.5,47.3,8.6,47.4`. @throws CLIError */
 function boundsOf(text: string): number[] {
@@ -14,8 +15,15 @@ export default {
     summary: 'List the map files of the node and its map sources.',
     examples: ['maps list'],
     *lines({ maps, sources, cache, downloads, problem }) {
-      for (const { name, size_bytes: size, tile, min_zoom: from, max_zoom: to } of maps)
-        yield `${name.padEnd(30)} ${String(size).padStart(12)} bytes  ${tile}, zoom ${from} to ${to}`;
+      yield* tableOf(
+        ['NAME', 'BYTES', 'TILES', 'ZOOM'],
+        maps.map(({ name, size_bytes: size, tile, min_zoom: from, max_zoom: to }) => [
+          name,
+          size,
+          tile,
+          `${from} to ${to}`,
+        ]),
+      );
       if (maps.length === 0) yield 'No map files.';
       for (const { id, name, tile, min_zoom: from, max_zoom: to, attribution } of sources)
         yield `source ${id}: ${name}, ${tile}, zoom ${from} to ${to}, ${attribution}`;

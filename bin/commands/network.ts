@@ -2,6 +2,7 @@ import { Args, Flags } from '@oclif/core';
 import { EXIT } from '../cli/exit-codes.ts';
 import { forceFlag, NodeCommand } from '../cli/node-command.ts';
 import { requestCommand, switchFlag } from '../cli/request-command.ts';
+import { tableOf } from '../cli/table.ts';
 import { hiddenInput } from '../terminal/hidden-input.ts';
 import NetworkModemCommand from './network/modem.ts';
 
@@ -18,8 +19,13 @@ class NetworkMacCommand extends NodeCommand {
     const { args, flags } = await this.parse(NetworkMacCommand);
     if (args.action === 'status') {
       const answer = await this.call('GET /api/v1/network/mac/adapters');
-      for (const { name, mac, state, pinned_mac: pinned } of answer.adapters)
-        this.log(`${name.padEnd(16)} ${mac} ${state.padEnd(10)} ${pinned ?? ''}`);
+      const rows = answer.adapters.map(({ name, mac, state, pinned_mac: pinned }) => [
+        name,
+        mac,
+        state,
+        pinned,
+      ]);
+      for (const line of tableOf(['INTERFACE', 'MAC', 'STATE', 'PINNED'], rows)) this.log(line);
       if (answer.adapters.length === 0) this.log('This machine has no network adapter of its own.');
       return answer;
     }
@@ -41,8 +47,15 @@ export default {
     summary: 'Show the interfaces, the uplinks and the hotspot of the node.',
     examples: ['network status', 'network status --json'],
     *lines({ interfaces, uplinks, hotspot: { running, ssid, address } }) {
-      for (const { name, kind, state, addresses, radio } of interfaces)
-        yield `${name.padEnd(16)} ${kind.padEnd(10)} ${(radio === true ? 'radio' : state).padEnd(14)} ${addresses.join(' ')}`;
+      yield* tableOf(
+        ['INTERFACE', 'KIND', 'STATE', 'ADDRESSES'],
+        interfaces.map(({ name, kind, state, addresses, radio }) => [
+          name,
+          kind,
+          radio === true ? 'radio' : state,
+          addresses.join(' '),
+        ]),
+      );
       if (uplinks.length === 0) yield 'No uplink.';
       for (const { interface: name, gateway, in_use: used, reachable, latency_ms: ms, metered } of uplinks) {
         const words = [
@@ -60,10 +73,20 @@ export default {
     examples: ['network scan'],
     isLong: true,
     *lines({ networks }) {
-      for (const { in_use: inUse, ssid: name, ssid_hex: hex, signal, channel, security } of networks) {
-        const ssid = Buffer.from(name).toString('hex') === hex ? name : hex; // for network join --hex
-        yield `${inUse ? '*' : ' '} ${(ssid === '' ? '(hidden)' : ssid).padEnd(32)} ${String(signal ?? '-').padStart(3)} %  channel ${String(channel ?? '-').padEnd(4)} ${security === '' ? 'open' : security}`;
-      }
+      yield* tableOf(
+        ['NETWORK', 'SIGNAL (%)', 'CHANNEL', 'SECURITY', ''],
+        networks.map(({ in_use: inUse, ssid: name, ssid_hex: hex, signal, channel, security }) => {
+          const ssid = Buffer.from(name).toString('hex') === hex ? name : hex; // for network join --hex
+          const used = inUse ? 'in use' : '';
+          return [
+            ssid === '' ? '(hidden)' : ssid,
+            signal,
+            channel,
+            security === '' ? 'open' : security,
+            used,
+          ];
+        }),
+      );
       if (networks.length === 0) yield 'No network is heard.';
     },
   }),

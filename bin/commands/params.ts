@@ -5,6 +5,7 @@ import { shownFloat } from '../../shared/flight/shown-float.ts';
 import { EXIT } from '../cli/exit-codes.ts';
 import { forceFlag } from '../cli/node-command.ts';
 import { requestCommand, usageError } from '../cli/request-command.ts';
+import { tableOf } from '../cli/table.ts';
 import { readText } from '../cli/text-file.ts';
 import ParamsLoadCommand from './params/load.ts';
 import { type ParamDifference, paramDifferences, writeParamFile } from './params/param-file.ts';
@@ -23,7 +24,8 @@ class ParamsListCommand extends ParamsCommand {
     const found = Object.entries(await this.allParams())
       .filter(([name]) => name.startsWith(prefix))
       .toSorted(([a], [b]) => (a < b ? -1 : 1));
-    for (const [name, value] of found) this.log(`${name.padEnd(16)} ${shownFloat(value)}`);
+    const rows = found.map(([name, value]) => [name, shownFloat(value)]);
+    for (const line of tableOf(['NAME', 'VALUE'], rows)) this.log(line);
     if (found.length === 0)
       this.log(prefix === '' ? 'The vehicle has no parameters.' : `No parameter begins with ${prefix}.`);
     return Object.fromEntries(found);
@@ -45,8 +47,12 @@ class ParamsChangedCommand extends ParamsCommand {
     await this.allParams();
     const answer = await this.call('GET /api/params/changed');
     const chosen = answer.changed.filter(({ name }) => !COUNTER.test(name));
-    for (const { name, value, default: initial } of chosen)
-      this.log(`${name.padEnd(16)} ${shownFloat(value).padEnd(14)} default ${shownFloat(initial)}`);
+    const rows = chosen.map(({ name, value, default: initial }) => [
+      name,
+      shownFloat(value),
+      shownFloat(initial),
+    ]);
+    for (const line of tableOf(['NAME', 'VALUE', 'DEFAULT'], rows)) this.log(line);
     if (chosen.length === 0) this.log('Nothing differs from its default.');
     const counters = answer.changed.length - chosen.length;
     if (counters > 0) this.log(`Left out: what the vehicle counts by itself (${counters}); --json has it.`);
@@ -66,8 +72,8 @@ class ParamsDiffCommand extends ParamsCommand {
     const { args } = await this.parse(ParamsDiffCommand);
     const file = readParamFile(await readText(this, args.file));
     const differences = paramDifferences(file, await this.allParams());
-    for (const { name, file: wanted, vehicle } of differences)
-      this.log(`${name.padEnd(16)} file ${shown(wanted).padEnd(14)} vehicle ${shown(vehicle)}`);
+    const rows = differences.map(({ name, file: wanted, vehicle }) => [name, shown(wanted), shown(vehicle)]);
+    for (const line of tableOf(['NAME', 'FILE', 'VEHICLE'], rows)) this.log(line);
     if (differences.length > 0) process.exitCode = EXIT.refused;
     else this.log('The vehicle has what the file says.');
     return { differences };

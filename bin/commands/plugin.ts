@@ -1,6 +1,7 @@
 import { Args } from '@oclif/core';
 import type { Answer } from '../../shared/routes/typed-row.ts';
 import { requestCommand, switchFlag } from '../cli/request-command.ts';
+import { tableOf } from '../cli/table.ts';
 import PluginDev from './plugin/dev.ts';
 import PluginInit from './plugin/init.ts';
 import PluginInstall from './plugin/install.ts';
@@ -26,10 +27,16 @@ class PluginList extends PluginNodeCommand {
     await this.parse(PluginList);
     const { plugins } = await this.call('GET /api/plugins');
     if (plugins.length === 0) this.log('No extensions installed.');
-    for (const { plugin_id: id, version, status, signer_id: signer, failure_reason: reason } of plugins)
-      this.log(
-        `${id.padEnd(36)} ${version.padEnd(10)} ${status.padEnd(12)} ${signature(signer)}${reason === null ? '' : `; ${reason}`}`,
-      );
+    const rows = plugins.map(
+      ({ plugin_id: id, version, status, signer_id: signer, failure_reason: reason }) => [
+        id,
+        version,
+        status,
+        signature(signer),
+        reason ?? '',
+      ],
+    );
+    for (const line of tableOf(['ID', 'VERSION', 'STATUS', 'SIGNATURE', 'PROBLEM'], rows)) this.log(line);
     return plugins;
   }
 }

@@ -1,6 +1,7 @@
 import { Args, Flags } from '@oclif/core';
 import { forceFlag } from '../cli/node-command.ts';
 import { requestCommand, switchFlag, usageError } from '../cli/request-command.ts';
+import { tableOf } from '../cli/table.ts';
 import { hiddenInput } from '../terminal/hidden-input.ts';
 
 export default {
@@ -105,12 +106,16 @@ export default {
     examples: ['radio survey'],
     *lines({ card, channels }) {
       yield `with ${card}`;
-      for (const { channel, frequency_mhz: mhz, allowed, frames, noise_dbm: noise, best } of channels) {
-        const heard = frames === null ? 'not listened to' : `${frames} frames`;
-        const noisy = noise === null ? '' : `, noise ${noise} dBm`;
-        const mark = best ? ', best' : allowed ? '' : ', not allowed to send';
-        yield `${String(channel).padStart(3)}  ${mhz} MHz  ${heard}${noisy}${mark}`;
-      }
+      yield* tableOf(
+        ['CHANNEL', 'MHZ', 'FRAMES', 'NOISE (DBM)', ''],
+        channels.map(({ channel, frequency_mhz: mhz, allowed, frames, noise_dbm: noise, best }) => [
+          channel,
+          mhz,
+          frames,
+          noise,
+          best ? 'best' : allowed ? '' : 'not allowed to send',
+        ]),
+      );
     },
   }),
 };

@@ -1,5 +1,6 @@
 import { Args } from '@oclif/core';
 import { NodeCommand } from '../cli/node-command.ts';
+import { tableOf } from '../cli/table.ts';
 
 const ACTIONS = ['list', 'start', 'stop'] as const;
 
@@ -27,8 +28,8 @@ class RecordingCommand extends NodeCommand {
     const now =
       list.recording === null ? 'Nothing is recorded at the moment.' : `Recording to ${list.recording.name}`;
     this.log(now);
-    for (const { name, size_bytes: size, modified_at: at } of list.recordings)
-      this.log(`${name.padEnd(40)} ${String(size).padStart(12)} ${at}`);
+    const rows = list.recordings.map(({ name, size_bytes: size, modified_at: at }) => [name, size, at]);
+    for (const line of tableOf(['NAME', 'BYTES', 'WRITTEN'], rows)) this.log(line);
     return list;
   }
 }

@@ -1,4 +1,5 @@
 import { requestCommand } from '../cli/request-command.ts';
+import { tableOf } from '../cli/table.ts';
 
 export default {
   rtk: requestCommand('GET /api/rtk', {
@@ -15,8 +16,10 @@ export default {
       for (const [type, count] of Object.entries(messages)) yield `  ${type.padEnd(6)}${count}`;
       if (age !== null) yield `the newest ${age.toFixed(1)} s ago`;
       if (problem !== null) yield problem;
-      for (const { name, place, format, distance_km: far } of mountpoints ?? [])
-        yield `  ${name.padEnd(16)} ${far === null ? '' : `${far} km `}${place} ${format}`;
+      yield* tableOf(
+        ['MOUNTPOINT', 'KM', 'PLACE', 'FORMAT'],
+        (mountpoints ?? []).map(({ name, place, format, distance_km: far }) => [name, far, place, format]),
+      );
       if (mountpoints !== null && mountpoints.length > 0)
         yield 'Set one: svc config set rtk.ntrip.mountpoint NAME';
     },

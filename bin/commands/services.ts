@@ -1,16 +1,24 @@
 import { Args } from '@oclif/core';
 import { forceFlag } from '../cli/node-command.ts';
 import { requestCommand } from '../cli/request-command.ts';
+import { tableOf } from '../cli/table.ts';
 
 export default {
   'services:list': requestCommand('GET /api/services', {
     summary: 'List the processes of the node, and the units of systemd that belong to it.',
     examples: ['services list'],
     *lines({ services }) {
-      for (const { name, kind, state, pid, restarts, memory_mb: memory } of services) {
-        const mb = memory === null ? '' : `${memory} MB`;
-        yield `${name.padEnd(18)} ${kind.padEnd(8)} ${state.padEnd(9)} pid ${String(pid ?? '-').padEnd(8)} restarts ${String(restarts ?? '-').padEnd(4)} ${mb.padStart(9)}`;
-      }
+      yield* tableOf(
+        ['NAME', 'KIND', 'STATE', 'PID', 'RESTARTS', 'MB'],
+        services.map(({ name, kind, state, pid, restarts, memory_mb: memory }) => [
+          name,
+          kind,
+          state,
+          pid,
+          restarts,
+          memory,
+        ]),
+      );
     },
   }),
   'services:restart': requestCommand('POST /api/services/{name}/restart', {

@@ -3,6 +3,7 @@ import { setupPages } from '../../shared/first-boot/setup-pages.ts';
 import { flightPhase, PHASE_TEXT } from '../../shared/flight/phase.ts';
 import type { Answer } from '../../shared/routes/typed-row.ts';
 import { NodeCommand } from '../cli/node-command.ts';
+import { tableOf } from '../cli/table.ts';
 
 type Status = Answer<'status.get'>;
 type Services = Answer<'services.get'>;
@@ -58,11 +59,14 @@ class StatusCommand extends NodeCommand {
     for (const { detail } of node.link_problems ?? []) this.log(`problem    ${detail}`);
     if (node.config?.problem) this.log(`config     BROKEN: ${node.config.problem}`);
     this.log('');
-    for (const each of processes) {
-      const { name, state, pid, restarts, last_exit: exit, last_words: words } = each;
-      this.log(
-        `${name.padEnd(16)} ${state.padEnd(9)} pid ${String(pid ?? '-').padEnd(8)} restarts ${restarts}`,
-      );
+    const [head = '', ...lines] = tableOf(
+      ['PROCESS', 'STATE', 'PID', 'RESTARTS'],
+      processes.map(({ name, state, pid, restarts }) => [name, state, pid, restarts]),
+    );
+    this.log(head);
+    for (const [index, each] of processes.entries()) {
+      const { state, last_exit: exit, last_words: words } = each;
+      this.log(lines[index] ?? '');
       if (state !== 'running' && exit !== null)
         this.log(`    ended with ${exit}: ${words.at(-1) ?? 'no last words'}`);
       if (each.restart_required.length > 0)

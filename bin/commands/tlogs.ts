@@ -2,6 +2,7 @@ import { Args, Flags } from '@oclif/core';
 import { NodeCommand } from '../cli/node-command.ts';
 import { requestCommand } from '../cli/request-command.ts';
 import { saveStream } from '../cli/save-stream.ts';
+import { tableOf } from '../cli/table.ts';
 import { reportLines } from './flightlogs/report-lines.ts';
 
 const NAME = Args.string({ description: 'its name in the list', required: true });
@@ -27,8 +28,15 @@ export default {
     summary: 'List the telemetry logs of the node.',
     examples: ['tlogs list'],
     *lines({ tlogs, writing, problem }) {
-      for (const { name, size_bytes: size, modified_at: at } of tlogs)
-        yield `${name.padEnd(30)} ${String(size).padStart(12)} bytes  ${at}${name === writing ? '  being written' : ''}`;
+      yield* tableOf(
+        ['NAME', 'BYTES', 'WRITTEN', ''],
+        tlogs.map(({ name, size_bytes: size, modified_at: at }) => [
+          name,
+          size,
+          at,
+          name === writing ? 'goes on' : '',
+        ]),
+      );
       if (tlogs.length === 0) yield 'No telemetry logs.';
       if (problem !== null) yield problem;
     },

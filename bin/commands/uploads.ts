@@ -1,4 +1,5 @@
 import { requestCommand } from '../cli/request-command.ts';
+import { tableOf } from '../cli/table.ts';
 
 const MB = 1e6;
 const WAITS = {
@@ -27,10 +28,13 @@ export default {
       yield `${store ?? ''}  ${left} to go, ${(bytes / MB).toFixed(1)} MB`;
       if (waits !== null) yield WAITS[waits];
       if (problem !== null) yield problem;
-      for (const { kind, name, size_bytes: size, state, sent_bytes: sent, uploaded_at: at } of uploads) {
-        const done = state === 'uploading' && sent !== null ? ` ${Math.floor((100 * sent) / size)} %` : '';
-        yield `${kind.padEnd(12)} ${name.padEnd(40)} ${(size / MB).toFixed(1).padStart(9)} MB  ${at ?? state}${done}`;
-      }
+      yield* tableOf(
+        ['KIND', 'NAME', 'MB', 'UPLOADED'],
+        uploads.map(({ kind, name, size_bytes: size, state, sent_bytes: sent, uploaded_at: at }) => {
+          const done = state === 'uploading' && sent !== null ? ` ${Math.floor((100 * sent) / size)} %` : '';
+          return [kind, name, (size / MB).toFixed(1), at ?? `${state}${done}`];
+        }),
+      );
     },
   }),
 };

@@ -5,6 +5,7 @@ import type { Answer } from '../../shared/routes/typed-row.ts';
 import { EXIT } from '../cli/exit-codes.ts';
 import { NodeCommand } from '../cli/node-command.ts';
 import { requestCommand, usageError } from '../cli/request-command.ts';
+import { tableOf } from '../cli/table.ts';
 import { formUpload } from '../client/form-upload.ts';
 
 class VisionModelsCommand extends NodeCommand {
@@ -14,15 +15,20 @@ class VisionModelsCommand extends NodeCommand {
   async run(): Promise<Answer<'vision.models.get'>> {
     await this.parse(VisionModelsCommand);
     const answer = await this.call('GET /api/vision/models');
-    for (const { id, head, input_w: width, input_h: height, classes, size_bytes: size } of answer.installed) {
-      const mark = id === answer.active ? '*' : ' ';
-      this.log(
-        `${mark} ${id.padEnd(32)} ${head.padEnd(7)} ${width}x${height}  ${classes.length} classes  ${size} bytes`,
-      );
-    }
+    const rows = answer.installed.map(
+      ({ id, head, input_w: width, input_h: height, classes, size_bytes: size }) => [
+        id,
+        head,
+        `${width}x${height}`,
+        classes.length,
+        size,
+        id === answer.active ? 'in use' : '',
+      ],
+    );
+    for (const line of tableOf(['ID', 'HEAD', 'INPUT', 'CLASSES', 'BYTES', ''], rows)) this.log(line);
     if (answer.installed.length === 0) this.log('No models installed.');
     const missing = answer.registry.filter((model) => answer.installed.every(({ id }) => id !== model.id));
-    for (const { id, name } of missing) this.log(`- ${id.padEnd(32)} offered by the list: ${name ?? id}`);
+    for (const { id, name } of missing) this.log(`offered by the list: ${id}, ${name ?? id}`);
     if (answer.registry_error !== null) this.warn(`The list of models: ${answer.registry_error}`);
     const { used_mb: used, max_mb: most } = answer.cache;
     this.log(`${used.toFixed(1)} of ${most.toFixed(0)} MB are used.`);

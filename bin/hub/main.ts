@@ -408,14 +408,11 @@ async function verifyAudit(places: HubPlaces): Promise<number> {
   return ok ? 0 : 1;
 }
 
-run(process.argv.slice(2), process.env).then(
-  leave,
-  (error: unknown) => {
-    process.stderr.write(`svc-hub: ${messageOf(error)}\n`);
-    if (error instanceof UsageError) process.stderr.write(USAGE);
-    leave(error instanceof UsageError ? 2 : 1);
-  },
-);
+run(process.argv.slice(2), process.env).then(leave, (error: unknown) => {
+  process.stderr.write(`svc-hub: ${messageOf(error)}\n`);
+  if (error instanceof UsageError) process.stderr.write(USAGE);
+  leave(error instanceof UsageError ? 2 : 1);
+});
 
 /** When what was printed has gone into the pipe. */
 function leave(status: number): void {

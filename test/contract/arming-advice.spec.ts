@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { stepsOf } from '../../residual/web/src/pages/vehicle/overview/steps.ts';
 import { t } from '../../residual/web/src/strings.ts';
 import { adviceFor } from '../../residual/web/src/vehicle/advice.ts';
+import { ARM_ADVICE } from '../../shared/flight/arm-advice.ts';
 
 /** Sentences of ArduPilot 4.6 and PX4 as they send them, without "PreArm: " and "Preflight Fail: ". */
 const SAID: readonly (readonly [topic: keyof typeof t.vehicle.overview.advice, ...said: string[]])[] = [
@@ -87,16 +88,24 @@ describe('Before the first flight', () => {
   for (const [topic, ...said] of SAID)
     for (const words of said)
       it(`says what to do about "${words}"`, () => {
-        expect(adviceFor(words, 'statustext').words).to.equal(t.vehicle.overview.advice[topic]);
+        expect(adviceFor({ text: words, source: 'statustext' }).words).to.equal(
+          t.vehicle.overview.advice[topic],
+        );
       });
 
   it('leads to the parameter that the vehicle names', () => {
-    expect(adviceFor('RC3_MIN is greater than RC3_TRIM', 'statustext').param).to.equal('RC3_MIN');
-    expect(adviceFor('Gyros not healthy', 'statustext').param).to.equal(null);
+    expect(adviceFor({ text: 'RC3_MIN is greater than RC3_TRIM', source: 'statustext' }).param).to.equal(
+      'RC3_MIN',
+    );
+    expect(adviceFor({ text: 'Gyros not healthy', source: 'statustext' }).param).to.equal(null);
+  });
+
+  it('says the same on the page, by the API and on the command line', () => {
+    expect(ARM_ADVICE).to.deep.equal(t.vehicle.overview.advice);
   });
 
   it('has what to do for each sentence of the remote ID transmitter', () => {
-    expect(adviceFor('?', 'remote_id').words).to.equal(t.vehicle.overview.advice.remoteId);
+    expect(adviceFor({ text: '?', source: 'remote_id' }).words).to.equal(t.vehicle.overview.advice.remoteId);
   });
 
   for (const [what, firmware, changes, wanted] of [

@@ -5,6 +5,7 @@ import { messageOf } from '../../../shared/errors.ts';
 import { howToAllow } from '../../../shared/fleet/local-scopes.ts';
 import { EXIT } from '../../cli/exit-codes.ts';
 import { NodeCommand } from '../../cli/node-command.ts';
+import { tableOf } from '../../cli/table.ts';
 
 /** Whose confirmation counts: a name, and the public half of their Ed25519 key (`x` of the JWK). */
 interface FleetOperator {
@@ -53,7 +54,8 @@ class FleetOperatorsListCommand extends FleetOperatorsCommand {
   async run(): Promise<readonly FleetOperator[]> {
     await this.parse(FleetOperatorsListCommand);
     const operators = await this.operators();
-    for (const { name, key } of operators) this.log(`${name.padEnd(24)} ${key}`);
+    const rows = operators.map(({ name, key }) => [name, key]);
+    for (const line of tableOf(['NAME', 'KEY'], rows)) this.log(line);
     if (operators.length === 0) this.log('No operator: the fleet cannot fly this node.');
     else this.sayCap();
     return operators;

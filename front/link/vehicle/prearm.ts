@@ -1,3 +1,4 @@
+import { ARM_ADVICE, armTopic } from '../../../shared/flight/arm-advice.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import type { PrearmReason, PrearmReport } from '../../../shared/rpc/telemetry.ts';
 import type { Clock } from '../clock.ts';
@@ -229,6 +230,6 @@ function reasons(told: readonly PrearmLine[], source: PrearmReason['source']): P
     text,
     source,
     at: new Date(wall).toISOString(),
-    help: null,
+    help: { text: ARM_ADVICE[armTopic(text, source)], commands: [] },
   }));
 }

@@ -226,9 +226,10 @@ function Readiness({ commands }: { readonly commands: Commands }): JSX.Element |
 }
 
 /** In the vehicle’s words, what to do about it, and the way to where that is done. */
-function Reason({ text, source, help }: NonNullable<Telemetry['prearm']>['reasons'][number]): JSX.Element {
-  if (help !== null && help !== undefined) return <li>{`${text}. ${help.text}`}</li>;
-  const { words, section, param } = adviceFor(text, source);
+function Reason(reason: NonNullable<Telemetry['prearm']>['reasons'][number]): JSX.Element {
+  const { text, source } = reason;
+  const { words, section, param } = adviceFor(reason);
+  if (source === 'mode' || source === 'rc') return <li>{`${text}. ${words}`}</li>;
   const { fix, look } = t.vehicle.overview;
   const way =
     param !== null

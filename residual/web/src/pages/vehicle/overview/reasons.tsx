@@ -30,14 +30,15 @@ export function Reasons(): JSX.Element | null {
     <Card title={text.reasons({ count: reasons.length })} icon={TriangleAlert} wide>
       <ErrorNote error={act.error} />
       <ul class={css['reasons']} aria-label={text.reasons({ count: reasons.length })}>
-        {reasons.map(({ text: said, source, help }) => {
-          const advice = adviceFor(said, source);
+        {reasons.map((reason) => {
+          const { text: said, help } = reason;
+          const advice = adviceFor(reason);
           return (
             <li key={said}>
               <Icon of={TriangleAlert} />
               <div>
                 <strong>{said}</strong>
-                <p>{help?.text ?? advice.words}</p>
+                <p>{advice.words}</p>
               </div>
               <div class="row">
                 {(help?.commands ?? []).slice(0, 2).map(({ args }) => (
