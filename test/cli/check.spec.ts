@@ -72,6 +72,8 @@ describe('svc check', () => {
         not_run: 'nothing is heard of the flight controller',
       });
       expect((await svc(node.paths, 'check')).stdout).to.match(/^battery +unknown, unknown$/m);
+      const param = await svc(node.paths, 'params', 'get', 'RTL_ALT');
+      expect(param.stderr.replaceAll(/\s+/g, ' ')).to.include('no vehicle has sent its parameters');
     } finally {
       await node.stop();
     }

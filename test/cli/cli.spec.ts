@@ -33,7 +33,8 @@ describe('svc on the command line', function () {
 
   it('services: the list, a restart with its proof, an unknown one', async () => {
     const { stdout } = await run('services', 'list');
-    expect(stdout).to.match(/^svc-link +process +running +pid \d+/m);
+    expect(stdout).to.match(/^NAME +KIND +STATE +PID +RESTARTS +MB\n/);
+    expect(stdout).to.match(/^svc-link +process +running +\d+ +0 /m);
     const before = node.pid('svc-residual');
     const proof = await json('services', 'restart', 'svc-residual');
     expect(proof).to.include({ status: 'ok', pid_before: before });
@@ -71,7 +72,7 @@ describe('svc on the command line', function () {
     await run('params', 'set', 'RTL_ALT', '1900');
     const differs = await run('params', 'diff', file);
     expect(differs.code).to.equal(1);
-    expect(differs.stdout).to.match(/^RTL_ALT +file 1700 +vehicle 1900$/m);
+    expect(differs.stdout).to.match(/^NAME +FILE +VEHICLE\nRTL_ALT +1700 +1900$/m);
     expect((await run('params', 'load', file, '--dry-run')).stdout).to.include('1 would be written');
     expect(await json('params', 'load', file)).to.deep.equal({
       written: ['RTL_ALT'],
@@ -99,12 +100,12 @@ describe('svc on the command line', function () {
       'ATC_RAT_PIT_P is 0.1',
     );
     expect((await run('params', 'get', 'ATC_RAT_PIT_P')).stdout.trim()).to.equal('0.1');
-    expect((await run('params', 'list', 'ATC_RAT_PIT_P')).stdout.trim()).to.match(/^ATC_RAT_PIT_P +0\.1$/);
+    expect((await run('params', 'list', 'ATC_RAT_PIT_P')).stdout).to.equal('NAME           VALUE\nATC_RAT_PIT_P  0.1\n');
     expect((await json('params', 'get', 'ATC_RAT_PIT_P'))['value']).to.equal(Math.fround(0.1));
     const { changed } = (await json('params', 'changed')) as { changed: { name: string }[] };
     expect(changed.map(({ name }) => name)).to.include.members(['ATC_RAT_PIT_P', 'MIS_TOTAL']);
     const { stdout } = await run('params', 'changed');
-    expect(stdout).to.match(/^ATC_RAT_PIT_P +0\.1 +default 0\.135$/m);
+    expect(stdout).to.match(/^ATC_RAT_PIT_P +0\.1 +0\.135$/m);
     expect(stdout).to.not.match(/^(?:STAT_|MIS_TOTAL)/m);
     expect(stdout).to.match(/^Left out: what the vehicle counts by itself \(\d+\)/m);
     expect(stdout).to.not.match(/\d\.\d{8}/);
@@ -167,11 +168,11 @@ describe('svc on the command line', function () {
     const text = await readFile(file, 'utf8');
     expect(Buffer.byteLength(text)).to.equal(bytes);
     expect((await run('logs', 'sessions', '--kind', 'boot', '--open')).stdout).to.match(
-      /^ +1 boot +\S+ +open/,
+      /^ID +KIND +STARTED +SECONDS +RECORDS +END\n +1 +boot +\S+ +- +\d+ +goes on$/m,
     );
     expect((await run('logs', 'stats')).stdout).to.match(/^logs +\d+$/m);
     expect((await json('logs', 'status', '--openapi'))['openapi']).to.equal('3.1.0');
-    const { data } = await json(
+    const { buckets } = await json(
       'logs',
       'aggregate',
       '--metric',
@@ -181,7 +182,7 @@ describe('svc on the command line', function () {
       '--bucket',
       '1h',
     );
-    expect(data).to.have.length(1);
+    expect(buckets).to.have.length(1);
     const wrong = await run('logs', 'query', '--since', 'yesterday');
     expect(wrong.code).to.equal(1);
   });

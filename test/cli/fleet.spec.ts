@@ -93,11 +93,11 @@ describe('svc fleet', function () {
     expect((await fleet('operators', 'add', 'e e', ada)).code).to.equal(EXIT.refused);
     expect((await fleet('operators', 'remove', 'ada')).code).to.equal(EXIT.done);
     expect((await fleet('operators', 'remove', 'ada')).code).to.equal(EXIT.refused);
-    expect((await fleet('operators')).stdout).to.equal(`${'bob'.padEnd(24)} ${bob}\n${cap}`);
+    expect((await fleet('operators')).stdout).to.equal(`NAME  KEY\nbob   ${bob}\n${cap}`);
     // The command that it names does it.
     const scopes = 'read,safe_write,admin,flight';
     expect((await svc(node.paths, 'config', 'set', 'fleet.scopes', scopes)).code).to.equal(EXIT.done);
-    expect((await fleet('operators')).stdout).to.equal(`${'bob'.padEnd(24)} ${bob}\n`);
+    expect((await fleet('operators')).stdout).to.equal(`NAME  KEY\nbob   ${bob}\n`);
   });
 
   it('leave: while the hub is away', async () => {

@@ -73,7 +73,7 @@ describe('progress', () => {
     async () => {
       const shown = await inTerminal('params', 'list');
       expect(shown).to.include('10 of 40').and.include('39 of 40');
-      expect(shown.split(CLEARED).at(-1)).to.match(/^WPNAV_SPEED +500\r\n$/);
+      expect(shown.split(CLEARED).at(-1)).to.match(/^NAME +VALUE\r\n.*WPNAV_SPEED +500\r\n$/s);
       expect(node.asked).to.equal(3);
     },
   );

@@ -117,7 +117,7 @@ describe('a telemetry log, and pymavlink', function () {
 
   it('is listed and fetched by svc', async () => {
     const [, name = ''] = await names();
-    expect((await svc(node.paths, 'tlogs', 'list')).stdout).to.match(/^\S+\.tlog .* being written$/m);
+    expect((await svc(node.paths, 'tlogs', 'list')).stdout).to.match(/^\S+\.tlog .* goes on$/m);
     const output = join(node.base, 'mine.tlog');
     const fetched = await svc(node.paths, 'tlogs', 'get', name, '--output', output);
     expect(fetched.stdout).to.match(/^.*mine\.tlog: \d+ bytes\n$/);

@@ -213,7 +213,7 @@ rtk:
     const { problem, mountpoints } = await askAgain('it has no such', rtk, ({ state }) => state === 'failed');
     expect(problem).to.equal('The caster has no ELSEWHERE. Choose one of its mountpoints.');
     expect(mountpoints).to.have.nested.property('[0].name', 'BASE');
-    expect((await svc(node.paths, 'rtk')).stdout).to.match(/^ {2}BASE\b.*\nSet one: svc config set/m);
+    expect((await svc(node.paths, 'rtk')).stdout).to.match(/^BASE\b.*\nSet one: svc config set/m);
     const browser = await openBrowser('chromium', { deaf: true });
     try {
       const page = await openPage(browser);

@@ -63,7 +63,7 @@ describe('vision, from the camera to whoever uses it', function () {
   });
 
   it('the built-in one is chosen on the command line, and finds the marker where it is', async () => {
-    expect((await svc(node.paths, 'vision', 'models')).stdout).to.match(/^ {2}marker +yolov8/m);
+    expect((await svc(node.paths, 'vision', 'models')).stdout).to.match(/^marker +yolov8/m);
     const chosen = await svc(node.paths, 'vision', 'detector', 'marker');
     expect(chosen.code, chosen.stderr).to.equal(0);
     const { ts_ms: at, frame_width: width, frame_height: height, detections } = await latest();

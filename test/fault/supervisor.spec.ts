@@ -69,7 +69,7 @@ describe('the supervisor', () => {
         fc_port: unknown;
       };
       expect(status.services).to.have.length(5);
-      expect((await svc('status')).stdout).to.match(/svc-residual\s+running\s+pid \d+\s+restarts 1/);
+      expect((await svc('status')).stdout).to.match(/svc-residual\s+running\s+\d+\s+1$/m);
     } finally {
       expect(await node.stop()).to.equal(0);
     }

@@ -234,6 +234,8 @@ function checkRange(
 /** A list with gaps says nothing of a name that is not in it. */
 function noParam(name: string, { cached, expected, priming }: ParamsSnapshot): ApiError {
   const open = priming || (expected ?? 0) > cached;
+  if (!open && cached === 0)
+    return new ApiError('E_NOT_FOUND', `${name} is not known: no vehicle has sent its parameters.`);
   if (!open) return new ApiError('E_NOT_FOUND', `The vehicle has no parameter ${name}.`);
   const all = expected === null ? '' : ` of ${expected}`;
   const why = priming ? 'the download is still under way' : 'it has not sent the others';
