@@ -1,5 +1,6 @@
 /** What `GET /api/telemetry` says of the vehicle, as far as a wait needs it. Null: never received. */
-import { type JsonObject, recordOf } from '../member.ts';
+import { recordOf } from '../member.ts';
+import { knownHeight, knownPlace } from './known-place.ts';
 import { type FlightPhase, flightPhase } from './phase.ts';
 
 export interface Place {
@@ -39,11 +40,11 @@ export function seenIn(telemetry: unknown): SeenVehicle {
     alive: body['mavlink_alive'] === true,
     armed,
     mode: textOf(body['mode']),
-    place: position['state'] === 'lost' ? null : placeOf(position),
-    home: placeOf(recordOf(body['home'])),
+    place: knownPlace(position),
+    home: knownPlace(recordOf(body['home'])),
     altitude,
     landed,
-    phase: flightPhase({ armed, landed, height: position['state'] === 'lost' ? null : altitude }),
+    phase: flightPhase({ armed, landed, height: knownHeight(position) }),
     speed: numberOf(recordOf(body['velocity'])['groundspeed']),
     battery: numberOf(recordOf(body['battery'])['remaining']),
     type: numberOf(body['mav_type']),
@@ -77,10 +78,6 @@ export function metresBetween(a: Place, b: Place): number {
     Math.sin((latB - latA) / 2) ** 2 +
     Math.cos(latA) * Math.cos(latB) * Math.sin(radians(b.lon - a.lon) / 2) ** 2;
   return 2 * EARTH_M * Math.asin(Math.min(1, Math.sqrt(half)));
-}
-
-function placeOf({ lat, lon }: JsonObject): Place | null {
-  return typeof lat === 'number' && typeof lon === 'number' ? { lat, lon } : null;
 }
 
 function numberOf(value: unknown): number | null {

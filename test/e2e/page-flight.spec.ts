@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { radioQuality } from '../../shared/radio/quality.ts';
+import { askAgain } from '../support/ask-again.ts';
 import { checkAxe, noBrowser, openBrowser, openPage, PHONE, type Watch, watch } from '../support/browser.ts';
 import { telemetry } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
@@ -161,9 +162,9 @@ describe('flying from the page', function () {
     const pid = node.pid('svc-sim');
     process.kill(pid, 'SIGSTOP');
     try {
-      await page.getByRole('alert').getByText('Link lost for').waitFor();
+      await page.getByRole('alert').getByText('Link lost').waitFor();
       await telemetry(node, ({ mavlink_alive: alive, armed }) => alive === false && armed === null);
-      await page.getByRole('alert').getByText('What the vehicle does on its own:').waitFor();
+      await says('What the vehicle does on its own:');
       for (const way of ['Land', 'Return'])
         await page
           .getByRole('group', { name: 'Commands', exact: true })
@@ -173,7 +174,7 @@ describe('flying from the page', function () {
     } finally {
       process.kill(pid, 'SIGCONT');
     }
-    await page.getByRole('alert').getByText('Link lost for').waitFor({ state: 'detached' });
+    await page.getByRole('alert').getByText('Link lost').waitFor({ state: 'detached' });
     await sheet('More commands');
     await hold('Start mission');
     await says('Start mission: accepted.');
@@ -287,6 +288,142 @@ describe('flying from the page', function () {
     await says('Disarmed', 60_000);
   });
 
+  describe('in the worst minute', () => {
+    const banner = (): ReturnType<Page['getByRole']> =>
+      page.getByRole('group', { name: 'Warning', exact: true });
+    const set = async (name: string, value: number): Promise<void> => {
+      expect((await node.post(`/api/params/${name}`, { value, force: true })).status, name).to.equal(200);
+    };
+    /** What is said, and how often: an alert is read out whenever its text changes. */
+    const alerts = async (): Promise<readonly string[]> =>
+      page.evaluate(() => (window as unknown as { alerts: readonly string[] }).alerts);
+    const spoken = async (): Promise<readonly string[]> =>
+      page.evaluate(() => (window as unknown as { spoken: readonly string[] }).spoken);
+    before(async () => {
+      await set('BATT_LOW_VOLT', 10.5);
+      await set('BATT_FS_LOW_ACT', 2);
+    });
+    beforeEach(async () => {
+      // A browser with a voice, whose words are written down.
+      await page.addInitScript(() => {
+        const words: string[] = [];
+        Object.assign(window, { spoken: words });
+        speechSynthesis.speak = (utterance) => void words.push(`${utterance.lang}: ${utterance.text}`);
+        speechSynthesis.getVoices = () => [{ lang: 'en-GB' } as SpeechSynthesisVoice];
+      });
+      await page.reload();
+      await says('eady to arm');
+      await page.evaluate(() => {
+        const said: string[] = [];
+        Object.assign(window, { alerts: said });
+        const alert = document.querySelector('.inside')?.parentElement?.querySelector('[role=alert]');
+        if (!alert) throw new Error('no place for alerts');
+        new MutationObserver(() => {
+          const now = alert.textContent.replaceAll(/ +/g, ' ').trim();
+          if (now !== '' && now !== said.at(-1)) said.push(now);
+        }).observe(alert, { childList: true, subtree: true, characterData: true });
+      });
+      await command('mode', 'GUIDED');
+      await command('arm');
+      await command('takeoff', '5');
+      await telemetry(node, ({ position }) => (position as { alt_rel: number }).alt_rel > 4);
+    });
+    afterEach(async () => {
+      await set('SIM_BATT_VOLTAGE', 12.6);
+      await set('SIM_GPS_DISABLE', 0);
+      await command('mode', 'LAND');
+      await telemetry(node, ({ armed }) => armed === false);
+      await command('mode', 'STABILIZE');
+    });
+    /** Nothing of the page lies under it or over it. */
+    const overlaps = async (): Promise<readonly string[]> =>
+      page.evaluate(() => {
+        const box = (at: Element): DOMRect => at.getBoundingClientRect();
+        const own = document.querySelector('.alarm');
+        if (own === null) return ['no banner'];
+        const over = box(own);
+        return [...document.querySelectorAll('button, a.button, .instruments__key-figures')]
+          .filter((each) => !own.contains(each) && box(each).width > 0)
+          .filter((each) => box(each).top < over.bottom - 1 && box(each).bottom > over.top + 1)
+          .map((each) => `${each.className} ${each.textContent}`);
+      });
+
+    it('says of an empty battery what, why, what the vehicle does and what can be done, on every page, once; and speaks it', async () => {
+      await page.getByRole('button', { name: 'Menu', exact: true }).click();
+      await page.getByLabel('Spoken warnings', { exact: true }).selectOption('all');
+      await page.keyboard.press('Escape');
+      expect(await spoken()).to.deep.equal(['en: Voice on.']);
+      await set('SIM_BATT_VOLTAGE', 9.6);
+      await banner().getByText('Failsafe: low battery').waitFor();
+      await banner().getByText('It returns home.').waitFor();
+      await banner().getByText('You can land it now or take over by radio.').waitFor();
+      await banner()
+        .getByText(/9\.\d V · \d+ %/)
+        .waitFor();
+      await page.waitForSelector('.instruments__key-figures .stat.warn span.warn');
+      for (const size of SIZES.filter(({ height }) => height > 500)) {
+        await page.setViewportSize(size);
+        expect(await overlaps(), `${size.width}x${size.height}`).to.deep.equal([]);
+        await checkAxe(page);
+      }
+      const words = 'Failsafe: low battery It returns home. You can land it now or take over by radio.';
+      expect((await alerts()).filter((each) => each === words)).to.have.length(1);
+      expect(await spoken()).to.include('en: Mode RTL.');
+      expect(
+        (await spoken()).filter((each) => each.startsWith('en: Failsafe: low battery. It returns home.')),
+      ).to.have.length(1);
+      // On the other pages its commands are with it.
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await page.goto(`${node.url}/#/plan`);
+      const land = banner().getByRole('button', { name: 'Land', exact: true });
+      await land.hover();
+      await page.mouse.down();
+      await banner().getByText('It lands here.').waitFor();
+      await page.mouse.up();
+      expect(await now()).to.include({ mode: 'LAND' });
+    });
+
+    it('says on the map, at Home and above all that the position is lost, and computes nothing of it', async () => {
+      await command('mode', 'ALT_HOLD');
+      await set('SIM_GPS_DISABLE', 1);
+      await banner()
+        .getByText(/position lost/i)
+        .waitFor();
+      await banner()
+        .getByText(/\d+ s ago/)
+        .waitFor();
+      await page
+        .locator('.live-vehicle.astray.lost')
+        .getByText(/^Position lost \d+ s ago$/)
+        .waitFor();
+      const home = page.locator('.instruments__key-figures .stat').filter({ hasText: 'Home' });
+      await home.getByText(/^–\s*Position lost/).waitFor();
+      expect(await banner().getByText('return it').count()).to.equal(0);
+      await set('SIM_GPS_DISABLE', 0);
+      await page.locator('.live-vehicle.astray').waitFor({ state: 'detached' });
+      await home.getByText(/^\d+ m/).waitFor();
+    });
+
+    it('tells of another vehicle on the link until it was read', async () => {
+      const detail = 'Another vehicle is heard on the link: system 7.';
+      const { body: status } = await node.json('/api/status');
+      await page.route('**/api/status', async (route) =>
+        route.fulfill({
+          status: 200,
+          contentType: 'application/json',
+          body: JSON.stringify({ ...status, link_problems: [{ code: 'other_vehicle', detail }] }),
+        }),
+      );
+      await page.getByText(detail).waitFor();
+      await page
+        .locator('.banner')
+        .filter({ hasText: detail })
+        .getByRole('button', { name: 'Close', exact: true })
+        .click();
+      await page.getByText(detail).waitFor({ state: 'detached' });
+    });
+  });
+
   it('has no barrier that axe knows of, on a desktop and on a phone', async () => {
     for (const theme of ['light', 'dark', 'sun']) {
       await page.evaluate((name) => (document.documentElement.dataset['theme'] = name), theme);
@@ -307,35 +444,36 @@ describe('flying from the page', function () {
     }
   });
 
-  it('shows no value of a lost vehicle as one of now', async () => {
+  it('shows no value of a lost vehicle as one of now: the last ones stay, grey, with their age', async () => {
     const figure = async (label: string): Promise<string> =>
       page.$$eval(
         '.instruments__key-figures .stat, .stats .stat',
-        (all, wanted) =>
-          all.find((each) => each.querySelector('dt')?.textContent === wanted)?.querySelector('dd')
-            ?.textContent ?? '',
+        (all, wanted) => {
+          const at = all.find((each) => each.querySelector('dt')?.textContent === wanted);
+          const isStale = at?.classList.contains('stale') === true ? 'stale: ' : '';
+          return isStale + (at?.querySelector('dd')?.textContent ?? '');
+        },
         label,
       );
-    expect(await figure('Height')).to.match(/ m$/);
+    expect(await figure('Height')).to.match(/^[-0-9.]+ m *$/);
     await sheet('Instruments');
     const pid = node.pid('svc-sim');
     process.kill(pid, 'SIGSTOP');
     try {
-      await page.getByRole('alert').getByText('Link lost for').waitFor();
+      await page.getByRole('alert').getByText('Link lost').waitFor();
       // What came after the last heartbeat is as much younger.
       await page.waitForSelector('.vehicle.old', { state: 'attached' });
       await page.waitForSelector('.instruments__horizon.stale');
-      for (const label of ['Height', 'Ground speed', 'Climb', 'Heading', 'Position'])
-        expect(await figure(label), label).to.match(/^–/);
-      // Each value is as old as it came, and the battery's need not have come before the position's.
-      await page.waitForFunction(
-        () =>
-          ![...document.querySelectorAll('.strip__strip, .instruments__key-figures')].some((each) =>
-            / V\b| · \d/.test(each.textContent),
-          ),
-        undefined,
-        { polling: 100 },
-      );
+      // Each value is as old as it came.
+      for (const label of ['Height', 'Ground speed', 'Climb', 'Battery', 'Heading', 'Position'])
+        await askAgain(
+          label,
+          async () => figure(label),
+          (text) => /^stale: [-0-9.]+.* [0-9]+ s ago$/.test(text),
+        );
+      // What is made of two places is of now or not at all.
+      expect(await figure('Home')).to.match(/^stale: –/);
+      await page.getByRole('group', { name: 'Vehicle', exact: true }).locator('.pill.old').first().waitFor();
     } finally {
       process.kill(pid, 'SIGCONT');
     }

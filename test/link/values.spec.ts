@@ -215,6 +215,11 @@ describe('values that say nothing', () => {
     await rig.clock.advance(6000);
     beat(4);
     expect(rig.state().telemetry.failsafe).to.deep.equal({ active: false, reasons: [] });
+    // A battery that is low only warns, unless the vehicle acts and there is nothing else.
+    rig.say(make(common.BatteryStatus, { voltages: [11_000], chargeState: 2 }));
+    expect(rig.state().telemetry.failsafe).to.deep.equal({ active: false, reasons: [] });
+    beat(5);
+    expect(rig.state().telemetry.failsafe).to.deep.equal({ active: true, reasons: ['battery'] });
     await rig.link.stop();
   });
 

@@ -1,6 +1,7 @@
 import { uptime } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Board } from '../../../shared/board.ts';
+import { knownHeight } from '../../../shared/flight/known-place.ts';
 import { flightPhase } from '../../../shared/flight/phase.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { runProgram } from '../../../shared/process/run-program.ts';
@@ -197,7 +198,8 @@ export function statusOf({ monitor, vehicle, version, profile, board, ...deps }:
     armed: vehicle.armed,
     flight_phase: flightPhase({
       armed: link?.heard === true ? vehicle.armed : null,
-      ...landingOf(link),
+      landed: link?.telemetry.landed_state ?? null,
+      height: knownHeight(link?.telemetry.position),
     }),
     link_problems: link?.problems ?? [],
     config: { ok: deps.configProblem === null, problem: deps.configProblem },
@@ -213,11 +215,6 @@ export function statusOf({ monitor, vehicle, version, profile, board, ...deps }:
       ],
     },
   };
-}
-
-function landingOf(link: VehicleView['state']): { landed: string | null; height: number | null } {
-  const { landed_state: landed = null, position } = link?.telemetry ?? {};
-  return { landed, height: position === undefined || position.state === 'lost' ? null : position.alt_rel };
 }
 
 function linkHint(link: VehicleView['state']): NonNullable<MadeAnswer<'status.get'>['fc_link_hint']> {

@@ -94,6 +94,8 @@ export class Failsafes {
     if (reasons.size === 0 && sensors !== null && this.#actsFrom !== null && now - this.#actsFrom >= WORDS_MS)
       for (const [bit, cause] of SENSORS)
         if ((sensors.enabled & bit) !== 0 && (sensors.health & bit) === 0) reasons.add(cause);
+    // PX4 only warns of a low one: it is the reason where there is no other.
+    if (acts && reasons.size === 0 && battery.state === 'low') reasons.add('battery');
     if (acts && reasons.size === 0 && this.#said.has(OTHER)) reasons.add(OTHER);
     telemetry.failsafe = {
       active: state === null ? null : acts || (armed === true && reasons.size > 0),

@@ -7,6 +7,7 @@ import { arrive } from './api/handover.ts';
 import { enter, entry, info } from './api/node.ts';
 import { awayFrom, awaySeconds } from './api/presence.ts';
 import { relayed } from './api/relay.ts';
+import { AlarmBanner } from './app/alarm-banner.tsx';
 import { newer } from './app/kept-page.ts';
 import { Menu } from './app/menu.tsx';
 import { MenuButton } from './app/menu-button.tsx';
@@ -45,6 +46,7 @@ export function App(): JSX.Element {
       </a>
       {/* The set-up fills the window: it has a bar of its own. */}
       {state === 'in' && place.value.page === 'setup' ? null : <TopBar />}
+      {state === 'in' ? <AlarmBanner /> : null}
       {state === 'checking' || awaySeconds.value === null || awaySeconds.value < 3 ? null : (
         <Banner tone="warn" icon={Unplug}>
           {t.app.away({ seconds: awaySeconds.value })}

@@ -1,4 +1,5 @@
 import { effect, signal } from '@preact/signals';
+import { knownPlace } from '../../../../shared/flight/known-place.ts';
 import { credential } from './credential.ts';
 import { relayed } from './relay.ts';
 import { age, fresh, newest } from './telemetry.ts';
@@ -37,9 +38,7 @@ export function rememberFlight(): void {
 
   effect(() => {
     if (newest.value === null || age('position') === null) return;
-    const place = fresh('position', ({ position: { lat, lon } }) =>
-      typeof lat === 'number' && typeof lon === 'number' ? { lat, lon } : null,
-    );
+    const place = fresh('position', ({ position }) => knownPlace(position));
     if (place !== null) {
       const points = track.peek();
       const last = points.at(-1);

@@ -1,4 +1,5 @@
 import { computed, effect, signal } from '@preact/signals';
+import { knownHeight } from '../../../../shared/flight/known-place.ts';
 import { type FlightPhase, flightPhase } from '../../../../shared/flight/phase.ts';
 import type { TelemetryGroup } from '../../../../shared/flight/telemetry-groups.ts';
 import { recordOf } from '../../../../shared/member.ts';
@@ -47,6 +48,18 @@ export function fresh<T>(group: Part, pick: (body: Telemetry) => T | null | unde
   return seconds === null || seconds > STALE_S || held === null ? null : (pick(held.body) ?? null);
 }
 
+/** A value of that part, however old; for what is shown with its age, and never for what is made of it. */
+export function last<T>(pick: (body: Telemetry) => T | null | undefined): T | null {
+  const held = received.value;
+  return held === null ? null : (pick(held.body) ?? null);
+}
+
+/** Whole seconds since that part was told; null: it is of now, or never was. */
+export function oldness(group: Part): number | null {
+  const seconds = age(group);
+  return seconds === null || seconds <= STALE_S ? null : Math.round(seconds);
+}
+
 /** `unknown`: there is a vehicle, and its state is not known now; null: there was none yet. */
 export const armed = computed<boolean | 'unknown' | null>(() => {
   const held = received.value;
@@ -83,6 +96,6 @@ export const flight = computed<FlightPhase>(() =>
   flightPhase({
     armed: armed.value,
     landed: fresh('landed_state', (body) => body.landed_state),
-    height: fresh('position', ({ position }) => (position.state === 'lost' ? null : position.alt_rel)),
+    height: fresh('position', ({ position }) => knownHeight(position)),
   }),
 );

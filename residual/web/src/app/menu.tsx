@@ -9,6 +9,7 @@ import { LanguageChoice } from './language-choice.tsx';
 import { PAGE_ICONS } from './page-icons.ts';
 import { hrefOf, type PageId } from './route.ts';
 import { ThemeChoice } from './theme-choice.tsx';
+import { VoiceChoice } from './voice-choice.tsx';
 
 /** What is seldom needed. @param pages those that the bar has no room for */
 export function Menu({ pages }: { readonly pages: readonly PageId[] }): JSX.Element {
@@ -23,6 +24,7 @@ export function Menu({ pages }: { readonly pages: readonly PageId[] }): JSX.Elem
         : null}
       <ThemeChoice />
       <LanguageChoice />
+      <VoiceChoice />
       {credential.value === null ? null : <Button onClick={() => void signOut()}>{t.app.signOut}</Button>}
     </>
   );

@@ -1,33 +1,41 @@
 import { BatteryFull, BatteryLow, BatteryMedium, BatteryWarning, type IconNode, Satellite } from 'lucide';
 import type { JSX } from 'preact';
 import { steady } from '../api/steady.ts';
-import { armed, flight, fresh } from '../api/telemetry.ts';
+import { armed, flight, last, oldness } from '../api/telemetry.ts';
 import { Icon } from '../parts/parts.tsx';
 import { t } from '../strings.ts';
+import { batteryTones, gpsTone } from '../vehicle/limits.ts';
 
-// Percent below which a pilot should think of landing, and must.
-const LOW = 30;
-const EMPTY = 15;
-const MIN_SATELLITES = 6;
-
-// What is rendered is what has changed: the vehicle tells ten times a second.
-const mode = steady(() => fresh('heartbeat', (body) => body.mode));
-const charge = steady(() => fresh('battery', (body) => body.battery.remaining));
-const satellites = steady(() => fresh('gps', (body) => body.gps.satellites));
+// What is rendered is what has changed: the vehicle tells ten times a second. The last stays, pale, when no more comes.
+const mode = steady(() => last((body) => body.mode));
+const charge = steady(() => last((body) => body.battery.remaining));
+const satellites = steady(() => last((body) => body.gps.satellites));
+const isOld = {
+  mode: steady(() => oldness('heartbeat') !== null),
+  battery: steady(() => oldness('battery') !== null),
+  gps: steady(() => oldness('gps') !== null),
+};
+const old = (which: keyof typeof isOld): string => (isOld[which].value ? 'old' : '');
 
 /** The vehicle in a line, on every page: whether it is armed is nothing to look for. */
 export function VehicleBar(): JSX.Element {
   const state = armed.value;
   if (state === null) return <State tone="no-vehicle">{t.app.vehicle.none}</State>;
-  if (state === 'unknown') return <State tone="bad">{t.app.vehicle.silent}</State>;
+  const isSilent = state === 'unknown';
   const isFlying = flight.value === 'in_air';
   return (
     <div class="vehicle-bar" role="group" aria-label={t.app.vehicle.label}>
-      <strong class={`state ${state ? 'warn' : 'good'}`}>
-        {isFlying ? t.app.vehicle.flying : state ? t.app.vehicle.armed : t.app.vehicle.disarmed}
+      <strong class={`state ${isSilent ? 'bad' : state ? 'warn' : 'good'}`}>
+        {isSilent
+          ? t.app.vehicle.silent
+          : isFlying
+            ? t.app.vehicle.flying
+            : state
+              ? t.app.vehicle.armed
+              : t.app.vehicle.disarmed}
       </strong>
       {mode.value === null ? null : (
-        <span class="mode" title={t.app.vehicle.mode}>
+        <span class={`mode ${old('mode')}`} title={t.app.vehicle.mode}>
           {mode.value}
         </span>
       )}
@@ -48,16 +56,18 @@ function State({ tone, children }: { readonly tone: string; readonly children: s
 function Battery(): JSX.Element | null {
   const percent = charge.value;
   if (percent === null) return null;
-  const [icon, tone]: readonly [IconNode, string] =
-    percent < EMPTY
-      ? [BatteryWarning, 'bad']
-      : percent < LOW
-        ? [BatteryLow, 'warn']
+  const tones = batteryTones.value;
+  const tone = tones.volts === 'bad' ? tones.volts : tones.percent;
+  const [icon, look]: readonly [IconNode, string] =
+    tone === 'bad'
+      ? [BatteryWarning, tone]
+      : tone === 'warn'
+        ? [BatteryLow, tone]
         : percent < 70
           ? [BatteryMedium, '']
           : [BatteryFull, ''];
   return (
-    <span class={`pill ${tone}`} title={t.app.vehicle.batteryLabel}>
+    <span class={`pill ${look} ${old('battery')}`} title={t.app.vehicle.batteryLabel}>
       <Icon of={icon} />
       <span class="visually-hidden">{t.app.vehicle.batteryLabel}</span>
       {t.app.vehicle.battery({ percent })}
@@ -69,7 +79,7 @@ function Satellites(): JSX.Element | null {
   const count = satellites.value;
   if (count === null) return null;
   return (
-    <span class={`pill wide-only ${count < MIN_SATELLITES ? 'warn' : ''}`} title={t.app.vehicle.satellites}>
+    <span class={`pill wide-only ${gpsTone.value} ${old('gps')}`} title={t.app.vehicle.satellites}>
       <Icon of={Satellite} />
       <span class="visually-hidden">{t.app.vehicle.satellites}</span>
       {count}

@@ -88,6 +88,14 @@ export interface PageArguments {
   readonly 'app.relay.title': { name: Given };
   readonly 'app.vehicle.battery': { percent: Given };
   readonly 'app.old': { age: Given };
+  readonly 'alarm.failsafe': { why: Given };
+  readonly 'alarm.inMode': { mode: Given };
+  readonly 'alarm.youCan': { what: Given };
+  readonly 'alarm.also': { what: Given };
+  readonly 'alarm.since': { what: Given; age: Given };
+  readonly 'alarm.ago': { age: Given };
+  readonly 'alarm.last': { age: Given };
+  readonly 'alarm.voice.mode': { mode: Given };
   readonly 'camera.shown': { name: Given };
   readonly 'time.seconds': { n: Given };
   readonly 'time.minutes': { n: Given };
@@ -105,7 +113,6 @@ export interface PageArguments {
   readonly 'fly.seen.target': { track: Given; lock: Given };
   readonly 'fly.cameras.show': { name: Given };
   readonly 'fly.link': { seconds: Given };
-  readonly 'fly.linkLostFor': { time: Given };
   readonly 'fly.lastKnown': { what: Given };
   readonly 'fly.lastHeight': { metres: Given };
   readonly 'fly.lastBattery': { percent: Given };

@@ -9,11 +9,14 @@ export function LiveVehicle({
   glide,
   craft,
   old,
+  astray,
 }: {
   readonly glide: Glide;
   readonly craft: Craft;
   /** Where it was last, a while ago. */
   readonly old: boolean;
+  /** Why it is not where it is drawn, or not surely; null: it is. */
+  readonly astray: { readonly state: string; readonly text: string } | null;
 }): JSX.Element {
   const frames = useFrames();
   const box = useRef<HTMLDivElement>(null);
@@ -36,12 +39,17 @@ export function LiveVehicle({
   );
   const { body, under } = SHAPES[craft];
   return (
-    <div ref={box} class={`live-vehicle vehicle${old ? ' old' : ''}`} aria-hidden="true">
+    <div
+      ref={box}
+      class={`live-vehicle vehicle${old ? ' old' : ''}${astray === null ? '' : ` astray ${astray.state}`}`}
+      aria-hidden="true"
+    >
       <svg ref={shape} viewBox="-20 -20 40 40">
         <circle class="without-heading" r={9} />
         {under === undefined ? null : <path class="under" d={under} />}
         <path class="body" d={body} />
       </svg>
+      {astray === null ? null : <span>{astray.text}</span>}
     </div>
   );
 }

@@ -1,80 +1,64 @@
 import { useComputed } from '@preact/signals';
 import { Navigation } from 'lucide';
-import type { ComponentChildren, JSX } from 'preact';
+import type { JSX } from 'preact';
+import { knownHeight } from '../../../../../shared/flight/known-place.ts';
 import { steady } from '../../api/steady.ts';
-import { age, firstItem, fresh, type Group } from '../../api/telemetry.ts';
+import { firstItem, fresh, type Group, last, type Telemetry } from '../../api/telemetry.ts';
 import { bearing, distance } from '../../map/projection.ts';
 import { number, span } from '../../parts/format.ts';
 import { Icon, Stat } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
-import { home, placeOf } from '../../vehicle/vehicle-state.ts';
+import { batteryTones } from '../../vehicle/limits.ts';
+import { agoText, astrayText, here, home, placeOf } from '../../vehicle/vehicle-state.ts';
 import { batteryLeft } from './battery-left.ts';
 import { flightTime, stopwatch } from './flight-time.ts';
 import { compass } from './horizon.tsx';
 import css from './instruments.module.css';
 
-const LOW = 30;
-const EMPTY = 15;
 /** The arrow home turns by so many degrees at a time. */
 const ARROW_STEP = 5;
 
-const shown = (value: number | null, digits = 0): string | null =>
-  value === null ? null : number(value, digits);
+const shown = (value: number | null | undefined, digits = 0): string | null =>
+  value === null || value === undefined ? null : number(value, digits);
+
+/** A figure that the vehicle tells, and the part of the telemetry whose age it has: the last stays, pale, with that age. */
+interface Read {
+  readonly group: Group;
+  readonly pick: (body: Telemetry) => string | null;
+}
+const told = (group: Group, pick: Read['pick']): Read => ({ group, pick });
 
 /** Each is drawn anew only when what it says changes: the vehicle tells ten times a second. */
 const read = {
-  height: () =>
-    shown(
-      fresh('position', ({ position }) => position.alt_rel),
-      1,
-    ),
-  ground: () =>
-    shown(
-      fresh('velocity', ({ velocity }) => velocity.groundspeed),
-      1,
-    ),
-  climb: () =>
-    shown(
-      fresh('velocity', ({ velocity }) => velocity.climb),
-      1,
-    ),
-  home: () => homeDistance(),
-  percent: () => shown(fresh('battery', ({ battery }) => battery.remaining)),
-  volts: () =>
-    shown(
-      fresh('battery', ({ battery }) => battery.voltage),
-      1,
-    ),
-  heading: () => {
-    const heading = fresh('position', ({ position }) => position.heading);
-    return heading === null ? null : `${number(heading)}° ${compass(heading)}`;
-  },
-  air: () =>
-    shown(
-      fresh('velocity', ({ velocity }) => velocity.airspeed),
-      1,
-    ),
-  wind: () =>
-    shown(
-      fresh('wind', ({ wind }) => wind?.speed),
-      1,
-    ),
-  sea: () => shown(fresh('position', ({ position }) => position.alt_msl)),
-  current: () =>
-    shown(
-      fresh('battery', ({ battery }) => battery.current),
-      1,
-    ),
-  mission: () => {
-    const mission = fresh('mission', (body) => body.mission);
+  height: told('position', ({ position }) => shown(knownHeight(position), 1)),
+  ground: told('velocity', ({ velocity }) => shown(velocity.groundspeed, 1)),
+  climb: told('velocity', ({ velocity }) => shown(velocity.climb, 1)),
+  percent: told('battery', ({ battery }) => shown(battery.remaining)),
+  heading: told('position', ({ position: { heading } }) =>
+    typeof heading === 'number' ? `${number(heading)}° ${compass(heading)}` : null,
+  ),
+  air: told('velocity', ({ velocity }) => shown(velocity.airspeed, 1)),
+  wind: told('wind', ({ wind }) => shown(wind?.speed, 1)),
+  sea: told('position', ({ position }) => (position.state === 'lost' ? null : shown(position.alt_msl))),
+  current: told('battery', ({ battery }) => shown(battery.current, 1)),
+  mission: told('mission', ({ mission }) => {
     if (typeof mission?.current !== 'number' || !mission.total) return null;
     return t.fly.missionItem({ seq: mission.current, last: (firstItem.value ?? 0) + mission.total - 1 });
-  },
-  place: () => {
-    const place = fresh('position', ({ position }) => placeOf(position));
+  }),
+  place: told('position', ({ position }) => {
+    const place = placeOf(position);
     return place === null ? null : `${place.lat.toFixed(6)}, ${place.lon.toFixed(6)}`;
-  },
-} as const satisfies Record<string, () => string | null>;
+  }),
+} as const satisfies Record<string, Read>;
+
+const volts = steady(() => last(({ battery }) => shown(battery.voltage, 1)));
+
+/** What it says, and for how long it has been old, in words. */
+function useRead({ group, pick }: Read): { readonly text: string | null; readonly old: string | null } {
+  const text = useComputed(() => last(pick)).value;
+  const old = useComputed(() => agoText(group)).value;
+  return { text, old: text === null ? null : old };
+}
 
 /** The figures that are read while flying, each in a place of its own. */
 export function KeyFigures(): JSX.Element {
@@ -83,9 +67,7 @@ export function KeyFigures(): JSX.Element {
       <Figure label={t.fly.height} unit="m" read={read.height} />
       <Figure label={t.fly.ground} unit="m/s" read={read.ground} />
       <Figure label={t.fly.climb} unit="m/s" read={read.climb} />
-      <Figure label={t.fly.home} unit="m" read={read.home}>
-        <HomeArrow />
-      </Figure>
+      <HomeFigure />
       <Battery />
       <FlightClock />
     </dl>
@@ -93,37 +75,29 @@ export function KeyFigures(): JSX.Element {
 }
 
 function Figure({
-  label,
-  unit,
-  read: value,
-  tone = '',
-  note = null,
-  children,
-}: {
-  readonly label: string;
-  readonly unit: string;
-  readonly read: () => string | null;
-  readonly tone?: string;
-  readonly note?: string | null;
-  readonly children?: ComponentChildren;
-}): JSX.Element {
-  const text = useComputed(value).value;
+  read: of,
+  ...rest
+}: Omit<Parameters<typeof Stat>[0], 'value' | 'old'> & { readonly read: Read }): JSX.Element {
+  const { text, old } = useRead(of);
+  return <Stat {...rest} value={text} old={old} />;
+}
+
+/** Made of two places, so of now or not at all. */
+function HomeFigure(): JSX.Element {
   return (
-    <div class={`stat ${text === null ? 'stale' : tone}`}>
-      <dt>{label}</dt>
-      <dd>
-        {text ?? t.app.none}
-        {text === null ? null : <small> {unit}</small>}
-        {children}
-        {note === null ? null : <small class={css['note']}>{note}</small>}
-      </dd>
-    </div>
+    <Stat label={t.fly.home} unit="m" value={homeDistance.value} note={astrayText.value}>
+      <HomeArrow />
+    </Stat>
   );
 }
 
+const homeDistance = steady(() =>
+  here.value === null || home.value === null ? null : number(distance(here.value, home.value)),
+);
+
 /** Seen from the vehicle's nose: up is ahead. */
 const homeTurn = steady(() => {
-  const place = fresh('position', ({ position }) => placeOf(position));
+  const place = here.value;
   const heading = fresh('position', ({ position }) => position.heading);
   if (place === null || home.value === null || heading === null) return null;
   if (distance(place, home.value) < 2) return null;
@@ -139,28 +113,24 @@ function HomeArrow(): JSX.Element | null {
   );
 }
 
-const batteryTone = steady(() => {
-  const { remaining, state } = fresh('battery', ({ battery }) => battery) ?? {};
-  if (state === 'critical' || state === 'emergency' || state === 'failed') return 'bad';
-  if (typeof remaining === 'number') return remaining < EMPTY ? 'bad' : remaining < LOW ? 'warn' : '';
-  return state === 'low' ? 'warn' : '';
-});
-
 const left = steady(() => (batteryLeft.value === null ? null : Math.floor(batteryLeft.value)));
 
 function Battery(): JSX.Element {
-  const volts = useComputed(read.volts).value;
-  const notes = [
-    volts === null ? '' : `${volts} V`,
-    left.value === null ? '' : t.fly.batteryLeft({ minutes: left.value }),
-  ].filter((each) => each !== '');
+  const tones = batteryTones.value;
+  const minutes = left.value === null ? '' : t.fly.batteryLeft({ minutes: left.value });
   return (
     <Figure
       label={t.app.vehicle.batteryLabel}
       unit="%"
       read={read.percent}
-      tone={batteryTone.value}
-      note={notes.length === 0 ? null : notes.join(' · ')}
+      tone={tones.percent}
+      note={
+        <>
+          {volts.value === null ? null : <span class={tones.volts}>{volts.value} V</span>}
+          {volts.value === null || minutes === '' ? '' : ' · '}
+          {minutes}
+        </>
+      }
     />
   );
 }
@@ -172,7 +142,7 @@ function FlightClock(): JSX.Element {
       <dt>{t.fly.flight}</dt>
       <dd>
         {time === null ? t.app.none : stopwatch(time.seconds)}
-        {time?.isSeen === true ? <small class={css['note']}>{t.fly.sinceOpened}</small> : null}
+        {time?.isSeen === true ? <small class="aside">{t.fly.sinceOpened}</small> : null}
       </dd>
     </div>
   );
@@ -205,7 +175,7 @@ export function MissionProgress(): JSX.Element | null {
 }
 
 const wayHome = steady(() => {
-  const place = fresh('position', ({ position }) => placeOf(position));
+  const place = here.value;
   return place === null || home.value === null ? null : number(bearing(place, home.value));
 });
 
@@ -220,41 +190,25 @@ export function AllFigures(): JSX.Element {
   const from = windFrom.value;
   return (
     <dl class="stats">
-      <Detail label={t.fly.heading} read={read.heading} group="position" />
-      <Detail
+      <Figure label={t.fly.heading} read={read.heading} />
+      <Stat
         label={t.fly.home}
-        read={read.home}
+        value={homeDistance.value}
         unit={way === null ? 'm' : `m ${t.fly.homeWay({ bearing: way })}`}
+        note={astrayText.value}
       />
-      <Detail label={t.fly.air} read={read.air} unit="m/s" />
-      <Detail
+      <Figure label={t.fly.air} read={read.air} unit="m/s" />
+      <Figure
         label={t.fly.wind}
         read={read.wind}
         unit={from === null ? 'm/s' : `m/s ${t.fly.windFrom({ degrees: from })}`}
       />
-      <Detail label={t.fly.heightSea} read={read.sea} unit="m" />
-      <Detail label={t.fly.current} read={read.current} unit="A" />
-      <Detail label={t.fly.mission} read={read.mission} />
-      <Detail label={t.fly.place} read={read.place} group="position" />
+      <Figure label={t.fly.heightSea} read={read.sea} unit="m" />
+      <Figure label={t.fly.current} read={read.current} unit="A" />
+      <Figure label={t.fly.mission} read={read.mission} />
+      <Figure label={t.fly.place} read={read.place} />
     </dl>
   );
-}
-
-function Detail({
-  label,
-  read: value,
-  unit = '',
-  group,
-}: {
-  readonly label: string;
-  readonly read: () => string | null;
-  readonly unit?: string;
-  /** Whose age is told where there is no value of now. */
-  readonly group?: Group;
-}): JSX.Element {
-  const text = useComputed(value).value;
-  const seconds = useComputed(() => (text !== null || group === undefined ? null : age(group))).value;
-  return <Stat label={label} value={text} unit={unit} age={seconds === null ? null : span(seconds)} />;
 }
 
 const traffic = steady(() => fresh('traffic', (body) => body.traffic?.vehicles) ?? []);
@@ -291,9 +245,4 @@ export function Traffic(): JSX.Element | null {
       </div>
     </section>
   );
-}
-
-function homeDistance(): string | null {
-  const place = fresh('position', ({ position }) => placeOf(position));
-  return place === null || home.value === null ? null : number(distance(place, home.value));
 }

@@ -3,19 +3,19 @@ import type { ComponentChildren, JSX, Ref } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { socketsRefused } from '../../api/presence.ts';
 import { steady } from '../../api/steady.ts';
-import { armed, fresh, lastArmed, newest, type Telemetry } from '../../api/telemetry.ts';
+import { armed, fresh, newest, type Telemetry } from '../../api/telemetry.ts';
 import { hrefOf } from '../../app/route.ts';
 import { GoFar, GoThere } from '../../commands/go-there.tsx';
 import type { Commands } from '../../commands/orders.ts';
 import { wordFor } from '../../language/words.ts';
-import { number, span } from '../../parts/format.ts';
+import { number } from '../../parts/format.ts';
 import { Button, HoldButton, Icon, Unfold } from '../../parts/parts.tsx';
 import { useAct } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { adviceFor } from '../../vehicle/advice.ts';
 import { claim } from '../../vehicle/pilot-in-command.ts';
 import { sectionHref } from '../../vehicle/section.ts';
-import { heardAgo, isSilent, lastPlace, phase } from '../../vehicle/vehicle-state.ts';
+import { here, isSilent, lastPlace, phase } from '../../vehicle/vehicle-state.ts';
 import { forgetOutcome, readiness } from './commands.ts';
 import { foreseen, useForeseen } from './foreseen.ts';
 import { target } from './map/state.ts';
@@ -70,11 +70,10 @@ function Notice({
   );
 }
 
-/** For how long, where it was last, and what it will do by itself. */
+/** Where it was last, and what it will do by itself; that it is lost stands above every page. */
 function LinkLost(): JSX.Element | null {
   useForeseen();
-  if (!isSilent.value) return null;
-  const seconds = heardAgo.value;
+  if (!isSilent.value || phase.value !== 'flight') return null;
   const { position, battery } = newest.value ?? {};
   const place = lastPlace.value;
   const known = [
@@ -82,29 +81,20 @@ function LinkLost(): JSX.Element | null {
     typeof position?.alt_rel === 'number' ? t.fly.lastHeight({ metres: number(position.alt_rel) }) : '',
     typeof battery?.remaining === 'number' ? t.fly.lastBattery({ percent: number(battery.remaining) }) : '',
   ].filter((each) => each !== '');
-  const isFlying = phase.value === 'flight';
+  const sentences = foreseen.value ?? [];
   return (
-    <div role="alert">
-      <Notice tone="bad" icon={OctagonAlert} title={t.fly.linkLostFor({ time: span(seconds) })}>
-        {known.length === 0 ? null : <p>{t.fly.lastKnown({ what: known.join(', ') })}</p>}
-        {isFlying ? (
-          <>
-            <p>{t.fly.byItself}</p>
-            {foreseen.value === null || foreseen.value.length === 0 ? (
-              <p>{t.fly.byItselfUnknown}</p>
-            ) : (
-              <ul>
-                {foreseen.value.map((sentence) => (
-                  <li key={sentence}>{sentence}</li>
-                ))}
-              </ul>
-            )}
-          </>
-        ) : lastArmed.value === false ? (
-          <p>{t.fly.linkLostGround}</p>
-        ) : null}
-      </Notice>
-    </div>
+    <Notice tone="bad" icon={OctagonAlert} title={t.fly.byItself}>
+      {sentences.length === 0 ? (
+        <p>{t.fly.byItselfUnknown}</p>
+      ) : (
+        <ul>
+          {sentences.map((sentence) => (
+            <li key={sentence}>{sentence}</li>
+          ))}
+        </ul>
+      )}
+      {known.length === 0 ? null : <p>{t.fly.lastKnown({ what: known.join(', ') })}</p>}
+    </Notice>
   );
 }
 
@@ -300,7 +290,7 @@ function Going({ commands }: { readonly commands: Commands }): JSX.Element | nul
           onTarget={(next) => {
             target.value = next;
           }}
-          from={lastPlace.value}
+          from={here.value}
           height={height.value}
         />
       )}

@@ -21,7 +21,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { memberOf } from '../../../../../shared/member.ts';
 import { now } from '../../api/presence.ts';
 import { steady } from '../../api/steady.ts';
-import { age, armed, flight, fresh } from '../../api/telemetry.ts';
+import { age, armed, flight, fresh, last, oldness } from '../../api/telemetry.ts';
 import type { SheetName } from '../../commands/sheet-name.ts';
 import { radioTone } from '../../network/radio/radio-state.tsx';
 import { number, span } from '../../parts/format.ts';
@@ -29,6 +29,7 @@ import { Icon } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import { gpsTone } from '../../vehicle/limits.ts';
 import type { Watching } from '../../video/watching.ts';
 import { readiness } from './commands.ts';
 import { warnings } from './messages.tsx';
@@ -39,7 +40,6 @@ type Tone = '' | 'good' | 'warn' | 'bad';
 const RADIO_MS = 2000;
 // Only a delay that somebody feels is worth a word.
 const WORTH_MS = 400;
-const FIX_3D = 3;
 
 /** How well the vehicle is heard and seen, as chips along the upper edge. */
 export function Strip({
@@ -127,7 +127,9 @@ const link = steady(() => {
     seconds: Math.round(seconds * 2) / 2,
   } as const;
 });
-const gps = steady(() => fresh('gps', (body) => body.gps));
+/** The last that was told, with its age where it is not of now. */
+const gps = steady(() => last((body) => body.gps));
+const gpsOld = steady(() => oldness('gps'));
 /** Bits 3 and 4 of the flags of either firmware: a horizontal position. */
 const POSITION = 8 | 16;
 /** An estimator that has no position yet is not ill: every vehicle begins so. */
@@ -155,20 +157,23 @@ function VehicleChips(): JSX.Element | null {
         icon={heard.tone === 'bad' ? OctagonAlert : heard.tone === 'warn' ? SignalLow : Signal}
         tone={heard.tone}
         says={words}
-        always={heard.tone === 'bad'}
         quiet={heard.tone === ''}
       >
         {heard.tone === '' ? t.fly.linkGood : words}
       </Chip>
       <Chip
         icon={Satellite}
-        tone={gps.value === null || (type ?? 0) < FIX_3D ? 'warn' : ''}
-        says={fix}
+        tone={gpsOld.value === null ? gpsTone.value : ''}
+        says={gpsOld.value === null ? fix : `${fix} ${t.alarm.ago({ age: span(gpsOld.value) })}`}
         always
       >
-        {gps.value === null
-          ? t.app.none
-          : t.fly.gpsShort({ fix: t.fly.fix[type ?? -1] ?? t.app.none, satellites: number(satellites) })}
+        {typeof type !== 'number' ? (
+          t.app.none
+        ) : (
+          <span class={gpsOld.value === null ? '' : 'old'}>
+            {t.fly.gpsShort({ fix: t.fly.fix[type] ?? t.app.none, satellites: number(satellites) })}
+          </span>
+        )}
       </Chip>
       {landed.value !== 'takeoff' && landed.value !== 'landing' ? null : (
         <Chip

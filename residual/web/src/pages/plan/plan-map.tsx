@@ -7,6 +7,7 @@ import { Circle, Line, Vehicle } from '../../map/layers.tsx';
 import { Map } from '../../map/map.tsx';
 import type { Place, View } from '../../map/projection.ts';
 import { t } from '../../strings.ts';
+import { here } from '../../vehicle/vehicle-state.ts';
 import { type Drawing, radiusHandle, radiusTo } from './drawing.ts';
 import { isLook } from './estimate/totals.ts';
 import { Handle } from './handle.tsx';
@@ -30,9 +31,7 @@ export function PlanMap({
   readonly tools: ComponentChildren;
 }): JSX.Element {
   const { base, choice, start } = useBase();
-  const at = fresh('position', ({ position: { lat, lon } }) =>
-    typeof lat === 'number' && typeof lon === 'number' ? { lat, lon } : null,
-  );
+  const at = here.value;
   const heading = fresh('position', ({ position }) => position.heading);
   const corners = drawing.corners.value;
   return (

@@ -1,27 +1,38 @@
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { t } from '../../strings.ts';
 
-/** A figure with its name; without a value a dash, with how old the last one is. */
+/** A figure with its name. Without a value a dash, with how old the last one is; a value of a while ago pale, with its age. */
 export function Stat({
   label,
   value,
   unit = '',
   age = null,
-  tone,
+  old = null,
+  tone = '',
+  note = null,
+  children,
 }: {
-  label: string;
-  value: string | null;
-  unit?: string;
-  age?: string | null;
-  tone?: 'good' | 'warn' | 'bad' | undefined;
+  readonly label: string;
+  readonly value: string | null;
+  readonly unit?: string;
+  /** Of the last value, where `value` is null. */
+  readonly age?: string | null;
+  /** `value` is not of now: since when, in words. */
+  readonly old?: string | null;
+  readonly tone?: 'good' | 'warn' | 'bad' | '' | undefined;
+  /** Beside it, smaller; its age takes that place. */
+  readonly note?: ComponentChildren;
+  readonly children?: ComponentChildren;
 }): JSX.Element {
+  const aside = old ?? (value === null && age !== null ? t.app.old({ age }) : note);
   return (
-    <div class={`stat ${value === null ? 'stale' : (tone ?? '')}`}>
+    <div class={`stat ${value === null || old !== null ? 'stale' : tone}`}>
       <dt>{label}</dt>
       <dd>
         {value ?? t.app.none}
         {value === null || unit === '' ? null : <small> {unit}</small>}
-        {value === null && age !== null ? <small> {t.app.old({ age })}</small> : null}
+        {children}
+        {aside === null ? null : <small class="aside"> {aside}</small>}
       </dd>
     </div>
   );

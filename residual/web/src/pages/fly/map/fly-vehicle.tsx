@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { type TrackPoint, track } from '../../../api/flight.ts';
 import { steady } from '../../../api/steady.ts';
-import { fresh, newest } from '../../../api/telemetry.ts';
+import { newest, oldness } from '../../../api/telemetry.ts';
 import { choices, isShown } from '../../../map/choices.ts';
 import { useFrames } from '../../../map/context.ts';
 import { craftOf } from '../../../map/craft.ts';
@@ -11,6 +11,7 @@ import { LiveVehicle } from '../../../map/live-vehicle.tsx';
 import { type Scale, TrackLayer } from '../../../map/track-layer.tsx';
 import { number } from '../../../parts/format.ts';
 import { t } from '../../../strings.ts';
+import { astray, astrayText } from '../../../vehicle/vehicle-state.ts';
 import css from './map.module.css';
 import { following, glide, told } from './state.ts';
 
@@ -20,7 +21,9 @@ export function FlyVehicle(): JSX.Element {
   const frames = useFrames();
   // Of a telemetry that comes ten times a second nothing is rendered but what has changed.
   const craft = useComputed(() => craftOf(newest.value?.mav_type)).value;
-  const isOld = useComputed(() => fresh('position', ({ position }) => position.lat) === null).value;
+  const isOld = useComputed(() => oldness('position') !== null).value;
+  const text = astrayText.value;
+  const strayed = text === null ? null : { state: astray.value?.state ?? '', text };
   // What moves the map while the vehicle stands still, too.
   useEffect(
     () =>
@@ -30,7 +33,7 @@ export function FlyVehicle(): JSX.Element {
       }),
     [],
   );
-  return <LiveVehicle glide={glide} craft={craft} old={isOld} />;
+  return <LiveVehicle glide={glide} craft={craft} old={isOld} astray={strayed} />;
 }
 
 /** Steps in which the scale grows, so that the track is not drawn anew with each point. */

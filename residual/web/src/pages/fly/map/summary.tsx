@@ -5,7 +5,7 @@ import { fresh } from '../../../api/telemetry.ts';
 import { bearing, distance } from '../../../map/projection.ts';
 import { number } from '../../../parts/format.ts';
 import { t } from '../../../strings.ts';
-import { home, lastPlace } from '../../../vehicle/vehicle-state.ts';
+import { astrayText, here, home, lastPlace } from '../../../vehicle/vehicle-state.ts';
 import { lengthText } from './lengths.ts';
 
 const EVERY_MS = 3000;
@@ -14,7 +14,9 @@ const AT_HOME_M = 3;
 /** Where the vehicle is, for whoever does not see the map. It is read when they come to the map, not as it changes. */
 export function Summary({ id }: { readonly id: string }): JSX.Element {
   const [text, setText] = useState(summary);
-  const isKnown = useComputed(() => [lastPlace.value !== null, home.value !== null].join()).value;
+  const isKnown = useComputed(() =>
+    [here.value !== null, lastPlace.value !== null, home.value !== null].join(),
+  ).value;
   useEffect(() => {
     setText(summary());
     const timer = setInterval(() => setText(summary()), EVERY_MS);
@@ -29,11 +31,11 @@ export function Summary({ id }: { readonly id: string }): JSX.Element {
 
 function summary(): string {
   const words = t.map.away;
-  const place = lastPlace.peek();
+  const place = here.peek();
   const start = home.peek();
-  if (place === null) return words.unknown;
-  const old = fresh('position', ({ position }) => position.lat) === null ? words.old : '';
-  if (start === null) return old + words.noHome;
+  if (place === null)
+    return [astrayText.peek() === null ? '' : `${astrayText.peek()}.`, words.unknown].join(' ').trim();
+  if (start === null) return words.noHome;
   const above = fresh('position', ({ position }) => position.alt_rel);
   const rounded = above === null ? 0 : Math.round(above);
   const height =
@@ -43,7 +45,7 @@ function summary(): string {
         ? words.above({ metres: number(rounded) })
         : words.below({ metres: number(-rounded) });
   const metres = distance(start, place);
-  if (metres < AT_HOME_M) return old + words.atHome({ height });
+  if (metres < AT_HOME_M) return words.atHome({ height });
   const direction = t.map.directions[Math.round(bearing(start, place) / 45) % 8] ?? '';
-  return old + words.from({ distance: lengthText(metres), direction, height });
+  return words.from({ distance: lengthText(metres), direction, height });
 }

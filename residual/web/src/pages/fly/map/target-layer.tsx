@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useProjection } from '../../../map/context.ts';
 import { Line, Marker } from '../../../map/layers.tsx';
 import type { Place } from '../../../map/projection.ts';
-import { lastPlace } from '../../../vehicle/vehicle-state.ts';
+import { here } from '../../../vehicle/vehicle-state.ts';
 import { legText } from './lengths.ts';
 import { aimAt, target } from './state.ts';
 
@@ -10,7 +10,7 @@ import { aimAt, target } from './state.ts';
 export function TargetLayer(): JSX.Element | null {
   const aim = aimOf(target.value);
   if (aim === null) return null;
-  const from = lastPlace.value;
+  const from = here.value;
   return (
     <>
       {from === null ? null : <Line places={[from, aim]} kind="aim" />}

@@ -1,10 +1,12 @@
 import { Activity, BatteryMedium, Fan, Satellite } from 'lucide';
 import type { JSX } from 'preact';
-import { fresh } from '../../../api/telemetry.ts';
+import { fresh, last } from '../../../api/telemetry.ts';
 import { wordFor } from '../../../language/words.ts';
 import { number } from '../../../parts/format.ts';
 import { Card, Meter, Sparkline, Stat } from '../../../parts/parts.tsx';
 import { t } from '../../../strings.ts';
+import { batteryTones, gpsTone } from '../../../vehicle/limits.ts';
+import { agoText } from '../../../vehicle/vehicle-state.ts';
 import css from './condition.module.css';
 import { useCourse } from './course.ts';
 
@@ -13,31 +15,30 @@ const text = t.vehicle.overview;
 const VIBRATION = { warn: 30, bad: 60 } as const;
 /** Of a variance of 1 and above the vehicle no longer trusts that sensor. */
 const VARIANCE = { warn: 0.8, bad: 1 } as const;
-const FIX_3D = 3;
 const GOOD_SATELLITES = 12;
 
 export function BatteryCard(): JSX.Element {
-  const battery = fresh('battery', (now) => now.battery);
-  const course = useCourse(battery?.voltage ?? null);
+  const battery = last((now) => now.battery);
+  const old = agoText('battery');
+  const course = useCourse(old === null ? (battery?.voltage ?? null) : null);
   const part = battery?.remaining ?? null;
-  const tone =
-    battery?.state == null || battery.state === 'ok' ? undefined : battery.state === 'low' ? 'warn' : 'bad';
+  const tones = batteryTones.value;
   const cells = battery?.cell_voltages ?? null;
   const least = cells === null || cells.length === 0 ? null : Math.min(...cells);
   return (
     <Card title={text.battery} icon={BatteryMedium}>
       <Meter
         label={text.charge}
-        text={`${number(part)} %`}
+        text={`${number(part)} % ${old ?? ''}`}
         part={part === null ? null : part / 100}
-        tone={tone}
+        tone={old === null && tones.percent !== '' ? tones.percent : undefined}
       />
       <dl class="stats">
-        <Stat label={text.voltage} value={shown(battery?.voltage, 2)} unit="V" tone={tone} />
-        <Stat label={text.current} value={shown(battery?.current, 1)} unit="A" />
-        {least === null ? null : <Stat label={text.lowestCell} value={number(least, 2)} unit="V" />}
+        <Stat label={text.voltage} value={shown(battery?.voltage, 2)} unit="V" tone={tones.volts} old={old} />
+        <Stat label={text.current} value={shown(battery?.current, 1)} unit="A" old={old} />
+        {least === null ? null : <Stat label={text.lowestCell} value={number(least, 2)} unit="V" old={old} />}
         {battery?.temperature == null ? null : (
-          <Stat label={text.temperature} value={number(battery.temperature)} unit="°C" />
+          <Stat label={text.temperature} value={number(battery.temperature)} unit="°C" old={old} />
         )}
       </dl>
       <Course label={text.courseOf({ name: text.voltage })} values={course} />
@@ -46,21 +47,23 @@ export function BatteryCard(): JSX.Element {
 }
 
 export function PositionCard(): JSX.Element {
-  const gps = fresh('gps', (now) => now.gps);
+  const gps = last((now) => now.gps);
+  const old = agoText('gps');
   const ekf = fresh('ekf', (now) => now.ekf);
   const satellites = gps?.satellites ?? null;
   const fix = gps?.fix_type ?? null;
-  const course = useCourse(satellites);
+  const course = useCourse(old === null ? satellites : null);
   return (
     <Card title={text.position} icon={Satellite}>
       <dl class="stats">
         <Stat
           label={text.gpsFix}
           value={fix === null ? null : (t.fly.fix[fix] ?? String(fix))}
-          tone={fix !== null && fix < FIX_3D ? 'warn' : undefined}
+          tone={gpsTone.value}
+          old={old}
         />
-        <Stat label={t.app.vehicle.satellites} value={shown(satellites, 0)} />
-        <Stat label={text.hdop} value={shown(gps?.eph, 2)} />
+        <Stat label={t.app.vehicle.satellites} value={shown(satellites, 0)} old={old} />
+        <Stat label={text.hdop} value={shown(gps?.eph, 2)} old={old} />
       </dl>
       <Course
         label={text.courseOf({ name: t.app.vehicle.satellites })}
