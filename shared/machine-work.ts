@@ -42,6 +42,7 @@ export function notRunning(): ApiError {
   return new ApiError(
     'E_UPSTREAM_DOWN',
     'NetworkManager is not running on this machine. Start it: systemctl start NetworkManager.',
+    { missing: 'NetworkManager' },
   );
 }
 

@@ -1,5 +1,5 @@
 import { ApiError } from '../../shared/errors.ts';
-import { type HelpingOrder, readinessOf } from '../../shared/flight/readiness.ts';
+import { type Readiness, readinessOf } from '../../shared/flight/readiness.ts';
 import { seenIn } from '../../shared/flight/seen.ts';
 import type { Answer } from '../../shared/routes/typed-row.ts';
 import { EXIT } from '../cli/exit-codes.ts';
@@ -45,7 +45,7 @@ class CheckCommand extends NodeCommand {
       ekf_ok: now.ekf?.ok ?? null,
     };
     if (check.can_arm !== true) process.exitCode = EXIT.refused;
-    this.print(check, readinessOf(now)?.help ?? []);
+    this.print(check, readinessOf(now));
     return check;
   }
 
@@ -66,16 +66,27 @@ class CheckCommand extends NodeCommand {
     }
   }
 
-  private print(check: Check, orders: readonly HelpingOrder[]): void {
+  private print(check: Check, ready: Readiness | null): void {
     const { can_arm: canArm, reasons, not_run: notRun, battery, gps, ekf_ok: ekf } = check;
+    const byMode = (ready?.first ?? null) !== null;
     const verdict =
-      canArm === null ? (check.armed === true ? 'it is armed' : 'not known') : canArm ? 'yes' : 'NO';
+      canArm === null
+        ? check.armed === true
+          ? 'it is armed'
+          : 'not known'
+        : canArm
+          ? 'yes'
+          : byMode
+            ? 'not in this mode'
+            : 'NO';
     this.row('can arm', verdict);
     for (const { text, source, at, help } of reasons) {
       this.row('', `${text}  (${source}, ${at})`);
       if (help !== null && help !== undefined) this.row('', `  ${help.text}`);
     }
-    for (const { cmd, args } of orders) this.row('', `  svc cmd ${cmd} ${args.join(' ')}`);
+    for (const { cmd, args } of ready?.help ?? []) this.row('', `  svc cmd ${cmd} ${args.join(' ')}`);
+    if (byMode && typeof ready?.takeOffMode === 'string')
+      this.row('', `  svc cmd takeoff 10 1  (arms, and takes off in ${ready.takeOffMode})`);
     if (notRun !== null) this.row('checks', `not run anew: ${notRun}`);
     this.row('told', check.checked_at ?? 'never');
     this.row('battery', `${measure(battery.voltage, ' V', 1)}, ${measure(battery.remaining, ' %', 0)}`);

@@ -11,6 +11,7 @@ import { Camera } from './camera/camera.ts';
 import type { Clock } from './clock.ts';
 import { openOrders } from './commands/open.ts';
 import { Refusals } from './commands/refusals.ts';
+import { takesOffIn } from './commands/takeoff.ts';
 import { noCorrections } from './corrections/no-corrections.ts';
 import type { OpenCorrections } from './corrections/open-corrections.ts';
 import { Encoder } from './encode.ts';
@@ -176,6 +177,7 @@ export function openParts(options: LinkOptions) {
     harmless: () => events.harmless,
     param: (name) => params.valueOf(name),
     remoteId: () => remoteId.problem,
+    takesOffIn: () => takesOffIn(vehicle, (name) => params.valueOf(name)),
   });
   const logs = new FlightLogs({ ...speaking, store: logStore });
   const missions = new Missions({

@@ -28,8 +28,11 @@ export const COMMANDS = {
   disarm: { description: 'Disarm the motors; the vehicle refuses in the air.', args: [] },
   takeoff: {
     description:
-      'Take off to a height above the place of take-off. On a fixed wing without VTOL: sets TKOFF_ALT, then the mode TAKEOFF.',
-    args: [{ name: 'alt', type: 'number', unit: 'm', min: 1, max: 500, default: 10 }],
+      'Take off to a height above the place of take-off. Changes the mode where it must; with arm 1 also arms. On a fixed wing without VTOL: sets TKOFF_ALT, then the mode TAKEOFF.',
+    args: [
+      { name: 'alt', type: 'number', unit: 'm', min: 1, max: 500, default: 10 },
+      { name: 'arm', type: 'number', min: 0, max: 1, default: 0, integer: true },
+    ],
   },
   land: {
     description:

@@ -14,6 +14,10 @@ export interface Readiness {
   readonly reasons: readonly string[];
   /** Any of these takes a reason away, the best first. */
   readonly help: readonly HelpingOrder[];
+  /** Only its mode speaks against it, and this changes it; a take-off does so by itself. */
+  readonly first: HelpingOrder | null;
+  /** The mode that a take-off changes to; undefined: the node is an old one, whose `takeoff` does not arm. */
+  readonly takeOffMode: string | null | undefined;
 }
 
 /**
@@ -25,21 +29,28 @@ export function readinessOf(telemetry: unknown): Readiness | null {
   const body = recordOf(telemetry);
   if (body['prearm'] === undefined) return null;
   const { alive, armed } = seenIn(body);
-  const { can_arm: canArm, reasons } = recordOf(body['prearm']);
-  if (!alive || armed === true || typeof canArm !== 'boolean') return { canArm: null, reasons: [], help: [] };
+  const { can_arm: canArm, reasons, takeoff_mode: mode } = recordOf(body['prearm']);
+  const takeOffMode = mode === null || typeof mode === 'string' ? mode : undefined;
+  if (!alive || armed === true || typeof canArm !== 'boolean')
+    return { canArm: null, reasons: [], help: [], first: null, takeOffMode };
   const given = listOf(reasons).map(recordOf);
+  const help = given.flatMap(({ help: remedy }) =>
+    listOf(recordOf(remedy)['commands']).flatMap((order) => {
+      const { cmd, args } = recordOf(order);
+      return cmd === 'mode' ? [{ cmd, args: listOf(args).map(String) } as const] : [];
+    }),
+  );
   return {
     canArm,
+    takeOffMode,
+    first: given.every(({ source }) => source === 'mode' || source === 'remote_id')
+      ? (help[0] ?? null)
+      : null,
     reasons: given.map(({ text, help }) => {
       const { text: sentence } = recordOf(help);
       return typeof sentence === 'string' ? `${String(text)}. ${sentence}` : String(text);
     }),
-    help: given.flatMap(({ help }) =>
-      listOf(recordOf(help)['commands']).flatMap((order) => {
-        const { cmd, args } = recordOf(order);
-        return cmd === 'mode' ? [{ cmd, args: listOf(args).map(String) }] : [];
-      }),
-    ),
+    help,
   };
 }
 

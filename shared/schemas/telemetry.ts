@@ -337,6 +337,10 @@ export const telemetry = {
           },
         },
         checked_at: { ...text, description: 'when the vehicle last told' },
+        takeoff_mode: {
+          type: ['string', 'null'],
+          description: 'the mode that takeoff changes to; null: it cannot take off, or unknown',
+        },
       },
       additionalProperties: false,
     },

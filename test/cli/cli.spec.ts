@@ -38,6 +38,12 @@ describe('svc on the command line', function () {
     const before = node.pid('svc-residual');
     const proof = await json('services', 'restart', 'svc-residual');
     expect(proof).to.include({ status: 'ok', pid_before: before });
+    // The process that answers: over when it answers again, as a new one.
+    for (const name of ['svc-control', 'svc-supervisor']) {
+      const { pid_before: before, pid_after: after } = await json('services', 'restart', name);
+      expect(after, name).to.be.a('number').and.to.not.equal(before);
+      expect((await run('services', 'list')).code, name).to.equal(0);
+    }
     // A process that has nothing to do is not started, and that is what is said.
     const idle = await run('services', 'restart', 'svc-video');
     expect(idle.stdout, idle.stderr).to.match(

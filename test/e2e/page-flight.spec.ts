@@ -36,7 +36,11 @@ describe('flying from the page', function () {
     page = await openPage(browser);
     seen = watch(page, node.url);
     await page.goto(`${node.url}/#/fly`);
-    await says('eady to arm'); // after the flight it is not
+    // After a flight its mode does not arm, and a take-off changes that.
+    await page
+      .getByText(/eady to arm|Takes off in/)
+      .first()
+      .waitFor({ state: 'attached' });
   });
   afterEach(async () => page?.close());
 
@@ -82,23 +86,48 @@ describe('flying from the page', function () {
     expect([status, body['status']]).to.deep.equal([200, 'accepted']);
   };
 
-  it('in a mode that does not arm, Arm says why, the chip is not green, and one tap helps', async () => {
+  it('in a mode that does not arm it says in which it takes off, and does; a tap on the slide is answered in its sheet', async () => {
     await command('mode', 'RTL');
     try {
-      await says('RTL mode not armable. Switch to GUIDED or STABILIZE.');
-      expect(await page.getByText('Ready to arm', { exact: true }).count()).to.equal(0);
-      const arm = page.getByRole('button', { name: 'Arm', exact: true });
-      expect(await arm.getAttribute('aria-disabled')).to.equal('true');
-      await arm.click({ force: true });
-      await page.locator('.toasts').getByText('RTL mode not armable').waitFor();
-      await page.getByRole('button', { name: 'Switch to GUIDED', exact: true }).click();
-      await says('Switch to GUIDED: accepted.');
-      await says('Ready to arm');
-      expect(await now()).to.include({ armed: false, mode: 'GUIDED' });
+      await says('Takes off in GUIDED.');
+      for (const text of ['Ready to arm', 'Not ready to arm'])
+        expect(await page.getByText(text, { exact: true }).count(), text).to.equal(0);
+      await sheet('Take off');
+      const dialog = page.locator('dialog[open]');
+      await dialog.getByText('Arms in GUIDED.').waitFor();
+      await dialog.getByText('Takes off in GUIDED.').waitFor();
+      await page.getByLabel('Height above take-off point, m', { exact: true }).fill('2');
+      const name = 'Arm and take off to 2 m';
+      await dialog.getByRole('button', { name, exact: true }).click();
+      await dialog.getByText('Slide to the end to confirm.', { exact: true }).waitFor();
+      const orders: string[] = [];
+      page.on('request', (request) => {
+        if (request.url().endsWith('/api/command')) orders.push(request.postData() ?? '');
+      });
+      await slide(name);
+      await says(`${name}: accepted.`);
+      expect(orders).to.deep.equal([JSON.stringify({ cmd: 'takeoff', args: [2, 1] })]);
+      await telemetry(node, ({ armed, mode }) => armed === true && mode === 'GUIDED');
+      await telemetry(node, ({ position }) => (position as { alt_rel: number }).alt_rel > 1);
     } finally {
+      await command('land');
+      await telemetry(node, ({ armed }) => armed === false);
       await command('mode', 'STABILIZE');
     }
     seen.check();
+  });
+
+  it('a tap on a mode says to hold it; what was said goes with its page', async () => {
+    await sheet('Mode');
+    const mode = page.getByRole('button', { name: 'Switch to LOITER', exact: true });
+    await mode.click();
+    await mode.getByText('Press and hold to confirm.').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Hold position', exact: true }).click({ force: true });
+    await page.locator('.toasts').getByText('Not armed.').waitFor();
+    await page.goto(`${node.url}/#/vehicle`);
+    await page.waitForSelector('main[data-page=vehicle]');
+    expect(await page.locator('.toasts .note').count()).to.equal(0);
   });
 
   it('a vehicle on the ground that does not know its position is told so, and its estimator is not called bad', async () => {
@@ -477,7 +506,6 @@ describe('flying from the page', function () {
     } finally {
       process.kill(pid, 'SIGCONT');
     }
-    await says('Not ready to arm');
-    await says('LAND mode not armable');
+    await says('Takes off in GUIDED.');
   });
 });

@@ -491,6 +491,41 @@ describe('commands', () => {
     await rig.link.stop();
   });
 
+  /** Mode numbers of the copter; the steps that are to be sent, and what is refused. */
+  for (const [mode, number, steps] of [
+    ['LAND', 9, ['mode 4', 'arm', 'takeoff']],
+    ['RTL', 6, ['mode 4', 'arm', 'takeoff']],
+    ['AUTO', 3, ['mode 4', 'arm', 'takeoff']],
+    ['ACRO', 1, ['mode 4', 'arm', 'takeoff']],
+    ['STABILIZE', 0, ['arm', 'mode 4', 'takeoff']],
+    ['GUIDED', 4, ['arm', 'takeoff']],
+  ] as const)
+    it(`take-off that arms, of a copter on the ground in ${mode}: ${steps.join(', ')}`, async () => {
+      const rig = await Rig.met({ customMode: number });
+      const sent: string[] = [];
+      const NAMES: Readonly<Record<number, string>> = { [ARM]: 'arm', [TAKEOFF]: 'takeoff' };
+      answering(rig, ({ fields }) => {
+        const command = Number(fields['command']);
+        const name = NAMES[command] ?? `mode ${String(fields['_param2'])}`;
+        sent.push(name);
+        if (command === SET_MODE) {
+          rig.customMode = Number(fields['_param2']);
+          rig.beat();
+        }
+        return ACCEPTED;
+      });
+      expect(rig.state().telemetry.prearm.takeoff_mode).to.equal('GUIDED');
+      expect((await rig.command('takeoff', [5, 1])).status).to.equal('accepted');
+      expect(sent).to.deep.equal(steps);
+      // Refused by the vehicle: nothing after it.
+      const again = await Rig.met({ customMode: 9 });
+      answering(again, ({ fields }) => (fields['command'] === ARM ? DENIED : ACCEPTED));
+      expect((await again.command('takeoff', [5, 1])).status).to.equal('rejected');
+      expect(again.commands(TAKEOFF)).to.have.length(0);
+      await again.link.stop();
+      await rig.link.stop();
+    });
+
   it('goto: DO_REPOSITION with integer coordinates, relative to home', async () => {
     const rig = await Rig.met();
     answering(rig, ACCEPTED);

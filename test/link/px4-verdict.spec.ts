@@ -79,6 +79,22 @@ describe('what PX4 acknowledges', () => {
     }
   });
 
+  it('of a take-off that arms, from a mode that does not: AUTO.LOITER, armed, off', async () => {
+    const rig = await px4(ACCEPTED, true);
+    rig.customMode = 0x0604_0000; // AUTO.LAND
+    rig.beat();
+    expect(rig.state().telemetry).to.include({ mode: 'AUTO.LAND' });
+    expect(rig.state().telemetry.prearm.takeoff_mode).to.equal('AUTO.TAKEOFF');
+    expect((await rig.command('takeoff', [10, 1])).status).to.equal('accepted');
+    const sent = rig.sent.flatMap(({ id, fields }) => (id === 76 ? [Number(fields['command'])] : []));
+    expect([...new Set(sent)].filter((command) => [SET_MODE, 400, 22].includes(command))).to.deep.equal([
+      SET_MODE,
+      400,
+      22,
+    ]);
+    await rig.link.stop();
+  });
+
   it('is not waited for longer than its client does', async () => {
     const rig = await px4(ACCEPTED, false);
     const began = rig.clock.now();

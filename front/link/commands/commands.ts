@@ -104,7 +104,7 @@ const FLIES_MISSION: ReadonlySet<string> = new Set(['AUTO', 'AUTO.MISSION']);
  * Carries out the commands of the catalogue. Each is sent in the form that the vehicle's family understands (maneuvers.ts), and
  * the vehicle's result is reported unchanged: TEMPORARILY_REJECTED is an answer too, and is not retried. PX4 acknowledges what
  * it may not do, so there its state counts (effect.ts). Only three cases
- * change the mode first, all on ArduPilot: take-off of an armed vehicle that is not in GUIDED (a fixed wing has a mode for it),
+ * change the mode first: take-off, where the present one does not take off or, if it is to arm, not arm (takeoff.ts); and on ArduPilot
  * goto on a firmware without DO_REPOSITION, and pause on a copter that refuses it and would fly on.
  *
  * When is it safe to repeat a command that got no ack? The first one may have been carried out, and firmwares ignore the
@@ -201,13 +201,8 @@ export class Commands {
     allowFar: boolean,
   ): Promise<number | null> {
     switch (cmd) {
-      case 'arm': {
-        const result = await this.#sender.long(context, COMPONENT_ARM_DISARM, [1], {
-          shows: () => this.#isArmed(true),
-        });
-        if (result === RESULT_ACCEPTED) this.#options.vehicle.noteArmed();
-        return result;
-      }
+      case 'arm':
+        return this.#arm(context);
       case 'disarm':
         return this.#sender.long(context, COMPONENT_ARM_DISARM, [0], { shows: () => this.#isArmed(false) });
       case 'runPrearmChecks':
@@ -225,7 +220,12 @@ export class Commands {
           shows: () => this.#isArmed(false),
         });
       case 'takeoff':
-        return takeoff(this.#parts, context, numberAt(args, 0));
+        return takeoff(
+          this.#parts,
+          context,
+          numberAt(args, 0),
+          numberAt(args, 1) === 1 ? async () => this.#arm(context) : null,
+        );
       case 'land':
         return this.#sender.maneuver(context, landing(this.#sender.craft()));
       case 'rtl':
@@ -274,6 +274,14 @@ export class Commands {
       case 'setHome':
         return this.#sender.long(context, DO_SET_HOME, [1]);
     }
+  }
+
+  async #arm(context: Context): Promise<number | null> {
+    const result = await this.#sender.long(context, COMPONENT_ARM_DISARM, [1], {
+      shows: () => this.#isArmed(true),
+    });
+    if (result === RESULT_ACCEPTED) this.#options.vehicle.noteArmed();
+    return result;
   }
 
   /** Answers when the failed checks are in the telemetry. The vehicle accepts it whether they fail or not. */

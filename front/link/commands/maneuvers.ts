@@ -120,6 +120,13 @@ export function takesOffByMode(craft: Craft, quadplane: boolean): boolean {
   return craft.family === 'plane' && !quadplane && !isVtol(craft);
 }
 
+/** The mode in which it takes off by command; null: it cannot, or nobody knows. @param quadplane as `takesOffByMode` */
+export function takeOffMode(craft: Craft, quadplane: boolean): string | null {
+  if (craft.family === null || !flies(craft)) return null;
+  if (craft.family === 'px4') return 'AUTO.TAKEOFF';
+  return takesOffByMode(craft, quadplane) ? 'TAKEOFF' : 'GUIDED';
+}
+
 /**
  * Of ArduPilot's vehicles only the copter knows DO_PAUSE_CONTINUE; PX4 does not. A copter refuses it during take-off and at the
  * last item, and would fly on; a mode change stops it then.

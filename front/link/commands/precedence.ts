@@ -69,7 +69,8 @@ export class Precedence {
 
   /** @throws ApiError E_BUSY for what starts motors while a killSwitch is under way */
   begin(cmd: CommandName, args: readonly (number | string)[], client: AbortSignal | undefined): Turn {
-    if (STARTS_MOTORS.has(cmd) && this.killing) {
+    // A take-off that arms, too.
+    if ((STARTS_MOTORS.has(cmd) || (cmd === 'takeoff' && args[1] === 1)) && this.killing) {
       throw new ApiError(
         'E_BUSY',
         `${cmd} was not sent: a killSwitch is under way that the vehicle has not acknowledged. Try again when it has ended.`,

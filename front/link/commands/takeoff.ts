@@ -1,14 +1,13 @@
 import { ApiError } from '../../../shared/errors.ts';
-import { modeNumber } from '../../../shared/flight/modes.ts';
+import { armingModes } from '../../../shared/flight/arming-modes.ts';
 import type { ParamWriteRequest } from '../../../shared/rpc/link.ts';
 import { RESULT_ACCEPTED } from '../exchange.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
-import { flies, takesOffByMode } from './maneuvers.ts';
+import { flies, takeOffMode, takesOffByMode } from './maneuvers.ts';
 import { type Context, knownAltitude, type Sender } from './sender.ts';
 
 /** MAV_CMD */
 const NAV_TAKEOFF = 22;
-const GUIDED = 'GUIDED';
 const TAKEOFF_MODE = 'TAKEOFF';
 /** m above home, of a plane's mode TAKEOFF. */
 const TAKEOFF_HEIGHT = 'TKOFF_ALT';
@@ -27,34 +26,54 @@ interface TakeoffParts {
 }
 
 /**
- * Disarmed: sends the take-off unchanged, so that the answer has the vehicle's own reason. Armed, but not in GUIDED
- * (ArduPilot then refuses every take-off): changes to GUIDED first; if that is refused, the refusal is the answer.
+ * From every mode. Armed, but not in GUIDED (ArduPilot then refuses every take-off): changes to GUIDED first. Disarmed: sends the
+ * take-off unchanged, so that the answer has the vehicle's own reason; or, if asked, changes to a mode that arms and arms first: after
+ * LAND, RTL or AUTO it would refuse, and in AUTO of a plane the mission would begin. A step that is refused is the answer.
  * @param alt m above home
+ * @param arm arms first; null: it is not wanted
  * @throws ApiError E_BAD_REQUEST for what cannot fly
  */
-export async function takeoff(parts: TakeoffParts, context: Context, alt: number): Promise<number | null> {
+export async function takeoff(
+  parts: TakeoffParts,
+  context: Context,
+  alt: number,
+  arm: (() => Promise<number | null>) | null,
+): Promise<number | null> {
   const { params, sender, vehicle } = parts;
+  const { family } = vehicle;
+  let isArmed = vehicle.armed === true;
   const craft = sender.craft();
   if (!flies(craft)) {
     const kind = craft.family === 'px4' ? 'vehicle of this type' : (craft.family ?? 'vehicle');
     throw new ApiError('E_BAD_REQUEST', `takeoff: a ${kind} cannot take off.`);
   }
-  if (vehicle.armed === true && takesOffByMode(craft, (params.valueOf(QUADPLANE) ?? 0) >= 1)) {
-    return takeoffByMode(parts, context, alt);
+  // PX4 takes the height above sea level: one that has not told its own does not even arm.
+  const ground = vehicle.firmware === 'px4' ? knownAltitude(vehicle.telemetry.position.alt_msl) : 0;
+  const done = (result: number | null): boolean =>
+    result === RESULT_ACCEPTED && context.note.seen === 'shown';
+  if (arm !== null && vehicle.armed === false) {
+    const modes = family === null ? [] : armingModes(family);
+    const [best] = modes;
+    if (best !== undefined && !modes.includes(vehicle.telemetry.mode ?? '')) {
+      const result = await sender.mode(context, best);
+      if (!done(result)) return result;
+    }
+    const result = await arm();
+    if (!done(result)) return result;
+    isArmed = true;
   }
+  const quadplane = (params.valueOf(QUADPLANE) ?? 0) >= 1;
+  if (isArmed && takesOffByMode(craft, quadplane)) return takeoffByMode(parts, context, alt);
   const climbs = climbing(vehicle);
   const extras = { underway: climbs, shows: climbs };
   if (vehicle.firmware === 'px4') {
-    // PX4 takes the height above sea level, and NaN as the present position and heading.
-    const ground = knownAltitude(vehicle.telemetry.position.alt_msl);
+    // NaN: the present position and heading.
     return sender.long(context, NAV_TAKEOFF, [NaN, 0, 0, NaN, NaN, NaN, ground + alt], extras);
   }
-  const { family } = vehicle;
-  if (vehicle.armed === true && family !== null && vehicle.telemetry.mode !== GUIDED) {
-    if (modeNumber(family, GUIDED) !== null) {
-      const result = await sender.mode(context, GUIDED);
-      if (result !== RESULT_ACCEPTED) return result;
-    }
+  const from = takeOffMode(craft, quadplane);
+  if (isArmed && from !== null && vehicle.telemetry.mode !== from) {
+    const result = await sender.mode(context, from);
+    if (result !== RESULT_ACCEPTED) return result;
   }
   return sender.long(context, NAV_TAKEOFF, [0, 0, 0, 0, 0, 0, alt], extras);
 }
@@ -78,10 +97,17 @@ async function takeoffByMode(
   return result;
 }
 
+/** The mode that a take-off changes to; null: it cannot take off, or nobody knows. */
+export function takesOffIn(vehicle: Vehicle, valueOf: (name: string) => number | null): string | null {
+  const { family, telemetry } = vehicle;
+  const craft = { family, type: telemetry.mav_type, mode: telemetry.mode };
+  return takeOffMode(craft, (valueOf(QUADPLANE) ?? 0) >= 1);
+}
+
 /** Why a take-off was refused, where the vehicle says nothing; null: the node does not know. */
 export function takeoffHint({ armed, firmware, telemetry }: Vehicle): string | null {
   if (armed === false && firmware === 'ardupilot')
-    return 'The vehicle is disarmed, and ArduPilot takes off only when it is armed: arm it first.';
+    return 'The vehicle is disarmed, and ArduPilot takes off only when it is armed: arm it first, or take off with arm 1.';
   if (telemetry.landed_state === 'in_air') return 'The vehicle is in the air already.';
   return null;
 }

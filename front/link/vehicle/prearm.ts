@@ -72,6 +72,8 @@ interface PrearmOptions {
   readonly harmless: () => readonly string[];
   /** A parameter's value, null: not known. */
   readonly param: (name: string) => number | null;
+  /** The mode that a take-off changes to; null: none, or not known. */
+  readonly takesOffIn: () => string | null;
   /** What the Remote ID transmitter says against it; null: nothing. */
   readonly remoteId: () => string | null;
 }
@@ -135,10 +137,11 @@ export class Prearm implements Part {
   }
 
   get report(): PrearmReport {
-    const { vehicle, param, clock } = this.#options;
+    const { vehicle, param, clock, takesOffIn } = this.#options;
     const known = vehicle.firmware === 'ardupilot' || vehicle.firmware === 'px4';
+    const takeoff_mode = known && vehicle.alive ? takesOffIn() : null;
     if (!known || !vehicle.alive || vehicle.armed !== false)
-      return { can_arm: null, reasons: [], checked_at: this.#checkedAt(null) };
+      return { can_arm: null, reasons: [], checked_at: this.#checkedAt(null), takeoff_mode };
     const verdict = this.#verdict();
     const receiver = ((this.#fresh()?.health ?? 0) & RC_RECEIVER) !== 0;
     const own = armReasons(vehicle, { param, receiver, wall: clock.wall() });
@@ -164,6 +167,7 @@ export class Prearm implements Part {
       can_arm: canArm,
       reasons: [...own, ...told, ...reasons(silent, 'sys_status'), ...remoteId].slice(0, MAX_REASONS),
       checked_at: this.#checkedAt([...events, ...texts]),
+      takeoff_mode,
     };
   }
 

@@ -16,7 +16,7 @@ import { go, type PageId, place } from './app/route.ts';
 import { VehicleBar } from './app/vehicle-bar.tsx';
 import { clock } from './parts/format.ts';
 import { Button, Icon, Note } from './parts/parts.tsx';
-import { Toasts } from './parts/toast.tsx';
+import { leaveToasts, Toasts } from './parts/toast.tsx';
 import { useAct } from './parts/use-ask.ts';
 import { SignIn } from './sign-in.tsx';
 import { t } from './strings.ts';
@@ -58,7 +58,7 @@ export function App(): JSX.Element {
         </Banner>
       ) : null}
       {state === 'in' ? <Inside /> : <Outside />}
-      <Toasts />
+      {state === 'in' ? null : <Toasts />}
     </>
   );
 }
@@ -132,14 +132,19 @@ function Unreachable({ since }: { since: number }): JSX.Element {
 
 function Inside(): JSX.Element {
   const { page } = place.value;
+  useEffect(leaveToasts, [page]);
   return (
     <div class="inside">
       {/* The set-up asks one thing after the other; there is nowhere else to go. */}
       {page === 'setup' ? null : <Rail />}
-      <main id="content" tabIndex={-1} data-page={page}>
-        {/* Another vehicle is another page: nothing of the last one may stay. */}
-        <Page key={`${page} ${relayed.value?.deviceId ?? ''} ${credential.value?.value ?? ''}`} id={page} />
-      </main>
+      <div class="column">
+        <main id="content" tabIndex={-1} data-page={page}>
+          {/* Another vehicle is another page: nothing of the last one may stay. */}
+          <Page key={`${page} ${relayed.value?.deviceId ?? ''} ${credential.value?.value ?? ''}`} id={page} />
+        </main>
+        {/* The page to fly by has a place for them where nothing moves. */}
+        {page === 'fly' ? null : <Toasts />}
+      </div>
     </div>
   );
 }

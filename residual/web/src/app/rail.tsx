@@ -31,18 +31,12 @@ export function Rail(): JSX.Element {
             {t.app.page[id]}
           </a>
         ))}
-        <button
-          type="button"
-          class="more"
-          aria-haspopup="dialog"
-          aria-label={t.app.more}
-          onClick={() => setOpen(true)}
-        >
+        <button type="button" class="more" aria-haspopup="dialog" onClick={() => setOpen(true)}>
           <Icon of={Ellipsis} />
-          {t.app.more}
+          {t.app.menu}
         </button>
       </nav>
-      <Dialog sheet title={t.app.more} open={open} onClose={() => setOpen(false)}>
+      <Dialog sheet title={t.app.menu} open={open} onClose={() => setOpen(false)}>
         <div class="menu-list">
           <Menu pages={[...pages.filter((id) => SELDOM.has(id)), 'setup']} />
         </div>

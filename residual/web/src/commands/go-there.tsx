@@ -1,6 +1,6 @@
 import { Navigation } from 'lucide';
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { distance, type Place } from '../map/projection.ts';
 import { number } from '../parts/format.ts';
 import { Field } from '../parts/parts.tsx';
@@ -22,16 +22,21 @@ export function GoThere({
   onTarget,
   from,
   height,
+  onGiven,
 }: {
   readonly commands: Commands;
   readonly target: Target | null;
   readonly onTarget: (target: Target) => void;
   readonly from: Place | null;
   readonly height: number | null;
+  readonly onGiven?: () => void;
 }): JSX.Element {
   const { lat, lon } = target ?? { lat: '', lon: '' };
   const [text, setText] = useState<string | null>(null);
-  const shown = text ?? (height === null ? '' : String(Math.max(1, Math.round(height))));
+  // It climbs with the vehicle until it is typed, and never sinks with it: that would be a place further down than the one looked at.
+  const highest = useRef(0);
+  highest.current = Math.max(highest.current, Math.round(height ?? 0));
+  const shown = text ?? (height === null ? '' : String(Math.max(1, highest.current)));
   const place = { lat: Number(lat), lon: Number(lon) };
   const up = Number(shown);
   const isPlace =
@@ -77,6 +82,7 @@ export function GoThere({
         name={t.fly.gotoNow}
         order={{ cmd: 'goto', args: [place.lat, place.lon, up] }}
         why={isValid ? null : t.fly.why.number}
+        {...(onGiven === undefined ? {} : { onGiven })}
       />
       <p class="hint">
         {isPlace && from !== null ? t.fly.gotoFar({ metres: number(distance(from, place)) }) : t.fly.gotoHint}

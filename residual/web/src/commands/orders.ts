@@ -1,4 +1,5 @@
 import type { CommandName } from '../../../../shared/flight/command-catalogue.ts';
+import type { Readiness } from '../../../../shared/flight/readiness.ts';
 import type { RowId } from '../../../../shared/routes/table.ts';
 
 /** Commands to a vehicle, as the page of its node and the page of the fleet give them. */
@@ -30,8 +31,25 @@ export interface Commands {
   readonly offers: (cmd: CommandName) => boolean;
   /** A button begins to be held: what the command will need can be got ready. */
   readonly ready?: () => void;
+  /** Whether it would arm, while it is not armed; null: not known. */
+  readonly readiness: Readiness | null;
   /** What the page asks for it: where this caller may not, nothing can be given. */
   readonly row?: RowId;
+}
+
+/** Motors on: in another mode where the present one does not arm. */
+export function armOrders(readiness: Readiness | null): readonly Order[] {
+  const first = readiness?.first ?? null;
+  return [...(first === null ? [] : [first]), { cmd: 'arm' }];
+}
+
+/** Up to a height, m. @param arms it is not armed: that is done first, by the node itself unless it is an old one */
+export function takeOffOrders(readiness: Readiness | null, arms: boolean, height: number): readonly Order[] {
+  const up = { cmd: 'takeoff', args: [height] } as const;
+  if (!arms) return [up];
+  return readiness === null || readiness.takeOffMode === undefined
+    ? [...armOrders(readiness), up]
+    : [{ cmd: 'takeoff', args: [height, 1] }];
 }
 
 /** These end what goes on: they wait for no other command, and are tried also when the vehicle has not been heard of late. */

@@ -5,7 +5,7 @@ import { number } from '../parts/format.ts';
 import { Button, Field, SlideConfirm } from '../parts/parts.tsx';
 import { t } from '../strings.ts';
 import css from './commands.module.css';
-import type { Commands } from './orders.ts';
+import { armOrders, type Commands, takeOffOrders } from './orders.ts';
 
 const USUAL_M = 10;
 const LEAST_M = 1;
@@ -13,7 +13,7 @@ const MOST_M = 500;
 
 /** Up to a height that is chosen here. @param arms the vehicle is not armed: that is done first */
 export function TakeOff({
-  commands: { give, whyNot, running, ready, row },
+  commands: { give, whyNot, running, ready, row, readiness },
   arms,
   onGiven,
 }: {
@@ -28,6 +28,7 @@ export function TakeOff({
     const from = isValid ? height : USUAL_M;
     setText(String(Math.min(MOST_M, Math.max(LEAST_M, Math.round(from) + by))));
   };
+  const mode = readiness?.takeOffMode ?? null;
   const name = t.fly.takeoffNow({ height: isValid ? number(height) : t.app.none, arms });
   return (
     <div class={css['take-off']}>
@@ -48,14 +49,16 @@ export function TakeOff({
           </div>
         )}
       </Field>
+      {mode === null ? null : <p class="hint">{t.fly.takeoffIn({ mode })}</p>}
       <SlideConfirm
         icon={PlaneTakeoff}
+        way={t.fly.slide.takeoff}
         busy={running !== null}
         why={whyNot('takeoff') ?? (isValid ? null : t.fly.why.number)}
         {...(ready === undefined ? {} : { onBegin: ready })}
         {...(row === undefined ? {} : { row })}
         onConfirm={() => {
-          give(name, ...(arms ? [{ cmd: 'arm' as const }] : []), { cmd: 'takeoff', args: [height] });
+          give(name, ...takeOffOrders(readiness, arms, height));
           onGiven?.();
         }}
       >
@@ -72,7 +75,7 @@ function stepOf(height: number): number {
 
 /** The motors, without leaving the ground. */
 export function ArmSlide({
-  commands: { give, whyNot, running, ready, row },
+  commands: { give, whyNot, running, ready, row, readiness },
   onGiven,
 }: {
   readonly commands: Commands;
@@ -81,12 +84,13 @@ export function ArmSlide({
   return (
     <SlideConfirm
       icon={Power}
+      way={t.fly.slide.arm}
       busy={running !== null}
       why={whyNot('arm')}
       {...(ready === undefined ? {} : { onBegin: ready })}
       {...(row === undefined ? {} : { row })}
       onConfirm={() => {
-        give(t.fly.arm, { cmd: 'arm' });
+        give(t.fly.arm, ...armOrders(readiness));
         onGiven?.();
       }}
     >

@@ -131,6 +131,8 @@ export interface PageArguments {
   readonly 'fly.moreMessages': { count: Given };
   readonly 'fly.dismiss': { text: Given };
   readonly 'fly.takeoffNow': { arms: boolean; height: Given };
+  readonly 'fly.takeoffIn': { mode: Given };
+  readonly 'fly.armsIn': { mode: Given };
   readonly 'fly.holdIt': { name: Given };
   readonly 'fly.gotoFar': { metres: Given };
   readonly 'fly.tooFar': { metres: Given | null; bound: Given; limit: Given | null };
@@ -138,6 +140,7 @@ export interface PageArguments {
   readonly 'fly.missionNow': { arms: boolean };
   readonly 'fly.keys.held': { name: Given };
   readonly 'fly.switchTo': { mode: Given };
+  readonly 'fly.asking': { mode: Given };
   readonly 'fly.sending': { name: Given };
   readonly 'fly.refused': { name: Given; words: Given };
   readonly 'fly.vehicleRefused': { result: Given | null; words: Given | null };
@@ -197,6 +200,7 @@ export interface PageArguments {
   readonly 'vehicle.overview.flyingHint': { mode: Given };
   readonly 'vehicle.overview.readyHint': { mode: Given };
   readonly 'vehicle.overview.notReadyHint': { count: number };
+  readonly 'vehicle.overview.byMode': { mode: Given };
   readonly 'vehicle.overview.reasons': { count: number };
   readonly 'vehicle.overview.switched': { mode: Given };
   readonly 'vehicle.overview.courseOf': { name: Given };

@@ -3,6 +3,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { t } from '../strings.ts';
 import { Button } from './button.tsx';
+import { Toasts, useOver } from './toast.tsx';
 
 /** A modal question; Escape and the back of the window close it. */
 export function Dialog({
@@ -28,6 +29,7 @@ export function Dialog({
     if (open) dialog.showModal();
     else dialog.close();
   }, [open]);
+  useOver(open);
   useEffect(() => {
     const dialog = ref.current;
     // A tap beside it, which is a tap on the dialog itself and not on what stands in it. By keyboard it is Escape.
@@ -48,6 +50,7 @@ export function Dialog({
             {/* Shut first, which says `close`: what it showed is taken away when nothing of it is drawn any more. */}
             <Button kind="quiet" icon={X} onClick={() => ref.current?.close()} aria-label={t.app.close} />
           </header>
+          <Toasts inDialog />
           {children}
         </>
       ) : null}

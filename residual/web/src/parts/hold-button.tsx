@@ -1,5 +1,6 @@
 import type { IconNode } from 'lucide';
 import type { ComponentChildren, JSX } from 'preact';
+import { useRef, useState } from 'preact/hooks';
 import type { RowId } from '../../../../shared/routes/table.ts';
 import { denied } from '../api/node.ts';
 import { t } from '../strings.ts';
@@ -8,7 +9,7 @@ import { useHold } from './use-hold.ts';
 
 const HOLD_MS = 1000;
 
-/** Acts after it was held for a second, by pointer, Space or Enter; letting go earlier does nothing. */
+/** Acts after it was held for a second, by pointer, Space or Enter; who lets go earlier is told to hold it. */
 export function HoldButton({
   onConfirm,
   onBegin,
@@ -36,7 +37,15 @@ export function HoldButton({
   const closed = row === undefined ? null : denied(row);
   const reason = closed === null ? why : t.denied[closed];
   const off = reason !== null || busy;
-  const { held, begin, stop, onKeyDown } = useHold(off, holdMs, onConfirm, onBegin);
+  const [isTapped, setTapped] = useState(false);
+  const done = useRef(false);
+  const act = (): void => {
+    done.current = true;
+    setTapped(false);
+    onConfirm();
+  };
+  const { held, begin, stop, onKeyDown } = useHold(off, holdMs, act, onBegin);
+  const told = reason ?? (isTapped && !busy ? t.app.holdHint : null);
   return (
     <button
       type="button"
@@ -46,7 +55,12 @@ export function HoldButton({
       aria-busy={busy}
       aria-label={label}
       title={reason ?? t.app.holdHint}
-      onPointerDown={(event) => event.button === 0 && begin()}
+      onPointerDown={(event) => {
+        if (event.button !== 0) return;
+        done.current = false;
+        begin();
+      }}
+      onClick={() => setTapped(!done.current)}
       onPointerUp={stop}
       onPointerLeave={stop}
       onPointerCancel={stop}
@@ -57,7 +71,11 @@ export function HoldButton({
     >
       {icon === undefined ? null : <Icon of={icon} />}
       {children}
-      {reason === null ? null : <span class="reason">{reason}</span>}
+      {told === null ? null : (
+        <span class="reason" role="status">
+          {told}
+        </span>
+      )}
     </button>
   );
 }

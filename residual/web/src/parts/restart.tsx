@@ -32,6 +32,11 @@ export async function restart(name: string): Promise<void> {
   pending.value = name === 'svc-supervisor' ? [] : pending.value.filter((each) => each !== name);
 }
 
+/** All that must restart, one after the other. @throws Refused as `restart`; what is left still must */
+export async function restartAll(): Promise<void> {
+  for (const name of pending.peek()) await restart(name);
+}
+
 /** Waits until a process runs under another number than before. @throws Refused */
 async function back(name: string, before: number | null): Promise<void> {
   const until = performance.now() + PATIENCE_MS;

@@ -48,6 +48,7 @@ export function useCommands(entry: NodeEntry, facts: Facts, live: JsonObject | n
     // What is in the way of all stands above them, once.
     whyNot: (cmd) => (none === null ? whyNot(cmd, facts, live) : ''),
     offers: () => true,
+    readiness: readiness(facts),
   };
 }
 
@@ -126,5 +127,7 @@ function whyNot(cmd: CommandName, facts: Facts, live: JsonObject | null): string
   if (cmd === 'takeoff' && phase === 'in_air') return why.flying;
   if (cmd === 'arm' && armed) return why.armed;
   const ready = (cmd === 'arm' || cmd === 'takeoff') && !armed ? readiness(facts) : null;
-  return ready?.canArm === false ? why.prearm({ words: ready.reasons.join('; ') }) : null;
+  return ready?.canArm === false && ready.first === null
+    ? why.prearm({ words: ready.reasons.join('; ') })
+    : null;
 }

@@ -1,4 +1,5 @@
 import { effect, signal } from '@preact/signals';
+import { useEffect, useState } from 'preact/hooks';
 import type { CommandName } from '../../../../../shared/flight/command-catalogue.ts';
 import { type Readiness, readinessOf } from '../../../../../shared/flight/readiness.ts';
 import { call, Refused } from '../../api/client.ts';
@@ -8,11 +9,14 @@ import { relayed } from '../../api/relay.ts';
 import type { Answer } from '../../api/rows.ts';
 import { steady } from '../../api/steady.ts';
 import { armed, flight, fresh } from '../../api/telemetry.ts';
+import { place } from '../../app/route.ts';
 import { ALWAYS, type Commands, type Order } from '../../commands/orders.ts';
 import { farText, refusedText } from '../../commands/refused-text.ts';
+import { say } from '../../parts/toast.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { isSilent } from '../../vehicle/vehicle-state.ts';
+import { target } from './map/state.ts';
 
 /** Commands to the vehicle: whether one can be given now, giving it, and what the vehicle said to it. */
 
@@ -27,6 +31,18 @@ const WANTS_ARMED: ReadonlySet<CommandName> = new Set([
   'goto',
   'pauseMission',
   'resumeMission',
+]);
+
+/** After these it no longer goes where it was sent. */
+const ELSEWHERE: ReadonlySet<CommandName> = new Set([
+  'land',
+  'rtl',
+  'stop',
+  'mode',
+  'missionStart',
+  'resumeMission',
+  'goto',
+  'orbit',
 ]);
 
 /** Kept while the page is open: what the vehicle answered must not be lost by looking at another page. */
@@ -60,9 +76,17 @@ export function useCommands(otherPilot: string | null): Commands {
     give: (name, ...orders) => {
       if (state.peek().running !== null && orders.some(({ cmd }) => !ALWAYS.has(cmd))) return;
       const mine = ++newestRun;
+      if (target.peek()?.taken === true && orders.some(({ cmd }) => ELSEWHERE.has(cmd))) target.value = null;
       state.value = { running: name, outcome: null };
       void run(orders, () => mine === newestRun).then((refusal) => {
         if (mine !== newestRun) return;
+        // Whoever looks at another page must not miss that it failed.
+        if (refusal !== null && place.peek().page !== 'fly')
+          say(
+            refusal.words === '' ? t.fly.noAnswer({ name }) : t.fly.refused({ name, words: refusal.words }),
+            'bad',
+            { stays: true },
+          );
         state.value = {
           running: null,
           outcome:
@@ -81,6 +105,7 @@ export function useCommands(otherPilot: string | null): Commands {
     },
     whyNot: (cmd) => whyNot(cmd, otherPilot),
     offers: (cmd) => known.data === null || cmd in known.data.commands,
+    readiness: readiness.value,
     row: 'command.post',
   };
 }
@@ -144,9 +169,25 @@ function whyNot(cmd: CommandName, otherPilot: string | null): string | null {
   if (cmd === 'arm' && armed.value) return why.armed;
   if ((cmd === 'arm' || cmd === 'takeoff') && !armed.value) {
     const ready = readiness.value;
-    if (ready?.canArm === false) return why.prearm({ words: ready.reasons.join('; ') });
+    if (ready?.canArm === false && ready.first === null)
+      return why.prearm({ words: ready.reasons.join('; ') });
   }
   return null;
+}
+
+/** What became of the command that a part has given: `begin` with it. @param onTaken the vehicle took it */
+export function useTaken(
+  { running, outcome }: Commands,
+  onTaken: () => void,
+): { readonly begin: () => void; readonly failed: string | null } {
+  const [mine, setMine] = useState<number | null>(null);
+  const answer = mine === newestRun && running === null ? outcome : null;
+  useEffect(() => {
+    if (answer?.tone !== 'good') return;
+    setMine(null);
+    onTaken();
+  }, [answer]);
+  return { begin: () => setMine(newestRun), failed: answer?.tone === 'bad' ? answer.text : null };
 }
 
 /** What the vehicle answered was read. */

@@ -2,6 +2,7 @@ import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type SheetName, takeSheet } from '../../commands/sheet-name.ts';
+import { Toasts } from '../../parts/toast.tsx';
 import { t } from '../../strings.ts';
 import { isSilent } from '../../vehicle/vehicle-state.ts';
 import { Announcer } from './announcer.tsx';
@@ -36,6 +37,7 @@ SIDEWAYS.addEventListener('change', () => {
 export default function Fly(): JSX.Element {
   const whole = useRef<HTMLDivElement>(null);
   const upper = useRef<HTMLDivElement>(null);
+  const said = useRef<HTMLDivElement>(null);
   const lower = useRef<HTMLDivElement>(null);
   const commandsAt = useRef<HTMLDivElement>(null);
   const insetAt = useRef<HTMLDivElement>(null);
@@ -50,7 +52,7 @@ export default function Fly(): JSX.Element {
   useEffect(followBattery, []);
   useKeys({ m: swap, '?': () => setSheet('keys') });
   const hasInset = state !== 'none';
-  const insets = useInsets(whole, [upper, lower, commandsAt, insetAt], sideways.value, hasInset);
+  const insets = useInsets(whole, [upper, lower, commandsAt, insetAt], sideways.value, hasInset, said);
   const shownCamera = watching?.status.value?.camera ?? null;
   useEffect(() => setCamera(shownCamera), [shownCamera]);
   const isMap = large === 'map';
@@ -91,7 +93,10 @@ export default function Fly(): JSX.Element {
         {state === 'none' ? null : <OtherCameras shown={camera} onShown={setCamera} />}
       </div>
       <div class={css['lower']}>
-        <OutcomeNote commands={commands} />
+        <div ref={said} class={css['said']}>
+          <OutcomeNote commands={commands} />
+          <Toasts />
+        </div>
         <div ref={lower} class={css['instruments']}>
           <Horizon />
           <div>

@@ -1,5 +1,6 @@
 import { Check } from 'lucide';
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import { type Family, modeChoices } from '../../../../../shared/flight/modes.ts';
 import { steady } from '../../api/steady.ts';
 import { fresh } from '../../api/telemetry.ts';
@@ -7,6 +8,7 @@ import type { Commands } from '../../commands/orders.ts';
 import { HoldButton, Icon, Note } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
 import { family } from '../../vehicle/vehicle-state.ts';
+import { useTaken } from './commands.ts';
 import css from './dock.module.css';
 
 /** What most flights need, by family; the others follow. */
@@ -45,12 +47,16 @@ const current = steady(() => fresh('heartbeat', (body) => body.mode));
 
 /** Every mode of the vehicle, the usual ones first; one that is held is switched to. */
 export function ModeList({
-  commands: { give, whyNot, running, row },
+  commands,
   onGiven,
 }: {
   readonly commands: Commands;
+  /** It was taken. */
   readonly onGiven: () => void;
 }): JSX.Element {
+  const [asked, setAsked] = useState<string | null>(null);
+  const { give, whyNot, running, row } = commands;
+  const { begin, failed } = useTaken(commands, onGiven);
   const kind = family.value;
   const now = current.value;
   if (kind === null) return <p class="hint">{t.fly.noModes}</p>;
@@ -81,13 +87,20 @@ export function ModeList({
                   {...(row === undefined ? {} : { row })}
                   onConfirm={() => {
                     give(t.fly.switchTo({ mode: name }), { cmd: 'mode', args: [name] });
-                    onGiven();
+                    setAsked(name);
+                    begin();
                   }}
                 >
                   {name}
                 </HoldButton>
               )}
-              <small>{words[name] ?? ''}</small>
+              {asked === name && name !== now ? (
+                <small role="status" class={failed === null ? '' : 'error'}>
+                  {failed ?? t.fly.asking({ mode: name })}
+                </small>
+              ) : (
+                <small>{words[name] ?? ''}</small>
+              )}
             </li>
           ))}
         </ul>

@@ -16,7 +16,7 @@ import { adviceFor } from '../../vehicle/advice.ts';
 import { claim } from '../../vehicle/pilot-in-command.ts';
 import { sectionHref } from '../../vehicle/section.ts';
 import { here, isSilent, lastPlace, phase } from '../../vehicle/vehicle-state.ts';
-import { forgetOutcome, readiness } from './commands.ts';
+import { forgetOutcome, readiness, useTaken } from './commands.ts';
 import { foreseen, useForeseen } from './foreseen.ts';
 import { target } from './map/state.ts';
 import { MessageStack } from './messages.tsx';
@@ -154,7 +154,8 @@ const reasons = steady(() =>
 /** What speaks against arming, and by one tap what takes it away; a vehicle that is not armed does not move by it. */
 function Readiness({ commands }: { readonly commands: Commands }): JSX.Element | null {
   const ready = readiness.value;
-  if (ready === null || ready.canArm !== false) return null;
+  // Where it is only its mode, a take-off changes that.
+  if (ready === null || ready.canArm !== false || ready.first !== null) return null;
   const { fix, estimate, home, battery } = checks.value;
   const text = t.fly.checks;
   const said = reasons.value ?? [];
@@ -251,7 +252,7 @@ const remoteId = steady(
 function RemoteId(): JSX.Element | null {
   const said = remoteId.value;
   // Where it does not arm, all its reasons stand there already.
-  if (said.length === 0 || readiness.value?.canArm === false) return null;
+  if (said.length === 0 || (readiness.value?.canArm === false && readiness.value.first === null)) return null;
   return (
     <>
       {said.map(({ text }) => (
@@ -271,7 +272,12 @@ function Going({ commands }: { readonly commands: Commands }): JSX.Element | nul
   const far = commands.outcome?.far;
   const card = useRef<HTMLElement>(null);
   const isLow = useBeside(card);
-  if (target.value === null && far === undefined) return null;
+  const { begin } = useTaken(commands, () => {
+    const aim = target.peek();
+    if (aim !== null) target.value = { ...aim, taken: true };
+  });
+  const aim = target.value?.taken === true ? null : target.value;
+  if (aim === null && far === undefined) return null;
   return (
     <Notice tone={isLow ? 'going low' : 'going'} icon={MapPin} title={t.fly.goto} box={card}>
       <Button
@@ -283,10 +289,11 @@ function Going({ commands }: { readonly commands: Commands }): JSX.Element | nul
           if (far !== undefined) forgetOutcome();
         }}
       />
-      {target.value === null ? null : (
+      {aim === null ? null : (
         <GoThere
           commands={commands}
-          target={target.value}
+          target={aim}
+          onGiven={begin}
           onTarget={(next) => {
             target.value = next;
           }}

@@ -1,4 +1,4 @@
-import { Camera, Circle, Maximize, Minimize, PictureInPicture2, Square } from 'lucide';
+import { Camera, Circle, Maximize, Minimize, PictureInPicture2, Ratio, Square } from 'lucide';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
@@ -11,6 +11,7 @@ import { t } from '../../strings.ts';
 import type { Watching } from '../../video/watching.ts';
 import css from './picture.module.css';
 import { popOut } from './pop-out.ts';
+import { isWhole, showWhole } from './use-picture.ts';
 
 // A phone's browser that shows no other element than a film over the whole screen.
 type PhoneVideo = HTMLVideoElement & { webkitEnterFullscreen?: () => void };
@@ -74,6 +75,12 @@ export function PictureTools({
           onClick={() =>
             act(async () => t.fly.video.taken({ name: (await call('video.snapshot.post')).name }))
           }
+        />
+        <Button
+          icon={Ratio}
+          aria-label={t.fly.video.whole}
+          aria-pressed={isWhole.value}
+          onClick={() => showWhole(!isWhole.peek())}
         />
         {watching.way.value === 'stills' ? null : (
           <Button

@@ -4,13 +4,13 @@ import { t } from '../../strings.ts';
 import type { Watching } from '../../video/watching.ts';
 import { Boxes } from './boxes.tsx';
 import css from './picture.module.css';
-import type { PictureView } from './use-picture.ts';
+import { isWhole, type PictureView } from './use-picture.ts';
 
 /** The camera's picture, with what is seen in it and what extensions draw over it. */
 export function Picture({ view: { video, watching, large } }: { readonly view: PictureView }): JSX.Element {
   const isLarge = large === 'picture';
   return (
-    <div class={css['picture']}>
+    <div class={`${css['picture']} ${isWhole.value ? 'whole' : ''}`}>
       {/* It has no sound and no text. */}
       <video
         ref={video}

@@ -26,6 +26,7 @@ export function Sheets({
   readonly onOpen: (sheet: SheetName) => void;
   readonly onClose: () => void;
 }): JSX.Element {
+  const first = commands.readiness?.first ?? null;
   return (
     <>
       <FlightSheet
@@ -38,7 +39,10 @@ export function Sheets({
         ) : null}
         {phase.value !== 'disarmed' ? null : (
           <div class={css['only-arm']}>
-            <p class="hint">{t.fly.armHint}</p>
+            <p class="hint">
+              {t.fly.armHint}
+              {first === null ? null : ` ${t.fly.armsIn({ mode: first.args.join(' ') })}`}
+            </p>
             <ArmSlide commands={commands} onGiven={onClose} />
           </div>
         )}

@@ -1,5 +1,6 @@
 import { useComputed } from '@preact/signals';
 import {
+  CircleAlert,
   CircleCheck,
   Compass,
   Gauge,
@@ -18,6 +19,7 @@ import {
   VideoOff,
 } from 'lucide';
 import type { ComponentChildren, JSX } from 'preact';
+import type { Readiness } from '../../../../../shared/flight/readiness.ts';
 import { memberOf } from '../../../../../shared/member.ts';
 import { now } from '../../api/presence.ts';
 import { steady } from '../../api/steady.ts';
@@ -188,6 +190,11 @@ function VehicleChips(): JSX.Element | null {
           {t.fly.ready}
         </Chip>
       ) : null}
+      {readiness.value?.first === null || readiness.value === null ? null : (
+        <Chip icon={CircleAlert} says={goesIn(readiness.value)} always>
+          {goesIn(readiness.value)}
+        </Chip>
+      )}
       {ekf.value === null ? null : (
         <Chip
           icon={Compass}
@@ -215,6 +222,13 @@ function VehicleChips(): JSX.Element | null {
       )}
     </>
   );
+}
+
+/** Its mode does not arm: the mode in which it will, or will take off. */
+function goesIn({ first, takeOffMode }: Readiness): string {
+  return typeof takeOffMode === 'string'
+    ? t.fly.takeoffIn({ mode: takeOffMode })
+    : t.fly.armsIn({ mode: first?.args.join(' ') ?? '' });
 }
 
 function PictureChip({

@@ -13,6 +13,7 @@ export function useInsets(
   parts: readonly { readonly current: HTMLElement | null }[],
   isSide: boolean,
   hasInset: boolean,
+  said: { readonly current: HTMLElement | null },
 ): Insets {
   const [insets, setInsets] = useState(NOTHING);
   useEffect(() => {
@@ -41,14 +42,17 @@ export function useInsets(
       };
       setInsets((now) => (JSON.stringify(now) === JSON.stringify(next) ? now : next));
       document.documentElement.style.setProperty('--fly-dock', `${under}px`);
+      const talk = said.current?.offsetHeight ?? 0;
+      document.documentElement.style.setProperty('--fly-said', talk === 0 ? '0px' : `${talk + 8}px`);
       document.documentElement.style.setProperty('--fly-right', `${next.right}px`);
     };
     const observer = new ResizeObserver(look);
-    for (const { current } of [stage, ...parts]) if (current !== null) observer.observe(current);
+    for (const { current } of [stage, said, ...parts]) if (current !== null) observer.observe(current);
     look();
     return () => {
       observer.disconnect();
       document.documentElement.style.removeProperty('--fly-dock');
+      document.documentElement.style.removeProperty('--fly-said');
       document.documentElement.style.removeProperty('--fly-right');
     };
   }, [isSide, hasInset]);

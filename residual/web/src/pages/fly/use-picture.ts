@@ -14,6 +14,15 @@ const GONE_MS = 8000;
 /** A camera may take so long to start; after that the pilot looks at the map. */
 const START_MS = 20_000;
 
+const WHOLE = 'svc-whole-picture';
+/** Whether the whole picture is shown, with black beside it; otherwise it fills the window and is cut to its middle. Kept in the browser. */
+export const isWhole = signal(localStorage.getItem(WHOLE) === '1');
+
+export function showWhole(whole: boolean): void {
+  isWhole.value = whole;
+  localStorage.setItem(WHOLE, whole ? '1' : '0');
+}
+
 type Large = 'picture' | 'map';
 // What the pilot looked at stays large when the page is opened again.
 const wanted = signal<Large>('picture');

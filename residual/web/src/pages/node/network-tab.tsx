@@ -4,7 +4,8 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Answer } from '../../api/rows.ts';
 import { place } from '../../app/route.ts';
 import { HotspotForm } from '../../network/hotspot.tsx';
-import { Badge, Card, ErrorNote, Unfold } from '../../parts/parts.tsx';
+import { NetworkError } from '../../network/network-error.tsx';
+import { Badge, Card, Unfold } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { Ethernet } from './ethernet.tsx';
@@ -33,7 +34,7 @@ export function NetworkTab(): JSX.Element {
   return (
     <div ref={box}>
       <PathPicture network={data} />
-      <ErrorNote error={error} onRetry={reload} />
+      <NetworkError error={error} onRetry={reload} />
       {data === null ? null : (
         <div class="columns">
           <div data-part="wifi">

@@ -175,8 +175,8 @@ function Question({
 /** Of these the node sees by itself whether they are done, and there is nothing to send. */
 const SEEN: ReadonlySet<StepId> = new Set(['fc', 'camera', 'radio', 'network', 'pairing']);
 
-/** Here it counts what must restart: the radio binds only when it runs, and the end has the rest. Between them it would be in the way. */
-const RESTARTED: ReadonlySet<StepId> = new Set(['radio', 'finish']);
+/** Here it counts what must restart: the radio binds only when it runs. The end restarts the rest by itself. */
+const RESTARTED: ReadonlySet<StepId> = new Set(['radio']);
 
 /** Of these it says what it sees, as the question alone would not. */
 const TOLD: ReadonlySet<StepId> = new Set(['camera', 'radio', 'network']);

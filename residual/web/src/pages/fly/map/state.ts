@@ -4,13 +4,17 @@ import { steady } from '../../../api/steady.ts';
 import { newest } from '../../../api/telemetry.ts';
 import { choices, choose } from '../../../map/choices.ts';
 import { Glide, type Pose } from '../../../map/glide.ts';
-import { type Place, Projection, type View } from '../../../map/projection.ts';
-import { lastPlace } from '../../../vehicle/vehicle-state.ts';
+import { distance, type Place, Projection, type View } from '../../../map/projection.ts';
+import { lastPlace, phase } from '../../../vehicle/vehicle-state.ts';
 
 /** What the map of the page shows, kept when another page is shown in between. */
 
-/** Where the vehicle is to go, as it was tapped or typed; null: nowhere yet. */
-export const target = signal<{ readonly lat: string; readonly lon: string } | null>(null);
+/** Where the vehicle is to go, as it was tapped or typed; null: nowhere yet. `taken`: it goes there. */
+export const target = signal<{ readonly lat: string; readonly lon: string; readonly taken?: true } | null>(
+  null,
+);
+/** So near it has arrived, m. */
+const ARRIVED_M = 4;
 /** What is measured; null: nothing. */
 export const ruler = signal<readonly Place[] | null>(null);
 /** Null: nothing was looked at yet. */
@@ -49,6 +53,16 @@ export const told = steady<Pose | null>(() => {
   return place === null ? null : { place, heading: newest.value?.position.heading ?? null };
 });
 effect(() => glide.tell(told.value, performance.now()));
+
+// It is there, or it was told something else, or it is on the ground.
+effect(() => {
+  const aim = target.value;
+  if (aim?.taken === undefined) return;
+  const place = lastPlace.value;
+  const isThere =
+    place !== null && distance(place, { lat: Number(aim.lat), lon: Number(aim.lon) }) < ARRIVED_M;
+  if (isThere || phase.value !== 'flight') target.value = null;
+});
 
 /** The view that follows the vehicle; null: it is not to be followed, or nowhere. */
 export function followed(shown: Projection, now: number, insets: Insets): View | null {

@@ -3,7 +3,8 @@ import type { JSX } from 'preact';
 import { call } from '../../../api/client.ts';
 import { isGround } from '../../../api/node.ts';
 import { go, hrefOf } from '../../../app/route.ts';
-import { ErrorNote, HoldButton, Icon, Unfold } from '../../../parts/parts.tsx';
+import { ErrorNote, HoldButton, Icon, Progress, Unfold } from '../../../parts/parts.tsx';
+import { restartAll } from '../../../parts/restart.tsx';
 import { say } from '../../../parts/toast.tsx';
 import { useAct, useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
@@ -61,12 +62,14 @@ export function FinishStep({ reload }: StepProps): JSX.Element {
         </HoldButton>
       </Unfold>
       <ErrorNote error={error} />
+      {busy ? <Progress label={t.setup.finish.restarting} value={null} /> : null}
       <Primary
         busy={busy}
         row="setup.finish.post"
         onClick={() =>
           void run(async () => {
             await call('setup.finish.post', { body: {} });
+            await restartAll();
             go(isGround.value ? 'ground' : 'fly');
           })
         }

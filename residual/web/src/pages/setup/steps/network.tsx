@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { call, Refused } from '../../../api/client.ts';
 import type { Answer } from '../../../api/rows.ts';
+import { NetworkError } from '../../../network/network-error.tsx';
 import { textIn } from '../../../parts/form/form-text.ts';
 import { Badge, Button, ErrorNote, Field, Progress } from '../../../parts/parts.tsx';
 import { say } from '../../../parts/toast.tsx';
@@ -21,7 +22,7 @@ export function NetworkStep({ reload }: StepProps): JSX.Element {
   };
   return (
     <>
-      <ErrorNote error={error} onRetry={again} />
+      <NetworkError error={error} onRetry={again} />
       <ul class={css['facts']}>
         {(data?.interfaces ?? [])
           .filter(({ kind, radio }) => kind !== 'loopback' && radio !== true)

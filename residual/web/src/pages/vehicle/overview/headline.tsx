@@ -80,12 +80,14 @@ function Verdict(): JSX.Element {
       : ready?.canArm === true
         ? (['good', CircleCheck, t.fly.ready, text.readyHint({ mode })] as const)
         : ready?.canArm === false
-          ? ([
-              'warn',
-              TriangleAlert,
-              t.fly.notReady,
-              text.notReadyHint({ count: ready.reasons.length }),
-            ] as const)
+          ? ready.first !== null
+            ? (['', CircleHelp, text.byMode({ mode }), ready.reasons.join('; ')] as const)
+            : ([
+                'warn',
+                TriangleAlert,
+                t.fly.notReady,
+                text.notReadyHint({ count: ready.reasons.length }),
+              ] as const)
           : (['', CircleHelp, text.unknown, text.unknownHint] as const);
   return (
     <div class={`${css['verdict']} ${TONES[tone]}`} role="status">
