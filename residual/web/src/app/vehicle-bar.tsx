@@ -23,7 +23,7 @@ export function VehicleBar(): JSX.Element {
   const isFlying = flight.value === 'in_air';
   return (
     <div class="vehicle-bar" role="group" aria-label={t.app.vehicle.label}>
-      <strong class={`state ${state ? 'warn' : 'good'}`}>
+      <strong class={`state ${isFlying ? 'flying' : state ? 'warn' : 'good'}`}>
         {isFlying ? t.app.vehicle.flying : state ? t.app.vehicle.armed : t.app.vehicle.disarmed}
       </strong>
       {mode.value === null ? null : (

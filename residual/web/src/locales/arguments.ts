@@ -2,6 +2,12 @@
 
 type Given = string | number;
 
+export interface AuditArguments {
+  readonly read: { what: Given };
+  readonly refused: { what: Given };
+  readonly cut: { what: Given };
+}
+
 export interface HubArguments {
   readonly away: { seconds: Given };
   readonly 'signIn.with': { provider: Given };
@@ -414,9 +420,6 @@ export interface PageArguments {
   readonly 'access.tokens.days': { n: number };
   readonly 'access.tokens.until': { time: Given };
   readonly 'access.tokens.revokeOne': { name: Given };
-  readonly 'access.audit.read': { what: Given };
-  readonly 'access.audit.refused': { what: Given };
-  readonly 'access.audit.cut': { what: Given };
   readonly 'access.audit.hint': { n: Given };
   readonly 'access.audit.file': { name: Given; records: Given };
   readonly 'ground.drones.item': { id: Given; slot: Given };

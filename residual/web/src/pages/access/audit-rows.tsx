@@ -6,7 +6,7 @@ import { Icon } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import css from './access.module.css';
-import { useNames, whatWords, whoWords } from './audit-words.ts';
+import { useNames, whatWords, whoWords } from './audit-sentences.ts';
 
 /** Records that are read at once. */
 export const AUDIT_PAGE = 500;
