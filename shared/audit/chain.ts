@@ -13,6 +13,8 @@ export interface AuditRecord {
   readonly peer: string;
   readonly principal: string;
   readonly principal_kind: string;
+  /** At the hub: what a person or a program was called then, who may be gone when it is read. */
+  readonly principal_name?: string;
   readonly route: string | null;
   /** `announced` before it runs, then `done` or the code of the error; `unknown` if the process ended first; for a refusal its code. */
   readonly outcome: string;

@@ -155,7 +155,7 @@ export const dashboardSessions = {
       description: 'oldest first',
       items: {
         type: 'object',
-        required: ['id', 'created_at', 'expires_at', 'last_seen_at', 'peer', 'current'],
+        required: ['id', 'created_at', 'expires_at', 'last_seen_at', 'peer', 'device', 'current'],
         properties: {
           id: { type: 'string', description: 'as in the audit; it opens nothing' },
           created_at: { type: 'number', description: 'seconds since 1970' },
@@ -165,6 +165,10 @@ export const dashboardSessions = {
             description: 'seconds since 1970; null if not since svc-control started',
           },
           peer: { type: ['string', 'null'], description: 'the address it was last used from' },
+          device: {
+            type: ['string', 'null'],
+            description: 'browser and system of who opened it, as they call themselves; null: not known',
+          },
           current: { type: 'boolean', description: 'the caller’s own' },
         },
         additionalProperties: false,

@@ -6,6 +6,7 @@ import { PinLadder } from '../../front/control/stores/pin-ladder.ts';
 import { TICKET_LIFE_S, TicketStore } from '../../front/control/stores/tickets.ts';
 import { ANONYMOUS } from '../../shared/auth/principal.ts';
 import { ApiError } from '../../shared/errors.ts';
+import { deviceName } from '../../shared/http/device-name.ts';
 import { PeerBudgets } from '../../shared/http/edge/rate.ts';
 import { PinNode } from '../support/pin-stores.ts';
 import { refusal } from '../support/refusal.ts';
@@ -237,6 +238,15 @@ describe('the dashboard PIN', () => {
       expect(node.sessions.check(await open()), 'a new one').to.not.equal(null);
     });
 
+    it('are known by the device that opened them, also after a restart and a move', async () => {
+      const id = node.sessions.check((await node.sessions.open('Firefox, Android')).session)?.id ?? '';
+      await node.sessions.open();
+      await node.restart();
+      expect(node.sessions.list().map(({ device }) => device)).to.deep.equal(['Firefox, Android', null]);
+      await node.sessions.move(id);
+      expect(node.sessions.list()[0]?.device).to.equal('Firefox, Android');
+    });
+
     it('go on, and do not begin anew, when a node boots with a clock of the past', async () => {
       const session = await open();
       node.clocks.advance(80_000);
@@ -386,6 +396,37 @@ describe('the dashboard PIN', () => {
       expect(node.sessions.size).to.equal(0);
     });
   });
+});
+
+describe('what a session is called by', () => {
+  const NAMES: readonly (readonly [string | undefined, string | null])[] = [
+    ['Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0', 'Firefox, Linux'],
+    [
+      'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/139.0.0.0 Mobile Safari/537.36',
+      'Chrome, Android',
+    ],
+    [
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1',
+      'Safari, iPhone',
+    ],
+    [
+      'Mozilla/5.0 (iPad; CPU OS 17_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) CriOS/120.0 Mobile/15E148 Safari/604.1',
+      'Chrome, iPad',
+    ],
+    [
+      'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/139.0.0.0 Safari/537.36 Edg/139.0.0.0',
+      'Edge, Windows',
+    ],
+    ['Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Version/18.5 Safari/605.1.15', 'Safari, Mac'],
+    ['curl/8.5.0', null],
+    ['<b>Firefox</b>', null],
+    ['', null],
+    [undefined, null],
+  ];
+  for (const [sent, name] of NAMES)
+    it(`${name}: ${sent}`, () => {
+      expect(deviceName(sent)).to.equal(name);
+    });
 });
 
 describe('the ladder of the PIN', () => {

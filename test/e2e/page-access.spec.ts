@@ -46,6 +46,8 @@ describe('the page of who may use the node', function () {
     const session = await verify('4821');
     await visit(page, 'node/update');
     await visit(page, 'access/people');
+    await page.getByText('Chrome, Linux', { exact: true }).waitFor();
+    await page.getByText('unknown device', { exact: true }).waitFor();
     await page.locator('button[aria-label^="Sign out"]').first().click();
     // The one of the change itself, then ours.
     await page.waitForFunction(
@@ -134,9 +136,10 @@ describe('the page of who may use the node', function () {
 
   it('shows who did what, finds it by words, and checks that the record is whole', async () => {
     await visit(page, 'access/audit');
-    await page.waitForFunction(() => /POST \/api\/mcp\/tokens/.test(document.body.innerText), undefined, {
-      polling: 100,
-    });
+    // In words, with the route beside them for who looks for it.
+    await page.getByText('Created a token', { exact: true }).waitFor();
+    await page.getByText(/Pairing key · .* · POST \/api\/mcp\/tokens/).waitFor();
+    await page.getByText('Set the PIN', { exact: true }).waitFor();
     await page.getByLabel('What', { exact: true }).fill('revoke');
     await page.waitForFunction(() => !/POST \/api\/mcp\/tokens/.test(document.body.innerText), undefined, {
       polling: 100,

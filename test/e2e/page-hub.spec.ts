@@ -115,6 +115,16 @@ describe("the fleet's page", function () {
             route: 'POST /v1/codes',
             outcome: 'done',
           },
+          {
+            seq: 2,
+            time: new Date(made).toISOString(),
+            peer: '127.0.0.1',
+            principal: 'op_8085abcd',
+            principal_name: 'Ada',
+            route: 'nodes.id.calls.post',
+            outcome: 'carried',
+            changed: 'node-00005 PUT /api/params/RTL_ALT',
+          },
         ],
       },
       'GET /v1/audit/verify': {
@@ -145,6 +155,17 @@ describe("the fleet's page", function () {
     expect(received).to.be.within(5000, MAX_GZIP_BYTES);
     await signIn(page, hub);
     await says(page, 'The yard');
+    // A reload stays signed in, another tab is not.
+    await page.reload();
+    await says(page, 'The yard');
+    expect(await page.evaluate(() => localStorage.getItem('svc-hub-operator'))).to.equal(null);
+    const other = await page.context().newPage();
+    await other.goto(`${hub.url}/`);
+    await other.waitForSelector('main.sign-in');
+    await other.close();
+    await page.getByRole('button', { name: 'Menu', exact: true }).click();
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+    await page.waitForSelector('main.sign-in');
     await page.goto(`${hub.url}/`);
     await page.locator('input[type=checkbox]').click();
     await page.locator('input[name=secret]').fill(OPERATOR);
@@ -209,6 +230,68 @@ describe("the fleet's page", function () {
     });
     seen.check();
     await page.context().close();
+  });
+
+  it('has one colour for what flies, in list, map, tiles and view, with battery and height on its tile', async () => {
+    const page = await openPage(browser);
+    await signIn(page, hub);
+    await page.waitForSelector('.hub-fleet__list');
+    tellStates();
+    const colour = async (where: string, property: 'color' | 'fill'): Promise<string> => {
+      const element = page.locator(where).first();
+      await element.waitFor({ state: 'attached' });
+      return element.evaluate((found, name) => getComputedStyle(found)[name], property);
+    };
+    const colours = [await colour('.hub-fleet__row .flying', 'color')];
+    // By itself on the map, not one of many.
+    await page.getByRole('button', { name: 'Show Kite 5 on the map', exact: true }).click();
+    colours.push(await colour('.hub-fleet__one.flying .vehicle', 'fill'));
+    await visit(page, 'wall');
+    tellStates();
+    await says(page, 'Flying · GUIDED · 40 m up');
+    colours.push(await colour('.hub-wall__wall .flying', 'color'));
+    expect(await page.locator('.hub-wall__wall a', { hasText: 'Kite 5' }).innerText()).to.match(/80 %/);
+    await page.evaluate(() => {
+      location.hash = '#/fleet/node-00005';
+    });
+    colours.push(await colour('main .flying', 'color'));
+    expect(new Set(colours).size, colours.join(', ')).to.equal(1);
+    expect(colours[0]).to.equal('rgb(10, 86, 180)');
+    await page.context().close();
+  });
+
+  it('says who did what by name, also what a node was asked for', async () => {
+    const page = await openPage(browser);
+    await signIn(page, hub);
+    await visit(page, 'audit');
+    await says(page, 'Kite 5: Changed a parameter: RTL_ALT');
+    await says(page, 'Ada 127.0.0.1');
+    expect(await page.innerText('main')).to.not.include('op_8085abcd');
+    await page.context().close();
+  });
+
+  it('leads from an empty fleet to one that can be flown, and on a node says which steps are done', async () => {
+    const empty = await StubHub.start([]);
+    const page = await openPage(browser, PHONE);
+    await signIn(page, empty);
+    await says(page, 'make your operator key');
+    await page.getByRole('link', { name: 'Enrol a drone', exact: true }).waitFor();
+    await checkAxe(page);
+    await page.goto(`${hub.url}/`);
+    await signIn(page, hub);
+    await visit(page, 'fleet/node-00005');
+    const step = page.getByRole('listitem').filter({ hasText: 'This browser has an operator key' });
+    await step.getByRole('button', { name: 'Make the key', exact: true }).click();
+    await page.waitForFunction(
+      () => document.querySelectorAll('.hub-node__ways-to-fly .done').length === 1,
+      undefined,
+      {
+        polling: 100,
+      },
+    );
+    expect((await inputsOf(page, '.copyable input')).join()).to.include('svc fleet operators add first');
+    await page.context().close();
+    await empty.stop();
   });
 
   it('finds nodes by name, id and state, and orders them', async () => {

@@ -38,19 +38,44 @@ describe('the page of the set-up', function () {
     return steps.find((step) => step.id === id)?.state;
   };
 
-  it('opens by itself on a node that nobody set up, without navigation; a name and a profile are set', async () => {
-    await title('Name this node');
+  /** The question has the focus, as whoever comes by keyboard or screen reader needs it. */
+  const isAsked = async (text: string): Promise<void> => {
+    await title(text);
+    expect(await page.evaluate(() => document.activeElement?.textContent)).to.equal(text);
+  };
+  /** Where what goes on ends, from the top. */
+  const placeOf = async (name: string): Promise<number> => {
+    const box = await button(name).boundingBox();
+    return Math.round((box?.y ?? 0) + (box?.height ?? 0));
+  };
+
+  it('opens by itself at the pairing on a node that nobody set up, without navigation', async () => {
+    await isAsked('Pair this node');
     await page.getByRole('progressbar', { name: 'Set-up', exact: true }).waitFor();
     expect(await page.locator('nav').count()).to.equal(0);
     await checkAxe(page);
-    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('heron');
-    await button('Continue').click();
-    await title('Drone or ground station?');
+    seen.check();
+  });
+
+  it('a name and a profile are set by keyboard alone, and the button stays where it is', async () => {
+    const places = [await placeOf('Pair')];
+    await button('Skip for now').press('Enter');
+    await isAsked('Name this node');
+    places.push(await placeOf('Continue'));
+    await checkAxe(page);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('heron');
+    await page.keyboard.press('Enter');
+    await isAsked('Drone or ground station?');
+    places.push(await placeOf('Continue'));
     await checkAxe(page);
     const config = (await (await node.fetch('/api/config')).json()) as { agent: { name: string } };
     expect(config.agent.name).to.equal('heron');
-    await button('Continue').click();
-    await title('Set a PIN');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await isAsked('Set a PIN');
+    places.push(await placeOf('Continue'));
+    expect(new Set(places).size, places.join(', ')).to.equal(1);
     expect([await stateOf('name'), await stateOf('profile')]).to.deep.equal(['complete', 'complete']);
     seen.check();
   });
@@ -58,7 +83,7 @@ describe('the page of the set-up', function () {
   it('what is skipped can be gone back to; what the node found by itself is passed over', async () => {
     await button('Skip for now').click();
     // The flight controller, no camera and the network are on the way, and need no answer.
-    await title('Pair this node');
+    await title('All set');
     expect([await stateOf('pin'), await stateOf('fc')]).to.deep.equal(['skipped', 'complete']);
     await button('Back').click();
     await title('Set a PIN');
@@ -70,7 +95,7 @@ describe('the page of the set-up', function () {
     await title('Set a PIN');
     await page.locator('input[name=pin]').fill('482913');
     await button('Continue').click();
-    await title('Pair this node');
+    await title('All set');
     await button('Menu').click();
     await button('Sign out').waitFor();
     await button('Close').click();
@@ -86,7 +111,7 @@ describe('the page of the set-up', function () {
     await page.getByText('ArduPilot').waitFor();
     await checkAxe(page);
     await button('Use it').click();
-    await title('Pair this node');
+    await title('All set');
     seen.check();
   });
 

@@ -6,7 +6,12 @@ import { ROOT } from './node.ts';
 
 const SRC = join(ROOT, 'residual/web/src');
 /** What a module of words gives to others, and of which catalogue it is. */
-const CATALOGUE: Readonly<Record<string, string>> = { t: 'page', hub: 'hub', viewerWords: 'log-viewer' };
+const CATALOGUE: Readonly<Record<string, string>> = {
+  t: 'page',
+  hub: 'hub',
+  viewerWords: 'log-viewer',
+  auditWords: 'audit',
+};
 const BUTTONS: readonly unknown[] = ['Button', 'HoldButton'];
 const SCOPE = /^(?:Program|BlockStatement|FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/;
 

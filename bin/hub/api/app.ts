@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import express, { type NextFunction, type Request, type Response } from 'express';
+import type { AuditRecord } from '../../../shared/audit/chain.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { endWithFailure, failureOf, inBytes, sendValue } from '../../../shared/http/answer.ts';
 import { bareApp } from '../../../shared/http/bare-app.ts';
@@ -255,8 +256,13 @@ async function serve(
   }
 }
 
-function whoIs(caller: Caller | null): { readonly principal: string; readonly principal_kind: string } {
-  return { principal: caller?.id ?? 'anonymous', principal_kind: caller?.kind ?? 'anonymous' };
+/** How the audit names a caller; null: somebody without a credential. */
+export function whoIs(
+  caller: Caller | null,
+): Pick<AuditRecord, 'principal' | 'principal_kind' | 'principal_name'> {
+  return caller === null
+    ? { principal: 'anonymous', principal_kind: 'anonymous' }
+    : { principal: caller.id, principal_kind: caller.kind, principal_name: caller.name };
 }
 
 async function authorize(

@@ -28,7 +28,7 @@ import type { Sessions } from '../people/sessions.ts';
 import type { SignIn } from '../people/sign-in.ts';
 import type { Readiness } from '../replicas/readiness.ts';
 import type { Codes } from '../stores/codes.ts';
-import { OpenAnswer } from './app.ts';
+import { OpenAnswer, whoIs } from './app.ts';
 
 export interface HandlerParts {
   readonly config: HubConfig;
@@ -254,12 +254,10 @@ function recordCall(
   { peer, caller, outcome, changed }: { peer: string; caller: Caller; outcome: string; changed: string },
 ): void {
   try {
-    const { id: principal, kind: principal_kind } = caller;
     audit.record({
       peer,
       route: 'nodes.id.calls.post',
-      principal,
-      principal_kind,
+      ...whoIs(caller),
       outcome,
       rule: 'row',
       changed,

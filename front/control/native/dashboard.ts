@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Principal, PrincipalKind } from '../../../shared/auth/principal.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import { deviceName } from '../../../shared/http/device-name.ts';
 import type { PeerBudgets } from '../../../shared/http/edge/rate.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import type { pairingRows } from '../../../shared/routes/pairing.ts';
@@ -52,21 +53,22 @@ export function dashboardHandlers(
     },
 
     'dashboard.pin.verify.post': async ({ body, peer, headers, principal }) => {
-      if (body.pin !== undefined) return pin.verify(body.pin, peer, async () => sessions.open());
+      const open = async () => sessions.open(deviceName(headers['user-agent']));
+      if (body.pin !== undefined) return pin.verify(body.pin, peer, open);
       if (headers['x-svc-key'] === undefined)
         throw new ApiError('E_INVALID_VALUE', 'Send the PIN, or the pairing key as X-SVC-Key.');
       // Asked again, since the body may have come long after the head: a key that was replaced opens nothing under the next one.
       if (principal.kind !== 'key' || !deps.isKey(headers)) throw new ApiError('E_UNAUTHENTICATED');
-      return sessions.open();
+      return open();
     },
 
-    'dashboard.handover.post': async ({ body: { ticket }, peer }) => {
+    'dashboard.handover.post': async ({ body: { ticket }, peer, headers }) => {
       const wait = budgets.lockedFor(peer);
       if (wait !== null) throw new ApiError('E_LOCKED', undefined, {}, { 'retry-after': String(wait) });
       const from = tickets.take(ticket, HANDOVER);
       const opened = from?.kind === 'session' ? await sessions.move(from.id) : null;
       if (opened !== null) return opened;
-      if (from?.kind === 'key') return sessions.open();
+      if (from?.kind === 'key') return sessions.open(deviceName(headers['user-agent']));
       budgets.fail(peer);
       throw new ApiError('E_UNAUTHENTICATED', 'This ticket is not valid: it works once, for 30 s. Sign in.');
     },
@@ -76,7 +78,7 @@ export function dashboardHandlers(
       const { pin: next, current_pin: current } = call.body;
       // The caller knows the new PIN: opens a new session instead of the one that the change ended.
       const session = await pin.set(next, { current, trusted, gate, peer: call.peer }, async () =>
-        sessions.open(),
+        sessions.open(deviceName(call.headers['user-agent'])),
       );
       return { pin_set: true, ...session };
     },

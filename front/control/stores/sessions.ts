@@ -32,6 +32,8 @@ interface Session {
   /** The binding at the time when it was opened. */
   readonly binding: string;
   readonly principal: Principal;
+  /** What it was opened on (`deviceName`); null: not known. */
+  readonly device: string | null;
   /** When and from where it was last used, in this process. */
   seen: { readonly at: number; readonly ip: string } | null;
 }
@@ -57,8 +59,8 @@ type OpenedSession = Made<typeof pinVerifyAnswer>;
 
 /**
  * Dashboard sessions, at most 32, each 24 h: in memory, and their hashes in `sessions.json` (0600), so that nobody is signed
- * out by a restart of svc-control: `{binding, clock, sessions: [{hash, opened_at, expires_at, ends_ms}]}`, times in seconds since 1970;
- * `ends_ms` is by the lived time `clock`, which alone ends a session.
+ * out by a restart of svc-control: `{binding, clock, sessions: [{hash, opened_at, expires_at, ends_ms, device}]}`, times in seconds since
+ * 1970; `ends_ms` is by the lived time `clock`, which alone ends a session.
  */
 export class SessionStore {
   readonly #options: SessionOptions;
@@ -97,12 +99,15 @@ export class SessionStore {
     return this.#sessions.filter((session) => this.#isLive(session)).length;
   }
 
-  /** Opens a session; the 33rd ends the oldest. Resolves when it is on disk, or when writing failed, which is logged. */
-  async open(): Promise<OpenedSession> {
+  /**
+   * Opens a session; the 33rd ends the oldest. Resolves when it is on disk, or when writing failed, which is logged.
+   * @param device for people (`deviceName`); null: not known
+   */
+  async open(device: string | null = null): Promise<OpenedSession> {
     const { now, lived } = this.#options;
     const secret = randomBytes(32).toString('base64url');
     const openedAt = now();
-    const session = entry(secretHash(secret), openedAt, lived.now() + LIFE_MS, this.#binding());
+    const session = entry(secretHash(secret), openedAt, lived.now() + LIFE_MS, this.#binding(), device);
     this.#sessions = [...this.#sessions.filter((other) => this.#isLive(other)), session].slice(-MAX_SESSIONS);
     await this.#persist();
     return { session: secret, expires_at: session.expiresAt / 1000, ttl_seconds: LIFE_S };
@@ -116,7 +121,8 @@ export class SessionStore {
     const former = this.#sessions.find(({ principal }) => principal.id === id);
     if (former === undefined || !this.#isLive(former)) return null;
     const secret = randomBytes(32).toString('base64url');
-    const session = entry(secretHash(secret), former.openedAt, former.deadline, former.binding);
+    const { openedAt, deadline, binding, device } = former;
+    const session = entry(secretHash(secret), openedAt, deadline, binding, device);
     this.#sessions = this.#sessions.map((other) => (other === former ? session : other));
     await this.#persist();
     const leftMs = session.deadline - this.#options.lived.now();
@@ -153,12 +159,13 @@ export class SessionStore {
   list(): readonly ShownSession[] {
     return this.#sessions
       .filter((session) => this.#isLive(session))
-      .map(({ principal, openedAt, expiresAt, seen }) => ({
+      .map(({ principal, openedAt, expiresAt, seen, device }) => ({
         id: principal.id.slice(ID_OF.length),
         created_at: openedAt / 1000,
         expires_at: expiresAt / 1000,
         last_seen_at: seen === null ? null : seen.at / 1000,
         peer: seen?.ip ?? null,
+        device,
       }));
   }
 
@@ -197,11 +204,12 @@ export class SessionStore {
     const { file, lived, log } = this.#options;
     await this.#writes.run(async () => {
       const live = this.#sessions.filter((session) => this.#isLive(session));
-      const sessions = live.map(({ hash: digest, openedAt, expiresAt, deadline }) => ({
+      const sessions = live.map(({ hash: digest, openedAt, expiresAt, deadline, device }) => ({
         hash: digest.toString('hex'),
         opened_at: openedAt / 1000,
         expires_at: expiresAt / 1000,
         ends_ms: deadline,
+        device,
       }));
       try {
         await mkdir(dirname(file), { recursive: true });
@@ -228,7 +236,7 @@ export class SessionStore {
     return sessions
       .slice(-MAX_SESSIONS)
       .flatMap((item: unknown) => {
-        const { hash: digest, opened_at: opened, ends_ms: ends } = asRecord(item);
+        const { hash: digest, opened_at: opened, ends_ms: ends, device } = asRecord(item);
         if (typeof digest !== 'string' || !/^[0-9a-f]{64}$/.test(digest) || typeof opened !== 'number')
           throw new Error('a session lacks its hash or its time');
         const openedAt = opened * 1000;
@@ -237,19 +245,27 @@ export class SessionStore {
         // Of an older version, or the lived time was lost: the wall clock is all there is, and one that was set back revives nothing.
         if (!isKnown && openedAt > wall + MAX_STEP_BACK_MS) return [];
         const left = Math.min(isKnown ? ends - lived.now() : openedAt + LIFE_MS - wall, LIFE_MS);
-        return [entry(Buffer.from(digest, 'hex'), openedAt, lived.now() + left, binding)];
+        const known = typeof device === 'string' ? device : null;
+        return [entry(Buffer.from(digest, 'hex'), openedAt, lived.now() + left, binding, known)];
       })
       .filter((session) => this.#isLive(session));
   }
 }
 
-function entry(digest: Buffer, openedAt: number, deadline: number, binding: string): Session {
+function entry(
+  digest: Buffer,
+  openedAt: number,
+  deadline: number,
+  binding: string,
+  device: string | null,
+): Session {
   return {
     hash: digest,
     openedAt,
     expiresAt: openedAt + LIFE_MS,
     deadline,
     binding,
+    device,
     principal: Object.freeze({
       kind: 'session',
       id: sessionId(digest.toString('hex', 0, 4)),

@@ -1,5 +1,5 @@
 import { Bot, Drone, Hash, type IconNode, KeyRound, RadioTower } from 'lucide';
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { call, Refused } from './api/client.ts';
 import { credential, credentialIn, hold, lose, lost } from './api/credential.ts';
@@ -21,6 +21,8 @@ export function SignIn(): JSX.Element {
   const text = t.signIn;
   const hasPin = pin.data?.pin_set === true;
   const way = chosen ?? (hasPin ? 'pin' : 'other');
+  // Nobody has a key or a PIN of it yet: the one thing to do is to pair it.
+  const isNew = info.value?.paired === false && pin.data?.pin_set !== true;
   const signIn = async (secret: string): Promise<void> => {
     if (PIN.test(secret)) {
       holdSession(await call('dashboard.pin.verify.post', { body: { pin: secret } }), keep);
@@ -36,65 +38,82 @@ export function SignIn(): JSX.Element {
   };
   return (
     <main class="sign-in" id="content">
-      <Who />
+      <Who isNew={isNew} />
       {lost.value === null ? null : <Note tone="warn">{text.ended}</Note>}
-      {pin.data?.pin_set === false ? <Note>{text.noPin}</Note> : null}
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          const secret = new FormData(event.currentTarget).get('secret');
-          void run(async () => signIn(typeof secret === 'string' ? secret.trim() : ''));
-        }}
-      >
-        {hasPin ? (
-          <Segmented
-            label={text.with}
-            options={[
-              { id: 'pin', name: text.pin, icon: Hash },
-              { id: 'other', name: text.other, icon: KeyRound },
-            ]}
-            chosen={way}
-            onChoose={setChosen}
-          />
-        ) : null}
-        <Field label={way === 'pin' ? text.pin : text.secret}>
-          {(ids) => (
-            <input
-              {...ids}
-              name="secret"
-              class={way}
-              type="password"
-              inputMode={way === 'pin' ? 'numeric' : 'text'}
-              autocomplete="current-password"
-              required
-              autofocus
+      {isNew ? <Unpaired /> : null}
+      {pin.data?.pin_set === false && !isNew ? <Note>{text.noPin}</Note> : null}
+      <Folded title={isNew ? text.otherwise : null}>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            const secret = new FormData(event.currentTarget).get('secret');
+            void run(async () => signIn(typeof secret === 'string' ? secret.trim() : ''));
+          }}
+        >
+          {hasPin ? (
+            <Segmented
+              label={text.with}
+              options={[
+                { id: 'pin', name: text.pin, icon: Hash },
+                { id: 'other', name: text.other, icon: KeyRound },
+              ]}
+              chosen={way}
+              onChoose={setChosen}
             />
-          )}
-        </Field>
-        <label class="check">
-          <input type="checkbox" checked={keep} onChange={(event) => setKeep(event.currentTarget.checked)} />{' '}
-          {text.keep}
-        </label>
-        <ErrorNote error={error} />
-        <Button type="submit" kind="primary" busy={busy}>
-          {text.button}
-        </Button>
-      </form>
-      <Unfold title={text.help}>
-        <ul class="credentials">
-          <Credential icon={Hash} name={text.pin} hint={text.kinds.pin} />
-          <Credential icon={KeyRound} name={text.key} hint={text.kinds.key} />
-          <Credential icon={Bot} name={text.token} hint={text.kinds.token} />
-        </ul>
-        <p class="hint">{text.keepHint}</p>
-      </Unfold>
-      {info.value?.paired === false && pin.data?.pin_set === false ? <Unpaired /> : null}
+          ) : null}
+          <Field label={way === 'pin' ? text.pin : text.secret}>
+            {(ids) => (
+              <input
+                {...ids}
+                name="secret"
+                class={way}
+                type="password"
+                inputMode={way === 'pin' ? 'numeric' : 'text'}
+                autocomplete="current-password"
+                required
+                autofocus={!isNew}
+              />
+            )}
+          </Field>
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={keep}
+              onChange={(event) => setKeep(event.currentTarget.checked)}
+            />{' '}
+            {text.keep}
+          </label>
+          <ErrorNote error={error} />
+          <Button type="submit" kind="primary" busy={busy}>
+            {text.button}
+          </Button>
+        </form>
+        <Unfold title={text.help}>
+          <ul class="credentials">
+            <Credential icon={Hash} name={text.pin} hint={text.kinds.pin} />
+            <Credential icon={KeyRound} name={text.key} hint={text.kinds.key} />
+            <Credential icon={Bot} name={text.token} hint={text.kinds.token} />
+          </ul>
+          <p class="hint">{text.keepHint}</p>
+        </Unfold>
+      </Folded>
     </main>
   );
 }
 
+/** @param title null: it is not folded */
+function Folded({
+  title,
+  children,
+}: {
+  readonly title: string | null;
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  return title === null ? <>{children}</> : <Unfold title={title}>{children}</Unfold>;
+}
+
 /** The node that is asked: its name, and what it is. */
-function Who(): JSX.Element {
+function Who({ isNew }: { readonly isNew: boolean }): JSX.Element {
   const isGround = info.value?.profile === 'ground-station';
   return (
     <div class="who">
@@ -102,7 +121,7 @@ function Who(): JSX.Element {
         <Icon of={isGround ? RadioTower : Drone} />
       </span>
       <h1>{info.value?.name ?? t.signIn.title}</h1>
-      <p>{isGround ? t.signIn.toGround : t.signIn.toDrone}</p>
+      {isNew ? null : <p>{isGround ? t.signIn.toGround : t.signIn.toDrone}</p>}
     </div>
   );
 }

@@ -25,7 +25,7 @@ export function VehicleBar(): JSX.Element {
   const isFlying = flight.value === 'in_air';
   return (
     <div class="vehicle-bar" role="group" aria-label={t.app.vehicle.label}>
-      <strong class={`state ${isSilent ? 'bad' : state ? 'warn' : 'good'}`}>
+      <strong class={`state ${isSilent ? 'bad' : isFlying ? 'flying' : state ? 'warn' : 'good'}`}>
         {isSilent
           ? t.app.vehicle.silent
           : isFlying

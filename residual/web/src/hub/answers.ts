@@ -51,6 +51,8 @@ export interface Audited {
     readonly time: string;
     readonly peer: string;
     readonly principal: string;
+    /** Of a person or a program. */
+    readonly principal_name?: string;
     readonly route: string | null;
     readonly outcome: string;
     readonly changed?: string;

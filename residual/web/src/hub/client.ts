@@ -13,17 +13,17 @@ const TIMEOUT_MS = 20_000;
 /** Who is signed in; null: not asked yet. */
 export const me = signal<Me | null>(null);
 
-/** In memory; in the browser only where it was asked for, in this tab where it ends by itself. Null: sign in. */
+/** In memory and in this tab, so that a reload keeps it; in the browser only where that was asked for. Null: sign in. */
 export const credential = signal<string | null>(
   localStorage.getItem(STORED) ?? sessionStorage.getItem(STORED),
 );
 /** The hub no longer takes what it took before. */
 export const ended = signal(false);
 
-/** Tries the credential. @param where it is kept; null: nowhere @throws Refused */
-export async function signIn(text: string, where: Storage | null): Promise<void> {
+/** Tries the credential. @param where it is kept @throws Refused */
+export async function signIn(text: string, where: Storage): Promise<void> {
   me.value = await ask<Me>('/v1/me', { as: text });
-  where?.setItem(STORED, text);
+  where.setItem(STORED, text);
   ended.value = false;
   credential.value = text;
 }

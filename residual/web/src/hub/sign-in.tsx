@@ -64,7 +64,7 @@ function WithCredential({ isOnlyWay }: { readonly isOnlyWay: boolean }): JSX.Ele
   const text = hub.signIn;
   const tried = async (secret: string): Promise<void> => {
     if (!secret.startsWith('svc_op_')) throw new Refused(0, 'E_INVALID_VALUE', text.unknown);
-    await signIn(secret, keep ? localStorage : null);
+    await signIn(secret, keep ? localStorage : sessionStorage);
   };
   return (
     <form

@@ -2,6 +2,12 @@
 
 type Given = string | number;
 
+export interface AuditArguments {
+  readonly read: { what: Given };
+  readonly refused: { what: Given };
+  readonly cut: { what: Given };
+}
+
 export interface HubArguments {
   readonly away: { seconds: Given };
   readonly 'signIn.with': { provider: Given };

@@ -124,10 +124,18 @@ function NoNodes(): JSX.Element {
       <EmptyState icon={Drone} text={text.empty}>
         <p>{mayEnrol ? text.emptyHint : text.emptyOther}</p>
         {mayEnrol ? (
-          <a class="button primary" href={hrefOf('enrol')}>
-            <Icon of={UserPlus} />
-            {hub.enrol.title}
-          </a>
+          <>
+            <a class="button primary" href={hrefOf('enrol')}>
+              <Icon of={UserPlus} />
+              {hub.enrol.title}
+            </a>
+            <p>{text.toFly}</p>
+            <ol>
+              {text.start.map((step) => (
+                <li key={step}>{step}</li>
+              ))}
+            </ol>
+          </>
         ) : null}
       </EmptyState>
     </div>

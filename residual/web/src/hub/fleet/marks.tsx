@@ -38,7 +38,7 @@ export function placedOf(entry: FleetNode['entry']): Placed | null {
 }
 
 export function kindOf(matters: boolean, phase: ReturnType<typeof phaseOf>): string {
-  return css[matters ? 'matters' : phase] ?? '';
+  return `${phase} ${matters ? css['matters'] : ''}`;
 }
 
 export function shortName(name: string): string {

@@ -33,14 +33,19 @@ const ATTENTION_ICONS: Readonly<Record<Attention, IconNode>> = {
   silent: CircleQuestionMark,
 };
 
-type Tone = 'bad' | 'warn' | 'busy' | 'calm' | 'off';
+type Tone = 'bad' | 'warn' | 'flying' | 'calm' | 'off';
 
 function toneOf(entry: FleetNode['entry']): Tone {
   const attention = attentionOf(entry);
   if (attention === 'alarm' || attention === 'wasArmed') return 'bad';
-  if (attention !== null) return 'warn';
+  return attention === null ? toneOfPhase(entry) : 'warn';
+}
+
+/** Of what it does, whatever is the matter: what flies has one colour everywhere. */
+function toneOfPhase(entry: FleetNode['entry']): Tone {
   const phase = phaseOf(entry);
-  if (phase === 'flying' || phase === 'armed') return 'busy';
+  if (phase === 'flying') return 'flying';
+  if (phase === 'armed') return 'warn';
   return phase === 'ground' ? 'calm' : 'off';
 }
 
@@ -81,8 +86,8 @@ export function State({ entry }: { readonly entry: FleetNode['entry'] }): JSX.El
   const attention = attentionOf(entry);
   const isShown = attention !== null && attention !== 'lowBattery';
   return (
-    <span class={`${css['state']} ${toneOf(entry)}`}>
-      <Icon of={attention === null ? PHASE_ICONS[phaseOf(entry)] : ATTENTION_ICONS[attention]} />
+    <span class={`${css['state']} ${isShown ? toneOf(entry) : toneOfPhase(entry)}`}>
+      <Icon of={isShown ? ATTENTION_ICONS[attention] : PHASE_ICONS[phaseOf(entry)]} />
       {isShown ? hub.fleet.word[attention] : phaseWord(entry)}
     </span>
   );

@@ -2,18 +2,20 @@ import { ChevronLeft, ChevronRight, VideoOff } from 'lucide';
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { now as clock } from '../../api/presence.ts';
-import { countText } from '../../parts/format.ts';
+import { countText, number } from '../../parts/format.ts';
 import { Button, EmptyState, Icon } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
 import { LIVE_STALE_S, shown, useLive } from '../fly/live.ts';
 import { hub } from '../hub-words.ts';
 import { hrefOf } from '../route.ts';
 import { SearchBox } from '../search-box.tsx';
+import { BatteryFigure } from './battery.tsx';
 import { ageText, type FleetNode, figuresOf, secondsSince, titleOf } from './fleet.ts';
 import { useFound } from './found.ts';
 import css from './hub-wall.module.css';
 import type { FleetFilter } from './selection.ts';
-import { StateIcon } from './state-badge.tsx';
+import { phaseOf } from './state.ts';
+import { phaseWord, StateIcon } from './state-badge.tsx';
 import { useLooked } from './watch-fleet.ts';
 
 /** Of one request to the hub. */
@@ -103,7 +105,11 @@ function Thumbnail({ node: { entry } }: { readonly node: FleetNode }): JSX.Eleme
   const picture = shown.value.get(id);
   const age = secondsSince(picture?.at);
   const isNew = age !== null && age <= LIVE_STALE_S;
-  const { mode, fresh } = figuresOf(entry);
+  const { mode, fresh, battery, height } = figuresOf(entry);
+  const isOld = !isNew && age !== null;
+  const isUp = ['flying', 'armed'].includes(phaseOf(entry));
+  const up = height === null || !isUp ? null : hub.fleet.height({ metres: number(height) });
+  const words = [phaseWord(entry), ...(fresh ? [mode, up] : [])].filter((word) => word !== null);
   return (
     <a href={hrefOf('fleet', id)}>
       {picture === undefined ? (
@@ -116,8 +122,11 @@ function Thumbnail({ node: { entry } }: { readonly node: FleetNode }): JSX.Eleme
       )}
       <span class={css['name']}>
         <StateIcon entry={entry} />
-        <strong>{name}</strong>
-        <small>{isNew || age === null ? (fresh ? mode : null) : hub.fleet.ago({ age: ageText(age) })}</small>
+        <span>
+          <strong>{name}</strong>
+          <small>{isOld ? hub.fleet.ago({ age: ageText(age) }) : words.join(' · ')}</small>
+        </span>
+        <BatteryFigure percent={fresh ? battery : null} />
       </span>
     </a>
   );

@@ -8,12 +8,12 @@ import { TrackLayer } from '../../map/track-layer.tsx';
 import { moment, number, bytes as size, span } from '../../parts/format.ts';
 import { Badge, Button, Card, EmptyState, ErrorNote, Stat } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
+import { nodeName } from '../fleet/node-name.ts';
 import { hub } from '../hub-words.ts';
 import { go, hrefOf } from '../route.ts';
 import { useHub } from '../use-hub.ts';
 import type { FlightDetails } from './answers.ts';
 import css from './hub-flights.module.css';
-import { nodeName } from './node-name.ts';
 
 /** Closer, a flight in one yard is a few tiles without names. */
 const START_ZOOM = 17.5;

@@ -6,6 +6,7 @@ import { clock, day, isoTime, number, span } from '../../parts/format.ts';
 import { Badge, Button, Card, EmptyState, ErrorNote } from '../../parts/parts.tsx';
 import { useAct } from '../../parts/use-ask.ts';
 import { ask, open } from '../client.ts';
+import { nodeName } from '../fleet/node-name.ts';
 import { hub } from '../hub-words.ts';
 import { hrefOf } from '../route.ts';
 import { useHub } from '../use-hub.ts';
@@ -13,7 +14,6 @@ import { AirframesCard } from './airframes-card.tsx';
 import type { Flight, FlightPage } from './answers.ts';
 import { FlightView } from './flight-view.tsx';
 import css from './hub-flights.module.css';
-import { nodeName } from './node-name.ts';
 
 const EVERY_MS = 15_000;
 const PAGE = 100;

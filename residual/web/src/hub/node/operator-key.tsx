@@ -1,14 +1,15 @@
-import { KeyRound } from 'lucide';
-import type { JSX } from 'preact';
+import { CircleCheck, CircleDashed, KeyRound } from 'lucide';
+import type { ComponentChildren, JSX } from 'preact';
 import type { NodeEntry } from '../../../../../shared/fleet/hub-api.ts';
 import { Refused } from '../../api/client.ts';
-import { Button, Card, Copyable, ErrorNote, HoldButton, Note } from '../../parts/parts.tsx';
+import { Button, Card, Copyable, ErrorNote, HoldButton, Icon, Note } from '../../parts/parts.tsx';
 import { Qr } from '../../parts/qr.tsx';
 import { useAct } from '../../parts/use-ask.ts';
 import { me } from '../client.ts';
 import type { Facts } from '../fly/facts.ts';
 import { ensureKey, forgetKey, lacksKeys } from '../fly/keys.ts';
 import { hub } from '../hub-words.ts';
+import css from './hub-node.module.css';
 
 /** What a name in `fleet.operators` may be. */
 const NOT_A_NAME = /[^A-Za-z0-9._-]+/g;
@@ -40,27 +41,31 @@ export function OperatorKey({
     .replaceAll(NOT_A_NAME, '-')
     .replace(/^[^A-Za-z0-9]+/, '')
     .slice(0, 32);
+  const isListed = typeof listedAs === 'string';
+  const flies = scopes?.includes('flight') === true;
   return (
     <Card title={text.title} icon={KeyRound}>
-      <p>{text.hint}</p>
       <ErrorNote error={act.error} />
-      {lack === null ? null : <Note tone="warn">{text.lacks[lack]}</Note>}
-      {key === null ? (
-        <Button
-          kind="primary"
-          why={lack === null ? null : text.lacks[lack]}
-          busy={act.busy}
-          onClick={() => void act.run(make)}
-        >
-          {text.make}
-        </Button>
-      ) : (
-        <>
-          {typeof listedAs === 'string' ? (
-            <Note tone="good">{text.listed({ name: listedAs })}</Note>
-          ) : (
+      <ol class={css['ways-to-fly']}>
+        <Step of="rights" isDone={me.value?.scopes.includes('flight') === true}>
+          <p class="hint">{text.rightsHint}</p>
+        </Step>
+        <Step of="key" isDone={key !== null}>
+          <p class="hint">{text.hint}</p>
+          {lack === null ? null : <Note tone="warn">{text.lacks[lack]}</Note>}
+          <Button
+            kind="primary"
+            why={lack === null ? null : text.lacks[lack]}
+            busy={act.busy}
+            onClick={() => void act.run(make)}
+          >
+            {text.make}
+          </Button>
+        </Step>
+        <Step of="listed" isDone={isListed}>
+          {key === null ? null : (
             <>
-              <p>{text.enrol}</p>
+              <p class="hint">{text.enrol}</p>
               <Copyable
                 label={text.command}
                 text={`svc fleet operators add ${name === '' ? 'NAME' : name} ${key.jwk.x} && svc services restart svc-control`}
@@ -68,15 +73,22 @@ export function OperatorKey({
               <Qr text={key.jwk.x} label={text.qr} />
             </>
           )}
-          {scopes !== null && !scopes.includes('flight') ? (
+        </Step>
+        <Step of="scope" isDone={flies}>
+          {scopes === null ? null : (
             <>
-              <Note tone="warn">{hub.fly.why.noFlight}</Note>
+              <p class="hint">{hub.fly.why.noFlight}</p>
               <Copyable
                 label={text.scopes}
                 text={`svc config set fleet.scopes ${[...scopes, 'flight'].join()} && svc services restart svc-control`}
               />
             </>
-          ) : null}
+          )}
+        </Step>
+      </ol>
+      {key === null ? null : (
+        <>
+          {isListed ? <Note tone="good">{text.listed({ name: listedAs })}</Note> : null}
           <Copyable label={text.key} text={key.jwk.x} />
           <HoldButton kind="danger" busy={act.busy} onConfirm={() => void act.run(forget)}>
             {text.forget}
@@ -85,5 +97,26 @@ export function OperatorKey({
         </>
       )}
     </Card>
+  );
+}
+
+/** What flying from here takes, one after the other; how to get there stands below what is still missing. */
+function Step({
+  of,
+  isDone,
+  children,
+}: {
+  readonly of: keyof typeof hub.keys.steps;
+  readonly isDone: boolean;
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  return (
+    <li class={isDone ? 'done' : ''}>
+      <Icon of={isDone ? CircleCheck : CircleDashed} />
+      <div>
+        <strong>{hub.keys.steps[of]}</strong>
+        {isDone ? null : children}
+      </div>
+    </li>
   );
 }

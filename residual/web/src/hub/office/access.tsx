@@ -18,6 +18,7 @@ import { useAct } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import type { Holder, Minted } from '../answers.ts';
 import { ask, me } from '../client.ts';
+import { nodeName } from '../fleet/node-name.ts';
 import { hub } from '../hub-words.ts';
 import { useHub } from '../use-hub.ts';
 import css from './hub-office.module.css';
@@ -125,7 +126,6 @@ function One({
   const text = hub.access;
   const name = holder.label ?? holder.name ?? holder.id;
   const about = [
-    holder.id,
     ...(holder.group == null ? [] : [text.byGroup({ group: holder.group })]),
     text.made({ when: moment(holder.made_at), by: holder.operator ?? null }),
     ...(holder.used_at === undefined
@@ -139,7 +139,7 @@ function One({
         <Icon of={ICONS[kind]} />
       </span>
       <div>
-        <h3>
+        <h3 title={holder.id}>
           {name}
           {holder.id === me.value?.id ? <small>{text.you}</small> : null}
         </h3>
@@ -161,7 +161,7 @@ function Where({ holder: { nodes, tags = [] } }: { readonly holder: Holder }): J
     ...(tags.length === 0 ? [] : [text.tagged({ tags: tags.map(labelText).join(', ') })]),
     ...(nodes === null || (nodes.length === 0 && tags.length > 0)
       ? []
-      : [`${text.nodeCount({ count: nodes.length })}: ${nodes.join(', ')}`]),
+      : [`${text.nodeCount({ count: nodes.length })}: ${nodes.map(nodeName).join(', ')}`]),
   ];
   return (
     <p class={css['where']} title={[...tags, ...(nodes ?? [])].join(', ')}>

@@ -3,12 +3,14 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { memberOf } from '../../../../../shared/member.ts';
 import accessCss from '../../pages/access/access.module.css';
+import { routeOf, whatWords } from '../../pages/access/audit-sentences.ts';
 import { clock, day, isoTime } from '../../parts/format.ts';
 import { Button, Card, EmptyState, ErrorNote, Icon, Note, Segmented } from '../../parts/parts.tsx';
 import { useAct } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import type { Audited, AuditVerdict } from '../answers.ts';
 import { ask } from '../client.ts';
+import { namedIn, nodeName } from '../fleet/node-name.ts';
 import { hub } from '../hub-words.ts';
 import { SearchBox } from '../search-box.tsx';
 import { useHub } from '../use-hub.ts';
@@ -35,7 +37,7 @@ export function Audit(): JSX.Element {
     .filter(({ outcome }) => outcome !== 'announced')
     .filter(({ outcome }) => kind === 'all' || DONE.has(outcome) === (kind === 'done'))
     .filter((record) =>
-      `${record.principal} ${record.peer} ${whatOf(record)} ${record.route ?? ''}`
+      `${whoOf(record)} ${record.principal} ${record.peer} ${whatOf(record)} ${record.route ?? ''}`
         .toLowerCase()
         .includes(wanted),
     );
@@ -73,10 +75,22 @@ export function Audit(): JSX.Element {
   );
 }
 
-/** In words where there are some, with what was changed. */
+/** In words where there are some, with what was changed; what a node was called for as the node's own page says it. */
 function whatOf({ route, changed }: Record): string {
+  const [node = '', method = '', path = ''] = changed?.split(' ') ?? [];
+  const called = route === 'nodes.id.calls.post' ? routeOf(`${method} ${path}`) : null;
+  if (called !== null) {
+    const named = called.endsWith(path) ? '' : (path.split('/').at(-1) ?? '');
+    return `${nodeName(node)}: ${whatWords(called, named, 'done')}`;
+  }
   const words = memberOf(hub.audit.what, route ?? '');
-  return [typeof words === 'string' ? words : route, changed].filter((part) => part != null).join(': ');
+  const named = changed === undefined ? null : namedIn(changed);
+  return [typeof words === 'string' ? words : route, named].filter((part) => part != null).join(': ');
+}
+
+/** A person or a program by its name, a node by what it is called. */
+function whoOf({ principal, principal_name: name }: Record): string {
+  return name ?? (principal === '' ? t.access.audit.nobody : nodeName(principal));
 }
 
 function Line({
@@ -87,6 +101,7 @@ function Line({
   readonly heading: string | null;
 }): JSX.Element {
   const { time, peer, principal, route, outcome } = record;
+  const who = whoOf(record);
   const isDone = DONE.has(outcome);
   return (
     <>
@@ -99,8 +114,8 @@ function Line({
         <Icon of={isDone ? CircleCheck : ShieldX} />
         <div>
           <strong>{isDone ? whatOf(record) : `${hub.audit.refused}: ${whatOf(record)}`}</strong>
-          <small>
-            {principal || t.access.audit.nobody} {peer} · {route} · {outcome}
+          <small title={principal}>
+            {who} {peer} · {route} · {outcome}
           </small>
         </div>
         <time dateTime={isoTime(time)}>{clock(Date.parse(time), true)}</time>

@@ -6,6 +6,7 @@ import { Icon } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import css from './access.module.css';
+import { useNames, whatWords, whoWords } from './audit-sentences.ts';
 
 /** Records that are read at once. */
 export const AUDIT_PAGE = 500;
@@ -16,6 +17,8 @@ interface AuditEntry {
   readonly who: string;
   readonly peer: string;
   readonly what: string;
+  /** As it was recorded, for whoever looks for a route or an error by its name. */
+  readonly route: string;
   readonly outcome: string;
 }
 
@@ -30,16 +33,22 @@ export function useAudit(everyMs: number): {
     { query: { service: 'audit', limit: AUDIT_PAGE } },
     everyMs,
   );
+  const names = useNames(everyMs);
   const entries =
     data?.entries
-      .map(({ seq, timestamp, fields }) => ({
-        seq,
-        timestamp,
-        who: textOf(fields, 'principal') || t.access.audit.nobody,
-        peer: textOf(fields, 'peer'),
-        what: `${textOf(fields, 'route')} ${textOf(fields, 'changed')}`.trim(),
-        outcome: textOf(fields, 'outcome'),
-      }))
+      .map(({ seq, timestamp, fields }) => {
+        const outcome = textOf(fields, 'outcome');
+        const route = textOf(fields, 'route');
+        return {
+          seq,
+          timestamp,
+          who: whoWords(textOf(fields, 'principal'), textOf(fields, 'principal_kind'), names),
+          peer: textOf(fields, 'peer'),
+          what: whatWords(route, textOf(fields, 'changed'), kindOf(outcome)),
+          route,
+          outcome,
+        };
+      })
       .filter(({ outcome }) => outcome !== 'announced') ?? null;
   return { entries, error, reload };
 }
@@ -56,14 +65,12 @@ const ICONS = { done: CircleCheck, refused: ShieldX, unknown: CircleHelp } as co
 export function AuditRows({ entries }: { readonly entries: readonly AuditEntry[] }): JSX.Element {
   return (
     <ul class={css['records']} aria-label={t.access.audit.title}>
-      {entries.map(({ seq, timestamp, who, peer, what, outcome }) => (
+      {entries.map(({ seq, timestamp, who, peer, what, route, outcome }) => (
         <li key={seq} class={CLASSES[kindOf(outcome)]}>
           <Icon of={ICONS[kindOf(outcome)]} />
           <div>
             <strong>{what}</strong>
-            <small>
-              {who} {peer} · {outcome}
-            </small>
+            <small>{[who, peer, route, outcome === 'done' ? '' : outcome].filter(Boolean).join(' · ')}</small>
           </div>
           <time dateTime={isoTime(timestamp)}>{moment(timestamp)}</time>
         </li>

@@ -23,7 +23,7 @@ export function Audit(): JSX.Element {
   const has = (value: string, wanted: string): boolean => value.toLowerCase().includes(wanted.toLowerCase());
   const shown = (entries ?? [])
     .filter((entry) => outcome === '' || kindOf(entry.outcome) === outcome)
-    .filter((entry) => has(`${entry.who} ${entry.peer}`, who) && has(entry.what, what));
+    .filter((entry) => has(`${entry.who} ${entry.peer}`, who) && has(`${entry.what} ${entry.route}`, what));
   return (
     <>
       <Card title={text.title} icon={ScrollText} wide>

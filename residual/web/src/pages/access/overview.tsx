@@ -75,13 +75,15 @@ function People(): JSX.Element {
       )}
       {pin === null ? null : <p>{pin.pin_set ? text.people.pin : text.people.noPin}</p>}
       <ul class={css['list']}>
-        {sessions?.slice(0, SHOWN).map(({ id, peer, current, last_seen_at: seen }) => (
+        {sessions?.slice(0, SHOWN).map(({ id, peer, device, current, last_seen_at: seen }) => (
           <li key={id}>
             <div>
-              {peer ?? t.access.sessions.unknownPeer}{' '}
+              {device ?? t.access.sessions.unknownDevice}{' '}
               {current ? <Badge tone="good">{t.access.sessions.current}</Badge> : null}
             </div>
-            <small class="hint">{seen === null ? '' : moment(seen * 1000)}</small>
+            <small class="hint">
+              {[peer, seen === null ? null : moment(seen * 1000)].filter(Boolean).join(' · ')}
+            </small>
           </li>
         ))}
       </ul>

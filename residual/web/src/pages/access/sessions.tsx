@@ -31,7 +31,7 @@ export function Sessions(): JSX.Element {
         {data?.sessions.map((session) => (
           <li key={session.id}>
             <div>
-              <strong>{session.peer ?? text.unknownPeer}</strong>{' '}
+              <strong>{session.device ?? text.unknownDevice}</strong> {session.peer}{' '}
               {session.current ? <Badge tone="good">{text.current}</Badge> : null}
               <p class="hint">
                 {text.times({
@@ -44,7 +44,7 @@ export function Sessions(): JSX.Element {
             {may('dashboard.sessions.id.delete') ? (
               <Button
                 busy={act.busy}
-                aria-label={session.current ? undefined : text.endOne({ who: session.peer ?? session.id })}
+                aria-label={session.current ? undefined : text.endOne({ who: session.device ?? session.id })}
                 onClick={() => end(session.id, session.current)}
               >
                 {session.current ? t.app.signOut : text.end}

@@ -22,7 +22,7 @@ import { PinStep } from './steps/pin.tsx';
 import { ProfileStep } from './steps/profile.tsx';
 import { RadioStep } from './steps/radio.tsx';
 import { RegionStep } from './steps/region.tsx';
-import { onTheWay, visit, wayOf } from './way.ts';
+import { inOrder, onTheWay, visit, wayOf } from './way.ts';
 
 const LOOK_MS = 5000;
 
@@ -43,7 +43,7 @@ const STEPS: Readonly<Record<StepId, ComponentType<StepProps>>> = {
 export default function Setup(): JSX.Element {
   const { data, error, reload } = useAsk('setup.status.get', {}, LOOK_MS);
   const [asked] = place.value.rest;
-  const steps = (data?.steps ?? []).filter(({ state }) => state !== 'not_applicable');
+  const steps = inOrder(data?.steps ?? []).filter(({ state }) => state !== 'not_applicable');
   // A key that was not stored yet comes before everything.
   const wanted = claimed.value === null ? asked : 'pairing';
   const way = wayOf(steps, wanted);
@@ -118,7 +118,7 @@ function Question({
   readonly reload: () => void;
 }): JSX.Element {
   const { busy, error, run } = useAct();
-  const box = useRef<HTMLDivElement>(null);
+  const heading = useRef<HTMLHeadingElement>(null);
   const { id, state, detail } = step;
   const held = id === 'pairing' && claimed.value !== null;
   const next = (): void => {
@@ -135,39 +135,40 @@ function Question({
       next();
     });
   };
-  useEffect(() => {
-    visit(id);
-    // Whoever comes by keyboard or screen reader stands at the new question.
-    box.current?.focus({ preventScroll: true });
-  }, []);
+  useEffect(() => visit(id), []);
+  // Whoever comes by keyboard or screen reader stands at the new question, also where it goes on in two parts.
+  useEffect(() => heading.current?.focus({ preventScroll: true }), [held]);
   const Body = STEPS[id];
   return (
-    <div ref={box} tabIndex={-1} class={css['one-step']}>
+    <div class={css['one-step']}>
       <div class={css['ask']}>
         <span class={css['disc']}>
           <Icon of={STEP_ICONS[id]} />
         </span>
-        <h2>{t.setup.step[id].title}</h2>
+        <h2 ref={heading} tabIndex={-1}>
+          {t.setup.step[id].title}
+        </h2>
         <p>{t.setup.step[id].why}</p>
       </div>
       {RESTARTED.has(id) ? <Restarts /> : null}
       {TOLD.has(id) && state === 'needs_action' ? <Note>{detail}</Note> : null}
       <Body step={step} reload={reload} complete={complete} />
       <ErrorNote error={error} />
-      {id === 'finish' || held ? null : (
-        <div class={css['onward']}>
-          {SEEN.has(id) && state === 'complete' ? (
-            <Button kind="primary" onClick={next}>
-              {id === 'fc' ? t.setup.use : t.setup.next}
-            </Button>
-          ) : null}
-          {state === 'complete' ? null : (
+      <div class={css['onward']}>
+        {SEEN.has(id) && state === 'complete' && !held ? (
+          <Button kind="primary" onClick={next}>
+            {id === 'fc' ? t.setup.use : t.setup.next}
+          </Button>
+        ) : null}
+        {/* Its room stays where there is nothing to skip, so that what goes on is always in one place. */}
+        <div class={css['skip']}>
+          {id === 'finish' || held || state === 'complete' ? null : (
             <Button kind="quiet" row="setup.step.id.post" busy={busy} onClick={skip}>
               {t.setup.skip}
             </Button>
           )}
         </div>
-      )}
+      </div>
     </div>
   );
 }

@@ -12,6 +12,11 @@ export function visit(id: StepId): void {
   if (!visited.value.has(id)) visited.value = new Set([...visited.value, id]);
 }
 
+/** In the order in which they are asked: whoever is here first pairs first, before somebody else near does. */
+export function inOrder(steps: readonly Step[]): readonly Step[] {
+  return steps.toSorted((a, b) => Number(b.id === 'pairing') - Number(a.id === 'pairing'));
+}
+
 /** @param asked a step that was asked for by its address */
 export function wayOf(steps: readonly Step[], asked: string | undefined): readonly Step[] {
   return steps.filter(

@@ -10,6 +10,7 @@ import { useAct, useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
 import css from '../setup.module.css';
 import type { StepProps } from '../status.ts';
+import { inOrder } from '../way.ts';
 import { Primary } from './primary.tsx';
 
 const LOOK_MS = 3000;
@@ -27,7 +28,7 @@ export function FinishStep({ reload }: StepProps): JSX.Element {
   return (
     <>
       <ul class={css['works']}>
-        {(data?.steps ?? []).map(({ id, state, detail }) =>
+        {inOrder(data?.steps ?? []).map(({ id, state, detail }) =>
           id === 'finish' || state === 'not_applicable' ? null : (
             <li key={id}>
               <a href={hrefOf('setup', id)}>

@@ -41,7 +41,12 @@ export function ProfileStep({ complete }: StepProps): JSX.Element {
     await complete();
   };
   return (
-    <>
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        void run(set);
+      }}
+    >
       <fieldset class={css['choices']}>
         <legend class="visually-hidden">{t.setup.step.profile.title}</legend>
         {PROFILES.map((each) => (
@@ -77,9 +82,9 @@ export function ProfileStep({ complete }: StepProps): JSX.Element {
       {profile === now ? null : <Note tone="warn">{t.setup.profile.restarts}</Note>}
       {restarting === null ? null : <Progress label={t.setup.profile.waiting} value={null} />}
       <ErrorNote error={error} />
-      <Primary busy={busy} row="setup.profile.post" onClick={() => void run(set)}>
+      <Primary busy={busy} row="setup.profile.post">
         {t.setup.next}
       </Primary>
-    </>
+    </form>
   );
 }
