@@ -10,6 +10,7 @@ import {
   argumentsDocument,
   argumentsOf,
   CATALOGUES,
+  CONFIG_CATALOGUE,
   elementsOf,
   messagesOf,
   TAGS,
@@ -24,7 +25,7 @@ const SAME: Readonly<Record<string, ReadonlySet<string>>> = {
   de: new Set(
     [
       'Android, Claude Code, Codex, Firefox, Linux, Natural Earth, VS Code, Windows, YOLOv5, iPhone, macOS',
-      'ArduPilot, DGPS, Debug, Info, PPP, Radius, live, ArduPilot, EKF, FEC (k/n), GPIO, GPS, HDOP, HTTPS, I2C, ID, PIN, PX4, Remote ID, SNR, SSD, USB, YOLO11, iPad, YOLOv8',
+      'ArduPilot, DGPS, Debug, EU, Info, PPP, Radius, live, ArduPilot, EKF, FEC (k/n), GPIO, GPS, HDOP, HTTPS, I2C, ID, PIN, PX4, Remote ID, SNR, SSD, USB, YOLO11, iPad, YOLOv8',
       'Alarm, Barometer, Bitrate, Bits, Encoder, Failsafe, Failsafes, Fix, Frames, Gateway, Gateway (optional), Hotspot, Hub',
       'Downloads, Logging, Internet, Log, Logs, Maximum, Minimum, Mission, Modulation, Motor, Mountpoint, Name, Name (SSID), Offline, Online, Pilot',
       'Position, Rate, Region, Rover, Signal, Support, Tags, Token, Update, Uplink, Uplinks, Version, Vibration, Video, Wind',
@@ -36,7 +37,7 @@ const isUnits = (words: string): boolean =>
   words
     .split(/[^\p{L}.]+/u)
     .every((word) =>
-      /^(?:m|km|s|min|h|d|ha|fps|kbit|ms|Hz|V|A|dBm|Modem|Motor|Version|Baud|baud|PID|log|\.?csv|\.?bin|MHz|µs|Failsafe|pt)?$/.test(
+      /^(?:m|km|s|min|h|d|ha|fps|kbit|ms|Hz|V|A|dBm|MB|Modem|Motor|Version|Baud|baud|PID|log|\.?csv|\.?bin|MHz|µs|Failsafe|pt)?$/.test(
         word,
       ),
     );
@@ -69,7 +70,7 @@ interface Message {
 
 /** The messages of a language beside the English ones. */
 const messagesBeside = (tag: string): readonly Message[] =>
-  CATALOGUES.flatMap((catalogue) => {
+  [...CATALOGUES, CONFIG_CATALOGUE].flatMap((catalogue) => {
     const others = messagesOf(tag, catalogue);
     return [...messagesOf('en', catalogue)].map(([path, en]) => ({
       path: `${catalogue}.${path}`,
@@ -129,7 +130,9 @@ describe('the words of the page', () => {
   });
 
   it('are all said somewhere', () => {
-    const paths = messagesBeside('en').map(({ path }) => path);
+    const paths = messagesBeside('en').flatMap(({ path }) =>
+      path.startsWith(`${CONFIG_CATALOGUE}.`) ? [] : [path],
+    );
     expect(paths.filter((path) => !SAID.some((each) => isSaidAt(each, path.split('.'))))).to.deep.equal([]);
   });
 
@@ -161,7 +164,7 @@ describe('the words of the page', () => {
     const messages = messagesBeside(tag);
 
     it(`${tag}: are those of English, none missing and none besides`, () => {
-      for (const catalogue of CATALOGUES)
+      for (const catalogue of [...CATALOGUES, CONFIG_CATALOGUE])
         expect([...messagesOf(tag, catalogue).keys()], catalogue).to.deep.equal([
           ...messagesOf('en', catalogue).keys(),
         ]);

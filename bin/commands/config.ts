@@ -1,5 +1,7 @@
 import { Args } from '@oclif/core';
-import { valueAt } from '../../shared/config/keys.ts';
+import { type ConfigNode, valueAt } from '../../shared/config/keys.ts';
+import { configSchema } from '../../shared/config/schema.ts';
+import { choicesOf, isFound, settingsOf, topicsOf } from '../../shared/config/settings.ts';
 import { memberOf } from '../../shared/member.ts';
 import { EXIT } from '../cli/exit-codes.ts';
 import { forceFlag, NodeCommand } from '../cli/node-command.ts';
@@ -16,7 +18,7 @@ class ConfigGetCommand extends NodeCommand {
     const { key } = args;
     const value = key === undefined ? config : valueAt(config, key);
     if (value === undefined)
-      this.error(`There is no config key ${key ?? ''}. See config schema.`, { exit: EXIT.refused });
+      this.error(`There is no config key ${key ?? ''}. See config list.`, { exit: EXIT.refused });
     if (typeof value === 'string') this.log(value);
     else this.logPretty(value);
     return value;
@@ -45,7 +47,91 @@ class ConfigDiffCommand extends NodeCommand {
   }
 }
 
+interface Listed extends Difference {
+  readonly topic: string;
+  readonly title: string;
+  readonly description: string;
+  readonly unit: string | null;
+  /** What it can be; null: whatever its type allows. */
+  readonly choices: readonly string[] | null;
+  readonly restarts: readonly string[];
+  readonly guarded: boolean;
+}
+
+class ConfigListCommand extends NodeCommand {
+  static override summary =
+    'List the settings by topic, as on the page; one that is found alone is explained.';
+  static override examples = [
+    '<%= config.bin %> config list',
+    '<%= config.bin %> config list upload',
+    '<%= config.bin %> config list radio.channel',
+  ];
+  static override args = {
+    search: Args.string({ description: 'words of the name, the key or the explanation' }),
+  };
+  static override strict = false;
+
+  async run(): Promise<{ readonly settings: readonly Listed[] }> {
+    const { argv } = await this.parse(ConfigListCommand);
+    const search = argv.join(' ');
+    const config = await this.call('GET /api/config');
+    const topics = topicsOf(configSchema, settingsOf<ConfigNode>(configSchema));
+    const found = topics.flatMap(({ title, settings }) =>
+      settings.flatMap((setting): readonly Listed[] => {
+        if (!isFound(setting, title, search)) return [];
+        const { key, leaf, sections } = setting;
+        const choices = choicesOf(leaf).map(([choice]) => String(choice));
+        return [
+          {
+            topic: title,
+            title: [...sections.slice(1), leaf].map((each) => each.title).join(': '),
+            key,
+            value: valueAt(config, key) ?? null,
+            default: leaf['default'] ?? null,
+            description: leaf.description ?? '',
+            unit: leaf['x-unit'] ?? null,
+            choices: choices.length === 0 ? null : choices,
+            restarts: leaf['x-restart'] ?? [],
+            guarded: leaf['x-armed'] === 'guard',
+          },
+        ];
+      }),
+    );
+    const exact = found.filter(({ key }) => key === search);
+    const settings = exact.length > 0 ? exact : found;
+    const [only] = settings;
+    if (only === undefined) this.error(`No setting has ${search}. See config list.`, { exit: EXIT.refused });
+    if (settings.length === 1) this.#explain(only);
+    else for (const [topic, own] of Map.groupBy(settings, (each) => each.topic)) this.#list(topic, own);
+    return { settings };
+  }
+
+  #list(topic: string, settings: readonly Listed[]): void {
+    const width = Math.max(...settings.map(({ title }) => title.length));
+    this.log(`${topic}:`);
+    for (const { title, key, value, default: usual, unit } of settings) {
+      const mark = isSame(value, usual) || usual === null ? '' : `  (default ${JSON.stringify(usual)})`;
+      this.log(
+        `  ${title.padEnd(width)}  ${key}: ${JSON.stringify(value)}${unit === null ? '' : ` ${unit}`}${mark}`,
+      );
+    }
+  }
+
+  #explain(setting: Listed): void {
+    const { topic, title, key, value, default: usual, description, unit, choices, restarts } = setting;
+    this.log(`${title} (${topic})`);
+    this.log(`${key}: ${JSON.stringify(value)}${unit === null ? '' : ` ${unit}`}`);
+    this.log(`What it is: ${description}`);
+    if (choices !== null) this.log(`Choices: ${choices.join(', ')}`);
+    this.log(`Default: ${JSON.stringify(usual)}`);
+    this.log(`In force after: svc services restart ${restarts.join(' and ')}`);
+    if (setting.guarded)
+      this.log('Refused while the vehicle is armed or its state is unknown, without --force.');
+  }
+}
+
 export default {
+  'config:list': ConfigListCommand,
   'config:get': ConfigGetCommand,
   'config:set': requestCommand('PUT /api/config', {
     summary: 'Change one key of the configuration.',
@@ -79,7 +165,9 @@ function compare(value: unknown, usual: unknown, path: string): readonly Differe
       compare(member, memberOf(usual, name), path === '' ? name : `${path}.${name}`),
     );
   }
-  return JSON.stringify(value) === JSON.stringify(usual)
-    ? []
-    : [{ key: path, value, default: usual ?? null }];
+  return isSame(value, usual) ? [] : [{ key: path, value, default: usual ?? null }];
+}
+
+function isSame(value: unknown, usual: unknown): boolean {
+  return JSON.stringify(value) === JSON.stringify(usual);
 }

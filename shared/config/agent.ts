@@ -2,9 +2,11 @@ import type { Profile } from '../profile.ts';
 import { CONTROL, GUARDED, SUPERVISOR, section } from './leaf.ts';
 
 /** The section `agent`: what this node is. */
-export const agentConfig = section({
+export const agentConfig = section('This node', 'node', {
   profile: {
+    title: 'Profile',
     enum: ['drone', 'ground-station'],
+    'x-words': ['Drone', 'Ground station'],
     default: 'drone',
     description: 'what this node is',
     'x-profile': true,
@@ -12,6 +14,7 @@ export const agentConfig = section({
     ...SUPERVISOR,
   },
   name: {
+    title: 'Name of this node',
     type: 'string',
     format: 'shown-name',
     maxLength: 64,
@@ -20,9 +23,11 @@ export const agentConfig = section({
     ...CONTROL,
   },
   role: {
+    title: 'Role in a mesh',
     enum: ['direct', 'relay', 'receiver'],
+    'x-words': ['Alone', 'Relay', 'Receiver'],
     default: 'direct',
-    description: "a ground station's role: alone with its drones, or a relay or receiver in a mesh",
+    description: 'a ground station’s role: alone with its drones, or a relay or receiver in a mesh',
     ...GUARDED,
     ...CONTROL,
   },

@@ -6,8 +6,9 @@ const CLASS = {
 } as const;
 
 /** The section `api`: where the HTTP API listens. */
-export const apiConfig = section({
+export const apiConfig = section('Web access (API)', 'access', {
   port: {
+    title: 'HTTP port',
     type: 'integer',
     minimum: 1,
     maximum: 65535,
@@ -17,6 +18,7 @@ export const apiConfig = section({
     ...CONTROL,
   },
   tls_port: {
+    title: 'HTTPS port',
     type: 'integer',
     minimum: 0,
     maximum: 65535,
@@ -26,6 +28,7 @@ export const apiConfig = section({
     ...CONTROL,
   },
   tls_cert: {
+    title: 'Own certificate',
     type: 'string',
     maxLength: 4096,
     default: '',
@@ -35,6 +38,7 @@ export const apiConfig = section({
     ...CONTROL,
   },
   tls_key: {
+    title: 'Key of the certificate',
     type: 'string',
     maxLength: 4096,
     default: '',
@@ -43,6 +47,7 @@ export const apiConfig = section({
     ...CONTROL,
   },
   host: {
+    title: 'Listening address',
     type: 'string',
     format: 'ip-address',
     maxLength: 64,
@@ -52,6 +57,7 @@ export const apiConfig = section({
     ...CONTROL,
   },
   trusted_proxies: {
+    title: 'Trusted reverse proxies',
     type: 'array',
     items: { type: 'string', format: 'ip-address', maxLength: 64 },
     maxItems: 16,

@@ -1,8 +1,9 @@
 import { CONTROL, section } from './leaf.ts';
 
 /** The section `discovery`: how the node makes itself known. */
-export const discoveryConfig = section({
+export const discoveryConfig = section('Discovery', 'network', {
   mdns: {
+    title: 'Announce on networks',
     type: 'boolean',
     default: true,
     description: 'whether the node advertises itself on its networks as _svc._tcp',

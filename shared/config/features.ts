@@ -15,10 +15,31 @@ const PROCESSES: Readonly<Partial<Record<Feature, readonly string[]>>> = {
   'ground-station': ['svc-machine'],
 };
 
-function toggle(restart: readonly string[]) {
+const TITLES: Readonly<Record<Feature, string>> = {
+  core: 'Status and the way back',
+  pairing: 'Pairing',
+  mcp: 'AI clients',
+  config: 'Configuration',
+  flight: 'Flight',
+  fleet: 'Fleet',
+  radio: 'Radio link',
+  network: 'Networks',
+  video: 'Video',
+  whep: 'Video in the browser',
+  plugins: 'Extensions',
+  peripherals: 'Peripherals',
+  vision: 'Object detection',
+  logs: 'Logs and events',
+  setup: 'Set-up',
+  dashboard: 'Web page',
+  'ground-station': 'Ground station',
+};
+
+function toggle(title: string, restart: readonly string[]) {
   return {
+    title,
     type: 'boolean',
-    description: "true or false overrides the profile's default",
+    description: 'on or off overrides what the profile has',
     ...CLASS,
     ...GUARDED,
     'x-restart': restart,
@@ -26,13 +47,16 @@ function toggle(restart: readonly string[]) {
 }
 
 /** The section `features`: overrides of what the profile runs (docs/contract/node.md#profiles-and-features). */
-export const featuresConfig = section({
+export const featuresConfig = section('Features', 'advanced', {
   residual: {
-    ...toggle(['svc-supervisor']),
-    description: 'false: the small headless build, without the residual process',
+    ...toggle('Everything besides control and link', ['svc-supervisor']),
+    description: 'off: the small headless build, without the residual process',
   },
   ...(Object.fromEntries(
-    FEATURES.map((feature) => [feature, toggle(['svc-control', ...(PROCESSES[feature] ?? [])])]),
+    FEATURES.map((feature) => [
+      feature,
+      toggle(TITLES[feature], ['svc-control', ...(PROCESSES[feature] ?? [])]),
+    ]),
   ) as Readonly<Record<Feature, ReturnType<typeof toggle>>>),
 });
 

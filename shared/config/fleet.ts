@@ -11,32 +11,38 @@ const AUTHORITY = {
 } as const;
 
 /** The section `fleet`: what an enrolled node tells, and whom it obeys. */
-export const fleetConfig = section({
+export const fleetConfig = section('Hub and fleet', 'fleet', {
   telemetry_hz: {
+    title: 'Telemetry to the fleet',
     type: 'number',
     minimum: 0,
     maximum: 10,
     default: 1,
+    'x-unit': '1/s',
     description: 'telemetry messages a second to the fleet; 0: none',
     'x-restart': ['svc-fleet', 'svc-control'],
   },
   watched_hz: {
+    title: 'Telemetry while watched',
     type: 'number',
     minimum: 0,
     maximum: 10,
     default: 5,
+    'x-unit': '1/s',
     description:
-      "telemetry messages a second while somebody looks at this node on the hub's page; 0: no more than else",
+      'telemetry messages a second while somebody looks at this node on the hub’s page; 0: no more than else',
     'x-restart': ['svc-control'],
   },
   pictures: {
+    title: 'Pictures to the fleet',
     type: 'boolean',
     default: true,
     description:
-      "whether small pictures go to the fleet while somebody looks at them on the hub's page; fleet.scopes must have read",
+      'whether small pictures go to the fleet while somebody looks at them on the hub’s page; fleet.scopes must have read',
     'x-restart': ['svc-control'],
   },
   telemetry_fields: {
+    title: 'Telemetry values sent',
     type: 'array',
     maxItems: 32,
     items: { type: 'string', pattern: '^[a-z_]{1,32}$' },
@@ -46,20 +52,24 @@ export const fleetConfig = section({
     ...FLEET,
   },
   flight_tracks: {
+    title: 'Tracks of flights',
     type: 'boolean',
     default: true,
     description: 'whether the flights that this node reports to the fleet have their tracks',
     'x-restart': ['svc-residual'],
   },
   queue_mb: {
+    title: 'Space while the hub is away',
     type: 'integer',
     minimum: 1,
     maximum: 1024,
     default: 32,
-    description: 'disk space for events and telemetry kept while the hub is away, MB',
+    'x-unit': 'MB',
+    description: 'disk space for events and telemetry kept while the hub is away',
     ...FLEET,
   },
   scopes: {
+    title: 'Rights of the fleet',
     type: 'array',
     maxItems: SCOPES.length,
     items: { enum: SCOPES.filter((scope) => scope !== 'secret_read') },
@@ -69,6 +79,7 @@ export const fleetConfig = section({
     ...AUTHORITY,
   },
   operators: {
+    title: 'Operators',
     type: 'array',
     maxItems: 64,
     items: {

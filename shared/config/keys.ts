@@ -1,12 +1,18 @@
 import { memberOf } from '../member.ts';
 import type { LeafKeywords } from './leaf.ts';
 import { configSchema } from './schema.ts';
+import { settingsOf } from './settings.ts';
 
 /** Walking the config schema by dotted key. */
 
 /** A node of the config schema, as far as walking it needs to know it. */
 export interface ConfigNode extends Partial<LeafKeywords> {
   readonly type?: unknown;
+  readonly title?: string;
+  readonly description?: string;
+  readonly enum?: readonly unknown[];
+  readonly 'x-topics'?: readonly (readonly [id: string, title: string])[];
+  readonly 'x-topic'?: string;
   readonly properties?: Readonly<Record<string, ConfigNode>>;
   readonly [keyword: string]: unknown;
 }
@@ -27,13 +33,7 @@ export function configLeaf(key: string): ConfigNode | null {
 
 /** Every leaf with its dotted key. */
 export function configLeaves(): readonly (readonly [key: string, leaf: ConfigNode])[] {
-  const out: [string, ConfigNode][] = [];
-  const visit = (node: ConfigNode, path: readonly string[]): void => {
-    if (node.properties === undefined) out.push([path.join('.'), node]);
-    for (const [name, child] of Object.entries(node.properties ?? {})) visit(child, [...path, name]);
-  };
-  visit(configSchema, []);
-  return out;
+  return settingsOf<ConfigNode>(configSchema).map(({ key, leaf }) => [key, leaf]);
 }
 
 /** Every leaf key that carries `keyword` as true. */

@@ -1,13 +1,34 @@
 /**
- * Our own keywords on a leaf of the config schema. Every leaf has x-restart; a leaf that needs more than `admin` has x-class
- * with the reason.
+ * Our own keywords of the config schema. Every leaf has a title and x-restart; a leaf that needs more than `admin` has x-class
+ * with the reason. Page, `svc config list` and docs/configuration.md show settings by their titles, under their topics.
  */
 import type { Scope } from '../auth/scopes.ts';
 
 /** Who may write a key, if `admin` is not enough. `keyonly`: the pairing key (or this machine); `root`: root on the node. */
 type KeyClass = Extract<Scope, 'flight' | 'destructive'> | 'keyonly' | 'root';
 
+/** What settings are about, in the order in which they are shown. */
+export const TOPICS = {
+  node: 'This node',
+  flight: 'Flight controller',
+  video: 'Video and detection',
+  network: 'Radio and network',
+  access: 'Access and security',
+  ai: 'AI clients',
+  extensions: 'Extensions',
+  storage: 'Logs and storage',
+  maps: 'Maps',
+  fleet: 'Hub and fleet',
+  advanced: 'Advanced',
+} as const;
+
 export interface LeafKeywords {
+  /** What the number counts. */
+  readonly 'x-unit'?: string;
+  /** The words for the choices of `enum`, in its order; a leaf without them shows the choices as they are. */
+  readonly 'x-words'?: readonly string[];
+  /** The order of a list of choices counts. */
+  readonly 'x-ordered'?: true;
   /** Masked in every answer. */
   readonly 'x-secret'?: true;
   /** The processes to restart before a new value is in force. */
@@ -33,12 +54,28 @@ export const RESIDUAL = { 'x-restart': ['svc-residual'] } as const;
 export const SUPERVISOR = { 'x-restart': ['svc-supervisor'] } as const;
 export const VIDEO = { 'x-restart': ['svc-video'] } as const;
 
-/** A section of the config: its members have defaults, and other members are not allowed. */
-export function section<const P>(properties: P): {
+/**
+ * A section of the config: its members have defaults, and other members are not allowed.
+ * @param topic null: that of the section around it
+ */
+export function section<const P>(
+  title: string,
+  topic: keyof typeof TOPICS | null,
+  properties: P,
+): {
+  readonly title: string;
+  readonly 'x-topic'?: string;
   readonly type: 'object';
   readonly properties: P;
   readonly additionalProperties: false;
   readonly default: Record<string, never>;
 } {
-  return { type: 'object', properties, additionalProperties: false, default: {} };
+  return {
+    title,
+    ...(topic === null ? {} : { 'x-topic': topic }),
+    type: 'object',
+    properties,
+    additionalProperties: false,
+    default: {},
+  };
 }

@@ -6,15 +6,18 @@ const CLASS = {
 } as const;
 
 /** The section `logging`: what is written, and how long it is kept. */
-export const loggingConfig = section({
+export const loggingConfig = section('Logs', 'storage', {
   level: {
+    title: 'Log level',
     enum: ['error', 'warn', 'info', 'debug'],
+    'x-words': ['Errors', 'Warnings', 'Information', 'Everything'],
     default: 'info',
     description: 'lowest level written; warning is accepted for warn',
     ...SUPERVISOR,
   },
-  store: section({
+  store: section('Stored logs', null, {
     enabled: {
+      title: 'Keep logs',
       type: 'boolean',
       default: true,
       description: 'whether logs, events and metrics are kept for queries',
@@ -22,20 +25,24 @@ export const loggingConfig = section({
       'x-restart': ['svc-residual', 'svc-supervisor'],
     },
     max_mb: {
+      title: 'Size of the store',
       type: 'integer',
       minimum: 8,
       maximum: 65536,
       default: 256,
-      description: 'size of the store, MB; beyond it the oldest records are deleted',
+      'x-unit': 'MB',
+      description: 'size of the store; beyond it the oldest records are deleted',
       ...CLASS,
       ...RESIDUAL,
     },
     max_age_days: {
+      title: 'Age of a record',
       type: 'integer',
       minimum: 1,
       maximum: 3650,
       default: 30,
-      description: 'maximum age of a record, days',
+      'x-unit': 'days',
+      description: 'maximum age of a record',
       ...CLASS,
       ...RESIDUAL,
     },

@@ -2,8 +2,9 @@ import { shownName } from '../schemas/shown-name.ts';
 import { RESIDUAL, section } from './leaf.ts';
 
 /** The section `maps`: where the tiles of the map come from. */
-export const mapsConfig = section({
+export const mapsConfig = section('Maps', 'maps', {
   sources: {
+    title: 'Tile servers',
     type: 'array',
     maxItems: 16,
     'x-unique': 'id',
@@ -42,17 +43,19 @@ export const mapsConfig = section({
     },
     default: [],
     description:
-      'tile servers that this node may ask for the page, each {id, name, url, attribution, min_zoom, max_zoom, tile}; the page itself asks nobody. Read the terms of a provider first',
+      'tile servers that this node may ask for the page, each with id, name, url, attribution, min_zoom, max_zoom, tile; the page itself asks nobody. Read the terms of a provider first',
     'x-class': 'keyonly',
     'x-reason': 'decides which hosts this node asks, and who learns where it flies',
     ...RESIDUAL,
   },
   cache_mb: {
+    title: 'Space for fetched tiles',
     type: 'integer',
     minimum: 0,
     maximum: 16_384,
     default: 512,
-    description: 'space for tiles that were fetched, MB; 0: none is kept',
+    'x-unit': 'MB',
+    description: 'space for tiles that were fetched; 0: none is kept',
     ...RESIDUAL,
   },
 });

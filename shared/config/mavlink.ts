@@ -6,19 +6,21 @@ const CLASS = {
 } as const;
 
 /** The section `mavlink`: the flight controller, and the ground stations that reach it. */
-export const mavlinkConfig = section({
+export const mavlinkConfig = section('MAVLink', 'flight', {
   source: {
+    title: 'Connection to the flight controller',
     type: 'string',
     format: 'mavlink-source',
     maxLength: 128,
     default: 'auto',
     description:
-      'auto (a ground station: the vehicle on the radio), serial:/dev/ttyACM0:921600, udp:0.0.0.0:14550, udpout:host:port, tcp:host:port or sim',
+      'where the flight controller is: auto (a ground station: the vehicle on the radio), serial:/dev/ttyACM0:921600, udp:0.0.0.0:14550, udpout:host:port, tcp:host:port or sim',
     ...CLASS,
     ...GUARDED,
     'x-restart': ['svc-link', 'svc-residual'], // which keeps the port from extensions
   },
   system: {
+    title: 'System ID of the vehicle',
     type: ['string', 'integer'],
     pattern: '^auto$',
     minimum: 1,
@@ -31,6 +33,7 @@ export const mavlinkConfig = section({
     ...LINK,
   },
   endpoints: {
+    title: 'Endpoints for ground stations',
     type: 'array',
     maxItems: 8,
     uniqueItems: true,
@@ -43,15 +46,18 @@ export const mavlinkConfig = section({
     ...LINK,
   },
   heartbeat: {
+    title: 'Own heartbeat',
     type: 'string',
     enum: ['auto', 'on', 'off'],
+    'x-words': ['Automatic', 'On', 'Off'],
     default: 'auto',
     description:
-      "whether ground stations get the node's own heartbeat (component 191) beside the vehicle's; auto: only where the node is a camera there, as a program may take the first heartbeat for the vehicle's",
+      'whether ground stations get the node’s own heartbeat (component 191) beside the vehicle’s; auto: only where the node is a camera there, as a program may take the first heartbeat for the vehicle’s',
     ...CLASS,
     ...LINK,
   },
   serial_control: {
+    title: 'SERIAL_CONTROL from ground stations',
     type: 'boolean',
     default: false,
     description: 'whether ground stations may send SERIAL_CONTROL',
@@ -59,10 +65,11 @@ export const mavlinkConfig = section({
     ...LINK,
   },
   sign_endpoints: {
+    title: 'Sign for ground stations',
     type: 'boolean',
     default: true,
     description:
-      'if the vehicle accepts only signed frames: sign the frames of ground stations (true), or refuse them',
+      'if the vehicle accepts only signed frames: sign the frames of ground stations (on), or refuse them',
     ...CLASS,
     ...LINK,
   },

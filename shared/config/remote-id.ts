@@ -7,17 +7,19 @@ const CLASS = {
 } as const;
 
 /** The section `remote_id`: what the transmitter on the vehicle says of the operator. */
-export const remoteIdConfig = section({
+export const remoteIdConfig = section('Remote ID', 'flight', {
   operator_id: {
+    title: 'Operator number',
     type: 'string',
     format: 'operator-id',
     maxLength: 20,
     default: '',
-    description: "the operator's number, without the secret part of an EU number; empty: none is sent",
+    description: 'the operator’s number, without the secret part of an EU number; empty: none is sent',
     ...CLASS,
     ...LINK,
   },
   self_id: {
+    title: 'Purpose of the flight',
     type: 'string',
     format: 'self-id',
     maxLength: 23,
@@ -27,13 +29,20 @@ export const remoteIdConfig = section({
     ...LINK,
   },
   classification: {
+    title: 'Category and class',
     enum: CLASSIFICATION_NAMES,
+    'x-words': CLASSIFICATION_NAMES.map((name) =>
+      name === 'undeclared'
+        ? 'Undeclared'
+        : name.replaceAll('-', ' ').replace(/^eu|c\d$/g, (word) => word.toUpperCase()),
+    ),
     default: 'undeclared',
     description: 'category and class of the aircraft',
     ...CLASS,
     ...LINK,
   },
   operator_place: {
+    title: 'Place of the operator',
     type: 'string',
     format: 'place-or-empty',
     maxLength: 64,

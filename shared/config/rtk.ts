@@ -7,8 +7,9 @@ const DESTINATION = {
 } as const;
 
 /** The section `rtk`: corrections, which make the position of the vehicle exact to centimetres. */
-export const rtkConfig = section({
+export const rtkConfig = section('Corrections (RTK)', 'flight', {
   source: {
+    title: 'Source of corrections',
     type: 'string',
     format: 'rtk-source',
     maxLength: 128,
@@ -17,8 +18,9 @@ export const rtkConfig = section({
       'where corrections (RTCM 3) come from: off, ntrip, serial:/dev/ttyUSB0:115200 or tcp:host:port (a base station)',
     ...LINK,
   },
-  ntrip: section({
+  ntrip: section('NTRIP caster', null, {
     host: {
+      title: 'Caster',
       type: 'string',
       format: 'host-or-empty',
       maxLength: 253,
@@ -28,20 +30,23 @@ export const rtkConfig = section({
       ...DESTINATION,
     },
     port: {
+      title: 'Port of the caster',
       type: 'integer',
       minimum: 1,
       maximum: 65_535,
       default: 2101,
-      description: 'port of the caster',
+      description: 'TCP port of the caster',
       ...DESTINATION,
     },
     tls: {
+      title: 'TLS to the caster',
       type: 'boolean',
       default: false,
       description: 'whether the caster is reached by TLS, with a certificate that this machine trusts',
       ...DESTINATION,
     },
     mountpoint: {
+      title: 'Stream (mountpoint)',
       type: 'string',
       pattern: '^[A-Za-z0-9._~+@:-]*$',
       maxLength: 100,
@@ -50,6 +55,7 @@ export const rtkConfig = section({
       ...LINK,
     },
     username: {
+      title: 'User name',
       type: 'string',
       pattern: '^[^:\\u0000-\\u001f\\u007f]*$',
       maxLength: 128,
@@ -58,6 +64,7 @@ export const rtkConfig = section({
       ...LINK,
     },
     password: {
+      title: 'Password',
       type: 'string',
       pattern: '^[^\\u0000-\\u001f\\u007f]*$',
       maxLength: 128,
@@ -67,12 +74,15 @@ export const rtkConfig = section({
       ...LINK,
     },
     version: {
+      title: 'Version of NTRIP',
       enum: ['auto', 1, 2],
+      'x-words': ['Automatic', '1', '2'],
       default: 'auto',
       description: 'version of NTRIP; auto: 2, and 1 where the caster does not answer to that',
       ...LINK,
     },
     send_position: {
+      title: 'Tell the position',
       type: 'boolean',
       default: false,
       description: 'whether the caster is told where the vehicle is, which a virtual station needs',

@@ -10,6 +10,7 @@ import { discoveryConfig } from './discovery.ts';
 import { featuresConfig } from './features.ts';
 import { fleetConfig } from './fleet.ts';
 import { flightConfig } from './flight.ts';
+import { TOPICS } from './leaf.ts';
 import { loggingConfig } from './logging.ts';
 import { mapsConfig } from './maps.ts';
 import { mavlinkConfig } from './mavlink.ts';
@@ -28,17 +29,18 @@ import { visionConfig } from './vision.ts';
 export const configSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'svc node config',
+  'x-topics': Object.entries(TOPICS),
   type: 'object',
   properties: {
     agent: agentConfig,
     api: apiConfig,
     features: featuresConfig,
     fleet: fleetConfig,
-    flight: flightConfig,
     discovery: discoveryConfig,
     logging: loggingConfig,
     maps: mapsConfig,
     mavlink: mavlinkConfig,
+    flight: flightConfig,
     mcp: mcpConfig,
     network: networkConfig,
     plugins: pluginsConfig,

@@ -12,18 +12,24 @@ const origins = {
 } as const;
 
 /** The section `security`: which browsers may call, and how pairing works. */
-export const securityConfig = section({
-  api: section({
+export const securityConfig = section('Security', 'access', {
+  api: section('Browsers', null, {
     cors_enabled: {
+      title: 'Other web pages may call',
       type: 'boolean',
       default: true,
       description: 'whether browsers from allowed origins may call',
       ...CLASS,
       ...CONTROL,
     },
-    cors_origins: { ...origins, description: 'browser origins that may call this node' },
-    cors_origins_extra: { ...origins, description: 'further allowed origins' },
+    cors_origins: {
+      title: 'Allowed origins',
+      ...origins,
+      description: 'browser origins that may call this node',
+    },
+    cors_origins_extra: { title: 'Further origins', ...origins, description: 'further allowed origins' },
     hosts: {
+      title: 'Further names of the node',
       type: 'array',
       items: { type: 'string', pattern: '^[A-Za-z0-9.-]{1,253}$' },
       maxItems: 32,
@@ -34,6 +40,7 @@ export const securityConfig = section({
     },
   }),
   near_hosts: {
+    title: 'Hosts nearby that may be asked',
     type: 'array',
     items: { type: 'string', format: 'host-or-empty', minLength: 1, maxLength: 253 },
     maxItems: 32,
@@ -44,14 +51,16 @@ export const securityConfig = section({
     'x-restart': ['svc-link', 'svc-residual'],
   },
   require_tls: {
+    title: 'HTTPS only',
     type: 'boolean',
     default: false,
     description: 'whether callers from other machines must use HTTPS (api.tls_port)',
     ...CLASS,
     ...CONTROL,
   },
-  pairing: section({
+  pairing: section('Pairing', null, {
     require_code: {
+      title: 'Code for pairing',
       type: 'boolean',
       default: false,
       description: 'whether a claim must carry the pairing code',

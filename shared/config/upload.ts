@@ -7,8 +7,9 @@ const OWN = {
 } as const;
 
 /** The section `upload`: recordings, telemetry logs and flight logs, to a store that speaks S3. */
-export const uploadConfig = section({
+export const uploadConfig = section('Upload', 'storage', {
   endpoint: {
+    title: 'Store',
     type: 'string',
     format: 'web-origin-or-empty',
     maxLength: 300,
@@ -18,6 +19,7 @@ export const uploadConfig = section({
     ...OWN,
   },
   bucket: {
+    title: 'Bucket',
     type: 'string',
     pattern: '^([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])?$',
     default: '',
@@ -25,6 +27,7 @@ export const uploadConfig = section({
     ...OWN,
   },
   region: {
+    title: 'Region of the store',
     type: 'string',
     pattern: '^[a-z0-9-]{1,64}$',
     default: 'us-east-1',
@@ -32,6 +35,7 @@ export const uploadConfig = section({
     ...OWN,
   },
   prefix: {
+    title: 'Prefix',
     type: 'string',
     pattern: '^([A-Za-z0-9._-]+/)*$',
     maxLength: 200,
@@ -40,6 +44,7 @@ export const uploadConfig = section({
     ...OWN,
   },
   access_key_id: {
+    title: 'Access key ID',
     type: 'string',
     pattern: '^[\\x21-\\x7e]*$',
     maxLength: 200,
@@ -48,6 +53,7 @@ export const uploadConfig = section({
     ...OWN,
   },
   secret_access_key: {
+    title: 'Secret access key',
     type: 'string',
     pattern: '^[\\x21-\\x7e]*$',
     maxLength: 200,
@@ -57,39 +63,49 @@ export const uploadConfig = section({
     ...OWN,
   },
   kinds: {
+    title: 'What is uploaded',
     type: 'array',
-    items: { enum: ['recordings', 'tlogs', 'flight-logs'] },
+    items: {
+      enum: ['recordings', 'tlogs', 'flight-logs'],
+      'x-words': ['Recordings', 'Telemetry logs', 'Flight logs'],
+    },
     uniqueItems: true,
     maxItems: 3,
     default: ['recordings', 'tlogs', 'flight-logs'],
-    description: 'what is uploaded',
+    description: 'the files that are uploaded',
     ...OWN,
   },
   while_armed: {
+    title: 'Upload while armed',
     type: 'boolean',
     default: false,
     description: 'whether uploads go on while the vehicle is armed',
     ...OWN,
   },
   on_metered: {
+    title: 'Upload on metered uplinks',
     type: 'boolean',
     default: false,
     description: 'whether uploads also use an uplink that is paid by volume',
     ...OWN,
   },
   max_kbit_s: {
+    title: 'Rate of uploads',
     type: 'integer',
     minimum: 0,
     maximum: 1_000_000,
     default: 0,
-    description: 'the most that uploads may take of the uplink, kbit/s; 0: all of it',
+    'x-unit': 'kbit/s',
+    description: 'the most that uploads may take of the uplink; 0: all of it',
     ...OWN,
   },
   keep_days: {
+    title: 'Delete after upload',
     type: 'integer',
     minimum: 0,
     maximum: 3650,
     default: 0,
+    'x-unit': 'days',
     description: 'days after which a file that was uploaded is deleted here; 0: never',
     ...OWN,
   },

@@ -8,31 +8,37 @@ const BOTH = { 'x-restart': ['svc-video', 'svc-residual'] } as const;
 
 /** @param kept who reads it, @param full who reads its bit rate */
 const encoded = (
+  title: string,
   [width, height, fps, kbps]: readonly [number, number, number, number],
-  what: string,
   kept: Readers,
   full: Readers = kept,
-) => ({
-  ...section({
+) =>
+  section(title, null, {
     width: {
+      title: 'Width',
+      'x-unit': 'pixels',
       type: 'integer',
       minimum: 64,
       maximum: 3840,
       multipleOf: 2,
       default: width,
-      description: 'width of the picture, pixels',
+      description: 'width of the picture',
       ...kept,
     },
     height: {
+      title: 'Height',
+      'x-unit': 'pixels',
       type: 'integer',
       minimum: 64,
       maximum: 2160,
       multipleOf: 2,
       default: height,
-      description: 'height of the picture, pixels',
+      description: 'height of the picture',
       ...kept,
     },
     fps: {
+      title: 'Frames',
+      'x-unit': '1/s',
       type: 'integer',
       minimum: 1,
       maximum: 120,
@@ -41,16 +47,16 @@ const encoded = (
       ...kept,
     },
     bitrate_kbps: {
+      title: 'Bit rate',
+      'x-unit': 'kbit/s',
       type: 'integer',
       minimum: 50,
       maximum: 50_000,
       default: kbps,
-      description: 'bit rate, kbit/s',
+      description: 'bit rate of the picture',
       ...full,
     },
-  }),
-  description: what,
-});
+  });
 
 /** They travel in a header. */
 const VISIBLE = { pattern: '^[!-~]+$', 'x-says': 'must be visible ASCII characters' } as const;
@@ -65,18 +71,20 @@ const RECEIVERS = {
 } as const;
 
 /** The section `video`: camera, encoder, where the picture goes. */
-export const videoConfig = section({
+export const videoConfig = section('Camera and outputs', 'video', {
   source: {
+    title: 'Camera',
     type: 'string',
     format: 'video-source',
     maxLength: 256,
     default: 'auto',
     description:
-      'auto (a drone: the first V4L2 camera, else the first CSI camera; a ground station: rtp:0.0.0.0:5600), none, landscape (a simulated camera: a made-up landscape as the vehicle would see it), bars or test (colour bars with a clock), v4l2:/dev/video0, libcamera or libcamera:1 (a CSI camera by its number; needs rpicam-vid or libcamera-vid), rtsp://host/path, rtp:address:port, or extension:ID (the camera of that extension)',
+      'the camera: auto (a drone: the first V4L2 camera, else the first CSI camera; a ground station: rtp:0.0.0.0:5600), none, landscape (a simulated camera: a made-up landscape as the vehicle would see it), bars or test (colour bars with a clock), v4l2:/dev/video0, libcamera or libcamera:1 (a CSI camera by its number; needs rpicam-vid or libcamera-vid), rtsp://host/path, rtp:address:port, or extension:ID (the camera of that extension)',
     'x-sends': ['video.username', 'video.password'],
     ...BOTH,
   },
   cameras: {
+    title: 'Other cameras',
     type: 'array',
     maxItems: 8,
     'x-unique': 'id',
@@ -103,10 +111,11 @@ export const videoConfig = section({
     },
     default: [],
     description:
-      'other cameras that can be shown instead of video.source, each {id, name, source}; the login of video.username goes only to the host of video.source',
+      'other cameras that can be shown instead of video.source, each with id, name, source; the login of video.username goes only to the host of video.source',
     ...BOTH,
   },
   username: {
+    title: 'User name at the camera',
     type: 'string',
     maxLength: 128,
     default: '',
@@ -114,6 +123,7 @@ export const videoConfig = section({
     ...VIDEO,
   },
   password: {
+    title: 'Password at the camera',
     type: 'string',
     maxLength: 128,
     default: '',
@@ -122,23 +132,28 @@ export const videoConfig = section({
     ...VIDEO,
   },
   codec: {
+    title: 'H.265 of a camera',
     enum: ['auto', 'h264'],
+    'x-words': ['As it comes', 'H.264 always'],
     default: 'auto',
     description:
       'auto: H.265 from a camera goes to the radio, the outputs and recordings as it comes; h264: it is decoded and encoded as all others, within the profile and what the radio carries',
     ...VIDEO,
   },
   encoder: {
+    title: 'Video encoder',
+    'x-words': ['Automatic', 'libx264', 'h264_v4l2m2m', 'h264_nvenc', 'h264_qsv'],
     enum: ['auto', 'libx264', 'h264_v4l2m2m', 'h264_nvenc', 'h264_qsv'],
     default: 'auto',
     description: 'H.264 encoder; auto: the first hardware encoder that works; libx264 where none does',
     ...VIDEO,
   },
-  hero: encoded([1280, 720, 30, 4000], 'the full picture', BOTH, {
+  hero: encoded('Full picture', [1280, 720, 30, 4000], BOTH, {
     'x-restart': ['svc-video', 'svc-residual', 'svc-control'],
   }),
-  thumbnail: encoded([320, 180, 5, 150], 'the small picture', RESIDUAL),
+  thumbnail: encoded('Small picture', [320, 180, 5, 150], RESIDUAL),
   radio: {
+    title: 'Picture to the radio',
     type: 'string',
     format: 'host-port-or-empty',
     maxLength: 128,
@@ -147,6 +162,7 @@ export const videoConfig = section({
     ...RECEIVERS,
   },
   outputs: {
+    title: 'Further outputs',
     type: 'array',
     maxItems: 8,
     uniqueItems: true,
@@ -156,12 +172,14 @@ export const videoConfig = section({
     ...RECEIVERS,
   },
   follow_gcs: {
+    title: 'Picture to each ground station',
     type: 'boolean',
     default: false,
     description: 'whether each ground station heard over UDP gets the picture as RTP',
     ...RECEIVERS,
   },
   follow_port: {
+    title: 'Port on ground stations',
     type: 'integer',
     minimum: 1,
     maximum: 65_535,
@@ -169,8 +187,9 @@ export const videoConfig = section({
     description: 'the port on those ground stations; QGroundControl listens on 5600',
     ...RECEIVERS,
   },
-  whep: section({
+  whep: section('Viewers', null, {
     max_viewers: {
+      title: 'Viewers at once',
       type: 'integer',
       minimum: 1,
       maximum: 64,
@@ -179,8 +198,9 @@ export const videoConfig = section({
       ...RESIDUAL,
     },
   }),
-  ice: section({
+  ice: section('Ways through NAT', null, {
     servers: {
+      title: 'STUN and TURN servers',
       type: 'array',
       maxItems: MAX_ICE_SERVERS,
       items: {
@@ -233,14 +253,15 @@ export const videoConfig = section({
       },
       default: [],
       description:
-        'STUN and TURN servers by which node and viewers find a way to each other through NAT, each {urls, username and credential, or secret}; a member of a fleet without any uses those of its hub',
+        'STUN and TURN servers by which node and viewers find a way to each other through NAT, each with urls, and username and credential or secret; a member of a fleet without any uses those of its hub',
       'x-class': 'keyonly',
       'x-reason': 'decides through whose servers the picture goes',
       ...VIDEO,
     },
   }),
-  recording: section({
+  recording: section('Recording', 'storage', {
     directory: {
+      title: 'Folder for recordings',
       type: 'string',
       pattern: '^(?:/[^\\u0000-\\u001f]{1,200})?$',
       default: '',
@@ -250,11 +271,13 @@ export const videoConfig = section({
       'x-restart': ['svc-residual', 'svc-video'],
     },
     reserve_mb: {
+      title: 'Space left free',
       type: 'integer',
       minimum: 1,
       maximum: 65_536,
       default: 64,
-      description: 'free space at which recording stops, MB',
+      'x-unit': 'MB',
+      description: 'free space at which recording stops',
       ...BOTH,
     },
   }),

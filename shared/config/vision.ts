@@ -3,8 +3,9 @@ import { section } from './leaf.ts';
 const VISION = { 'x-restart': ['svc-vision'] } as const;
 
 /** The section `vision`: the detector on the pictures of the camera. */
-export const visionConfig = section({
+export const visionConfig = section('Object detection', 'video', {
   detector: {
+    title: 'Model',
     type: 'string',
     pattern: '^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?)?$',
     maxLength: 64,
@@ -14,14 +15,17 @@ export const visionConfig = section({
     ...VISION,
   },
   rate_hz: {
+    title: 'Pictures analysed',
     type: 'number',
     minimum: 0.2,
     maximum: 30,
     default: 5,
+    'x-unit': '1/s',
     description: 'most pictures a second to analyse; fewer if the machine is too slow',
     ...VISION,
   },
   confidence: {
+    title: 'Least confidence',
     type: 'number',
     minimum: 0.05,
     maximum: 0.95,
@@ -30,6 +34,7 @@ export const visionConfig = section({
     ...VISION,
   },
   threads: {
+    title: 'Threads',
     type: 'integer',
     minimum: 0,
     maximum: 16,
@@ -38,22 +43,27 @@ export const visionConfig = section({
     ...VISION,
   },
   memory_mb: {
+    title: 'Memory for a model',
     type: 'integer',
     minimum: 128,
     maximum: 16_384,
     default: 1024,
-    description: 'memory for a model, MB; one that needs more is refused',
+    'x-unit': 'MB',
+    description: 'memory for a model; one that needs more is refused',
     'x-restart': ['svc-vision', 'svc-residual'],
   },
   models_max_mb: {
+    title: 'Space for models',
     type: 'integer',
     minimum: 1,
     maximum: 65_536,
     default: 500,
-    description: 'space for models, MB',
+    'x-unit': 'MB',
+    description: 'disk space for all models',
     'x-restart': ['svc-residual'],
   },
   registry: {
+    title: 'List of models',
     type: 'string',
     pattern: '^(?:https?://[^\\s]{1,500})?$',
     maxLength: 512,

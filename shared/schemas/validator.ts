@@ -48,9 +48,11 @@ export function createAjv(options: ValidatorOptions & { readonly checkSchemas?: 
     meta: check,
     validateSchema: check,
   });
-  for (const keyword of ['x-secret', 'x-profile']) ajv.addKeyword({ keyword, schemaType: 'boolean' });
-  for (const keyword of ['x-restart', 'x-sends']) ajv.addKeyword({ keyword, schemaType: 'array' });
-  for (const keyword of ['x-class', 'x-reason', 'x-armed', 'x-says'])
+  for (const keyword of ['x-secret', 'x-profile', 'x-ordered'])
+    ajv.addKeyword({ keyword, schemaType: 'boolean' });
+  for (const keyword of ['x-restart', 'x-sends', 'x-words', 'x-topics'])
+    ajv.addKeyword({ keyword, schemaType: 'array' });
+  for (const keyword of ['x-class', 'x-reason', 'x-armed', 'x-says', 'x-topic', 'x-unit'])
     ajv.addKeyword({ keyword, schemaType: 'string' });
   // JSON Schema compares whole entries only.
   ajv.addKeyword({

@@ -186,8 +186,8 @@ describe('svc completion', () => {
   });
 });
 
-describe('svc config diff', () => {
-  it('shows what differs from the defaults, secrets masked', async () => {
+describe('svc config diff and list', () => {
+  it('show what differs from the defaults, and the settings by topic; secrets masked', async () => {
     const node = await TestNode.start({
       pairing: { key: KEY },
       simulated: false,
@@ -204,6 +204,18 @@ describe('svc config diff', () => {
       expect((await svc(node.paths, 'config', 'diff')).stdout).to.include(
         'logging.level: "debug"  (default "info")',
       );
+      const list = (await svc(node.paths, 'config', 'list', 'log', 'level')).stdout;
+      expect(list).to.include('Log level (Logs and storage)\nlogging.level: "debug"');
+      expect(list).to.include('In force after: svc services restart svc-supervisor');
+      const all = await svc(node.paths, 'config', 'list');
+      expect(all.stdout).to.match(
+        /^Logs and storage:\n {2}Log level +logging\.level: "debug" {2}\(default "info"\)$/m,
+      );
+      expect(all.stdout).to.match(/^ {2}Stored logs: Size of the store +logging\.store\.max_mb: 256 MB$/m);
+      expect(all.stdout).to.not.include('hunter22');
+      const none = await svc(node.paths, 'config', 'list', 'xyzzy');
+      expect(none.code).to.not.equal(0);
+      expect(none.stderr).to.include('No setting has xyzzy.');
     } finally {
       await node.stop();
     }

@@ -1,9 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { enabledFeatures } from '../../shared/config/features.ts';
-import type { ConfigNode } from '../../shared/config/keys.ts';
+import { type ConfigNode, configLeaves } from '../../shared/config/keys.ts';
 import { parseConfig } from '../../shared/config/parse.ts';
 import { configSchema } from '../../shared/config/schema.ts';
+import { settingsOf, topicsOf } from '../../shared/config/settings.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
 
@@ -350,7 +351,9 @@ describe('GET and PUT /api/config', () => {
     });
   });
 
-  it('every key has a description, a default (but for the feature overrides) and bounds', () => {
+  it('every key has a title, a topic, a description, a default (but for the feature overrides) and bounds', () => {
+    const topics = topicsOf(configSchema, settingsOf<ConfigNode>(configSchema));
+    expect(topics.flatMap(({ settings }) => settings)).to.have.lengthOf(configLeaves().length);
     const lacking: string[] = [];
     const visit = (schema: ConfigNode, path: string): void => {
       if (schema.properties !== undefined) {
@@ -365,6 +368,10 @@ describe('GET and PUT /api/config', () => {
         schema['maximum'] !== undefined ||
         schema['maxItems'] !== undefined ||
         String(schema['pattern']).startsWith('^');
+      if (schema.title === undefined) lacking.push(`${key}: no title`);
+      const words = schema['x-words'];
+      if (words !== undefined && words.length !== schema.enum?.length)
+        lacking.push(`${key}: not a word for each choice`);
       if (schema['description'] === undefined) lacking.push(`${key}: no description`);
       if (schema['default'] === undefined && !key.startsWith('features.')) lacking.push(`${key}: no default`);
       if (!bounded) lacking.push(`${key}: no bound`);

@@ -189,11 +189,8 @@ describe('what an extension shows in the node’s page', function () {
       undefined,
       { polling: 100 },
     );
-    await page.evaluate(() => {
-      for (const group of document.querySelectorAll('details')) group.open = true;
-    });
     await page.getByLabel('Low cell voltage', { exact: true }).fill('3.6');
-    await page.getByRole('button', { name: 'Save alarm.low_v', exact: true }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
     await plugins.until(
       'it is stored',
       async () => plugins.call('GET', `/api/plugins/${ID}`),

@@ -109,7 +109,7 @@ describe('the page of extensions', function () {
 
     await open(`#/extensions/${FENCE}/settings`);
     await page.getByLabel('Radius', { exact: true }).fill('450');
-    await page.getByRole('button', { name: 'Save radius_m', exact: true }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
     await plugins.until(
       'it is stored',
       async () => plugins.call('GET', `/api/plugins/${FENCE}`),

@@ -2,6 +2,9 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type MessageFormatElement, parse, TYPE } from '@formatjs/icu-messageformat-parser';
+import type { ConfigNode } from '../../shared/config/keys.ts';
+import { configSchema } from '../../shared/config/schema.ts';
+import { textsIn } from '../../shared/config/settings.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { isObject, parseJson } from '../../shared/member.ts';
 import { ROOT } from './node.ts';
@@ -15,9 +18,13 @@ export const TAGS = readdirSync(LOCALES, { withFileTypes: true })
   .map(({ name }) => name);
 /** Each catalogue: what is loaded as one. */
 export const CATALOGUES = readdirSync(join(LOCALES, 'en')).map((file) => basename(file, '.json'));
+/** Of the settings: its English is the config's schema, and its paths are these texts. */
+export const CONFIG_CATALOGUE = 'config';
 
 /** The messages under their paths. */
 export function messagesOf(tag: string, catalogue: string): ReadonlyMap<string, string> {
+  if (tag === 'en' && catalogue === CONFIG_CATALOGUE)
+    return new Map(textsIn<ConfigNode>(configSchema).map((text) => [text, text]));
   const found = new Map<string, string>();
   const look = (value: unknown, path: string): void => {
     if (typeof value === 'string') found.set(path, value);

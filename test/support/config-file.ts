@@ -2,15 +2,17 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ConfigNode, configLeaves } from '../../shared/config/keys.ts';
+import { configSchema } from '../../shared/config/schema.ts';
+import { type Setting, settingsOf, topicsOf } from '../../shared/config/settings.ts';
 import { ROOT } from './node.ts';
 
 export const CONFIG_FILE = join(ROOT, 'docs/configuration.md');
 
 const HEAD = `# Configuration
 
-For operators: every setting. Made from the schema in \`shared/config/\` by \`npm run docs\`; do not edit it. The file is
+For operators: every setting, by topic as on the page. Made from the schema in \`shared/config/\` by \`npm run docs\`; do not edit it. The file is
 \`/etc/svc/config.yaml\`, in a checkout \`.svc/etc/config.yaml\`; what it leaves out has its default. Change it on the page (Node, Config), by
-\`svc config set KEY VALUE\`, \`PUT /api/config\`, or by hand. \`svc config get\` shows what is set, \`svc config diff\` what differs from the
+\`svc config set KEY VALUE\`, \`PUT /api/config\`, or by hand. \`svc config list\` shows them as here, \`svc config get\` what is set, \`svc config diff\` what differs from the
 defaults; for programs: \`GET /api/config/schema\`.
 
 | Column | |
@@ -19,40 +21,28 @@ defaults; for programs: \`GET /api/config/schema\`.
 | Who | the least right needed to write it: a token with \`admin\` and any scope named beside it, the pairing \`key\`, or \`root\` on the node; \`disarmed\`: refused while the vehicle is armed or its state is unknown, without \`--force\` |
 `;
 
-/** By the last word of the key: what the number counts. */
-const UNITS: Readonly<Record<string, string>> = {
-  days: 'days',
-  dbm: 'dBm',
-  fps: '1/s',
-  height: 'pixels',
-  hz: '1/s',
-  kbps: 'kbit/s',
-  m: 'm',
-  mb: 'MB',
-  mhz: 'MHz',
-  s: 's',
-  width: 'pixels',
-};
-
 /** @returns the whole text of the file */
-export function configDocument(leaves = configLeaves()): string {
-  const sections = [...Map.groupBy(leaves, ([key]) => key.split('.')[0] ?? '')].map(([name, own]) =>
+export function configDocument(): string {
+  const topics = topicsOf(configSchema, settingsOf<ConfigNode>(configSchema)).map(({ title, settings }) =>
     [
-      `\n## ${name}\n`,
-      '| Key | Type | Default | What it is | In force after | Who |',
-      '|---|---|---|---|---|---|',
-      ...own.map(([key, leaf]) => `| ${cells(key, leaf).join(' | ')} |`),
+      `\n## ${title}\n`,
+      '| Setting | Key | Type | Default | What it is | In force after | Who |',
+      '|---|---|---|---|---|---|---|',
+      ...settings.map((setting) => `| ${cells(setting).join(' | ')} |`),
       '',
     ].join('\n'),
   );
-  return HEAD + sections.join('');
+  return HEAD + topics.join('');
 }
 
-function cells(key: string, leaf: ConfigNode): readonly string[] {
+function cells({ key, leaf, sections }: Setting<ConfigNode>): readonly string[] {
   const who = leaf['x-class'];
+  const unit = leaf['x-unit'];
   return [
+    // Of a section within a section its name alone would say too little.
+    [...sections.slice(1), leaf].map(({ title }) => title).join(': '),
     `\`${key}\``,
-    [typeOf(leaf), UNITS[key.split(/[._]/).at(-1) ?? ''] ?? ''].filter((word) => word !== '').join(', '),
+    `${typeOf(leaf)}${unit === undefined ? '' : `, ${unit}`}`,
     leaf['default'] === undefined ? 'of the profile' : `\`${JSON.stringify(leaf['default'])}\``,
     `${String(leaf['description'])}${leaf['x-secret'] === true ? '; a secret, never shown' : ''}`,
     (leaf['x-restart'] ?? []).map((name) => `\`${name}\``).join(', '),
@@ -73,8 +63,9 @@ function typeOf(leaf: ConfigNode): string {
   if (type === 'boolean') return 'true or false';
   if (type === 'string') return 'text';
   if (type === 'object') return 'objects';
-  const [name, orNull] = Array.isArray(type) ? [String(type[0]), ', or null'] : [String(type), ''];
-  return `${name}, ${String(minimum)} to ${String(maximum)}${orNull}`;
+  const range = `${String(minimum)} to ${String(maximum)}`;
+  if (!Array.isArray(type)) return `${String(type)}, ${range}`;
+  return type.includes('null') ? `${String(type[0])}, ${range}, or null` : `text, or integer, ${range}`;
 }
 
 if (import.meta.main) {

@@ -8,6 +8,7 @@ export function Sections<Id extends string>({
   label,
   sections,
   chosen,
+  onChoose,
   children,
 }: {
   readonly label: string;
@@ -18,13 +19,15 @@ export function Sections<Id extends string>({
     readonly href: string;
   }[];
   readonly chosen: Id;
+  /** A section was gone to, perhaps the one whose address it is already. */
+  readonly onChoose?: () => void;
   readonly children: ComponentChildren;
 }): JSX.Element {
   return (
     <div class={css['sections']}>
       <nav aria-label={label}>
         {sections.map(({ id, name, icon, href }) => (
-          <a key={id} href={href} aria-current={id === chosen ? 'page' : undefined}>
+          <a key={id} href={href} aria-current={id === chosen ? 'page' : undefined} onClick={onChoose}>
             <Icon of={icon} />
             {name}
           </a>
