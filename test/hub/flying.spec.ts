@@ -229,6 +229,7 @@ describe("flying a node from the hub's page", function () {
     );
     const { body } = await hub.call('GET', '/v1/audit?limit=1000');
     expect(JSON.stringify(body)).to.include(`${id} POST /whep`);
+    expect(JSON.stringify(body), 'who called, by name').to.match(/"principal_name":"\w+"/);
   });
 
   it('shows small pictures on the wall, again and again', async () => {
