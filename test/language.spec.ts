@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { LANGUAGES } from '../residual/web/src/language/language.ts';
 import { wordsOf } from '../residual/web/src/language/words.ts';
-import english from '../residual/web/src/locales/en/audit.json' with { type: 'json' };
+import audit from '../residual/web/src/locales/en/audit.json' with { type: 'json' };
 import type { Row } from '../shared/routes/row.ts';
 import { ROWS } from '../shared/routes/table.ts';
 import {
@@ -122,7 +122,7 @@ describe('the words of the page', () => {
 
   it('say of each route that changes something what was done', () => {
     const changes = ROWS.flatMap((row: Row) => (row.blast === 'none' ? [] : [row.id]));
-    expect(Object.keys(english.did).sort()).to.deep.equal(changes.sort());
+    expect(Object.keys(audit.did).sort()).to.deep.equal(changes.sort());
   });
 
   it('have the types of their arguments as `npm run docs` writes them', () => {

@@ -49,6 +49,7 @@ describe('the page of a ground station', function () {
     await page.getByRole('button', { name: 'Release', exact: true }).waitFor();
     const mine = await pilot();
     expect(mine).to.match(/^page-/);
+    expect(await page.innerText('main'), 'an id that says nothing').to.not.match(/page-[0-9a-f]/);
     await visit(page, 'node/update');
     // Longer than a claim lives without a heartbeat: three of them arrive.
     for (let beats = 0; beats < 3; beats++)

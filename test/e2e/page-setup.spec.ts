@@ -57,6 +57,19 @@ describe('the page of the set-up', function () {
     seen.check();
   });
 
+  it('from where a credential is asked for, it offers to pair, and no sign-in with a key that does not exist', async () => {
+    const far = await openPage(browser, PHONE);
+    await far.route('**/api/pairing/info', async (route) => {
+      const answer = await route.fetch();
+      await route.fulfill({ json: { ...(await answer.json()), entry: 'credential' } });
+    });
+    await far.goto(`${node.url}/`);
+    await far.getByRole('button', { name: 'Pair', exact: true }).waitFor();
+    expect(await far.locator('input[name=secret]').isVisible()).to.equal(false);
+    await checkAxe(far);
+    await far.context().close();
+  });
+
   it('a name and a profile are set by keyboard alone, and the button stays where it is', async () => {
     const places = [await placeOf('Pair')];
     await button('Skip for now').press('Enter');

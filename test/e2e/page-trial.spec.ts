@@ -61,6 +61,11 @@ describe('the trial: a stranger', function () {
   it('sets up an unpaired node on a phone, flies it for the first time, and lands', async () => {
     node = await TestNode.start();
     const stranger = await arrives(node, PHONE);
+    await stranger.sees('Pair this node');
+    await stranger.tap('Pair');
+    await stranger.sees('This is the pairing key, shown only once.');
+    await stranger.tap('I have saved it', 'checkbox');
+    await stranger.tap('Continue');
     await stranger.sees('Name this node');
     await stranger.fill('Name', 'heron');
     await stranger.tap('Continue');
@@ -68,11 +73,6 @@ describe('the trial: a stranger', function () {
     await stranger.tap('Continue');
     await stranger.sees('Set a PIN');
     await stranger.fill('PIN', '482913');
-    await stranger.tap('Continue');
-    await stranger.sees('Pair this node');
-    await stranger.tap('Pair');
-    await stranger.sees('This is the pairing key, shown only once.');
-    await stranger.tap('I have saved it', 'checkbox');
     await stranger.tap('Continue');
     await stranger.sees('All set');
     await stranger.tap('Fly');

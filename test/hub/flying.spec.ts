@@ -173,11 +173,10 @@ describe("flying a node from the hub's page", function () {
       (listed) => listed,
     );
     await checkAxe(page);
-    // Loaded anew, the keys are still there.
+    // Loaded anew, the person is still signed in, and the keys are still there.
     for (const screen of [PHONE, { width: 1280, height: 1000 }]) {
       await page.setViewportSize(screen);
       await page.reload();
-      await signIn(page);
       await says('Commands from here are signed as ada.');
       await checkAxe(page);
     }
@@ -229,6 +228,7 @@ describe("flying a node from the hub's page", function () {
     );
     const { body } = await hub.call('GET', '/v1/audit?limit=1000');
     expect(JSON.stringify(body)).to.include(`${id} POST /whep`);
+    expect(JSON.stringify(body), 'who called, by name').to.match(/"principal_name":"\w+"/);
   });
 
   it('shows small pictures on the wall, again and again', async () => {

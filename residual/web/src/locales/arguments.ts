@@ -440,7 +440,6 @@ export interface PageArguments {
   readonly 'ground.pilot.other': { id: Given };
   readonly 'ground.pilot.since': { time: Given };
   readonly 'ground.pilot.lost': { why: Given };
-  readonly 'ground.pilot.hint': { id: Given };
   readonly 'ground.network.upOne': { name: Given };
   readonly 'ground.role.is': { role: Given };
   readonly 'ground.role.missing': { what: Given };

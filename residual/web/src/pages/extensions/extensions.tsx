@@ -6,7 +6,7 @@ import { may } from '../../api/node.ts';
 import { hrefOf, place } from '../../app/route.ts';
 import css from '../../extensions/extensions.module.css';
 import { type Detailed, type Installed, toneOf } from '../../extensions/status.ts';
-import { Badge, Button, Dialog, EmptyState, ErrorNote, Icon } from '../../parts/parts.tsx';
+import { Badge, Button, Copyable, Dialog, EmptyState, ErrorNote, Icon } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { Detail } from './detail.tsx';
@@ -38,13 +38,16 @@ function List(): JSX.Element {
     <>
       <header class={css['head']}>
         <h2>{t.extensions.installed}</h2>
-        {add}
+        {installs.length === 0 ? null : add}
       </header>
       <ErrorNote error={error} onRetry={reload} />
       {data !== null && installs.length === 0 ? (
         <div class="card">
           <EmptyState icon={Puzzle} text={t.extensions.none}>
             <p class="hint">{text.emptyHint}</p>
+            {add}
+            <p class="hint">{text.emptyOwn}</p>
+            <Copyable label={text.ownCommand} text="svc plugin init battery-report" />
           </EmptyState>
         </div>
       ) : null}

@@ -1,9 +1,9 @@
-import { Check, Drone as DroneIcon, SquareArrowOutUpRight } from 'lucide';
+import { Check, Drone as DroneIcon, Link2, SquareArrowOutUpRight } from 'lucide';
 import type { JSX } from 'preact';
 import { call } from '../../api/client.ts';
 import { relayed } from '../../api/relay.ts';
 import type { Answer } from '../../api/rows.ts';
-import { go } from '../../app/route.ts';
+import { go, hrefOf } from '../../app/route.ts';
 import { type Radio, radioTone } from '../../network/radio/radio-state.tsx';
 import { moment, number } from '../../parts/format.ts';
 import { forced, GuardNote, useGuarded } from '../../parts/guarded.tsx';
@@ -36,7 +36,13 @@ export function Drones(): JSX.Element {
     <Card title={text.title} icon={DroneIcon} wide>
       <ErrorNote error={error} onRetry={reload} />
       <GuardNote act={act} />
-      {data?.drones.length === 0 ? <EmptyState icon={DroneIcon} text={text.none} /> : null}
+      {data?.drones.length === 0 ? (
+        <EmptyState icon={DroneIcon} text={text.none}>
+          <a class="button primary" href={hrefOf('setup', 'radio')}>
+            <Icon of={Link2} /> {text.bind}
+          </a>
+        </EmptyState>
+      ) : null}
       <ul class={css['drones']}>
         {data?.drones.map((drone) => (
           <OneDrone

@@ -1,8 +1,10 @@
+import { RadioTower } from 'lucide';
 import type { JSX } from 'preact';
 import { isGround } from '../../api/node.ts';
+import { hrefOf } from '../../app/route.ts';
 import nodeCss from '../../network/node.module.css';
 import { RadioCards } from '../../network/radio/radio-tab.tsx';
-import { Note } from '../../parts/parts.tsx';
+import { EmptyState } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
 import { Drones } from './drones.tsx';
 import css from './ground.module.css';
@@ -13,7 +15,14 @@ import { FactoryReset, Role } from './role.tsx';
 
 /** What only a ground station has: its drones, who flies, its radio, its network. */
 export default function Ground(): JSX.Element {
-  if (!isGround.value) return <Note>{t.ground.notHere}</Note>;
+  if (!isGround.value)
+    return (
+      <EmptyState icon={RadioTower} text={t.ground.notHere}>
+        <a class="button" href={hrefOf('setup', 'profile')}>
+          {t.ground.makeOne}
+        </a>
+      </EmptyState>
+    );
   return (
     <div class={nodeCss['node-page']}>
       <Pilot />

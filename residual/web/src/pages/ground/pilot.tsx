@@ -1,6 +1,5 @@
 import { Gamepad2, UserRound, UserRoundCheck } from 'lucide';
 import type { JSX } from 'preact';
-import { clientId } from '../../api/credential.ts';
 import { denied } from '../../api/node.ts';
 import { clock } from '../../parts/format.ts';
 import { Button, ErrorNote, HoldButton, Icon } from '../../parts/parts.tsx';
@@ -8,6 +7,9 @@ import { useAct } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { claim, iAmPilot, pilot, release } from '../../vehicle/pilot-in-command.ts';
 import css from './ground.module.css';
+
+/** A page like this one, whose id (api/credential.ts) says nothing to anybody. */
+const PAGE = /^page-[0-9a-f]{12}$/;
 
 /** Who flies. While somebody is pilot in command, others can only stop, land and return. */
 export function Pilot(): JSX.Element {
@@ -33,14 +35,16 @@ export function Pilot(): JSX.Element {
               ? text.you
               : held === null
                 ? text.nobody
-                : text.other({ id: held })}
+                : PAGE.test(held)
+                  ? text.otherPage
+                  : text.other({ id: held })}
         </h2>
         <p class="hint">
           {held === null
             ? text.nobodyHint
             : [since, now?.by == null ? null : text.by[now.by]].filter(Boolean).join(' · ')}
         </p>
-        <p class="hint">{text.hint({ id: clientId })}</p>
+        <p class="hint">{text.hint}</p>
         <ErrorNote error={act.error} />
       </div>
       {closed !== null ? (
