@@ -379,7 +379,7 @@ describe('flying from the page', function () {
 
     it('says of an empty battery what, why, what the vehicle does and what can be done, on every page, once; and speaks it', async () => {
       await page.getByRole('button', { name: 'Menu', exact: true }).click();
-      await page.getByLabel('Spoken warnings', { exact: true }).selectOption('all');
+      await page.getByRole('combobox', { name: 'Spoken warnings', exact: true }).selectOption('all');
       await page.keyboard.press('Escape');
       expect(await spoken()).to.deep.equal(['en: Voice on.']);
       await set('SIM_BATT_VOLTAGE', 9.6);

@@ -7,19 +7,20 @@ import { arrive } from './api/handover.ts';
 import { enter, entry, info } from './api/node.ts';
 import { awayFrom, awaySeconds } from './api/presence.ts';
 import { relayed } from './api/relay.ts';
-import { AlarmBanner } from './app/alarm-banner.tsx';
 import { newer } from './app/kept-page.ts';
 import { Menu } from './app/menu.tsx';
 import { MenuButton } from './app/menu-button.tsx';
 import { Rail } from './app/rail.tsx';
 import { go, type PageId, place } from './app/route.ts';
-import { VehicleBar } from './app/vehicle-bar.tsx';
 import { clock } from './parts/format.ts';
 import { Button, Icon, Note } from './parts/parts.tsx';
 import { leaveToasts, Toasts } from './parts/toast.tsx';
 import { useAct } from './parts/use-ask.ts';
 import { SignIn } from './sign-in.tsx';
 import { t } from './strings.ts';
+import { AlarmBanner } from './vehicle/alarm-banner.tsx';
+import { VehicleBar } from './vehicle/vehicle-bar.tsx';
+import { VoiceChoice } from './vehicle/voice-choice.tsx';
 
 const RETRY_MS = 2000;
 
@@ -203,7 +204,9 @@ function TopBar(): JSX.Element {
       <span class="spring" />
       {/* Anew wherever one goes, and closed. */}
       <MenuButton key={`${place.value.page} ${entry.value.state}`} title={info.value?.name ?? t.app.menu}>
-        <Menu pages={['setup']} />
+        <Menu pages={['setup']}>
+          <VoiceChoice />
+        </Menu>
       </MenuButton>
     </header>
   );

@@ -1,4 +1,4 @@
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { credential, lose } from '../api/credential.ts';
 import { entry } from '../api/node.ts';
 import { relayed } from '../api/relay.ts';
@@ -9,10 +9,15 @@ import { LanguageChoice } from './language-choice.tsx';
 import { PAGE_ICONS } from './page-icons.ts';
 import { hrefOf, type PageId } from './route.ts';
 import { ThemeChoice } from './theme-choice.tsx';
-import { VoiceChoice } from './voice-choice.tsx';
 
 /** What is seldom needed. @param pages those that the bar has no room for */
-export function Menu({ pages }: { readonly pages: readonly PageId[] }): JSX.Element {
+export function Menu({
+  pages,
+  children,
+}: {
+  readonly pages: readonly PageId[];
+  readonly children?: ComponentChildren;
+}): JSX.Element {
   return (
     <>
       {entry.value.state === 'in'
@@ -24,7 +29,7 @@ export function Menu({ pages }: { readonly pages: readonly PageId[] }): JSX.Elem
         : null}
       <ThemeChoice />
       <LanguageChoice />
-      <VoiceChoice />
+      {children}
       {credential.value === null ? null : <Button onClick={() => void signOut()}>{t.app.signOut}</Button>}
     </>
   );

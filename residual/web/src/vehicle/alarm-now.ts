@@ -33,7 +33,7 @@ const OR = new Intl.ListFormat(language, { type: 'disjunction' });
 const AND = new Intl.ListFormat(language);
 
 /** What, what it does, what can be done, what else: sentences that stay the same as long as it is the same. */
-export interface AlarmWords {
+interface AlarmWords {
   readonly tone: Alarm['tone'];
   readonly title: string;
   readonly does: string;

@@ -4,7 +4,7 @@ import { steady } from '../api/steady.ts';
 import { armed, flight, last, oldness } from '../api/telemetry.ts';
 import { Icon } from '../parts/parts.tsx';
 import { t } from '../strings.ts';
-import { batteryTones, gpsTone } from '../vehicle/limits.ts';
+import { batteryTones, gpsTone } from './limits.ts';
 
 // What is rendered is what has changed: the vehicle tells ten times a second. The last stays, pale, when no more comes.
 const mode = steady(() => last((body) => body.mode));

@@ -5,22 +5,29 @@ import { useState } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import type { Answer } from '../api/rows.ts';
 import { last } from '../api/telemetry.ts';
+import { place } from '../app/route.ts';
 import { refusedText } from '../commands/refused-text.ts';
 import { number, span } from '../parts/format.ts';
 import { Button, ErrorNote, HoldButton, Icon } from '../parts/parts.tsx';
 import { say } from '../parts/toast.tsx';
 import { useAct, useAsk } from '../parts/use-ask.ts';
 import { t } from '../strings.ts';
-import type { Can } from '../vehicle/alarm.ts';
-import { alarm, alarmWords } from '../vehicle/alarm-now.ts';
-import { astrayFor, heardAgo } from '../vehicle/vehicle-state.ts';
-import { place } from './route.ts';
+import type { Can } from './alarm.ts';
+import { alarm, alarmWords } from './alarm-now.ts';
+import { astrayFor, heardAgo } from './vehicle-state.ts';
 
 type Status = Answer<'status.get'>;
 
 const STATUS_MS = 5000;
 /** Problems of the link that are about which vehicle this is. */
 const OTHERS: ReadonlySet<string> = new Set(['other_vehicle', 'vehicle_changed']);
+
+const NAMES: Readonly<Record<Exclude<Can, 'radio'>, string>> = {
+  land: t.fly.land,
+  rtl: t.fly.rtl,
+  stop: t.fly.stop,
+  disarm: t.fly.disarm,
+};
 
 /** What no pilot may miss, above every page: it takes room of its own. */
 export function AlarmBanner(): JSX.Element {
@@ -105,7 +112,7 @@ function Orders(): JSX.Element | null {
             busy={busy}
             onConfirm={() =>
               void run(async () => {
-                const name = t.fly[cmd];
+                const name = NAMES[cmd];
                 const { ack } = await call('command.post', { body: { cmd, args: [] } });
                 if (ack.accepted) say(t.fly.accepted({ name }), 'good');
                 else if (ack.observed)
@@ -114,7 +121,7 @@ function Orders(): JSX.Element | null {
               })
             }
           >
-            {t.fly[cmd]}
+            {NAMES[cmd]}
           </HoldButton>
         ))}
       <ErrorNote error={error} />

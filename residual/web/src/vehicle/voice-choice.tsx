@@ -1,17 +1,18 @@
 import type { JSX } from 'preact';
-import { Field } from '../parts/parts.tsx';
+import { useId } from 'preact/hooks';
 import { t } from '../strings.ts';
-import { chooseVoice, hasVoice, isBarred, VOICES, voice } from '../vehicle/voice.ts';
+import { chooseVoice, hasVoice, isBarred, VOICES, voice } from './voice.ts';
 
 /** What is spoken, and why nothing may be heard. */
 export function VoiceChoice(): JSX.Element {
+  const hint = useId();
   const text = t.alarm.voice;
-  const hint = !hasVoice.value ? text.none : isBarred.value && voice.value !== 'off' ? text.silent : text.hint;
   return (
-    <Field label={text.label} hint={hint}>
-      {(ids) => (
+    <div>
+      <label class="field">
+        {text.label}
         <select
-          {...ids}
+          aria-describedby={hint}
           value={voice.value}
           onChange={({ currentTarget: { value } }) =>
             chooseVoice(VOICES.find((name) => name === value) ?? voice.peek())
@@ -23,7 +24,10 @@ export function VoiceChoice(): JSX.Element {
             </option>
           ))}
         </select>
-      )}
-    </Field>
+      </label>
+      <p class="hint" id={hint}>
+        {!hasVoice.value ? text.none : isBarred.value && voice.value !== 'off' ? text.silent : text.hint}
+      </p>
+    </div>
   );
 }
