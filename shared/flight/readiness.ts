@@ -2,7 +2,7 @@ import { recordOf } from '../member.ts';
 import { seenIn } from './seen.ts';
 
 /** A body of POST /api/command. */
-export interface HelpingOrder {
+interface HelpingOrder {
   readonly cmd: 'mode';
   readonly args: readonly string[];
 }
