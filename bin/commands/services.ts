@@ -36,7 +36,7 @@ class RestartCommand extends NodeCommand {
     for (;;) {
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
       const now = await this.pidOf(asked).catch((error: unknown) => {
-        if (error instanceof ApiError && AWAY.has(error.code)) return null;
+        if (error instanceof ApiError && !REFUSES.has(error.code)) return null;
         throw error;
       });
       if (now !== null && now !== before) {
@@ -63,8 +63,8 @@ const FRONT_OF: ReadonlyMap<string, string> = new Map([
   ['svc-control', 'svc-control'],
   ['svc-supervisor', 'svc-control'],
 ]);
-/** The node is on its way. */
-const AWAY: ReadonlySet<string> = new Set(['E_UPSTREAM_DOWN', 'E_TIMEOUT']);
+/** It is there, and says no; everything else is a node on its way, a connection that breaks off among it. */
+const REFUSES: ReadonlySet<string> = new Set(['E_UNAUTHENTICATED', 'E_SCOPE', 'E_REMOTE', 'E_UNPAIRED']);
 
 export default {
   'services:list': requestCommand('GET /api/services', {

@@ -2,7 +2,7 @@ import { recordOf } from '../member.ts';
 import { seenIn } from './seen.ts';
 
 /** A body of POST /api/command. */
-export interface HelpingOrder {
+interface HelpingOrder {
   readonly cmd: 'mode';
   readonly args: readonly string[];
 }
@@ -46,8 +46,8 @@ export function readinessOf(telemetry: unknown): Readiness | null {
     first: given.every(({ source }) => source === 'mode' || source === 'remote_id')
       ? (help[0] ?? null)
       : null,
-    reasons: given.map(({ text, help }) => {
-      const { text: sentence } = recordOf(help);
+    reasons: given.map(({ text, help: remedy }) => {
+      const { text: sentence } = recordOf(remedy);
       return typeof sentence === 'string' ? `${String(text)}. ${sentence}` : String(text);
     }),
     help,

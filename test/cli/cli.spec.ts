@@ -40,8 +40,8 @@ describe('svc on the command line', function () {
     expect(proof).to.include({ status: 'ok', pid_before: before });
     // The process that answers: over when it answers again, as a new one.
     for (const name of ['svc-control', 'svc-supervisor']) {
-      const { pid_before: before, pid_after: after } = await json('services', 'restart', name);
-      expect(after, name).to.be.a('number').and.to.not.equal(before);
+      const { pid_before: old, pid_after: fresh } = await json('services', 'restart', name);
+      expect(fresh, name).to.be.a('number').and.to.not.equal(old);
       expect((await run('services', 'list')).code, name).to.equal(0);
     }
     // A process that has nothing to do is not started, and that is what is said.

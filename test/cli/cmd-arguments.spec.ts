@@ -16,7 +16,7 @@ describe('svc cmd', function () {
 
   it('lists in its help every command with its arguments and what it does', async () => {
     const help = (await svc(nowhere, 'cmd', '--help')).stdout.replaceAll(/\s+/g, ' ');
-    expect(help).to.include('takeoff ALT: Take off').and.to.include('yaw ANGLE [RATE] [RELATIVE]: Turn');
+    expect(help).to.include('takeoff ALT [ARM]: Take off').and.to.include('yaw ANGLE [RATE] [RELATIVE]: Turn');
     for (const [name, { description, args }] of Object.entries<CommandSpec>(COMMANDS)) {
       expect(help).to.include(description);
       const usage = new RegExp(
@@ -27,8 +27,8 @@ describe('svc cmd', function () {
   });
 
   for (const [words, missing] of [
-    ['takeoff', 'svc cmd takeoff ALT needs ALT (m, 1 to 500).'],
-    ['TAKEOFF --wait', 'svc cmd takeoff ALT needs ALT (m, 1 to 500).'],
+    ['takeoff', 'svc cmd takeoff ALT [ARM] needs ALT (m, 1 to 500).'],
+    ['TAKEOFF --wait', 'svc cmd takeoff ALT [ARM] needs ALT (m, 1 to 500).'],
     ['goto 48.1', 'svc cmd goto LAT LON ALT needs LON (deg, -180 to 180).'],
     ['killSwitch', 'svc cmd killSwitch CONFIRM needs CONFIRM (KILL).'],
   ] as const)

@@ -24,7 +24,7 @@ export function SlideConfirm({
   busy = false,
   kind = 'primary',
   icon = ChevronsRight,
-  way = t.app.slideWay,
+  way,
   row,
   children,
 }: {
@@ -36,7 +36,7 @@ export function SlideConfirm({
   readonly kind?: 'primary' | 'danger';
   readonly icon?: IconNode;
   /** What drawing it does, in a few words on the track. */
-  readonly way?: string;
+  readonly way: string;
   readonly row?: RowId;
   readonly children: ComponentChildren;
 }): JSX.Element {
