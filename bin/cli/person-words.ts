@@ -23,6 +23,7 @@ const BY_CODE: Partial<Readonly<Record<ErrorCode, string>>> = {
 
 /** What the API calls by a route, as a command; longer routes before those that they begin with. */
 export const COMMAND_OF_ROUTE: readonly (readonly [route: string, command: string])[] = [
+  ['PUT /api/params/descriptions', 'svc params describe FILE'],
   ['GET /api/config/schema', 'svc config schema'],
   ['GET /api/v1/ground-station/drones', 'svc gs drones'],
   ['GET /api/v1/system/update', 'svc update status'],

@@ -1,4 +1,7 @@
+import { readFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import { Args, Flags } from '@oclif/core';
+import { messageOf } from '../../shared/errors.ts';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
 import { type ParamValues, readParamFile } from '../../shared/flight/param-file.ts';
 import { shownFloat } from '../../shared/flight/shown-float.ts';
@@ -134,7 +137,7 @@ export default {
       const usual = initial === null ? 'not known' : `${shownFloat(initial)}${units}`;
       yield `${name} is ${shownFloat(value)}${units}, the default is ${usual}`;
       if (metadata === null) {
-        yield 'Nothing describes it. Put apm.pdef.json (ArduPilot) or parameters.json (PX4) below param-metadata/.';
+        yield 'Nothing describes it. Give apm.pdef.json (ArduPilot) or parameters.json (PX4): svc params describe FILE';
         return;
       }
       const { label, description, min, max, values, bitmask, reboot_required: reboot } = metadata;
@@ -149,6 +152,21 @@ export default {
       }
       if (reboot === true) yield 'A new value is used after a reboot.';
     },
+  }),
+  'params:describe': requestCommand('PUT /api/params/descriptions', {
+    summary:
+      "Give the node the texts of the parameters: ArduPilot's apm.pdef.json, or PX4's parameters.json.",
+    description: 'For ArduPilot, one a kind of vehicle: https://autotest.ardupilot.org/Parameters/',
+    examples: ['params describe apm.pdef.json'],
+    args: { file: Args.string({ description: 'as it is, or as .xz', required: true }) },
+    ask: async ({ args: { file } }) => {
+      const bytes = await readFile(file).catch((error: unknown) => {
+        throw usageError(`The file cannot be read: ${messageOf(error)}.`);
+      });
+      const content = Readable.from([bytes], { objectMode: false });
+      return { upload: () => ({ type: 'application/octet-stream', length: bytes.length, content }) };
+    },
+    lines: ({ described }) => [`${described} parameters are described. See: svc params explain NAME`],
   }),
   'params:changed': ParamsChangedCommand,
   'params:diff': ParamsDiffCommand,

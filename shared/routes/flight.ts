@@ -10,6 +10,7 @@ import {
   paramListWrite,
   paramListWritten,
   paramsChanged,
+  paramsDescribed,
   paramsReset,
   paramsResetDone,
   paramValue,
@@ -23,7 +24,7 @@ import * as signing from '../schemas/signing.ts';
 import { heldQuery, mavlinkQuery, telemetry, telemetryQuery } from '../schemas/telemetry.ts';
 import { domain } from './domain.ts';
 import type { Row } from './row.ts';
-import { json, LIMITS, media, PARAM } from './row-parts.ts';
+import { BYTES, json, LIMITS, media, PARAM } from './row-parts.ts';
 
 const { row } = domain({
   lane: 'front',
@@ -120,6 +121,19 @@ export const flightRows = [
     fails: ['E_NOT_FOUND', 'E_RANGE', 'E_NO_FC', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'],
     responses: json('all are written', paramListWritten),
   }),
+  row(
+    'params.descriptions.put',
+    'PUT /api/params/descriptions',
+    'key admin ok - config',
+    "descriptions of parameters from a file: ArduPilot's apm.pdef.json, PX4's parameters.json, as it is or as .xz",
+    {
+      limits: LIMITS.descriptions,
+      bodyKind: 'stream',
+      streamed: { 'application/octet-stream': BYTES },
+      fails: ['E_INVALID_VALUE', 'E_STORE'],
+      responses: json('the file is kept, in place of an older one', paramsDescribed),
+    },
+  ),
   row('params.name.get', 'GET /api/params/{name}', 'key read ok -', 'one parameter', {
     fails: ['E_NO_FC', 'E_UPSTREAM_DOWN'],
     responses: json('the value', paramValue),

@@ -26,6 +26,8 @@ export const LIMITS = {
   network: { bodyBytes: 64 * KIB, bodyMs: BODY_MS, timeoutMs: 150_000 },
   /** A flight command that is waited for (at most 600 s). */
   flight: { bodyBytes: 64 * KIB, bodyMs: BODY_MS, timeoutMs: 640_000 },
+  /** A file of descriptions; ArduPilot's has 4 MB. */
+  descriptions: { bodyBytes: 8 * MIB, bodyMs: UPLOAD_MS, timeoutMs: 30_000 },
   /** An archive. */
   upload: { bodyBytes: 64 * MIB, bodyMs: UPLOAD_MS, timeoutMs: 120_000 },
   /** Something that the node fetches itself, for at most 300 s. */

@@ -12,6 +12,7 @@ export const paramMetadata = {
   type: ['object', 'null'],
   required: [
     'group',
+    'user_level',
     'label',
     'description',
     'units',
@@ -24,6 +25,7 @@ export const paramMetadata = {
   ],
   properties: {
     group: text,
+    user_level: { ...text, description: 'for whom the firmware means it: Standard, Advanced, Developer' },
     label: text,
     description: text,
     units: text,
@@ -126,6 +128,17 @@ export const paramsChanged = {
     count: { type: 'integer', description: 'how many differ' },
     unknown: { type: 'integer', description: 'parameters with an unknown default' },
     priming: { type: 'boolean', description: 'a download is under way' },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const paramsDescribed = {
+  title: 'ParamsDescribed',
+  type: 'object',
+  required: ['firmware', 'described'],
+  properties: {
+    firmware: { enum: ['ardupilot', 'px4'], description: 'whose format the file has' },
+    described: { type: 'integer', description: 'how many parameters it describes' },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
@@ -67,6 +67,25 @@ describe('the page of the vehicle', function () {
   afterEach(async () => {
     seen.check();
     await page.context().close();
+  });
+
+  it('without descriptions it takes ArduPilot’s file, says what is wrong with another, and searches in the texts', async () => {
+    await rm(join(node.paths.paramMetadata, 'apm.pdef.json'));
+    await page.reload();
+    await page.getByText('No descriptions yet').waitFor();
+    const drop = page.locator('input[accept=".json,.xz"]');
+    const give = async (text: string): Promise<void> =>
+      drop.setInputFiles({ name: 'apm.pdef.json', mimeType: 'application/json', buffer: Buffer.from(text) });
+    await give('{"WPNAV_": {');
+    await page.getByText('it is no JSON, or was cut off').waitFor();
+    await checkAxe(page);
+    await give(JSON.stringify(DESCRIBED));
+    await page.getByText('1 parameter described.').waitFor();
+    await page.getByLabel('Search names and descriptions').fill('holds waypoints');
+    await page.waitForFunction(() => document.querySelectorAll('.params__list li').length === 1, undefined, {
+      polling: 100,
+    });
+    await page.getByText('Load other descriptions').waitFor();
   });
 
   const value = async (name: string): Promise<number> => {

@@ -110,6 +110,7 @@ describe('descriptions and defaults of parameters', () => {
       default: 1500,
       metadata: {
         group: 'RTL',
+        user_level: 'Standard',
         label: 'RTL Altitude',
         description: 'The minimum alt above home.',
         units: 'cm',
@@ -194,6 +195,39 @@ describe('descriptions and defaults of parameters', () => {
     );
   });
 
+  it('a file of the operator comes over the API: another than descriptions is refused by its reason, and an older one stays', async () => {
+    await using flown = await Flown.start([]);
+    const put = async (body: string | Buffer): Promise<Answer> => {
+      const answer = await flown.node.fetch('/api/params/descriptions', {
+        method: 'PUT',
+        headers: { 'x-svc-key': KEY, 'content-type': 'application/octet-stream' },
+        body: new Uint8Array(Buffer.from(body)),
+      });
+      return { status: answer.status, body: (await answer.json()) as Json };
+    };
+    expect(await put(APM)).to.deep.include({ status: 200, body: { firmware: 'ardupilot', described: 3 } });
+    const label = async (): Promise<unknown> =>
+      ((await flown.get('/api/params/RTL_ALT')).body['metadata'] as Json)['label'];
+    expect(await label()).to.equal('RTL Altitude');
+    for (const [file, why] of [
+      [APM.slice(0, 200), 'it is no JSON, or was cut off'],
+      ['<?xml version="1.0"?><paramfile/>', 'it is XML: apm.pdef.json beside it is the one'],
+      ['{"a": 1}', 'describes no parameters'],
+      ['{"parameters": []}', 'describes no parameters'],
+      [Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0, 1, 2, 3]), 'This is no file of descriptions'],
+      ['', 'it is no JSON, or was cut off'],
+    ] as const) {
+      const { status, body } = await put(file);
+      expect([status, body['code']], why).to.deep.equal([422, 'E_INVALID_VALUE']);
+      expect(body['detail']).to.include(why);
+    }
+    expect((await put(Buffer.alloc(9 * 1024 * 1024, ' '))).status).to.equal(413);
+    expect(await label()).to.equal('RTL Altitude');
+    const newer = await put(APM.replace('RTL Altitude', 'Height of the return'));
+    expect(newer.status).to.equal(200);
+    expect(await label()).to.equal('Height of the return');
+  });
+
   it('PX4: both from the vehicle over MAVLink FTP; the file is kept for the next start', async () => {
     await using flown = await Flown.start(['--firmware', 'px4']);
     const body = await flown.described('NAV_RCL_ACT');
@@ -242,7 +276,7 @@ describe('descriptions and defaults of parameters', () => {
     expect((await flown.get('/api/params/NAV_RCL_ACT')).body).to.include({ default: null, metadata: null });
     const changed = await flown.get('/api/params/changed');
     expect([changed.status, changed.body['code']]).to.deep.equal([501, 'E_NOT_IMPLEMENTED']);
-    expect(changed.body['detail']).to.include('param-metadata/');
+    expect(changed.body['detail']).to.include('PUT /api/params/descriptions');
     const reset = await flown.send('POST', '/api/params/reset', { names: ['NAV_RCL_ACT'] });
     expect([reset.status, reset.body['code']]).to.deep.equal([501, 'E_NOT_IMPLEMENTED']);
 

@@ -1,3 +1,4 @@
+import { chunksOf } from '../../../shared/async/chunks.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { familyOf } from '../../../shared/flight/modes.ts';
 import { classOfParam, IDENTITY, isReservedParam } from '../../../shared/mavlink/param-classes.ts';
@@ -19,6 +20,7 @@ type ParamHandlers = Pick<
   HandlersOf<typeof flightRows, 'front'>,
   | 'params.get'
   | 'params.put'
+  | 'params.descriptions.put'
   | 'params.name.get'
   | 'params.name.post'
   | 'params.name.put'
@@ -137,6 +139,12 @@ export function paramHandlers(vehicle: VehicleView, metadata: ParamMetadata): Pa
       return writeAll(await known(), Object.entries(params), forced);
     },
 
+    'params.descriptions.put': async ({ body }) => {
+      const parts: Buffer[] = [];
+      for await (const chunk of chunksOf(body)) parts.push(chunk); // the row bounds it
+      return metadata.keep(Buffer.concat(parts));
+    },
+
     'params.changed.get': async () => {
       const { snapshot, table } = await known();
       const { params, priming } = snapshot;
@@ -248,7 +256,7 @@ function noParam(name: string, { cached, expected, priming }: ParamsSnapshot): A
 function noDefaults(name?: string): ApiError {
   return new ApiError(
     'E_NOT_IMPLEMENTED',
-    `The default${name === undefined ? 's are' : ` of ${name} is`} not known: the vehicle does not tell ${name === undefined ? 'them' : 'it'}. For PX4, put its parameters.json below param-metadata/ in the state directory.`,
+    `The default${name === undefined ? 's are' : ` of ${name} is`} not known: the vehicle does not tell ${name === undefined ? 'them' : 'it'}. For PX4, give its parameters.json: PUT /api/params/descriptions.`,
   );
 }
 

@@ -19,6 +19,7 @@ export function ardupilotParams(file: unknown): readonly Described[] | null {
         default: null,
         description: {
           group: textOf(group.replace(/_$/, '')),
+          user_level: textOf(param['User']),
           label: textOf(param['DisplayName']),
           description: textOf(param['Description']),
           units: textOf(param['Units']),

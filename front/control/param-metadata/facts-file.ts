@@ -49,6 +49,7 @@ function described(facts: unknown): Described['description'] {
   const { units, min, max, step, values, bits, reboot } = recordOf(facts);
   return {
     group: null,
+    user_level: null,
     label: null,
     description: null,
     units: textOf(units),

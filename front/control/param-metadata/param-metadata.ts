@@ -1,8 +1,10 @@
-import { open } from 'node:fs/promises';
+import { mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf, messageOf } from '../../../shared/errors.ts';
+import { ApiError, codeOf, messageOf } from '../../../shared/errors.ts';
+import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { unxz } from '../../../shared/files/xz.ts';
 import type { Family } from '../../../shared/flight/modes.ts';
+import { parseJson } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { ardupilotParams } from './ardupilot-file.ts';
 import type { Described } from './description.ts';
@@ -14,6 +16,7 @@ import { DescriptionTable } from './table.ts';
 const MAX_BYTES = 8 * 1024 * 1024;
 
 type Firmware = 'ardupilot' | 'px4';
+const FIRMWARES = ['ardupilot', 'px4'] as const satisfies readonly Firmware[];
 type Reader = (file: unknown) => readonly Described[] | null;
 
 const READERS: Readonly<Record<Firmware, Reader>> = {
@@ -86,6 +89,29 @@ export class ParamMetadata {
     return null;
   }
 
+  /**
+   * Keeps a file of descriptions, in place of an older one of the operator's.
+   * @throws ApiError E_INVALID_VALUE if it is none, E_STORE; the older one stays then
+   */
+  async keep(file: Buffer): Promise<{ readonly firmware: Firmware; readonly described: number }> {
+    const json = await textIn(file);
+    const sizeOf = (each: Firmware): number => new DescriptionTable(READERS[each](json.value) ?? []).size;
+    const firmware = FIRMWARES.find((each) => sizeOf(each) > 0);
+    if (firmware === undefined)
+      throw noDescriptions('it is JSON, and describes no parameters in a form that is known');
+    const described = sizeOf(firmware);
+    const { fromOperator } = this.#options;
+    const [plain = '', packed = ''] = OPERATOR_FILES[firmware];
+    try {
+      await mkdir(fromOperator, { recursive: true });
+      await writeAtomic(join(fromOperator, plain), json.text);
+      await rm(join(fromOperator, packed), { force: true });
+    } catch (error) {
+      throw new ApiError('E_STORE', `The descriptions could not be stored: ${messageOf(error)}.`);
+    }
+    return { firmware, described };
+  }
+
   async #load(source: Source): Promise<DescriptionTable | null> {
     const { path } = source;
     let file: Awaited<ReturnType<typeof open>>;
@@ -119,6 +145,28 @@ export class ParamMetadata {
   #warn(path: string, error: unknown): void {
     this.#options.log.warn(`descriptions of parameters, ${path}: ${messageOf(error)}`);
   }
+}
+
+/** @throws ApiError E_INVALID_VALUE */
+async function textIn(file: Buffer): Promise<{ readonly text: string; readonly value: unknown }> {
+  try {
+    const text = (isXz(file) ? await unxz(file, MAX_BYTES) : file).toString('utf8');
+    if (text.trimStart().startsWith('<')) throw new Error('it is XML: apm.pdef.json beside it is the one');
+    return { text, value: parseJson(text) };
+  } catch (error) {
+    throw noDescriptions(error instanceof SyntaxError ? 'it is no JSON, or was cut off' : messageOf(error));
+  }
+}
+
+function isXz(file: Buffer): boolean {
+  return file.subarray(0, 6).equals(Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0]));
+}
+
+function noDescriptions(why: string): ApiError {
+  return new ApiError(
+    'E_INVALID_VALUE',
+    `This is no file of descriptions: ${why}. Wanted: apm.pdef.json of ArduPilot, or parameters.json of PX4. Nothing was kept.`,
+  );
 }
 
 function shippedFor(family: Family): Source {

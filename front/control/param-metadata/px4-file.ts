@@ -20,6 +20,7 @@ export function px4Params(file: unknown): readonly Described[] | null {
         default: numberOf(param['default']),
         description: {
           group: textOf(param['group']),
+          user_level: textOf(param['category']),
           label: textOf(param['shortDesc']),
           description: textOf(param['longDesc']),
           units: textOf(param['units']),

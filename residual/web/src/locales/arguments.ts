@@ -255,6 +255,7 @@ export interface PageArguments {
   readonly 'vehicle.params.priming': { got: Given; expected: Given | null };
   readonly 'vehicle.params.found': { found: Given; total: Given };
   readonly 'vehicle.params.more': { count: Given };
+  readonly 'vehicle.params.describe.loaded': { count: number };
   readonly 'vehicle.params.choose': { name: Given };
   readonly 'vehicle.params.newValue': { name: Given };
   readonly 'vehicle.params.range': { min: Given | null; max: Given | null; units: Given };

@@ -58,8 +58,9 @@ export function isOutside(value: number, details: Details | null): boolean {
 
 /** Whether each word stands in its name or in what describes it. */
 export function matches({ name, details }: Param, search: string): boolean {
-  const { label, description } = details?.metadata ?? { label: '', description: '' };
-  const text = `${name} ${label ?? ''} ${description ?? ''}`.toLowerCase();
+  const { label, description, values, bitmask } = details?.metadata ?? {};
+  const words = [...(values ?? []), ...(bitmask ?? [])].map((each) => each.text);
+  const text = [name, label, description, ...words].join(' ').toLowerCase();
   return search
     .toLowerCase()
     .split(/\s+/)

@@ -79,6 +79,7 @@ export function Editor({ param }: { readonly param: Param }): JSX.Element {
         {staged.value.has(name) ? (
           <Button onClick={() => stage(name, null)}>{t.vehicle.params.unstage}</Button>
         ) : null}
+        {about?.user_level == null ? null : <Badge>{about.user_level}</Badge>}
         {about?.reboot_required === true ? <Badge tone="warn">{t.vehicle.params.reboot}</Badge> : null}
       </div>
     </div>

@@ -8,6 +8,7 @@ import { Button, Card, Dialog, EmptyState, ErrorNote, Field, Note, Progress } fr
 import { type AskState, useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
 import { isChanged, matches, type Param, paramsOf } from '../../../vehicle/param.ts';
+import { Descriptions } from './descriptions.tsx';
 import { favourites } from './favourites.ts';
 import { FilesAndReset } from './files-and-reset.tsx';
 import { type Choice, GroupTree } from './group-tree.tsx';
@@ -24,7 +25,7 @@ const text = t.vehicle.tree;
 
 /** The parameters of the vehicle: found, changed, compared with a file, written and read back. */
 export function ParamsTab(): JSX.Element {
-  const { params, values, reload } = useParams();
+  const { params, values, isDescribed, reload, describe } = useParams();
   const [, named = ''] = place.value.rest;
   const [search, setSearch] = useState(named);
   const [choice, setChoice] = useState<Choice>({ kind: 'all' });
@@ -73,6 +74,7 @@ export function ParamsTab(): JSX.Element {
                 value={progress.expected === null ? null : progress.got / progress.expected}
               />
             ) : null}
+            {isDescribed === false ? <Descriptions isDescribed={false} onLoaded={describe} /> : null}
             {isIncomplete === true ? <Note tone="warn">{t.vehicle.params.incomplete}</Note> : null}
             <div class={css['search']}>
               <Field label={t.vehicle.params.search}>
@@ -102,6 +104,7 @@ export function ParamsTab(): JSX.Element {
             />
           </Card>
           <Staged params={params} onWritten={reload} />
+          {isDescribed === true ? <Descriptions isDescribed onLoaded={describe} /> : null}
           <FilesAndReset params={params} onFile={setFile} onReset={reload} />
         </div>
       </div>
@@ -136,13 +139,17 @@ function emptyText({ kind }: Choice, wanted: string): string {
 function useParams(): {
   readonly params: readonly Param[];
   readonly values: AskState<Answer<'params.get'>>;
+  /** Whether any has a text; null: not known yet. */
+  readonly isDescribed: boolean | null;
   readonly reload: () => void;
+  /** They are described anew. */
+  readonly describe: () => void;
 } {
   const described = useAsk('params.get', { query: { details: '1' } });
   const values = useAsk('params.get', {}, null);
   const generation = newest.value?.['param_generation'];
   const { params: now = NOTHING, priming = false } = values.data ?? {};
-  const known = described.data?.details ?? NOTHING;
+  const known: NonNullable<Answer<'params.get'>['details']> = described.data?.details ?? NOTHING;
   useEffect(() => values.reload(), [generation]);
   useEffect(() => {
     if (!priming) return undefined;
@@ -158,5 +165,10 @@ function useParams(): {
     asked.current = names;
     described.reload();
   }, [complete, described.data]);
-  return { params: useMemo(() => paramsOf(now, known), [now, known]), values, reload: values.reload };
+  const isDescribed = useMemo(() => {
+    const all = Object.values(known);
+    return all.length === 0 ? null : all.some(({ metadata }) => (metadata?.description ?? null) !== null);
+  }, [known]);
+  const params = useMemo(() => paramsOf(now, known), [now, known]);
+  return { params, values, isDescribed, reload: values.reload, describe: described.reload };
 }
