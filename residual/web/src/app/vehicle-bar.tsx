@@ -1,7 +1,7 @@
 import { BatteryFull, BatteryLow, BatteryMedium, BatteryWarning, type IconNode, Satellite } from 'lucide';
 import type { JSX } from 'preact';
 import { steady } from '../api/steady.ts';
-import { armed, flight, fresh } from '../api/telemetry.ts';
+import { armed, flight, fresh, isAwaited } from '../api/telemetry.ts';
 import { Icon } from '../parts/parts.tsx';
 import { t } from '../strings.ts';
 
@@ -18,7 +18,8 @@ const satellites = steady(() => fresh('gps', (body) => body.gps.satellites));
 /** The vehicle in a line, on every page: whether it is armed is nothing to look for. */
 export function VehicleBar(): JSX.Element {
   const state = armed.value;
-  if (state === null) return <State tone="no-vehicle">{t.app.vehicle.none}</State>;
+  if (state === null)
+    return <State tone="no-vehicle">{isAwaited.value ? t.app.loading : t.app.vehicle.none}</State>;
   if (state === 'unknown') return <State tone="bad">{t.app.vehicle.silent}</State>;
   const isFlying = flight.value === 'in_air';
   return (

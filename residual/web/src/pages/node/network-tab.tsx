@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Answer } from '../../api/rows.ts';
 import { place } from '../../app/route.ts';
 import { HotspotForm } from '../../network/hotspot.tsx';
-import { Badge, Card, ErrorNote, Unfold } from '../../parts/parts.tsx';
+import { Asked, Badge, Card, Unfold } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { Ethernet } from './ethernet.tsx';
@@ -20,7 +20,8 @@ const EVERY_MS = 10_000;
 
 /** The path to the world as a picture, then what each part of it can be set to. */
 export function NetworkTab(): JSX.Element {
-  const { data, error, reload } = useAsk('network.get', {}, EVERY_MS);
+  const asked = useAsk('network.get', {}, EVERY_MS);
+  const { data, reload } = asked;
   const text = t.node.network;
   const box = useRef<HTMLDivElement>(null);
   // Whoever touched a part of the path comes to its card.
@@ -33,7 +34,7 @@ export function NetworkTab(): JSX.Element {
   return (
     <div ref={box}>
       <PathPicture network={data} />
-      <ErrorNote error={error} onRetry={reload} />
+      <Asked of={asked} />
       {data === null ? null : (
         <div class="columns">
           <div data-part="wifi">

@@ -1,7 +1,7 @@
 import { useComputed } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { fresh } from '../../../api/telemetry.ts';
+import { fresh, isAwaited } from '../../../api/telemetry.ts';
 import { bearing, distance } from '../../../map/projection.ts';
 import { number } from '../../../parts/format.ts';
 import { t } from '../../../strings.ts';
@@ -31,7 +31,7 @@ function summary(): string {
   const words = t.map.away;
   const place = lastPlace.peek();
   const start = home.peek();
-  if (place === null) return words.unknown;
+  if (place === null) return isAwaited.peek() ? '' : words.unknown;
   const old = fresh('position', ({ position }) => position.lat) === null ? words.old : '';
   if (start === null) return old + words.noHome;
   const above = fresh('position', ({ position }) => position.alt_rel);

@@ -7,7 +7,7 @@ import { may } from '../../../api/node.ts';
 import type { Answer } from '../../../api/rows.ts';
 import { download } from '../../../parts/files.ts';
 import { moment, span } from '../../../parts/format.ts';
-import { Badge, Button, Card, EmptyState, ErrorNote, Icon, Unfold } from '../../../parts/parts.tsx';
+import { Asked, Badge, Button, Card, EmptyState, ErrorNote, Icon, Unfold } from '../../../parts/parts.tsx';
 import { useAct, useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
 import { FlightReport } from './flight-report.tsx';
@@ -26,18 +26,16 @@ const text = t.vehicle.flights;
 /** Each flight with all that there is of it, the newest first. */
 export function Flights(): JSX.Element {
   const [limit, setLimit] = useState(SHOWN);
-  const { data, error, reload } = useAsk(
-    'observability.sessions.get',
-    { query: { kind: 'flight', limit } },
-    EVERY_MS,
-  );
+  const asked = useAsk('observability.sessions.get', { query: { kind: 'flight', limit } }, EVERY_MS);
+  const { data } = asked;
   const logs = useAsk('flight-logs.get').data?.logs ?? [];
   const act = useAct();
   const flights = data?.data ?? [];
   const save: Save = (row, name, params) => void act.run(async () => download(row, name, { params }));
   return (
     <Card title={text.title} icon={PlaneTakeoff} wide>
-      <ErrorNote error={error ?? act.error} onRetry={reload} />
+      <Asked of={asked} />
+      <ErrorNote error={act.error} />
       {data !== null && flights.length === 0 ? (
         <EmptyState icon={PlaneTakeoff} text={t.vehicle.plots.noFlights} />
       ) : null}
@@ -193,12 +191,13 @@ function Events({ flight }: { readonly flight: Flight }): JSX.Element {
 }
 
 function EventList({ session }: { readonly session: number }): JSX.Element {
-  const { data, error, reload } = useAsk('observability.query.get', {
+  const asked = useAsk('observability.query.get', {
     query: { kind: 'events', session, limit: MOST_EVENTS },
   });
+  const { data } = asked;
   return (
     <>
-      <ErrorNote error={error} onRetry={reload} />
+      <Asked of={asked} />
       <ul class={css['events']}>
         {data?.data.toReversed().map(({ id, ts_us: at, kind, detail }) => (
           <li key={id}>
