@@ -42,11 +42,11 @@ class FlightsCommand extends NodeCommand {
 
   /** @param flights newest first */
   async #one(flights: readonly Flight[], id: number): Promise<FlightWithFiles> {
-    const at = flights.findIndex((each) => each.id === id);
+    const at = flights.findIndex((each) => each.number === id);
     const flight = flights[at];
     if (flight === undefined) throw new ApiError('E_NOT_FOUND', `No flight ${id}.`);
     const { data } = await this.call('GET /api/observability/query', {
-      query: { kind: 'events', session: id, limit: MOST_EVENTS },
+      query: { kind: 'events', session: flight.id, limit: MOST_EVENTS },
     });
     const events = data.toReversed();
     const { log, problem } =
@@ -74,10 +74,10 @@ class FlightsCommand extends NodeCommand {
   }
 }
 
-function flightLine({ id, started_us: at, span_us: span, files, reason }: Flight): string {
+function flightLine({ number, started_us: at, span_us: span, files, reason }: Flight): string {
   const length = span === null ? 'goes on' : `${Math.round(span / 1e6)} s`;
   const counts = `${files?.tlogs.length ?? 0} tlogs, ${files?.recordings.length ?? 0} recordings`;
-  return `${String(id).padStart(5)} ${new Date(at / 1000).toISOString()} ${length.padStart(8)}  ${counts}  ${reason ?? ''}`.trimEnd();
+  return `${String(number).padStart(5)} ${new Date(at / 1000).toISOString()} ${length.padStart(8)}  ${counts}  ${reason ?? ''}`.trimEnd();
 }
 
 export default { flights: FlightsCommand };

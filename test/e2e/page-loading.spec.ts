@@ -141,7 +141,10 @@ describe('a page that waits for its answers', function () {
     for (const where of ['vehicle/overview', 'vehicle/setup/modes', 'vehicle/setup/failsafes', 'plan']) {
       await visit(page, where);
       const said = await emptyOn(page, sentences);
-      expect(said.filter((each) => each !== HEARD), where).to.deep.equal([]);
+      expect(
+        said.filter((each) => each !== HEARD),
+        where,
+      ).to.deep.equal([]);
       expect(await bars(page), where).to.be.at.least(1);
     }
     await visit(page, 'vehicle/overview');

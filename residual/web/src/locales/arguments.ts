@@ -278,6 +278,9 @@ export interface PageArguments {
   readonly 'vehicle.logs.erased': { erased: Given; left: Given };
   readonly 'vehicle.plots.openOne': { name: Given };
   readonly 'vehicle.plots.reportOf': { flight: Given };
+  readonly 'vehicle.plots.lowestAt': { volts: Given; time: Given };
+  readonly 'vehicle.plots.trackOf': { flight: Given };
+  readonly 'vehicle.plots.several': { count: Given };
   readonly 'vehicle.plots.volts': { start: Given; end: Given };
   readonly 'vehicle.tlogs.downloadOne': { name: Given };
   readonly 'vehicle.tlogs.deleteOne': { name: Given };

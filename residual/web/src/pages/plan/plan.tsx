@@ -64,7 +64,10 @@ export default function Plan(): JSX.Element {
     <div
       class={`${css['plan']}${panel ? ` ${css['with-panel']}` : ''}${profile ? ` ${css['with-profile']}` : ''}`}
     >
-      <section class={css['stage']} aria-label={t.app.page.plan}>
+      <section
+        class={`${css['stage']}${drawing.tool.value === null ? '' : ` ${css['with-tool']}`}`}
+        aria-label={t.app.page.plan}
+      >
         <PlanMap
           sketch={sketch}
           drawing={drawing}

@@ -70,14 +70,15 @@ function FlightCard({
 }): JSX.Element {
   const tlogs = flight.files?.tlogs ?? [];
   const [tlog] = tlogs;
-  const name = text.one({ id: flight.id });
+  const number = flight.number ?? flight.id;
+  const name = text.one({ id: number });
   return (
     <section class={css['flight']} aria-label={name}>
       <header>
         <Icon of={PlaneTakeoff} />
         <div>
           <h3>{moment(flight.started_us / 1000)}</h3>
-          <p class="hint">{text.when({ id: flight.id, length: lengthOf(flight) })}</p>
+          <p class="hint">{text.when({ id: number, length: lengthOf(flight) })}</p>
         </div>
         {tlog === undefined || !may('tlogs.name.get') ? null : (
           <a
@@ -123,7 +124,9 @@ function FlightCard({
           />
         )}
       </ul>
-      {tlog === undefined ? null : <FlightReport tlog={tlog} name={name} />}
+      {tlog === undefined ? null : (
+        <FlightReport tlog={tlog} name={name} length={flight.span_us === null ? null : lengthOf(flight)} />
+      )}
       <Events flight={flight} />
     </section>
   );
