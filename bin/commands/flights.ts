@@ -43,11 +43,11 @@ class FlightsCommand extends NodeCommand {
 
   /** @param flights newest first */
   async #one(flights: readonly Flight[], id: number): Promise<FlightWithFiles> {
-    const at = flights.findIndex((each) => each.id === id);
+    const at = flights.findIndex((each) => each.number === id);
     const flight = flights[at];
     if (flight === undefined) throw new ApiError('E_NOT_FOUND', `No flight ${id}.`);
     const { data } = await this.call('GET /api/observability/query', {
-      query: { kind: 'events', session: id, limit: MOST_EVENTS },
+      query: { kind: 'events', session: flight.id, limit: MOST_EVENTS },
     });
     const events = data.toReversed();
     const { log, problem } =
@@ -77,9 +77,9 @@ class FlightsCommand extends NodeCommand {
 
 function flightLines(flights: readonly Flight[]): readonly string[] {
   return tableOf(
-    ['ID', 'STARTED', 'SECONDS', 'TLOGS', 'RECORDINGS', 'END'],
-    flights.map(({ id, started_us: at, span_us: span, files, reason }) => [
-      id,
+    ['NO', 'STARTED', 'SECONDS', 'TLOGS', 'RECORDINGS', 'END'],
+    flights.map(({ number, started_us: at, span_us: span, files, reason }) => [
+      number,
       new Date(at / 1000).toISOString(),
       span === null ? null : Math.round(span / 1e6),
       files?.tlogs.length ?? 0,

@@ -7,6 +7,9 @@ const measured = { type: ['number', 'null'] } as const satisfies JsonSchema;
 const counted = { type: ['integer', 'null'], minimum: 0 } as const satisfies JsonSchema;
 const seconds = { type: 'number', minimum: 0 } as const satisfies JsonSchema;
 
+/** Of a report's track. */
+export const MOST_POINTS = 120;
+
 export const flightReport = {
   title: 'FlightReport',
   description:
@@ -24,6 +27,7 @@ export const flightReport = {
     'modes',
     'events',
     'findings',
+    'track',
   ],
   properties: {
     vehicle: { type: ['string', 'null'], description: 'firmware and version' },
@@ -49,10 +53,12 @@ export const flightReport = {
     },
     battery: {
       type: 'object',
-      required: ['start', 'end', 'used_mah', 'min_cell_v'],
+      required: ['start', 'end', 'min', 'min_at_s', 'used_mah', 'min_cell_v'],
       properties: {
         start: { ...measured, description: 'V, first while armed' },
         end: { ...measured, description: 'V, last while armed' },
+        min: { ...measured, description: 'V, lowest while armed' },
+        min_at_s: { ...measured, description: 'when it was so' },
         used_mah: measured,
         min_cell_v: { ...measured, description: 'of the cells, where each is measured' },
       },
@@ -94,6 +100,16 @@ export const flightReport = {
           },
           text: { type: 'string' },
         },
+      },
+    },
+    track: {
+      type: 'array',
+      maxItems: MOST_POINTS,
+      description: 'where it was while armed, for a small picture; degrees',
+      items: {
+        type: 'object',
+        required: ['lat', 'lon'],
+        properties: { lat: { type: 'number' }, lon: { type: 'number' } },
       },
     },
     findings: {

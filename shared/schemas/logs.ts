@@ -231,6 +231,7 @@ const sessionList = {
     type: 'object',
     required: [
       'id',
+      'number',
       'kind',
       'started_us',
       'ended_us',
@@ -242,6 +243,10 @@ const sessionList = {
     ],
     properties: {
       id: { type: 'integer' },
+      number: {
+        type: ['integer', 'null'],
+        description: 'of a flight: from 1, and it keeps it when older ones are deleted; null: a boot',
+      },
       kind: { enum: ['boot', 'flight'] },
       started_us: { type: 'integer', description: 'microseconds since 1970' },
       ended_us: { type: ['integer', 'null'], description: 'microseconds since 1970; null: it goes on' },

@@ -139,6 +139,29 @@ describe('the page of the plan', function () {
     await checkAxe(page);
   });
 
+  it('has no numbers on the map that cover each other, and all of them where one is close', async () => {
+    await says('Same as on the vehicle.');
+    const path = join(node.base, 'dense.waypoints');
+    const rows = Array.from(
+      { length: 12 },
+      (_, at) => `${at}\t0\t3\t16\t0\t0\t0\t0\t${-35.363 - at * 0.00004}\t149.165\t20\t1`,
+    );
+    await writeFile(path, `QGC WPL 110\n${rows.join('\n')}\n`);
+    await page.locator('input[type=file]').setInputFiles(path);
+    await says('dense.waypoints');
+    const marks = async (): Promise<readonly { readonly x: number; readonly y: number }[]> =>
+      page.$$eval('.plan__stage .handle.mission:has(text)', (all) =>
+        all.map((each) => each.getBoundingClientRect()).map(({ x, y }) => ({ x, y })),
+      );
+    const shown = await marks();
+    expect(shown.length).to.be.within(2, 11);
+    for (const [at, a] of shown.entries())
+      for (const b of shown.slice(at + 1)) expect(Math.hypot(a.x - b.x, a.y - b.y)).to.be.above(26);
+    for (let n = 0; n < 4; n++) await press('Zoom in');
+    await askAgain('all numbers', marks, (all) => all.length === rows.length, 10_000);
+    await inFiles('Discard changes');
+  });
+
   it('opens waypoints with a gap and the points of a fence, and says what the vehicle holds otherwise', async () => {
     await says('Same as on the vehicle.');
     const picker = page.locator('input[type=file]');

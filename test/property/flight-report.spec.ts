@@ -130,11 +130,12 @@ describe('a flight report', function () {
       duration_s: 0,
       distance_m: null,
       max: { height_m: null, speed_mps: null, speed_ms: null, distance_home_m: null },
-      battery: { start: null, end: null, used_mah: null, min_cell_v: null },
+      battery: { start: null, end: null, min: null, min_at_s: null, used_mah: null, min_cell_v: null },
       gps: { min_satellites: null, worst_hdop: null, glitches: null },
       vibration: { max: null, clips: null },
       modes: [],
       events: [],
+      track: [],
       findings: [],
     });
   });

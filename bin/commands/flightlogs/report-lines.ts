@@ -6,7 +6,7 @@ export function* reportLines(report: FlightReport): Generator<string> {
   yield `${vehicle ?? 'Unknown vehicle'}, ${start ?? 'time not known'}`;
   yield `flight      ${number(report.duration_s, 's')}, ${number(report.distance_m, 'm')} over ground`;
   yield `at most     ${number(max.height_m, 'm')} high, ${number(max.distance_home_m, 'm')} from home, ${number(max.speed_mps, 'm/s')}`;
-  yield `battery     ${number(battery.start, 'V', 2)} to ${number(battery.end, 'V', 2)}, ${number(battery.used_mah, 'mAh', 0)} used, weakest cell ${number(battery.min_cell_v, 'V', 2)}`;
+  yield `battery     ${number(battery.start, 'V', 2)} to ${number(battery.end, 'V', 2)}, lowest ${number(battery.min, 'V', 2)}${battery.min_at_s === null ? '' : ` at ${seconds(battery.min_at_s)}`}, ${number(battery.used_mah, 'mAh', 0)} used, weakest cell ${number(battery.min_cell_v, 'V', 2)}`;
   yield `GPS         ${number(gps.min_satellites, 'satellites', 0)} at least, HDOP up to ${number(gps.worst_hdop, '', 2)}, ${number(gps.glitches, 'glitches', 0)}`;
   yield `vibration   up to ${number(vibration.max, 'm/s²')}, ${number(vibration.clips, 'clips', 0)}`;
   for (const { name, from_s: from, to_s: to } of report.modes)

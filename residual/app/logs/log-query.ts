@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { ApiError } from '../../../shared/errors.ts';
-import { isRecord, type JsonObject, parseJson } from '../../../shared/member.ts';
+import { isRecord, type JsonObject, parseJson, recordOf } from '../../../shared/member.ts';
 import { LOG_LEVELS, type LogLevel } from '../../../shared/rpc/logs.ts';
 import type { aggregates } from '../../../shared/schemas/logs.ts';
 import type { Made } from '../../../shared/schemas/made.ts';
@@ -49,6 +49,7 @@ type Stored = Head & Partial<Omit<StoredLog & StoredEvent & StoredMetric, keyof 
 /** A run of the node or a flight; `files`: what a flight has written. */
 interface StoredSession {
   readonly id: number;
+  readonly number: number | null;
   readonly kind: 'boot' | 'flight';
   readonly started_us: number;
   readonly ended_us: number | null;
@@ -215,19 +216,21 @@ export class LogQuery {
     );
     const rows = this.#db
       .prepare(
-        `SELECT s.*, (SELECT count(*) FROM logs WHERE session = s.id) AS log_count, (SELECT count(*) FROM events WHERE session = s.id) AS event_count FROM sessions s WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT ?`,
+        `SELECT s.*, (SELECT count(*) FROM logs WHERE session = s.id) AS log_count, (SELECT count(*) FROM events WHERE session = s.id) AS event_count, coalesce(json_extract(s.meta, '$.number'), (SELECT count(*) FROM sessions f WHERE f.kind = 'flight' AND f.id <= s.id)) AS number FROM sessions s WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT ?`,
       )
       .all(...values, limit);
     return rows.map((row) => {
       const [started, ended] = [Number(row['started_us']), numberIn(row['ended_us'])];
       const isFlight = row['kind'] === 'flight';
+      const { number: _, ...meta } = recordOf(parsed(row['meta']));
       return {
         id: Number(row['id']),
+        number: isFlight ? Number(row['number']) : null,
         kind: isFlight ? 'flight' : 'boot',
         started_us: started,
         ended_us: ended,
         reason: row['reason'] === null ? null : String(row['reason']),
-        meta: parsed(row['meta']),
+        meta,
         log_count: Number(row['log_count']),
         event_count: Number(row['event_count']),
         span_us: ended === null ? null : ended - started,

@@ -152,10 +152,25 @@ export class LogStore {
       }
       const { lastInsertRowid } = this.#db
         .prepare('INSERT INTO sessions (kind, started_us, reason, meta) VALUES (?, ?, ?, ?)')
-        .run(kind, this.#nowUs(), reason, JSON.stringify(meta));
+        .run(
+          kind,
+          this.#nowUs(),
+          reason,
+          JSON.stringify(kind === 'flight' ? { ...meta, number: this.#nextNumber() } : meta),
+        );
       if (kind === 'boot') this.#boot = Number(lastInsertRowid);
       else this.#flight = Number(lastInsertRowid);
     });
+  }
+
+  /** Flights have numbers of their own, from 1, which they keep when older ones are deleted. */
+  #nextNumber(): number {
+    const row = this.#db
+      .prepare(
+        "SELECT count(*) AS n, max(json_extract(meta, '$.number')) AS newest FROM sessions WHERE kind = 'flight'",
+      )
+      .get();
+    return Math.max(Number(row?.['n'] ?? 0), Number(row?.['newest'] ?? 0)) + 1;
   }
 
   endSession(kind: SessionKind): void {

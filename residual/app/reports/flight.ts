@@ -99,6 +99,8 @@ export class Flight implements FactSink, Judged {
       battery: {
         start: rounded(this.#volts?.first ?? null),
         end: rounded(this.#volts?.last ?? null),
+        min: rounded(this.voltage.value),
+        min_at_s: this.voltage.value === null ? null : rounded(this.voltage.at),
         used_mah: this.#used === null ? null : rounded(this.#used.last - this.#used.first, 1),
         min_cell_v: rounded(this.cell.value),
       },
@@ -114,6 +116,7 @@ export class Flight implements FactSink, Judged {
         to_s: rounded(this.#modes[index + 1]?.from ?? this.#end),
       })),
       events: this.#events,
+      track: this.#track.points.map(({ lat, lon }) => ({ lat: rounded(lat, 6), lon: rounded(lon, 6) })),
       findings: findingsOf(this).map(({ severity, text, at }) => ({
         severity,
         text,

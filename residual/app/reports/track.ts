@@ -1,3 +1,4 @@
+import { MOST_POINTS } from '../../../shared/schemas/flight-report.ts';
 import { Extreme } from './extreme.ts';
 import type { Fact } from './facts.ts';
 
@@ -14,6 +15,11 @@ export class Track {
   distance: number | null = null;
   readonly height = new Extreme('max');
   readonly fromHome = new Extreme('max');
+  /** Evenly in time. */
+  points: readonly Place[] = [];
+  /** Of so many positions one is kept: more, the longer it is. */
+  #every = 1;
+  #count = 0;
   #home: Home | null = null;
   #first: Home | null = null;
   #last: Place | null = null;
@@ -29,6 +35,13 @@ export class Track {
     const home = this.#home ?? this.#first;
     this.distance = (this.distance ?? 0) + (this.#last === null ? 0 : metres(this.#last, position));
     this.#last = position;
+    if (this.#count++ % this.#every === 0) {
+      this.points = [...this.points, { lat: position.lat, lon: position.lon }];
+      if (this.points.length > MOST_POINTS) {
+        this.points = this.points.filter((_, at) => at % 2 === 0);
+        this.#every *= 2;
+      }
+    }
     this.fromHome.take(at, metres(home, position));
     const level = home.alt ?? this.#first.alt;
     if (height !== null) this.height.take(at, height);

@@ -6,7 +6,7 @@ import { recordOf } from '../../../../shared/member.ts';
 import { firstItemOf } from '../../../../shared/schemas/mission-item.ts';
 import { credential } from './credential.ts';
 import { entry } from './node.ts';
-import { now } from './presence.ts';
+import { now, socketsRefused } from './presence.ts';
 import { relayed } from './relay.ts';
 import type { Answer } from './rows.ts';
 import { Stream } from './socket.ts';
@@ -20,6 +20,9 @@ export type Group = TelemetryGroup;
 export const STALE_S = 3;
 
 const received = signal<{ readonly body: Telemetry; readonly at: number } | null>(null);
+
+/** Nothing was heard yet, not even that there is no vehicle. Where the node stays silent, the banner over the page says so. */
+export const isAwaited = computed(() => received.value === null && !socketsRefused.value);
 
 /** The newest snapshot, whatever its age; for values use `fresh`. */
 export const newest = computed(() => received.value?.body ?? null);

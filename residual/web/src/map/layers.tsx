@@ -64,7 +64,7 @@ export function Vehicle({
   );
 }
 
-/** A point with a text; dragged where `onMove` is given. */
+/** A point with a text, small without one; dragged where `onMove` is given. */
 export function Marker({
   at,
   text,
@@ -117,7 +117,7 @@ export function Marker({
       {onMove === undefined && onChoose === undefined ? null : (
         <rect class="hit" x={-22} y={-22} width={44} height={44} />
       )}
-      <circle r={13} />
+      <circle r={text === '' ? 4 : 13} />
       <text dy="0.35em">{text}</text>
     </g>
   );

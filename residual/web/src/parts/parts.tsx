@@ -1,4 +1,5 @@
 /** The pieces that every page is made of, from one place. docs/design.md says when to use which. */
+export { Asked, Awaited } from './asked.tsx';
 export { Button } from './button.tsx';
 export { Card } from './card.tsx';
 export { Copyable } from './copyable.tsx';

@@ -4,39 +4,39 @@ import { type Ask, call, Refused } from '../api/client.ts';
 import { may } from '../api/node.ts';
 import type { Answer } from '../api/rows.ts';
 
-/** What a row answers, asked when the part is shown and again every `everyMs`. */
+/** What somebody answers, asked when the part is shown and again every `everyMs`. `Asked` (asked.tsx) shows it in each of its states. */
 export interface AskState<T> {
   readonly data: T | null;
   /** Of the newest try; the older answer stays in `data`. */
   readonly error: Refused | null;
+  /** Neither an answer nor a refusal is there yet: nothing may be said of what is asked. False where it is not asked at all. */
+  readonly isAwaited: boolean;
   readonly reload: () => void;
 }
 
 /**
- * Not asked at all where this caller may not (api/node.ts).
+ * @param key asked anew when it changes
+ * @param ask null: not asked at all
  * @param everyMs null: once; a hidden page does not ask
  */
-export function useAsk<Id extends RowId>(
-  id: Id,
-  ask: Pick<Ask, 'params' | 'query' | 'here'> = {},
-  everyMs: number | null = null,
-): AskState<NoInfer<Answer<Id>>> {
-  const [state, setState] = useState<{ data: Answer<Id> | null; error: Refused | null }>({
-    data: null,
-    error: null,
-  });
+export function usePolled<T>(
+  key: string,
+  ask: ((signal: AbortSignal) => Promise<T>) | null,
+  everyMs: number | null,
+): AskState<T> {
+  const [state, setState] = useState<{ data: T | null; error: Refused | null }>({ data: null, error: null });
   const [round, setRound] = useState(0);
   const latest = useRef(ask);
   latest.current = ask;
-  const same = JSON.stringify([ask.params, ask.query]);
+  const isAsked = ask !== null;
   useEffect(() => {
-    if (!may(id)) return;
+    if (!isAsked) return;
     const stopped = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const look = async (): Promise<void> => {
       if (!document.hidden || everyMs === null) {
         try {
-          const data = await call(id, { ...latest.current, signal: stopped.signal });
+          const data = (await latest.current?.(stopped.signal)) ?? null;
           if (!stopped.signal.aborted) setState({ data, error: null });
         } catch (error) {
           if (stopped.signal.aborted) return;
@@ -51,8 +51,25 @@ export function useAsk<Id extends RowId>(
       stopped.abort();
       clearTimeout(timer);
     };
-  }, [id, same, everyMs, round]);
-  return { ...state, reload: useCallback(() => setRound((n) => n + 1), []) };
+  }, [key, isAsked, everyMs, round]);
+  const reload = useCallback(() => {
+    setState(({ data }) => ({ data, error: null }));
+    setRound((n) => n + 1);
+  }, []);
+  return { ...state, isAwaited: isAsked && state.data === null && state.error === null, reload };
+}
+
+/** What a row answers. Not asked at all where this caller may not (api/node.ts). */
+export function useAsk<Id extends RowId>(
+  id: Id,
+  ask: Pick<Ask, 'params' | 'query' | 'here'> = {},
+  everyMs: number | null = null,
+): AskState<NoInfer<Answer<Id>>> {
+  return usePolled(
+    JSON.stringify([id, ask.params, ask.query]),
+    may(id) ? async (signal) => call(id, { ...ask, signal }) : null,
+    everyMs,
+  );
 }
 
 /** One action at a time: whether it runs, and why the last one failed. */

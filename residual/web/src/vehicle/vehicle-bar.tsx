@@ -1,7 +1,7 @@
 import { BatteryFull, BatteryLow, BatteryMedium, BatteryWarning, type IconNode, Satellite } from 'lucide';
 import type { JSX } from 'preact';
 import { steady } from '../api/steady.ts';
-import { armed, flight, last, oldness } from '../api/telemetry.ts';
+import { armed, flight, isAwaited, last, oldness } from '../api/telemetry.ts';
 import { Icon } from '../parts/parts.tsx';
 import { t } from '../strings.ts';
 import { batteryTones, gpsTone } from './limits.ts';
@@ -20,7 +20,8 @@ const old = (which: keyof typeof isOld): string => (isOld[which].value ? 'old' :
 /** The vehicle in a line, on every page: whether it is armed is nothing to look for. */
 export function VehicleBar(): JSX.Element {
   const state = armed.value;
-  if (state === null) return <State tone="no-vehicle">{t.app.vehicle.none}</State>;
+  if (state === null)
+    return <State tone="no-vehicle">{isAwaited.value ? t.app.loading : t.app.vehicle.none}</State>;
   const isSilent = state === 'unknown';
   const isFlying = flight.value === 'in_air';
   return (

@@ -6,7 +6,7 @@ import { now as clock } from '../../api/presence.ts';
 import { number } from '../../parts/format.ts';
 import { Button, Icon, Stat } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
-import { LIVE_STALE_S, liveOf, shown, useLive } from '../fly/live.ts';
+import { isTelling, LIVE_STALE_S, liveOf, shown, useLive } from '../fly/live.ts';
 import { hub } from '../hub-words.ts';
 import { hrefOf } from '../route.ts';
 import { ageText, type FleetNode, figuresOf, nodes, secondsSince, titleOf } from './fleet.ts';
@@ -84,7 +84,7 @@ function CardPicture({ id, name }: { readonly id: string; readonly name: string 
   return picture === undefined ? (
     <p class={css['card-dark']}>
       <Icon of={VideoOff} />
-      {hub.wall.noPicture}
+      {isTelling.value ? hub.wall.noPicture : t.app.loading}
     </p>
   ) : (
     <img

@@ -5,7 +5,7 @@ import { now as clock } from '../../api/presence.ts';
 import { countText, number } from '../../parts/format.ts';
 import { Button, EmptyState, Icon } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
-import { LIVE_STALE_S, shown, useLive } from '../fly/live.ts';
+import { isTelling, LIVE_STALE_S, shown, useLive } from '../fly/live.ts';
 import { hub } from '../hub-words.ts';
 import { hrefOf } from '../route.ts';
 import { SearchBox } from '../search-box.tsx';
@@ -115,7 +115,7 @@ function Thumbnail({ node: { entry } }: { readonly node: FleetNode }): JSX.Eleme
       {picture === undefined ? (
         <span class={css['no-picture']}>
           <Icon of={VideoOff} />
-          {hub.wall.noPicture}
+          {isTelling.value ? hub.wall.noPicture : t.app.loading}
         </span>
       ) : (
         <img src={picture.url} alt={hub.wall.picture({ name })} class={isNew ? '' : css['old-picture']} />

@@ -2,7 +2,7 @@ import { Wrench } from 'lucide';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { moment, number } from '../../parts/format.ts';
-import { Badge, Button, Card, ErrorNote } from '../../parts/parts.tsx';
+import { Asked, Badge, Button, Card, ErrorNote } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
 import { useAct } from '../../parts/use-ask.ts';
 import { ask, me } from '../client.ts';
@@ -18,7 +18,8 @@ type Airframe = Airframes['airframes'][number];
 
 /** What each airframe has flown, and what is due. */
 export function AirframesCard(): JSX.Element {
-  const { data, error, reload } = useHub<Airframes>(`/v1/airframes?limit=${PAGE}`);
+  const asked = useHub<Airframes>(`/v1/airframes?limit=${PAGE}`);
+  const { data, reload } = asked;
   const [rest, setRest] = useState<Airframes | null>(null);
   const more = useAct();
   useEffect(() => setRest(null), [data]);
@@ -35,7 +36,7 @@ export function AirframesCard(): JSX.Element {
   );
   return (
     <Card title={text.airframes} icon={Wrench}>
-      <ErrorNote error={error} onRetry={reload} />
+      <Asked of={asked} />
       {data?.airframes.length === 0 ? <p class="hint">{text.noAirframes}</p> : null}
       <ul class={css['airframes']} aria-label={text.airframes}>
         {shown.map((airframe) => (

@@ -6,7 +6,7 @@ import { Map as FieldMap } from '../../map/map.tsx';
 import { type Place, type View, viewOf } from '../../map/projection.ts';
 import { TrackLayer } from '../../map/track-layer.tsx';
 import { moment, number, bytes as size, span } from '../../parts/format.ts';
-import { Badge, Button, Card, EmptyState, ErrorNote, Stat } from '../../parts/parts.tsx';
+import { Asked, Badge, Button, Card, EmptyState, Stat } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
 import { nodeName } from '../fleet/node-name.ts';
 import { hub } from '../hub-words.ts';
@@ -24,7 +24,8 @@ const TONES = { info: 'info', warning: 'warn', critical: 'bad' } as const;
 
 /** One flight: where it went, its figures, and what was found in its log. */
 export function FlightView({ id }: { readonly id: string }): JSX.Element {
-  const { data, error, reload } = useHub<FlightDetails>(`/v1/flights/${encodeURIComponent(id)}`);
+  const asked = useHub<FlightDetails>(`/v1/flights/${encodeURIComponent(id)}`);
+  const { data } = asked;
   const text = hub.flights;
   return (
     <>
@@ -33,7 +34,7 @@ export function FlightView({ id }: { readonly id: string }): JSX.Element {
           {text.back}
         </Button>
       </p>
-      <ErrorNote error={error} onRetry={reload} />
+      <Asked of={asked} />
       {data === null ? null : (
         <>
           <FlightMap flight={data} />

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { saveBlob } from '../../parts/files.ts';
 import { clock, day, isoTime, number, span } from '../../parts/format.ts';
-import { Badge, Button, Card, EmptyState, ErrorNote } from '../../parts/parts.tsx';
+import { Asked, Badge, Button, Card, EmptyState, ErrorNote } from '../../parts/parts.tsx';
 import { useAct } from '../../parts/use-ask.ts';
 import { ask, open } from '../client.ts';
 import { nodeName } from '../fleet/node-name.ts';
@@ -21,7 +21,8 @@ const FIRST = `/v1/flights?limit=${PAGE}`;
 
 /** The flights of the fleet, newest first; beside them one of them, or what the airframes have flown. @param id of the one that is open; empty: none */
 export function FlightsPage({ id }: { readonly id: string }): JSX.Element {
-  const { data, error, reload } = useHub<FlightPage>(FIRST, EVERY_MS);
+  const asked = useHub<FlightPage>(FIRST, EVERY_MS);
+  const { data } = asked;
   const [older, setOlder] = useState<FlightPage | null>(null);
   const more = useAct();
   const saved = useAct();
@@ -49,7 +50,7 @@ export function FlightsPage({ id }: { readonly id: string }): JSX.Element {
             </Button>
           }
         >
-          <ErrorNote error={error} onRetry={reload} />
+          <Asked of={asked} />
           <ErrorNote error={saved.error} />
           {data?.flights.length === 0 ? (
             <EmptyState icon={Plane} text={text.none}>

@@ -19,6 +19,8 @@ export interface Shown {
 }
 
 export const told = signal<ReadonlyMap<string, LiveTelemetry>>(new Map());
+/** Since the hub tells of those that are looked at: what it has not sent then is not there. */
+export const isTelling = signal(false);
 export const shown = signal<ReadonlyMap<string, Shown>>(new Map());
 
 /** Older is not the present; the hub's clock is known to a second. */
@@ -60,6 +62,7 @@ async function followLive(
     silenceMs: SILENCE_MS,
     begin: () => ({
       take: (name, data) => {
+        isTelling.value = true;
         const { id, at, jpeg, telemetry, telemetry_at: toldAt } = recordOf(data);
         if (typeof id !== 'string') return;
         if (name === 'telemetry' && typeof toldAt === 'number')
@@ -68,6 +71,7 @@ async function followLive(
       },
     }),
   });
+  isTelling.value = false;
   for (const id of nodes.split(',')) {
     const before = shown.value.get(id);
     if (before === undefined) continue;

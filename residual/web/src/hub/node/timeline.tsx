@@ -1,7 +1,7 @@
 import { History } from 'lucide';
 import type { JSX } from 'preact';
 import { clock, day, isoTime } from '../../parts/format.ts';
-import { Card, EmptyState, ErrorNote, Icon } from '../../parts/parts.tsx';
+import { Asked, Card, EmptyState, Icon } from '../../parts/parts.tsx';
 import type { Events } from '../answers.ts';
 import { hub } from '../hub-words.ts';
 import { useHub } from '../use-hub.ts';
@@ -13,13 +13,18 @@ type Happened = Events['events'][number];
 
 /** What happened at a node, newest first, day by day. The time of each is that of the node's clock. */
 export function Timeline({ id }: { readonly id: string }): JSX.Element {
-  const { data, error } = useHub<Events>(`/v1/events?node=${encodeURIComponent(id)}`, EVENTS_MS);
+  const asked = useHub<Events>(`/v1/events?node=${encodeURIComponent(id)}`, EVENTS_MS);
+  const { data } = asked;
   const text = hub.node;
   const shown = data === null ? [] : withoutRuns(data.events).toReversed();
   return (
     <Card title={text.history} icon={History}>
-      <ErrorNote error={error} />
-      {data?.events.length === 0 ? <EmptyState icon={History} text={text.noEvents} /> : null}
+      <Asked
+        of={asked}
+        empty={({ events }) =>
+          events.length === 0 ? <EmptyState icon={History} text={text.noEvents} /> : null
+        }
+      />
       <div class={css['events']} role="log" aria-label={text.history} aria-live="off" tabIndex={0}>
         <ol class={css['timeline']}>
           {shown.map((event, at) => {

@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { ScopeChips } from '../../pages/access/scope-chips.tsx';
 import { moment } from '../../parts/format.ts';
 import {
+  Asked,
   Button,
   Card,
   Copyable,
@@ -15,7 +16,6 @@ import {
   Note,
 } from '../../parts/parts.tsx';
 import { useAct } from '../../parts/use-ask.ts';
-import { t } from '../../strings.ts';
 import type { Holder, Minted } from '../answers.ts';
 import { ask, me } from '../client.ts';
 import { nodeName } from '../fleet/node-name.ts';
@@ -40,7 +40,8 @@ export function Access(): JSX.Element {
 }
 
 function Holders({ kind }: { readonly kind: Kind }): JSX.Element {
-  const { data, error, reload } = useHub<Readonly<Record<Kind, readonly Holder[]>>>(`/v1/${kind}`);
+  const asked = useHub<Readonly<Record<Kind, readonly Holder[]>>>(`/v1/${kind}`);
+  const { data, reload } = asked;
   const [isMaking, setMaking] = useState(false);
   const [minted, setMinted] = useState<Minted | null>(null);
   const act = useAct();
@@ -74,9 +75,11 @@ function Holders({ kind }: { readonly kind: Kind }): JSX.Element {
       }
     >
       <p class="hint">{mayMint ? text.hint : hub.access.notYours}</p>
-      <ErrorNote error={error ?? act.error} onRetry={reload} />
-      {data === null && error === null ? <p class="hint">{t.app.loading}</p> : null}
-      {holders?.length === 0 ? <EmptyState icon={ICONS[kind]} text={text.none} /> : null}
+      <Asked
+        of={asked}
+        empty={(all) => (all[kind].length === 0 ? <EmptyState icon={ICONS[kind]} text={text.none} /> : null)}
+      />
+      <ErrorNote error={act.error} />
       <ul class={css['holders']}>
         {holders?.map((holder) => (
           <li key={holder.id}>

@@ -5,7 +5,7 @@ import { memberOf } from '../../../../../shared/member.ts';
 import accessCss from '../../pages/access/access.module.css';
 import { routeOf, whatWords } from '../../pages/access/audit-sentences.ts';
 import { clock, day, isoTime } from '../../parts/format.ts';
-import { Button, Card, EmptyState, ErrorNote, Icon, Note, Segmented } from '../../parts/parts.tsx';
+import { Asked, Button, Card, EmptyState, ErrorNote, Icon, Note, Segmented } from '../../parts/parts.tsx';
 import { useAct } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import type { Audited, AuditVerdict } from '../answers.ts';
@@ -26,7 +26,8 @@ const DONE: ReadonlySet<string> = new Set(['done', 'carried']);
 
 /** Who did what at the hub, and whether the record of it is whole. */
 export function Audit(): JSX.Element {
-  const { data, error, reload } = useHub<Audited>('/v1/audit', EVERY_MS);
+  const asked = useHub<Audited>('/v1/audit', EVERY_MS);
+  const { data } = asked;
   const [search, setSearch] = useState('');
   const [kind, setKind] = useState<Kind>('all');
   const text = t.access.audit;
@@ -54,7 +55,7 @@ export function Audit(): JSX.Element {
           />
         </div>
         <p class="hint">{hub.audit.hint}</p>
-        <ErrorNote error={error} onRetry={reload} />
+        <Asked of={asked} />
         {data !== null && shown.length === 0 ? <EmptyState icon={ScrollText} text={text.none} /> : null}
         <ul class={`${accessCss['records']} ${css['records']}`} aria-label={text.title}>
           {shown.map((record, at) => {

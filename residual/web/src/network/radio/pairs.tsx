@@ -8,12 +8,12 @@ import { textIn } from '../../parts/form/form-text.ts';
 import { moment } from '../../parts/format.ts';
 import { forced, GuardNote, useGuarded } from '../../parts/guarded.tsx';
 import {
+  Asked,
   Badge,
   Button,
   Card,
   Copyable,
   Dialog,
-  ErrorNote,
   Field,
   HoldButton,
   Note,
@@ -30,13 +30,14 @@ const CODE = /^[A-Z2-9]{6}$/;
 
 /** The radios that are bound to this one. Both ends show one fingerprint. */
 export function Pairs(): JSX.Element {
-  const { data, error, reload } = useAsk('wfb.pair.get', {}, EVERY_MS);
+  const asked = useAsk('wfb.pair.get', {}, EVERY_MS);
+  const { data, reload } = asked;
   const [shown, setShown] = useState<string | null>(null);
   const act = useGuarded();
   const text = t.node.radio.pairs;
   return (
     <Card title={text.title} icon={Link2}>
-      <ErrorNote error={error} onRetry={reload} />
+      <Asked of={asked} />
       {data?.pairs.length === 0 ? <p>{text.none}</p> : null}
       <ul class={css['items']}>
         {data?.pairs.map(({ slot, device_id: id, name, fingerprint, paired_at: at, proved }) => (

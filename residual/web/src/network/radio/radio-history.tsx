@@ -2,7 +2,7 @@ import { ChartLine } from 'lucide';
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { Chart } from '../../parts/figures/chart.tsx';
-import { Card, ErrorNote } from '../../parts/parts.tsx';
+import { Asked, Card, EmptyState } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 
@@ -11,7 +11,8 @@ const SECONDS = 300;
 
 /** The last five minutes of the link. */
 export function RadioHistory(): JSX.Element {
-  const { data, error } = useAsk('wfb.history.get', { query: { seconds: SECONDS } }, EVERY_MS);
+  const asked = useAsk('wfb.history.get', { query: { seconds: SECONDS } }, EVERY_MS);
+  const { data } = asked;
   const text = t.node.radio;
   const samples = data?.samples ?? [];
   const times = useMemo(() => samples.map(({ timestamp }) => Date.parse(timestamp) / 1000), [data]);
@@ -25,17 +26,16 @@ export function RadioHistory(): JSX.Element {
   const rssi = useMemo(() => [{ name: '', values: samples.map((each) => each.rssi_dbm ?? null) }], [data]);
   return (
     <Card title={text.history} icon={ChartLine}>
-      <ErrorNote error={error} />
-      {samples.length === 0 ? (
-        <p class="hint">{text.noHistory}</p>
-      ) : (
-        <>
-          <h3>{text.lossOverTime}</h3>
-          <Chart label={text.lossOverTime} unit="%" times={times} lines={loss} />
-          <h3>{text.rssi}</h3>
-          <Chart label={text.rssi} unit="dBm" digits={0} times={times} lines={rssi} />
-        </>
-      )}
+      <Asked of={asked} empty={() => (samples.length === 0 ? <EmptyState text={text.noHistory} /> : null)}>
+        {() => (
+          <>
+            <h3>{text.lossOverTime}</h3>
+            <Chart label={text.lossOverTime} unit="%" times={times} lines={loss} />
+            <h3>{text.rssi}</h3>
+            <Chart label={text.rssi} unit="dBm" digits={0} times={times} lines={rssi} />
+          </>
+        )}
+      </Asked>
     </Card>
   );
 }

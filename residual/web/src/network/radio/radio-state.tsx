@@ -4,7 +4,7 @@ import type { RadioQuality } from '../../../../../shared/radio/quality.ts';
 import type { Answer } from '../../api/rows.ts';
 import { hrefOf } from '../../app/route.ts';
 import { number, span } from '../../parts/format.ts';
-import { Badge, Card, EmptyState, ErrorNote, Note, Stat } from '../../parts/parts.tsx';
+import { Asked, Badge, Card, EmptyState, Note, Stat } from '../../parts/parts.tsx';
 import type { AskState } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import css from '../node.module.css';
@@ -22,7 +22,8 @@ export function radioTone({ quality }: Pick<Radio, 'quality'>): (typeof TONES)[R
 }
 
 /** How the link is, in words and figures, and what each antenna hears. */
-export function RadioState({ radio: { data, error, reload } }: { radio: AskState<Radio> }): JSX.Element {
+export function RadioState({ radio }: { radio: AskState<Radio> }): JSX.Element {
+  const { data } = radio;
   const text = t.node.radio;
   const figure = (value: number | null | undefined, digits = 0): string | null =>
     value === null || value === undefined ? null : number(value, digits);
@@ -41,7 +42,7 @@ export function RadioState({ radio: { data, error, reload } }: { radio: AskState
         )
       }
     >
-      <ErrorNote error={error} onRetry={reload} />
+      <Asked of={radio} />
       {data === null ? null : (
         <>
           {data.state === 'absent' ? (

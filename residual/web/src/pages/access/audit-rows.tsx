@@ -1,9 +1,8 @@
 import { CircleCheck, CircleHelp, ShieldX } from 'lucide';
 import type { JSX } from 'preact';
-import type { Refused } from '../../api/client.ts';
 import { isoTime, moment } from '../../parts/format.ts';
 import { Icon } from '../../parts/parts.tsx';
-import { useAsk } from '../../parts/use-ask.ts';
+import { type AskState, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import css from './access.module.css';
 import { useNames, whatWords, whoWords } from './audit-sentences.ts';
@@ -22,20 +21,12 @@ interface AuditEntry {
   readonly outcome: string;
 }
 
-/** The newest of the audit, without what only announces a change: its outcome follows. Null: not read yet. */
-export function useAudit(everyMs: number): {
-  readonly entries: readonly AuditEntry[] | null;
-  readonly error: Refused | null;
-  readonly reload: () => void;
-} {
-  const { data, error, reload } = useAsk(
-    'logs.get',
-    { query: { service: 'audit', limit: AUDIT_PAGE } },
-    everyMs,
-  );
+/** The newest of the audit, without what only announces a change: its outcome follows. */
+export function useAudit(everyMs: number): AskState<readonly AuditEntry[]> {
+  const asked = useAsk('logs.get', { query: { service: 'audit', limit: AUDIT_PAGE } }, everyMs);
   const names = useNames(everyMs);
   const entries =
-    data?.entries
+    asked.data?.entries
       .map(({ seq, timestamp, fields }) => {
         const outcome = textOf(fields, 'outcome');
         const route = textOf(fields, 'route');
@@ -50,7 +41,7 @@ export function useAudit(everyMs: number): {
         };
       })
       .filter(({ outcome }) => outcome !== 'announced') ?? null;
-  return { entries, error, reload };
+  return { ...asked, data: entries };
 }
 
 /** Unknown: svc-control was killed while it was under way. */

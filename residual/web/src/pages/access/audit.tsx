@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import type { Answer } from '../../api/rows.ts';
-import { Button, Card, ErrorNote, Field, Note } from '../../parts/parts.tsx';
+import { Asked, Button, Card, EmptyState, ErrorNote, Field, Note } from '../../parts/parts.tsx';
 import { useAct } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import css from './access.module.css';
@@ -18,10 +18,10 @@ export function Audit(): JSX.Element {
   const [who, setWho] = useState('');
   const [what, setWhat] = useState('');
   const [outcome, setOutcome] = useState<Outcome>('');
-  const { entries, error, reload } = useAudit(EVERY_MS);
+  const asked = useAudit(EVERY_MS);
   const text = t.access.audit;
   const has = (value: string, wanted: string): boolean => value.toLowerCase().includes(wanted.toLowerCase());
-  const shown = (entries ?? [])
+  const shown = (asked.data ?? [])
     .filter((entry) => outcome === '' || kindOf(entry.outcome) === outcome)
     .filter((entry) => has(`${entry.who} ${entry.peer}`, who) && has(`${entry.what} ${entry.route}`, what));
   return (
@@ -66,9 +66,8 @@ export function Audit(): JSX.Element {
             )}
           </Field>
         </div>
-        <ErrorNote error={error} onRetry={reload} />
         <p class="hint">{text.hint({ n: AUDIT_PAGE })}</p>
-        {entries !== null && shown.length === 0 ? <p>{text.none}</p> : null}
+        <Asked of={asked} empty={() => (shown.length === 0 ? <EmptyState text={text.none} /> : null)} />
         <AuditRows entries={shown} />
       </Card>
       <Verify />

@@ -1,12 +1,12 @@
 import { Boxes } from 'lucide';
 import type { JSX } from 'preact';
-import { call, type Refused } from '../../api/client.ts';
+import { call } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
 import { textIn } from '../../parts/form/form-text.ts';
 import { moment } from '../../parts/format.ts';
-import { Badge, Button, Card, ErrorNote, Field, HoldButton, Note } from '../../parts/parts.tsx';
+import { Asked, Badge, Button, Card, ErrorNote, Field, HoldButton, Note } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
-import { useAct, useAsk } from '../../parts/use-ask.ts';
+import { type AskState, useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 
 const EVERY_MS = 5000;
@@ -33,23 +33,19 @@ interface FleetDocument {
 }
 
 /** The document of the fleet, as far as this page reads it. */
-export function useFleet(): {
-  readonly told: FleetDocument | null;
-  readonly error: Refused | null;
-  readonly reload: () => void;
-} {
-  const { data, error, reload } = useAsk('fleet.get', {}, EVERY_MS);
-  return { told: data, error, reload };
+export function useFleet(): AskState<FleetDocument> {
+  return useAsk('fleet.get', {}, EVERY_MS);
 }
 
 /** The fleet that this node belongs to: whether its hub hears it, and how to join and leave one. */
 export function Fleet(): JSX.Element | null {
-  const { told, error, reload } = useFleet();
+  const asked = useFleet();
+  const { data: told, reload } = asked;
   const text = t.access.fleet;
   if (!may('fleet.get')) return null;
   return (
     <Card title={text.title} icon={Boxes}>
-      <ErrorNote error={error} onRetry={reload} />
+      <Asked of={asked} />
       {told === null ? null : (
         <>
           {told.enrollment.problem === null ? null : <Note tone="bad">{told.enrollment.problem}</Note>}

@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { info, may } from '../../api/node.ts';
 import { hrefOf } from '../../app/route.ts';
 import { moment } from '../../parts/format.ts';
-import { Badge, Card, Icon } from '../../parts/parts.tsx';
+import { Asked, Badge, Card, EmptyState, Icon } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import css from './access.module.css';
@@ -35,14 +35,15 @@ export function Overview(): JSX.Element {
 }
 
 function AiClients(): JSX.Element {
-  const { data, reload } = useAsk('mcp.status.get', {}, LOOK_MS);
+  const asked = useAsk('mcp.status.get', {}, LOOK_MS);
+  const { data, reload } = asked;
   const live = (data?.tokens ?? []).filter(({ revoked, expired }) => !revoked && !expired);
   const flying = live.filter(({ scopes }) => scopes.includes('flight')).length;
   return (
     <Card title={t.access.ai.title} icon={Bot} actions={<More to="programs" name={t.access.ai.open} />}>
-      <p class={css['figure']}>
-        {live.length === 0 ? t.access.ai.none : t.access.ai.count({ live: live.length })}
-      </p>
+      <Asked of={asked} empty={() => (live.length === 0 ? <EmptyState text={t.access.ai.none} /> : null)}>
+        {() => <p class={css['figure']}>{t.access.ai.count({ live: live.length })}</p>}
+      </Asked>
       {data?.accept_enabled === false ? <p class="hint">{t.access.ai.off}</p> : null}
       {flying === 0 ? null : (
         <p>
@@ -67,12 +68,13 @@ function AiClients(): JSX.Element {
 
 function People(): JSX.Element {
   const pin = useAsk('dashboard.pin.status.get').data;
-  const sessions = useAsk('dashboard.sessions.get', {}, LOOK_MS).data?.sessions ?? null;
+  const asked = useAsk('dashboard.sessions.get', {}, LOOK_MS);
+  const sessions = asked.data?.sessions;
   return (
     <Card title={text.people.title} icon={Users} actions={<More to="people" name={text.people.open} />}>
-      {sessions === null ? null : (
-        <p class={css['figure']}>{text.people.count({ signedIn: sessions.length })}</p>
-      )}
+      <Asked of={asked}>
+        {(data) => <p class={css['figure']}>{text.people.count({ signedIn: data.sessions.length })}</p>}
+      </Asked>
       {pin === null ? null : <p>{pin.pin_set ? text.people.pin : text.people.noPin}</p>}
       <ul class={css['list']}>
         {sessions?.slice(0, SHOWN).map(({ id, peer, device, current, last_seen_at: seen }) => (
@@ -112,32 +114,36 @@ function Paired(): JSX.Element | null {
 }
 
 function OwnFleet(): JSX.Element | null {
-  const { told } = useFleet();
+  const asked = useFleet();
   if (!may('fleet.get')) return null;
   return (
     <Card title={t.access.fleet.title} icon={Boxes} actions={<More to="fleet" name={text.fleet.open} />}>
-      {told === null ? null : told.enrollment.enrolled ? (
-        <FleetState told={told} />
-      ) : (
-        <p>{t.access.fleet.none}</p>
-      )}
+      <Asked
+        of={asked}
+        empty={({ enrollment }) => (enrollment.enrolled ? null : <EmptyState text={t.access.fleet.none} />)}
+      >
+        {(told) => <FleetState told={told} />}
+      </Asked>
     </Card>
   );
 }
 
 /** What was refused comes first to the eye; the whole record is behind its name. */
 function Lately(): JSX.Element {
-  const { entries } = useAudit(LOOK_MS);
+  const asked = useAudit(LOOK_MS);
   return (
     <Card title={text.audit.title} icon={ScrollText} actions={<More to="audit" name={text.audit.open} />}>
-      {entries !== null && entries.length === 0 ? <p class="hint">{text.audit.none}</p> : null}
-      <AuditRows
-        entries={[...(entries ?? [])]
-          .slice(0, 5 * SHOWN)
-          .toSorted((a, b) => Number(DONE.includes(a.outcome)) - Number(DONE.includes(b.outcome)))
-          .slice(0, SHOWN)
-          .toSorted((a, b) => b.seq - a.seq)}
-      />
+      <Asked of={asked} empty={({ length }) => (length === 0 ? <EmptyState text={text.audit.none} /> : null)}>
+        {(entries) => (
+          <AuditRows
+            entries={entries
+              .slice(0, 5 * SHOWN)
+              .toSorted((a, b) => Number(DONE.includes(a.outcome)) - Number(DONE.includes(b.outcome)))
+              .slice(0, SHOWN)
+              .toSorted((a, b) => b.seq - a.seq)}
+          />
+        )}
+      </Asked>
     </Card>
   );
 }

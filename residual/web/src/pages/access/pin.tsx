@@ -8,14 +8,15 @@ import { holdKey, holdSession } from '../../api/sign-in.ts';
 import { Closed } from '../../parts/closed.tsx';
 import { textIn } from '../../parts/form/form-text.ts';
 import { span } from '../../parts/format.ts';
-import { Badge, Button, Card, ErrorNote, Field, HoldButton, Note } from '../../parts/parts.tsx';
+import { Asked, Badge, Button, Card, ErrorNote, Field, HoldButton, Note } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 
 /** The PIN with which people sign in. A change ends every session; who changes it goes on with a new one. */
 export function Pin(): JSX.Element {
-  const { data, error, reload } = useAsk('dashboard.pin.status.get');
+  const asked = useAsk('dashboard.pin.status.get');
+  const { data, reload } = asked;
   const act = useAct();
   const [differ, setDiffer] = useState(false);
   const text = t.access.pin;
@@ -47,7 +48,7 @@ export function Pin(): JSX.Element {
   };
   return (
     <Card title={text.title} icon={RectangleEllipsis}>
-      <ErrorNote error={error} onRetry={reload} />
+      <Asked of={asked} />
       {data === null ? null : (
         <p>
           <Badge tone={data.pin_set ? 'good' : 'warn'}>{data.pin_set ? text.isSet : text.notSet}</Badge>

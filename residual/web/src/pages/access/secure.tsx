@@ -4,7 +4,7 @@ import { shownFingerprint } from '../../../../../shared/certificates/fingerprint
 import { openSecurely } from '../../api/handover.ts';
 import type { Answer } from '../../api/rows.ts';
 import { moment } from '../../parts/format.ts';
-import { Badge, Button, Card, ErrorNote, Icon, Note, Unfold } from '../../parts/parts.tsx';
+import { Asked, Badge, Button, Card, ErrorNote, Icon, Note, Unfold } from '../../parts/parts.tsx';
 import { Qr } from '../../parts/qr.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
@@ -26,12 +26,13 @@ export function SecureSummary(): JSX.Element {
 
 /** Whether this page is by HTTPS, how to trust the node's certificate, and the way there. Of the node that serves the page. */
 export function Secure(): JSX.Element {
-  const { data, error, reload } = useAsk('tls.get', { here: true });
+  const asked = useAsk('tls.get', { here: true });
+  const { data } = asked;
   const text = t.access.secure;
   return (
     <Card title={text.title} icon={Lock} wide>
       <Standing />
-      <ErrorNote error={error} onRetry={reload} />
+      <Asked of={asked} />
       {data === null ? null : (
         <>
           {data.problem === null ? null : <Note tone="warn">{data.problem}</Note>}

@@ -4,14 +4,15 @@ import { call } from '../../api/client.ts';
 import { lose } from '../../api/credential.ts';
 import { denied, may } from '../../api/node.ts';
 import { moment } from '../../parts/format.ts';
-import { Badge, Button, Card, ErrorNote, Note } from '../../parts/parts.tsx';
+import { Asked, Badge, Button, Card, ErrorNote, Note } from '../../parts/parts.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import css from './access.module.css';
 
 /** The people who are signed in with the PIN or the key. */
 export function Sessions(): JSX.Element {
-  const { data, error, reload } = useAsk('dashboard.sessions.get', {}, 10_000);
+  const asked = useAsk('dashboard.sessions.get', {}, 10_000);
+  const { data, reload } = asked;
   const act = useAct();
   const text = t.access.sessions;
   const closed = denied('dashboard.sessions.get');
@@ -25,7 +26,8 @@ export function Sessions(): JSX.Element {
   return (
     <Card title={text.title} icon={Users} wide>
       {closed === null ? <p class="hint">{text.hint}</p> : <Note>{t.denied[closed]}</Note>}
-      <ErrorNote error={error ?? act.error} onRetry={reload} />
+      <Asked of={asked} />
+      <ErrorNote error={act.error} />
       {data?.sessions.length === 0 ? <p>{text.none}</p> : null}
       <ul class={css['list']}>
         {data?.sessions.map((session) => (

@@ -5,6 +5,7 @@ import { may } from '../../api/node.ts';
 import type { Answer } from '../../api/rows.ts';
 import { moment } from '../../parts/format.ts';
 import {
+  Asked,
   Badge,
   Button,
   Card,
@@ -26,10 +27,11 @@ type Token = Answer<'mcp.status.get'>['tokens'][number];
 
 /** Tokens of programs: AI clients above all. */
 export function Tokens(): JSX.Element {
-  const { data, error, reload } = useAsk('mcp.status.get');
+  const asked = useAsk('mcp.status.get');
+  const { data, reload } = asked;
   return (
     <>
-      <ErrorNote error={error} onRetry={reload} />
+      <Asked of={asked} />
       {data?.problem == null ? null : <Note tone="bad">{data.problem}</Note>}
       {data?.accept_enabled === false ? <TokensOff /> : null}
       <TokenList

@@ -16,7 +16,18 @@ import css from '../../extensions/extensions.module.css';
 import { SettingsForm } from '../../extensions/settings-form.tsx';
 import { type Detailed, isOn, type Permission, toneOf, toneOfRisk } from '../../extensions/status.ts';
 import { moment } from '../../parts/format.ts';
-import { Badge, Button, Card, ErrorNote, HoldButton, Icon, Note, Tabs } from '../../parts/parts.tsx';
+import {
+  Asked,
+  Badge,
+  Button,
+  Card,
+  EmptyState,
+  ErrorNote,
+  HoldButton,
+  Icon,
+  Note,
+  Tabs,
+} from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
@@ -36,7 +47,8 @@ const ICONS: Readonly<Record<Tab, IconNode>> = {
 
 /** One extension: what it is, what it may, its own page, its settings and what it says. */
 export function Detail({ id }: { id: string }): JSX.Element {
-  const { data, error, reload } = useAsk('plugins.id.get', { params: { id } }, LOOK_MS);
+  const told = useAsk('plugins.id.get', { params: { id } }, LOOK_MS);
+  const { data, reload } = told;
   const manifest = data?.manifest ?? null;
   const tabs = TABS.filter(
     (tab) =>
@@ -51,7 +63,7 @@ export function Detail({ id }: { id: string }): JSX.Element {
           <Icon of={ArrowLeft} /> {t.extensions.all}
         </a>
       </p>
-      <ErrorNote error={error} onRetry={reload} />
+      <Asked of={told} />
       {data === null ? null : (
         <>
           <h2 class="row">
@@ -251,15 +263,14 @@ function Settings({ data, reload }: { data: Detailed; reload: () => void }): JSX
 }
 
 function Logs({ id }: { id: string }): JSX.Element {
-  const { data, error, reload } = useAsk(
-    'plugins.id.logs.get',
-    { params: { id }, query: { limit: 200 } },
-    LOOK_MS,
-  );
+  const asked = useAsk('plugins.id.logs.get', { params: { id }, query: { limit: 200 } }, LOOK_MS);
+  const { data } = asked;
   return (
     <Card title={t.extensions.tab.logs} icon={ScrollText} wide>
-      <ErrorNote error={error} onRetry={reload} />
-      {data !== null && data.entries.length === 0 ? <p>{t.extensions.silent}</p> : null}
+      <Asked
+        of={asked}
+        empty={({ entries }) => (entries.length === 0 ? <EmptyState text={t.extensions.silent} /> : null)}
+      />
       <div class={`scroll ${css['logs']}`} tabIndex={0} role="region" aria-label={t.extensions.tab.logs}>
         <table>
           <tbody>

@@ -6,7 +6,7 @@ import { may } from '../../api/node.ts';
 import { hrefOf, place } from '../../app/route.ts';
 import css from '../../extensions/extensions.module.css';
 import { type Detailed, type Installed, toneOf } from '../../extensions/status.ts';
-import { Badge, Button, Copyable, Dialog, EmptyState, ErrorNote, Icon } from '../../parts/parts.tsx';
+import { Asked, Badge, Button, Copyable, Dialog, EmptyState, Icon } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { Detail } from './detail.tsx';
@@ -25,7 +25,8 @@ export default function Extensions(): JSX.Element {
 }
 
 function List(): JSX.Element {
-  const { data, error, reload } = useAsk('plugins.get', {}, LOOK_MS);
+  const asked = useAsk('plugins.get', {}, LOOK_MS);
+  const { data, reload } = asked;
   const [adds, setAdds] = useState(false);
   const installs = data?.installs ?? [];
   const details = useDetails(installs);
@@ -40,17 +41,21 @@ function List(): JSX.Element {
         <h2>{t.extensions.installed}</h2>
         {installs.length === 0 ? null : add}
       </header>
-      <ErrorNote error={error} onRetry={reload} />
-      {data !== null && installs.length === 0 ? (
-        <div class="card">
-          <EmptyState icon={Puzzle} text={t.extensions.none}>
-            <p class="hint">{text.emptyHint}</p>
-            {add}
-            <p class="hint">{text.emptyOwn}</p>
-            <Copyable label={text.ownCommand} text="svc plugin init battery-report" />
-          </EmptyState>
-        </div>
-      ) : null}
+      <Asked
+        of={asked}
+        empty={() =>
+          installs.length > 0 ? null : (
+            <div class="card">
+              <EmptyState icon={Puzzle} text={t.extensions.none}>
+                <p class="hint">{text.emptyHint}</p>
+                {add}
+                <p class="hint">{text.emptyOwn}</p>
+                <Copyable label={text.ownCommand} text="svc plugin init battery-report" />
+              </EmptyState>
+            </div>
+          )
+        }
+      />
       <div class={css['cards']}>
         {installs.map((install) => (
           <ExtensionCard

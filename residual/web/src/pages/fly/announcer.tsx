@@ -1,10 +1,11 @@
 import type { JSX } from 'preact';
 import { steady } from '../../api/steady.ts';
-import { armed, fresh } from '../../api/telemetry.ts';
+import { armed, fresh, isAwaited } from '../../api/telemetry.ts';
 import { t } from '../../strings.ts';
 import { isSilent, phase } from '../../vehicle/vehicle-state.ts';
 
 const state = steady(() => {
+  if (isAwaited.value) return '';
   if (armed.value === null) return t.fly.noVehicle;
   if (isSilent.value) return t.fly.linkLost;
   const mode = fresh('heartbeat', (body) => body.mode);

@@ -8,7 +8,7 @@ import { isGround } from '../../api/node.ts';
 import { relayed } from '../../api/relay.ts';
 import type { Answer } from '../../api/rows.ts';
 import { steady } from '../../api/steady.ts';
-import { armed, flight, fresh } from '../../api/telemetry.ts';
+import { armed, flight, fresh, isAwaited } from '../../api/telemetry.ts';
 import { place } from '../../app/route.ts';
 import { ALWAYS, type Commands, type Order } from '../../commands/orders.ts';
 import { farText, refusedText } from '../../commands/refused-text.ts';
@@ -155,7 +155,7 @@ function wordsOf({
 
 function whyNot(cmd: CommandName, otherPilot: string | null): string | null {
   const why = t.fly.why;
-  if (armed.value === null) return t.fly.noVehicle;
+  if (armed.value === null) return isAwaited.value ? t.app.loading : t.fly.noVehicle;
   if (otherPilot !== null && !PASS_PILOT.has(cmd)) return why.notPilot({ who: otherPilot });
   if (cmd === 'killSwitch') {
     const held = credential.value;

@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX, Ref } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { socketsRefused } from '../../api/presence.ts';
 import { steady } from '../../api/steady.ts';
-import { armed, fresh, newest, type Telemetry } from '../../api/telemetry.ts';
+import { armed, fresh, isAwaited, newest, type Telemetry } from '../../api/telemetry.ts';
 import { hrefOf } from '../../app/route.ts';
 import { GoFar, GoThere } from '../../commands/go-there.tsx';
 import type { Commands } from '../../commands/orders.ts';
@@ -117,7 +117,7 @@ function OtherPilot({ who }: { readonly who: string }): JSX.Element {
 }
 
 function NoVehicle(): JSX.Element | null {
-  if (armed.value !== null) return null;
+  if (armed.value !== null || isAwaited.value) return null;
   // The node may know a vehicle, of which this page is told nothing.
   if (socketsRefused.value)
     return (

@@ -7,7 +7,7 @@ import { go, hrefOf } from '../../app/route.ts';
 import { type Radio, radioTone } from '../../network/radio/radio-state.tsx';
 import { moment, number } from '../../parts/format.ts';
 import { forced, GuardNote, useGuarded } from '../../parts/guarded.tsx';
-import { Badge, Button, Card, EmptyState, ErrorNote, Icon } from '../../parts/parts.tsx';
+import { Asked, Badge, Button, Card, EmptyState, Icon } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import css from './ground.module.css';
@@ -22,7 +22,8 @@ const BARS = 4;
 
 /** The drones that are bound to this ground station: which is heard how well, and which one is flown. */
 export function Drones(): JSX.Element {
-  const { data, error, reload } = useAsk('ground-station.drones.get', {}, EVERY_MS);
+  const asked = useAsk('ground-station.drones.get', {}, EVERY_MS);
+  const { data, reload } = asked;
   const radio = useAsk('wfb.get', {}, EVERY_MS).data;
   const act = useGuarded();
   const text = t.ground.drones;
@@ -34,7 +35,7 @@ export function Drones(): JSX.Element {
   };
   return (
     <Card title={text.title} icon={DroneIcon} wide>
-      <ErrorNote error={error} onRetry={reload} />
+      <Asked of={asked} />
       <GuardNote act={act} />
       {data?.drones.length === 0 ? (
         <EmptyState icon={DroneIcon} text={text.none}>

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { call } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
 import { HotspotForm } from '../../network/hotspot.tsx';
-import { Button, Card, ErrorNote, Note, Stat } from '../../parts/parts.tsx';
+import { Asked, Button, Card, ErrorNote, Note, Stat } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
@@ -13,13 +13,14 @@ const EVERY_MS = 10_000;
 
 /** The ground station's own network: how others reach it, and how it reaches the world. */
 export function GroundNetwork(): JSX.Element {
-  const { data, error, reload } = useAsk('ground-station.network.get', {}, EVERY_MS);
+  const asked = useAsk('ground-station.network.get', {}, EVERY_MS);
+  const { data, reload } = asked;
   const act = useAct();
   const text = t.ground.network;
   return (
     <>
       <Card title={text.title} icon={Network}>
-        <ErrorNote error={error} onRetry={reload} />
+        <Asked of={asked} />
         {data === null ? null : (
           <>
             <dl class="stats">

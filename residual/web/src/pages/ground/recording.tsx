@@ -4,7 +4,7 @@ import { call } from '../../api/client.ts';
 import { hrefOf } from '../../app/route.ts';
 import nodeCss from '../../network/node.module.css';
 import { bytes, moment } from '../../parts/format.ts';
-import { Badge, Button, Card, ErrorNote } from '../../parts/parts.tsx';
+import { Asked, Badge, Button, Card, ErrorNote } from '../../parts/parts.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import css from './ground.module.css';
@@ -14,7 +14,8 @@ const SHOWN = 5;
 
 /** The received video, kept on the ground station. */
 export function GroundRecording(): JSX.Element {
-  const { data, error, reload } = useAsk('ground-station.recording.get', {}, EVERY_MS);
+  const asked = useAsk('ground-station.recording.get', {}, EVERY_MS);
+  const { data, reload } = asked;
   const act = useAct();
   const text = t.ground.recording;
   const toggle = (): void => {
@@ -26,7 +27,8 @@ export function GroundRecording(): JSX.Element {
   };
   return (
     <Card title={text.title} icon={Film}>
-      <ErrorNote error={error ?? act.error} onRetry={reload} />
+      <Asked of={asked} />
+      <ErrorNote error={act.error} />
       {data === null ? null : (
         <>
           <p>

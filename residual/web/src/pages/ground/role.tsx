@@ -7,7 +7,7 @@ import { denied, info } from '../../api/node.ts';
 import type { Answer } from '../../api/rows.ts';
 import { Closed } from '../../parts/closed.tsx';
 import { forced, GuardNote, useGuarded } from '../../parts/guarded.tsx';
-import { Button, Card, ErrorNote, Field, HoldButton, Note, Segmented, Unfold } from '../../parts/parts.tsx';
+import { Asked, Button, Card, Field, HoldButton, Note, Segmented, Unfold } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 
@@ -15,12 +15,13 @@ const HOLD_MS = 3000;
 
 /** What this ground station is among several. */
 export function Role(): JSX.Element {
-  const { data, error, reload } = useAsk('ground-station.role.get');
+  const asked = useAsk('ground-station.role.get');
+  const { data, reload } = asked;
   const act = useGuarded();
   const text = t.ground.role;
   return (
     <Card title={text.title} icon={Waypoints}>
-      <ErrorNote error={error} onRetry={reload} />
+      <Asked of={asked} />
       {data === null ? null : (
         <>
           <p>{text.is({ role: text.roles[data.role] })}</p>

@@ -4,7 +4,7 @@ import { hrefOf } from '../../app/route.ts';
 import css from '../../network/node.module.css';
 import { CameraChoice } from '../../parts/camera-choice.tsx';
 import { LiveStill } from '../../parts/live-still.tsx';
-import { Badge, Button, Card, EmptyState, ErrorNote, Icon, Note } from '../../parts/parts.tsx';
+import { Asked, Badge, Button, Card, EmptyState, Icon, Note } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 
@@ -16,7 +16,8 @@ export function Cameras({
   readonly shown: string | null;
   readonly onShown: () => void;
 }): JSX.Element {
-  const { data, error, reload } = useAsk('video.cameras.get');
+  const asked = useAsk('video.cameras.get');
+  const { data, reload } = asked;
   const text = t.node.video;
   const others = (data?.configured ?? []).filter(({ id }) => shown !== null && id !== shown);
   return (
@@ -25,7 +26,12 @@ export function Cameras({
       icon={Aperture}
       actions={<Button kind="quiet" icon={RefreshCw} aria-label={text.look} onClick={reload} />}
     >
-      <ErrorNote error={error} />
+      <Asked
+        of={asked}
+        empty={({ cameras }) =>
+          cameras.length === 0 ? <EmptyState icon={Camera} text={text.noCameras} /> : null
+        }
+      />
       <CameraChoice shown={shown} onShown={onShown} />
       {others.length === 0 ? null : (
         <ul class={css['others']}>
@@ -38,7 +44,6 @@ export function Cameras({
         </ul>
       )}
       {data?.problem == null ? null : <Note tone="warn">{data.problem}</Note>}
-      {data?.cameras.length === 0 ? <EmptyState icon={Camera} text={text.noCameras} /> : null}
       <ul class={css['items']}>
         {data?.cameras.map(({ device_path: path, label, width, height, source }) => (
           <li key={path}>

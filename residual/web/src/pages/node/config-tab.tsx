@@ -21,7 +21,7 @@ import { hrefOf, place } from '../../app/route.ts';
 import { SettingsSections } from '../../extensions/panels.tsx';
 import { AddKey } from '../../parts/closed.tsx';
 import { SchemaForm } from '../../parts/form/schema-form.tsx';
-import { Card, ErrorNote } from '../../parts/parts.tsx';
+import { Awaited, Card, ErrorNote } from '../../parts/parts.tsx';
 import { mustRestart, Restarts } from '../../parts/restart.tsx';
 import { say } from '../../parts/toast.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
@@ -68,7 +68,7 @@ export function ConfigTab(): JSX.Element {
         <AddKey />
         <ErrorNote error={schema.error ?? config.error} onRetry={config.reload} />
         {schema.data === null || config.data === null ? (
-          <p class="first">{t.app.loading}</p>
+          <Awaited />
         ) : (
           <SchemaForm
             schema={schema.data}

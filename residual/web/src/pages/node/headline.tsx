@@ -21,6 +21,7 @@ export function Headline({ status }: { readonly status: AskState<Status> }): JSX
   const text = t.node.overview;
   const problems = problemsOf(status.data, diagnostics.data, services.data);
   const known = status.data !== null && diagnostics.data !== null;
+  const failed = status.error !== null || diagnostics.error !== null;
   const [worst, ...others] = problems;
   const tone = worst?.tone ?? 'good';
   const look = (): void => {
@@ -36,7 +37,7 @@ export function Headline({ status }: { readonly status: AskState<Status> }): JSX
     >
       <Icon of={ICONS[known ? tone : 'good']} />
       <div>
-        <h2 id="health">{known ? (worst?.what ?? text.well) : t.app.loading}</h2>
+        <h2 id="health">{known ? (worst?.what ?? text.well) : failed ? text.notTold : t.app.loading}</h2>
         {worst === undefined ? known ? <p>{text.wellHint}</p> : null : <WhatToDo problem={worst} />}
       </div>
       <Button kind="quiet" icon={RefreshCw} aria-label={text.look} onClick={look} />
@@ -53,7 +54,7 @@ export function Headline({ status }: { readonly status: AskState<Status> }): JSX
           ))}
         </ul>
       )}
-      <ErrorNote error={status.error ?? diagnostics.error} />
+      <ErrorNote error={status.error ?? diagnostics.error} onRetry={look} />
     </section>
   );
 }

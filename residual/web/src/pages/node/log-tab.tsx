@@ -5,8 +5,8 @@ import { call, Refused } from '../../api/client.ts';
 import type { Answer } from '../../api/rows.ts';
 import { download } from '../../parts/files.ts';
 import { clock, day, moment } from '../../parts/format.ts';
-import { Button, EmptyState, ErrorNote, Icon } from '../../parts/parts.tsx';
-import { useAct, useAsk } from '../../parts/use-ask.ts';
+import { Asked, Button, EmptyState, ErrorNote, Icon } from '../../parts/parts.tsx';
+import { type AskState, useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import css from './log.module.css';
 
@@ -31,7 +31,7 @@ interface Filter {
 export function LogTab(): JSX.Element {
   const [filter, setFilter] = useState<Filter>({ level: 'info', service: '', text: '' });
   const [paused, setPaused] = useState(false);
-  const { entries, error, older, more, busy } = useLog(filter, paused);
+  const { log, older, more, busy } = useLog(filter, paused);
   const services = useAsk('services.get').data?.services ?? [];
   const exporting = useAct();
   const text = t.node.log;
@@ -89,14 +89,20 @@ export function LogTab(): JSX.Element {
           />
         </div>
       </div>
-      <ErrorNote error={exporting.error ?? error} />
+      <ErrorNote error={exporting.error} />
       <div class={`scroll ${css['log']}`} tabIndex={0} role="log" aria-label={text.entries} aria-live="off">
-        <ol>
-          {entries.map((entry, at) => (
-            <Line key={entry.seq} entry={entry} before={entries[at - 1]} />
-          ))}
-        </ol>
-        {entries.length === 0 && error === null ? <EmptyState icon={ScrollText} text={text.none} /> : null}
+        <Asked
+          of={log}
+          empty={({ length }) => (length === 0 ? <EmptyState icon={ScrollText} text={text.none} /> : null)}
+        >
+          {(entries) => (
+            <ol>
+              {entries.map((entry, at) => (
+                <Line key={entry.seq} entry={entry} before={entries[at - 1]} />
+              ))}
+            </ol>
+          )}
+        </Asked>
         {more ? (
           <Button busy={busy} onClick={older}>
             {text.older}
@@ -141,13 +147,15 @@ function queryOf({ level, service, text }: Filter): Record<string, string | null
 function useLog(
   filter: Filter,
   paused: boolean,
-): { entries: readonly Entry[]; error: Refused | null; older: () => void; more: boolean; busy: boolean } {
-  const [entries, setEntries] = useState<readonly Entry[]>([]);
+): { log: AskState<readonly Entry[]>; older: () => void; more: boolean; busy: boolean } {
+  const [entries, setEntries] = useState<readonly Entry[] | null>(null);
+  const [round, setRound] = useState(0);
   const [error, setError] = useState<Refused | null>(null);
   const [more, setMore] = useState(false);
   const reading = useAct();
   useEffect(() => {
-    setEntries([]);
+    setEntries(null);
+    setError(null);
     setMore(false);
   }, [filter]);
   useEffect(() => {
@@ -161,7 +169,7 @@ function useLog(
             query: { ...queryOf(filter), limit: PAGE },
             signal: stopped.signal,
           });
-          setEntries((now) => followed(found.entries, now));
+          setEntries((now) => followed(found.entries, now ?? []));
           if (first) setMore(found.entries.length === PAGE);
         }
         setError(null);
@@ -177,19 +185,29 @@ function useLog(
       stopped.abort();
       clearTimeout(timer);
     };
-  }, [filter, paused]);
+  }, [filter, paused, round]);
   const older = (): void => {
-    const last = entries.at(-1);
+    const last = entries?.at(-1);
     if (last === undefined) return;
     void reading.run(async () => {
       // Times are cut to milliseconds: those of the same one are asked for again.
       const to = new Date(Date.parse(last.timestamp) + 1).toISOString();
       const found = await call('logs.get', { query: { ...queryOf(filter), limit: PAGE, to } });
-      setEntries((now) => joined(now, found.entries));
-      setMore(found.entries.length === PAGE && entries.length + PAGE < MOST);
+      setEntries((now) => joined(now ?? [], found.entries));
+      setMore(found.entries.length === PAGE && (entries?.length ?? 0) + PAGE < MOST);
     });
   };
-  return { entries, error: error ?? reading.error, older, more, busy: reading.busy };
+  const reload = (): void => {
+    setError(null);
+    setRound((n) => n + 1);
+  };
+  const isAwaited = entries === null && error === null;
+  return {
+    log: { data: entries, error: error ?? reading.error, isAwaited, reload },
+    older,
+    more,
+    busy: reading.busy,
+  };
 }
 
 /** Newest first, each once. Where a full page does not reach what was read before, what lay between is missing: the older go. */

@@ -8,7 +8,16 @@ import { download } from '../../parts/files.ts';
 import { FileDrop } from '../../parts/form/file-drop.tsx';
 import { upload } from '../../parts/form/upload.ts';
 import { bytes, moment } from '../../parts/format.ts';
-import { Button, Card, EmptyState, ErrorNote, HoldButton, Note, Progress } from '../../parts/parts.tsx';
+import {
+  Asked,
+  Button,
+  Card,
+  EmptyState,
+  ErrorNote,
+  HoldButton,
+  Note,
+  Progress,
+} from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
@@ -22,7 +31,8 @@ const IDLE_MS = 15_000;
 /** Map sources, offline areas and map files for places without internet: PMTiles. */
 export function MapsTab(): JSX.Element {
   const [isRunning, setRunning] = useState(false);
-  const { data, error, reload } = useAsk('maps.get', {}, isRunning ? RUNNING_MS : IDLE_MS);
+  const asked = useAsk('maps.get', {}, isRunning ? RUNNING_MS : IDLE_MS);
+  const { data, reload } = asked;
   const running = (data?.downloads.length ?? 0) > 0;
   useEffect(() => setRunning(running), [running]);
   const act = useAct();
@@ -36,7 +46,8 @@ export function MapsTab(): JSX.Element {
       )}
       {may('maps.name.put') ? <Upload onDone={reload} /> : null}
       <Card title={text.title} wide>
-        <ErrorNote error={error ?? act.error} onRetry={reload} />
+        <Asked of={asked} />
+        <ErrorNote error={act.error} />
         {data?.problem == null ? null : <Note tone="warn">{data.problem}</Note>}
         {data === null ? null : (
           <p class="hint">{data.free_bytes === null ? '' : text.free({ size: bytes(data.free_bytes) })}</p>

@@ -5,7 +5,7 @@ import type { Answer } from '../../api/rows.ts';
 import { wordFor } from '../../language/words.ts';
 import css from '../../network/node.module.css';
 import { Chart, type Line } from '../../parts/figures/chart.tsx';
-import { Card, ErrorNote, Segmented } from '../../parts/parts.tsx';
+import { Asked, Card, Segmented } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 
@@ -58,16 +58,17 @@ export function MetricsTab(): JSX.Element {
 
 function MetricChart({ chart, range }: { chart: (typeof CHARTS)[number]; range: Range }): JSX.Element | null {
   const { bucket, width, seconds } = RANGES[range];
-  const { data, error, reload } = useAsk(
+  const asked = useAsk(
     'observability.aggregate.get',
     { query: { metric: chart.metrics.join(','), since: `-${range}`, bucket } },
     EVERY_MS,
   );
+  const { data, error } = asked;
   const drawn = useMemo(() => linesOf(data?.data ?? [], chart.metrics, width), [data, width]);
   if (error === null && drawn.times.length === 0) return null;
   return (
     <Card title={t.node.metrics.chart[chart.id]}>
-      <ErrorNote error={error} onRetry={reload} />
+      <Asked of={asked} />
       <Chart
         label={t.node.metrics.chart[chart.id]}
         unit={chart.unit}

@@ -5,7 +5,7 @@ import type { Answer } from '../../api/rows.ts';
 import { place } from '../../app/route.ts';
 import { HotspotForm } from '../../network/hotspot.tsx';
 import { NetworkError } from '../../network/network-error.tsx';
-import { Badge, Card, Unfold } from '../../parts/parts.tsx';
+import { Asked, Badge, Card, Unfold } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { Ethernet } from './ethernet.tsx';
@@ -21,7 +21,8 @@ const EVERY_MS = 10_000;
 
 /** The path to the world as a picture, then what each part of it can be set to. */
 export function NetworkTab(): JSX.Element {
-  const { data, error, reload } = useAsk('network.get', {}, EVERY_MS);
+  const asked = useAsk('network.get', {}, EVERY_MS);
+  const { data, reload } = asked;
   const text = t.node.network;
   const box = useRef<HTMLDivElement>(null);
   // Whoever touched a part of the path comes to its card.
@@ -34,7 +35,8 @@ export function NetworkTab(): JSX.Element {
   return (
     <div ref={box}>
       <PathPicture network={data} />
-      <NetworkError error={error} onRetry={reload} />
+      <NetworkError error={asked.error} onRetry={asked.reload} />
+      <Asked of={{ ...asked, error: null }} />
       {data === null ? null : (
         <div class="columns">
           <div data-part="wifi">

@@ -6,7 +6,7 @@ import type { Answer } from '../../api/rows.ts';
 import { wordFor } from '../../language/words.ts';
 import css from '../../network/node.module.css';
 import { moment } from '../../parts/format.ts';
-import { Badge, Button, Card, ErrorNote, Note } from '../../parts/parts.tsx';
+import { Asked, Badge, Button, Card, ErrorNote, Note } from '../../parts/parts.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 
@@ -17,7 +17,8 @@ const EVERY_MS = 5000;
 
 /** What is connected to the node, who uses it, and what was unplugged. */
 export function Peripherals(): JSX.Element {
-  const { data, error, reload } = useAsk('peripherals.get', {}, EVERY_MS);
+  const asked = useAsk('peripherals.get', {}, EVERY_MS);
+  const { data, reload } = asked;
   const scan = useAct();
   const text = t.node.peripherals;
   const look = (): void => {
@@ -42,7 +43,8 @@ export function Peripherals(): JSX.Element {
         />
       }
     >
-      <ErrorNote error={error ?? scan.error} onRetry={reload} />
+      <Asked of={asked} />
+      <ErrorNote error={scan.error} />
       {data?.sources
         .filter(({ ok }) => !ok)
         .map(({ name, error: why }) => (

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { call } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
 import type { Body } from '../../api/rows.ts';
-import { Card, ErrorNote, Segmented } from '../../parts/parts.tsx';
+import { Asked, Card, EmptyState, ErrorNote, Segmented } from '../../parts/parts.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 
@@ -12,7 +12,8 @@ const PROFILES = ['hero', 'thumbnail'] as const;
 
 /** How large the encoded picture is, and who asked for another size. */
 export function PictureSize(): JSX.Element {
-  const { data, error, reload } = useAsk('video.profile.get', {}, EVERY_MS);
+  const asked = useAsk('video.profile.get', {}, EVERY_MS);
+  const { data, reload } = asked;
   const act = useAct();
   const text = t.node.video;
   const choose = (profile: (typeof PROFILES)[number]): void => {
@@ -23,7 +24,8 @@ export function PictureSize(): JSX.Element {
   };
   return (
     <Card title={text.profile} icon={Scaling}>
-      <ErrorNote error={error ?? act.error} />
+      <Asked of={asked} />
+      <ErrorNote error={act.error} />
       {data === null ? null : (
         <>
           {may('video.profile.post') ? (
@@ -40,7 +42,7 @@ export function PictureSize(): JSX.Element {
           {data.leases.map(({ holder, profile, lease_s: seconds }) => (
             <p key={holder}>{text.lease({ holder, profile, seconds })}</p>
           ))}
-          {data.leases.length === 0 ? <p class="hint">{text.noLease}</p> : null}
+          {data.leases.length === 0 ? <EmptyState text={text.noLease} /> : null}
         </>
       )}
     </Card>

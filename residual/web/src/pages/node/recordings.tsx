@@ -6,7 +6,17 @@ import { may } from '../../api/node.ts';
 import type { Answer } from '../../api/rows.ts';
 import { addressOf, download } from '../../parts/files.ts';
 import { bytes, moment } from '../../parts/format.ts';
-import { Badge, Button, Card, Dialog, EmptyState, ErrorNote, HoldButton, Icon } from '../../parts/parts.tsx';
+import {
+  Asked,
+  Badge,
+  Button,
+  Card,
+  Dialog,
+  EmptyState,
+  ErrorNote,
+  HoldButton,
+  Icon,
+} from '../../parts/parts.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import css from './recordings.module.css';
@@ -19,7 +29,8 @@ const PAGE = 24;
 
 /** Recordings and stored pictures of the node: look, take along, delete. */
 export function Recordings(): JSX.Element {
-  const { data, error, reload } = useAsk('video.recordings.get', {}, EVERY_MS);
+  const asked = useAsk('video.recordings.get', {}, EVERY_MS);
+  const { data, reload } = asked;
   const act = useAct();
   const [count, setCount] = useState(PAGE);
   const [shown, setShown] = useState<{ readonly file: File; readonly address: string } | null>(null);
@@ -42,7 +53,8 @@ export function Recordings(): JSX.Element {
         )
       }
     >
-      <ErrorNote error={error ?? act.error} onRetry={reload} />
+      <Asked of={asked} />
+      <ErrorNote error={act.error} />
       {data?.recordings.length === 0 ? <EmptyState icon={Film} text={text.none} /> : null}
       <ul class={css['grid']}>
         {files.slice(0, count).map((file) => (

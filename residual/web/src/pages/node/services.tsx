@@ -6,7 +6,7 @@ import type { Answer } from '../../api/rows.ts';
 import { wordFor } from '../../language/words.ts';
 import { bytes, number, span } from '../../parts/format.ts';
 import { forced, GuardNote, useGuarded } from '../../parts/guarded.tsx';
-import { Button, Card, ErrorNote, Note, Unfold } from '../../parts/parts.tsx';
+import { Asked, Button, Card, Note, Unfold } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import css from './overview.module.css';
@@ -28,7 +28,8 @@ const ROOM = '(min-width: 701px)';
 
 /** The node's processes; a restart is shown with the process before and the one after. @param processors of the machine */
 export function Services({ processors }: { readonly processors: number }): JSX.Element {
-  const { data, error, reload } = useAsk('services.get', {}, EVERY_MS);
+  const listed = useAsk('services.get', {}, EVERY_MS);
+  const { data, reload } = listed;
   const busyOf = useBusy(data);
   const act = useGuarded();
   const [asked, setAsked] = useState<{ name: string; before: number | null; after: number | null } | null>(
@@ -65,7 +66,7 @@ export function Services({ processors }: { readonly processors: number }): JSX.E
   );
   return (
     <Card title={text.title} icon={Server} wide>
-      <ErrorNote error={error} onRetry={reload} />
+      <Asked of={listed} />
       <GuardNote act={act} />
       {asked === null ? null : (
         <Note tone={after === null ? 'info' : 'good'}>

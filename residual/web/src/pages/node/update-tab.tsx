@@ -6,7 +6,7 @@ import type { Answer } from '../../api/rows.ts';
 import { download, fetchFile } from '../../parts/files.ts';
 import { FileDrop } from '../../parts/form/file-drop.tsx';
 import { upload } from '../../parts/form/upload.ts';
-import { Button, Card, ErrorNote, Note, Progress } from '../../parts/parts.tsx';
+import { Asked, Button, Card, ErrorNote, Note, Progress } from '../../parts/parts.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 
@@ -49,7 +49,8 @@ type Status = Answer<'system.update.get'>;
 function Version(): JSX.Element {
   const text = t.node.update;
   const api = useAsk('version.get').data;
-  const { data: status, error, reload } = useAsk('system.update.get', {}, POLL_MS);
+  const asked = useAsk('system.update.get', {}, POLL_MS);
+  const { data: status, error, reload } = asked;
   const running = status?.running ?? api?.agent_version ?? info.value?.version ?? t.app.none;
   const working = status !== null && WORKING.has(status.step);
   const closed = denied('system.update.post');
@@ -57,7 +58,7 @@ function Version(): JSX.Element {
     <Card title={text.title} icon={CircleArrowUp}>
       <p>{text.running({ version: running, api: api?.api_version ?? t.app.none })}</p>
       {status?.previous == null ? null : <p class="hint">{text.previous({ version: status.previous })}</p>}
-      {working ? <Working status={status} away={error !== null} /> : <ErrorNote error={error} />}
+      {working ? <Working status={status} away={error !== null} /> : <Asked of={asked} />}
       {status?.step === 'done' ? <Note tone="good">{text.done({ version: running })}</Note> : null}
       {status?.error == null || working ? null : (
         <Note tone={status.step === 'returned' ? 'warn' : 'bad'}>{status.error}</Note>

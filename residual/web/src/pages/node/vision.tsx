@@ -9,6 +9,7 @@ import css from '../../network/node.module.css';
 import { upload } from '../../parts/form/upload.ts';
 import { bytes, number } from '../../parts/format.ts';
 import {
+  Asked,
   Badge,
   Button,
   Card,
@@ -38,7 +39,8 @@ const TONES = {
 
 /** The detector on the pictures, and the models that it can be made of. */
 export function Vision(): JSX.Element {
-  const { data, error, reload } = useAsk('vision.status.get', {}, EVERY_MS);
+  const asked = useAsk('vision.status.get', {}, EVERY_MS);
+  const { data, reload } = asked;
   const models = useAsk('vision.models.get');
   const [stored, setStored] = useState(0);
   const act = useAct();
@@ -58,7 +60,7 @@ export function Vision(): JSX.Element {
   return (
     <>
       <Card title={text.title} icon={ScanEye}>
-        <ErrorNote error={error} onRetry={reload} />
+        <Asked of={asked} />
         {data === null ? null : (
           <>
             <p>

@@ -8,7 +8,7 @@ import css from '../../network/node.module.css';
 import { textIn } from '../../parts/form/form-text.ts';
 import { number } from '../../parts/format.ts';
 import { forced, GuardNote, useGuarded } from '../../parts/guarded.tsx';
-import { Badge, Button, Card, Dialog, ErrorNote, Field } from '../../parts/parts.tsx';
+import { Asked, Badge, Button, Card, Dialog, ErrorNote, Field } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
@@ -34,7 +34,7 @@ export function Wifi({ onChange }: { onChange: () => void }): JSX.Element {
   const look = async (): Promise<void> => setHeard((await call('network.client.scan.get')).networks);
   return (
     <Card title={text.title} icon={WifiIcon}>
-      <ErrorNote error={status.error} />
+      <Asked of={status} />
       {status.data === null ? null : (
         <div class="row">
           {status.data.connected ? (

@@ -1,9 +1,10 @@
 import { type Signal, signal } from '@preact/signals';
 import { CMD } from '../../../../../shared/mission/commands.ts';
+import { cornersOf, withCorners } from '../../../../../shared/mission/patterns/settings.ts';
 import { circle, square } from '../../../../../shared/mission/patterns/templates.ts';
 import { distance, type Place } from '../../map/projection.ts';
 import { newPattern } from './defaults.ts';
-import { addPattern, placeToAdd } from './entries.ts';
+import { addPattern, changePattern, placeToAdd } from './entries.ts';
 import { inserted, newItem, round } from './list.ts';
 import { shapeAt, withCorner, withPolygon, withShape } from './shapes.ts';
 import type { Sketch } from './sketch.ts';
@@ -35,6 +36,8 @@ const LEAST_CORNERS: Partial<Readonly<Record<Tool, number>>> = {
 export class Drawing {
   readonly tool: Signal<Tool | null> = signal(null);
   readonly corners: Signal<readonly Place[]> = signal([]);
+  /** The corners are enough, and their shape stands in the plan already: each further tap is another corner of it. */
+  readonly isMade = signal(false);
   readonly #sketch: Sketch;
 
   constructor(sketch: Sketch) {
@@ -45,6 +48,7 @@ export class Drawing {
   take(tool: Tool): void {
     this.tool.value = this.tool.value === tool ? null : tool;
     this.corners.value = [];
+    this.isMade.value = false;
     if (this.tool.value === null) return;
     const part = tool === 'rally' ? 'rally' : tool === 'fence' || tool === 'circle' ? 'fence' : 'mission';
     if (this.#sketch.part.value !== part) this.#sketch.show(part);
@@ -53,6 +57,7 @@ export class Drawing {
   end(): void {
     this.tool.value = null;
     this.corners.value = [];
+    this.isMade.value = false;
   }
 
   /** How many corners are still needed; null: no corners are drawn. */
@@ -95,7 +100,40 @@ export class Drawing {
         return;
       default:
         this.corners.value = [...this.corners.value, place];
+        if (this.isMade.value && this.#grow(tool, place)) return;
+        this.isMade.value = this.missing === 0 && this.#make(tool, this.corners.value);
     }
+  }
+
+  /** The newest corner is taken back. */
+  takeBack(): void {
+    this.corners.value = this.corners.value.slice(0, -1);
+    if (!this.isMade.value) return;
+    const sketch = this.#sketch;
+    const chosen = sketch.chosenPattern.value;
+    const corners = this.corners.value;
+    // A corner of which nothing could be made is in no step of the history.
+    if (sketch.trial.value === null || chosen === null) sketch.undo();
+    else if (corners.length === cornersOf(chosen.settings).length) sketch.trial.value = null;
+    else changePattern(sketch, chosen, withCorners(chosen.settings, corners));
+    this.isMade.value = this.missing === 0;
+    if (!this.isMade.value) sketch.show(sketch.part.value);
+  }
+
+  /** @returns false: what was made is no longer there */
+  #grow(tool: Tool, place: Place): boolean {
+    const sketch = this.#sketch;
+    const chosen = sketch.chosenPattern.value;
+    if (tool !== 'fence') {
+      if (chosen?.settings.kind !== tool) return false;
+      const settings = sketch.trial.value?.settings ?? chosen.settings;
+      changePattern(sketch, chosen, withCorners(settings, [...cornersOf(settings), place]));
+      return true;
+    }
+    const shape = shapeAt(sketch.lists.value.fence, sketch.chosen.value ?? -1);
+    if (sketch.part.value !== 'fence' || shape?.kind !== 'polygon') return false;
+    sketch.change(withCorner(sketch.lists.value.fence, shape, shape.from + shape.count, place), 'fence');
+    return true;
   }
 
   /** A tap without a tool: another corner of the polygon of the fence that is open. */
@@ -110,14 +148,6 @@ export class Drawing {
     if (shape?.kind !== 'polygon') return;
     sketch.change(withCorner(sketch.items.value, shape, chosen + 1, place));
     sketch.show('fence', chosen + 1);
-  }
-
-  /** What was drawn becomes a part of the plan. */
-  done(): void {
-    const corners = this.corners.value;
-    const tool = this.tool.value;
-    if (this.missing !== 0 || tool === null) return;
-    if (this.#make(tool, corners)) this.end();
   }
 
   /** The same in one step, around a place; as large as a part of what is to be seen. */

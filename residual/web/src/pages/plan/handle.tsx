@@ -5,6 +5,10 @@ import type { Place } from '../../map/projection.ts';
 
 const TOUCH_R = 22;
 const DRAG_PX = 4;
+/** Of a point whose number has no room. */
+export const POINT_R = 5;
+/** Two marks with one between them. */
+const BETWEEN_PX = 56;
 
 /** A point of the plan: 44 pixels to touch, dragged where `onMove` is given; a tap chooses it. */
 export function Handle({
@@ -76,5 +80,33 @@ export function Handle({
       <circle r={radius} />
       {children}
     </g>
+  );
+}
+
+/** `+` in the middle of two points, where it has room: dragged, it is a third. */
+export function Between({
+  a,
+  b,
+  onDrag,
+  onInsert,
+}: {
+  readonly a: Place;
+  readonly b: Place;
+  readonly onDrag?: (place: Place | null) => void;
+  readonly onInsert: (at: Place) => void;
+}): JSX.Element | null {
+  const projection = useProjection();
+  const [from, to] = [projection.toScreen(a), projection.toScreen(b)];
+  if (Math.hypot(from.x - to.x, from.y - to.y) < BETWEEN_PX) return null;
+  return (
+    <Handle
+      at={{ lat: (a.lat + b.lat) / 2, lon: (a.lon + b.lon) / 2 }}
+      kind="between"
+      radius={9}
+      onDrag={onDrag}
+      onMove={onInsert}
+    >
+      <text dy="0.35em">+</text>
+    </Handle>
   );
 }

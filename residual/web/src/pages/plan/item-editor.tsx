@@ -9,7 +9,8 @@ import { NumberInput } from './number-input.tsx';
 import css from './plan.module.css';
 import type { Sketch } from './sketch.ts';
 
-const FRAMES = [3, 10, 0] as const;
+const FRAMES = { 3: 'home', 10: 'ground', 0: 'sea' } as const;
+const FRAME_IDS = [3, 10, 0] as const;
 /** The same heights, under the other number that MAVLink has for them. */
 const TWIN: Readonly<Record<number, number>> = { 5: 0, 6: 3, 11: 10 };
 
@@ -59,9 +60,9 @@ export function ItemEditor({ sketch, at }: { sketch: Sketch; at: number }): JSX.
                 value={TWIN[frame] ?? frame}
                 onChange={(event) => set({ frame: Number(event.currentTarget.value) })}
               >
-                {FRAMES.map((id) => (
+                {FRAME_IDS.map((id) => (
                   <option key={id} value={id}>
-                    {t.plan.frames[id]}
+                    {t.plan.above[FRAMES[id]]}
                   </option>
                 ))}
               </select>

@@ -3,7 +3,6 @@ import type { JSX, TargetedMouseEvent } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { isInDegrees } from '../../../../../shared/mission/commands.ts';
 import { shapesOf } from '../../../../../shared/mission/shapes.ts';
-import { wordFor } from '../../language/words.ts';
 import { number } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Badge, Button } from '../../parts/parts.tsx';
@@ -11,6 +10,7 @@ import { t } from '../../strings.ts';
 import { commandName } from './commands.ts';
 import { type Entry, entriesOf, moveEntry } from './entries.ts';
 import type { Totals } from './estimate/totals.ts';
+import { heightText } from './height.ts';
 import { ItemEditor } from './item-editor.tsx';
 import { edited, moved, removed } from './list.ts';
 import { NumberInput } from './number-input.tsx';
@@ -112,7 +112,7 @@ function Row({
     entry.kind === 'pattern' ||
     !isInDegrees(item.frame, item.command)
       ? ''
-      : `${number(item.z, item.z % 1 === 0 ? 0 : 1)} m ${wordFor(t.plan.frameShort, item.frame) ?? ''}`;
+      : heightText(item.z, item.frame, item.z % 1 === 0 ? 0 : 1);
   return (
     <button
       ref={button}
@@ -127,8 +127,10 @@ function Row({
           : item?.seq}
       </span>
       <Icon of={icon} />
-      <span class={css['name']}>{nameOf(sketch, entry)}</span>
-      <span class={css['figure']}>{height}</span>
+      <span class={css['name']}>
+        {nameOf(sketch, entry)}
+        {height === '' ? null : <small>{height}</small>}
+      </span>
       <span class={css['leg']}>{leg === null ? '' : `${number(leg)} m`}</span>
       {mark === null ? null : <Badge tone={mark === 'added' ? 'good' : 'warn'}>{t.plan.marks[mark]}</Badge>}
       <Icon of={ChevronDown} />

@@ -146,15 +146,15 @@ function EntryButton({ settings, onChange }: Edits<Lines>): JSX.Element {
 }
 
 function Above({ settings, onChange }: Edits<Lines>): JSX.Element {
-  const { above, aboveHome, aboveSea, aboveTerrain } = t.plan.settings;
+  const { home, ground, sea } = t.plan.above;
   return (
     <Choice
-      label={above}
+      label={t.plan.reference}
       value={settings.above}
       options={[
-        ['home', aboveHome],
-        ['terrain', aboveTerrain],
-        ['sea', aboveSea],
+        ['home', home],
+        ['terrain', ground],
+        ['sea', sea],
       ]}
       onChange={(next) => onChange({ ...settings, above: next })}
     />

@@ -12,7 +12,7 @@ import type { Place } from '../../map/projection.ts';
 import { radiusHandle, radiusTo } from './drawing.ts';
 import { changePattern } from './entries.ts';
 import { isLook } from './estimate/totals.ts';
-import { Handle } from './handle.tsx';
+import { Between, Handle, POINT_R } from './handle.tsx';
 import { type Items, isSomewhere, placeOf, round } from './list.ts';
 import type { Sketch } from './sketch.ts';
 
@@ -24,8 +24,8 @@ export function PatternLayer({
 }: {
   readonly sketch: Sketch;
   readonly placed: Placed;
-  /** Of its first item. */
-  readonly number: string;
+  /** Of its first item; null: it has no room. */
+  readonly number: string | null;
 }): JSX.Element {
   /** While a corner is dragged: as it would be. */
   const [shown, setShown] = useState<PatternSettings | null>(null);
@@ -55,10 +55,11 @@ export function PatternLayer({
         <Handle
           at={first}
           kind="entry"
+          {...(number === null ? { radius: POINT_R } : {})}
           chosen={chosen}
           onChoose={active && !chosen ? () => sketch.show('mission', placed.from) : undefined}
         >
-          <text dy="0.35em">{number}</text>
+          {number === null ? null : <text dy="0.35em">{number}</text>}
         </Handle>
       )}
       {chosen ? (
@@ -106,19 +107,16 @@ function Corners({
             const next = corners[at + 1] ?? (isClosed ? corners[0] : undefined);
             if (next === undefined) return null;
             return (
-              <Handle
+              <Between
                 key={`between ${at}`}
-                at={{ lat: (corner.lat + next.lat) / 2, lon: (corner.lon + next.lon) / 2 }}
-                kind="between"
-                radius={9}
+                a={corner}
+                b={next}
                 onDrag={(to) => onShow(to === null ? null : insert(at + 1, to))}
-                onMove={(to) => {
+                onInsert={(to) => {
                   onChange(insert(at + 1, to));
                   sketch.corner.value = at + 1;
                 }}
-              >
-                <text dy="0.35em">+</text>
-              </Handle>
+              />
             );
           })}
       {corners.map((corner, at) => (

@@ -1,16 +1,20 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { CMD } from '../../../../../shared/mission/commands.ts';
+import type { Placed } from '../../../../../shared/mission/patterns/placed.ts';
 import { shapesOf } from '../../../../../shared/mission/shapes.ts';
+import { MISSION_PARTS } from '../../../../../shared/schemas/mission-item.ts';
 import { fresh } from '../../api/telemetry.ts';
 import { useBase } from '../../map/base.tsx';
+import { useProjection } from '../../map/context.ts';
 import { Circle, Line, Vehicle } from '../../map/layers.tsx';
 import { Map } from '../../map/map.tsx';
 import type { Place, View } from '../../map/projection.ts';
+import { withRoom } from '../../map/room.ts';
 import { t } from '../../strings.ts';
 import { here } from '../../vehicle/vehicle-state.ts';
 import { type Drawing, radiusHandle, radiusTo } from './drawing.ts';
 import { isLook } from './estimate/totals.ts';
-import { Handle } from './handle.tsx';
+import { Between, Handle, POINT_R } from './handle.tsx';
 import { edited, type Items, inserted, isSomewhere, newItem, type Part, placeOf, round } from './list.ts';
 import { PatternLayer } from './pattern-layer.tsx';
 import { withCorner } from './shapes.ts';
@@ -44,20 +48,13 @@ export function PlanMap({
         onPick={(place) => drawing.pick(place)}
         tools={tools}
       >
-        <Fence sketch={sketch} />
-        <Route sketch={sketch} home={home} />
-        <Points sketch={sketch} part="rally" />
-        {home === null ? null : (
-          <Handle at={home} kind="home">
-            <text dy="0.35em">H</text>
-          </Handle>
-        )}
+        <Drawn sketch={sketch} home={home} />
         <Line
-          places={corners}
+          places={drawing.isMade.value ? [] : corners}
           kind="draft"
           closed={drawing.tool.value !== 'corridor' && corners.length > 2}
         />
-        {corners.map((corner, index) => (
+        {(drawing.isMade.value ? [] : corners).map((corner, index) => (
           <Handle
             key={index}
             at={corner}
@@ -75,20 +72,72 @@ export function PlanMap({
   );
 }
 
+/** Which of the items have their number on the map of now. */
+type Numbered = (part: Part, at: number) => boolean;
+
+/** What is in the plan. Numbers that would cover each other are left out until one zooms in; what is chosen or flown now comes first. */
+function Drawn({ sketch, home }: { sketch: Sketch; home: Place | null }): JSX.Element {
+  const projection = useProjection();
+  const current = useFlown();
+  const [shown, chosen] = [sketch.part.value, sketch.chosen.value];
+  const placed = sketch.placed.value;
+  const marks = MISSION_PARTS.flatMap((part) =>
+    sketch.lists.value[part].flatMap((item, at) => {
+      const pattern = part === 'mission' ? patternAt(placed, at) : null;
+      if (!isSomewhere(item) || (pattern !== null && entryOf(pattern) !== at)) return [];
+      const isEnd = at === 0 || at === sketch.lists.value[part].length - 1;
+      const isNow = part === shown && (at === chosen || pattern === sketch.chosenPattern.value);
+      const rank =
+        (part === shown ? 0 : 10) +
+        (isNow ? 0 : item.seq === current ? 1 : pattern !== null || isEnd ? 2 : 3);
+      return [{ key: `${part} ${at}`, place: placeOf(item), rank }];
+    }),
+  ).toSorted((a, b) => a.rank - b.rank);
+  const room = withRoom(projection, [...(home === null ? [] : [home]), ...marks.map(({ place }) => place)]);
+  const keys = new Set(marks.filter(({ place }) => room.has(place)).map(({ key }) => key));
+  const numbered: Numbered = (part, at) => keys.has(`${part} ${at}`);
+  return (
+    <>
+      <Fence sketch={sketch} numbered={numbered} />
+      <Route sketch={sketch} home={home} current={current} numbered={numbered} />
+      <Points sketch={sketch} part="rally" numbered={numbered} />
+      {home === null ? null : (
+        <Handle at={home} kind="home">
+          <text dy="0.35em">H</text>
+        </Handle>
+      )}
+    </>
+  );
+}
+
+/** The first item of a pattern that is somewhere. */
+function entryOf({ from, items }: Placed): number {
+  return from + items.findIndex((item) => isSomewhere(item) && !isLook(item.command));
+}
+
 /** The item of the mission that is flown at this moment; null: none is. */
 function useFlown(): number | null {
   const mission = fresh('mission', (body) => body.mission);
   return mission?.state === 'active' || mission?.state === 'paused' ? (mission.current ?? null) : null;
 }
 
-function Route({ sketch, home }: { sketch: Sketch; home: Place | null }): JSX.Element {
+function Route({
+  sketch,
+  home,
+  current,
+  numbered,
+}: {
+  readonly sketch: Sketch;
+  readonly home: Place | null;
+  readonly current: number | null;
+  readonly numbered: Numbered;
+}): JSX.Element {
   const items = sketch.lists.value.mission;
   const placed = sketch.placed.value;
   const flown = items.flatMap((item, at) =>
     isSomewhere(item) && !isLook(item.command) ? [{ at, place: placeOf(item) }] : [],
   );
   const active = sketch.part.value === 'mission';
-  const current = useFlown();
   const next = current === null ? undefined : flown.find(({ at }) => (items[at]?.seq ?? 0) >= current);
   return (
     <>
@@ -101,7 +150,7 @@ function Route({ sketch, home }: { sketch: Sketch; home: Place | null }): JSX.El
           key={each.from}
           sketch={sketch}
           placed={each}
-          number={String(items[each.from]?.seq ?? '')}
+          number={numbered('mission', entryOf(each)) ? String(items[each.from]?.seq ?? '') : null}
         />
       ))}
       {active
@@ -115,7 +164,8 @@ function Route({ sketch, home }: { sketch: Sketch; home: Place | null }): JSX.El
                 key={`between ${at}`}
                 a={before.place}
                 b={place}
-                onInsert={(to) => {
+                onInsert={({ lat, lon }) => {
+                  const to = { lat: round(lat), lon: round(lon) };
                   sketch.change(inserted(items, at, newItem(items, at, CMD.waypoint, to)));
                   sketch.show('mission', at);
                 }}
@@ -123,12 +173,12 @@ function Route({ sketch, home }: { sketch: Sketch; home: Place | null }): JSX.El
             );
           })
         : null}
-      <Points sketch={sketch} part="mission" current={next?.at ?? null} />
+      <Points sketch={sketch} part="mission" current={next?.at ?? null} numbered={numbered} />
     </>
   );
 }
 
-function Fence({ sketch }: { sketch: Sketch }): JSX.Element {
+function Fence({ sketch, numbered }: { sketch: Sketch; numbered: Numbered }): JSX.Element {
   const items = sketch.lists.value.fence;
   const active = sketch.part.value === 'fence';
   return (
@@ -163,7 +213,8 @@ function Fence({ sketch }: { sketch: Sketch }): JSX.Element {
                     key={index}
                     a={corner}
                     b={corners[(index + 1) % count] ?? first}
-                    onInsert={(to) => {
+                    onInsert={({ lat, lon }) => {
+                      const to = { lat: round(lat), lon: round(lon) };
                       sketch.change(withCorner(items, shape, from + index + 1, to));
                       sketch.show('fence', from + index + 1);
                     }}
@@ -173,22 +224,8 @@ function Fence({ sketch }: { sketch: Sketch }): JSX.Element {
           </g>
         );
       })}
-      <Points sketch={sketch} part="fence" />
+      <Points sketch={sketch} part="fence" numbered={numbered} />
     </>
-  );
-}
-
-function Between({ a, b, onInsert }: { a: Place; b: Place; onInsert: (at: Place) => void }): JSX.Element {
-  const middle = { lat: (a.lat + b.lat) / 2, lon: (a.lon + b.lon) / 2 };
-  return (
-    <Handle
-      at={middle}
-      kind="between"
-      radius={9}
-      onMove={({ lat, lon }) => onInsert({ lat: round(lat), lon: round(lon) })}
-    >
-      <text dy="0.35em">+</text>
-    </Handle>
   );
 }
 
@@ -196,10 +233,12 @@ function Points({
   sketch,
   part,
   current = null,
+  numbered,
 }: {
   sketch: Sketch;
   part: Part;
   current?: number | null;
+  numbered: Numbered;
 }): JSX.Element {
   const items: Items = sketch.lists.value[part];
   const active = sketch.part.value === part;
@@ -214,13 +253,16 @@ function Points({
             key={`${part} ${at}`}
             at={placeOf(item)}
             kind={`${part}${active ? '' : ' dim'}${fault === at ? ' fault' : ''}${isLook(item.command) ? ' look' : ''}${current === at ? ' current' : ''}`}
+            {...(numbered(part, at) ? {} : { radius: POINT_R })}
             chosen={active && sketch.chosen.value === at}
             onChoose={() => sketch.show(part, at)}
             onMove={({ lat, lon }) =>
               sketch.change(edited(sketch.lists.value[part], at, { x: round(lat), y: round(lon) }), part)
             }
           >
-            <text dy="0.35em">{part === 'rally' ? `R${item.seq}` : String(item.seq)}</text>
+            {numbered(part, at) ? (
+              <text dy="0.35em">{part === 'rally' ? `R${item.seq}` : String(item.seq)}</text>
+            ) : null}
           </Handle>
         ) : null,
       )}

@@ -3,10 +3,10 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { recordOf } from '../../../../../shared/member.ts';
 import { MISSION_PARTS } from '../../../../../shared/schemas/mission-item.ts';
-import { Refused } from '../../api/client.ts';
 import { fresh, newest } from '../../api/telemetry.ts';
 import { viewOf } from '../../map/projection.ts';
-import { Button, Note, Segmented, Unfold } from '../../parts/parts.tsx';
+import { Asked, Button, Note, Segmented, Unfold } from '../../parts/parts.tsx';
+import { type AskState, usePolled } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { AddItem } from './add-item.tsx';
 import { Drawing } from './drawing.ts';
@@ -34,7 +34,7 @@ export default function Plan(): JSX.Element {
   const sketch = sketchOf();
   const drawing = useMemo(() => new Drawing(sketch), [sketch]);
   const home = useHome();
-  const problem = useFirstRead(sketch);
+  const read = useFirstRead(sketch);
   const estimate = useEstimate(sketch, home);
   const [files, setFiles] = useState(false);
   const [panel, setPanel] = useState(true);
@@ -53,17 +53,21 @@ export default function Plan(): JSX.Element {
   useEffect(() => {
     if (sketch.view.value === null && isPlaced) fit();
   }, [sketch.view.value === null, isPlaced]);
-  // What is chosen on the map is seen in the list.
+  // What is chosen on the map is seen in the list; the map does not move under a finger that draws.
+  const isSeen = sketch.chosen.value !== null && drawing.tool.value === null;
   useEffect(() => {
-    if (sketch.chosen.value !== null) setPanel(true);
-  }, [sketch.chosen.value]);
+    if (isSeen) setPanel(true);
+  }, [sketch.chosen.value, isSeen]);
   useKeys(sketch, drawing);
   const numberOf = (at: number): number => sketch.lists.value.mission[at]?.seq ?? at;
   return (
     <div
       class={`${css['plan']}${panel ? ` ${css['with-panel']}` : ''}${profile ? ` ${css['with-profile']}` : ''}`}
     >
-      <section class={css['stage']} aria-label={t.app.page.plan}>
+      <section
+        class={`${css['stage']}${drawing.tool.value === null ? '' : ` ${css['with-tool']}`}`}
+        aria-label={t.app.page.plan}
+      >
         <PlanMap
           sketch={sketch}
           drawing={drawing}
@@ -120,8 +124,12 @@ export default function Plan(): JSX.Element {
               onChoose={(next) => sketch.show(next)}
               options={MISSION_PARTS.map((id) => ({ id, name: tabName(sketch, id) }))}
             />
-            {problem === null ? null : <Note tone="warn">{problem}</Note>}
-            <ItemList sketch={sketch} totals={estimate.totals} />
+            <Asked of={read}>
+              {({ problem }) => (problem === null ? null : <Note tone="warn">{problem}</Note>)}
+            </Asked>
+            {read.isAwaited && sketch.items.value.length === 0 ? null : (
+              <ItemList sketch={sketch} totals={estimate.totals} />
+            )}
             <Unfold title={t.plan.addOther}>
               <AddItem sketch={sketch} />
             </Unfold>
@@ -191,17 +199,16 @@ function firmware(): string | null {
   return typeof autopilot !== 'number' ? null : autopilot === PX4 ? 'px4' : 'ardupilot';
 }
 
-/** What the vehicle holds, when the page is opened. @returns why that is not known */
-function useFirstRead(sketch: Sketch): string | null {
-  const [problem, setProblem] = useState<string | null>(null);
+/** What the vehicle holds, when the page is opened; `problem`: why a part of it is not known. */
+function useFirstRead(sketch: Sketch): AskState<{ readonly problem: string | null }> {
   const alive = fresh('link', () => true) === true;
-  useEffect(() => {
+  return usePolled(
+    String(alive),
     // Once more when a vehicle comes; not when one is lost.
-    if (!alive && sketch.held.value.mission !== null) return;
-    read(sketch, false, () => undefined).then(setProblem, (error: unknown) => {
-      if (!(error instanceof Refused)) throw error;
-      setProblem(error.message);
-    });
-  }, [sketch, alive]);
-  return problem;
+    async () => ({
+      problem:
+        !alive && sketch.held.value.mission !== null ? null : await read(sketch, false, () => undefined),
+    }),
+    null,
+  );
 }

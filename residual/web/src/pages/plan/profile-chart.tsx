@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
-import { number } from '../../parts/format.ts';
 import { t } from '../../strings.ts';
 import type { Profile } from './estimate/profile.ts';
+import { heightText } from './height.ts';
 import css from './plan.module.css';
 
 const WIDTH = 1000;
@@ -53,11 +53,14 @@ export function ProfileChart({
         </svg>
       )}
       <figcaption>
-        <strong>{t.plan.profile.title}</strong>{' '}
+        <strong>{t.plan.profile.title({ above: t.plan.above.ground })}</strong>{' '}
         {points.length === 0
           ? t.plan.profile.empty
           : lowest !== null
-            ? t.plan.profile.lowest({ metres: number(lowest.clearance), item: numberOf(lowest.at) })
+            ? t.plan.profile.lowest({
+                height: heightText(lowest.clearance, 'ground'),
+                item: numberOf(lowest.at),
+              })
             : hasSource
               ? t.plan.profile.loading
               : t.plan.profile.unknown}

@@ -55,12 +55,15 @@ export function ToolBar({
         <Button
           key={tool}
           icon={TOOL_ICONS[tool]}
-          aria-label={t.plan.tools[tool]}
           aria-pressed={drawing.tool.value === tool}
           onClick={() => drawing.take(tool)}
-        />
+        >
+          {t.plan.tools[tool]}
+        </Button>
       ))}
-      <Button icon={FolderOpen} aria-label={t.plan.file.button} onClick={onFiles} />
+      <Button icon={FolderOpen} onClick={onFiles}>
+        {t.plan.file.button}
+      </Button>
     </div>
   );
 }
@@ -78,6 +81,7 @@ export function DrawingBar({
   if (tool === null) return null;
   const { missing } = drawing;
   const count = drawing.corners.value.length;
+  const isMade = drawing.isMade.value;
   const text =
     missing === null
       ? wordFor(t.plan.tapOne, tool)
@@ -105,17 +109,17 @@ export function DrawingBar({
           )
         ) : (
           <>
-            <Button onClick={() => (drawing.corners.value = drawing.corners.value.slice(0, -1))}>
-              {t.plan.lastCorner}
-            </Button>
-            {missing === 0 ? (
-              <Button kind="primary" onClick={() => drawing.done()}>
+            <Button onClick={() => drawing.takeBack()}>{t.plan.lastCorner}</Button>
+            {isMade ? (
+              <Button kind="primary" onClick={() => drawing.end()}>
                 {t.plan.done}
               </Button>
             ) : null}
           </>
         )}
-        <Button onClick={() => drawing.end()}>{missing === null ? t.plan.done : t.app.cancel}</Button>
+        {isMade ? null : (
+          <Button onClick={() => drawing.end()}>{missing === null ? t.plan.done : t.app.cancel}</Button>
+        )}
       </div>
     </div>
   );

@@ -1,4 +1,4 @@
-import { CircleCheck, TriangleAlert } from 'lucide';
+import { CircleCheck, Hourglass, TriangleAlert } from 'lucide';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { number, span } from '../../parts/format.ts';
@@ -6,6 +6,7 @@ import { Button, Dialog, Stat } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
 import type { Check } from './estimate/checks.ts';
 import type { Estimate } from './estimate/use-estimate.ts';
+import { heightText } from './height.ts';
 import css from './plan.module.css';
 import type { Sketch } from './sketch.ts';
 
@@ -31,11 +32,9 @@ export function TotalsBar({ estimate: { totals, battery, photos } }: { estimate:
         />
         {photos === 0 ? (
           <Stat
-            label={
-              highest === null && highestAboveSea !== null
-                ? t.plan.figures.highestSea
-                : t.plan.figures.highest
-            }
+            label={t.plan.figures.highest({
+              above: t.plan.above[highest === null && highestAboveSea !== null ? 'sea' : 'home'],
+            })}
             value={highest === null && highestAboveSea === null ? null : number(highest ?? highestAboveSea)}
             unit="m"
           />
@@ -48,26 +47,30 @@ export function TotalsBar({ estimate: { totals, battery, photos } }: { estimate:
 }
 
 /** What is worth a look, behind its count. */
-export function ChecksButton({ sketch, estimate }: { sketch: Sketch; estimate: Estimate }): JSX.Element {
+export function ChecksButton({
+  sketch,
+  estimate,
+}: {
+  sketch: Sketch;
+  estimate: Estimate;
+}): JSX.Element | null {
   const [open, setOpen] = useState(false);
-  const { checks, figures, battery } = estimate;
+  const { checks, figures, battery, isAwaited } = estimate;
   const notes = [...checks.map((check) => checkText(sketch, check)), ...sketch.warnings.value];
+  // Without a mission nothing was looked at.
+  if (sketch.lists.value.mission.length === 0) return null;
+  const title = notes.length === 0 && isAwaited ? t.app.loading : t.plan.checksTitle({ count: notes.length });
   return (
     <>
       <Button
         kind="quiet"
-        icon={notes.length === 0 ? CircleCheck : TriangleAlert}
+        icon={notes.length > 0 ? TriangleAlert : isAwaited ? Hourglass : CircleCheck}
         aria-haspopup="dialog"
         onClick={() => setOpen(true)}
       >
-        {t.plan.checksTitle({ count: notes.length })}
+        {title}
       </Button>
-      <Dialog
-        sheet
-        title={t.plan.checksTitle({ count: notes.length })}
-        open={open}
-        onClose={() => setOpen(false)}
-      >
+      <Dialog sheet title={title} open={open} onClose={() => setOpen(false)}>
         {notes.length === 0 ? <p>{t.plan.checksNone}</p> : null}
         <ul class={css['checks']}>
           {checks.map((check) => (
@@ -88,7 +91,11 @@ export function ChecksButton({ sketch, estimate }: { sketch: Sketch; estimate: E
           ))}
         </ul>
         <p class="hint">
-          {figures.speed === null ? t.plan.noSpeed : t.plan.speedFrom({ speed: number(figures.speed, 1) })}{' '}
+          {isAwaited
+            ? null
+            : figures.speed === null
+              ? t.plan.noSpeed
+              : t.plan.speedFrom({ speed: number(figures.speed, 1) })}{' '}
           {battery.words}
         </p>
       </Dialog>
@@ -105,19 +112,19 @@ function checkText(sketch: Sketch, check: Check): string {
     case 'noEnd':
       return t.plan.noEnd;
     case 'noTerrain':
-      return words.noTerrain({ item });
+      return words.noTerrain({ item, above: t.plan.above.ground });
     case 'fence':
       return words.fence({ item, more: check.count - 1 });
     case 'height':
-      return words.height({ item, metres: number(check.metres), most: number(check.most) });
+      return words.height({ item, height: heightText(check.metres, 'home'), most: number(check.most) });
     case 'far':
       return words.far({ item, metres: number(check.metres) });
     case 'fenceFar':
       return words.fenceFar({ item, metres: number(check.metres), most: number(check.most) });
     case 'low':
-      return words.low({ item, metres: number(check.metres, 1) });
+      return words.low({ item, height: heightText(check.metres, 'home', 1) });
     case 'terrain':
-      return words.terrain({ item, metres: number(check.metres, 1) });
+      return words.terrain({ item, height: heightText(check.metres, 'ground', 1) });
     case 'battery':
       return words.battery({ item, minutes: number(check.minutes, 1), most: number(check.most, 1) });
     case 'shutter':

@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { Menu } from '../../app/menu.tsx';
 import { MenuButton } from '../../app/menu-button.tsx';
 import { go, place } from '../../app/route.ts';
-import { Button, ErrorNote, Icon, Note } from '../../parts/parts.tsx';
+import { Asked, Button, ErrorNote, Icon, Note } from '../../parts/parts.tsx';
 import { Restarts } from '../../parts/restart.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
@@ -41,7 +41,8 @@ const STEPS: Readonly<Record<StepId, ComponentType<StepProps>>> = {
 
 /** The first set-up, one question a screen. How far it is stands on the node, so it survives everything. */
 export default function Setup(): JSX.Element {
-  const { data, error, reload } = useAsk('setup.status.get', {}, LOOK_MS);
+  const told = useAsk('setup.status.get', {}, LOOK_MS);
+  const { data, reload } = told;
   const [asked] = place.value.rest;
   const steps = inOrder(data?.steps ?? []).filter(({ state }) => state !== 'not_applicable');
   // A key that was not stored yet comes before everything.
@@ -74,8 +75,7 @@ export default function Setup(): JSX.Element {
         </MenuButton>
         <Button kind="quiet" icon={X} why={held} aria-label={t.setup.leave} onClick={() => go('fly')} />
       </header>
-      <ErrorNote error={error} onRetry={reload} />
-      {data === null && error === null ? <p class="first">{t.app.loading}</p> : null}
+      <Asked of={told} />
       {current === undefined ? null : <Question key={current.id} step={current} way={way} reload={reload} />}
     </div>
   );

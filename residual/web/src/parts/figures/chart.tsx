@@ -57,7 +57,7 @@ export function Chart({
       const parent = box.current;
       if (!shown || parent === null) return;
       const made = new Plot(
-        options(parent, names.split('\n'), banded, digits, seconds),
+        options(parent, names.split('\n'), banded, digits, unit, seconds),
         data.current,
         parent,
       );
@@ -72,7 +72,7 @@ export function Chart({
       plot.current?.destroy();
       plot.current = null;
     };
-  }, [names, banded, digits, look, seconds]);
+  }, [names, banded, digits, unit, look, seconds]);
   useEffect(() => plot.current?.setData(data.current), [times, lines]);
   return (
     <figure class={css['chart']}>
@@ -115,12 +115,18 @@ export function lookOf(place: HTMLElement): Look {
   return { colour, axis: { stroke: colour('--dim'), grid: line, ticks: line } };
 }
 
+/** What stands at an axis of these figures. */
+export function unitOf(unit: string): Pick<uPlot.Axis, 'label' | 'labelSize'> {
+  return unit === '' ? {} : { label: unit, labelSize: 20 };
+}
+
 /** @param banded whether each line has two more series behind all lines: its highest and its lowest */
 function options(
   parent: HTMLElement,
   names: readonly string[],
   banded: boolean,
   digits: number,
+  unit: string,
   seconds: number | undefined,
 ): uPlot.Options {
   const { colour, axis } = lookOf(parent);
@@ -162,7 +168,7 @@ function options(
     },
     axes: [
       { ...axis, values: (_, ticks, __, ___, step) => ticks.map((at) => tick(at, step)) },
-      { ...axis, size: 56 },
+      { ...axis, size: unit === '' ? 56 : 72, ...unitOf(unit) },
     ],
   };
 }

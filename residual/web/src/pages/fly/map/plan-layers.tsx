@@ -2,8 +2,10 @@ import type { JSX } from 'preact';
 import { steady } from '../../../api/steady.ts';
 import { fresh } from '../../../api/telemetry.ts';
 import { isShown } from '../../../map/choices.ts';
+import { useProjection } from '../../../map/context.ts';
 import { Circle, Line, Marker } from '../../../map/layers.tsx';
 import type { Place } from '../../../map/projection.ts';
+import { withRoom } from '../../../map/room.ts';
 import { home, type Item, itemPlace } from '../../../vehicle/vehicle-state.ts';
 
 /** What the vehicle is to do and where it may be: mission with its progress, fence, rally points. */
@@ -20,6 +22,7 @@ const progress = steady(() => fresh('mission', (body) => body.mission));
 
 export function MissionLayer({ items }: { readonly items: readonly Item[] }): JSX.Element | null {
   const mission = progress.value;
+  const projection = useProjection();
   if (!isShown('mission')) return null;
   const points = pointsOf(items);
   const active = mission?.state === 'active' || mission?.state === 'paused' || mission?.state === 'complete';
@@ -27,6 +30,12 @@ export function MissionLayer({ items }: { readonly items: readonly Item[] }): JS
   const next = current === null ? -1 : points.findIndex(({ seq }) => seq >= current);
   const split = !active || current === null ? 0 : next === -1 ? points.length : next;
   const places = points.map(({ place }) => place);
+  const ends = [points[0], points.at(-1)].flatMap((point) => (point === undefined ? [] : [point.place]));
+  const first = points.flatMap(({ seq, place }) => (seq === current ? [place] : []));
+  const room = withRoom(projection, [
+    ...(home.value === null ? [] : [home.value]),
+    ...new Set([...first, ...ends, ...places]),
+  ]);
   return (
     <>
       {split > 1 ? <Line places={places.slice(0, split)} kind="planned flown" /> : null}
@@ -38,7 +47,7 @@ export function MissionLayer({ items }: { readonly items: readonly Item[] }): JS
         <Marker
           key={seq}
           at={place}
-          text={String(seq)}
+          text={room.has(place) ? String(seq) : ''}
           kind={active && at < split ? 'waypoint flown' : 'waypoint'}
           chosen={seq === current}
         />
@@ -48,11 +57,17 @@ export function MissionLayer({ items }: { readonly items: readonly Item[] }): JS
 }
 
 export function RallyLayer({ items }: { readonly items: readonly Item[] }): JSX.Element | null {
+  const projection = useProjection();
   if (!isShown('rally')) return null;
+  const points = items.map(({ seq, x, y }) => ({ seq, place: { lat: x, lon: y } }));
+  const room = withRoom(projection, [
+    ...(home.value === null ? [] : [home.value]),
+    ...points.map(({ place }) => place),
+  ]);
   return (
     <>
-      {items.map(({ seq, x, y }) => (
-        <Marker key={seq} at={{ lat: x, lon: y }} text={`R${seq}`} kind="rally" />
+      {points.map(({ seq, place }) => (
+        <Marker key={seq} at={place} text={room.has(place) ? `R${seq}` : ''} kind="rally" />
       ))}
     </>
   );

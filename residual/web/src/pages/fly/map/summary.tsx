@@ -1,7 +1,7 @@
 import { useComputed } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { fresh } from '../../../api/telemetry.ts';
+import { fresh, isAwaited } from '../../../api/telemetry.ts';
 import { bearing, distance } from '../../../map/projection.ts';
 import { number } from '../../../parts/format.ts';
 import { t } from '../../../strings.ts';
@@ -33,8 +33,11 @@ function summary(): string {
   const words = t.map.away;
   const place = here.peek();
   const start = home.peek();
-  if (place === null)
-    return [astrayText.peek() === null ? '' : `${astrayText.peek()}.`, words.unknown].join(' ').trim();
+  if (place === null) {
+    const astray = astrayText.peek();
+    if (astray === null && isAwaited.peek()) return '';
+    return [astray === null ? '' : `${astray}.`, words.unknown].join(' ').trim();
+  }
   if (start === null) return words.noHome;
   const above = fresh('position', ({ position }) => position.alt_rel);
   const rounded = above === null ? 0 : Math.round(above);

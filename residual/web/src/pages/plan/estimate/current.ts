@@ -21,8 +21,8 @@ interface Draw {
 const known = signal<ReadonlyMap<string, Draw | null>>(new Map());
 const asked = new Set<string>();
 
-/** Null: not known, or not yet. */
-export function useDraw(): Draw | null {
+/** @returns `isKnown` false: the logs are still looked into */
+export function useDraw(): { readonly draw: Draw | null; readonly isKnown: boolean } {
   const vehicle = relayed.value?.deviceId ?? '';
   useEffect(() => {
     if (asked.has(vehicle) || !may('tlogs.get') || !may('tlogs.name.report.get')) return;
@@ -34,10 +34,11 @@ export function useDraw(): Draw | null {
       (error: unknown) => {
         // The estimate does without; the logs have a page of their own that says what is wrong with them.
         if (!(error instanceof Refused)) throw error;
+        known.value = new Map([...known.value, [vehicle, null]]);
       },
     );
   }, [vehicle]);
-  return known.value.get(vehicle) ?? null;
+  return { draw: known.value.get(vehicle) ?? null, isKnown: known.value.has(vehicle) || !may('tlogs.get') };
 }
 
 /** @throws Refused */

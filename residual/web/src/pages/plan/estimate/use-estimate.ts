@@ -22,14 +22,16 @@ export interface Estimate {
   readonly checks: readonly Check[];
   readonly profile: Profile;
   readonly hasTerrain: boolean;
+  /** The vehicle's own figures are still asked for. */
+  readonly isAwaited: boolean;
 }
 
 export function useEstimate(
   sketch: Sketch,
   home: { readonly lat: number; readonly lon: number; readonly alt: number } | null,
 ): Estimate {
-  const figures = useFigures();
-  const draw = useDraw();
+  const { figures, isAwaited } = useFigures();
+  const { draw, isKnown } = useDraw();
   const { mission, fence } = sketch.lists.value;
   const placed = sketch.placed.value;
   const place: Place | null = home;
@@ -41,11 +43,13 @@ export function useEstimate(
   const endurance = enduranceOf(figures.capacity, draw);
   const part = endurance === null || totals.seconds === null ? null : totals.seconds / endurance;
   const words =
-    figures.capacity === null
-      ? t.plan.battery.noCapacity
-      : draw === null
-        ? t.plan.battery.noDraw
-        : t.plan.battery.from({ amperes: number(draw.amperes, 1), flights: draw.flights });
+    isAwaited || (figures.capacity !== null && !isKnown)
+      ? t.app.loading
+      : figures.capacity === null
+        ? t.plan.battery.noCapacity
+        : draw === null
+          ? t.plan.battery.noDraw
+          : t.plan.battery.from({ amperes: number(draw.amperes, 1), flights: draw.flights });
   const looked = { mission, fence, home: place, placed, totals, figures, endurance, profile };
   return {
     totals,
@@ -55,16 +59,21 @@ export function useEstimate(
     checks: checksOf(looked),
     profile,
     hasTerrain: terrain.hasSource,
+    isAwaited,
   };
 }
 
 /** Asked for again when the vehicle's parameters have changed. */
-function useFigures(): VehicleFigures {
-  const { data, reload } = useAsk('params.get');
+function useFigures(): { readonly figures: VehicleFigures; readonly isAwaited: boolean } {
+  const { data, isAwaited, reload } = useAsk('params.get');
   const generation = newest.value?.['param_generation'];
   useEffect(() => reload(), [generation]);
   const params = data?.params;
-  return useMemo(() => (params === undefined ? UNKNOWN_FIGURES : figuresOf(numbersIn(params))), [params]);
+  const figures = useMemo(
+    () => (params === undefined ? UNKNOWN_FIGURES : figuresOf(numbersIn(params))),
+    [params],
+  );
+  return { figures, isAwaited };
 }
 
 function numbersIn(params: Readonly<Record<string, unknown>>): Record<string, number> {

@@ -1,7 +1,7 @@
 import { Cpu, Laptop, Usb } from 'lucide';
 import type { JSX } from 'preact';
 import { bytes, number, span } from '../../../parts/format.ts';
-import { Badge, Card, ErrorNote, Note, Stat } from '../../../parts/parts.tsx';
+import { Asked, Badge, Card, EmptyState, Note, Stat } from '../../../parts/parts.tsx';
 import { useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
 import css from '../vehicle.module.css';
@@ -10,7 +10,8 @@ const LOOK_MS = 2000;
 
 /** Where the vehicle is reached, and who else talks with it through this node. */
 export function Connection(): JSX.Element {
-  const { data, error, reload } = useAsk('diagnostics.get', {}, LOOK_MS);
+  const asked = useAsk('diagnostics.get', {}, LOOK_MS);
+  const { data } = asked;
   const ports = useAsk('mavlink.ports.get', {}, 5 * LOOK_MS);
   const link = data?.mavlink ?? null;
   const count = (name: string): string | null => {
@@ -21,7 +22,7 @@ export function Connection(): JSX.Element {
   return (
     <div class="page">
       <Card title={t.vehicle.link.source} icon={Cpu}>
-        <ErrorNote error={error} onRetry={reload} />
+        <Asked of={asked} />
         {data !== null && link === null ? <Note tone="bad">{t.vehicle.link.away}</Note> : null}
         {link === null ? null : (
           <>
@@ -58,8 +59,10 @@ export function Connection(): JSX.Element {
         )}
       </Card>
       <Card title={t.vehicle.link.ports} icon={Usb}>
-        <ErrorNote error={ports.error} />
-        {ports.data?.ports.length === 0 ? <p class="hint">{t.vehicle.link.noPorts}</p> : null}
+        <Asked
+          of={ports}
+          empty={(found) => (found.ports.length === 0 ? <EmptyState text={t.vehicle.link.noPorts} /> : null)}
+        />
         <ul class={css['ports']}>
           {ports.data?.ports.map(({ path, description, by_id: byId }) => (
             <li key={path}>

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { call } from '../../../api/client.ts';
 import type { Answer } from '../../../api/rows.ts';
 import { bytes, number, span } from '../../../parts/format.ts';
-import { Badge, Button, Card, ErrorNote, Field, Note, Stat } from '../../../parts/parts.tsx';
+import { Asked, Badge, Button, Card, ErrorNote, Field, Note, Stat } from '../../../parts/parts.tsx';
 import { mustRestart, Restarts } from '../../../parts/restart.tsx';
 import { useAct, useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
@@ -13,11 +13,12 @@ const TONES = { off: 'info', connecting: 'warn', streaming: 'good', stale: 'bad'
 
 /** Where corrections come from, and whether they come. */
 export function Corrections(): JSX.Element {
-  const { data, error, reload } = useAsk('rtk.get', {}, LOOK_MS);
+  const asked = useAsk('rtk.get', {}, LOOK_MS);
+  const { data } = asked;
   const text = t.vehicle.corrections;
   return (
     <Card title={text.title}>
-      <ErrorNote error={error} onRetry={reload} />
+      <Asked of={asked} />
       {data === null ? null : (
         <p>
           <Badge tone={TONES[data.state]}>{text.states[data.state]}</Badge>

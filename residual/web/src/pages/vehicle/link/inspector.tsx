@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Answer } from '../../../api/rows.ts';
 import { number, span } from '../../../parts/format.ts';
-import { Card, EmptyState, ErrorNote, Field, Unfold } from '../../../parts/parts.tsx';
+import { Asked, Card, EmptyState, Field, Unfold } from '../../../parts/parts.tsx';
 import { useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
 import css from './link.module.css';
@@ -16,7 +16,8 @@ const text = t.vehicle.inspector;
 
 /** The messages on the link: how often each comes, and what is in the newest. */
 export function Inspector(): JSX.Element {
-  const { data, error, reload } = useAsk('mavlink.messages.get', {}, LOOK_MS);
+  const asked = useAsk('mavlink.messages.get', {}, LOOK_MS);
+  const { data } = asked;
   const [search, setSearch] = useState('');
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const wanted = search.trim().toUpperCase();
@@ -26,7 +27,7 @@ export function Inspector(): JSX.Element {
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
   return (
     <Card title={text.title} icon={ListTree} wide>
-      <ErrorNote error={error} onRetry={reload} />
+      <Asked of={asked} />
       <p class="hint">{text.hint}</p>
       <Field label={text.search}>
         {(ids) => (

@@ -6,7 +6,7 @@ import { denied } from '../../../api/node.ts';
 import { now } from '../../../api/presence.ts';
 import { hrefOf } from '../../../app/route.ts';
 import { number, span } from '../../../parts/format.ts';
-import { Badge, Button, Card, ErrorNote, Field, Note } from '../../../parts/parts.tsx';
+import { Asked, Badge, Button, Card, ErrorNote, Field, Note } from '../../../parts/parts.tsx';
 import { say } from '../../../parts/toast.tsx';
 import { useAct, useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
@@ -19,10 +19,11 @@ const words = t.vehicle.remoteId;
 
 /** What the Remote ID transmitter says, who flies, and where the operator stands. */
 export function RemoteId(): JSX.Element {
-  const { data, error, reload } = useAsk('remote-id.get', {}, LOOK_MS);
+  const asked = useAsk('remote-id.get', {}, LOOK_MS);
+  const { data, reload } = asked;
   return (
     <Card title={words.title}>
-      <ErrorNote error={error} onRetry={reload} />
+      <Asked of={asked} />
       {data === null ? null : (
         <>
           <p>

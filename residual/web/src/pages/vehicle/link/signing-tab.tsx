@@ -4,6 +4,7 @@ import { call } from '../../../api/client.ts';
 import { moment, number } from '../../../parts/format.ts';
 import { forced, GuardNote, useGuarded } from '../../../parts/guarded.tsx';
 import {
+  Asked,
   Badge,
   Button,
   Card,
@@ -54,7 +55,8 @@ export function SigningTab(): JSX.Element {
     <div class="page">
       <Card title={t.vehicle.signing.title}>
         <p>{t.vehicle.signing.about}</p>
-        <ErrorNote error={capability.error ?? counters.error} />
+        <Asked of={capability} />
+        <ErrorNote error={counters.error} />
         {can === null ? null : (
           <p>
             <Badge tone={can.supported ? 'good' : 'warn'}>{t.vehicle.signing.reasons[can.reason]}</Badge>{' '}

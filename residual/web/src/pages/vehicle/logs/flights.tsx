@@ -7,7 +7,7 @@ import { may } from '../../../api/node.ts';
 import type { Answer } from '../../../api/rows.ts';
 import { download } from '../../../parts/files.ts';
 import { moment, span } from '../../../parts/format.ts';
-import { Badge, Button, Card, EmptyState, ErrorNote, Icon, Unfold } from '../../../parts/parts.tsx';
+import { Asked, Badge, Button, Card, EmptyState, ErrorNote, Icon, Unfold } from '../../../parts/parts.tsx';
 import { useAct, useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
 import { FlightReport } from './flight-report.tsx';
@@ -26,18 +26,16 @@ const text = t.vehicle.flights;
 /** Each flight with all that there is of it, the newest first. */
 export function Flights(): JSX.Element {
   const [limit, setLimit] = useState(SHOWN);
-  const { data, error, reload } = useAsk(
-    'observability.sessions.get',
-    { query: { kind: 'flight', limit } },
-    EVERY_MS,
-  );
+  const asked = useAsk('observability.sessions.get', { query: { kind: 'flight', limit } }, EVERY_MS);
+  const { data } = asked;
   const logs = useAsk('flight-logs.get').data?.logs ?? [];
   const act = useAct();
   const flights = data?.data ?? [];
   const save: Save = (row, name, params) => void act.run(async () => download(row, name, { params }));
   return (
     <Card title={text.title} icon={PlaneTakeoff} wide>
-      <ErrorNote error={error ?? act.error} onRetry={reload} />
+      <Asked of={asked} />
+      <ErrorNote error={act.error} />
       {data !== null && flights.length === 0 ? (
         <EmptyState icon={PlaneTakeoff} text={t.vehicle.plots.noFlights} />
       ) : null}
@@ -72,14 +70,15 @@ function FlightCard({
 }): JSX.Element {
   const tlogs = flight.files?.tlogs ?? [];
   const [tlog] = tlogs;
-  const name = text.one({ id: flight.id });
+  const number = flight.number ?? flight.id;
+  const name = text.one({ id: number });
   return (
     <section class={css['flight']} aria-label={name}>
       <header>
         <Icon of={PlaneTakeoff} />
         <div>
           <h3>{moment(flight.started_us / 1000)}</h3>
-          <p class="hint">{text.when({ id: flight.id, length: lengthOf(flight) })}</p>
+          <p class="hint">{text.when({ id: number, length: lengthOf(flight) })}</p>
         </div>
         {tlog === undefined || !may('tlogs.name.get') ? null : (
           <a
@@ -125,7 +124,9 @@ function FlightCard({
           />
         )}
       </ul>
-      {tlog === undefined ? null : <FlightReport tlog={tlog} name={name} />}
+      {tlog === undefined ? null : (
+        <FlightReport tlog={tlog} name={name} length={flight.span_us === null ? null : lengthOf(flight)} />
+      )}
       <Events flight={flight} />
     </section>
   );
@@ -193,12 +194,13 @@ function Events({ flight }: { readonly flight: Flight }): JSX.Element {
 }
 
 function EventList({ session }: { readonly session: number }): JSX.Element {
-  const { data, error, reload } = useAsk('observability.query.get', {
+  const asked = useAsk('observability.query.get', {
     query: { kind: 'events', session, limit: MOST_EVENTS },
   });
+  const { data } = asked;
   return (
     <>
-      <ErrorNote error={error} onRetry={reload} />
+      <Asked of={asked} />
       <ul class={css['events']}>
         {data?.data.toReversed().map(({ id, ts_us: at, kind, detail }) => (
           <li key={id}>

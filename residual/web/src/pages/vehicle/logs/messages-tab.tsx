@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { moment } from '../../../parts/format.ts';
 import { Badge, Card, Field } from '../../../parts/parts.tsx';
 import { t } from '../../../strings.ts';
+import { Unheard } from '../../../vehicle/unheard.tsx';
 import page from '../vehicle.module.css';
 import css from './logs.module.css';
 import { messages } from './messages.ts';
@@ -45,7 +46,7 @@ export function MessagesTab(): JSX.Element {
         </Field>
       </div>
       {found.length === 0 ? (
-        <p class="hint">{messages.value.length === 0 ? t.vehicle.messages.empty : t.vehicle.messages.none}</p>
+        <Unheard text={messages.value.length === 0 ? t.vehicle.messages.empty : t.vehicle.messages.none} />
       ) : (
         <ul class={css['messages']}>
           {found.toReversed().map(({ at, severity, text }) => (

@@ -4,7 +4,7 @@ import { call } from '../../../api/client.ts';
 import { may } from '../../../api/node.ts';
 import { download } from '../../../parts/files.ts';
 import { bytes, moment } from '../../../parts/format.ts';
-import { Button, Card, EmptyState, ErrorNote, HoldButton, Icon, Note } from '../../../parts/parts.tsx';
+import { Asked, Button, Card, EmptyState, ErrorNote, HoldButton, Icon, Note } from '../../../parts/parts.tsx';
 import { useAct, useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
 import css from './logs.module.css';
@@ -14,7 +14,8 @@ const EVERY_MS = 10_000;
 
 /** The telemetry logs that the node writes: open, take along, delete. */
 export function Tlogs(): JSX.Element {
-  const { data, error, reload } = useAsk('tlogs.get', {}, EVERY_MS);
+  const asked = useAsk('tlogs.get', {}, EVERY_MS);
+  const { data, reload } = asked;
   const act = useAct();
   const text = t.vehicle.tlogs;
   const remove = async (name: string): Promise<void> => {
@@ -25,7 +26,8 @@ export function Tlogs(): JSX.Element {
   };
   return (
     <Card title={text.title} icon={Server} wide>
-      <ErrorNote error={error ?? act.error} onRetry={reload} />
+      <Asked of={asked} />
+      <ErrorNote error={act.error} />
       {data?.problem == null ? null : <Note tone="warn">{data.problem}</Note>}
       <p class="hint">{text.about}</p>
       {data?.tlogs.length === 0 ? <EmptyState icon={FileClock} text={text.none} /> : null}

@@ -1,7 +1,7 @@
 import { CloudUpload } from 'lucide';
 import type { JSX } from 'preact';
 import { bytes, moment } from '../../../parts/format.ts';
-import { Badge, Card, ErrorNote, Note, Stat } from '../../../parts/parts.tsx';
+import { Asked, Badge, Card, Note, Stat } from '../../../parts/parts.tsx';
 import { useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
 
@@ -10,13 +10,14 @@ const SHOWN = 5;
 
 /** Whether what was filmed and flown is in the store yet. */
 export function Uploads(): JSX.Element {
-  const { data, error, reload } = useAsk('uploads.get', {}, EVERY_MS);
+  const asked = useAsk('uploads.get', {}, EVERY_MS);
+  const { data } = asked;
   const text = t.vehicle.uploads;
   const sending = data?.uploads.find(({ state }) => state === 'uploading');
   const newest = (data?.uploads ?? []).filter(({ state }) => state === 'uploaded').slice(0, SHOWN);
   return (
     <Card title={text.title} icon={CloudUpload} wide>
-      <ErrorNote error={error} onRetry={reload} />
+      <Asked of={asked} />
       {data?.enabled === false ? <p class="hint">{text.off}</p> : null}
       {data?.problem == null ? null : <Note tone="warn">{data.problem}</Note>}
       {data?.enabled !== true ? null : (

@@ -5,7 +5,7 @@ import { may } from '../../../api/node.ts';
 import { download } from '../../../parts/files.ts';
 import { bytes, moment } from '../../../parts/format.ts';
 import { GuardNote, useGuarded } from '../../../parts/guarded.tsx';
-import { Button, Card, EmptyState, ErrorNote, HoldButton, Icon, Note } from '../../../parts/parts.tsx';
+import { Asked, Button, Card, EmptyState, ErrorNote, HoldButton, Icon, Note } from '../../../parts/parts.tsx';
 import { say } from '../../../parts/toast.tsx';
 import { useAct, useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
@@ -14,7 +14,8 @@ import { viewHref } from './view-address.ts';
 
 /** The logs that the flight controller itself has written, the newest first. */
 export function VehicleLogs(): JSX.Element {
-  const { data, error, reload } = useAsk('flight-logs.get');
+  const asked = useAsk('flight-logs.get');
+  const { data, error, reload } = asked;
   const act = useAct();
   const erasing = useGuarded();
   const fetch = async (id: number): Promise<void> => {
@@ -40,7 +41,7 @@ export function VehicleLogs(): JSX.Element {
         </Button>
       }
     >
-      <ErrorNote error={error} onRetry={reload} />
+      <Asked of={asked} />
       <ErrorNote error={act.error} />
       <GuardNote act={erasing} />
       {data?.note == null ? null : <Note tone="warn">{data.note}</Note>}

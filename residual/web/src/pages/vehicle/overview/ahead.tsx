@@ -1,8 +1,10 @@
 import { ChevronRight, Circle, CircleCheck, CircleHelp, ListChecks } from 'lucide';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
+import type { Answer } from '../../../api/rows.ts';
 import { newest } from '../../../api/telemetry.ts';
-import { Card, Icon } from '../../../parts/parts.tsx';
+import { Asked, Card, Icon } from '../../../parts/parts.tsx';
+import type { AskState } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
 import { sectionHref } from '../../../vehicle/section.ts';
 import { family } from '../../../vehicle/vehicle-state.ts';
@@ -14,21 +16,21 @@ const text = t.vehicle.overview;
 /** What a vehicle needs before its first flight, and whether it has been done. */
 export function Ahead({
   value,
-  isReading,
-  onLook,
+  asked,
 }: {
   readonly value: (name: string) => number | null;
-  readonly isReading: boolean;
-  readonly onLook: () => void;
+  readonly asked: AskState<Answer<'params.get'>>;
 }): JSX.Element | null {
   const kind = family.value;
   const generation = newest.value?.['param_generation'];
-  useEffect(onLook, [generation]);
+  useEffect(asked.reload, [generation]);
   if (kind === null) return null;
   const steps = stepsOf(kind, value);
+  // Of those that were not read yet it is not known whether they say it.
+  const isReading = asked.data?.priming === true || Object.keys(asked.data?.params ?? {}).length === 0;
   return (
     <Card title={text.ahead} icon={ListChecks}>
-      {isReading ? <p class="hint">{text.reading}</p> : null}
+      <Asked of={asked}>{() => (isReading ? <p class="hint">{text.reading}</p> : null)}</Asked>
       <ul class={css['steps']}>
         {STEPS.map((step) => {
           const done = steps[step];
@@ -41,7 +43,11 @@ export function Ahead({
                 />
                 <span>
                   <strong>{t.vehicle.sections[step]}</strong>
-                  <small>{text.steps[step][done === null ? 'unknown' : done ? 'done' : 'todo']}</small>
+                  <small>
+                    {done === null && isReading
+                      ? ''
+                      : text.steps[step][done === null ? 'unknown' : done ? 'done' : 'todo']}
+                  </small>
                 </span>
                 <Icon of={ChevronRight} />
               </a>

@@ -6,6 +6,7 @@ import { number } from '../../../parts/format.ts';
 import { Card, Meter, Sparkline, Stat } from '../../../parts/parts.tsx';
 import { t } from '../../../strings.ts';
 import { batteryTones, gpsTone } from '../../../vehicle/limits.ts';
+import { Unheard } from '../../../vehicle/unheard.tsx';
 import { agoText } from '../../../vehicle/vehicle-state.ts';
 import css from './condition.module.css';
 import { useCourse } from './course.ts';
@@ -85,11 +86,7 @@ export function PositionCard(): JSX.Element {
               />,
             ],
       )}
-      {ekf === null ? (
-        <p class="hint">{text.noEstimate}</p>
-      ) : (
-        <p class="hint">{t.vehicle.setup.varianceHint}</p>
-      )}
+      {ekf === null ? <Unheard text={text.noEstimate} /> : <p class="hint">{t.vehicle.setup.varianceHint}</p>}
     </Card>
   );
 }
@@ -99,7 +96,7 @@ export function VibrationCard(): JSX.Element {
   const axes = [vibration?.x, vibration?.y, vibration?.z].filter((axis) => typeof axis === 'number');
   const worst = axes.length > 0 ? Math.max(...axes) : null;
   const course = useCourse(worst);
-  const clips = vibration?.clips ?? [];
+  const clips = vibration?.clips;
   return (
     <Card title={text.vibration} icon={Activity}>
       {(['x', 'y', 'z'] as const).map((axis) => (
@@ -112,9 +109,11 @@ export function VibrationCard(): JSX.Element {
         />
       ))}
       <Course label={text.courseOf({ name: text.vibration })} values={course} low={0} high={VIBRATION.bad} />
-      <p class="hint">
-        {clips.some((count) => count > 0) ? text.clipped({ counts: clips.join(', ') }) : text.noClips}
-      </p>
+      {clips == null ? null : (
+        <p class="hint">
+          {clips.some((count) => count > 0) ? text.clipped({ counts: clips.join(', ') }) : text.noClips}
+        </p>
+      )}
     </Card>
   );
 }

@@ -10,10 +10,10 @@ import {
 import type { JSX } from 'preact';
 import { readinessOf } from '../../../../../../shared/flight/readiness.ts';
 import { memberOf } from '../../../../../../shared/member.ts';
-import { age, armed, flight, fresh, newest } from '../../../api/telemetry.ts';
+import { age, armed, flight, fresh, isAwaited, newest } from '../../../api/telemetry.ts';
 import { wordFor } from '../../../language/words.ts';
 import { span } from '../../../parts/format.ts';
-import { Badge, Icon } from '../../../parts/parts.tsx';
+import { Awaited, Badge, Icon } from '../../../parts/parts.tsx';
 import { useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
 import { sectionHref } from '../../../vehicle/section.ts';
@@ -35,7 +35,7 @@ export function Headline(): JSX.Element {
     <section class={`card wide ${css['headline']}`} aria-label={text.title}>
       <VehicleDrawing type={type} />
       <div>
-        <h2>{kind ?? text.none}</h2>
+        <h2>{kind ?? (isAwaited.value ? t.app.loading : text.none)}</h2>
         <p class={css['about']}>
           {firmware === '' ? null : <span>{firmware}</span>}
           <Board />
@@ -56,6 +56,12 @@ export function Headline(): JSX.Element {
 function Verdict(): JSX.Element {
   const ready = newest.value === null ? null : readinessOf(newest.value);
   const silent = age('link');
+  if (isAwaited.value)
+    return (
+      <div class={css['verdict']}>
+        <Awaited />
+      </div>
+    );
   if (silent === null || silent > 3)
     return (
       <div class={`${css['verdict']} ${css['bad']}`} role="status">

@@ -4,6 +4,7 @@ import { clock, isoTime } from '../../../parts/format.ts';
 import { Card, Icon } from '../../../parts/parts.tsx';
 import { t } from '../../../strings.ts';
 import { sectionHref } from '../../../vehicle/section.ts';
+import { Unheard } from '../../../vehicle/unheard.tsx';
 import { messages } from '../logs/messages.ts';
 import css from './condition.module.css';
 
@@ -23,7 +24,7 @@ export function Latest(): JSX.Element {
         </a>
       }
     >
-      {newest.length === 0 ? <p class="hint">{t.vehicle.messages.empty}</p> : null}
+      {newest.length === 0 ? <Unheard text={t.vehicle.messages.empty} /> : null}
       <ul class={css['latest']}>
         {newest.map(({ at, severity, text }) => (
           <li key={`${at} ${text}`} class={severity <= WARNING ? css['loud'] : ''}>

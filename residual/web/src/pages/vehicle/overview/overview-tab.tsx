@@ -11,7 +11,8 @@ import { Sensors } from './sensors.tsx';
 
 /** How the vehicle is: what is wrong and what to do about it, then its figures, then what has never been set up. */
 export function OverviewTab(): JSX.Element {
-  const { data, reload } = useAsk('params.get');
+  const asked = useAsk('params.get');
+  const { data } = asked;
   const value = useMemo(() => {
     const held = new Map(paramsOf(data?.params ?? {}, {}).map((each) => [each.name, each.value]));
     return (name: string): number | null => held.get(name) ?? null;
@@ -24,7 +25,7 @@ export function OverviewTab(): JSX.Element {
         <BatteryCard />
         <PositionCard />
         <Sensors />
-        <Ahead value={value} isReading={data?.priming === true} onLook={reload} />
+        <Ahead value={value} asked={asked} />
         <VibrationCard />
         <EscCard />
         <Latest />

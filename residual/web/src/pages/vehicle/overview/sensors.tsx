@@ -1,7 +1,7 @@
 import { Check, CircleOff, HeartPulse, OctagonAlert } from 'lucide';
 import type { JSX } from 'preact';
 import { memberOf } from '../../../../../../shared/member.ts';
-import { Card, Icon } from '../../../parts/parts.tsx';
+import { Asked, Card, EmptyState, Icon } from '../../../parts/parts.tsx';
 import { useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
 import css from './condition.module.css';
@@ -14,8 +14,9 @@ const text = t.vehicle.overview;
 
 /** What the vehicle has, and whether it is healthy; the sick first. */
 export function Sensors(): JSX.Element {
-  const { data } = useAsk('mavlink.messages.get', { query: { name: 'SYS_STATUS' } }, EVERY_MS);
-  const last = data?.messages.find((message) => message.last !== null && message.age_s < 10)?.last ?? null;
+  const asked = useAsk('mavlink.messages.get', { query: { name: 'SYS_STATUS' } }, EVERY_MS);
+  const last =
+    asked.data?.messages.find((message) => message.last !== null && message.age_s < 10)?.last ?? null;
   const bits = (which: string): number => {
     const value = memberOf(last, `onboard_control_sensors_${which}`);
     return typeof value === 'number' ? value : 0;
@@ -25,7 +26,7 @@ export function Sensors(): JSX.Element {
   );
   return (
     <Card title={text.sensors} icon={HeartPulse}>
-      {sensors.length === 0 ? <p class="hint">{text.noSensors}</p> : null}
+      <Asked of={asked} empty={() => (sensors.length === 0 ? <EmptyState text={text.noSensors} /> : null)} />
       <ul class={css['sensors']} aria-label={text.sensors}>
         {sensors.map(({ id, icon, state }) => (
           <li key={id} class={CLASSES[state]}>

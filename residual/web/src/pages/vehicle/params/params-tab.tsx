@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Answer } from '../../../api/rows.ts';
 import { newest } from '../../../api/telemetry.ts';
 import { place } from '../../../app/route.ts';
-import { Button, Card, Dialog, EmptyState, ErrorNote, Field, Note, Progress } from '../../../parts/parts.tsx';
+import { Asked, Button, Card, Dialog, EmptyState, Field, Note, Progress } from '../../../parts/parts.tsx';
 import { type AskState, useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
 import { isChanged, matches, type Param, paramsOf } from '../../../vehicle/param.ts';
@@ -67,7 +67,7 @@ export function ParamsTab(): JSX.Element {
               </span>
             }
           >
-            <ErrorNote error={values.error} onRetry={reload} />
+            <Asked of={values} />
             {priming && progress !== undefined ? (
               <Progress
                 label={t.vehicle.params.priming({ got: progress.got, expected: progress.expected })}

@@ -6,7 +6,7 @@ import { may } from '../../../api/node.ts';
 import type { Answer } from '../../../api/rows.ts';
 import { moment } from '../../../parts/format.ts';
 import { forced, GuardNote, useGuarded } from '../../../parts/guarded.tsx';
-import { Badge, Button, Card, ErrorNote, Icon, Note, Progress } from '../../../parts/parts.tsx';
+import { Asked, Badge, Button, Card, ErrorNote, Icon, Note, Progress } from '../../../parts/parts.tsx';
 import { useAct, useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
 import { RebootAutopilot } from '../params/reboot.tsx';
@@ -24,7 +24,8 @@ const TONE = { done: 'good', failed: 'bad', cancelled: 'warn' } as const;
 
 /** The sensors, and the calibration that runs in the vehicle's own words. */
 export function CalibrationTab(): JSX.Element {
-  const { data: state, error, reload } = useAsk('calibration.get', {}, LOOK_MS);
+  const asked = useAsk('calibration.get', {}, LOOK_MS);
+  const { data: state, reload } = asked;
   const act = useGuarded();
   const running = state?.running === true;
   const begin = async (sensor: (typeof CALIBRATION_SENSORS)[number]): Promise<void> => {
@@ -42,7 +43,7 @@ export function CalibrationTab(): JSX.Element {
         </Card>
       )}
       <Card wide title={t.vehicle.calibration.choose}>
-        <ErrorNote error={error} />
+        <Asked of={asked} />
         <GuardNote act={act} />
         {running ? <Note>{t.vehicle.calibration.one}</Note> : null}
         <ul class={css['tiles']}>

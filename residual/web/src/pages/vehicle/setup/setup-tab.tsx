@@ -6,6 +6,7 @@ import { call } from '../../../api/client.ts';
 import { armed, fresh } from '../../../api/telemetry.ts';
 import { number } from '../../../parts/format.ts';
 import {
+  Asked,
   Card,
   EmptyState,
   ErrorNote,
@@ -20,6 +21,7 @@ import { useAct, useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
 import { paramsOf } from '../../../vehicle/param.ts';
 import { sectionHref, sectionOf } from '../../../vehicle/section.ts';
+import { Unheard } from '../../../vehicle/unheard.tsx';
 import { family } from '../../../vehicle/vehicle-state.ts';
 import { Failsafes } from '../failsafes.tsx';
 import css from '../vehicle.module.css';
@@ -41,7 +43,8 @@ const PROPS_OFF = 'PROPS OFF';
 
 /** The vehicle before its first flight: what it hears, what it drives, and what it does when something fails. */
 export function SetupTab(): JSX.Element {
-  const { data, reload } = useAsk('params.get', { query: { details: '1' } });
+  const asked = useAsk('params.get', { query: { details: '1' } });
+  const { data, reload } = asked;
   const params = useMemo(
     () => new Map(paramsOf(data?.params ?? {}, data?.details ?? {}).map((each) => [each.name, each])),
     [data],
@@ -67,7 +70,9 @@ export function SetupTab(): JSX.Element {
           {kind === null ? (
             <NoVehicle />
           ) : (
-            <RadioCalibration family={kind} value={value} onWritten={reload} />
+            <Asked of={asked}>
+              {() => <RadioCalibration family={kind} value={value} onWritten={reload} />}
+            </Asked>
           )}
         </div>
       ) : null}
@@ -78,7 +83,7 @@ export function SetupTab(): JSX.Element {
           ) : modeSwitchOf(kind) === null ? (
             <EmptyState icon={Shuffle} text={t.vehicle.setup.noModes} />
           ) : (
-            <ModeSwitch family={kind} params={params} onWritten={reload} />
+            <Asked of={asked}>{() => <ModeSwitch family={kind} params={params} onWritten={reload} />}</Asked>
           )}
         </div>
       ) : null}
@@ -92,7 +97,7 @@ export function SetupTab(): JSX.Element {
         kind === null ? (
           <NoVehicle />
         ) : (
-          <Failsafes family={kind} params={params} />
+          <Asked of={asked}>{() => <Failsafes family={kind} params={params} />}</Asked>
         )
       ) : null}
     </Sections>
@@ -100,7 +105,7 @@ export function SetupTab(): JSX.Element {
 }
 
 function NoVehicle(): JSX.Element {
-  return <EmptyState icon={Unplug} text={t.vehicle.overview.notHeard} />;
+  return <Unheard icon={Unplug} text={t.vehicle.overview.notHeard} />;
 }
 
 function Radio(): JSX.Element {
@@ -109,7 +114,7 @@ function Radio(): JSX.Element {
   return (
     <Card title={t.vehicle.setup.radio} icon={RadioReceiver}>
       {channels === null ? (
-        <p class="hint">{t.vehicle.setup.noRadio}</p>
+        <Unheard text={t.vehicle.setup.noRadio} />
       ) : (
         <ChannelBars title={t.vehicle.setup.radio} values={channels} />
       )}
@@ -126,7 +131,7 @@ function Outputs(): JSX.Element {
   return (
     <Card title={t.vehicle.setup.outputs} icon={SlidersVertical}>
       {outputs === null ? (
-        <p class="hint">{t.vehicle.setup.noOutputs}</p>
+        <Unheard text={t.vehicle.setup.noOutputs} />
       ) : (
         <ChannelBars
           title={t.vehicle.setup.outputs}

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import Plot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { lookOf } from '../../../parts/figures/chart.tsx';
+import { lookOf, unitOf } from '../../../parts/figures/chart.tsx';
 import { Button } from '../../../parts/parts.tsx';
 import { theme } from '../../../parts/theme.ts';
 import { t } from '../../../strings.ts';
@@ -107,6 +107,11 @@ export function LogPlot(props: PlotProps): JSX.Element {
   );
 }
 
+/** Each once: a plot may have several. */
+function unitsOf({ lines }: PlotProps): string {
+  return [...new Set(lines.map(({ unit }) => unit).filter((unit) => unit !== ''))].join(', ');
+}
+
 /** An effect watches the same number of things each time. */
 const MAX_WATCHED = 16;
 function padded(drawn: readonly (Points | null)[]): readonly (Points | null)[] {
@@ -143,7 +148,7 @@ function optionsOf(parent: HTMLElement, latest: { readonly current: PlotProps })
     ],
     axes: [
       { ...axis, incrs: STEPS_S, values: (_, ticks, __, ___, step) => ticks.map((at) => elapsed(at, step)) },
-      { ...axis, size: 64 },
+      { ...axis, size: 64, ...unitOf(unitsOf(latest.current)) },
     ],
     hooks: {
       drawClear: [(plot) => drawModes(plot, latest.current.modes, colour)],
