@@ -106,7 +106,9 @@ describe('svc on the command line', function () {
       'ATC_RAT_PIT_P is 0.1',
     );
     expect((await run('params', 'get', 'ATC_RAT_PIT_P')).stdout.trim()).to.equal('0.1');
-    expect((await run('params', 'list', 'ATC_RAT_PIT_P')).stdout).to.equal('NAME           VALUE\nATC_RAT_PIT_P  0.1\n');
+    expect((await run('params', 'list', 'ATC_RAT_PIT_P')).stdout).to.equal(
+      'NAME           VALUE\nATC_RAT_PIT_P  0.1\n',
+    );
     expect((await json('params', 'get', 'ATC_RAT_PIT_P'))['value']).to.equal(Math.fround(0.1));
     const { changed } = (await json('params', 'changed')) as { changed: { name: string }[] };
     expect(changed.map(({ name }) => name)).to.include.members(['ATC_RAT_PIT_P', 'MIS_TOTAL']);

@@ -43,7 +43,9 @@ describe('svc flights, svc flightlogs, svc params explain and changed', () => {
   it('list, get and erase: a part from before is gone on with, and erase wants a yes', async () => {
     const listed = await svc(node.paths, 'flightlogs', 'list');
     expect(listed.code).to.equal(0);
-    expect(listed.stdout).to.match(/^ID +TIME +BYTES +ON THIS NODE\n 1 +2025-10-09T09:03:20\.000Z +50000 +0 %$/m);
+    expect(listed.stdout).to.match(
+      /^ID +TIME +BYTES +ON THIS NODE\n 1 +2025-10-09T09:03:20\.000Z +50000 +0 %$/m,
+    );
     const output = join(dir, 'one.bin');
     const content = Buffer.from(Array.from({ length: SIZE }, (_, i) => simulatedLogByte(1, i)));
     // What an earlier call left behind; the first byte shows that it was kept.

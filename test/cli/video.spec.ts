@@ -60,7 +60,9 @@ describe('svc and the camera', function () {
 
   it('camera: the list, another one, and none of that name', async () => {
     const shown = async (): Promise<unknown> => JSON.parse((await run('camera', '--json')).stdout);
-    expect((await run('camera')).stdout).to.match(/^ID +NAME +SOURCE\nmain +main +test +shown\ntail +Tail +test$/m);
+    expect((await run('camera')).stdout).to.match(
+      /^ID +NAME +SOURCE\nmain +main +test +shown\ntail +Tail +test$/m,
+    );
     const { code, stdout, stderr } = await run('camera', 'tail');
     expect(code, stderr).to.equal(0);
     expect(stdout.trim()).to.equal('tail is shown (bars).');
