@@ -237,7 +237,7 @@ const TABLE: readonly (readonly [
   ],
   [
     'its motors are off',
-    { system: 'flight_termination', ...{ failsafe: { active: true, reasons: [] } } },
+    { system: 'flight_termination', failsafe: { active: true, reasons: [] } },
     'termination',
     'bad',
     '',

@@ -348,8 +348,8 @@ describe('flying from the page', function () {
         const alert = document.querySelector('.inside')?.parentElement?.querySelector('[role=alert]');
         if (!alert) throw new Error('no place for alerts');
         new MutationObserver(() => {
-          const now = alert.textContent.replaceAll(/ +/g, ' ').trim();
-          if (now !== '' && now !== said.at(-1)) said.push(now);
+          const text = alert.textContent.replaceAll(/ +/g, ' ').trim();
+          if (text !== '' && text !== said.at(-1)) said.push(text);
         }).observe(alert, { childList: true, subtree: true, characterData: true });
       });
       await command('mode', 'GUIDED');

@@ -66,14 +66,14 @@ effect(() => {
   return () => stop.abort();
 });
 
-async function ask(signal: AbortSignal): Promise<void> {
+async function ask(stop: AbortSignal): Promise<void> {
   if (!may('params.name.get')) return;
   try {
-    const params = VOLTS.map(async (name) => call('params.name.get', { params: { name }, signal }));
+    const params = VOLTS.map(async (name) => call('params.name.get', { params: { name }, signal: stop }));
     const answers = await Promise.all(params);
-    if (!signal.aborted) limits.value = answers.map(({ value }) => value);
+    if (!stop.aborted) limits.value = answers.map(({ value }) => value);
   } catch (error) {
     // Without a battery monitor it has none.
-    if (!(error instanceof Refused) && !signal.aborted) throw error;
+    if (!(error instanceof Refused) && !stop.aborted) throw error;
   }
 }

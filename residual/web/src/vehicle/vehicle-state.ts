@@ -52,13 +52,13 @@ export const isSilent = computed(() => armed.value !== null && fresh('link', () 
  */
 export type Phase = 'disarmed' | 'armed' | 'flight';
 export const phase = computed<Phase>(() => {
-  const last = newest.value?.landed_state ?? null;
+  const landed = newest.value?.landed_state ?? null;
   const isArmed =
     armed.value === 'unknown'
-      ? (lastArmed.value ?? (last !== null && last !== 'on_ground'))
+      ? (lastArmed.value ?? (landed !== null && landed !== 'on_ground'))
       : armed.value === true;
   if (!isArmed) return 'disarmed';
-  const isLanded = isSilent.value ? last === 'on_ground' : flight.value === 'on_ground';
+  const isLanded = isSilent.value ? landed === 'on_ground' : flight.value === 'on_ground';
   return isLanded ? 'armed' : 'flight';
 });
 

@@ -42,12 +42,12 @@ function speak(text: string, isUrgent = false): void {
   // "SMART_RTL" is two words.
   const utterance = new SpeechSynthesisUtterance(text.replaceAll('_', ' '));
   utterance.lang = language;
-  utterance.onerror = ({ error }) => {
+  utterance.addEventListener('error', ({ error }) => {
     if (error === 'not-allowed') isBarred.value = true;
-  };
-  utterance.onstart = () => {
+  });
+  utterance.addEventListener('start', () => {
     isBarred.value = false;
-  };
+  });
   synthesis.speak(utterance);
 }
 
