@@ -162,7 +162,7 @@ export const flightTools: readonly Tool[] = [
     name: 'flight_takeoff',
     title: 'Take off',
     cmd: 'takeoff',
-    description: 'Climb from here.',
+    description: 'Up from here.',
     input: {
       properties: { altitude_m: { type: 'number', minimum: 1, maximum: 500 }, arm: { type: 'boolean' } },
       required: ['altitude_m'],
