@@ -200,6 +200,7 @@ export function SchemaForm({
             <input
               type="checkbox"
               role="switch"
+              aria-checked={isChanged}
               checked={isChanged}
               onChange={(event) => setChanged(event.currentTarget.checked)}
             />
@@ -210,6 +211,7 @@ export function SchemaForm({
               <input
                 type="checkbox"
                 role="switch"
+                aria-checked={isRaw}
                 checked={isRaw}
                 disabled={drafts.size > 0}
                 onChange={(event) => setRaw(event.currentTarget.checked)}
@@ -441,6 +443,7 @@ function Input({
             {...ids}
             type="checkbox"
             role="switch"
+            aria-checked={text === 'true'}
             checked={text === 'true'}
             disabled={disabled}
             onChange={(event) => onInput(String(event.currentTarget.checked))}
