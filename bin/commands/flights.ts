@@ -27,7 +27,7 @@ class FlightsCommand extends NodeCommand {
   static override summary = 'List the flights, or show all that there is of one.';
   static override description =
     'A flight lasts from arming to disarming. One has its telemetry logs, its recordings, what happened, and the log that the vehicle has written.';
-  static override examples = ['<%= config.bin %> flights', '<%= config.bin %> flights 42'];
+  static override examples = ['<%= config.bin %> flights', '<%= config.bin %> flights 3'];
   static override args = { id: Args.integer({ description: 'its number in the list', min: 1 }) };
   static override flags = { limit: Flags.integer({ summary: '1 to 1000', default: 20, min: 1, max: MOST }) };
 

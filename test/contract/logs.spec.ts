@@ -238,6 +238,7 @@ describe('logs', () => {
       >[];
     while ((await flights('&open=1')).length === 0);
     expect((await flights())[0]).to.deep.include({
+      number: 1,
       ended_us: null,
       meta: { simulated: true, firmware: 'ardupilot' },
     });

@@ -15,13 +15,13 @@ const EMPTY = /^(?:none|empty|nothing|unknown|checksNone|no[A-Z]\w*)$/;
 /** Those sentences of a catalogue, by their place in it; without those that have gaps. */
 function emptySentences(file: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
-  const walk = (value: unknown, path: readonly string[]): void => {
+  const read = (value: unknown, path: readonly string[]): void => {
     if (typeof value === 'string') {
       if (EMPTY.test(path.at(-1) ?? '') && !value.includes('{') && value.length > 3)
         found.set(value, path.join('.'));
-    } else for (const [name, inner] of Object.entries(recordOf(value))) walk(inner, [...path, name]);
+    } else for (const [name, inner] of Object.entries(recordOf(value))) read(inner, [...path, name]);
   };
-  walk(parseJson(readFileSync(join(ROOT, `residual/web/src/locales/en/${file}.json`), 'utf8')), []);
+  read(parseJson(readFileSync(join(ROOT, `residual/web/src/locales/en/${file}.json`), 'utf8')), []);
   return found;
 }
 

@@ -186,6 +186,18 @@ describe('the trial: a stranger', function () {
     await signsIn(stranger);
     await stranger.tap('Vehicle', 'link');
     await stranger.tap('Logs', 'tab');
+    const card = stranger.page.getByRole('region', { name: 'Flight 1', exact: true });
+    for (const figure of ['Duration', 'Distance', 'Highest', 'Lowest voltage', 'Battery used'])
+      await card
+        .locator('.stat', { hasText: new RegExp(`^${figure}\\d`) })
+        .first()
+        .waitFor();
+    await card.getByRole('img', { name: 'Track of Flight 1' }).waitFor();
+    // The list, the card and its report say the same.
+    const length = await card.locator('.stat dd').first().textContent();
+    expect(await card.locator('header p').textContent()).to.equal(`Flight 1, ${length}`);
+    await card.getByText('Report', { exact: true }).click();
+    await card.getByText(/^\d+\.\d\d V after 0:\d\d$/).waitFor();
     await stranger.tap(/^Plot Flight \d+$/, 'link');
     const words = /^Lowest voltage: (\d+\.\d\d) V at 0:\d\d$/;
     await stranger.sees(words);

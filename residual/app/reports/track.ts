@@ -38,7 +38,7 @@ export class Track {
     if (this.#count++ % this.#every === 0) {
       this.points = [...this.points, { lat: position.lat, lon: position.lon }];
       if (this.points.length > MOST_POINTS) {
-        this.points = this.points.filter((_, at) => at % 2 === 0);
+        this.points = this.points.filter((_, index) => index % 2 === 0);
         this.#every *= 2;
       }
     }

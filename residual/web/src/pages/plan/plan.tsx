@@ -34,7 +34,7 @@ export default function Plan(): JSX.Element {
   const sketch = sketchOf();
   const drawing = useMemo(() => new Drawing(sketch), [sketch]);
   const home = useHome();
-  const read = useFirstRead(sketch);
+  const held = useFirstRead(sketch);
   const estimate = useEstimate(sketch, home);
   const [files, setFiles] = useState(false);
   const [panel, setPanel] = useState(true);
@@ -124,10 +124,10 @@ export default function Plan(): JSX.Element {
               onChoose={(next) => sketch.show(next)}
               options={MISSION_PARTS.map((id) => ({ id, name: tabName(sketch, id) }))}
             />
-            <Asked of={read}>
+            <Asked of={held}>
               {({ problem }) => (problem === null ? null : <Note tone="warn">{problem}</Note>)}
             </Asked>
-            {read.isAwaited && sketch.items.value.length === 0 ? null : (
+            {held.isAwaited && sketch.items.value.length === 0 ? null : (
               <ItemList sketch={sketch} totals={estimate.totals} />
             )}
             <Unfold title={t.plan.addOther}>

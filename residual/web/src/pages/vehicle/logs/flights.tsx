@@ -91,6 +91,9 @@ function FlightCard({
         )}
       </header>
       {flight.span_us === null ? <Badge tone="warn">{text.goesOn}</Badge> : null}
+      {tlog === undefined ? null : (
+        <FlightReport tlog={tlog} name={name} length={flight.span_us === null ? null : lengthOf(flight)} />
+      )}
       <ul class={css['things']}>
         {tlogs.map((each) => (
           <Thing
@@ -124,9 +127,6 @@ function FlightCard({
           />
         )}
       </ul>
-      {tlog === undefined ? null : (
-        <FlightReport tlog={tlog} name={name} length={flight.span_us === null ? null : lengthOf(flight)} />
-      )}
       <Events flight={flight} />
     </section>
   );
