@@ -224,8 +224,9 @@ export class TelemetryModel {
   }
 
   #attitude(message: Attitude): number {
-    const angle = (radians: number): number | null => within(radians, -MOST_ANGLE, MOST_ANGLE);
-    this.#angles(angle(message.roll), angle(message.pitch), angle(message.yaw));
+    const { roll, pitch, yaw } = message;
+    const known = (angle: number): number | null => within(angle, -MOST_ANGLE, MOST_ANGLE);
+    this.#angles(known(roll), known(pitch), known(yaw));
     return message.timeBootMs;
   }
 
@@ -503,8 +504,8 @@ export class TelemetryModel {
   }
 }
 
-function degrees(radians: number | null): number | null {
-  return radians === null ? null : Math.round((radians * 18_000) / Math.PI) / 100;
+function degrees(angle: number | null): number | null {
+  return angle === null ? null : Math.round((angle * 18_000) / Math.PI) / 100;
 }
 
 function radians(cdeg: number): number {
