@@ -16,7 +16,9 @@ describe('svc cmd', function () {
 
   it('lists in its help every command with its arguments and what it does', async () => {
     const help = (await svc(nowhere, 'cmd', '--help')).stdout.replaceAll(/\s+/g, ' ');
-    expect(help).to.include('takeoff ALT [ARM]: Take off').and.to.include('yaw ANGLE [RATE] [RELATIVE]: Turn');
+    expect(help)
+      .to.include('takeoff ALT [ARM]: Take off')
+      .and.to.include('yaw ANGLE [RATE] [RELATIVE]: Turn');
     for (const [name, { description, args }] of Object.entries<CommandSpec>(COMMANDS)) {
       expect(help).to.include(description);
       const usage = new RegExp(
