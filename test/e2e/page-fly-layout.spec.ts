@@ -82,7 +82,7 @@ async function collisions(page: Page): Promise<readonly string[]> {
         if (isThere(meet(one.box, other.box))) wrong.push(`${one.name} over ${other.name}`);
       }
     // The button of the card must not have to be scrolled to.
-    const go = document.querySelector('.notices__notices .button.hold');
+    const go = document.querySelector('.notices__notices .button.hold[aria-disabled="false"]');
     const { left = 0, right = 0, top = 0, bottom = 0 } = go?.getBoundingClientRect() ?? {};
     if (go !== null && !go.contains(document.elementFromPoint((left + right) / 2, bottom - 4)))
       wrong.push(`${go.textContent} ends at ${bottom}, from ${top}, and is not seen`);
