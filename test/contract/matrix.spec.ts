@@ -26,8 +26,8 @@ function allowed(row: Row): readonly number[] {
   if (row.bodyKind === 'json' || row.query?.required !== undefined) return [422];
   // A body of a type that the route does not take.
   if (row.bodyKind === 'raw') return [415];
-  // No multipart form. What is passed on is the business of an extension, and none is there.
-  if (row.bodyKind === 'stream') return [isPassedOn(row) ? 503 : 400];
+  // No multipart form; no file of its kind. What is passed on is the business of an extension, and none is there.
+  if (row.bodyKind === 'stream') return isPassedOn(row) ? [503] : [400, 422];
   // 101: a WebSocket was opened. 404: this vehicle has no parameter x1. 409: paired already. 503: no vehicle, or not ready.
   return [101, 200, 404, 409, 503];
 }

@@ -82,7 +82,8 @@ const texts = (rig: Rig): string[] => report(rig).reasons.map(({ text, source })
 describe('pre-arm report', () => {
   it('knows nothing before the vehicle has told, nor of an autopilot that it does not know', async () => {
     const rig = await Rig.met();
-    expect(report(rig)).to.deep.equal({ can_arm: null, reasons: [], checked_at: null });
+    expect(report(rig)).to.include({ can_arm: null, checked_at: null });
+    expect(report(rig).reasons).to.deep.equal([]);
     await rig.link.stop();
     const other = await Rig.met({ autopilot: 4 });
     other.say(fails);
@@ -113,6 +114,7 @@ describe('pre-arm report', () => {
     rig.say(passes);
     expect(report(rig)).to.deep.equal({
       can_arm: true,
+      takeoff_mode: 'GUIDED',
       reasons: [],
       checked_at: new Date(rig.clock.wall()).toISOString(),
     });
