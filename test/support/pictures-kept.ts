@@ -33,6 +33,7 @@ const REST_MS = 25_000;
 
 /** What a page shows at first rests, too: so long for what is kept. */
 const COMES_MS = 15_000;
+const KEPT_MS = 2000;
 
 export type Theme = 'light' | 'dark' | 'sun';
 
@@ -73,7 +74,8 @@ export async function checkPicture(
   const out = (kind: string): string => join(OUT, `${name}.${kind}.png`);
   await Promise.all(['actual', 'difference'].map(async (kind) => rm(out(kind), { force: true })));
   const kept = existsSync(path) ? PNG.sync.read(await readFile(path)) : null;
-  const until = kept === null ? 0 : performance.now() + COMES_MS;
+  const isKept = process.env['SVC_KEEP_PICTURES'] === '1';
+  const until = kept === null ? 0 : performance.now() + (isKept ? KEPT_MS : COMES_MS);
   let actual: PNG;
   let seen: ReturnType<typeof compare>;
   do {
@@ -81,7 +83,7 @@ export async function checkPicture(
     seen = compare(kept, actual);
     if (seen.part <= ratio) return;
   } while (performance.now() < until);
-  if (process.env['SVC_KEEP_PICTURES'] === '1') {
+  if (isKept) {
     await mkdir(KEPT, { recursive: true });
     await writeFile(path, palettePng(actual));
     return;
