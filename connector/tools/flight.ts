@@ -162,7 +162,7 @@ export const flightTools: readonly Tool[] = [
     name: 'flight_takeoff',
     title: 'Take off',
     cmd: 'takeoff',
-    description: 'Up from here.',
+    description: 'Take off to a height above here. `arm`: from any mode, arming first.',
     input: {
       properties: { altitude_m: { type: 'number', minimum: 1, maximum: 500 }, arm: { type: 'boolean' } },
       required: ['altitude_m'],

@@ -173,11 +173,11 @@ function changes(tool: Tool): boolean {
 }
 
 /**
- * Whether its answer has words of the vehicle, of logs, missions, extensions or people who name things; the instructions of the server
+ * Whether its answer is words of the vehicle, of logs, missions, extensions or people who name things; the instructions of the server
  * say more of them. What else a tool answers is ours, but for `said` of a refusal, which is called data there.
  */
 function saysWords(tool: Tool): boolean {
-  return !changes(tool) || classOf(tool) === 'flight' || tool.contributed === true;
+  return !changes(tool) || tool.contributed === true;
 }
 
 /** Only the confirmations that the gate would look at. */

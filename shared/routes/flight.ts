@@ -124,8 +124,9 @@ export const flightRows = [
   row(
     'params.descriptions.put',
     'PUT /api/params/descriptions',
-    'key admin ok - config',
-    "descriptions of parameters from a file: ArduPilot's apm.pdef.json, PX4's parameters.json, as it is or as .xz",
+    // It is read in the process that flies.
+    'key admin ok guard config',
+    "load descriptions of parameters: ArduPilot's apm.pdef.json or PX4's parameters.json, as it is or as .xz",
     {
       limits: LIMITS.descriptions,
       bodyKind: 'stream',

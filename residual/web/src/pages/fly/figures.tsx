@@ -1,7 +1,6 @@
 import { useComputed } from '@preact/signals';
 import { Navigation } from 'lucide';
 import type { JSX } from 'preact';
-import { knownHeight } from '../../../../../shared/flight/known-place.ts';
 import { steady } from '../../api/steady.ts';
 import { firstItem, fresh, type Group, last, type Telemetry } from '../../api/telemetry.ts';
 import { bearing, distance } from '../../map/projection.ts';
@@ -30,7 +29,8 @@ const told = (group: Group, pick: Read['pick']): Read => ({ group, pick });
 
 /** Each is drawn anew only when what it says changes: the vehicle tells ten times a second. */
 const read = {
-  height: told('position', ({ position }) => shown(knownHeight(position), 1)),
+  // Also of a vehicle that has lost its place: its barometer goes on.
+  height: told('position', ({ position }) => shown(position.alt_rel, 1)),
   ground: told('velocity', ({ velocity }) => shown(velocity.groundspeed, 1)),
   climb: told('velocity', ({ velocity }) => shown(velocity.climb, 1)),
   percent: told('battery', ({ battery }) => shown(battery.remaining)),
@@ -39,7 +39,7 @@ const read = {
   ),
   air: told('velocity', ({ velocity }) => shown(velocity.airspeed, 1)),
   wind: told('wind', ({ wind }) => shown(wind?.speed, 1)),
-  sea: told('position', ({ position }) => (position.state === 'lost' ? null : shown(position.alt_msl))),
+  sea: told('position', ({ position }) => shown(position.alt_msl)),
   current: told('battery', ({ battery }) => shown(battery.current, 1)),
   mission: told('mission', ({ mission }) => {
     if (typeof mission?.current !== 'number' || !mission.total) return null;
