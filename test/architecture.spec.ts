@@ -115,7 +115,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['database'],
     ['keys'],
     ['stores'],
-    ['broker', 'disk.ts', 'flights', 'init.ts'],
+    ['broker', 'disk.ts', 'flights', 'init.ts', 'maps.ts'],
     ['audit.ts', 'fleet'],
     ['authority', 'people', 'replicas'],
     ['api'],

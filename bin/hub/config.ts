@@ -1,6 +1,7 @@
 import type { FromSchema } from 'json-schema-to-ts';
 import { parse } from 'yaml';
 import { SCOPES } from '../../shared/auth/scopes.ts';
+import { mapsConfig } from '../../shared/config/maps.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { readOwn } from '../../shared/files/private-file.ts';
 import { credentialRequest, grantTags, STORED_TEXT, turnUrls } from '../../shared/fleet/hub-api.ts';
@@ -123,6 +124,7 @@ const CONFIG = {
     'token_ttl',
     'events',
     'flights',
+    'maps',
     'maintenance',
   ],
   properties: {
@@ -189,6 +191,13 @@ const CONFIG = {
         // Of tracks, of one node.
         node_mb: { type: 'integer', minimum: 1, maximum: 100_000, default: 256 },
       },
+      additionalProperties: false,
+    },
+    maps: {
+      type: 'object',
+      required: ['sources', 'cache_mb'],
+      default: {},
+      properties: mapsConfig.properties,
       additionalProperties: false,
     },
     maintenance: {

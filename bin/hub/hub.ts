@@ -38,6 +38,7 @@ import { OwnCertificates, readAuthority } from './keys/certificates.ts';
 import { checkIdentity, identityOf } from './keys/identity.ts';
 import { claimedId } from './keys/secret.ts';
 import { Signer } from './keys/signer.ts';
+import { hubTiles } from './maps.ts';
 import { People } from './people/people.ts';
 import { Sessions } from './people/sessions.ts';
 import { grantIn, SignIn } from './people/sign-in.ts';
@@ -260,6 +261,7 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
   const common = { authority, fleetId: config.fleet, brokers, now };
   const caHash = caHashOf(new X509Certificate(authority.certificate));
   const disk = new DiskProbe(db, places.folder, monotonic);
+  const tiles = hubTiles(config.maps, places.folder, log);
   const parts: HandlerParts = {
     config,
     ca: authority.certificate,
@@ -298,6 +300,7 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     sessions: new Sessions({ ...common, fleet, credentials, signer, tokenTtl: config.token_ttl }),
     signIn,
     streams,
+    tiles,
     turn: new Turn({ db, fleet, turn: config.turn, now: common.now }),
     readiness: new Readiness({ link, share, disk: async () => disk.problem(), monotonic }),
     forget: async (node) => {
@@ -377,6 +380,7 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
         for (const timer of timers) clearInterval(timer);
       },
     }),
+    named('maps', { start: () => tiles.start(), stop: async () => tiles.stop() }),
     named('server', server),
     named('live', live),
     named('streams', streams), // ended before the server, which need not wait for them

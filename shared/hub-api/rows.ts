@@ -39,6 +39,7 @@ import {
   fleetAnswer,
   healthAnswer,
   liveQuery,
+  mapSources,
   meAnswer,
   nodeList,
   nodesQuery,
@@ -51,6 +52,7 @@ import {
   signInRequest,
   streamQuery,
   tagList,
+  tileQuery,
 } from './schemas.ts';
 
 type Special = Partial<Omit<HubRow, 'id' | 'method' | 'path' | 'access' | 'scope' | 'answer' | 'summary'>>;
@@ -279,6 +281,20 @@ export const hubRows = [
     'flights as a table, at most 100 000',
     { query: flightsCsvQuery, mediaType: 'text/csv', rate: 'costly' },
   ),
+  row(
+    'maps.get',
+    'GET /v1/maps',
+    'credential read',
+    mapSources,
+    'what may lie under the maps of the page: the tile servers of hub.yaml, without addresses',
+    {},
+  ),
+  row('maps.id.tile.get', 'GET /v1/maps/{id}/tile', 'credential read', null, 'one tile of a tile server', {
+    query: tileQuery,
+    rate: 'page',
+    mediaType: 'image/png',
+    fails: ['E_NOT_FOUND', 'E_UPSTREAM', 'E_TIMEOUT', 'E_BUSY'],
+  }),
   row(
     'airframes.get',
     'GET /v1/airframes',

@@ -2,6 +2,7 @@ import type { FromSchema } from 'json-schema-to-ts';
 import { SCOPES } from '../auth/scopes.ts';
 import { credentialRequest, grantTags, nodeEntry, nodeTags, STORED_TEXT } from '../fleet/hub-api.ts';
 import { NODE_ORDERS, NODE_STATES } from '../fleet/node-state.ts';
+import { mapSource } from '../schemas/maps.ts';
 
 /** Bodies and answers of the hub's own API, beside those of shared/fleet/hub-api.ts. Times are ms since 1970. */
 
@@ -396,3 +397,11 @@ export type ClustersQuery = FromSchema<typeof clustersQuery>;
 export type StreamQuery = FromSchema<typeof streamQuery>;
 export type LiveQuery = FromSchema<typeof liveQuery>;
 export type EventsQuery = FromSchema<typeof eventsQuery>;
+
+export const mapSources = object({ sources: list(mapSource) }, ['sources']);
+const tilePart = { type: 'integer', minimum: 0, maximum: 2 ** 22 - 1 } as const;
+export const tileQuery = object({ z: { ...tilePart, maximum: 22 }, x: tilePart, y: tilePart }, [
+  'z',
+  'x',
+  'y',
+]);

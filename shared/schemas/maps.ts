@@ -53,7 +53,7 @@ export const mapFile = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
-const mapSource = {
+export const mapSource = {
   title: 'MapSource',
   type: 'object',
   required: ['id', 'name', 'attribution', 'min_zoom', 'max_zoom', 'tile'],

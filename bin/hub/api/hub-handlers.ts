@@ -1,3 +1,4 @@
+import { type Tiles, tileReply } from '../../../residual/app/maps/tiles.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { caHashOf, formatCode, newCodeSecret } from '../../../shared/fleet/code.ts';
 import type { NodeEntry } from '../../../shared/fleet/hub-api.ts';
@@ -55,11 +56,14 @@ export interface HandlerParts {
   /** Null where there is no provider. */
   readonly signIn: SignIn | null;
   readonly streams: NodeStreams;
+  readonly tiles: Tiles;
   readonly turn: Turn;
   /** Has the broker forget a node; it may be away. */
   readonly forget: (node: string) => Promise<void>;
 }
 
+/** What was begun for somebody who has left is kept for the next. */
+const NEVER = new AbortController().signal;
 /** How long a person waits for a node, unless they say otherwise, ms. */
 const CALL_MS = 30_000;
 
@@ -99,6 +103,9 @@ export function hubHandlers(parts: HandlerParts): Handlers {
     },
     'session.get': async ({ caller, headers }) => sessions.open(caller, headers),
     'me.token.post': async ({ caller, body: { key, nodes = null } }) => sessions.person(caller, key, nodes),
+    'maps.get': () => ({ sources: parts.tiles.sources }),
+    'maps.id.tile.get': async ({ id, query, headers }) =>
+      tileReply(await parts.tiles.get(id, query, NEVER), headers['if-none-match']?.toString()),
     'sign-in.get': () => ({ provider: parts.signIn?.about ?? null }),
     'sign-in.post': async () => {
       const { url, cookie } = await provided(parts.signIn).begin();

@@ -1,8 +1,8 @@
 import type { dashboardRows } from '../../../shared/routes/dashboard.ts';
-import { FileReply, type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
+import { FileReply, type HandlersOf } from '../../../shared/routes/handler.ts';
 import type { AreaDownload } from './area-download.ts';
 import type { Maps } from './maps.ts';
-import type { ServedTile, Tiles } from './tiles.ts';
+import { type Tiles, tileReply } from './tiles.ts';
 
 export type MapRows =
   | 'maps.get'
@@ -28,7 +28,7 @@ export function mapHandlers(
       downloads: downloads.running,
     }),
     'maps.tiles.get': async ({ params: { source, z, x, y }, headers, gone = NEVER }) =>
-      replyOf(
+      tileReply(
         await tiles.get(source, { z: Number(z), x: Number(x), y: Number(y) }, gone),
         headers['if-none-match'],
       ),
@@ -44,10 +44,4 @@ export function mapHandlers(
       return { name, deleted: true };
     },
   };
-}
-
-function replyOf({ bytes, type, etag, maxAgeS }: ServedTile, known: string | undefined): Reply {
-  const headers = { etag, 'cache-control': `private, max-age=${maxAgeS}` };
-  const isKnown = known?.split(',').some((each) => each.trim().replace(/^W\//, '') === etag) === true;
-  return isKnown ? new Reply(304, '', type, headers) : new Reply(200, bytes, type, headers);
 }

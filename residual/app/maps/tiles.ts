@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { deferred } from '../../../shared/async/deferred.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
+import { Reply } from '../../../shared/routes/handler.ts';
 import type { TilePlace } from './area.ts';
 import type { OfflineTiles } from './offline-tiles.ts';
 import { type PictureType, pictureType } from './picture.ts';
@@ -8,7 +9,7 @@ import type { KeptTile, TileCache } from './tile-cache.ts';
 import { type SourceConfig, TileFailed, TileSource } from './tile-source.ts';
 
 /** A tile for a browser. */
-export interface ServedTile {
+interface ServedTile {
   readonly bytes: Buffer;
   readonly type: PictureType;
   readonly etag: string;
@@ -36,10 +37,11 @@ const AREA_FRESH_MS = 30 * 86_400_000;
 export class Tiles {
   readonly #sources: ReadonlyMap<string, TileSource>;
   readonly #cache: TileCache;
-  readonly #offline: OfflineTiles;
+  readonly #offline: OfflineTiles | null;
   readonly #flights = new Map<string, Flight>();
 
-  constructor(sources: readonly TileSource[], cache: TileCache, offline: OfflineTiles) {
+  /** @param offline null: there are no areas here */
+  constructor(sources: readonly TileSource[], cache: TileCache, offline: OfflineTiles | null) {
     this.#sources = new Map(sources.map((source) => [source.config.id, source]));
     this.#cache = cache;
     this.#offline = offline;
@@ -144,7 +146,7 @@ export class Tiles {
   }
 
   async #fromArea(id: string, place: TilePlace, newerThan: number): Promise<ServedTile | null> {
-    const bytes = await this.#offline.tile(id, place, newerThan);
+    const bytes = (await this.#offline?.tile(id, place, newerThan)) ?? null;
     if (bytes === null) return null;
     try {
       return served(bytes, pictureType(bytes), 0);
@@ -192,4 +194,11 @@ async function unless<T>(gone: AbortSignal, work: Promise<T>): Promise<T> {
   } finally {
     gone.removeEventListener('abort', leave);
   }
+}
+
+/** @param known the `If-None-Match` of whoever asks */
+export function tileReply({ bytes, type, etag, maxAgeS }: ServedTile, known: string | undefined): Reply {
+  const headers = { etag, 'cache-control': `private, max-age=${maxAgeS}` };
+  const isKnown = known?.split(',').some((each) => each.trim().replace(/^W\//, '') === etag) === true;
+  return isKnown ? new Reply(304, '', type, headers) : new Reply(200, bytes, type, headers);
 }

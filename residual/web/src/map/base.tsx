@@ -1,13 +1,11 @@
 import { computed, signal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
 import { newest } from '../api/telemetry.ts';
-import { shownTheme } from '../parts/theme.ts';
 import { useAsk } from '../parts/use-ask.ts';
 import { t } from '../strings.ts';
 import { choices, choose } from './choices.ts';
-import { useFrames } from './context.ts';
-import type { Drawn, Ground } from './drawn-map.ts';
+import type { Ground } from './drawn-map.ts';
+import { Attribution, GroundLayer } from './ground-layer.tsx';
 import { Outline } from './outline.tsx';
 import type { View } from './projection.ts';
 
@@ -79,7 +77,7 @@ export function useBase(): Base {
         {ground === null ? (
           <Attribution text={t.map.naturalEarth} />
         ) : (
-          <MapBase
+          <GroundLayer
             key={id}
             ground={ground}
             onBroken={() => (broken.value = new Set([...broken.peek(), id]))}
@@ -140,78 +138,6 @@ function BaseChoice({
       </select>
     </label>
   );
-}
-
-/** Follows the view of the map that it lies in; it takes no input itself. */
-function MapBase({
-  ground,
-  onBroken,
-}: {
-  readonly ground: Ground;
-  readonly onBroken: () => void;
-}): JSX.Element {
-  const frames = useFrames();
-  const box = useRef<HTMLDivElement>(null);
-  const drawn = useRef<Drawn | null>(null);
-  const [attribution, setAttribution] = useState('');
-  const [missing, setMissing] = useState(false);
-  const dark = shownTheme.value === 'dark';
-  const latest = useRef(dark);
-  latest.current = dark;
-  useEffect(() => {
-    let shown = true;
-    let end = (): void => undefined;
-    const fail = (): void => {
-      if (shown) onBroken();
-    };
-    const begin = async (): Promise<void> => {
-      const { drawGround } = await import('./drawn-map.ts');
-      if (!shown || box.current === null) return;
-      const begun = await drawGround(
-        box.current,
-        ground,
-        { view: frames.view, dark: latest.current },
-        { onBroken: fail, onMissing: (now) => shown && setMissing(now) },
-      );
-      if (!shown) {
-        begun.remove();
-        return;
-      }
-      drawn.current = begun;
-      begun.paint(latest.current);
-      setAttribution(begun.attribution);
-      end = frames.add((live) => {
-        begun.look(live);
-        return false;
-      });
-    };
-    begin().catch(fail);
-    return () => {
-      shown = false;
-      end();
-      drawn.current?.remove();
-      drawn.current = null;
-    };
-  }, []);
-  useEffect(() => drawn.current?.paint(dark), [dark]);
-  return (
-    <>
-      <div class="base" ref={box} aria-hidden="true" />
-      <Attribution text={attribution} missing={missing} />
-    </>
-  );
-}
-
-/** Whom the map is from. */
-function Attribution({
-  text,
-  missing = false,
-}: {
-  readonly text: string;
-  readonly missing?: boolean;
-}): JSX.Element | null {
-  const words = [text, missing ? t.map.missing : ''].filter((part) => part !== '').join(' · ');
-  return words === '' ? null : <small class="map-source">{words}</small>;
 }
 
 let webGl: boolean | null = null;

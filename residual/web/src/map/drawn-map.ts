@@ -5,13 +5,18 @@ import { pathOf } from '../api/client.ts';
 import { trustScript } from '../parts/script-urls.ts';
 import { FIRST_SOURCE, type MapFile, type MapSource, rasterStyle, vectorStyle } from './map-style.ts';
 import { isSameView, type Projection, type View } from './projection.ts';
-import { nodeTiles, openFile, Refusal } from './tile-protocols.ts';
+import { openFile, Refusal, tilesAt } from './tile-protocols.ts';
 
 /** A map of the node, drawn by MapLibre. Loaded only where there is one. */
 
 export type Ground =
   | { readonly kind: 'file'; readonly file: MapFile }
-  | { readonly kind: 'source'; readonly source: MapSource };
+  | {
+      readonly kind: 'source';
+      readonly source: MapSource;
+      /** Where its tiles are, with {z}, {x} and {y}; without it, at the node. */
+      readonly tiles?: string;
+    };
 
 export interface Drawn {
   /** Whom the map is from. */
@@ -42,7 +47,9 @@ export async function drawGround(
   { onBroken, onMissing }: Listener,
 ): Promise<Drawn> {
   const { styleOf, attribution } =
-    ground.kind === 'file' ? await readFile(ground.file) : readSource(ground.source);
+    ground.kind === 'file'
+      ? await readFile(ground.file)
+      : readSource(ground.source, ground.tiles ?? atNode(ground.source));
   const map = new LibreMap({
     container: box,
     style: styleOf(dark),
@@ -112,11 +119,15 @@ async function readFile(file: MapFile): Promise<Readable> {
   };
 }
 
-function readSource({ id, attribution, min_zoom: min, max_zoom: max }: MapSource): Readable {
-  // Of the node itself, as the files are: what the node in front of the person has need not come over the radio.
-  const path = pathOf('maps.tiles.get', { params: { source: id, z: '0', x: '0', y: '0' }, here: true });
-  const tiles = nodeTiles(path.split('/').slice(0, -3).join('/'));
+function readSource({ attribution, min_zoom: min, max_zoom: max }: MapSource, address: string): Readable {
+  const tiles = tilesAt(address);
   return { attribution: plain(attribution), styleOf: () => rasterStyle({ tiles, min, max }) };
+}
+
+/** Of the node itself, as the files are: what the node in front of the person has need not come over the radio. */
+function atNode({ id }: MapSource): string {
+  const path = pathOf('maps.tiles.get', { params: { source: id, z: '0', x: '0', y: '0' }, here: true });
+  return `${path.split('/').slice(0, -3).join('/')}/{z}/{x}/{y}`;
 }
 
 /** The text of a bit of HTML; it is shown as text. */

@@ -18,6 +18,13 @@ const files = new Protocol();
 /** Of which files the tiles are pictures. */
 const pictures = new Set<string>();
 
+/** What a tile is asked for with: on the hub's page its operator. */
+let headersOf: () => Readonly<Record<string, string>> = credentialHeaders;
+
+export function askWith(headers: typeof headersOf): void {
+  headersOf = headers;
+}
+
 type Load = Parameters<typeof addProtocol>[1];
 
 const fromFile: Load = async (request, stopper) => {
@@ -33,7 +40,7 @@ const fromFile: Load = async (request, stopper) => {
 
 const fromNode: Load = async ({ url }, stopper) => {
   const response = await fetch(url.slice(`${TILES}://`.length), {
-    headers: credentialHeaders(),
+    headers: headersOf(),
     signal: AbortSignal.any([stopper.signal, AbortSignal.timeout(TIMEOUT_MS)]),
   });
   if (!response.ok) {
@@ -69,7 +76,7 @@ export function openFile(address: string, isPicture: boolean): { archive: PMTile
   return { archive, url: `${FILE}://${address}` };
 }
 
-/** The address of a source's tiles for a style. @param path up to the source */
-export function nodeTiles(path: string): string {
-  return `${TILES}://${path}/{z}/{x}/{y}`;
+/** The address of a source's tiles for a style. @param path with {z}, {x} and {y} */
+export function tilesAt(path: string): string {
+  return `${TILES}://${path}`;
 }

@@ -9,6 +9,7 @@ import { countText } from '../../parts/format.ts';
 import { Button } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
 import { liveOf } from '../fly/live.ts';
+import { useGround } from '../ground.tsx';
 import { hub } from '../hub-words.ts';
 import css from './hub-fleet.module.css';
 import { chosen, following } from './selection.ts';
@@ -41,6 +42,7 @@ export function FleetMap({
   readonly children: Marks;
 }): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
+  const ground = useGround();
   const [view, setView] = useState<View | null>(null);
   const id = chosen.value;
   const live = id === null ? null : seenIn(liveOf(id).body).place;
@@ -73,6 +75,7 @@ export function FleetMap({
     <div class={css['map']} ref={box}>
       <FieldMap
         label={hub.fleet.mapLabel}
+        base={ground}
         view={shown}
         onView={(next) => {
           if (next.zoom === shown.zoom) following.value = false;

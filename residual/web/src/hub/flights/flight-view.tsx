@@ -9,6 +9,7 @@ import { moment, number, bytes as size, span } from '../../parts/format.ts';
 import { Asked, Badge, Button, Card, EmptyState, Stat } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
 import { nodeName } from '../fleet/node-name.ts';
+import { useGround } from '../ground.tsx';
 import { hub } from '../hub-words.ts';
 import { go, hrefOf } from '../route.ts';
 import { useHub } from '../use-hub.ts';
@@ -49,6 +50,7 @@ export function FlightView({ id }: { readonly id: string }): JSX.Element {
 
 function FlightMap({ flight: { track } }: { readonly flight: FlightDetails }): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
+  const ground = useGround();
   const [view, setView] = useState<View | null>(null);
   const places = (track?.geometry.coordinates ?? []).flatMap(([lon, lat]): readonly Place[] =>
     lon === undefined || lat === undefined ? [] : [{ lat, lon }],
@@ -66,6 +68,7 @@ function FlightMap({ flight: { track } }: { readonly flight: FlightDetails }): J
     <div class={css['map']} ref={box}>
       <FieldMap
         label={hub.flights.map}
+        base={ground}
         view={view ?? NOWHERE}
         onView={setView}
         under={<TrackLayer points={places} />}

@@ -13,6 +13,7 @@ import { t } from '../../strings.ts';
 import { figuresOf } from '../fleet/fleet.ts';
 import { useTrack } from '../fleet/track.ts';
 import { liveOf } from '../fly/live.ts';
+import { useGround } from '../ground.tsx';
 import { target } from './commands.tsx';
 import { numberIn } from './instruments.tsx';
 
@@ -28,6 +29,7 @@ export function NodeMap({ entry }: { readonly entry: NodeEntry }): JSX.Element {
   const place = livePlace ?? figures.place;
   const heading = numberIn(body, 'position', 'heading') ?? figures.place?.heading ?? null;
   const track = useTrack(entry.id, livePlace);
+  const ground = useGround();
   const [view, setView] = useState<View | null>(null);
   const [following, setFollowing] = useState(true);
   const shown: View =
@@ -36,6 +38,7 @@ export function NodeMap({ entry }: { readonly entry: NodeEntry }): JSX.Element {
   return (
     <FieldMap
       label={t.fly.map}
+      base={ground}
       view={shown}
       onView={(next) => {
         if (next.zoom === shown.zoom) setFollowing(false);
