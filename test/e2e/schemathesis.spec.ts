@@ -57,7 +57,7 @@ const RUNS = [
 // vehicle, so an unknown one is 400 (docs/contract/flight.md); what the items of a mission mean, a schema cannot say, nor what an
 // archive holds and which addresses are allowed, nor which of two forms an end of the radio takes, or the id of this node, nor what is
 // a map, nor which steps of the set-up a person can mark, nor which addresses of a hub may be asked in the open, nor what a code looks
-// like, nor what is a model, nor which values a config key or a parameter of the vehicle takes.
+// like, nor what is a model or a file of descriptions, nor which values a config key or a parameter of the vehicle takes.
 const CONFIG = `
 [checks]
 ignored_auth.enabled = false
@@ -81,6 +81,7 @@ ${[
   'vision.models.post',
   'config.put',
   'params.put',
+  'params.descriptions.put',
   'params.name.post',
   'params.name.put',
 ]
