@@ -152,6 +152,8 @@ export class StubHub {
     switch (what) {
       case 'GET /v1/fleet':
         return countsOf(this.#all(), Date.now());
+      case 'GET /v1/maps':
+        return { sources: [] };
       case 'GET /v1/tags':
         return { tags: tagsAmong(this.#all()) };
       case 'GET /v1/nodes': {
