@@ -57,7 +57,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['config', 'mission', 'operator', 'plugins', 'radio-slots.ts'],
     ['first-boot', 'process', 'routes', 'update'],
     ['machine-work.ts'],
-    ['audit', 'fleet', 'http', 'video'],
+    ['audit', 'fleet', 'http', 'tiles', 'video'],
     ['hub-api', 'rpc'],
     ['media'],
   ],

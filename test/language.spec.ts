@@ -55,7 +55,7 @@ const LETTERS = /\p{L}{2}/u;
 const MAX_ON_BUTTON = 36;
 const MAX_ON_TAB = 16;
 /** On a sheet of its own, which has room. */
-const LONG_BUTTONS: readonly string[] = ['page.plan.clear.rally'];
+const LONG_BUTTONS: readonly string[] = ['plan.clear.rally'];
 /** A translation may have this many characters for so many of English. */
 const mostFor = (english: number): number => english * 1.6 + 12;
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { TileCache } from '../../residual/app/maps/tile-cache.ts';
-import { TileSource } from '../../residual/app/maps/tile-source.ts';
-import { Tiles } from '../../residual/app/maps/tiles.ts';
 import type { Logger } from '../../shared/process/logger.ts';
+import { TileCache } from '../../shared/tiles/tile-cache.ts';
+import { TileSource } from '../../shared/tiles/tile-source.ts';
+import { Tiles } from '../../shared/tiles/tiles.ts';
 import type { HubConfig } from './config.ts';
 
 const MB = 1e6;

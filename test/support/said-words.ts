@@ -11,6 +11,7 @@ const CATALOGUE: Readonly<Record<string, string>> = {
   hub: 'hub',
   viewerWords: 'log-viewer',
   auditWords: 'audit',
+  planWords: 'plan',
 };
 const BUTTONS: readonly unknown[] = ['Button', 'HoldButton'];
 const SCOPE = /^(?:Program|BlockStatement|FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/;

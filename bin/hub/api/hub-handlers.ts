@@ -1,4 +1,3 @@
-import { type Tiles, tileReply } from '../../../residual/app/maps/tiles.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { caHashOf, formatCode, newCodeSecret } from '../../../shared/fleet/code.ts';
 import type { NodeEntry } from '../../../shared/fleet/hub-api.ts';
@@ -8,6 +7,7 @@ import type { HubHandlers } from '../../../shared/hub-api/row.ts';
 import { hubRows } from '../../../shared/hub-api/rows.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { Reply } from '../../../shared/routes/handler.ts';
+import { type Tiles, tileReply } from '../../../shared/tiles/tiles.ts';
 import { VERSION } from '../../../shared/version.ts';
 import type { HubAudit } from '../audit.ts';
 import type { Enrolment } from '../authority/enrolment.ts';

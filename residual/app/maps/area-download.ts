@@ -13,11 +13,12 @@ import {
   MAX_AREA_TILES,
   type mapList,
 } from '../../../shared/schemas/maps.ts';
-import { type Bounds, countTiles, type TilePlace, tilesIn } from './area.ts';
+import { type PictureType, pictureType } from '../../../shared/tiles/picture.ts';
+import type { TilePlace } from '../../../shared/tiles/tile-place.ts';
+import { TileFailed, type TileSource } from '../../../shared/tiles/tile-source.ts';
+import type { Tiles } from '../../../shared/tiles/tiles.ts';
+import { type Bounds, countTiles, tilesIn } from './area.ts';
 import type { Maps } from './maps.ts';
-import { type PictureType, pictureType } from './picture.ts';
-import { TileFailed, type TileSource } from './tile-source.ts';
-import type { Tiles } from './tiles.ts';
 
 type AreaRequest = FromSchema<typeof areaRequest>;
 type AreaAnswer = FromSchema<typeof areaAnswer>;

@@ -1,4 +1,5 @@
 import { tileIdToZxy } from 'pmtiles';
+import type { TilePlace } from '../../../shared/tiles/tile-place.ts';
 
 /** Tiles of an area, in Web Mercator as all map tiles of the web. */
 
@@ -16,12 +17,6 @@ interface Block {
 
 /** Beyond, Web Mercator has no tiles. */
 const MAX_LAT = 85.051_128_779_806_6;
-
-export interface TilePlace {
-  readonly z: number;
-  readonly x: number;
-  readonly y: number;
-}
 
 /** How many tiles an area has; exact, and nothing is listed for it. */
 export function countTiles(bounds: Bounds, minZoom: number, maxZoom: number): number {

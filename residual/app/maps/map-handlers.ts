@@ -1,8 +1,8 @@
 import type { dashboardRows } from '../../../shared/routes/dashboard.ts';
 import { FileReply, type HandlersOf } from '../../../shared/routes/handler.ts';
+import { type Tiles, tileReply } from '../../../shared/tiles/tiles.ts';
 import type { AreaDownload } from './area-download.ts';
 import type { Maps } from './maps.ts';
-import { type Tiles, tileReply } from './tiles.ts';
 
 export type MapRows =
   | 'maps.get'

@@ -2,8 +2,8 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { Compression, PMTiles, type Source } from 'pmtiles';
 import { messageOf } from '../../../shared/errors.ts';
+import type { TilePlace } from '../../../shared/tiles/tile-place.ts';
 import type { KeptFiles } from '../kept-files.ts';
-import type { TilePlace } from './area.ts';
 import { readMapAbout } from './map-header.ts';
 
 /** Tiles out of the offline areas that were made of a source. The files are whatever was uploaded, so each size has a bound. */

@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import type { Part } from '../../../shared/process/services.ts';
 import type { dashboardRows } from '../../../shared/routes/dashboard.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
+import { TileCache } from '../../../shared/tiles/tile-cache.ts';
+import { TileSource } from '../../../shared/tiles/tile-source.ts';
+import { Tiles } from '../../../shared/tiles/tiles.ts';
 import type { Base } from '../base.ts';
 import { AreaDownload } from './area-download.ts';
 import { type MapRows, mapHandlers } from './map-handlers.ts';
 import { Maps, RESERVE_BYTES } from './maps.ts';
 import { OfflineTiles } from './offline-tiles.ts';
-import { TileCache } from './tile-cache.ts';
-import { TileSource } from './tile-source.ts';
-import { Tiles } from './tiles.ts';
 
 const MB = 1e6;
 

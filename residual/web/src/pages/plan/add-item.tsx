@@ -2,11 +2,11 @@ import { Plus } from 'lucide';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Button, Field } from '../../parts/parts.tsx';
-import { t } from '../../strings.ts';
 import { commandName, OFFERED } from './commands.ts';
 import { placeToAdd } from './entries.ts';
 import { inserted, newItem } from './list.ts';
 import css from './plan.module.css';
+import { planWords } from './plan-words.ts';
 import { withShape } from './shapes.ts';
 import type { Sketch } from './sketch.ts';
 
@@ -18,7 +18,7 @@ export function AddItem({ sketch }: { sketch: Sketch }): JSX.Element {
     part === 'mission'
       ? OFFERED.map((id) => [String(id), commandName(id)] as const)
       : part === 'fence'
-        ? Object.entries(t.plan.shapeKinds)
+        ? Object.entries(planWords.shapeKinds)
         : null;
   const add = (): void => {
     const items = sketch.items.value;
@@ -41,7 +41,7 @@ export function AddItem({ sketch }: { sketch: Sketch }): JSX.Element {
   return (
     <div class={`row ${css['add']}`}>
       {options === null ? null : (
-        <Field label={part === 'fence' ? t.plan.addShape : t.plan.addWhat}>
+        <Field label={part === 'fence' ? planWords.addShape : planWords.addWhat}>
           {(ids) => (
             <select
               {...ids}
@@ -58,7 +58,7 @@ export function AddItem({ sketch }: { sketch: Sketch }): JSX.Element {
         </Field>
       )}
       <Button icon={Plus} onClick={add}>
-        {t.plan.add}
+        {planWords.add}
       </Button>
     </div>
   );

@@ -8,11 +8,11 @@ import {
   presetOf,
 } from '../../../../../shared/mission/patterns/camera.ts';
 import type { Orbit, PatternSettings } from '../../../../../shared/mission/patterns/settings.ts';
-import { t } from '../../strings.ts';
 import { withoutName } from './defaults.ts';
 import { NumberInput } from './number-input.tsx';
 import { Choice, Numbers, shown } from './pattern-fields.tsx';
 import css from './plan.module.css';
+import { planWords } from './plan-words.ts';
 
 const NONE = 'none';
 const OWN = 'own';
@@ -30,7 +30,7 @@ export function CameraFields({
   const isStructure = settings.kind === 'structure';
   const [own, setOwn] = useState(false);
   const preset = camera === null || own ? null : presetOf(camera);
-  const { away, height, resolution, surfaceResolution } = t.plan.settings;
+  const { away, height, resolution, surfaceResolution } = planWords.settings;
   /** Another camera keeps the resolution where that was what was asked for. */
   const take = (next: Camera | null): void => {
     const kept = camera !== null && next !== null && settings.byResolution;
@@ -43,12 +43,12 @@ export function CameraFields({
   return (
     <>
       <Choice
-        label={t.plan.settings.camera}
+        label={planWords.settings.camera}
         value={camera === null ? NONE : (preset?.name ?? OWN)}
         options={[
           ...PRESETS.map(({ name }) => [name, name] as const),
-          [OWN, t.plan.settings.ownCamera],
-          [NONE, t.plan.settings.noCamera],
+          [OWN, planWords.settings.ownCamera],
+          [NONE, planWords.settings.noCamera],
         ]}
         onChange={(id) => {
           const found = PRESETS.find(({ name }) => name === id);
@@ -64,7 +64,7 @@ export function CameraFields({
           {FIGURES.map((name) => (
             <NumberInput
               key={name}
-              label={t.plan.settings[name]}
+              label={planWords.settings[name]}
               value={camera[name]}
               onChange={(value) => take({ ...camera, [name]: value })}
             />
@@ -80,12 +80,12 @@ export function CameraFields({
         {camera === null ? (
           <>
             <NumberInput
-              label={isStructure ? t.plan.settings.photoSpacing : t.plan.settings.lineSpacing}
+              label={isStructure ? planWords.settings.photoSpacing : planWords.settings.lineSpacing}
               value={shown(settings.sideStep)}
               onChange={(sideStep) => onChange({ ...settings, sideStep })}
             />
             <NumberInput
-              label={isStructure ? t.plan.settings.layerHeight : t.plan.settings.photoSpacing}
+              label={isStructure ? planWords.settings.layerHeight : planWords.settings.photoSpacing}
               value={shown(settings.frontStep)}
               onChange={(frontStep) => onChange({ ...settings, frontStep })}
             />
@@ -110,7 +110,7 @@ export function CameraFields({
             checked={!camera.landscape}
             onChange={(event) => take({ ...camera, landscape: !event.currentTarget.checked })}
           />
-          {t.plan.settings.portrait}
+          {planWords.settings.portrait}
         </label>
       )}
     </>

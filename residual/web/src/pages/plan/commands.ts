@@ -1,5 +1,5 @@
 import { ITEM_COMMANDS } from '../../../../../shared/mission/commands.ts';
-import { t } from '../../strings.ts';
+import { planWords } from './plan-words.ts';
 
 /** A parameter of a command: its name with the unit, or what its numbers mean. Null: it means nothing. */
 export type Named =
@@ -13,7 +13,7 @@ interface NamedCommand {
   readonly params: readonly Named[];
 }
 
-const KNOWN: Readonly<Record<number, NamedCommand>> = t.plan.commands;
+const KNOWN: Readonly<Record<number, NamedCommand>> = planWords.commands;
 
 /** MAV_CMD numbers in the order in which they are offered. */
 export const OFFERED: readonly number[] = [
@@ -25,7 +25,7 @@ export function commandName(command: number): string {
   const known = KNOWN[command];
   if (known !== undefined) return known.name;
   const name = ITEM_COMMANDS.get(command)?.name;
-  return name === undefined ? t.plan.commandNumber({ command }) : `${name} (${command})`;
+  return name === undefined ? planWords.commandNumber({ command }) : `${name} (${command})`;
 }
 
 /** Null: the page does not name its parameters, and leaves them as they are. */

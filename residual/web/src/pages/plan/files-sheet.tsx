@@ -5,9 +5,9 @@ import type { Home } from '../../../../../shared/mission/wpl.ts';
 import { may } from '../../api/node.ts';
 import { saveText } from '../../parts/files.ts';
 import { Button, Dialog, HoldButton } from '../../parts/parts.tsx';
-import { t } from '../../strings.ts';
 import { planText, waypointText } from './files.ts';
 import css from './plan.module.css';
+import { planWords } from './plan-words.ts';
 import { DELETE, type Sketch } from './sketch.ts';
 import type { Transfer } from './use-transfer.ts';
 
@@ -38,7 +38,7 @@ export function FilesSheet({
         type="file"
         class="visually-hidden"
         tabIndex={-1}
-        aria-label={t.plan.open}
+        aria-label={planWords.open}
         accept=".plan,.waypoints,.txt,.wpl,.mission,.kml,.kmz,.gpx,.geojson,.json,application/json,text/plain"
         onChange={(event) => {
           const file = event.currentTarget.files?.[0];
@@ -47,24 +47,24 @@ export function FilesSheet({
           onClose();
         }}
       />
-      <Dialog sheet title={t.plan.file.title} open={open} onClose={onClose}>
-        <h3>{t.plan.file.files}</h3>
+      <Dialog sheet title={planWords.file.title} open={open} onClose={onClose}>
+        <h3>{planWords.file.files}</h3>
         <div class={css['stack']}>
           <Button icon={FileUp} onClick={() => picker.current?.click()}>
-            {t.plan.open}
+            {planWords.open}
           </Button>
-          <p class="hint">{t.plan.file.hint}</p>
+          <p class="hint">{planWords.file.hint}</p>
           <Button icon={Download} onClick={() => saveText(planText(sketch, home, firmware), 'mission.plan')}>
-            {t.plan.savePlan}
+            {planWords.savePlan}
           </Button>
           <Button
             icon={Download}
             onClick={() => saveText(waypointText(sketch, home), 'mission.waypoints', 'text/plain')}
           >
-            {t.plan.saveWaypoints}
+            {planWords.saveWaypoints}
           </Button>
         </div>
-        <h3>{t.plan.file.of}</h3>
+        <h3>{planWords.file.of}</h3>
         <div class={css['stack']}>
           <Button
             icon={RefreshCw}
@@ -75,7 +75,7 @@ export function FilesSheet({
               onClose();
             }}
           >
-            {t.plan.readAgain}
+            {planWords.readAgain}
           </Button>
           {canDiscard ? (
             <Button
@@ -84,7 +84,7 @@ export function FilesSheet({
                 onClose();
               }}
             >
-              {t.plan.discard}
+              {planWords.discard}
             </Button>
           ) : null}
           {may(DELETE[part]) ? (
@@ -98,7 +98,7 @@ export function FilesSheet({
                 onClose();
               }}
             >
-              {t.plan.clear[part]}
+              {planWords.clear[part]}
             </HoldButton>
           ) : null}
         </div>

@@ -7,8 +7,8 @@ import { type Home, writeWpl } from '../../../../../shared/mission/wpl.ts';
 import { MISSION_PARTS } from '../../../../../shared/schemas/mission-item.ts';
 import { Refused } from '../../api/client.ts';
 import { firstItem } from '../../api/telemetry.ts';
-import { t } from '../../strings.ts';
 import type { Items, Part } from './list.ts';
+import { planWords } from './plan-words.ts';
 import type { Sketch } from './sketch.ts';
 
 /** Plan files and waypoint files, read and written by the node's own code. */
@@ -27,14 +27,14 @@ interface FileLists {
  * @throws Refused with what is wrong in it
  */
 export async function listsIn(file: File): Promise<FileLists> {
-  if (file.size > MAX_BYTES) throw refusal(t.plan.tooLarge);
+  if (file.size > MAX_BYTES) throw refusal(planWords.tooLarge);
   const text = await textIn(file).catch(() => {
-    throw refusal(t.plan.unreadable);
+    throw refusal(planWords.unreadable);
   });
   try {
     const isText = !text.trimStart().startsWith('{');
     const document: unknown = isText ? text : JSON.parse(text);
-    if (!isText && !isPlan(document) && !isOldPlan(document)) throw refusal(t.plan.noPlan);
+    if (!isText && !isPlan(document) && !isOldPlan(document)) throw refusal(planWords.noPlan);
     const readings = (isText ? [partOfText(text)] : MISSION_PARTS).flatMap((part) => {
       const reading = itemsIn(document, part, firstItem.value);
       return reading === undefined ? [] : [{ part, ...reading }];
@@ -47,7 +47,7 @@ export async function listsIn(file: File): Promise<FileLists> {
     };
   } catch (error) {
     if (error instanceof Refused) throw error;
-    throw refusal(error instanceof SyntaxError ? t.plan.noPlan : messageOf(error));
+    throw refusal(error instanceof SyntaxError ? planWords.noPlan : messageOf(error));
   }
 }
 

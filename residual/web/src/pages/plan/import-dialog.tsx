@@ -5,6 +5,7 @@ import { t } from '../../strings.ts';
 import type { FoundShapes } from './import/shapes-in.ts';
 import { addFound, drawnOf, USES, type Use, type Wish, wishesOf } from './import/use-shapes.ts';
 import css from './plan.module.css';
+import { planWords } from './plan-words.ts';
 import type { Sketch } from './sketch.ts';
 
 /** What each shape of a file becomes. */
@@ -27,7 +28,7 @@ export function ImportDialog({
     if (bad.length === 0) onClose();
   };
   return (
-    <Dialog sheet title={t.plan.import.title({ name })} open onClose={onClose}>
+    <Dialog sheet title={planWords.import.title({ name })} open onClose={onClose}>
       {wishes.map((wish, at) => (
         <Field key={at} label={wish.label} hint={drawnOf(wish)}>
           {(ids) => (
@@ -41,23 +42,25 @@ export function ImportDialog({
             >
               {USES[wish.kind].map((use: Use) => (
                 <option key={use} value={use}>
-                  {t.plan.import.uses[use]}
+                  {planWords.import.uses[use]}
                 </option>
               ))}
             </select>
           )}
         </Field>
       ))}
-      {found.dropped === 0 ? null : <p class="hint">{t.plan.import.dropped({ count: found.dropped })}</p>}
-      {found.shapes.some(({ holes }) => holes.length > 0) ? <p class="hint">{t.plan.import.holes}</p> : null}
+      {found.dropped === 0 ? null : <p class="hint">{planWords.import.dropped({ count: found.dropped })}</p>}
+      {found.shapes.some(({ holes }) => holes.length > 0) ? (
+        <p class="hint">{planWords.import.holes}</p>
+      ) : null}
       {failed.map((label) => (
         <p key={label} class="error" role="alert">
-          {t.plan.import.failed({ name: label })}
+          {planWords.import.failed({ name: label })}
         </p>
       ))}
       <div class={`row ${css['foot']}`}>
         <Button kind="primary" onClick={add}>
-          {t.plan.import.add}
+          {planWords.import.add}
         </Button>
         <Button onClick={onClose}>{t.app.cancel}</Button>
       </div>

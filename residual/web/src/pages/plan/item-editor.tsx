@@ -7,6 +7,7 @@ import { commandMeaning, commandName, OFFERED } from './commands.ts';
 import { commanded, edited, type Item, isSomewhere } from './list.ts';
 import { NumberInput } from './number-input.tsx';
 import css from './plan.module.css';
+import { planWords } from './plan-words.ts';
 import type { Sketch } from './sketch.ts';
 
 const FRAMES = { 3: 'home', 10: 'ground', 0: 'sea' } as const;
@@ -26,7 +27,7 @@ export function ItemEditor({ sketch, at }: { sketch: Sketch; at: number }): JSX.
   const middle = sketch.view.value ?? { lat: 0, lon: 0 };
   return (
     <div class={css['fields']}>
-      <Field label={t.plan.command}>
+      <Field label={planWords.command}>
         {(ids) => (
           <select
             {...ids}
@@ -46,14 +47,14 @@ export function ItemEditor({ sketch, at }: { sketch: Sketch; at: number }): JSX.
       {place ? (
         <>
           <NumberInput
-            label={t.plan.latitude}
+            label={planWords.latitude}
             value={item.x}
-            {...(isSomewhere(item) ? {} : { hint: t.plan.here })}
+            {...(isSomewhere(item) ? {} : { hint: planWords.here })}
             onChange={(x) => set({ x })}
           />
-          <NumberInput label={t.plan.longitude} value={item.y} onChange={(y) => set({ y })} />
-          <NumberInput label={t.plan.height} value={item.z} onChange={(z) => set({ z })} />
-          <Field label={t.plan.reference}>
+          <NumberInput label={planWords.longitude} value={item.y} onChange={(y) => set({ y })} />
+          <NumberInput label={planWords.height} value={item.z} onChange={(z) => set({ z })} />
+          <Field label={planWords.reference}>
             {(ids) => (
               <select
                 {...ids}
@@ -62,7 +63,7 @@ export function ItemEditor({ sketch, at }: { sketch: Sketch; at: number }): JSX.
               >
                 {FRAME_IDS.map((id) => (
                   <option key={id} value={id}>
-                    {t.plan.above[FRAMES[id]]}
+                    {planWords.above[FRAMES[id]]}
                   </option>
                 ))}
               </select>
@@ -72,7 +73,7 @@ export function ItemEditor({ sketch, at }: { sketch: Sketch; at: number }): JSX.
       ) : null}
       {meaning === null ? (
         <p class="hint">
-          {t.plan.untouched} {ITEM_PARAMS.map((name) => item[name] ?? t.app.none).join(' · ')}
+          {planWords.untouched} {ITEM_PARAMS.map((name) => item[name] ?? t.app.none).join(' · ')}
           {place ? '' : ` · ${item.x} · ${item.y} · ${item.z}`}
         </p>
       ) : (
@@ -107,7 +108,7 @@ function Params({
               label={named}
               value={value}
               empty={null}
-              hint={value === null ? t.plan.vehicleDecides : ''}
+              hint={value === null ? planWords.vehicleDecides : ''}
               onChange={(next) => set({ [member]: next })}
             />
           ) : (

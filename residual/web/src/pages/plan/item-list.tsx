@@ -6,7 +6,6 @@ import { shapesOf } from '../../../../../shared/mission/shapes.ts';
 import { number } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Badge, Button } from '../../parts/parts.tsx';
-import { t } from '../../strings.ts';
 import { commandName } from './commands.ts';
 import { type Entry, entriesOf, moveEntry } from './entries.ts';
 import type { Totals } from './estimate/totals.ts';
@@ -16,6 +15,7 @@ import { edited, moved, removed } from './list.ts';
 import { NumberInput } from './number-input.tsx';
 import { PatternEditor } from './pattern-editor.tsx';
 import css from './plan.module.css';
+import { planWords } from './plan-words.ts';
 import { ShapeEditor } from './shape-editor.tsx';
 import { shapeAt, withoutCorner } from './shapes.ts';
 import type { Sketch } from './sketch.ts';
@@ -39,11 +39,11 @@ export function ItemList({ sketch, totals }: { sketch: Sketch; totals: Totals })
   const entries = entriesOf(items, part === 'mission' ? sketch.placed.value : []);
   const heads = new Map(part === 'fence' ? shapesOf(items).map((shape) => [shape.from, shape]) : []);
   if (items.length === 0 && gone.length === 0 && fault === undefined)
-    return <p class="hint">{t.plan.noItems[part]}</p>;
+    return <p class="hint">{planWords.noItems[part]}</p>;
   return (
     <>
       {fault !== undefined && fault.index === null ? <p class="note bad">{fault.text}</p> : null}
-      <ol class={css['items']} aria-label={t.plan.list({ part: t.plan.parts[part] })}>
+      <ol class={css['items']} aria-label={planWords.list({ part: planWords.parts[part] })}>
         {entries.map((entry) => {
           const head = heads.get(entry.from);
           const own = marks?.slice(entry.from, entry.from + entry.count) ?? [];
@@ -53,7 +53,7 @@ export function ItemList({ sketch, totals }: { sketch: Sketch; totals: Totals })
           return (
             <li key={entry.from} class={isFault ? 'fault' : ''}>
               {head?.kind === 'polygon' ? (
-                <h3>{t.plan.shapes.polygon({ inside: head.inside, corners: head.count })}</h3>
+                <h3>{planWords.shapes.polygon({ inside: head.inside, corners: head.count })}</h3>
               ) : null}
               <Row sketch={sketch} entry={entry} mark={mark} leg={totals.distances[entry.from] ?? null} />
               {isFault ? (
@@ -66,7 +66,7 @@ export function ItemList({ sketch, totals }: { sketch: Sketch; totals: Totals })
           );
         })}
       </ol>
-      {gone.length === 0 ? null : <p class="note warn">{t.plan.gone({ count: gone.length })}</p>}
+      {gone.length === 0 ? null : <p class="note warn">{planWords.gone({ count: gone.length })}</p>}
     </>
   );
 }
@@ -123,7 +123,7 @@ function Row({
     >
       <span class={css['seq']}>
         {entry.kind === 'pattern'
-          ? t.plan.patternItems({ first: item?.seq ?? 0, last: last?.seq ?? 0 })
+          ? planWords.patternItems({ first: item?.seq ?? 0, last: last?.seq ?? 0 })
           : item?.seq}
       </span>
       <Icon of={icon} />
@@ -132,14 +132,16 @@ function Row({
         {height === '' ? null : <small>{height}</small>}
       </span>
       <span class={css['leg']}>{leg === null ? '' : `${number(leg)} m`}</span>
-      {mark === null ? null : <Badge tone={mark === 'added' ? 'good' : 'warn'}>{t.plan.marks[mark]}</Badge>}
+      {mark === null ? null : (
+        <Badge tone={mark === 'added' ? 'good' : 'warn'}>{planWords.marks[mark]}</Badge>
+      )}
       <Icon of={ChevronDown} />
     </button>
   );
 }
 
 function nameOf(sketch: Sketch, entry: Entry): string {
-  if (entry.kind === 'pattern') return t.plan.pattern[entry.placed.settings.kind];
+  if (entry.kind === 'pattern') return planWords.pattern[entry.placed.settings.kind];
   const items = sketch.items.value;
   const item = items[entry.from];
   if (item === undefined) return '';
@@ -147,13 +149,13 @@ function nameOf(sketch: Sketch, entry: Entry): string {
     case 'mission':
       return commandName(item.command);
     case 'rally':
-      return t.plan.rallyPoint;
+      return planWords.rallyPoint;
     case 'fence': {
       const shape = shapeAt(items, entry.from);
-      if (shape?.kind === 'polygon') return t.plan.corner({ n: entry.from - shape.from + 1 });
+      if (shape?.kind === 'polygon') return planWords.corner({ n: entry.from - shape.from + 1 });
       return shape?.kind === 'circle'
-        ? t.plan.shapes.circle({ inside: shape.inside, radius: number(item.param1) })
-        : t.plan.shapes.return;
+        ? planWords.shapes.circle({ inside: shape.inside, radius: number(item.param1) })
+        : planWords.shapes.return;
     }
   }
 }
@@ -196,17 +198,17 @@ function Editor({
       ) : (
         <div class={css['fields']}>
           <NumberInput
-            label={t.plan.latitude}
+            label={planWords.latitude}
             value={item.x}
             onChange={(x) => sketch.change(edited(items, at, { x }))}
           />
           <NumberInput
-            label={t.plan.longitude}
+            label={planWords.longitude}
             value={item.y}
             onChange={(y) => sketch.change(edited(items, at, { y }))}
           />
           <NumberInput
-            label={t.plan.height}
+            label={planWords.height}
             value={item.z}
             onChange={(z) => sketch.change(edited(items, at, { z }))}
           />
@@ -219,13 +221,13 @@ function Editor({
               key="up"
               icon={ArrowUp}
               {...(at > 0 ? { onClick: move(-1) } : { why: '' })}
-              aria-label={t.plan.up}
+              aria-label={planWords.up}
             />
             <Button
               key="down"
               icon={ArrowDown}
               {...(at + entry.count < items.length ? { onClick: move(1) } : { why: '' })}
-              aria-label={t.plan.down}
+              aria-label={planWords.down}
             />
           </>
         )}
@@ -238,7 +240,7 @@ function Editor({
               sketch.show(part);
             }}
           >
-            {t.plan.remove}
+            {planWords.remove}
           </Button>
         )}
       </div>

@@ -10,7 +10,6 @@ import {
 } from '../../../../../shared/mission/patterns/settings.ts';
 import { number } from '../../parts/format.ts';
 import { Button, Note, Stat, Unfold } from '../../parts/parts.tsx';
-import { t } from '../../strings.ts';
 import { CameraFields } from './camera-fields.tsx';
 import { bestAngle } from './defaults.ts';
 import { addPattern, changePattern, dissolvePattern } from './entries.ts';
@@ -18,6 +17,7 @@ import { removed } from './list.ts';
 import { NumberInput } from './number-input.tsx';
 import { Choice, Flag, Numbers } from './pattern-fields.tsx';
 import css from './plan.module.css';
+import { planWords } from './plan-words.ts';
 import type { Sketch } from './sketch.ts';
 
 /** The settings of a pattern, and what comes of them. @param speed m/s, null: not known */
@@ -48,10 +48,10 @@ export function PatternEditor({
             addPattern(sketch, { ...placed.settings });
           }}
         >
-          {t.plan.duplicate}
+          {planWords.duplicate}
         </Button>
         <Button icon={Ungroup} onClick={() => dissolvePattern(sketch, placed)}>
-          {t.plan.dissolve}
+          {planWords.dissolve}
         </Button>
         <Button
           icon={Trash2}
@@ -60,7 +60,7 @@ export function PatternEditor({
             sketch.show('mission');
           }}
         >
-          {t.plan.remove}
+          {planWords.remove}
         </Button>
       </div>
     </div>
@@ -83,11 +83,11 @@ function OwnFields({ settings, onChange }: Edits<PatternSettings>): JSX.Element 
               icon={Compass}
               onClick={() => onChange({ ...settings, angle: Math.round(bestAngle(settings.polygon)) })}
             >
-              {t.plan.settings.bestAngle}
+              {planWords.settings.bestAngle}
             </Button>
             <EntryButton settings={settings} onChange={onChange} />
           </div>
-          <Unfold title={t.plan.settings.more}>
+          <Unfold title={planWords.settings.more}>
             <Above settings={settings} onChange={onChange} />
             <Flag settings={settings} name="crosshatch" onChange={onChange} />
             <Flag settings={settings} name="alternate" onChange={onChange} />
@@ -103,7 +103,7 @@ function OwnFields({ settings, onChange }: Edits<PatternSettings>): JSX.Element 
             <Numbers settings={settings} names={['width', 'turnaround']} onChange={onChange} />
             <EntryButton settings={settings} onChange={onChange} />
           </div>
-          <Unfold title={t.plan.settings.more}>
+          <Unfold title={planWords.settings.more}>
             <Above settings={settings} onChange={onChange} />
             <Flag settings={settings} name="photosInTurns" onChange={onChange} />
             <Flag settings={settings} name="hover" onChange={onChange} />
@@ -140,16 +140,16 @@ type Lines = Extract<PatternSettings, { readonly entry: number }>;
 function EntryButton({ settings, onChange }: Edits<Lines>): JSX.Element {
   return (
     <Button icon={RotateCw} onClick={() => onChange({ ...settings, entry: (settings.entry + 1) % 4 })}>
-      {t.plan.settings.entry}
+      {planWords.settings.entry}
     </Button>
   );
 }
 
 function Above({ settings, onChange }: Edits<Lines>): JSX.Element {
-  const { home, ground, sea } = t.plan.above;
+  const { home, ground, sea } = planWords.above;
   return (
     <Choice
-      label={t.plan.reference}
+      label={planWords.reference}
       value={settings.above}
       options={[
         ['home', home],
@@ -181,16 +181,16 @@ function Outcome({
     <dl class="stats">
       {made.area === null ? null : (
         <Stat
-          label={t.plan.area}
+          label={planWords.area}
           value={number(isLarge ? made.area / 10_000 : made.area, isLarge ? 1 : 0)}
-          unit={isLarge ? t.plan.hectares : t.plan.squareMetres}
+          unit={isLarge ? planWords.hectares : planWords.squareMetres}
         />
       )}
-      <Stat label={t.plan.photos} value={String(made.photos)} />
-      <Stat label={t.plan.lines[settings.kind]} value={number(made.parts, made.parts % 1 === 0 ? 0 : 2)} />
-      <Stat label={t.plan.figures.distance} value={number(made.distance)} unit="m" />
+      <Stat label={planWords.photos} value={String(made.photos)} />
+      <Stat label={planWords.lines[settings.kind]} value={number(made.parts, made.parts % 1 === 0 ? 0 : 2)} />
+      <Stat label={planWords.figures.distance} value={number(made.distance)} unit="m" />
       {every > 0 && speed !== null ? (
-        <Stat label={t.plan.every} value={number(every / speed, 1)} unit="s" />
+        <Stat label={planWords.every} value={number(every / speed, 1)} unit="s" />
       ) : null}
     </dl>
   );
@@ -214,13 +214,21 @@ function CornerRow({
         onClick={() => (sketch.corner.value = at === null ? 0 : (at + 1) % corners.length)}
       >
         {corner === undefined
-          ? t.plan.nextCorner
-          : t.plan.cornerOf({ n: (at ?? 0) + 1, all: corners.length })}
+          ? planWords.nextCorner
+          : planWords.cornerOf({ n: (at ?? 0) + 1, all: corners.length })}
       </Button>
       {corner === undefined ? null : (
         <>
-          <NumberInput label={t.plan.latitude} value={corner.lat} onChange={(lat) => put(lat, corner.lon)} />
-          <NumberInput label={t.plan.longitude} value={corner.lon} onChange={(lon) => put(corner.lat, lon)} />
+          <NumberInput
+            label={planWords.latitude}
+            value={corner.lat}
+            onChange={(lat) => put(lat, corner.lon)}
+          />
+          <NumberInput
+            label={planWords.longitude}
+            value={corner.lon}
+            onChange={(lon) => put(corner.lat, lon)}
+          />
           {corners.length > leastCorners(settings.kind) ? (
             <Button
               icon={Trash2}
@@ -229,7 +237,7 @@ function CornerRow({
                 onChange(withCorners(settings, corners.toSpliced(at ?? 0, 1)));
               }}
             >
-              {t.plan.removeCorner}
+              {planWords.removeCorner}
             </Button>
           ) : null}
         </>
@@ -240,7 +248,7 @@ function CornerRow({
 
 /** What is wrong with settings, in words. */
 function wrongText({ problem, figure = '' }: Unexpanded): string {
-  if (problem !== 'figures') return t.plan.wrong[problem];
-  const name = Object.entries(t.plan.settings).find(([member]) => member === figure)?.[1] ?? figure;
-  return t.plan.wrong.figures({ name });
+  if (problem !== 'figures') return planWords.wrong[problem];
+  const name = Object.entries(planWords.settings).find(([member]) => member === figure)?.[1] ?? figure;
+  return planWords.wrong.figures({ name });
 }

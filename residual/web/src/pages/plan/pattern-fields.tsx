@@ -1,19 +1,21 @@
 import type { JSX } from 'preact';
 import type { PatternSettings } from '../../../../../shared/mission/patterns/settings.ts';
 import { Field } from '../../parts/parts.tsx';
-import { t } from '../../strings.ts';
 import { NumberInput } from './number-input.tsx';
+import { planWords } from './plan-words.ts';
 
 /** Inputs for the members of a pattern's settings, named as the words name them. */
 
 type NamesOf<S, T> = { [Name in keyof S]: S[Name] extends T ? Name : never }[keyof S] & string;
 
 const LABELS: Readonly<Record<string, () => string>> = {
-  trigger: () => t.plan.settings.photoSpacing,
+  trigger: () => planWords.settings.photoSpacing,
 };
 
 function labelOf(name: string): string {
-  return LABELS[name]?.() ?? Object.entries(t.plan.settings).find(([member]) => member === name)?.[1] ?? name;
+  return (
+    LABELS[name]?.() ?? Object.entries(planWords.settings).find(([member]) => member === name)?.[1] ?? name
+  );
 }
 
 export function Numbers<S extends PatternSettings>({

@@ -10,13 +10,13 @@ import { Circle, Line, Vehicle } from '../../map/layers.tsx';
 import { Map } from '../../map/map.tsx';
 import type { Place, View } from '../../map/projection.ts';
 import { withRoom } from '../../map/room.ts';
-import { t } from '../../strings.ts';
 import { here } from '../../vehicle/vehicle-state.ts';
 import { type Drawing, radiusHandle, radiusTo } from './drawing.ts';
 import { isLook } from './estimate/totals.ts';
 import { Between, Handle, POINT_R } from './handle.tsx';
 import { edited, type Items, inserted, isSomewhere, newItem, type Part, placeOf, round } from './list.ts';
 import { PatternLayer } from './pattern-layer.tsx';
+import { planWords } from './plan-words.ts';
 import { withCorner } from './shapes.ts';
 import { patternAt, type Sketch } from './sketch.ts';
 
@@ -41,7 +41,7 @@ export function PlanMap({
   return (
     <>
       <Map
-        label={t.plan.map}
+        label={planWords.map}
         base={base}
         view={sketch.view.value ?? start ?? WORLD}
         onView={(view) => (sketch.view.value = view)}

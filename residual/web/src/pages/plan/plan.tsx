@@ -18,6 +18,7 @@ import { ItemList } from './item-list.tsx';
 import { isSomewhere, type Part, placeOf } from './list.ts';
 import css from './plan.module.css';
 import { PlanMap } from './plan-map.tsx';
+import { planWords } from './plan-words.ts';
 import { ProfileChart } from './profile-chart.tsx';
 import { read, type Sketch, sketchOf } from './sketch.ts';
 import { DrawingBar, ToolBar } from './tool-bar.tsx';
@@ -74,22 +75,22 @@ export default function Plan(): JSX.Element {
           home={home}
           tools={
             <>
-              <Button icon={Maximize} aria-label={t.plan.showAll} onClick={fit} />
+              <Button icon={Maximize} aria-label={planWords.showAll} onClick={fit} />
               <Button
                 icon={Undo2}
-                aria-label={t.plan.undo}
+                aria-label={planWords.undo}
                 onClick={() => sketch.undo()}
                 why={sketch.canUndo.value ? null : ''}
               />
               <Button
                 icon={Redo2}
-                aria-label={t.plan.redo}
+                aria-label={planWords.redo}
                 onClick={() => sketch.redo()}
                 why={sketch.canRedo.value ? null : ''}
               />
               <Button
                 icon={Mountain}
-                aria-label={t.plan.profile.show}
+                aria-label={planWords.profile.show}
                 aria-pressed={profile}
                 onClick={() => setProfile(!profile)}
               />
@@ -102,14 +103,14 @@ export default function Plan(): JSX.Element {
           <ProfileChart profile={estimate.profile} hasSource={estimate.hasTerrain} numberOf={numberOf} />
         ) : null}
       </section>
-      <section class={css['panel']} aria-label={t.plan.list({ part: t.plan.parts[part] })}>
+      <section class={css['panel']} aria-label={planWords.list({ part: planWords.parts[part] })}>
         <TotalsBar estimate={estimate} />
         <div class={css['acts']}>
           <ChecksButton sketch={sketch} estimate={estimate} />
           <Button
             kind="quiet"
             icon={panel ? ChevronDown : ChevronUp}
-            aria-label={panel ? t.plan.panel.hide : t.plan.panel.show}
+            aria-label={panel ? planWords.panel.hide : planWords.panel.show}
             aria-expanded={panel}
             onClick={() => setPanel(!panel)}
           />
@@ -119,7 +120,7 @@ export default function Plan(): JSX.Element {
         {panel ? (
           <div class={css['lists']}>
             <Segmented<Part>
-              label={t.plan.partsLabel}
+              label={planWords.partsLabel}
               chosen={part}
               onChoose={(next) => sketch.show(next)}
               options={MISSION_PARTS.map((id) => ({ id, name: tabName(sketch, id) }))}
@@ -130,7 +131,7 @@ export default function Plan(): JSX.Element {
             {held.isAwaited && sketch.items.value.length === 0 ? null : (
               <ItemList sketch={sketch} totals={estimate.totals} />
             )}
-            <Unfold title={t.plan.addOther}>
+            <Unfold title={planWords.addOther}>
               <AddItem sketch={sketch} />
             </Unfold>
           </div>
@@ -161,7 +162,7 @@ export default function Plan(): JSX.Element {
 function tabName(sketch: Sketch, part: Part): string {
   const count = sketch.lists.value[part].length;
   const star = sketch.pending.value.includes(part) ? ' •' : '';
-  return `${t.plan.parts[part]}${count === 0 ? '' : ` ${count}`}${star}`;
+  return `${planWords.parts[part]}${count === 0 ? '' : ` ${count}`}${star}`;
 }
 
 /** Ctrl+Z and Ctrl+Shift+Z (or Ctrl+Y), where no text is written; Escape puts the tool away. */

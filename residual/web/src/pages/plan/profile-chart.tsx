@@ -1,8 +1,8 @@
 import type { JSX } from 'preact';
-import { t } from '../../strings.ts';
 import type { Profile } from './estimate/profile.ts';
 import { heightText } from './height.ts';
 import css from './plan.module.css';
+import { planWords } from './plan-words.ts';
 
 const WIDTH = 1000;
 const HEIGHT = 100;
@@ -53,17 +53,17 @@ export function ProfileChart({
         </svg>
       )}
       <figcaption>
-        <strong>{t.plan.profile.title({ above: t.plan.above.ground })}</strong>{' '}
+        <strong>{planWords.profile.title({ above: planWords.above.ground })}</strong>{' '}
         {points.length === 0
-          ? t.plan.profile.empty
+          ? planWords.profile.empty
           : lowest !== null
-            ? t.plan.profile.lowest({
+            ? planWords.profile.lowest({
                 height: heightText(lowest.clearance, 'ground'),
                 item: numberOf(lowest.at),
               })
             : hasSource
-              ? t.plan.profile.loading
-              : t.plan.profile.unknown}
+              ? planWords.profile.loading
+              : planWords.profile.unknown}
       </figcaption>
     </figure>
   );

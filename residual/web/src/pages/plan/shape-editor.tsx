@@ -1,9 +1,9 @@
 import type { JSX } from 'preact';
 import { Button, Field } from '../../parts/parts.tsx';
-import { t } from '../../strings.ts';
 import { edited, placeOf, removed } from './list.ts';
 import { NumberInput } from './number-input.tsx';
 import css from './plan.module.css';
+import { planWords } from './plan-words.ts';
 import { shapeAt, turned, withCorner } from './shapes.ts';
 import type { Sketch } from './sketch.ts';
 
@@ -23,39 +23,39 @@ export function ShapeEditor({ sketch, at }: { sketch: Sketch; at: number }): JSX
     <>
       <div class={css['fields']}>
         {shape.kind === 'return' ? null : (
-          <Field label={t.plan.sense}>
+          <Field label={planWords.sense}>
             {(ids) => (
               <select
                 {...ids}
                 value={shape.inside ? 'in' : 'out'}
                 onChange={() => sketch.change(turned(items, shape))}
               >
-                <option value="in">{t.plan.inside}</option>
-                <option value="out">{t.plan.outside}</option>
+                <option value="in">{planWords.inside}</option>
+                <option value="out">{planWords.outside}</option>
               </select>
             )}
           </Field>
         )}
         <NumberInput
-          label={t.plan.latitude}
+          label={planWords.latitude}
           value={item.x}
           onChange={(x) => sketch.change(edited(items, at, { x }))}
         />
         <NumberInput
-          label={t.plan.longitude}
+          label={planWords.longitude}
           value={item.y}
           onChange={(y) => sketch.change(edited(items, at, { y }))}
         />
         {shape.kind === 'circle' ? (
           <NumberInput
-            label={t.plan.radius}
+            label={planWords.radius}
             value={item.param1}
             onChange={(param1) => sketch.change(edited(items, at, { param1 }))}
           />
         ) : null}
         {shape.kind === 'return' ? (
           <NumberInput
-            label={t.plan.height}
+            label={planWords.height}
             value={item.z}
             onChange={(z) => sketch.change(edited(items, at, { z }))}
           />
@@ -63,14 +63,14 @@ export function ShapeEditor({ sketch, at }: { sketch: Sketch; at: number }): JSX
       </div>
       {shape.kind === 'polygon' ? (
         <div class="row">
-          <Button onClick={addCorner}>{t.plan.addCorner}</Button>
+          <Button onClick={addCorner}>{planWords.addCorner}</Button>
           <Button
             onClick={() => {
               sketch.change(removed(items, shape.from, shape.count));
               sketch.chosen.value = null;
             }}
           >
-            {t.plan.removeShape}
+            {planWords.removeShape}
           </Button>
         </div>
       ) : null}

@@ -19,6 +19,7 @@ import { Button } from '../../parts/button.tsx';
 import { t } from '../../strings.ts';
 import { type Drawing, TOOLS, type Tool } from './drawing.ts';
 import css from './plan.module.css';
+import { planWords } from './plan-words.ts';
 
 export const TOOL_ICONS: Readonly<Record<Tool, IconNode>> = {
   waypoint: MapPin,
@@ -50,7 +51,13 @@ export function ToolBar({
     event.preventDefault();
   };
   return (
-    <div class={css['tools']} role="toolbar" tabIndex={-1} aria-label={t.plan.tools.label} onKeyDown={move}>
+    <div
+      class={css['tools']}
+      role="toolbar"
+      tabIndex={-1}
+      aria-label={planWords.tools.label}
+      onKeyDown={move}
+    >
       {TOOLS.map((tool) => (
         <Button
           key={tool}
@@ -58,11 +65,11 @@ export function ToolBar({
           aria-pressed={drawing.tool.value === tool}
           onClick={() => drawing.take(tool)}
         >
-          {t.plan.tools[tool]}
+          {planWords.tools[tool]}
         </Button>
       ))}
       <Button icon={FolderOpen} onClick={onFiles}>
-        {t.plan.file.button}
+        {planWords.file.button}
       </Button>
     </div>
   );
@@ -84,8 +91,8 @@ export function DrawingBar({
   const isMade = drawing.isMade.value;
   const text =
     missing === null
-      ? wordFor(t.plan.tapOne, tool)
-      : `${wordFor(t.plan.tapCorners, tool) ?? ''} ${count > 0 && missing > 0 ? t.plan.tapMore({ count: missing }) : ''}`;
+      ? wordFor(planWords.tapOne, tool)
+      : `${wordFor(planWords.tapCorners, tool) ?? ''} ${count > 0 && missing > 0 ? planWords.tapMore({ count: missing }) : ''}`;
   return (
     <div class={css['drawing']} role="status">
       <span>{text}</span>
@@ -96,29 +103,29 @@ export function DrawingBar({
               tool === 'orbit' || tool === 'circle' ? drawing.template(tool, middle) : drawing.pick(middle)
             }
           >
-            {t.plan.here}
+            {planWords.here}
           </Button>
         ) : count === 0 ? (
           tool === 'corridor' ? (
-            <Button onClick={() => drawing.template('line', middle)}>{t.plan.line}</Button>
+            <Button onClick={() => drawing.template('line', middle)}>{planWords.line}</Button>
           ) : (
             <>
-              <Button onClick={() => drawing.template('square', middle)}>{t.plan.square}</Button>
-              <Button onClick={() => drawing.template('circle', middle)}>{t.plan.circleShape}</Button>
+              <Button onClick={() => drawing.template('square', middle)}>{planWords.square}</Button>
+              <Button onClick={() => drawing.template('circle', middle)}>{planWords.circleShape}</Button>
             </>
           )
         ) : (
           <>
-            <Button onClick={() => drawing.takeBack()}>{t.plan.lastCorner}</Button>
+            <Button onClick={() => drawing.takeBack()}>{planWords.lastCorner}</Button>
             {isMade ? (
               <Button kind="primary" onClick={() => drawing.end()}>
-                {t.plan.done}
+                {planWords.done}
               </Button>
             ) : null}
           </>
         )}
         {isMade ? null : (
-          <Button onClick={() => drawing.end()}>{missing === null ? t.plan.done : t.app.cancel}</Button>
+          <Button onClick={() => drawing.end()}>{missing === null ? planWords.done : t.app.cancel}</Button>
         )}
       </div>
     </div>

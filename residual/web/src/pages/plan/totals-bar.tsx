@@ -8,6 +8,7 @@ import type { Check } from './estimate/checks.ts';
 import type { Estimate } from './estimate/use-estimate.ts';
 import { heightText } from './height.ts';
 import css from './plan.module.css';
+import { planWords } from './plan-words.ts';
 import type { Sketch } from './sketch.ts';
 
 /** Distance, time, battery and photos of the plan. */
@@ -18,28 +19,28 @@ export function TotalsBar({ estimate: { totals, battery, photos } }: { estimate:
     <>
       <dl class={css['totals']}>
         <Stat
-          label={t.plan.figures.distance}
+          label={planWords.figures.distance}
           value={isLong ? number(distance / 1000, 1) : number(distance)}
           unit={isLong ? 'km' : 'm'}
         />
-        <Stat label={t.plan.figures.time} value={seconds === null ? null : span(seconds)} />
+        <Stat label={planWords.figures.time} value={seconds === null ? null : span(seconds)} />
         <Stat
-          label={t.plan.battery.label}
+          label={planWords.battery.label}
           value={
-            battery.part === null ? null : t.plan.battery.percent({ percent: number(battery.part * 100) })
+            battery.part === null ? null : planWords.battery.percent({ percent: number(battery.part * 100) })
           }
           tone={battery.part !== null && battery.part > 0.8 ? 'warn' : undefined}
         />
         {photos === 0 ? (
           <Stat
-            label={t.plan.figures.highest({
-              above: t.plan.above[highest === null && highestAboveSea !== null ? 'sea' : 'home'],
+            label={planWords.figures.highest({
+              above: planWords.above[highest === null && highestAboveSea !== null ? 'sea' : 'home'],
             })}
             value={highest === null && highestAboveSea === null ? null : number(highest ?? highestAboveSea)}
             unit="m"
           />
         ) : (
-          <Stat label={t.plan.photos} value={String(photos)} />
+          <Stat label={planWords.photos} value={String(photos)} />
         )}
       </dl>
     </>
@@ -59,7 +60,8 @@ export function ChecksButton({
   const notes = [...checks.map((check) => checkText(sketch, check)), ...sketch.warnings.value];
   // Without a mission nothing was looked at.
   if (sketch.lists.value.mission.length === 0) return null;
-  const title = notes.length === 0 && isAwaited ? t.app.loading : t.plan.checksTitle({ count: notes.length });
+  const title =
+    notes.length === 0 && isAwaited ? t.app.loading : planWords.checksTitle({ count: notes.length });
   return (
     <>
       <Button
@@ -71,7 +73,7 @@ export function ChecksButton({
         {title}
       </Button>
       <Dialog sheet title={title} open={open} onClose={() => setOpen(false)}>
-        {notes.length === 0 ? <p>{t.plan.checksNone}</p> : null}
+        {notes.length === 0 ? <p>{planWords.checksNone}</p> : null}
         <ul class={css['checks']}>
           {checks.map((check) => (
             <li key={`${check.kind} ${check.at}`}>
@@ -82,7 +84,7 @@ export function ChecksButton({
                   sketch.show('mission', check.at);
                 }}
               >
-                {t.plan.goTo}
+                {planWords.goTo}
               </Button>
             </li>
           ))}
@@ -94,8 +96,8 @@ export function ChecksButton({
           {isAwaited
             ? null
             : figures.speed === null
-              ? t.plan.noSpeed
-              : t.plan.speedFrom({ speed: number(figures.speed, 1) })}{' '}
+              ? planWords.noSpeed
+              : planWords.speedFrom({ speed: number(figures.speed, 1) })}{' '}
           {battery.words}
         </p>
       </Dialog>
@@ -105,14 +107,14 @@ export function ChecksButton({
 
 function checkText(sketch: Sketch, check: Check): string {
   const item = sketch.lists.value.mission[check.at]?.seq ?? check.at;
-  const words = t.plan.check;
+  const words = planWords.check;
   switch (check.kind) {
     case 'noTakeoff':
-      return t.plan.noTakeoff;
+      return planWords.noTakeoff;
     case 'noEnd':
-      return t.plan.noEnd;
+      return planWords.noEnd;
     case 'noTerrain':
-      return words.noTerrain({ item, above: t.plan.above.ground });
+      return words.noTerrain({ item, above: planWords.above.ground });
     case 'fence':
       return words.fence({ item, more: check.count - 1 });
     case 'height':

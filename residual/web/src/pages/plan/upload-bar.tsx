@@ -7,6 +7,7 @@ import { askForSheet } from '../../commands/sheet-name.ts';
 import { Button, Dialog, ErrorNote, Note, Progress } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
 import css from './plan.module.css';
+import { planWords } from './plan-words.ts';
 import { PUT, type Sketch } from './sketch.ts';
 import type { Transfer } from './use-transfer.ts';
 
@@ -24,7 +25,7 @@ export function UploadButton({ sketch, transfer }: { sketch: Sketch; transfer: T
           go('fly');
         }}
       >
-        {t.plan.fly}
+        {planWords.fly}
       </Button>
     );
   return (
@@ -37,7 +38,7 @@ export function UploadButton({ sketch, transfer }: { sketch: Sketch; transfer: T
       why={transfer.why}
       onClick={transfer.upload}
     >
-      {t.plan.upload}
+      {planWords.upload}
     </Button>
   );
 }
@@ -50,16 +51,16 @@ export function UploadState({ sketch, transfer }: { sketch: Sketch; transfer: Tr
     <>
       <p role="status" class={`${css['state']}${pending.length > 0 ? ' warn' : ''}`}>
         {!known
-          ? t.plan.notReadYet
+          ? planWords.notReadYet
           : pending.length === 0
-            ? t.plan.sameAsVehicle
-            : t.plan.differs({ parts: pending.map((each) => t.plan.parts[each]).join(', ') })}
+            ? planWords.sameAsVehicle
+            : planWords.differs({ parts: pending.map((each) => planWords.parts[each]).join(', ') })}
       </p>
       {underway === null ? null : <Progress {...underway} />}
       <ErrorNote error={error} />
       {otherwise.length === 0 ? null : (
         <Note tone="warn">
-          <h3>{t.plan.uploadedWith}</h3>
+          <h3>{planWords.uploadedWith}</h3>
           <ul>
             {otherwise.map((warning) => (
               <li key={warning}>{warning}</li>
@@ -67,7 +68,7 @@ export function UploadState({ sketch, transfer }: { sketch: Sketch; transfer: Tr
           </ul>
         </Note>
       )}
-      <Dialog title={t.plan.question} open={question !== null} onClose={() => transfer.answer(false)}>
+      <Dialog title={planWords.question} open={question !== null} onClose={() => transfer.answer(false)}>
         <ul>
           {question?.map((warning) => (
             <li key={warning}>{warning}</li>
@@ -75,7 +76,7 @@ export function UploadState({ sketch, transfer }: { sketch: Sketch; transfer: Tr
         </ul>
         <div class="row">
           <Button kind="primary" onClick={() => transfer.answer(true)}>
-            {t.plan.uploadAnyway}
+            {planWords.uploadAnyway}
           </Button>
           <Button onClick={() => transfer.answer(false)}>{t.app.cancel}</Button>
         </div>

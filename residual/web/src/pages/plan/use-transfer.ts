@@ -6,11 +6,11 @@ import { call, Refused } from '../../api/client.ts';
 import { armed } from '../../api/telemetry.ts';
 import { say } from '../../parts/toast.tsx';
 import { useAct } from '../../parts/use-ask.ts';
-import { t } from '../../strings.ts';
 import { listsIn } from './files.ts';
 import { shapesOf } from './import/geo-file.ts';
 import type { FoundShapes } from './import/shapes-in.ts';
 import type { Part } from './list.ts';
+import { planWords } from './plan-words.ts';
 import { DELETE, faultOf, PUT, read, type Sketch } from './sketch.ts';
 
 interface Underway {
@@ -66,8 +66,8 @@ export function useTransfer(sketch: Sketch, onShapes: (name: string, found: Foun
   const write = async (parts: readonly Part[], far: boolean): Promise<void> => {
     setOtherwise([]);
     for (const each of parts) {
-      const name = t.plan.parts[each];
-      const label = t.plan.uploading({ part: name });
+      const name = planWords.parts[each];
+      const label = planWords.uploading({ part: name });
       setUnderway({ label, value: null });
       const body = { items: [...sketch.lists.value[each]], ...(far ? { allow_far: true } : {}) };
       const { items, count, warnings } = await refusing(sketch, each, async () =>
@@ -75,7 +75,7 @@ export function useTransfer(sketch: Sketch, onShapes: (name: string, found: Foun
       );
       sketch.heldIs(each, items, true);
       setOtherwise((before) => [...before, ...warnings.map(warningText)]);
-      say(t.plan.uploaded({ part: name, count }), 'good');
+      say(planWords.uploaded({ part: name, count }), 'good');
     }
   };
   const send = async (parts: readonly Part[], far: boolean): Promise<void> => {
@@ -94,9 +94,9 @@ export function useTransfer(sketch: Sketch, onShapes: (name: string, found: Foun
     act(async () => {
       const parts = pending;
       const warnings = parts.flatMap((each) =>
-        sketch.lists.value[each].length === 0 ? [t.plan.emptyPart({ part: t.plan.parts[each] })] : [],
+        sketch.lists.value[each].length === 0 ? [planWords.emptyPart({ part: planWords.parts[each] })] : [],
       );
-      if (armed.value === true || armed.value === 'unknown') warnings.push(t.plan.armed);
+      if (armed.value === true || armed.value === 'unknown') warnings.push(planWords.armed);
       for (const each of parts) {
         const checked = await refusing(sketch, each, async () =>
           call(PUT[each], { query: { dry_run: '1' }, body: { items: [...sketch.lists.value[each]] } }),
@@ -120,17 +120,17 @@ export function useTransfer(sketch: Sketch, onShapes: (name: string, found: Foun
       const counts = MISSION_PARTS.flatMap((each) =>
         lists[each] === undefined
           ? []
-          : [t.plan.count({ part: t.plan.parts[each], count: lists[each].length })],
+          : [planWords.count({ part: planWords.parts[each], count: lists[each].length })],
       );
       say(
-        [t.plan.opened({ name: file.name, what: counts.join(', ') }), ...warnings].join(' '),
+        [planWords.opened({ name: file.name, what: counts.join(', ') }), ...warnings].join(' '),
         warnings.length > 0 ? 'warn' : 'good',
       );
     });
 
   const why =
     sketch.faults.value.some(({ index }) => index !== null) && sketch.refused.value === null
-      ? t.plan.correctFirst
+      ? planWords.correctFirst
       : pending.length === 0
         ? '' // the line beside it says that the vehicle has it
         : null;
@@ -149,7 +149,7 @@ export function useTransfer(sketch: Sketch, onShapes: (name: string, found: Foun
     },
     readAgain: () =>
       void act(async () => {
-        const problem = await read(sketch, true, progress(t.plan.reading));
+        const problem = await read(sketch, true, progress(planWords.reading));
         if (problem !== null) say(problem, 'warn');
       }),
     discard: () => {
@@ -158,9 +158,11 @@ export function useTransfer(sketch: Sketch, onShapes: (name: string, found: Foun
     },
     clear: () =>
       void act(async () => {
-        await call(DELETE[part], { onProgress: progress(t.plan.uploading({ part: t.plan.parts[part] })) });
+        await call(DELETE[part], {
+          onProgress: progress(planWords.uploading({ part: planWords.parts[part] })),
+        });
         sketch.heldIs(part, [], true);
-        say(t.plan.cleared({ part: t.plan.parts[part] }), 'good');
+        say(planWords.cleared({ part: planWords.parts[part] }), 'good');
       }),
     open: (file) => void open(file),
   };

@@ -4,6 +4,7 @@ import type { Place } from '../../../map/projection.ts';
 import { number } from '../../../parts/format.ts';
 import { useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
+import { planWords } from '../plan-words.ts';
 import type { Sketch } from '../sketch.ts';
 import { type Check, checksOf } from './checks.ts';
 import { enduranceOf, useDraw } from './current.ts';
@@ -46,10 +47,10 @@ export function useEstimate(
     isAwaited || (figures.capacity !== null && !isKnown)
       ? t.app.loading
       : figures.capacity === null
-        ? t.plan.battery.noCapacity
+        ? planWords.battery.noCapacity
         : draw === null
-          ? t.plan.battery.noDraw
-          : t.plan.battery.from({ amperes: number(draw.amperes, 1), flights: draw.flights });
+          ? planWords.battery.noDraw
+          : planWords.battery.from({ amperes: number(draw.amperes, 1), flights: draw.flights });
   const looked = { mission, fence, home: place, placed, totals, figures, endurance, profile };
   return {
     totals,

@@ -2,7 +2,7 @@ import { NoText, textOf } from '../../../../../../shared/files/text-of.ts';
 import { memberOf } from '../../../../../../shared/member.ts';
 import { Refused } from '../../../api/client.ts';
 import { parseXml } from '../../../parts/script-urls.ts';
-import { t } from '../../../strings.ts';
+import { planWords } from '../plan-words.ts';
 import { ForeignSystem, type FoundShapes, shapesIn } from './shapes-in.ts';
 import { jsonBounds, MAX_FILE_BYTES, type TooMuch, xmlBounds } from './text-bounds.ts';
 
@@ -14,10 +14,10 @@ const PREFIX = /xmlns:([\w.-]+)\s*=\s*["']https?:\/\/(?:www\.opengis\.net|earth\
 
 /** @returns null for another file @throws Refused with what is wrong in it */
 export async function shapesOf(file: File): Promise<FoundShapes | null> {
-  if (file.size > MAX_FILE_BYTES) throw refusal(t.plan.import.bounds.size);
+  if (file.size > MAX_FILE_BYTES) throw refusal(planWords.import.bounds.size);
   const bytes = new Uint8Array(
     await file.arrayBuffer().catch(() => {
-      throw refusal(t.plan.unreadable);
+      throw refusal(planWords.unreadable);
     }),
   );
   const texts = bytes[0] === 0x50 && bytes[1] === 0x4b ? await unpacked(bytes) : [plainly(bytes)];
@@ -29,7 +29,9 @@ export async function shapesOf(file: File): Promise<FoundShapes | null> {
   const swapped = known.some((each) => each.swapped);
   if (shapes.length === 0) {
     const links = texts.some((text) => text.includes('NetworkLink>'));
-    throw refusal(swapped ? t.plan.import.swapped : links ? t.plan.import.linksOnly : t.plan.import.none);
+    throw refusal(
+      swapped ? planWords.import.swapped : links ? planWords.import.linksOnly : planWords.import.none,
+    );
   }
   return { shapes, swapped, dropped: known.reduce((sum, { dropped }) => sum + dropped, 0) };
 }
@@ -38,7 +40,7 @@ function plainly(bytes: Uint8Array): string {
   try {
     return textOf(bytes);
   } catch (error) {
-    if (error instanceof NoText) throw refusal(t.plan.unreadable);
+    if (error instanceof NoText) throw refusal(planWords.unreadable);
     throw error;
   }
 }
@@ -55,7 +57,7 @@ async function unpacked(bytes: Uint8Array<ArrayBuffer>): Promise<readonly string
     return kmlsIn(bytes);
   } catch (error) {
     if (!(error instanceof KmzFault)) throw error;
-    throw refusal(error.message === 'size' ? t.plan.import.bounds.size : t.plan.import.noKmz);
+    throw refusal(error.message === 'size' ? planWords.import.bounds.size : planWords.import.noKmz);
   }
 }
 
@@ -68,9 +70,9 @@ function fromJson(text: string, isNamed: boolean): FoundShapes | null {
     const type = memberOf(document, 'type');
     return isNamed || (typeof type === 'string' && GEO_TYPE.test(type)) ? shapesIn(document) : null;
   } catch (error) {
-    if (error instanceof ForeignSystem) throw refusal(t.plan.import.crs({ name: error.message }));
+    if (error instanceof ForeignSystem) throw refusal(planWords.import.crs({ name: error.message }));
     if (!(error instanceof SyntaxError)) throw error;
-    if (isNamed) throw refusal(t.plan.import.noGeoJson);
+    if (isNamed) throw refusal(planWords.import.noGeoJson);
     return null;
   }
 }
@@ -83,12 +85,12 @@ async function fromXml(text: string): Promise<FoundShapes> {
   const document = parseXml(
     prefix === undefined ? text : text.replaceAll(new RegExp(`<(/?)${prefix}:`, 'g'), '<$1'),
   );
-  if (document.querySelector('parsererror') !== null) throw refusal(t.plan.import.noKml);
+  if (document.querySelector('parsererror') !== null) throw refusal(planWords.import.noKml);
   return shapesIn(document.documentElement.localName === 'gpx' ? gpx(document) : kml(document));
 }
 
 function within(problem: TooMuch | null): void {
-  if (problem !== null) throw refusal(t.plan.import.bounds[problem]);
+  if (problem !== null) throw refusal(planWords.import.bounds[problem]);
 }
 
 function refusal(sentence: string): Refused {

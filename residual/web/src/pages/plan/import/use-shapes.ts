@@ -2,10 +2,10 @@ import { CMD } from '../../../../../../shared/mission/commands.ts';
 import { expand } from '../../../../../../shared/mission/patterns/expand.ts';
 import type { LatLon } from '../../../../../../shared/mission/patterns/plane.ts';
 import { settled } from '../../../../../../shared/mission/patterns/settings.ts';
-import { t } from '../../../strings.ts';
 import { newPattern } from '../defaults.ts';
 import { addPattern, placeToAdd } from '../entries.ts';
 import { type Items, inserted, newItem } from '../list.ts';
+import { planWords } from '../plan-words.ts';
 import { withPolygon } from '../shapes.ts';
 import type { Sketch } from '../sketch.ts';
 import type { FoundShape, FoundShapes } from './shapes-in.ts';
@@ -38,8 +38,8 @@ export function wishesOf({ shapes }: FoundShapes): readonly Wish[] {
     ...others.slice(0, ASKED).map(
       (shape, at): Wish => ({
         kind: shape.kind,
-        label: t.plan.import.as({
-          name: shape.name === '' ? t.plan.import.unnamed({ n: at + 1 }) : shape.name,
+        label: planWords.import.as({
+          name: shape.name === '' ? planWords.import.unnamed({ n: at + 1 }) : shape.name,
         }),
         shapes: [shape],
         use: USES[shape.kind][0],
@@ -50,7 +50,7 @@ export function wishesOf({ shapes }: FoundShapes): readonly Wish[] {
       : [
           {
             kind: 'point',
-            label: t.plan.import.points({ count: points.length }),
+            label: planWords.import.points({ count: points.length }),
             shapes: points,
             use: 'waypoints',
           } as const,
@@ -61,7 +61,7 @@ export function wishesOf({ shapes }: FoundShapes): readonly Wish[] {
 /** What it is, in words. */
 export function drawnOf({ kind, shapes }: Wish): string {
   const count = shapes.reduce((sum, { places }) => sum + places.length, 0);
-  return `${t.plan.import.kinds[kind]}, ${t.plan.import.corners({ count })}`;
+  return `${planWords.import.kinds[kind]}, ${planWords.import.corners({ count })}`;
 }
 
 /** Adds all of them, or none. @returns the labels of those of which nothing can be made */

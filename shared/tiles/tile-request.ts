@@ -1,9 +1,9 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
-import { chunksOf } from '../../../shared/async/chunks.ts';
-import { guardedLookup, isLoopbackName, refuseForbidden } from '../../../shared/auth/asked-address.ts';
-import { VERSION } from '../../../shared/version.ts';
+import { chunksOf } from '../async/chunks.ts';
+import { guardedLookup, isLoopbackName, refuseForbidden } from '../auth/asked-address.ts';
+import { VERSION } from '../version.ts';
 
 /** One GET to a tile server: bounded in time and size, and not led to another host. */
 

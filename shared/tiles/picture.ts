@@ -1,4 +1,4 @@
-import { MAX_TILE_PX, pictureHead } from '../../../shared/maps/picture-head.ts';
+import { MAX_TILE_PX, pictureHead } from '../maps/picture-head.ts';
 
 /** What a tile is by its own bytes; whatever a server calls it. Nothing is decoded. */
 

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { Backoff } from '../../../shared/async/backoff.ts';
-import { Slots } from '../../../shared/async/slots.ts';
-import type { Config } from '../../../shared/config/schema.ts';
-import { ApiError, codeOf, messageOf } from '../../../shared/errors.ts';
-import { memberOf } from '../../../shared/member.ts';
-import type { TilePlace } from './area.ts';
+import { Backoff } from '../async/backoff.ts';
+import { Slots } from '../async/slots.ts';
+import type { Config } from '../config/schema.ts';
+import { ApiError, codeOf, messageOf } from '../errors.ts';
+import { memberOf } from '../member.ts';
 import { type PictureType, pictureType } from './picture.ts';
 import type { KeptTile } from './tile-cache.ts';
+import type { TilePlace } from './tile-place.ts';
 import { type TileAnswer, TileClient } from './tile-request.ts';
 
 export type SourceConfig = Config['maps']['sources'][number];

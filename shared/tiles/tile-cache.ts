@@ -13,8 +13,8 @@ import {
 } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { codeOf, messageOf } from '../../../shared/errors.ts';
-import { memberOf, parseJson } from '../../../shared/member.ts';
+import { codeOf, messageOf } from '../errors.ts';
+import { memberOf, parseJson } from '../member.ts';
 import type { PictureType } from './picture.ts';
 
 /** A tile as it is kept. */

@@ -1,12 +1,17 @@
 import { crc32 } from 'node:zlib';
-import { deferred } from '../../../shared/async/deferred.ts';
-import { ApiError, messageOf } from '../../../shared/errors.ts';
-import { Reply } from '../../../shared/routes/handler.ts';
-import type { TilePlace } from './area.ts';
-import type { OfflineTiles } from './offline-tiles.ts';
+import { deferred } from '../async/deferred.ts';
+import { ApiError, messageOf } from '../errors.ts';
+import { Reply } from '../routes/handler.ts';
 import { type PictureType, pictureType } from './picture.ts';
 import type { KeptTile, TileCache } from './tile-cache.ts';
+import type { TilePlace } from './tile-place.ts';
 import { type SourceConfig, TileFailed, TileSource } from './tile-source.ts';
+
+/** What was kept of a source for where there is no internet. */
+interface OfflineAreas {
+  /** @param newerThan wall clock, ms: of older ones nothing. @returns null where none has the tile */
+  readonly tile: (source: string, place: TilePlace, newerThan: number) => Promise<Buffer | null>;
+}
 
 /** A tile for a browser. */
 interface ServedTile {
@@ -37,11 +42,11 @@ const AREA_FRESH_MS = 30 * 86_400_000;
 export class Tiles {
   readonly #sources: ReadonlyMap<string, TileSource>;
   readonly #cache: TileCache;
-  readonly #offline: OfflineTiles | null;
+  readonly #offline: OfflineAreas | null;
   readonly #flights = new Map<string, Flight>();
 
   /** @param offline null: there are no areas here */
-  constructor(sources: readonly TileSource[], cache: TileCache, offline: OfflineTiles | null) {
+  constructor(sources: readonly TileSource[], cache: TileCache, offline: OfflineAreas | null) {
     this.#sources = new Map(sources.map((source) => [source.config.id, source]));
     this.#cache = cache;
     this.#offline = offline;
