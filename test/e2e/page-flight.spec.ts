@@ -236,12 +236,17 @@ describe('flying from the page', function () {
       .flatMap((line) => /^ *(\d+) .* (-?\d+\.\d{7}) -?\d+\.\d{7} /.exec(line)?.slice(1, 3) ?? []);
     const placed = rows.flatMap((text, at) => (at % 2 === 0 && Number(rows[at + 1]) !== 0 ? [text] : []));
     expect(placed).to.not.deep.equal([]);
-    expect(onFly).to.deep.equal(placed);
+    // Those without room are a mark without a number.
+    const isNumbered = (shown: readonly string[]): void => {
+      expect(shown.map((text, at) => (text === '' ? placed[at] : text))).to.deep.equal(placed);
+      expect(shown.join('')).to.not.equal('');
+    };
+    isNumbered(onFly);
     expect(await texts('marker.home')).to.deep.equal(['H']);
     expect(rows[0], 'ArduPilot: 0 is home').to.equal('1');
     await page.goto(`${node.url}/#/plan`);
     await page.waitForSelector('.handle.mission');
-    expect(await texts('handle.mission')).to.deep.equal(placed);
+    isNumbered(await texts('handle.mission'));
     const listed = await page.$$eval('.plan__items .plan__seq', (all) => all.map((each) => each.textContent));
     expect(listed).to.deep.equal(rows.filter((_, at) => at % 2 === 0));
     expect(await texts('handle.home')).to.deep.equal(['H']);
@@ -340,6 +345,7 @@ describe('flying from the page', function () {
         speechSynthesis.speak = (utterance) => void words.push(`${utterance.lang}: ${utterance.text}`);
         speechSynthesis.getVoices = () => [{ lang: 'en-GB' } as SpeechSynthesisVoice];
       });
+      await page.goto(`${node.url}/#/fly`);
       await page.reload();
       await says('eady to arm');
       await page.evaluate(() => {
