@@ -77,14 +77,14 @@ class FlightsCommand extends NodeCommand {
 
 function flightLines(flights: readonly Flight[]): readonly string[] {
   return tableOf(
-    ['NO', 'STARTED', 'SECONDS', 'TLOGS', 'RECORDINGS', 'END'],
+    ['NO', 'STARTED', 'SECONDS', 'TLOGS', 'RECORDINGS', 'REASON'],
     flights.map(({ number, started_us: at, span_us: span, files, reason }) => [
       number,
       new Date(at / 1000).toISOString(),
       span === null ? null : Math.round(span / 1e6),
       files?.tlogs.length ?? 0,
       files?.recordings.length ?? 0,
-      reason ?? (span === null ? 'goes on' : ''),
+      reason ?? '',
     ]),
   );
 }

@@ -125,14 +125,14 @@ export default {
     ask: ({ flags }) => ({ query: queryOf(flags) }),
     *lines({ sessions }) {
       yield* tableOf(
-        ['ID', 'KIND', 'STARTED', 'SECONDS', 'RECORDS', 'END'],
+        ['ID', 'KIND', 'STARTED', 'SECONDS', 'RECORDS', 'REASON'],
         sessions.map(({ id, kind, started_us: at, span_us: span, reason, log_count: count }) => [
           id,
           kind,
           new Date(at / 1000).toISOString(),
           span === null ? null : Math.round(span / 1e6),
           count,
-          reason ?? (span === null ? 'goes on' : ''),
+          reason ?? '',
         ]),
       );
       if (sessions.length === 0) yield 'No sessions.';

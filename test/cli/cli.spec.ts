@@ -176,7 +176,7 @@ describe('svc on the command line', function () {
     const text = await readFile(file, 'utf8');
     expect(Buffer.byteLength(text)).to.equal(bytes);
     expect((await run('logs', 'sessions', '--kind', 'boot', '--open')).stdout).to.match(
-      /^ID +KIND +STARTED +SECONDS +RECORDS +END\n +1 +boot +\S+ +- +\d+ +goes on$/m,
+      /^ID +KIND +STARTED +SECONDS +RECORDS +REASON\n +1 +boot +\S+ +- +\d+ +node started$/m,
     );
     expect((await run('logs', 'stats')).stdout).to.match(/^logs +\d+$/m);
     expect((await json('logs', 'status', '--openapi'))['openapi']).to.equal('3.1.0');

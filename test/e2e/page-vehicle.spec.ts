@@ -184,7 +184,7 @@ describe('the page of the vehicle', function () {
     const [alt, down] = [await value('RTL_ALT'), await value('WPNAV_SPEED_DN')];
     const path = join(node.base, 'mine.param');
     await writeFile(path, `# mine\n${names[0]},${alt + 500}\n${names[1]},${down + 10}\n${names[2]},1\n`);
-    const picker = page.locator('input[type=file]');
+    const picker = page.getByLabel('Compare with a file', { exact: true });
     await picker.setInputFiles(path);
     await says('2 of 3 values differ.');
     await says('1 not on the vehicle: NO_SUCH.');
@@ -230,7 +230,7 @@ describe('the page of the vehicle', function () {
       await says(words);
     await checkAxe(page);
     expect((await node.post('/api/command', { cmd: 'mode', args: ['RTL'] }, headers)).status).to.equal(200);
-    await says('Not ready to arm');
+    await says('Does not arm in RTL');
     await page
       .getByRole('button', { name: /^Switch to/ })
       .first()

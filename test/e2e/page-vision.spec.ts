@@ -99,7 +99,7 @@ describe('what is seen, on the page', function () {
     });
     await untilText(BOX, BOAT);
     expect(await page.$(`button${BOX.slice(BOX.lastIndexOf('.'))}`)).to.equal(null);
-    // A wide stage and a tall one: the picture has bars at its sides, then above and below.
+    // A wide stage and a tall one: the picture is cut above and below, then at its sides.
     for (const viewport of [
       { width: 1280, height: 500 },
       { width: 1000, height: 1200 },
@@ -112,7 +112,11 @@ describe('what is seen, on the page', function () {
           if (shown === null) throw new Error('no video');
           const { x, y, width, height } = element.getBoundingClientRect();
           const frame = shown.getBoundingClientRect();
-          const scale = Math.min(frame.width / shown.videoWidth, frame.height / shown.videoHeight);
+          const fills = getComputedStyle(shown).objectFit === 'cover';
+          const scale = (fills ? Math.max : Math.min)(
+            frame.width / shown.videoWidth,
+            frame.height / shown.videoHeight,
+          );
           const size = { width: shown.videoWidth * scale, height: shown.videoHeight * scale };
           return {
             box: [x, y, width, height],
