@@ -59,21 +59,18 @@ interface Listed extends Difference {
 }
 
 class ConfigListCommand extends NodeCommand {
-  static override summary =
-    'List the settings by topic, as on the page; one that is found alone is explained.';
+  static override summary = 'List the settings by topic; one that is found alone is explained.';
   static override examples = [
     '<%= config.bin %> config list',
     '<%= config.bin %> config list upload',
     '<%= config.bin %> config list radio.channel',
   ];
   static override args = {
-    search: Args.string({ description: 'words of the name, the key or the explanation' }),
+    search: Args.string({ description: 'a part of the name, the key or the explanation' }),
   };
-  static override strict = false;
 
   async run(): Promise<{ readonly settings: readonly Listed[] }> {
-    const { argv } = await this.parse(ConfigListCommand);
-    const search = argv.join(' ');
+    const { search = '' } = (await this.parse(ConfigListCommand)).args;
     const config = await this.call('GET /api/config');
     const topics = topicsOf(configSchema, settingsOf<ConfigNode>(configSchema));
     const found = topics.flatMap(({ title, settings }) =>

@@ -154,9 +154,9 @@ export default {
     },
   }),
   'params:describe': requestCommand('PUT /api/params/descriptions', {
-    summary:
-      "Give the node the texts of the parameters: ArduPilot's apm.pdef.json, or PX4's parameters.json.",
-    description: 'For ArduPilot, one a kind of vehicle: https://autotest.ardupilot.org/Parameters/',
+    summary: 'Give the node descriptions of the parameters, from a file.',
+    description:
+      "PX4's parameters.json, or ArduPilot's apm.pdef.json of this kind of vehicle: https://autotest.ardupilot.org/Parameters/",
     examples: ['params describe apm.pdef.json'],
     args: { file: Args.string({ description: 'as it is, or as .xz', required: true }) },
     ask: async ({ args: { file } }) => {

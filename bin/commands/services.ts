@@ -11,8 +11,7 @@ const LOOK_MS = 250;
 
 /** The process that answers, and the supervisor with it, can only say that it will restart: here it is asked until it answers again. */
 class RestartCommand extends NodeCommand {
-  static override summary =
-    'Restart one process of the node, and show the proof; it is over when the node answers again.';
+  static override summary = 'Restart one process; it is over when the node answers again.';
   static override examples = ['<%= config.bin %> services restart svc-residual'];
   static override args = { name: Args.string({ description: 'see services list', required: true }) };
   static override flags = forceFlag;

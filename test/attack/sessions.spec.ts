@@ -142,7 +142,15 @@ describe('dashboard sessions over a real socket', () => {
       [false, null, false],
     ]);
     for (const each of before) {
-      expect(each).to.have.all.keys('id', 'created_at', 'expires_at', 'last_seen_at', 'peer', 'current');
+      expect(each).to.have.all.keys(
+        'id',
+        'created_at',
+        'expires_at',
+        'last_seen_at',
+        'peer',
+        'device',
+        'current',
+      );
       expect(each['id']).to.match(/^[0-9a-f]{8}$/);
       expect(Number(each['expires_at']) - Number(each['created_at'])).to.equal(86_400);
     }

@@ -91,7 +91,7 @@ describe('progress', () => {
   it('without a terminal there is none', async () => {
     const { code, stdout, stderr } = await svc(NOWHERE, 'params', 'list', '--host', host);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
-    expect(stdout).to.match(/^WPNAV_SPEED +500\n$/);
+    expect(stdout).to.match(/^NAME +VALUE\nWPNAV_SPEED +500\n$/);
     const file = join(folder, 'b.jsonl');
     const exported = await svc(NOWHERE, 'logs', 'export', '-o', file, '--host', host);
     expect({ code: exported.code, stderr: exported.stderr }).to.deep.equal({ code: 0, stderr: '' });
