@@ -85,7 +85,7 @@ describe('svc flights, svc flightlogs, svc params explain and changed', () => {
     const over = await askAgain(
       'it is over',
       async () => (await svc(node.paths, 'flights', id)).stdout,
-      (text) => / disarmed$/m.test(text),
+      (text) => / disarmed \{/.test(text),
     );
     expect(over).to.match(/^vehicle's log {3}none of its logs is of this flight$/m);
     expect(over).to.match(/info {2}armed \{"mode":.*\n.*flight_file .*tlog/);

@@ -345,6 +345,7 @@ describe('flying from the page', function () {
         speechSynthesis.speak = (utterance) => void words.push(`${utterance.lang}: ${utterance.text}`);
         speechSynthesis.getVoices = () => [{ lang: 'en-GB' } as SpeechSynthesisVoice];
       });
+      await command('mode', 'STABILIZE');
       await page.goto(`${node.url}/#/fly`);
       await page.reload();
       await says('eady to arm');
