@@ -256,8 +256,7 @@ describe("flying a node from the hub's page", function () {
     await page.waitForFunction(
       (wanted) =>
         [...document.querySelectorAll('button')].some(
-          (each) =>
-            each.textContent?.startsWith(wanted) === true && each.getAttribute('aria-disabled') === 'false',
+          (each) => each.textContent?.startsWith(wanted) && each.getAttribute('aria-disabled') === 'false',
         ),
       name,
       { polling: 100 },
