@@ -62,15 +62,17 @@ class ConfigListCommand extends NodeCommand {
   static override summary = 'List the settings by topic; one that is found alone is explained.';
   static override examples = [
     '<%= config.bin %> config list',
-    '<%= config.bin %> config list upload',
+    '<%= config.bin %> config list log level',
     '<%= config.bin %> config list radio.channel',
   ];
   static override args = {
-    search: Args.string({ description: 'a part of the name, the key or the explanation' }),
+    search: Args.string({ description: 'words of the name, the key or the explanation' }),
   };
+  /** Several words need no quotation marks. */
+  static override strict = false;
 
   async run(): Promise<{ readonly settings: readonly Listed[] }> {
-    const { search = '' } = (await this.parse(ConfigListCommand)).args;
+    const search = (await this.parse(ConfigListCommand)).argv.join(' ');
     const config = await this.call('GET /api/config');
     const topics = topicsOf(configSchema, settingsOf<ConfigNode>(configSchema));
     const found = topics.flatMap(({ title, settings }) =>

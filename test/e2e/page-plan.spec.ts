@@ -110,6 +110,30 @@ describe('the page of the plan', function () {
     await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), text, { polling: 100 });
   };
 
+  it('has no numbers on the map that cover each other, and all of them where one is close', async () => {
+    await says('Same as on the vehicle.');
+    const path = join(node.base, 'dense.waypoints');
+    const rows = Array.from(
+      { length: 12 },
+      (_, at) => `${at}\t0\t3\t16\t0\t0\t0\t0\t${-35.363 - at * 0.00004}\t149.165\t20\t1`,
+    );
+    await writeFile(path, `QGC WPL 110\n${rows.join('\n')}\n`);
+    await page.locator('input[type=file]').setInputFiles(path);
+    await says('dense.waypoints');
+    const marks = async (): Promise<readonly { readonly x: number; readonly y: number }[]> =>
+      page.$$eval('.plan__stage .handle.mission:has(text)', (all) =>
+        all.map((each) => each.getBoundingClientRect()).map(({ x, y }) => ({ x, y })),
+      );
+    // Drawn with the map, a moment after the name is said.
+    const shown = await askAgain('some numbers', marks, ({ length }) => length >= 2 && length <= 10, 10_000);
+    for (const [at, a] of shown.entries())
+      for (const b of shown.slice(at + 1)) expect(Math.hypot(a.x - b.x, a.y - b.y)).to.be.above(26);
+    // The first row is home.
+    for (let n = 0; n < 4; n++) await press('Zoom in');
+    await askAgain('all numbers', marks, (all) => all.length === rows.length - 1, 10_000);
+    await inFiles('Discard changes');
+  });
+
   it('opens a plan file of QGroundControl, changes it, sends it, and the vehicle holds exactly it', async () => {
     await says('Same as on the vehicle.');
     const path = join(node.base, 'survey.plan');
@@ -137,30 +161,6 @@ describe('the page of the plan', function () {
     ]);
     expect((await held('rally')).map(({ x, y, z }) => [x, y, z])).to.deep.equal([[-35.3635, 149.1655, 20]]);
     await checkAxe(page);
-  });
-
-  it('has no numbers on the map that cover each other, and all of them where one is close', async () => {
-    await says('Same as on the vehicle.');
-    const path = join(node.base, 'dense.waypoints');
-    const rows = Array.from(
-      { length: 12 },
-      (_, at) => `${at}\t0\t3\t16\t0\t0\t0\t0\t${-35.363 - at * 0.00004}\t149.165\t20\t1`,
-    );
-    await writeFile(path, `QGC WPL 110\n${rows.join('\n')}\n`);
-    await page.locator('input[type=file]').setInputFiles(path);
-    await says('dense.waypoints');
-    const marks = async (): Promise<readonly { readonly x: number; readonly y: number }[]> =>
-      page.$$eval('.plan__stage .handle.mission:has(text)', (all) =>
-        all.map((each) => each.getBoundingClientRect()).map(({ x, y }) => ({ x, y })),
-      );
-    const shown = await marks();
-    expect(shown.length).to.be.within(2, 10);
-    for (const [at, a] of shown.entries())
-      for (const b of shown.slice(at + 1)) expect(Math.hypot(a.x - b.x, a.y - b.y)).to.be.above(26);
-    // The first row is home.
-    for (let n = 0; n < 4; n++) await press('Zoom in');
-    await askAgain('all numbers', marks, (all) => all.length === rows.length - 1, 10_000);
-    await inFiles('Discard changes');
   });
 
   it('opens waypoints with a gap and the points of a fence, and says what the vehicle holds otherwise', async () => {
@@ -258,14 +258,17 @@ describe('the page of the plan', function () {
     await press('Square');
     await page.locator('.plan__item', { hasText: 'Survey' }).waitFor();
     await countSays('Photos', /^[1-9]\d*$/);
-    const photos = await page.locator('.plan__totals').innerText();
+    const totals = (): Promise<string> => page.locator('.plan__totals').innerText();
+    const photos = await totals();
+    const drawn = (is: boolean): Promise<string> =>
+      askAgain(is ? 'the figures of before' : 'other figures', totals, (now) => (now === photos) === is, 10_000);
     await enter('Height (m)', '20');
-    expect(await page.locator('.plan__totals').innerText()).to.not.equal(photos);
+    await drawn(false);
     await page.getByRole('application').focus();
     await page.keyboard.press('Control+z');
-    expect(await page.locator('.plan__totals').innerText()).to.equal(photos);
+    await drawn(true);
     await page.keyboard.press('Control+Shift+z');
-    expect(await page.locator('.plan__totals').innerText()).to.not.equal(photos);
+    await drawn(false);
     await enter('Side overlap (%)', '120');
     await says('Side overlap (%): this value is out of range.');
     await press('Undo');
