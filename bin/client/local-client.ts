@@ -204,6 +204,13 @@ function unreachable(error: unknown, address: NodeAddress): unknown {
       `No node is running here (${socketPath}). Start it with: npm ${socketPath === GROUND_SOCKET ? 'run start:ground' : 'start'}`,
     );
   }
+  // As it ends or restarts, by the moment: before the request is written, or before the answer is.
+  if (code === 'EPIPE' || code === 'ECONNRESET') {
+    return new ApiError(
+      'E_UPSTREAM_DOWN',
+      `The node closed the connection before it answered (${code}): it ends or restarts. Whether it did what was asked is not known; see svc status.`,
+    );
+  }
   return error;
 }
 

@@ -72,7 +72,7 @@ class ConfigListCommand extends NodeCommand {
   static override strict = false;
 
   async run(): Promise<{ readonly settings: readonly Listed[] }> {
-    const search = (await this.parse(ConfigListCommand)).argv.join(' ');
+    const search = this.typed(await this.parse(ConfigListCommand)).join(' ');
     const config = await this.call('GET /api/config');
     const topics = topicsOf(configSchema, settingsOf<ConfigNode>(configSchema));
     const found = topics.flatMap(({ title, settings }) =>

@@ -1,6 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { expect } from 'chai';
 import allCommands from '../../bin/cli/all-commands.ts';
@@ -118,6 +120,18 @@ describe('exit codes', () => {
     expect((await svc(nowhere, 'logs', 'query', '--level', 'loud')).code).to.equal(EXIT.usage);
     expect((await svc(nowhere, 'status', '--host', 'a b:c')).code).to.equal(EXIT.usage);
     expect((await svc(nowhere, 'status', '--json')).code).to.equal(EXIT.noNode);
+  });
+
+  it('a node that ends instead of an answer is no node, in words', async () => {
+    const run = await tempDir();
+    const ending = createServer((socket) => socket.once('data', () => socket.destroy()));
+    ending.listen(join(run, 'control.sock'));
+    await once(ending, 'listening');
+    const { code, stderr } = await svc({ ...nowhere, run }, 'status');
+    expect(stderr).to.include('The node closed the connection before it answered (ECONNRESET)');
+    expect(code).to.equal(EXIT.noNode);
+    ending.close();
+    await removeDir(run);
   });
 });
 

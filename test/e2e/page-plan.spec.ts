@@ -261,7 +261,12 @@ describe('the page of the plan', function () {
     const totals = (): Promise<string> => page.locator('.plan__totals').innerText();
     const photos = await totals();
     const drawn = (is: boolean): Promise<string> =>
-      askAgain(is ? 'the figures of before' : 'other figures', totals, (now) => (now === photos) === is, 10_000);
+      askAgain(
+        is ? 'the figures of before' : 'other figures',
+        totals,
+        (now) => (now === photos) === is,
+        10_000,
+      );
     await enter('Height (m)', '20');
     await drawn(false);
     await page.getByRole('application').focus();
