@@ -199,7 +199,7 @@ class ExplainCommand extends NodeCommand {
       anyArmed: ARMED[flags.armed] ?? 'unknown',
       profile,
       features: enabledFeatures({ ...config, agent: { ...config.agent, profile } }),
-      residual: config.features.residual ?? true,
+      residual: config.features.residual,
       origins: allowedOrigins(config.security.api),
       hosts: new Set(config.security.api.hosts),
       credentials: pretend(flags.as),

@@ -149,7 +149,7 @@ async function supervise(
   log: ReturnType<typeof createLogger>,
 ): Promise<void> {
   const sink = flags.demo ? openLogFile(paths.logDir) : null;
-  const withResidual = !flags['no-residual'] && (config.features.residual ?? true);
+  const withResidual = !flags['no-residual'] && config.features.residual;
   const shipper = withResidual && config.logging.store.enabled ? new LogShipper(paths.logSocket) : null;
   const onLine = (line: string): void => {
     shipper?.write(line);

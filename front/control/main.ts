@@ -69,7 +69,7 @@ async function build({ secret, nodeStartedAt }: Init, log: Logger): Promise<Prog
   const access = openAccess(base, radios);
   const { credentials, principalWatch, budgets, audit, paired } = access;
   const { pilot, ...flying } = openPilot(base, principalWatch);
-  const residual = !values['no-residual'] && (config.features.residual ?? true);
+  const residual = !values['no-residual'] && config.features.residual;
   // Without a supervisor there is no secret, so nothing can be forwarded.
   const proof = residual ? connectionProof(secret) : null;
   const proxy =

@@ -38,7 +38,10 @@ const TITLES: Readonly<Record<Feature, string>> = {
 function toggle(title: string, restart: readonly string[]) {
   return {
     title,
-    type: 'boolean',
+    type: ['boolean', 'null'],
+    enum: [null, true, false],
+    'x-words': ['As the profile has it', 'On', 'Off'],
+    default: null,
     description: 'on or off overrides what the profile has',
     ...CLASS,
     ...GUARDED,
@@ -49,8 +52,13 @@ function toggle(title: string, restart: readonly string[]) {
 /** The section `features`: overrides of what the profile runs (docs/contract/node.md#profiles-and-features). */
 export const featuresConfig = section('Features', 'advanced', {
   residual: {
-    ...toggle('Everything besides control and link', ['svc-supervisor']),
+    title: 'Everything besides control and link',
+    type: 'boolean',
+    default: true,
     description: 'off: the small headless build, without the residual process',
+    ...CLASS,
+    ...GUARDED,
+    'x-restart': ['svc-supervisor'],
   },
   ...(Object.fromEntries(
     FEATURES.map((feature) => [
@@ -69,7 +77,7 @@ export const OFF_BY_PROFILE: Readonly<Record<Profile, readonly Feature[]>> = {
 /** The features that this node runs: the profile's, changed by `features.<name>` in the config. */
 export function enabledFeatures(config: {
   readonly agent: { readonly profile: Profile };
-  readonly features: { readonly [K in Feature]?: boolean };
+  readonly features: { readonly [K in Feature]?: boolean | null };
 }): ReadonlySet<Feature> {
   const off = OFF_BY_PROFILE[config.agent.profile];
   return new Set(FEATURES.filter((feature) => config.features[feature] ?? !off.includes(feature)));

@@ -64,7 +64,9 @@ type Filled<T> = T extends readonly unknown[]
     ? { readonly [K in keyof T]-?: Filled<T[K]> }
     : T;
 
-/** The config with all defaults filled in; only the overrides under `features` stay optional. */
+/** The config with all defaults filled in. */
 export type Config = Filled<Omit<ConfigFile, 'features'>> & {
-  readonly features: { readonly [K in (typeof FEATURES)[number] | 'residual']?: boolean };
+  readonly features: { readonly residual: boolean } & {
+    readonly [K in (typeof FEATURES)[number]]: boolean | null;
+  };
 };

@@ -43,7 +43,7 @@ function cells({ key, leaf, sections }: Setting<ConfigNode>): readonly string[] 
     [...sections.slice(1), leaf].map(({ title }) => title).join(': '),
     `\`${key}\``,
     `${typeOf(leaf)}${unit === undefined ? '' : `, ${unit}`}`,
-    leaf['default'] === undefined ? 'of the profile' : `\`${JSON.stringify(leaf['default'])}\``,
+    `\`${JSON.stringify(leaf['default'])}\``,
     `${String(leaf['description'])}${leaf['x-secret'] === true ? '; a secret, never shown' : ''}`,
     (leaf['x-restart'] ?? []).map((name) => `\`${name}\``).join(', '),
     `${who === undefined ? 'admin' : who === 'keyonly' ? 'key' : who === 'root' ? 'root' : `admin, ${who}`}${leaf['x-armed'] === 'guard' ? ', disarmed' : ''}`,
