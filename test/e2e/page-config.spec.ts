@@ -75,6 +75,18 @@ describe('the settings by topic', function () {
     await save(page).click();
     await rate.waitFor({ state: 'detached' });
     expect(await configOf('upload')).to.include({ max_kbit_s: 0 });
+    // A feature is on, off, or what the profile has.
+    await page.goto(`${node.url}/#/node/config/advanced`);
+    await page.getByLabel('Changed only').click();
+    const vision = row(page, 'features.vision');
+    await page.getByLabel('Object detection', { exact: true }).selectOption({ label: 'Off' });
+    await save(page).click();
+    await vision.getByText('Changed', { exact: true }).waitFor();
+    expect(await configOf('features')).to.include({ vision: false });
+    await vision.getByRole('button', { name: 'Reset to As the profile has it' }).click();
+    await save(page).click();
+    await vision.getByText('Changed', { exact: true }).waitFor({ state: 'detached' });
+    expect(await configOf('features')).to.include({ vision: null });
     await page.close();
   });
 

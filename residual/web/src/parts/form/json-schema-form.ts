@@ -92,11 +92,11 @@ export function valueOf(kind: Kind, text: string, schema: FormSchema): unknown {
 
 /** A value in a sentence, for example a default. */
 export function shown(value: unknown, schema: FormSchema, words: (text: string) => string): string {
+  const word = choicesOf(schema).find(([choice]) => choice === value)?.[1];
+  if (word !== undefined) return words(word);
   if (value === '' || value === null || (Array.isArray(value) && value.length === 0)) return t.form.empty;
   if (typeof value === 'boolean') return value ? t.form.on : t.form.off;
   if (Array.isArray(value)) return value.map((each) => shown(each, schema, words)).join(', ');
-  const word = choicesOf(schema).find(([choice]) => choice === value)?.[1];
-  if (word !== undefined) return words(word);
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
