@@ -236,7 +236,9 @@ describe('mission, fence and rally points over HTTP', () => {
     expect(text.split('\n')[0]).to.equal('QGC WPL 110');
     await send('DELETE', '/api/mission');
     expect((await send('PUT', '/api/mission', text, 'text/plain')).body).to.include({ count: 2 });
-    expect((await send('GET', '/api/mission?format=wpl')).text).to.equal(text);
+    // Home stands in it: of a vehicle that a busy machine has not heard for a moment, it is not told.
+    const out = async (): Promise<string> => (await send('GET', '/api/mission?format=wpl')).text;
+    await askAgain('the same list', out, (now) => now === text);
   });
 
   it('what ArduPilot fills in, packs or has no room for is a warning, and the answer is what it holds', async () => {

@@ -152,6 +152,7 @@ describe('video in a browser', function () {
       { polling: 100 },
     );
     expect(asked, 'while it is shut').to.deep.equal([]);
+    const began = performance.now();
     await strip.locator('summary').click();
     await strip.getByText('The camera away gives no picture').waitFor();
     const picture = strip.getByRole('button', { name: 'Show Tail' }).locator('img');
@@ -166,10 +167,8 @@ describe('video in a browser', function () {
       320,
     );
     expect(new Set(asked)).to.deep.equal(new Set(['tail', 'away']));
-    expect(
-      asked.filter((id) => id === 'away'),
-      'one that gives nothing, for now',
-    ).to.have.length(1);
+    const tries = asked.filter((id) => id === 'away');
+    expect(tries.length, 'one that gives nothing').to.be.at.most(1 + (performance.now() - began) / 10_000);
 
     await strip.getByRole('button', { name: 'Show Tail' }).click();
     await page.getByText('Showing: Tail.').waitFor();

@@ -99,7 +99,7 @@ export function FlyMap({
       >
         <FenceLayer zones={zones} />
         <MissionLayer items={lists.mission} />
-        <RallyLayer items={lists.rally} />
+        <RallyLayer items={lists.rally} mission={lists.mission} />
         <HomeLayer />
         <OperatorLayer />
         <TrafficLayer />

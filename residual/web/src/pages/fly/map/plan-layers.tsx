@@ -25,17 +25,12 @@ export function MissionLayer({ items }: { readonly items: readonly Item[] }): JS
   const projection = useProjection();
   if (!isShown('mission')) return null;
   const points = pointsOf(items);
+  const room = withRoom(projection, numberedFirst(points));
   const active = mission?.state === 'active' || mission?.state === 'paused' || mission?.state === 'complete';
   const current = mission?.state === 'complete' ? Number.POSITIVE_INFINITY : (mission?.current ?? null);
   const next = current === null ? -1 : points.findIndex(({ seq }) => seq >= current);
   const split = !active || current === null ? 0 : next === -1 ? points.length : next;
   const places = points.map(({ place }) => place);
-  const ends = [points[0], points.at(-1)].flatMap((point) => (point === undefined ? [] : [point.place]));
-  const first = points.flatMap(({ seq, place }) => (seq === current ? [place] : []));
-  const room = withRoom(projection, [
-    ...(home.value === null ? [] : [home.value]),
-    ...new Set([...first, ...ends, ...places]),
-  ]);
   return (
     <>
       {split > 1 ? <Line places={places.slice(0, split)} kind="planned flown" /> : null}
@@ -56,14 +51,26 @@ export function MissionLayer({ items }: { readonly items: readonly Item[] }): JS
   );
 }
 
-export function RallyLayer({ items }: { readonly items: readonly Item[] }): JSX.Element | null {
+/** Home and the items of the mission, those first whose number matters most: the one that is flown now, then its ends. */
+function numberedFirst(points: ReturnType<typeof pointsOf>): readonly Place[] {
+  const now = points.find(({ seq }) => seq === progress.value?.current);
+  const first = [now, points[0], points.at(-1), ...points].flatMap((point) => point?.place ?? []);
+  return [...(home.value === null ? [] : [home.value]), ...new Set(first)];
+}
+
+/** @param mission whose numbers it leaves free */
+export function RallyLayer({
+  items,
+  mission,
+}: {
+  readonly items: readonly Item[];
+  readonly mission: readonly Item[];
+}): JSX.Element | null {
   const projection = useProjection();
   if (!isShown('rally')) return null;
   const points = items.map(({ seq, x, y }) => ({ seq, place: { lat: x, lon: y } }));
-  const room = withRoom(projection, [
-    ...(home.value === null ? [] : [home.value]),
-    ...points.map(({ place }) => place),
-  ]);
+  const before = numberedFirst(isShown('mission') ? pointsOf(mission) : []);
+  const room = withRoom(projection, [...before, ...points.map(({ place }) => place)]);
   return (
     <>
       {points.map(({ seq, place }) => (
