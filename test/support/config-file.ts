@@ -11,7 +11,7 @@ export const CONFIG_FILE = join(ROOT, 'docs/configuration.md');
 const HEAD = `# Configuration
 
 For operators: every setting, by topic as on the page. Made from the schema in \`shared/config/\` by \`npm run docs\`; do not edit it. The file is
-\`/etc/svc/config.yaml\`, in a checkout \`.svc/etc/config.yaml\`; what it leaves out has its default. Change it on the page (Node, Config), by
+\`/etc/svc/config.yaml\`, in a checkout \`.svc/etc/config.yaml\`; what it leaves out has its default. Change it on the page (Node, Settings), by
 \`svc config set KEY VALUE\`, \`PUT /api/config\`, or by hand. \`svc config list\` shows them as here, \`svc config get\` what is set, \`svc config diff\` what differs from the
 defaults; for programs: \`GET /api/config/schema\`.
 
