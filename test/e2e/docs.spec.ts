@@ -22,8 +22,8 @@ const IN_BACKGROUND = /^(?:npm start|(?:npx )?svc-hub (?:--demo|serve))/;
 const ENDLESS = /^(?:npx )?svc (?:logs tail|top$|plugin dev)/;
 /** 1 is what they have found, as on a machine of tests they may. */
 const FINDS = /^(?:npx )?svc (?:doctor|params diff|check)/;
-/** What another machine shows otherwise: its processor and load. */
-const OF_A_MACHINE = /^(?:board|health) /;
+/** What another machine shows otherwise: its processor and load, and what runs beside NetworkManager alone. */
+const OF_A_MACHINE = /^(?:board|health|svc-machine) /;
 const TRACKED = [
   'shared',
   'front',
