@@ -22,7 +22,7 @@ class CmdCommand extends NodeCommand {
   static override usage = 'cmd NAME [ARGUMENT...]';
   static override strict = false;
   static override args = {
-    name: Args.string({ description: 'the command, then its arguments; they are below', required: true }),
+    name: Args.string({ description: 'command and arguments (listed below)', required: true }),
   };
 
   static override flags = {
