@@ -497,7 +497,7 @@ describe('commands', () => {
     ['RTL', 6, ['mode 4', 'arm', 'takeoff']],
     ['AUTO', 3, ['mode 4', 'arm', 'takeoff']],
     ['ACRO', 1, ['mode 4', 'arm', 'takeoff']],
-    ['STABILIZE', 0, ['arm', 'mode 4', 'takeoff']],
+    ['STABILIZE', 0, ['mode 4', 'arm', 'takeoff']],
     ['GUIDED', 4, ['arm', 'takeoff']],
   ] as const)
     it(`take-off that arms, of a copter on the ground in ${mode}: ${steps.join(', ')}`, async () => {
