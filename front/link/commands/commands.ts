@@ -181,7 +181,10 @@ export class Commands {
         answer.ack.hint = await landingHint(clock, this.#options.mission());
       const disarming = cmd === 'disarm' && refused ? disarmHint(vehicle.telemetry) : null;
       if (disarming !== null) answer.ack.hint = disarming;
-      const grounded = cmd === 'takeoff' && answer.status === 'rejected' ? takeoffHint(vehicle, numberAt(args, 1) === 1) : null;
+      const grounded =
+        cmd === 'takeoff' && answer.status === 'rejected'
+          ? takeoffHint(vehicle, numberAt(args, 1) === 1)
+          : null;
       if (grounded !== null) answer.ack.hint ??= grounded;
       const acting = answer.status === 'rejected' ? failsafeHint(vehicle.telemetry) : null;
       if (acting !== null) answer.ack.hint ??= acting;

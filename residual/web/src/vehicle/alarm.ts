@@ -151,7 +151,16 @@ function tonesOf({
   };
 }
 
-function doesOf({ isSilent, phase, wasArmed, mode, isLanding, failsafe, position, craft }: AlarmFacts): Does | null {
+function doesOf({
+  isSilent,
+  phase,
+  wasArmed,
+  mode,
+  isLanding,
+  failsafe,
+  position,
+  craft,
+}: AlarmFacts): Does | null {
   if (isSilent && phase === 'disarmed') return wasArmed === false ? 'disarmed' : null;
   if (isSilent) return 'failsafes';
   if (hasCrashed(failsafe)) return 'off';
