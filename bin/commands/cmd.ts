@@ -57,14 +57,15 @@ class CmdCommand extends NodeCommand {
         : await this.call('POST /api/command', { body });
     const { status, ack } = verdict;
     const words = ack.statustext === undefined ? '' : `: ${ack.statustext}`;
+    const into = verdict.mode === undefined ? '' : `, in ${verdict.mode}`;
     if (verdict.done === false) {
       process.exitCode = EXIT.refused;
       this.log(`accepted, but ${verdict.ended ?? 'not done'}: ${verdict.state ?? ''}`);
     } else if (verdict.done === true) this.log(`done: ${verdict.state ?? ''}`);
-    else if (status === 'accepted') this.log(`accepted${words}`);
+    else if (status === 'accepted') this.log(`accepted${into}${words}`);
     else {
       process.exitCode = EXIT.refused;
-      this.log(`${notAccepted(status, ack.result_name)}${words}`);
+      this.log(`${notAccepted(status, ack.result_name)}${into}${words}`);
       if (ack.hint !== undefined) this.log(ack.hint);
     }
     return verdict;

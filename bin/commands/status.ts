@@ -1,5 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import { setupPages } from '../../shared/first-boot/setup-pages.ts';
+import { failsafeText } from '../../shared/flight/failsafe-text.ts';
 import { flightPhase, PHASE_TEXT } from '../../shared/flight/phase.ts';
 import type { Answer } from '../../shared/routes/typed-row.ts';
 import { NodeCommand } from '../cli/node-command.ts';
@@ -53,6 +54,9 @@ class StatusCommand extends NodeCommand {
       ...(node.fc_simulated === true ? ['SIMULATED'] : []),
       // Of a vehicle that was never heard there is nothing to say.
       ...(node.system_id == null ? [] : [PHASE_TEXT[phase]]),
+      ...(node.failsafe?.active === true
+        ? [`FAILSAFE (${failsafeText(node.failsafe.reasons) || 'it does not say why'})`]
+        : []),
       node.fc_port ?? 'no port',
     ];
     this.log(`vehicle    ${vehicle.join(', ')}`);

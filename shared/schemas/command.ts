@@ -76,7 +76,8 @@ export const commandAnswer = {
     },
     mode: {
       type: 'string',
-      description: 'the flight mode that was used, if the vehicle refused the command or does not have it',
+      description:
+        'the flight mode that it was changed to for it: by a take-off, or because it refused the command or does not have it',
     },
     silent_s: {
       type: ['number', 'null'],

@@ -1,6 +1,7 @@
 import { FLIGHT_PHASES } from '../flight/phase.ts';
 import { GROUND_ROLES } from './ground-station.ts';
 import type { JsonSchema } from './json-schema.ts';
+import { failsafe } from './telemetry.ts';
 
 /** Answers about the node itself. Null means: not measured on this machine. */
 
@@ -107,6 +108,7 @@ export const status = {
       description:
         '`armed`: and it does not say whether it has left the ground; `unknown`: armed or not, or no vehicle was heard',
     },
+    failsafe: { anyOf: [failsafe, { type: 'null' }], description: 'null: the vehicle is not heard' },
     link_problems: {
       type: 'array',
       description:

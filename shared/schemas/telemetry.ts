@@ -88,6 +88,22 @@ const battery = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
+export const failsafe = {
+  type: 'object',
+  description: 'what the vehicle does by itself because something failed',
+  required: ['active', 'reasons'],
+  properties: {
+    active: { type: ['boolean', 'null'], description: 'null: no heartbeat has said' },
+    reasons: {
+      type: 'array',
+      maxItems: 32,
+      items: { type: 'string' },
+      description: 'radio, station, battery, estimator, fence, …; empty: it does not say',
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
 /** Names and units: deg, m, m/s, rad, V, A, percent, degrees Celsius, microseconds. Null: never received. */
 export const telemetry = {
   title: 'Telemetry',
@@ -174,21 +190,7 @@ export const telemetry = {
       items: battery,
     },
     system_state: { enum: [...SYSTEM_STATES, null], description: 'MAV_STATE of the newest heartbeat' },
-    failsafe: {
-      type: 'object',
-      description: 'what the vehicle does by itself because something failed',
-      required: ['active', 'reasons'],
-      properties: {
-        active: { type: ['boolean', 'null'], description: 'null: no heartbeat has said' },
-        reasons: {
-          type: 'array',
-          maxItems: 32,
-          items: { type: 'string' },
-          description: 'radio, station, battery, estimator, fence, …; empty: it does not say',
-        },
-      },
-      additionalProperties: false,
-    },
+    failsafe,
     gps: {
       type: 'object',
       properties: {

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { paramDifferences, writeParamFile } from '../../bin/commands/params/param-file.ts';
 import { readParamFile } from '../../shared/flight/param-file.ts';
 import { KEY } from '../support/edge.ts';
-import { armable } from '../support/events.ts';
+import { armable, telemetry } from '../support/events.ts';
 import { ROOT, TestNode } from '../support/node.ts';
 import { svc, svcEnv, svcTold } from '../support/svc.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
@@ -227,6 +227,12 @@ describe('svc on the command line', function () {
     const guarded = await run('params', 'set', 'RTL_ALT', '2000');
     expect([guarded.code, guarded.stderr.includes('armed')]).to.deep.equal([1, true]);
     expect((await run('params', 'set', 'RTL_ALT', '2000', '--force')).code).to.equal(0);
+    // What it does by itself is in the line of the vehicle.
+    expect((await run('status')).stdout).to.not.include('FAILSAFE');
+    await run('params', 'set', 'BATT_LOW_TIMER', '1', '--force');
+    await run('params', 'set', 'BATT_LOW_VOLT', '13', '--force');
+    await telemetry(node, ({ failsafe }) => (failsafe as { active: boolean }).active, { 'x-svc-key': KEY });
+    expect((await run('status')).stdout).to.match(/^vehicle .*FAILSAFE \(battery\)/m);
   });
 });
 

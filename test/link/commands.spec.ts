@@ -497,7 +497,7 @@ describe('commands', () => {
     ['RTL', 6, ['mode 4', 'arm', 'takeoff']],
     ['AUTO', 3, ['mode 4', 'arm', 'takeoff']],
     ['ACRO', 1, ['mode 4', 'arm', 'takeoff']],
-    ['STABILIZE', 0, ['arm', 'mode 4', 'takeoff']],
+    ['STABILIZE', 0, ['mode 4', 'arm', 'takeoff']],
     ['GUIDED', 4, ['arm', 'takeoff']],
   ] as const)
     it(`take-off that arms, of a copter on the ground in ${mode}: ${steps.join(', ')}`, async () => {
@@ -515,12 +515,22 @@ describe('commands', () => {
         return ACCEPTED;
       });
       expect(rig.state().telemetry.prearm.takeoff_mode).to.equal('GUIDED');
-      expect((await rig.command('takeoff', [5, 1])).status).to.equal('accepted');
+      const accepted = await rig.command('takeoff', [5, 1]);
+      expect(accepted.status).to.equal('accepted');
+      expect(accepted.mode).to.equal(mode === 'GUIDED' ? undefined : 'GUIDED');
       expect(sent).to.deep.equal(steps);
       // Refused by the vehicle: nothing after it.
       const again = await Rig.met({ customMode: 9 });
-      answering(again, ({ fields }) => (fields['command'] === ARM ? DENIED : ACCEPTED));
-      expect((await again.command('takeoff', [5, 1])).status).to.equal('rejected');
+      answering(again, ({ fields }) => {
+        if (fields['command'] === ARM) return DENIED;
+        again.customMode = 4;
+        again.beat();
+        return ACCEPTED;
+      });
+      const refused = await again.command('takeoff', [5, 1]);
+      // It does not tell to do what was done, but what has changed.
+      expect(refused).to.include({ status: 'rejected', mode: 'GUIDED' });
+      expect(refused.ack).to.not.have.property('hint');
       expect(again.commands(TAKEOFF)).to.have.length(0);
       await again.link.stop();
       await rig.link.stop();

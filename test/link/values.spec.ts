@@ -223,6 +223,49 @@ describe('values that say nothing', () => {
     await rig.link.stop();
   });
 
+  it('says failsafes of ArduCopter that its state does not show or that are two in one, until they are over', async () => {
+    const rig = await met();
+    const beat = (systemStatus: number, baseMode = 128 | 1): void =>
+      rig.say(make(minimal.Heartbeat, { type: 2, autopilot: 3, baseMode, customMode: 9, systemStatus }));
+    const says = (text: string): void => rig.say(make(common.StatusText, { severity: 2, text }));
+    const failsafe = (): unknown => rig.state().telemetry.failsafe;
+    const none = { active: false, reasons: [] };
+    beat(4);
+    says('Vibration compensation ON');
+    await rig.clock.advance(20_000);
+    beat(4);
+    expect(failsafe()).to.deep.equal({ active: true, reasons: ['vibration'] });
+    says('Vibration compensation OFF');
+    beat(4);
+    expect(failsafe()).to.deep.equal(none);
+    says('Potential Thrust Loss (2)');
+    await rig.clock.advance(9000);
+    beat(4);
+    expect(failsafe()).to.deep.equal({ active: true, reasons: ['motor'] });
+    await rig.clock.advance(9000);
+    beat(4);
+    expect(failsafe()).to.deep.equal(none);
+    says('Radio + Battery Failsafe - Continuing Landing');
+    beat(5);
+    expect(failsafe()).to.deep.equal({ active: true, reasons: ['battery', 'radio'] });
+    // On the ground, too, it goes on as long as its state says so.
+    beat(5, 1);
+    expect(failsafe()).to.deep.equal({ active: true, reasons: ['battery', 'radio'] });
+    beat(3, 1);
+    expect(failsafe()).to.deep.equal(none);
+    beat(4);
+    says('Crash: Disarming: AngErr=175>30, Accel=0.1<3.0');
+    beat(4);
+    for (const ms of [1000, 60_000]) {
+      await rig.clock.advance(ms);
+      beat(3, 1);
+      expect(failsafe()).to.deep.equal({ active: true, reasons: ['crash'] });
+    }
+    beat(4);
+    expect(failsafe()).to.deep.equal(none);
+    await rig.link.stop();
+  });
+
   it('joins the parts of a text before it reads their characters', async () => {
     const rig = await met();
     const whole = Buffer.from(`${'x'.repeat(49)}ü, Höhe`);

@@ -201,6 +201,7 @@ export function statusOf({ monitor, vehicle, version, profile, board, ...deps }:
       landed: link?.telemetry.landed_state ?? null,
       height: knownHeight(link?.telemetry.position),
     }),
+    failsafe: link?.mavlink_alive === true ? link.telemetry.failsafe : null,
     link_problems: link?.problems ?? [],
     config: { ok: deps.configProblem === null, problem: deps.configProblem },
     health: {

@@ -181,11 +181,15 @@ export class Commands {
         answer.ack.hint = await landingHint(clock, this.#options.mission());
       const disarming = cmd === 'disarm' && refused ? disarmHint(vehicle.telemetry) : null;
       if (disarming !== null) answer.ack.hint = disarming;
-      const grounded = cmd === 'takeoff' && answer.status === 'rejected' ? takeoffHint(vehicle) : null;
+      const grounded =
+        cmd === 'takeoff' && answer.status === 'rejected'
+          ? takeoffHint(vehicle, numberAt(args, 1) === 1)
+          : null;
       if (grounded !== null) answer.ack.hint ??= grounded;
       const acting = answer.status === 'rejected' ? failsafeHint(vehicle.telemetry) : null;
       if (acting !== null) answer.ack.hint ??= acting;
-      if (!answer.ack.accepted) return answer;
+      // A take-off that is refused may have changed it before.
+      if (!answer.ack.accepted && cmd !== 'takeoff') return answer;
       if (cmd === 'rebootAutopilot') return { ...answer, back_after_s: note.backAfterS };
       return note.mode === null ? answer : { ...answer, mode: note.mode };
     } finally {

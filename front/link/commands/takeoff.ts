@@ -51,18 +51,22 @@ export async function takeoff(
   const ground = vehicle.firmware === 'px4' ? knownAltitude(vehicle.telemetry.position.alt_msl) : 0;
   const done = (result: number | null): boolean =>
     result === RESULT_ACCEPTED && context.note.seen === 'shown';
+  const quadplane = (params.valueOf(QUADPLANE) ?? 0) >= 1;
+  const from = takeOffMode(craft, quadplane);
   if (arm !== null && vehicle.armed === false) {
-    const modes = family === null ? [] : armingModes(family);
-    const [best] = modes;
+    const arming = family === null ? [] : armingModes(family);
+    const [best] = arming;
+    // A copter that refuses GUIDED, without a position, is not to stand there armed in STABILIZE.
+    const modes = best === from ? [best] : arming;
     if (best !== undefined && !modes.includes(vehicle.telemetry.mode ?? '')) {
       const result = await sender.mode(context, best);
       if (!done(result)) return result;
+      context.note.mode = best;
     }
     const result = await arm();
     if (!done(result)) return result;
     isArmed = true;
   }
-  const quadplane = (params.valueOf(QUADPLANE) ?? 0) >= 1;
   if (isArmed && takesOffByMode(craft, quadplane)) return takeoffByMode(parts, context, alt);
   const climbs = climbing(vehicle);
   const extras = { underway: climbs, shows: climbs };
@@ -70,10 +74,10 @@ export async function takeoff(
     // NaN: the present position and heading.
     return sender.long(context, NAV_TAKEOFF, [NaN, 0, 0, NaN, NaN, NaN, ground + alt], extras);
   }
-  const from = takeOffMode(craft, quadplane);
   if (isArmed && from !== null && vehicle.telemetry.mode !== from) {
     const result = await sender.mode(context, from);
     if (result !== RESULT_ACCEPTED) return result;
+    context.note.mode = from;
   }
   return sender.long(context, NAV_TAKEOFF, [0, 0, 0, 0, 0, 0, alt], extras);
 }
@@ -104,9 +108,9 @@ export function takesOffIn(vehicle: Vehicle, valueOf: (name: string) => number |
   return takeOffMode(craft, (valueOf(QUADPLANE) ?? 0) >= 1);
 }
 
-/** Why a take-off was refused, where the vehicle says nothing; null: the node does not know. */
-export function takeoffHint({ armed, firmware, telemetry }: Vehicle): string | null {
-  if (armed === false && firmware === 'ardupilot')
+/** Why a take-off was refused, where the vehicle says nothing; null: the node does not know. @param arms it was to arm first */
+export function takeoffHint({ armed, firmware, telemetry }: Vehicle, arms: boolean): string | null {
+  if (armed === false && !arms && firmware === 'ardupilot')
     return 'The vehicle is disarmed, and ArduPilot takes off only when it is armed: arm it first, or take off with arm 1.';
   if (telemetry.landed_state === 'in_air') return 'The vehicle is in the air already.';
   return null;

@@ -5,13 +5,14 @@ import type { Clock } from '../clock.ts';
 import type { StatusLine } from '../part.ts';
 import type { Sensors } from './telemetry.ts';
 
-/** What a vehicle calls a failsafe by, in its own texts; the rest of its words are the reason as they are. */
-const SAID = /fail-?safe/i;
+/** What a vehicle calls a failsafe by, in its own texts; ArduCopter has three that it acts on and never shows in its state. */
+const SAID = /fail-?safe|^crash: disarming|^vibration compensation|^potential thrust loss/i;
 /** Texts that only warn of it: before arming, or of a setting. */
 const NOT_ONE = /prearm|^arm:|fs_|disabled|enabled|changed to .* failsafe options/i;
 const OVER = /clear(ed)?\b|\boff\b|deactivated|ended|recovered|regained/i;
 /** Words in a text, and what it is about. */
 const CAUSES: readonly (readonly [RegExp, string])[] = [
+  [/^crash/i, 'crash'],
   [/\bdead ?reckon/i, 'dead_reckoning'],
   [/\b(ekf|estimat\w*|position|velocity|altitude|heading|attitude)\b/i, 'estimator'],
   [/\b(gcs|ground ?(control )?station|data ?link|connection)\b/i, 'station'],
@@ -28,6 +29,8 @@ const CAUSES: readonly (readonly [RegExp, string])[] = [
   [/\boffboard\b/i, 'offboard'],
   [/\bmission\b/i, 'mission'],
 ];
+/** Has disarmed it, and stands until somebody arms it again. */
+const CRASH = 'crash';
 /** Of a text that names none. */
 const OTHER = 'other';
 /** MAV_SYS_STATUS_SENSOR: in use and not working. Said of only while a failsafe acts and no text has said why. */
@@ -42,6 +45,8 @@ const ACTING: ReadonlySet<SystemState | null> = new Set(['critical', 'emergency'
 const SHORT: ReadonlySet<BatteryState | null> = new Set(['critical', 'emergency', 'failed']);
 /** How long a reason stands beside a heartbeat that shows no failsafe: one that only warns never shows, and its end may be lost. */
 const STANDS_MS = 5000;
+/** Of one the vehicle tells the end, another it repeats as long as it lasts. */
+const LASTS_MS: Readonly<Record<string, number>> = { vibration: Infinity, motor: 15_000 };
 /** Its words come later than its state; a sensor that does not work may be no reason. */
 const WORDS_MS = 3000;
 const MOST = 8;
@@ -67,9 +72,12 @@ export class Failsafes {
 
   onLine({ text }: StatusLine): void {
     if (!SAID.test(text) || NOT_ONE.test(text)) return;
-    const cause = CAUSES.find(([words]) => words.test(text))?.[1] ?? OTHER;
-    if (OVER.test(text)) this.#said.delete(cause);
-    else if (this.#said.size < MOST) this.#said.set(cause, this.#clock.now());
+    // ArduCopter's "Radio + Battery Failsafe" is about two.
+    for (const part of text.split(' + ')) {
+      const cause = CAUSES.find(([words]) => words.test(part))?.[1] ?? OTHER;
+      if (OVER.test(text)) this.#said.delete(cause);
+      else if (this.#said.size < MOST) this.#said.set(cause, this.#clock.now());
+    }
   }
 
   /** Whether a text has told of one since. @param since monotonic ms */
@@ -83,8 +91,11 @@ export class Failsafes {
     const acts = ACTING.has(state);
     const now = this.#clock.now();
     this.#actsFrom = acts ? (this.#actsFrom ?? now) : null;
-    for (const [cause, at] of this.#said)
-      if (armed === false || (!acts && now - at > STANDS_MS)) this.#said.delete(cause);
+    for (const [cause, at] of this.#said) {
+      const isOld = now - at > (LASTS_MS[cause] ?? STANDS_MS);
+      const isOver = cause === CRASH ? armed === true && isOld : !acts && (armed === false || isOld);
+      if (isOver) this.#said.delete(cause);
+    }
     const reasons = new Set(this.#said.keys());
     if (fence?.breached === true && armed === true) reasons.add('fence');
     if (SHORT.has(battery.state) && (acts || armed === true)) reasons.add('battery');
@@ -98,7 +109,7 @@ export class Failsafes {
     if (acts && reasons.size === 0 && battery.state === 'low') reasons.add('battery');
     if (acts && reasons.size === 0 && this.#said.has(OTHER)) reasons.add(OTHER);
     telemetry.failsafe = {
-      active: state === null ? null : acts || (armed === true && reasons.size > 0),
+      active: state === null ? null : acts || reasons.has(CRASH) || (armed === true && reasons.size > 0),
       reasons: [...reasons].toSorted(),
     };
   }

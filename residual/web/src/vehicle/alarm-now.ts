@@ -19,6 +19,7 @@ export const alarm = steady<Alarm | null>(() =>
     phase: phase.value,
     wasArmed: lastArmed.value,
     mode: mode.value,
+    isLanding: fresh('landed_state', (body) => body.landed_state) === 'landing',
     failsafe: fresh('heartbeat', (body) => body.failsafe),
     system: fresh('heartbeat', (body) => body.system_state),
     battery: battery.value,

@@ -43,6 +43,8 @@ export interface AlarmFacts {
   /** What it last said of its motors. */
   readonly wasArmed: boolean | null;
   readonly mode: string | null;
+  /** It says that it is landing now, in whichever mode. */
+  readonly isLanding: boolean;
   readonly failsafe: { readonly active: boolean | null; readonly reasons: readonly string[] } | null;
   readonly system: string | null;
   readonly battery: BatteryState | null;
@@ -91,6 +93,8 @@ const SAYS: Readonly<Partial<Record<string, readonly Trouble[]>>> = {
   position: ['position', 'estimator'],
   gps: ['position', 'estimated'],
 };
+/** What it cannot do without a position. */
+const NEEDS_PLACE: ReadonlySet<Does> = new Set(['returns', 'stays', 'mission', 'sent']);
 /** With these it does not find home. */
 const PLACELESS: readonly string[] = ['estimator', 'gps', 'dead_reckoning'];
 
@@ -138,7 +142,7 @@ function tonesOf({
   return {
     link: isSilent ? (isOn ? 'bad' : 'warn') : null,
     termination: when(system === 'flight_termination', 'bad'),
-    failsafe: when(failsafe?.active === true, isOn ? 'bad' : 'warn'),
+    failsafe: when(failsafe?.active === true, isOn || hasCrashed(failsafe) ? 'bad' : 'warn'),
     fence: when(isOn && isBreached === true, 'bad'),
     position: when(isOn && position === 'lost', flies ? 'bad' : 'warn'),
     battery: when(isOn && SHORT.has(battery), OUT.has(battery) ? 'bad' : 'warn'),
@@ -147,17 +151,36 @@ function tonesOf({
   };
 }
 
-function doesOf({ isSilent, phase, wasArmed, mode, craft }: AlarmFacts): Does | null {
+function doesOf({
+  isSilent,
+  phase,
+  wasArmed,
+  mode,
+  isLanding,
+  failsafe,
+  position,
+  craft,
+}: AlarmFacts): Does | null {
   if (isSilent && phase === 'disarmed') return wasArmed === false ? 'disarmed' : null;
   if (isSilent) return 'failsafes';
+  if (hasCrashed(failsafe)) return 'off';
   if (phase !== 'flight') return 'stands';
   if (mode === 'SURFACE') return 'surfaces';
   const does = DOES.get(mode ?? '') ?? null;
+  // In these it wants to; whether it does, nobody knows.
+  if (position === 'lost' && does !== null && NEEDS_PLACE.has(does)) return null;
+  // Back at home, or where it is to end, it comes down.
+  if (does === 'returns' && isLanding) return 'lands';
   return does === 'stays' && craft === 'copter' ? 'hovers' : does;
 }
 
+/** Its own check has disarmed it, wherever it lies. */
+function hasCrashed(failsafe: AlarmFacts['failsafe']): boolean {
+  return failsafe?.reasons.includes('crash') === true;
+}
+
 function canOf(
-  { isSilent, phase, failsafe, battery, position, craft }: AlarmFacts,
+  { isSilent, phase, mode, failsafe, battery, position, craft }: AlarmFacts,
   does: Does | null,
   tone: Alarm['tone'],
 ): readonly Can[] {
@@ -168,7 +191,7 @@ function canOf(
     land: craft !== 'ground' && does !== 'lands',
     stop: craft === 'ground',
     // One that is nearly empty does not go far.
-    rtl: does !== 'returns' && (isSilent || (knowsWay && !OUT.has(battery))),
+    rtl: DOES.get(mode ?? '') !== 'returns' && (isSilent || (knowsWay && !OUT.has(battery))),
     disarm: false,
     radio: tone === 'bad' && (isSilent || !reasons.includes('radio')),
   };
