@@ -2,7 +2,7 @@ import { Camera, Circle, Square, Video } from 'lucide';
 import type { JSX } from 'preact';
 import { call } from '../../api/client.ts';
 import type { Answer } from '../../api/rows.ts';
-import { number } from '../../parts/format.ts';
+import { number, span } from '../../parts/format.ts';
 import { LiveStill } from '../../parts/live-still.tsx';
 import { Badge, Button, Card, ErrorNote, Note, Stat } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
@@ -19,6 +19,9 @@ const TONES = {
   running: 'good',
   lost: 'bad',
 } as const satisfies Record<Video['state'], string>;
+
+/** A picture this old says nothing in milliseconds. */
+const LATE_MS = 10_000;
 
 /** What the camera sees now, how its stream is, and what one does with it. @param onStored a file came or went */
 export function ShownCamera({
@@ -83,7 +86,11 @@ export function ShownCamera({
             <Stat label={text.fps} value={figure(data.fps, 1)} />
             <Stat label={text.bitrate} value={figure(data.bitrate_kbps)} unit="kbit/s" />
             <Stat label={text.dropped} value={figure(data.dropped)} />
-            <Stat label={text.age} value={figure(data.last_frame_age_ms)} unit="ms" />
+            {data.last_frame_age_ms == null || data.last_frame_age_ms < LATE_MS ? (
+              <Stat label={text.age} value={figure(data.last_frame_age_ms)} unit="ms" />
+            ) : (
+              <Stat label={text.age} value={span(data.last_frame_age_ms / 1000)} />
+            )}
             <Stat
               label={text.viewers}
               value={`${data.viewers} / ${figure(data.max_viewers) ?? t.app.none}`}
