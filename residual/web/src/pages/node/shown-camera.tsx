@@ -1,10 +1,10 @@
-import { Camera, Circle, Square, Video } from 'lucide';
+import { Camera, Circle, Square, Video, VideoOff } from 'lucide';
 import type { JSX } from 'preact';
 import { call } from '../../api/client.ts';
 import type { Answer } from '../../api/rows.ts';
 import { number, span } from '../../parts/format.ts';
 import { LiveStill } from '../../parts/live-still.tsx';
-import { Badge, Button, Card, ErrorNote, Note, Stat } from '../../parts/parts.tsx';
+import { Badge, Button, Card, EmptyState, ErrorNote, Note, Stat } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
 import { type AskState, useAct } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
@@ -57,9 +57,10 @@ export function ShownCamera({
       actions={data === null ? null : <Badge tone={TONES[data.state]}>{text.states[data.state]}</Badge>}
     >
       <ErrorNote error={error} onRetry={reload} />
-      {data === null ? null : (
+      {data?.state === 'off' ? <EmptyState icon={VideoOff} text={t.fly.video.off} /> : null}
+      {data === null || data.state === 'off' ? null : (
         <>
-          {data.state === 'off' ? null : <LiveStill label={text.now} />}
+          <LiveStill label={text.now} />
           {data.problem == null ? null : <Note tone="bad">{data.problem}</Note>}
           {data.reduced == null ? null : <Note tone="warn">{text.reduced}</Note>}
           {data.recording_problem == null ? null : <Note tone="warn">{data.recording_problem}</Note>}

@@ -21,7 +21,9 @@ export function VideoTab(): JSX.Element {
         <ShownCamera video={video} onStored={() => setStored((n) => n + 1)} />
         <div class={css['beside']}>
           <Cameras shown={video.data?.camera ?? null} onShown={video.reload} />
-          <PictureSize isEncoded={video.data?.state === 'running' && video.data.encoder === null} />
+          {video.data?.state === 'off' ? null : (
+            <PictureSize isEncoded={video.data?.state === 'running' && video.data.encoder === null} />
+          )}
         </div>
       </div>
       <Recordings key={stored} />
