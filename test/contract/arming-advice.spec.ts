@@ -103,7 +103,7 @@ describe('Before the first flight', () => {
   it('says in the words of the page which mode arms', () => {
     const help = { text: 'In words of the node', commands: [{ cmd: 'mode' as const, args: ['GUIDED'] }] };
     expect(adviceFor({ text: 'LAND mode not armable', source: 'mode', help }).words).to.equal(
-      t.vehicle.overview.switchTo({ modes: 'GUIDED' }),
+      `${t.fly.switchTo({ mode: 'GUIDED' })}.`,
     );
   });
 

@@ -171,7 +171,6 @@ export interface PageArguments {
   readonly 'vehicle.overview.byMode': { mode: Given };
   readonly 'vehicle.overview.reasons': { count: number };
   readonly 'vehicle.overview.switched': { mode: Given };
-  readonly 'vehicle.overview.switchTo': { modes: Given };
   readonly 'vehicle.overview.courseOf': { name: Given };
   readonly 'vehicle.overview.axis': { name: Given };
   readonly 'vehicle.overview.clipped': { counts: Given };

@@ -41,7 +41,7 @@ export function adviceFor({ text, source, help }: Pick<Reason, 'text' | 'source'
   return {
     words:
       modes.length > 0
-        ? t.vehicle.overview.switchTo({ modes: OR.format(modes) })
+        ? `${t.fly.switchTo({ mode: OR.format(modes) })}.`
         : (words ?? t.vehicle.overview.advice[topic]),
     section: SECTIONS[topic] ?? null,
     param: PARAMETER.exec(text)?.[0] ?? null,

@@ -10,18 +10,8 @@ import { t } from '../../strings.ts';
 const EVERY_MS = 3000;
 const PROFILES = ['hero', 'thumbnail'] as const;
 
-/** @param isEncoded what comes is encoded already: its size is not the node's to choose */
-export function PictureSize({ isEncoded }: { readonly isEncoded: boolean }): JSX.Element {
-  const text = t.node.video;
-  return (
-    <Card title={text.profile} icon={Scaling}>
-      {isEncoded ? <p class="hint">{text.encodedThere}</p> : <EncodedHere />}
-    </Card>
-  );
-}
-
 /** How large the encoded picture is, and who asked for another size. */
-function EncodedHere(): JSX.Element {
+export function PictureSize(): JSX.Element {
   const asked = useAsk('video.profile.get', {}, EVERY_MS);
   const { data, reload } = asked;
   const act = useAct();
@@ -33,7 +23,7 @@ function EncodedHere(): JSX.Element {
     });
   };
   return (
-    <>
+    <Card title={text.profile} icon={Scaling}>
       <Asked of={asked} />
       <ErrorNote error={act.error} />
       {data === null ? null : (
@@ -55,6 +45,6 @@ function EncodedHere(): JSX.Element {
           {data.leases.length === 0 ? <EmptyState text={text.noLease} /> : null}
         </>
       )}
-    </>
+    </Card>
   );
 }

@@ -50,10 +50,10 @@ export function ParamsTab(): JSX.Element {
     setChoosing(false);
   };
   const tree = <GroupTree families={families} counts={counts} choice={choice} onChoose={choose} />;
-  if (params.length === 0 && values.data !== null && family.value === null)
+  if (params.length === 0 && (values.data === null || family.value === null))
     return (
       <Card wide title={text.all} icon={SlidersHorizontal}>
-        <Unheard icon={Unplug} text={t.vehicle.overview.notHeard} />
+        <Asked of={values}>{() => <Unheard icon={Unplug} text={t.vehicle.overview.notHeard} />}</Asked>
       </Card>
     );
   const { priming = false, progress, priming_timeout: isIncomplete } = values.data ?? {};
