@@ -100,6 +100,8 @@ async function take(node: TestNode, [name, where, size, theme, opened]: Shot): P
   await signIn(page, node.url, KEY);
   await visit(page, where);
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+  // A machine that is busy shows the camera's picture later than that.
+  if (where === 'fly') await page.waitForSelector('#video-state.live', { state: 'attached' });
   await opened?.(page);
   if (opened !== undefined) await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   const file = `${name}-${size}-${theme}.webp`;

@@ -100,6 +100,13 @@ describe('Before the first flight', () => {
     expect(adviceFor({ text: 'Gyros not healthy', source: 'statustext' }).param).to.equal(null);
   });
 
+  it('says in the words of the page which mode arms', () => {
+    const help = { text: 'In words of the node', commands: [{ cmd: 'mode' as const, args: ['GUIDED'] }] };
+    expect(adviceFor({ text: 'LAND mode not armable', source: 'mode', help }).words).to.equal(
+      `${t.fly.switchTo({ mode: 'GUIDED' })}.`,
+    );
+  });
+
   it('says the same on the page, by the API and on the command line', () => {
     expect(ARM_ADVICE).to.deep.equal(t.vehicle.overview.advice);
   });

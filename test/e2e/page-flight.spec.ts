@@ -96,7 +96,7 @@ describe('flying from the page', function () {
       const dialog = page.locator('dialog[open]');
       await dialog.getByText('Arms in GUIDED.').waitFor();
       await dialog.getByText('Takes off in GUIDED.').waitFor();
-      await page.getByLabel('Height above take-off point, m', { exact: true }).fill('2');
+      await page.getByLabel('Height above take-off point (m)', { exact: true }).fill('2');
       const name = 'Arm and take off to 2 m';
       await dialog.getByRole('button', { name, exact: true }).click();
       await dialog.getByText('Slide to the end to confirm.', { exact: true }).waitFor();
@@ -163,7 +163,7 @@ describe('flying from the page', function () {
   it('a tap and half a slide do nothing; drawn to the end, it arms and takes off to the height asked for, flies the mission, and lands', async () => {
     await says('Ready to arm');
     await sheet('Take off');
-    await page.getByLabel('Height above take-off point, m', { exact: true }).fill('5');
+    await page.getByLabel('Height above take-off point (m)', { exact: true }).fill('5');
     const name = 'Arm and take off to 5 m';
     await page.getByRole('button', { name, exact: true }).click({ delay: 200 });
     await slide(name, 0.6);
@@ -180,8 +180,8 @@ describe('flying from the page', function () {
     await page.waitForSelector('.instruments__key-figures :text-matches("^0:[0-9]{2}$")');
     await sheet('More commands');
     await page.getByRole('button', { name: 'Go to …', exact: true }).click();
-    await page.getByLabel('Latitude, °', { exact: true }).fill('48');
-    await page.getByLabel('Longitude, °', { exact: true }).fill('11');
+    await page.getByLabel('Latitude (°)', { exact: true }).fill('48');
+    await page.getByLabel('Longitude (°)', { exact: true }).fill('11');
     await hold('Go');
     await says('m from the vehicle; the limit is 2000 m.');
     const far = 'Go to 48, 11 anyway';

@@ -175,8 +175,8 @@ describe('on the page to fly by nothing lies over anything else', function () {
     await page.setViewportSize({ width: 1280, height: 800 });
     await page.getByRole('button', { name: 'More commands', exact: true }).click();
     await page.getByRole('button', { name: 'Go to …', exact: true }).click();
-    await page.getByLabel('Latitude, °', { exact: true }).fill('-35.3629312');
-    await page.getByLabel('Longitude, °', { exact: true }).fill('149.1648713');
+    await page.getByLabel('Latitude (°)', { exact: true }).fill('-35.3629312');
+    await page.getByLabel('Longitude (°)', { exact: true }).fill('149.1648713');
     await check('flying, Go card');
     await command('land');
     await telemetry(node, ({ armed }) => armed === false, KEYED);

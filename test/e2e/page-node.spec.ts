@@ -172,7 +172,7 @@ describe('the page of the node itself', function () {
     for (const range of ['1 hour', '7 days']) {
       await page.getByText(range, { exact: true }).click();
       await page.waitForFunction(
-        () => /Battery voltage: [0-9.]+ now, lowest 5.25, highest [0-9.]+ V/.test(document.body.innerText),
+        () => /Battery voltage: [0-9.]+ now, lowest 5.25, highest [0-9.]+\sV/.test(document.body.innerText),
         undefined,
         { polling: 100 },
       );

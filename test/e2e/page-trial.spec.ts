@@ -86,7 +86,7 @@ describe('the trial: a stranger', function () {
     await stranger.sees('Land: accepted.');
     await stranger.sees('Disarmed', 60_000);
     seen.check();
-    stranger.within(BUDGET.firstFlight);
+    stranger.ends('firstFlight', BUDGET.firstFlight);
   });
 
   it('finds on a phone why the vehicle does not arm, what to do, and where', async () => {
@@ -106,7 +106,7 @@ describe('the trial: a stranger', function () {
     await stranger.sees('Rotate the vehicle around all axes, away from metal and cars.');
     await page.getByRole('button', { name: 'Start: Compass', exact: true }).waitFor();
     seen.check();
-    stranger.within(BUDGET.whyNot);
+    stranger.ends('whyNot', BUDGET.whyNot);
     await node.stop();
     node = null;
   });
@@ -148,7 +148,7 @@ describe('the trial: a stranger', function () {
     );
     await stranger.sees('Disarmed', 120_000);
     seen.check();
-    stranger.within(BUDGET.survey);
+    stranger.ends('survey', BUDGET.survey);
     await node.stop();
     node = null;
   });
@@ -223,7 +223,7 @@ describe('the trial: a stranger', function () {
       });
     expect(marked, 'pixels of the ring').to.be.above(20);
     seen.check();
-    stranger.within(BUDGET.dip);
+    stranger.ends('dip', BUDGET.dip);
   });
 
   it('gives an AI client the right to read, and only that', async function () {
@@ -257,6 +257,6 @@ describe('the trial: a stranger', function () {
     expect([status, body['code']]).to.deep.equal([403, 'E_SCOPE']);
     expect((await node.json('/api/telemetry', { headers })).body).to.include({ armed: false });
     seen.check();
-    stranger.within(BUDGET.client);
+    stranger.ends('client', BUDGET.client);
   });
 });

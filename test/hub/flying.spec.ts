@@ -302,8 +302,8 @@ describe("flying a node from the hub's page", function () {
     await page.evaluate(() => {
       for (const details of document.querySelectorAll('details')) details.open = true;
     });
-    await page.getByLabel('Latitude, °', { exact: true }).fill((lat + 0.0005).toFixed(7));
-    await page.getByLabel('Longitude, °', { exact: true }).fill(lon.toFixed(7));
+    await page.getByLabel('Latitude (°)', { exact: true }).fill((lat + 0.0005).toFixed(7));
+    await page.getByLabel('Longitude (°)', { exact: true }).fill(lon.toFixed(7));
     await hold('Go');
     await until('on its way', (body) => Number((body['position'] as Body)['lat']) > lat + 0.0001);
     await hold('Hold position');

@@ -1,5 +1,12 @@
+/// <reference lib="dom" />
+import { appendFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
+
+/** Longer than this for what comes next, ms, is a hesitation. */
+const WAIT_MS = 1000;
+/** Within this a control that was pressed answers, ms: an element comes or goes, or a control changes its state. */
+const ANSWER_MS = 500;
 
 type Role = 'button' | 'checkbox' | 'link' | 'tab';
 
@@ -8,6 +15,9 @@ export class Stranger {
   readonly page: Page;
   /** What was done, in order: a tap, a choice, a field filled, a slide drawn, a button held. */
   readonly steps: string[] = [];
+  /** Where somebody would stop: a wait for what comes next of more than 1 s, or a control pressed that did not answer within 0.5 s. */
+  readonly hesitations: string[] = [];
+  readonly #began = performance.now();
 
   constructor(page: Page) {
     this.page = page;
@@ -15,7 +25,7 @@ export class Stranger {
 
   async tap(name: string | RegExp, role: Role = 'button'): Promise<void> {
     this.#did(`tap ${name}`);
-    await this.#named(role, name).click();
+    await this.#pressed(`${name}`, this.#named(role, name), async (control) => control.click());
   }
 
   /** @param places from the upper left corner of the map, CSS pixels; each is a step */
@@ -45,13 +55,15 @@ export class Stranger {
     await mouse.move(x + height / 2, y + height / 2);
     await mouse.down();
     await mouse.move(x + width - height / 2, y + height / 2, { steps: 5 });
-    await mouse.up();
+    await this.#pressed(name, track, async () => mouse.up());
   }
 
   /** @param forMs longer than the button asks for */
   async hold(name: string, forMs = 1500): Promise<void> {
     this.#did(`hold ${name}`);
-    await this.#named('button', name).click({ delay: forMs });
+    await this.#pressed(name, this.#named('button', name), async (control) =>
+      control.click({ delay: forMs }),
+    );
   }
 
   /** What is done away from the page, such as a command typed on the node. */
@@ -62,12 +74,60 @@ export class Stranger {
 
   /** Nothing is done: it is read. */
   async sees(words: string | RegExp, withinMs = 30_000): Promise<void> {
-    await this.page.getByText(words).filter({ visible: true }).first().waitFor({ timeout: withinMs });
+    await this.#awaited(`${words}`, this.page.getByText(words).filter({ visible: true }).first(), withinMs);
   }
 
   /** @throws AssertionError with all steps, when there were more */
   within(budget: number): void {
     expect(this.steps.length, this.steps.join('; ')).to.be.at.most(budget);
+  }
+
+  /** The job is done; with SVC_TRIAL=FILE a line tells of it: job, steps, seconds, hesitations, which. @throws as `within` */
+  ends(job: string, budget: number): void {
+    const file = process.env['SVC_TRIAL'];
+    const seconds = (performance.now() - this.#began) / 1000;
+    const { steps, hesitations } = this;
+    if (file !== undefined)
+      appendFileSync(
+        file,
+        `${[job, steps.length, seconds.toFixed(0), hesitations.length, hesitations.join('; ')].join('\t')}\n`,
+      );
+    this.within(budget);
+  }
+
+  async #awaited(what: string, it: Locator, timeout = 30_000): Promise<void> {
+    const began = performance.now();
+    await it.waitFor({ timeout });
+    const waited = performance.now() - began;
+    if (waited > WAIT_MS) this.hesitations.push(`${what} came after ${(waited / 1000).toFixed(1)} s`);
+  }
+
+  async #pressed(what: string, it: Locator, press: (it: Locator) => Promise<void>): Promise<void> {
+    await this.#awaited(what, it);
+    // In an object, so that the press does not wait for it.
+    const answer = await it.evaluateHandle(
+      ({ ownerDocument: document }, withinMs) => ({
+        came: new Promise<boolean>((resolve) => {
+          const observer = new MutationObserver((changes) => {
+            const isAnswer = ({ type, target, addedNodes, removedNodes }: MutationRecord): boolean =>
+              type === 'attributes'
+                ? target instanceof Element && target.matches('button, a, input, dialog')
+                : [...addedNodes, ...removedNodes].some((node) => node instanceof Element);
+            if (changes.some(isAnswer)) resolve(true);
+          });
+          const begin = (): void => {
+            observer.observe(document, { childList: true, subtree: true, attributes: true });
+            setTimeout(() => resolve(false), withinMs);
+          };
+          for (const event of ['pointerdown', 'pointerup'])
+            document.addEventListener(event, begin, { capture: true, once: true });
+          document.addEventListener('change', () => resolve(true), { once: true });
+        }),
+      }),
+      ANSWER_MS,
+    );
+    await press(it);
+    if (!(await answer.evaluate(async ({ came }) => came))) this.hesitations.push(`${what} did not answer`);
   }
 
   #did(step: string): void {

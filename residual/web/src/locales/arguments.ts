@@ -74,7 +74,7 @@ export interface LogViewerArguments {
   readonly about: { kind: Given; messages: Given; rows: Given; length: Given };
   readonly start: { at: Given };
   readonly found: { found: Given; total: Given };
-  readonly rows: { count: Given };
+  readonly rows: { count: number };
   readonly more: { count: Given };
   readonly lowest: { volts: Given; at: Given; field: Given | null };
   readonly plot: { number: Given };
@@ -97,6 +97,7 @@ export interface PageArguments {
   readonly 'alarm.failsafe': { why: Given };
   readonly 'alarm.inMode': { mode: Given };
   readonly 'alarm.youCan': { what: Given };
+  readonly 'alarm.tryTo': { what: Given };
   readonly 'alarm.also': { what: Given };
   readonly 'alarm.since': { what: Given; age: Given };
   readonly 'alarm.ago': { age: Given };

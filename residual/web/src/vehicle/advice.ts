@@ -1,5 +1,6 @@
 import { type ArmTopic, armTopic } from '../../../../shared/flight/arm-advice.ts';
 import type { Answer } from '../../../../shared/routes/typed-row.ts';
+import { language } from '../language/language.ts';
 import { t } from '../strings.ts';
 
 type Section = readonly [tab: 'setup' | 'link' | 'parameters' | 'logs', section: string];
@@ -29,14 +30,19 @@ const SECTIONS: Readonly<Partial<Record<ArmTopic, Section>>> = {
   motors: ['setup', 'motors'],
   failsafe: ['setup', 'failsafes'],
 };
+const OR = new Intl.ListFormat(language, { type: 'disjunction' });
 const PARAMETER = /\b[A-Z][A-Z0-9]*_[A-Z0-9_]*[A-Z0-9]\b/;
 
 /** What the node knows of the mode or the sticks is nearer than what the words of a check mean. */
 export function adviceFor({ text, source, help }: Pick<Reason, 'text' | 'source' | 'help'>): Advice {
   const topic = armTopic(text, source);
-  const words = t.vehicle.overview.advice[topic];
+  const modes = source === 'mode' ? (help?.commands ?? []).flatMap(({ args }) => args.map(String)) : [];
+  const words = source === 'rc' ? help?.text : undefined;
   return {
-    words: source === 'mode' || source === 'rc' ? (help?.text ?? words) : words,
+    words:
+      modes.length > 0
+        ? `${t.fly.switchTo({ mode: OR.format(modes) })}.`
+        : (words ?? t.vehicle.overview.advice[topic]),
     section: SECTIONS[topic] ?? null,
     param: PARAMETER.exec(text)?.[0] ?? null,
   };

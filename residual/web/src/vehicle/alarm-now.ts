@@ -54,7 +54,11 @@ export const alarmWords = computed<AlarmWords | null>(() => {
     tone,
     title: what === 'failsafe' && named.length > 0 ? text.failsafe({ why: AND.format(named) }) : nameOf(what),
     does: does !== null ? text.does[does] : mode.value === null ? '' : text.inMode({ mode: mode.value }),
-    can: can.length === 0 ? '' : text.youCan({ what: OR.format(can.map((each) => text.can[each])) }),
+    // Whether anything still arrives, nobody knows while nothing is heard.
+    can:
+      can.length === 0
+        ? ''
+        : text[what === 'link' ? 'tryTo' : 'youCan']({ what: OR.format(can.map((each) => text.can[each])) }),
     also: also.length === 0 ? '' : text.also({ what: AND.format(also.map(nameOf)) }),
   };
 });

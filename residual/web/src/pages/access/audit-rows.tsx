@@ -52,16 +52,26 @@ export function kindOf(outcome: string): 'done' | 'refused' | 'unknown' {
 const CLASSES = { done: css['done'], refused: css['refused'], unknown: css['unknown'] } as const;
 const ICONS = { done: CircleCheck, refused: ShieldX, unknown: CircleHelp } as const;
 
-/** One line a record: whether it was done, what, who and when. */
-export function AuditRows({ entries }: { readonly entries: readonly AuditEntry[] }): JSX.Element {
+/** One line a record: whether it was done, what, who and when. @param isBrief without the address and the route of each */
+export function AuditRows({
+  entries,
+  isBrief = false,
+}: {
+  readonly entries: readonly AuditEntry[];
+  readonly isBrief?: boolean;
+}): JSX.Element {
   return (
-    <ul class={css['records']} aria-label={t.access.audit.title}>
+    <ul class={`${css['records']} ${isBrief ? css['brief'] : ''}`} aria-label={t.access.audit.title}>
       {entries.map(({ seq, timestamp, who, peer, what, route, outcome }) => (
         <li key={seq} class={CLASSES[kindOf(outcome)]}>
           <Icon of={ICONS[kindOf(outcome)]} />
           <div>
             <strong>{what}</strong>
-            <small>{[who, peer, route, outcome === 'done' ? '' : outcome].filter(Boolean).join(' · ')}</small>
+            <small>
+              {[who, ...(isBrief ? [] : [peer, route, outcome === 'done' ? '' : outcome])]
+                .filter(Boolean)
+                .join(' · ')}
+            </small>
           </div>
           <time dateTime={isoTime(timestamp)}>{moment(timestamp)}</time>
         </li>

@@ -136,6 +136,7 @@ function Lately(): JSX.Element {
       <Asked of={asked} empty={({ length }) => (length === 0 ? <EmptyState text={text.audit.none} /> : null)}>
         {(entries) => (
           <AuditRows
+            isBrief
             entries={entries
               .slice(0, 5 * SHOWN)
               .toSorted((a, b) => Number(DONE.includes(a.outcome)) - Number(DONE.includes(b.outcome)))

@@ -50,7 +50,9 @@ function List(): JSX.Element {
                 <p class="hint">{text.emptyHint}</p>
                 {add}
                 <p class="hint">{text.emptyOwn}</p>
-                <Copyable label={text.ownCommand} text="svc plugin init battery-report" />
+                <div class={css['own-command']}>
+                  <Copyable label={text.ownCommand} text="svc plugin init battery-report" />
+                </div>
               </EmptyState>
             </div>
           )

@@ -103,15 +103,15 @@ function Chip({
   readonly tone?: Tone;
   readonly says: string;
   readonly children: ComponentChildren;
-  /** Its words stand there on a phone, too. */
-  readonly always?: boolean;
+  /** Its words stand there on a phone, too; `roomy`: where they do not push out the next. */
+  readonly always?: boolean | 'roomy';
   /** All is well: the icon says it. */
   readonly quiet?: boolean;
 }): JSX.Element {
   return (
     <button
       type="button"
-      class={`${css['chip']} chip ${tone} ${always ? 'always' : ''} ${quiet ? 'quiet' : ''}`}
+      class={`${css['chip']} chip ${tone} ${always === false ? '' : 'always'} ${always === 'roomy' ? 'roomy' : ''} ${quiet ? 'quiet' : ''}`}
       title={says}
       onClick={() => say(says, tone === '' || tone === 'good' ? 'info' : tone)}
     >
@@ -167,7 +167,7 @@ function VehicleChips(): JSX.Element | null {
         icon={Satellite}
         tone={gpsOld.value === null ? gpsTone.value : ''}
         says={gpsOld.value === null ? fix : `${fix} ${t.alarm.ago({ age: span(gpsOld.value) })}`}
-        always
+        always="roomy"
       >
         {typeof type !== 'number' ? (
           t.app.none

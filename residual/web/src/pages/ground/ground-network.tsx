@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { call } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
 import { HotspotForm } from '../../network/hotspot.tsx';
+import { NetworkError } from '../../network/network-error.tsx';
 import { Asked, Button, Card, ErrorNote, Note, Stat } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
@@ -20,7 +21,8 @@ export function GroundNetwork(): JSX.Element {
   return (
     <>
       <Card title={text.title} icon={Network}>
-        <Asked of={asked} />
+        <NetworkError error={asked.error} onRetry={reload} />
+        <Asked of={{ ...asked, error: null }} />
         {data === null ? null : (
           <>
             <dl class="stats">

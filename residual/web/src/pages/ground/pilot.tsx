@@ -44,7 +44,7 @@ export function Pilot(): JSX.Element {
             ? text.nobodyHint
             : [since, now?.by == null ? null : text.by[now.by]].filter(Boolean).join(' · ')}
         </p>
-        <p class="hint">{text.hint}</p>
+        {mine ? <p class="hint">{text.hint}</p> : null}
         <ErrorNote error={act.error} />
       </div>
       {closed !== null ? (

@@ -1,4 +1,4 @@
-import { CircleCheck, type IconNode, OctagonAlert, RefreshCw, TriangleAlert } from 'lucide';
+import { CircleCheck, CircleDashed, type IconNode, OctagonAlert, RefreshCw, TriangleAlert } from 'lucide';
 import type { JSX } from 'preact';
 import { hrefOf } from '../../app/route.ts';
 import { Button, ErrorNote, Icon } from '../../parts/parts.tsx';
@@ -35,7 +35,7 @@ export function Headline({ status }: { readonly status: AskState<Status> }): JSX
       aria-labelledby="health"
       aria-live="polite"
     >
-      <Icon of={ICONS[known ? tone : 'good']} />
+      <Icon of={known ? ICONS[tone] : CircleDashed} />
       <div>
         <h2 id="health">{known ? (worst?.what ?? text.well) : failed ? text.notTold : t.app.loading}</h2>
         {worst === undefined ? known ? <p>{text.wellHint}</p> : null : <WhatToDo problem={worst} />}

@@ -65,7 +65,9 @@ function MetricChart({ chart, range }: { chart: (typeof CHARTS)[number]; range: 
   );
   const { data, error } = asked;
   const drawn = useMemo(() => linesOf(data?.data ?? [], chart.metrics, width), [data, width]);
-  if (error === null && drawn.times.length === 0) return null;
+  // Load and memory are always there; of the others it is not known before they have come.
+  const isCertain = chart.metrics.some((metric) => metric.startsWith('node.'));
+  if (error === null && drawn.times.length === 0 && !(asked.isAwaited && isCertain)) return null;
   return (
     <Card title={t.node.metrics.chart[chart.id]}>
       <Asked of={asked} />

@@ -1,10 +1,10 @@
-import { Camera, Circle, Square, Video } from 'lucide';
+import { Camera, Circle, Square, Video, VideoOff } from 'lucide';
 import type { JSX } from 'preact';
 import { call } from '../../api/client.ts';
 import type { Answer } from '../../api/rows.ts';
-import { number } from '../../parts/format.ts';
+import { number, span } from '../../parts/format.ts';
 import { LiveStill } from '../../parts/live-still.tsx';
-import { Badge, Button, Card, ErrorNote, Note, Stat } from '../../parts/parts.tsx';
+import { Badge, Button, Card, EmptyState, ErrorNote, Note, Stat } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
 import { type AskState, useAct } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
@@ -19,6 +19,9 @@ const TONES = {
   running: 'good',
   lost: 'bad',
 } as const satisfies Record<Video['state'], string>;
+
+/** A picture this old says nothing in milliseconds. */
+const LATE_MS = 10_000;
 
 /** What the camera sees now, how its stream is, and what one does with it. @param onStored a file came or went */
 export function ShownCamera({
@@ -54,9 +57,10 @@ export function ShownCamera({
       actions={data === null ? null : <Badge tone={TONES[data.state]}>{text.states[data.state]}</Badge>}
     >
       <ErrorNote error={error} onRetry={reload} />
-      {data === null ? null : (
+      {data?.state === 'off' ? <EmptyState icon={VideoOff} text={t.fly.video.off} /> : null}
+      {data === null || data.state === 'off' ? null : (
         <>
-          {data.state === 'off' ? null : <LiveStill label={text.now} />}
+          <LiveStill label={text.now} />
           {data.problem == null ? null : <Note tone="bad">{data.problem}</Note>}
           {data.reduced == null ? null : <Note tone="warn">{text.reduced}</Note>}
           {data.recording_problem == null ? null : <Note tone="warn">{data.recording_problem}</Note>}
@@ -83,7 +87,11 @@ export function ShownCamera({
             <Stat label={text.fps} value={figure(data.fps, 1)} />
             <Stat label={text.bitrate} value={figure(data.bitrate_kbps)} unit="kbit/s" />
             <Stat label={text.dropped} value={figure(data.dropped)} />
-            <Stat label={text.age} value={figure(data.last_frame_age_ms)} unit="ms" />
+            {data.last_frame_age_ms == null || data.last_frame_age_ms < LATE_MS ? (
+              <Stat label={text.age} value={figure(data.last_frame_age_ms)} unit="ms" />
+            ) : (
+              <Stat label={text.age} value={span(data.last_frame_age_ms / 1000)} />
+            )}
             <Stat
               label={text.viewers}
               value={`${data.viewers} / ${figure(data.max_viewers) ?? t.app.none}`}

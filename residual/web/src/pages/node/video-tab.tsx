@@ -15,13 +15,16 @@ const EVERY_MS = 3000;
 export function VideoTab(): JSX.Element {
   const video = useAsk('video.get', {}, EVERY_MS);
   const [stored, setStored] = useState(0);
+  const { state = 'off', encoder = null } = video.data ?? {};
+  // Of a picture that is off, or comes encoded, the node does not choose the size.
+  const hasSize = state !== 'off' && !(state === 'running' && encoder === null);
   return (
     <>
       <div class={css['video']}>
         <ShownCamera video={video} onStored={() => setStored((n) => n + 1)} />
         <div class={css['beside']}>
           <Cameras shown={video.data?.camera ?? null} onShown={video.reload} />
-          <PictureSize />
+          {hasSize ? <PictureSize /> : null}
         </div>
       </div>
       <Recordings key={stored} />

@@ -16,7 +16,7 @@ export interface Line {
   readonly most?: readonly (number | null)[];
 }
 
-const HEIGHT = 180;
+const HEIGHT = 200;
 /** The edge of a band: the fill between two of them is what is seen, and a lone bucket as a point. */
 const EDGE = { stroke: 'transparent', points: { show: false } } as const;
 const COLOURS = ['--accent', '--warn', '--good', '--bad'] as const;
@@ -80,7 +80,7 @@ export function Chart({
       <figcaption>
         {lines.map((line, at) => (
           <span key={line.name} class={`line line-${at}`}>
-            {line.name || label}: {summary(line, digits)} {unit}
+            {line.name || label}: {`${summary(line, digits)}${unit === '' ? '' : `\u00a0${unit}`}`}
           </span>
         ))}
       </figcaption>
@@ -115,9 +115,9 @@ export function lookOf(place: HTMLElement): Look {
   return { colour, axis: { stroke: colour('--dim'), grid: line, ticks: line } };
 }
 
-/** What stands at an axis of these figures. */
-export function unitOf(unit: string): Pick<uPlot.Axis, 'label' | 'labelSize'> {
-  return unit === '' ? {} : { label: unit, labelSize: 20 };
+/** What stands at an axis: its unit, or its name. */
+export function labelOf(label: string): Pick<uPlot.Axis, 'label' | 'labelSize'> {
+  return label === '' ? {} : { label, labelSize: 20 };
 }
 
 /** @param banded whether each line has two more series behind all lines: its highest and its lowest */
@@ -167,8 +167,12 @@ function options(
       },
     },
     axes: [
-      { ...axis, values: (_, ticks, __, ___, step) => ticks.map((at) => tick(at, step)) },
-      { ...axis, size: unit === '' ? 56 : 72, ...unitOf(unit) },
+      {
+        ...axis,
+        ...labelOf(t.chart.time),
+        values: (_, ticks, __, ___, step) => ticks.map((at) => tick(at, step)),
+      },
+      { ...axis, size: unit === '' ? 56 : 72, ...labelOf(unit) },
     ],
   };
 }

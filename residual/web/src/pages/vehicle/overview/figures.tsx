@@ -7,7 +7,7 @@ import { Card, Meter, Sparkline, Stat } from '../../../parts/parts.tsx';
 import { t } from '../../../strings.ts';
 import { batteryTones, gpsTone } from '../../../vehicle/limits.ts';
 import { Unheard } from '../../../vehicle/unheard.tsx';
-import { agoText } from '../../../vehicle/vehicle-state.ts';
+import { agoText, family } from '../../../vehicle/vehicle-state.ts';
 import css from './condition.module.css';
 import { useCourse } from './course.ts';
 
@@ -86,7 +86,11 @@ export function PositionCard(): JSX.Element {
               />,
             ],
       )}
-      {ekf === null ? <Unheard text={text.noEstimate} /> : <p class="hint">{t.vehicle.setup.varianceHint}</p>}
+      {ekf === null ? (
+        <Unheard text={family.value === null ? text.notHeard : text.noEstimate} />
+      ) : (
+        <p class="hint">{t.vehicle.setup.varianceHint}</p>
+      )}
     </Card>
   );
 }

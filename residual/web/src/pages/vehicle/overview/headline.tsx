@@ -78,6 +78,8 @@ function Verdict(): JSX.Element {
       </div>
     );
   const mode = fresh('heartbeat', (now) => now.mode) ?? t.app.none;
+  const goesIn = (takeOff: string | null | undefined, arm: string): string =>
+    typeof takeOff === 'string' ? t.fly.takeoffIn({ mode: takeOff }) : t.fly.armsIn({ mode: arm });
   const [tone, icon, title, hint] =
     armed.value === true
       ? flight.value === 'in_air'
@@ -87,7 +89,12 @@ function Verdict(): JSX.Element {
         ? (['good', CircleCheck, t.fly.ready, text.readyHint({ mode })] as const)
         : ready?.canArm === false
           ? ready.first !== null
-            ? (['', CircleHelp, text.byMode({ mode }), ready.reasons.join('; ')] as const)
+            ? ([
+                '',
+                CircleHelp,
+                text.byMode({ mode }),
+                goesIn(ready.takeOffMode, ready.first.args.join(' ')),
+              ] as const)
             : ([
                 'warn',
                 TriangleAlert,

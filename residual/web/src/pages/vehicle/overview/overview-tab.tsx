@@ -3,6 +3,7 @@ import { useMemo } from 'preact/hooks';
 import { useAsk } from '../../../parts/use-ask.ts';
 import { paramsOf } from '../../../vehicle/param.ts';
 import { Ahead } from './ahead.tsx';
+import css from './condition.module.css';
 import { BatteryCard, EscCard, PositionCard, VibrationCard } from './figures.tsx';
 import { Headline } from './headline.tsx';
 import { Latest } from './latest.tsx';
@@ -20,7 +21,9 @@ export function OverviewTab(): JSX.Element {
   return (
     <>
       <Headline />
-      <Reasons />
+      <div class={css['why']}>
+        <Reasons />
+      </div>
       <div class="columns">
         <BatteryCard />
         <PositionCard />

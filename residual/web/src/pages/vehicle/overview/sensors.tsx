@@ -4,6 +4,7 @@ import { memberOf } from '../../../../../../shared/member.ts';
 import { Asked, Card, EmptyState, Icon } from '../../../parts/parts.tsx';
 import { useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
+import { family } from '../../../vehicle/vehicle-state.ts';
 import css from './condition.module.css';
 import { sensorsOf } from './sensor-list.ts';
 
@@ -26,7 +27,14 @@ export function Sensors(): JSX.Element {
   );
   return (
     <Card title={text.sensors} icon={HeartPulse}>
-      <Asked of={asked} empty={() => (sensors.length === 0 ? <EmptyState text={text.noSensors} /> : null)} />
+      <Asked
+        of={asked}
+        empty={() =>
+          sensors.length === 0 ? (
+            <EmptyState text={family.value === null ? text.notHeard : text.noSensors} />
+          ) : null
+        }
+      />
       <ul class={css['sensors']} aria-label={text.sensors}>
         {sensors.map(({ id, icon, state }) => (
           <li key={id} class={CLASSES[state]}>

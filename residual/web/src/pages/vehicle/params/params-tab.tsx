@@ -1,4 +1,4 @@
-import { FolderTree, SearchX, SlidersHorizontal } from 'lucide';
+import { FolderTree, SearchX, SlidersHorizontal, Unplug } from 'lucide';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Answer } from '../../../api/rows.ts';
@@ -8,6 +8,8 @@ import { Asked, Button, Card, Dialog, EmptyState, Field, Note, Progress } from '
 import { type AskState, useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
 import { isChanged, matches, type Param, paramsOf } from '../../../vehicle/param.ts';
+import { Unheard } from '../../../vehicle/unheard.tsx';
+import { family } from '../../../vehicle/vehicle-state.ts';
 import { Descriptions } from './descriptions.tsx';
 import { favourites } from './favourites.ts';
 import { FilesAndReset } from './files-and-reset.tsx';
@@ -48,6 +50,12 @@ export function ParamsTab(): JSX.Element {
     setChoosing(false);
   };
   const tree = <GroupTree families={families} counts={counts} choice={choice} onChoose={choose} />;
+  if (params.length === 0 && (values.data === null || family.value === null))
+    return (
+      <Card wide title={text.all} icon={SlidersHorizontal}>
+        <Asked of={values}>{() => <Unheard icon={Unplug} text={t.vehicle.overview.notHeard} />}</Asked>
+      </Card>
+    );
   const { priming = false, progress, priming_timeout: isIncomplete } = values.data ?? {};
   return (
     <>

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import Plot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { lookOf, unitOf } from '../../../parts/figures/chart.tsx';
+import { labelOf, lookOf } from '../../../parts/figures/chart.tsx';
 import { Button } from '../../../parts/parts.tsx';
 import { theme } from '../../../parts/theme.ts';
 import { t } from '../../../strings.ts';
@@ -39,7 +39,7 @@ interface PlotProps {
   readonly onRemove: (id: FieldId) => void;
 }
 
-const HEIGHT = 240;
+const HEIGHT = 260;
 /** Of the names of the lines, in the same order. */
 const LINES = [css['line-0'], css['line-1'], css['line-2'], css['line-3'], css['line-4'], css['line-5']];
 const COLOURS = ['--accent', '--warn', '--good', '--bad', '--text', '--dim'] as const;
@@ -147,8 +147,13 @@ function optionsOf(parent: HTMLElement, latest: { readonly current: PlotProps })
       })),
     ],
     axes: [
-      { ...axis, incrs: STEPS_S, values: (_, ticks, __, ___, step) => ticks.map((at) => elapsed(at, step)) },
-      { ...axis, size: 64, ...unitOf(unitsOf(latest.current)) },
+      {
+        ...axis,
+        ...labelOf(words.time),
+        incrs: STEPS_S,
+        values: (_, ticks, __, ___, step) => ticks.map((at) => elapsed(at, step)),
+      },
+      { ...axis, size: 64, ...labelOf(unitsOf(latest.current)) },
     ],
     hooks: {
       drawClear: [(plot) => drawModes(plot, latest.current.modes, colour)],
