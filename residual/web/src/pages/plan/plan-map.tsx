@@ -86,7 +86,8 @@ function Drawn({ sketch, home }: { sketch: Sketch; home: Place | null }): JSX.El
       const pattern = part === 'mission' ? patternAt(placed, at) : null;
       if (!isSomewhere(item) || (pattern !== null && entryOf(pattern) !== at)) return [];
       const isEnd = at === 0 || at === sketch.lists.value[part].length - 1;
-      const isNow = part === shown && (at === chosen || (pattern !== null && pattern === sketch.chosenPattern.value));
+      const isNow =
+        part === shown && (at === chosen || (pattern !== null && pattern === sketch.chosenPattern.value));
       const rank =
         (part === shown ? 0 : 10) +
         (isNow ? 0 : item.seq === current ? 1 : pattern !== null || isEnd ? 2 : 3);
