@@ -231,7 +231,10 @@ describe('svc on the command line', function () {
     expect((await run('status')).stdout).to.not.include('FAILSAFE');
     await run('params', 'set', 'BATT_LOW_TIMER', '1', '--force');
     await run('params', 'set', 'BATT_LOW_VOLT', '13', '--force');
-    await telemetry(node, ({ failsafe }) => (failsafe as { active: boolean }).active, { 'x-svc-key': KEY });
+    // Its words come after its state.
+    const why = ({ failsafe }: Readonly<Record<string, unknown>>): boolean =>
+      (failsafe as { reasons: string[] }).reasons.includes('battery');
+    await telemetry(node, why, { 'x-svc-key': KEY });
     expect((await run('status')).stdout).to.match(/^vehicle .*FAILSAFE \(battery\)/m);
   });
 });
