@@ -44,7 +44,8 @@ export function goalOf(name: GoalName, args: readonly number[], before: string |
   switch (name) {
     case 'takeoff': {
       let climbs = false;
-      return flying(`climbing to ${first} m`, null, before, ({ altitude, mode }) => {
+      const modes = new Modes(before, TAKE_OFF_MODES);
+      return flying(`climbing to ${first} m`, null, modes, ({ altitude, mode }) => {
         const margin = Math.min(2, Math.max(0.5, first / 10));
         climbs ||= mode === PX4_CLIMBS;
         // PX4 ends a take-off some metres below its height, and climbs the rest as it holds.
@@ -54,7 +55,7 @@ export function goalOf(name: GoalName, args: readonly number[], before: string |
     }
     case 'goto': {
       const place = { lat: first, lon: second };
-      return flying('on its way', place, before, (seen) => {
+      return flying('on its way', place, new Modes(before), (seen) => {
         const level =
           ON_SURFACE.has(seen.type) || (seen.altitude !== null && Math.abs(seen.altitude - third) <= LEVEL_M);
         return level && isNear(seen, place);
@@ -74,10 +75,9 @@ export function goalOf(name: GoalName, args: readonly number[], before: string |
 function flying(
   doing: string,
   place: Place | null,
-  before: string | null,
+  modes: Modes,
   there: (seen: SeenVehicle) => boolean,
 ): Goal {
-  const modes = new Modes(before);
   const isDisarmed = disarmed();
   return {
     doing,
@@ -130,15 +130,20 @@ function isNear({ place, type }: SeenVehicle, goal: Place): boolean {
 const PX4_CLIMBS = 'AUTO.TAKEOFF';
 const PX4_HOLDS = 'AUTO.LOITER';
 const HELD_M = 2.5;
+/** In which a take-off climbs: one that arms before may come to it by another mode, in which the vehicle can arm. */
+const TAKE_OFF_MODES: ReadonlySet<string> = new Set([PX4_CLIMBS, 'TAKEOFF', 'GUIDED']);
 
 /** Tells the mode that the command brought from one that somebody else chose. */
 class Modes {
+  readonly #brought: ReadonlySet<string>;
   #own: string | null;
   #settled = false;
   #foreignAt: number | null = null;
 
-  constructor(before: string | null) {
+  /** @param brought those that are the command's own, whenever they come */
+  constructor(before: string | null, brought: ReadonlySet<string> = new Set()) {
     this.#own = before;
+    this.#brought = brought;
   }
 
   /** @param ms since the command was accepted */
@@ -148,9 +153,10 @@ class Modes {
       this.#foreignAt = null;
       return false;
     }
-    if (!this.#settled && ms < SETTLED_MS) {
+    if ((!this.#settled && ms < SETTLED_MS) || this.#brought.has(mode)) {
       this.#own = mode;
       this.#settled = true;
+      this.#foreignAt = null;
       return false;
     }
     this.#foreignAt ??= ms;

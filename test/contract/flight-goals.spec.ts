@@ -111,6 +111,19 @@ describe('when a flight has done what it was sent for', () => {
       ],
       'mode_changed',
     ],
+    [
+      'PX4 comes to its mode by another, in which it arms',
+      'takeoff',
+      [10],
+      [
+        [{ ...copter, mode: 'AUTO.LOITER', altitude: 0 }, 500],
+        [{ ...copter, mode: 'AUTO.TAKEOFF', altitude: 0 }, 1500],
+        [{ ...copter, mode: 'AUTO.TAKEOFF', altitude: 3 }, 5500],
+        [{ ...copter, mode: 'POSCTL', altitude: 3 }, 6000],
+        [{ ...copter, mode: 'POSCTL', altitude: 3 }, 9500],
+      ],
+      'mode_changed',
+    ],
   ];
   for (const [what, name, args, course, wanted] of cases)
     it(`${name}: ${what}: ${String(wanted)}`, () => {
