@@ -290,8 +290,15 @@ function progressOf(ctx: ServerContext): (done: number, total: number | null, me
   };
 }
 
-function resultOf({ value, image, link, isError = false, shaped = true }: ToolAnswer): CallToolResult {
-  const text = { type: 'text' as const, text: JSON.stringify(value) };
+function resultOf({
+  value,
+  text: words,
+  image,
+  link,
+  isError = false,
+  shaped = true,
+}: ToolAnswer): CallToolResult {
+  const text = { type: 'text' as const, text: words ?? JSON.stringify(value) };
   const picture =
     image === undefined
       ? []

@@ -44,8 +44,10 @@ interface ToolImage {
 }
 
 export interface ToolAnswer {
-  /** An object; it is both the structured content and, as JSON, the text. */
+  /** An object: the structured content, whole. */
   readonly value: JsonObject;
+  /** What a model reads: short, rounded, with units. Absent: the value as JSON. */
+  readonly text?: string;
   readonly image?: ToolImage;
   readonly link?: ToolLink;
   /** It was carried out and went wrong: what the model must read as a failure. */
