@@ -35,6 +35,10 @@ class CmdCommand extends NodeCommand {
         "goto, orbit, missionStart: also further than flight.max_goto_m, or outside of the vehicle's fence",
       default: false,
     }),
+    manual: Flags.boolean({
+      summary: 'mode: also one that needs sticks, in the air, where a pilot holds a radio that is not heard',
+      default: false,
+    }),
     confirm: Flags.string({ summary: 'motorTest: "PROPS OFF", once the propellers are off' }),
   };
 
@@ -48,6 +52,7 @@ class CmdCommand extends NodeCommand {
       cmd: args.name,
       args: given,
       ...(flags['allow-far'] ? { allow_far: true } : {}),
+      ...(flags.manual ? { manual: true } : {}),
       ...(flags.confirm === undefined ? {} : { confirm: flags.confirm }),
     };
     const verdict = flags.wait

@@ -154,6 +154,7 @@ export function denialOf(
     case 415:
       return denial('invalid_arguments', { errors: someOf(body['errors']) });
     case 409:
+      if (code === 'E_STICKS') return denial('needs_sticks', { mode: body['mode'] });
       if (code !== 'E_ARMED') return denial('precondition_failed');
       return new Denial('armed_guard', undefined, { ...detail, armed: body['armed'] });
     case 429:

@@ -35,6 +35,11 @@ export const commandRequest = {
       description:
         "goto, orbit, and what flies the mission: also further than flight.max_goto_m, outside of the vehicle's fence, or below the ground",
     },
+    manual: {
+      type: 'boolean',
+      description:
+        'mode: also one that needs sticks, in the air, though no radio of a pilot is heard: say it only where one holds it',
+    },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;

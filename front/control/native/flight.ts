@@ -47,6 +47,7 @@ export function flightHandlers(
         by: principal.id,
         ...(body.timeout_ms === undefined ? {} : { timeout_ms: body.timeout_ms }),
         ...(body.allow_far === undefined ? {} : { allow_far: body.allow_far }),
+        ...(body.manual === undefined ? {} : { manual: body.manual }),
       };
       if (body.wait !== true) return vehicle.link.command(request);
       if (!isGoalName(cmd))

@@ -31,6 +31,7 @@ import type { ReachCheck } from './reach-check.ts';
 import { reboot } from './reboot.ts';
 import type { Reasons, Refusals } from './refusals.ts';
 import { type Context, isRefusal, Sender } from './sender.ts';
+import type { StickRule } from './stick-rule.ts';
 import { takeoff, takeoffHint } from './takeoff.ts';
 
 // MAV_CMD
@@ -93,6 +94,7 @@ interface CommandsOptions {
   readonly mission: () => Promise<readonly MissionItem[]>;
   /** How far a place may be. */
   readonly reach: ReachCheck;
+  readonly stickRule: StickRule;
   /** Sends a frame that gets no ack. */
   readonly send: (bytes: Buffer) => void;
 }
@@ -143,15 +145,16 @@ export class Commands {
 
   /**
    * The RPC method `command`.
-   * @throws ApiError E_BAD_REQUEST, E_TOO_FAR, E_ARMED (rebootAutopilot, motorTest), E_NO_FC as `Vehicle.reach`, E_BUSY for an
+   * @throws ApiError E_BAD_REQUEST, E_TOO_FAR, E_STICKS, E_ARMED (rebootAutopilot, motorTest), E_NO_FC as `Vehicle.reach`, E_BUSY for an
    *   arming while a killSwitch is under way, E_RATE_LIMITED, E_TIMEOUT (not sent)
    */
   async execute(request: CommandRequest, signal?: AbortSignal): Promise<CommandResult> {
-    const { cmd, timeout_ms, allow_far: allowFar = false } = request;
+    const { cmd, timeout_ms, allow_far: allowFar = false, manual = false } = request;
     const args = checkArguments(cmd, request.args);
     if (typeof args === 'string') throw new ApiError('E_BAD_REQUEST', args);
-    const { vehicle, clock, refusals, prearm } = this.#options;
+    const { vehicle, clock, refusals, prearm, stickRule } = this.#options;
     const target = vehicle.reach(takesEnergyOut(cmd));
+    if (cmd === 'mode') stickRule.demand(String(args[0]), manual);
     if (!KEEPS_MODE.has(cmd)) vehicle.ordered('node');
     const asked = Math.min(MAX_TIMEOUT_MS, timeout_ms ?? DEFAULT_TIMEOUT_MS);
     const timeout = cmd === 'killSwitch' ? Math.max(asked, KILL_MS) : asked;
