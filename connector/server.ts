@@ -3,6 +3,7 @@ import {
   type CallToolResult,
   createRequestStateCodec,
   inputRequired,
+  inputResponse,
   ProtocolError,
   ProtocolErrorCode,
   ResourceNotFoundError,
@@ -55,6 +56,8 @@ interface PendingQuestion {
   readonly argsHash: string;
   readonly principal: string;
   readonly question: string;
+  /** A page of the node was shown, not a form. */
+  readonly page?: boolean;
 }
 const ANSWER = 'confirm';
 const LIST_TTL_MS = 60_000;
@@ -95,14 +98,18 @@ export function buildServer(deps: ServerDeps, transport: string, principal: Prin
     const name = canonicalName(request.params.name);
     const args: Arguments = given ?? {};
     const asked = ctx.mcpReq.requestState<PendingQuestion>();
+    const ours = isAbout(asked, name, args, principal) ? asked : null;
     const outcome = await calls.call(
       {
         name,
         args,
         signal: ctx.mcpReq.signal,
         progress: progressOf(ctx),
-        elicited: isAbout(asked, name, args, principal) ? answerTo(asked, ctx, deps.questions) : null,
+        elicited: ours === null || ours.page === true ? null : answerTo(ours, ctx, deps.questions),
         canAsk: canAsk(server, ctx),
+        ...(canVisit(server, ctx)
+          ? { visited: ours?.page === true ? visitIn(ours, ctx, deps.questions) : null }
+          : {}),
       },
       caller,
     );
@@ -134,6 +141,19 @@ export function buildServer(deps: ServerDeps, transport: string, principal: Prin
               },
             }),
           },
+          requestState: await codec.mint(state, ctx),
+        });
+      }
+      case 'visit': {
+        const state: PendingQuestion = {
+          ...bind(name, outcome.node, args),
+          principal: principal.id,
+          question: deps.questions.ask(),
+          page: true,
+        };
+        const { url, message } = outcome;
+        return inputRequired({
+          inputRequests: { [ANSWER]: inputRequired.elicitUrl({ message: plainWords(message), url }) },
           requestState: await codec.mint(state, ctx),
         });
       }
@@ -265,14 +285,35 @@ function answerTo(
   return { node, agreed: allow === true };
 }
 
+/** What the client's user did with the page; null for a repeated answer. That they opened it signs nothing: the node says who did. */
+function visitIn(
+  { question }: PendingQuestion,
+  { mcpReq }: ServerContext,
+  questions: Questions,
+): 'accept' | 'decline' | null {
+  if (!questions.answer(question)) return null;
+  const view = inputResponse(mcpReq.inputResponses, ANSWER);
+  return view.kind === 'elicit' && view.action === 'accept' ? 'accept' : 'decline';
+}
+
+/** Whether the client can show its user a page by its address. */
+function canVisit(server: Server, ctx: ServerContext): boolean {
+  const { url } = asRecord(elicitationOf(server, ctx));
+  return typeof url === 'object' && url !== null;
+}
+
 /** Whether the client can show its user a form. `elicitation: {}` means forms, from before there was anything else. */
 function canAsk(server: Server, ctx: ServerContext): boolean {
+  const elicitation = elicitationOf(server, ctx);
+  if (typeof elicitation !== 'object' || elicitation === null) return false;
+  return 'form' in elicitation || !('url' in elicitation);
+}
+
+function elicitationOf(server: Server, ctx: ServerContext): unknown {
   const declared =
     memberOf(ctx.mcpReq.envelope, 'io.modelcontextprotocol/clientCapabilities') ??
     server.getClientCapabilities();
-  const { elicitation } = asRecord(declared);
-  if (typeof elicitation !== 'object' || elicitation === null) return false;
-  return 'form' in elicitation || !('url' in elicitation);
+  return asRecord(declared)['elicitation'];
 }
 
 function progressOf(ctx: ServerContext): (done: number, total: number | null, message: string) => void {

@@ -21,6 +21,7 @@ import type { Principal } from '../principal.ts';
 import { type Arguments, classOf, classOfCall, reservedIn, scopesOfCall, type Tool } from '../tools/tool.ts';
 import { bind } from './call-hash.ts';
 import type { FlightSafety } from './flight-safety.ts';
+import type { NodeSignatures, Visit } from './node-signatures.ts';
 
 /**
  * Whether a call may happen (docs/contract/connector.md). All other checks come before the confirmation, and a confirmation is used up
@@ -38,6 +39,8 @@ export interface GateCall {
   readonly elicited: boolean | null;
   /** Whether the client can ask its user. */
   readonly canAsk: boolean;
+  /** How the client shows its user a page; absent: it cannot. */
+  readonly visit?: Visit;
 }
 
 /** The confirmation of one call. */
@@ -58,11 +61,15 @@ export interface Grant {
 export type Verdict =
   | { readonly kind: 'pass'; readonly scope: Scope; readonly grant: Grant }
   /** Only a confirmation by the client's user is missing. */
-  | { readonly kind: 'ask'; readonly scope: Scope; readonly question: string };
+  | { readonly kind: 'ask'; readonly scope: Scope; readonly question: string }
+  /** Only a signature on a page of the node is missing. */
+  | { readonly kind: 'visit'; readonly scope: Scope; readonly url: string; readonly message: string };
 
 interface GateOptions {
   readonly operator: OperatorFiles;
   readonly flight: FlightSafety;
+  /** Absent: nobody signs at a node. */
+  readonly signatures?: NodeSignatures;
   /** Steady, ms. */
   readonly now: () => number;
   readonly log: Logger;
@@ -121,7 +128,7 @@ export class Gate {
   async #flight(call: GateCall): Promise<Verdict> {
     if (await this.#options.flight.isWaived(call.node)) return pass('flight', 'simulator');
     if (call.args['confirm_id'] !== undefined) return this.#signed(call, 'flight');
-    if (call.tool.signed?.(call.args) === true) throw await this.#unsigned(call, 'confirm_required');
+    if (call.tool.signed?.(call.args) === true) return this.#unsigned(call, 'flight', 'confirm_required');
     if (this.#operatorPresent())
       return pass('flight', 'presence', async () => {
         const { tool, node, args } = call;
@@ -143,7 +150,7 @@ export class Gate {
       };
       return pass('flight', 'presence', stale, undefined, pilot);
     }
-    throw await this.#unsigned(call, 'operator_present_stale');
+    return this.#unsigned(call, 'flight', 'operator_present_stale');
   }
 
   async #destructive(call: GateCall): Promise<Verdict> {
@@ -152,7 +159,7 @@ export class Gate {
     if (tool.phrase === undefined ? classOf(tool) === 'destructive' : args['confirm'] !== tool.phrase)
       throw new Denial('confirm_required', 'Put the words from the description of this tool into `confirm`.');
     if (await this.#options.flight.isWaived(call.node)) return pass('destructive', 'simulator');
-    if (args['confirm_id'] === undefined) throw await this.#unsigned(call, 'confirm_required');
+    if (args['confirm_id'] === undefined) return this.#unsigned(call, 'destructive', 'confirm_required');
     return this.#signed(call, 'destructive');
   }
 
@@ -206,17 +213,31 @@ export class Gate {
     );
   }
 
-  /** The refusal, with a code under which a person may sign the call. */
-  async #unsigned(call: GateCall, reason: 'operator_present_stale' | 'confirm_required'): Promise<Denial> {
-    const { tool, args, node } = call;
+  /**
+   * A page of the node where a person signs, if client and node can; else the refusal, with a code under which a person may sign the
+   * call in a terminal.
+   */
+  async #unsigned(
+    call: GateCall,
+    scope: Scope,
+    reason: 'operator_present_stale' | 'confirm_required',
+  ): Promise<Verdict> {
+    const { tool, args, node, visit } = call;
+    const { operator, signatures } = this.#options;
+    const atNode =
+      visit === undefined || signatures === undefined
+        ? null
+        : await signatures.judge(call, visit, async () => (await summaryOf(call)).summary);
+    if (atNode?.kind === 'visit') return { ...atNode, scope };
+    if (atNode?.kind === 'signed') return pass(scope, 'signature', atNode.take);
     const bound = bind(tool.name, node.target.id, args);
     const code = await fileCall(
-      this.#options.operator,
+      operator,
       { ...bound, args: maskArguments(args), ...(await summaryOf(call)), fleet: node.presence !== null },
       bootTime(),
     );
     const how = `A person signs it with \`svc operator confirm ${code}\`; then repeat the call with confirm_id "${code}".`;
-    return new Denial(
+    throw new Denial(
       reason,
       reason === 'operator_present_stale'
         ? `No operator is present. A person must keep \`svc operator hold\` running, or: ${how}`

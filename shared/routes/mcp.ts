@@ -12,18 +12,7 @@ import { domain } from './domain.ts';
 import type { Row } from './row.ts';
 import { json } from './row-parts.ts';
 
-const { row } = domain({
-  lane: 'front',
-  feature: 'mcp',
-  profiles: 'DG',
-  params: {
-    code: {
-      pattern: '[A-HJKMNP-Z2-9]{8}',
-      description: 'the code of a call that waits',
-      example: 'QW7K2MZP',
-    },
-  },
-});
+const { row } = domain({ lane: 'front', feature: 'mcp', profiles: 'DG' });
 
 export const mcpRows = [
   row(
@@ -76,15 +65,15 @@ export const mcpRows = [
     { responses: json('the calls', confirmations) },
   ),
   row(
-    'confirmations.code.get',
-    'GET /api/confirmations/{code}',
+    'confirmations.id.get',
+    'GET /api/confirmations/{id}',
     'key read forbid -',
     'one call that waits for a person',
     { fails: ['E_NOT_FOUND'], responses: json('what it is, and whether somebody signed', confirmation) },
   ),
   row(
-    'confirmations.code.sign.post',
-    'POST /api/confirmations/{code}/sign',
+    'confirmations.id.sign.post',
+    'POST /api/confirmations/{id}/sign',
     'key none forbid - aircraft',
     'sign or refuse a call; a session or the pairing key, never a token',
     {
@@ -94,8 +83,8 @@ export const mcpRows = [
     },
   ),
   row(
-    'confirmations.code.use.post',
-    'POST /api/confirmations/{code}/use',
+    'confirmations.id.use.post',
+    'POST /api/confirmations/{id}/use',
     'key flight forbid - none',
     'use the signature of an own call up, right before it is sent',
     {

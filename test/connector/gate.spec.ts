@@ -348,7 +348,7 @@ describe('the gate of tool calls', () => {
     ...change,
   });
   const passed = (verdict: Verdict): Extract<Verdict, { kind: 'pass' }> => {
-    if (verdict.kind !== 'pass') throw new Error(`asks: ${verdict.question}`);
+    if (verdict.kind !== 'pass') throw new Error(`it is no pass, but ${verdict.kind}`);
     return verdict;
   };
   const reasonOf = async (work: () => Promise<void>): Promise<Reason | null> => {

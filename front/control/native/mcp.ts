@@ -32,10 +32,10 @@ export function mcpHandlers(
       return { code, page: `/#/access/confirm/${code}`, expires_in_s };
     },
     'confirmations.get': ({ principal }) => ({ confirmations: [...confirmations.list(principal)] }),
-    'confirmations.code.get': ({ params: { code }, principal }) => confirmations.get(code, principal),
-    'confirmations.code.sign.post': ({ params: { code }, body, principal }) =>
-      confirmations.sign(code, body, principal),
-    'confirmations.code.use.post': ({ params: { code }, body, principal }) =>
-      confirmations.use(code, body.call_hash, principal),
+    'confirmations.id.get': ({ params: { id }, principal }) => confirmations.get(id, principal),
+    'confirmations.id.sign.post': ({ params: { id }, body, principal }) =>
+      confirmations.sign(id, body, principal),
+    'confirmations.id.use.post': ({ params: { id }, body, principal }) =>
+      confirmations.use(id, body.call_hash, principal),
   };
 }

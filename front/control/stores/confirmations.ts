@@ -15,7 +15,7 @@ const MAX_ALL = 32;
 /** A person, or who may do what a person may: a token never signs, whatever it holds. */
 const SIGNERS: ReadonlySet<PrincipalKind> = new Set<PrincipalKind>(['key', 'local', 'session']);
 
-type Shown = MadeAnswer<'confirmations.code.get'>;
+type Shown = MadeAnswer<'confirmations.id.get'>;
 
 /** What an asker says of a call. */
 export interface Asked {

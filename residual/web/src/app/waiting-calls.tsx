@@ -10,7 +10,7 @@ const LOOK_MS = 5000;
 
 /** A line above the page while a program waits for somebody's signature: the phone that shows it is not the one where the program runs. */
 export function WaitingCalls(): JSX.Element | null {
-  return may('confirmations.code.sign.post') ? <Line /> : null;
+  return may('confirmations.id.sign.post') ? <Line /> : null;
 }
 
 function Line(): JSX.Element | null {

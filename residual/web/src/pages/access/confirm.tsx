@@ -15,14 +15,14 @@ import { t } from '../../strings.ts';
 import { here } from '../../vehicle/vehicle-state.ts';
 import css from './access.module.css';
 
-type Waiting = Answer<'confirmations.code.get'>;
+type Waiting = Answer<'confirmations.id.get'>;
 
 const LOOK_MS = 2000;
 const MAP_PX = 220;
 
 /** One call of a program, whole, for the person who stands beside the aircraft: what, where, and a signature or none. */
 export function Confirm({ code }: { readonly code: string }): JSX.Element {
-  const asked = useAsk('confirmations.code.get', { params: { code } }, LOOK_MS);
+  const asked = useAsk('confirmations.id.get', { params: { id: code } }, LOOK_MS);
   const { data, error, reload } = asked;
   const text = t.access.confirm;
   const gone = error?.code === 'E_NOT_FOUND';
@@ -46,7 +46,7 @@ function Shown({
   const text = t.access.confirm;
   const answer = (agree: boolean): void => {
     void act.run(async () => {
-      await call('confirmations.code.sign.post', { params: { code }, body: { agree, call_hash } });
+      await call('confirmations.id.sign.post', { params: { id: code }, body: { agree, call_hash } });
       onAnswered();
     });
   };
@@ -68,12 +68,12 @@ function Shown({
             icon={PenLine}
             busy={act.busy}
             way={text.sign}
-            row="confirmations.code.sign.post"
+            row="confirmations.id.sign.post"
             onConfirm={() => answer(true)}
           >
             {text.sign}
           </SlideConfirm>
-          <Button icon={X} busy={act.busy} row="confirmations.code.sign.post" onClick={() => answer(false)}>
+          <Button icon={X} busy={act.busy} row="confirmations.id.sign.post" onClick={() => answer(false)}>
             {text.refuse}
           </Button>
         </>
