@@ -9,9 +9,10 @@ import { Denial } from './denial.ts';
 import { affectsFlight, type Gate } from './gate/gate.ts';
 import type { Visit } from './gate/node-signatures.ts';
 import type { RateLimiter } from './gate/rate-limit.ts';
+import { rehearse } from './gate/rehearsal.ts';
 import { askedOf, Pages } from './pages.ts';
 import { plainWords } from './plain-words.ts';
-import { askBy } from './planes/ask.ts';
+import { askBy, askOf } from './planes/ask.ts';
 import type { NodeClient } from './planes/node-client.ts';
 import type { Offers } from './planes/offers.ts';
 import type { Plane } from './planes/plane.ts';
@@ -164,7 +165,13 @@ export class Calls {
     const elicited = request.elicited?.node === node.target.id ? request.elicited.agreed : null;
     const waits = (message: string): void => request.progress(0, null, message);
     const visit = visited === undefined ? {} : { visit: { answer: visited, signal, waits } };
-    const call = { tool, args, principal, node, elicited, canAsk, ...visit };
+    const context = { args, principal, node, plane, audit, signal, progress: request.progress };
+    // In a fleet each command is signed, also one that is only checked.
+    const tried = async (): Promise<void> =>
+      node.presence === null
+        ? rehearse(async (ask) => tool.run({ ...context, ask }), askOf(node, principal, signal))
+        : undefined;
+    const call = { tool, args, principal, node, elicited, canAsk, rehearse: tried, ...visit };
     const scope = await gate.admit(call);
     if (elicited === null && (visited ?? null) === null) rate.spend(principal.id); // the round that asked the user has been counted
     const reads = scope === 'read' || scope === 'secret_read';
@@ -185,10 +192,7 @@ export class Calls {
     };
     const sending = new Sending({ node, principal, signal, grant, announce });
     const ask = askBy(async (asked) => sending.ask(asked));
-    const { progress } = request;
-    const answer = await tool
-      .run({ args, principal, node, plane, audit, signal, progress, ask })
-      .finally(() => sending.end());
+    const answer = await tool.run({ ...context, ask }).finally(() => sending.end());
     const maySee = principal.scopes === null || principal.scopes.includes('secret_read');
     const { value } = answer;
     const shown = {

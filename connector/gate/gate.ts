@@ -41,6 +41,8 @@ export interface GateCall {
   readonly canAsk: boolean;
   /** How the client shows its user a page; absent: it cannot. */
   readonly visit?: Visit;
+  /** Asks the node what it would say to the call. @throws Denial what it would refuse */
+  readonly rehearse?: () => Promise<void>;
 }
 
 /** The confirmation of one call. */
@@ -223,6 +225,8 @@ export class Gate {
     reason: 'operator_present_stale' | 'confirm_required',
   ): Promise<Verdict> {
     const { tool, args, node, visit } = call;
+    // Nobody is asked to sign what the node would refuse.
+    if ((visit?.answer ?? null) === null) await call.rehearse?.();
     const { operator, signatures } = this.#options;
     const atNode =
       visit === undefined || signatures === undefined

@@ -28,6 +28,8 @@ interface Asked {
   readonly node: NodeClient;
 }
 
+type State = 'waiting' | 'signed' | 'refused' | 'gone';
+
 interface Filed {
   readonly code: string;
   readonly url: string;
@@ -70,30 +72,18 @@ export class NodeSignatures {
       this.#filed.delete(key);
       throw new Denial('confirm_required', 'The user did not agree.');
     }
-    for (let filed = this.#filed.get(key); filed !== undefined; ) {
-      const state = await stateOf(ask, filed.code, hash);
-      if (state === 'signed') {
-        const { code } = filed;
-        return { kind: 'signed', take: async () => this.#take(ask, key, code, hash) };
-      }
-      if (state === 'waiting' && answer === null) return visitOf(tool, node, filed);
-      if (state !== 'waiting') {
-        this.#filed.delete(key);
-        if (state === 'refused')
-          throw new Denial('confirm_required', 'A person refused this call at the node.');
-        if (answer !== null)
-          throw new Denial(
-            'confirm_required',
-            'Nobody signed this call in time. Call again to ask once more.',
-          );
-        break;
-      }
-      waits('Waiting for a person to sign on the page of the node.');
-      try {
-        await later(this.#lookMs, undefined, { signal });
-      } catch {
-        throw new Denial('cancelled', 'The call was cancelled; nothing was sent.');
-      }
+    const known = this.#filed.get(key);
+    if (known !== undefined) {
+      const { code } = known;
+      const look = async (): Promise<State> => stateOf(ask, code, hash);
+      const state = answer === null ? await look() : await this.#answered(look, signal, waits);
+      if (state === 'signed') return { kind: 'signed', take: async () => this.#take(ask, key, code, hash) };
+      if (state === 'waiting') return visitOf(tool, node, known);
+      this.#filed.delete(key);
+      if (state === 'refused')
+        throw new Denial('confirm_required', 'A person refused this call at the node.');
+      if (answer !== null)
+        throw new Denial('confirm_required', 'Nobody signed this call in time. Call again to ask once more.');
     }
     const filed = await this.#file(asked, ask, hash, await summary());
     if (filed === null) return null;
@@ -101,6 +91,20 @@ export class NodeSignatures {
     const [oldest] = this.#filed.keys();
     if (this.#filed.size > MAX_FILED && oldest !== undefined) this.#filed.delete(oldest);
     return visitOf(tool, node, filed);
+  }
+
+  /** Until somebody has signed or refused, or it has expired. @throws Denial cancelled */
+  async #answered(look: () => Promise<State>, signal: AbortSignal, waits: Visit['waits']): Promise<State> {
+    for (;;) {
+      const state = await look();
+      if (state !== 'waiting') return state;
+      waits('Waiting for a person to sign on the page of the node.');
+      try {
+        await later(this.#lookMs, undefined, { signal });
+      } catch {
+        throw new Denial('cancelled', 'The call was cancelled; nothing was sent.');
+      }
+    }
   }
 
   async #file(
@@ -149,11 +153,7 @@ function hashOf({ tool, node, args }: Asked): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-async function stateOf(
-  ask: Ask,
-  code: string,
-  hash: string,
-): Promise<'waiting' | 'signed' | 'refused' | 'gone'> {
+async function stateOf(ask: Ask, code: string, hash: string): Promise<State> {
   try {
     const { state, call_hash } = await ask('confirmations.id.get', { params: { id: code } });
     return call_hash === hash ? (state ?? 'gone') : 'gone';

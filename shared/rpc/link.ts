@@ -101,6 +101,8 @@ export const LINK = {
           allow_far: { type: 'boolean' },
           /** A pilot has sticks, whatever is heard of them: no E_STICKS. */
           manual: { type: 'boolean' },
+          /** Only checked, not sent. */
+          dry_run: { type: 'boolean' },
           by,
         },
         additionalProperties: false,

@@ -24,6 +24,7 @@ class Held {
   readonly ended = new Set<string>();
   readonly store = new Confirmations({
     monotonic: () => this.now,
+    labelOf: (id) => (id === 'a' ? 'lap\u202etop' : ''),
     holds:
       ({ id }) =>
       () =>
@@ -102,7 +103,8 @@ describe('calls that wait for a person at the node', () => {
     const summary = 'one\n\u001b[2Jtwo\u202e';
     const shown = store.file({ ...CALL, args: { name: 'x\u202ey\u0007' }, summary }, token('a'));
     expect(shown.summary).to.equal('one\n [2Jtwo ');
-    expect(shown.args).to.not.match(/[\u202e\u0007]/);
+    expect(shown.asked_by).to.equal('lap top (a)');
+    expect(shown.args).to.not.include('\u202e');
   });
 
   it('at the node: a token asks and uses, and signs nothing, whatever it holds; a session signs', async () => {

@@ -90,6 +90,8 @@ describe('a person signs a call of an AI client on a page of the node', function
     expect((await callTool(client, 'params_set', { name: 'FS_THR_ENABLE', value: 0 })).value).to.include({
       reason: 'scope_missing',
     });
+    const far = await callTool(client, 'flight_goto', { lat: 48, lon: 11, alt_m: 20 });
+    expect(far.value, JSON.stringify(far.value)).to.include({ reason: 'too_far' });
     expect(asked).to.deep.equal([]);
     await client.close();
     const plain = await connect();

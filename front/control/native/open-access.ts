@@ -65,6 +65,7 @@ export function openAccess(base: Base, radios: BoundRadios) {
   const confirmations = new Confirmations({
     monotonic,
     holds: (principal) => credentials.holds(principal),
+    labelOf: (id) => tokens.status().tokens.find(({ token_id: each }) => each === id)?.label ?? '',
   });
   return {
     credentials,

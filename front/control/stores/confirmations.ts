@@ -41,6 +41,8 @@ interface ConfirmationsOptions {
   readonly monotonic: () => number;
   /** Whether a principal is still one, asked whenever it counts. */
   readonly holds: (principal: Principal) => () => boolean;
+  /** What people call a token; empty: nothing. */
+  readonly labelOf: (id: string) => string;
 }
 
 /**
@@ -81,7 +83,7 @@ export class Confirmations {
       summary: summary === undefined ? null : summary.split('\n').map(plainText).join('\n'),
       place,
       call_hash,
-      asked_by: principal.id,
+      asked_by: this.#nameOf(principal.id),
       ends: this.#options.monotonic() + WAITING_MS,
       signer: null,
     };
@@ -148,6 +150,12 @@ export class Confirmations {
     const now = this.#options.monotonic();
     for (const [code, { ends, isHeld, signer }] of this.#entries)
       if (ends <= now || !isHeld() || signer?.isHeld() === false) this.#entries.delete(code);
+  }
+
+  /** With the id, which nobody chooses. */
+  #nameOf(id: string): string {
+    const label = plainText(this.#options.labelOf(id));
+    return label === '' ? id : `${label} (${id})`;
   }
 
   #newCode(): string {

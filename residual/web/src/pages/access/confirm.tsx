@@ -18,7 +18,7 @@ import css from './access.module.css';
 type Waiting = Answer<'confirmations.id.get'>;
 
 const LOOK_MS = 2000;
-const MAP_PX = 220;
+const MAP_PX = 256;
 
 /** One call of a program, whole, for the person who stands beside the aircraft: what, where, and a signature or none. */
 export function Confirm({ code }: { readonly code: string }): JSX.Element {
@@ -61,22 +61,22 @@ function Shown({
       {place === null ? null : <Where place={place} />}
       <ErrorNote error={act.error} />
       {state === 'waiting' ? (
-        <>
+        <div class={css['answers']}>
           <p class="hint">{text.left({ seconds: waiting.expires_in_s })}</p>
+          <Button icon={X} busy={act.busy} row="confirmations.id.sign.post" onClick={() => answer(false)}>
+            {text.refuse}
+          </Button>
           <SlideConfirm
             kind="danger"
             icon={PenLine}
             busy={act.busy}
-            way={text.sign}
+            way={text.way}
             row="confirmations.id.sign.post"
             onConfirm={() => answer(true)}
           >
             {text.sign}
           </SlideConfirm>
-          <Button icon={X} busy={act.busy} row="confirmations.id.sign.post" onClick={() => answer(false)}>
-            {text.refuse}
-          </Button>
-        </>
+        </div>
       ) : (
         <Note tone={state === 'signed' ? 'good' : 'warn'}>
           {state === 'signed' ? text.signed : text.refused}
@@ -91,7 +91,7 @@ function Arguments({ text }: { readonly text: string }): JSX.Element | null {
   const rows = rowsOf(text);
   if (rows.length === 0) return null;
   return (
-    <dl class="facts">
+    <dl class={`stats ${css['args']}`}>
       {rows.map(([name, value]) => (
         <div key={name}>
           <dt>
