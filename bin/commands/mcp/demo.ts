@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Errors } from '@oclif/core';
+import { type ClientLine, clientLines } from '../../../shared/auth/client-lines.ts';
 import type { Scope } from '../../../shared/auth/scopes.ts';
-import { type ClientLine, clientLines } from '../../../shared/mcp/client-lines.ts';
 import { EXIT } from '../../cli/exit-codes.ts';
 import { NodeCommand } from '../../cli/node-command.ts';
 import { callNode } from '../../client/local-client.ts';

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { clientLines } from '../../../../../shared/mcp/client-lines.ts';
+import { clientLines } from '../../../../../shared/auth/client-lines.ts';
 import type { Answer } from '../../api/rows.ts';
 import { moment } from '../../parts/format.ts';
 import { Copyable, Note, Unfold } from '../../parts/parts.tsx';

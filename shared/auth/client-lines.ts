@@ -1,4 +1,4 @@
-import type { Scope } from '../auth/scopes.ts';
+import type { Scope } from './scopes.ts';
 
 /** How each AI client is told about the connector, which runs on the operator's machine: for the page and for `svc mcp demo`. */
 export interface ClientLine {
