@@ -33,7 +33,7 @@ function inline(value: unknown, name: string, path: string, unmeasured: string[]
   }
   if (typeof value === 'number') return rounded(value, name);
   if (Array.isArray(value)) return listed(value, name, path);
-  if (!isRecord(value)) return String(value);
+  if (!isRecord(value)) return typeof value === 'string' ? value : JSON.stringify(value);
   const parts = Object.entries(value).flatMap(([key, member]) => {
     const text = inline(member, key, `${path}.${key}`, unmeasured);
     if (text === null) return [];

@@ -163,8 +163,8 @@ function recordOf({
 }
 
 /** Its time as people and models read it. */
-function bucketOf(bucket: unknown): JsonObject {
-  const { bucket_us: at, metric: _same, ...figures } = asRecord(bucket);
+function bucketOf(told: unknown): JsonObject {
+  const { bucket_us: at, metric: _same, ...figures } = asRecord(told);
   return { at: typeof at === 'number' ? new Date(at / 1000).toISOString() : null, ...figures };
 }
 

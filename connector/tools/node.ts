@@ -92,7 +92,7 @@ export const nodeTools: readonly Tool[] = [
     idempotent: true,
     run: async ({ ask, args: { id } }) => ({
       value: asRecord(
-        await (id === undefined ? ask('plugins.get') : ask('plugins.id.get', { params: { id: String(id) } })),
+        await (typeof id === 'string' ? ask('plugins.id.get', { params: { id } }) : ask('plugins.get')),
       ),
     }),
   },

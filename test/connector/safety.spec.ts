@@ -219,8 +219,7 @@ describe('the connector, to whom it must not yield', function () {
 
     it('by the model itself is none: where nobody can be asked, a person signs', async () => {
       const client = await connectStdio({ args: ['--target', 'agent', stub.url], home, key: KEY });
-      const rename = { key: 'agent.name', value: 'x' };
-      for (const args of [rename, { ...rename, confirm: true }])
+      for (const args of [rename.arguments, { ...rename.arguments, confirm: true }])
         expect(await reason(client, 'config_set', args)).to.equal('operator_present_stale');
       await client.close();
       expect(stub.came).to.not.include('PUT /api/config');

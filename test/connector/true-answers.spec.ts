@@ -367,7 +367,7 @@ describe('what the connector says is so', function () {
       const at = `${name} ${toolset ?? ''}: ${JSON.stringify(result.content)}`;
       if (at.includes('rate_limited')) throw new Error(at);
       expect(result.isError ?? false, at).to.equal(false);
-      expect(result.structuredContent, at).to.be.an('object').and.not.empty;
+      expect(Object.keys(result.structuredContent ?? {}), at).to.have.length.above(0);
       await delay(1000 / TOOL_RATE.perSecond); // as many as are let through
     }
   });
