@@ -159,6 +159,7 @@ async function serve(settings: Settings, env: NodeJS.ProcessEnv, plane: Plane, l
     toolsets: settings.toolsets,
     showsFlight: () => flight.shown,
     pages: new Pages(steady),
+    onChange,
     offers,
   });
   const resources = new Resources({

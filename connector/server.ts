@@ -23,8 +23,9 @@ import type { Principal } from './principal.ts';
 import { getPrompt, type Prompt } from './prompts.ts';
 import type { Resources } from './resources.ts';
 import { asRecord } from './rows.ts';
+import { shortText } from './short-text.ts';
 import { StrictServer } from './strict-server.ts';
-import { listedTools } from './tools/listing.ts';
+import { listed } from './tools/listing.ts';
 import { type Arguments, canonicalName, type ToolAnswer } from './tools/tool.ts';
 
 /** The MCP side: one server for each connection or request; the same factory serves both protocol versions. */
@@ -90,7 +91,8 @@ export function buildServer(deps: ServerDeps, transport: string, principal: Prin
     wholeList(params);
     const tools = await calls.visible(principal);
     calls.recordList(caller, 'tools/list', tools.length);
-    return plainWords({ tools: [...listedTools(tools, plane.nodes.length > 1)] });
+    const several = plane.nodes.length > 1;
+    return plainWords({ tools: tools.map((tool) => listed(tool, several)) });
   });
 
   server.setRequestHandler('tools/call', async (request, ctx) => {
@@ -331,30 +333,33 @@ function progressOf(ctx: ServerContext): (done: number, total: number | null, me
   };
 }
 
-function resultOf({
-  value,
-  text: words,
-  image,
-  link,
-  isError = false,
-  shaped = true,
-}: ToolAnswer): CallToolResult {
-  const text = { type: 'text' as const, text: words ?? JSON.stringify(value) };
+function resultOf({ value, text, image, link, isError = false }: ToolAnswer): CallToolResult {
+  const words = { type: 'text' as const, text: text ?? shortText(value) };
   const picture =
     image === undefined
       ? []
       : [{ type: 'image' as const, data: image.data.toString('base64'), mimeType: image.mimeType }];
   return {
-    content: [text, ...picture, ...(link === undefined ? [] : [{ type: 'resource_link' as const, ...link }])],
-    ...(shaped ? { structuredContent: { ...value } } : {}),
+    content: [
+      words,
+      ...picture,
+      ...(link === undefined ? [] : [{ type: 'resource_link' as const, ...link }]),
+    ],
+    structuredContent: { ...value },
     ...(isError ? { isError } : {}),
   };
 }
 
-/** For the model: the reason, the sentence and the details. */
+/** For the model: the sentence, and what belongs to it; the structure has the number too. */
 function refusalOf(denial: Denial): CallToolResult {
-  const text = JSON.stringify({ message: plainWords(denial.message), ...dataOf(denial) });
-  return { content: [{ type: 'text', text }], isError: true };
+  const { svcCode, reason, ...detail } = dataOf(denial);
+  const message = plainWords(denial.message);
+  const rest = shortText({ reason, ...detail });
+  return {
+    content: [{ type: 'text', text: `${message}\n${rest}` }],
+    structuredContent: { message, svcCode, reason, ...detail },
+    isError: true,
+  };
 }
 
 function dataOf({ svcCode, reason, detail }: Denial): Record<string, unknown> {

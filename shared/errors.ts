@@ -38,7 +38,7 @@ export const ERRORS = {
   E_REQUEST_TIMEOUT: [408, 'The request did not arrive in time. Send it again.'],
   E_ARMED: [
     409,
-    'The vehicle is armed, or its state is unknown. Disarm it, or repeat with the override if you are sure.',
+    'The vehicle is armed, or its state is unknown. Land it if it flies and disarm it, or repeat with the override if you are sure.',
   ],
   E_OUTCOME_UNKNOWN: [
     409,

@@ -13,7 +13,7 @@ import { AUDIT_FILES, keyFileOf, placesOf } from './places.ts';
 export type Decision = 'allowed' | 'confirmed' | 'denied' | 'operator_absent';
 
 /** The client's user, an argument of the client, a person's signature or presence; or nobody, since it was a simulator. */
-export type ConfirmedBy = 'elicitation' | 'argument' | 'signature' | 'presence' | 'simulator';
+export type ConfirmedBy = 'elicitation' | 'signature' | 'presence' | 'simulator';
 
 /** One call, list or refusal. */
 export interface AuditEvent {

@@ -113,26 +113,27 @@ export class Gate {
     }
   }
 
-  /** The argument counts only where nobody can be asked: a model writes it. */
-  #admin({ args, tool, node, elicited, canAsk }: GateCall): Verdict {
+  /** The client's user, else a person as for a flight: what a model writes itself confirms nothing. */
+  async #admin(call: GateCall): Promise<Verdict> {
+    const { args, tool, node, elicited, canAsk } = call;
     if (elicited === true) return pass('admin', 'elicitation');
     if (elicited === false) throw new Denial('confirm_required', 'The user did not agree.');
-    if (!canAsk) {
-      const { confirm } = args;
-      if (confirm === true || confirm === 'true' || (tool.phrase !== undefined && confirm === tool.phrase))
-        return pass('admin', 'argument');
-      throw new Denial('confirm_required', 'Call again with confirm: true, once the user has agreed.');
-    }
+    if (!canAsk || args['confirm_id'] !== undefined) return this.#byPerson(call, 'admin');
     const question = `Allow ${tool.name} on ${node.target.id} with ${JSON.stringify(maskArguments(args))}?`;
     return { kind: 'ask', scope: 'admin', question };
   }
 
   async #flight(call: GateCall): Promise<Verdict> {
     if (await this.#options.flight.isWaived(call.node)) return pass('flight', 'simulator');
-    if (call.args['confirm_id'] !== undefined) return this.#signed(call, 'flight');
-    if (call.tool.signed?.(call.args) === true) return this.#unsigned(call, 'flight', 'confirm_required');
+    return this.#byPerson(call, 'flight');
+  }
+
+  /** By a signature, or by whoever stands by. */
+  async #byPerson(call: GateCall, scope: 'admin' | 'flight'): Promise<Verdict> {
+    if (call.args['confirm_id'] !== undefined) return this.#signed(call, scope);
+    if (call.tool.signed?.(call.args) === true) return this.#unsigned(call, scope, 'confirm_required');
     if (this.#operatorPresent())
-      return pass('flight', 'presence', async () => {
+      return pass(scope, 'presence', async () => {
         const { tool, node, args } = call;
         // Who stands by sees what is sent in their name, or it is not sent.
         await showOperator(this.#options.operator, {
@@ -150,9 +151,9 @@ export class Gate {
         if (now() - seen > STALE_S * 1000) throw new Denial('operator_present_stale');
         return Promise.resolve();
       };
-      return pass('flight', 'presence', stale, undefined, pilot);
+      return pass(scope, 'presence', stale, undefined, pilot);
     }
-    return this.#unsigned(call, 'flight', 'operator_present_stale');
+    return this.#unsigned(call, scope, 'operator_present_stale');
   }
 
   async #destructive(call: GateCall): Promise<Verdict> {

@@ -1,3 +1,4 @@
+import { familyTools } from './families.ts';
 import { fleetFlightTools } from './fleet-flights.ts';
 import { flightTools } from './flight.ts';
 import { flightLogTools } from './flight-logs.ts';
@@ -30,6 +31,7 @@ export function compileCatalogue(): ReadonlyMap<string, Tool> {
     ...visionTools,
     ...flightLogTools,
     ...fleetFlightTools,
+    ...familyTools,
   ]) {
     if (!NAME.test(tool.name) || tools.has(tool.name))
       throw new Error(`duplicate or invalid tool name: ${tool.name}`);

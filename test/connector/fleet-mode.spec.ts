@@ -447,7 +447,7 @@ describe('the connector in a fleet', function () {
     const argsFor = (token: string): string[] => ['--target', 'fleet', '--gcs', hub.url, '--token', token];
     const start = async (scopes: readonly Scope[], ...more: string[]) => {
       const args = [...argsFor(hub.credential(scopes)), ...more];
-      client = await connectStdio({ args, home, env: { SVC_RUN_DIR: home } });
+      client = await connectStdio({ args, home, env: { SVC_RUN_DIR: home } }, () => true);
       return client;
     };
 
@@ -481,7 +481,7 @@ describe('the connector in a fleet', function () {
       expect(tools.map(({ name }) => name)).to.include.members([
         'status_get',
         'telemetry_snapshot',
-        'fleet_status',
+        'fleet_list_nodes',
       ]);
       const flown = [{ id: 7, node: 'drone-1', armed_s: 60 }];
       expect((await callTool(connected, 'fleet_flights')).value).to.deep.equal({ flights: flown });
@@ -531,7 +531,7 @@ describe('the connector in a fleet', function () {
       const wanted = 'com_example_thermal__look';
       if (!(await names()).includes(wanted)) await told;
       expect(await names()).to.include(wanted);
-      const { value } = await callTool(connected, wanted, { confirm: true });
+      const { value } = await callTool(connected, wanted);
       expect(value, JSON.stringify(value)).to.deep.equal({ seen: 1 });
     });
 
@@ -546,7 +546,7 @@ describe('the connector in a fleet', function () {
       const nodes: Record<string, unknown>[] = [];
       let took = 0;
       for (let args: Record<string, unknown> | null = {}; args !== null; ) {
-        const { value } = await callTool(connected, 'fleet_status', args);
+        const { value } = await callTool(connected, 'fleet_list_nodes', { ask: true, ...args });
         if (took === 0) took = performance.now() - began; // the rest is kept
         nodes.push(...(value['nodes'] as Record<string, unknown>[]));
         args = value['next_cursor'] === undefined ? null : { cursor: value['next_cursor'] };

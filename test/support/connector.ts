@@ -146,18 +146,16 @@ export async function runConnector(
 
 export interface Called {
   readonly isError: boolean;
-  /** The structured answer, or the refusal as JSON. */
+  /** The structured answer, or the refusal. */
   readonly value: Readonly<Record<string, unknown>>;
   readonly kinds: readonly string[];
 }
 
 type CallToolResult = Awaited<ReturnType<Client['callTool']>>;
 
-/** The structured answer of a call, or its refusal, from the text beside it. */
+/** The structured answer of a call, or its refusal. */
 export function answerOf(result: CallToolResult): Readonly<Record<string, unknown>> {
-  const content = result.content as readonly { readonly type: string; readonly text?: string }[];
-  const text = content.find(({ type }) => type === 'text')?.text ?? '{}';
-  return JSON.parse(text) as Readonly<Record<string, unknown>>;
+  return (result.structuredContent ?? {}) as Readonly<Record<string, unknown>>;
 }
 
 /** A call that waits as long as it is told to: specs call faster than people. */
