@@ -42,22 +42,38 @@ const QUESTIONS = {
   },
 } as const;
 
+type Key = keyof typeof QUESTIONS;
+
+interface Question {
+  readonly type: string;
+  readonly description: string;
+  readonly required?: boolean;
+  readonly sensitive?: boolean;
+  readonly default?: string | boolean;
+}
+
 const ENVIRONMENT = {
   SVC_AGENT_HOST: 'host',
   SVC_MCP_TOKEN: 'token',
   SVC_NODE_FINGERPRINT: 'fingerprint',
   SVC_MCP_FLIGHT_ENFORCED: 'flight',
-} as const satisfies Readonly<Record<string, keyof typeof QUESTIONS>>;
+} as const satisfies Readonly<Record<string, Key>>;
 
 /** How it is started; answers go by the environment, where none can be taken for a flag and other users cannot read the token. */
-function launchFrom(root: string) {
+function launchFrom(root: string, answer: (key: Key, name: string) => string) {
   return {
     command: 'node',
     args: [`${root}/${PROGRAM}`, '--target', 'agent', '--transport', 'stdio'],
-    env: Object.fromEntries(
-      Object.entries(ENVIRONMENT).map(([name, key]) => [name, `\${user_config.${key}}`]),
-    ),
+    env: Object.fromEntries(Object.entries(ENVIRONMENT).map(([name, key]) => [name, answer(key, name)])),
   };
+}
+
+const asked = (key: Key): string => `\${user_config.${key}}`;
+
+/** Claude Code does not start a plugin's server while it has no answer, were it optional: those come from the user's environment. */
+function askedOrSet(key: Key, name: string): string {
+  const { default: usual }: Question = QUESTIONS[key];
+  return usual === undefined ? asked(key) : `\${${name}:-${usual}}`;
 }
 
 /** Of an `.mcpb` bundle: github.com/modelcontextprotocol/mcpb, MANIFEST.md. */
@@ -70,7 +86,7 @@ export function bundleManifest(version: string): unknown {
     description: DESCRIPTION,
     author: AUTHOR,
     license: OWN_LICENSE,
-    server: { type: 'node', entry_point: PROGRAM, mcp_config: launchFrom('${__dirname}') },
+    server: { type: 'node', entry_point: PROGRAM, mcp_config: launchFrom('${__dirname}', asked) },
     tools_generated: true,
     prompts_generated: true,
     compatibility: { runtimes: { node: NODE } },
@@ -98,9 +114,12 @@ export function pluginFiles(version: string): ReadonlyMap<string, string> {
     plugins: [{ name: plugin.name, source: './', description: DESCRIPTION }],
   };
   return new Map([
-    ['.claude-plugin/plugin.json', json({ ...plugin, userConfig: QUESTIONS })],
+    [
+      '.claude-plugin/plugin.json',
+      json({ ...plugin, userConfig: { host: QUESTIONS.host, token: QUESTIONS.token } }),
+    ],
     ['.claude-plugin/marketplace.json', json(marketplace)],
-    ['.mcp.json', json({ mcpServers: { drone: launchFrom('${CLAUDE_PLUGIN_ROOT}') } })],
+    ['.mcp.json', json({ mcpServers: { drone: launchFrom('${CLAUDE_PLUGIN_ROOT}', askedOrSet) } })],
     ...SKILLS.map((skill): [string, string] => [`skills/${skill.name}/SKILL.md`, skillText(skill)]),
   ]);
 }
@@ -142,7 +161,7 @@ export function serverJson({ name, url, sha256, version }: Published): string {
   });
 }
 
-function asVariable(name: string, key: keyof typeof QUESTIONS): unknown {
+function asVariable(name: string, key: Key): unknown {
   const { type, description, ...more }: Question = QUESTIONS[key];
   return {
     name,
@@ -152,14 +171,6 @@ function asVariable(name: string, key: keyof typeof QUESTIONS): unknown {
     isSecret: more.sensitive === true,
     ...(more.default === undefined ? {} : { default: String(more.default) }),
   };
-}
-
-interface Question {
-  readonly type: string;
-  readonly description: string;
-  readonly required?: boolean;
-  readonly sensitive?: boolean;
-  readonly default?: string | boolean;
 }
 
 export function json(value: unknown): string {
