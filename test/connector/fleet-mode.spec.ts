@@ -620,6 +620,19 @@ describe('the connector in a fleet', function () {
       expect(await post(token)).to.not.equal(401);
     });
 
+    it('over HTTP no client is sent to sign in where no token would be accepted afterwards', async () => {
+      await using connector = await HttpConnector.start({ args: argsFor(hub.credential(['read'])), home });
+      const refused = await fetch(connector.url, { method: 'POST', body: '{}' });
+      expect(refused.status).to.equal(401);
+      expect(refused.headers.get('www-authenticate')).to.not.include('resource_metadata');
+      for (const path of [
+        'oauth-protected-resource',
+        'oauth-protected-resource/mcp',
+        'oauth-authorization-server',
+      ])
+        expect((await fetch(new URL(`/.well-known/${path}`, connector.url))).status, path).to.equal(404);
+    });
+
     it('--verify says what the credential is good for', async () => {
       const { code, stdout } = await runConnector({
         args: [...argsFor(hub.credential(['read'])), '--verify'],

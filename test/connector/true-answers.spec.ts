@@ -127,11 +127,24 @@ describe('what the connector says is so', function () {
       [['--http-port', '70000'], {}, /70000 is not a port/],
       [[], { SVC_MCP_HTTP_PORT: 'x' }, /x is not a port/],
       [[], { SVC_MCP_LOG_LEVEL: 'loud' }, /^SVC_MCP_LOG_LEVEL loud: it is debug, info, warn, error/],
+      [
+        [],
+        { SVC_MCP_FLIGHT_ENFORCED: '${user_config.flight}' },
+        /^SVC_MCP_FLIGHT_ENFORCED \$\{user_config.flight\}: it is true, false/,
+      ],
       [['--toolset', 'x'], {}, /^--toolset x: it is mission, payload, flight-logs/],
       [['--transport', 'x'], {}, /^--transport x: it is auto, stdio, http, unix/],
     ];
     for (const [args, env, sentence] of cases)
       expect(() => readSettings(['--target', 'agent', ...args], env)).to.throw(UsageError, sentence);
+  });
+
+  it('flight tools are declared by the flag or by what an installer passes on', () => {
+    const declared = (args: readonly string[], value?: string): boolean =>
+      readSettings(['--target', 'agent', ...args], { SVC_MCP_FLIGHT_ENFORCED: value }).flightEnforced;
+    expect(declared([], 'true')).to.equal(true);
+    expect(declared(['--flight-enforced'], 'false')).to.equal(true);
+    for (const value of [undefined, '', 'false']) expect(declared([], value), value).to.equal(false);
   });
 
   it('params that do not fit, and cursors that nobody gave, are invalid params', async () => {
