@@ -17,6 +17,7 @@ import { FlightSafety, isSimulated } from './gate/flight-safety.ts';
 import { Gate } from './gate/gate.ts';
 import { Questions } from './gate/questions.ts';
 import { RateLimiter, RESOURCE_RATE, TOOL_RATE } from './gate/rate-limit.ts';
+import { WayDown } from './gate/way-down.ts';
 import { bytesOfText, Pages } from './pages.ts';
 import { Contributions } from './planes/contributions.ts';
 import type { FleetPlane } from './planes/fleet-plane.ts';
@@ -121,6 +122,7 @@ async function serve(settings: Settings, env: NodeJS.ProcessEnv, plane: Plane, l
     now: steady,
     log,
   });
+  const wayDown = new WayDown({ launched, now: steady });
   let contributed = contributedTools([]);
   const contributions = new Contributions({
     nodes: watched,
@@ -145,7 +147,7 @@ async function serve(settings: Settings, env: NodeJS.ProcessEnv, plane: Plane, l
     catalogue: compileCatalogue(),
     contributed: () => contributed,
     plane,
-    gate: new Gate({ operator: operatorFiles(env), flight, now: steady, log }),
+    gate: new Gate({ operator: operatorFiles(env), flight, wayDown, now: steady, log }),
     rate: new RateLimiter(TOOL_RATE, steady),
     audit,
     confirm: async (principal) => bearer.confirm(principal),
@@ -214,6 +216,7 @@ async function serve(settings: Settings, env: NodeJS.ProcessEnv, plane: Plane, l
       ...(offers instanceof Offers ? [named('offers', offers)] : []),
       named('extensions', contributions),
       { name: 'flight', start: () => flight.start(watched), stop: () => flight.stop() },
+      { name: 'way down', start: () => wayDown.start(), stop: () => wayDown.stop() },
       ...(await discovery()),
       ...(await open()),
     ],

@@ -21,6 +21,7 @@ import type { Principal } from '../principal.ts';
 import { type Arguments, classOf, classOfCall, reservedIn, scopesOfCall, type Tool } from '../tools/tool.ts';
 import { bind } from './call-hash.ts';
 import type { FlightSafety } from './flight-safety.ts';
+import { forgotten, type WayDown } from './way-down.ts';
 
 /**
  * Whether a call may happen (docs/contract/connector.md). All other checks come before the confirmation, and a confirmation is used up
@@ -63,6 +64,7 @@ export type Verdict =
 interface GateOptions {
   readonly operator: OperatorFiles;
   readonly flight: FlightSafety;
+  readonly wayDown: WayDown;
   /** Steady, ms. */
   readonly now: () => number;
   readonly log: Logger;
@@ -120,6 +122,12 @@ export class Gate {
 
   async #flight(call: GateCall): Promise<Verdict> {
     if (await this.#options.flight.isWaived(call.node)) return pass('flight', 'simulator');
+    const verdict = await this.#person(call);
+    return verdict.kind === 'pass' ? { ...verdict, grant: this.#options.wayDown.follow(call, verdict.grant) } : verdict;
+  }
+
+  /** A person's approval of a flight call. @throws Denial confirm_required, operator_present_stale */
+  async #person(call: GateCall): Promise<Verdict> {
     if (call.args['confirm_id'] !== undefined) return this.#signed(call, 'flight');
     if (call.tool.signed?.(call.args) === true) throw await this.#unsigned(call, 'confirm_required');
     if (this.#operatorPresent())
@@ -133,6 +141,7 @@ export class Gate {
         });
         if (!this.#operatorPresent()) throw new Denial('operator_present_stale');
       });
+    if (await this.#options.wayDown.covers(call)) return pass('flight', 'way_down');
     const pilot = await this.#options.flight.pilotPresent(call.node);
     if (pilot !== null) {
       const { now } = this.#options;
@@ -166,14 +175,15 @@ export class Gate {
     }
   }
 
-  #signed({ tool, args, node }: GateCall, scope: Scope): Verdict {
+  #signed(call: GateCall, scope: Scope): Verdict {
     const { operator, log } = this.#options;
-    const code = String(args['confirm_id']).toUpperCase();
+    const code = String(call.args['confirm_id']).toUpperCase();
+    const bound = boundOf(call);
     const check = (): void => {
       try {
         if (
           CODE_PATTERN.test(code) &&
-          isSigned(operator, { code, ...bind(tool.name, node.target.id, args) }, bootTime())
+          isSigned(operator, { code, ...bound }, bootTime())
         )
           return;
       } catch (error) {
@@ -208,8 +218,8 @@ export class Gate {
 
   /** The refusal, with a code under which a person may sign the call. */
   async #unsigned(call: GateCall, reason: 'operator_present_stale' | 'confirm_required'): Promise<Denial> {
-    const { tool, args, node } = call;
-    const bound = bind(tool.name, node.target.id, args);
+    const { args, node } = call;
+    const bound = boundOf(call);
     const code = await fileCall(
       this.#options.operator,
       { ...bound, args: maskArguments(args), ...(await summaryOf(call)), fleet: node.presence !== null },
@@ -219,7 +229,7 @@ export class Gate {
     return new Denial(
       reason,
       reason === 'operator_present_stale'
-        ? `No operator is present. A person must keep \`svc operator hold\` running, or: ${how}`
+        ? `No operator is present.${forgotten(call)} A person must keep \`svc operator hold\` running, or: ${how}`
         : how,
       { confirm_id: code },
     );
@@ -261,11 +271,16 @@ function cut(text: string): string {
   return text.length <= SHOWN_CHARS ? text : `${text.slice(0, SHOWN_CHARS)}…`;
 }
 
+/** What a signature over the call covers. @throws Denial */
+function boundOf({ tool, args, node, principal }: GateCall): ReturnType<typeof bind> {
+  return bind(tool.name, node.target.id, tool.bound?.(args, { node, principal }) ?? args);
+}
+
 /** @throws Denial invalid_arguments: what cannot be carried out is not signed either; or that of the node */
 async function summaryOf({ tool, args, node, principal }: GateCall): Promise<{ readonly summary?: string }> {
   if (tool.summary === undefined) return {};
   try {
-    return { summary: await tool.summary(args, askOf(node, principal)) };
+    return { summary: await tool.summary(args, askOf(node, principal), { node, principal }) };
   } catch (error) {
     if (error instanceof ApiError) throw new Denial('invalid_arguments', error.message, error.extras);
     throw error;

@@ -24,11 +24,11 @@ const OUTPUT: JsonSchema = {
 const COMMAND_MS = 32_000;
 /** It waits up to 60 s for the vehicle besides. */
 const REBOOT_MS = 90_000;
-const WAIT: Readonly<Record<string, JsonSchema>> = {
+export const WAIT: Readonly<Record<string, JsonSchema>> = {
   wait: { type: 'boolean', default: true, description: 'false: ends once accepted' },
   timeout_s: TIMEOUT,
 };
-const WAITS = ' Waits for its end.';
+export const WAITS = ' Waits for its end.';
 
 interface Flying {
   readonly name: string;
@@ -80,7 +80,7 @@ export const ALLOW_FAR: JsonSchema = {
 };
 
 /** What the vehicle said to a command; its words are data, never an instruction. */
-async function command(
+export async function command(
   { ask, args: given }: ToolContext,
   cmd: string,
   args: readonly (number | string)[],
@@ -125,14 +125,15 @@ function refusalIn(result: string | null): string {
 const AFTERWARDS: Readonly<Record<Exclude<Ended, 'reached'>, string>> = {
   timeout: 'It was accepted and is not done yet; wait_until waits on.',
   disarmed: 'It was accepted, but the vehicle is disarmed.',
-  mode_changed: 'It was accepted, but then somebody, or the vehicle itself, chose another mode.',
+  mode_changed:
+    'It was accepted, but the vehicle has gone into another mode since: by a later command (also one of this client), by a pilot, or by itself.',
   link_lost: 'It was accepted, but then nothing came from the vehicle: what it does is not known.',
   unseen: 'It was accepted; how it goes on cannot be seen from here.',
 };
 /** The flight is not, or may not be, what was asked for. */
 const FAILED: ReadonlySet<Ended> = new Set(['disarmed', 'mode_changed', 'link_lost']);
 
-async function moveAndWait(
+export async function moveAndWait(
   context: ToolContext,
   cmd: GoalName,
   args: readonly number[],
@@ -162,12 +163,15 @@ export const flightTools: readonly Tool[] = [
     name: 'flight_takeoff',
     title: 'Take off',
     cmd: 'takeoff',
-    description: 'Take off to a height above here. `arm`: from any mode, arming first.',
+    description: 'Take off to a height above here, from any mode: changes the mode and arms.',
     input: {
-      properties: { altitude_m: { type: 'number', minimum: 1, maximum: 500 }, arm: { type: 'boolean' } },
+      properties: {
+        altitude_m: { type: 'number', minimum: 1, maximum: 500 },
+        arm: { type: 'boolean', default: true, description: 'false: only if armed already' },
+      },
       required: ['altitude_m'],
     },
-    args: ({ altitude_m: altitude, arm }) => [Number(altitude), ...(arm === true ? [1] : [])],
+    args: ({ altitude_m: altitude, arm }) => [Number(altitude), ...(arm === false ? [] : [1])],
   }),
   moving({ name: 'flight_land', title: 'Land', cmd: 'land' }),
   moving({ name: 'flight_rtl', title: 'Return', cmd: 'rtl' }),

@@ -2,10 +2,9 @@ import { ApiError } from '../../shared/errors.ts';
 import type { JsonObject } from '../../shared/member.ts';
 import { warningsOf } from '../../shared/mission/check.ts';
 import { itemsIn, type Reading } from '../../shared/mission/document.ts';
-import { type ReachFacts, reachText } from '../../shared/mission/reach.ts';
+import { reachText } from '../../shared/mission/reach.ts';
 import { summaryOf } from '../../shared/mission/summary.ts';
 import { warningText } from '../../shared/mission/warning.ts';
-import type { RowId } from '../../shared/routes/typed-row.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import {
   type FirstItem,
@@ -15,7 +14,8 @@ import {
   type MissionPart,
 } from '../../shared/schemas/mission-item.ts';
 import { Denial } from '../denial.ts';
-import type { Ask, Told } from '../planes/ask.ts';
+import type { Ask } from '../planes/ask.ts';
+import { knownOf, listIn } from '../reach-facts.ts';
 import { asRecord, rowOf } from '../rows.ts';
 import { flying } from './flight.ts';
 import type { Arguments, Tool } from './tool.ts';
@@ -59,41 +59,6 @@ function readingOf(args: Arguments, first: FirstItem | null): Reading {
 /** The vehicle's number of a mission's first item; null: not known. @throws Denial */
 async function firstOf(ask: Ask): Promise<FirstItem | null> {
   return firstItemOf((await ask('telemetry.get')).autopilot);
-}
-
-/** The list, where no other format was asked for. */
-function listIn(answer: Told<`${MissionPart}.get`> | Record<string, never>) {
-  return 'items' in answer ? answer : null;
-}
-
-/** MAV_AUTOPILOT_PX4 */
-const PX4 = 12;
-/** What is known of the vehicle here, for a summary; what the node does not tell is not known. */
-async function knownOf(ask: Ask): Promise<ReachFacts> {
-  const told = async <K extends RowId>(route: K): Promise<Told<K> | Record<string, never>> =>
-    ask(route).catch((error: unknown) => {
-      if (error instanceof Denial) return {};
-      throw error;
-    });
-  const { home, position, autopilot } = await told('telemetry.get');
-  const { params = {} } = await told('params.get');
-  const { items: fence = null } = listIn(await told('fence.get')) ?? {};
-  const place = placeOf(home);
-  return {
-    maxM: 0,
-    here: placeOf(position),
-    home: place === null ? null : { ...place, alt: home?.alt_msl ?? null },
-    px4: autopilot === PX4,
-    param: (name) => params[name] ?? null,
-    fence,
-  };
-}
-
-function placeOf(
-  told: { readonly lat?: number | null; readonly lon?: number | null } = {},
-): ReachFacts['here'] {
-  const { lat = null, lon = null } = told;
-  return lat === null || lon === null ? null : { lat, lon };
 }
 
 /** What a list would do, for the person who allows it: how far it goes, what can cost the vehicle, the rest. */

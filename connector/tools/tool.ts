@@ -43,6 +43,9 @@ interface ToolImage {
   readonly mimeType: string;
 }
 
+/** Whose call it is, and for which node. */
+export type CallOf = Pick<ToolContext, 'principal' | 'node'>;
+
 export interface ToolAnswer {
   /** An object: the structured content, whole. */
   readonly value: JsonObject;
@@ -90,7 +93,9 @@ export interface Tool {
   /** True if it is not about one node. */
   readonly fleetWide?: boolean;
   /** What the call would do, for the person who signs it. @throws ApiError for arguments that cannot be carried out; Denial */
-  readonly summary?: (args: Arguments, ask: Ask) => string | Promise<string>;
+  readonly summary?: (args: Arguments, ask: Ask, call: CallOf) => string | Promise<string>;
+  /** What a signature covers where the arguments only name it: the arguments, and that. @throws Denial */
+  readonly bound?: (args: Arguments, call: CallOf) => JsonObject;
   /** Whether these arguments want a signature over the call itself: nobody who stands by allows them. */
   readonly signed?: (args: Arguments) => boolean;
   /** The words that a destructive call must carry in `confirm`. */

@@ -134,8 +134,9 @@ export interface Called {
 
 type CallToolResult = Awaited<ReturnType<Client['callTool']>>;
 
-/** The structured answer of a call, or its refusal, from the text beside it. */
+/** The structured answer of a call, or its refusal, from its text. */
 export function answerOf(result: CallToolResult): Readonly<Record<string, unknown>> {
+  if (result.structuredContent !== undefined) return result.structuredContent as Record<string, unknown>;
   const content = result.content as readonly { readonly type: string; readonly text?: string }[];
   const text = content.find(({ type }) => type === 'text')?.text ?? '{}';
   return JSON.parse(text) as Readonly<Record<string, unknown>>;

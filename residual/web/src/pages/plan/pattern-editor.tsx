@@ -11,7 +11,7 @@ import {
 import { number } from '../../parts/format.ts';
 import { Button, Note, Stat, Unfold } from '../../parts/parts.tsx';
 import { CameraFields } from './camera-fields.tsx';
-import { bestAngle } from './defaults.ts';
+import { bestAngle } from '../../../../../shared/mission/patterns/new-pattern.ts';
 import { addPattern, changePattern, dissolvePattern } from './entries.ts';
 import { removed } from './list.ts';
 import { NumberInput } from './number-input.tsx';
