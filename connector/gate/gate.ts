@@ -123,7 +123,9 @@ export class Gate {
   async #flight(call: GateCall): Promise<Verdict> {
     if (await this.#options.flight.isWaived(call.node)) return pass('flight', 'simulator');
     const verdict = await this.#person(call);
-    return verdict.kind === 'pass' ? { ...verdict, grant: this.#options.wayDown.follow(call, verdict.grant) } : verdict;
+    return verdict.kind === 'pass'
+      ? { ...verdict, grant: this.#options.wayDown.follow(call, verdict.grant) }
+      : verdict;
   }
 
   /** A person's approval of a flight call. @throws Denial confirm_required, operator_present_stale */
@@ -181,11 +183,7 @@ export class Gate {
     const bound = boundOf(call);
     const check = (): void => {
       try {
-        if (
-          CODE_PATTERN.test(code) &&
-          isSigned(operator, { code, ...bound }, bootTime())
-        )
-          return;
+        if (CODE_PATTERN.test(code) && isSigned(operator, { code, ...bound }, bootTime())) return;
       } catch (error) {
         log.warn(`signed confirm: ${messageOf(error)}`); // an invalid file counts as no signature
       }

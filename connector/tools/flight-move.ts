@@ -31,7 +31,9 @@ async function move(context: ToolContext, altitude: number | null): Promise<Tool
   if (phase === 'disarmed' || phase === 'on_ground')
     throw new Denial('precondition_failed', 'The vehicle is on the ground: flight_takeoff first.');
   const given = Object.fromEntries(
-    DIRECTIONS.flatMap((name) => (typeof context.args[name] === 'number' ? [[name, context.args[name]]] : [])),
+    DIRECTIONS.flatMap((name) =>
+      typeof context.args[name] === 'number' ? [[name, context.args[name]]] : [],
+    ),
   ) as Readonly<Record<string, number>>;
   if (altitude === null && Object.keys(given).length === 0)
     throw new Denial('invalid_arguments', `Say how far: ${DIRECTIONS.join(', ')}.`);
@@ -42,7 +44,10 @@ async function move(context: ToolContext, altitude: number | null): Promise<Tool
   const target = movedBy(given, { place, altitude: height, heading }, refuse);
   const up = altitude ?? target.altitude;
   if (up < 1)
-    throw new Denial('invalid_arguments', `${up} m above home is too low; 1 m is the least. Use flight_land.`);
+    throw new Denial(
+      'invalid_arguments',
+      `${up} m above home is too low; 1 m is the least. Use flight_land.`,
+    );
   const answer = await moveAndWait(context, 'goto', [target.lat, target.lon, up]);
   const { state, message } = answer.value;
   const what = altitude === null ? `Move ${movedWords(given)}` : `Change to ${up} m above home`;

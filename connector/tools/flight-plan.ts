@@ -98,7 +98,10 @@ async function seenNow(ask: Ask): Promise<Seen & { readonly place: NonNullable<S
       'A plan is for copters and what else hovers; for this vehicle use a mission.',
     );
   if (place === null)
-    throw new Denial('precondition_failed', 'The position of the vehicle is not known, so nothing is planned.');
+    throw new Denial(
+      'precondition_failed',
+      'The position of the vehicle is not known, so nothing is planned.',
+    );
   if (phase === 'unknown')
     throw new Denial('precondition_failed', 'It is not known whether the vehicle is armed.');
   return { telemetry, vehicle, place };
@@ -109,7 +112,12 @@ function isInAir({ phase }: SeenVehicle): boolean {
 }
 
 /** What speaks against it: beyond a bound, or it cannot be paid for. */
-function problemsOf(plan: FlightPlan, known: ReachFacts, allowFar: boolean, left: Battery): readonly string[] {
+function problemsOf(
+  plan: FlightPlan,
+  known: ReachFacts,
+  allowFar: boolean,
+  left: Battery,
+): readonly string[] {
   const bounds = brokenIn(itemsOfPlan(plan), known).filter(
     ({ bound }) => !(allowFar && bound === 'max_goto_m'),
   );
@@ -139,11 +147,7 @@ interface Battery {
 }
 
 /** By the current that is drawn in the air now, and the capacity that the vehicle knows. */
-function batteryFor(
-  seconds: number,
-  { telemetry, vehicle }: Seen,
-  param: ReachFacts['param'],
-): Battery {
+function batteryFor(seconds: number, { telemetry, vehicle }: Seen, param: ReachFacts['param']): Battery {
   const current = telemetry.battery?.current ?? null;
   const capacity = param('BATT_CAPACITY');
   const measured = isInAir(vehicle) && current !== null && current > 0.5 && capacity !== null && capacity > 0;
@@ -258,7 +262,8 @@ const ENDS: Readonly<Record<Exclude<RunEnd, 'reached'>, string>> = {
   refused: 'The vehicle or the node refused it.',
   timeout: 'It took far longer than planned.',
   disarmed: 'The motors have stopped.',
-  mode_changed: 'The vehicle is in a mode that the plan did not choose: a pilot, a failsafe, or another command.',
+  mode_changed:
+    'The vehicle is in a mode that the plan did not choose: a pilot, a failsafe, or another command.',
   interrupted: 'Another call commanded the vehicle.',
   moved: 'The vehicle is not where the plan left it.',
   link_lost: 'Nothing comes from the vehicle: what it does is not known.',

@@ -1,5 +1,6 @@
 import { COMMANDS } from '../../shared/flight/command-catalogue.ts';
-import { type GoalName, goalOf } from '../../shared/flight/goals.ts';
+import { type Goal, type GoalName, goalOf } from '../../shared/flight/goals.ts';
+import { type MissionGoal, missionGoal } from '../../shared/flight/mission-goal.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import type { Tool, ToolAnswer, ToolContext } from './tool.ts';
 import { type Ended, look, TIMEOUT, waitFor } from './waiting.ts';
@@ -143,15 +144,40 @@ export async function moveAndWait(
   const { accepted, answer } = await command(context, cmd, args);
   if (!accepted || !waits) return answer;
   const mode = before !== null && 'mode' in before ? before.mode : null;
-  const timeoutS = context.args['timeout_s'];
-  const waited = await waitFor(context, { ...goalOf(cmd, args, mode), timeoutS, acted: true });
-  const { ended } = waited;
+  return waited(context, answer, goalOf(cmd, args, mode));
+}
+
+/** What became of an accepted command. */
+async function waited(context: ToolContext, answer: ToolAnswer, goal: Goal | MissionGoal): Promise<ToolAnswer> {
+  const seen = await waitFor(context, {
+    place: 'place' in goal ? (goal.place ?? null) : null,
+    judge: goal.judge,
+    // It says which item is flown.
+    get doing() {
+      return goal.doing;
+    },
+    timeoutS: context.args['timeout_s'],
+    acted: true,
+  });
+  const { ended } = seen;
   const isError = FAILED.has(ended);
   const message = ended === 'reached' ? {} : { message: AFTERWARDS[ended] };
   return {
-    value: { ...answer.value, ok: !isError, done: ended === 'reached', ...waited, ...message },
+    value: { ...answer.value, ok: !isError, done: ended === 'reached', ...seen, ...message },
     isError,
   };
+}
+
+/** MAV_AUTOPILOT_PX4, which numbers from 0. */
+const PX4 = 12;
+
+async function startMission(context: ToolContext): Promise<ToolAnswer> {
+  const waits = context.args['wait'] === true;
+  const telemetry = waits ? await context.ask('telemetry.get') : null;
+  const { accepted, answer } = await command(context, 'missionStart', []);
+  if (!accepted || telemetry === null) return answer;
+  const first = telemetry.autopilot === PX4 ? 0 : 1;
+  return waited(context, answer, missionGoal(telemetry.mode ?? null, first));
 }
 
 const degrees = (limit: number): JsonSchema => ({ type: 'number', minimum: -limit, maximum: limit });
@@ -199,12 +225,22 @@ export const flightTools: readonly Tool[] = [
     args: ({ lat, lon, alt_m: alt }) => [Number(lat), Number(lon), Number(alt)],
   }),
   flying({ name: 'flight_stop', title: 'Stop', cmd: 'stop' }),
-  flying({
-    name: 'mission_start',
-    title: 'Start the mission',
-    cmd: 'missionStart',
-    input: { properties: { allow_far: { type: 'boolean' } } },
-  }),
+  {
+    ...flying({
+      name: 'mission_start',
+      title: 'Start the mission',
+      cmd: 'missionStart',
+      input: {
+        properties: {
+          allow_far: ALLOW_FAR,
+          wait: { type: 'boolean', default: false, description: 'until its last item, or landed' },
+          timeout_s: TIMEOUT,
+        },
+      },
+    }),
+    routes: ['command.post', 'telemetry.get'],
+    run: startMission,
+  },
   flying({ name: 'mission_pause', title: 'Pause the mission', cmd: 'pauseMission' }),
   flying({ name: 'mission_resume', title: 'Resume the mission', cmd: 'resumeMission' }),
   flying({

@@ -2,7 +2,9 @@ import { ApiError } from '../../shared/errors.ts';
 import type { JsonObject } from '../../shared/member.ts';
 import { warningsOf } from '../../shared/mission/check.ts';
 import { itemsIn, type Reading } from '../../shared/mission/document.ts';
+import { FIGURE_KINDS, patternItems } from '../../shared/mission/patterns/from-figures.ts';
 import { reachText } from '../../shared/mission/reach.ts';
+import { plainDocument } from '../../shared/mission/spoken-items.ts';
 import { summaryOf } from '../../shared/mission/summary.ts';
 import { warningText } from '../../shared/mission/warning.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
@@ -26,7 +28,7 @@ const PART: JsonSchema = { type: 'string', enum: [...MISSION_PARTS], default: 'm
 const DOCUMENT: JsonSchema = {
   type: 'object',
   description:
-    '{items: [{seq?, frame, command, param1..param4, x (lat), y (lon), z (m), autocontinue}]}, MAVLink numbers, as mission_read shows; frame 3: m above home. Or a QGC plan.',
+    '{items: [{seq?, frame, command, param1..param4, x (lat), y (lon), z (m), autocontinue}]}, MAVLink numbers or names (waypoint), as mission_read shows; frame 3: m above home. Or a QGC plan, or what mission_build answers.',
 };
 const SUMMARY: JsonSchema = {
   type: 'object',
@@ -38,6 +40,7 @@ const SUMMARY: JsonSchema = {
     items: { type: 'array', items: { type: 'object' } },
   },
 };
+const degrees = (limit: number): JsonSchema => ({ type: 'number', minimum: -limit, maximum: limit });
 /** A survey of 700 items would fill a model's context. */
 const ITEMS_SHOWN = 50;
 
@@ -45,10 +48,25 @@ function partOf({ part }: Arguments): MissionPart {
   return MISSION_PARTS.find((each) => each === part) ?? 'mission';
 }
 
+/** In numbers. @throws ApiError E_INVALID_VALUE for a pattern that cannot be made */
+function documentOf(args: Arguments): JsonObject {
+  return plainDocument(asRecord(args['document']));
+}
+
+/** What would be sent, for its class; what cannot be read is refused later. */
+function readable(args: Arguments): JsonObject {
+  try {
+    return documentOf(args);
+  } catch (error) {
+    if (error instanceof ApiError) return {};
+    throw error;
+  }
+}
+
 /** @param first as `firstOf` gives it @throws ApiError E_MISSION_ITEM, E_INVALID_VALUE */
 function readingOf(args: Arguments, first: FirstItem | null): Reading {
   const part = partOf(args);
-  const document = asRecord(args['document']);
+  const document = documentOf(args);
   if (document['fileType'] !== 'Plan' && !Array.isArray(document['items']))
     throw new ApiError('E_INVALID_VALUE', 'document has neither items nor a plan.');
   const reading = itemsIn(document, part, first);
@@ -123,18 +141,79 @@ export const missionTools: readonly Tool[] = [
     idempotent: true,
     run: async ({ ask, args }) => {
       const first = await firstOf(ask);
-      try {
-        const { items, warnings } = readingOf(args, first);
-        const value = {
-          summary: await summedUp(args, items, ask),
-          count: items.length,
-          warnings: [...warnings, ...warningsOf(items)].map(warningText),
-        };
-        return { value };
-      } catch (error) {
-        if (error instanceof ApiError) throw new Denial('invalid_arguments', error.message, error.extras);
-        throw error;
-      }
+      const { items, warnings } = understood(() => readingOf(args, first));
+      const value = {
+        summary: await summedUp(args, items, ask),
+        count: items.length,
+        warnings: [...warnings, ...warningsOf(items)].map(warningText),
+      };
+      return { value };
+    },
+  },
+  {
+    name: 'mission_build',
+    title: 'Build a mission',
+    description:
+      'Makes a mission from a few figures: takeoff, the pattern, return. Sends nothing; its document is for mission_upload.',
+    toolset: 'mission',
+    routes: ['telemetry.get', 'params.get', 'fence.get'],
+    input: {
+      properties: {
+        kind: { type: 'string', enum: [...FIGURE_KINDS] },
+        corners: {
+          type: 'array',
+          items: { type: 'object', properties: { lat: degrees(90), lon: degrees(180) } },
+          maxItems: 400,
+          description: 'survey, tower: an outline; corridor: its line',
+        },
+        lat: { ...degrees(90), description: 'orbit, tower: centre' },
+        lon: degrees(180),
+        radius_m: { type: 'number', description: 'orbit; of the tower' },
+        altitude_m: { type: 'number', description: 'above home, else 40, orbit 30' },
+        spacing_m: { type: 'number', description: 'between lines or layers; else by overlap' },
+        photo_every_m: { type: 'number', description: '0: no photos' },
+        front_overlap: { type: 'number', description: 'percent' },
+        side_overlap: { type: 'number', description: 'percent' },
+        heading_deg: { type: 'number', description: 'survey: of its lines' },
+        width_m: { type: 'number', description: 'corridor, else 40' },
+        distance_m: { type: 'number', description: 'tower: from its wall, else 15' },
+        top_m: { type: 'number', description: 'tower, above home' },
+        bottom_m: { type: 'number', description: 'tower, above home' },
+        look_m: { type: 'number', description: 'orbit: height that is looked at' },
+        turns: { type: 'number', description: 'orbit' },
+        clockwise: { type: 'boolean' },
+        speed_m_s: { type: 'number' },
+        end: { type: 'string', enum: ['return', 'land', 'stay'], default: 'return' },
+      },
+      required: ['kind'],
+    },
+    output: {
+      type: 'object',
+      required: ['document', 'summary', 'count', 'warnings'],
+      properties: {
+        document: { type: 'object' },
+        summary: { type: 'string' },
+        count: { type: 'integer' },
+        warnings: { type: 'array', items: { type: 'string' } },
+      },
+    },
+    idempotent: true,
+    run: async ({ ask, args: { cursor: _cursor, node: _node, ...pattern } }) => {
+      const first = await firstOf(ask);
+      const document = { pattern };
+      const { photos, distance } = understood(() => patternItems(pattern));
+      const { items, warnings: odd } = understood(() => readingOf({ document }, first));
+      const summary = await summedUp({ document }, items, ask);
+      const warnings = [...odd, ...warningsOf(items)].map(warningText);
+      const far = Math.round(distance);
+      const text = [
+        `${items.length} items, ${far} m in the pattern, ${photos === 0 ? 'no photos' : `about ${photos} photos`}.`,
+        summary,
+        ...warnings,
+        `mission_upload with document ${JSON.stringify(document)} writes it.`,
+      ];
+      const value = { document, summary, count: items.length, distance_m: far, photos, warnings };
+      return { value, text: text.join('\n') };
     },
   },
   {
@@ -149,7 +228,7 @@ export const missionTools: readonly Tool[] = [
     },
     output: SUMMARY,
     idempotent: true,
-    request: ({ document }) => ({ params: {}, body: document }),
+    request: (args) => ({ params: {}, body: readable(args) }),
     // It may be larger than the one that the vehicle has, or empty.
     signed: (args) => partOf(args) === 'fence',
     summary: async (args, ask) => summedUp(args, readingOf(args, await firstOf(ask)).items, ask),
@@ -157,7 +236,7 @@ export const missionTools: readonly Tool[] = [
       const route = routeOf('put', args);
       const { items = [], warnings: told = [] } = await ask(route, {
         query: { allow_far: args['allow_far'] === true },
-        body: args['document'],
+        body: understood(() => documentOf(args)),
         timeoutMs: rowOf(route).limits.timeoutMs + 2000,
       });
       const warnings = told.map(warningText);
@@ -199,6 +278,16 @@ export const missionTools: readonly Tool[] = [
     options: { toolset: 'mission' },
   }),
 ];
+
+/** @throws Denial invalid_arguments for what cannot be read */
+function understood<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ApiError) throw new Denial('invalid_arguments', error.message, error.extras);
+    throw error;
+  }
+}
 
 async function clear(ask: Ask, route: `${MissionPart}.delete`): Promise<{ readonly value: JsonObject }> {
   const timeoutMs = rowOf(route).limits.timeoutMs + 2000;

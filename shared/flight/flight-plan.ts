@@ -2,6 +2,7 @@ import { ApiError } from '../errors.ts';
 import { isOneOf, isRecord, type JsonObject, keysOf } from '../member.ts';
 import { CMD } from '../mission/commands.ts';
 import { expand } from '../mission/patterns/expand.ts';
+import { problemText } from '../mission/patterns/from-figures.ts';
 import { bestAngle } from '../mission/patterns/new-pattern.ts';
 import { type LatLon, Plane } from '../mission/patterns/plane.ts';
 import type { PatternSettings } from '../mission/patterns/settings.ts';
@@ -339,7 +340,7 @@ function flyPattern(
   fail: (sentence: string) => never,
 ): { readonly parts: number; readonly distance: number; readonly taken: number } {
   const made = expand(settings);
-  if ('problem' in made) return fail(patternProblem(made.problem, made.figure));
+  if ('problem' in made) return fail(problemText(made.problem, made.figure));
   let taken = 0;
   if (made.items.length > 2 * MAX_LEGS) fail(`it has ${made.items.length} places and photos, too many.`);
   for (const { command, x, y } of made.items) {
@@ -354,24 +355,6 @@ function flyPattern(
 
 /** MAV_CMD_IMAGE_START_CAPTURE */
 const IMAGE = 2000;
-
-/** What a pattern cannot be made of, for whoever gave its figures. */
-export function patternProblem(problem: string, figure?: string): string {
-  switch (problem) {
-    case 'figures':
-      return `${figure ?? 'a number'} is beyond its bounds.`;
-    case 'corners':
-      return 'it has too few or too many corners, or corners that are all one place.';
-    case 'crossing':
-      return 'the sides of the polygon cross, or it has no area.';
-    case 'steps':
-      return 'the distance between its lines is 0.';
-    case 'heights':
-      return 'its top is not above its bottom.';
-    default:
-      return 'it has more items than a mission may have.';
-  }
-}
 
 /** Places of a list; null where it is none. */
 export function placesIn(list: unknown): readonly LatLon[] | null {

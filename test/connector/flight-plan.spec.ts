@@ -50,7 +50,11 @@ describe('a flight that a person approves once', function () {
     return String(body['token']);
   };
   const connect = async (by: string): Promise<Client> =>
-    connectStdio({ args: ['--target', 'agent', node.url, '--token', by, '--flight-enforced'], home, key: KEY });
+    connectStdio({
+      args: ['--target', 'agent', node.url, '--token', by, '--flight-enforced'],
+      home,
+      key: KEY,
+    });
   const reason = async (tool: string, args: Record<string, unknown> = {}, by = client): Promise<unknown> =>
     (await callTool(by, tool, args)).value['reason'];
   /** A person looks at what waits, and signs it. */
@@ -73,13 +77,17 @@ describe('a flight that a person approves once', function () {
     expect(plan).to.include({ ok: true, lowest_m: 8, highest_m: 10, distance_m: 15, farthest_m: 15 });
     expect(plan['battery']).to.include({ needed_percent: null });
     const [{ text = '' } = {}] = planned.content as { text?: string }[];
-    expect(text).to.match(/^flight_run with code plan-\w{8} flies it.*\n1\. Arm and take off to 8 m\.\n2\. Move 15 m north, 2 m up, to 10 m\.\n3\. Hover 2 s at 10 m\./);
+    expect(text).to.match(
+      /^flight_run with code plan-\w{8} flies it.*\n1\. Arm and take off to 8 m\.\n2\. Move 15 m north, 2 m up, to 10 m\.\n3\. Hover 2 s at 10 m\./,
+    );
     expect(plan['warnings']).to.include('It ends in the air, and nobody has it land.');
     const { code } = plan;
 
     expect(await reason('flight_land'), 'no flight yet').to.equal('operator_present_stale');
     const waiting = await sign('flight_run', { code });
-    expect(waiting.summary).to.match(/^Farthest from the vehicle: 1[56] m \(step 2\)\. Lowest: 8 m above home \(step 1\)/);
+    expect(waiting.summary).to.match(
+      /^Farthest from the vehicle: 1[56] m \(step 2\)\. Lowest: 8 m above home \(step 1\)/,
+    );
     expect(waiting.summary).to.include('\n3. Hover 2 s at 10 m.');
     const said: string[] = [];
     const done: number[] = [];

@@ -71,6 +71,7 @@ const KEEPS_MODE: ReadonlySet<CommandName> = new Set([
   'speed',
   'roi',
   'roiClear',
+  'photo',
   'servo',
   'relay',
   'setHome',
@@ -259,6 +260,7 @@ export class Commands {
       case 'speed':
       case 'roi':
       case 'roiClear':
+      case 'photo':
       case 'orbit':
       case 'servo':
       case 'relay':

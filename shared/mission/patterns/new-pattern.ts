@@ -3,11 +3,7 @@ import type { Pattern } from './placed.ts';
 import type { LatLon } from './plane.ts';
 import { Plane } from './plane.ts';
 import { bestHeading } from './polygon.ts';
-import type {
-  PatternKind,
-  PatternSettings,
-  Photos,
-} from './settings.ts';
+import type { PatternKind, PatternSettings, Photos } from './settings.ts';
 
 /** A new pattern begins with the camera and overlaps of the last one. */
 
