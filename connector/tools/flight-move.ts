@@ -2,26 +2,13 @@ import { movedBy, movedWords } from '../../shared/flight/flight-plan.ts';
 import { seenIn } from '../../shared/flight/seen.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import { Denial } from '../denial.ts';
-import { ALLOW_FAR, moveAndWait, WAIT, WAITS } from './flight.ts';
+import { ALLOW_FAR, moveAndWait, OUTPUT, WAIT, WAITS } from './flight.ts';
 import type { Tool, ToolAnswer, ToolContext } from './tool.ts';
 
 /** Moves from where the vehicle is: `goto` to a place that follows from the telemetry. */
 
-const far: JsonSchema = { type: 'number', minimum: -10_000, maximum: 10_000 };
+const far: JsonSchema = { type: 'number' };
 const DIRECTIONS = ['north_m', 'east_m', 'forward_m', 'right_m', 'up_m'] as const;
-const OUTPUT: JsonSchema = {
-  type: 'object',
-  required: ['ok', 'cmd', 'acked', 'accepted'],
-  properties: {
-    ok: { type: 'boolean' },
-    cmd: { type: 'string' },
-    acked: { type: 'boolean' },
-    accepted: { type: 'boolean' },
-    done: { type: 'boolean' },
-    state: { type: 'string' },
-  },
-};
-
 /** @param altitude m above home that was asked for; null: by the directions */
 async function move(context: ToolContext, altitude: number | null): Promise<ToolAnswer> {
   const telemetry = await context.ask('telemetry.get');

@@ -15,6 +15,7 @@ import { metresBetween, type SeenVehicle, seenIn, stateLine } from '../../shared
 import type { JsonObject } from '../../shared/member.ts';
 import { brokenIn, type ReachFacts, reachText } from '../../shared/mission/reach.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
+import { typedArguments } from '../argument-types.ts';
 import { Denial } from '../denial.ts';
 import { Flights, type KeptPlan, PLAN_CODE, type Run } from '../flights.ts';
 import type { Ask, Told } from '../planes/ask.ts';
@@ -27,32 +28,20 @@ import { type Ended, look, waitFor } from './waiting.ts';
 /** A flight that a person approves whole: `flight_plan` says what it would do, `flight_run` flies it (decisions 30). */
 
 const number: JsonSchema = { type: 'number' };
+const PLACE: JsonSchema = { type: 'object', properties: { lat: number, lon: number } };
+const FIGURES =
+  'altitude_m north_m east_m forward_m right_m up_m lat lon seconds radius_m turns spacing_m heading_deg photo_every_m';
+/** How a step is read: numbers that came as texts. Listed are its names alone, in one sentence. */
 const STEP: JsonSchema = {
   type: 'object',
   properties: {
-    do: { type: 'string', enum: [...STEP_NAMES] },
-    altitude_m: { ...number, description: 'above home; takeoff, altitude; else as before' },
-    north_m: { ...number, description: 'move' },
-    east_m: number,
-    forward_m: { ...number, description: 'by the heading now' },
-    right_m: number,
-    up_m: number,
-    lat: { ...number, description: 'goto; orbit: else here' },
-    lon: number,
-    seconds: { ...number, description: 'hover' },
-    radius_m: { ...number, description: 'orbit' },
-    turns: { ...number, description: 'else 1' },
+    ...Object.fromEntries(FIGURES.split(' ').map((name) => [name, number])),
     clockwise: { type: 'boolean' },
-    polygon: {
-      type: 'array',
-      items: { type: 'object', properties: { lat: number, lon: number } },
-      description: 'survey',
-    },
-    spacing_m: { ...number, description: 'between lines, else 20' },
-    heading_deg: { ...number, description: 'of the lines' },
-    photo_every_m: number,
+    polygon: { type: 'array', items: PLACE },
   },
 };
+const STEP_WORDS =
+  'takeoff altitude_m; move north_m east_m forward_m right_m up_m; goto lat lon [altitude_m]; altitude altitude_m; hover seconds; orbit radius_m [lat lon altitude_m turns clockwise]; photo; survey polygon [{lat, lon}] [altitude_m spacing_m heading_deg photo_every_m]; land; return. Altitudes above home.';
 
 /** MAV_TYPE: what hovers, so that it can be at a place. */
 const HOVERS: ReadonlySet<number | null> = new Set([2, 3, 4, 13, 14, 15, 29, 35]);
@@ -322,7 +311,8 @@ class Flying {
           const end = goal.judge(seen, ms);
           if (foreignAt === null || ms < SETTLED_MS) return end;
           // Who took over is not followed, even where it comes by the goal.
-          return ms - foreignAt >= FOREIGN_MS ? 'mode_changed' : end === 'reached' ? null : end;
+          if (ms - foreignAt < FOREIGN_MS) return end === 'reached' ? null : end;
+          return seen.armed === false ? 'disarmed' : 'mode_changed';
         });
       }
       case 'land':
@@ -483,11 +473,18 @@ export function flightPlanTools(flights: Flights): readonly Tool[] {
     {
       name: 'flight_plan',
       title: 'Plan a flight',
-      description: `Plans a flight that a person approves once; sends nothing. Up to ${MAX_STEPS} steps; then flight_run with its code, within 10 minutes.`,
+      description:
+        'Checks and describes a whole flight; sends nothing. flight_run flies its code within 10 minutes.',
       routes: ['telemetry.get', 'params.get', 'fence.get', 'config.get'],
       input: {
         properties: {
-          steps: { type: 'array', items: STEP, minItems: 1, maxItems: MAX_STEPS },
+          steps: {
+            type: 'array',
+            items: { type: 'object', properties: { do: { type: 'string', enum: [...STEP_NAMES] } } },
+            minItems: 1,
+            maxItems: MAX_STEPS,
+            description: STEP_WORDS,
+          },
           allow_far: ALLOW_FAR,
         },
         required: ['steps'],
@@ -512,7 +509,7 @@ export function flightPlanTools(flights: Flights): readonly Tool[] {
         const inAir = isInAir(vehicle);
         const altitude = vehicle.altitude ?? 0;
         const allowFar = args['allow_far'] === true;
-        const steps = Array.isArray(args['steps']) ? args['steps'] : [];
+        const steps = listOf(typedArguments(args['steps'], { type: 'array', items: STEP }));
         const plan = planned(steps, {
           place,
           altitude: inAir ? altitude : Math.min(altitude, 0),
@@ -576,8 +573,7 @@ export function flightPlanTools(flights: Flights): readonly Tool[] {
     {
       name: 'flight_run',
       title: 'Fly the plan',
-      description:
-        'Flies a plan of flight_plan step by step and waits; a person signs it whole. Stops where a step is not reached.',
+      description: 'Flies a plan, once a person has signed it whole. Stops where a step is not reached.',
       routes: ['command.post', 'telemetry.get', 'params.get', 'fence.get', 'config.get'],
       input: { properties: { code: { type: 'string', pattern: PLAN_CODE } }, required: ['code'] },
       output: {
@@ -626,4 +622,8 @@ function planned(...given: Parameters<typeof planOf>): FlightPlan {
     if (error instanceof ApiError) throw new Denial('invalid_arguments', error.message, error.extras);
     throw error;
   }
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }

@@ -7,9 +7,9 @@ import { type Ended, look, TIMEOUT, waitFor } from './waiting.ts';
 
 /** Tools that move the aircraft: `POST /api/command`, and for those that wait the telemetry. */
 
-const OUTPUT: JsonSchema = {
+export const OUTPUT: JsonSchema = {
   type: 'object',
-  required: ['ok', 'cmd', 'acked', 'accepted'],
+  required: ['ok', 'accepted'],
   properties: {
     ok: { type: 'boolean' },
     cmd: { type: 'string' },
@@ -148,7 +148,11 @@ export async function moveAndWait(
 }
 
 /** What became of an accepted command. */
-async function waited(context: ToolContext, answer: ToolAnswer, goal: Goal | MissionGoal): Promise<ToolAnswer> {
+async function waited(
+  context: ToolContext,
+  answer: ToolAnswer,
+  goal: Goal | MissionGoal,
+): Promise<ToolAnswer> {
   const seen = await waitFor(context, {
     place: 'place' in goal ? (goal.place ?? null) : null,
     judge: goal.judge,

@@ -51,10 +51,7 @@ interface Waited {
 }
 
 /** The vehicle now, or why it cannot be seen. @throws Denial cancelled */
-export async function look({
-  ask,
-  signal,
-}: Pick<ToolContext, 'ask' | 'signal'>): Promise<Watched | Denial> {
+export async function look({ ask, signal }: Pick<ToolContext, 'ask' | 'signal'>): Promise<Watched | Denial> {
   try {
     const telemetry = await ask('telemetry.get', { timeoutMs: LOOK_MS });
     return { ...seenIn(telemetry), mission: missionIn(telemetry) };

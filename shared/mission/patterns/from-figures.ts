@@ -24,16 +24,12 @@ const FIGURES: Readonly<Record<PatternKind, Readonly<Record<string, string>>>> =
     altitude_m: 'distance',
     spacing_m: 'sideStep',
     photo_every_m: 'frontStep',
-    front_overlap: 'frontOverlap',
-    side_overlap: 'sideOverlap',
     heading_deg: 'angle',
   },
   corridor: {
     altitude_m: 'distance',
     spacing_m: 'sideStep',
     photo_every_m: 'frontStep',
-    front_overlap: 'frontOverlap',
-    side_overlap: 'sideOverlap',
     width_m: 'width',
   },
   structure: {
@@ -45,7 +41,6 @@ const FIGURES: Readonly<Record<PatternKind, Readonly<Record<string, string>>>> =
   },
   orbit: {
     altitude_m: 'height',
-    look_m: 'lookHeight',
     radius_m: 'radius',
     turns: 'turns',
     photo_every_m: 'trigger',
