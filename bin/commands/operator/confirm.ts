@@ -42,7 +42,7 @@ export default class OperatorConfirmCommand extends NodeCommand {
     const isWhole = await this.page([
       `tool       ${call.tool}`,
       `node       ${call.node}`,
-      ...(call.summary === undefined ? [] : [`what       ${call.summary}`]),
+      ...(call.summary === undefined ? [] : labelled('what', call.summary)),
       ...labelled('arguments', JSON.stringify(call.args, null, 2)),
     ]);
     if (!isWhole || !(await this.ask('Shall this happen?'))) {
