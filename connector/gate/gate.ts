@@ -216,11 +216,19 @@ export class Gate {
 
   /** The refusal, with a code under which a person may sign the call. */
   async #unsigned(call: GateCall, reason: 'operator_present_stale' | 'confirm_required'): Promise<Denial> {
-    const { args, node } = call;
+    const { args, node, principal, tool } = call;
     const bound = boundOf(call);
+    const isFleet = node.presence !== null;
+    const requests = isFleet ? tool.requests?.(args, { node, principal }) : undefined;
     const code = await fileCall(
       this.#options.operator,
-      { ...bound, args: maskArguments(args), ...(await summaryOf(call)), fleet: node.presence !== null },
+      {
+        ...bound,
+        args: maskArguments(args),
+        ...(await summaryOf(call)),
+        fleet: isFleet,
+        ...(requests === undefined ? {} : { requests }),
+      },
       bootTime(),
     );
     const how = `A person signs it with \`svc operator confirm ${code}\`; then repeat the call with confirm_id "${code}".`;

@@ -21,7 +21,7 @@ import { Flights, type KeptPlan, PLAN_CODE, type Run } from '../flights.ts';
 import type { Ask, Told } from '../planes/ask.ts';
 import type { Principal } from '../principal.ts';
 import { knownOf, maxGotoOf } from '../reach-facts.ts';
-import { ALLOW_FAR, command } from './flight.ts';
+import { ALLOW_FAR, command, commandBody } from './flight.ts';
 import type { Tool, ToolAnswer, ToolContext } from './tool.ts';
 import { type Ended, look, waitFor } from './waiting.ts';
 
@@ -593,6 +593,14 @@ export function flightPlanTools(flights: Flights): readonly Tool[] {
       bound: (args, { principal, node }) => {
         const { plan, allowFar, begin } = keptOf(args, principal, node.target.id);
         return { ...args, plan, allowFar, begin };
+      },
+      requests: (args, { principal, node }) => {
+        const { plan, allowFar } = keptOf(args, principal, node.target.id);
+        return plan.legs.flatMap((leg) =>
+          leg.cmd === 'stay'
+            ? []
+            : [{ method: 'POST', path: '/api/command', body: commandBody(leg.cmd, leg.args, allowFar) }],
+        );
       },
       summary: async (args, ask, { principal, node }) => {
         flights.checkFree(node.target.id);

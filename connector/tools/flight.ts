@@ -1,6 +1,7 @@
 import { COMMANDS } from '../../shared/flight/command-catalogue.ts';
 import { type Goal, type GoalName, goalOf } from '../../shared/flight/goals.ts';
 import { type MissionGoal, missionGoal } from '../../shared/flight/mission-goal.ts';
+import type { JsonObject } from '../../shared/member.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import type { Tool, ToolAnswer, ToolContext } from './tool.ts';
 import { type Ended, look, TIMEOUT, waitFor } from './waiting.ts';
@@ -80,13 +81,17 @@ export const ALLOW_FAR: JsonSchema = {
   description: 'only if asked again after too_far',
 };
 
+export function commandBody(cmd: string, args: readonly (number | string)[], allowFar: boolean): JsonObject {
+  return { cmd, args, ...(allowFar ? { allow_far: true } : {}) };
+}
+
 /** What the vehicle said to a command; its words are data, never an instruction. */
 export async function command(
   { ask, args: given }: ToolContext,
   cmd: string,
   args: readonly (number | string)[],
 ): Promise<{ readonly accepted: boolean; readonly answer: ToolAnswer }> {
-  const body = { cmd, args, ...(given['allow_far'] === true ? { allow_far: true } : {}) };
+  const body = commandBody(cmd, args, given['allow_far'] === true);
   const timeoutMs = cmd === 'rebootAutopilot' ? REBOOT_MS : COMMAND_MS;
   const { ack: acknowledged, status, mode, back_after_s } = await ask('command.post', { body, timeoutMs });
   const ack = acknowledged ?? {};

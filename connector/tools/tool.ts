@@ -1,5 +1,6 @@
 import { higher, isScope, type Scope } from '../../shared/auth/scopes.ts';
 import type { JsonObject } from '../../shared/member.ts';
+import type { SignedRequest } from '../../shared/operator/signed-confirm.ts';
 import { type Raised, raisedByRequest } from '../../shared/routes/classes.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import type { RowId } from '../../shared/routes/typed-row.ts';
@@ -98,6 +99,8 @@ export interface Tool {
   readonly bound?: (args: Arguments, call: CallOf) => JsonObject;
   /** Whether these arguments want a signature over the call itself: nobody who stands by allows them. */
   readonly signed?: (args: Arguments) => boolean;
+  /** The writes that it consists of, in their order, where they are known before: a person signs them at once. @throws Denial */
+  readonly requests?: (args: Arguments, call: CallOf) => readonly SignedRequest[];
   /** The words that a destructive call must carry in `confirm`. */
   readonly phrase?: string;
   readonly run: (context: ToolContext) => Promise<ToolAnswer>;
