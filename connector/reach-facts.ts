@@ -14,7 +14,7 @@ export function listIn(answer: Told<`${MissionPart}.get`> | Record<string, never
 }
 
 /** What a node tells by a row; nothing where it does not. */
-async function told<K extends RowId>(ask: Ask, route: K): Promise<Told<K> | Record<string, never>> {
+async function askedOr<K extends RowId>(ask: Ask, route: K): Promise<Told<K> | Record<string, never>> {
   return ask(route).catch((error: unknown) => {
     if (error instanceof Denial) return {};
     throw error;
@@ -23,9 +23,9 @@ async function told<K extends RowId>(ask: Ask, route: K): Promise<Told<K> | Reco
 
 /** What is known of the vehicle here, for a summary; what the node does not tell is not known. */
 export async function knownOf(ask: Ask): Promise<ReachFacts> {
-  const { home, position, autopilot } = await told(ask, 'telemetry.get');
-  const { params = {} } = await told(ask, 'params.get');
-  const { items: fence = null } = listIn(await told(ask, 'fence.get')) ?? {};
+  const { home, position, autopilot } = await askedOr(ask, 'telemetry.get');
+  const { params = {} } = await askedOr(ask, 'params.get');
+  const { items: fence = null } = listIn(await askedOr(ask, 'fence.get')) ?? {};
   const place = placeOf(home);
   return {
     maxM: 0,
@@ -39,7 +39,7 @@ export async function knownOf(ask: Ask): Promise<ReachFacts> {
 
 /** `flight.max_goto_m` of the node; null: it does not say. */
 export async function maxGotoOf(ask: Ask): Promise<number | null> {
-  const { flight } = recordOf(await told(ask, 'config.get'));
+  const { flight } = recordOf(await askedOr(ask, 'config.get'));
   const { max_goto_m: most } = recordOf(flight);
   return typeof most === 'number' ? most : null;
 }

@@ -38,9 +38,9 @@ async function move(context: ToolContext, altitude: number | null): Promise<Tool
   const answer = await moveAndWait(context, 'goto', [target.lat, target.lon, up]);
   const { state, message } = answer.value;
   const what = altitude === null ? `Move ${movedWords(given)}` : `Change to ${up} m above home`;
-  const how = answer.value['done'] === true ? 'done' : (message ?? 'accepted');
-  const words = state === undefined ? `${what}: ${String(how)}` : `${what}: ${String(how)}\n${String(state)}`;
-  return { ...answer, text: words };
+  const how = answer.value['done'] === true ? 'done.' : typeof message === 'string' ? message : 'accepted.';
+  const lines = [`${what}: ${how}`, ...(typeof state === 'string' ? [state] : [])];
+  return { ...answer, text: lines.join('\n') };
 }
 
 export const flightMoveTools: readonly Tool[] = [

@@ -1,10 +1,10 @@
 import { ApiError } from '../../shared/errors.ts';
 import {
   type FlightPlan,
+  inMetres,
   itemsOfPlan,
   type Leg,
   MAX_STEPS,
-  metres,
   planOf,
   type Speeds,
   STEP_NAMES,
@@ -119,7 +119,7 @@ function problemsOf(
   const long = plan.legs.filter((leg) => leg.cmd === 'goto' && maxM > 0 && !allowFar && leg.metres > maxM);
   const legs = long.map(
     ({ step, metres: far }) =>
-      `Step ${step}: ${metres(far)} from the place before it; flight.max_goto_m allows ${metres(maxM)}.`,
+      `Step ${step}: ${inMetres(far)} from the place before it; flight.max_goto_m allows ${inMetres(maxM)}.`,
   );
   const { now_percent: now, needed_percent: needed } = left;
   const empty =
@@ -178,7 +178,7 @@ function batteryText({ now_percent: now, needed_percent: needed }: Battery): str
 
 function totalText(figures: Figures): string {
   const { distance_m: distance, duration_s: duration, highest_m: highest } = figures;
-  return `About ${minutes(duration)}, ${metres(distance)}, up to ${metres(highest)} above home.`;
+  return `About ${minutes(duration)}, ${inMetres(distance)}, up to ${inMetres(highest)} above home.`;
 }
 
 /** What a person reads before they sign: how far and low first, then each step. */
@@ -213,7 +213,7 @@ async function checkAgain(kept: KeptPlan, ask: Ask): Promise<{ known: ReachFacts
   const height = (vehicle.altitude ?? begin.altitude) - begin.altitude;
   const moved = Math.hypot(metresBetween(place, begin.place), height);
   if (moved > MOVED_M)
-    fail(`The vehicle has moved ${metres(moved)} since the plan was made; ${MOVED_M} m are the most.`, {
+    fail(`The vehicle has moved ${inMetres(moved)} since the plan was made; ${MOVED_M} m are the most.`, {
       moved_m: Math.round(moved),
     });
   if (vehicle.armed !== begin.armed)

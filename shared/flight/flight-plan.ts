@@ -208,31 +208,31 @@ function fly(maker: Maker, name: StepName, figures: Figures, step: JsonObject, s
   const wanted = (member: string): number => figures[member] ?? fail(`${member} is missing.`);
   const altitude = figures['altitude_m'] ?? maker.altitude;
   const low = (height: number): number =>
-    height >= 1 ? height : fail(`${metres(height)} above home is too low; 1 m is the least.`);
+    height >= 1 ? height : fail(`${inMetres(height)} above home is too low; 1 m is the least.`);
   switch (name) {
     case 'takeoff': {
       maker.takeoff(wanted('altitude_m'));
-      return `Arm and take off to ${metres(maker.altitude)}.`;
+      return `Arm and take off to ${inMetres(maker.altitude)}.`;
     }
     case 'move': {
       if (Object.keys(figures).length === 0) fail('say how far: north_m, east_m, forward_m, right_m, up_m.');
       const target = movedBy(figures, { ...maker, heading: start.heading }, fail);
       const words = movedWords(figures);
       maker.goto(target, low(target.altitude));
-      return `Move ${words}, to ${metres(maker.altitude)}.`;
+      return `Move ${words}, to ${inMetres(maker.altitude)}.`;
     }
     case 'goto': {
       const place = { lat: wanted('lat'), lon: wanted('lon') };
       const far = metresBetween(maker.place, place);
       maker.goto(place, low(altitude));
-      return `Go to ${placeWords(place)} at ${metres(altitude)}: ${metres(far)} away.`;
+      return `Go to ${placeWords(place)} at ${inMetres(altitude)}: ${inMetres(far)} away.`;
     }
     case 'altitude':
       maker.goto(maker.place, wanted('altitude_m'));
-      return `Change to ${metres(maker.altitude)} at the same place.`;
+      return `Change to ${inMetres(maker.altitude)} at the same place.`;
     case 'hover':
       maker.stay(wanted('seconds'));
-      return `Hover ${wanted('seconds')} s at ${metres(maker.altitude)}.`;
+      return `Hover ${wanted('seconds')} s at ${inMetres(maker.altitude)}.`;
     case 'photo':
       maker.photo();
       return 'Take a photo.';
@@ -248,8 +248,8 @@ function fly(maker: Maker, name: StepName, figures: Figures, step: JsonObject, s
       const { returnsAt } = start;
       const from = Math.max(maker.altitude, returnsAt ?? 0);
       maker.down('rtl');
-      const height = returnsAt === null ? 'at a height of its own' : `at ${metres(from)}`;
-      return `Return ${height} over ${metres(far)} to ${start.home === null ? 'where it took off' : 'home'}, and land.`;
+      const height = returnsAt === null ? 'at a height of its own' : `at ${inMetres(from)}`;
+      return `Return ${height} over ${inMetres(far)} to ${start.home === null ? 'where it took off' : 'home'}, and land.`;
     }
   }
 }
@@ -281,7 +281,7 @@ export function movedWords(figures: Figures): string {
   ] as const;
   const said = ways.flatMap(([member, there, back]) => {
     const value = figures[member] ?? 0;
-    return value === 0 ? [] : [`${metres(Math.abs(value))} ${value > 0 ? there : back}`];
+    return value === 0 ? [] : [`${inMetres(Math.abs(value))} ${value > 0 ? there : back}`];
   });
   return said.length === 0 ? 'nowhere' : said.join(', ');
 }
@@ -301,13 +301,8 @@ function orbit(
   // From where it is nearest.
   const start = (((Math.atan2(x, y) * 180) / Math.PI) % 360) + (x < 0 ? 360 : 0);
   const trigger = { trigger: 0, lookHeight: 0, height: altitude };
-  flyPattern(
-    maker,
-    { kind: 'orbit', centre, radius, turns, clockwise: clockwise === true, start, ...trigger },
-    altitude,
-    fail,
-  );
-  return `Orbit ${placeWords(centre)} with a radius of ${metres(radius)} at ${metres(altitude)}, ${turns} ${turns === 1 ? 'turn' : 'turns'} ${clockwise === true ? '' : 'counter-'}clockwise.`;
+  flyPattern(maker, { kind: 'orbit', centre, radius, turns, clockwise, start, ...trigger }, altitude, fail);
+  return `Orbit ${placeWords(centre)} with a radius of ${inMetres(radius)} at ${inMetres(altitude)}, ${turns} ${turns === 1 ? 'turn' : 'turns'} ${clockwise ? '' : 'counter-'}clockwise.`;
 }
 
 function survey(
@@ -329,7 +324,7 @@ function survey(
     altitude,
     fail,
   );
-  return `Survey ${corners.length} corners at ${metres(altitude)}: ${parts} lines, ${metres(distance)}, ${taken === 0 ? 'no photos' : `${taken} photos`}.`;
+  return `Survey ${corners.length} corners at ${inMetres(altitude)}: ${parts} lines, ${inMetres(distance)}, ${taken === 0 ? 'no photos' : `${taken} photos`}.`;
 }
 
 /** Flies the places of a pattern of the page's plan one by one, and takes its photos. */
@@ -393,7 +388,7 @@ export function itemsOfPlan({ legs }: Pick<FlightPlan, 'legs'>): readonly Missio
 }
 
 /** For people. */
-export function metres(value: number): string {
+export function inMetres(value: number): string {
   return Math.abs(value) >= 10_000 ? `${(value / 1000).toFixed(1)} km` : `${rounded(value)} m`;
 }
 

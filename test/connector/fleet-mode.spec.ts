@@ -637,8 +637,8 @@ describe('the connector in a fleet', function () {
         node: 'drone-1',
         method: 'POST',
         path: '/api/command',
-        nonce: 'a.1',
-        jti: 'j',
+        nonce: 'abcdefgh.1',
+        jti: 'abcdefghijklmnop',
         code,
       } as const;
       const body = { cmd: 'goto', args: [47, 8, 10] };

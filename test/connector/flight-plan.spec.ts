@@ -139,7 +139,7 @@ describe('a flight that a person approves once', function () {
   });
 });
 
-type Put = (telemetry: Json) => void;
+type Put = (next: Json) => void;
 
 /** A plan against a vehicle that does what a test wants. */
 describe('a plan', function () {
@@ -180,7 +180,7 @@ describe('a plan', function () {
     stub.answers.set('POST /api/command', (req) => {
       void bodyOf(req).then(({ cmd, args }) => {
         sent.push(String(cmd));
-        does(String(cmd), args as readonly number[], (telemetry) => (now = telemetry));
+        does(String(cmd), args as readonly number[], (next) => (now = next));
       });
       return [200, { ack: { observed: true, accepted: true } }];
     });
@@ -232,7 +232,7 @@ describe('a plan', function () {
     expect((((lon ?? 0) - HERE.lon) / M) * Math.cos((47 * Math.PI) / 180)).to.be.closeTo(10, 0.1);
   });
 
-  const refused: readonly (readonly [what: string, steps: readonly unknown[], says: RegExp])[] = [
+  const wrong: readonly (readonly [what: string, steps: readonly unknown[], says: RegExp])[] = [
     ['500 steps', Array.from({ length: 500 }, () => ({ do: 'photo' })), /steps .*50/],
     ['no steps', [], /steps/],
     [
@@ -292,7 +292,7 @@ describe('a plan', function () {
       /more than 400 commands/,
     ],
   ];
-  for (const [what, steps, says] of refused) {
+  for (const [what, steps, says] of wrong) {
     it(`${what}: is refused, and the step is named`, async () => {
       const { value, isError } = await plan(steps);
       expect(isError).to.equal(true);
@@ -426,7 +426,7 @@ describe('a plan', function () {
     // Once its run is over, the next one is let in, and finds what was sent.
     let next: unknown = null;
     while (typeof next !== 'string') next = (await plan([north(5)])).value['code'];
-    await callTool(client, 'flight_run', await signed(String(next)));
+    await callTool(client, 'flight_run', await signed(next));
     expect(sent).to.deep.equal(['goto', 'goto']);
   });
 

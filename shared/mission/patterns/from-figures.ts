@@ -92,7 +92,7 @@ export function patternItems(figures: JsonObject): PatternItems {
             command: CMD.changeSpeed,
             frame: FRAME_MISSION,
             param1: 1,
-            param2: Number(speed),
+            param2: speed,
             param3: -1,
           },
         ]),
