@@ -197,7 +197,10 @@ export class Calls {
     // In a fleet each command is signed, also one that is only checked.
     const tried = async (): Promise<void> =>
       node.presence === null
-        ? rehearse(async (ask) => tool.run({ ...context, ask }), askOf(node, principal, signal))
+        ? rehearse(
+            async (ask) => tool.run({ ...context, ask, isRehearsal: true }),
+            askOf(node, principal, signal),
+          )
         : undefined;
     const call = { tool, args, principal, node, elicited, canAsk, rehearse: tried, ...visit };
     const scope = await gate.admit(call);

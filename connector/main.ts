@@ -18,6 +18,7 @@ import { Gate } from './gate/gate.ts';
 import { NodeSignatures } from './gate/node-signatures.ts';
 import { Questions } from './gate/questions.ts';
 import { RateLimiter, RESOURCE_RATE, TOOL_RATE } from './gate/rate-limit.ts';
+import { WayDown } from './gate/way-down.ts';
 import { bytesOfText, Pages } from './pages.ts';
 import { Contributions } from './planes/contributions.ts';
 import type { FleetPlane } from './planes/fleet-plane.ts';
@@ -122,6 +123,7 @@ async function serve(settings: Settings, env: NodeJS.ProcessEnv, plane: Plane, l
     now: steady,
     log,
   });
+  const wayDown = new WayDown({ launched, now: steady });
   let contributed = contributedTools([]);
   const contributions = new Contributions({
     nodes: watched,
@@ -149,6 +151,7 @@ async function serve(settings: Settings, env: NodeJS.ProcessEnv, plane: Plane, l
     gate: new Gate({
       operator: operatorFiles(env),
       flight,
+      wayDown,
       signatures: new NodeSignatures(),
       now: steady,
       log,
@@ -222,6 +225,7 @@ async function serve(settings: Settings, env: NodeJS.ProcessEnv, plane: Plane, l
       ...(offers instanceof Offers ? [named('offers', offers)] : []),
       named('extensions', contributions),
       { name: 'flight', start: () => flight.start(watched), stop: () => flight.stop() },
+      { name: 'way down', start: () => wayDown.start(), stop: () => wayDown.stop() },
       ...(await discovery()),
       ...(await open()),
     ],

@@ -22,6 +22,7 @@ import { type Arguments, classOf, classOfCall, reservedIn, scopesOfCall, type To
 import { bind } from './call-hash.ts';
 import type { FlightSafety } from './flight-safety.ts';
 import type { NodeSignatures, Visit } from './node-signatures.ts';
+import { forgotten, type WayDown } from './way-down.ts';
 
 /**
  * Whether a call may happen (docs/contract/connector.md). All other checks come before the confirmation, and a confirmation is used up
@@ -72,6 +73,7 @@ interface GateOptions {
   readonly flight: FlightSafety;
   /** Absent: nobody signs at a node. */
   readonly signatures?: NodeSignatures;
+  readonly wayDown: WayDown;
   /** Steady, ms. */
   readonly now: () => number;
   readonly log: Logger;
@@ -125,10 +127,13 @@ export class Gate {
 
   async #flight(call: GateCall): Promise<Verdict> {
     if (await this.#options.flight.isWaived(call.node)) return pass('flight', 'simulator');
-    return this.#byPerson(call, 'flight');
+    const verdict = await this.#byPerson(call, 'flight');
+    return verdict.kind === 'pass'
+      ? { ...verdict, grant: this.#options.wayDown.follow(call, verdict.grant) }
+      : verdict;
   }
 
-  /** By a signature, or by whoever stands by. */
+  /** By a signature, or by whoever stands by. @throws Denial confirm_required, operator_present_stale */
   async #byPerson(call: GateCall, scope: 'admin' | 'flight'): Promise<Verdict> {
     if (call.args['confirm_id'] !== undefined) return this.#signed(call, scope);
     if (call.tool.signed?.(call.args) === true) return this.#unsigned(call, scope, 'confirm_required');
@@ -143,6 +148,7 @@ export class Gate {
         });
         if (!this.#operatorPresent()) throw new Denial('operator_present_stale');
       });
+    if (scope === 'flight' && (await this.#options.wayDown.covers(call))) return pass(scope, 'way_down');
     const pilot = await this.#options.flight.pilotPresent(call.node);
     if (pilot !== null) {
       const { now } = this.#options;
@@ -176,16 +182,13 @@ export class Gate {
     }
   }
 
-  #signed({ tool, args, node }: GateCall, scope: Scope): Verdict {
+  #signed(call: GateCall, scope: Scope): Verdict {
     const { operator, log } = this.#options;
-    const code = String(args['confirm_id']).toUpperCase();
+    const code = String(call.args['confirm_id']).toUpperCase();
+    const bound = boundOf(call);
     const check = (): void => {
       try {
-        if (
-          CODE_PATTERN.test(code) &&
-          isSigned(operator, { code, ...bind(tool.name, node.target.id, args) }, bootTime())
-        )
-          return;
+        if (CODE_PATTERN.test(code) && isSigned(operator, { code, ...bound }, bootTime())) return;
       } catch (error) {
         log.warn(`signed confirm: ${messageOf(error)}`); // an invalid file counts as no signature
       }
@@ -225,27 +228,35 @@ export class Gate {
     scope: Scope,
     reason: 'operator_present_stale' | 'confirm_required',
   ): Promise<Verdict> {
-    const { tool, args, node, visit } = call;
+    const { tool, args, node, principal, visit } = call;
+    const bound = boundOf(call);
     // Nobody is asked to sign what the node would refuse.
     if ((visit?.answer ?? null) === null) await call.rehearse?.();
     const { operator, signatures } = this.#options;
     const atNode =
       visit === undefined || signatures === undefined
         ? null
-        : await signatures.judge(call, visit, async () => (await summaryOf(call)).summary);
+        : await signatures.judge({ ...call, bound }, visit, async () => (await summaryOf(call)).summary);
     if (atNode?.kind === 'visit') return { ...atNode, scope };
     if (atNode?.kind === 'signed') return pass(scope, 'signature', atNode.take);
-    const bound = bind(tool.name, node.target.id, args);
+    const isFleet = node.presence !== null;
+    const requests = isFleet ? tool.requests?.(args, { node, principal }) : undefined;
     const code = await fileCall(
       operator,
-      { ...bound, args: maskArguments(args), ...(await summaryOf(call)), fleet: node.presence !== null },
+      {
+        ...bound,
+        args: maskArguments(args),
+        ...(await summaryOf(call)),
+        fleet: isFleet,
+        ...(requests === undefined ? {} : { requests }),
+      },
       bootTime(),
     );
     const how = `A person signs it with \`svc operator confirm ${code}\`; then repeat the call with confirm_id "${code}".`;
     throw new Denial(
       reason,
       reason === 'operator_present_stale'
-        ? `No operator is present. A person must keep \`svc operator hold\` running, or: ${how}`
+        ? `No operator is present.${forgotten(call)} A person must keep \`svc operator hold\` running, or: ${how}`
         : how,
       { confirm_id: code },
     );
@@ -287,11 +298,16 @@ function cut(text: string): string {
   return text.length <= SHOWN_CHARS ? text : `${text.slice(0, SHOWN_CHARS)}…`;
 }
 
+/** What a signature over the call covers. @throws Denial */
+function boundOf({ tool, args, node, principal }: GateCall): ReturnType<typeof bind> {
+  return bind(tool.name, node.target.id, tool.bound?.(args, { node, principal }) ?? args);
+}
+
 /** @throws Denial invalid_arguments: what cannot be carried out is not signed either; or that of the node */
 async function summaryOf({ tool, args, node, principal }: GateCall): Promise<{ readonly summary?: string }> {
   if (tool.summary === undefined) return {};
   try {
-    return { summary: await tool.summary(args, askOf(node, principal)) };
+    return { summary: await tool.summary(args, askOf(node, principal), { node, principal }) };
   } catch (error) {
     if (error instanceof ApiError) throw new Denial('invalid_arguments', error.message, error.extras);
     throw error;

@@ -7,7 +7,7 @@ import { type Ask, askOf } from '../planes/ask.ts';
 import type { NodeClient } from '../planes/node-client.ts';
 import type { Principal } from '../principal.ts';
 import type { Arguments, Tool } from '../tools/tool.ts';
-import { bind } from './call-hash.ts';
+import type { BoundCall } from './call-hash.ts';
 
 /** More than a person could answer; the oldest are forgotten, and asked again. */
 const MAX_FILED = 64;
@@ -26,6 +26,8 @@ interface Asked {
   readonly args: Arguments;
   readonly principal: Principal;
   readonly node: NodeClient;
+  /** What the signature covers. */
+  readonly bound: BoundCall;
 }
 
 type State = 'waiting' | 'signed' | 'refused' | 'gone';
@@ -147,9 +149,8 @@ export class NodeSignatures {
 }
 
 /** Binds a signature to tool, node and arguments. */
-function hashOf({ tool, node, args }: Asked): string {
-  const { argsHash } = bind(tool.name, node.target.id, args);
-  const text = JSON.stringify(['svc/confirm-at-node/v1', tool.name, node.target.id, argsHash]);
+function hashOf({ bound: { tool, node, argsHash } }: Asked): string {
+  const text = JSON.stringify(['svc/confirm-at-node/v1', tool, node, argsHash]);
   return createHash('sha256').update(text).digest('hex');
 }
 

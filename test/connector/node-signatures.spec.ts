@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { Denial, type Reason } from '../../connector/denial.ts';
+import { bind } from '../../connector/gate/call-hash.ts';
 import { NodeSignatures, type Visit } from '../../connector/gate/node-signatures.ts';
 import { rehearse } from '../../connector/gate/rehearsal.ts';
 import { askOf } from '../../connector/planes/ask.ts';
@@ -65,8 +66,10 @@ describe('a signature on a page of the node', () => {
     answer: Visit['answer'],
     { principal = TOKEN, signal = new AbortController().signal, waits = (): void => undefined } = {},
   ) =>
-    signatures.judge({ tool: GOTO, args, principal, node }, { answer, signal, waits }, async () =>
-      Promise.resolve('words'),
+    signatures.judge(
+      { tool: GOTO, args, principal, node, bound: bind(GOTO.name, node.target.id, args) },
+      { answer, signal, waits },
+      async () => Promise.resolve('words'),
     );
   const filed = (): number => node.asked.filter(({ path, method }) => `${method} ${path}` === FILE).length;
 

@@ -72,6 +72,7 @@ const KEEPS_MODE: ReadonlySet<CommandName> = new Set([
   'speed',
   'roi',
   'roiClear',
+  'photo',
   'servo',
   'relay',
   'setHome',
@@ -290,6 +291,7 @@ export class Commands {
       case 'speed':
       case 'roi':
       case 'roiClear':
+      case 'photo':
       case 'orbit':
       case 'servo':
       case 'relay':
