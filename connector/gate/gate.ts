@@ -19,7 +19,7 @@ import type { NodeClient } from '../planes/node-client.ts';
 import { showOperator } from '../planes/operator-signer.ts';
 import type { Principal } from '../principal.ts';
 import { type Arguments, classOf, classOfCall, reservedIn, scopesOfCall, type Tool } from '../tools/tool.ts';
-import { bind } from './call-hash.ts';
+import { type BoundCall, bind } from './call-hash.ts';
 import type { FlightSafety } from './flight-safety.ts';
 import type { NodeSignatures, Visit } from './node-signatures.ts';
 import { forgotten, type WayDown } from './way-down.ts';
@@ -30,6 +30,8 @@ import { forgotten, type WayDown } from './way-down.ts';
  */
 
 const SHOWN_CHARS = 1000;
+/** More calls than people sign within the minute in which a signature holds. */
+const MAX_TOLD = 256;
 
 export interface GateCall {
   readonly tool: Tool;
@@ -81,6 +83,8 @@ interface GateOptions {
 
 export class Gate {
   readonly #options: GateOptions;
+  /** The codes that were told last, by caller and call. */
+  readonly #told = new Map<string, string>();
 
   constructor(options: GateOptions) {
     this.#options = options;
@@ -135,7 +139,8 @@ export class Gate {
 
   /** By a signature, or by whoever stands by. @throws Denial confirm_required, operator_present_stale */
   async #byPerson(call: GateCall, scope: 'admin' | 'flight'): Promise<Verdict> {
-    if (call.args['confirm_id'] !== undefined) return this.#signed(call, scope);
+    const code = this.#codeOf(call);
+    if (code !== null) return this.#signed(call, scope, code);
     if (call.tool.signed?.(call.args) === true) return this.#unsigned(call, scope, 'confirm_required');
     if (this.#operatorPresent())
       return pass(scope, 'presence', async () => {
@@ -168,8 +173,9 @@ export class Gate {
     if (tool.phrase === undefined ? classOf(tool) === 'destructive' : args['confirm'] !== tool.phrase)
       throw new Denial('confirm_required', 'Put the words from the description of this tool into `confirm`.');
     if (await this.#options.flight.isWaived(call.node)) return pass('destructive', 'simulator');
-    if (args['confirm_id'] === undefined) return this.#unsigned(call, 'destructive', 'confirm_required');
-    return this.#signed(call, 'destructive');
+    const code = this.#codeOf(call);
+    if (code === null) return this.#unsigned(call, 'destructive', 'confirm_required');
+    return this.#signed(call, 'destructive', code);
   }
 
   #operatorPresent(): boolean {
@@ -182,9 +188,30 @@ export class Gate {
     }
   }
 
-  #signed(call: GateCall, scope: Scope): Verdict {
+  /** The code that the call brings; else the one that this caller was told for this call, once a person has signed it. */
+  #codeOf(call: GateCall): string | null {
+    const given = call.args['confirm_id'];
+    if (given !== undefined) return String(given).toUpperCase();
+    const bound = boundOf(call);
+    const code = this.#told.get(callerOf(call, bound));
+    if (code === undefined) return null;
+    try {
+      return isSigned(this.#options.operator, { code, ...bound }, bootTime()) ? code : null;
+    } catch (error) {
+      this.#options.log.warn(`signed confirm: ${messageOf(error)}`); // an invalid file counts as no signature
+      return null;
+    }
+  }
+
+  #tell(key: string, code: string): void {
+    this.#told.delete(key); // the map keeps the order of use
+    this.#told.set(key, code);
+    const [oldest] = this.#told.keys();
+    if (this.#told.size > MAX_TOLD && oldest !== undefined) this.#told.delete(oldest);
+  }
+
+  #signed(call: GateCall, scope: Scope, code: string): Verdict {
     const { operator, log } = this.#options;
-    const code = String(call.args['confirm_id']).toUpperCase();
     const bound = boundOf(call);
     const check = (): void => {
       try {
@@ -252,7 +279,8 @@ export class Gate {
       },
       bootTime(),
     );
-    const how = `A person signs it with \`svc operator confirm ${code}\`; then repeat the call with confirm_id "${code}".`;
+    this.#tell(callerOf(call, bound), code);
+    const how = `A person signs it with \`svc operator confirm ${code}\`; then repeat the same call.`;
     throw new Denial(
       reason,
       reason === 'operator_present_stale'
@@ -296,6 +324,10 @@ function pass(
 /** For a line that a person reads. */
 function cut(text: string): string {
   return text.length <= SHOWN_CHARS ? text : `${text.slice(0, SHOWN_CHARS)}…`;
+}
+
+function callerOf({ principal }: GateCall, { tool, node, argsHash }: BoundCall): string {
+  return JSON.stringify([principal.deviceId, principal.id, tool, node, argsHash]);
 }
 
 /** What a signature over the call covers. @throws Denial */

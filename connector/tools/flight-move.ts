@@ -2,12 +2,12 @@ import { movedBy, movedWords } from '../../shared/flight/flight-plan.ts';
 import { seenIn } from '../../shared/flight/seen.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import { Denial } from '../denial.ts';
-import { ALLOW_FAR, moveAndWait, OUTPUT, WAIT, WAITS } from './flight.ts';
+import { ALLOW_FAR, moveAndWait, WAIT, WAITS } from './flight.ts';
 import type { Tool, ToolAnswer, ToolContext } from './tool.ts';
 
 /** Moves from where the vehicle is: `goto` to a place that follows from the telemetry. */
 
-const far: JsonSchema = { type: 'number' };
+const far: JsonSchema = { type: 'number', description: 'm' };
 const DIRECTIONS = ['north_m', 'east_m', 'forward_m', 'right_m', 'up_m'] as const;
 /** @param altitude m above home that was asked for; null: by the directions */
 async function move(context: ToolContext, altitude: number | null): Promise<ToolAnswer> {
@@ -47,7 +47,7 @@ export const flightMoveTools: readonly Tool[] = [
   {
     name: 'flight_move',
     title: 'Move',
-    description: `Move from here in the air, in m; forward and right by the heading.${WAITS}`,
+    description: `Move from here in the air; forward and right by the heading.${WAITS}`,
     routes: ['command.post', 'telemetry.get'],
     input: {
       properties: {
@@ -56,7 +56,6 @@ export const flightMoveTools: readonly Tool[] = [
         ...WAIT,
       },
     },
-    output: OUTPUT,
     idempotent: false,
     run: async (context) => move(context, null),
   },
@@ -67,12 +66,11 @@ export const flightMoveTools: readonly Tool[] = [
     routes: ['command.post', 'telemetry.get'],
     input: {
       properties: {
-        altitude_m: { type: 'number', minimum: 1, maximum: 500, description: 'above home' },
+        altitude_m: { type: 'number', minimum: 1, maximum: 500, description: 'm above home' },
         ...WAIT,
       },
       required: ['altitude_m'],
     },
-    output: OUTPUT,
     idempotent: true,
     run: async (context) => move(context, Number(context.args['altitude_m'])),
   },

@@ -489,17 +489,6 @@ export function flightPlanTools(flights: Flights): readonly Tool[] {
         },
         required: ['steps'],
       },
-      output: {
-        type: 'object',
-        required: ['ok', 'code', 'steps', 'problems'],
-        properties: {
-          ok: { type: 'boolean' },
-          code: { type: ['string', 'null'], description: 'null: there are problems' },
-          steps: { type: 'array', items: { type: 'string' } },
-          problems: { type: 'array', items: { type: 'string' } },
-          warnings: { type: 'array', items: { type: 'string' } },
-        },
-      },
       idempotent: true,
       run: async ({ args, ask, node, principal }) => {
         flights.checkFree(node.target.id);
@@ -576,18 +565,6 @@ export function flightPlanTools(flights: Flights): readonly Tool[] {
       description: 'Flies a plan, once a person has signed it whole. Stops where a step is not reached.',
       routes: ['command.post', 'telemetry.get', 'params.get', 'fence.get', 'config.get'],
       input: { properties: { code: { type: 'string', pattern: PLAN_CODE } }, required: ['code'] },
-      output: {
-        type: 'object',
-        required: ['ok', 'done', 'ended', 'steps_done', 'state'],
-        properties: {
-          ok: { type: 'boolean' },
-          done: { type: 'boolean' },
-          ended: { type: 'string' },
-          steps_done: { type: 'integer' },
-          state: { type: 'string' },
-          message: { type: 'string' },
-        },
-      },
       idempotent: false,
       signed: () => true,
       bound: (args, { principal, node }) => {

@@ -1,27 +1,15 @@
 import { COMMANDS } from '../../shared/flight/command-catalogue.ts';
 import { type Goal, type GoalName, goalOf } from '../../shared/flight/goals.ts';
 import { type MissionGoal, missionGoal } from '../../shared/flight/mission-goal.ts';
+import { stateLine } from '../../shared/flight/seen.ts';
 import type { JsonObject } from '../../shared/member.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
+import { Denial } from '../denial.ts';
 import type { Tool, ToolAnswer, ToolContext } from './tool.ts';
 import { type Ended, look, TIMEOUT, waitFor } from './waiting.ts';
 
 /** Tools that move the aircraft: `POST /api/command`, and for those that wait the telemetry. */
 
-export const OUTPUT: JsonSchema = {
-  type: 'object',
-  required: ['ok', 'accepted'],
-  properties: {
-    ok: { type: 'boolean' },
-    cmd: { type: 'string' },
-    acked: { type: 'boolean' },
-    accepted: { type: 'boolean' },
-    done: { type: 'boolean' },
-    ended: { type: 'string' },
-    state: { type: 'string' },
-    message: { type: 'string' },
-  },
-};
 // The node itself waits up to 8 s for a command in progress.
 const COMMAND_MS = 32_000;
 /** It waits up to 60 s for the vehicle besides. */
@@ -50,9 +38,8 @@ export function flying({ name, title, cmd, description, input, args, options }: 
     description: description ?? COMMANDS[cmd].description,
     routes: ['command.post'],
     input: input ?? { properties: {} },
-    output: OUTPUT,
     idempotent: false,
-    run: async (context) => (await command(context, cmd, args?.(context.args) ?? [])).answer,
+    run: async (context) => told(context, await command(context, cmd, args?.(context.args) ?? [])),
     ...options,
   };
 }
@@ -90,7 +77,7 @@ export async function command(
   { ask, args: given }: ToolContext,
   cmd: string,
   args: readonly (number | string)[],
-): Promise<{ readonly accepted: boolean; readonly answer: ToolAnswer }> {
+): Promise<Commanded> {
   const body = {
     ...commandBody(cmd, args, given['allow_far'] === true),
     ...(given['manual'] === true ? { manual: true } : {}),
@@ -150,7 +137,7 @@ export async function moveAndWait(
   const waits = context.args['wait'] !== false;
   const before = waits ? await look(context) : null;
   const { accepted, answer } = await command(context, cmd, args);
-  if (!accepted || !waits) return answer;
+  if (!accepted || !waits) return told(context, { accepted, answer });
   const mode = before !== null && 'mode' in before ? before.mode : null;
   return waited(context, answer, goalOf(cmd, args, mode));
 }
@@ -174,10 +161,29 @@ async function waited(
   const { ended } = seen;
   const isError = FAILED.has(ended);
   const message = ended === 'reached' ? {} : { message: AFTERWARDS[ended] };
-  return {
-    value: { ...answer.value, ok: !isError, done: ended === 'reached', ...seen, ...message },
-    isError,
-  };
+  const value = { ...answer.value, ok: !isError, done: ended === 'reached', ...seen, ...message };
+  return { value, text: `${message.message ?? 'Done.'}\n${seen.state}`, isError };
+}
+
+/** What became of a command that is not waited for, and the vehicle after it. */
+async function told(context: ToolContext, { accepted, answer }: Commanded): Promise<ToolAnswer> {
+  const seen = await look(context);
+  // Who may not read the telemetry gets the answer all the same.
+  const state = seen instanceof Denial ? null : stateLine(seen);
+  const { value } = answer;
+  const { message, reason = null, back_after_s: back } = value;
+  const lines = [
+    accepted ? 'Accepted.' : String(message),
+    reason === null ? '' : `reason: ${JSON.stringify(reason)}`,
+    back === undefined ? '' : `It was back after ${String(back)} s.`,
+    state ?? '',
+  ];
+  return { ...answer, value: { ...value, state }, text: lines.filter((line) => line !== '').join('\n') };
+}
+
+interface Commanded {
+  readonly accepted: boolean;
+  readonly answer: ToolAnswer;
 }
 
 /** MAV_AUTOPILOT_PX4, which numbers from 0. */
@@ -187,12 +193,17 @@ async function startMission(context: ToolContext): Promise<ToolAnswer> {
   const waits = context.args['wait'] === true;
   const telemetry = waits ? await context.ask('telemetry.get') : null;
   const { accepted, answer } = await command(context, 'missionStart', []);
-  if (!accepted || telemetry === null) return answer;
+  if (!accepted || telemetry === null) return told(context, { accepted, answer });
   const first = telemetry.autopilot === PX4 ? 0 : 1;
   return waited(context, answer, missionGoal(telemetry.mode ?? null, first));
 }
 
-const degrees = (limit: number): JsonSchema => ({ type: 'number', minimum: -limit, maximum: limit });
+const degrees = (limit: number): JsonSchema => ({
+  type: 'number',
+  minimum: -limit,
+  maximum: limit,
+  description: 'deg',
+});
 
 export const flightTools: readonly Tool[] = [
   flying({ name: 'flight_arm', title: 'Arm', cmd: 'arm' }),
@@ -204,7 +215,7 @@ export const flightTools: readonly Tool[] = [
     description: 'Take off to a height above here, from any mode: changes the mode and arms.',
     input: {
       properties: {
-        altitude_m: { type: 'number', minimum: 1, maximum: 500 },
+        altitude_m: { type: 'number', minimum: 1, maximum: 500, description: 'm above here' },
         arm: { type: 'boolean', default: true, description: 'false: only if armed already' },
       },
       required: ['altitude_m'],
@@ -219,7 +230,7 @@ export const flightTools: readonly Tool[] = [
     cmd: 'mode',
     input: {
       properties: {
-        mode: { type: 'string', minLength: 1, maxLength: 32 },
+        mode: { type: 'string', minLength: 1, maxLength: 32, description: 'its name, as GUIDED' },
         manual: { type: 'boolean', description: 'only if asked again after needs_sticks' },
       },
       required: ['mode'],
@@ -230,12 +241,12 @@ export const flightTools: readonly Tool[] = [
     name: 'flight_goto',
     title: 'Go to',
     cmd: 'goto',
-    description: 'Go to a position, WGS 84; alt_m is relative to home.',
+    description: 'Fly to a position, WGS 84. Needs to be in the air: flight_takeoff.',
     input: {
       properties: {
         lat: degrees(90),
         lon: degrees(180),
-        alt_m: { type: 'number', minimum: -500, maximum: 500 },
+        alt_m: { type: 'number', minimum: -500, maximum: 500, description: 'm above home' },
         allow_far: ALLOW_FAR,
       },
       required: ['lat', 'lon', 'alt_m'],

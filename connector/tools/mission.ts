@@ -30,16 +30,6 @@ const DOCUMENT: JsonSchema = {
   description:
     '{items: [{seq?, frame, command, param1..param4, x (lat), y (lon), z (m), autocontinue}]}, MAVLink numbers or names (waypoint), as mission_read shows; frame 3: m above home. Or a QGC plan, or what mission_build answers.',
 };
-const SUMMARY: JsonSchema = {
-  type: 'object',
-  required: ['summary', 'count', 'warnings'],
-  properties: {
-    summary: { type: 'string' },
-    count: { type: 'integer' },
-    warnings: { type: 'array', items: { type: 'string' } },
-    items: { type: 'array', items: { type: 'object' } },
-  },
-};
 const degrees = (limit: number): JsonSchema => ({ type: 'number', minimum: -limit, maximum: limit });
 /** A survey of 700 items would fill a model's context. */
 const ITEMS_SHOWN = 50;
@@ -106,7 +96,6 @@ export const missionTools: readonly Tool[] = [
         refresh: { type: 'boolean', description: 'from the vehicle, not a cache' },
       },
     },
-    output: SUMMARY,
     idempotent: true,
     run: async ({ ask, args }) => {
       const route = routeOf('get', args);
@@ -137,7 +126,6 @@ export const missionTools: readonly Tool[] = [
       properties: { part: PART, document: { type: 'object', description: 'as for mission_upload' } },
       required: ['document'],
     },
-    output: SUMMARY,
     idempotent: true,
     run: async ({ ask, args }) => {
       const first = await firstOf(ask);
@@ -183,16 +171,6 @@ export const missionTools: readonly Tool[] = [
       },
       required: ['kind'],
     },
-    output: {
-      type: 'object',
-      required: ['document', 'summary', 'count', 'warnings'],
-      properties: {
-        document: { type: 'object' },
-        summary: { type: 'string' },
-        count: { type: 'integer' },
-        warnings: { type: 'array', items: { type: 'string' } },
-      },
-    },
     idempotent: true,
     run: async ({ ask, args: { cursor: _cursor, node: _node, ...pattern } }) => {
       const first = await firstOf(ask);
@@ -222,7 +200,6 @@ export const missionTools: readonly Tool[] = [
       properties: { part: PART, document: DOCUMENT, allow_far: { type: 'boolean' } },
       required: ['document'],
     },
-    output: SUMMARY,
     idempotent: true,
     request: (args) => ({ params: {}, body: readable(args) }),
     // It may be larger than the one that the vehicle has, or empty.
@@ -246,7 +223,6 @@ export const missionTools: readonly Tool[] = [
     toolset: 'mission',
     routes: ['mission.delete', 'rally.delete'],
     input: { properties: { part: { type: 'string', enum: ['mission', 'rally'], default: 'mission' } } },
-    output: { type: 'object', required: ['count'], properties: { count: { type: 'integer' } } },
     idempotent: true,
     run: async ({ ask, args }) => clear(ask, routeOf('delete', args)),
   },
@@ -257,7 +233,6 @@ export const missionTools: readonly Tool[] = [
     toolset: 'mission',
     routes: ['fence.delete'],
     input: { properties: {} },
-    output: { type: 'object', required: ['count'], properties: { count: { type: 'integer' } } },
     idempotent: true,
     phrase: 'REMOVE THE FENCE',
     run: async ({ ask }) => clear(ask, 'fence.delete'),

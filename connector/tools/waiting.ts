@@ -18,6 +18,7 @@ export const TIMEOUT: JsonSchema = {
   minimum: 1,
   maximum: 600,
   default: USUAL_S,
+  description: 's',
 };
 
 const POLL_MS = 500;
