@@ -2,7 +2,7 @@
 import { setPriority } from 'node:os';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { memberOf } from '../../../shared/member.ts';
-import { flightsOf, type ReportAnswer, type ReportTask, reportOf } from './report-work.ts';
+import { flightsOf, type ReportAnswer, type ReportTask, reportOf } from '../../../shared/reports/report-work.ts';
 
 /** Of the kernel's -20 to 19: the past waits for a flight that is under way. */
 const NICENESS = 10;

@@ -8,7 +8,7 @@ import { offerToKernel } from '../../../shared/process/oom-score.ts';
 import type { Call } from '../../../shared/routes/handler.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import type { FlightReport } from '../../../shared/schemas/flight-report.ts';
-import type { DividedLogs, ReportAnswer, ReportTask, ReportWork } from './report-work.ts';
+import type { DividedLogs, ReportAnswer, ReportTask, ReportWork } from '../../../shared/reports/report-work.ts';
 
 const FILE = join(import.meta.dirname, `report-process${extname(import.meta.filename)}`);
 /** A quarter of a gigabyte on the slowest board; the route has 15 s more. */

@@ -1,10 +1,10 @@
-import { ApiError } from '../../../shared/errors.ts';
+import { ApiError } from '../errors.ts';
 import {
   DataflashClock,
   type DataflashField,
   type DataflashType,
   walkDataflash,
-} from '../../../shared/logs/dataflash.ts';
+} from '../logs/dataflash.ts';
 import {
   DATAFLASH_ERROR_GPS,
   DATAFLASH_ERRORS,
@@ -12,10 +12,10 @@ import {
   DATAFLASH_FAILSAFES,
   dataflashErrorWords,
   familyOfMessage,
-} from '../../../shared/logs/dataflash-names.ts';
-import type { LogBytes } from '../../../shared/logs/log-bytes.ts';
-import { textAt } from '../../../shared/logs/numbers.ts';
-import type { Fact, FactSink } from './facts.ts';
+} from '../logs/dataflash-names.ts';
+import type { LogBytes } from '../logs/log-bytes.ts';
+import { textAt } from '../logs/numbers.ts';
+import { type Fact, type FactSink, type Verdict, verdictIn } from './facts.ts';
 
 type Value = number | string;
 type Row = Readonly<Record<string, Value>>;
@@ -44,7 +44,10 @@ class DataflashRows {
   read(type: DataflashType, { view, start }: LogBytes): void {
     const at = this.#clock.timeOf(type, view, start);
     if (at === null) return;
-    if (!this.#isTold) this.#sink.take(at, { kind: 'firmware', firmware: 'ardupilot' });
+    if (!this.#isTold) {
+      this.#sink.take(at, { kind: 'firmware', firmware: 'ardupilot' });
+      this.#sink.take(at, { kind: 'log', log: 'dataflash' });
+    }
     this.#isTold = true;
     this.#sink.seen(at);
     const tell = MESSAGES[type.name];
@@ -84,6 +87,12 @@ function factOf(row: Row, column: string, make: (value: number) => Fact): readon
   return Number.isFinite(value) ? [make(value)] : [];
 }
 
+/** A part of an attitude, degrees. */
+function leanOf(row: Row, kind: 'attitude' | 'desired', roll: string, pitch: string, of: string): readonly Fact[] {
+  const lean = { roll: numberOf(row, roll), pitch: numberOf(row, pitch) };
+  return Number.isFinite(lean.roll) && Number.isFinite(lean.pitch) ? [{ kind, ...lean, of }] : [];
+}
+
 const MESSAGES: Readonly<Record<string, (row: Row) => readonly Fact[]>> = {
   PARM: (row) => factOf(row, 'Value', (value) => ({ kind: 'param', name: String(row['Name']), value })),
   MSG: (row) => factsOfMessage(String(row['Message'])),
@@ -104,7 +113,8 @@ const MESSAGES: Readonly<Record<string, (row: Row) => readonly Fact[]>> = {
   BAT: (row) =>
     isFirst(row, 'Inst', 'Instance')
       ? [
-          ...factOf(row, 'Volt', (volts) => ({ kind: 'voltage', volts })),
+          ...factOf(row, 'Curr', (amps) => ({ kind: 'current', amps })),
+          ...factOf(row, 'Volt', (volts) => ({ kind: 'voltage', volts, of: 'BAT.Volt' })),
           ...factOf(row, 'CurrTot', (mah) => ({ kind: 'used', mah })),
         ]
       : [],
@@ -112,18 +122,31 @@ const MESSAGES: Readonly<Record<string, (row: Row) => readonly Fact[]>> = {
     const cells = Object.entries(row).flatMap(([column, mv]) =>
       /^V\d+$/.test(column) && typeof mv === 'number' && mv > 0 && mv < 0xffff ? [mv / 1000] : [],
     );
-    return isFirst(row, 'Instance') && cells.length > 0 ? [{ kind: 'cell', volts: Math.min(...cells) }] : [];
+    return isFirst(row, 'Instance') && cells.length > 0 ? [{ kind: 'cell', volts: Math.min(...cells), of: 'BCL.V1' }] : [];
   },
   VIBE: (row) => factsOfVibration(row),
   MAG: (row) => {
     const length = Math.hypot(numberOf(row, 'MagX'), numberOf(row, 'MagY'), numberOf(row, 'MagZ'));
-    return isFirst(row, 'I') && length > 0 ? [{ kind: 'field', length }] : [];
+    return isFirst(row, 'I') && length > 0 ? [{ kind: 'field', length, of: 'MAG.MagX' }] : [];
   },
-  XKF4: factsOfEstimator,
-  NKF4: factsOfEstimator,
+  POWR: (row) => factOf(row, 'Vcc', (volts) => ({ kind: 'board', volts, of: 'POWR.Vcc' })),
+  ATT: (row) => [
+    ...leanOf(row, 'desired', 'DesRoll', 'DesPitch', 'ATT.DesRoll'),
+    ...leanOf(row, 'attitude', 'Roll', 'Pitch', 'ATT.Roll'),
+  ],
+  IMU: (row) => {
+    const length = Math.hypot(numberOf(row, 'AccX'), numberOf(row, 'AccY'), numberOf(row, 'AccZ'));
+    return isFirst(row, 'I') ? [{ kind: 'acceleration', length, of: 'IMU.AccZ' }] : [];
+  },
+  ESC: (row) =>
+    factOf(row, 'RPM', (rpm) => ({ kind: 'esc', index: numberOf(row, 'Instance'), rpm, of: 'ESC.RPM' })),
+  XKF4: (row) => factsOfEstimator(row, 'XKF4'),
+  NKF4: (row) => factsOfEstimator(row, 'NKF4'),
   RCOU: (row) => {
     const pwm = Array.from({ length: 14 }, (_, output) => numberOf(row, `C${output + 1}`));
-    return [{ kind: 'outputs', pwm: pwm.map((value) => (Number.isFinite(value) ? value : 0)) }];
+    return [
+      { kind: 'outputs', pwm: pwm.map((value) => (Number.isFinite(value) ? value : 0)), of: 'RCOU.C1' },
+    ];
   },
 };
 
@@ -131,7 +154,10 @@ const MESSAGES: Readonly<Record<string, (row: Row) => readonly Fact[]>> = {
 function factsOfMessage(words: string): readonly Fact[] {
   const family = familyOfMessage(words);
   if (family !== null) return [{ kind: 'vehicle', text: words, family }];
-  return /failsafe/i.test(words) ? [{ kind: 'event', event: 'message', text: words }] : [];
+  const found = verdictIn(words, 'MSG.Message');
+  return found.length > 0 || /failsafe/i.test(words)
+    ? [{ kind: 'event', event: 'message', text: words }, ...found]
+    : [];
 }
 
 function factsOfEvent(id: number): readonly Fact[] {
@@ -157,23 +183,50 @@ function factsOfEvent(id: number): readonly Fact[] {
 }
 
 function factsOfError(subsystem: number, code: number): readonly Fact[] {
-  const active = code !== 0;
+  const [active, of] = [code !== 0, 'ERR.Subsys'];
   if (subsystem === DATAFLASH_ERROR_GPS)
     return [
-      { kind: 'glitch', source: 'error', active },
+      { kind: 'glitch', source: 'error', active, of },
       { kind: 'event', event: 'error', text: active ? 'GPS glitch' : 'GPS glitch: over' },
     ];
   const failsafe = DATAFLASH_FAILSAFES[subsystem];
-  if (failsafe !== undefined) return [{ kind: 'failsafe', name: failsafe, active }];
+  if (failsafe !== undefined) return [{ kind: 'failsafe', name: failsafe, active, of }];
   const name = DATAFLASH_ERRORS[subsystem] ?? `subsystem ${subsystem}`;
-  return [{ kind: 'event', event: 'error', text: `${name}: ${dataflashErrorWords(subsystem, code)}` }];
+  const text = `${name}: ${dataflashErrorWords(subsystem, code)}`;
+  const what = ERROR_VERDICTS[subsystem];
+  return [
+    { kind: 'event', event: 'error', text },
+    ...(what !== undefined && active ? [{ kind: 'verdict', what, text, of } as const] : []),
+  ];
 }
+
+/** Subsystems whose ERR is a finding. */
+const ERROR_VERDICTS: Readonly<Record<number, Verdict>> = {
+  3: 'trouble',
+  12: 'crash',
+  15: 'trouble',
+  18: 'trouble',
+  19: 'trouble',
+  24: 'EKF lane',
+  25: 'thrust loss',
+  30: 'trouble',
+};
 
 function factsOfGps(row: Row): readonly Fact[] {
   const status = numberOf(row, 'Status');
   const [satellites, hdop] = [numberOf(row, 'NSats'), numberOf(row, 'HDop')];
   const [week, ms] = [numberOf(row, 'GWk'), numberOf(row, 'GMS')];
-  const facts: Fact[] = [{ kind: 'gps', satellites, hdop }];
+  const facts: Fact[] = [
+    { kind: 'gps', satellites, hdop, of: 'GPS.NSats' },
+    {
+      kind: 'fix',
+      is3d: status >= FIX_3D,
+      lat: numberOf(row, 'Lat'),
+      lon: numberOf(row, 'Lng'),
+      ms: numberOf(row, 'Spd'),
+      of: 'GPS.Status',
+    },
+  ];
   if (!(status >= FIX_3D)) return facts;
   facts.push(...factOf(row, 'Spd', (speed) => ({ kind: 'speed', ms: speed })));
   if (week > 0) facts.push({ kind: 'clock', utcMs: GPS_EPOCH_MS + week * WEEK_MS + ms - LEAP_MS });
@@ -182,26 +235,30 @@ function factsOfGps(row: Row): readonly Fact[] {
 
 /** `Clip` by accelerometer; before 4.0 one message for the first, with the counters of all. */
 function factsOfVibration(row: Row): readonly Fact[] {
-  const level = Math.max(numberOf(row, 'VibeX'), numberOf(row, 'VibeY'), numberOf(row, 'VibeZ'));
+  const [level = Number.NaN, axis = ''] = ['VibeX', 'VibeY', 'VibeZ']
+    .map((column) => [numberOf(row, column), column] as const)
+    .toSorted(([a], [b]) => b - a)[0] ?? [];
   const sensor = numberOf(row, 'IMU');
   const clips = ['Clip0', 'Clip1', 'Clip2'].flatMap((column, index) =>
-    factOf(row, column, (count) => ({ kind: 'clips', sensor: index, count })),
+    factOf(row, column, (count) => ({ kind: 'clips', sensor: index, count, of: `VIBE.${column}` })),
   );
   return [
-    ...(isFirst(row, 'IMU') ? [{ kind: 'vibration', level } as const] : []),
+    ...(isFirst(row, 'IMU') ? [{ kind: 'vibration', level, of: `VIBE.${axis}` } as const] : []),
     ...factOf(row, 'Clip', (count) => ({
       kind: 'clips',
       sensor: Number.isFinite(sensor) ? sensor : 0,
       count,
+      of: 'VIBE.Clip',
     })),
     ...clips,
   ];
 }
 
 /** Of the core that flies the vehicle. */
-function factsOfEstimator(row: Row): readonly Fact[] {
+function factsOfEstimator(row: Row, message: string): readonly Fact[] {
   const primary = numberOf(row, 'PI');
-  if (Number.isFinite(primary) && row['C'] !== undefined && row['C'] !== primary) return [];
+  const lane: readonly Fact[] = primary >= 0 ? [{ kind: 'lane', core: primary, of: `${message}.PI` }] : [];
+  if (Number.isFinite(primary) && row['C'] !== undefined && row['C'] !== primary) return lane;
   const status = numberOf(row, 'SS');
   const ekf: Fact = {
     kind: 'ekf',
@@ -209,7 +266,9 @@ function factsOfEstimator(row: Row): readonly Fact[] {
     velocity: numberOf(row, 'SV'),
     position: numberOf(row, 'SP'),
     height: numberOf(row, 'SH'),
+    of: `${message}.SV`,
   };
-  if (!Number.isFinite(status)) return [ekf];
-  return [ekf, { kind: 'glitch', source: 'ekf', active: ((status >>> GLITCHING_BIT) & 1) === 1 }];
+  if (!Number.isFinite(status)) return [...lane, ekf];
+  const active = ((status >>> GLITCHING_BIT) & 1) === 1;
+  return [...lane, ekf, { kind: 'glitch', source: 'ekf', active, of: `${message}.SS` }];
 }

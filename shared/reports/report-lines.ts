@@ -1,4 +1,4 @@
-import type { FlightReport } from '../../../shared/schemas/flight-report.ts';
+import type { FlightReport } from '../schemas/flight-report.ts';
 
 /** A report for a person; what was not measured is a dash. */
 export function* reportLines(report: FlightReport): Generator<string> {

@@ -1,8 +1,8 @@
 import { readSync } from 'node:fs';
-import { ApiError, type ErrorCode } from '../../../shared/errors.ts';
-import { LogBytes } from '../../../shared/logs/log-bytes.ts';
-import { isUlog } from '../../../shared/logs/ulog.ts';
-import type { FlightReport } from '../../../shared/schemas/flight-report.ts';
+import { ApiError, type ErrorCode } from '../errors.ts';
+import { LogBytes } from '../logs/log-bytes.ts';
+import { isUlog } from '../logs/ulog.ts';
+import type { FlightReport } from '../schemas/flight-report.ts';
 import { readDataflash } from './dataflash.ts';
 import type { FactSink } from './facts.ts';
 import { Flight } from './flight.ts';

@@ -1,10 +1,10 @@
-import { ApiError } from '../../../shared/errors.ts';
-import type { LogBytes } from '../../../shared/logs/log-bytes.ts';
-import { LogClock } from '../../../shared/logs/log-clock.ts';
-import { loggedWords, ulogStart, walkUlog } from '../../../shared/logs/ulog.ts';
-import { type Place, UlogFormats } from '../../../shared/logs/ulog-format.ts';
-import { ULOG_ARMED, ulogModeName } from '../../../shared/logs/ulog-names.ts';
-import type { Fact, FactSink } from './facts.ts';
+import { ApiError } from '../errors.ts';
+import type { LogBytes } from '../logs/log-bytes.ts';
+import { LogClock } from '../logs/log-clock.ts';
+import { loggedWords, ulogStart, walkUlog } from '../logs/ulog.ts';
+import { type Place, UlogFormats } from '../logs/ulog-format.ts';
+import { ULOG_ARMED, ulogModeName } from '../logs/ulog-names.ts';
+import type { Fact, FactSink, Verdict } from './facts.ts';
 import { factsOfText } from './tlog.ts';
 
 /**
@@ -20,10 +20,16 @@ const MAX_ABOUT = 60;
 const FIX_3D = 3;
 const GLITCH_BIT = 10;
 const BAD_ACCELEROMETER_BIT = 11;
+/** VEHICLE_TYPE_ROTARY_WING of vehicle_status. */
+const ROTARY = 1;
+const DEGREES = 180 / Math.PI;
+const MGAUSS = 1000;
+const MAX_MOTORS = 12;
+const MAX_ESCS = 8;
 
 /** @throws ApiError E_LOG if it is written in a way that this reader does not know */
 export function readUlog(log: LogBytes, sink: FactSink): void {
-  const reader = new UlogReader(new LogClock(ulogStart(log)), sink);
+  const reader = new UlogReader(ulogStart(log), sink);
   // The same memory as Node reads it.
   const bytes = Buffer.from(log.view.buffer, 0, log.view.byteLength);
   const isKnown = walkUlog(log, (type, at, size) => {
@@ -45,11 +51,12 @@ class UlogReader {
   readonly #subscriptions = new Map<number, Subscription>();
   readonly #about = new Map<string, string>();
   readonly #clock: LogClock;
-  #at = 0;
+  #at: number;
   #isTold = false;
 
-  constructor(clock: LogClock, sink: FactSink) {
-    this.#clock = clock;
+  constructor(start: number | null, sink: FactSink) {
+    this.#clock = new LogClock(start);
+    this.#at = start ?? 0; // of parameters, which stand before all that has a time
     this.#sink = sink;
   }
 
@@ -100,12 +107,23 @@ class UlogReader {
     if (body.length < 4 || this.#subscriptions.size >= MAX_SUBSCRIPTIONS) return;
     const [instance, id, topic] = [body.readUInt8(0), body.readUInt16LE(1), body.toString('latin1', 3)];
     const isWanted = Object.hasOwn(TOPICS, topic) && (instance === 0 || topic === 'vehicle_imu_status');
-    const places = this.#formats.placesOf(topic);
+    const places = topic === 'esc_status' ? this.#flatPlacesOf(topic) : this.#formats.placesOf(topic);
     const timestamp = places.get('timestamp');
     this.#subscriptions.set(id, {
       topic: isWanted ? (instance === 0 ? topic : `${topic} ${instance}`) : '',
       places: isWanted ? places : new Map(timestamp === undefined ? [] : [['timestamp', timestamp]]),
     });
+  }
+
+  /** With the fields of what is nested in it. */
+  #flatPlacesOf(topic: string): ReadonlyMap<string, Place> {
+    return new Map(
+      this.#formats
+        .flatFieldsOf(topic)
+        .flatMap(({ name, at, get, size }) =>
+          get === null ? [] : [[name, { at, step: size, count: 1, get }] as const],
+        ),
+    );
   }
 
   #data(body: Buffer, view: DataView, at: number): void {
@@ -124,7 +142,7 @@ class UlogReader {
   #text(level: number, micros: number, words: Buffer): void {
     if (!this.#time(micros)) return;
     const severity = level - '0'.charCodeAt(0);
-    for (const fact of factsOfText(severity, loggedWords(words))) this.#sink.take(this.#at, fact);
+    for (const fact of factsOfText(severity, loggedWords(words), 'logging.text')) this.#sink.take(this.#at, fact);
   }
 
   /** @returns whether this is a time */
@@ -140,6 +158,7 @@ class UlogReader {
   #tell(): void {
     this.#isTold = true;
     this.#sink.take(this.#at, { kind: 'firmware', firmware: 'px4' });
+    this.#sink.take(this.#at, { kind: 'log', log: 'ulog' });
     const text = ABOUT.flatMap((name) => this.#about.get(name) ?? []).join(' ');
     this.#sink.take(this.#at, { kind: 'vehicle', text: text === '' ? 'PX4' : text, family: 'px4' });
   }
@@ -192,8 +211,55 @@ const TOPICS: Readonly<Record<string, (fields: UlogFields, instance: number) => 
     return [
       { kind: 'armed', armed: arming === ULOG_ARMED },
       { kind: 'mode', mode: ulogModeName(nav) },
-      { kind: 'failsafe', name: 'the vehicle is in failsafe', active: fields.number('failsafe') === 1 },
+      ...rotaryFacts(fields),
+      ...linkFacts(fields, 'vehicle_status', LINKS_OF_STATUS),
+      {
+        kind: 'failsafe',
+        name: 'the vehicle is in failsafe',
+        active: fields.number('failsafe') === 1,
+        of: 'vehicle_status.failsafe',
+      },
     ];
+  },
+  failsafe_flags: (fields) => [...linkFacts(fields, 'failsafe_flags', LINKS_OF_FLAGS)],
+  failure_detector_status: (fields) =>
+    FAILURES.flatMap(([field, what, text]) =>
+      fields.number(field) === 1
+        ? [{ kind: 'verdict', what, text, of: `failure_detector_status.${field}` } as const]
+        : [],
+    ),
+  system_power: (fields) => {
+    const volts = fields.number('voltage5v_v');
+    return volts > 0 ? [{ kind: 'board', volts, of: 'system_power.voltage5v_v' }] : [];
+  },
+  vehicle_attitude: (fields) => leanOf(fields.numbers('q'), 'attitude', 'vehicle_attitude.q[0]'),
+  vehicle_attitude_setpoint: (fields) =>
+    leanOf(fields.numbers('q_d'), 'desired', 'vehicle_attitude_setpoint.q_d[0]'),
+  vehicle_magnetometer: (fields) => {
+    const length = Math.hypot(...fields.numbers('magnetometer_ga')) * MGAUSS;
+    return length > 0 ? [{ kind: 'field', length, of: 'vehicle_magnetometer.magnetometer_ga[0]' }] : [];
+  },
+  sensor_combined: (fields) => {
+    const axes = fields.numbers('accelerometer_m_s2');
+    const of = 'sensor_combined.accelerometer_m_s2[2]';
+    return axes.length === 3 ? [{ kind: 'acceleration', length: Math.hypot(...axes), of }] : [];
+  },
+  actuator_motors: (fields) => {
+    const parts = fields.numbers('control').slice(0, MAX_MOTORS);
+    return parts.length === 0 ? [] : [{ kind: 'motors', parts, of: 'actuator_motors.control[0]' }];
+  },
+  esc_status: (fields) => {
+    const count = Math.min(MAX_ESCS, fields.number('esc_count'));
+    return Array.from({ length: count > 0 ? count : 0 }, (_, index) => ({
+      kind: 'esc' as const,
+      index,
+      rpm: Math.abs(fields.number(`esc[${index}].esc_rpm`)),
+      of: `esc_status.esc[${index}].esc_rpm`,
+    })).filter(({ rpm }) => Number.isFinite(rpm));
+  },
+  estimator_selector_status: (fields) => {
+    const core = fields.number('primary_instance');
+    return core < MAX_ESCS ? [{ kind: 'lane', core, of: 'estimator_selector_status.primary_instance' }] : [];
   },
   vehicle_land_detected: (fields) => {
     const landed = fields.number('landed');
@@ -219,17 +285,35 @@ const TOPICS: Readonly<Record<string, (fields: UlogFields, instance: number) => 
   vehicle_gps_position: (fields) => {
     const [satellites, hdop] = [fields.number('satellites_used'), fields.number('hdop')];
     const utc = fields.number('time_utc_usec');
-    const gps: Fact = {
-      kind: 'gps',
-      satellites: Number.isFinite(satellites) ? satellites : null,
-      hdop: Number.isFinite(hdop) ? hdop : null,
-    };
-    if (fields.number('fix_type') < FIX_3D || !(utc > 0)) return [gps];
-    return [gps, { kind: 'clock', utcMs: utc / 1000 }];
+    const is3d = fields.number('fix_type') >= FIX_3D;
+    const [lat, lon] = [fields.number('latitude_deg'), fields.number('longitude_deg')];
+    const facts: Fact[] = [
+      {
+        kind: 'gps',
+        satellites: Number.isFinite(satellites) ? satellites : null,
+        hdop: Number.isFinite(hdop) ? hdop : null,
+        of: 'vehicle_gps_position.satellites_used',
+      },
+      {
+        kind: 'fix',
+        is3d,
+        // Before 1.14 in 1e-7 degrees.
+        lat: Number.isFinite(lat) ? lat : fields.number('lat') / 1e7,
+        lon: Number.isFinite(lon) ? lon : fields.number('lon') / 1e7,
+        ms: fields.number('vel_m_s'),
+        of: 'vehicle_gps_position.fix_type',
+      },
+    ];
+    if (is3d && utc > 0) facts.push({ kind: 'clock', utcMs: utc / 1000 });
+    return facts;
   },
   battery_status: (fields) => [...batteryFacts(fields)],
   vehicle_imu_status: (fields, instance) => {
-    const level = { kind: 'vibration', level: fields.number('accel_vibration_metric') } as const;
+    const level = {
+      kind: 'vibration',
+      level: fields.number('accel_vibration_metric'),
+      of: 'vehicle_imu_status.accel_vibration_metric',
+    } as const;
     const axes = fields.numbers('accel_clipping');
     if (axes.length === 0) return [level];
     return [level, { kind: 'clips', sensor: instance, count: axes.reduce((sum, count) => sum + count, 0) }];
@@ -243,11 +327,13 @@ const TOPICS: Readonly<Record<string, (fields: UlogFields, instance: number) => 
       velocity: fields.number('vel_test_ratio'),
       position: fields.number('pos_test_ratio'),
       height: fields.number('hgt_test_ratio'),
+      of: 'estimator_status.pos_test_ratio',
     };
     if (!Number.isFinite(flags)) return [ekf];
-    const glitch = { kind: 'glitch', source: 'ekf', active: ((flags >>> GLITCH_BIT) & 1) === 1 } as const;
+    const of = 'estimator_status.solution_status_flags';
+    const glitch = { kind: 'glitch', source: 'ekf', active: ((flags >>> GLITCH_BIT) & 1) === 1, of } as const;
     return ((flags >>> BAD_ACCELEROMETER_BIT) & 1) === 1
-      ? [ekf, glitch, { kind: 'bad-accelerometer' }]
+      ? [ekf, glitch, { kind: 'bad-accelerometer', of }]
       : [ekf, glitch];
   },
 };
@@ -262,10 +348,66 @@ function* batteryFacts(fields: UlogFields): Generator<Fact> {
     fields.number('discharged_mah'),
     fields.number('warning'),
   ];
-  if (volts > 0) yield { kind: 'voltage', volts };
+  const amps = fields.number('current_a');
+  if (amps >= 0) yield { kind: 'current', amps };
+  if (volts > 0) yield { kind: 'voltage', volts, of: 'battery_status.voltage_v' };
   if (mah >= 0) yield { kind: 'used', mah };
   const cells = fields.numbers('voltage_cell_v').filter((cell) => cell > 0);
-  if (cells.length > 0) yield { kind: 'cell', volts: Math.min(...cells) };
-  if (warning === WARNING_LOW) yield { kind: 'battery-state', state: 'low' };
-  if (warning > WARNING_LOW && warning <= WARNING_FAILED) yield { kind: 'battery-state', state: 'critical' };
+  const count = fields.number('cell_count');
+  if (cells.length > 0)
+    yield { kind: 'cell', volts: Math.min(...cells), of: 'battery_status.voltage_cell_v[0]' };
+  else if (count > 0 && volts > 0)
+    yield { kind: 'cell', volts: volts / count, of: 'battery_status.voltage_v' };
+  const of = 'battery_status.warning';
+  if (warning === WARNING_LOW) yield { kind: 'battery-state', state: 'low', of };
+  if (warning > WARNING_LOW && warning <= WARNING_FAILED)
+    yield { kind: 'battery-state', state: 'critical', of };
+}
+
+/** Field that is true while a link is lost, and the name of the link: of vehicle_status before 1.14, of failsafe_flags since. */
+const LINKS_OF_STATUS = [
+  ['rc_signal_lost', 'radio'],
+  ['data_link_lost', 'ground station'],
+  ['gcs_connection_lost', 'ground station'],
+] as const;
+const LINKS_OF_FLAGS = [
+  ['manual_control_signal_lost', 'radio'],
+  ['gcs_connection_lost', 'ground station'],
+] as const;
+
+function* linkFacts(
+  fields: UlogFields,
+  topic: string,
+  links: readonly (readonly [field: string, name: string])[],
+): Generator<Fact> {
+  for (const [field, name] of links) {
+    const lost = fields.number(field);
+    if (Number.isFinite(lost)) yield { kind: 'link', name, isLost: lost === 1, of: `${topic}.${field}` };
+  }
+}
+
+function* rotaryFacts(fields: UlogFields): Generator<Fact> {
+  const [type, old] = [fields.number('vehicle_type'), fields.number('is_rotary_wing')];
+  if (Number.isFinite(type)) yield { kind: 'rotary', rotary: type === ROTARY };
+  else if (Number.isFinite(old)) yield { kind: 'rotary', rotary: old === 1 };
+}
+
+/** Flags of failure_detector_status that are findings. */
+const FAILURES: readonly (readonly [field: string, what: Verdict, text: string])[] = [
+  ['fd_motor', 'motor', 'a motor has failed'],
+  ['fd_arm_escs', 'ESC', 'an ESC has failed'],
+  ['fd_imbalanced_prop', 'trouble', 'a propeller is out of balance'],
+  ['fd_roll', 'attitude', 'it rolls too far'],
+  ['fd_pitch', 'attitude', 'it pitches too far'],
+];
+
+/** Roll and pitch of a rotation [w, x, y, z], degrees. */
+function leanOf(
+  [w = Number.NaN, x = Number.NaN, y = Number.NaN, z = Number.NaN]: readonly number[],
+  kind: 'attitude' | 'desired',
+  of: string,
+): readonly Fact[] {
+  const roll = Math.atan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y)) * DEGREES;
+  const pitch = Math.asin(Math.max(-1, Math.min(1, 2 * (w * y - z * x)))) * DEGREES;
+  return Number.isFinite(roll) && Number.isFinite(pitch) ? [{ kind, roll, pitch, of }] : [];
 }
