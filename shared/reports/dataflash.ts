@@ -145,7 +145,7 @@ const MESSAGES: Readonly<Record<string, (row: Row) => readonly Fact[]>> = {
   RCOU: (row) => {
     const pwm = Array.from({ length: 14 }, (_, output) => numberOf(row, `C${output + 1}`));
     return [
-      { kind: 'outputs', pwm: pwm.map((value) => (Number.isFinite(value) ? value : 0)), of: 'RCOU.C1' },
+      { kind: 'outputs', pwm: pwm.map((value) => (Number.isFinite(value) ? value : 0)), of: 'RCOU.C#' },
     ];
   },
 };
@@ -207,7 +207,7 @@ const ERROR_VERDICTS: Readonly<Record<number, Verdict>> = {
   15: 'trouble',
   18: 'trouble',
   19: 'trouble',
-  24: 'EKF lane',
+  24: 'EKF lane switch',
   25: 'thrust loss',
   30: 'trouble',
 };

@@ -82,7 +82,14 @@ export type FactOf<K extends Fact['kind']> = Extract<Said, { readonly kind: K }>
 
 export type Firmware = 'ardupilot' | 'px4';
 export type LogKind = 'dataflash' | 'ulog' | 'tlog';
-export type Verdict = 'thrust loss' | 'crash' | 'EKF lane' | 'motor' | 'ESC' | 'attitude' | 'trouble';
+export type Verdict =
+  | 'thrust loss'
+  | 'crash'
+  | 'EKF lane switch'
+  | 'motor failure'
+  | 'ESC failure'
+  | 'attitude failure'
+  | 'trouble';
 
 /** What the readers tell: records in the order of the file, with their times in seconds on a clock of the log. */
 export interface FactSink {
@@ -94,9 +101,9 @@ export interface FactSink {
 const VERDICTS: readonly (readonly [RegExp, Verdict])[] = [
   [/potential thrust loss/i, 'thrust loss'],
   [/^crash\b|crash: disarming|crash detected/i, 'crash'],
-  [/\bEKF\d? (?:lane switch|primary changed)/i, 'EKF lane'],
-  [/motor failure|engine failure/i, 'motor'],
-  [/attitude failure|flight termination/i, 'attitude'],
+  [/\bEKF\d? (?:lane switch|primary changed)/i, 'EKF lane switch'],
+  [/motor failure|engine failure/i, 'motor failure'],
+  [/attitude failure|flight termination/i, 'attitude failure'],
 ];
 
 /** What the firmware has found, where a text of it says so. */

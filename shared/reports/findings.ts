@@ -37,8 +37,6 @@ export interface Judged {
   readonly attitudeError: number | null;
   /** How far the GPS position was from where speed and time had brought the vehicle, m; null: not known. */
   readonly jump: number | null;
-  /** Of the estimator, before this. */
-  readonly lane: number | null;
   readonly clips: number | null;
   readonly glitches: number | null;
   /** µs, summed while flying. */
@@ -93,7 +91,7 @@ const ACROBATIC = /^(?:ACRO|FLIP|SPORT|THROW|TURTLE|DRIFT)$/;
 /** GPS positions may be that far away from where they are expected: EK3_GLITCH_RAD, m. */
 const GLITCH_M = 25;
 /** Of the range of the outputs. */
-const SATURATED = 0.92;
+export const SATURATED = 0.92;
 const FAR_BELOW = 0.5;
 /** Of a motor that flies a vehicle. */
 export const WORKING_RPM = 1000;
@@ -200,15 +198,10 @@ export const RULES: readonly Rule[] = [
     levels: ['critical'],
     limit: () => 'A motor at its limit while the opposite one falls gives too little thrust (ArduPilot thrust loss check).',
     text: ({ worst }) => `${worst.note}.`,
-    ...when('outputs', ({ pwm }, flight) => {
+    ...when('outputs', ({ pwm, of }, flight) => {
       if (!hovers(flight) || flight.landed === true) return null;
-      const { params } = flight;
-      const [least, most] = [params.get('MOT_PWM_MIN') || 1000, params.get('MOT_PWM_MAX') || 2000];
-      const motors = pwm.flatMap((us, output) => {
-        const motor = motorOf(params.get(`SERVO${output + 1}_FUNCTION`) ?? 0);
-        return motor === 0 || us === 0 ? [] : [{ motor, part: (us - least) / (most - least), us }];
-      });
-      return lostOf(motors, least + SATURATED * (most - least));
+      const [least, most] = rangeOf(flight.params);
+      return lostOf(motorsOf(pwm, flight.params), least + SATURATED * (most - least), of);
     }),
   },
   {
@@ -222,20 +215,21 @@ export const RULES: readonly Rule[] = [
     levels: ['critical'],
     limit: () => 'A motor at its limit while the opposite one falls gives too little thrust.',
     text: ({ worst }) => `${worst.note}.`,
-    ...when('motors', ({ parts }, flight) =>
+    ...when('motors', ({ parts, of }, flight) =>
       flight.rotary === false || flight.landed === true
         ? null
         : lostOf(
             parts.flatMap((part, index) =>
-              Number.isFinite(part) ? [{ motor: index + 1, part, us: part }] : [],
+              Number.isFinite(part) ? [{ motor: index + 1, output: index, part, us: part }] : [],
             ),
             SATURATED,
+            of,
           ),
     ),
   },
   verdict('thrust loss', AP_THRUST, 'critical', 'Check motors, propellers and ESCs, and whether the vehicle is too heavy.'),
-  verdict('ESC', PX4_DETECTOR, 'critical', 'Check the ESCs and their wires.'),
-  verdict('motor', PX4_DETECTOR, 'critical', 'Check motors, propellers and ESCs.'),
+  verdict('ESC failure', PX4_DETECTOR, 'critical', 'Check the ESCs and their wires.'),
+  verdict('motor failure', PX4_DETECTOR, 'critical', 'Check motors, propellers and ESCs.'),
   {
     name: 'vibration',
     firmware: 'ardupilot',
@@ -313,7 +307,9 @@ export const RULES: readonly Rule[] = [
     join: 5,
     limit: () => `Up to ${GLITCH_M} m are taken for precision (EK3_GLITCH_RAD).`,
     text: ({ worst }) => `The GPS position jumped by ${worst.value.toFixed(0)} m.`,
-    ...when('fix', (_, { jump }) => (jump === null ? null : { value: jump, bounds: [GLITCH_M] })),
+    ...when('fix', ({ of }, { jump }) =>
+      jump === null ? null : { value: jump, bounds: [GLITCH_M], of: fieldOf(of, 'place') },
+    ),
   },
   {
     name: 'GPS glitch',
@@ -334,7 +330,7 @@ export const RULES: readonly Rule[] = [
     unit: '',
     limit: () => 'Above 2.0 positions may not be good (ArduPilot).',
     text: ({ worst }) => `The HDOP of the GPS was up to ${worst.value.toFixed(2)}.`,
-    ...when('gps', ({ hdop }) => (hdop === null ? null : { value: hdop, bounds: [2], of: 'GPS.HDop' })),
+    ...when('gps', ({ hdop, of }) => (hdop === null ? null : { value: hdop, bounds: [2], of: fieldOf(of, 'hdop') })),
   },
   satellites('ardupilot', AP_LOGS, 'Fewer than 12 are bad (ArduPilot).'),
   satellites('px4', `${PX4_REVIEW}#gps-uncertainty`, 'About 12 or more are expected (PX4).'),
@@ -346,7 +342,11 @@ export const RULES: readonly Rule[] = [
     unit: '',
     limit: (flight) => `The limit is ${thresholdOf(flight)} (FS_EKF_THRESH).`,
     text: ({ worst }) => `The compass variance of the EKF was up to ${worst.value.toFixed(2)}.`,
-    ...when('ekf', (fact, flight) => ({ value: fact.compass, bounds: [thresholdOf(flight)] })),
+    ...when('ekf', ({ compass, of }, flight) => ({
+      value: compass,
+      bounds: [thresholdOf(flight)],
+      of: fieldOf(of, 'compass'),
+    })),
   },
   {
     name: 'compass',
@@ -356,22 +356,9 @@ export const RULES: readonly Rule[] = [
     unit: '',
     limit: () => 'Above 1 the measurement is rejected (PX4).',
     text: ({ worst }) => `The test ratio of the compass was up to ${worst.value.toFixed(2)}.`,
-    ...when('ekf', ({ compass }) => ({ value: compass, bounds: [1] })),
+    ...when('ekf', ({ compass, of }) => ({ value: compass, bounds: [1], of: fieldOf(of, 'compass') })),
   },
-  {
-    name: 'EKF lane',
-    firmware: null,
-    source: `${AP}common-apm-navigation-extended-kalman-filter-overview.html`,
-    advice: 'Compare the sensors of both lanes (IMU, compass, GPS): one of them is wrong.',
-    unit: '',
-    join: Infinity,
-    limit: () => 'A flight keeps the core that it began with.',
-    text: ({ worst }) => `The estimator changed its core${worst.note}.`,
-    ...when('lane', ({ core }, { lane }) =>
-      lane === null || lane === core ? null : { value: 1, bounds: [0], note: ` from ${lane} to ${core}` },
-    ),
-  },
-  verdict('EKF lane', AP_EKF, 'warning', 'Compare the sensors of both lanes (IMU, compass, GPS): one of them is wrong.'),
+  verdict('EKF lane switch', AP_EKF, 'warning', 'Compare the sensors of both lanes (IMU, compass, GPS): one of them is wrong.'),
   {
     name: 'EKF',
     firmware: 'ardupilot',
@@ -425,7 +412,7 @@ export const RULES: readonly Rule[] = [
       return { value: Math.max(Math.abs(roll), Math.abs(pitch)), bounds: [60] };
     }),
   },
-  verdict('attitude', PX4_DETECTOR, 'critical', 'Look at what began before it.'),
+  verdict('attitude failure', PX4_DETECTOR, 'critical', 'Look at what began before it.'),
   {
     name: 'failsafe',
     firmware: null,
@@ -480,8 +467,9 @@ export const RULES: readonly Rule[] = [
       if (armed !== true || !isAloft) return null;
       const where = height === null ? '' : `, ${height.toFixed(0)} m high`;
       const supply = board === null ? '' : `, with ${volts(board.last)} at the autopilot`;
+      const of = log === 'dataflash' ? 'EV.Id' : log === 'ulog' ? 'vehicle_status.arming_state' : 'HEARTBEAT.base_mode';
       // A telemetry log is also that of a flight that goes on.
-      return { value: end, bounds: log === 'tlog' ? [-1] : [-1, -1], note: where + supply, from: end };
+      return { value: end, bounds: log === 'tlog' ? [0] : [0, 0], note: where + supply, from: end, of };
     },
   },
   {
@@ -614,13 +602,31 @@ function satellites(firmware: Firmware, source: string, limit: string): Rule {
 
 interface Motor {
   readonly motor: number;
+  /** From 0. */
+  readonly output: number;
   readonly part: number;
   /** As the log has it. */
   readonly us: number;
 }
 
+type Params = Judged['params'];
+
+/** Outputs of nothing and of all, µs. */
+function rangeOf(params: Params): readonly [least: number, most: number] {
+  return [params.get('MOT_PWM_MIN') || 1000, params.get('MOT_PWM_MAX') || 2000];
+}
+
+/** The outputs that the parameters call motors. */
+export function motorsOf(pwm: readonly number[], params: Params): readonly Motor[] {
+  const [least, most] = rangeOf(params);
+  return pwm.flatMap((us, output) => {
+    const motor = motorOf(params.get(`SERVO${output + 1}_FUNCTION`) ?? 0);
+    return motor === 0 || us === 0 ? [] : [{ motor, output, part: (us - least) / (most - least), us }];
+  });
+}
+
 /** A motor at its limit whose opposite was taken back: in frames of 4 and 6 motors 1 and 2, 3 and 4, 5 and 6 face each other. */
-function lostOf(motors: readonly Motor[], bound: number): Reading | null {
+function lostOf(motors: readonly Motor[], bound: number, of = ''): Reading | null {
   if (motors.length < 4) return null;
   const sorted = motors.toSorted((a, b) => a.part - b.part);
   const [lowest, highest] = [sorted[0], sorted.at(-1)];
@@ -630,9 +636,28 @@ function lostOf(motors: readonly Motor[], bound: number): Reading | null {
   return {
     value: isLost ? highest.us : Math.min(highest.us, bound),
     bounds: [bound],
+    of: of.replace('#', String(highest.output + 1)).replace('@', String(highest.output)),
     note: `Motor ${highest.motor} was at its limit (${figure(highest.us)}) while motor ${lowest.motor}, opposite of it, was taken back to ${figure(lowest.us)}`,
   };
 }
+
+/** Another field of the message that a fact is of. */
+function fieldOf(of: string | undefined, what: string): string {
+  const [message = ''] = (of ?? '').split('.');
+  return `${message}.${FIELDS[what]?.[message] ?? ''}`;
+}
+
+const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  compass: {
+    XKF4: 'SM',
+    NKF4: 'SM',
+    estimator_status: 'hdg_test_ratio',
+    EKF_STATUS_REPORT: 'compass_variance',
+    ESTIMATOR_STATUS: 'mag_ratio',
+  },
+  hdop: { GPS: 'HDop', GPS_RAW_INT: 'eph' },
+  place: { GPS: 'Lat', GPS_RAW_INT: 'lat', vehicle_gps_position: 'latitude_deg' },
+};
 
 function figure(value: number): string {
   return value <= 1 ? value.toFixed(2) : `${value.toFixed(0)} µs`;

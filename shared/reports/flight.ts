@@ -4,7 +4,7 @@ import type { FlightReport } from '../schemas/flight-report.ts';
 import { Correlation } from './correlation.ts';
 import { Extreme } from './extreme.ts';
 import type { Fact, FactOf, FactSink, Firmware, LogKind } from './facts.ts';
-import { Findings, type Judged, WORKING_RPM } from './findings.ts';
+import { Findings, type Judged, motorsOf, SATURATED, WORKING_RPM } from './findings.ts';
 import { metres, Track } from './track.ts';
 
 /** A log may have a million of them. */
@@ -19,6 +19,8 @@ const PARAMS =
 /** Between two positions of which one may be expected from the other. */
 const JUMP_S = 5;
 const MAX_ESCS = 12;
+/** Of the range of the outputs. */
+const IDLE = 0.05;
 /** A supply below is one that is not measured. */
 const LEAST_BOARD_V = 2;
 /** The clock of a receiver before its first fix shows 1980, or nothing. */
@@ -49,7 +51,6 @@ export class Flight implements FactSink, Judged {
   fieldChange = 0;
   attitudeError: number | null = null;
   jump: number | null = null;
-  lane: number | null = null;
   readonly rpms: number[] = [];
   readonly worked = new Set<number>();
   readonly params = new Map<string, number>();
@@ -81,6 +82,7 @@ export class Flight implements FactSink, Judged {
   #used: { first: number; last: number } | null = null;
   #field: number | null = null;
   readonly #fieldOfCurrent = new Correlation();
+  #lane: number | null = null;
   #desired: FactOf<'desired'> | null = null;
   #fix: { readonly at: number; readonly fix: FactOf<'fix'> } | null = null;
 
@@ -107,7 +109,6 @@ export class Flight implements FactSink, Judged {
     if (!this.#whatItIs(s, fact) && this.armed !== false) this.#inFlight(s, fact);
     // Why it crashed is also said by one that has disarmed for it.
     if (wasArmed !== false || fact.kind === 'verdict' || (fact.kind === 'failsafe' && !fact.active)) this.#findings.take(s, fact, this);
-    if (fact.kind === 'lane') this.lane = fact.core;
     this.heardAt = s;
   }
 
@@ -222,6 +223,9 @@ export class Flight implements FactSink, Judged {
       case 'event':
         this.#list(at, fact.event, fact.text);
         return true;
+      case 'lane':
+        this.#onLane(at, fact);
+        return true;
       case 'verdict':
         return true;
       default:
@@ -306,6 +310,14 @@ export class Flight implements FactSink, Judged {
     this.board = { highest: Math.max(volts, this.board?.highest ?? 0), last: volts };
   }
 
+  #onLane(at: number, { core, of = '' }: FactOf<'lane'>): void {
+    if (this.#lane !== null && core !== this.#lane && this.armed !== false) {
+      const text = `the estimator changed its core from ${this.#lane} to ${core}`;
+      this.#findings.take(at, { kind: 'verdict', what: 'EKF lane switch', text, of }, this);
+    }
+    this.#lane = core;
+  }
+
   /** Where the speed does not explain it. */
   #onFix(at: number, fix: FactOf<'fix'>): void {
     const last = this.#fix;
@@ -376,7 +388,10 @@ export class Flight implements FactSink, Judged {
     if (rpm > WORKING_RPM) this.worked.add(index);
   }
 
+  /** One that is at its limit, or not yet at work, says nothing about balance. */
   #onOutputs(pwm: readonly number[]): void {
+    const motors = motorsOf(pwm, this.params);
+    if (motors.some(({ part }) => part > SATURATED || part < IDLE)) return;
     for (const [index, value] of pwm.entries())
       this.outputSums[index] = (this.outputSums[index] ?? 0) + value;
     this.outputSamples++;

@@ -283,7 +283,7 @@ const READERS: Readonly<Record<number, FactReader>> = {
   },
   [MSG.SERVO_OUTPUT_RAW]: (payload) => {
     const { port, us } = decodeServoOutputs(payload);
-    return port === 0 ? [{ kind: 'outputs', pwm: us, of: 'SERVO_OUTPUT_RAW.servo1_raw' }] : [];
+    return port === 0 ? [{ kind: 'outputs', pwm: us, of: 'SERVO_OUTPUT_RAW.servo#_raw' }] : [];
   },
   // PX4 sends integers bytewise; its parameters that count here are all real numbers.
   [MSG.PARAM_VALUE]: (payload, firmware) => {

@@ -246,7 +246,7 @@ const TOPICS: Readonly<Record<string, (fields: UlogFields, instance: number) => 
   },
   actuator_motors: (fields) => {
     const parts = fields.numbers('control').slice(0, MAX_MOTORS);
-    return parts.length === 0 ? [] : [{ kind: 'motors', parts, of: 'actuator_motors.control[0]' }];
+    return parts.length === 0 ? [] : [{ kind: 'motors', parts, of: 'actuator_motors.control[@]' }];
   },
   esc_status: (fields) => {
     const count = Math.min(MAX_ESCS, fields.number('esc_count'));
@@ -394,11 +394,11 @@ function* rotaryFacts(fields: UlogFields): Generator<Fact> {
 
 /** Flags of failure_detector_status that are findings. */
 const FAILURES: readonly (readonly [field: string, what: Verdict, text: string])[] = [
-  ['fd_motor', 'motor', 'a motor has failed'],
-  ['fd_arm_escs', 'ESC', 'an ESC has failed'],
+  ['fd_motor', 'motor failure', 'a motor has failed'],
+  ['fd_arm_escs', 'ESC failure', 'an ESC has failed'],
   ['fd_imbalanced_prop', 'trouble', 'a propeller is out of balance'],
-  ['fd_roll', 'attitude', 'it rolls too far'],
-  ['fd_pitch', 'attitude', 'it pitches too far'],
+  ['fd_roll', 'attitude failure', 'it rolls too far'],
+  ['fd_pitch', 'attitude failure', 'it pitches too far'],
 ];
 
 /** Roll and pitch of a rotation [w, x, y, z], degrees. */
