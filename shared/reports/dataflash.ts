@@ -1,7 +1,6 @@
 import { ApiError } from '../errors.ts';
 import {
   DataflashClock,
-  type DataflashField,
   type DataflashType,
   walkDataflash,
 } from '../logs/dataflash.ts';
@@ -17,8 +16,38 @@ import type { LogBytes } from '../logs/log-bytes.ts';
 import { textAt } from '../logs/numbers.ts';
 import { type Fact, type FactSink, type Verdict, verdictIn } from './facts.ts';
 
-type Value = number | string;
-type Row = Readonly<Record<string, Value>>;
+/** A message of the log; each column is read when it is asked for. */
+class Row {
+  #type: DataflashType | null = null;
+  #view: DataView = new DataView(new ArrayBuffer(0));
+  #start = 0;
+
+  load(type: DataflashType, { view, start }: LogBytes): this {
+    this.#type = type;
+    this.#view = view;
+    this.#start = start;
+    return this;
+  }
+
+  get columns(): Iterable<string> {
+    return this.#type?.fields.keys() ?? [];
+  }
+
+  has(column: string): boolean {
+    return this.#type?.fields.has(column) === true;
+  }
+
+  /** NaN: there is no such column. */
+  number(column: string): number {
+    const field = this.#type?.fields.get(column);
+    return field?.get == null ? Number.NaN : field.get(this.#view, this.#start + field.at);
+  }
+
+  text(column: string): string {
+    const field = this.#type?.fields.get(column);
+    return field === undefined ? '' : textAt(this.#view, this.#start + field.at, field.size);
+  }
+}
 
 /** @throws ApiError E_LOG if it has no types */
 export function readDataflash(log: LogBytes, sink: FactSink): void {
@@ -34,6 +63,7 @@ export function readDataflash(log: LogBytes, sink: FactSink): void {
 class DataflashRows {
   readonly #sink: FactSink;
   readonly #clock: DataflashClock;
+  readonly #row = new Row();
   #isTold = false;
 
   constructor(log: LogBytes, sink: FactSink) {
@@ -41,8 +71,8 @@ class DataflashRows {
     this.#sink = sink;
   }
 
-  read(type: DataflashType, { view, start }: LogBytes): void {
-    const at = this.#clock.timeOf(type, view, start);
+  read(type: DataflashType, log: LogBytes): void {
+    const at = this.#clock.timeOf(type, log.view, log.start);
     if (at === null) return;
     if (!this.#isTold) {
       this.#sink.take(at, { kind: 'firmware', firmware: 'ardupilot' });
@@ -52,14 +82,8 @@ class DataflashRows {
     this.#sink.seen(at);
     const tell = MESSAGES[type.name];
     if (tell === undefined) return;
-    const row: Record<string, Value> = {};
-    for (const [column, field] of type.fields) row[column] = valueOf(field, view, start);
-    for (const fact of tell(row)) this.#sink.take(at, fact);
+    for (const fact of tell(this.#row.load(type, log))) this.#sink.take(at, fact);
   }
-}
-
-function valueOf({ at, get, size }: DataflashField, view: DataView, start: number): Value {
-  return get === null ? textAt(view, start + at, size) : get(view, start + at);
 }
 
 const GPS_EPOCH_MS = Date.UTC(1980, 0, 6);
@@ -67,47 +91,43 @@ const WEEK_MS = 7 * 24 * 3600 * 1000;
 /** Since 2017. */
 const LEAP_MS = 18_000;
 const FIX_3D = 3;
+const OUTPUTS = Array.from({ length: 14 }, (_, output) => `C${output + 1}`);
 const HOME = 1;
 /** `gps_glitching` of nav_filter_status (libraries/AP_NavEKF/AP_Nav_Common.h). */
 const GLITCHING_BIT = 14;
 
-function numberOf(row: Row, column: string): number {
-  const value = row[column];
-  return typeof value === 'number' ? value : Number.NaN;
-}
-
 /** Of the first sensor; a column that an older firmware does not have means the only one. */
 function isFirst(row: Row, ...columns: readonly string[]): boolean {
-  return columns.every((column) => row[column] === undefined || row[column] === 0);
+  return columns.every((column) => !row.has(column) || row.number(column) === 0);
 }
 
 /** A column that is there. */
 function factOf(row: Row, column: string, make: (value: number) => Fact): readonly Fact[] {
-  const value = numberOf(row, column);
+  const value = row.number(column);
   return Number.isFinite(value) ? [make(value)] : [];
 }
 
 /** A part of an attitude, degrees. */
 function leanOf(row: Row, kind: 'attitude' | 'desired', roll: string, pitch: string, of: string): readonly Fact[] {
-  const lean = { roll: numberOf(row, roll), pitch: numberOf(row, pitch) };
+  const lean = { roll: row.number(roll), pitch: row.number(pitch) };
   return Number.isFinite(lean.roll) && Number.isFinite(lean.pitch) ? [{ kind, ...lean, of }] : [];
 }
 
 const MESSAGES: Readonly<Record<string, (row: Row) => readonly Fact[]>> = {
-  PARM: (row) => factOf(row, 'Value', (value) => ({ kind: 'param', name: String(row['Name']), value })),
-  MSG: (row) => factsOfMessage(String(row['Message'])),
+  PARM: (row) => factOf(row, 'Value', (value) => ({ kind: 'param', name: row.text('Name'), value })),
+  MSG: (row) => factsOfMessage(row.text('Message')),
   MODE: (row) => factOf(row, 'ModeNum', (mode) => ({ kind: 'mode', mode })),
-  EV: (row) => factsOfEvent(numberOf(row, 'Id')),
-  ERR: (row) => factsOfError(numberOf(row, 'Subsys'), numberOf(row, 'ECode')),
+  EV: (row) => factsOfEvent(row.number('Id')),
+  ERR: (row) => factsOfError(row.number('Subsys'), row.number('ECode')),
   GPS: (row) => (isFirst(row, 'I') ? factsOfGps(row) : []),
   POS: (row) => {
-    const [lat, lon, alt] = [numberOf(row, 'Lat'), numberOf(row, 'Lng'), numberOf(row, 'Alt')];
-    const height = numberOf(row, 'RelHomeAlt');
+    const [lat, lon, alt] = [row.number('Lat'), row.number('Lng'), row.number('Alt')];
+    const height = row.number('RelHomeAlt');
     return [{ kind: 'position', lat, lon, alt, height: Number.isFinite(height) ? height : null }];
   },
   ORGN: (row) => {
-    if (numberOf(row, 'Type') !== HOME) return [];
-    const [lat, lon, alt] = [numberOf(row, 'Lat'), numberOf(row, 'Lng'), numberOf(row, 'Alt')];
+    if (row.number('Type') !== HOME) return [];
+    const [lat, lon, alt] = [row.number('Lat'), row.number('Lng'), row.number('Alt')];
     return [{ kind: 'home', lat, lon, alt }];
   },
   BAT: (row) =>
@@ -119,14 +139,16 @@ const MESSAGES: Readonly<Record<string, (row: Row) => readonly Fact[]>> = {
         ]
       : [],
   BCL: (row) => {
-    const cells = Object.entries(row).flatMap(([column, mv]) =>
-      /^V\d+$/.test(column) && typeof mv === 'number' && mv > 0 && mv < 0xffff ? [mv / 1000] : [],
-    );
+    const cells = [...row.columns]
+      .filter((column) => /^V\d+$/.test(column))
+      .map((column) => row.number(column))
+      .filter((mv) => mv > 0 && mv < 0xffff)
+      .map((mv) => mv / 1000);
     return isFirst(row, 'Instance') && cells.length > 0 ? [{ kind: 'cell', volts: Math.min(...cells), of: 'BCL.V1' }] : [];
   },
   VIBE: (row) => factsOfVibration(row),
   MAG: (row) => {
-    const length = Math.hypot(numberOf(row, 'MagX'), numberOf(row, 'MagY'), numberOf(row, 'MagZ'));
+    const length = Math.hypot(row.number('MagX'), row.number('MagY'), row.number('MagZ'));
     return isFirst(row, 'I') && length > 0 ? [{ kind: 'field', length, of: 'MAG.MagX' }] : [];
   },
   POWR: (row) => factOf(row, 'Vcc', (volts) => ({ kind: 'board', volts, of: 'POWR.Vcc' })),
@@ -135,15 +157,15 @@ const MESSAGES: Readonly<Record<string, (row: Row) => readonly Fact[]>> = {
     ...leanOf(row, 'attitude', 'Roll', 'Pitch', 'ATT.Roll'),
   ],
   IMU: (row) => {
-    const length = Math.hypot(numberOf(row, 'AccX'), numberOf(row, 'AccY'), numberOf(row, 'AccZ'));
+    const length = Math.hypot(row.number('AccX'), row.number('AccY'), row.number('AccZ'));
     return isFirst(row, 'I') ? [{ kind: 'acceleration', length, of: 'IMU.AccZ' }] : [];
   },
   ESC: (row) =>
-    factOf(row, 'RPM', (rpm) => ({ kind: 'esc', index: numberOf(row, 'Instance'), rpm, of: 'ESC.RPM' })),
+    factOf(row, 'RPM', (rpm) => ({ kind: 'esc', index: row.number('Instance'), rpm, of: 'ESC.RPM' })),
   XKF4: (row) => factsOfEstimator(row, 'XKF4'),
   NKF4: (row) => factsOfEstimator(row, 'NKF4'),
   RCOU: (row) => {
-    const pwm = Array.from({ length: 14 }, (_, output) => numberOf(row, `C${output + 1}`));
+    const pwm = OUTPUTS.map((column) => row.number(column));
     return [
       { kind: 'outputs', pwm: pwm.map((value) => (Number.isFinite(value) ? value : 0)), of: 'RCOU.C#' },
     ];
@@ -213,17 +235,17 @@ const ERROR_VERDICTS: Readonly<Record<number, Verdict>> = {
 };
 
 function factsOfGps(row: Row): readonly Fact[] {
-  const status = numberOf(row, 'Status');
-  const [satellites, hdop] = [numberOf(row, 'NSats'), numberOf(row, 'HDop')];
-  const [week, ms] = [numberOf(row, 'GWk'), numberOf(row, 'GMS')];
+  const status = row.number('Status');
+  const [satellites, hdop] = [row.number('NSats'), row.number('HDop')];
+  const [week, ms] = [row.number('GWk'), row.number('GMS')];
   const facts: Fact[] = [
     { kind: 'gps', satellites, hdop, of: 'GPS.NSats' },
     {
       kind: 'fix',
       is3d: status >= FIX_3D,
-      lat: numberOf(row, 'Lat'),
-      lon: numberOf(row, 'Lng'),
-      ms: numberOf(row, 'Spd'),
+      lat: row.number('Lat'),
+      lon: row.number('Lng'),
+      ms: row.number('Spd'),
       of: 'GPS.Status',
     },
   ];
@@ -236,9 +258,9 @@ function factsOfGps(row: Row): readonly Fact[] {
 /** `Clip` by accelerometer; before 4.0 one message for the first, with the counters of all. */
 function factsOfVibration(row: Row): readonly Fact[] {
   const [level = Number.NaN, axis = ''] = ['VibeX', 'VibeY', 'VibeZ']
-    .map((column) => [numberOf(row, column), column] as const)
+    .map((column) => [row.number(column), column] as const)
     .toSorted(([a], [b]) => b - a)[0] ?? [];
-  const sensor = numberOf(row, 'IMU');
+  const sensor = row.number('IMU');
   const clips = ['Clip0', 'Clip1', 'Clip2'].flatMap((column, index) =>
     factOf(row, column, (count) => ({ kind: 'clips', sensor: index, count, of: `VIBE.${column}` })),
   );
@@ -256,16 +278,16 @@ function factsOfVibration(row: Row): readonly Fact[] {
 
 /** Of the core that flies the vehicle. */
 function factsOfEstimator(row: Row, message: string): readonly Fact[] {
-  const primary = numberOf(row, 'PI');
+  const primary = row.number('PI');
   const lane: readonly Fact[] = primary >= 0 ? [{ kind: 'lane', core: primary, of: `${message}.PI` }] : [];
-  if (Number.isFinite(primary) && row['C'] !== undefined && row['C'] !== primary) return lane;
-  const status = numberOf(row, 'SS');
+  if (Number.isFinite(primary) && row.has('C') && row.number('C') !== primary) return lane;
+  const status = row.number('SS');
   const ekf: Fact = {
     kind: 'ekf',
-    compass: numberOf(row, 'SM'),
-    velocity: numberOf(row, 'SV'),
-    position: numberOf(row, 'SP'),
-    height: numberOf(row, 'SH'),
+    compass: row.number('SM'),
+    velocity: row.number('SV'),
+    position: row.number('SP'),
+    height: row.number('SH'),
     of: `${message}.SV`,
   };
   if (!Number.isFinite(status)) return [...lane, ekf];

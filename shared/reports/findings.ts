@@ -39,6 +39,8 @@ export interface Judged {
   readonly jump: number | null;
   readonly clips: number | null;
   readonly glitches: number | null;
+  /** As they are driven now. */
+  readonly motors: readonly Motor[];
   /** µs, summed while flying. */
   readonly outputSums: readonly number[];
   readonly outputSamples: number;
@@ -93,6 +95,7 @@ const GLITCH_M = 25;
 /** Of the range of the outputs. */
 export const SATURATED = 0.92;
 const FAR_BELOW = 0.5;
+const MAX_OUTPUTS = 32;
 /** Of a motor that flies a vehicle. */
 export const WORKING_RPM = 1000;
 /** SERVOn_FUNCTION of motors 1 to 8 and 9 to 12 (https://ardupilot.org/copter/docs/parameters.html#servo1-function). */
@@ -198,10 +201,10 @@ export const RULES: readonly Rule[] = [
     levels: ['critical'],
     limit: () => 'A motor at its limit while the opposite one falls gives too little thrust (ArduPilot thrust loss check).',
     text: ({ worst }) => `${worst.note}.`,
-    ...when('outputs', ({ pwm, of }, flight) => {
+    ...when('outputs', ({ of }, flight) => {
       if (!hovers(flight) || flight.landed === true) return null;
       const [least, most] = rangeOf(flight.params);
-      return lostOf(motorsOf(pwm, flight.params), least + SATURATED * (most - least), of);
+      return lostOf(flight.motors, least + SATURATED * (most - least), of);
     }),
   },
   {
@@ -600,7 +603,13 @@ function satellites(firmware: Firmware, source: string, limit: string): Rule {
   };
 }
 
-interface Motor {
+export interface MotorLayout {
+  readonly least: number;
+  readonly most: number;
+  readonly outputs: readonly { readonly motor: number; readonly output: number }[];
+}
+
+export interface Motor {
   readonly motor: number;
   /** From 0. */
   readonly output: number;
@@ -616,21 +625,32 @@ function rangeOf(params: Params): readonly [least: number, most: number] {
   return [params.get('MOT_PWM_MIN') || 1000, params.get('MOT_PWM_MAX') || 2000];
 }
 
-/** The outputs that the parameters call motors. */
-export function motorsOf(pwm: readonly number[], params: Params): readonly Motor[] {
+/** Which outputs the parameters call motors, and their range. */
+export function motorLayoutOf(params: Params): MotorLayout {
   const [least, most] = rangeOf(params);
-  return pwm.flatMap((us, output) => {
-    const motor = motorOf(params.get(`SERVO${output + 1}_FUNCTION`) ?? 0);
-    return motor === 0 || us === 0 ? [] : [{ motor, output, part: (us - least) / (most - least), us }];
+  return {
+    least,
+    most,
+    outputs: Array.from({ length: MAX_OUTPUTS }, (_, output) => ({
+      output,
+      motor: motorOf(params.get(`SERVO${output + 1}_FUNCTION`) ?? 0),
+    })).filter(({ motor }) => motor > 0),
+  };
+}
+
+export function motorsOf(pwm: readonly number[], { least, most, outputs }: MotorLayout): readonly Motor[] {
+  return outputs.flatMap(({ output, motor }) => {
+    const us = pwm[output] ?? 0;
+    return us === 0 ? [] : [{ motor, output, part: (us - least) / (most - least), us }];
   });
 }
 
 /** A motor at its limit whose opposite was taken back: in frames of 4 and 6 motors 1 and 2, 3 and 4, 5 and 6 face each other. */
 function lostOf(motors: readonly Motor[], bound: number, of = ''): Reading | null {
   if (motors.length < 4) return null;
-  const sorted = motors.toSorted((a, b) => a.part - b.part);
-  const [lowest, highest] = [sorted[0], sorted.at(-1)];
-  if (lowest === undefined || highest === undefined) return null;
+  const lowest = motors.reduce((a, b) => (b.part < a.part ? b : a));
+  const highest = motors.reduce((a, b) => (b.part > a.part ? b : a));
+  if (highest.us <= bound) return { value: highest.us, bounds: [bound] };
   const isOpposite = motors.length > 6 || (lowest.motor + 1) >> 1 === (highest.motor + 1) >> 1;
   const isLost = isOpposite && highest.part - lowest.part > FAR_BELOW;
   return {
@@ -690,9 +710,10 @@ function emptyCellOf({ params }: Judged): number {
 /** Mean outputs of those that the parameters call motors, µs. */
 function motorMeansOf({ params, outputSums, outputSamples }: Judged): readonly number[] {
   if (outputSamples === 0) return [];
-  return outputSums
-    .map((sum) => sum / outputSamples)
-    .filter((mean, index) => motorOf(params.get(`SERVO${index + 1}_FUNCTION`) ?? 0) > 0 && mean > 0);
+  return motorsOf(
+    outputSums.map((sum) => sum / outputSamples),
+    motorLayoutOf(params),
+  ).map(({ us }) => us);
 }
 
 function worstRatio({ velocity, position, height }: FactOf<'ekf'>): number {

@@ -4,7 +4,16 @@ import type { FlightReport } from '../schemas/flight-report.ts';
 import { Correlation } from './correlation.ts';
 import { Extreme } from './extreme.ts';
 import type { Fact, FactOf, FactSink, Firmware, LogKind } from './facts.ts';
-import { Findings, type Judged, motorsOf, SATURATED, WORKING_RPM } from './findings.ts';
+import {
+  Findings,
+  type Judged,
+  type Motor,
+  type MotorLayout,
+  motorLayoutOf,
+  motorsOf,
+  SATURATED,
+  WORKING_RPM,
+} from './findings.ts';
 import { metres, Track } from './track.ts';
 
 /** A log may have a million of them. */
@@ -56,8 +65,10 @@ export class Flight implements FactSink, Judged {
   readonly params = new Map<string, number>();
   readonly outputSums: number[] = Array.from({ length: OUTPUTS }, () => 0);
   outputSamples = 0;
+  motors: readonly Motor[] = [];
 
   readonly #findings = new Findings();
+  #layout: MotorLayout | null = null;
   readonly #vibration = new Extreme('max');
   readonly #voltage = new Extreme('min');
   readonly #cell = new Extreme('min');
@@ -204,6 +215,7 @@ export class Flight implements FactSink, Judged {
         return true;
       case 'param':
         if (PARAMS.test(fact.name)) this.params.set(fact.name, fact.value);
+        this.#layout = null;
         return true;
       case 'armed':
         this.#onArmed(at, fact.armed);
@@ -299,6 +311,8 @@ export class Flight implements FactSink, Judged {
         if (fact.index < MAX_ESCS) this.#onEsc(fact.index, fact.rpm);
         break;
       case 'outputs':
+        this.#layout ??= motorLayoutOf(this.params);
+        this.motors = motorsOf(fact.pwm, this.#layout);
         if (this.landed !== true) this.#onOutputs(fact.pwm);
         break;
       default: // told by #whatItIs
@@ -390,8 +404,7 @@ export class Flight implements FactSink, Judged {
 
   /** One that is at its limit, or not yet at work, says nothing about balance. */
   #onOutputs(pwm: readonly number[]): void {
-    const motors = motorsOf(pwm, this.params);
-    if (motors.some(({ part }) => part > SATURATED || part < IDLE)) return;
+    if (this.motors.some(({ part }) => part > SATURATED || part < IDLE)) return;
     for (const [index, value] of pwm.entries())
       this.outputSums[index] = (this.outputSums[index] ?? 0) + value;
     this.outputSamples++;

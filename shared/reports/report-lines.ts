@@ -13,9 +13,74 @@ export function* reportLines(report: FlightReport): Generator<string> {
     yield `mode        ${seconds(from)} to ${seconds(to)}  ${name}`;
   for (const { at_s: at, kind, text } of report.events)
     yield `event       ${seconds(at)}  ${kind}${text === '' ? '' : `: ${text}`}`;
-  for (const { severity, text, at_s: at } of report.findings)
-    yield `${severity.padEnd(12)}${at === null ? '' : `${seconds(at)}  `}${text}`;
+  for (const finding of report.findings) {
+    yield findingLine(finding);
+    if (finding.advice !== undefined) yield `            ${finding.advice}`;
+  }
   if (report.findings.length === 0) yield 'No findings.';
+}
+
+type Finding = FlightReport['findings'][number];
+
+/** `12.3–15.0 s critical …` */
+export function findingLine({ severity, text, at_s: at, from, to, times }: Finding): string {
+  const [first, last] = [from ?? at, to ?? at];
+  const when =
+    first === null || last === null
+      ? ''
+      : first === last
+        ? seconds(first)
+        : `${first.toFixed(1)}–${seconds(last)}${times === undefined || times < 2 ? '' : `, ${times} times`}`;
+  return `${when.padEnd(16)} ${severity.padEnd(8)} ${text}`.trim();
+}
+
+/** Two flights beside each other: what one found and the other did not, and figures that differ. */
+export interface Compared {
+  readonly only_this: readonly string[];
+  readonly only_other: readonly string[];
+  readonly both: readonly string[];
+  readonly figures: readonly {
+    readonly name: string;
+    readonly this: number | null;
+    readonly other: number | null;
+    readonly unit: string;
+  }[];
+}
+
+export function compared(one: FlightReport, other: FlightReport): Compared {
+  const namesOf = ({ findings }: FlightReport): readonly string[] => [
+    ...new Set(findings.map(({ name, text }) => name ?? text)),
+  ];
+  const [own, others] = [namesOf(one), namesOf(other)];
+  return {
+    only_this: own.filter((name) => !others.includes(name)),
+    only_other: others.filter((name) => !own.includes(name)),
+    both: own.filter((name) => others.includes(name)),
+    figures: FIGURES.map(([name, unit, of]) => ({ name, this: of(one), other: of(other), unit })).filter(
+      (figure) => figure.this !== figure.other,
+    ),
+  };
+}
+
+const FIGURES: readonly (readonly [string, string, (report: FlightReport) => number | null])[] = [
+  ['flight', 's', (report) => report.duration_s],
+  ['distance', 'm', (report) => report.distance_m],
+  ['height', 'm', ({ max }) => max.height_m],
+  ['speed', 'm/s', ({ max }) => max.speed_mps],
+  ['lowest battery', 'V', ({ battery }) => battery.min],
+  ['used', 'mAh', ({ battery }) => battery.used_mah],
+  ['vibration', 'm/s²', ({ vibration }) => vibration.max],
+  ['clips', '', ({ vibration }) => vibration.clips],
+  ['fewest satellites', '', ({ gps }) => gps.min_satellites],
+  ['worst HDOP', '', ({ gps }) => gps.worst_hdop],
+];
+
+export function* comparedLines({ only_this: own, only_other: others, both, figures }: Compared): Generator<string> {
+  yield `only here   ${own.join(', ') || '-'}`;
+  yield `only there  ${others.join(', ') || '-'}`;
+  yield `in both     ${both.join(', ') || '-'}`;
+  for (const { name, this: one, other, unit } of figures)
+    yield `${name.padEnd(18)}${number(one, unit, 2)}, there ${number(other, unit, 2)}`;
 }
 
 function number(value: number | null, unit: string, digits = 1): string {

@@ -1,22 +1,17 @@
 import { readSync } from 'node:fs';
-import { ApiError, type ErrorCode } from '../errors.ts';
+import type { ErrorCode } from '../errors.ts';
 import { LogBytes } from '../logs/log-bytes.ts';
-import { isUlog } from '../logs/ulog.ts';
 import type { FlightReport } from '../schemas/flight-report.ts';
-import { readDataflash } from './dataflash.ts';
-import type { FactSink } from './facts.ts';
-import { Flight } from './flight.ts';
 import { type FlightInLog, FlightsInLog } from './flights-in-log.ts';
-import { readTlog, tlogBegin, tlogReader } from './tlog.ts';
-import { readUlog } from './ulog.ts';
+import { type FileKind, reportOfLog } from './report.ts';
+import { tlogBegin, tlogReader } from './tlog.ts';
 
 /** A log, or several, to be read. */
 export interface ReportWork {
   /** Descriptor of the open log. */
   readonly file: number;
   readonly size: number;
-  /** `onboard`: one that the vehicle has written, of whichever kind. */
-  readonly kind: 'tlog' | 'onboard';
+  readonly kind: FileKind;
   /** Each flight of it by itself, in place of the report of all of it. */
   readonly isDivided?: boolean;
   /** Telemetry logs in which its last flight may go on, in their order. */
@@ -47,13 +42,10 @@ export type ReportAnswer =
 
 /** @param onRead told how many bytes were read. @throws ApiError E_LOG for what is no log */
 export function reportOf(
-  { file, size, kind }: ReportWork,
+  work: Pick<ReportWork, 'file' | 'size' | 'kind'>,
   onRead: (done: number) => void = () => undefined,
 ): FlightReport {
-  const flight = new Flight();
-  readInto(flight, { file, size, kind }, onRead);
-  if (flight.isEmpty) throw new ApiError('E_LOG', 'This file has nothing that a log has.');
-  return flight.report();
+  return reportOfLog(bytesOf(work, onRead), work.kind);
 }
 
 /** @param onRead told how many bytes were read. @returns none for what is no log, or has no flight */
@@ -69,20 +61,9 @@ export function flightsOf(work: ReportWork, onRead: (done: number) => void): Div
   return { flights: flights.flights(), counts: flights.counts };
 }
 
-function readInto(sink: FactSink, work: ReportWork, onRead: (done: number) => void): void {
-  readerOf(work.kind, bytesOf(work, onRead))(sink);
-}
-
 function bytesOf(
   { file, size }: Pick<ReportWork, 'file' | 'size'>,
   onRead: (done: number) => void,
 ): LogBytes {
   return new LogBytes((into, at) => readSync(file, into, 0, into.length, at), size, onRead);
-}
-
-/** The vehicle does not say which kind of log it has written; each kind begins in its own way. */
-function readerOf(kind: ReportWork['kind'], log: LogBytes): (sink: FactSink) => void {
-  if (kind === 'tlog') return (sink) => readTlog(log, sink);
-  if (isUlog(log)) return (sink) => readUlog(log, sink);
-  return (sink) => readDataflash(log, sink);
 }

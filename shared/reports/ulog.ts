@@ -4,7 +4,7 @@ import { LogClock } from '../logs/log-clock.ts';
 import { loggedWords, ulogStart, walkUlog } from '../logs/ulog.ts';
 import { type Place, UlogFormats } from '../logs/ulog-format.ts';
 import { ULOG_ARMED, ulogModeName } from '../logs/ulog-names.ts';
-import type { Fact, FactSink, Verdict } from './facts.ts';
+import type { Fact, FactOf, FactSink, Verdict } from './facts.ts';
 import { factsOfText } from './tlog.ts';
 
 /**
@@ -24,12 +24,13 @@ const BAD_ACCELEROMETER_BIT = 11;
 const ROTARY = 1;
 const DEGREES = 180 / Math.PI;
 const MGAUSS = 1000;
+const MAX_PARAMS = 4096;
 const MAX_MOTORS = 12;
 const MAX_ESCS = 8;
 
 /** @throws ApiError E_LOG if it is written in a way that this reader does not know */
 export function readUlog(log: LogBytes, sink: FactSink): void {
-  const reader = new UlogReader(ulogStart(log), sink);
+  const reader = new UlogReader(new LogClock(ulogStart(log)), sink);
   // The same memory as Node reads it.
   const bytes = Buffer.from(log.view.buffer, 0, log.view.byteLength);
   const isKnown = walkUlog(log, (type, at, size) => {
@@ -51,12 +52,13 @@ class UlogReader {
   readonly #subscriptions = new Map<number, Subscription>();
   readonly #about = new Map<string, string>();
   readonly #clock: LogClock;
-  #at: number;
+  /** Those that stand before all that has a time. */
+  readonly #params: FactOf<'param'>[] = [];
+  #at = 0;
   #isTold = false;
 
-  constructor(start: number | null, sink: FactSink) {
-    this.#clock = new LogClock(start);
-    this.#at = start ?? 0; // of parameters, which stand before all that has a time
+  constructor(clock: LogClock, sink: FactSink) {
+    this.#clock = clock;
     this.#sink = sink;
   }
 
@@ -99,8 +101,10 @@ class UlogReader {
 
   #param(body: Buffer): void {
     const { name, type, value } = keyed(body);
-    if (type === 'float' && value.length === 4)
-      this.#sink.take(this.#at, { kind: 'param', name, value: value.readFloatLE(0) });
+    if (type !== 'float' || value.length !== 4) return;
+    const param = { kind: 'param', name, value: value.readFloatLE(0) } as const;
+    if (this.#isTold) this.#sink.take(this.#at, param);
+    else if (this.#params.length < MAX_PARAMS) this.#params.push(param);
   }
 
   #subscribe(body: Buffer): void {
@@ -157,6 +161,7 @@ class UlogReader {
 
   #tell(): void {
     this.#isTold = true;
+    for (const param of this.#params) this.#sink.take(this.#at, param);
     this.#sink.take(this.#at, { kind: 'firmware', firmware: 'px4' });
     this.#sink.take(this.#at, { kind: 'log', log: 'ulog' });
     const text = ABOUT.flatMap((name) => this.#about.get(name) ?? []).join(' ');
