@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { basename } from 'node:path';
 import { ApiError, messageOf } from '../errors.ts';
 import { LogBytes } from '../logs/log-bytes.ts';
@@ -14,7 +14,8 @@ export function reportOfFile(path: string, most: number): FlightReport {
   const name = basename(path);
   let file: number | null = null;
   try {
-    file = openSync(path, 'r');
+    // A pipe that nobody writes would hold this process.
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stat = fstatSync(file);
     if (!stat.isFile()) throw new ApiError('E_LOG', 'It is no file.');
     const { size } = stat;

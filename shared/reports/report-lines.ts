@@ -34,6 +34,24 @@ export function findingLine({ severity, text, at_s: at, from, to, times }: Findi
   return `${when.padEnd(16)} ${severity.padEnd(8)} ${text}`.trim();
 }
 
+/** A report of a node of another version: members may be missing. */
+type Told = {
+  readonly [K in keyof FlightReport]?: FlightReport[K] extends readonly (infer T)[]
+    ? readonly T[]
+    : FlightReport[K] extends object
+      ? Partial<FlightReport[K]>
+      : FlightReport[K];
+};
+
+/** A report in one line. */
+export function figureLine({ vehicle, start, duration_s: s, distance_m: m, max, battery }: Told): string {
+  return [
+    `${vehicle ?? 'Unknown vehicle'}, ${start ?? 'time not known'}`,
+    `${number(s ?? null, 's')}, ${number(m ?? null, 'm', 0)} over ground, ${number(max?.height_m ?? null, 'm')} high`,
+    `battery ${number(battery?.start ?? null, 'V', 2)} to ${number(battery?.end ?? null, 'V', 2)}, lowest ${number(battery?.min ?? null, 'V', 2)}`,
+  ].join('; ');
+}
+
 /** Two flights beside each other: what one found and the other did not, and figures that differ. */
 export interface Compared {
   readonly only_this: readonly string[];
@@ -47,8 +65,8 @@ export interface Compared {
   }[];
 }
 
-export function compared(one: FlightReport, other: FlightReport): Compared {
-  const namesOf = ({ findings }: FlightReport): readonly string[] => [
+export function compared(one: Told, other: Told): Compared {
+  const namesOf = ({ findings = [] }: Told): readonly string[] => [
     ...new Set(findings.map(({ name, text }) => name ?? text)),
   ];
   const [own, others] = [namesOf(one), namesOf(other)];
@@ -56,23 +74,23 @@ export function compared(one: FlightReport, other: FlightReport): Compared {
     only_this: own.filter((name) => !others.includes(name)),
     only_other: others.filter((name) => !own.includes(name)),
     both: own.filter((name) => others.includes(name)),
-    figures: FIGURES.map(([name, unit, of]) => ({ name, this: of(one), other: of(other), unit })).filter(
+    figures: FIGURES.map(([name, unit, of]) => ({ name, this: of(one) ?? null, other: of(other) ?? null, unit })).filter(
       (figure) => figure.this !== figure.other,
     ),
   };
 }
 
-const FIGURES: readonly (readonly [string, string, (report: FlightReport) => number | null])[] = [
+const FIGURES: readonly (readonly [string, string, (report: Told) => number | null | undefined])[] = [
   ['flight', 's', (report) => report.duration_s],
   ['distance', 'm', (report) => report.distance_m],
-  ['height', 'm', ({ max }) => max.height_m],
-  ['speed', 'm/s', ({ max }) => max.speed_mps],
-  ['lowest battery', 'V', ({ battery }) => battery.min],
-  ['used', 'mAh', ({ battery }) => battery.used_mah],
-  ['vibration', 'm/s²', ({ vibration }) => vibration.max],
-  ['clips', '', ({ vibration }) => vibration.clips],
-  ['fewest satellites', '', ({ gps }) => gps.min_satellites],
-  ['worst HDOP', '', ({ gps }) => gps.worst_hdop],
+  ['height', 'm', ({ max }) => max?.height_m],
+  ['speed', 'm/s', ({ max }) => max?.speed_mps],
+  ['lowest battery', 'V', ({ battery }) => battery?.min],
+  ['used', 'mAh', ({ battery }) => battery?.used_mah],
+  ['vibration', 'm/s²', ({ vibration }) => vibration?.max],
+  ['clips', '', ({ vibration }) => vibration?.clips],
+  ['fewest satellites', '', ({ gps }) => gps?.min_satellites],
+  ['worst HDOP', '', ({ gps }) => gps?.worst_hdop],
 ];
 
 export function* comparedLines({ only_this: own, only_other: others, both, figures }: Compared): Generator<string> {

@@ -2,8 +2,10 @@ import { readSync } from 'node:fs';
 import type { ErrorCode } from '../errors.ts';
 import { LogBytes } from '../logs/log-bytes.ts';
 import type { FlightReport } from '../schemas/flight-report.ts';
+import type { LogSeries } from '../schemas/log-series.ts';
 import { type FlightInLog, FlightsInLog } from './flights-in-log.ts';
 import { type FileKind, reportOfLog } from './report.ts';
+import { type SeriesWish, seriesOfLog } from './series.ts';
 import { tlogBegin, tlogReader } from './tlog.ts';
 
 /** A log, or several, to be read. */
@@ -14,12 +16,14 @@ export interface ReportWork {
   readonly kind: FileKind;
   /** Each flight of it by itself, in place of the report of all of it. */
   readonly isDivided?: boolean;
+  /** What some of its fields were, in place of the report. */
+  readonly series?: SeriesWish;
   /** Telemetry logs in which its last flight may go on, in their order. */
   readonly next?: readonly Pick<ReportWork, 'file' | 'size'>[];
 }
 
 /** What the process is given: its logs are `file`, and then `next`. */
-export interface ReportTask extends Pick<ReportWork, 'kind' | 'isDivided'> {
+export interface ReportTask extends Pick<ReportWork, 'kind' | 'isDivided' | 'series'> {
   readonly logs: readonly Pick<ReportWork, 'file' | 'size'>[];
 }
 
@@ -38,6 +42,7 @@ export type ReportAnswer =
   | { readonly done: number }
   | { readonly report: FlightReport }
   | { readonly divided: DividedLogs }
+  | { readonly series: LogSeries }
   | { readonly failure: { readonly code: ErrorCode; readonly detail: string } };
 
 /** @param onRead told how many bytes were read. @throws ApiError E_LOG for what is no log */
@@ -46,6 +51,15 @@ export function reportOf(
   onRead: (done: number) => void = () => undefined,
 ): FlightReport {
   return reportOfLog(bytesOf(work, onRead), work.kind);
+}
+
+/** @param onRead told how many bytes were read. @throws ApiError as `seriesOfLog` */
+export function seriesOf(
+  work: Pick<ReportWork, 'file' | 'size' | 'kind'>,
+  wish: SeriesWish,
+  onRead: (done: number) => void,
+): LogSeries {
+  return seriesOfLog(bytesOf(work, onRead), work.kind, wish);
 }
 
 /** @param onRead told how many bytes were read. @returns none for what is no log, or has no flight */
