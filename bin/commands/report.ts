@@ -1,7 +1,7 @@
 import { Args, Command, Flags } from '@oclif/core';
 import { ApiError } from '../../shared/errors.ts';
-import { type Compared, compared, comparedLines, reportLines } from '../../shared/reports/report-lines.ts';
 import { reportOfFile } from '../../shared/reports/report-file.ts';
+import { type Compared, compared, comparedLines, reportLines } from '../../shared/reports/report-lines.ts';
 import type { FlightReport } from '../../shared/schemas/flight-report.ts';
 import { EXIT } from '../cli/exit-codes.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiError } from '../../shared/errors.ts';
 import { reportOfFile } from '../../shared/reports/report-file.ts';
-import { compared, comparedLines, findingLine, figureLine } from '../../shared/reports/report-lines.ts';
+import { compared, comparedLines, figureLine, findingLine } from '../../shared/reports/report-lines.ts';
 import { Thinned } from '../../shared/reports/thinned.ts';
 import type { RowId } from '../../shared/routes/typed-row.ts';
 import type { FlightReport } from '../../shared/schemas/flight-report.ts';
@@ -44,11 +44,11 @@ export const flightLogTools: readonly Tool[] = [
     description: 'A link to one log; fetch it with your credential.',
     toolset: 'flight-logs',
     routes: ['flight-logs.get', 'flight-logs.id.get'],
-    input: { properties: { id: { type: 'integer', minimum: 0, maximum: 65_535 } }, required: ['id'] },
-    output: {
-      type: 'object',
-      required: ['id', 'size', 'url'],
-      properties: { id: { type: 'integer' }, size: { type: 'integer' }, url: { type: 'string' } },
+    input: {
+      properties: {
+        id: { type: 'integer', minimum: 0, maximum: 65_535, description: 'of flight_logs_list' },
+      },
+      required: ['id'],
     },
     idempotent: true,
     run: async ({ ask, args, node }) => {
@@ -80,22 +80,26 @@ export const flightLogTools: readonly Tool[] = [
           maxLength: 1024,
           description: 'path of a log (.BIN, .ulg, .tlog) on the computer of the connector, in place of log',
         },
-        compare: { type: 'string', maxLength: 1024, description: 'another log to lay beside; with file: a path' },
+        compare: {
+          type: 'string',
+          maxLength: 1024,
+          description: 'another log to lay beside; with file: a path',
+        },
       },
     },
     idempotent: true,
     run: async (context) => {
       const { args } = context;
-      const file = args['file'] === undefined ? null : String(args['file']);
-      const log = file ?? (args['log'] === undefined ? await newest(context) : String(args['log']));
+      const file = textIn(args, 'file');
+      const log = file ?? textIn(args, 'log') ?? (await newest(context));
       const read = async (name: string): Promise<Told<'tlogs.name.report.get'>> =>
         file === null
           ? ofLog(context, name, ['flight-logs.id.report.get', 'tlogs.name.report.get'])
           : ofFile(context, name);
       const report = await read(log);
       const lines = [`Log ${log}`, ...textOf(report)];
-      if (args['compare'] === undefined) return { value: { log, ...report }, text: lines.join('\n') };
-      const other = String(args['compare']);
+      const other = textIn(args, 'compare');
+      if (other === null) return { value: { log, ...report }, text: lines.join('\n') };
       const beside = compared(report, await read(other));
       return {
         value: { log, ...report, compared: { with: other, ...beside } },
@@ -122,14 +126,19 @@ export const flightLogTools: readonly Tool[] = [
         },
         from: { type: 'number', minimum: 0, description: 's since the first record; default: all' },
         to: { type: 'number', minimum: 0, description: 's' },
-        points: { type: 'integer', minimum: 2, maximum: MAX_POINTS, description: 'of each field; default 100' },
+        points: {
+          type: 'integer',
+          minimum: 2,
+          maximum: MAX_POINTS,
+          description: 'of each field; default 100',
+        },
       },
       required: ['fields'],
     },
     idempotent: true,
     run: async (context) => {
       const { args } = context;
-      const log = args['log'] === undefined ? await newest(context) : String(args['log']);
+      const log = textIn(args, 'log') ?? (await newest(context));
       const fields = Array.isArray(args['fields']) ? args['fields'].map(String) : [];
       const series = await ofLog(context, log, ['flight-logs.id.series.get', 'tlogs.name.series.get'], {
         fields: fields.join(','),
@@ -142,6 +151,11 @@ export const flightLogTools: readonly Tool[] = [
   },
 ];
 
+function textIn(args: ToolContext['args'], name: string): string | null {
+  const text = args[name];
+  return typeof text === 'string' ? text : null;
+}
+
 /** The newest log of the vehicle; where it has none, of the node. */
 async function newest({ ask }: ToolContext): Promise<string> {
   const { logs = [] } = await ask('flight-logs.get').catch((error: unknown) => {
@@ -151,7 +165,10 @@ async function newest({ ask }: ToolContext): Promise<string> {
   const last = logs.filter(({ size }) => size > 0).toSorted((a, b) => b.id - a.id)[0];
   if (last !== undefined) return String(last.id);
   const { tlogs = [] } = await ask('tlogs.get');
-  const name = tlogs.map((each) => each.name).toSorted().at(-1);
+  const name = tlogs
+    .map((each) => each.name)
+    .toSorted()
+    .at(-1);
   if (name === undefined) throw new Denial('not_found', 'Neither the vehicle nor the node has a log.');
   return name;
 }
@@ -181,7 +198,11 @@ async function ofLog<K extends RowId, T extends RowId>(
       if (now === undefined) throw error;
       if (now.held > held) [held, since] = [now.held, performance.now()];
       if (performance.now() - since > STALLED_MS) throw error;
-      progress(now.held, now.size, `log ${id}: ${(now.held / MB).toFixed(1)} of ${(now.size / MB).toFixed(1)} MB`);
+      progress(
+        now.held,
+        now.size,
+        `log ${id}: ${(now.held / MB).toFixed(1)} of ${(now.size / MB).toFixed(1)} MB`,
+      );
       await delay(LOOK_MS, undefined, { signal }).catch(() => {
         throw new Denial('cancelled');
       });

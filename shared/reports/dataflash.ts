@@ -1,9 +1,5 @@
 import { ApiError } from '../errors.ts';
-import {
-  DataflashClock,
-  type DataflashType,
-  walkDataflash,
-} from '../logs/dataflash.ts';
+import { DataflashClock, type DataflashType, walkDataflash } from '../logs/dataflash.ts';
 import {
   DATAFLASH_ERROR_GPS,
   DATAFLASH_ERRORS,
@@ -108,7 +104,13 @@ function factOf(row: Row, column: string, make: (value: number) => Fact): readon
 }
 
 /** A part of an attitude, degrees. */
-function leanOf(row: Row, kind: 'attitude' | 'desired', roll: string, pitch: string, of: string): readonly Fact[] {
+function leanOf(
+  row: Row,
+  kind: 'attitude' | 'desired',
+  roll: string,
+  pitch: string,
+  of: string,
+): readonly Fact[] {
   const lean = { roll: row.number(roll), pitch: row.number(pitch) };
   return Number.isFinite(lean.roll) && Number.isFinite(lean.pitch) ? [{ kind, ...lean, of }] : [];
 }
@@ -144,7 +146,9 @@ const MESSAGES: Readonly<Record<string, (row: Row) => readonly Fact[]>> = {
       .map((column) => row.number(column))
       .filter((mv) => mv > 0 && mv < 0xffff)
       .map((mv) => mv / 1000);
-    return isFirst(row, 'Instance') && cells.length > 0 ? [{ kind: 'cell', volts: Math.min(...cells), of: 'BCL.V1' }] : [];
+    return isFirst(row, 'Instance') && cells.length > 0
+      ? [{ kind: 'cell', volts: Math.min(...cells), of: 'BCL.V1' }]
+      : [];
   },
   VIBE: (row) => factsOfVibration(row),
   MAG: (row) => {
@@ -257,9 +261,10 @@ function factsOfGps(row: Row): readonly Fact[] {
 
 /** `Clip` by accelerometer; before 4.0 one message for the first, with the counters of all. */
 function factsOfVibration(row: Row): readonly Fact[] {
-  const [level = Number.NaN, axis = ''] = ['VibeX', 'VibeY', 'VibeZ']
-    .map((column) => [row.number(column), column] as const)
-    .toSorted(([a], [b]) => b - a)[0] ?? [];
+  const [level = Number.NaN, axis = ''] =
+    ['VibeX', 'VibeY', 'VibeZ']
+      .map((column) => [row.number(column), column] as const)
+      .toSorted(([a], [b]) => b - a)[0] ?? [];
   const sensor = row.number('IMU');
   const clips = ['Clip0', 'Clip1', 'Clip2'].flatMap((column, index) =>
     factOf(row, column, (count) => ({ kind: 'clips', sensor: index, count, of: `VIBE.${column}` })),

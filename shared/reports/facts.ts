@@ -35,7 +35,13 @@ type Said =
   | { readonly kind: 'battery-state'; readonly state: 'low' | 'critical' }
   | { readonly kind: 'gps'; readonly satellites: number | null; readonly hdop: number | null }
   /** What the receiver says itself; degrees, m/s. */
-  | { readonly kind: 'fix'; readonly is3d: boolean; readonly lat: number; readonly lon: number; readonly ms: number }
+  | {
+      readonly kind: 'fix';
+      readonly is3d: boolean;
+      readonly lat: number;
+      readonly lon: number;
+      readonly ms: number;
+    }
   | { readonly kind: 'glitch'; readonly source: 'ekf' | 'error'; readonly active: boolean }
   /** Of the worst axis, m/s². */
   | { readonly kind: 'vibration'; readonly level: number }
@@ -110,4 +116,15 @@ const VERDICTS: readonly (readonly [RegExp, Verdict])[] = [
 export function verdictIn(text: string, of: string): readonly Fact[] {
   const found = VERDICTS.find(([pattern]) => pattern.test(text));
   return found === undefined ? [] : [{ kind: 'verdict', what: found[1], text, of }];
+}
+
+const SEVERITY_WARNING = 4;
+
+/** Of a text of the vehicle: those that warn, and those about a failsafe. @param severity MAV_SEVERITY */
+export function factsOfText(severity: number, text: string, of: string): readonly Fact[] {
+  if (severity > SEVERITY_WARNING) return [];
+  const found = verdictIn(text, of);
+  if (found.length > 0 || !/failsafe/i.test(text))
+    return [{ kind: 'event', event: 'message', text }, ...found];
+  return [{ kind: 'failsafe', name: text, active: !/clear|off\b|resolved/i.test(text), of }];
 }

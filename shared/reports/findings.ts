@@ -103,10 +103,16 @@ const motorOf = (output: number): number =>
   output >= 33 && output <= 40 ? output - 32 : output >= 82 && output <= 85 ? output - 73 : 0;
 
 const FAILSAFE_ADVICE: readonly (readonly [RegExp, string])[] = [
-  [/radio|\brc\b|manual control/i, 'Check the receiver, its aerials and the range; set what the vehicle does without radio.'],
+  [
+    /radio|\brc\b|manual control/i,
+    'Check the receiver, its aerials and the range; set what the vehicle does without radio.',
+  ],
   [/batter/i, 'Land earlier, and check the pack and the thresholds.'],
   [/ground station|gcs|data ?link/i, 'Check the telemetry link; set what the vehicle does without it.'],
-  [/gps|ekf|estimat|dead reckoning|position/i, 'Look at compass, GPS and vibration before it: the estimate was lost.'],
+  [
+    /gps|ekf|estimat|dead reckoning|position/i,
+    'Look at compass, GPS and vibration before it: the estimate was lost.',
+  ],
   [/fence/i, 'Compare the plan with the fence.'],
 ];
 
@@ -116,7 +122,8 @@ export const RULES: readonly Rule[] = [
     name: 'brown-out',
     firmware: null,
     source: `${AP_ANALYZER}/TestVCC.py`,
-    advice: 'Feed the autopilot from a supply of its own; take servos and cameras off it; check plug and power module.',
+    advice:
+      'Feed the autopilot from a supply of its own; take servos and cameras off it; check plug and power module.',
     unit: 'V',
     beyond: 'below',
     limit: () => 'It should not fall below 4.6 V, nor 0.3 V below what it was (ArduPilot LogAnalyzer).',
@@ -131,7 +138,8 @@ export const RULES: readonly Rule[] = [
     name: 'battery voltage',
     firmware: 'ardupilot',
     source: AP_BATTERY,
-    advice: 'Charge or replace the pack, check its plugs, and fly with less load; BATT_LOW_VOLT must leave time to land.',
+    advice:
+      'Charge or replace the pack, check its plugs, and fly with less load; BATT_LOW_VOLT must leave time to land.',
     unit: 'V',
     beyond: 'below',
     limit: ({ params, restingVolts }) =>
@@ -184,7 +192,9 @@ export const RULES: readonly Rule[] = [
     limit: () => 'All motors of a copter turn while it flies.',
     text: ({ worst }) => `${worst.note} turned at ${worst.value.toFixed(0)} rpm while the others worked.`,
     ...when('esc', ({ index, rpm }, { rpms, worked, landed }) => {
-      const others = rpms.filter((_, other) => other !== index && worked.has(other)).toSorted((a, b) => a - b);
+      const others = rpms
+        .filter((_, other) => other !== index && worked.has(other))
+        .toSorted((a, b) => a - b);
       const middle = others[others.length >> 1] ?? 0;
       if (landed === true || !worked.has(index) || middle < WORKING_RPM) return null;
       return { value: rpm, bounds: [middle / 5], key: String(index), note: `ESC ${index + 1}` };
@@ -199,7 +209,8 @@ export const RULES: readonly Rule[] = [
     hold: 0.4,
     join: 0.3,
     levels: ['critical'],
-    limit: () => 'A motor at its limit while the opposite one falls gives too little thrust (ArduPilot thrust loss check).',
+    limit: () =>
+      'A motor at its limit while the opposite one falls gives too little thrust (ArduPilot thrust loss check).',
     text: ({ worst }) => `${worst.note}.`,
     ...when('outputs', ({ of }, flight) => {
       if (!hovers(flight) || flight.landed === true) return null;
@@ -230,7 +241,12 @@ export const RULES: readonly Rule[] = [
           ),
     ),
   },
-  verdict('thrust loss', AP_THRUST, 'critical', 'Check motors, propellers and ESCs, and whether the vehicle is too heavy.'),
+  verdict(
+    'thrust loss',
+    AP_THRUST,
+    'critical',
+    'Check motors, propellers and ESCs, and whether the vehicle is too heavy.',
+  ),
   verdict('ESC failure', PX4_DETECTOR, 'critical', 'Check the ESCs and their wires.'),
   verdict('motor failure', PX4_DETECTOR, 'critical', 'Check motors, propellers and ESCs.'),
   {
@@ -287,7 +303,9 @@ export const RULES: readonly Rule[] = [
     limit: () => 'Up to 30 % is acceptable, above 60 % is bad interference (ArduPilot).',
     text: ({ worst }, { fieldOfCurrent: r }) =>
       `The magnetic field changed by up to ${worst.value.toFixed(0)} % since arming${
-        r !== null && Math.abs(r) > 0.7 ? `, with the current of the motors (correlation ${r.toFixed(2)})` : ''
+        r !== null && Math.abs(r) > 0.7
+          ? `, with the current of the motors (correlation ${r.toFixed(2)})`
+          : ''
       }.`,
     ...when('field', (_, { fieldChange }) => ({ value: 100 * fieldChange, bounds: [30, 60] })),
   },
@@ -333,7 +351,9 @@ export const RULES: readonly Rule[] = [
     unit: '',
     limit: () => 'Above 2.0 positions may not be good (ArduPilot).',
     text: ({ worst }) => `The HDOP of the GPS was up to ${worst.value.toFixed(2)}.`,
-    ...when('gps', ({ hdop, of }) => (hdop === null ? null : { value: hdop, bounds: [2], of: fieldOf(of, 'hdop') })),
+    ...when('gps', ({ hdop, of }) =>
+      hdop === null ? null : { value: hdop, bounds: [2], of: fieldOf(of, 'hdop') },
+    ),
   },
   satellites('ardupilot', AP_LOGS, 'Fewer than 12 are bad (ArduPilot).'),
   satellites('px4', `${PX4_REVIEW}#gps-uncertainty`, 'About 12 or more are expected (PX4).'),
@@ -361,7 +381,12 @@ export const RULES: readonly Rule[] = [
     text: ({ worst }) => `The test ratio of the compass was up to ${worst.value.toFixed(2)}.`,
     ...when('ekf', ({ compass, of }) => ({ value: compass, bounds: [1], of: fieldOf(of, 'compass') })),
   },
-  verdict('EKF lane switch', AP_EKF, 'warning', 'Compare the sensors of both lanes (IMU, compass, GPS): one of them is wrong.'),
+  verdict(
+    'EKF lane switch',
+    AP_EKF,
+    'warning',
+    'Compare the sensors of both lanes (IMU, compass, GPS): one of them is wrong.',
+  ),
   {
     name: 'EKF',
     firmware: 'ardupilot',
@@ -381,15 +406,15 @@ export const RULES: readonly Rule[] = [
     advice: 'Look at vibration and GPS at that time: one of them misled the estimator.',
     unit: '',
     limit: () => 'Above 1 the measurement is rejected (PX4).',
-    text: ({ worst }) =>
-      `A test ratio of velocity, position or height was up to ${worst.value.toFixed(2)}.`,
+    text: ({ worst }) => `A test ratio of velocity, position or height was up to ${worst.value.toFixed(2)}.`,
     ...when('ekf', (fact) => ({ value: worstRatio(fact), bounds: [1] })),
   },
   {
     name: 'attitude',
     firmware: null,
     source: AP_CRASH,
-    advice: 'Before it, look for a motor at its limit, a lost propeller, or a loose arm: the vehicle did not follow.',
+    advice:
+      'Before it, look for a motor at its limit, a lost propeller, or a loose arm: the vehicle did not follow.',
     unit: '°',
     hold: 0.5,
     limit: () => 'Above 30° for 2 s ArduPilot takes it for a crash.',
@@ -440,7 +465,12 @@ export const RULES: readonly Rule[] = [
     ...when('acceleration', ({ length }) => ({ value: length, bounds: [58.8, 117.7] })),
   },
   verdict('crash', AP_CRASH, 'critical', 'Look at what began before it.'),
-  verdict('trouble', AP_LOGS, 'warning', 'Look up this error of the firmware, and what the log has at that time.'),
+  verdict(
+    'trouble',
+    AP_LOGS,
+    'warning',
+    'Look up this error of the firmware, and what the log has at that time.',
+  ),
   {
     name: 'telemetry',
     firmware: null,
@@ -459,7 +489,8 @@ export const RULES: readonly Rule[] = [
     name: 'ends in the air',
     firmware: null,
     source: `${AP_ANALYZER}/TestBrownout.py`,
-    advice: 'Look at the supply of the autopilot: a log that stops in flight is what a brown-out or a crash leaves.',
+    advice:
+      'Look at the supply of the autopilot: a log that stops in flight is what a brown-out or a crash leaves.',
     unit: 's',
     levels: ['info', 'critical'],
     limit: () => 'A log ends after the landing, unless power or contact was lost.',
@@ -470,7 +501,12 @@ export const RULES: readonly Rule[] = [
       if (armed !== true || !isAloft) return null;
       const where = height === null ? '' : `, ${height.toFixed(0)} m high`;
       const supply = board === null ? '' : `, with ${volts(board.last)} at the autopilot`;
-      const of = log === 'dataflash' ? 'EV.Id' : log === 'ulog' ? 'vehicle_status.arming_state' : 'HEARTBEAT.base_mode';
+      const of =
+        log === 'dataflash'
+          ? 'EV.Id'
+          : log === 'ulog'
+            ? 'vehicle_status.arming_state'
+            : 'HEARTBEAT.base_mode';
       // A telemetry log is also that of a flight that goes on.
       return { value: end, bounds: log === 'tlog' ? [0] : [0, 0], note: where + supply, from: end, of };
     },

@@ -119,7 +119,8 @@ export class Flight implements FactSink, Judged {
     const wasArmed = this.armed;
     if (!this.#whatItIs(s, fact) && this.armed !== false) this.#inFlight(s, fact);
     // Why it crashed is also said by one that has disarmed for it.
-    if (wasArmed !== false || fact.kind === 'verdict' || (fact.kind === 'failsafe' && !fact.active)) this.#findings.take(s, fact, this);
+    if (wasArmed !== false || fact.kind === 'verdict' || (fact.kind === 'failsafe' && !fact.active))
+      this.#findings.take(s, fact, this);
     this.heardAt = s;
   }
 
@@ -163,7 +164,9 @@ export class Flight implements FactSink, Judged {
       events: this.#events,
       track: this.#track.points.map(({ lat, lon }) => ({ lat: rounded(lat, 6), lon: rounded(lon, 6) })),
       findings: [
-        ...this.#findings.found(this).map((finding) => ({ ...finding, text: plainText(finding.text).slice(0, MAX_FINDING) })),
+        ...this.#findings
+          .found(this)
+          .map((finding) => ({ ...finding, text: plainText(finding.text).slice(0, MAX_FINDING) })),
         ...(this.#isCut ? [CUT] : []),
       ],
     };
@@ -305,7 +308,10 @@ export class Flight implements FactSink, Judged {
         this.attitudeError =
           this.#desired === null
             ? null
-            : Math.max(Math.abs(turned(fact.roll - this.#desired.roll)), Math.abs(fact.pitch - this.#desired.pitch));
+            : Math.max(
+                Math.abs(turned(fact.roll - this.#desired.roll)),
+                Math.abs(fact.pitch - this.#desired.pitch),
+              );
         break;
       case 'esc':
         if (fact.index < MAX_ESCS) this.#onEsc(fact.index, fact.rpm);

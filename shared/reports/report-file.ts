@@ -19,8 +19,7 @@ export function reportOfFile(path: string, most: number): FlightReport {
     const stat = fstatSync(file);
     if (!stat.isFile()) throw new ApiError('E_LOG', 'It is no file.');
     const { size } = stat;
-    if (size > most)
-      throw new ApiError('E_LOG', `It has ${mb(size)}; at most ${mb(most)} are read.`);
+    if (size > most) throw new ApiError('E_LOG', `It has ${mb(size)}; at most ${mb(most)} are read.`);
     const bytes = new LogBytes((into, at) => readSync(file ?? -1, into, 0, into.length, at), size);
     return reportOfLog(bytes.again(), fileKindOf(bytes));
   } catch (error) {

@@ -35,13 +35,13 @@ export function findingLine({ severity, text, at_s: at, from, to, times }: Findi
 }
 
 /** A report of a node of another version: members may be missing. */
-type Told = {
-  readonly [K in keyof FlightReport]?: FlightReport[K] extends readonly (infer T)[]
-    ? readonly T[]
-    : FlightReport[K] extends object
-      ? Partial<FlightReport[K]>
-      : FlightReport[K];
-};
+interface Told extends Partial<Pick<FlightReport, 'vehicle' | 'start' | 'duration_s' | 'distance_m'>> {
+  readonly max?: Partial<Pick<FlightReport['max'], 'height_m' | 'speed_mps'>>;
+  readonly battery?: Partial<Pick<FlightReport['battery'], 'start' | 'end' | 'min' | 'used_mah'>>;
+  readonly vibration?: Partial<Pick<FlightReport['vibration'], 'max' | 'clips'>>;
+  readonly gps?: Partial<Pick<FlightReport['gps'], 'min_satellites' | 'worst_hdop'>>;
+  readonly findings?: readonly Finding[];
+}
 
 /** A report in one line. */
 export function figureLine({ vehicle, start, duration_s: s, distance_m: m, max, battery }: Told): string {
@@ -74,9 +74,12 @@ export function compared(one: Told, other: Told): Compared {
     only_this: own.filter((name) => !others.includes(name)),
     only_other: others.filter((name) => !own.includes(name)),
     both: own.filter((name) => others.includes(name)),
-    figures: FIGURES.map(([name, unit, of]) => ({ name, this: of(one) ?? null, other: of(other) ?? null, unit })).filter(
-      (figure) => figure.this !== figure.other,
-    ),
+    figures: FIGURES.map(([name, unit, of]) => ({
+      name,
+      this: of(one) ?? null,
+      other: of(other) ?? null,
+      unit,
+    })).filter((figure) => figure.this !== figure.other),
   };
 }
 
@@ -93,7 +96,12 @@ const FIGURES: readonly (readonly [string, string, (report: Told) => number | nu
   ['worst HDOP', '', ({ gps }) => gps?.worst_hdop],
 ];
 
-export function* comparedLines({ only_this: own, only_other: others, both, figures }: Compared): Generator<string> {
+export function* comparedLines({
+  only_this: own,
+  only_other: others,
+  both,
+  figures,
+}: Compared): Generator<string> {
   yield `only here   ${own.join(', ') || '-'}`;
   yield `only there  ${others.join(', ') || '-'}`;
   yield `in both     ${both.join(', ') || '-'}`;

@@ -3,11 +3,8 @@ import type { LogBytes } from '../logs/log-bytes.ts';
 import { walkTlog } from '../logs/tlog.ts';
 import { isUlog } from '../logs/ulog.ts';
 import type { FlightReport } from '../schemas/flight-report.ts';
-import { readDataflash } from './dataflash.ts';
-import type { FactSink } from './facts.ts';
-import { Flight } from './flight.ts';
+import { readOnboard, reportBy } from './onboard.ts';
 import { readTlog } from './tlog.ts';
-import { readUlog } from './ulog.ts';
 
 /** `onboard`: one that the vehicle has written, of whichever kind. */
 export type FileKind = 'tlog' | 'onboard';
@@ -43,20 +40,12 @@ export function fileKindOf(log: LogBytes): FileKind {
 
 function isText(log: LogBytes): boolean {
   log.has(TEXT_BYTES);
-  return new TextDecoder('latin1').decode(log.bytes.subarray(log.start, log.start + TEXT_BYTES)).includes(TEXT);
+  return new TextDecoder('latin1')
+    .decode(log.bytes.subarray(log.start, log.start + TEXT_BYTES))
+    .includes(TEXT);
 }
 
 /** @param log at its beginning. @throws ApiError E_LOG for what is no log */
 export function reportOfLog(log: LogBytes, kind: FileKind): FlightReport {
-  const flight = new Flight();
-  readLog(log, kind, flight);
-  if (flight.isEmpty) throw new ApiError('E_LOG', 'This file has nothing that a log has.');
-  return flight.report();
-}
-
-/** The vehicle does not say which kind of log it has written; each kind begins in its own way. */
-export function readLog(log: LogBytes, kind: FileKind, sink: FactSink): void {
-  if (kind === 'tlog') readTlog(log, sink);
-  else if (isUlog(log)) readUlog(log, sink);
-  else readDataflash(log, sink);
+  return reportBy(kind === 'tlog' ? (sink) => readTlog(log, sink) : (sink) => readOnboard(log, sink));
 }

@@ -176,7 +176,13 @@ function readUlogFields(log: LogBytes, wanted: Wanted): void {
             const get = place?.get ?? null;
             if (place === undefined || get === null || field.instance !== instance) return [];
             field.isThere = true;
-            return [[field, (data: DataView, start: number) => get(data, start + place.at), place.at + place.size] as const];
+            return [
+              [
+                field,
+                (data: DataView, start: number) => get(data, start + place.at),
+                place.at + place.size,
+              ] as const,
+            ];
           }),
         });
     } else if (letter === 'D' && size > 10) {
@@ -211,4 +217,3 @@ function readTlogFields(log: LogBytes, wanted: Wanted): void {
     },
   });
 }
-

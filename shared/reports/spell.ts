@@ -83,11 +83,11 @@ export class Spell {
     return bound !== undefined && (value - bound) * this.#sign > 0;
   }
 
-  #close(at?: number): void {
+  #close(until?: number): void {
     const [last, best] = [this.#open, this.#best];
     this.#open = null;
     if (last === null) return;
-    const open = { ...last, to: at ?? last.to };
+    const open = { ...last, to: until ?? last.to };
     if (open.to - open.from < this.#hold) return;
     if (best === null || open.level > best.level) this.#best = open;
     else if (open.level === best.level) {

@@ -27,7 +27,7 @@ import { decodeServoOutputs, decodeVibration } from '../mavlink/decode-motors.ts
 import { Frame } from '../mavlink/frame.ts';
 import { MSG } from '../mavlink/messages.ts';
 import { Payload } from '../mavlink/payload.ts';
-import { type Fact, type FactSink, type Firmware, verdictIn } from './facts.ts';
+import { type Fact, type FactSink, type Firmware, factsOfText } from './facts.ts';
 
 // Of a heartbeat.
 const AUTOPILOT_ARDUPILOT = 3;
@@ -39,7 +39,6 @@ const STATE_EMERGENCY = 6;
 const LANDED_UNDEFINED = 0;
 const LANDED_ON_GROUND = 1;
 const PARAM_REAL32 = 9;
-const SEVERITY_WARNING = 4;
 const DEGREES = 180 / Math.PI;
 const FIX_3D = 3;
 /** POWER_STATUS (common): its first field is the voltage of the autopilot, mV. */
@@ -174,14 +173,6 @@ class TlogVehicle {
   }
 }
 
-/** Of a text of the vehicle: those that warn, and those about a failsafe. @param severity MAV_SEVERITY */
-export function factsOfText(severity: number, text: string, of: string): readonly Fact[] {
-  if (severity > SEVERITY_WARNING) return [];
-  const found = verdictIn(text, of);
-  if (found.length > 0 || !/failsafe/i.test(text)) return [{ kind: 'event', event: 'message', text }, ...found];
-  return [{ kind: 'failsafe', name: text, active: !/clear|off\b|resolved/i.test(text), of }];
-}
-
 type FactReader = (payload: Payload, firmware: Firmware | null) => readonly Fact[];
 
 const READERS: Readonly<Record<number, FactReader>> = {
@@ -191,7 +182,12 @@ const READERS: Readonly<Record<number, FactReader>> = {
     return [
       { kind: 'armed', armed: (baseMode & ARMED) !== 0 },
       { kind: 'mode', mode: customMode },
-      { kind: 'failsafe', name: 'the vehicle calls its state critical', active: critical, of: 'HEARTBEAT.system_status' },
+      {
+        kind: 'failsafe',
+        name: 'the vehicle calls its state critical',
+        active: critical,
+        of: 'HEARTBEAT.system_status',
+      },
     ];
   },
   [MSG.EXTENDED_SYS_STATE]: (payload) => {
@@ -250,16 +246,16 @@ const READERS: Readonly<Record<number, FactReader>> = {
     const volts: Fact = { kind: 'voltage', volts: voltage / 1000, of: 'SYS_STATUS.voltage_battery' };
     return current < 0 ? [volts] : [{ kind: 'current', amps: current / 100 }, volts];
   },
-  [POWER_STATUS]: (payload) => [
-    { kind: 'board', volts: payload.u16(0) / 1000, of: 'POWER_STATUS.Vcc' },
-  ],
+  [POWER_STATUS]: (payload) => [{ kind: 'board', volts: payload.u16(0) / 1000, of: 'POWER_STATUS.Vcc' }],
   [MSG.BATTERY_STATUS]: (payload) => [...batteryFacts(payload)],
   [MSG.VIBRATION]: (payload, firmware) => {
     const { x, y, z, clips } = decodeVibration(payload);
     const of = 'VIBRATION.vibration_z';
     return [
       { kind: 'vibration', level: firmware === 'px4' ? z : Math.max(x, y, z), of },
-      ...clips.map((count, sensor) => ({ kind: 'clips', sensor, count, of: `VIBRATION.clipping_${sensor}` }) as const),
+      ...clips.map(
+        (count, sensor) => ({ kind: 'clips', sensor, count, of: `VIBRATION.clipping_${sensor}` }) as const,
+      ),
     ];
   },
   [MSG.RAW_IMU]: (payload, firmware) => {
@@ -269,7 +265,10 @@ const READERS: Readonly<Record<number, FactReader>> = {
   [MSG.EKF_STATUS_REPORT]: (payload) => {
     const ekf = decodeEkfStatus(payload);
     const of = 'EKF_STATUS_REPORT.flags';
-    return [{ ...ratiosOf(ekf), of: 'EKF_STATUS_REPORT.velocity_variance' }, { kind: 'glitch', source: 'ekf', active: (ekf.flags & EKF_GLITCH) !== 0, of }];
+    return [
+      { ...ratiosOf(ekf), of: 'EKF_STATUS_REPORT.velocity_variance' },
+      { kind: 'glitch', source: 'ekf', active: (ekf.flags & EKF_GLITCH) !== 0, of },
+    ];
   },
   [MSG.ESTIMATOR_STATUS]: (payload) => {
     const estimator = decodeEstimatorStatus(payload);

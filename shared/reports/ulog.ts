@@ -1,11 +1,11 @@
 import { ApiError } from '../errors.ts';
 import type { LogBytes } from '../logs/log-bytes.ts';
 import { LogClock } from '../logs/log-clock.ts';
+import { NUMBERS, textAt } from '../logs/numbers.ts';
 import { loggedWords, ulogStart, walkUlog } from '../logs/ulog.ts';
 import { type Place, UlogFormats } from '../logs/ulog-format.ts';
 import { ULOG_ARMED, ulogModeName } from '../logs/ulog-names.ts';
-import type { Fact, FactOf, FactSink, Verdict } from './facts.ts';
-import { factsOfText } from './tlog.ts';
+import { type Fact, type FactOf, type FactSink, factsOfText, type Verdict } from './facts.ts';
 
 /**
  * What PX4's log says, read once from its start to its end. The package for it, @foxglove/ulog, first makes an index of every message in
@@ -31,10 +31,8 @@ const MAX_ESCS = 8;
 /** @throws ApiError E_LOG if it is written in a way that this reader does not know */
 export function readUlog(log: LogBytes, sink: FactSink): void {
   const reader = new UlogReader(new LogClock(ulogStart(log)), sink);
-  // The same memory as Node reads it.
-  const bytes = Buffer.from(log.view.buffer, 0, log.view.byteLength);
   const isKnown = walkUlog(log, (type, at, size) => {
-    reader.message(type, bytes.subarray(at, at + size), log.view, at);
+    reader.message(type, log.view, at, size);
     return true;
   });
   if (!isKnown)
@@ -63,53 +61,51 @@ class UlogReader {
   }
 
   /** @param at where the body begins in `view` */
-  message(type: string, body: Buffer, view: DataView, at: number): void {
+  message(type: string, view: DataView, at: number, size: number): void {
     switch (type) {
       case 'F':
-        this.#formats.define(body.toString('latin1'));
+        this.#formats.define(textAt(view, at, size));
         break;
       case 'I':
-        this.#information(body);
+        this.#information(keyed(view, at, size));
         break;
       case 'P':
-        this.#param(body);
+        this.#param(keyed(view, at, size));
         break;
       case 'A':
-        this.#subscribe(body);
+        this.#subscribe(view, at, size);
         break;
       case 'D':
-        this.#data(body, view, at);
+        this.#data(view, at, size);
         break;
       case 'L':
-        if (body.length > 9) this.#text(body.readUInt8(0), Number(body.readBigUInt64LE(1)), body.subarray(9));
+        this.#text(view, at, 9, size);
         break;
       case 'C':
-        if (body.length > 11)
-          this.#text(body.readUInt8(0), Number(body.readBigUInt64LE(3)), body.subarray(11));
+        this.#text(view, at, 11, size);
         break;
       default: // says nothing about the flight
     }
   }
 
-  #information(body: Buffer): void {
-    const { name, type, value } = keyed(body);
+  #information({ name, type, view, at, size }: Keyed): void {
     if (name === 'ver_sw_release') {
-      if (value.length === 4) this.#about.set(name, versionText(value.readUInt32LE(0)));
+      if (size === 4) this.#about.set(name, versionText(view.getUint32(at, true)));
     } else if (ABOUT.includes(name) && type.startsWith('char['))
-      this.#about.set(name, value.toString('latin1', 0, MAX_ABOUT));
+      this.#about.set(name, textAt(view, at, Math.min(size, MAX_ABOUT)));
   }
 
-  #param(body: Buffer): void {
-    const { name, type, value } = keyed(body);
-    if (type !== 'float' || value.length !== 4) return;
-    const param = { kind: 'param', name, value: value.readFloatLE(0) } as const;
+  #param({ name, type, view, at, size }: Keyed): void {
+    if (type !== 'float' || size !== 4) return;
+    const param = { kind: 'param', name, value: view.getFloat32(at, true) } as const;
     if (this.#isTold) this.#sink.take(this.#at, param);
     else if (this.#params.length < MAX_PARAMS) this.#params.push(param);
   }
 
-  #subscribe(body: Buffer): void {
-    if (body.length < 4 || this.#subscriptions.size >= MAX_SUBSCRIPTIONS) return;
-    const [instance, id, topic] = [body.readUInt8(0), body.readUInt16LE(1), body.toString('latin1', 3)];
+  #subscribe(view: DataView, at: number, size: number): void {
+    if (size < 4 || this.#subscriptions.size >= MAX_SUBSCRIPTIONS) return;
+    const [instance, id] = [view.getUint8(at), view.getUint16(at + 1, true)];
+    const topic = textAt(view, at + 3, size - 3);
     const isWanted = Object.hasOwn(TOPICS, topic) && (instance === 0 || topic === 'vehicle_imu_status');
     const places = topic === 'esc_status' ? this.#flatPlacesOf(topic) : this.#formats.placesOf(topic);
     const timestamp = places.get('timestamp');
@@ -130,11 +126,11 @@ class UlogReader {
     );
   }
 
-  #data(body: Buffer, view: DataView, at: number): void {
-    if (body.length < 2) return;
-    const subscription = this.#subscriptions.get(body.readUInt16LE(0));
+  #data(view: DataView, at: number, size: number): void {
+    if (size < 2) return;
+    const subscription = this.#subscriptions.get(view.getUint16(at, true));
     if (subscription === undefined) return;
-    const fields = new UlogFields(subscription.places, view, at + 2, at + body.length);
+    const fields = new UlogFields(subscription.places, view, at + 2, at + size);
     const told = fields.number('timestamp');
     if (!this.#time(told)) return;
     const [topic = '', instance = '0'] = subscription.topic.split(' ');
@@ -143,10 +139,12 @@ class UlogReader {
       this.#sink.take(this.#at, fact.kind === 'clock' ? { ...fact, utcMs: fact.utcMs + before } : fact);
   }
 
-  #text(level: number, micros: number, words: Buffer): void {
-    if (!this.#time(micros)) return;
-    const severity = level - '0'.charCodeAt(0);
-    for (const fact of factsOfText(severity, loggedWords(words), 'logging.text')) this.#sink.take(this.#at, fact);
+  /** @param head bytes before the words, the last eight of which are the time */
+  #text(view: DataView, at: number, head: number, size: number): void {
+    if (size <= head || !this.#time(NUMBERS.uint64_t[1](view, at + head - 8))) return;
+    const severity = view.getUint8(at) - '0'.charCodeAt(0);
+    const words = loggedWords(new Uint8Array(view.buffer, at + head, size - head));
+    for (const fact of factsOfText(severity, words, 'logging.text')) this.#sink.take(this.#at, fact);
   }
 
   /** @returns whether this is a time */
@@ -169,11 +167,19 @@ class UlogReader {
   }
 }
 
-/** `type name` and the value of a message I or P. */
-function keyed(body: Buffer): { readonly type: string; readonly name: string; readonly value: Buffer } {
-  const length = body[0] ?? 0;
-  const [type = '', name = ''] = body.toString('latin1', 1, 1 + length).split(' ', 2);
-  return { type, name, value: body.subarray(1 + length) };
+/** Of a message I or P: `type name`, and where its value is. */
+interface Keyed {
+  readonly type: string;
+  readonly name: string;
+  readonly view: DataView;
+  readonly at: number;
+  readonly size: number;
+}
+
+function keyed(view: DataView, at: number, size: number): Keyed {
+  const length = size === 0 ? 0 : Math.min(view.getUint8(at), size - 1);
+  const [type = '', name = ''] = textAt(view, at + 1, length).split(' ', 2);
+  return { type, name, view, at: at + 1 + length, size: Math.max(0, size - 1 - length) };
 }
 
 function versionText(version: number): string {

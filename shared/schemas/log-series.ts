@@ -2,7 +2,7 @@ import type { FromSchema } from 'json-schema-to-ts';
 import type { JsonSchema } from './json-schema.ts';
 
 /** Of each field; few enough for whoever reads them one by one. */
-export const MOST_SERIES_POINTS = 500;
+const MOST_POINTS = 500;
 const MOST_FIELDS = 8;
 
 const seconds = { type: 'number', minimum: 0 } as const satisfies JsonSchema;
@@ -25,7 +25,7 @@ export const logSeries = {
           name: { type: 'string', description: 'message and field, `BAT.Volt`' },
           points: {
             type: 'array',
-            maxItems: MOST_SERIES_POINTS,
+            maxItems: MOST_POINTS,
             description: 's and value, in the order of their times',
             items: { type: 'array', minItems: 2, maxItems: 2, items: { type: 'number' } },
           },
@@ -45,16 +45,18 @@ export const logSeriesQuery = {
     fields: {
       type: 'string',
       maxLength: 600,
-      pattern: '^\\w{1,60}(?:\\[\\d\\])?\\.[\\w.\\[\\]]{1,60}(?:,\\w{1,60}(?:\\[\\d\\])?\\.[\\w.\\[\\]]{1,60}){0,7}$',
+      pattern:
+        '^\\w{1,60}(?:\\[\\d\\])?\\.[\\w.\\[\\]]{1,60}(?:,\\w{1,60}(?:\\[\\d\\])?\\.[\\w.\\[\\]]{1,60}){0,7}$',
       examples: ['BAT.Volt,POWR.Vcc'],
-      description: 'up to 8, separated by commas; `BAT[1].Volt` of the second battery; of a telemetry log those that its report names',
+      description:
+        'up to 8, separated by commas; `BAT[1].Volt` of the second battery; of a telemetry log those that its report names',
     },
     from: { ...seconds, description: 's since the first record; default: all' },
     to: { ...seconds, description: 's since the first record; default: all' },
     points: {
       type: 'integer',
       minimum: 2,
-      maximum: MOST_SERIES_POINTS,
+      maximum: MOST_POINTS,
       description: 'of each field, at most; default: 200',
     },
   },

@@ -151,7 +151,9 @@ describe('families of tools', function () {
     await telemetry(node, ({ armed }) => armed === false, KEYED);
     const newest = await client.callTool({ name: 'flight_report', arguments: {} });
     expect(newest.structuredContent, JSON.stringify(newest.content)).to.include.keys('log', 'findings');
-    expect(newest.content).to.have.nested.property('[0].text').that.matches(/^Log \d+\n.+ over ground/);
+    expect(newest.content)
+      .to.have.nested.property('[0].text')
+      .that.matches(/^Log \d+\n.+ over ground/);
     const log = String(answerOf(newest)['log']);
     const { value } = await callTool(client, 'flight_log_series', { log, fields: ['BAT.Volt'], points: 20 });
     const [field] = value['fields'] as readonly { name: string; points: readonly (readonly number[])[] }[];
@@ -163,7 +165,9 @@ describe('families of tools', function () {
     expect(beside.value['compared']).to.deep.include({ only_this: [], only_other: [], figures: [] });
     const path = join(home, 'mine.BIN');
     await writeFile(path, MADE_FAULTS.find(({ fault }) => fault.startsWith('vibration, A'))?.log() ?? '');
-    expect((await callTool(client, 'flight_report', { file: path })).value).to.include({ reason: 'not_supported' });
+    expect((await callTool(client, 'flight_report', { file: path })).value).to.include({
+      reason: 'not_supported',
+    });
     await client.close();
     const own = await connectStdio({ args: ['--target', 'agent', node.url], home, key: KEY });
     const mine = await callTool(own, 'flight_report', { file: path });

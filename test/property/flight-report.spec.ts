@@ -96,17 +96,21 @@ const BROKEN: Readonly<Record<string, (log: Logs) => void>> = {
   'ESC any': ({ df }) => {
     for (const rpm of [5000, 200])
       often((s) => {
-        for (const Instance of [0, 1, 2, 3]) df.write('ESC', s, { Instance, RPM: Instance === 2 ? rpm : 5000 });
+        for (const Instance of [0, 1, 2, 3])
+          df.write('ESC', s, { Instance, RPM: Instance === 2 ? rpm : 5000 });
       });
   },
   'motor lost any': ({ df }) => often((s) => df.write('RCOU', s, outputs(1960, 1150, 1500, 1500))),
   'motor lost px4': ({ px4 }) =>
-    often((s) => px4.data('actuator_motors', s, { control: [0.4, 0.4, 0.97, 0.1, ...Array<number>(8).fill(NaN)] })),
+    often((s) =>
+      px4.data('actuator_motors', s, { control: [0.4, 0.4, 0.97, 0.1, ...Array<number>(8).fill(NaN)] }),
+    ),
   'thrust loss any': ({ df }) => df.write('MSG', 30, { Message: 'Potential Thrust Loss (3)' }),
   'ESC failure any': ({ px4 }) => px4.data('failure_detector_status', 20, { fd_arm_escs: 1 }),
   'motor failure any': ({ px4 }) => px4.data('failure_detector_status', 20, { fd_motor: 1 }),
   'vibration ardupilot': ({ df }) => df.write('VIBE', 30, { VibeZ: 31 }),
-  'vibration px4': ({ px4 }) => often((s) => px4.data('vehicle_imu_status', s, { accel_vibration_metric: 12 })),
+  'vibration px4': ({ px4 }) =>
+    often((s) => px4.data('vehicle_imu_status', s, { accel_vibration_metric: 12 })),
   'clipping ardupilot': ({ df }) => df.write('VIBE', 30, { Clip: 4 }),
   'accelerometer px4': ({ px4 }) => px4.data('estimator_status', 20, { solution_status_flags: 1 << 11 }),
   'compass field any': ({ df }) => df.write('MAG', 30, { MagX: 500, MagY: 200 }),

@@ -60,10 +60,13 @@ describe('values of a log', () => {
 
   it('of PX4 have nested fields and lists', () => {
     const log = new UlogWriter(50);
-    for (let s = 50; s < 60; s++) log.data('actuator_motors', s, { control: [0.1, s / 100, ...Array<number>(10).fill(0)] });
+    for (let s = 50; s < 60; s++)
+      log.data('actuator_motors', s, { control: [0.1, s / 100, ...Array<number>(10).fill(0)] });
     const [field] = series(log.bytes, { fields: ['actuator_motors.control[1]'] }).fields;
     expect(field?.points.at(0)?.[1]).to.be.closeTo(0.5, 1e-6);
-    expect(field?.points.at(-1)).to.satisfy(([s, value]: number[]) => s === 9 && Math.abs((value ?? 0) - 0.59) < 1e-6);
+    expect(field?.points.at(-1)).to.satisfy(
+      ([s, value]: number[]) => s === 9 && Math.abs((value ?? 0) - 0.59) < 1e-6,
+    );
   });
 
   it('of a telemetry log are those that its report reads', () => {
@@ -73,23 +76,34 @@ describe('values of a log', () => {
   });
 
   it('that are not there are refused with those that are', () => {
-    expect(refusal(() => series(df.bytes, { fields: ['BAT.Vol'] }))).to.match(/^E_NOT_FOUND .*no BAT\.Vol\..*BAT\.Volt/);
+    expect(refusal(() => series(df.bytes, { fields: ['BAT.Vol'] }))).to.match(
+      /^E_NOT_FOUND .*no BAT\.Vol\..*BAT\.Volt/,
+    );
     expect(refusal(() => series(Buffer.alloc(0), { fields: ['BAT.Volt'] }))).to.match(/^E_LOG/);
-    expect(refusal(() => series(VTOL, { fields: ['X.y'] }, 'tlog'))).to.match(/^E_NOT_FOUND .*ATTITUDE\.roll/);
+    expect(refusal(() => series(VTOL, { fields: ['X.y'] }, 'tlog'))).to.match(
+      /^E_NOT_FOUND .*ATTITUDE\.roll/,
+    );
   });
 
   it('thinned never lose the lowest or the highest, nor have more points than asked for', () => {
-    const value = fc.tuple(fc.double({ min: 0, max: 1e5, noNaN: true }), fc.double({ min: -1e6, max: 1e6, noNaN: true }));
+    const value = fc.tuple(
+      fc.double({ min: 0, max: 1e5, noNaN: true }),
+      fc.double({ min: -1e6, max: 1e6, noNaN: true }),
+    );
     fc.assert(
-      fc.property(fc.array(value, { minLength: 1, maxLength: 400 }), fc.integer({ min: 2, max: 50 }), (all, most) => {
-        const thinned = new Thinned(most);
-        const sorted = all.toSorted(([a], [b]) => a - b);
-        for (const [at, each] of sorted) thinned.take(at, each);
-        const values = thinned.points().map(([, each]) => each);
-        expect(values.length).to.be.within(1, most);
-        expect(Math.max(...values)).to.equal(Math.max(...all.map(([, each]) => each)));
-        expect(Math.min(...values)).to.equal(Math.min(...all.map(([, each]) => each)));
-      }),
+      fc.property(
+        fc.array(value, { minLength: 1, maxLength: 400 }),
+        fc.integer({ min: 2, max: 50 }),
+        (all, most) => {
+          const thinned = new Thinned(most);
+          const sorted = all.toSorted(([a], [b]) => a - b);
+          for (const [at, each] of sorted) thinned.take(at, each);
+          const values = thinned.points().map(([, each]) => each);
+          expect(values.length).to.be.within(1, most);
+          expect(Math.max(...values)).to.equal(Math.max(...all.map(([, each]) => each)));
+          expect(Math.min(...values)).to.equal(Math.min(...all.map(([, each]) => each)));
+        },
+      ),
     );
   });
 });

@@ -109,20 +109,29 @@ function dataflash(flown: Flown): Buffer {
     if (isNow(s, 3)) log.write('EV', s, { Id: 10 });
     if (isNow(s, TAKEOFF_S)) log.write('EV', s, { Id: 28 });
     if (isNow(s, LAND_S)) log.write('EV', s, { Id: 18 });
-    for (const [at, Subsys, ECode] of flown.errors ?? []) if (isNow(s, at)) log.write('ERR', s, { Subsys, ECode });
+    for (const [at, Subsys, ECode] of flown.errors ?? [])
+      if (isNow(s, at)) log.write('ERR', s, { Subsys, ECode });
     for (const [at, Message] of flown.texts ?? []) if (isNow(s, at)) log.write('MSG', s, { Message });
-    const [C1, C2, C3, C4] = now.motors;
     log.write('ATT', s, { DesRoll: 0, Roll: now.roll, AEKF: 3 });
-    log.write('RCOU', s, { C1, C2, C3, C4 });
+    log.write('RCOU', s, Object.fromEntries(now.motors.map((us, motor) => [`C${motor + 1}`, us])));
     log.write('IMU', s, { AccZ: -now.acceleration, GH: 1, AH: 1, GHz: 1000, AHz: 1000 });
     if (n % 2 !== 0) continue;
     log.write('POWR', s, { Vcc: now.board, VServo: 5 });
     log.write('BAT', s, { Volt: now.volts, VoltR: now.volts + 0.2, Curr: now.amps, CurrTot: s * 4 });
-    log.write('VIBE', s, { VibeX: now.vibration / 2, VibeY: now.vibration / 2, VibeZ: now.vibration, Clip: now.clips });
+    log.write('VIBE', s, {
+      VibeX: now.vibration / 2,
+      VibeY: now.vibration / 2,
+      VibeZ: now.vibration,
+      Clip: now.clips,
+    });
     log.write('MAG', s, { MagX: now.field, Health: 1 });
     for (const C of [0, 1]) {
       const [SV, SP, SM] = [now.velocityRatio, now.positionRatio, now.compassRatio];
-      log.write('XKF4', s, C === 0 ? { C, SV, SP, SM, PI: now.core } : { C, SV: 0.1, SP: 0.1, SM: 0.1, PI: now.core });
+      log.write(
+        'XKF4',
+        s,
+        C === 0 ? { C, SV, SP, SM, PI: now.core } : { C, SV: 0.1, SP: 0.1, SM: 0.1, PI: now.core },
+      );
     }
     if (n % 4 !== 0) continue;
     const [Lat, Lng] = [47 + now.north / 111_195, 8];
@@ -174,7 +183,10 @@ function ulog(flown: Flown): Buffer {
       voltage_cell_v: [cell, cell, cell, cell],
     });
     log.data('system_power', at, { voltage5v_v: now.board });
-    log.data('vehicle_imu_status', at, { accel_vibration_metric: now.vibration / 2, accel_clipping: [0, 0, now.clips] });
+    log.data('vehicle_imu_status', at, {
+      accel_vibration_metric: now.vibration / 2,
+      accel_clipping: [0, 0, now.clips],
+    });
     log.data('vehicle_magnetometer', at, { magnetometer_ga: [now.field / 1000, 0, 0] });
     log.data('estimator_status', at, {
       hdg_test_ratio: now.compassRatio,
@@ -201,7 +213,8 @@ function ulog(flown: Flown): Buffer {
 }
 
 /** From 0 to 1 between two moments. */
-const ramp = (s: number, from: number, to: number): number => Math.max(0, Math.min(1, (s - from) / (to - from)));
+const ramp = (s: number, from: number, to: number): number =>
+  Math.max(0, Math.min(1, (s - from) / (to - from)));
 
 const FLOWN = {
   healthy: { change: () => undefined },

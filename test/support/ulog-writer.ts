@@ -2,7 +2,8 @@
 const TOPICS: Readonly<Record<string, string>> = {
   vehicle_status: 'uint8_t arming_state;uint8_t nav_state;bool failsafe;uint8_t vehicle_type',
   failsafe_flags: 'bool manual_control_signal_lost;bool gcs_connection_lost',
-  failure_detector_status: 'bool fd_motor;bool fd_arm_escs;bool fd_imbalanced_prop;bool fd_roll;bool fd_pitch',
+  failure_detector_status:
+    'bool fd_motor;bool fd_arm_escs;bool fd_imbalanced_prop;bool fd_roll;bool fd_pitch',
   system_power: 'float voltage5v_v',
   vehicle_attitude: 'float[4] q',
   vehicle_attitude_setpoint: 'float[4] q_d',
@@ -14,7 +15,8 @@ const TOPICS: Readonly<Record<string, string>> = {
   vehicle_land_detected: 'bool landed',
   vehicle_local_position: 'float vx;float vy',
   vehicle_global_position: 'double lat;double lon;float alt',
-  vehicle_gps_position: 'uint64_t time_utc_usec;double latitude_deg;double longitude_deg;float hdop;float vel_m_s;uint8_t fix_type;uint8_t satellites_used',
+  vehicle_gps_position:
+    'uint64_t time_utc_usec;double latitude_deg;double longitude_deg;float hdop;float vel_m_s;uint8_t fix_type;uint8_t satellites_used',
   battery_status:
     'float voltage_v;float current_a;float discharged_mah;uint8_t warning;uint8_t[3] _padding0;float[4] voltage_cell_v',
   vehicle_imu_status: 'uint32_t[3] accel_clipping;float accel_vibration_metric',

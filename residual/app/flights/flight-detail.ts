@@ -43,7 +43,9 @@ export function flightDetail(
     vehicle: report.vehicle,
     modes: report.modes.slice(0, MAX_LISTED),
     pilots,
-    findings: report.findings.slice(0, MAX_LISTED).map(({ severity, text, at_s }) => ({ severity, text, at_s })),
+    findings: report.findings
+      .slice(0, MAX_LISTED)
+      .map(({ severity, text, at_s }) => ({ severity, text, at_s })),
     log,
     files: [
       ...logs.map((name) => ({ kind: 'tlogs', name }) as const),

@@ -5,12 +5,17 @@ import { deferred } from '../../../shared/async/deferred.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { offline } from '../../../shared/process/offline.ts';
 import { offerToKernel } from '../../../shared/process/oom-score.ts';
+import type {
+  DividedLogs,
+  ReportAnswer,
+  ReportTask,
+  ReportWork,
+} from '../../../shared/reports/report-work.ts';
+import type { SeriesWish } from '../../../shared/reports/series.ts';
 import type { Call } from '../../../shared/routes/handler.ts';
 import type { Row } from '../../../shared/routes/row.ts';
-import type { SeriesWish } from '../../../shared/reports/series.ts';
 import type { FlightReport } from '../../../shared/schemas/flight-report.ts';
 import type { LogSeries } from '../../../shared/schemas/log-series.ts';
-import type { DividedLogs, ReportAnswer, ReportTask, ReportWork } from '../../../shared/reports/report-work.ts';
 
 const FILE = join(import.meta.dirname, `report-process${extname(import.meta.filename)}`);
 /** A quarter of a gigabyte on the slowest board; the route has 15 s more. */
