@@ -68,7 +68,7 @@ export const flightLogTools: readonly Tool[] = [
     name: 'flight_report',
     title: 'Flight report',
     description:
-      'What happened in a flight: findings in the order in which they began (cause first), with evidence and advice. Waits while the log comes from the vehicle.',
+      'What happened in a flight: findings, cause first, with evidence and advice. Waits until the log is here.',
     toolset: 'flight-logs',
     routes: ['flight-logs.id.report.get', 'tlogs.name.report.get'],
     besides: ['flight-logs.get', 'tlogs.get'],
@@ -78,12 +78,12 @@ export const flightLogTools: readonly Tool[] = [
         file: {
           type: 'string',
           maxLength: 1024,
-          description: 'path of a log (.BIN, .ulg, .tlog) on the computer of the connector, in place of log',
+          description: 'path of a log on this computer, in place of log',
         },
         compare: {
           type: 'string',
           maxLength: 1024,
-          description: 'another log to lay beside; with file: a path',
+          description: 'another log; with file: a path',
         },
       },
     },
@@ -110,7 +110,7 @@ export const flightLogTools: readonly Tool[] = [
   {
     name: 'flight_log_series',
     title: 'Values of a flight log',
-    description: 'What fields of a log were over time, lowest and highest kept: the evidence of a finding.',
+    description: 'Fields of a log over time: the evidence of a finding.',
     toolset: 'flight-logs',
     routes: ['flight-logs.id.series.get', 'tlogs.name.series.get'],
     besides: ['flight-logs.get', 'tlogs.get'],
@@ -122,7 +122,7 @@ export const flightLogTools: readonly Tool[] = [
           minItems: 1,
           maxItems: 8,
           items: { type: 'string', pattern: '^\\w{1,60}(?:\\[\\d\\])?\\.[\\w.\\[\\]]{1,60}$' },
-          description: 'MESSAGE.Field, as evidence names them: BAT.Volt; BAT[1].Volt of the second',
+          description: 'MESSAGE.Field, as evidence has them: BAT.Volt, BAT[1].Volt',
         },
         from: { type: 'number', minimum: 0, description: 's since the first record; default: all' },
         to: { type: 'number', minimum: 0, description: 's' },

@@ -117,7 +117,7 @@ describe('the log viewer of the page', function () {
     await says('A cell sagged to 3.30 V');
     const items = await page.locator('details li', { hasText: 'V' }).allInnerTexts();
     expect(items.map((text) => text.replaceAll(/\s+/g, ' ').slice(0, 40))).to.deep.equal([
-      '0:30.2 – 0:40.0 A cell sagged to 3.30 V a',
+      '0:30.2 – 0:40.0 A cell sagged to 3.30 V ',
       '0:36.2 – 0:40.0 The supply of the autopi',
       '0:40.0 The log ends in flight, 10 m high',
     ]);

@@ -37,6 +37,6 @@ export function Findings({ findings }: { readonly findings: readonly Finding[] }
 function When({ finding: { at_s: at, from, to } }: { readonly finding: Finding }): JSX.Element | null {
   const [first, last] = [from ?? at, to ?? at];
   if (first === null || last === null) return null;
-  const [begun, over] = [elapsed(first, 1), elapsed(last, 1)];
+  const [begun, over] = [elapsed(first, 0.1), elapsed(last, 0.1)];
   return <time>{begun === over ? begun : `${begun} – ${over}`}</time>;
 }
