@@ -87,7 +87,6 @@ export interface Tool {
     readonly properties: Readonly<Record<string, JsonSchema>>;
     readonly required?: readonly string[];
   };
-  readonly output?: JsonSchema;
   readonly idempotent: boolean;
   /** True if it takes away or overwrites something; flight, destructive and raisable tools always count so. */
   readonly destroys?: boolean;
@@ -171,12 +170,6 @@ function raisedIn(tool: Tool, args: Arguments): readonly Raised[] {
 export function scopesOf({ routes, least }: Pick<Tool, 'routes' | 'least'>): readonly [Scope, ...Scope[]] {
   const rows = classOf({ routes });
   return least === undefined ? [rows] : [rows, least];
-}
-
-/** The schema of a row's answer, as an output schema: an object. */
-export function answerOf(id: RowId): JsonSchema {
-  const schema = rowOf(id).responses[200]?.schema ?? null;
-  return schema !== null && schema['type'] === 'object' ? schema : { type: 'object' };
 }
 
 /** For what a person or a client fetches itself. @throws Denial where the node has no address here */
